@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ struct nvml {
     int (*init)(void), (*shutdown)(void);
     int (*by_bus)(const char *bus, void **device), (*by_uuid)(const char *uuid, void **device);
     int (*clock)(void *device, int kind, unsigned *mhz);
+    int (*most_clock)(void *device, int kind, unsigned *mhz);
     int (*temperature)(void *device, int kind, unsigned *celsius);
     int (*power)(void *device, unsigned *milliwatts);
     int (*reasons)(void *device, unsigned long long *bits);
@@ -96,6 +98,7 @@ static bool find_functions(struct nvml *n)
 {
     find(n, "nvmlShutdown", &n->shutdown);
     find(n, "nvmlDeviceGetHandleByUUID", &n->by_uuid);
+    find(n, "nvmlDeviceGetMaxClockInfo", &n->most_clock);
     find(n, "nvmlDeviceGetTemperature", &n->temperature);
     find(n, "nvmlDeviceGetPowerUsage", &n->power);
     find(n, "nvmlDeviceGetViolationStatus", &n->violation);
@@ -155,9 +158,11 @@ static void read_nvml_reasons(struct nvml *n, struct statistics *out)
     }
 }
 
+enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 };
+
 static void read_nvml(struct sensors *s, struct statistics *out)
 {
-    enum { CLOCK_SM = 1, CLOCK_MEMORY = 2, OF_GPU = 0 };
+    enum { OF_GPU = 0 };
     struct nvml *n = &s->nvml;
     unsigned value = 0;
     if (n->clock(n->device, CLOCK_SM, &value) == NVML_OK)
@@ -335,6 +340,15 @@ void sensors_read(struct sensors *s, struct statistics *out)
         read_sysfs(s, out);
     else
         read_nvml(s, out);
+}
+
+double sensors_awake(struct sensors *s)
+{
+    unsigned now, most;
+    bool tells = s && s->nvml.device && s->nvml.most_clock &&
+                 s->nvml.clock(s->nvml.device, CLOCK_SM, &now) == NVML_OK &&
+                 s->nvml.most_clock(s->nvml.device, CLOCK_SM, &most) == NVML_OK && most > 0;
+    return tells ? (double)now / most : NAN;
 }
 
 void sensors_close(struct sensors *s)

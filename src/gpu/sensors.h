@@ -24,6 +24,8 @@
 struct sensors;
 struct sensors *sensors_open(const struct gpu_info *i, char *why, size_t size);
 void sensors_read(struct sensors *s, struct statistics *out); // fine with NULL: nothing is known
+// At which share of the highest clock they have the cores run now; NAN: nothing tells.
+double sensors_awake(struct sensors *s);
 void sensors_close(struct sensors *s);
 
 #endif

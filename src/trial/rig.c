@@ -7,6 +7,7 @@
 #include "trial/device_reference.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,28 @@ bool rig_open(struct rig *r, const struct hello *h, struct err *e)
     if (r->gpu && measures)
         open_sensors(r);
     return r->gpu && (!measures || (create_buffers(r, e) && probe(r, e)));
+}
+
+// Half of the highest clock: a card that power holds back runs faster. One that somebody locked
+// lower shall not wait for each timing.
+enum gpu_status rig_wake(struct rig *r, struct err *e)
+{
+    const double asleep = 0.5, rise = 1.01, patience_s = 0.3; // clocks rise by and by
+    double now = r->never_wakes ? NAN : sensors_awake(r->sensors), most = now;
+    int64_t risen_ns = os_now_ns();
+    if (!(now < asleep))
+        return GPU_OK;
+    while ((double)(os_now_ns() - risen_ns) * 1e-9 < patience_s) {
+        if (!anchor_burn(&r->anchor, r->gpu, e))
+            return GPU_LOST;
+        now = sensors_awake(r->sensors);
+        if (now > most * rise) {
+            most = now;
+            risen_ns = os_now_ns();
+        }
+    }
+    r->never_wakes = most < asleep;
+    return GPU_OK;
 }
 
 void rig_sense(struct rig *r, struct statistics *clocks)

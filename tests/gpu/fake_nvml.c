@@ -1,4 +1,4 @@
-// Stands in NVML's place: a card at its power limit; TILEWALK_FAKE_NVML=lies or refuses.
+// Stands in NVML's place: a card at its power limit; TILEWALK_FAKE_NVML=lies, refuses, or asleep.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@ int nvmlInit_v2(void);
 int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, void **device);
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **device);
 int nvmlDeviceGetClockInfo(void *device, int kind, unsigned *mhz);
+int nvmlDeviceGetMaxClockInfo(void *device, int kind, unsigned *mhz);
 int nvmlDeviceGetTemperature(void *device, int kind, unsigned *celsius);
 int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts);
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *bits);
@@ -45,6 +46,12 @@ int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
 int nvmlDeviceGetClockInfo(void *device, int kind, unsigned *mhz)
 {
     *mhz = is("lies") ? 4294967295u : kind == 1 ? 1410 : 2619;
+    return device == &card ? OK : REFUSED;
+}
+
+int nvmlDeviceGetMaxClockInfo(void *device, int kind, unsigned *mhz)
+{
+    *mhz = is("asleep") ? 14100 : kind == 1 ? 1880 : 2619;
     return device == &card ? OK : REFUSED;
 }
 

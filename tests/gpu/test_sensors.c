@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "gpu/sensors.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,6 +110,21 @@ static void nvml_tells(void **state)
     assert_true(number(&s, "throttle_power") == 1);
     assert_true(number(&s, "throttle_temperature") == 1); // by its counter alone
     assert_int_equal(s.count, 6);
+}
+
+static void nvml_tells_whether_cores_are_awake(void **state)
+{
+    char why[320];
+    (void)state;
+    setenv("TILEWALK_NVML", getenv("TILEWALK_TEST_NVML"), 1);
+    struct sensors *s = sensors_open(&nvidia, why, sizeof why);
+    assert_non_null(s);
+    assert_true(sensors_awake(s) == 0.75);
+    setenv("TILEWALK_FAKE_NVML", "asleep", 1);
+    assert_true(sensors_awake(s) == 0.1);
+    unsetenv("TILEWALK_FAKE_NVML");
+    sensors_close(s);
+    assert_true(isnan(sensors_awake(NULL)));
 }
 
 static void nvml_knows_devices_by_their_uuid_too(void **state)
@@ -227,6 +243,7 @@ int main(void)
 #define SENSORS_TEST(name) cmocka_unit_test_setup_teardown(name, plant, fell)
     const struct CMUnitTest tests[] = {
         SENSORS_TEST(nvml_tells),
+        SENSORS_TEST(nvml_tells_whether_cores_are_awake),
         SENSORS_TEST(nvml_knows_devices_by_their_uuid_too),
         SENSORS_TEST(nvml_that_is_missing_refuses_or_lies_is_told),
         SENSORS_TEST(amd_tells_by_sysfs),
