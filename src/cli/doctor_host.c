@@ -102,6 +102,9 @@ static void look_at_nvidia(struct troubles *t)
     if (!has_library("libXext.so.6*"))
         add(t, "libXext.so.6 is not there: NVIDIA's driver loads it also without a display",
             "apt install libxext6");
+    if (!has_library("libEGL.so.1*"))
+        add(t, "libEGL.so.1 is not there: NVIDIA's driver loads it where there is no display",
+            "apt install libegl1");
     if (!is_there("/usr/share/glvnd/egl_vendor.d/*nvidia*.json") &&
         !is_there("/etc/glvnd/egl_vendor.d/*nvidia*.json"))
         add(t,

@@ -70,8 +70,7 @@ static bool is_hash(const char *name)
     return length >= word && strcasecmp(name + length - word, "hash") == 0;
 }
 
-// Of its 64 bits NVIDIA's driver (seen with 580.159.04) writes the lower 32, and has 16 in the upper
-// half of each kernel's.
+// NVIDIA's driver (580.159.04) writes the lower half of its 64 bits; the upper half is always 16.
 static double repaired(const char *name, double value)
 {
     bool is_cut = strcasecmp(name, "Local Memory Size") == 0 && value < MOST_VALUE;

@@ -260,11 +260,9 @@ static bool time_batches(struct trial *t, int i, const struct gpu_timing *timing
     struct gpu_sequence timed = candidate_timed(&t->candidate[i], t->rig->buffer);
     struct gpu_samples samples = {0};
     struct err e = {0};
-    if (!enter(t, PHASE_TIME, i))
+    if (!enter(t, PHASE_TIME, i) || !accept(t, i, rig_wake(t->rig, &e), &e))
         return false;
-    enum gpu_status status = rig_wake(t->rig, &e);
-    if (status == GPU_OK)
-        status = rig_pack(t->rig, &t->candidate[i], patience(t), &e);
+    enum gpu_status status = rig_pack(t->rig, &t->candidate[i], patience(t), &e);
     copies_use(&t->rig->copies, &timed);
     if (status == GPU_OK)
         status =

@@ -146,7 +146,7 @@ void peaks_add_matrix(enum matrix_api api, const struct matrix_shape *s, struct 
     for (int i = 0; i < 4; i++)
         str_printf(out, "        %s = coopMatMulAdd%s(a, b, %s);\n", sums[i],
                    api == MATRIX_NV ? "NV" : "", sums[i]);
-    // All elements: units may compute parts of a matrix one by one, and leave out what nobody reads.
+    // All elements: a compiler leaves out those parts of a matrix that nobody reads.
     str_add(out, "    }\n"
                  "    float sum = 0.0;\n"
                  "    for (int i = 0; i < c0.length(); i++)\n"

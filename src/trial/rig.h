@@ -48,8 +48,8 @@ bool rig_open(struct rig *r, const struct hello *h, struct err *e); // what `h` 
 bool rig_prepare(struct rig *r, int fd, struct err *e); // computes the shared memory's content
 bool rig_attach(struct rig *r, int fd, struct err *e);  // another worker has; again is fine
 
-// Keeps a device busy whose clocks are low, as after idle, until they are up: a timing's own warming
-// up is too short for that.
+// Keeps a device busy whose clocks are low, as after idle, until they are up: that takes longer
+// than a timing's own warming up.
 enum gpu_status rig_wake(struct rig *r, struct err *e);
 // Adds what the system tells of the device's clocks; what held them back since the last call
 // counts.

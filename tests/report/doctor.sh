@@ -63,11 +63,13 @@ says 'NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics'
 says 'libGLX_nvidia.so.0'
 says 'apt install libxext6'
 says 'egl_vendor.d/10_nvidia.json'
+says 'apt install libegl1'
 says 'libnvidia-glvkspirv is not there'
 plant dev/nvidiactl
 plant usr/share/vulkan/icd.d/nvidia_icd.json
 plant usr/lib/x86_64-linux-gnu/libGLX_nvidia.so.550.1
 plant usr/lib/x86_64-linux-gnu/libXext.so.6
+plant usr/lib/x86_64-linux-gnu/libEGL.so.1
 plant usr/share/glvnd/egl_vendor.d/10_nvidia.json
 any_doctor
 [ "$(grep -c "a card's driver" "$folder/out")" = 1 ] || fail 'one thing is missing'
