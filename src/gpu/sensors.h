@@ -24,7 +24,8 @@
 struct sensors;
 struct sensors *sensors_open(const struct gpu_info *i, char *why, size_t size);
 void sensors_read(struct sensors *s, struct statistics *out); // fine with NULL: nothing is known
-// At which share of the highest clock they have the cores run now; NAN: nothing tells.
+// The clock of the cores now, as a share of the highest that they can have. NAN: nothing tells, as
+// where NVML is not what is asked, or `s` is NULL.
 double sensors_awake(struct sensors *s);
 void sensors_close(struct sensors *s);
 

@@ -70,7 +70,8 @@ static bool is_hash(const char *name)
     return length >= word && strcasecmp(name + length - word, "hash") == 0;
 }
 
-// NVIDIA's driver (580.159.04) writes the lower half of its 64 bits; the upper half is always 16.
+// Of this number NVIDIA's driver (580.159.04) writes only the lower 32 bits: the upper half is 16,
+// whatever the kernel.
 static double repaired(const char *name, double value)
 {
     bool is_cut = strcasecmp(name, "Local Memory Size") == 0 && value < MOST_VALUE;

@@ -206,7 +206,7 @@ static void allow_loader(struct sandbox *s)
 void confine_allow_worker(struct sandbox *s)
 {
     sandbox_allow_list(s, SANDBOX_READ, readable);
-    // A worker that is started inside a sandbox looks there for the devices that it allows itself.
+    // The engine's sandbox is around its workers, which look in /dev for the devices that they use.
     sandbox_allow(s, SANDBOX_LIST, "/dev");
     sandbox_allow_list(s, SANDBOX_DEVICE, devices);
     for (size_t i = 0; i < sizeof readable_at_home / sizeof *readable_at_home; i++)

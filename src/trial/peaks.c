@@ -109,7 +109,7 @@ static void add_type(enum matrix_api api, const struct matrix_shape *s, char use
                                 : "B");
 }
 
-// `more`: sums that begin alike would be one to a compiler that looks closely.
+// `more` is added to what is read: of sums that begin alike a compiler may compute one for all.
 static void add_value(enum matrix_api api, const struct matrix_shape *s, char use, const char *name,
                       int more, struct str *out)
 {

@@ -103,8 +103,8 @@ bool rig_open(struct rig *r, const struct hello *h, struct err *e)
     return r->gpu && (!measures || (create_buffers(r, e) && probe(r, e)));
 }
 
-// Half of the highest clock: a card that power holds back runs faster. One that somebody locked
-// lower shall not wait for each timing.
+// Below half of its highest clock a device was idle: one that power holds back still runs faster.
+// Where somebody locked it lower, one wait in vain is enough.
 enum gpu_status rig_wake(struct rig *r, struct err *e)
 {
     const double asleep = 0.5, rise = 1.01, patience_s = 0.3; // clocks rise by and by

@@ -28,7 +28,7 @@ struct rig {
     struct hello hello;
     struct gpu *gpu;
     struct sensors *sensors; // NULL: nothing tells
-    bool never_wakes;        // its clocks stay low, whatever it does
+    bool never_wakes;        // the device's clocks stayed low while it was busy
     struct fixed anchor;
     struct copies copies; // for what is timed, where the hello asks for them
     struct shared shared;
@@ -48,8 +48,9 @@ bool rig_open(struct rig *r, const struct hello *h, struct err *e); // what `h` 
 bool rig_prepare(struct rig *r, int fd, struct err *e); // computes the shared memory's content
 bool rig_attach(struct rig *r, int fd, struct err *e);  // another worker has; again is fine
 
-// Keeps a device busy whose clocks are low, as after idle, until they are up: that takes longer
-// than a timing's own warming up.
+// Keeps a device busy whose clocks are low, as after idle, until they rise no more: that takes
+// longer than a timing's own warming up. Does nothing where no sensor tells of clocks. GPU_LOST and
+// `e`: the device is of no more use.
 enum gpu_status rig_wake(struct rig *r, struct err *e);
 // Adds what the system tells of the device's clocks; what held them back since the last call
 // counts.

@@ -56,6 +56,17 @@ static void test_sensed(void **state)
     assert_contains(text, "\nwarning  the device's clocks were held back in ");
 }
 
+// A device whose clocks never rise is waited for, and then measured all the same.
+static void test_asleep(void **state)
+{
+    struct box *b = *state;
+    with_nvml(b);
+    box_set(b, SENSED, "asleep");
+    tune(b, "2", NO_FAULT);
+    cJSON *shown = json_of(b, RUN(b, "show", "1", "--trials", "--json").out);
+    first_ok(member(shown, "trials"));
+}
+
 static void test_liar(void **state)
 {
     struct box *b = *state;
@@ -210,10 +221,9 @@ int main(void)
     if (!has_device())
         return EXIT_SKIPPED;
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_sensed),          FLOW_TEST(test_liar),
-        FLOW_TEST(test_drift),           FLOW_TEST(test_measured_roof),
-        FLOW_TEST(test_share_and_until), FLOW_TEST(test_cold),
-        FLOW_TEST(test_bad_until),
+        FLOW_TEST(test_sensed), FLOW_TEST(test_asleep),        FLOW_TEST(test_liar),
+        FLOW_TEST(test_drift),  FLOW_TEST(test_measured_roof), FLOW_TEST(test_share_and_until),
+        FLOW_TEST(test_cold),   FLOW_TEST(test_bad_until),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
