@@ -91,10 +91,11 @@ void assert_one_line(const char *text)
         fail_msg("not exactly one line: '%s'", text);
 }
 
-void assert_refused(const struct result *r, int code, const char *part, const char *other_part)
+void check_refused(const struct result *r, int code, const char *part, const char *other_part,
+                   int line)
 {
     if (r->code != code)
-        fail_msg("exit code %d instead of %d: %s", r->code, code, r->err);
+        fail_msg("line %d: exit code %d instead of %d: %s%s", line, r->code, code, r->out, r->err);
     assert_string_equal(r->out, "");
     assert_one_line(r->err);
     assert_true(str_starts(r->err, "tilewalk: "));

@@ -98,8 +98,12 @@ bool is_null(const cJSON *object, const char *name);
 void assert_ok(const struct result *r); // exit code 0
 
 // What errors have in common: exit code, nothing on stdout, one line that holds every given word.
+// A failure names the line of the test.
 void assert_one_line(const char *text);
 void assert_contains(const char *text, const char *part);
-void assert_refused(const struct result *r, int code, const char *part, const char *other_part);
+#define assert_refused(r, code, part, other_part)                                                  \
+    check_refused((r), (code), (part), (other_part), __LINE__)
+void check_refused(const struct result *r, int code, const char *part, const char *other_part,
+                   int line);
 
 #endif
