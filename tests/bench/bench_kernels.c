@@ -5,6 +5,7 @@
 // (what of it was wrong: nothing may be), then its winner, the naive kernel and the hand-written
 // one timed in turns in one process. Sizes are small on CPU devices, those of the papers on GPUs,
 // where tests/bench/vendor.py adds the vendors' libraries to the table that this prints.
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "bench.h"
@@ -17,6 +18,7 @@
 
 #define MOST_WORDS  12
 #define MOST_OTHERS 2
+#define MOST_SEEDS  5
 
 struct row {
     const char *preset;
@@ -77,6 +79,9 @@ struct row {
         "N=" n, "M=" m, "K=" n                                                                     \
     }
 #define SIZES(n, m, k) {"N=" n, "M=" m, "K=" k}, {"N=" n, "M=" m, "K=" k}, MATMULS
+// That part of a preset's space where a choice that was added to it keeps its first value: what a
+// search loses, or gains, by the larger space.
+#define BEFORE(name) TILEWALK_BENCH_KERNELS "/" name ".lua"
 
 #define POOL(batch, channels, size)                                                                \
     {                                                                                              \
@@ -115,6 +120,8 @@ static const struct row on_cpu[] = {
     {"skinny", FEW("1024", "8"), "naive_matmul", NULL, {"gemm"}},
     {WINOGRAD("1", "64", "56")},
     {WINOGRAD("1", "256", "14")},
+    {"gemm", CUBE("255"), {BEFORE("gemm_ends")}},
+    {"gemm", {"type=i8", "N=256", "M=256", "K=256"}, {NULL}, NULL, NULL, {BEFORE("gemm_dot")}},
 };
 
 static const struct row on_gpu[] = {
@@ -146,8 +153,8 @@ static const struct row on_gpu[] = {
 };
 
 struct plan {
-    int trials, rounds, seed, row,
-        from_one; // row, from_one (the device): from 1; 0: all, the first
+    int trials, rounds, seed, seeds; // sessions of each preset: seed, seed + 1, ...
+    int row, from_one;               // row, from_one (the device): from 1; 0: all, the first
     struct gpu_info *list;
     const struct gpu_info *device;
 };
@@ -221,17 +228,38 @@ static double legal_share(const struct plan *p, const struct row *row)
     return share;
 }
 
-static struct race *hold_race(const struct plan *p, const struct row *row, const struct tuned *t,
-                              const struct operation *o)
+static int presets_of(const struct row *row)
+{
+    int count = 1;
+    while (count <= MOST_OTHERS && row->other[count - 1])
+        count++;
+    return count;
+}
+
+// The winners of all seeds of a preset. Returns what its sessions tried.
+static struct tuned_run add_winners(struct race *r, const struct plan *p, const struct row *row,
+                                    const char *preset)
+{
+    struct tuned_run all = {0};
+    struct tuned t = {.preset = preset, .trials = p->trials, .device = p->device->index};
+    for (int i = 0; i < MOST_WORDS; i++)
+        t.set[i] = row->set[i];
+    for (t.seed = p->seed; t.seed < p->seed + p->seeds; t.seed++) {
+        struct tuned_run one = tuned_make(&t);
+        all.ok += one.ok;
+        all.wrong += one.wrong;
+        tuned_add(r, preset, &t);
+    }
+    return all;
+}
+
+static struct race *hold_race(const struct plan *p, const struct row *row,
+                              const struct operation *o, struct tuned_run *run)
 {
     struct race *r = race_create(p->device->index, o);
-    tuned_add(r, row->preset, t);
-    for (int i = 0; i < MOST_OTHERS && row->other[i]; i++) {
-        struct tuned other = *t;
-        other.preset = row->other[i];
-        tuned_make(&other);
-        tuned_add(r, row->other[i], &other);
-    }
+    *run = add_winners(r, p, row, row->preset);
+    for (int i = 0; i < presets_of(row) - 1; i++)
+        add_winners(r, p, row, row->other[i]);
     if (row->naive)
         add_rival(r, p, row->naive, row->rival);
     if (row->hand_written)
@@ -240,39 +268,46 @@ static struct race *hold_race(const struct plan *p, const struct row *row, const
     return r;
 }
 
-// How fast a rival is, and how many times faster the winner; `at` counts the kernels of the race.
-static void print_rival(const char *name, const struct race *r, double flop, int *at)
+static double best_of(const struct race *r, int first, int count)
 {
-    if (!name) {
-        printf(" - |");
-        return;
-    }
-    double seconds = race_seconds(r, (*at)++);
-    printf(" %.2f (%.2f) |", flop / seconds / 1e9, seconds / race_seconds(r, 0));
+    double least = race_seconds(r, first);
+    for (int i = first + 1; i < first + count; i++)
+        least = race_seconds(r, i) < least ? race_seconds(r, i) : least;
+    return least;
 }
 
-static void print_row(const struct row *row, const struct script *s, double share,
+// How fast the best of `count` kernels from `first` on is, and how many times faster the row's own
+// best is.
+static void print_rival(const struct plan *p, const struct race *r, double flop, int first,
+                        int count)
+{
+    double seconds = best_of(r, first, count);
+    printf(" %.2f (%.2f) |", flop / seconds / 1e9, seconds / best_of(r, 0, p->seeds));
+}
+
+static void print_row(const struct plan *p, const struct row *row, const struct script *s,
                       const struct tuned_run *run, const struct race *r)
 {
-    int others = 0;
+    int presets = presets_of(row), at = presets * p->seeds;
     struct str title = {0};
-    while (others < MOST_OTHERS && row->other[others])
-        others++;
-    int at = 1 + others;
     double flop = operation_flop(script_operation(s));
     operation_add_text(script_operation(s), &title);
-    printf("| %s | %s | %.1f %% | %.0f | %.0f | %.2f |", row->preset, str_text(&title), 100 * share,
-           run->ok, run->wrong, flop / race_seconds(r, 0) / 1e9);
-    print_rival(row->naive, r, flop, &at);
-    print_rival(row->hand_written, r, flop, &at);
-    at = 1;
-    for (int i = 0; i < others; i++) {
-        printf(" `%s`", row->other[i]);
-        print_rival(row->other[i], r, flop, &at);
+    printf("| %s | %s | %.1f %% | %.0f | %.0f | %.2f |", row->preset, str_text(&title),
+           100 * legal_share(p, row), run->ok, run->wrong, flop / best_of(r, 0, p->seeds) / 1e9);
+    const char *rivals[] = {row->naive, row->hand_written};
+    for (int i = 0; i < 2; i++)
+        if (rivals[i])
+            print_rival(p, r, flop, at++, 1);
+        else
+            printf(" - |");
+    for (int i = 1; i < presets; i++) {
+        printf(" `%s`", path_name(row->other[i - 1]));
+        print_rival(p, r, flop, i * p->seeds, p->seeds);
     }
-    if (!others)
-        printf(" - |");
-    printf("\n");
+    printf(presets > 1 ? "\n" : " - |\n");
+    for (int i = 0; p->seeds > 1 && i < presets * p->seeds; i++)
+        printf("<!-- %s, seed %d: %.1f us -->\n", path_name(race_name(r, i)),
+               p->seed + i % p->seeds, 1e6 * race_seconds(r, i));
     fflush(stdout);
     str_finish(&title);
 }
@@ -281,20 +316,15 @@ static void print_row(const struct row *row, const struct script *s, double shar
 static bool do_row(const struct plan *p, const struct row *row)
 {
     struct err e;
-    struct tuned t = {
-        .preset = row->preset, .trials = p->trials, .seed = p->seed, .device = p->device->index};
-    for (int i = 0; i < MOST_WORDS; i++)
-        t.set[i] = row->set[i];
     char *path = script_find(row->preset, &e);
     if (!path) {
         printf("| %s | not installed |\n", row->preset);
         return true;
     }
+    struct tuned_run run;
     struct script *s = load(p, path, row->set);
-    double share = legal_share(p, row);
-    struct tuned_run run = tuned_make(&t);
-    struct race *r = hold_race(p, row, &t, script_operation(s));
-    print_row(row, s, share, &run, r);
+    struct race *r = hold_race(p, row, script_operation(s), &run);
+    print_row(p, row, s, &run, r);
     race_destroy(r);
     script_destroy(s);
     free(path);
@@ -315,21 +345,19 @@ static void find_device(struct plan *p)
 
 int main(int argc, char **argv)
 {
-    struct plan p = {.trials = 200, .rounds = 7, .seed = 1};
-    const struct bench_option options[] = {{"trials", &p.trials, 1000000},
-                                           {"rounds", &p.rounds, 1000},
-                                           {"seed", &p.seed, 1000000},
-                                           {"row", &p.row, 100},
-                                           {"device", &p.from_one, 100}};
+    struct plan p = {.trials = 200, .rounds = 7, .seed = 1, .seeds = 1};
+    const struct bench_option options[] = {
+        {"trials", &p.trials, 1000000},  {"rounds", &p.rounds, 1000}, {"seed", &p.seed, 1000000},
+        {"seeds", &p.seeds, MOST_SEEDS}, {"row", &p.row, 100},        {"device", &p.from_one, 100}};
     bool good = true;
-    bench_options(argc, argv, options, 5);
+    bench_options(argc, argv, options, 6);
     setenv("TILEWALK_DATA", TILEWALK_BENCH_DATA, 0); // presets of the source tree
     gpu_prepare_environment();
     find_device(&p);
     const struct row *row = p.device->is_cpu ? on_cpu : on_gpu;
     int count = (int)(p.device->is_cpu ? sizeof on_cpu : sizeof on_gpu) / (int)sizeof *row;
-    printf("%d trials each, seed %d, %d rounds, on %s (%s)\n\n", p.trials, p.seed, p.rounds,
-           p.device->name, p.device->driver);
+    printf("%d trials each, seeds %d to %d, %d rounds, on %s (%s)\n\n", p.trials, p.seed,
+           p.seed + p.seeds - 1, p.rounds, p.device->name, p.device->driver);
     printf(
         "| preset | operation | legal points | ok | wrong | best GFLOPS | naive (best is x times "
         "faster) | by hand (x times) | other presets (x times) |\n"

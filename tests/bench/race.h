@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-enum { RACE_MOST = 16, RACE_MOST_PASSES = 8 };
+enum { RACE_MOST = 20, RACE_MOST_PASSES = 8 };
 
 struct race_pass {
     const char *glsl;
