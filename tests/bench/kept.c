@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_WORDS = 13 + 2 * KEPT_MOST_SETTINGS + 1 };
+enum { MOST_WORDS = 17 + 2 * KEPT_MOST_SETTINGS + 1 };
 
 void kept_run(const char *const *words)
 {
@@ -66,9 +66,13 @@ int kept_find(const struct kept *k, bool *done)
 static void tune(const struct kept *k, const char *trials)
 {
     char *seed = mem_printf("%d", k->seed), *device = mem_printf("%d", k->device);
-    const char *words[MOST_WORDS] = {"tune",   k->preset, "--json", "--trials", trials,
-                                     "--seed", seed,      "--db",   k->db};
-    int at = 9;
+    const char *words[MOST_WORDS] = {"tune", k->preset, "--json", "--trials",   trials, "--seed",
+                                     seed,   "--db",    k->db,    "--transfer", "none"};
+    int at = 11;
+    if (k->strategy) {
+        words[at++] = "--strategy";
+        words[at++] = k->strategy;
+    }
     if (k->device >= 0) {
         words[at++] = "--device";
         words[at++] = device;

@@ -14,7 +14,8 @@ struct kept {
     const char *db, *preset;             // a preset, or the path of a space file
     const char *set[KEPT_MOST_SETTINGS]; // what the problem is known by, "N=256", up to a NULL
     const char *also;                    // another setting, or NULL
-    int trials, seed, device;            // device -1: the program's choice
+    const char *strategy;     // NULL: the program's choice; a database holds those of one strategy
+    int trials, seed, device; // device -1: the program's choice
 };
 
 // The session; 0: there is none. `done`: it has its trials.
