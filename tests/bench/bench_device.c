@@ -7,8 +7,8 @@
 // sessions. What counts are the first trials within 90 and 95 % of it; a session that has none
 // counts as one trial, and its whole time, more than it had. $TILEWALK_STRATEGIES lists other
 // strategies, "A,B". `--db FOLDER` keeps the sessions, a database for each strategy: what is there
-// is not measured again and what was cut off goes on, so that idle nights add up. A folder is for one
-// device.
+// is not measured again and what was cut off goes on, so that idle nights add up. A folder is for
+// one device.
 #include "base/err.h"
 #include "base/file.h"
 #include "base/median.h"
