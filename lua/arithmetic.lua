@@ -4,6 +4,12 @@ local arithmetic = {}
 
 function arithmetic.ceil_div(a, b) return (a + b - 1) // b end
 
+-- The greatest common divisor of positive numbers.
+function arithmetic.gcd(a, b)
+  while b > 0 do a, b = b, a % b end
+  return a
+end
+
 -- The largest divisor of n that is at most `limit`, and at least 1.
 function arithmetic.divisor(n, limit)
   for d = math.min(n, limit), 2, -1 do

@@ -15,6 +15,10 @@
 --
 -- Vectors lie along the channels in nhwc. In nchw they lie along the columns of the input, beginning at multiples of
 -- their width: so all columns of the window must be in one step, for which of a vector's components counts to be known.
+--
+-- A schedule can `slide` down the rows: then the groups along y are no virtual ones but follow each other. An invocation
+-- computes and stores one, and moves on to the next with those rows of the input in its registers that both read, so that
+-- it loads each row once, however many rows it computes.
 
 local arithmetic, glsl, epilogue = include "arithmetic.lua", include "glsl.lua", include "epilogue.lua"
 local subgroups = include "subgroups.lua"
@@ -68,16 +72,59 @@ function direct.odd_part(n)
   return n % 3 == 0 and 3 or n % 5 == 0 and 5 or n % 7 == 0 and 7 or 1
 end
 
+-- Whether an invocation keeps rows of the input while it goes down: only where outputs have rows in common. Output i has
+-- the row that output i + ahead had `every` elements of the window before.
+function direct.slides(op)
+  return op.kernel_h > direct.overlap(op).every and { "none", "rows" } or { "none" }
+end
+
+function direct.overlap(op)
+  local common = arithmetic.gcd(op.stride, op.dilation)
+  return { ahead = op.dilation // common, every = op.stride // common }
+end
+
 -- Of `registers` and `virtual` only what begins within the image, or the filters, of any invocation: compilers leave out
--- the rest, and so it is not declared, shared or loaded either. `unit` neighbours always stay together.
-local function output_axis(lines, split, unit)
+-- the rest, and so it is not declared, shared or loaded either. `unit` neighbours always stay together. Where an
+-- invocation slides along the axis, it has `steps` groups that are neighbours, `own` outputs in all.
+local function output_axis(lines, split, unit, slides)
   local lanes, registers = split[2], math.min(split[3], ceil_div(lines, unit)) * unit
-  local virtual = math.min(split[1], ceil_div(lines, lanes * registers))
-  local tile = virtual * lanes * registers
+  local groups = math.min(split[1], ceil_div(lines, lanes * registers))
+  local virtual, steps = slides and 1 or groups, slides and groups or 1
+  local own = steps * registers
+  local tile = virtual * lanes * own
   return {
-    lines = lines, virtual = virtual, lanes = lanes, registers = registers,
+    lines = lines, virtual = virtual, lanes = lanes, registers = registers, steps = steps, own = own,
     count = virtual * registers, tile = tile, tiles = ceil_div(lines, tile), exact = lines % tile == 0,
   }
+end
+
+-- The rows of the input under a group of outputs that slides, counted from its first: those that it is the first to
+-- read, and those that stay in registers from the groups before it, also where only later ones read them again.
+local function add_slide(p, op, limit, explicit)
+  local y, read, first, kept = p.y, {}, {}, {}
+  local shift, last = y.registers * op.stride, (y.registers - 1) * op.stride + (op.kernel_h - 1) * op.dilation
+  for i = 0, y.registers - 1 do
+    for t = 0, op.kernel_h - 1 do read[i * op.stride + t * op.dilation] = true end
+  end
+  local function is_read(row, by) -- by an earlier group (shift) or a later one (-shift)
+    while row >= 0 and row <= last do
+      if read[row] then return true end
+      row = row + by
+    end
+    return false
+  end
+  for row = 0, last do
+    local before = is_read(row + shift, shift)
+    if read[row] and not before then first[#first + 1] = row end
+    if before and is_read(row, -shift) then kept[#kept + 1] = row end
+  end
+  local products = p.f.count * y.count * p.x.count * op.kernel_h * op.kernel_w
+  local unrolled = y.steps > 1 and y.steps * products <= limit
+  p.sliding = { shift = shift, first = first, kept = kept, unrolled = unrolled, copies = unrolled and explicit and y.steps or 1 }
+  if p.sliding.copies == 1 then
+    p.inner = { { axis = "down", count = y.steps, step = y.registers, length = y.own, hint = unrolled } }
+    p.hint = unrolled
+  end
 end
 
 -- Marks the inner loops that are unrolled. An unroll limit counts as in TVM 0.6 (unroll_loop.cc), from the innermost
@@ -166,31 +213,33 @@ end
 -- begin at whole vectors of the input, along f of a depthwise convolution all filters of a channel; tile_c, tile_y,
 -- tile_x: tiles of the sum, divisors of its lengths, or window (a word of direct.windows) for the last two; stage_input, stage_weights; unroll (products); and where they differ
 -- from the defaults: order ({ "c", "y", "x" }; of a depthwise one y and x alone), explicit ("hint"), vector (1), pad (0), depthwise (false), walk
--- ("image": workgroups go along the image first; else along f).
+-- ("image": workgroups go along the image first; else along f), slide ("none"; "rows", of a depthwise one, has the whole window in one step).
 function direct.plan(op, s)
   local planar, vector, depthwise = op.layout == "nchw", s.vector or 1, s.depthwise or false
+  local slides = s.slide == "rows"
   local per_channel = op.out_channels // op.in_channels
   local p = {
     order = depthwise and { "c", s.order[1], s.order[2] } or s.order or { "c", "y", "x" }, depthwise = depthwise, per_channel = per_channel, hint = false,
-    glsl = glsl, epilogue = epilogue,
+    glsl = glsl, epilogue = epilogue, sliding = false,
   }
   local f_unit = depthwise and per_channel * (planar and 1 or vector) or 1
   local x_unit = planar and vector // widest(vector, op.stride) or 1
   p.f = output_axis(depthwise and op.out_channels or op.out_channels // op.groups, s.f, f_unit)
-  p.y, p.x = output_axis(op.out_height, s.y, 1), output_axis(op.out_width, s.x, x_unit)
+  p.y, p.x = output_axis(op.out_height, s.y, 1, slides), output_axis(op.out_width, s.x, x_unit)
   p.threads = p.f.lanes * p.y.lanes * p.x.lanes
   p.lanes = planar and { "x", "y", "f" } or { "f", "x", "y" }
   p.walk = s.walk and s.walk ~= "image" and { "f", "x", "y" } or { "x", "y", "f" }
   p.tiles = { x = p.x.tiles, y = p.y.tiles, f = p.f.tiles * (depthwise and 1 or op.groups) }
   local rows, columns = s.tile_y, s.tile_x
-  if s.window then rows, columns = direct.window(op, s.window) end
+  if s.window then rows, columns = direct.window(op, slides and "whole" or s.window) end
   p.k = {
     c = sum_axis(op.in_channels // op.groups, s.tile_c, (planar or depthwise) and 1 or vector),
-    y = sum_axis(op.kernel_h, rows, 1),
-    x = sum_axis(op.kernel_w, columns, planar and vector > 1 and op.kernel_w or 1),
+    y = sum_axis(op.kernel_h, rows, slides and op.kernel_h or 1),
+    x = sum_axis(op.kernel_w, columns, (slides or planar and vector > 1) and op.kernel_w or 1),
   }
   unroll(p, s.unroll)
   add_loops(p, s.explicit == "copies")
+  if slides then add_slide(p, op, s.unroll, s.explicit == "copies") end
   add_input(p, op, s)
   add_weights(p, op, s)
   p.vector_out = output_vector(p, op)
@@ -224,15 +273,23 @@ local function lines_read(op, axis, taps, width)
   return axis.virtual * math.min(axis.registers * taps, ceil_div(reach(op, axis.registers, taps), width))
 end
 
--- A load that may be outside the image counts twice, a store that may be three times: a branch is around it.
+-- Vectors of one row of the input that an invocation reads for so many channels and columns of the window.
+local function row_vectors(op, p, c, x)
+  local along_x, along_c = p.input.vector, 1
+  if op.layout == "nhwc" then along_x, along_c = along_c, along_x end
+  return lines_read(op, p.x, x, along_x) * ceil_div(p.depthwise and p.f.count // p.per_channel or c, along_c)
+end
+
+-- A load that may be outside the image counts twice, a store that may be three times: a branch is around it. Rows that
+-- stay in registers are loaded once and moved in each iteration.
 local function statements(op, p)
   local function written_out(axis) return p.k[axis].unrolled and p.k[axis].tile or p.k[axis].step end
   local c, y, x = written_out("c"), written_out("y"), written_out("x")
-  local outputs = p.f.count * p.y.count * p.x.count
-  local along_x, along_c = p.input.vector, 1
-  if op.layout == "nhwc" then along_x, along_c = along_c, along_x end
-  local inputs = lines_read(op, p.y, y, 1) * lines_read(op, p.x, x, along_x)
-  inputs = inputs * ceil_div(p.depthwise and p.f.count // p.per_channel or c, along_c)
+  local steps = p.sliding and p.sliding.unrolled and p.y.steps or 1
+  local outputs = steps * p.f.count * p.y.count * p.x.count
+  local of_row, moves = row_vectors(op, p, c, x), 0
+  local inputs = of_row * (p.sliding and #p.sliding.kept + steps * #p.sliding.first or lines_read(op, p.y, y, 1))
+  if p.sliding and p.sliding.copies == 1 then moves = steps * #p.sliding.kept * of_row end
   if not p.input.staged and (p.input.leaves_y or p.input.leaves_x) then inputs = 2 * inputs end
   local weights = c * y * x * p.f.count // p.weights.chunk
   local stores = outputs // p.vector_out * (p.x.exact and 1 or 3)
@@ -240,7 +297,7 @@ local function statements(op, p)
   for _, operand in ipairs { p.input, p.weights } do
     if operand.staged then fills = fills + (operand.looped and 1 or operand.rounds) * (2 + operand.vector) end
   end
-  return c * y * x * outputs + inputs + weights + stores + fills
+  return c * y * x * outputs + inputs + moves + weights + stores + fills
 end
 
 -- Workgroups along the three dimensions: images follow each other in the last.
@@ -249,9 +306,14 @@ local function groups(op, p)
 end
 
 -- Registers of an invocation beside the sums: weights and inputs of one element of the sum, and where the lines of a
--- block lie that may be outside of the image.
+-- block lie that may be outside of the image. Where an invocation slides they are the weights of the whole window and the
+-- rows of the input under one group of outputs.
 local function operands(op, p)
   local planar, vector = op.layout == "nchw", p.input.vector
+  if p.sliding then
+    local rows = #p.sliding.first + #p.sliding.kept
+    return p.f.count * op.kernel_h * op.kernel_w + rows * row_vectors(op, p, 1, op.kernel_w) * vector
+  end
   local weights = p.f.count * (p.weights.vector + ((p.f.exact or p.weights.staged) and 0 or 1))
   local lines = 0
   if not p.input.staged then

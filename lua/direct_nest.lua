@@ -3,22 +3,25 @@
 --     direct_nest.declare(op, schedule, words)    op, and what schedule(c) returns: see direct.lua; words: of its window
 --
 -- It follows direct.lua: what is derived there for one configuration is a formula here. Where virtual groups of outputs
--- read the same input and the dilation does not divide the stride, what they share counts twice.
+-- read the same input and the dilation does not divide the stride, what they share counts twice. Where a schedule slides,
+-- the rows that a group reads first are numbered behind those that it finds in registers.
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
-local nest_words = include "nest_words.lua"
+local nest_words, direct = include "nest_words.lua", include "direct.lua"
 
 local direct_nest = {}
 
 local most_rounds_copied = 16 -- see direct.lua
 
-local function output_axis(d, lines, split, unit)
+local function output_axis(d, lines, split, unit, slides)
   local lanes, registers = split[2], d.min(split[3], arithmetic.ceil_div(lines, unit)) * unit
-  local virtual = d.min(split[1], d.ceil_div(lines, lanes * registers))
-  local tile = virtual * lanes * registers
+  local groups = d.min(split[1], d.ceil_div(lines, lanes * registers))
+  local virtual, steps = d.choose(slides, 1, groups), d.choose(slides, groups, 1)
+  local own = steps * registers
+  local tile = virtual * lanes * own
   return {
-    lines = lines, virtual = virtual, lanes = lanes, registers = registers, count = virtual * registers, tile = tile,
-    tiles = d.ceil_div(lines, tile),
+    lines = lines, virtual = virtual, lanes = lanes, registers = registers, steps = steps, own = own,
+    count = virtual * registers, tile = tile, tiles = d.ceil_div(lines, tile),
   }
 end
 
@@ -82,26 +85,39 @@ local function window(d, w, op, s, words)
   return d.choose(is("whole"), op.kernel_h, 1), d.choose(is("element"), 1, op.kernel_w)
 end
 
+-- Where an invocation slides: the rows under a group of outputs that stay from those before, and those that it reads.
+local function add_slide(d, p, op, s)
+  local overlap, y = direct.overlap(op), p.y
+  p.kept = overlap.ahead * math.max(0, op.kernel_h - overlap.every)
+  p.first = y.registers * math.min(overlap.every, op.kernel_h)
+  local products = p.f.count * y.count * p.x.count * (op.kernel_h * op.kernel_w)
+  p.unrolled = d.none(d.less(s.unroll, y.steps * products))
+end
+
 local function plan(d, w, op, s, words)
   local planar, depthwise, vector = op.layout == "nchw", s.depthwise or false, s.vector or 1
   local p = { d = d, w = w, planar = planar, depthwise = depthwise, vector = vector }
+  p.slides = s.slide and #direct.slides(op) > 1 and w.is(s.slide, "rows") or false
   p.per_channel = op.out_channels // op.in_channels
   local f_unit = depthwise and p.per_channel * (planar and 1 or vector) or 1
   local x_unit = planar and vector // d.min(vector, arithmetic.widest(op.stride)) or 1
-  p.f = output_axis(d, depthwise and op.out_channels or op.out_channels // op.groups, s.f, f_unit)
-  p.y, p.x = output_axis(d, op.out_height, s.y, 1), output_axis(d, op.out_width, s.x, x_unit)
+  p.f = output_axis(d, depthwise and op.out_channels or op.out_channels // op.groups, s.f, f_unit, false)
+  p.y, p.x = output_axis(d, op.out_height, s.y, 1, p.slides), output_axis(d, op.out_width, s.x, x_unit, false)
   p.threads = p.f.lanes * p.y.lanes * p.x.lanes
   local function place(axis)
     if depthwise then return axis == "c" and 0 or 1 + w.place(s.order, axis) end
     return w.place(s.order or { "c", "y", "x" }, axis)
   end
   local rows, columns = window(d, w, op, s, words)
+  rows, columns = d.choose(p.slides, op.kernel_h, rows), d.choose(p.slides, op.kernel_w, columns)
+  local all_columns = d.any(p.slides, planar and d.less(1, vector))
   p.k = {
     c = sum_axis(op.in_channels // op.groups, s.tile_c, (planar or depthwise) and 1 or vector, place("c")),
-    y = sum_axis(op.kernel_h, rows, 1, place("y")),
-    x = sum_axis(op.kernel_w, columns, planar and d.choose(d.less(1, vector), op.kernel_w, 1) or 1, place("x")),
+    y = sum_axis(op.kernel_h, rows, d.choose(p.slides, op.kernel_h, 1), place("y")),
+    x = sum_axis(op.kernel_w, columns, d.choose(all_columns, op.kernel_w, 1), place("x")),
   }
   unroll(d, p, s, w.is(s.explicit, "copies"))
+  if p.slides then add_slide(d, p, op, s) end
   add_input(d, p, op, s)
   add_weights(d, p, s)
   local neighbours = planar and op.out_width or op.out_channels // (depthwise and 1 or op.groups)
@@ -153,6 +169,12 @@ local function loops_of_sum(p)
     inner[#inner + 1] = hinted
   end
   p.outer, p.inner = w.joined(p.path, outer), w.joined(p.path, outer, inner)
+  p.down, p.steps = 0, {}
+  if p.slides then
+    p.steps[1] = w.loop("down_steps", "serial", d.choose(p.unrolled, 1, p.y.steps))
+    p.steps[2] = w.loop("down_unrolled", "unrolled", d.choose(p.unrolled, p.y.steps, 1))
+    p.down = (p.steps[1] + p.steps[2]) * p.y.registers
+  end
 end
 
 -- Memory --------------------------------------------------------------------------------------------------------------
@@ -228,10 +250,8 @@ end
 -- these, the outputs whose line an earlier one has not had. Output i has the line that output i + ahead had `every`
 -- taps before; among its own group, or in the next one.
 local function lines_read(p, op, axis, taps, most)
-  local d, stride, dilation = p.d, op.stride, op.dilation
-  local common = stride
-  while dilation % common ~= 0 or stride % common ~= 0 do common = common - 1 end
-  local ahead, every, lines = dilation // common, stride // common, 0
+  local d, overlap, lines = p.d, direct.overlap(op), 0
+  local ahead, every = overlap.ahead, overlap.every
   for t = 0, most - 1 do
     local again = 0
     if t >= every then
@@ -251,35 +271,54 @@ local function vectors_read(p, op)
   return axis.virtual * of_group - (axis.virtual - 1) * shared
 end
 
-local function load_inputs(p, op)
+-- What one statement for tiles and one for buffers load: `rows` of the input on a path, `below` the first of all.
+local function load_rows(p, op, load)
   local d, w, k = p.d, p.w, p.k
   local along_x = p.planar and p.vector or 1
+  local channel = w.loop(load.prefix .. "channel", "unrolled", p.planar and load.channels or load.channels // p.vector)
+  local row = w.loop(load.prefix .. "row", "unrolled", load.rows)
+  local column = w.loop(load.prefix .. "column", "unrolled", load.columns)
+  local vector = w.loop(load.prefix .. "vector", "vectorized", p.vector)
+  local path = w.joined(load.path, { channel, row, column, vector })
+  local c = p.planar and channel or channel * p.vector + vector
+  local at_column = p.planar and column * along_x + vector or column
+  local to = p.input_register { c, load.to + row, at_column }
+  local lane_y, lane_x = p.y.lane * (p.y.own * op.stride), p.x.lane * (p.x.registers * op.stride)
+  local of_lane = p.depthwise and c + p.f.lane * (p.f.registers // p.per_channel) or c
+  of_lane = p.depthwise and of_lane or of_lane + k.c.within
+  local y, x = lane_y + k.y.within * op.dilation + load.below + row, lane_x + k.x.within * op.dilation + at_column
+  local tile = p.planar and { of_lane * p.input.rows + y, x } or { y * p.input.columns + x, of_lane }
+  d.statement {
+    load.name .. " from their tile", loops = path, when = d.all(load.when, p.input.staged), stores = to,
+    reads = { p.tile_inputs(tile) },
+  }
+  d.statement {
+    load.name, loops = path, when = d.all(load.when, d.none(p.input.staged)), stores = to,
+    reads = { p.inputs(placed(p, p.image, first_channel(p) + of_lane, under(p, op, "y") + y, under(p, op, "x") + x)) },
+  }
+end
+
+local function load_inputs(p, op)
+  local d, k = p.d, p.k
   local columns = lines_read(p, op, p.x, k.x.block, op.kernel_w)
   if p.planar then columns = d.choose(d.equal(p.vector, 1), columns, vectors_read(p, op)) end
   local channels = p.depthwise and p.f.count // p.per_channel or k.c.block
-  local channel = w.loop("load_channel", "unrolled", p.planar and channels or channels // p.vector)
-  local row = w.loop("load_row", "unrolled", lines_read(p, op, p.y, k.y.block, op.kernel_h))
-  local column, vector = w.loop("load_column", "unrolled", columns), w.loop("load_vector", "vectorized", p.vector)
-  local path = w.joined(p.inner, { channel, row, column, vector })
+  local rows, kept = lines_read(p, op, p.y, k.y.block, op.kernel_h), p.slides and p.w.when(p.slides, p.kept) or 0
+  if p.slides then rows = d.choose(p.slides, p.first, rows) end
   p.input_register = d.buffer {
-    "input_registers", channels, lines_read(p, op, p.y, k.y.block, op.kernel_h), columns * along_x, memory = "registers",
+    "input_registers", channels, kept + rows, columns * (p.planar and p.vector or 1), memory = "registers",
     type = glsl.sums(op),
   }
-  local c = p.planar and channel or channel * p.vector + vector
-  local at_column = p.planar and column * along_x + vector or column
-  local to = p.input_register { c, row, at_column }
-  local lane_y, lane_x = p.y.lane * (p.y.registers * op.stride), p.x.lane * (p.x.registers * op.stride)
-  local of_lane = p.depthwise and c + p.f.lane * (p.f.registers // p.per_channel) or c
-  of_lane = p.depthwise and of_lane or of_lane + k.c.within
-  local y, x = lane_y + k.y.within * op.dilation + row, lane_x + k.x.within * op.dilation + at_column
-  local tile = p.planar and { of_lane * p.input.rows + y, x } or { y * p.input.columns + x, of_lane }
-  d.statement {
-    "load inputs from their tile", loops = path, when = p.input.staged, stores = to, reads = { p.tile_inputs(tile) },
-  }
-  d.statement {
-    "load inputs", loops = path, when = d.none(p.input.staged), stores = to,
-    reads = { p.inputs(placed(p, p.image, first_channel(p) + of_lane, under(p, op, "y") + y, under(p, op, "x") + x)) },
-  }
+  if p.slides then
+    load_rows(p, op, {
+      name = "load inputs that stay", prefix = "stay_", when = p.slides, path = p.inner, channels = channels, rows = p.kept,
+      columns = columns, to = 0, below = 0,
+    })
+  end
+  load_rows(p, op, {
+    name = "load inputs", prefix = "load_", when = true, path = p.w.joined(p.inner, p.steps), channels = channels, rows = rows,
+    columns = columns, to = kept, below = p.down * op.stride + kept,
+  })
 end
 
 local function load_weights(p, op)
@@ -337,7 +376,7 @@ local function products(p, op)
   local channel = p.depthwise and at.f.virtual * (p.f.registers // p.per_channel) or c
   local is_whole = op.type == "i8"
   p.d.statement {
-    "products", loops = w.joined(p.inner, { c, y, x }, loops),
+    "products", loops = w.joined(p.inner, p.steps, { c, y, x }, loops),
     updates = p.sum { register("f"), register("y"), register("x") },
     reads = {
       p.weight_register { register("f"), c, y, x },
@@ -347,24 +386,31 @@ local function products(p, op)
   }
 end
 
-local function store(p, op)
+-- What an epilogue adds.
+local function added(p, op)
+  local type = glsl.output(op)
+  if op.bias == "add" then p.bias = p.d.buffer { "bias", op.out_channels, type = type } end
+  if op.residual == "add" then
+    p.residual = buffer(p, "residual", type, placed(p, op.batch, op.out_channels, op.out_height, op.out_width))
+  end
+end
+
+-- On a path, `down` outputs below the first.
+local function store(p, op, on)
   local w, d = p.w, p.d
-  local loops, at = registers(p, "store_", p.planar and "x" or "f", p.vector_out)
+  local loops, at = registers(p, on.prefix, p.planar and "x" or "f", p.vector_out)
   local function register(axis) return at[axis].virtual * p[axis].registers + at[axis].here end
   local function output(axis)
     local a = p[axis]
-    return a.block * a.tile + at[axis].virtual * (a.lanes * a.registers) + a.lane * a.registers + at[axis].here
+    return a.block * a.tile + at[axis].virtual * (a.lanes * a.registers) + a.lane * a.own + at[axis].here
   end
-  local f, y, x = output("f") + p.group * p.f.lines, output("y"), output("x")
-  local elements, type = {}, glsl.output(op)
-  if op.bias == "add" then elements.bias = d.buffer { "bias", op.out_channels, type = type } { f } end
-  if op.residual == "add" then
-    local residual = buffer(p, "residual", type, placed(p, op.batch, op.out_channels, op.out_height, op.out_width))
-    elements.residual = residual(placed(p, p.image, f, y, x))
-  end
+  local f, y, x = output("f") + p.group * p.f.lines, output("y") + on.down, output("x")
+  local elements = {}
+  if op.bias == "add" then elements.bias = p.bias { f } end
+  if op.residual == "add" then elements.residual = p.residual(placed(p, p.image, f, y, x)) end
   local e = w.epilogue(op, elements)
   d.statement {
-    "store", loops = w.joined(p.path, loops), stores = p.outputs(placed(p, p.image, f, y, x)),
+    on.name, loops = w.joined(on.path, loops), when = on.when, stores = p.outputs(placed(p, p.image, f, y, x)),
     reads = w.joined({ p.sum { register("f"), register("y"), register("x") } }, e.reads),
     add = e.add, multiply = e.multiply, compare = e.compare, integer = e.integer,
   }
@@ -379,10 +425,16 @@ function direct_nest.declare(op, schedule, words)
     buffers(p, op)
     fill_inputs(p, op)
     fill_weights(p)
+    if p.slides then load_weights(p, op) end -- once, before it slides
     load_inputs(p, op)
-    load_weights(p, op)
+    if not p.slides then load_weights(p, op) end
     products(p, op)
-    store(p, op)
+    added(p, op)
+    if p.slides then
+      local path = p.w.joined(p.inner, p.steps)
+      store(p, op, { name = "store while sliding", prefix = "row_", path = path, when = p.slides, down = p.down })
+    end
+    store(p, op, { name = "store", prefix = "store_", path = p.path, when = d.none(p.slides), down = 0 })
     d.unroll(s.unroll)
   end)
 end

@@ -11,6 +11,7 @@ local op = conv2d.declare_depthwise {
 local odd = direct.odd_part(op.out_width)
 param.threads   = factors(device.is_cpu and 8 or 64, 4)            -- unused, channels, rows, columns (along memory times 8)
 param.registers = factors((device.is_cpu and 16 or 32) * odd, 7)   -- unused, virtual and next channels, rows, columns
+param.slide     = categorical(direct.slides(op))                   -- rows: not virtual ones, but one after the other
 param.window    = categorical(direct.windows(op))                  -- what of the window is brought at once
 
 param.stage_input   = categorical(direct.stages)
@@ -31,12 +32,15 @@ local function schedule(c)
     tile_c = 1, window = c.window,
     stage_input = c.stage_input, stage_weights = c.stage_weights, pad = c.pad, vector = c.vector,
     order = c.order, unroll = c.unroll, explicit = c.explicit,
-    walk = c.walk, depthwise = true,
+    walk = c.walk, depthwise = true, slide = c.slide,
   }
 end
 
 local plan = derived(function(c) return direct.plan(op, schedule(c)) end)
 
 direct.constraints(op, plan)
+constraint("what slides has several rows and the whole window", function(c)
+  return c.slide == "none" or plan(c).y.steps > 1 and c.window == "whole"
+end)
 direct.kernels(op, plan)
 direct_nest.declare(op, schedule, direct.windows(op))

@@ -1,5 +1,5 @@
 #version 450
-// Convolution: ${f.tile} x ${y.tile} x ${x.tile} outputs a workgroup, ${f.count} x ${y.count} x ${x.count} an invocation.
+// Convolution: ${f.tile} x ${y.tile} x ${x.tile} outputs a workgroup, ${f.count} x ${y.count} x ${x.count} an invocation${sliding and ", " .. y.steps .. " times downwards" or ""}.
 % -- One kernel for every schedule; lua/direct.lua derives its sizes and explains the words.
 % local sum, times, over, modulo, below = glsl.sum, glsl.times, glsl.over, glsl.modulo, glsl.below
 % local planar = op.layout == "nchw"
@@ -58,7 +58,7 @@ shared ${stored(width)} tile_weights[${weights.chunks}]; // ${weights.taps} taps
 % end
 %
 % -- How far output register i of an axis is from the first one of its invocation.
-% local function offset(axis, i) return i // axis.registers * axis.lanes * axis.registers + i % axis.registers end
+% local function offset(axis, i) return i // axis.own * axis.lanes * axis.own + i % axis.own end
 %
 % -- How far its input is: for element t of the window in rows and columns, in channels of a depthwise convolution.
 % local function row_of(i, t) return offset(y, i) * stride + t * dilation end
@@ -152,30 +152,37 @@ shared ${stored(width)} tile_weights[${weights.chunks}]; // ${weights.taps} taps
 % -- Whether all that is read from the buffer is there, so that it lies at constant distances from inputs_at.
 % local is_plain = not input.leaves_y and not input.leaves_x and (not depthwise or f.exact)
 %
-% local function first_of(axis, name) return times("lane_" .. name, axis.registers) end
 % local channel_lane = depthwise and times("lane_f", f.registers // per_channel) or "0"
 %
-% -- The addresses of the rows, and of the columns, that a block reads: clamped, and whether they are inside the image.
-% local function lines_of_block(axis, name, length, place, each)
-%   local seen = {}
-%   for i = 0, axis.count - 1 do
-%     for t = 0, block[name] - 1 do
-%       local n = place(i, t) // each * each
-%       if not seen[n] then
-%         seen[n] = true
-%         local at = sum("input_" .. name, times(position(name), dilation), n)
+% -- The address of a row, or of columns, that a block reads: clamped, and whether it is inside the image.
+% local function line(name, length, n, each, down)
+%   local at = sum("input_" .. name, times(position(name), dilation), down or "0", n)
         const uint at_${name}_${n} = ${scaled(below(at, length + 1 - each), input_stride[name], v)};
-%         if input["leaves_" .. name] then
+%   if input["leaves_" .. name] then
         const bool inside_${name}_${n} = ${at} < ${length};
-%         end
-%       end
+%   end
+% end
+%
+% -- What outputs 0 .. count - 1 of an axis read, each once, in vectors of `each`.
+% local function places(axis, taps, place, each)
+%   local list, seen = {}, {}
+%   for i = 0, axis.count - 1 do
+%     for t = 0, taps - 1 do
+%       local n = place(i, t) // each * each
+%       if not seen[n] then list[#list + 1], seen[n] = n, true end
 %     end
 %   end
+%   return list
+% end
+% local function lines_of_block(axis, name, length, place, each)
+%   for _, n in ipairs(places(axis, block[name], place, each)) do line(name, length, n, each) end
 % end
 %
 % -- Registers ---------------------------------------------------------------------------------------------------------
 %
 % local loaded
+% local kept = {} -- rows that stay in registers from one iteration to the next
+% local function constant(r) return kept[r] and "" or "const " end
 %
 % -- The element of the input for channel ch, row r, column q: its vector, loaded when a block first asks, and its place.
 % local function input_register(ch, r, q)
@@ -186,10 +193,10 @@ shared ${stored(width)} tile_weights[${weights.chunks}]; // ${weights.taps} taps
 %   loaded[name] = true
 %   if input.staged then
 %     local at = sum("inputs_at", (ch * tile_stride.c + r * tile_stride.y + q * tile_stride.x) // v)
-            const ${number(v)} ${name} = ${read("tile_inputs[" .. at .. "]", v)};
+            ${constant(r)}${number(v)} ${name} = ${read("tile_inputs[" .. at .. "]", v)};
 %   elseif is_plain then
 %     local at = sum("inputs_at", (ch * input_stride.c + r * input_stride.y + q * input_stride.x) // v)
-            const ${number(v)} ${name} = ${read("inputs[" .. at .. "]", v)};
+            ${constant(r)}${number(v)} ${name} = ${read("inputs[" .. at .. "]", v)};
 %   else
 %     local channel = depthwise and not f.exact and "channel_" .. ch or ch * input_stride.c // v
 %     local at, inside = sum("inputs_at", "at_y_" .. r, "at_x_" .. q, channel), {}
@@ -197,7 +204,7 @@ shared ${stored(width)} tile_weights[${weights.chunks}]; // ${weights.taps} taps
 %     if input.leaves_x then inside[#inside + 1] = "inside_x_" .. q end
 %     local value = read("inputs[" .. at .. "]", v)
 %     if inside[1] then value = glsl.guarded(table.concat(inside, " && "), value, glsl.sums(op), v) end
-            const ${number(v)} ${name} = ${value};
+            ${constant(r)}${number(v)} ${name} = ${value};
 %   end
 %   return name, place
 % end
@@ -237,8 +244,8 @@ shared ${stored(width)} tile_weights[${weights.chunks}]; // ${weights.taps} taps
 %   return weights.staged and name or glsl.components(name, n, place, 1)
 % end
 %
-% -- Where a block finds its registers.
-% local function begin_block()
+% -- Where a block finds its registers, `down` rows of outputs below the first.
+% local function begin_inputs(down)
 %   local within = input.staged
 %   local strides = within and tile_stride or input_stride
 %   local terms = {}
@@ -247,9 +254,12 @@ shared ${stored(width)} tile_weights[${weights.chunks}]; // ${weights.taps} taps
 %   if within or is_plain then
 %     add(position("y", within), dilation * strides.y)
 %     add(position("x", within), dilation * strides.x)
+%     add(down, stride * strides.y)
 %   end
             const uint inputs_at = ${sum("read_inputs", table.unpack(terms))};
-%   terms = {}
+% end
+% local function begin_weights()
+%   local terms = {}
 %   for n, axis in ipairs { "c", "y", "x" } do
 %     local at = position(axis, weights.staged)
 %     if weights.staged then
@@ -261,15 +271,12 @@ shared ${stored(width)} tile_weights[${weights.chunks}]; // ${weights.taps} taps
             const uint weights_at = ${sum("read_weights", table.unpack(terms))};
 % end
 %
-% -- One block, written out: the products of all its elements of the sum with all registers.
-% local function products()
-        {
-%   begin_block()
-%   loaded = {}
-%   local extent, step, at = { c = block.c, y = block.y, x = block.x }, {}, {}
+% -- The products of all elements of a block of the sum with all registers, rows from `first` on.
+% local function products(first)
+%   local at = {}
 %   local function product(ch, t, u)
 %     for i = 0, f.count - 1, width do
-%       for j = 0, y.count - 1 do
+%       for j = first, first + y.count - 1 do
 %         for l = 0, x.count - 1 do
 %           local weight, value = weights_text(i, ch, t, u), input_text(i, ch, row_of(j, t), column_of(l, u))
             sum_${i}_${j}_${l} += ${weight} * ${value};
@@ -285,7 +292,110 @@ shared ${stored(width)} tile_weights[${weights.chunks}]; // ${weights.taps} taps
 %     end
 %   end
 %   nest(1)
-        }
+% end
+%
+% local function zero_sums(first)
+%   for i = 0, f.count - 1, width do
+%     for j = first, first + y.count - 1 do
+%       for l = 0, x.count - 1 do
+    ${number(width)} sum_${i}_${j}_${l} = ${number(width)}(0);
+%       end
+%     end
+%   end
+% end
+%
+% -- Results -----------------------------------------------------------------------------------------------------------
+%
+% -- The sums of vector_out neighbours in memory that begin with output i, j, l.
+% local function result(i, j, l)
+%   local function element(n, m, count)
+%     return glsl.components("sum_" .. n // width * width .. "_" .. j .. "_" .. m, width, n % width, count)
+%   end
+%   if not planar and vector_out <= width then return element(i, l, vector_out) end
+%   local texts = {}
+%   for n = 0, vector_out - 1, planar and 1 or width do
+%     texts[#texts + 1] = planar and element(i, l + n, 1) or element(i + n, l, width)
+%   end
+%   return #texts == 1 and texts[1] or number(vector_out) .. "(" .. table.concat(texts, ", ") .. ")"
+% end
+% local function only_below(axis, text, n) return axis.exact and "" or "if (" .. text .. " < " .. n .. ") " end
+%
+% local function begin_store(down)
+    const uint row = ${sum(times("tile_y", y.tile), times("lane_y", y.own), down)};
+    const uint column = ${sum(times("tile_x", x.tile), times("lane_x", x.own))};
+    const uint output_filter = ${sum("group_filter", "own_filter")};
+%   local strides = output_stride
+%   local corner = { "batch_item", strides.image, "output_filter", strides.c, "row", strides.y, "column", strides.x }
+    const uint corner = ${weighted(corner, vector_out)};
+% end
+% local function store(first)
+%   local strides = output_stride
+%   for i = 0, f.count - 1, planar and 1 or vector_out do
+    ${only_below(f, sum("own_filter", offset(f, i)), f.lines)}{
+%     for j = first, first + y.count - 1 do
+    ${only_below(y, sum("row", offset(y, j)), op.out_height)}{
+%       for l = 0, x.count - 1, planar and vector_out or 1 do
+%         local at = (offset(f, i) * strides.c + offset(y, j) * strides.y + offset(x, l) * strides.x) // vector_out
+%         local bias_at = sum("output_filter", offset(f, i))
+%         if not planar then bias_at = over(bias_at, vector_out) end
+%         local value = finish.call(result(i, j, l), bias_at, sum("corner", at))
+        ${only_below(x, sum("column", offset(x, l)), op.out_width)}outputs[${sum("corner", at)}] = ${value};
+%       end
+    }
+%     end
+    }
+%   end
+% end
+%
+% -- Sliding -----------------------------------------------------------------------------------------------------------
+%
+% -- Calls use(name, r) for the vectors of row r of the input, which are loaded where they are not.
+% local function each_vector(r, use)
+%   for _, ch in ipairs(places(f, 1, channel_of, planar and 1 or v)) do
+%     for _, q in ipairs(places(x, op.kernel_w, column_of, planar and v or 1)) do
+%       local name = input_register(ch, r, q)
+%       if use then use(name, input_register(ch, r + sliding.shift, q)) end
+%     end
+%   end
+% end
+% local function load_rows(rows, down, below)
+%   for _, r in ipairs(rows) do
+%     if not input.staged and not is_plain then line("y", op.height, r + below, 1, times(down, stride)) end
+%     each_vector(r + below)
+%   end
+% end
+%
+% -- What is read once: the weights, and the rows that the first group of outputs has in common with none before it.
+% local function before_sliding()
+%   loaded = {}
+%   begin_inputs("0")
+%   begin_weights()
+%   for i = 0, f.count - 1, width do
+%     for t = 0, op.kernel_h - 1 do
+%       for u = 0, op.kernel_w - 1 do weights_text(i, 0, t, u) end
+%     end
+%   end
+%   for _, r in ipairs(sliding.kept) do kept[r] = sliding.copies == 1 or nil end
+%   load_rows(sliding.kept, "0", 0)
+% end
+% local function move_down()
+%   for _, r in ipairs(sliding.kept) do
+%     each_vector(r, function(to, from)
+        ${to} = ${from};
+%     end)
+%   end
+% end
+% local function slide_down()
+%   local down = sliding.copies == 1 and "down_step" or "0"
+%   if sliding.copies == 1 then begin_inputs(down) end
+%   begin_store(down)
+%   for n = 0, sliding.copies - 1 do
+%     load_rows(sliding.first, down, n * sliding.shift)
+%     zero_sums(n * y.registers)
+%     products(n * y.registers)
+%     store(n * y.registers)
+%   end
+%   if sliding.copies == 1 then move_down() end
 % end
 
 void main()
@@ -317,10 +427,10 @@ void main()
     const uint thread = gl_LocalInvocationIndex;
 % end
 % if input.staged then
-%   local of_y, of_x = y.registers * stride * tile_stride.y, x.registers * stride * tile_stride.x
+%   local of_y, of_x = y.own * stride * tile_stride.y, x.own * stride * tile_stride.x
     const uint read_inputs = ${weighted({ channel_lane, tile_stride.c, "lane_y", of_y, "lane_x", of_x }, v)};
 % else
-    const uint input_y = ${sum("first_row", times("lane_y", y.registers * stride))};
+    const uint input_y = ${sum("first_row", times("lane_y", y.own * stride))};
     const uint input_x = ${sum("first_column", times("lane_x", x.registers * stride))};
     const uint channel = ${sum("first_channel", channel_lane)};
 %   local places = is_plain and weighted({ "input_y", input_stride.y, "input_x", input_stride.x }, v) or "0"
@@ -350,13 +460,7 @@ void main()
 %   end
 % end
 
-% for i = 0, f.count - 1, width do
-%   for j = 0, y.count - 1 do
-%     for l = 0, x.count - 1 do
-    ${number(width)} sum_${i}_${j}_${l} = ${number(width)}(0);
-%     end
-%   end
-% end
+% if not sliding then zero_sums(0) end
 
 % -- Which loops there are around what depends on an axis: 0 for none.
 % local loops = {}
@@ -384,11 +488,21 @@ void main()
         barrier();
 %   end
 %   if not input.staged and not is_plain then
-%     if level == innermost("y") then lines_of_block(y, "y", op.height, row_of, 1) end
+%     if level == innermost("y") and not sliding then lines_of_block(y, "y", op.height, row_of, 1) end
 %     if level == innermost("x") then lines_of_block(x, "x", op.width, column_of, planar and v or 1) end
 %   end
+%   if sliding and level == #outer then before_sliding() end
 % end
-% products()
+% if sliding then
+%   slide_down()
+% else
+        {
+%   loaded = {}
+%   begin_inputs("0")
+%   begin_weights()
+%   products(0)
+        }
+% end
 % for level = #loops, 1, -1 do
 %   if level == #outer and (input.staged or weights.staged) then
         barrier();
@@ -396,38 +510,8 @@ void main()
     }
 % end
 
-% -- The sums of vector_out neighbours in memory that begin with output i, j, l.
-% local function result(i, j, l)
-%   local function element(n, m, count)
-%     return glsl.components("sum_" .. n // width * width .. "_" .. j .. "_" .. m, width, n % width, count)
-%   end
-%   if not planar and vector_out <= width then return element(i, l, vector_out) end
-%   local texts = {}
-%   for n = 0, vector_out - 1, planar and 1 or width do
-%     texts[#texts + 1] = planar and element(i, l + n, 1) or element(i + n, l, width)
-%   end
-%   return #texts == 1 and texts[1] or number(vector_out) .. "(" .. table.concat(texts, ", ") .. ")"
-% end
-% local function only_below(axis, text, n) return axis.exact and "" or "if (" .. text .. " < " .. n .. ") " end
-    const uint row = ${sum(times("tile_y", y.tile), times("lane_y", y.registers))};
-    const uint column = ${sum(times("tile_x", x.tile), times("lane_x", x.registers))};
-    const uint output_filter = ${sum("group_filter", "own_filter")};
-% local strides = output_stride
-% local corner = { "batch_item", strides.image, "output_filter", strides.c, "row", strides.y, "column", strides.x }
-    const uint corner = ${weighted(corner, vector_out)};
-% for i = 0, f.count - 1, planar and 1 or vector_out do
-    ${only_below(f, sum("own_filter", offset(f, i)), f.lines)}{
-%   for j = 0, y.count - 1 do
-    ${only_below(y, sum("row", offset(y, j)), op.out_height)}{
-%     for l = 0, x.count - 1, planar and vector_out or 1 do
-%       local at = (offset(f, i) * strides.c + offset(y, j) * strides.y + offset(x, l) * strides.x) // vector_out
-%       local bias_at = sum("output_filter", offset(f, i))
-%       if not planar then bias_at = over(bias_at, vector_out) end
-%       local value = finish.call(result(i, j, l), bias_at, sum("corner", at))
-        ${only_below(x, sum("column", offset(x, l)), op.out_width)}outputs[${sum("corner", at)}] = ${value};
-%     end
-    }
-%   end
-    }
+% if not sliding then
+%   begin_store("0")
+%   store(0)
 % end
 }

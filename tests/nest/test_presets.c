@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 enum {
-    PLAIN = 17,          // index of the first product that is none, in products
+    PLAIN = 18,          // index of the first product that is none, in products
     POINTS = 5,          // of each preset, type and layout
     MUTANT_POINTS = 200, // until a wrong declaration is found
 };
@@ -54,6 +54,7 @@ static struct spirv_count count_job(const struct job *job, int lanes, const stru
 struct product {
     const char *preset, *device, *set;
     const char *const *types, *const *layouts;
+    const char *chosen; // a parameter that has not its first value; NULL: all have any
 };
 
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -97,6 +98,9 @@ static const struct product products[] = {
     {"depthwise", "cpu", DEPTHWISE "height=128 width=1024 multiplier=2 bias=add", ALL_TYPES,
      IMAGES},
     {"depthwise", "cpu", DEPTHWISE "height=256 width=2048 stride=2", LIST("f32"), IMAGES},
+    {"depthwise", "cpu",
+     DEPTHWISE "height=520 width=2048 kernel_h=4 kernel_w=1 padding=0 stride=2 dilation=3",
+     LIST("f32"), IMAGES, "slide"},
     {"maxpool", "cpu", "channels=8192 height=64 width=4096 stride=1", FLOATS, IMAGES},
     {"avgpool", "cpu", "channels=8192 height=65 width=8193 window=2", FLOATS, IMAGES},
     {"lrn", "cpu", "channels=16384 height=64 width=512 window=2", FLOATS, IMAGES},
@@ -167,15 +171,24 @@ static struct limits limits_of(const struct product *o)
     return l;
 }
 
-static int check_points(struct script *s, const struct limits *l, struct rng *r, const char *set,
+static void sample(struct script *s, const struct product *o, struct rng *r, struct config *c)
+{
+    const struct param *chosen = o->chosen ? space_find(script_space(s), o->chosen) : NULL;
+    struct limits l = limits_of(o);
+    struct resources needs;
+    do
+        assert_true(variant_sample(s, &l, r, c, &needs));
+    while (chosen && c->slot[chosen->offset] == 0);
+}
+
+static int check_points(struct script *s, const struct product *o, struct rng *r, const char *set,
                         int points)
 {
     int wrong = 0;
     for (int i = 0; i < points && !wrong; i++) {
         struct config c;
-        struct resources needs;
-        assert_true(variant_sample(s, l, r, &c, &needs));
-        wrong = check_point(s, &c, (int)l->subgroup_size, set, points == POINTS);
+        sample(s, o, r, &c);
+        wrong = check_point(s, &c, (int)limits_of(o).subgroup_size, set, points == POINTS);
     }
     return wrong;
 }
@@ -192,7 +205,7 @@ static int check(const struct product *o, const char *type, const char *layout, 
         str_printf(&set, " layout=%s", layout);
     struct script *s = variant_load(o->preset, o->device, &l, str_text(&set));
     assert_non_null(script_nest(s));
-    int wrong = check_points(s, &l, r, str_text(&set), POINTS);
+    int wrong = check_points(s, o, r, str_text(&set), POINTS);
     if (wrong)
         print_error("%s on %s\n", o->preset, o->device);
     script_destroy(s);
@@ -264,6 +277,12 @@ static const struct mutant {
     {12, "lua/direct_nest.lua", "d.all(k.unrolled, copies)", "k.unrolled"},
     {12, "lua/direct_nest.lua", "(s.pad or 0)", "0"},
     {12, "lua/direct_nest.lua", "d.none(w.is(walk, \"image\"))", "w.is(walk, \"image\")"},
+    {17, "lua/direct_nest.lua", "overlap.ahead * math.max(0, op.kernel_h - overlap.every)",
+     "math.max(0, op.kernel_h - overlap.every)"},
+    {17, "lua/direct_nest.lua", "y.registers * math.min(overlap.every, op.kernel_h)",
+     "y.registers * op.stride * overlap.every"},
+    {15, "lua/direct_nest.lua", "d.choose(p.unrolled, 1, p.y.steps)", "p.y.steps"},
+    {15, "lua/direct_nest.lua", "d.choose(p.slides, p.first, rows)", "rows"},
     {6, "lua/coop_nest.lua", "multiply = is_whole and 0 or p.k", "multiply = 1"},
     {6, "lua/coop_nest.lua", "+ s.skew *", "+ 2 * s.skew *"},
     {6, "lua/coop_nest.lua", "\"straight_element\", \"vectorized\", share",
@@ -333,7 +352,7 @@ static void test_mutants(void **state)
         const struct product *o = &products[mutants[i].product];
         struct limits l = limits_of(o);
         struct script *s = load_mutant(o, &mutants[i], &l);
-        if (check_points(s, &l, &r, "", MUTANT_POINTS) == 0)
+        if (check_points(s, o, &r, "", MUTANT_POINTS) == 0)
             fail_msg("nobody notices %s", mutants[i].wrong);
         script_destroy(s);
     }
