@@ -120,7 +120,12 @@ static const struct row on_cpu[] = {
     {"skinny", FEW("1024", "8"), "naive_matmul", NULL, {"gemm"}},
     {WINOGRAD("1", "64", "56")},
     {WINOGRAD("1", "256", "14")},
-    {"gemm", CUBE("255"), {BEFORE("gemm_ends")}},
+    {"gemm",
+     {"N=255", "M=255", "K=255"},
+     {"N=255", "M=255", "K=255"},
+     "naive_matmul",
+     NULL,
+     {BEFORE("gemm_ends")}},
     {"gemm", {"type=i8", "N=256", "M=256", "K=256"}, {NULL}, NULL, NULL, {BEFORE("gemm_dot")}},
 };
 
