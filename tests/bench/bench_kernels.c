@@ -127,6 +127,17 @@ static const struct row on_cpu[] = {
      NULL,
      {BEFORE("gemm_ends")}},
     {"gemm", {"type=i8", "N=256", "M=256", "K=256"}, {NULL}, NULL, NULL, {BEFORE("gemm_dot")}},
+    {"depthwise",
+     DEPTHWISE("1", "128", "56"),
+     "naive_conv2d",
+     "register_depthwise",
+     {BEFORE("depthwise_slide")}},
+    {"depthwise",
+     {"batch=1", "channels=64", "height=112", "width=112", "padding=1", "stride=2"},
+     {NULL},
+     NULL,
+     NULL,
+     {BEFORE("depthwise_slide")}},
 };
 
 static const struct row on_gpu[] = {
