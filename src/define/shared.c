@@ -36,13 +36,19 @@ static void declare_copy(struct writer *w, int copy)
         str_printf(w->out, "shared %s copy%d[%" PRId64 "];\n", type_of(real), copy, count);
 }
 
-// Vectors first, so that there is no gap in front of one.
+// Vectors are declared and filled before the others, so that there is no gap in front of one:
+// compilers lay arrays out in the order of their first use.
+static bool is_turn(const struct writer *w, int copy, bool wide)
+{
+    return w->t->is_copied[copy] && (chunk_of(w, copy) > 1) == wide;
+}
+
 void writer_shared(struct writer *w)
 {
     const struct definition *d = &w->p->inlined;
     for (int wide = 1; wide >= 0; wide--)
         for (int i = 0; i < w->k->copies; i++)
-            if (w->t->is_copied[i] && (chunk_of(w, i) > 1) == wide)
+            if (is_turn(w, i, wide))
                 declare_copy(w, i);
     if (tiling_reduced(w->t, TILE_SHARED) > 1)
         str_printf(w->out, "shared %s partial[%" PRId64 "];\n",
@@ -215,13 +221,14 @@ static void write_copy(struct writer *w, int depth, int copy, enum filling what)
 // All copies, from where this step of the outer loops begins.
 static void write_copies(struct writer *w, int depth, enum filling what)
 {
-    for (int i = 0; i < w->k->copies; i++) {
-        if (!w->t->is_copied[i])
-            continue;
-        if (what != PUT)
-            write_lows(w, depth, i);
-        write_copy(w, depth, i, what);
-    }
+    for (int wide = 1; wide >= 0; wide--)
+        for (int i = 0; i < w->k->copies; i++) {
+            if (!is_turn(w, i, wide))
+                continue;
+            if (what != PUT)
+                write_lows(w, depth, i);
+            write_copy(w, depth, i, what);
+        }
 }
 
 static bool has_copies(const struct writer *w)

@@ -62,12 +62,12 @@ static bool is_as_declared(const struct resources *r, const struct resources *pa
 }
 
 // What limits are judged by before anything is compiled is what one of the passes is, the one that
-// matters most to the space, or the most of all passes (definitions). `e` tells of the first.
+// matters most to the space, or the most of all passes (definitions), which `e` tells of.
 static bool holds_what_it_declares(const struct resources *r, const struct resources *pass,
                                    int passes, struct err *e)
 {
     struct err ignored;
-    for (int i = passes - 1; i > 0; i--)
+    for (int i = passes - 1; i >= 0; i--)
         if (is_as_declared(r, &pass[i], &ignored))
             return true;
     struct resources most = pass[0];
@@ -78,7 +78,7 @@ static bool holds_what_it_declares(const struct resources *r, const struct resou
             most.groups[d] = uint64_max(most.groups[d], pass[i].groups[d]);
         }
     }
-    return is_as_declared(r, &most, &ignored) || is_as_declared(r, &pass[0], e);
+    return is_as_declared(r, &most, e);
 }
 
 static struct resources resources_of(const struct kernel_facts *f, const uint32_t groups[3])
