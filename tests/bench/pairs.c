@@ -35,57 +35,164 @@ static void begin_table(const char *first, int columns, const char *last)
 
 // --- on recordings ---
 
-static double share_after(const struct simulation *s, int repeat, int trials)
+// One of the figures that strategies are compared by, recording by recording.
+struct column {
+    const char *title;
+    // Of one search; `horizon_s`: until when all searches of the recording went on.
+    double (*value)(const struct simulation *s, int repeat, double at, double horizon_s);
+    double at;     // trials, or a share of the optimum
+    bool is_ratio; // of seconds it is told how many times as many they are, else the difference
+};
+
+static double optimum_of(const struct simulation *s)
+{
+    return s->recording->entry[s->recording->best].seconds;
+}
+
+// Optimum / best after `at` trials.
+static double share_after(const struct simulation *s, int repeat, double at, double horizon_s)
 {
     const struct simulated_run *run = &s->run[repeat];
     double best = 0;
-    for (int i = 0; i < run->count && run->step[i].trial <= trials; i++)
-        best = s->recording->entry[s->recording->best].seconds / run->step[i].seconds;
+    (void)horizon_s;
+    for (int i = 0; i < run->count && (double)run->step[i].trial <= at; i++)
+        best = optimum_of(s) / run->step[i].seconds;
     return best;
 }
 
-static double mean_after(const struct simulation *s, int trials, double *each)
+// Seconds until the share `at` of the optimum was found; all there were where it was not.
+static double seconds_to(const struct simulation *s, int repeat, double at, double horizon_s)
 {
-    double sum = 0;
-    for (int k = 0; k < s->repeats; k++)
-        sum += each[k] = share_after(s, k, trials);
-    return sum / s->repeats;
+    const struct simulated_run *run = &s->run[repeat];
+    for (int i = 0; i < run->count; i++)
+        if (optimum_of(s) / run->step[i].seconds >= at)
+            return fmin(run->step[i].at_s, horizon_s);
+    return horizon_s;
 }
 
-// `of` and `to` are the first of `recordings` simulations, `stride` apart.
-static void print_differences(const struct simulation *to, const struct simulation *of,
-                              int recordings, int stride)
+// The mean of optimum / best over all seconds.
+static double area_within(const struct simulation *s, int repeat, double at, double horizon_s)
 {
-    int columns = marks_within((int)of->trials), repeats = of->repeats;
+    const struct simulated_run *run = &s->run[repeat];
+    double area = 0;
+    (void)at;
+    for (int i = 0; i < run->count && run->step[i].at_s < horizon_s; i++) {
+        double until = i + 1 < run->count ? fmin(run->step[i + 1].at_s, horizon_s) : horizon_s;
+        area += optimum_of(s) / run->step[i].seconds * (until - run->step[i].at_s);
+    }
+    return area / horizon_s;
+}
+
+static const struct column over_trials[MARKS] = {{"20", share_after, 20, false},
+                                                 {"50", share_after, 50, false},
+                                                 {"100", share_after, 100, false},
+                                                 {"200", share_after, 200, false},
+                                                 {"400", share_after, 400, false}};
+
+static const struct column over_seconds[] = {{"0.90", seconds_to, 0.90, true},
+                                             {"0.95", seconds_to, 0.95, true},
+                                             {"0.99", seconds_to, 0.99, true},
+                                             {"area", area_within, 0, false}};
+
+enum { TIMES = sizeof over_seconds / sizeof *over_seconds };
+
+static double horizon_of(const struct simulation *list, int specs)
+{
+    double least = INFINITY;
+    for (int i = 0; i < specs; i++)
+        for (int k = 0; k < list[i].repeats; k++)
+            least = fmin(least, list[i].run[k].recorded_s + list[i].run[k].own_s);
+    return least;
+}
+
+struct difference {
+    double before, now, p; // means over all repeats
+};
+
+// Of the strategies list[0] and list[spec], in pairs.
+static struct difference differ(const struct simulation *list, int spec, int specs,
+                                const struct column *c)
+{
+    int repeats = list->repeats;
+    double horizon_s = horizon_of(list, specs);
     double *a = mem_zero((size_t)repeats, sizeof *a), *b = mem_zero((size_t)repeats, sizeof *b);
-    double *p = mem_zero((size_t)(recordings * columns), sizeof *p), better[MARKS] = {0},
-           mean[MARKS] = {0};
-    char(*cell)[24] = mem_zero((size_t)(recordings * columns), sizeof *cell);
-    for (int i = 0; i < recordings * columns; i++) {
-        int at = i % columns, row = i / columns * stride;
-        double before = mean_after(&to[row], marks[at], a),
-               now = mean_after(&of[row], marks[at], b);
-        better[at] += (now - before) / recordings;
-        mean[at] += now / recordings;
-        p[i] = significance_wilcoxon(a, b, repeats);
-        snprintf(cell[i], sizeof *cell, "%.4f %+.4f", now, now - before);
+    struct difference d = {0};
+    for (int k = 0; k < repeats; k++) {
+        a[k] = c->value(&list[0], k, c->at, horizon_s);
+        b[k] = c->value(&list[spec], k, c->at, horizon_s);
+        d.before += a[k] / repeats;
+        d.now += b[k] / repeats;
     }
-    significance_holm(p, recordings * columns);
-    printf("\n%s, and what it is better than %s; * p < 0.05\n", of->strategy, to->strategy);
-    begin_table("recording", columns, "");
-    for (int i = 0; i < recordings * columns; i++) {
-        if (i % columns == 0)
-            printf("| %s |", of[i / columns * stride].recording->name);
-        printf(" %s%s |%s", cell[i], p[i] < 0.05 ? "*" : "", (i + 1) % columns ? "" : "\n");
-    }
-    printf("| mean |");
-    for (int i = 0; i < columns; i++)
-        printf(" %.4f %+.4f |", mean[i], better[i]);
-    printf("\n");
+    d.p = significance_wilcoxon(a, b, repeats);
     free(a);
     free(b);
+    return d;
+}
+
+static void print_difference(const struct difference *d, bool is_ratio, double p)
+{
+    const char *mark = p < 0.05 ? "*" : "";
+    if (is_ratio)
+        printf(" %.1f x%.3f%s |", d->now, d->now / d->before, mark);
+    else
+        printf(" %.4f %+.4f%s |", d->now, d->now - d->before, mark);
+}
+
+// Of ratios the geometric mean, over all recordings.
+static void print_mean(const struct difference *d, int recordings, int columns, bool is_ratio)
+{
+    struct difference mean = {0};
+    double logarithms = 0;
+    for (int i = 0; i < recordings; i++) {
+        mean.before += d[i * columns].before / recordings;
+        mean.now += d[i * columns].now / recordings;
+        logarithms += is_ratio ? log(d[i * columns].now / d[i * columns].before) / recordings : 0;
+    }
+    if (is_ratio)
+        printf(" x%.3f |", exp(logarithms));
+    else
+        print_difference(&mean, false, 1);
+}
+
+// A line for each of the recordings, each of which has `specs` simulations in the list.
+static void print_differences(const struct simulation *list, int spec, int recordings, int specs,
+                              const struct column *column, int columns)
+{
+    int count = recordings * columns;
+    struct difference *d = mem_zero((size_t)count, sizeof *d);
+    double *p = mem_zero((size_t)count, sizeof *p);
+    for (int i = 0; i < count; i++) {
+        d[i] = differ(list + i / columns * specs, spec, specs, &column[i % columns]);
+        p[i] = d[i].p;
+    }
+    significance_holm(p, count);
+    for (int i = 0; i < columns; i++)
+        printf("%s %s |", i ? "" : "| recording |", column[i].title);
+    printf("\n|---|");
+    for (int i = 0; i < columns; i++)
+        printf("---:|");
+    for (int i = 0; i < count; i++) {
+        if (i % columns == 0)
+            printf("\n| %s |", list[i / columns * specs].recording->name);
+        print_difference(&d[i], column[i % columns].is_ratio, p[i]);
+    }
+    printf("\n| mean |");
+    for (int i = 0; i < columns; i++)
+        print_mean(d + i, recordings, columns, column[i].is_ratio);
+    printf("\n");
+    free(d);
     free(p);
-    free(cell);
+}
+
+static void print_comparison(const struct simulation *list, int spec, int recordings, int specs)
+{
+    const char *of = list[spec].strategy, *to = list->strategy;
+    printf("\n%s after so many trials, and what it is better than %s; * p < 0.05\n\n", of, to);
+    print_differences(list, spec, recordings, specs, over_trials, marks_within(list->trials));
+    printf("\n%s: seconds to a share of the optimum, times those of %s, and the mean of optimum / "
+           "best over them\n\n",
+           of, to);
+    print_differences(list, spec, recordings, specs, over_seconds, TIMES);
 }
 
 static double milliseconds(const struct simulation *list, int recordings, int stride)
@@ -146,7 +253,7 @@ void pairs_on_recordings(char *const *spec, int specs, struct recording *const *
     if (!simulate(list, count, &(struct simulate_options){0}, &e))
         bench_fail("the simulation failed", &e);
     for (int k = 1; k < specs; k++)
-        print_differences(&list[0], &list[k], recordings, specs);
+        print_comparison(list, k, recordings, specs);
     print_failures(list, recordings, specs);
     for (int k = 0; k < specs; k++)
         printf("%s: %.2f ms CPU time a trial\n", spec[k],
