@@ -76,6 +76,18 @@ void gp_finish(struct gp *g)
     free(g->correlations);
     free(g->partial);
     free(g->hope);
+    for (int k = 0; k < g->furthers; k++) {
+        free(g->further[k].y);
+        free(g->further[k].alpha);
+    }
+}
+
+void gp_keep(struct gp *g, int count)
+{
+    for (int k = 0; k < count; k++)
+        g->further[k] = (struct gp_further){.y = mem_zero((size_t)g->most, sizeof(double)),
+                                            .alpha = mem_zero((size_t)g->most, sizeof(double))};
+    g->furthers = count;
 }
 
 static double trend(const struct gp *g, const double *x)
@@ -93,7 +105,14 @@ void gp_add(struct gp *g, const double *x, double y)
     assert(g->count < g->most);
     for (int i = 0; i < g->width; i++)
         g->x[i * g->most + g->count] = x[i];
+    for (int k = 0; k < g->furthers; k++)
+        g->further[k].y[g->count] = 0;
     g->y[g->count++] = y - trend(g, x);
+}
+
+void gp_set(struct gp *g, int further, double value)
+{
+    g->further[further].y[g->count - 1] = value;
 }
 
 // out[j] += weight * min(1, distance) of the points from `first` on to coordinate `i` being `at`.
@@ -233,6 +252,23 @@ static void solve(struct gp *g, struct gp_solution *s)
     solve_upper(g, s->cholesky, a);
 }
 
+// As above, for a further value.
+static void solve_further(struct gp *g, struct gp_further *f)
+{
+    int n = g->count;
+    double *a = f->alpha, *b = g->ones;
+    for (int i = 0; i < n; i++) {
+        a[i] = f->y[i];
+        b[i] = 1;
+    }
+    solve_lower(g, g->now.cholesky, a);
+    solve_lower(g, g->now.cholesky, b);
+    f->mean = dot(a, b, n) / dot(b, b, n);
+    for (int i = 0; i < n; i++)
+        a[i] -= f->mean * b[i];
+    solve_upper(g, g->now.cholesky, a);
+}
+
 // Changes one weight or the noise by `factor`, and takes it back when that is less likely.
 static void try_change(struct gp *g, int which, double factor)
 {
@@ -263,6 +299,8 @@ void gp_fit(struct gp *g, int tries, struct rng *r)
         int which = (int)rng_below(r, (uint64_t)g->width + 1);
         try_change(g, which, exp(STEP * (2 * rng_real(r) - 1)));
     }
+    for (int k = 0; k < g->furthers; k++)
+        solve_further(g, &g->further[k]);
 }
 
 // The distances of a query to the points by its coordinates before the i-th are on row `i` of
@@ -286,6 +324,37 @@ static double expect(struct gp *g, const double *x, int same, double *c)
     const double *distance = g->partial + g->width * g->most;
     correlate(distance, 0, g->count, c);
     return trend(g, x) + g->now.mean + dot(c, g->now.alpha, g->count);
+}
+
+// Of a query with these correlations.
+static void expect_further(const struct gp *g, const double *c, double *further)
+{
+    for (int k = 0; k < g->furthers; k++)
+        further[k] = g->further[k].mean + dot(c, g->further[k].alpha, g->count);
+}
+
+void gp_further(struct gp *g, const double *x, double *further)
+{
+    if (g->furthers) {
+        expect(g, x, 0, g->ones);
+        expect_further(g, g->ones, further);
+    }
+}
+
+static double judge(const struct gp *g, int query, const double *c)
+{
+    double further[GP_FURTHER];
+    if (!g->worth)
+        return 1;
+    expect_further(g, c, further);
+    return g->worth(g->judge, query, further);
+}
+
+double gp_worth(struct gp *g, const double *x, int query)
+{
+    if (g->furthers)
+        expect(g, x, 0, g->ones);
+    return judge(g, query, g->ones);
 }
 
 double gp_mean(struct gp *g, const double *x)
@@ -359,7 +428,8 @@ static void hope(struct gp *g, const double *x, int count, double target)
         for (int i = 0; i < g->count; i++)
             nearest = nearest > c[i] ? nearest : c[i];
         double most = g->now.scale * sqrt(fmax(1 - nearest * nearest / (1 + g->noise), 0));
-        h->promise = gp_expected_improvement(h->mean, most, target);
+        h->worth = judge(g, h->query, c);
+        h->promise = h->worth * gp_expected_improvement(h->mean, most, target);
     }
 }
 
@@ -381,7 +451,7 @@ void gp_promise(struct gp *g, const double *x, int count, double target, double 
                 g->columns[i * few + q] = g->correlations[h[q].query * g->most + i];
         deviate(g, few, deviation);
         for (int q = 0; q < few; q++) {
-            double p = gp_expected_improvement(h[q].mean, deviation[q], target);
+            double p = h[q].worth * gp_expected_improvement(h[q].mean, deviation[q], target);
             promise[h[q].query] = p;
             largest = fmax(largest, p);
         }

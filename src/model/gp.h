@@ -23,6 +23,10 @@
 // by a random factor and stays when that makes values and weights together more likely (log
 // marginal likelihood, and normal priors on the logarithms).
 //
+// Points may have further values, which are predicted with the correlations that were learned for
+// the first: a triangular system more for each, and no other cost. What is expected of them, or
+// what else is known of a point, may make its promise count for more or less (worth).
+//
 // With a trend it is what the values differ from it by that is predicted, and the trend added.
 //
 // The values' unit and zero do not matter. A fit costs (1 + tries) count^3 / 6 multiplications.
@@ -37,8 +41,15 @@ struct gp_solution {
     double mean, scale, likelihood;
 };
 
+enum { GP_FURTHER = 2 };
+
+struct gp_further {    // a further value of each point
+    double *y, *alpha; // [most] each
+    double mean;
+};
+
 struct gp_hope { // what a query may come to, before its deviation is known
-    double mean, promise;
+    double mean, promise, worth;
     const double *x;
     int width, query;
 };
@@ -60,19 +71,31 @@ struct gp {
     // may change before gp_clear only.
     double (*trend)(void *context, const double *x);
     void *context;
+    int furthers; // values of each point beside the one above
+    struct gp_further further[GP_FURTHER];
+    // By which factor, 0 or above, the promise of a query counts, given what is expected of its
+    // further values; NULL after gp_init: 1.
+    double (*worth)(void *judge, int query, const double *further);
+    void *judge;
 };
 
 void gp_init(struct gp *g, int width, int most, int queries);
 void gp_finish(struct gp *g);
 
+// Points have `count` values more, at most GP_FURTHER, 0 unless gp_set. Called once, after gp_init.
+void gp_keep(struct gp *g, int count);
+
 void gp_clear(struct gp *g); // forgets the points, not the weights
 void gp_add(struct gp *g, const double *x, double y);
-void gp_fit(struct gp *g, int tries, struct rng *r); // at least one point
+void gp_set(struct gp *g, int further, double value); // of the point that was added last
+void gp_fit(struct gp *g, int tries, struct rng *r);  // at least one point
 // `x` is [count][width], count <= queries. The deviation is that of the value without noise.
 void gp_predict(struct gp *g, const double *x, int count, double *mean, double *deviation);
 double gp_mean(struct gp *g, const double *x); // of one point, without its deviation
-// The expected improvement over `target` at each point, where it can be the largest of all; lower
-// than that one, or -INFINITY, elsewhere: that costs less.
+void gp_further(struct gp *g, const double *x, double *further); // means, [furthers], of one point
+double gp_worth(struct gp *g, const double *x, int query);       // of one point
+// The expected improvement over `target` at each point, times its worth, where it can be the
+// largest of all; lower than that one, or -INFINITY, elsewhere: that costs less.
 void gp_promise(struct gp *g, const double *x, int count, double target, double *promise);
 // E[max(0, y - target)] of a normal y (Jones, Schonlau, Welch 1998, equation 15, of a maximum).
 double gp_expected_improvement(double mean, double deviation, double target);

@@ -245,6 +245,93 @@ static void test_promise(void **state)
     }
 }
 
+// As if each had a process of its own, with the same weights and noise.
+static void test_further_values(void **state)
+{
+    (void)state;
+    struct gp g, alone[2];
+    struct rng r;
+    rng_seed(&r, 21);
+    gp_init(&g, WIDTH, POINTS, 1);
+    gp_keep(&g, 2);
+    for (int k = 0; k < 2; k++)
+        gp_init(&alone[k], WIDTH, POINTS, 1);
+    for (int i = 0; i < POINTS; i++) {
+        double x[WIDTH];
+        draw(&r, x);
+        gp_add(&g, x, sin(6 * x[0]));
+        for (int k = 0; k < 2; k++) {
+            double value = k ? x[1] > 0.5 : 3 - x[0] * x[1];
+            gp_set(&g, k, value);
+            gp_add(&alone[k], x, value);
+        }
+    }
+    gp_fit(&g, 30, &r);
+    for (int k = 0; k < 2; k++) {
+        memcpy(alone[k].weight, g.weight, WIDTH * sizeof *g.weight);
+        alone[k].noise = g.noise;
+        gp_fit(&alone[k], 0, NULL);
+    }
+    for (int q = 0; q < QUERIES; q++) {
+        double x[WIDTH], further[GP_FURTHER];
+        draw(&r, x);
+        gp_further(&g, x, further);
+        for (int k = 0; k < 2; k++)
+            expect(further[k], gp_mean(&alone[k], x));
+    }
+    gp_finish(&g);
+    gp_finish(&alone[0]);
+    gp_finish(&alone[1]);
+}
+
+// By what is expected, and by which query it is.
+static double cheaper(void *context, int query, const double *further)
+{
+    return query % *(int *)context == 0 ? 0 : exp(-further[0]);
+}
+
+// Against the product for each query.
+static void test_promise_counts_worth(void **state)
+{
+    (void)state;
+    enum { MANY = 100 };
+    struct rng r;
+    int bought = 3;
+    rng_seed(&r, 22);
+    for (int round = 0; round < 20; round++) {
+        struct gp g;
+        double x[MANY][WIDTH], mean[MANY], deviation[MANY], promise[MANY], most = -1;
+        gp_init(&g, WIDTH, POINTS, MANY);
+        gp_keep(&g, 1);
+        g.worth = cheaper;
+        g.judge = &bought;
+        for (int i = 0; i < POINTS; i++) {
+            double at[WIDTH];
+            draw(&r, at);
+            gp_add(&g, at, at[0] - at[1] * at[1]);
+            gp_set(&g, 0, 4 * at[0]);
+        }
+        gp_fit(&g, 20, &r);
+        for (int q = 0; q < MANY; q++)
+            draw(&r, x[q]);
+        gp_predict(&g, *x, MANY, mean, deviation);
+        gp_promise(&g, *x, MANY, 0.7, promise);
+        int best = 0, plain = 0;
+        for (int q = 0; q < MANY; q++) {
+            double further[GP_FURTHER], gain = gp_expected_improvement(mean[q], deviation[q], 0.7);
+            gp_further(&g, x[q], further);
+            double wanted = q % bought ? gain * exp(-further[0]) : 0;
+            best = wanted > most ? q : best;
+            most = fmax(most, wanted);
+            plain += promise[q] > -INFINITY && promise[q] != gain;
+            assert_true(promise[q] == -INFINITY || fabs(promise[q] - wanted) < 1e-12);
+        }
+        assert_true(fabs(promise[best] - most) < 1e-12);
+        assert_true(plain > 0);
+        gp_finish(&g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +341,8 @@ int main(void)
         cmocka_unit_test(test_known_points_and_equal_values),
         cmocka_unit_test(test_expected_improvement),
         cmocka_unit_test(test_promise),
+        cmocka_unit_test(test_further_values),
+        cmocka_unit_test(test_promise_counts_worth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
