@@ -19,6 +19,8 @@ struct classifier {
     int nodes, capacity;
 };
 
+enum { NARROW = 256 }; // values so near to each other are sorted by counting them
+
 // A tree that is being grown.
 struct growth {
     struct classifier *forest;
@@ -28,7 +30,7 @@ struct growth {
     struct value {
         int32_t x;
         double weight, good;
-    } * value; // [rows]: of a node, in one column
+    } * value, *sorted; // [rows]: of a node, in one column
     struct rng *rng;
 };
 
@@ -50,6 +52,31 @@ static int by_x(const void *a, const void *b)
     return (x->x > y->x) - (x->x < y->x);
 }
 
+// Of equal ones the first stays the first, so that sums over them are the same however they are
+// sorted.
+static void sort(struct growth *g, int count)
+{
+    int32_t least = g->value[0].x, most = least;
+    int begin[NARROW + 1] = {0};
+    for (int i = 1; i < count; i++) {
+        least = g->value[i].x < least ? g->value[i].x : least;
+        most = g->value[i].x > most ? g->value[i].x : most;
+    }
+    if ((int64_t)most - least >= NARROW) {
+        qsort(g->value, (size_t)count, sizeof *g->value, by_x);
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        begin[g->value[i].x - least + 1]++;
+    for (int k = 0; k < most - least; k++)
+        begin[k + 1] += begin[k];
+    for (int i = 0; i < count; i++)
+        g->sorted[begin[g->value[i].x - least]++] = g->value[i];
+    struct value *former = g->value;
+    g->value = g->sorted;
+    g->sorted = former;
+}
+
 // The best place to split a node in that column, where it is better than `best`.
 static void look_at(struct growth *g, int column, int first, int count, struct split *best)
 {
@@ -62,7 +89,7 @@ static void look_at(struct growth *g, int column, int first, int count, struct s
         all += w;
         good += g->value[i].good;
     }
-    qsort(g->value, (size_t)count, sizeof *g->value, by_x);
+    sort(g, count);
     for (int i = 0; i + 1 < count; i++) {
         left += g->value[i].weight;
         left_good += g->value[i].good;
@@ -148,6 +175,7 @@ struct classifier *classifier_fit(const struct classifier_rows *rows, int trees,
     g.sample = mem_zero((size_t)rows->count, sizeof *g.sample);
     g.column = mem_zero((size_t)rows->width, sizeof *g.column);
     g.value = mem_zero((size_t)rows->count, sizeof *g.value);
+    g.sorted = mem_zero((size_t)rows->count, sizeof *g.sorted);
     for (int i = 0; i < rows->width; i++)
         g.column[i] = i;
     for (int t = 0; t < trees; t++) {
@@ -159,6 +187,7 @@ struct classifier *classifier_fit(const struct classifier_rows *rows, int trees,
     free(g.sample);
     free(g.column);
     free(g.value);
+    free(g.sorted);
     return f;
 }
 

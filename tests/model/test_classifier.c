@@ -106,12 +106,41 @@ static void test_paths(void **state)
     classifier_destroy(f);
 }
 
+// Columns of few values are sorted another way than columns of many: the trees are the same.
+static void test_wide_values(void **state)
+{
+    (void)state;
+    enum { FACTOR = 1000 };
+    int32_t x[ROWS][WIDTH], wide[ROWS][WIDTH];
+    bool good[ROWS];
+    double weight[ROWS];
+    struct rng r, same;
+    rng_seed(&r, 6);
+    for (int i = 0; i < ROWS; i++) {
+        draw(&r, x[i]);
+        for (int k = 0; k < WIDTH; k++)
+            wide[i][k] = FACTOR * x[i][k];
+        good[i] = is_good(x[i]) != (rng_below(&r, 10) == 0);
+        weight[i] = 0.1 + rng_real(&r);
+    }
+    same = r;
+    struct classifier *f =
+        classifier_fit(&(struct classifier_rows){*x, good, weight, ROWS, WIDTH}, TREES, &r);
+    struct classifier *g =
+        classifier_fit(&(struct classifier_rows){*wide, good, weight, ROWS, WIDTH}, TREES, &same);
+    for (int i = 0; i < ROWS; i++)
+        assert_true(classifier_probability(f, x[i]) == classifier_probability(g, wide[i]));
+    classifier_destroy(f);
+    classifier_destroy(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tells_apart),
         cmocka_unit_test(test_weights_count),
         cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_wide_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
