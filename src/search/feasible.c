@@ -24,6 +24,7 @@ enum {
     OPTION_POINTS,
     OPTION_LEARN,
     OPTION_TREES,
+    OPTION_NEWS,
     OPTION_BOUND,
     OPTION_NEAR,
     OPTION_STRANGERS,
@@ -43,17 +44,20 @@ struct feasible {
     struct rounds rounds; // first: a strategy is a struct feasible
     struct rng rng;
     int starts, trees, climbs;
-    double bound;
+    double news, bound;
     struct coordinates coordinates;
     struct lessons lessons;
     struct gp model;
     struct classifier *forest; // NULL: nothing failed so far
+    int fitted;                // to so many results
     double least;              // the bound of the trial that is due
     struct proposals proposals;
     double *x, *mean, *deviation, *worth; // of them: [width] each, and one
     struct peak peak[MOST_CLIMBS];        // best first
     int peaks;
 };
+
+static double count_chance(void *self, int candidate, const double *further);
 
 static struct strategy *create(const struct search_problem *problem, uint64_t seed,
                                const double *option, struct err *e)
@@ -67,6 +71,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     f->starts = (int)option[OPTION_STARTS];
     f->trees = (int)option[OPTION_TREES];
     f->climbs = (int)option[OPTION_CLIMBS];
+    f->news = option[OPTION_NEWS];
     f->bound = option[OPTION_BOUND];
     coordinates_init(&f->coordinates, problem->space, false);
     lessons_init(&f->lessons, &f->rounds, &f->coordinates, NULL, points, (int)option[OPTION_LEARN]);
@@ -80,6 +85,8 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     size_t most = (size_t)(proposals_most(&f->proposals) + f->rounds.open);
     size_t width = (size_t)f->coordinates.count;
     gp_init(&f->model, f->coordinates.count, points + f->rounds.open, (int)most);
+    f->model.worth = count_chance;
+    f->model.judge = f;
     f->x = mem_zero(most * (width + 3), sizeof *f->x);
     f->mean = f->x + most * width;
     f->deviation = f->mean + most;
@@ -93,10 +100,10 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
 static void learn_failures(struct feasible *f)
 {
     int rows = f->lessons.results;
-    classifier_destroy(f->forest);
-    f->forest = NULL;
-    if (f->lessons.valid == rows)
+    if (f->lessons.valid == rows || (f->forest && rows < f->fitted * (1 + f->news)))
         return;
+    classifier_destroy(f->forest);
+    f->fitted = rows;
     bool *succeeded = mem_zero((size_t)rows, sizeof *succeeded);
     double *weight = mem_zero((size_t)rows, sizeof *weight);
     for (int i = 0; i < rows; i++) {
@@ -117,12 +124,18 @@ static double chance(const struct feasible *f, const struct config *c)
 
 // --- what a point is worth ---
 
-// What is below the bound comes after all others, the surer the sooner.
-static void value(struct feasible *f)
+static void locate(struct feasible *f)
+{
+    for (int i = 0; i < f->proposals.count; i++)
+        coordinates_of(&f->coordinates, &f->proposals.candidate[i].config,
+                       f->x + i * f->model.width);
+}
+
+// Of each. What is below the bound comes after all others, the surer the sooner.
+static void value_all(struct feasible *f)
 {
     struct proposals *p = &f->proposals;
-    for (int i = 0; i < p->count; i++)
-        coordinates_of(&f->coordinates, &p->candidate[i].config, f->x + i * f->model.width);
+    locate(f);
     gp_predict(&f->model, f->x, p->count, f->mean, f->deviation);
     for (int i = 0; i < p->count; i++) {
         double succeeds = chance(f, &p->candidate[i].config);
@@ -130,6 +143,26 @@ static void value(struct feasible *f)
                           ? succeeds - f->least
                           : succeeds * gp_expected_improvement(f->mean[i], f->deviation[i], 0);
     }
+}
+
+// The factor of an expected improvement.
+static double count_chance(void *self, int candidate, const double *further)
+{
+    (void)further;
+    struct feasible *f = self;
+    double succeeds = chance(f, &f->proposals.candidate[candidate].config);
+    return succeeds < f->least ? 0 : succeeds;
+}
+
+// It is enough to know which is worth the most, where that is above the bound, as `above` is.
+static void value_best(struct feasible *f, double above)
+{
+    if (above < 0) {
+        value_all(f);
+        return;
+    }
+    locate(f);
+    gp_promise(&f->model, f->x, f->proposals.count, 0, f->worth);
 }
 
 static void remember(struct feasible *f, int candidate)
@@ -156,7 +189,7 @@ static void climb(struct feasible *f, struct peak *peak)
         const struct candidate *best = NULL;
         proposals_begin(p);
         proposals_add_moves(p, &peak->at);
-        value(f);
+        value_best(f, peak->worth);
         for (int i = 0; i < p->count; i++)
             if (f->worth[i] > peak->worth) {
                 peak->worth = f->worth[i];
@@ -179,7 +212,7 @@ static const struct candidate *choose(struct feasible *f)
     for (int i = 0; i < p->places && i < f->lessons.valid; i++)
         proposals_add_neighbours(p, f->lessons.ranked[i]);
     proposals_add_strangers(p);
-    value(f);
+    value_all(f);
     for (int i = 0; i < p->count; i++)
         remember(f, i);
     for (int i = 0; i < f->peaks; i++) {
@@ -236,6 +269,8 @@ static const struct spec_option options[] = {
     [OPTION_POINTS] = {"points", "results that its model of speed learns from", 128, 1, 512, true},
     [OPTION_LEARN] = {"learn", "weights of that model tried at each trial", 2, 0, 1000, true},
     [OPTION_TREES] = {"trees", "of the forest that learns what fails", 50, 1, 1000, true},
+    [OPTION_NEWS] = {"news", "share of more results, before the forest learns again", 0.02, 0, 1,
+                     false},
     [OPTION_BOUND] = {"bound", "chance of success asked for, at most; each trial a part of it", 0.5,
                       0, 1, false},
     [OPTION_NEAR] = {"near", "best results whose neighbours are candidates", 3, 1, 64, true},

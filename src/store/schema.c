@@ -234,6 +234,10 @@ static const char version_25[] =
     "CREATE TABLE calibration(\n"
     "    session INTEGER PRIMARY KEY REFERENCES session ON DELETE CASCADE,\n"
     "    results INTEGER NOT NULL, within_50 INTEGER NOT NULL, within_90 INTEGER NOT NULL) STRICT;\n";
+
+// Version 26: strategy feasible fits its forest less often; earlier sessions stay.
+static const char version_26[] =
+    "UPDATE session SET strategy = strategy || ':news=0' WHERE strategy LIKE 'feasible:%';\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
@@ -241,7 +245,7 @@ static const char *const scripts_of_schema[] = {
     version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,
     version_8,  version_9,  version_10, version_11, version_12, version_13, version_14,
     version_15, version_16, version_17, version_18, version_19, version_20, version_21,
-    version_22, version_23, version_24, version_25};
+    version_22, version_23, version_24, version_25, version_26};
 
 const char *const *db_scripts(int *count)
 {

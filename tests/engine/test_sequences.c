@@ -45,8 +45,9 @@ static const char *const strategies[] = {"opevo",
                                          "walk:starts=6:points=30:ahead=2",
                                          "lfbo:trees=10",
                                          "portfolio",
-                                         "feasible:starts=6:points=30:trees=10",
-                                         "feasible:starts=6:points=30:trees=10:ahead=2"};
+                                         "feasible:starts=6:points=30:trees=10:news=0",
+                                         "feasible:starts=6:points=30:trees=10:news=0:ahead=2",
+                                         "feasible:starts=6:points=30:trees=10"};
 static const char *const with_nests[] = {"walk:starts=6:points=30:leave=0",
                                          "walk:starts=6:points=30:profile=0:leave=0",
                                          "autotvm:plan=12:chains=8:steps=10:features=itervar",
