@@ -24,6 +24,7 @@ static bool read_trial(const struct reading *r, const struct trial_record *t,
         .told = t->told,
         .outcome = t->outcome,
         .seconds = t->seconds,
+        .took_s = t->compile_s + t->pipeline_s + t->device_s,
     };
     return config_parse_key(r->session->space, t->key, &out->config, e);
 }

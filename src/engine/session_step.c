@@ -124,6 +124,7 @@ static bool accept(struct session *s, struct trial_result *r, struct err *e)
         return baseline_finish(s, r, e);
     struct cycle_trial *t = cycle_find(&s->cycle, r->ticket);
     assert(t);
+    t->took_s = r->compile_s + r->pipeline_s + r->device_s;
     cycle_answer(&s->cycle, t, r->outcome[0], r->seconds[0]);
     if (t->outcome == OUTCOME_REJECTED)
         rejections_add(&s->rejections, s->space, NULL);

@@ -47,6 +47,7 @@ static bool take_answer(struct cycle_trial *t, const struct past_trial *known, s
     t->stored = t->answered = known->answered;
     t->outcome = known->outcome;
     t->seconds = known->seconds;
+    t->took_s = known->took_s;
     return true;
 }
 
@@ -153,6 +154,7 @@ bool cycle_tell(struct cycle *c, struct cycle_trial *t)
     close_trial(c, t);
     count(c, t);
     bool better = take_best(c, t);
+    strategy_took(c->strategy, &t->config, t->took_s);
     strategy_tell(c->strategy, &t->config, t->outcome, fitness);
     return better;
 }

@@ -41,6 +41,7 @@ struct cycle_trial {
     bool answered;
     enum outcome outcome;
     double seconds; // 0 unless ok
+    double took_s;  // compiling and measuring it; whoever answers sets it; 0: not known
 };
 
 struct cycle_best {

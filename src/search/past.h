@@ -24,6 +24,7 @@ struct past_trial {
     int64_t told; // 1 .. in the order told
     enum outcome outcome;
     double seconds; // 0 unless ok
+    double took_s;  // compiling and measuring it; 0: not known
 };
 
 struct past *past_create(void);

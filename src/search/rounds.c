@@ -14,6 +14,7 @@ void rounds_finish(struct rounds *r)
 {
     visited_finish(&r->visited);
     free(r->fitness);
+    free(r->took_s);
     free(r->lineage);
 }
 
@@ -42,6 +43,12 @@ enum ask rounds_ask(struct rounds *r, struct config *out, void (*make)(void *sel
     return ASK_NEW;
 }
 
+void rounds_took(struct strategy *s, const struct config *c, double seconds)
+{
+    struct rounds *r = (struct rounds *)s;
+    r->took_s[config_set_find(&r->visited.given, c)] = seconds;
+}
+
 void rounds_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
 {
     (void)o; // whatever failed has fitness 0
@@ -56,6 +63,8 @@ void rounds_add(struct rounds *r, const struct config *c, const int from[SPACE_M
 {
     int index = visited_add(&r->visited, c), place = index - r->handed_out;
     MEM_GROW(r->fitness, index, r->fitness_capacity);
+    MEM_GROW(r->took_s, index, r->took_capacity);
+    r->took_s[index] = 0;
     r->fitness[index] = 0;
     if (place == r->lineage_capacity)
         MEM_GROW(r->lineage, place, r->lineage_capacity);
@@ -71,6 +80,8 @@ void rounds_hear(struct rounds *r, const struct config *c, double fitness)
         return;
     int index = visited_add(&r->visited, c);
     MEM_GROW(r->fitness, index, r->fitness_capacity);
+    MEM_GROW(r->took_s, index, r->took_capacity);
+    r->took_s[index] = 0;
     r->fitness[index] = fitness;
     r->handed_out++;
     r->told++;

@@ -31,6 +31,8 @@ struct rounds {
     struct visited visited;
     double *fitness; // of what was told, by index
     int fitness_capacity;
+    double *took_s; // compiling and measuring each, where rounds_took is told; 0: not known
+    int took_capacity;
     int start;  // index of the first of the newest round
     int number; // rounds made
     int handed_out, told;
@@ -56,6 +58,7 @@ void rounds_add_warm(struct rounds *r);              // adds all warm points tha
 void rounds_hear(struct rounds *r, const struct config *c, double fitness);
 
 // For the kind of a strategy in rounds.
+void rounds_took(struct strategy *s, const struct config *c, double seconds);
 void rounds_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness);
 bool rounds_origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS]);
 int rounds_generation(const struct strategy *s);

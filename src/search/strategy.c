@@ -137,6 +137,12 @@ enum ask strategy_ask(struct strategy *s, struct config *out)
     return s->kind->ask(s, out);
 }
 
+void strategy_took(struct strategy *s, const struct config *c, double seconds)
+{
+    if (s->kind->took)
+        s->kind->took(s, c, seconds);
+}
+
 void strategy_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
 {
     assert(isfinite(fitness) && fitness >= 0 && (o == OUTCOME_OK || fitness == 0));

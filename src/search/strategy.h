@@ -134,6 +134,9 @@ struct strategy_kind {
                                const double *option, struct err *e);
     enum ask (*ask)(struct strategy *s, struct config *out);
     void (*tell)(struct strategy *s, const struct config *c, enum outcome o, double fitness);
+    // Called right before `tell`: how long it took to compile and to measure; 0: not known. NULL:
+    // that does not matter.
+    void (*took)(struct strategy *s, const struct config *c, double seconds);
     // The individuals that breed now, best first; at most `most`. Returns how many. NULL: none do.
     int (*population)(const struct strategy *s, int most, struct individual *out);
     int (*generation)(const struct strategy *s); // of the last configuration asked; NULL: always 0
@@ -184,6 +187,7 @@ char *strategy_text(const char *spec, bool all, char out[STRATEGY_TEXT]);
 
 enum ask strategy_ask(struct strategy *s, struct config *out);
 void strategy_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness);
+void strategy_took(struct strategy *s, const struct config *c, double seconds);
 int strategy_population(const struct strategy *s, int most, struct individual *out);
 int strategy_generation(const struct strategy *s);
 bool strategy_origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS]);

@@ -136,6 +136,7 @@ static void answer(struct search *s, struct cycle_trial *t, const struct record_
         cycle_answer(&s->cycle, t, OUTCOME_REJECTED, 0);
         return;
     }
+    t->took_s = replay_source_cost(entry);
     cycle_answer(&s->cycle, t, entry->outcome, spend(s, entry));
     if (t->outcome != OUTCOME_OK)
         return;

@@ -398,6 +398,8 @@ static void check_deadline(struct pool *p, struct slot *s, int64_t now_ns)
                  s->limit_s);
     if (l)
         compile_limit_saw(l, s->limit_s);
+    if (s->work)
+        work_spent(s->work, s->phase, s->limit_s);
     s->start_ns = now_ns + RECOVERY_NS;
     give_up(p, s, OUTCOME_TIMEOUT, reason, now_ns);
 }

@@ -64,6 +64,14 @@ void work_settle_rest(struct work *w, enum outcome o, enum trial_phase phase, co
             work_settle(w, k, o, phase, reason);
 }
 
+void work_spent(struct work *w, enum trial_phase phase, double seconds)
+{
+    struct trial_result *r = &w->result;
+    *(phase == PHASE_COMPILE    ? &r->compile_s
+      : phase == PHASE_PIPELINE ? &r->pipeline_s
+                                : &r->device_s) += seconds;
+}
+
 void work_forget(struct work *w)
 {
     memset(w->settled, 0, sizeof w->settled);
