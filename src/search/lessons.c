@@ -3,26 +3,29 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define LEAST_S 1e-3 // what a trial costs beside
+
 enum { MOST_TRIES = 8, WIDEST = COORDINATES_MOST + STATISTIC_KIND_COUNT }; // tries: times `tries`
 
 void lessons_init(struct lessons *l, const struct rounds *rounds, struct coordinates *coordinates,
                   const struct looks *looks, int points, int tries)
 {
-    size_t open = (size_t)rounds->open, width = (size_t)coordinates->count + STATISTIC_KIND_COUNT;
+    size_t most = (size_t)(rounds->open + points),
+           width = (size_t)coordinates->count + STATISTIC_KIND_COUNT;
     *l = (struct lessons){.rounds = rounds,
                           .coordinates = coordinates,
                           .looks = looks,
                           .points = points,
                           .tries = tries};
-    l->x = mem_zero(open * (width + 2), sizeof *l->x);
-    l->mean = l->x + open * width;
-    l->deviation = l->mean + open;
+    l->x = mem_zero(most * width, sizeof *l->x);
+    l->supposed = mem_zero(most, sizeof *l->supposed);
 }
 
 void lessons_finish(struct lessons *l)
 {
     free(l->ranked);
     free(l->x);
+    free(l->supposed);
 }
 
 // --- results ---
@@ -37,6 +40,15 @@ double lessons_failed(const struct lessons *l)
     return lessons_fitness(l, l->valid * 3 / 4);
 }
 
+// The logarithm of what a trial took; where nobody said it, as much as the others in the mean.
+static double cost_of(const struct lessons *l, int index)
+{
+    double took_s = l->rounds->took_s[index];
+    if (took_s > 0)
+        return log(fmax(took_s, LEAST_S));
+    return l->costs ? l->cost / l->costs : 0;
+}
+
 void lessons_told(struct lessons *l, int index)
 {
     double fitness = l->rounds->fitness[index];
@@ -47,6 +59,10 @@ void lessons_told(struct lessons *l, int index)
     l->ranked[place] = index;
     l->results++;
     l->valid += fitness > 0;
+    if (l->rounds->took_s[index] > 0) {
+        l->cost += cost_of(l, index);
+        l->costs++;
+    }
 }
 
 // --- what is taught ---
@@ -60,13 +76,29 @@ void lessons_point(const struct lessons *l, const struct gp *g, int index, doubl
         looks_point(&l->looks->given[index], x + l->coordinates->count);
 }
 
+// What is known of a result beside its speed.
+static void look_back(const struct lessons *l, struct lesson *of)
+{
+    of->further[LESSON_COST] = cost_of(l, of->index);
+    of->further[LESSON_SUCCESS] = l->rounds->fitness[of->index] > 0;
+}
+
+static void add_lesson(struct gp *g, const double *x, const struct lesson *of)
+{
+    gp_add(g, x, of->value);
+    for (int k = 0; k < g->furthers; k++)
+        gp_set(g, k, of->further[k]);
+}
+
 static void add(const struct lessons *l, struct gp *g, int index)
 {
     double x[WIDEST];
     double best = lessons_fitness(l, 0), fitness = l->rounds->fitness[index];
-    lessons_point(l, g, index, x);
     double share = (fitness > 0 ? fitness : lessons_failed(l)) / best;
-    gp_add(g, x, l->logarithms ? log(share) : share);
+    struct lesson of = {.index = index, .value = l->logarithms ? log(share) : share};
+    lessons_point(l, g, index, x);
+    look_back(l, &of);
+    add_lesson(g, x, &of);
 }
 
 static bool is_taught(const struct lessons *l, int index)
@@ -90,17 +122,33 @@ static int tries(const struct lessons *l, int points)
     return l->tries * (int)fmin(cheaper, MOST_TRIES);
 }
 
-static void believe(struct lessons *l, struct gp *g, struct rng *r)
+// What is open, and what failed where that is no result, is taught as what the process expects.
+static void suppose(struct lessons *l, struct gp *g, struct rng *r)
 {
-    int count = l->rounds->handed_out - l->results;
-    if (count == 0)
+    int failed = l->supposing;
+    for (int i = l->results; i < l->rounds->handed_out; i++)
+        l->supposed[l->supposing++].index = i;
+    if (l->supposing == 0)
         return;
-    for (int i = 0; i < count; i++)
-        lessons_point(l, g, l->results + i, l->x + i * g->width);
-    gp_predict(g, l->x, count, l->mean, l->deviation);
-    for (int i = 0; i < count; i++)
-        gp_add(g, l->x + i * g->width, l->mean[i]);
+    for (int i = 0; i < l->supposing; i++) {
+        struct lesson *of = &l->supposed[i];
+        lessons_point(l, g, of->index, l->x + i * g->width);
+        of->value = gp_mean(g, l->x + i * g->width);
+        gp_further(g, l->x + i * g->width, of->further);
+        if (i < failed)
+            look_back(l, of);
+    }
+    for (int i = 0; i < l->supposing; i++)
+        add_lesson(g, l->x + i * g->width, &l->supposed[i]);
     gp_fit(g, 0, r);
+}
+
+static void teach(struct lessons *l, struct gp *g, int index)
+{
+    if (l->apart && l->rounds->fitness[index] <= 0)
+        l->supposed[l->supposing++].index = index;
+    else
+        add(l, g, index);
 }
 
 // Three quarters of its points are the best results, the others the latest.
@@ -110,11 +158,12 @@ void lessons_teach(struct lessons *l, struct gp *g, struct rng *r)
     int points = known < l->points ? known : l->points;
     int best = points == known ? points : points * 3 / 4;
     gp_clear(g);
+    l->supposing = 0;
     for (int i = 0; i < best; i++)
-        add(l, g, l->ranked[i]);
-    for (int i = l->results - 1; g->count < points; i--)
+        teach(l, g, l->ranked[i]);
+    for (int i = l->results - 1; g->count + l->supposing < points; i--)
         if (is_taught(l, i) && !is_among(l->ranked, best, i))
-            add(l, g, i);
+            teach(l, g, i);
     gp_fit(g, tries(l, points), r);
-    believe(l, g, r);
+    suppose(l, g, r);
 }

@@ -10,6 +10,8 @@
 // lower quartile of the others. Trials that are still open count as what the process itself
 // predicts for them (Ginsbourger, Le Riche, Carraro 2010, "kriging believer").
 //
+// A process with further values (gp_keep) is taught what each trial took, and whether it succeeded.
+//
 // A process may be wider than the coordinates: it then knows what the driver says (looks.h), too.
 #ifndef TILEWALK_SEARCH_LESSONS_H
 #define TILEWALK_SEARCH_LESSONS_H
@@ -19,6 +21,13 @@
 #include "search/looks.h"
 #include "search/rounds.h"
 
+enum { LESSON_COST, LESSON_SUCCESS, LESSON_FURTHER }; // logarithm of seconds; 1, or 0: it failed
+
+struct lesson {
+    int index;
+    double value, further[LESSON_FURTHER];
+};
+
 struct lessons {
     const struct rounds *rounds; // these outlive it
     struct coordinates *coordinates;
@@ -26,9 +35,14 @@ struct lessons {
     int points, tries; // results that a process is taught; weights it tries, once so many are there
     int *ranked;       // indices of all results, best first; of equals the older one
     int results, valid, capacity; // valid: did not fail
-    double *x, *mean, *deviation; // of what is open: [width] each, and one
+    double cost; // of all results of which is known what they took, the logarithms in all
+    int costs;
+    struct lesson *supposed; // taught as the process expects them: failed ones, then open ones
+    double *x;               // of these: [width] each
+    int supposing;
     // Set after lessons_init: what is taught are the logarithms of these shares, and no failures.
     bool logarithms;
+    bool apart; // what failed is no result: it counts as what the process expects there
 };
 
 // `rounds->open` is set.

@@ -36,10 +36,13 @@ enum {
     OPTION_LEAVE,
     OPTION_SURPRISE,
     OPTION_LOOK,
-    OPTION_AHEAD
+    OPTION_AHEAD,
+    OPTION_COST,
+    OPTION_CHANCE
 };
 
-enum { FORETOLD = 256 }; // more than results that may be waited for at once
+enum { FORETOLD = 256 };  // more than results that may be waited for at once
+#define LEAST_CHANCE 0.01 // of success: nothing is given up for good
 
 struct foretold {
     int ask;                // its index + 1; 0: none
@@ -50,7 +53,7 @@ struct walk {
     struct rounds rounds; // first: a strategy is a struct walk
     struct rng rng;
     int first; // trials of the first round; all others are of one
-    double refine, doubt, margin;
+    double refine, doubt, margin, cost, chance;
     struct lessons lessons;
     struct config *elite; // what population() shows: [elites]
 
@@ -71,6 +74,25 @@ struct walk {
     struct intervals intervals;
 };
 
+// By which factor a promise counts: expected improvement per second (Snoek, Larochelle, Adams 2012)
+// where `cost` is 1, times the chance of success where `chance` is 1.
+static double worth(void *self, int query, const double *further)
+{
+    (void)query;
+    const struct walk *w = self;
+    double succeeds = fmin(fmax(further[LESSON_SUCCESS], LEAST_CHANCE), 1);
+    return exp(-w->cost * further[LESSON_COST]) * pow(succeeds, w->chance);
+}
+
+static void weigh(struct walk *w, struct gp *g)
+{
+    if (w->cost == 0 && w->chance == 0)
+        return;
+    gp_keep(g, LESSON_FURTHER);
+    g->worth = worth;
+    g->judge = w;
+}
+
 static struct strategy *create(const struct search_problem *problem, uint64_t seed,
                                const double *option, struct err *e)
 {
@@ -81,12 +103,15 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     rng_seed(&w->rng, seed);
     w->refine = option[OPTION_REFINE];
     w->doubt = option[OPTION_DOUBT];
+    w->cost = option[OPTION_COST];
+    w->chance = option[OPTION_CHANCE];
     int points = (int)option[OPTION_POINTS];
     w->margin = option[OPTION_MARGIN];
     w->elite = mem_zero((size_t)option[OPTION_ELITES], sizeof *w->elite);
     coordinates_init(&w->coordinates, problem->space, option[OPTION_PROFILE] != 0);
     lessons_init(&w->lessons, &w->rounds, &w->coordinates, &w->looks, points,
                  (int)option[OPTION_LEARN]);
+    w->lessons.apart = w->chance > 0;
     elsewhere_init(&w->elsewhere, problem, &w->coordinates, (int)option[OPTION_STARTS], seed);
     w->proposals = (struct proposals){.rounds = &w->rounds,
                                       .rng = &w->rng,
@@ -108,11 +133,13 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     w->deviation = w->mean + most;
     w->promise = w->deviation + most;
     gp_init(&w->model, w->coordinates.count, points + w->rounds.open, (int)most);
+    weigh(w, &w->model);
     elsewhere_attach(&w->elsewhere, &w->model);
     w->looks.problem = &w->rounds.problem;
     w->look = problem->look && points ? (int)option[OPTION_LOOK] : 1;
     if (w->look > 1) {
         gp_init(&w->informed, width, points + w->rounds.open, LOOKS_MOST + w->rounds.open);
+        weigh(w, &w->informed);
         elsewhere_attach(&w->elsewhere, &w->informed);
     }
     return &w->rounds.base;
@@ -178,7 +205,8 @@ static void find_promises(struct walk *w, double target)
     }
     gp_predict(&w->model, w->x, w->proposals.count, w->mean, w->deviation);
     for (int i = 0; i < w->proposals.count; i++)
-        w->promise[i] = gp_expected_improvement(w->mean[i], w->deviation[i], target);
+        w->promise[i] = gp_worth(&w->model, w->x + i * width, i) *
+                        gp_expected_improvement(w->mean[i], w->deviation[i], target);
 }
 
 // The most promising candidates.
@@ -213,7 +241,8 @@ static void choose_informed(struct walk *w, const struct preview *said)
     }
     gp_predict(&w->informed, w->x, w->shortlisted, w->mean, w->deviation);
     for (int i = 0; i < w->shortlisted; i++) {
-        double promise = gp_expected_improvement(w->mean[i], w->deviation[i], target);
+        double promise = gp_worth(&w->informed, w->x + i * width, i) *
+                         gp_expected_improvement(w->mean[i], w->deviation[i], target);
         if (said[i].fits && promise > most) {
             most = promise;
             chosen = i;
@@ -429,6 +458,12 @@ static const struct spec_option options[] = {
                          0, 100, false},
     [OPTION_LOOK] = LOOKS_OPTION,
     [OPTION_AHEAD] = {"ahead", "results not waited for (tune: workers - 1)", 0, 0, 255, true},
+    [OPTION_COST] = {"cost", "promises are divided by the seconds expected, to that power", 0, 0,
+                     100, false},
+    [OPTION_CHANCE] = {"chance",
+                       "promises are multiplied by the chance of success, to that power; 0: what "
+                       "fails is a slow result",
+                       0, 0, 100, false},
     {NULL},
 };
 
@@ -440,6 +475,7 @@ const struct strategy_kind strategy_walk = {
     .create = create,
     .ask = ask,
     .tell = rounds_tell,
+    .took = rounds_took,
     .population = population,
     .generation = rounds_generation,
     .origin = rounds_origin,

@@ -47,7 +47,9 @@ static const char *const strategies[] = {"opevo",
                                          "portfolio",
                                          "feasible:starts=6:points=30:trees=10:news=0",
                                          "feasible:starts=6:points=30:trees=10:news=0:ahead=2",
-                                         "feasible:starts=6:points=30:trees=10"};
+                                         "feasible:starts=6:points=30:trees=10",
+                                         "walk:starts=6:points=30:cost=1:chance=1",
+                                         "walk:starts=6:points=30:cost=1:chance=1:ahead=2"};
 static const char *const with_nests[] = {"walk:starts=6:points=30:leave=0",
                                          "walk:starts=6:points=30:profile=0:leave=0",
                                          "autotvm:plan=12:chains=8:steps=10:features=itervar",

@@ -18,6 +18,7 @@ struct drive {
     bool backward; // tell the newest open ask first
     // Fitness, 0 for a failed trial; negative: rejected.
     double (*measure)(void *context, const struct config *c);
+    double (*takes)(const struct config *c); // seconds; NULL: nobody says
     void *context;
 
     struct config_set asked; // all, in the order asked

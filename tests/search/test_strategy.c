@@ -178,11 +178,13 @@ static void test_names_say_what_is_not_standard(void **state)
     free(spec);
 }
 
-static void expect_for(const char *spec, int workers, const char *end)
+static void expect_for(const char *spec, int workers, const char *option)
 {
     char *text = strategy_canonical_for(spec, workers, false, NULL);
-    assert_true(strlen(text) >= strlen(end));
-    assert_string_equal(text + strlen(text) - strlen(end), end);
+    const char *at = strstr(text, option);
+    assert_non_null(at);
+    at += strlen(option);
+    assert_true(*at == ':' || *at == '\0'); // not the beginning of a longer value
     free(text);
 }
 
