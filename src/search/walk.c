@@ -458,7 +458,7 @@ static const struct spec_option options[] = {
                          0, 100, false},
     [OPTION_LOOK] = LOOKS_OPTION,
     [OPTION_AHEAD] = {"ahead", "results not waited for (tune: workers - 1)", 0, 0, 255, true},
-    [OPTION_COST] = {"cost", "promises are divided by the seconds expected, to that power", 0, 0,
+    [OPTION_COST] = {"cost", "promises are divided by the seconds expected, to that power", 2, 0,
                      100, false},
     [OPTION_CHANCE] = {"chance",
                        "promises are multiplied by the chance of success, to that power; 0: what "

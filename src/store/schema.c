@@ -235,8 +235,10 @@ static const char version_25[] =
     "    session INTEGER PRIMARY KEY REFERENCES session ON DELETE CASCADE,\n"
     "    results INTEGER NOT NULL, within_50 INTEGER NOT NULL, within_90 INTEGER NOT NULL) STRICT;\n";
 
-// Version 26: strategy feasible fits its forest less often; earlier sessions stay.
+// Version 26: walk weighs what trials cost, and feasible fits its forest less often; earlier
+// sessions do not.
 static const char version_26[] =
+    "UPDATE session SET strategy = strategy || ':cost=0' WHERE strategy LIKE 'walk:%';\n"
     "UPDATE session SET strategy = strategy || ':news=0' WHERE strategy LIKE 'feasible:%';\n";
 // clang-format on
 

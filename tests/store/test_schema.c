@@ -257,7 +257,7 @@ static void test_two_races(void **state)
     temp_remove(path);
 }
 
-// An option was renamed (a session that used it otherwise says so when it is resumed); another came
+// An option was renamed (a session that used it otherwise says so when it is resumed); others came
 // later.
 static void test_walk_by_count(void **state)
 {
@@ -268,8 +268,8 @@ static void test_walk_by_count(void **state)
     struct store *s = must_open(path, STORE_WRITE);
     struct arena a;
     arena_init(&a);
-    assert_string_equal(must_get(s, 1, &a).strategy, "walk:starts=9:ahead=0:leave=0");
-    assert_string_equal(must_get(s, 2, &a).strategy, "walk:starts=9:batch=4:leave=0");
+    assert_string_equal(must_get(s, 1, &a).strategy, "walk:starts=9:ahead=0:leave=0:cost=0");
+    assert_string_equal(must_get(s, 2, &a).strategy, "walk:starts=9:batch=4:leave=0:cost=0");
     arena_finish(&a);
     store_close(s);
     temp_remove(path);
