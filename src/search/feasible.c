@@ -24,7 +24,6 @@ enum {
     OPTION_POINTS,
     OPTION_LEARN,
     OPTION_TREES,
-    OPTION_NEWS,
     OPTION_BOUND,
     OPTION_NEAR,
     OPTION_STRANGERS,
@@ -44,12 +43,11 @@ struct feasible {
     struct rounds rounds; // first: a strategy is a struct feasible
     struct rng rng;
     int starts, trees, climbs;
-    double news, bound;
+    double bound;
     struct coordinates coordinates;
     struct lessons lessons;
     struct gp model;
     struct classifier *forest; // NULL: nothing failed so far
-    int fitted;                // to so many results
     double least;              // the bound of the trial that is due
     struct proposals proposals;
     double *x, *mean, *deviation, *worth; // of them: [width] each, and one
@@ -71,7 +69,6 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     f->starts = (int)option[OPTION_STARTS];
     f->trees = (int)option[OPTION_TREES];
     f->climbs = (int)option[OPTION_CLIMBS];
-    f->news = option[OPTION_NEWS];
     f->bound = option[OPTION_BOUND];
     coordinates_init(&f->coordinates, problem->space, false);
     lessons_init(&f->lessons, &f->rounds, &f->coordinates, NULL, points, (int)option[OPTION_LEARN]);
@@ -100,10 +97,10 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
 static void learn_failures(struct feasible *f)
 {
     int rows = f->lessons.results;
-    if (f->lessons.valid == rows || (f->forest && rows < f->fitted * (1 + f->news)))
-        return;
     classifier_destroy(f->forest);
-    f->fitted = rows;
+    f->forest = NULL;
+    if (f->lessons.valid == rows)
+        return;
     bool *succeeded = mem_zero((size_t)rows, sizeof *succeeded);
     double *weight = mem_zero((size_t)rows, sizeof *weight);
     for (int i = 0; i < rows; i++) {
@@ -269,8 +266,6 @@ static const struct spec_option options[] = {
     [OPTION_POINTS] = {"points", "results that its model of speed learns from", 128, 1, 512, true},
     [OPTION_LEARN] = {"learn", "weights of that model tried at each trial", 2, 0, 1000, true},
     [OPTION_TREES] = {"trees", "of the forest that learns what fails", 50, 1, 1000, true},
-    [OPTION_NEWS] = {"news", "share of more results, before the forest learns again", 0.02, 0, 1,
-                     false},
     [OPTION_BOUND] = {"bound", "chance of success asked for, at most; each trial a part of it", 0.5,
                       0, 1, false},
     [OPTION_NEAR] = {"near", "best results whose neighbours are candidates", 3, 1, 64, true},

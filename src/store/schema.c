@@ -235,11 +235,9 @@ static const char version_25[] =
     "    session INTEGER PRIMARY KEY REFERENCES session ON DELETE CASCADE,\n"
     "    results INTEGER NOT NULL, within_50 INTEGER NOT NULL, within_90 INTEGER NOT NULL) STRICT;\n";
 
-// Version 26: walk weighs what trials cost, and feasible fits its forest less often; earlier
-// sessions do not.
+// Version 26: walk weighs what trials cost; earlier sessions do not.
 static const char version_26[] =
-    "UPDATE session SET strategy = strategy || ':cost=0' WHERE strategy LIKE 'walk:%';\n"
-    "UPDATE session SET strategy = strategy || ':news=0' WHERE strategy LIKE 'feasible:%';\n";
+    "UPDATE session SET strategy = strategy || ':cost=0' WHERE strategy LIKE 'walk:%';\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.

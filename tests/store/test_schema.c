@@ -275,22 +275,6 @@ static void test_walk_by_count(void **state)
     temp_remove(path);
 }
 
-static void test_feasible_at_each_trial(void **state)
-{
-    (void)state;
-    char *path = database_of_version_1();
-    raw_execute(path, "UPDATE session SET strategy = 'feasible:starts=9' WHERE id = 1;"
-                      "UPDATE session SET strategy = 'lfbo:starts=9' WHERE id = 2");
-    struct store *s = must_open(path, STORE_WRITE);
-    struct arena a;
-    arena_init(&a);
-    assert_string_equal(must_get(s, 1, &a).strategy, "feasible:starts=9:news=0");
-    assert_string_equal(must_get(s, 2, &a).strategy, "lfbo:starts=9");
-    arena_finish(&a);
-    store_close(s);
-    temp_remove(path);
-}
-
 static void test_from_version_1(void **state)
 {
     (void)state;
@@ -360,11 +344,15 @@ static void test_another_program(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_migrate),        cmocka_unit_test(test_migration_fails),
-        cmocka_unit_test(test_make),           cmocka_unit_test(test_killed_while_made),
-        cmocka_unit_test(test_walk_by_count),  cmocka_unit_test(test_feasible_at_each_trial),
-        cmocka_unit_test(test_from_version_1), cmocka_unit_test(test_two_races),
-        cmocka_unit_test(test_newer),          cmocka_unit_test(test_another_program),
+        cmocka_unit_test(test_migrate),
+        cmocka_unit_test(test_migration_fails),
+        cmocka_unit_test(test_make),
+        cmocka_unit_test(test_killed_while_made),
+        cmocka_unit_test(test_walk_by_count),
+        cmocka_unit_test(test_from_version_1),
+        cmocka_unit_test(test_two_races),
+        cmocka_unit_test(test_newer),
+        cmocka_unit_test(test_another_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
