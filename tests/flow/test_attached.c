@@ -103,7 +103,7 @@ static void test_errors(void **state)
     assert_contains(read_line(b, c.stderr_fd), "tilewalk: there is no session 5");
     os_kill(&c, NULL);
     SPAWN(b, &c, "tune", flow_path(b, "small.lua"), "--source",
-          "synthetic:bowl:invalid=0.999999999", "--trials", "5", "--attached");
+          "synthetic:bowl:invalid=0.999999999", "--trials", "5", "--seed", "1", "--attached");
     assert_int_equal(exit_code_of(b, &c), 3);
     os_kill(&c, NULL);
 }

@@ -69,7 +69,7 @@ static void test_refused(void **state)
     struct result r = RUN(b, "card", "1");
     assert_refused(&r, 1, "no database", NULL);
     r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl:invalid=0.999",
-            "--trials", "3");
+            "--trials", "3", "--seed", "1");
     r = RUN(b, "card", "1");
     assert_refused(&r, 1, "no valid trial", NULL);
     tune(b, "synthetic:bowl", "5");

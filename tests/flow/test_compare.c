@@ -288,7 +288,8 @@ static void test_nothing_valid(void **state)
 {
     struct box *b = *state;
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source",
-                          "synthetic:bowl:invalid=0.999999999", "--trials", "10");
+                          "synthetic:bowl:invalid=0.999999999", "--trials", "10", "--seed",
+                          "1"); // another seed may meet the optimum, which is always valid
     assert_int_equal(r.code, 3);
     r = RUN(b, "compare", "1", "--plot", box_path(b, "c.svg"));
     assert_ok(&r);
