@@ -229,22 +229,37 @@ static double dot(const double *a, const double *b, int count)
     return sum;
 }
 
-// With R the Cholesky factor, a = R^-T y and b = R^-T 1, the most likely mean is a.b / b.b, and the
-// most likely variance |a - mean b|^2 / n.
+// With R the Cholesky factor: b = R^-T 1.
+static void solve_ones(struct gp *g, const double *cholesky)
+{
+    for (int i = 0; i < g->count; i++)
+        g->ones[i] = 1;
+    solve_lower(g, cholesky, g->ones);
+}
+
+// Once b is there: with a = R^-T y the most likely mean is a.b / b.b, which is returned; a becomes
+// a - mean b.
+static double solve_mean(const struct gp *g, const double *cholesky, const double *y, double *a)
+{
+    int n = g->count;
+    const double *b = g->ones;
+    for (int i = 0; i < n; i++)
+        a[i] = y[i];
+    solve_lower(g, cholesky, a);
+    double mean = dot(a, b, n) / dot(b, b, n);
+    for (int i = 0; i < n; i++)
+        a[i] -= mean * b[i];
+    return mean;
+}
+
+// The most likely variance is |a - mean b|^2 / n.
 static void solve(struct gp *g, struct gp_solution *s)
 {
     int n = g->count;
-    double *a = s->alpha, *b = g->ones;
+    double *a = s->alpha;
     factorize(g, s->cholesky);
-    for (int i = 0; i < n; i++) {
-        a[i] = g->y[i];
-        b[i] = 1;
-    }
-    solve_lower(g, s->cholesky, a);
-    solve_lower(g, s->cholesky, b);
-    s->mean = dot(a, b, n) / dot(b, b, n);
-    for (int i = 0; i < n; i++)
-        a[i] -= s->mean * b[i];
+    solve_ones(g, s->cholesky);
+    s->mean = solve_mean(g, s->cholesky, g->y, a);
     s->scale = sqrt(dot(a, a, n) / n) + LEAST_SCALE;
     s->likelihood = log_priors(g) - n * log(s->scale);
     for (int i = 0; i < n; i++)
@@ -252,21 +267,17 @@ static void solve(struct gp *g, struct gp_solution *s)
     solve_upper(g, s->cholesky, a);
 }
 
-// As above, for a further value.
-static void solve_further(struct gp *g, struct gp_further *f)
+// Further values have the factor of the first.
+static void solve_further(struct gp *g)
 {
-    int n = g->count;
-    double *a = f->alpha, *b = g->ones;
-    for (int i = 0; i < n; i++) {
-        a[i] = f->y[i];
-        b[i] = 1;
+    const double *cholesky = g->now.cholesky;
+    if (g->furthers)
+        solve_ones(g, cholesky);
+    for (int k = 0; k < g->furthers; k++) {
+        struct gp_further *f = &g->further[k];
+        f->mean = solve_mean(g, cholesky, f->y, f->alpha);
+        solve_upper(g, cholesky, f->alpha);
     }
-    solve_lower(g, g->now.cholesky, a);
-    solve_lower(g, g->now.cholesky, b);
-    f->mean = dot(a, b, n) / dot(b, b, n);
-    for (int i = 0; i < n; i++)
-        a[i] -= f->mean * b[i];
-    solve_upper(g, g->now.cholesky, a);
 }
 
 // Changes one weight or the noise by `factor`, and takes it back when that is less likely.
@@ -299,8 +310,7 @@ void gp_fit(struct gp *g, int tries, struct rng *r)
         int which = (int)rng_below(r, (uint64_t)g->width + 1);
         try_change(g, which, exp(STEP * (2 * rng_real(r) - 1)));
     }
-    for (int k = 0; k < g->furthers; k++)
-        solve_further(g, &g->further[k]);
+    solve_further(g);
 }
 
 // The distances of a query to the points by its coordinates before the i-th are on row `i` of
@@ -333,12 +343,11 @@ static void expect_further(const struct gp *g, const double *c, double *further)
         further[k] = g->further[k].mean + dot(c, g->further[k].alpha, g->count);
 }
 
-void gp_further(struct gp *g, const double *x, double *further)
+double gp_further(struct gp *g, const double *x, double *further)
 {
-    if (g->furthers) {
-        expect(g, x, 0, g->ones);
-        expect_further(g, g->ones, further);
-    }
+    double mean = expect(g, x, 0, g->ones);
+    expect_further(g, g->ones, further);
+    return mean;
 }
 
 static double judge(const struct gp *g, int query, const double *c)

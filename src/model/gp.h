@@ -24,8 +24,8 @@
 // marginal likelihood, and normal priors on the logarithms).
 //
 // Points may have further values, which are predicted with the correlations that were learned for
-// the first: a triangular system more for each, and no other cost. What is expected of them, or
-// what else is known of a point, may make its promise count for more or less (worth).
+// the first: of a fit they cost two triangular systems each. What is expected of them, or what else
+// is known of a point, may make its promise count for more or less (worth).
 //
 // With a trend it is what the values differ from it by that is predicted, and the trend added.
 //
@@ -92,8 +92,10 @@ void gp_fit(struct gp *g, int tries, struct rng *r);  // at least one point
 // `x` is [count][width], count <= queries. The deviation is that of the value without noise.
 void gp_predict(struct gp *g, const double *x, int count, double *mean, double *deviation);
 double gp_mean(struct gp *g, const double *x); // of one point, without its deviation
-void gp_further(struct gp *g, const double *x, double *further); // means, [furthers], of one point
-double gp_worth(struct gp *g, const double *x, int query);       // of one point
+// The same, and the means of the further values: [furthers].
+double gp_further(struct gp *g, const double *x, double *further);
+// By which factor the promise of one point counts: what `worth` says of it, as query `query`.
+double gp_worth(struct gp *g, const double *x, int query);
 // The expected improvement over `target` at each point, times its worth, where it can be the
 // largest of all; lower than that one, or -INFINITY, elsewhere: that costs less.
 void gp_promise(struct gp *g, const double *x, int count, double target, double *promise);

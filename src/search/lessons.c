@@ -7,6 +7,11 @@
 
 enum { MOST_TRIES = 8, WIDEST = COORDINATES_MOST + STATISTIC_KIND_COUNT }; // tries: times `tries`
 
+struct lesson {
+    int index;
+    double value, further[LESSON_FURTHER];
+};
+
 void lessons_init(struct lessons *l, const struct rounds *rounds, struct coordinates *coordinates,
                   const struct looks *looks, int points, int tries)
 {
@@ -133,8 +138,7 @@ static void suppose(struct lessons *l, struct gp *g, struct rng *r)
     for (int i = 0; i < l->supposing; i++) {
         struct lesson *of = &l->supposed[i];
         lessons_point(l, g, of->index, l->x + i * g->width);
-        of->value = gp_mean(g, l->x + i * g->width);
-        gp_further(g, l->x + i * g->width, of->further);
+        of->value = gp_further(g, l->x + i * g->width, of->further);
         if (i < failed)
             look_back(l, of);
     }

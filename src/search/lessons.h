@@ -23,11 +23,6 @@
 
 enum { LESSON_COST, LESSON_SUCCESS, LESSON_FURTHER }; // logarithm of seconds; 1, or 0: it failed
 
-struct lesson {
-    int index;
-    double value, further[LESSON_FURTHER];
-};
-
 struct lessons {
     const struct rounds *rounds; // these outlive it
     struct coordinates *coordinates;
