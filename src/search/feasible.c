@@ -55,7 +55,19 @@ struct feasible {
     int peaks;
 };
 
-static double count_chance(void *self, int candidate, const double *further);
+static double chance(const struct feasible *f, const struct config *c)
+{
+    return f->forest ? classifier_probability(f->forest, c->slot) : 1;
+}
+
+// By which factor an expected improvement counts.
+static double count_chance(void *self, int candidate, const double *further)
+{
+    (void)further;
+    const struct feasible *f = self;
+    double succeeds = chance(f, &f->proposals.candidate[candidate].config);
+    return succeeds < f->least ? 0 : succeeds;
+}
 
 static struct strategy *create(const struct search_problem *problem, uint64_t seed,
                                const double *option, struct err *e)
@@ -114,11 +126,6 @@ static void learn_failures(struct feasible *f)
     free(weight);
 }
 
-static double chance(const struct feasible *f, const struct config *c)
-{
-    return f->forest ? classifier_probability(f->forest, c->slot) : 1;
-}
-
 // --- what a point is worth ---
 
 static void locate(struct feasible *f)
@@ -142,16 +149,8 @@ static void value_all(struct feasible *f)
     }
 }
 
-// The factor of an expected improvement.
-static double count_chance(void *self, int candidate, const double *further)
-{
-    (void)further;
-    struct feasible *f = self;
-    double succeeds = chance(f, &f->proposals.candidate[candidate].config);
-    return succeeds < f->least ? 0 : succeeds;
-}
-
-// It is enough to know which is worth the most, where that is above the bound, as `above` is.
+// A climb from what is worth `above` only asks which one is worth the most. Below the bound nothing
+// promises anything, and each has to be valued.
 static void value_best(struct feasible *f, double above)
 {
     if (above < 0) {

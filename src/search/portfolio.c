@@ -14,7 +14,7 @@
 
 enum { OPTION_WINDOW, OPTION_EXPLORE };
 
-// All are searches in rounds. What a trial took is not told from one to the others.
+// All are searches in rounds. An arm is not told what a trial took, so that walk counts trials.
 static const char *const specs[] = {"walk:cost=0", "local", "lfbo", "tpe"};
 enum { ARMS = sizeof specs / sizeof *specs };
 

@@ -59,13 +59,20 @@ void rounds_tell(struct strategy *s, const struct config *c, enum outcome o, dou
     r->told++;
 }
 
-void rounds_add(struct rounds *r, const struct config *c, const int from[SPACE_MAX_PARAMS])
+// The configuration's index, and room for what becomes of it.
+static int enter(struct rounds *r, const struct config *c, double fitness)
 {
-    int index = visited_add(&r->visited, c), place = index - r->handed_out;
+    int index = visited_add(&r->visited, c);
     MEM_GROW(r->fitness, index, r->fitness_capacity);
     MEM_GROW(r->took_s, index, r->took_capacity);
+    r->fitness[index] = fitness;
     r->took_s[index] = 0;
-    r->fitness[index] = 0;
+    return index;
+}
+
+void rounds_add(struct rounds *r, const struct config *c, const int from[SPACE_MAX_PARAMS])
+{
+    int place = enter(r, c, 0) - r->handed_out;
     if (place == r->lineage_capacity)
         MEM_GROW(r->lineage, place, r->lineage_capacity);
     r->lineage[place].bred = from;
@@ -78,11 +85,7 @@ void rounds_hear(struct rounds *r, const struct config *c, double fitness)
     assert(is_handed_out(r) && r->told == r->handed_out);
     if (config_set_find(&r->visited.given, c) >= 0)
         return;
-    int index = visited_add(&r->visited, c);
-    MEM_GROW(r->fitness, index, r->fitness_capacity);
-    MEM_GROW(r->took_s, index, r->took_capacity);
-    r->took_s[index] = 0;
-    r->fitness[index] = fitness;
+    enter(r, c, fitness);
     r->handed_out++;
     r->told++;
 }

@@ -29,7 +29,8 @@ bool work_is_done(const struct work *w);
 // `picked` counts among what was sent last.
 void work_settle(struct work *w, int picked, enum outcome o, enum trial_phase phase,
                  const char *reason);
-void work_spent(struct work *w, enum trial_phase phase, double seconds); // in a phase without end
+// A phase that was cut off, of which the worker can tell no time, took so long.
+void work_spent(struct work *w, enum trial_phase phase, double seconds);
 void work_forget(struct work *w); // all that is settled: it is done once more
 void work_settle_rest(struct work *w, enum outcome o, enum trial_phase phase, const char *reason);
 bool work_merge(struct work *w, const struct message *result); // false: implausible
