@@ -11,28 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const int marks[] = {20, 50, 100, 200, 400};
-enum { MARKS = sizeof marks / sizeof *marks };
-
-static int marks_within(int trials)
-{
-    int count = 0;
-    while (count < MARKS && marks[count] <= trials)
-        count++;
-    return count;
-}
-
-static void begin_table(const char *first, int columns, const char *last)
-{
-    printf("\n| %s |", first);
-    for (int i = 0; i < columns; i++)
-        printf(" %d |", marks[i]);
-    printf("%s\n|---|", last);
-    for (int i = 0; i < columns + (*last != '\0'); i++)
-        printf("---:|");
-    printf("\n");
-}
-
 // --- on recordings ---
 
 // One of the figures that strategies are compared by, recording by recording.
@@ -83,18 +61,41 @@ static double area_within(const struct simulation *s, int repeat, double at, dou
     return area / horizon_s;
 }
 
-static const struct column over_trials[MARKS] = {{"20", share_after, 20, false},
-                                                 {"50", share_after, 50, false},
-                                                 {"100", share_after, 100, false},
-                                                 {"200", share_after, 200, false},
-                                                 {"400", share_after, 400, false}};
+static const struct column over_trials[] = {{"20", share_after, 20, false},
+                                            {"50", share_after, 50, false},
+                                            {"100", share_after, 100, false},
+                                            {"200", share_after, 200, false},
+                                            {"400", share_after, 400, false}};
 
 static const struct column over_seconds[] = {{"0.90", seconds_to, 0.90, true},
                                              {"0.95", seconds_to, 0.95, true},
                                              {"0.99", seconds_to, 0.99, true},
                                              {"area", area_within, 0, false}};
 
-enum { TIMES = sizeof over_seconds / sizeof *over_seconds };
+enum {
+    MARKS = sizeof over_trials / sizeof *over_trials,
+    TIMES = sizeof over_seconds / sizeof *over_seconds
+};
+
+static int marks_within(int64_t trials)
+{
+    int count = 0;
+    while (count < MARKS && over_trials[count].at <= (double)trials)
+        count++;
+    return count;
+}
+
+static void begin_table(const char *first, const struct column *column, int columns,
+                        const char *last)
+{
+    printf("| %s |", first);
+    for (int i = 0; i < columns; i++)
+        printf(" %s |", column[i].title);
+    printf("%s\n|---|", last);
+    for (int i = 0; i < columns + (*last != '\0'); i++)
+        printf("---:|");
+    printf("\n");
+}
 
 static double horizon_of(const struct simulation *list, int specs)
 {
@@ -166,17 +167,15 @@ static void print_differences(const struct simulation *list, int spec, int recor
         p[i] = d[i].p;
     }
     significance_holm(p, count);
-    for (int i = 0; i < columns; i++)
-        printf("%s %s |", i ? "" : "| recording |", column[i].title);
-    printf("\n|---|");
-    for (int i = 0; i < columns; i++)
-        printf("---:|");
+    begin_table("recording", column, columns, "");
     for (int i = 0; i < count; i++) {
         if (i % columns == 0)
-            printf("\n| %s |", list[i / columns * specs].recording->name);
+            printf("| %s |", list[i / columns * specs].recording->name);
         print_difference(&d[i], column[i % columns].is_ratio, p[i]);
+        if ((i + 1) % columns == 0)
+            printf("\n");
     }
-    printf("\n| mean |");
+    printf("| mean |");
     for (int i = 0; i < columns; i++)
         print_mean(d + i, recordings, columns, column[i].is_ratio);
     printf("\n");
@@ -297,7 +296,7 @@ static void run_in_trap(const struct source *trap, const struct space *space, co
         double quality = synthetic_quality(trap, &c, NULL);
         strategy_tell(s, &c, OUTCOME_OK, quality);
         best = fmax(best, quality);
-        if (n == marks[mark])
+        if (n == over_trials[mark].at)
             out->count[mark++] += best >= 0.95;
     }
     strategy_destroy(s);
@@ -333,14 +332,14 @@ void pairs_in_traps(char *const *spec, int specs, int seeds)
         struct space *space = make_space(spaces[i].name, spaces[i].sizes);
         struct escapes out[PAIRS_MOST] = {{{0}, 0}};
         run_in_traps(space, spec, specs, seeds, out);
-        printf("\nShare of %d runs that are at 0.95 or above, in traps of %s points\n", seeds,
+        printf("\nShare of %d runs that are at 0.95 or above, in traps of %s points\n\n", seeds,
                space->size_text);
-        begin_table("strategy", MARKS, " ms a trial |");
+        begin_table("strategy", over_trials, MARKS, " ms a trial |");
         for (int k = 0; k < specs; k++) {
             printf("| %s |", spec[k]);
             for (int m = 0; m < MARKS; m++)
                 printf(" %d %% |", 100 * out[k].count[m] / seeds);
-            printf(" %.2f |\n", 1e3 * out[k].cpu_s / (seeds * marks[MARKS - 1]));
+            printf(" %.2f |\n", 1e3 * out[k].cpu_s / (seeds * over_trials[MARKS - 1].at));
         }
         space_destroy(space);
     }
