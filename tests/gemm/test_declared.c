@@ -15,7 +15,7 @@
 #define DEFINITION_POINTS 40
 #define COUNT(a)          (sizeof(a) / sizeof((a)[0]))
 
-static void check_pass(const struct pass *pass, const struct resources *needs, const char *what)
+static struct kernel_facts facts_of(const struct pass *pass, const char *what)
 {
     struct err e;
     char message[1400];
@@ -24,15 +24,41 @@ static void check_pass(const struct pass *pass, const struct resources *needs, c
     if (!kernel_compile(pass->glsl, &spirv, &e) || !kernel_inspect(&spirv, &facts, &e))
         fail_msg("%s: %s\n%s", what, err_format(&e, message, sizeof message), pass->glsl);
     spirv_finish(&spirv);
-    if (!needs)
-        return;
-    if (facts.shared_bytes != needs->shared_bytes)
+    return facts;
+}
+
+static void check_shared(uint64_t has, const struct resources *needs, const char *what)
+{
+    if (has != needs->shared_bytes)
         fail_msg("%s: declares %llu shared bytes, has %llu", what,
-                 (unsigned long long)needs->shared_bytes, (unsigned long long)facts.shared_bytes);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(facts.local_size[i], needs->group_size[i]);
-        assert_int_equal(pass->groups[i], needs->groups[i]);
+                 (unsigned long long)needs->shared_bytes, (unsigned long long)has);
+}
+
+// A template declares what its first pass has.
+static void check_first(const struct job *job, const struct resources *needs, const char *what)
+{
+    for (int k = 0; k < job->pass_count; k++) {
+        const struct pass *pass = &job->pass[k];
+        struct kernel_facts facts = facts_of(pass, what);
+        if (k > 0)
+            continue;
+        check_shared(facts.shared_bytes, needs, what);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(facts.local_size[i], needs->group_size[i]);
+            assert_int_equal(pass->groups[i], needs->groups[i]);
+        }
     }
+}
+
+// A definition declares the most that one of its passes has. Some of layer-norm's kernels have
+// vectors beside single numbers in shared memory, which is as large as declared only where there
+// are no gaps between them.
+static void check_most(const struct job *job, const struct resources *needs, const char *what)
+{
+    uint64_t most = 0;
+    for (int k = 0; k < job->pass_count; k++)
+        most = uint64_max(most, facts_of(&job->pass[k], what).shared_bytes);
+    check_shared(most, needs, what);
 }
 
 // Random legal points of a preset, `set` as it is.
@@ -40,6 +66,7 @@ static void check_points(const char *preset, const char *device_type, const stru
                          const char *set, struct rng *r, int points)
 {
     struct script *s = variant_load(preset, device_type, l, set);
+    bool is_defined = script_program(s) != NULL;
     for (int i = 0; i < points; i++) {
         struct config c;
         struct resources needs;
@@ -53,8 +80,7 @@ static void check_points(const char *preset, const char *device_type, const stru
         config_add_json(script_space(s), &c, &key);
         if (!script_render(s, &c, &job, &e))
             fail_msg("%s: %s", str_text(&key), err_format(&e, message, sizeof message));
-        for (int k = 0; k < job.pass_count; k++)
-            check_pass(&job.pass[k], k == 0 ? &needs : NULL, str_text(&key));
+        (is_defined ? check_most : check_first)(&job, &needs, str_text(&key));
         job_finish(&job);
         str_finish(&key);
     }
@@ -99,35 +125,13 @@ static void shipped_sizes_hold_what_they_declare(void **state)
         check_points(presets[i], "discrete", &variant_gpu, "", &r, 2);
 }
 
-// A definition declares the most that one of its passes has. Some of layer-norm's kernels have
-// vectors beside single numbers in shared memory, which is as large as declared only where there
-// are no gaps between them.
 static void check_definition(const char *preset, struct rng *r)
 {
-    const struct limits *l = &variant_gpu;
-    struct script *s = variant_load(preset, "discrete", l, "");
-    for (int i = 0; i < DEFINITION_POINTS && script_program(s); i++) {
-        struct config c;
-        struct resources needs;
-        struct job job;
-        struct err e;
-        uint64_t most = 0;
-        assert_true(variant_sample(s, l, r, &c, &needs));
-        assert_true(script_render(s, &c, &job, &e));
-        for (int k = 0; k < job.pass_count; k++) {
-            struct spirv spirv;
-            struct kernel_facts facts;
-            assert_true(kernel_compile_pass(&job.pass[k], &spirv, &e));
-            assert_true(kernel_inspect(&spirv, &facts, &e));
-            spirv_finish(&spirv);
-            most = uint64_max(most, facts.shared_bytes);
-        }
-        job_finish(&job);
-        if (most != needs.shared_bytes)
-            fail_msg("%s: declares %llu shared bytes, has %llu", preset,
-                     (unsigned long long)needs.shared_bytes, (unsigned long long)most);
-    }
+    struct script *s = variant_load(preset, "discrete", &variant_gpu, "");
+    bool is_defined = script_program(s) != NULL;
     script_destroy(s);
+    if (is_defined)
+        check_points(preset, "discrete", &variant_gpu, "", r, DEFINITION_POINTS);
 }
 
 static void definitions_hold_what_they_declare(void **state)
