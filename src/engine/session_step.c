@@ -105,7 +105,7 @@ static bool ask_more(struct session *s, struct err *e)
             return false;
         s->busy |= asked == ASK_NEW;
     }
-    return asked != ASK_COMPILE || look_submit(s, e);
+    return s->phase != SESSION_RUNNING || look_submit(s, e);
 }
 
 // --- answer ---

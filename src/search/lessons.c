@@ -75,8 +75,10 @@ void lessons_told(struct lessons *l, int index)
 void lessons_point(const struct lessons *l, const struct gp *g, int index, double *x)
 {
     struct config c;
-    config_set_get(&l->rounds->visited.given, index, &c);
-    coordinates_of(l->coordinates, &c, x);
+    int plan = index - l->rounds->handed_out;
+    if (plan < 0)
+        config_set_get(&l->rounds->visited.given, index, &c);
+    coordinates_of(l->coordinates, plan < 0 ? &c : &l->planned[plan], x);
     if (g->width > l->coordinates->count)
         looks_point(&l->looks->given[index], x + l->coordinates->count);
 }
@@ -131,7 +133,7 @@ static int tries(const struct lessons *l, int points)
 static void suppose(struct lessons *l, struct gp *g, struct rng *r)
 {
     int failed = l->supposing;
-    for (int i = l->results; i < l->rounds->handed_out; i++)
+    for (int i = l->results; i < l->rounds->handed_out + l->plans; i++)
         l->supposed[l->supposing++].index = i;
     if (l->supposing == 0)
         return;

@@ -38,6 +38,8 @@ struct lessons {
     // Set after lessons_init: what is taught are the logarithms of these shares, and no failures.
     bool logarithms;
     bool apart; // what failed is no result: it counts as what the process expects there
+    const struct config *planned; // to be given next: taught as if they were open; [plans]
+    int plans;
 };
 
 // `rounds->open` is set.
@@ -49,10 +51,11 @@ void lessons_told(struct lessons *l, int index);
 double lessons_fitness(const struct lessons *l, int place); // of the result at that place
 double lessons_failed(const struct lessons *l);             // what a failed trial counts as
 
-// A configuration that was given, as `g` sees it: [g->width].
+// A configuration that was given, as `g` sees it: [g->width]. Planned ones have the next indices, and
+// are seen by processes that are no wider than the coordinates alone.
 void lessons_point(const struct lessons *l, const struct gp *g, int index, double *x);
-// There is a result that did not fail. `g` holds, and predicts, as many points as are taught and
-// open.
+// There is a result that did not fail. `g` holds, and predicts, as many points as are taught, open
+// and planned; of the last two there are `rounds->open` at most.
 void lessons_teach(struct lessons *l, struct gp *g, struct rng *r);
 
 #endif

@@ -23,9 +23,14 @@ static bool is_handed_out(const struct rounds *r)
     return r->handed_out == r->visited.given.count;
 }
 
+bool rounds_may_plan(const struct rounds *r, int planned)
+{
+    return is_handed_out(r) && r->told >= r->handed_out + planned - r->open;
+}
+
 bool rounds_is_due(const struct rounds *r)
 {
-    return is_handed_out(r) && r->told >= r->handed_out - r->open;
+    return rounds_may_plan(r, 0);
 }
 
 enum ask rounds_ask(struct rounds *r, struct config *out, void (*make)(void *self), void *self)

@@ -45,6 +45,9 @@ void rounds_init(struct rounds *r, const struct search_problem *problem);
 void rounds_finish(struct rounds *r);
 
 bool rounds_is_due(const struct rounds *r); // whether rounds_ask would make one now
+// Whether enough was told to plan a round that is to come, of rounds of one configuration: the next
+// one, which is due then, or one behind `planned` others.
+bool rounds_may_plan(const struct rounds *r, int planned);
 enum ask rounds_ask(struct rounds *r, struct config *out, void (*make)(void *self), void *self);
 
 // Adds `c`, which must be new and legal, to the round being made. `from`: for each parameter the

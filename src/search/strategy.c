@@ -90,8 +90,10 @@ char *strategy_canonical_for(const char *spec, int workers, bool tells, struct e
         return NULL;
     if (workers >= 1)
         choose(&s, "ahead", workers - 1);
-    if (tells)
+    if (tells) {
         choose(&s, "look", STRATEGY_LOOK);
+        choose(&s, "shortlists", STRATEGY_SHORTLISTS);
+    }
     return spec_canonical(&family, &s);
 }
 

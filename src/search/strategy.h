@@ -35,8 +35,9 @@
 #include "space/space.h"
 #include "space/statistics.h"
 
-#define STRATEGY_TEXT 256 // bytes of strategy_text
-#define STRATEGY_LOOK 3   // candidates that are compiled before one of them is asked for
+#define STRATEGY_TEXT       256 // bytes of strategy_text
+#define STRATEGY_LOOK       3   // candidates that are compiled before one of them is asked for
+#define STRATEGY_SHORTLISTS 2   // rounds whose candidates are compiled at a time
 
 enum ask { ASK_NEW, ASK_WAIT, ASK_COMPILE, ASK_EXHAUSTED };
 
@@ -173,8 +174,8 @@ enum strategy_learns strategy_learns(const char *spec);
 char *strategy_canonical(const char *spec, struct err *e);
 // The same for a search with that many workers, and with a driver that tells of what it compiles or
 // not. Where `spec` does not give the option `ahead` of a strategy that has one, it becomes
-// workers - 1, so that every worker has a trial; `look` becomes STRATEGY_LOOK where the driver
-// tells.
+// workers - 1, so that every worker has a trial; where the driver tells, `look` becomes
+// STRATEGY_LOOK and `shortlists` STRATEGY_SHORTLISTS.
 char *strategy_canonical_for(const char *spec, int workers, bool tells, struct err *e);
 // `spec` without its option `ahead`, so that strategy_canonical_for can choose it for another
 // number of workers. Heap, the caller's.

@@ -9,12 +9,13 @@
 //
 // With `ahead`, the model takes its own predictions for results that are not in. Where the driver
 // tells of what it compiles, the best `look` candidates are compiled, and a second model
-// (informed), which knows what it says of all, chooses among those that fit.
+// (informed), which knows what it says of all, chooses among those that fit. Meanwhile those of the
+// next rounds are (shortlists.h).
 #include "model/gp.h"
 #include "model/intervals.h"
 #include "search/elsewhere.h"
+#include "search/informed.h"
 #include "search/leaving.h"
-#include "search/lessons.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ enum {
     OPTION_LEAVE,
     OPTION_SURPRISE,
     OPTION_LOOK,
+    OPTION_SHORTLISTS,
     OPTION_AHEAD,
     OPTION_COST,
     OPTION_CHANCE
@@ -63,13 +65,10 @@ struct walk {
     struct leaving leaving;
     struct elsewhere elsewhere;
     double *x, *mean, *deviation, *promise; // of them: [width] each, and one
-    double sought;                          // exploration weight for choosing among them
-    int shortlist[LOOKS_MOST];              // the most promising of them; its first is to be tried
-    int shortlisted;
-    bool prepared;      // the round that is due has its shortlist
-    int look;           // how many are compiled before one is chosen; 1: none
-    struct gp informed; // by the coordinates, and what the driver says
-    struct looks looks;
+    struct shortlists shortlists;
+    struct config *planned; // the first of each: [shortlists.most]
+    int look;               // how many are compiled before one is chosen; 1: none
+    struct informed informed;
     struct foretold foretold[FORETOLD]; // each at its index, modulo the size
     struct intervals intervals;
 };
@@ -109,7 +108,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     w->margin = option[OPTION_MARGIN];
     w->elite = mem_zero((size_t)option[OPTION_ELITES], sizeof *w->elite);
     coordinates_init(&w->coordinates, problem->space, option[OPTION_PROFILE] != 0);
-    lessons_init(&w->lessons, &w->rounds, &w->coordinates, &w->looks, points,
+    lessons_init(&w->lessons, &w->rounds, &w->coordinates, &w->informed.looks, points,
                  (int)option[OPTION_LEARN]);
     w->lessons.apart = w->chance > 0;
     elsewhere_init(&w->elsewhere, problem, &w->coordinates, (int)option[OPTION_STARTS], seed);
@@ -135,12 +134,15 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     gp_init(&w->model, w->coordinates.count, points + w->rounds.open, (int)most);
     weigh(w, &w->model);
     elsewhere_attach(&w->elsewhere, &w->model);
-    w->looks.problem = &w->rounds.problem;
+    w->informed.looks.problem = &w->rounds.problem;
     w->look = problem->look && points ? (int)option[OPTION_LOOK] : 1;
+    int at_once = w->look > 1 ? (int)option[OPTION_SHORTLISTS] : 1;
+    shortlists_init(&w->shortlists, at_once < w->rounds.open ? at_once : fmax(w->rounds.open, 1));
+    w->lessons.planned = w->planned = mem_zero((size_t)w->shortlists.most, sizeof *w->planned);
     if (w->look > 1) {
-        gp_init(&w->informed, width, points + w->rounds.open, LOOKS_MOST + w->rounds.open);
-        weigh(w, &w->informed);
-        elsewhere_attach(&w->elsewhere, &w->informed);
+        informed_init(&w->informed, &w->rounds, &w->lessons, points);
+        weigh(w, &w->informed.model);
+        elsewhere_attach(&w->elsewhere, &w->informed.model);
     }
     return &w->rounds.base;
 }
@@ -162,7 +164,8 @@ static void take_result(struct walk *w)
     const struct foretold *f = foretold(w, index);
     if (f && fitness > 0)
         intervals_told(&w->intervals, (fitness - f->mean) / f->deviation);
-    excursion_told(&w->leaving.excursion, index, fitness, w->rounds.handed_out);
+    excursion_told(&w->leaving.excursion, index, fitness,
+                   w->rounds.handed_out + w->shortlists.count);
 }
 
 // --- candidates ---
@@ -184,14 +187,6 @@ static double gather(struct walk *w)
 
 // --- the choice ---
 
-static bool is_shortlisted(const struct walk *w, const struct config *c)
-{
-    for (int i = 0; i < w->shortlisted; i++)
-        if (config_equal(&w->proposals.candidate[w->shortlist[i]].config, c))
-            return true;
-    return false;
-}
-
 // Fills in what each candidate promises, by the coordinates alone. Where one is chosen, it is
 // enough to know which promises the most.
 static void find_promises(struct walk *w, double target)
@@ -209,62 +204,29 @@ static void find_promises(struct walk *w, double target)
                         gp_expected_improvement(w->mean[i], w->deviation[i], target);
 }
 
-// The most promising candidates.
-static void shortlist(struct walk *w, double target)
+// Fills in what the model expects of each, with the noise of a measurement. Returns the expected
+// gain of the first, without, as a share of the best.
+static double foretell(struct walk *w, struct shortlist *s)
+{
+    const struct gp *g = &w->model;
+    double best = lessons_fitness(&w->lessons, 0), gain = 0;
+    for (int i = 0; i < s->count; i++) {
+        double mean, deviation;
+        coordinates_of(&w->coordinates, &s->candidate[i].config, w->x);
+        gp_predict(&w->model, w->x, 1, &mean, &deviation);
+        gain = i ? gain : gp_expected_improvement(mean, deviation, 1);
+        s->mean[i] = best * mean;
+        s->deviation[i] = best * hypot(deviation, sqrt(g->noise) * g->now.scale);
+    }
+    return gain;
+}
+
+// Returns what foretell does.
+static double shortlist(struct walk *w, struct shortlist *s, double target)
 {
     find_promises(w, target);
-    for (w->shortlisted = 0; w->shortlisted < w->look; w->shortlisted++) {
-        double most = -INFINITY;
-        int chosen = w->shortlisted ? -1 : 0;
-        for (int i = 0; i < w->proposals.count; i++)
-            if (w->promise[i] > most && !is_shortlisted(w, &w->proposals.candidate[i].config)) {
-                most = w->promise[i];
-                chosen = i;
-            }
-        if (chosen < 0)
-            return;
-        w->shortlist[w->shortlisted] = chosen;
-    }
-}
-
-// Puts the one of the shortlist first that is the most promising by what the driver says of it.
-static void choose_informed(struct walk *w, const struct preview *said)
-{
-    int width = w->informed.width, chosen = 0;
-    double most = -INFINITY;
-    lessons_teach(&w->lessons, &w->informed, &w->rng);
-    double target = 1 + w->sought * w->informed.now.scale;
-    for (int i = 0; i < w->shortlisted; i++) {
-        const struct candidate *c = &w->proposals.candidate[w->shortlist[i]];
-        coordinates_of(&w->coordinates, &c->config, w->x + i * width);
-        looks_point(&said[i], w->x + i * width + w->coordinates.count);
-    }
-    gp_predict(&w->informed, w->x, w->shortlisted, w->mean, w->deviation);
-    for (int i = 0; i < w->shortlisted; i++) {
-        double promise = gp_worth(&w->informed, w->x + i * width, i) *
-                         gp_expected_improvement(w->mean[i], w->deviation[i], target);
-        if (said[i].fits && promise > most) {
-            most = promise;
-            chosen = i;
-        }
-    }
-    w->shortlist[0] = w->shortlist[chosen];
-    w->shortlisted = 1;
-}
-
-// False: some of it is being compiled.
-static bool inform(struct walk *w)
-{
-    const struct search_problem *p = &w->rounds.problem;
-    struct config c[LOOKS_MOST];
-    struct preview said[LOOKS_MOST];
-    for (int i = 0; i < w->shortlisted; i++)
-        c[i] = w->proposals.candidate[w->shortlist[i]].config;
-    bool known = looks_take(&w->looks, &w->rounds.visited.given, w->rounds.handed_out);
-    if (!p->look(p->context, c, w->shortlisted, said) || !known)
-        return false;
-    choose_informed(w, said);
-    return true;
+    shortlist_fill(s, &w->shortlists, &w->proposals, w->promise, w->look);
+    return foretell(w, s);
 }
 
 // --- excursions ---
@@ -275,18 +237,17 @@ static struct leaving_now now(const struct walk *w)
                                 w->lessons.results};
 }
 
-static bool probe(struct walk *w)
+static bool probe(struct walk *w, struct shortlist *s)
 {
     struct candidate c = {0};
     if (!leaving_probe(&w->leaving, now(w), &w->rng, &c.config))
         return false;
-    proposals_begin(&w->proposals);
-    proposals_add(&w->proposals, &c);
-    w->shortlist[w->shortlisted++] = 0;
+    s->candidate[s->count++] = c;
+    foretell(w, s);
     return true;
 }
 
-static bool follow(struct walk *w)
+static bool follow(struct walk *w, struct shortlist *s)
 {
     const struct excursion *e = &w->leaving.excursion;
     proposals_begin(&w->proposals);
@@ -294,47 +255,40 @@ static bool follow(struct walk *w)
         proposals_add_neighbours(&w->proposals, e->own[i]);
     if (w->proposals.count == 0)
         return false;
-    w->sought = 0;
-    shortlist(w, leaving_target(&w->leaving, now(w)));
+    s->sought = 0;
+    s->follows = true;
+    shortlist(w, s, leaving_target(&w->leaving, now(w)));
     return true;
 }
 
 // False: it stays at home.
-static bool leave(struct walk *w)
+static bool leave(struct walk *w, struct shortlist *s)
 {
     struct excursion *e = &w->leaving.excursion;
     enum excursion_trial next = excursion_next(e);
-    bool left = next == TRIAL_PROBE ? probe(w) : next == TRIAL_FOLLOWS && follow(w);
+    bool left = next == TRIAL_PROBE ? probe(w, s) : next == TRIAL_FOLLOWS && follow(w, s);
     if (!left && next != TRIAL_HOME)
         excursion_end(e);
     return left;
 }
 
-static void stay(struct walk *w)
+static void stay(struct walk *w, struct shortlist *s)
 {
-    double mean, deviation;
-    w->sought = gather(w);
+    s->sought = gather(w);
     if (w->proposals.count == 0)
         return;
-    w->sought *= rng_real(&w->rng);
-    shortlist(w, 1 + w->sought * w->model.now.scale);
-    coordinates_of(&w->coordinates, &w->proposals.candidate[w->shortlist[0]].config, w->x);
-    gp_predict(&w->model, w->x, 1, &mean, &deviation);
-    excursion_promise(&w->leaving.excursion, gp_expected_improvement(mean, deviation, 1));
+    s->sought *= rng_real(&w->rng);
+    double gain = shortlist(w, s, 1 + s->sought * w->model.now.scale);
+    if (s->count)
+        excursion_promise(&w->leaving.excursion, gain);
 }
 
 // --- rounds ---
 
-// Finds what the round that is due may be made of.
-static void prepare(struct walk *w)
+static void fill(struct walk *w, struct shortlist *s)
 {
     struct config warm;
-    int asked = w->rounds.handed_out;
-    while (w->lessons.results < asked - w->rounds.open)
-        take_result(w);
-    w->prepared = true;
-    w->shortlisted = 0;
-    if (asked < w->elsewhere.starts || w->lessons.results == 0 ||
+    if (w->rounds.handed_out < w->elsewhere.starts || w->lessons.results == 0 ||
         lessons_fitness(&w->lessons, 0) <= 0 || visited_warm(&w->rounds.visited, &warm))
         return;
     if (w->lessons.points) {
@@ -342,52 +296,80 @@ static void prepare(struct walk *w)
                             lessons_fitness(&w->lessons, 0), &w->rng))
             return;
         lessons_teach(&w->lessons, &w->model, &w->rng);
-        if (!w->leaving.excursion.least || !leave(w))
-            stay(w);
+        if (!w->leaving.excursion.least || !leave(w, s))
+            stay(w, s);
         return;
     }
     gather(w);
     if (w->proposals.count)
-        w->shortlist[w->shortlisted++] = (int)rng_below(&w->rng, (uint64_t)w->proposals.count);
+        s->candidate[s->count++] =
+            w->proposals.candidate[rng_below(&w->rng, (uint64_t)w->proposals.count)];
 }
 
-// What the model that chose it expects of the newest one, with the noise of a measurement.
-static void foretell(struct walk *w, int index)
+// Makes the shortlist of a round that is to come. An excursion begins, and goes on, with nothing
+// before it that is not asked for.
+static void prepare(struct walk *w)
 {
-    const struct gp *g = &w->model;
-    double mean, deviation, best = lessons_fitness(&w->lessons, 0);
-    lessons_point(&w->lessons, g, index, w->x);
-    gp_predict(&w->model, w->x, 1, &mean, &deviation);
-    w->foretold[index % FORETOLD] = (struct foretold){
-        index + 1, best * mean, best * hypot(deviation, sqrt(g->noise) * g->now.scale)};
+    struct shortlists *l = &w->shortlists;
+    while (w->lessons.results < w->rounds.handed_out + l->count - w->rounds.open)
+        take_result(w);
+    l->closed = l->count && w->leaving.excursion.least &&
+                excursion_next(&w->leaving.excursion) != TRIAL_HOME;
+    if (l->closed)
+        return;
+    for (int i = 0; i < l->count; i++)
+        w->planned[i] = l->of[i].candidate[0].config;
+    w->lessons.plans = l->count;
+    struct shortlist *s = shortlists_add(l);
+    fill(w, s);
+    l->closed = s->count <= 1;
+    if (l->most > 1 && !l->closed)
+        informed_look(&w->informed, s); // so that it is compiled while those before it are
+}
+
+// False: not before another result is in. How many are waited for follows from what was asked, not
+// from when the driver is done, and so does what is asked for.
+static bool plan(struct walk *w)
+{
+    while (shortlists_have_room(&w->shortlists)) {
+        if (!rounds_may_plan(&w->rounds, w->shortlists.count))
+            return false;
+        prepare(w);
+    }
+    return true;
 }
 
 static void make_round(void *self)
 {
     struct walk *w = self;
-    int size = w->rounds.number == 0 ? w->elsewhere.starts : 1;
-    w->prepared = false;
-    if (w->shortlisted) {
-        const struct candidate *c = &w->proposals.candidate[w->shortlist[0]];
-        leaving_follows(&w->leaving, now(w), &c->config);
+    const struct shortlist *s = &w->shortlists.of[0];
+    int size = w->rounds.number == 0 ? w->elsewhere.starts : 1, index = w->rounds.handed_out;
+    if (s->count) {
+        const struct candidate *c = &s->candidate[0];
+        if (s->follows)
+            leaving_follows(&w->leaving, now(w), &c->config);
         rounds_add(&w->rounds, &c->config, c->from[0] ? c->from : NULL);
         if (w->lessons.points)
-            foretell(w, w->rounds.handed_out);
-        return;
-    }
-    while (size-- > 0 && rounds_draw(&w->rounds, &w->rng))
-        continue;
+            w->foretold[index % FORETOLD] =
+                (struct foretold){index + 1, s->mean[0], s->deviation[0]};
+    } else
+        while (size-- > 0 && rounds_draw(&w->rounds, &w->rng))
+            continue;
     if (w->rounds.number == 0)
         w->first = w->rounds.visited.given.count;
+    shortlists_drop(&w->shortlists);
 }
 
 static enum ask ask(struct strategy *s, struct config *out)
 {
     struct walk *w = (struct walk *)s;
-    if (rounds_is_due(&w->rounds) && !w->prepared)
-        prepare(w);
-    if (w->prepared && w->shortlisted > 1 && !inform(w))
-        return ASK_COMPILE;
+    if (rounds_may_plan(&w->rounds, 0)) {
+        if (!plan(w))
+            return ASK_WAIT;
+        if (w->shortlists.of[0].count > 1 &&
+            !informed_choose(&w->informed, &w->shortlists.of[0], &w->rng))
+            return ASK_COMPILE;
+    }
     return rounds_ask(&w->rounds, out, make_round, w);
 }
 
@@ -423,9 +405,10 @@ static void destroy(struct strategy *s)
     struct walk *w = (struct walk *)s;
     rounds_finish(&w->rounds);
     gp_finish(&w->model);
-    gp_finish(&w->informed);
-    looks_finish(&w->looks);
+    informed_finish(&w->informed);
     leaving_finish(&w->leaving);
+    shortlists_finish(&w->shortlists);
+    free(w->planned);
     elsewhere_finish(&w->elsewhere);
     coordinates_finish(&w->coordinates);
     proposals_finish(&w->proposals);
@@ -457,6 +440,10 @@ static const struct spec_option options[] = {
                          "deviations above what is known that it follows elsewhere; 0: the most", 0,
                          0, 100, false},
     [OPTION_LOOK] = LOOKS_OPTION,
+    [OPTION_SHORTLISTS] = {"shortlists",
+                           "rounds whose candidates are compiled at a time, up to `ahead` (tune: 2 "
+                           "where it looks)",
+                           1, 1, 255, true, NULL, true},
     [OPTION_AHEAD] = {"ahead", "results not waited for (tune: workers - 1)", 0, 0, 255, true},
     [OPTION_COST] = {"cost", "promises are divided by the seconds expected, to that power", 2, 0,
                      100, false},

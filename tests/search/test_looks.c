@@ -144,6 +144,88 @@ static void test_looks_change_nothing_else(void **state)
     space_and_nest_destroy(s);
 }
 
+// --- shortlists ---
+
+// A driver that takes its time, and results that come in order, each at any time.
+static struct {
+    struct rng rng;
+    int lag;                        // calls of look until the latest is compiled
+    int calls, ready_at[16 * 1024]; // by index in `compiled`
+    int most_at_once;
+} slow;
+
+static bool look_slowly(void *context, const struct config *c, int count, struct preview *out)
+{
+    int at_once = 0;
+    bool all = true;
+    slow.calls++;
+    for (int i = 0; i < count; i++) {
+        bool is_new;
+        int index = config_set_add(&compiled, &c[i], &is_new);
+        assert_true(index < (int)COUNT(slow.ready_at));
+        if (is_new)
+            slow.ready_at[index] = slow.calls + (int)rng_below(&slow.rng, (uint64_t)slow.lag + 1);
+        all &= slow.ready_at[index] <= slow.calls;
+        look(context, &c[i], 1, &out[i]);
+    }
+    for (int i = 0; i < compiled.count; i++)
+        at_once += slow.ready_at[i] > slow.calls;
+    slow.most_at_once = at_once > slow.most_at_once ? at_once : slow.most_at_once;
+    return all;
+}
+
+static void search_slowly(const struct space *space, const char *spec, uint64_t seed, int lag)
+{
+    struct search_problem p = {.space = space, .look = look_slowly};
+    struct strategy *s = strategy_create(spec, &p, 3, NULL);
+    config_set_finish(&compiled);
+    compiled.slots = space->slots;
+    slow.calls = slow.most_at_once = 0;
+    slow.lag = lag;
+    rng_seed(&slow.rng, seed);
+    for (int n = 0, told = 0; n < ASKS;) {
+        enum ask a = strategy_ask(s, &asked[n]);
+        assert_true(a != ASK_EXHAUSTED && (a != ASK_WAIT || told < n));
+        n += a == ASK_NEW;
+        while (told < n && (a == ASK_WAIT || rng_below(&slow.rng, 2))) {
+            strategy_tell(s, &asked[told], OUTCOME_OK, speed(&asked[told]));
+            told++;
+            a = ASK_NEW;
+        }
+    }
+    strategy_destroy(s);
+}
+
+// However long the driver and the trials take: and several shortlists are compiled at a time.
+static void test_shortlists_are_the_same_at_any_pace(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        int at_once; // that are compiled, at least
+    } of[] = {{"walk:starts=6:ahead=4:look=3", 2},
+              {"walk:starts=6:ahead=4:look=3:shortlists=3", 6},
+              {"walk:starts=6:ahead=4:look=3:shortlists=3:leave=0.1", 6},
+              {"walk:starts=6:ahead=4:look=3:shortlists=3:leave=0.1:surprise=1", 6},
+              {"walk:starts=6:ahead=2:look=5:shortlists=9", 6}};
+    struct config c, wanted[ASKS];
+    struct space *s = space_with_product(&c);
+    for (size_t i = 0; i < COUNT(of); i++) {
+        search_slowly(s, of[i].spec, 1, 0);
+        memcpy(wanted, asked, sizeof wanted);
+        for (uint64_t seed = 2; seed < 12; seed++) {
+            search_slowly(s, of[i].spec, seed, 8);
+            assert_memory_equal(wanted, asked, sizeof wanted);
+            if (slow.most_at_once < of[i].at_once)
+                fail_msg("%s: %d at once", of[i].spec, slow.most_at_once);
+        }
+        for (int n = 0; n < ASKS; n++)
+            for (int k = 0; k < n; k++)
+                assert_false(config_equal(&asked[n], &asked[k]));
+    }
+    space_and_nest_destroy(s);
+}
+
 static int finish(void **state)
 {
     (void)state;
@@ -157,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_they_see_what_the_driver_says),
         cmocka_unit_test(test_what_does_not_fit_is_passed_over),
         cmocka_unit_test(test_looks_change_nothing_else),
+        cmocka_unit_test(test_shortlists_are_the_same_at_any_pace),
     };
     return cmocka_run_group_tests(tests, NULL, finish);
 }
