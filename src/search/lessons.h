@@ -51,8 +51,8 @@ void lessons_told(struct lessons *l, int index);
 double lessons_fitness(const struct lessons *l, int place); // of the result at that place
 double lessons_failed(const struct lessons *l);             // what a failed trial counts as
 
-// A configuration that was given, as `g` sees it: [g->width]. Planned ones have the next indices, and
-// are seen by processes that are no wider than the coordinates alone.
+// A configuration that was given, as `g` sees it: [g->width]. Planned ones have the next indices,
+// and are seen by processes that are no wider than the coordinates alone.
 void lessons_point(const struct lessons *l, const struct gp *g, int index, double *x);
 // There is a result that did not fail. `g` holds, and predicts, as many points as are taught, open
 // and planned; of the last two there are `rounds->open` at most.
