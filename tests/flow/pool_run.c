@@ -70,11 +70,16 @@ int at_work(struct box *b, const char *id)
 
 struct scene begin_scene(struct box *b, int workers)
 {
+    return begin_scene_of(b, SLOW, workers);
+}
+
+struct scene begin_scene_of(struct box *b, const char *source, int workers)
+{
     struct scene s = {.server = pool_start(b, "")};
     begin_with_ours(b, "random");
     for (int i = 0; i < workers; i++)
         s.worker[i] = start_worker(b, &s.server);
-    s.run = BEGIN(b, SLOW, "--strategy", "random", "--pool", s.server.url);
+    s.run = BEGIN(b, source, "--strategy", "random", "--pool", s.server.url);
     wait_for_trials(b, 2, 5);
     return s;
 }

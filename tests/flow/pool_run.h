@@ -7,6 +7,8 @@
 
 #define QUICK "synthetic:rugged:invalid=0.2"
 #define SLOW  "synthetic:rugged:invalid=0.2:delay_us=30000"
+// For tests that run programs of their own while it is measured, which take seconds under ASAN.
+#define SLOWER "synthetic:rugged:invalid=0.2:delay_us=150000"
 
 // tune on small.lua, seed 5, 60 trials, --json, and `more` words, to their end or in the
 // background.
@@ -28,6 +30,7 @@ struct scene {
     struct running *worker[2], *run;
 };
 struct scene begin_scene(struct box *b, int workers);
+struct scene begin_scene_of(struct box *b, const char *source, int workers);
 
 const cJSON *machines_of(struct box *b, const char *id); // of `fleet ID --json`
 // How many machines gave trials; fails unless all of the session's are theirs.

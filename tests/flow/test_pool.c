@@ -56,17 +56,17 @@ static void test_drained(void **state)
 static void test_drained_by_name(void **state)
 {
     struct box *b = *state;
-    struct scene s = begin_scene(b, 1);
+    struct scene s = begin_scene_of(b, SLOWER, 1);
     const char *said = printed_so_far(b, s.worker[0]), *end = strstr(said, " measures");
     assert_non_null(end);
     const char *name = arena_printf(&b->arena, "%.*s", (int)(end - said), said);
-    struct running *second = start_worker(b, &s.server);
     struct result r = RUN(b, "fleet", "forget", name);
     assert_int_equal(r.code, 1);
     assert_contains(r.err, "measures for session 2 now");
     r = RUN(b, "fleet", "drain", name, "--pool", s.server.url);
     assert_int_equal(r.code, 0);
     assert_contains(r.out, "finishes what it measures, and leaves the pool");
+    struct running *second = start_worker(b, &s.server);
     assert_int_equal(finish(b, s.worker[0]).code, 0);
     r = finish(b, s.run);
     check_same(b, &r, 2);
