@@ -59,6 +59,7 @@ static void fill_options(const struct arguments *a, struct session_options *o)
         .workers = (int)arguments_integer(a, "workers", 0),
         .warm = arguments_text(a, "warm-start"),
         .transfer = arguments_text(a, "transfer"),
+        .transfers = true,
         .count_rejected = arguments_flag(a, "count-rejected"),
         .cold = arguments_flag(a, "cold"),
         .validate = arguments_flag(a, "validate"),
@@ -422,7 +423,8 @@ static const struct option tune_options[] = {
     {"transfer", OPTION_TEXT, "ID[,...]|auto|none",
      "let the model of the strategy begin with the results of other sessions; auto: of all before "
      "it on this device (for walk, which weighs them, on any), of this kind of operator, with "
-     "these parameters (default: none; in a network, but for walk, of tasks that began before)"},
+     "these parameters (default: none; for walk on a device, those of this device; in a network, "
+     "but for walk, of tasks that began before)"},
     {"spills", OPTION_INTEGER, "N",
      "where the driver tells what spills, leave out kernels that spill more than N, once they are "
      "compiled, but for those of --warm-start (default: as tilewalk devices --json has it, or the "

@@ -42,8 +42,12 @@ struct session_options {
     const char *warm; // "best.json,3,baseline": what it begins with (warm.h), or "none";
                       // NULL: the baselines
     // The sessions whose results the strategy's model begins with: "auto", "none", or numbers such
-    // as "3,5"; NULL: none.
+    // as "3,5"; NULL: none, or
     const char *transfer;
+    // those that are alike and were measured on the same device, where the strategy weighs what it
+    // is told of others (LEARNS_WEIGHED), times are a device's, and the session is neither a
+    // network's nor like another one, which says itself what it began with.
+    bool transfers;
     // The sessions of the same network that began before this one, such as "3,5", or NULL. Their
     // results are taken too, where they are of use (transfer.h).
     const char *earlier;

@@ -37,9 +37,10 @@ static void take_history(struct session *s)
     str_finish(&text);
     if (t->count)
         s->beginning.transferred = arena_printf(
-            &s->arena, "the model begins with %" PRId64 " results of %d other session%s",
-            transfer_results(t), t->count, t->count == 1 ? "" : "s");
-    else if (str_equal(s->beginning.wish.wanted, "auto"))
+            &s->arena, "the model begins with %" PRId64 " results of %d other session%s%s",
+            transfer_results(t), t->count, t->count == 1 ? "" : "s",
+            s->beginning.wish.unasked ? " on this device (--transfer none: with nothing)" : "");
+    else if (str_equal(s->beginning.wish.wanted, "auto") && !s->beginning.wish.unasked)
         s->beginning.transferred =
             "no earlier session is like this one: the model begins with nothing";
 }
@@ -50,7 +51,7 @@ static bool take_nothing(struct session *s, struct err *e)
 {
     const char *wanted = s->beginning.wish.wanted;
     s->record.history = NULL;
-    if (wanted && !str_equal(wanted, "none"))
+    if (wanted && !s->beginning.wish.unasked && !str_equal(wanted, "none"))
         s->beginning.transferred =
             arena_printf(&s->arena, "strategy '%.*s' learns nothing from other sessions",
                          (int)strcspn(s->record.strategy, ":"), s->record.strategy);
@@ -73,8 +74,10 @@ static bool give_history(struct session *s, struct search_problem *problem, stru
     enum strategy_learns learns = strategy_learns(s->record.strategy);
     if (learns == LEARNS_NOTHING)
         return take_nothing(s, e);
-    wish->any_device = learns == LEARNS_WEIGHED;
-    if (wish->any_device && !wish->wanted && wish->earlier)
+    if (wish->unasked && learns != LEARNS_WEIGHED)
+        wish->wanted = NULL;
+    wish->any_device = learns == LEARNS_WEIGHED && !wish->unasked;
+    if (learns == LEARNS_WEIGHED && !wish->wanted && wish->earlier)
         wish->wanted = "none"; // in a network only where it was asked for
     if (!(wish->wanted || wish->earlier ? choose(s, e)
                                         : transfer_parse(s->host.store, s->record.history,

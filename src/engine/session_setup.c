@@ -185,9 +185,12 @@ static bool start(struct session *s, struct session_options *o, struct session_p
     if (!choose_strategy(s, o, e))
         return false;
     bool same_space = same_place && !o->set_count;
+    bool unasked = !o->transfer && o->transfers && p->on_device && !same_space && !o->network;
     s->beginning = (struct beginning){.warm_from = o->warm,
                                       .at_baselines = !o->warm && !same_space,
-                                      .wish = {.wanted = o->transfer, .earlier = o->earlier}};
+                                      .wish = {.wanted = unasked ? "auto" : o->transfer,
+                                               .earlier = o->earlier,
+                                               .unasked = unasked}};
     if (same_space) {
         s->record.warm = like.warm;
         s->record.history = like.history;

@@ -384,10 +384,52 @@ static void test_compiler(void **state)
     assert_ok(&r);
 }
 
+static struct result tune_shape(struct box *b, const char *n, const char *option, const char *word)
+{
+    return RUN(b, "tune", "gemm", SIZES, "--set", n, "--trials", "8", "--seed", "1", option, word);
+}
+
+static int histories_of(struct box *b, int64_t id)
+{
+    return cJSON_GetArraySize(member(listed_session(b, id), "transfer"));
+}
+
+// walk learns from what was measured on this device, unless it is told not to; others do not, nor
+// does a session that is like another one, but for what that one learned.
+static void test_learns_from_what_is_here(void **state)
+{
+    static const struct {
+        const char *n, *option, *word;
+        int histories;
+    } then[] = {{"N=16", "--strategy", "walk", 0},           {"N=32", "--strategy", "walk", 1},
+                {"N=32", "--transfer", "none", 0},           {"N=48", "--strategy", "opevo", 0},
+                {"N=48", "--source", "synthetic:rugged", 0}, {"N=48", "--workers", "1", 4}};
+    struct box *b = *state;
+    struct result r;
+    for (size_t i = 0; i < COUNT(then); i++) {
+        r = tune_shape(b, then[i].n, then[i].option, then[i].word);
+        assert_ok(&r);
+        assert_int_equal(strstr(r.err, "the model begins with") != NULL, then[i].histories > 0);
+        assert_null(strstr(r.err, "learns nothing"));
+        assert_int_equal(histories_of(b, (int64_t)i + 1), then[i].histories);
+    }
+    assert_contains(r.err, " on this device (--transfer none: with nothing)");
+    r = RUN(b, "compare", "2", "3");
+    assert_ok(&r);
+    assert_contains(r.out, ", transfer");
+    r = RUN(b, "tune", "--like", "3", "--trials", "4");
+    assert_ok(&r);
+    assert_int_equal(histories_of(b, 7), 0);
+    r = RUN(b, "tune", "--like", "2", "--trials", "4");
+    assert_ok(&r);
+    assert_int_equal(histories_of(b, 8), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_gemm),
+        FLOW_TEST(test_learns_from_what_is_here),
         FLOW_TEST(test_sample),
         FLOW_TEST(test_killed_in_race),
         FLOW_TEST(test_race_is_not_stored),
