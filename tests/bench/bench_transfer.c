@@ -5,8 +5,8 @@
 // alone, and of the second with the first's results (tune --transfer). The level is the best that
 // the second one reached alone; what counts is when each of the two reaches it. On landscapes that
 // are computed, and on the device here at sizes that a CPU device bears. With --repeats N instead
-// what recordings of the same kernel on other GPUs are worth (leave_out.h), to walk, or to what
-// TILEWALK_STRATEGIES names.
+// what recordings of the same kernel on other GPUs are worth (leave_out.h), with --shapes what other
+// shapes on the device here are (shapes.h): to walk, or to what TILEWALK_STRATEGIES names.
 #include "base/median.h"
 #include "base/mem.h"
 #include "base/os.h"
@@ -15,6 +15,7 @@
 #include "curves.h"
 #include "leave_out.h"
 #include "recordings.h"
+#include "shapes.h"
 #include "tuned.h"
 
 #include <math.h>
@@ -49,6 +50,7 @@ static int strategies;
 static int trials = 192, first_trials = 256, seeds = 5, resumed = 1000;
 static int course_wanted, strategy_wanted; // from 1; 0: all
 static int repeats;                        // of searches of recordings; 0: these are left out
+static int of_shapes;                      // --shapes
 
 // --- sessions ---
 
@@ -152,13 +154,24 @@ static void run_resume(const char *strategy)
 
 // --- recordings ---
 
-static void leave_out(void)
+static void leave_out(const char *strategy)
 {
     int count;
-    const char *spec = getenv("TILEWALK_STRATEGIES");
     struct recording **recording = recordings_gather(&count);
-    leave_out_print(recording, count, spec ? spec : "walk", trials, repeats);
+    leave_out_print(recording, count, strategy, trials, repeats);
     recordings_forget(recording, count);
+}
+
+// Whether what was asked for is of one strategy, and is done.
+static bool is_of_one_strategy(void)
+{
+    const char *named = getenv("TILEWALK_STRATEGIES"), *strategy = named ? named : "walk";
+    if (of_shapes)
+        shapes_print(strategy, trials < SHAPES_MOST_TRIALS ? trials : SHAPES_MOST_TRIALS,
+                     first_trials, seeds);
+    else if (repeats)
+        leave_out(strategy);
+    return of_shapes || repeats;
 }
 
 int main(int argc, char **argv)
@@ -170,12 +183,11 @@ int main(int argc, char **argv)
                                                 {"course", &course_wanted, COURSES},
                                                 {"strategy", &strategy_wanted, MOST_STRATEGIES},
                                                 {"repeats", &repeats, 1000},
+                                                {"shapes", &of_shapes, 0},
                                                 {"resumed", &resumed, 100000}},
-                  7);
-    if (repeats) {
-        leave_out();
+                  8);
+    if (is_of_one_strategy())
         return EXIT_SUCCESS;
-    }
     find_strategies();
     printf("| second problem | strategy | trials to the level alone | with transfer | saved | "
            "reached | speed after a quarter | at the end |\n|---|---|---|---|---|---|---|---|\n");

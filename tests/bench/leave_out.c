@@ -1,20 +1,16 @@
 #include "leave_out.h"
 
-#include "base/median.h"
 #include "bench.h"
-#include "report/significance.h"
 #include "search/strategy.h"
 #include "simulate/simulate.h"
+#include "ways.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_HISTORIES = 8, MOST_TRIALS = 1000, MARKS = 5, WAYS = 3 };
+enum { MOST_HISTORIES = 8, MOST_TRIALS = 1000, WAYS = 3 };
 
-static const int marks[MARKS] = {10, 20, 50, 100, 200};
 static const char *const way_name[WAYS] = {"alone", "with the others", "with the others, shuffled"};
-#define LEVEL 0.95
 
 struct results { // of one search
     struct config config[MOST_TRIALS];
@@ -63,24 +59,14 @@ static void search(struct recording *r, const char *spec, const struct search_hi
 
 // --- one recording ---
 
-struct figures { // of a way to search, of each repeat
-    double *share[MARKS];
-    double *reached; // trials to LEVEL; one more than there are: never
-};
-
-static void take(const struct recording *r, const struct results *of, int trials, int repeat,
-                 struct figures *out)
+static void take(struct ways *w, int way, int repeat, const struct recording *r,
+                 const struct results *of)
 {
+    static double share[MOST_TRIALS];
     double optimum = r->median / r->entry[r->best].seconds, best = 0;
-    out->reached[repeat] = trials + 1;
-    for (int n = 1, mark = 0; n <= trials; n++) {
-        if (n <= of->count)
-            best = fmax(best, of->fitness[n - 1] / optimum);
-        if (best >= LEVEL && out->reached[repeat] > trials)
-            out->reached[repeat] = n;
-        if (mark < MARKS && n == marks[mark])
-            out->share[mark++][repeat] = best;
-    }
+    for (int n = 0; n < of->count; n++)
+        share[n] = best = fmax(best, of->fitness[n] / optimum);
+    ways_take(w, way, repeat, share, of->count);
 }
 
 static size_t kernel_length(const struct recording *r)
@@ -105,7 +91,7 @@ static void shuffle(double *fitness, int count, struct rng *r)
 }
 
 static void run_repeat(struct recording *const *recording, int count, struct recording *r,
-                       const char *spec, int trials, int repeat, struct figures *out)
+                       const char *spec, int repeat, struct ways *w)
 {
     static struct results other[MOST_HISTORIES], own;
     struct search_history history[MOST_HISTORIES];
@@ -117,7 +103,7 @@ static void run_repeat(struct recording *const *recording, int count, struct rec
         if (!is_alike(recording[i], r) || histories == MOST_HISTORIES)
             continue;
         struct results *o = &other[histories];
-        search(recording[i], spec, NULL, 0, rng_next(&rng), trials, o);
+        search(recording[i], spec, NULL, 0, rng_next(&rng), w->trials, o);
         history[histories++] = (struct search_history){recording[i]->name, recording[i]->space,
                                                        o->config, o->fitness, o->count};
     }
@@ -125,75 +111,33 @@ static void run_repeat(struct recording *const *recording, int count, struct rec
         if (way == 2)
             for (int i = 0; i < histories; i++)
                 shuffle(other[i].fitness, other[i].count, &rng);
-        search(r, spec, history, way ? histories : 0, seed, trials, &own);
-        take(r, &own, trials, repeat, &out[way]);
+        search(r, spec, history, way ? histories : 0, seed, w->trials, &own);
+        take(w, way, repeat, r, &own);
     }
 }
 
-static double mean_of(const double *list, int count)
+static bool has_alike(struct recording *const *recording, int count, const struct recording *r)
 {
-    double sum = 0;
     for (int i = 0; i < count; i++)
-        sum += list[i];
-    return sum / count;
-}
-
-static void print_way(const struct recording *r, int way, const struct figures *of, int trials,
-                      int repeats, double *total)
-{
-    printf("| %s | %s |", r->name, way_name[way]);
-    for (int m = 0; m < MARKS && marks[m] <= trials; m++) {
-        double p = way ? significance_wilcoxon(of[0].share[m], of[way].share[m], repeats) : 1;
-        printf(" %.4f%s |", mean_of(of[way].share[m], repeats), p < 0.05 ? "*" : "");
-        total[m] += mean_of(of[way].share[m], repeats);
-    }
-    double p = way ? significance_wilcoxon(of[0].reached, of[way].reached, repeats) : 1;
-    total[MARKS] += mean_of(of[way].reached, repeats);
-    printf(" %.1f%s |", mean_of(of[way].reached, repeats), p < 0.05 ? "*" : "");
-    double *sorted = mem_zero((size_t)repeats, sizeof *sorted);
-    memcpy(sorted, of[way].reached, (size_t)repeats * sizeof *sorted);
-    printf(" %.0f |\n", median_of(sorted, repeats));
-    free(sorted);
+        if (is_alike(r, recording[i]))
+            return true;
+    return false;
 }
 
 void leave_out_print(struct recording *const *recording, int count, const char *spec, int trials,
                      int repeats)
 {
-    struct figures of[WAYS];
-    double total[WAYS][MARKS + 1] = {{0}};
-    int targets = 0;
-    trials = trials < MOST_TRIALS ? trials : MOST_TRIALS;
-    for (int way = 0; way < WAYS; way++) {
-        for (int m = 0; m < MARKS; m++)
-            of[way].share[m] = mem_zero((size_t)repeats, sizeof(double));
-        of[way].reached = mem_zero((size_t)repeats, sizeof(double));
-    }
-    printf("%s: optimum / best after so many trials, and trials to %.2f of the optimum; %d "
-           "repeats, * p < 0.05 to alone\n\n| recording | search |",
-           spec, LEVEL, repeats);
-    for (int m = 0; m < MARKS && marks[m] <= trials; m++)
-        printf(" %d |", marks[m]);
-    printf(" trials, mean | median |\n");
+    struct ways w;
+    ways_init(&w, way_name, WAYS, trials < MOST_TRIALS ? trials : MOST_TRIALS, repeats);
+    printf("%s: ", spec);
+    ways_print_head(&w, "recording");
     for (int i = 0; i < count; i++) {
-        bool alike = false;
-        for (int k = 0; k < count; k++)
-            alike |= is_alike(recording[i], recording[k]);
-        if (!alike)
+        if (!has_alike(recording, count, recording[i]))
             continue;
-        targets++;
         for (int k = 0; k < repeats; k++)
-            run_repeat(recording, count, recording[i], spec, trials, k, of);
-        for (int way = 0; way < WAYS; way++)
-            print_way(recording[i], way, of, trials, repeats, total[way]);
-        fflush(stdout);
+            run_repeat(recording, count, recording[i], spec, k, &w);
+        ways_print(&w, recording[i]->name);
     }
-    for (int way = 0; way < WAYS; way++) {
-        printf("| mean | %s |", way_name[way]);
-        for (int m = 0; m < MARKS && marks[m] <= trials; m++)
-            printf(" %.4f |", total[way][m] / targets);
-        printf(" %.1f | |\n", total[way][MARKS] / targets);
-        for (int m = 0; m < MARKS; m++)
-            free(of[way].share[m]);
-        free(of[way].reached);
-    }
+    ways_print_mean(&w);
+    ways_finish(&w);
 }
