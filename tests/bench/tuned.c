@@ -73,9 +73,9 @@ struct tuned_run tuned_make(const struct tuned *t)
     char *trials = mem_printf("%d", t->trials), *seed = mem_printf("%d", t->seed);
     char *device = mem_printf("%d", t->device);
     const char *words[MOST_ARGUMENTS + 2 * TUNED_MOST_SETTINGS + 1] = {
-        "tune",     t->preset, "--json", "--trials", trials,     "--seed", seed,
-        "--device", device,    "--db",   db,         "--export", out};
-    int count = 13;
+        "tune", t->preset, "--json", "--trials", trials, "--seed",     seed,  "--device",
+        device, "--db",    db,       "--export", out,    "--transfer", "none"};
+    int count = 15;
     size_t capacity = 0;
     for (int i = 0; i < TUNED_MOST_SETTINGS && t->set[i]; i++) {
         words[count++] = "--set";
