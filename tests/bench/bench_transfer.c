@@ -5,8 +5,8 @@
 // alone, and of the second with the first's results (tune --transfer). The level is the best that
 // the second one reached alone; what counts is when each of the two reaches it. On landscapes that
 // are computed, and on the device here at sizes that a CPU device bears. With --repeats N instead
-// what recordings of the same kernel on other GPUs are worth (leave_out.h), with --shapes what other
-// shapes on the device here are (shapes.h): to walk, or to what TILEWALK_STRATEGIES names.
+// what recordings of the same kernel on other GPUs are worth (leave_out.h), with --shapes what
+// other shapes on the device here are (shapes.h): to walk, or to what TILEWALK_STRATEGIES names.
 #include "base/median.h"
 #include "base/mem.h"
 #include "base/os.h"
