@@ -2,28 +2,23 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdbool.h>
 
 #define DECAY    0.95 // of what was promised and gained, a trial
 #define FADE     0.8  // of the largest promise, a trial
 #define PRIOR    0.01 // promised and gained before there is anything to learn from
 #define WORTH_IT 1e-3 // a gain, as a share, that is one
-#define STILL    0.6  // of the surprise that is followed, what a follower must be above
-enum { PROBES = 32, PATIENCE = 16, LEAST_IDLE = 10, AT_HOME_AGAIN = 2 };
+#define STILL    0.6  // of the surprise that is followed at once, what a follower must be above
+enum { PROBES = 8, PATIENCE = 16, LEAST_IDLE = 10, AT_HOME_AGAIN = 2 };
 
-// Where the most surprising probe is followed.
-#define LEAST_SURPRISE 1.0
+// Where none is so surprising, the most surprising probe is followed.
+#define LEAST_SURPRISE 1.5
+#define LEAST_ALONE    1.0 // the same where `surprise` is 0
 #define PATIENCE_EACH  4.0 // for each deviation of surprise
-enum { FEW_PROBES = 8, MOST_PATIENCE = 24 };
+enum { MOST_PATIENCE = 24 };
 
 static double trust(const struct excursion *e)
 {
     return (e->gained + PRIOR) / (e->promised + PRIOR);
-}
-
-static int probes(const struct excursion *e)
-{
-    return e->surprise > 0 ? PROBES : FEW_PROBES;
 }
 
 enum excursion_trial excursion_next(struct excursion *e)
@@ -32,7 +27,7 @@ enum excursion_trial excursion_next(struct excursion *e)
         e->phase = EXCURSION_PROBES_OUT;
         e->asked = e->told = e->most.ask = 0;
     }
-    if (e->phase == EXCURSION_PROBES_OUT && e->asked < probes(e))
+    if (e->phase == EXCURSION_PROBES_OUT && e->asked < PROBES)
         return TRIAL_PROBE;
     return e->phase == EXCURSION_FOLLOWS ? TRIAL_FOLLOWS : TRIAL_HOME;
 }
@@ -93,25 +88,34 @@ static double surprise_of(const struct excursion_expected *x)
     return x->fitness > 0 ? (x->fitness - x->mean) / fmax(x->deviation, DBL_MIN) : -INFINITY;
 }
 
+static bool is_followed_at_once(const struct excursion *e, const struct excursion_expected *x)
+{
+    return e->surprise > 0 && surprise_of(x) >= e->surprise;
+}
+
 static void follow(struct excursion *e, const struct excursion_expected *probe, int asked)
 {
     e->phase = EXCURSION_FOLLOWS;
+    e->strict = is_followed_at_once(e, probe);
     e->begun = asked;
     e->found = probe->ask - 1;
     e->owned = e->vain = 0;
     e->patience =
-        e->surprise > 0 ? PATIENCE : (int)fmin(PATIENCE_EACH * surprise_of(probe), MOST_PATIENCE);
+        e->strict ? PATIENCE : (int)fmin(PATIENCE_EACH * surprise_of(probe), MOST_PATIENCE);
     own(e, probe->ask - 1, probe->fitness);
 }
 
-// --- the most surprising of a few probes ---
-
-// The most surprising probe, if any is, once all are told.
-static void take_one_of_few(struct excursion *e, const struct excursion_expected *x, int asked)
+static void take_probe(struct excursion *e, const struct excursion_expected *x, int asked)
 {
-    if (surprise_of(x) > (e->most.ask ? surprise_of(&e->most) : LEAST_SURPRISE))
+    e->told++;
+    if (is_followed_at_once(e, x)) {
+        follow(e, x, asked);
+        return;
+    }
+    double least = e->surprise > 0 ? LEAST_SURPRISE : LEAST_ALONE;
+    if (surprise_of(x) > (e->most.ask ? surprise_of(&e->most) : least))
         e->most = *x;
-    if (e->told < FEW_PROBES)
+    if (e->told < PROBES)
         return;
     if (e->most.ask)
         follow(e, &e->most, asked);
@@ -119,18 +123,8 @@ static void take_one_of_few(struct excursion *e, const struct excursion_expected
         excursion_end(e);
 }
 
-static void take_any_follower(struct excursion *e, int index, double fitness)
-{
-    e->vain = fitness > e->own_fitness[0] ? 0 : e->vain + 1;
-    own(e, index, fitness);
-    if (e->vain >= e->patience)
-        excursion_end(e);
-}
-
-// --- every probe that is above expectation ---
-
-// Followers, and probes that were out when it began to follow.
-static void take_follower(struct excursion *e, const struct excursion_expected *x)
+// Also of probes that were out when it began to follow.
+static void take_strict_follower(struct excursion *e, const struct excursion_expected *x)
 {
     bool above = surprise_of(x) >= STILL * e->surprise;
     if (x->ask > e->begun)
@@ -147,14 +141,11 @@ static void take_follower(struct excursion *e, const struct excursion_expected *
         excursion_end(e);
 }
 
-static void take_probe(struct excursion *e, const struct excursion_expected *x, int asked)
+static void take_any_follower(struct excursion *e, int index, double fitness)
 {
-    e->told++;
-    if (e->surprise == 0)
-        take_one_of_few(e, x, asked);
-    else if (surprise_of(x) >= e->surprise)
-        follow(e, x, asked);
-    else if (e->told == PROBES)
+    e->vain = fitness > e->own_fitness[0] ? 0 : e->vain + 1;
+    own(e, index, fitness);
+    if (e->vain >= e->patience)
         excursion_end(e);
 }
 
@@ -172,8 +163,8 @@ void excursion_told(struct excursion *e, int index, double fitness, int asked)
         e->phase = EXCURSION_HOME;
     } else if (e->phase == EXCURSION_PROBES_OUT && is_expected)
         take_probe(e, x, asked);
-    else if (e->phase == EXCURSION_FOLLOWS && e->surprise == 0 && index >= e->begun)
+    else if (e->phase == EXCURSION_FOLLOWS && e->strict && is_expected)
+        take_strict_follower(e, x);
+    else if (e->phase == EXCURSION_FOLLOWS && !e->strict && index >= e->begun)
         take_any_follower(e, index, fitness);
-    else if (e->phase == EXCURSION_FOLLOWS && e->surprise > 0 && is_expected)
-        take_follower(e, x);
 }

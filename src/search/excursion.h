@@ -15,14 +15,16 @@
 // the model is right; one that is above shows where it is wrong, and single moves follow from there
 // until some in a row were no gain on the best of these. Any gain on the best of all leads home.
 //
-// There are two ways to follow. With `surprise` 0 it is the most surprising of 8 probes, once all
-// are told, and from there every move counts: for longer, the more surprising it was. Otherwise it
-// is any of 32 probes that is that many deviations above expectation, at once; then only moves
-// whose results are above expectation, too, are moved from, for the others lead back to what is
-// known; and after that come the probes that are left. What is expected of a follower is then what
-// was known before the place was found (excursion_known).
+// There are two ways to follow. A probe that is `surprise` deviations above expectation is followed
+// strictly, and at once: only moves whose results are above expectation, too, are moved from, for
+// the others lead back to what is known; after that come the probes that are left. What is expected
+// of such a follower is what was known before the place was found (excursion_known). Where no probe
+// is so surprising, the most surprising is followed, if it is above 1.5 deviations, and every move
+// counts: for longer, the more surprising the probe was.
 #ifndef TILEWALK_SEARCH_EXCURSION_H
 #define TILEWALK_SEARCH_EXCURSION_H
+
+#include <stdbool.h>
 
 enum {
     EXCURSION_OWN = 3,
@@ -37,7 +39,7 @@ struct excursion_expected {
 
 struct excursion {
     double least;    // 0: it never leaves
-    double surprise; // deviations; 0: the most surprising probe is followed
+    double surprise; // deviations; 0: none is followed strictly, any above 1 may be
 
     enum { EXCURSION_HOME, EXCURSION_PROBES_OUT, EXCURSION_FOLLOWS } phase;
     double best;             // fitness
@@ -46,7 +48,8 @@ struct excursion {
     double promised, gained; // sums over all trials, those of late counting more
     struct excursion_expected expected[EXCURSION_OPEN]; // each at its index, modulo the size
     int first, asked, told;                             // probes: index of the first, and how many
-    struct excursion_expected most; // with `surprise` 0: the most surprising probe so far
+    struct excursion_expected most; // the most surprising of those not followed at once
+    bool strict;                    // how `found` is followed
     int found;                      // index of the probe that is followed
     int begun;                      // asks from this one on follow it
     int own[EXCURSION_OWN];         // the best results there, best first

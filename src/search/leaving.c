@@ -101,13 +101,13 @@ bool leaving_probe(struct leaving *l, struct leaving_now now, struct rng *r, str
 
 double leaving_target(const struct leaving *l, struct leaving_now now)
 {
-    return l->excursion.surprise > 0 ? 1 : l->excursion.own_fitness[0] / now.best;
+    return l->excursion.strict ? 1 : l->excursion.own_fitness[0] / now.best;
 }
 
 void leaving_follows(struct leaving *l, struct leaving_now now, const struct config *c)
 {
     double mean, deviation;
-    if (l->excursion.phase != EXCURSION_FOLLOWS || l->excursion.surprise == 0)
+    if (l->excursion.phase != EXCURSION_FOLLOWS || !l->excursion.strict)
         return;
     expect(l, now, c, &mean, &deviation);
     excursion_follower(&l->excursion, l->rounds->handed_out, mean, deviation);

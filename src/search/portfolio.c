@@ -14,8 +14,9 @@
 
 enum { OPTION_WINDOW, OPTION_EXPLORE };
 
-// All are searches in rounds. An arm is not told what a trial took, so that walk counts trials.
-static const char *const specs[] = {"walk:cost=0", "local", "lfbo", "tpe"};
+// All are searches in rounds. An arm is not told what a trial took, so that walk counts trials; and
+// walk leaves as it did when sessions of portfolios were first stored.
+static const char *const specs[] = {"walk:cost=0:surprise=0", "local", "lfbo", "tpe"};
 enum { ARMS = sizeof specs / sizeof *specs };
 
 struct arm {

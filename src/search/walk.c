@@ -436,9 +436,9 @@ static const struct spec_option options[] = {
     [OPTION_LEAVE] = {"leave",
                       "gain promised, as a share, below which it looks elsewhere; 0: never", 1e-5,
                       0, 1, false},
-    [OPTION_SURPRISE] = {"surprise",
-                         "deviations above what is known that it follows elsewhere; 0: the most", 0,
-                         0, 100, false},
+    [OPTION_SURPRISE] =
+        {"surprise", "deviations above what is known that it follows elsewhere at once; 0: none",
+         2.5, 0, 100, false},
     [OPTION_LOOK] = LOOKS_OPTION,
     [OPTION_SHORTLISTS] = {"shortlists",
                            "rounds whose candidates are compiled at a time, up to `ahead` (tune: 2 "

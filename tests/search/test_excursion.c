@@ -131,7 +131,7 @@ static void test_a_gain_leads_home(void **state)
     assert_true(e.best == 1.1);
 }
 
-// --- every surprising probe is followed; the tests above are of `surprise` 0 ---
+// --- what is very surprising is followed at once; the tests above are of `surprise` 0 ---
 
 static void probe(struct excursion *e, int index)
 {
@@ -159,7 +159,7 @@ static void test_follows_at_once(void **state)
     index = until_it_leaves(&e, index);
     for (; probes < 3; probes++, index++) {
         probe(&e, index);
-        excursion_told(&e, index, probes == 2 ? 0.56 : 0.5, index + 1);
+        excursion_told(&e, index, probes == 2 ? 0.56 : 0.4, index + 1);
     }
     assert_int_equal(excursion_next(&e), TRIAL_FOLLOWS);
     int found = index - 1;
@@ -205,6 +205,45 @@ static void test_follows_while_it_is_surprised(void **state)
         followed[gains] = (gains ? 10 : 0) + follow(&e, index, 0.3, 0.3);
     }
     assert_int_equal(followed[1], followed[0] + 10);
+}
+
+// Where no probe is so surprising, the most surprising one is followed, if it is 1.5 deviations
+// above expectation.
+static void test_else_follows_the_most_surprising(void **state)
+{
+    (void)state;
+    const double above[] = {0.14, 0.16, 0.24};
+    int followed[3];
+    for (int i = 0; i < 3; i++) {
+        struct excursion e = {.least = 1e-4, .surprise = 2.5};
+        int index = until_it_leaves(&e, at_home(&e, 0, 0, 1)), first = index;
+        index = probe_all(&e, index, 4, above[i]);
+        for (followed[i] = 0; excursion_next(&e) == TRIAL_FOLLOWS; followed[i]++, index++) {
+            assert_int_equal(e.own[0], first + 4);
+            excursion_told(&e, index, 0.2, index + 1);
+        }
+        assert_int_equal(excursion_next(&e), TRIAL_HOME);
+    }
+    assert_int_equal(followed[0], 0);
+    assert_true(followed[1] > 0 && followed[2] > followed[1]);
+}
+
+// It is followed after another probe was, at once, if that led nowhere.
+static void test_follows_both(void **state)
+{
+    (void)state;
+    struct excursion e = {.least = 1e-4, .surprise = 2.5};
+    int index = until_it_leaves(&e, at_home(&e, 0, 0, 1)), mild = index;
+    probe(&e, index);
+    excursion_told(&e, index, 0.5, index + 1);
+    probe(&e, ++index);
+    excursion_told(&e, index, 0.6, index + 1);
+    assert_int_equal(excursion_next(&e), TRIAL_FOLLOWS);
+    assert_int_equal(e.own[0], index++);
+    index += follow(&e, index, 0.3, 0.3);
+    probe_all(&e, index, -1, 0);
+    assert_int_equal(excursion_next(&e), TRIAL_FOLLOWS);
+    assert_int_equal(e.own[0], mild);
 }
 
 // With several trials open: probes that are told later count, and can be followed too; what was
@@ -307,6 +346,8 @@ int main(void)
         cmocka_unit_test(test_a_gain_leads_home),
         cmocka_unit_test(test_follows_at_once),
         cmocka_unit_test(test_follows_while_it_is_surprised),
+        cmocka_unit_test(test_else_follows_the_most_surprising),
+        cmocka_unit_test(test_follows_both),
         cmocka_unit_test(test_probes_still_out),
         cmocka_unit_test(test_farthest),
     };

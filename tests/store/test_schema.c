@@ -263,13 +263,16 @@ static void test_walk_by_count(void **state)
 {
     (void)state;
     char *path = database_of_version_1();
-    raw_execute(path, "UPDATE session SET strategy = 'walk:starts=9:batch=1' WHERE id = 1;"
-                      "UPDATE session SET strategy = 'walk:starts=9:batch=4' WHERE id = 2");
+    raw_execute(path,
+                "UPDATE session SET strategy = 'walk:starts=9:batch=1' WHERE id = 1;"
+                "UPDATE session SET strategy = 'walk:starts=9:batch=4:surprise=2' WHERE id = 2");
     struct store *s = must_open(path, STORE_WRITE);
     struct arena a;
     arena_init(&a);
-    assert_string_equal(must_get(s, 1, &a).strategy, "walk:starts=9:ahead=0:leave=0:cost=0");
-    assert_string_equal(must_get(s, 2, &a).strategy, "walk:starts=9:batch=4:leave=0:cost=0");
+    assert_string_equal(must_get(s, 1, &a).strategy,
+                        "walk:starts=9:ahead=0:leave=0:cost=0:surprise=0");
+    assert_string_equal(must_get(s, 2, &a).strategy,
+                        "walk:starts=9:batch=4:surprise=2:leave=0:cost=0");
     arena_finish(&a);
     store_close(s);
     temp_remove(path);
