@@ -64,7 +64,7 @@ static void test_drained_by_name(void **state)
     assert_int_equal(r.code, 1);
     assert_contains(r.err, "measures for session 2 now");
     r = RUN(b, "fleet", "drain", name, "--pool", s.server.url);
-    assert_int_equal(r.code, 0);
+    assert_ok(&r);
     assert_contains(r.out, "finishes what it measures, and leaves the pool");
     struct running *second = start_worker(b, &s.server);
     assert_int_equal(finish(b, s.worker[0]).code, 0);
