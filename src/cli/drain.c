@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANSWER_MS = 15000 }; // patience with a worker on a busy machine
+// A worker that puts its results into the pool may wait five seconds for the server with each.
+enum { ANSWER_MS = 15000 };
 
 // Names are words of subjects.
 static bool is_name(const char *text)

@@ -10,7 +10,7 @@
 #define STILL    0.6  // of the surprise that is followed at once, what a follower must be above
 enum { PROBES = 8, PATIENCE = 16, LEAST_IDLE = 10, AT_HOME_AGAIN = 2 };
 
-// Where none is so surprising, the most surprising probe is followed.
+// Of the most surprising of the probes that are not followed at once.
 #define LEAST_SURPRISE 1.5
 #define LEAST_ALONE    1.0 // the same where `surprise` is 0
 #define PATIENCE_EACH  4.0 // for each deviation of surprise
@@ -123,7 +123,7 @@ static void take_probe(struct excursion *e, const struct excursion_expected *x, 
         excursion_end(e);
 }
 
-// Also of probes that were out when it began to follow.
+// Also takes the probes that were out when it began to follow.
 static void take_strict_follower(struct excursion *e, const struct excursion_expected *x)
 {
     bool above = surprise_of(x) >= STILL * e->surprise;

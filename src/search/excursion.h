@@ -18,9 +18,10 @@
 // There are two ways to follow. A probe that is `surprise` deviations above expectation is followed
 // strictly, and at once: only moves whose results are above expectation, too, are moved from, for
 // the others lead back to what is known; after that come the probes that are left. What is expected
-// of such a follower is what was known before the place was found (excursion_known). Where no probe
-// is so surprising, the most surprising is followed, if it is above 1.5 deviations, and every move
-// counts: for longer, the more surprising the probe was.
+// of such a follower is what was known before the place was found (excursion_known). Of the other
+// probes the most surprising is followed once all are told, if it is above 1.5 deviations and the
+// last one was not followed at once; there every move counts, for longer, the more surprising the
+// probe was. With `surprise` 0 no probe is followed at once, and 1 deviation is enough.
 #ifndef TILEWALK_SEARCH_EXCURSION_H
 #define TILEWALK_SEARCH_EXCURSION_H
 
@@ -39,7 +40,7 @@ struct excursion_expected {
 
 struct excursion {
     double least;    // 0: it never leaves
-    double surprise; // deviations; 0: none is followed strictly, any above 1 may be
+    double surprise; // deviations; 0: no probe is followed at once
 
     enum { EXCURSION_HOME, EXCURSION_PROBES_OUT, EXCURSION_FOLLOWS } phase;
     double best;             // fitness

@@ -10,6 +10,7 @@
 // A model that learns from the best and the latest results forgets the probes, and knows little of
 // what is far from the best. So what is expected of a probe and of its followers is learned anew,
 // from the results that are nearest to it, with the weights and the noise of the search's model.
+// With `surprise` 0 it is what that model itself expects.
 #ifndef TILEWALK_SEARCH_LEAVING_H
 #define TILEWALK_SEARCH_LEAVING_H
 

@@ -239,7 +239,7 @@ static const char version_25[] =
 static const char version_26[] =
     "UPDATE session SET strategy = strategy || ':cost=0' WHERE strategy LIKE 'walk:%';\n";
 
-// Version 27: walk follows what surprises it at once; earlier sessions do as they did.
+// Version 27: walk follows at once what surprises it; earlier sessions do not.
 static const char version_27[] =
     "UPDATE session SET strategy = strategy || ':surprise=0'\n"
     "    WHERE strategy LIKE 'walk:%' AND strategy NOT LIKE '%:surprise=%';\n";

@@ -228,7 +228,7 @@ static void test_else_follows_the_most_surprising(void **state)
     assert_true(followed[1] > 0 && followed[2] > followed[1]);
 }
 
-// It is followed after another probe was, at once, if that led nowhere.
+// So it is, too, where another probe was followed at once before, and led nowhere.
 static void test_follows_both(void **state)
 {
     (void)state;
