@@ -1,16 +1,14 @@
 // Deadlines wait for a process that stood in line for a processor, and for none that sleeps.
+#include "group.h"
+
 #include "base/deadline.h"
 
 #include "base/os.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define S_NS ((int64_t)1000000000)
 
@@ -93,7 +91,7 @@ static void without_a_process_all_time_counts(void **state)
     assert_true(deadline_is_over(&d, 0, S_NS));
 }
 
-int main(void)
+TEST_GROUP(deadline)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_waits_for_a_processor_has_more),

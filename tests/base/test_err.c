@@ -1,13 +1,11 @@
+#include "group.h"
+
 #include "base/err.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void formats_with_and_without_place(void **state)
 {
@@ -81,7 +79,7 @@ static void no_error_wanted(void **state)
     assert_false(err_prefix(NULL, "text"));
 }
 
-int main(void)
+TEST_GROUP(err)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formats_with_and_without_place),

@@ -1,3 +1,5 @@
+#include "group.h"
+
 #include "base/file.h"
 
 #include "base/mem.h"
@@ -5,20 +7,15 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char folder[] = "/tmp/tilewalk-file-XXXXXX";
 
@@ -351,10 +348,13 @@ static int print_shipped(const char *name)
     return 0;
 }
 
-int main(int argc, char **argv)
+TEST_COMMAND(shipped, "shipped")
 {
-    if (argc == 3 && strcmp(argv[1], "shipped") == 0)
-        return print_shipped(argv[2]);
+    return argc == 3 ? print_shipped(argv[2]) : 2;
+}
+
+TEST_GROUP(file)
+{
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_and_reads_back),
         cmocka_unit_test(new_files_have_the_usual_permissions),

@@ -1,12 +1,10 @@
+#include "group.h"
+
 #include "base/json.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 static void check(struct str *out, const char *expected)
 {
@@ -104,7 +102,7 @@ static void what_others_add_fits_in(void **state)
     check(&out, "{\"a\":1,\"b\":2,\"c\":3,\"d\":null}");
 }
 
-int main(void)
+TEST_GROUP(json)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commas_come_by_themselves),   cmocka_unit_test(values_are_exact_or_null),

@@ -1,13 +1,11 @@
 // The reader of JSON: what it takes, where it complains, what texts become.
+#include "group.h"
+
 #include "base/json_read.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct checked {
     char text[4096];
@@ -183,7 +181,7 @@ static void test_texts(void **state)
     arena_finish(&arena);
 }
 
-int main(void)
+TEST_GROUP(json_read)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accepts),

@@ -1,22 +1,19 @@
-// Programs with a keeper. This one is its own child: `test_kept child ROLE` plays one.
+// Programs with a keeper. This one is its own child: `test_base "kept child" ROLE` plays one.
+#include "group.h"
+
 #include "base/os.h"
 
 #include "base/file.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { CHILD_SOCKET = 3 };
 
@@ -51,7 +48,7 @@ static void pass_on_a_brood(void)
 {
     struct child brood;
     char said[64];
-    const char *const argv[] = {program, "child", "lasting brood", NULL};
+    const char *const argv[] = {program, "kept child", "lasting brood", NULL};
     if (!os_spawn_kept(&brood, argv, NULL))
         _exit(1);
     poll(&(struct pollfd){.fd = brood.stderr_fd, .events = POLLIN}, 1, -1);
@@ -97,7 +94,7 @@ static void sleep_ms(int ms)
 
 static bool spawn_kept(struct child *c, const char *role)
 {
-    const char *const argv[] = {program, "child", role, NULL};
+    const char *const argv[] = {program, "kept child", role, NULL};
     return os_spawn_kept(c, argv, NULL);
 }
 
@@ -141,7 +138,7 @@ static void a_kept_program_dies_with_our_parent(void **state)
     (void)state;
     struct child c;
     char text[64] = "";
-    const char *const argv[] = {program, "child", "kept parent", NULL};
+    const char *const argv[] = {program, "kept child", "kept parent", NULL};
     assert_true(os_spawn(&c, argv, NULL, -1, NULL));
     assert_true(read(c.socket, text, sizeof text - 1) > 0);
     pid_t left = (pid_t)atoi(text);
@@ -161,11 +158,15 @@ static void a_kept_program_that_cannot_run(void **state)
     assert_non_null(strstr(e.text, "No such file"));
 }
 
-int main(int argc, char **argv)
+TEST_COMMAND(kept_child, "kept child")
 {
     program = path_program();
-    if (argc == 3 && strcmp(argv[1], "child") == 0)
-        return play(argv[2]);
+    return argc == 3 ? play(argv[2]) : 2;
+}
+
+TEST_GROUP(kept)
+{
+    program = path_program();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_kept_program_leaves_ends_with_it),
         cmocka_unit_test(killing_a_kept_program_kills_all_below),

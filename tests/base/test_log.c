@@ -1,19 +1,16 @@
+#include "group.h"
+
 #include "base/log.h"
 
 #include "base/file.h"
 #include "base/mem.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char path[] = "/tmp/tilewalk-log-XXXXXX";
 
@@ -145,7 +142,7 @@ static void threads_do_not_mix_lines(void **state)
     log_to_file(NULL, NULL);
 }
 
-int main(void)
+TEST_GROUP(log)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_decide),

@@ -1,16 +1,13 @@
+#include "group.h"
+
 #include "base/mem.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void no_bytes_are_fine(void **state)
 {
@@ -159,7 +156,7 @@ static void arena_copies_texts(void **state)
     arena_finish(&a);
 }
 
-int main(void)
+TEST_GROUP(mem)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_bytes_are_fine),      cmocka_unit_test(grow_keeps_the_elements),

@@ -1,10 +1,8 @@
+#include "group.h"
+
 #include "base/minmax.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static void test_what_is_inside_stays(void **state)
 {
@@ -25,7 +23,7 @@ static void test_low_holds_where_bounds_cross(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(minmax)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_inside_stays),

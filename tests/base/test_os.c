@@ -1,4 +1,6 @@
-// The program is its own child: `test_os child ROLE` plays one.
+// The program is its own child: `test_base "os child" ROLE` plays one.
+#include "group.h"
+
 #include "base/os.h"
 
 #include "base/file.h"
@@ -8,13 +10,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -22,15 +21,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 enum { CHILD_SOCKET = 3, CHILD_SHARED = 4 };
 
 static char *program;
 
 static bool spawn_role(struct child *c, const char *role, const char *const *env, int shared_fd)
 {
-    const char *const argv[] = {program, "child", role, NULL};
+    const char *const argv[] = {program, "os child", role, NULL};
     return os_spawn(c, argv, env, shared_fd, NULL);
 }
 
@@ -402,11 +399,15 @@ static void the_loader_of_this_program(void **state)
     assert_int_equal(access(loader, X_OK), 0);
 }
 
-int main(int argc, char **argv)
+TEST_COMMAND(os_child, "os child")
 {
     program = path_program();
-    if (argc == 3 && strcmp(argv[1], "child") == 0)
-        return play(argv[2]);
+    return argc == 3 ? play(argv[2]) : 2;
+}
+
+TEST_GROUP(os)
+{
+    program = path_program();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(child_sees_only_what_it_should),
         cmocka_unit_test(works_with_low_descriptors_closed),

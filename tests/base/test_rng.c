@@ -1,13 +1,10 @@
+#include "group.h"
+
 #include "base/rng.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { MOST_BINS = 1000 };
 
@@ -176,7 +173,7 @@ static void split_streams_are_apart(void **state)
     assert_true(labs(equal_bits - 32000) < 5 * 127); // 64000 coins, standard deviation 126.5
 }
 
-int main(void)
+TEST_GROUP(rng)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_the_reference),

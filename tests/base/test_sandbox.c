@@ -1,4 +1,6 @@
 // A sandbox, by trying: what is refused is attempted by a child that has entered it.
+#include "group.h"
+
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/sandbox.h"
@@ -8,13 +10,10 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/ptrace.h>
@@ -23,8 +22,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 // What is lent to the attempts. The folder holds `given` (allowed), `kept` (not) and files in both.
 struct place {
@@ -446,7 +443,7 @@ static void test_off(void **state)
     assert_false(sandbox_is_off());
 }
 
-int main(void)
+TEST_GROUP(sandbox)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_of_what_starts_nothing, setup, teardown),

@@ -1,15 +1,12 @@
+#include "group.h"
+
 #include "base/shown.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void shows(const char *text, const char *expected)
 {
@@ -115,7 +112,7 @@ static void streams_show_lines(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(shown)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_steers_is_written_out),

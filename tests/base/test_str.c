@@ -1,16 +1,13 @@
+#include "group.h"
+
 #include "base/str.h"
 
 #include <inttypes.h>
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void grows_and_stays_terminated(void **state)
 {
@@ -363,7 +360,7 @@ static void suggestions_follow_the_distance(void **state)
         }
 }
 
-int main(void)
+TEST_GROUP(str)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grows_and_stays_terminated),

@@ -1,3 +1,5 @@
+#include "group.h"
+
 #include "base/task.h"
 
 #include "base/mem.h"
@@ -5,16 +7,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 // Work that waits for a byte in `gate`, so that a test decides when it ends.
 struct sum {
@@ -174,7 +171,7 @@ static void without_descriptors_there_is_none_and_none_is_left_open(void **state
     assert_int_equal(open_descriptors(), open_before);
 }
 
-int main(void)
+TEST_GROUP(task)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(works_beside_its_owner_and_says_when_it_is_done),

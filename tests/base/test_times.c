@@ -1,10 +1,8 @@
+#include "group.h"
+
 #include "base/times.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static void products_stay_at_the_largest_number(void **state)
 {
@@ -21,7 +19,7 @@ static void products_stay_at_the_largest_number(void **state)
     assert_true(times_signed(0, INT64_MAX) == 0 && times_signed(INT64_MAX, 0) == 0);
 }
 
-int main(void)
+TEST_GROUP(times)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_stay_at_the_largest_number),

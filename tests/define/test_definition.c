@@ -1,4 +1,5 @@
 // What definitions compute, against loops written by hand; how they travel as text.
+#include "group.h"
 #include "help.h"
 
 #include "base/mem.h"
@@ -9,14 +10,9 @@
 #include "trial/operator.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { MOST = 4096 };
 
@@ -301,7 +297,7 @@ static void refuses_bad_text(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(definition)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(product_of_matrices),

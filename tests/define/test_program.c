@@ -1,18 +1,14 @@
 // What follows from a definition: kernels, parameters, FLOP, inputs that are exact; and what a
 // wrong one is told.
+#include "group.h"
 #include "help.h"
 
 #include "base/mem.h"
 #include "space/custom_operation.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define HEAD "local A, B = tensor('A', { 8, 4 }), tensor('B', { 4, 6 })\n"
 #define DOT                                                                                        \
@@ -274,7 +270,7 @@ static void wrong_ones(void **state)
     assert_int_equal(wrong, 0);
 }
 
-int main(void)
+TEST_GROUP(program)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_product),   cmocka_unit_test(vectors),

@@ -1,18 +1,14 @@
 // Which sketches Ansor's rules derive: those of its worked examples, rule by rule, and how many
 // tilings one has.
+#include "group.h"
 #include "help.h"
 
 #include "base/mem.h"
 #include "define/program.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define PRODUCT(n, m, k)                                                                           \
     "local A, B = tensor('A', { " #n ", " #k " }), tensor('B', { " #k ", " #m " })\n"              \
@@ -322,7 +318,7 @@ static void outlines(void **state)
     script_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(sketch)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(worked_examples),   cmocka_unit_test(tilings),

@@ -1,16 +1,12 @@
 // The direct convolution's schedule, read off the GLSL that it becomes: unrolling by TVM's rule,
 // the products that are written out, and the trips of its loops.
 #include "base/str.h"
+#include "group.h"
 #include "variant.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT(a)   (sizeof(a) / sizeof((a)[0]))
 #define POINTS     40
@@ -157,7 +153,7 @@ static void trips_are_those_of_the_loops(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(direct)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unrolling_is_tvms),

@@ -1,12 +1,10 @@
 // Who tuned on a busy machine is told so once, by the samples of what was timed.
+#include "group.h"
+
 #include "engine/busy.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static bool says(const struct busy *b, const char *part)
 {
@@ -94,7 +92,7 @@ static void a_canary_of_who_was_the_best_says_nothing_of_the_best(void **state)
     assert_true(b.slowdown == 0);
 }
 
-int main(void)
+TEST_GROUP(busy)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_busy_machine_is_named),

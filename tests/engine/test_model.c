@@ -1,6 +1,7 @@
 // Sessions whose strategy fits a model beside the engine: they stay steerable while it does, and go
 // on from where they stood whatever interrupted them.
 #include "base/task.h"
+#include "group.h"
 #include "learner.h"
 #include "run.h"
 
@@ -218,7 +219,7 @@ static void killed_at_a_fit_it_goes_on(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(model)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_fit_is_recorded_once, setup, teardown),

@@ -7,6 +7,7 @@
 // TILEWALK_UPDATE_GOLDEN=1 writes it anew: a difference means that stored sessions of earlier
 // versions cannot be resumed any more.
 #include "base/file.h"
+#include "group.h"
 #include "made.h"
 #include "run.h"
 #include "simulate/race.h"
@@ -400,7 +401,7 @@ static void what_a_model_expected_is_held_to_what_came(void **state)
     run_finish(r);
 }
 
-int main(void)
+TEST_GROUP(sequences)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_model_expected_is_held_to_what_came),

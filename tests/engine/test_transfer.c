@@ -1,5 +1,6 @@
 // What a session's model begins with: fixed when the session is made, whatever becomes of those
 // that it learns from.
+#include "group.h"
 #include "learner.h"
 #include "run.h"
 
@@ -169,7 +170,7 @@ static void a_strategy_without_a_model_learns_nothing(void **state)
     assert_true(is_same(r, plain, told));
 }
 
-int main(void)
+TEST_GROUP(transfer)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_named_is_learned_from, setup, teardown),

@@ -1,12 +1,12 @@
 // The shaders of ggml and ncnn, where they are: adopt makes space files of them, which are right
 // once a person has said what only people know, and what is said wrongly is told.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/file.h"
 #include "base/str.h"
 
 #include <dirent.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct edit {
@@ -236,7 +236,7 @@ static void all_are_adopted(void **state)
     assert_true(count >= 18);
 }
 
-int main(void)
+TEST_GROUP(adopt)
 {
     const struct CMUnitTest tests[] = {FLOW_TEST(ggml_product), FLOW_TEST(ggml_vector),
                                        FLOW_TEST(ncnn_convolution), FLOW_TEST(all_are_adopted)};

@@ -1,11 +1,11 @@
 // Trials that agents measure: --on local:, and --on ssh: by way of a stand-in for ssh whose line is
 // slow, stalls, breaks, and ends for good (relay.c).
+#include "group.h"
 #include "sessions.h"
 
 #include "base/file.h"
 #include "base/str.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -293,7 +293,7 @@ static void test_entry(void **state)
     assert_refused(&r, 1, "hosts.conf:1: 'rack1' has no '='", NULL);
 }
 
-int main(void)
+TEST_GROUP(agent)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_local),    FLOW_TEST(test_workers),  FLOW_TEST(test_recording),

@@ -1,5 +1,6 @@
 // What strangers made is compiled apart from the engine: templates that end or hang a compiler,
 // compilers that hang and leave processes behind.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/file.h"
@@ -7,7 +8,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -168,7 +168,7 @@ static void test_compiler_of_an_interrupted_engine(void **state)
     ends_by(*state, SIGINT);
 }
 
-int main(void)
+TEST_GROUP(apart)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_chain),

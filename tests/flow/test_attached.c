@@ -1,12 +1,12 @@
 // `tune --attached` and `resume --attached`, started as the workbench starts them: by os_spawn,
 // from a process that may die.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/os.h"
 
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -251,7 +251,7 @@ static void test_usage(void **state)
     assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 0);
 }
 
-int main(void)
+TEST_GROUP(attached)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_normal_end),         FLOW_TEST(test_errors),      FLOW_TEST(test_terminated),

@@ -1,5 +1,6 @@
 // Space files, templates and devices that do not do what they should: each time one clear line and
 // the right exit code.
+#include "group.h"
 #include "sessions.h"
 
 #include <string.h>
@@ -139,7 +140,7 @@ static void test_no_device(void **state)
     assert_string_equal(RUN(b, "ls", "--json").err, "");
 }
 
-int main(void)
+TEST_GROUP(bad_input)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_templates),  FLOW_TEST(test_rejected_for_ever),

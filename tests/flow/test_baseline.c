@@ -1,4 +1,5 @@
 // What a space says is in use: measured first, begun with, raced, told as a ratio.
+#include "group.h"
 #include "sessions.h"
 
 #include <math.h>
@@ -167,7 +168,7 @@ static void test_raced(void **state)
     check_ratio(baseline(json_of(b, json), SHIPPED), best_of(one));
 }
 
-int main(void)
+TEST_GROUP(baseline)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_outside_the_search),

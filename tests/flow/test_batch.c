@@ -1,5 +1,6 @@
 // Batches that a device cannot bear: `tune` reduces them, says so, and is resumed, repeated and
 // exported as what it really ran.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/str.h"
@@ -174,7 +175,7 @@ static void test_export(void **state)
     assert_int_equal(number_of(member(kernel, "declared"), "batch"), 4106);
 }
 
-int main(void)
+TEST_GROUP(batch)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_flop),    FLOW_TEST(test_first_line),

@@ -1,4 +1,5 @@
 // Cards: a picture and a page about one session.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/file.h"
@@ -77,7 +78,7 @@ static void test_refused(void **state)
     assert_refused(&r, 1, "file", NULL);
 }
 
-int main(void)
+TEST_GROUP(card)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_files),

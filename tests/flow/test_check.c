@@ -1,4 +1,5 @@
 // check: what a space file declares, how large it is, what is left of it, and what it refuses.
+#include "group.h"
 #include "program.h"
 
 #include "base/str.h"
@@ -415,7 +416,7 @@ static void test_matrix_units(void **state)
     assert_ok(&r);
 }
 
-int main(void)
+TEST_GROUP(check)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_sketches),

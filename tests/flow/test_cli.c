@@ -1,5 +1,6 @@
 // The command line: help, usage errors, and what they suggest. Exit code 2 means that the line
 // itself is wrong; 1 that it was understood and failed.
+#include "group.h"
 #include "program.h"
 
 #include "base/str.h"
@@ -238,7 +239,7 @@ static void test_strategies(void **state)
     assert_contains(schedulers, "objective=sum");
 }
 
-int main(void)
+TEST_GROUP(cli)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_help),      FLOW_TEST(test_version),         FLOW_TEST(test_commands),

@@ -1,9 +1,9 @@
 // What the system tells of the device's clocks, kept with each trial and shown; and a device that
 // drifts; and what share of its roof is reached. With a library of ours in NVML's place, on
 // whatever device there is.
+#include "group.h"
 #include "sessions.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SENSED   "TILEWALK_FAKE_NVML"
@@ -216,7 +216,7 @@ static void test_bad_until(void **state)
     assert_refused(&r, 2, "--until ends the search for one operation", "--only TASK");
 }
 
-int main(void)
+TEST_GROUP(clocks)
 {
     if (!has_device())
         return EXIT_SKIPPED;

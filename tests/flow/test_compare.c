@@ -1,12 +1,12 @@
 // `compare` and `plot`, on sessions with synthetic times: their numbers against what `show` lists,
 // what they refuse, what they draw.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/file.h"
 #include "base/str.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -301,7 +301,7 @@ static void test_nothing_valid(void **state)
     assert_contains(r.out, "nothing valid");
 }
 
-int main(void)
+TEST_GROUP(compare)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_numbers),       FLOW_TEST(test_time),

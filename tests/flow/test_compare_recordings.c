@@ -1,5 +1,6 @@
 // `compare` on recordings: the numbers of `replay`, ranks over repeats and over recordings, what it
 // refuses.
+#include "group.h"
 #include "program.h"
 
 #include "base/str.h"
@@ -217,7 +218,7 @@ static void test_words(void **state)
     assert_refused(&r, 2, "trials, time or space", NULL);
 }
 
-int main(void)
+TEST_GROUP(compare_recordings)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_same_numbers_as_replay),

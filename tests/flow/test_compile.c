@@ -1,10 +1,10 @@
 // Kernels that are compiled and not run: Debian's own AMD driver opens without any hardware. check
 // --compile, and what else is to know that such a device runs nothing.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/str.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -256,7 +256,7 @@ static void test_words(void **state)
     assert_int_equal(r.code, 2);
 }
 
-int main(void)
+TEST_GROUP(compile)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_what_is_told),

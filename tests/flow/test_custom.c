@@ -1,10 +1,10 @@
 // An operator of the user's own, as docs/operators.md shows it: both ways to say what is right, on
 // a real device; kernels that are wrong are found out; the operator stays with its session.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/str.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SIZES "--set", "heads=2", "--set", "N=21", "--set", "M=37", "--set", "D=32"
@@ -198,7 +198,7 @@ static void the_manual_shows_the_samples(void **state)
     assert_contains(manual, body);
 }
 
-int main(void)
+TEST_GROUP(custom)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(blocks),

@@ -1,5 +1,6 @@
 // A session whose rows are damaged: it is listed as that, commands on it say so in one line, and
 // nothing else is harmed. Which damage the store finds is the matter of tests/store/test_damaged.c.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/str.h"
@@ -136,7 +137,7 @@ static void test_lost(void **state)
     assert_ok(&r);
 }
 
-int main(void)
+TEST_GROUP(damaged)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_listed),

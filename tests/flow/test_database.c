@@ -1,10 +1,10 @@
 // Databases that cannot be used: each time one clear line, the right exit code, and nothing lost.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/file.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -202,7 +202,7 @@ static void test_command_is_not_taken(void **state)
     assert_paused(b, &r, 1);
 }
 
-int main(void)
+TEST_GROUP(database)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_read_only_database),   FLOW_TEST(test_forbidden_folder),

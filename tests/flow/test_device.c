@@ -1,12 +1,12 @@
 // The whole way on a real Vulkan device, lavapipe where there is no other: tuned, verified, broken
 // in the middle, killed, exported.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/file.h"
 #include "base/str.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -425,7 +425,7 @@ static void test_learns_from_what_is_here(void **state)
     assert_int_equal(histories_of(b, 8), 1);
 }
 
-int main(void)
+TEST_GROUP(device)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_gemm),

@@ -4,13 +4,14 @@
 // root, so this program starts itself again in one, where such are allowed; else it takes the right
 // to mount that it has. With neither only the limit on file sizes is tested, and the test says that
 // it is skipped.
+#include "group.h"
 #include "sessions.h"
 
+#include "base/file.h"
 #include "base/str.h"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -99,20 +100,20 @@ static void test_full_disk(void **state)
     assert_kept(b, &r);
 }
 
-static void enter_namespace(const char *program)
+static void enter_namespace(void)
 {
     if (getenv(INSIDE) || COMMAND("unshare", "-rm", "true") != 0)
         return;
     setenv(INSIDE, "1", 1);
-    execlp("unshare", "unshare", "-rm", program, (char *)NULL);
+    char *program = path_program();
+    execlp("unshare", "unshare", "-rm", program, "disk", (char *)NULL);
     _exit(1);
 }
 
-int main(int argc, char **argv)
+TEST_GROUP(disk)
 {
     const struct CMUnitTest tests[] = {FLOW_TEST(test_file_limit), FLOW_TEST(test_full_disk)};
-    (void)argc;
-    enter_namespace(argv[0]);
+    enter_namespace();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (may_not_mount)
         fprintf(stderr, "skipped: no right to mount, so no full disk\n");

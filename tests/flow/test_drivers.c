@@ -1,12 +1,12 @@
 // Vulkan drivers that abort or hang while their devices are listed: told, left out, and the others
 // are there.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/file.h"
 #include "base/str.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -230,7 +230,7 @@ static void test_implicit_layer(void **state)
     assert_int_not_equal(strcmp(RUN(b, "devices", "--json").out, sound), 0);
 }
 
-int main(void)
+TEST_GROUP(drivers)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_aborting),

@@ -1,9 +1,9 @@
 // `tilewalk export`: what it would write, what it does not replace, and what it checks again first.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/file.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LENIENT "--slower", "1000000" // nobody's clock decides here
@@ -200,7 +200,7 @@ static void test_like_on_the_device(void **state)
     assert_int_equal(trials_of(b, 2), 3);
 }
 
-int main(void)
+TEST_GROUP(export)
 {
     const struct CMUnitTest anywhere[] = {
         FLOW_TEST(test_dry_run),           FLOW_TEST(test_other_session),

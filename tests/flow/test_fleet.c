@@ -1,5 +1,6 @@
 // Several devices: tune --device all, on the device that is here and on lavapipe and SwiftShader
 // together where both are; and compare --portability.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/file.h"
@@ -7,7 +8,6 @@
 
 #include <glob.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -362,7 +362,7 @@ static void test_cards(void **state)
     assert_refused(&r, 2, "no device '1'", "llvmpipe");
 }
 
-int main(void)
+TEST_GROUP(fleet)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_what_is_here),   FLOW_TEST(test_two),     FLOW_TEST(test_lines_and_exports),

@@ -1,4 +1,5 @@
 // Speeds of sessions on recordings: in FLOP/s where the FLOP are known, else as shares.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/mem.h"
@@ -149,7 +150,7 @@ static void test_own_unit(void **state)
     assert_string_equal(text_of(listed_session(b, 1), "rate_unit"), "cells/s");
 }
 
-int main(void)
+TEST_GROUP(flop)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_unknown_flop), FLOW_TEST(test_export_for_others), FLOW_TEST(test_known_flop),

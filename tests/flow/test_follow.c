@@ -1,4 +1,5 @@
 // `watch --plain`: what another process runs, told in the lines of `tune --plain`.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/str.h"
@@ -115,7 +116,7 @@ static void test_nothing_to_follow(void **state)
     assert_refused(&r, 2, "'x' is not a session number", NULL);
 }
 
-int main(void)
+TEST_GROUP(follow)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_steered),

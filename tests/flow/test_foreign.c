@@ -1,11 +1,11 @@
 // Shaders that others wrote: taken as they are, with macros, files that they include,
 // specialization constants, push constants, several views of a binding, passes with scratch memory
 // between; and what is wrong with one is told with file, line and what to do.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/file.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // Sums each row of A in `parts` parts, as other projects write such kernels.
@@ -293,7 +293,7 @@ static void folder_of_the_user(void **state)
     assert_contains(r.out, "trials  2  ok 2 ");
 }
 
-int main(void)
+TEST_GROUP(foreign)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(all_right),       FLOW_TEST(texts),

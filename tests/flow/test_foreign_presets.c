@@ -1,10 +1,10 @@
 // Presets for shaders of ggml and ncnn, where those are: all of them compile with what can be
 // chosen, small ones are tuned, and what their maintainers are handed back is right.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/str.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool has_foreign(void)
@@ -94,7 +94,7 @@ static void try_convolution(void **state)
                "{\"x\":8,\"y\":4,\"memory\":\"local\",\"sizes\":\"constant\"}");
 }
 
-int main(void)
+TEST_GROUP(foreign_presets)
 {
     const struct CMUnitTest tests[] = {FLOW_TEST(presets_of_others), FLOW_TEST(try_mul_mm),
                                        FLOW_TEST(try_mul_mat_vec), FLOW_TEST(try_convolution)};

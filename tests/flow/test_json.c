@@ -1,5 +1,6 @@
 // --json is a contract (docs/json.md): every line parses, every member is there and means what it
 // says.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/str.h"
@@ -243,7 +244,7 @@ static void test_ls(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(json)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_bowl),

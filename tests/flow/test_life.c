@@ -1,4 +1,5 @@
 // The life of a session between processes: pausing, stopping, signals, background, death.
+#include "group.h"
 #include "sessions.h"
 
 #include <inttypes.h>
@@ -203,7 +204,7 @@ static void test_seconds(void **state)
     assert_int_equal(count_events(&e, "trial"), 0);
 }
 
-int main(void)
+TEST_GROUP(life)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_pause_and_go_on),

@@ -1,7 +1,7 @@
 // `tune --like`: a new session from what another one stored.
+#include "group.h"
 #include "sessions.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -163,7 +163,7 @@ static void test_wrong_words(void **state)
     assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 1);
 }
 
-int main(void)
+TEST_GROUP(like)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_same_seed),   FLOW_TEST(test_paths_are_stored_whole),

@@ -3,11 +3,11 @@
 //
 // Without /proc is tested where whoever runs the tests may mount something over it in a namespace
 // of its own; else the test says that it is skipped.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/str.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -202,7 +202,7 @@ static void test_no_proc(void **state)
     assert_ok(&r);
 }
 
-int main(void)
+TEST_GROUP(limits)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_little_memory),  FLOW_TEST(test_little_stack),

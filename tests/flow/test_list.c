@@ -1,7 +1,7 @@
 // Lists of trials: in some order, the first few, as CSV.
+#include "group.h"
 #include "sessions.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -192,7 +192,7 @@ static void test_wrong_words(void **state)
     assert_refused(&r, 2, "--top", "'0'");
 }
 
-int main(void)
+TEST_GROUP(list)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_fastest_first), FLOW_TEST(test_other_orders),

@@ -1,4 +1,5 @@
 // Notes on sessions, and removing them.
+#include "group.h"
 #include "sessions.h"
 
 #include <string.h>
@@ -131,7 +132,7 @@ static void test_remove_a_running_session(void **state)
     assert_int_equal(count_sessions(b), 0);
 }
 
-int main(void)
+TEST_GROUP(manage)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_note),

@@ -1,5 +1,6 @@
 // Strategies with a model, as users and scripts see them: how good the model is, and what it learns
 // from other sessions.
+#include "group.h"
 #include "sessions.h"
 
 #include <signal.h>
@@ -233,7 +234,7 @@ static void test_refused(void **state)
     assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 0);
 }
 
-int main(void)
+TEST_GROUP(model)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_refits),   FLOW_TEST(test_without), FLOW_TEST(test_killed),

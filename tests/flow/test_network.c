@@ -1,4 +1,5 @@
 // Networks: what `check` and `ops` say of those that ship, against what their papers' tables give.
+#include "group.h"
 #include "program.h"
 
 #include <math.h>
@@ -212,7 +213,7 @@ static void test_words(void **state)
     assert_refused(&r, 2, "image=66: a size is a whole number from 67", NULL);
 }
 
-int main(void)
+TEST_GROUP(network)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_shipped),

@@ -1,4 +1,5 @@
 // A network as one session: its rounds, its death and resurrection, what is known already.
+#include "group.h"
 #include "sessions.h"
 
 #include <signal.h>
@@ -362,7 +363,7 @@ static void test_refused(void **state)
     assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 0);
 }
 
-int main(void)
+TEST_GROUP(network_tune)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_one_session), FLOW_TEST(test_death), FLOW_TEST(test_budget_grows),

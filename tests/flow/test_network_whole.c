@@ -1,4 +1,5 @@
 // Networks that run as a whole while they are tuned, on the device of this machine.
+#include "group.h"
 #include "sessions.h"
 
 #include <signal.h>
@@ -160,7 +161,7 @@ static void test_too_large(void **state)
     assert_refused(&r, 1, "MB of memory, the device has", "--set makes a network smaller");
 }
 
-int main(void)
+TEST_GROUP(network_whole)
 {
     if (!has_device())
         return 77;

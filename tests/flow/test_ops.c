@@ -1,4 +1,5 @@
 // `ops`: what there is to tune.
+#include "group.h"
 #include "sessions.h"
 
 #include <string.h>
@@ -77,7 +78,7 @@ static void test_words(void **state)
     assert_refused(&r, 2, "no operator, preset or network", "small.lua");
 }
 
-int main(void)
+TEST_GROUP(ops)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_operators),

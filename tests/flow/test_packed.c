@@ -1,5 +1,6 @@
 // Inputs whose packing depends on the configuration: a kernel that packs them once, before the
 // others are timed.
+#include "group.h"
 #include "sessions.h"
 
 #include <string.h>
@@ -105,7 +106,7 @@ static void nothing_is_hidden(void **state)
                    "packed.lua:7");
 }
 
-int main(void)
+TEST_GROUP(packed)
 {
     const struct CMUnitTest tests[] = {FLOW_TEST(all_are_right), FLOW_TEST(nothing_is_hidden)};
     return has_device() ? cmocka_run_group_tests(tests, NULL, NULL) : EXIT_SKIPPED;

@@ -1,4 +1,5 @@
 // How long the tests have waited, as they count it.
+#include "group.h"
 #include "patience.h"
 
 #include "program.h"
@@ -113,7 +114,7 @@ static void test_who_stands_in_line_is_not_counted(void **state)
     assert_true(spent_s < 0.7 * passed_s);
 }
 
-int main(void)
+TEST_GROUP(patience)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_below),

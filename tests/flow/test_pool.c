@@ -1,12 +1,12 @@
 // Trials that the workers of a pool measure: with a real nats-server, which is killed, and with
 // workers and runs that come late, are killed, stand still, drift, or lie.
+#include "group.h"
 #include "pool_run.h"
 
 #include "base/file.h"
 #include "base/str.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -235,7 +235,7 @@ static void test_set_aside(void **state)
     assert_contains(r.err, "a fixed kernel takes ");
 }
 
-int main(void)
+TEST_GROUP(pool)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_same),

@@ -1,11 +1,11 @@
 // Who is let into a pool, by which door, and what it is told who is not: passwords, credentials,
 // certificates, rights; and what a server does not take.
+#include "group.h"
 #include "pool_run.h"
 
 #include "base/str.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -216,7 +216,7 @@ static void test_not_built(void **state)
     assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 0);
 }
 
-int main(void)
+TEST_GROUP(pool_entry)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_refused),  FLOW_TEST(test_not_permitted), FLOW_TEST(test_full),

@@ -1,10 +1,10 @@
 // prove: the report holds what there is, whatever happens meanwhile, and nothing that is private.
+#include "group.h"
 #include "sessions.h"
 
 #include "record/unpack.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -159,7 +159,7 @@ static void test_refused(void **state)
     assert_refused(&r, 1, "prove.db", "may not grow past");
 }
 
-int main(void)
+TEST_GROUP(prove)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_short), FLOW_TEST(test_recorded),    FLOW_TEST(test_wrong_and_lost),

@@ -1,4 +1,5 @@
 // Who is the best of a session: the final race, the next one, and none when there is nothing to do.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/str.h"
@@ -91,7 +92,7 @@ static void test_next_race(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(race)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_nothing_left),

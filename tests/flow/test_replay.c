@@ -1,11 +1,11 @@
 // `replay`, sessions on a recording, and sessions as recordings.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/str.h"
 
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -473,7 +473,7 @@ static void test_network_refusals(void **state)
     assert_refused(&r, 2, "does not go with --noise", NULL);
 }
 
-int main(void)
+TEST_GROUP(replay)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_objects),

@@ -1,12 +1,12 @@
 // A run that is killed at any moment and resumed is the run that was never killed: the same
 // configurations in the same order with the same outcomes, whatever the number of workers.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/rng.h"
 #include "base/str.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -403,7 +403,7 @@ static void test_exhausted_stays_as_it_is(void **state)
     assert_string_equal(RUN(b, "show", "1", "--json").out, json);
 }
 
-int main(void)
+TEST_GROUP(resume)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_workers_do_not_matter),

@@ -1,10 +1,10 @@
 // What the commands that read space files have given up by then: they try it (TILEWALK_ESCAPE).
+#include "group.h"
 #include "sessions.h"
 
 #include "base/file.h"
 #include "base/sandbox.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -155,7 +155,7 @@ static void test_paths_of_all_kinds(void **state)
     assert_ok(&r);
 }
 
-int main(void)
+TEST_GROUP(sandbox)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_each_command_is_confined), FLOW_TEST(test_a_switch_turns_it_off),

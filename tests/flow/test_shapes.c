@@ -1,12 +1,12 @@
 // One configuration for several shapes: against each shape measured alone in whole, killed and gone
 // on with, on the device, and what is refused.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/str.h"
 
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SHAPES = 3, POINTS = 375 };
@@ -326,7 +326,7 @@ static void test_on_device(void **state)
     check_card(b);
 }
 
-int main(void)
+TEST_GROUP(shapes)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_against_all),

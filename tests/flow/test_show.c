@@ -1,10 +1,10 @@
 // What becomes of a search, as `tune`, `show` and `ls` tell it to programs and to people.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/str.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -278,7 +278,7 @@ static void test_statistics(void **state)
     assert_refused(&r, 1, "damaged", "statistics");
 }
 
-int main(void)
+TEST_GROUP(show)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_show_equals_tune), FLOW_TEST(test_plain_text),

@@ -1,10 +1,10 @@
 // The kernel of a trial, whatever became of the trial: `show ID --trial N --glsl|--spirv`.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/file.h"
 #include "base/str.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -159,7 +159,7 @@ static void test_words(void **state)
     assert_refused(&r, 1, "100000", NULL);
 }
 
-int main(void)
+TEST_GROUP(show_trial)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_glsl),

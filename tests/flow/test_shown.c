@@ -1,10 +1,10 @@
 // What strangers wrote into space files, databases and names cannot steer the terminal that it is
 // printed on, nor forge a line.
 #include "base/shown.h"
+#include "group.h"
 #include "sessions.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -164,7 +164,7 @@ static void test_databases(void **state)
     json_of(b, r.out);
 }
 
-int main(void)
+TEST_GROUP(shown)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_space_files),

@@ -1,4 +1,5 @@
 // Sessions and processes: signals, death, a life in the background, several runners.
+#include "group.h"
 #include "sessions.h"
 
 #include <inttypes.h>
@@ -267,7 +268,7 @@ static void test_many_processes(void **state)
         assert_string_equal(sequence(b, 1), sequence(b, id));
 }
 
-int main(void)
+TEST_GROUP(signal)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_interrupt),

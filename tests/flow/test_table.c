@@ -1,11 +1,11 @@
 // Exports of one file: the landscape as CSV, tables of kernels over many shapes, and looking
 // problems up in them.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/file.h"
 #include "base/str.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void make_synthetic(struct box *b)
@@ -280,7 +280,7 @@ static void test_measured(void **state)
     free(bytes);
 }
 
-int main(void)
+TEST_GROUP(table)
 {
     const struct CMUnitTest anywhere[] = {
         FLOW_TEST(test_csv),       FLOW_TEST(test_form),          FLOW_TEST(test_no_form),

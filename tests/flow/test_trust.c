@@ -1,4 +1,5 @@
 // Whether results can be trusted: a device that others disturb, kernels that leave their arrays.
+#include "group.h"
 #include "sessions.h"
 
 #include <string.h>
@@ -78,7 +79,7 @@ static void what_leaves_its_arrays_never_wins(void **state)
     assert_contains(r.out, "trials  3  ok 3 ");
 }
 
-int main(void)
+TEST_GROUP(trust)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(what_leaves_its_arrays_never_wins),

@@ -1,5 +1,6 @@
 // Warm starts: what a session gives is what another one begins with, moved to fit it, and what it
 // is resumed from.
+#include "group.h"
 #include "sessions.h"
 
 #include <signal.h>
@@ -262,7 +263,7 @@ static void test_recording(void **state)
     assert_true(number_of(listed_session(b, 2), "best_tflops") > 0);
 }
 
-int main(void)
+TEST_GROUP(warm)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_record),        FLOW_TEST(test_same_space), FLOW_TEST(test_other_shape),

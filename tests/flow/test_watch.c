@@ -1,4 +1,5 @@
 // What others do to the database of a run: take it away, put another there, lock it.
+#include "group.h"
 #include "sessions.h"
 
 #include "base/str.h"
@@ -155,7 +156,7 @@ static void test_interrupted_while_locked(void **state)
     assert_true(str_starts(sequence(b, 1), before));
 }
 
-int main(void)
+TEST_GROUP(watch)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_removed),

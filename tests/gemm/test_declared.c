@@ -2,15 +2,12 @@
 // former, and only legal points reach a compiler. Also the sizes of the paper's spaces, and that
 // legal points are not rare.
 #include "base/minmax.h"
+#include "group.h"
 #include "kernel/kernel.h"
 #include "variant.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define DEFINITION_POINTS 40
 #define COUNT(a)          (sizeof(a) / sizeof((a)[0]))
@@ -202,7 +199,7 @@ static void a_third_of_rich_spaces_is_legal(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(declared)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(papers_spaces_have_their_sizes),

@@ -1,18 +1,14 @@
 // The size of subgroups as a parameter of every preset: there where a device offers several, and
 // then workgroups are whole subgroups; nothing of it where it has one. Matrix units have the
 // smallest.
+#include "group.h"
 #include "variant.h"
 
 #include "space/custom_operation.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { DRAWN = 12, LEAST = 16, MOST = 64, MOST_SUBGROUPS = 8 };
 
@@ -146,7 +142,7 @@ static void test_presets(void **state)
     variant_each_preset(check_both);
 }
 
-int main(void)
+TEST_GROUP(subgroups)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_presets),

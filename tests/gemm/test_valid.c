@@ -1,20 +1,16 @@
 // What every shipped preset generates is SPIR-V as Vulkan 1.1 wants it, by Khronos' own validator:
 // random legal points, for a CPU device and a GPU, with the shipped sizes and with odd ones.
 #include "base/mem.h"
+#include "group.h"
 #include "kernel/disassemble.h"
 #include "kernel/kernel.h"
 #include "variant.h"
 
 #include "base/str.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define POINTS     6
 #define MOST_SIZES 64
@@ -147,7 +143,7 @@ static void test_broken_module(void **state)
     spirv_finish(&spirv);
 }
 
-int main(void)
+TEST_GROUP(valid)
 {
     kernel_setup();
     const struct CMUnitTest tests[] = {

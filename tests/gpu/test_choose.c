@@ -1,15 +1,12 @@
 // What needs no device: choice, identity, statistics, timestamps, repeats, results.
+#include "group.h"
+
 #include "base/str.h"
 #include "gpu/vk.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct gpu_info devices[] = {
     {.index = 0, .name = "NVIDIA GeForce RTX 4090", .runs = true},
@@ -270,7 +267,7 @@ static void test_default_timing(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(choose)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choose),         cmocka_unit_test(test_refused),

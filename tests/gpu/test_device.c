@@ -2,15 +2,11 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "gpu/vk.h"
+#include "group.h"
 #include "rig.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define N 4096
 #define GROUPS                                                                                     \
@@ -336,7 +332,7 @@ static void test_close_after_timeout(void **state)
     gpu_close(NULL);
 }
 
-int main(void)
+TEST_GROUP(device)
 {
     struct fixture f = {.g = rig_open(false)};
     if (!f.g)

@@ -1,15 +1,12 @@
 // Which manifests the loader would read, in folders of ours.
+#include "group.h"
+
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "gpu/gpu.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -134,7 +131,7 @@ static int teardown(void **state)
     return status;
 }
 
-int main(void)
+TEST_GROUP(drivers)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(standard_folders_in_their_order),

@@ -1,11 +1,9 @@
 // Which of the products that a driver lists are matrix units to us.
+#include "group.h"
+
 #include "gpu/vk.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 enum { F16 = 0, F32 = 1, F64 = 2, I8 = 3, I32 = 5, U8 = 7 };
 enum { WORKGROUP = 2, SUBGROUP = 3 };
@@ -59,7 +57,7 @@ static void others(void **state)
     assert_int_equal(taken(p), 0);
 }
 
-int main(void)
+TEST_GROUP(matrix)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types),

@@ -1,14 +1,11 @@
 // First runs in parts: every workgroup exactly once, whatever the grid and the size of the parts.
 #include "base/rng.h"
 #include "gpu/vk.h"
+#include "group.h"
 #include "rig.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { WORDS = 4096, PART = 32 };
 
@@ -133,7 +130,7 @@ static void test_not_enough_time(void **state)
     gpu_pipeline_destroy(g, slow);
 }
 
-int main(void)
+TEST_GROUP(parts)
 {
     struct gpu *g = rig_open(false);
     if (!g)

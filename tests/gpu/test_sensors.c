@@ -1,19 +1,16 @@
 // What is read of a device's clocks: from a library of ours in NVML's place, and from made-up trees
 // of sysfs.
+#include "group.h"
+
 #include "base/file.h"
 #include "gpu/sensors.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define BUS "0000:01:00.0"
 
@@ -238,7 +235,7 @@ static void nothing_tells_of_others(void **state)
     refused(&(struct gpu_info){.vendor_id = 0x1002}, "VK_EXT_pci_bus_info");
 }
 
-int main(void)
+TEST_GROUP(sensors)
 {
 #define SENSORS_TEST(name) cmocka_unit_test_setup_teardown(name, plant, fell)
     const struct CMUnitTest tests[] = {

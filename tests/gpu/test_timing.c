@@ -3,13 +3,10 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "gpu/vk.h"
+#include "group.h"
 #include "rig.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 #define N 8192
 
@@ -193,7 +190,7 @@ static void test_samples_are_per_run(void **state)
         fail_msg("ratio %g with %d repeats", ratio, many.repeats);
 }
 
-int main(void)
+TEST_GROUP(timing)
 {
     struct fixture f = {.g = rig_open(false)};
     if (!f.g)

@@ -3,16 +3,12 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "gpu/vk.h"
+#include "group.h"
 #include "rig.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define N 4096
 
@@ -102,7 +98,7 @@ static void test_same_identity(void **state)
     gpu_close(plain);
 }
 
-int main(void)
+TEST_GROUP(validation)
 {
     struct gpu *g = rig_open(true);
     if (!g)

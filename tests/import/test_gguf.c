@@ -1,18 +1,15 @@
 // GGUF files as network files: which products, how often; and one clear line for each lie.
+#include "group.h"
+
 #include "base/file.h"
 #include "import/import.h"
 #include "script/network.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char path[] = "/tmp/tilewalk-gguf-XXXXXX";
 
@@ -359,7 +356,7 @@ static int tear_down(void **state)
     return unlink(path);
 }
 
-int main(void)
+TEST_GROUP(gguf)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_counted), cmocka_unit_test(tokens_are_three_by_default),

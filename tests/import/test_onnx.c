@@ -1,16 +1,12 @@
 // ONNX files: what becomes of nodes, and of files that are wrong.
+#include "group.h"
 #include "onnx_text.h"
 
 #include "base/file.h"
 #include "import/import.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SIZES(...) ((const int[]){__VA_ARGS__, 0})
@@ -379,7 +375,7 @@ static void what_was_recorded_is_held(void **state)
     str_finish(&old);
 }
 
-int main(void)
+TEST_GROUP(onnx)
 {
     char name[] = "/tmp/tilewalk-onnx-XXXXXX";
     folder = mkdtemp(name);

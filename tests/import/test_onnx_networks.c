@@ -2,7 +2,8 @@
 // that TILEWALK_NETWORKS names has light_NAME.onnx and light_NAME_output_0.pb; what flows in is
 // arange(n) / n, and ONNX allows its backends a relative 1e-3 and an absolute 1e-7.
 //
-// Without names: shufflenet. `test_import_onnx_networks NAME...` runs others.
+// TILEWALK_NETWORK names it, shufflenet else.
+#include "group.h"
 #include "onnx_run.h"
 
 #include "base/file.h"
@@ -10,7 +11,6 @@
 #include "trial/source.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -112,11 +112,9 @@ static void clean_up(void)
     rmdir(work);
 }
 
-int main(int argc, char **argv)
+TEST_GROUP(onnx_networks)
 {
     const char *folder = getenv("TILEWALK_NETWORKS");
-    if (argc == 2 && strcmp(argv[1], WORKER_COMMAND) == 0)
-        return worker_main();
     if (!folder || !file_is_folder(folder)) {
         puts("skipped: no networks (TILEWALK_NETWORKS names a folder of them)");
         return 77;
@@ -125,9 +123,8 @@ int main(int argc, char **argv)
              getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     if (!mkdtemp(work))
         return 1;
-    int failed = argc > 1 ? 0 : !run(folder, "shufflenet");
-    for (int i = 1; i < argc; i++)
-        failed += !run(folder, argv[i]);
+    const char *name = getenv("TILEWALK_NETWORK");
+    int failed = !run(folder, name ? name : "shufflenet");
     clean_up();
     return failed > 0;
 }

@@ -1,19 +1,15 @@
 // ONNX's own conformance models, of one node each, as the distribution has them: what is imported
 // has to give what their authors recorded. Computed by the operators' references; that kernels give
 // the same is what every trial verifies.
+#include "group.h"
 #include "onnx_run.h"
 
 #include "base/file.h"
 #include "import/import.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <dirent.h>
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -172,7 +168,7 @@ static void models_of_one_node_agree(void **state)
     assert_true(count[PASSED] >= LEAST_PASSED);
 }
 
-int main(void)
+TEST_GROUP(onnx_nodes)
 {
     if (!file_is_folder(NODES)) {
         puts("skipped: no conformance models (libonnx-testdata)");

@@ -1,12 +1,9 @@
 // ONNX models that are rarely met, or made to do harm: what is imported of them computes what they
 // say, and the rest is named.
+#include "group.h"
 #include "onnx_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #define SIZES(...)       ((const int[]){__VA_ARGS__, 0})
@@ -415,7 +412,7 @@ static void sparse_constants_are_named(void **state)
     expect_refused(&g, "reads 'w', which nothing gives (sparse constants are not read)");
 }
 
-int main(void)
+TEST_GROUP(onnx_odd)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants_of_all_types_are_cast),

@@ -1,17 +1,14 @@
 // Logs of GGML_VK_PERF_LOGGER, of old and new versions, as network files.
+#include "group.h"
+
 #include "base/file.h"
 #include "import/import.h"
 #include "script/network.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char path[] = "/tmp/tilewalk-log-XXXXXX";
 
@@ -157,7 +154,7 @@ static int tear_down(void **state)
     return unlink(path);
 }
 
-int main(void)
+TEST_GROUP(perf_log)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_of_all_versions_are_known),

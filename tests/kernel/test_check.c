@@ -1,12 +1,10 @@
 // Whether a device can take a module: every limit that it exceeds, one sentence for the first.
+#include "group.h"
+
 #include "kernel/kernel.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void test_check(void **state)
 {
@@ -192,7 +190,7 @@ static void test_check_length(void **state)
     assert_non_null(strstr(reason, "1048577 words > 1048576"));
 }
 
-int main(void)
+TEST_GROUP(check)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_check),           cmocka_unit_test(test_check_features),

@@ -1,16 +1,14 @@
 // Modules whose accesses are checked are modules still, checked where that is needed, and damaged
 // ones harm nobody. What they find is for tests/trial to see, on a device.
+#include "group.h"
+
 #include "kernel/checked.h"
 
 #include "base/mem.h"
 #include "base/rng.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define HEAD                                                                                       \
     "#version 450\nlayout(local_size_x = 4) in;\n"                                                 \
@@ -162,7 +160,7 @@ static void words_are_explained(void **state)
     assert_int_equal(kernel_outside_access(UINT32_C(1) << 31), ACCESS_LOCAL);
 }
 
-int main(void)
+TEST_GROUP(checked)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_plainly_inside_is_left_alone),

@@ -1,13 +1,11 @@
 // GLSL to SPIR-V: what is accepted, and where errors point.
+#include "group.h"
+
 #include "base/str.h"
 #include "kernel/kernel.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define HEAD "#version 450\nlayout(local_size_x = 8) in;\n"
 
@@ -135,7 +133,7 @@ static int setup(void **state)
     return 0;
 }
 
-int main(void)
+TEST_GROUP(compile)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_module),

@@ -1,18 +1,15 @@
 // Compilers of the user's: a real one where there is one, and scripts that fail in all ways.
+#include "group.h"
+
 #include "base/file.h"
 #include "base/mem.h"
 #include "kernel/external.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define HEAD "#version 450\nlayout(local_size_x = 8) in;\n"
 static const char good[] =
@@ -202,7 +199,7 @@ static int teardown(void **state)
     return status;
 }
 
-int main(void)
+TEST_GROUP(external)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scripts_that_fail),

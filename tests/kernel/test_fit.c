@@ -1,18 +1,15 @@
 // Specialization constants become constants: against C for what is computed from them, and for what
 // a module cannot be given. SPIR-V from texts, damaged ones too.
+#include "group.h"
+
 #include "kernel/fit.h"
 
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/str.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct spirv compile(const char *glsl)
 {
@@ -187,7 +184,7 @@ static void damaged(void **state)
     arena_finish(&a);
 }
 
-int main(void)
+TEST_GROUP(fit)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_as_c),

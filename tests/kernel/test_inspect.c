@@ -1,17 +1,14 @@
 // What the SPIR-V reader finds, against hand counts, against the layouts that glslang itself
 // computes, and against damaged modules.
+#include "group.h"
+
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/str.h"
 #include "kernel/fit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define SIZE "layout(local_size_x = 4, local_size_y = 2, local_size_z = 3) in;\n"
 
@@ -477,7 +474,7 @@ static int setup(void **state)
     return 0;
 }
 
-int main(void)
+TEST_GROUP(inspect)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_local_size),

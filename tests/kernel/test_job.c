@@ -1,13 +1,11 @@
 // A job gives back what it holds, also twice.
+#include "group.h"
+
 #include "kernel/job.h"
 
 #include "base/mem.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static struct job two_passes(void)
 {
@@ -33,7 +31,7 @@ static void test_finish(void **state)
     job_finish(&j);
 }
 
-int main(void)
+TEST_GROUP(job)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_finish)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,17 +1,14 @@
 // Push constants of blocks of all shapes against what is given: each number at its byte and of its
 // type.
+#include "group.h"
+
 #include "kernel/push.h"
 
 #include "base/str.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct spirv compile(struct arena *a, const char *members)
 {
@@ -140,7 +137,7 @@ static int setup(void **state)
     return 0;
 }
 
-int main(void)
+TEST_GROUP(push)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agree_or_tell),

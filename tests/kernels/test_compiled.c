@@ -3,20 +3,17 @@
 // the one where kernels choose their subgroups. In this process, as opening that driver takes
 // longer than compiling all five kernels of most presets: the program does the same in workers
 // (check --compile), for which tests/flow/test_compile.c is there.
+#include "group.h"
+
 #include "gpu/gpu.h"
 #include "kernel/kernel.h"
 #include "script/script.h"
 #include "trial/candidate.h"
 #include "trial/operator.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define AMD     "/usr/share/vulkan/icd.d/radeon_icd.x86_64.json"
 #define LAYER   "/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json"
@@ -124,7 +121,7 @@ static void every_preset_compiles(void **state)
     compile_all("vega10", false);
 }
 
-int main(void)
+TEST_GROUP(compiled)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_preset_compiles)};
     return cmocka_run_group_tests_name("compiled", tests, NULL, NULL);

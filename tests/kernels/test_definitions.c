@@ -2,17 +2,13 @@
 // indices, the same tensor twice, lengths that no tile divides, reductions of reductions, choices
 // by what is read), and the presets that have several.
 #include "define/program.h"
+#include "group.h"
 #include "proof.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { DRAWS = 200000, MOST_STATEMENTS = 150 }; // CPU drivers translate about a thousand a second
 
@@ -128,7 +124,7 @@ static void nothing_was_said(void **state)
     assert_int_equal(gpu_validation_messages(gpu), 0);
 }
 
-int main(void)
+TEST_GROUP(definitions)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(odd_definitions),

@@ -2,22 +2,18 @@
 // and configuration of each, with the validation layer listening where it is installed.
 // `tilewalk prove` is the same with many.
 //
-//     test_kernels gemm 20        20 of each type, layout and the like of one preset
+//     TILEWALK_PRESET=gemm TILEWALK_ROUNDS=20    20 of each type, layout and the like of one preset
 #include "engine/cell.h"
 #include "engine/sample.h"
+#include "group.h"
 #include "kernel/kernel.h"
 #include "proof.h"
 
 #include "base/str.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MOST_STATEMENTS 150 // CPU drivers translate about a thousand a second
 
@@ -121,12 +117,11 @@ static void nothing_was_said(void **state)
     assert_int_equal(gpu_validation_messages(gpu), 0);
 }
 
-int main(int argc, char **argv)
+TEST_GROUP(kernels)
 {
-    if (argc == 3) {
-        only = argv[1];
-        rounds = atoi(argv[2]);
-    }
+    only = getenv("TILEWALK_PRESET");
+    if (getenv("TILEWALK_ROUNDS"))
+        rounds = atoi(getenv("TILEWALK_ROUNDS"));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faults_are_found),
         cmocka_unit_test(all_cells_are_right),

@@ -1,14 +1,11 @@
 // What accesses touch, against loops that are run one iteration after the other.
 #include "model/access.h"
 
+#include "group.h"
 #include "nests.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static void check_touched(const struct nest_point *p, int statement, int access,
                           const struct access_use *u)
@@ -148,7 +145,7 @@ static void test_what_another_statement_wrote(void **state)
     space_and_nest_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(access)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_running_it),

@@ -1,16 +1,13 @@
 // The actor-critic's gradients against finite differences, its masks, and which way its losses
 // pull.
+#include "group.h"
+
 #include "model/actor_critic.h"
 
 #include "base/mem.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { INPUTS = 5, HIDDEN = 16, ACTIONS = 6 };
 
@@ -214,7 +211,7 @@ static void test_step_takes_the_mean_and_clips(void **state)
     assert_true(moved[2] > 0 && moved[2] < 1e-4); // but for gradients of epsilon's size
 }
 
-int main(void)
+TEST_GROUP(actor_critic)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradient_of_sound_loss),

@@ -1,4 +1,6 @@
 // Boosted trees: what they learn, when they stop, and that the same is the same.
+#include "group.h"
+
 #include "model/booster.h"
 
 #include "base/mem.h"
@@ -6,12 +8,7 @@
 #include "model/recall.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { ROWS = 300, WIDTH = 6, TRIES = 200 };
 
@@ -282,7 +279,7 @@ static void test_stops(void **state)
     free(d);
 }
 
-int main(void)
+TEST_GROUP(booster)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_learns),

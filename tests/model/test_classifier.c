@@ -1,13 +1,10 @@
 // A forest of random trees: what it learns, by weight, and what its trees say of themselves.
+#include "group.h"
+
 #include "base/mem.h"
 #include "model/classifier.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { WIDTH = 5, ROWS = 300, TREES = 100 };
 
@@ -134,7 +131,7 @@ static void test_wide_values(void **state)
     classifier_destroy(g);
 }
 
-int main(void)
+TEST_GROUP(classifier)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tells_apart),

@@ -1,15 +1,12 @@
 // Coordinates of configurations: each kind of parameter and a profile by hand, and nearness as on
 // the graphs.
+#include "group.h"
 #include "model/coordinates.h"
 #include "nests.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static void add_numbers(struct space *s, const char *name, int count, const double *number)
 {
@@ -134,7 +131,7 @@ static void test_profile_of_vectors(void **state)
     space_and_nest_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(coordinates)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_discrete),

@@ -1,14 +1,10 @@
 // Configurations as rows of numbers: the parameters themselves.
 #include "model/features.h"
 
+#include "group.h"
 #include "spaces.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static bool on_path(void *context, int i, int j)
 {
@@ -132,7 +128,7 @@ static void test_without_a_nest_there_is_only_knob(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(features_knob)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_row_by_hand),

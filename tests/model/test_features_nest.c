@@ -2,16 +2,12 @@
 // other.
 #include "model/features.h"
 
+#include "group.h"
 #include "nests.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static double logarithm(double x)
 {
@@ -373,7 +369,7 @@ static void test_what_is_like_what(void **state)
     space_and_nest_destroy(u);
 }
 
-int main(void)
+TEST_GROUP(features_nest)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_itervar_against_running_it),

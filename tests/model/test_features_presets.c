@@ -1,15 +1,12 @@
 // Rows of random configurations of every preset that declares a loop nest.
+#include "group.h"
+
 #include "model/features.h"
 
 #include "script/script.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { CONFIGS = 10000, KINDS = FEATURES_TREE + 1 };
 
@@ -95,7 +92,7 @@ static void test_sizes_do_not_matter(void **state)
     script_destroy(b);
 }
 
-int main(void)
+TEST_GROUP(features_presets)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_are_finite),

@@ -1,15 +1,12 @@
 // The random forest: what one tree says, the law of total variance, learning.
+#include "group.h"
+
 #include "base/mem.h"
 #include "base/rng.h"
 #include "model/forest.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { ROWS = 400, WIDTH = 3 };
 
@@ -77,7 +74,7 @@ static void test_learns(void **state)
     forest_destroy(NULL);
 }
 
-int main(void)
+TEST_GROUP(forest)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_split),

@@ -1,13 +1,11 @@
 // Gaussian process regression: against the formulas computed another way, and what it learns.
+#include "group.h"
+
 #include "model/gp.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { WIDTH = 3, POINTS = 12, QUERIES = 5 };
 
@@ -332,7 +330,7 @@ static void test_promise_counts_worth(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(gp)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_prediction_is_the_formula),

@@ -1,13 +1,11 @@
 // Intervals: they hold the shares that they should, whatever the results are like.
+#include "group.h"
+
 #include "base/rng.h"
 #include "model/intervals.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 typedef double draw_function(struct rng *r);
 
@@ -67,7 +65,7 @@ static void begins_as_a_normal_distribution(void **state)
     assert_true(fabs(erf(i.nine_in_ten / sqrt(2)) - 0.9) < 1e-4);
 }
 
-int main(void)
+TEST_GROUP(intervals)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(holds_its_shares),
                                        cmocka_unit_test(begins_as_a_normal_distribution)};

@@ -1,15 +1,12 @@
 // The LSTM policy: gradients, masks, and what REINFORCE makes of them.
+#include "group.h"
+
 #include "model/reinforce.h"
 
 #include "base/mem.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { STEPS = 5, HIDDEN = 4, EMBEDDING = 3, ALL = 3 + 2 + 4 + 1 + 3 };
 
@@ -321,7 +318,7 @@ static void test_adam(void **state)
     assert_true(adam_clip(2, v, 1) == 5 && fabs(v[0] - 0.6) < 1e-15 && fabs(v[1] - 0.8) < 1e-15);
 }
 
-int main(void)
+TEST_GROUP(lstm)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradient_by_finite_differences),

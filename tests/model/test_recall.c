@@ -1,13 +1,11 @@
 // Measures of an order, against examples by hand.
+#include "group.h"
+
 #include "model/recall.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 static void expect(double value, double wanted)
 {
@@ -59,7 +57,7 @@ static void test_correlation_by_hand(void **state)
     assert_true(isnan(rank_correlation(0, rising, rising)));
 }
 
-int main(void)
+TEST_GROUP(recall)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_recall_by_hand),

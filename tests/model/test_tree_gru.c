@@ -1,17 +1,13 @@
 // The network over loop trees: its rows, its gradient, and what it learns.
 #include "model/tree_gru.h"
 
+#include "group.h"
 #include "model/features.h"
 #include "model/tree_net.h"
 #include "nests.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // --- rows ---
 
@@ -339,7 +335,7 @@ static void test_stops(void **state)
     forget_data(&d);
 }
 
-int main(void)
+TEST_GROUP(tree_gru)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_of_the_product),

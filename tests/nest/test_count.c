@@ -1,13 +1,9 @@
 // What is counted of shaders whose figures are known.
+#include "group.h"
 #include "spirv_count.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define HEAD                                                                                       \
     "#version 450\n"                                                                               \
@@ -93,7 +89,7 @@ static void test_unknown(void **state)
     assert_string_equal(e.text, "unknown instruction 145");
 }
 
-int main(void)
+TEST_GROUP(count)
 {
     kernel_setup();
     const struct CMUnitTest tests[] = {

@@ -3,18 +3,14 @@
 // what is launched.
 //
 // Sizes are such that the first workgroup has no tail: a nest counts tails as full.
+#include "group.h"
 #include "nest_count.h"
 #include "variant.h"
 
 #include "base/mem.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum {
     PLAIN = 18,          // index of the first product that is none, in products
@@ -358,7 +354,7 @@ static void test_mutants(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(presets)
 {
     kernel_setup();
     const struct CMUnitTest tests[] = {

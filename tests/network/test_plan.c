@@ -1,16 +1,13 @@
 // Plans: what lies where, held against every order in which values could be placed; and what comes
 // back from JSON.
+#include "group.h"
+
 #include "network/plan.h"
 
 #include "base/rng.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MOST_STEPS 7
 #define UNIT       PLAN_PLACE_BYTES
@@ -207,7 +204,7 @@ static void test_json(void **state)
     free(twice);
 }
 
-int main(void)
+TEST_GROUP(plan)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_placement),

@@ -1,4 +1,5 @@
 // Recordings on declared spaces: which parameter is which, and which value.
+#include "group.h"
 #include "help.h"
 #include "record/declared.h"
 
@@ -206,7 +207,7 @@ static void entries_stay_as_they_were(void **state)
     recording_destroy(r);
 }
 
-int main(void)
+TEST_GROUP(declared)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_matched_by_what_they_say),

@@ -1,8 +1,8 @@
 // T4 results, KTT and CLBlast output, and files that are none of them. The files are our own.
+#include "group.h"
 #include "help.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define T4(unit, results)                                                                          \
@@ -194,7 +194,7 @@ static void test_not_what_its_name_says(void **state)
     recording_destroy(must_read("x.json.gz", CLBLAST(CLBLAST_RESULT("16", "1.250"))));
 }
 
-int main(void)
+TEST_GROUP(formats)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_t4),

@@ -1,8 +1,8 @@
 // Kernel Tuner's cache files: every trap of the format under its name. The files are our own.
+#include "group.h"
 #include "help.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // A file with parameters x (2, 4, 8) and y (two texts), whose entries are given.
@@ -293,7 +293,7 @@ static void test_bad_input(void **state)
            "x.json:1: parameter 'x' is declared twice");
 }
 
-int main(void)
+TEST_GROUP(kernel_tuner)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_read),

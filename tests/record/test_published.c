@@ -1,10 +1,10 @@
 // Recordings that others published, where they are: TILEWALK_RECORDINGS names the folder. Without
 // it these tests are skipped.
+#include "group.h"
 #include "help.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static struct recording *read_published(const char *name)
 {
@@ -151,7 +151,7 @@ static void test_conditions_explain_what_is_absent(void **state)
     recording_destroy(read_published("T1-hotspot_milo.json"));
 }
 
-int main(void)
+TEST_GROUP(published)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),

@@ -1,10 +1,10 @@
 // Python's conditions and lists as T1 inputs write them, and those inputs.
+#include "group.h"
 #include "help.h"
 
 #include "record/rule.h"
 #include "record/value_list.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // a = 7, b = -2, s = "on"
@@ -333,7 +333,7 @@ static void test_absent_is_illegal(void **state)
     recording_destroy(rules);
 }
 
-int main(void)
+TEST_GROUP(rule)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),           cmocka_unit_test(test_conditions),

@@ -1,11 +1,11 @@
 // Our own format: every kind of parameter comes back as it was, and so does every entry.
+#include "group.h"
 #include "help.h"
 
 #include "base/file.h"
 #include "record/declared.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const items[] = {"n", "m", "k"}, *const labels[] = {"shared", "\"none\""};
@@ -318,7 +318,7 @@ static void test_bad_entries(void **state)
     refuse(FILE_OF(F, "{\"config\":[8],\"outcome\":\"ok\"}"), "x.json:5: parameter 'f'");
 }
 
-int main(void)
+TEST_GROUP(tilewalk)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_written_for_others),

@@ -1,10 +1,10 @@
 // Packed files: what gzip and xz write, several members, ends that are missing, bombs.
+#include "group.h"
 #include "help.h"
 
 #include "record/unpack.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <lzma.h>
@@ -187,7 +187,7 @@ static void test_bomb_is_no_recording(void **state)
     free(zeros);
 }
 
-int main(void)
+TEST_GROUP(unpack)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_gzip_xz),

@@ -1,10 +1,10 @@
 // Networks of recordings: what a schedule is played on, and that nothing beats the oracle.
+#include "group.h"
 #include "made.h"
 #include "simulate/network.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define TASKS 3
 
@@ -155,7 +155,7 @@ static void test_that_it_ends(void **state)
     tear_down(&f);
 }
 
-int main(void)
+TEST_GROUP(network)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_turns),

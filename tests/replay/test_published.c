@@ -1,11 +1,11 @@
 // Random search on every recording in the folder that TILEWALK_RECORDINGS names, against its closed
 // form.
 #include "base/file.h"
+#include "group.h"
 #include "made.h"
 
 #include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_recording(const char *name)
@@ -42,7 +42,7 @@ static void test_random_is_random(void **state)
     assert_true(checked > 0);
 }
 
-int main(void)
+TEST_GROUP(published)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_is_random)};
     enum { SKIPPED = 77 };

@@ -1,4 +1,5 @@
 // Random search on made-up recordings against its closed form: that replay is right.
+#include "group.h"
 #include "made.h"
 #include "spaces.h"
 
@@ -47,7 +48,7 @@ static void test_sparse(void **state)
     check((struct made){.space = space_huge(), .sampled = 300, .failing = 20}, "sparse");
 }
 
-int main(void)
+TEST_GROUP(random)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_valid),

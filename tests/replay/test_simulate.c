@@ -1,4 +1,5 @@
 // Simulated tuning: what counts as a trial, and that the numbers depend on nothing else.
+#include "group.h"
 #include "made.h"
 #include "simulate/curve.h"
 #include "simulate/race.h"
@@ -317,7 +318,7 @@ static void test_unknown_strategy(void **state)
     recording_destroy(r);
 }
 
-int main(void)
+TEST_GROUP(simulate)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_whole_space),

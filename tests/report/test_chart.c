@@ -1,19 +1,16 @@
 // Charts, judged by their pixels in grey and by what their SVG says.
+#include "group.h"
+
 #include "report/chart.h"
 
 #include "base/file.h"
 
 #include <cairo.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define LINES 8
 #define GRID  100
@@ -406,7 +403,7 @@ static void nothing_to_draw(void **state)
         free(written(&c, "a.png", NULL));
 }
 
-int main(void)
+TEST_GROUP(chart)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_differ_without_colours),

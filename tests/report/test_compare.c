@@ -1,16 +1,14 @@
 // Comparisons worked out by hand, and against brute force.
+#include "group.h"
+
 #include "report/compare_table.h"
 
 #include "base/rng.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT(list) (int)(sizeof(list) / sizeof *(list))
 
@@ -439,7 +437,7 @@ static void programs_find_every_column(void **state)
     comparison_finish(&r);
 }
 
-int main(void)
+TEST_GROUP(compare)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(means_of_curves),

@@ -1,19 +1,16 @@
 // Differences of two texts: what is told belongs to both texts, whole and in order, and little of
 // it is other where little is.
+#include "group.h"
+
 #include "report/diff.h"
 
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/str.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char marks[] = {' ', '-', '+'};
 
@@ -129,7 +126,7 @@ static void test_little(void **state)
     str_finish(&text[1]);
 }
 
-int main(void)
+TEST_GROUP(diff)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_hand),

@@ -3,19 +3,16 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "group.h"
 #include "kernel/kernel.h"
 #include "run.h"
 #include "script/script.h"
 #include "trial/source.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
-#include <cmocka.h>
 
 static const char space_text[] =
     "local N = size('N', 16)\n"
@@ -326,10 +323,8 @@ static void test_damaged_key(void **state)
 }
 
 // What is exported is compiled by a worker: this program again.
-int main(int argc, char **argv)
+TEST_GROUP(export)
 {
-    if (argc == 2 && str_equal(argv[1], WORKER_COMMAND))
-        return worker_main();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_best, setup, teardown),
         cmocka_unit_test_setup_teardown(test_json, setup, teardown),

@@ -2,18 +2,14 @@
 #include "cli/generate.h"
 
 #include "base/mem.h"
+#include "group.h"
 #include "run.h"
 #include "script/network.h"
 #include "search/strategy.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const struct option tune_options[] = {
     {"set", OPTION_LIST, "NAME=VALUE", "problem size: [may] be repeated, isn't that \\nice"},
@@ -272,7 +268,7 @@ static void test_man(void **state)
     remove_folder(folder);
 }
 
-int main(void)
+TEST_GROUP(generate)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_help), cmocka_unit_test(test_overview),

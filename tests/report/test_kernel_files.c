@@ -4,16 +4,13 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "group.h"
 #include "run.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
-#include <cmocka.h>
 
 #define NASTY "a \"b\" */ \\ ?\?/ \303\251\n//"
 
@@ -390,7 +387,7 @@ static void test_folder_is_made(void **state)
     remove_folder(folder);
 }
 
-int main(void)
+TEST_GROUP(kernel_files)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_and_bytes),

@@ -1,4 +1,6 @@
 // Tables of kernels: what is replaced, what is nearest, against all entries one by one.
+#include "group.h"
+
 #include "report/kernel_table.h"
 
 #include "base/file.h"
@@ -6,14 +8,9 @@
 #include "base/str.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct made {
     int64_t size[3]; // N, M, K
@@ -228,7 +225,7 @@ static void test_shapes(void **state)
     kernel_table_finish(&t);
 }
 
-int main(void)
+TEST_GROUP(kernel_table)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_fastest_stays),

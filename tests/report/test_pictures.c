@@ -1,18 +1,15 @@
 // The pictures of the documentation: what is text in them is seen as it is written, whatever shows
 // them. Viewers cut blanks at the ends of a run and run those inside together.
+#include "group.h"
+
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // Returns how many runs there are.
 static int check_runs(const char *path, const char *svg)
@@ -59,7 +56,7 @@ static void test_runs_of_text(void **state)
     assert_int_equal(pictures, 8);
 }
 
-int main(void)
+TEST_GROUP(pictures)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_runs_of_text)};
     return cmocka_run_group_tests(tests, NULL, NULL);

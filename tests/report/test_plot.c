@@ -1,17 +1,14 @@
+#include "group.h"
+
 #include "report/plot.h"
 #include "report/steps.h"
 
 #include "base/rng.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
@@ -400,7 +397,7 @@ static void spread_before_and_beyond(void **state)
     assert_true(fabs(out[5].deviation - sqrt(50)) < 1e-12);
 }
 
-int main(void)
+TEST_GROUP(plot)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_is_upright),

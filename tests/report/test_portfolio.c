@@ -1,15 +1,13 @@
 // Portfolios against all rules that there are, by brute force.
+#include "group.h"
+
 #include "report/portfolio.h"
 
 #include "base/rng.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 enum { SHAPES = 5, CANDIDATES = 4, AXES = 2 };
 
@@ -115,7 +113,7 @@ static void test_nothing_in_common(void **state)
     assert_int_equal(found.candidate[1], 1);
 }
 
-int main(void)
+TEST_GROUP(portfolio)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_rules),

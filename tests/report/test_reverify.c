@@ -1,15 +1,13 @@
 // How much slower is too slow; and sessions that cannot be verified here.
+#include "group.h"
+
 #include "export/reverify.h"
 
 #include "trial/source.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // Median deviations of 1 and 5 % of 10 ms, which count 1.4826 times: 4.4 and 22.2 % are allowed.
 #define STEADY "[0.0099,0.01,0.0101]"
@@ -105,10 +103,8 @@ static void not_here(void **state)
 }
 
 // Devices are listed by a worker: this program again.
-int main(int argc, char **argv)
+TEST_GROUP(reverify)
 {
-    if (argc == 2 && strcmp(argv[1], WORKER_COMMAND) == 0)
-        return worker_main();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(five_percent), cmocka_unit_test(spread_of_the_samples),
         cmocka_unit_test(an_outlier),   cmocka_unit_test(what_the_user_says),

@@ -1,16 +1,14 @@
 // Random search in closed form against all subsets, and scores worked out by hand.
+#include "group.h"
+
 #include "report/score.h"
 
 #include "base/rng.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT(list) (int64_t)(sizeof(list) / sizeof *(list))
 
@@ -163,7 +161,7 @@ static void nothing_to_score(void **state)
     assert_false(score_init(&s, same, 1, 1));
 }
 
-int main(void)
+TEST_GROUP(score)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_search_is_the_mean_over_all_subsets),

@@ -1,16 +1,14 @@
 // Wilcoxon against published numbers and all sign patterns; Holm and ranks worked out by hand.
+#include "group.h"
+
 #include "report/significance.h"
 
 #include "base/rng.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #define COUNT(list) (int)(sizeof(list) / sizeof *(list))
 
@@ -167,7 +165,7 @@ static void ranks_by_hand(void **state)
     assert_true(isnan(rank[0]) && isnan(rank[2]));
 }
 
-int main(void)
+TEST_GROUP(significance)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(critical_values),       cmocka_unit_test(depression_scale),

@@ -1,12 +1,10 @@
+#include "group.h"
+
 #include "report/text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
@@ -137,7 +135,7 @@ static void broken_configurations(void **state)
     str_finish(&out);
 }
 
-int main(void)
+TEST_GROUP(text)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(speeds),     cmocka_unit_test(rates),

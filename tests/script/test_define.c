@@ -1,15 +1,12 @@
 // operator.define: what it makes of a definition, and what it says of a bad one.
 #include "errors.h"
+#include "group.h"
 
 #include "base/str.h"
 #include "space/custom_operation.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define NAMED   "name = 'd', flop = 1, "
 #define INPUTS  "inputs = { { 'X', 4, 8 }, { 'Z', 8, 4 } }, "
@@ -241,7 +238,7 @@ static void buffers_have_their_types_and_fills(void **state)
     script_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(define)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_error_reads_as_promised),

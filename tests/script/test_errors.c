@@ -1,17 +1,13 @@
 // Every error that a user can meet in a space file or template, word for word, and that
 // docs/spaces.md shows it.
 #include "errors.h"
+#include "group.h"
 
 #include "base/str.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define SHADER(more)                                                                               \
     OPERATOR PARAM "kernel { shader = 't.comp', groups = function() return { 1 } end" more " }"
@@ -462,7 +458,7 @@ static void control_characters_are_in_no_word(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(errors)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_error_reads_as_promised),

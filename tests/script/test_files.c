@@ -3,17 +3,13 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "group.h"
 #include "help.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct tree {
     char root[64]; // holds own/, data/lua, data/shaders, data/presets
@@ -389,7 +385,7 @@ static void a_graph_in_pieces_is_warned_of_once(void **state)
     free(log);
 }
 
-int main(void)
+TEST_GROUP(files)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_preset_finds_shipped_files, make_tree, remove_tree),

@@ -1,13 +1,9 @@
 // export(name, function(c)): forms of a configuration, and what can be wrong with them.
+#include "group.h"
 #include "help.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define ALL OPERATOR PARAM KERNEL "\n"
 
@@ -75,7 +71,7 @@ static void test_failures(void **state)
            "(an endless loop?)");
 }
 
-int main(void)
+TEST_GROUP(form)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),

@@ -1,17 +1,13 @@
 // Attacks: texts that try to reach out, run for ever, eat the memory, or tell one run from another.
 #include "base/mem.h"
+#include "group.h"
 #include "help.h"
 #include "script/library.h"
 #include "script/state.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // Each is tried as a space file, in a rule and in a template, and has to end in an error that
 // contains `expected`.
@@ -447,7 +443,7 @@ static void slow_instructions_are_stopped(void **state)
     script_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(guard)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attacks_in_space_files),

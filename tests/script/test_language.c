@@ -2,15 +2,11 @@
 // of it.
 #include "base/mem.h"
 #include "base/rng.h"
+#include "group.h"
 #include "help.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define ALL_KINDS                                                                                  \
     "param.tile = factors(12, 3)\n"                                                                \
@@ -404,7 +400,7 @@ static void rules_become_callbacks(void **state)
     script_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(language)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_keep_kind_order_and_line),

@@ -2,14 +2,10 @@
 // what was declared, and what can be wrong with them.
 #include "base/mem.h"
 #include "errors.h"
+#include "group.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define PARAMS                                                                                     \
     "param.tile = factors(360, 3)\n"                                                               \
@@ -257,7 +253,7 @@ static void test_errors(void **state)
     errors_check(cases, sizeof cases / sizeof *cases);
 }
 
-int main(void)
+TEST_GROUP(nest)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_formulas),

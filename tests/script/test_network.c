@@ -1,18 +1,15 @@
 // Network files: what they declare, what flows, and one clear line for each mistake.
+#include "group.h"
+
 #include "base/file.h"
 #include "base/mem.h"
 #include "script/network.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char folder[] = "/tmp/tilewalk-network-XXXXXX";
 
@@ -481,7 +478,7 @@ static void words_for_networks(void **state)
     free(net);
 }
 
-int main(void)
+TEST_GROUP(network)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layers_are_as_declared),

@@ -1,15 +1,12 @@
 // Networks that are lists: of layers on their own, each with how often it occurs.
+#include "group.h"
+
 #include "base/file.h"
 #include "base/mem.h"
 #include "script/network.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static bool load(const char *words, struct network *n, struct err *e)
 {
@@ -76,7 +73,7 @@ static void mistakes_are_named(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(network_list)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_are_counted),

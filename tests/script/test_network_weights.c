@@ -1,18 +1,15 @@
 // Constants of networks from files: what a layer says, and one clear line for each mistake. What
 // may be wrong with the files themselves: tests/weights.
+#include "group.h"
+
 #include "base/file.h"
 #include "base/str.h"
 #include "script/network.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char folder[] = "/tmp/tilewalk-network-XXXXXX";
 
@@ -148,7 +145,7 @@ static void mistakes_are_named(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(network_weights)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_come_from_files),

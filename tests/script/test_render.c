@@ -2,16 +2,12 @@
 // are not templates.
 #include "base/mem.h"
 #include "base/rng.h"
+#include "group.h"
 #include "help.h"
 #include "script/template.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void gives(const char *glsl, const char *expected)
 {
@@ -204,7 +200,7 @@ static void rendering_takes_anything(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(render)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_text_code_or_values),

@@ -2,16 +2,12 @@
 // beside the engine: both get what they get alone.
 #include "base/mem.h"
 #include "base/task.h"
+#include "group.h"
 #include "help.h"
 
 #include <assert.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { ROUNDS = 200 };
 
@@ -101,7 +97,7 @@ static void rules_and_templates_take_turns(void **state)
     script_destroy(script);
 }
 
-int main(void)
+TEST_GROUP(threads)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rules_and_templates_take_turns)};
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);

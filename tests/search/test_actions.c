@@ -1,15 +1,12 @@
 // Moves by number: as many as the formulas say, each its own inverse's inverse, and draws of
 // neighbours that are uniform. The numbers of the paper's spaces.
+#include "group.h"
 #include "spaces.h"
 
 #include "search/actions.h"
 #include "search/encoding.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct space *space_gemm(int size)
 {
@@ -216,7 +213,7 @@ static void test_encoding(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(actions)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes_of_the_papers_spaces),

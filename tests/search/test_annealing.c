@@ -1,14 +1,10 @@
 // Annealing: what it proposes, what it accepts, how it cools.
+#include "group.h"
 #include "spaces.h"
 
 #include "search/strategy.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { PARAMS = 24, RUNS = 4000 };
 
@@ -211,7 +207,7 @@ static void test_chains_take_turns(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(annealing)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accepts_as_metropolis),

@@ -1,17 +1,13 @@
 // Ansor: what mutation and crossover make, evolution on a score that is known, rounds, refits.
 #include "driver.h"
+#include "group.h"
 #include "spaces.h"
 
 #include "search/breed.h"
 #include "search/evolution.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // --- breeding ---
 
@@ -314,7 +310,7 @@ static void test_resumes(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(ansor)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tiles_move_any_divisor),

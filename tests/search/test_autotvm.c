@@ -1,14 +1,10 @@
 // AutoTVM's loop: when it fits, what a plan is made of, what it learns from others.
 #include "driver.h"
+#include "group.h"
 #include "nests.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { PLAN = 64, RANDOM = 3 };
 
@@ -311,7 +307,7 @@ static void test_features_need_what_they_describe(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(autotvm)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_last_three_of_a_plan_are_random),

@@ -1,15 +1,11 @@
 // Simulated annealing on a model, where the best points are known.
 #include "search/chains.h"
 
+#include "group.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { BEST = 64, VALUES = 18 }; // 18^4 is 104 976
 
@@ -230,7 +226,7 @@ static void test_rare_points(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(chains)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_finds_the_best),    cmocka_unit_test(test_chains_persist),

@@ -1,13 +1,11 @@
 // Credit of searches: areas under curves by hand, the choice, and what leaves the window.
+#include "group.h"
+
 #include "search/credit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 enum { ARMS = 3 };
 
@@ -100,7 +98,7 @@ static void test_window(void **state)
     credit_finish(&c);
 }
 
-int main(void)
+TEST_GROUP(credit)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_areas),

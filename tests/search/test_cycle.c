@@ -1,15 +1,11 @@
 // The cycle of a search, by brute force: results that come in every order, and budgets.
+#include "group.h"
 #include "play.h"
 #include "spaces.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static void check_totals(const struct play *p, int count)
 {
@@ -260,7 +256,7 @@ static void batches_are_waited_for(void **state)
     assert_string_equal(p.strategy.log, "a1 a2 t1 t2 a3 a4 t3 t4 a5 a6 t5 t6 ");
 }
 
-int main(void)
+TEST_GROUP(cycle)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(told_in_the_order_asked),

@@ -1,15 +1,11 @@
 // Differential evolution: what x + f (y - z) is for each kind of value, crossover, selection.
+#include "group.h"
 #include "spaces.h"
 
 #include "search/strategy.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { POP = 8, MOST = 4096 };
 
@@ -250,7 +246,7 @@ static void test_selection(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(de)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_discrete_by_rank),

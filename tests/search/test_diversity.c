@@ -1,14 +1,11 @@
 // Greedy choice of points that are good and differ, against all choices.
 #include "search/diversity.h"
 
+#include "group.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 enum { CANDIDATES = 10, PICKS = 3 };
 
@@ -103,7 +100,7 @@ static void test_all_alike(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(diversity)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_within_the_bound),

@@ -1,17 +1,13 @@
 // What other searches measured as a trend: it helps where it holds, and is dropped where it does
 // not.
 #include "driver.h"
+#include "group.h"
 #include "search/elsewhere.h"
 #include "space/nearest.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { KNOWN = 150, ASKS = 60 };
 
@@ -193,7 +189,7 @@ static void test_other_shape(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(elsewhere)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_helps),

@@ -1,15 +1,11 @@
 // When a search leaves, where it goes, and when it is home again.
 #include "driver.h"
+#include "group.h"
 #include "search/excursion.h"
 #include "search/field.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { LONG = 100 };
 
@@ -336,7 +332,7 @@ static void test_farthest(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(excursion)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stays_where_gains_are_promised),

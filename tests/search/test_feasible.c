@@ -1,14 +1,10 @@
 // Failures that are learned: fewer than of a search that draws, and of one that takes them for slow
 // results; and what the bound on the chance of success is for.
 #include "driver.h"
+#include "group.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { PARAMS = 6, VALUES = 12, LIMIT = 5, SEEDS = 6, TRIALS = 100 };
 
@@ -80,7 +76,7 @@ static void test_bound_holds(void **state)
     assert_true(searched("feasible").failures < 0.75 * searched("feasible:bound=0").failures);
 }
 
-int main(void)
+TEST_GROUP(feasible)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fails_less),

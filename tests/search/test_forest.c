@@ -1,13 +1,9 @@
 // Search by a random forest: that it learns, which results it fits, and that failures keep it away.
 #include "driver.h"
+#include "group.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct space *space_ladders(void)
 {
@@ -79,7 +75,7 @@ static void test_refits(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(forest)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_learns),

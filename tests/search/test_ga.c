@@ -1,13 +1,9 @@
 // What makes ga AutoTVM's: weights, one cut, mutation, elites, and that it never measures twice.
 #include "driver.h"
+#include "group.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { PARAMS = 24, POP = 3000 };
 
@@ -298,7 +294,7 @@ static void test_generations_wait(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(ga)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_cut_uniformly_placed),

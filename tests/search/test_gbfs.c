@@ -1,17 +1,13 @@
 // What makes gbfs G-BFS: the order of its queue, its sample, and what is done where the paper is
 // silent.
 #include "driver.h"
+#include "group.h"
 #include "spaces.h"
 
 #include "search/actions.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // A speed for every point, all different and in no order.
 static double scrambled(void *context, const struct config *c)
@@ -366,7 +362,7 @@ static void test_sample_is_uniform(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(gbfs)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_best_first_order),

@@ -1,12 +1,7 @@
 // Grid search: the order of the space's index, in spaces of any size.
 #include "driver.h"
+#include "group.h"
 #include "spaces.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 static bool one_in_five(void *context, const struct config *c)
 {
@@ -85,7 +80,7 @@ static void test_nothing_legal_ends(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(grid)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_of_the_index),

@@ -2,16 +2,12 @@
 // the sum of its numbers.
 #include "search/learner.h"
 
+#include "group.h"
 #include "spaces.h"
 
 #include <math.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { BATCH = 8, MOST = 200 };
 
@@ -264,7 +260,7 @@ static void test_a_plan_under_way_is_ended(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(learner)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_round_is_warm_points_then_the_plan_then_draws),

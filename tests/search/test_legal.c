@@ -2,14 +2,10 @@
 // all of them in the end, without looking at too many; and constraints that forbid nothing change
 // nothing.
 #include "driver.h"
+#include "group.h"
 #include "spaces.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // random is not among them because it ignores constraints by design, and rnn has tests of its own
 // (test_rnn.c): it learns from the illegal points that it draws, so what holds for its looks is
@@ -235,7 +231,7 @@ static void test_first_point_is_uniform_among_legal_ones(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(legal)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conditional_spaces),

@@ -1,13 +1,9 @@
 // Paths guided by a forest: that they learn, what moves they make, and that the best is polished.
 #include "driver.h"
+#include "group.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { PARAMS = 6, VALUES = 12, STARTS = 20 };
 
@@ -115,7 +111,7 @@ static void test_polishes(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(lfbo)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_learns),

@@ -1,13 +1,9 @@
 // Local search: descents by the first better move, near moves before far ones, kicks, new starts.
 #include "driver.h"
+#include "group.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 // A run, told by a function of the configuration.
 enum { ASKS = 400 };
@@ -273,7 +269,7 @@ static void test_best_of_a_batch(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(local)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_descends_to_the_bottom),

@@ -1,15 +1,11 @@
 // Strategies that look before they ask: what is asked for was compiled, fits, and is better for
 // what the driver said of it.
 #include "driver.h"
+#include "group.h"
 #include "nests.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { BATCH = 16, ROUNDS = 5, ASKS = BATCH * ROUNDS };
 
@@ -233,7 +229,7 @@ static int finish(void **state)
     return 0;
 }
 
-int main(void)
+TEST_GROUP(looks)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_they_see_what_the_driver_says),

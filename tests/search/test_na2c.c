@@ -1,15 +1,11 @@
 // What makes na2c N-A2C: its walks, how they grow, what is learned from whom; and the defects of
 // NNI's, each in mode=nni alone.
 #include "driver.h"
+#include "group.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static double scrambled(void *context, const struct config *c)
 {
@@ -389,7 +385,7 @@ static void test_too_many_moves(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(na2c)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batches_around_the_best),

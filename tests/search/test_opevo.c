@@ -1,15 +1,10 @@
 // What makes opevo OpEvo: selection by fitness, generations, the all-failed rule, and that it beats
 // random search.
 #include "driver.h"
+#include "group.h"
 
 #include "base/median.h"
 #include "spaces.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { PARAMS = 24 };
 
@@ -279,7 +274,7 @@ static void test_beats_random(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(opevo)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_selection_by_fitness),

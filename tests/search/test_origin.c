@@ -1,15 +1,11 @@
 // Where the children of opevo come from: what it says must be what a reader of its asks and tells
 // finds.
+#include "group.h"
 #include "spaces.h"
 
 #include "search/strategy.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { PARAMS = 24, VALUES = 1000 }; // parents rarely share a value
 
@@ -149,7 +145,7 @@ static void test_draws_have_no_origin(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(origin)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_origin),

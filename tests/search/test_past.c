@@ -1,14 +1,10 @@
 // Searches that go on after they were cut, anywhere.
+#include "group.h"
 #include "play.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 // As a database has it that was written at each tell: with what was open then, if `opens`.
 static struct past *past_of(const struct play *p, int64_t tells, bool opens)
@@ -113,7 +109,7 @@ static void another_proposal_is_refused(void **state)
     cycle_finish(&p.cycle);
 }
 
-int main(void)
+TEST_GROUP(past)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_goes_on_where_it_was_cut),

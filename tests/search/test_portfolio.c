@@ -1,15 +1,11 @@
 // Several searches as one: whose turn it is, and that they share what they find.
 #include "driver.h"
+#include "group.h"
 #include "search/credit.h"
 #include "search/rounds.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { PARAMS = 5, VALUES = 8 };
 
@@ -95,7 +91,7 @@ static void test_hears(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(portfolio)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_searches),

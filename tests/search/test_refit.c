@@ -1,15 +1,12 @@
 // What strategies with a model add to the contract: waiting for a fit, and telling how it went; on
 // one of this test's own, the only one that this program has.
+#include "group.h"
+
 #include "base/mem.h"
 #include "base/task.h"
 #include "search/kinds.h"
 
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 // Fits before every second ask; each fit sleeps a little.
 struct sleeper {
@@ -175,7 +172,7 @@ static void without_a_model_there_is_nothing_to_wait_for(void **state)
     strategy_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(refit)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waiting_for_a_fit_ends_when_it_is_there),

@@ -1,16 +1,12 @@
 // The recurrent controller: decisions, draws, and what it does with what it is told.
 #include "driver.h"
+#include "group.h"
 #include "spaces.h"
 
 #include "search/prefixes.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // Small enough for many runs.
 #define SMALL "rnn:hidden=8:embedding=4"
@@ -369,7 +365,7 @@ static void test_canonical(void **state)
     assert_string_equal(e.text, "strategy 'rnn': hidden=0 is not a whole number within 1..256");
 }
 
-int main(void)
+TEST_GROUP(rnn)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sequences_are_points),

@@ -1,17 +1,14 @@
 // Schedules on curves that are known: each round of a task makes it as fast as its curve says.
+#include "group.h"
+
 #include "search/schedule.h"
 
 #include "base/mem.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 #define MOST_TASKS  6
 #define MOST_ROUNDS 400
@@ -204,7 +201,7 @@ static void test_words(void **state)
     free(canonical);
 }
 
-int main(void)
+TEST_GROUP(schedule)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_turns),

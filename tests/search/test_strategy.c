@@ -1,13 +1,9 @@
 // Specs and the contract that every strategy keeps, on tiny, degenerate, failing and huge spaces.
 #include "driver.h"
+#include "group.h"
 #include "spaces.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *const specs[] = {
     "random",
@@ -465,7 +461,7 @@ static void test_random_is_uniform(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(strategy)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_specs),

@@ -1,16 +1,12 @@
 // The windows of tpe, its choice against brute force, and that it learns.
 #include "driver.h"
+#include "group.h"
 #include "spaces.h"
 
 #include "search/parzen.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // A parameter of each kind.
 static struct space *space_kinds(void)
@@ -268,7 +264,7 @@ static void test_counts_again(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(tpe)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_windows),      cmocka_unit_test(test_large_windows),

@@ -1,12 +1,7 @@
 // Uniform draws among what was not given: also when hardly anything is left.
+#include "group.h"
 #include "search/visited.h"
 #include "spaces.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 static bool few(void *context, const struct config *c)
 {
@@ -43,7 +38,7 @@ static void test_last_points_are_found(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(visited)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_last_points_are_found),

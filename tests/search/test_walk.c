@@ -1,15 +1,11 @@
 // walk: random points first, then candidates near the best, the most promising by the model.
 #include "driver.h"
+#include "group.h"
 #include "nests.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { ASKS = 200, WARM = 20 };
 struct course {
@@ -318,7 +314,7 @@ static void test_knows_the_nest(void **state)
     space_and_nest_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(walk)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_finds_the_bottom),

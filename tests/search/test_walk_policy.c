@@ -1,13 +1,10 @@
 // What N-A2C learns from: given moves, or every move to a measured state.
+#include "group.h"
 #include "spaces.h"
 
 #include "search/walk_policy.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 // Six states, all measured; to set value 2 pays most. Learned from every move to each state (the
 // paper's memory), or from given moves alone.
@@ -103,7 +100,7 @@ static void test_all_moves_to_a_state_are_remembered(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(walk_policy)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_policy_learns_what_pays),

@@ -1,13 +1,10 @@
 // Points known from another search: every strategy asks for them first, each once, and searches on.
 #include "driver.h"
+#include "group.h"
 #include "spaces.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { WARM = 6 };
 
@@ -146,7 +143,7 @@ static void test_nothing_is_lost(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(warm)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_asked_first),

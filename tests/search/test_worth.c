@@ -1,14 +1,10 @@
 // walk with the options that make a promise count for more or less: by what a trial costs, and by
 // whether it will succeed.
 #include "driver.h"
+#include "group.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { PARAMS = 6, VALUES = 12, LIMIT = 5, SEEDS = 6, TRIALS = 80 };
 
@@ -160,7 +156,7 @@ static void test_any_number_of_workers(void **state)
     assert_true(search(&plain, 1).asks != search(&weighed, 1).asks);
 }
 
-int main(void)
+TEST_GROUP(worth)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_takes_the_cheap_hill),

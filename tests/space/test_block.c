@@ -1,15 +1,13 @@
 // Blocks of quantised weights: where each part lies, what quantising keeps, what is exact.
+#include "group.h"
+
 #include "space/block.h"
 #include "space/element.h"
 #include "space/half.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { MOST_BYTES = 256 };
 
@@ -190,7 +188,7 @@ static void test_own(void **state)
         assert_false(block_format_valid(&bad[k]));
 }
 
-int main(void)
+TEST_GROUP(block)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layout),

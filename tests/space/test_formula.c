@@ -1,12 +1,9 @@
 // Formulas of a configuration: each operation against what it says, sharing, what is simplified.
+#include "group.h"
 #include "space/formula.h"
 #include "spaces.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static int64_t floor_divide(int64_t a, int64_t b)
 {
@@ -140,7 +137,7 @@ static void test_sharing(void **state)
     formulas_finish(&f);
 }
 
-int main(void)
+TEST_GROUP(formula)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operations),

@@ -1,14 +1,10 @@
 // Constraints, device limits and the survey that counts what each of them removes.
+#include "group.h"
 #include "space/outcome.h"
 #include "space/survey.h"
 #include "spaces.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void test_outcome_words(void **state)
 {
@@ -296,7 +292,7 @@ static void test_empty_survey(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(judge)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_outcome_words),

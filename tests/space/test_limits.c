@@ -1,15 +1,12 @@
 // The table of a device's limits: every field of it goes to JSON and comes back, what older
 // programs stored is read, what they did not know is not judged, and broken objects are refused.
+#include "group.h"
+
 #include "base/mem.h"
 #include "space/limits.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // A value of its own for each field, byte by byte as large as the field.
 static void fill(struct limits *l, int field)
@@ -218,7 +215,7 @@ static void broken_rows_are_refused(void **state)
     assert_true(l.buffer_bytes == UINT64_MAX);
 }
 
-int main(void)
+TEST_GROUP(limits)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_comes_back),

@@ -1,14 +1,11 @@
 // Matrix units as text: what is written is read back, anything else is refused.
+#include "group.h"
+
 #include "base/mem.h"
 #include "space/matrix.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void there_and_back(void **state)
 {
@@ -78,7 +75,7 @@ static void each_shape_once(void **state)
     assert_int_equal(u.count, MATRIX_MAX_SHAPES);
 }
 
-int main(void)
+TEST_GROUP(matrix)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_and_back),

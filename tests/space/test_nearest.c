@@ -1,14 +1,11 @@
 // What is nearest: against all values, and against all points.
+#include "group.h"
 #include "space/nearest.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static double distance(const struct param *p, const struct wish *w, const int32_t *v)
 {
@@ -160,7 +157,7 @@ static void test_gives_up(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(nearest)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_factorizations), cmocka_unit_test(test_known_factorizations),

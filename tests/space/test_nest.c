@@ -1,14 +1,11 @@
 // A small matrix product as a nest, by hand: C[32,24] = A[32,16] B[16,24], an invocation computing
 // rows x columns elements in an order that a permutation gives, A through shared memory.
+#include "group.h"
 #include "space/nest.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 enum { BLOCK_Y, BLOCK_X, THREAD_Y, THREAD_X, TILE, ROUND, I, J, K, LOOPS };
 enum { A, B, C, TILE_A, SUM, BUFFERS };
@@ -234,7 +231,7 @@ static void test_touched(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(nest)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_product),

@@ -1,13 +1,10 @@
 // Operations: what a kind has, what may be set, and how an operation is written.
+#include "group.h"
+
 #include "space/operation.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct operation matmul(int64_t n, int64_t m, int64_t k)
 {
@@ -253,7 +250,7 @@ static void bytes_are_told_where_bytes_count(void **state)
     assert_true(w.amount == 2 * 2 * 20 * 30);
 }
 
-int main(void)
+TEST_GROUP(operation)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_are_told_where_bytes_count),

@@ -1,13 +1,9 @@
 // Parameters against brute force: sizes, values, neighbours, distances, and what constructors
 // refuse.
+#include "group.h"
 #include "spaces.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MAX_POINTS 16384
 
@@ -321,7 +317,7 @@ static void test_kind_names(void **state)
     assert_string_equal(param_kind_name(PARAM_CUSTOM), "custom");
 }
 
-int main(void)
+TEST_GROUP(param)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_factorization_sizes),

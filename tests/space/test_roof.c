@@ -1,13 +1,11 @@
 // What a roof leaves to an operation, by arithmetic or by bytes, and figures that are damaged.
+#include "group.h"
+
 #include "space/roof.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct operation product(int64_t n, const char *type)
 {
@@ -74,7 +72,7 @@ static void figures_come_back(void **state)
     assert_true(roof_parse("{}", &again));
 }
 
-int main(void)
+TEST_GROUP(roof)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_takes_longer_bounds),

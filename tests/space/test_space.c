@@ -1,12 +1,8 @@
 // Spaces as products of parameters: exact sizes, points, distances, and configurations as text.
+#include "group.h"
 #include "spaces.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // The spaces of OpEvo's experiments.
 static void test_sizes_of_the_paper(void **state)
@@ -312,7 +308,7 @@ static void test_neighbours_in_a_conditional_space(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(space)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_conditional_space),

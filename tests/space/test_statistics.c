@@ -1,14 +1,12 @@
 // What drivers say of kernels: taken, merged, found by its name and by what it is.
+#include "group.h"
+
 #include "space/statistics.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct statistics radv(void)
 {
@@ -122,7 +120,7 @@ static void test_json(void **state)
     str_finish(&text);
 }
 
-int main(void)
+TEST_GROUP(statistics)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kinds),

@@ -2,16 +2,12 @@
 // with Q[w][v] = q/deg(v) for neighbours, and a vertex without neighbours keeps its mass. The
 // fractions below are solved by hand; the solver here must reproduce them, and 200 000 walks must
 // fit (chi-square, p = 1e-4).
+#include "group.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { MAX_VALUES = 64, WALKS = 200000 };
 
@@ -190,7 +186,7 @@ static void test_steps(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(walk)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_factorization_8_3), cmocka_unit_test(test_factorization_two_primes),

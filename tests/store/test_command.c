@@ -1,4 +1,5 @@
 // Commands and messages: in order, and each command once whoever takes it.
+#include "group.h"
 #include "help.h"
 
 #include "base/os.h"
@@ -174,7 +175,7 @@ static void test_messages(void **state)
     temp_remove(path);
 }
 
-int main(void)
+TEST_GROUP(command)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),

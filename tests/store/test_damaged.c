@@ -1,6 +1,7 @@
 // Rows that others damaged: each column of each table gets each of a list of values, in one of
 // three sessions, and everything that reads is called. The damaged session answers or refuses; the
 // others answer as before.
+#include "group.h"
 #include "help.h"
 
 #include "base/file.h"
@@ -485,7 +486,7 @@ static void test_page_of_sessions(void **state)
     temp_remove(whole);
 }
 
-int main(void)
+TEST_GROUP(damaged)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_column),   cmocka_unit_test(test_missing_rows),

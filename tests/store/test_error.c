@@ -1,5 +1,6 @@
 // What goes wrong with files: one clear line each, with the path and a hint, and nothing lost.
 // Root may do anything, so what is about permissions happens in a child that is nobody.
+#include "group.h"
 #include "help.h"
 
 #include "base/file.h"
@@ -302,7 +303,7 @@ static void test_others_database(void **state)
     temp_remove(path);
 }
 
-int main(void)
+TEST_GROUP(error)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_not_a_database), cmocka_unit_test(test_damaged),

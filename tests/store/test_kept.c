@@ -1,4 +1,5 @@
 // Which messages of a run are kept: all, but of those of level debug only the first.
+#include "group.h"
 #include "help.h"
 
 #include "engine/session.h"
@@ -54,7 +55,7 @@ static void test_mumbles(void **state)
     temp_remove(path);
 }
 
-int main(void)
+TEST_GROUP(kept)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_mumbles)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 // Who runs a session: locks between processes, within one, and after a death.
+#include "group.h"
 #include "help.h"
 
 #include "store/db.h"
@@ -217,7 +218,7 @@ static void test_fork(void **state)
     temp_remove(path);
 }
 
-int main(void)
+TEST_GROUP(lock)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_between_processes),

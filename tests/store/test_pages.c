@@ -1,5 +1,6 @@
 // What watches a session: pages by number and by rank, single trials, the best-so-far curve, the
 // tally, what others changed. And that each costs the same however many trials there are.
+#include "group.h"
 #include "help.h"
 
 #include "store/db.h"
@@ -337,7 +338,7 @@ static void test_cost_does_not_grow(void **state)
 
 #define PAGES_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-int main(void)
+TEST_GROUP(pages)
 {
     const struct CMUnitTest tests[] = {
         PAGES_TEST(test_numbered), PAGES_TEST(test_ranked),    PAGES_TEST(test_single),

@@ -1,4 +1,5 @@
 // Several processes and sudden deaths.
+#include "group.h"
 #include "help.h"
 
 #include "store/db.h"
@@ -155,7 +156,7 @@ static void test_create_at_once(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(process)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kill),

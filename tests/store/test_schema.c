@@ -1,4 +1,5 @@
 // Versions of the schema: made, brought up to date, refused.
+#include "group.h"
 #include "help.h"
 
 #include "base/file.h"
@@ -344,7 +345,7 @@ static void test_another_program(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(schema)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_migrate),

@@ -1,4 +1,5 @@
 // Sessions and their texts: what goes in comes out, and goes away whole.
+#include "group.h"
 #include "help.h"
 
 #include "store/db.h"
@@ -393,7 +394,7 @@ static void test_refits(void **state)
     temp_remove(path);
 }
 
-int main(void)
+TEST_GROUP(session)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_texts),

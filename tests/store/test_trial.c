@@ -1,4 +1,5 @@
 // Trials, re-timings, and what is said of them: sums and ranking against a plain model.
+#include "group.h"
 #include "help.h"
 
 #include "base/rng.h"
@@ -458,7 +459,7 @@ static void test_failure_undoes_all(void **state)
 
 #define STORE_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-int main(void)
+TEST_GROUP(trial)
 {
     const struct CMUnitTest tests[] = {
         STORE_TEST(test_round_trip),    STORE_TEST(test_put_again),

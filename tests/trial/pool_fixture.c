@@ -13,11 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool is_worker(int argc, char **argv)
-{
-    return argc == 2 && str_equal(argv[1], WORKER_COMMAND);
-}
-
 static bool choose_device(struct gpu_info *out)
 {
     struct gpu_info *list = NULL;

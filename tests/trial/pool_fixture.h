@@ -1,9 +1,7 @@
 // A pool on the device of this machine, small matrix products by hand, and a loop that drives it:
 // for the pool's tests.
 //
-//     int main(int argc, char **argv) { if (is_worker(argc, argv)) return worker_main(); ... }
-//
-// The test itself is the program that the pool starts as its worker.
+// The test program itself is what the pool starts as its worker (worker.c).
 #ifndef TILEWALK_TESTS_POOL_FIXTURE_H
 #define TILEWALK_TESTS_POOL_FIXTURE_H
 
@@ -49,7 +47,6 @@ struct fixture {
     int64_t tickets;
 };
 
-bool is_worker(int argc, char **argv);
 bool find_device(void); // false: there is none, the test must be skipped
 
 // Options for `workers` workers on the device; change them, then open_pool.

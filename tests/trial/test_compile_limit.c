@@ -1,12 +1,10 @@
 // The limit on compiling follows what was seen, between its bounds.
+#include "group.h"
+
 #include "trial/compile_limit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #define MOST 60
 
@@ -59,7 +57,7 @@ static void test_ring(void **state)
     assert_float_equal(compile_limit_s(&l, MOST), 5, 1e-6);
 }
 
-int main(void)
+TEST_GROUP(compile_limit)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_too_few),

@@ -1,19 +1,15 @@
 // A worker's sandbox: a real one of a pool tries what is forbidden, while it measures.
+#include "group.h"
 #include "pool_fixture.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "trial/confine.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -134,10 +130,8 @@ static void of_the_environment_only_the_list_is_passed(void **state)
     assert_true(is_in_environment("HOME=/x"));
 }
 
-int main(int argc, char **argv)
+TEST_GROUP(confine)
 {
-    if (is_worker(argc, argv))
-        return worker_main();
     if (!find_device()) {
         puts("skipped: no Vulkan device");
         return 77;

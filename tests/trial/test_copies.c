@@ -1,11 +1,9 @@
 // How many copies of its buffers a kernel is timed on: past any cache, within the device's memory.
+#include "group.h"
+
 #include "trial/copies.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 #define GIB ((uint64_t)1 << 30)
 
@@ -29,7 +27,7 @@ static void test_within_limits(void **state)
     assert_int_equal(copies_wanted((uint64_t)1 << 20, 0), 512);
 }
 
-int main(void)
+TEST_GROUP(copies)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_more_than_a_cache),

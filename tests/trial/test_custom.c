@@ -1,4 +1,6 @@
 // Operators that a space file defines: what their steps compute, and how they reach a worker.
+#include "group.h"
+
 #include "base/mem.h"
 #include "base/str.h"
 #include "space/custom_operation.h"
@@ -6,13 +8,8 @@
 #include "trial/operator.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { N = 3, M = 4, K = 5 };
 
@@ -363,7 +360,7 @@ static void implausible_operations_are_refused(void **state)
     custom_destroy(c);
 }
 
-int main(void)
+TEST_GROUP(custom)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_computed_in_order),

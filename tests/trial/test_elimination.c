@@ -1,15 +1,13 @@
 // The race over shapes, against all shapes measured of every candidate: what it finds, and what
 // that takes. Times are made up: a candidate's own speed, that of the shape, and how differently it
 // does on each.
+#include "group.h"
+
 #include "base/rng.h"
 #include "trial/elimination.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { SHAPES = 8, CANDIDATES = 300, SEEDS = 40 };
@@ -182,7 +180,7 @@ static void the_order_follows_the_goal(void **state)
     assert_true(shapes_goal_seconds(&l.goal, incumbent) == 3 * (1 + 50 + 4));
 }
 
-int main(void)
+TEST_GROUP(elimination)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alike_shapes_take_one_measurement),

@@ -1,15 +1,12 @@
 // The messages of errands: what the engine asks of a worker that it starts for it alone.
+#include "group.h"
+
 #include "base/mem.h"
 #include "base/rng.h"
 #include "trial/message.h"
 #include "trial/peaks.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
 #include <string.h>
 
 static char *sample_devices(void)
@@ -282,7 +279,7 @@ static void kernels_for_matrix_units_compile(void **state)
         }
 }
 
-int main(void)
+TEST_GROUP(errand_messages)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_arrive),

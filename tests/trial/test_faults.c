@@ -1,17 +1,13 @@
 // Every injected fault in every phase: one lost trial, at most one worker, and the next trial is
 // fine.
+#include "group.h"
 #include "pool_fixture.h"
 
 #include "base/mem.h"
 #include "base/rng.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct expectation {
@@ -324,10 +320,8 @@ static void bad_fault_texts_are_refused(void **state)
 
 #define FAULT(kind) cmocka_unit_test_prestate(fault_in_every_phase, kind)
 
-int main(int argc, char **argv)
+TEST_GROUP(faults)
 {
-    if (is_worker(argc, argv))
-        return worker_main();
     if (!find_device()) {
         puts("skipped: no Vulkan device");
         return 77;

@@ -1,15 +1,12 @@
 // The machine that is made up, on a copy whose loop nest is small enough to reckon by hand.
+#include "group.h"
+
 #include "base/mem.h"
 #include "script/script.h"
 #include "trial/machine.h"
 #include "trial/source.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 // 65536 elements: workgroups of t invocations with v elements each, side by side, or far apart.
 static const char copy[] =
@@ -142,7 +139,7 @@ static void without_a_nest_there_is_no_machine(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(machine)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copy_is_reckoned),

@@ -1,3 +1,5 @@
+#include "group.h"
+
 #include "space/half.h"
 #include "trial/operator.h"
 #include "trial/shared.h"
@@ -5,14 +7,9 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct operation matmul(int64_t n, int64_t m, int64_t k, const char *type,
@@ -309,7 +306,7 @@ static void sizes_do_not_wrap(void **state)
     assert_int_equal(size, 2 * 3 * 64);
 }
 
-int main(void)
+TEST_GROUP(operator)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(halves_survive_the_way_through_floats),

@@ -1,19 +1,16 @@
 // Packings are made once for each distinct one, whatever else a candidate has; within their bounds,
 // and anew when they are forgotten.
+#include "group.h"
+
 #include "trial/packed.h"
 
 #include "base/mem.h"
 #include "space/limits.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { WORDS = 64, SKIPPED = 77 };
 
@@ -137,7 +134,7 @@ static void within_bounds(void **state)
     packed_forget(&p, gpu);
 }
 
-int main(void)
+TEST_GROUP(packed)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(once_for_each_distinct_one),

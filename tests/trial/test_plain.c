@@ -1,13 +1,10 @@
 // What surrounds products in networks: references against plain loops over logical indices, and
 // what the comparison notices.
 #include "case.h"
+#include "group.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -339,7 +336,7 @@ static void normalisation_depends_on_the_window(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(plain)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_are_pooled),

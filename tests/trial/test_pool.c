@@ -1,15 +1,11 @@
 // The pool of workers with small matrix products on the device of this machine.
+#include "group.h"
 #include "pool_fixture.h"
 
 #include "base/mem.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // One worker all along: none of these costs a process, and none leaves anything behind for the
@@ -419,10 +415,8 @@ static void bytes_are_measured_too(void **state)
     close_pool(&f);
 }
 
-int main(int argc, char **argv)
+TEST_GROUP(pool)
 {
-    if (is_worker(argc, argv))
-        return worker_main();
     if (!find_device()) {
         puts("skipped: no Vulkan device");
         return 77;

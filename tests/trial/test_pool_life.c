@@ -1,15 +1,12 @@
 // The life of a pool: its workers begin and end, compile and time, and it with them.
+#include "group.h"
 #include "pool_fixture.h"
 
 #include "base/os.h"
 #include "trial/wire.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -273,10 +270,8 @@ static void a_device_that_is_not_there_is_an_error(void **state)
     close_pool(&f);
 }
 
-int main(int argc, char **argv)
+TEST_GROUP(pool_life)
 {
-    if (is_worker(argc, argv))
-        return worker_main();
     if (!find_device()) {
         puts("skipped: no Vulkan device");
         return 77;

@@ -1,18 +1,14 @@
 // Matrix products and convolutions: the references against plain loops, what "exact" promises, what
 // tolerances let pass and what they do not.
 #include "case.h"
+#include "group.h"
 #include "space/half.h"
 
 #include "base/mem.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -373,7 +369,7 @@ static void epilogues_may_round(void **state)
     case_free(&c);
 }
 
-int main(void)
+TEST_GROUP(products)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_what_loops_compute),

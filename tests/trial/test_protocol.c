@@ -1,17 +1,14 @@
 // Frames, messages and injected faults' syntax: all without a process or a device.
+#include "group.h"
+
 #include "base/mem.h"
 #include "base/rng.h"
 #include "trial/fault.h"
 #include "trial/frame.h"
 #include "trial/message.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -392,7 +389,7 @@ static void faults_are_parsed(void **state)
         assert_false(fault_parse(bad[i], &p, &e));
 }
 
-int main(void)
+TEST_GROUP(protocol)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_survive_any_cut),

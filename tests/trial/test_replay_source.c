@@ -1,14 +1,11 @@
 // Times of a recording as a source: what was recorded comes back, at once or in its rhythm.
+#include "group.h"
 #include "spaces.h"
 #include "trial/replay_source.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <poll.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { FAST, SLOW, FAILED, REJECTED, MANY, COUNT };
@@ -161,7 +158,7 @@ static void test_at_once(void **state)
     recording_destroy(r);
 }
 
-int main(void)
+TEST_GROUP(replay_source)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_was_recorded),

@@ -1,13 +1,10 @@
+#include "group.h"
 #include "spaces.h"
 #include "trial/source.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -293,7 +290,7 @@ static void trap_holds_nearly_all(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(synthetic)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bowl_is_a_function_of_the_distance),

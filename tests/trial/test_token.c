@@ -1,12 +1,10 @@
 // Who may use the device, and who may compile meanwhile: without a process or a device.
+#include "group.h"
+
 #include "base/rng.h"
 #include "trial/token.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static int holders(const struct token *t, enum hold hold)
 {
@@ -96,7 +94,7 @@ static void the_device_goes_to_who_came_first(void **state)
     token_finish(&t);
 }
 
-int main(void)
+TEST_GROUP(token)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(timing_is_alone_and_nobody_starves),

@@ -1,18 +1,14 @@
 // A network as a whole, in a worker: four products of 32 x 32, of which the last one multiplies
 // what the first and the third have given, so that the second's place is free again.
+#include "group.h"
 #include "pool_fixture.h"
 
 #include "trial/errand.h"
 #include "trial/whole.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -257,10 +253,8 @@ static void faults(void **state)
     assert_string_equal(e.text, "sent garbage");
 }
 
-int main(int argc, char **argv)
+TEST_GROUP(whole)
 {
-    if (is_worker(argc, argv))
-        return worker_main();
     if (!find_device()) {
         puts("skipped: no Vulkan device");
         return 77;

@@ -2,12 +2,9 @@
 // results on the way that has the largest numbers, and the tolerance of random ones lets it pass,
 // but not without one of its channels.
 #include "case.h"
+#include "group.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 
 enum { TILE = 4, WINDOW = 3, SEEN = TILE + WINDOW - 1, IMAGE = 34, RESULT = IMAGE - WINDOW + 1 };
@@ -121,7 +118,7 @@ static void tolerances_pass_right_and_not_wrong_kernels(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(winograd)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_numbers_stay_whole),

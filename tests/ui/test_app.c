@@ -1,4 +1,5 @@
 // Keys become command lines: what is run, what is asked first, what is refused and why.
+#include "group.h"
 #include "stage.h"
 
 #include "base/file.h"
@@ -6,15 +7,10 @@
 
 #include <locale.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void expect_commands(struct stage *s, const char *wanted)
 {
@@ -451,7 +447,7 @@ static void test_quitting(void **state)
     stage_close(&s);
 }
 
-int main(void)
+TEST_GROUP(app)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pause_asks_the_runner),

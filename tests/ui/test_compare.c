@@ -1,15 +1,11 @@
 // Comparisons against plain loops over every single trial, on runs made at random and by hand.
 #include "compare.h"
+#include "group.h"
 
 #include "base/rng.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { MOST_TRIALS = 60, FLOP = 1000 };
 
@@ -266,7 +262,7 @@ static void nothing_valid_is_nothing_reached(void **state)
     assert_int_equal(c.count + c.group_count, 0);
 }
 
-int main(void)
+TEST_GROUP(compare)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_runs_are_as_plain_loops_say),

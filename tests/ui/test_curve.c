@@ -1,4 +1,5 @@
 #include "curve_pane.h"
+#include "group.h"
 
 #include "app.h"
 #include "curve_runs.h"
@@ -6,14 +7,9 @@
 
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define NOW 1.7e9
 
@@ -421,7 +417,7 @@ static void odd_steps(void **state)
     free(d);
 }
 
-int main(void)
+TEST_GROUP(curve)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_session),

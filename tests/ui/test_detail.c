@@ -1,17 +1,13 @@
 // The detail of a trial: why it failed, where it comes from, its neighbours.
 #include "detail_pane.h"
+#include "group.h"
 #include "main_screen.h"
 #include "trial_text.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct app *const app = &main_stage.app;
 
@@ -195,7 +191,7 @@ static void test_fast_newest_trials_are_not_counted(void **state)
     main_close();
 }
 
-int main(void)
+TEST_GROUP(detail)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_failures_say_why),

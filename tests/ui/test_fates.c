@@ -1,15 +1,11 @@
 // Neighbours and their fates against looking at every point of small spaces.
 #include "fates.h"
+#include "group.h"
 #include "spaces.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define SECONDS 2.0 // of the configuration in the middle
 
@@ -203,7 +199,7 @@ static void test_reasons(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(fates)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_are_those_of_all_points),

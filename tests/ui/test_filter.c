@@ -1,18 +1,14 @@
 // The filter's language: what it says of trials, what it complains about, and that it is printed as
 // it is read. Meaning is held against a second, plain evaluation of random expressions.
 #include "filter.h"
+#include "group.h"
 
 #include "base/rng.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct filter_amounts amounts = {.flop = 1e12, .rate = 5};
 
@@ -403,7 +399,7 @@ static void random_texts_are_judged(void **state)
     assert_true(compiled > 100);
 }
 
-int main(void)
+TEST_GROUP(filter)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_compared),

@@ -1,17 +1,13 @@
 // The screen of the machines that measure.
+#include "group.h"
 #include "look.h"
 #include "stage.h"
 #include "store/machine.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static int setup(void **state)
 {
@@ -129,7 +125,7 @@ static void test_all_sizes(void **state)
     look_all_sizes(CHARSET_BRAILLE, draw, s);
 }
 
-int main(void)
+TEST_GROUP(fleet)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_at_work_first, setup, teardown),

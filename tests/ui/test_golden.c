@@ -4,20 +4,16 @@
 // golden/SCENE-COLSxROWS-CHARSET.txt holds the frame and, below a line of dashes, its styles.
 // Few of them have the footer, so that another key in it changes few.
 // TILEWALK_UPDATE_GOLDEN=1 writes them anew: look at the difference before it is committed.
+#include "group.h"
 #include "stage.h"
 
 #include "base/file.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct scene {
     const char *name;
@@ -193,7 +189,7 @@ static void test_scenes(void **state)
         fail_msg("%d screens differ (TILEWALK_UPDATE_GOLDEN=1 writes them anew)", wrong);
 }
 
-int main(void)
+TEST_GROUP(golden)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenes)};
     setlocale(LC_CTYPE, "C.UTF-8");

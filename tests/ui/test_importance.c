@@ -1,14 +1,10 @@
 // Importance of parameters against its definition, on noise, and on known causes.
+#include "group.h"
 #include "importance.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void expect_near(double a, double b, double tolerance)
 {
@@ -251,7 +247,7 @@ static void test_a_sample_speaks_for_many(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(importance)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equal_values_share_their_mean_rank),

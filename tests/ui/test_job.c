@@ -1,16 +1,12 @@
 // Children of the workbench, played by small shell scripts.
 #include "base/file.h"
 #include "base/mem.h"
+#include "group.h"
 #include "job.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -379,7 +375,7 @@ static int remove_folder(void **state)
     return code;
 }
 
-int main(void)
+TEST_GROUP(job)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(output_and_exit_code),

@@ -1,17 +1,13 @@
 // The screen of a trial's kernel: what it asks a child for, and what it makes of the answers.
+#include "group.h"
 #include "look.h"
 #include "stage.h"
 #include "view_kernel.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define US "\x1f"
 
@@ -150,7 +146,7 @@ static void test_all_sizes(void **state)
     look_all_sizes(CHARSET_BRAILLE, draw, s);
 }
 
-int main(void)
+TEST_GROUP(kernel)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_asks, setup, teardown),

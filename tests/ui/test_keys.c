@@ -1,15 +1,11 @@
 #include "config.h"
+#include "group.h"
 
 #include "base/file.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void test_every_action_is_complete(void **state)
 {
@@ -131,7 +127,7 @@ static void test_config_errors_have_a_place(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(keys)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_action_is_complete),

@@ -1,12 +1,9 @@
 // Layout of the main screen as a property of every size.
+#include "group.h"
 #include "layout.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 static int overlap(int a, int a_size, int b, int b_size)
 {
@@ -123,7 +120,7 @@ static void test_focus_goes_round(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(layout)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_size),

@@ -1,12 +1,9 @@
 // Lists without a screen: every motion against what it means, windows against all sizes.
+#include "group.h"
 #include "list.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct list list_of(int64_t count, int rows, int64_t cursor)
 {
@@ -166,7 +163,7 @@ static void test_the_note_says_what_is_seen(void **state)
     assert_string_equal(note, "");
 }
 
-int main(void)
+TEST_GROUP(list)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_actions_move_by_what_is_seen),

@@ -1,17 +1,13 @@
 // The log: all sources in order of time, levels, filter, wrapping, following, and all sizes.
+#include "group.h"
 #include "look.h"
 #include "report/text.h"
 #include "stage.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static int setup(void **state)
 {
@@ -220,7 +216,7 @@ static void a_click_moves_the_cursor(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+TEST_GROUP(log)
 {
     const struct CMUnitTest tests[] = {
         TEST(sources_are_interleaved_by_time),

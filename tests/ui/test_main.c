@@ -1,18 +1,14 @@
 // The main screen: panes of every size, what they show of a session, and keys.
+#include "group.h"
 #include "look.h"
 #include "main_screen.h"
 #include "population_columns.h"
 #include "trial_text.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct app *const app = &main_stage.app;
 
@@ -415,7 +411,7 @@ static void test_clicks(void **state)
     main_close();
 }
 
-int main(void)
+TEST_GROUP(main)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_size),

@@ -1,20 +1,16 @@
 // The map: cells against the trials of a real session, keys, and every size.
 #include "filter.h"
 #include "fixture.h"
+#include "group.h"
 #include "look.h"
 #include "trial_text.h"
 #include "view_map.h"
 #include "view_trials.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct fixture fixture;
 static struct ui_config config;
@@ -467,7 +463,7 @@ static void test_many_trials_come_in_slices(void **state)
     close_app();
 }
 
-int main(void)
+TEST_GROUP(map)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_trial_is_in_its_cell),

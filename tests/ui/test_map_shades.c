@@ -1,16 +1,12 @@
 // The map's shades: what they say of a cell, and that the cursor does not change them.
+#include "group.h"
 #include "look.h"
 #include "stage.h"
 #include "view_map.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct stage stage;
 
@@ -120,7 +116,7 @@ static void test_cursor(void **state)
 
 #define MAP_TEST(test) cmocka_unit_test_setup_teardown(test, open_map, close_map)
 
-int main(void)
+TEST_GROUP(map_shades)
 {
     const struct CMUnitTest tests[] = {
         MAP_TEST(test_keys),

@@ -1,17 +1,13 @@
 #include "fixture.h"
+#include "group.h"
 #include "model.h"
 
 #include "base/file.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct setup {
     struct fixture f;
@@ -463,7 +459,7 @@ static void test_another_database_in_its_place_is_noticed(void **state)
     end(&t);
 }
 
-int main(void)
+TEST_GROUP(model)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_summaries_are_those_of_all_trials),

@@ -1,14 +1,10 @@
 #include "fixture.h"
+#include "group.h"
 #include "model.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct setup {
     struct fixture f;
@@ -241,7 +237,7 @@ static void test_a_damaged_session_is_closed(void **state)
     end(&t);
 }
 
-int main(void)
+TEST_GROUP(model_trial)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_trials_are_found_in_every_way),

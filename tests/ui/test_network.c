@@ -1,20 +1,16 @@
 // The network screen: shares, sorting, where time went, and its drawing.
 #include "app.h"
 #include "fixture.h"
+#include "group.h"
 #include "look.h"
 #include "network.h"
 #include "trial_text.h"
 
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // --- pure ---
 
@@ -315,7 +311,7 @@ static void test_ascii_is_ascii(void **state)
     close_app();
 }
 
-int main(void)
+TEST_GROUP(network)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shares_of_the_objective),

@@ -1,15 +1,11 @@
 // Descriptor 2, captured from a pseudo terminal.
+#include "group.h"
 #include "noise.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -150,7 +146,7 @@ static void what_is_no_terminal_is_left_alone(void **state)
     close(ends[1]);
 }
 
-int main(void)
+TEST_GROUP(noise)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lines_are_handed_out, give_terminal, take_terminal),

@@ -1,14 +1,10 @@
 // Axes and projections against counting by hand.
+#include "group.h"
 #include "projection.h"
 #include "spaces.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct factor part(int param, int slot)
 {
@@ -456,7 +452,7 @@ static void test_kinds_of_places(void **state)
     assert_int_equal(place_trials(&c), 2);
 }
 
-int main(void)
+TEST_GROUP(projection)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_factors_are_parts_and_whole_parameters),

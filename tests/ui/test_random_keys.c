@@ -1,17 +1,13 @@
 // Ten thousand random keys, with resizes, clicks, news and time passing in between. It must not
 // crash, hang, or put the cursor outside.
+#include "group.h"
 #include "stage.h"
 
 #include "base/rng.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define STEPS 10000
 
@@ -92,7 +88,7 @@ static void test_no_session(void **state)
     play(FIXTURE_NOTHING, 4, STEPS / 10);
 }
 
-int main(void)
+TEST_GROUP(random_keys)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_running_session),

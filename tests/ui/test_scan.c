@@ -1,12 +1,8 @@
 #include "fixture.h"
+#include "group.h"
 #include "scan.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #define MOST 4000
 
@@ -179,7 +175,7 @@ static void test_a_scan_belongs_to_one_session(void **state)
     end(&t);
 }
 
-int main(void)
+TEST_GROUP(scan)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slices_hold_each_trial_once),

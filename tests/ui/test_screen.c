@@ -1,13 +1,9 @@
 #include "base/shown.h"
+#include "group.h"
 #include "look.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 struct frame {
     struct screen screen;
@@ -167,7 +163,7 @@ static void test_every_size(void **state)
     look_all_sizes(CHARSET_ASCII, draw_everything, NULL);
 }
 
-int main(void)
+TEST_GROUP(screen)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_is_clipped_on_all_sides),

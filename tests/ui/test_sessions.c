@@ -1,16 +1,12 @@
 // The list of sessions: orders and filters against plain loops, the cursor and the window while
 // sessions come and go, keys that mean the session under the cursor.
+#include "group.h"
 #include "sessions_screen.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void assert_ids(struct stage *s, const char *expected)
 {
@@ -471,7 +467,7 @@ static void paging_goes_everywhere(void **state)
     assert_int_equal(v->list.cursor, 0);
 }
 
-int main(void)
+TEST_GROUP(sessions)
 {
     const struct CMUnitTest tests[] = {
         ON_SESSIONS(every_column_sorts_both_ways),

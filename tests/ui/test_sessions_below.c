@@ -1,19 +1,15 @@
 // What is read of sessions, the panel and the comparison below the list, the screen without
 // sessions, and drawing at all sizes.
+#include "group.h"
 #include "look.h"
 #include "sessions_screen.h"
 
 #include "base/file.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // --- what is read of a session ---
 
@@ -248,7 +244,7 @@ static void it_stays_inside_at_every_size(void **state)
     sessions_leave(nothing);
 }
 
-int main(void)
+TEST_GROUP(sessions_below)
 {
     const struct CMUnitTest tests[] = {
         ON_SESSIONS(sparks_are_the_best_so_far),

@@ -1,20 +1,16 @@
 // The space screen: the list, moves and their fates, shares, the file and its keys.
 #include "base/file.h"
+#include "group.h"
 #include "look.h"
 #include "space_screen.h"
 #include "trial/source.h"
 #include "trial_text.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 #define SPACE_PATH "presets/gemm.lua" // of the fixture's sessions, in its folder
 
@@ -399,10 +395,8 @@ static void test_an_edit_is_answered(void **state)
 }
 
 // A space file that differs is compiled by a worker: this program again.
-int main(int argc, char **argv)
+TEST_GROUP(space)
 {
-    if (argc == 2 && strcmp(argv[1], WORKER_COMMAND) == 0)
-        return worker_main();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_size),
         cmocka_unit_test(test_parameters_stay_when_there_is_little_room),

@@ -1,20 +1,16 @@
 // A space file under an editor: edited, broken, mended, deleted, replaced.
+#include "group.h"
 #include "space_file.h"
 
 #include "base/file.h"
 #include "trial/source.h"
 
 #include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const char head[] = "local shapes = include \"shapes.lua\"\n"
                            "operator.matmul { N = size(\"N\", 64), M = 64, K = 64, type = \"f32\","
@@ -351,10 +347,8 @@ static void test_without_the_session_script(void **state)
 }
 
 // What differs is compiled by a worker: this program again.
-int main(int argc, char **argv)
+TEST_GROUP(space_file)
 {
-    if (argc == 2 && strcmp(argv[1], WORKER_COMMAND) == 0)
-        return worker_main();
     if (!mkdtemp(folder))
         return 1;
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)

@@ -1,17 +1,13 @@
 // The right pane of the space screen: graphs, fates of neighbours, best speeds by value.
+#include "group.h"
 #include "look.h"
 #include "space_screen.h"
 #include "trial_text.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct app *const app = &space_stage.app;
 
@@ -199,7 +195,7 @@ static void test_without_trials(void **state)
     space_close();
 }
 
-int main(void)
+TEST_GROUP(space_moves)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fates_of_neighbours),

@@ -2,19 +2,15 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/sandbox.h"
+#include "group.h"
 #include "starter.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -258,7 +254,7 @@ static void test_a_sandbox_can_ask_it(void **state)
     assert_int_equal(status, 0);
 }
 
-int main(void)
+TEST_GROUP(starter)
 {
     if (!mkdtemp(folder) || chdir(folder) != 0)
         return 1;

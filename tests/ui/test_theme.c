@@ -1,14 +1,10 @@
 // Which look is chosen, and that it says what it should without relying on colour alone.
+#include "group.h"
 #include "theme.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <locale.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 static struct ui_config config(const char *name, const char *value)
@@ -196,7 +192,7 @@ static void nothing_is_unreadable(void **state)
     }
 }
 
-int main(void)
+TEST_GROUP(theme)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(colors_are_256_or_8_or_none, clear_environment),

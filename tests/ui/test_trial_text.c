@@ -1,15 +1,11 @@
 // Short names of parameters, values and differences of configurations.
+#include "group.h"
 #include "trial_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // "name" is discrete, "name[3]" a factorization with three parts, "name!" a permutation.
 static struct space *space_of(const char *const *names, int count)
@@ -105,7 +101,7 @@ static void test_differences(void **state)
     space_destroy(s);
 }
 
-int main(void)
+TEST_GROUP(trial_text)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_of_gemm),

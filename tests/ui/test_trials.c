@@ -1,19 +1,15 @@
 // The trials screen: rows in every order against a plain sort, pages against lists, the window, the
 // filter as it is typed, and drawing at all sizes.
+#include "group.h"
 #include "look.h"
 #include "stage.h"
 #include "view_trials.h"
 
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/rng.h"
 
@@ -464,7 +460,7 @@ static void ascii_frames_are_ascii(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+TEST_GROUP(trials)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_column_sorts_both_ways),

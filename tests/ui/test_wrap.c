@@ -1,18 +1,14 @@
 // Wrapped text: nothing is lost, nothing is wider than its row, no word is broken that has room.
 #include "base/rng.h"
 #include "base/str.h"
+#include "group.h"
 #include "look.h"
 #include "wrap.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // The rows, each ended by '|'.
 static void expect_rows(const char *text, int cols, const char *wanted)
@@ -126,7 +122,7 @@ static void test_a_row_is_as_wide_as_the_screen(void **state)
     screen_finish(&s);
 }
 
-int main(void)
+TEST_GROUP(wrap)
 {
     setlocale(LC_CTYPE, "C.UTF-8");
     const struct CMUnitTest tests[] = {

@@ -1,18 +1,15 @@
 // Weight files: what is taken of them, what is read, and one clear line for each that is wrong.
+#include "group.h"
+
 #include "weights/weights.h"
 
 #include "base/file.h"
 #include "base/str.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char folder[] = "/tmp/tilewalk-weights-XXXXXX";
 static char *path; // of the one file that each test writes anew
@@ -436,7 +433,7 @@ static void values_that_do_not_fit_are_not_read(void **state)
     arena_finish(&a);
 }
 
-int main(void)
+TEST_GROUP(weights)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_array_is_read),
