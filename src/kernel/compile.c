@@ -264,7 +264,7 @@ bool kernel_add_compiler(char *text, size_t size, struct err *e)
 {
     if (!external_program())
         return true;
-    char *version = external_version(external_program(), e);
+    char *version = external_version(external_program(), EXTERNAL_VERSION_S, e);
     if (!version)
         return false;
     size_t length = strlen(text);

@@ -14,7 +14,6 @@
 
 enum {
     COMPILE_SECONDS = 60, // workers have less
-    VERSION_SECONDS = 10,
     MOST_WORDS_BYTES = 1 << 20
 };
 #define MS_NS ((int64_t)1000000)
@@ -106,13 +105,13 @@ bool external_compile(const char *program, const char *glsl, struct spirv *out, 
     return ok;
 }
 
-char *external_version(const char *program, struct err *e)
+char *external_version(const char *program, int seconds, struct err *e)
 {
     const char *const argv[] = {program, "--version", NULL};
     struct str log = {0};
     int status = 0;
     char *version = NULL;
-    if (run(argv, VERSION_SECONDS, &log, &status, e)) {
+    if (run(argv, seconds, &log, &status, e)) {
         size_t length = strcspn(str_text(&log), "\r\n");
         if (length > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
             version = mem_printf("%.*s", (int)length, str_text(&log));

@@ -17,8 +17,10 @@ const char *external_program(void);
 bool external_compile(const char *program, const char *glsl, struct spirv *out, struct str *log,
                       struct err *e);
 
-// The first line of what it says of its version within ten seconds. Heap, the caller's; NULL and
-// `e` on failure.
-char *external_version(const char *program, struct err *e);
+enum { EXTERNAL_VERSION_S = 10 };
+
+// Returns the first line that the program prints for --version (heap, the caller's), NULL and `e`
+// when it prints none or does not end within so many seconds (EXTERNAL_VERSION_S is the usual).
+char *external_version(const char *program, int seconds, struct err *e);
 
 #endif

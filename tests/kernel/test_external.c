@@ -78,11 +78,11 @@ static void scripts_that_never_end(void **state)
     (void)state;
     struct err e = {0};
     use_script("asleep", "sleep 1000 & sleep 1000");
-    assert_null(external_version(external_program(), &e));
-    assert_non_null(strstr(e.text, "did not end in 10 s"));
+    assert_null(external_version(external_program(), 1, &e));
+    assert_non_null(strstr(e.text, "did not end in 1 s"));
     use_script("endless", "trap '' PIPE TERM; while :; do echo and so on; done");
-    assert_null(external_version(external_program(), &e));
-    assert_non_null(strstr(e.text, "did not end in 10 s"));
+    assert_null(external_version(external_program(), 1, &e));
+    assert_non_null(strstr(e.text, "did not end in 1 s"));
 }
 
 // What each is given, and that a module is taken as it is.
