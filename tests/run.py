@@ -48,7 +48,7 @@ def home(test):
     """The build in which a test runs by default; None for what belongs to the rest alone."""
     if test.suites & {"sweep", "bench"}:
         return None
-    return "sanitized" if test.suites & {"unit", "ui", "fuzz"} and not test.suites & {"device", "recordings"} else "plain"
+    return "sanitized" if test.suites & {"unit", "ui", "fuzz"} and not test.suites & {"device", "long", "recordings"} else "plain"
 
 
 def possible(test):
@@ -191,7 +191,7 @@ class Runner:
         return done.returncode == 0
 
     def meson_test(self, build, runs, what, quiet=False):
-        """Runs them, as many at a time as there are cores and one more, since some wait. Timeouts are for what hangs, not for
+        """Runs them, as many at a time as there are cores and two more, since some wait. Timeouts are for what hangs, not for
         a machine that others use too. Returns the results by name."""
         folder, log = self.folder(build), "testlog-" + re.sub(r"\W+", "-", what)
         e = self.environment(build)
@@ -199,7 +199,7 @@ class Runner:
             e["LD_PRELOAD"] = folder + "/keep_loaded.so"
         words = ["meson", "test", "-C", folder, "--no-rebuild", "--print-errorlogs", "--logbase", log,
                  "--timeout-multiplier", "20" if build == "sanitized" else "4",
-                 "--num-processes", str((os.cpu_count() or 1) + 1)]
+                 "--num-processes", str((os.cpu_count() or 1) + 2)]
         if build == "swiftshader":
             words += ["--setup", "swiftshader"]
             log += "-swiftshader"
