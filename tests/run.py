@@ -55,7 +55,7 @@ def possible(test):
     """All builds that can find something: drivers other than lavapipe do not bear being sanitized, benchmarks and sweeps go
     through code that other tests take, and lint reads sources."""
     yield "plain"
-    if not test.suites & {"sweep", "bench", "lint", "plain"}:
+    if not test.suites & {"sweep", "bench", "lint", "plain", "recordings"}:
         yield "sanitized"
     if "device" in test.suites:
         yield "swiftshader"
