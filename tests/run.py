@@ -23,6 +23,7 @@ import time
 from collections import Counter, namedtuple
 
 PARTS = 8
+GOOD = ("OK", "EXPECTEDFAIL", "SKIP")
 SANITIZED = ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Doptimization=1", "-Dc_args=-g1"]
 FOLDERS = {"plain": "build", "sanitized": "build-asan", "swiftshader": "build"}
 BUILDS = list(FOLDERS)
@@ -133,7 +134,6 @@ class Runner:
         self.root = root
         self.steps = []
         self.left_out = []
-        self.tested = Counter()
 
     def folder(self, build):
         return os.path.join(self.root, FOLDERS[build])
@@ -190,9 +190,9 @@ class Runner:
                             f"{self.root}/tests/lint/keep_loaded.c"], check=True)
         return done.returncode == 0
 
-    def meson_test(self, build, runs, what, quiet=False):
+    def meson_test(self, build, runs, what, times=1):
         """Runs them, as many at a time as there are cores and two more, since some wait. Timeouts are for what hangs, not for
-        a machine that others use too. Returns the results by name."""
+        a machine that others use too. Returns a list of results for each name."""
         folder, log = self.folder(build), "testlog-" + re.sub(r"\W+", "-", what)
         e = self.environment(build)
         if build == "sanitized":
@@ -200,17 +200,21 @@ class Runner:
         words = ["meson", "test", "-C", folder, "--no-rebuild", "--print-errorlogs", "--logbase", log,
                  "--timeout-multiplier", "20" if build == "sanitized" else "4",
                  "--num-processes", str((os.cpu_count() or 1) + 2)]
+        if times > 1:
+            words += ["--repeat", str(times)]
         if build == "swiftshader":
             words += ["--setup", "swiftshader"]
             log += "-swiftshader"
         path = f"{folder}/meson-logs/{log}.json"
         if os.path.exists(path):
             os.remove(path)
-        subprocess.run(words + [r.test.name for r in runs], env=e, stdout=subprocess.DEVNULL if quiet else None)
-        if not os.path.exists(path):
-            return {r.test.name: {"result": "LOST", "stdout": "Meson ran nothing"} for r in runs}
-        with open(path) as f:
-            return {t["name"].split(" / ")[-1]: t for t in map(json.loads, f)}
+        subprocess.run(words + [r.test.name for r in runs], env=e, stdout=subprocess.DEVNULL if times > 1 else None)
+        results = {}
+        if os.path.exists(path):
+            with open(path) as f:
+                for t in map(json.loads, f):
+                    results.setdefault(t["name"].split(" / ")[-1], []).append(t)
+        return {r.test.name: results.get(r.test.name, [{"result": "LOST", "stdout": "Meson did not run it"}]) for r in runs}
 
     def run(self, build, runs, what):
         """Builds and runs them. What cannot be built has failed."""
@@ -232,7 +236,7 @@ class Runner:
     def count(self, what, seconds, runs, results):
         count = Counter()
         for r in runs:
-            said = results.get(r.test.name, {"result": "LOST", "stdout": "Meson did not run it"})
+            said = results[r.test.name][-1]
             if said["result"] in ("OK", "EXPECTEDFAIL"):
                 count["passed"] += 1
             elif said["result"] == "SKIP":
@@ -307,12 +311,15 @@ class Load:
             loop.wait()
 
 
+AT_ONCE = 4  # rounds of one test that run side by side, where it may
+
+
 def repeat(runner, runs, rounds, load):
     """Each run so many times, beside busy loops. What was done is kept in build/repeat.jsonl: the same call goes on where one
     was interrupted, until all rounds are done."""
     path = runner.folder("plain") + "/repeat.jsonl"
     key = json.dumps([rounds, load, [(r.build, r.test.name) for r in runs]])
-    done = read_rounds(path, key)
+    done = read_rounds(path, key, runs)
     if not done:
         with open(path, "w") as f:
             print(key, file=f)
@@ -322,38 +329,33 @@ def repeat(runner, runs, rounds, load):
             return runner.tell()
     begun = time.monotonic()
     with Load(load):
-        for i in range(rounds):
-            for build in BUILDS:
-                waiting = [r for r in runs if r.build == build and len(done.get((build, r.test.name), [])) <= i]
-                if not waiting:
-                    continue
-                results = runner.meson_test(build, waiting, f"round {i}", quiet=True)
+        for r in sorted(runs, key=lambda r: -r.test.seconds):
+            while left := rounds - len(done.get(r, [])):
+                results = runner.meson_test(r.build, [r], "repeat", max(2, min(left, AT_ONCE)))[r.test.name][:left]
+                done.setdefault(r, []).extend(said["result"] for said in results)
                 with open(path, "a") as f:
-                    for r in waiting:
-                        said = results.get(r.test.name, {"result": "LOST"})
-                        done.setdefault((build, r.test.name), []).append(said["result"])
-                        print(json.dumps([build, r.test.name, said["result"]]), file=f)
-                        if said["result"] not in ("OK", "SKIP"):
-                            print(f"round {i + 1}: {r.test.name} ({build}): {said['result']}\n" +
-                                  said.get("stdout", "")[-3000:] + said.get("stderr", "")[-3000:], flush=True)
-            print(f"round {i + 1} of {rounds}: {sum(x not in ('OK', 'SKIP') for l in done.values() for x in l)} failures so far",
-                  flush=True)
+                    for said in results:
+                        print(json.dumps([r.build, r.test.name, said["result"]]), file=f)
+                        if said["result"] not in GOOD:
+                            print(f"{r.test.name} ({r.build}): {said['result']}\n" + said.get("stdout", "")[-3000:] +
+                                  said.get("stderr", "")[-3000:], flush=True)
+            print(f"{r.test.name} ({r.build}): {sum(x in GOOD for x in done[r])} of {rounds}", flush=True)
     os.remove(path)
     for r in runs:
-        count = Counter(done[(r.build, r.test.name)])
-        runner.steps.append(Step(f"{r.test.name} ({r.build})", 0, count["OK"],
-                                 sum(count.values()) - count["OK"] - count["SKIP"], count["SKIP"]))
+        count = Counter(done[r])
+        runner.steps.append(Step(f"{r.test.name} ({r.build})", 0, count["OK"], rounds - count["OK"] - count["SKIP"], count["SKIP"]))
     runner.steps.append(Step(f"{rounds} rounds beside {load} busy loops", time.monotonic() - begun, 0, 0, 0))
     return runner.tell()
 
 
-def read_rounds(path, key):
+def read_rounds(path, key, runs):
+    by_name = {(r.build, r.test.name): r for r in runs}
     done = {}
     if os.path.exists(path):
         with open(path) as f:
             if f.readline().strip() == key:
                 for build, name, result in map(json.loads, f):
-                    done.setdefault((build, name), []).append(result)
+                    done.setdefault(by_name[(build, name)], []).append(result)
                 print(f"dev: going on with what {path} has", flush=True)
     return done
 
