@@ -190,25 +190,33 @@ class Runner:
                             f"{self.root}/tests/lint/keep_loaded.c"], check=True)
         return done.returncode == 0
 
-    def meson_test(self, build, runs, what, times=1):
+    def meson_test(self, build, runs, what, times=1, first=False, seconds=None):
         """Runs them, as many at a time as there are cores and two more, since some wait. Timeouts are for what hangs, not for
-        a machine that others use too. Returns a list of results for each name."""
+        a machine that others use too. With `first` it ends at the first failure. Returns a list of results for each name."""
         folder, log = self.folder(build), "testlog-" + re.sub(r"\W+", "-", what)
         e = self.environment(build)
         if build == "sanitized":
             e["LD_PRELOAD"] = folder + "/keep_loaded.so"
         words = ["meson", "test", "-C", folder, "--no-rebuild", "--print-errorlogs", "--logbase", log,
-                 "--timeout-multiplier", "20" if build == "sanitized" else "4",
+                 "--timeout-multiplier", "0.5" if first else "20" if build == "sanitized" else "4",
                  "--num-processes", str((os.cpu_count() or 1) + 2)]
         if times > 1:
             words += ["--repeat", str(times)]
+        if first:
+            words += ["--maxfail", "1"]
         if build == "swiftshader":
             words += ["--setup", "swiftshader"]
             log += "-swiftshader"
         path = f"{folder}/meson-logs/{log}.json"
         if os.path.exists(path):
             os.remove(path)
-        subprocess.run(words + [r.test.name for r in runs], env=e, stdout=subprocess.DEVNULL if times > 1 else None)
+        quiet = subprocess.DEVNULL if times > 1 or first else None
+        meson = subprocess.Popen(words + [r.test.name for r in runs], env=e, stdout=quiet)
+        try:
+            meson.wait(seconds)
+        except subprocess.TimeoutExpired:
+            meson.terminate()  # which ends its tests; those that had ended are in the log
+            meson.wait()
         results = {}
         if os.path.exists(path):
             with open(path) as f:
@@ -432,4 +440,5 @@ def main():
         return 130
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
