@@ -1,22 +1,28 @@
-// Errors of space files, word for word, and that docs/spaces.md shows them.
+// Errors of space files: that each case fails at its place, in one line, which docs/spaces.md shows.
+// The words are recorded in messages.txt.
 //
-//     errors_setup, errors_teardown     of the group
-//     errors_check(cases, count);       fails the running test
+//     errors_setup, errors_teardown                of the group
+//     errors_check("define", cases, count);        fails the running test
 #ifndef TILEWALK_TESTS_SCRIPT_ERRORS_H
 #define TILEWALK_TESTS_SCRIPT_ERRORS_H
 
 #include "help.h"
+#include "recorded.h"
 
 struct error_case {
-    const char *lua;      // the space file a.lua
-    const char *glsl;     // the template t.comp; NULL: "x\n"
-    const char *expected; // up to " | ": what follows the documentation need not show
+    const char *lua;   // the space file a.lua
+    const char *glsl;  // the template t.comp; NULL: "x\n"
+    const char *place; // "a.lua:1"
+    const char *name;  // what it is recorded as; NULL: the texts
 };
 
 int errors_setup(void **state);
 int errors_teardown(void **state);
-void errors_check(const struct error_case *cases, size_t count);
-// Whether the documentation shows the message, which comes after `file:line: `.
-bool errors_is_documented(const char *expected);
+void errors_check(const char *part, const struct error_case *cases, size_t count);
+
+// Records what `tried` gave. Returns whether it begins with the place, is one line, and is shown by
+// the documentation, if it has to be.
+bool errors_add(struct recorded *r, const char *tried, const char *message, const char *place,
+                bool is_documented);
 
 #endif

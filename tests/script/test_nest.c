@@ -170,87 +170,65 @@ static void test_structure(void **state)
 #define END   "\nend)"
 #define I     "local i = d.loop { 'i', length = 2 } "
 #define X     "local x = d.buffer { 'x', 4, 4 } "
-#define CASE(body, expected)                                                                       \
+#define CASE(body)                                                                                 \
     {                                                                                              \
-        BEGIN body END, NULL, "a.lua:6: " expected                                                 \
+        BEGIN body END, NULL, "a.lua:6", body                                                      \
     }
 
 static const struct error_case cases[] = {
-    {"local function f() end nest(f) nest(f)", NULL, "a.lua:1: nest is declared twice"},
-    {OPERATOR KERNEL PARAM "\nnest(function(c, d) end)", NULL,
-     "a.lua:2: nest: no statement is declared (d.statement { ... })"},
+    {"local function f() end nest(f) nest(f)", NULL, "a.lua:1"},
+    {OPERATOR KERNEL PARAM "\nnest(function(c, d) end)", NULL, "a.lua:2"},
     {OPERATOR KERNEL PARAM "local a nest(function(c, d) a = c.p[1]\n" I X
                            "d.statement { 's', loops = { i }, stores = x { i, 0 } } end)\n"
                            "constraint('x', function(c) return 1 + a == 2 end)",
-     NULL,
-     "a.lua:3: constraint 'x': formulas are made within nest(function(c, d) ... end) only | later"},
-    CASE("local a = c.width for i = 1, 10000 do a = a * 2 + i end",
-         "nest: more than 8192 formulas"),
-    CASE("for i = 1, 513 do d.loop { 'i' .. i, length = 1 } end", "nest: more than 512 loops"),
-    CASE("for i = 1, 129 do d.buffer { 'i' .. i, 1 } end", "nest: more than 128 buffers"),
-    CASE(I X "for n = 1, 129 do d.statement { 's' .. n, loops = { i }, stores = x { 0, 0 } } end",
-         "nest: more than 128 statements"),
-    CASE("local a = c.width / 2", "formulas are whole numbers ('//' divides without a rest)"),
-    CASE("local a = c.width < 2", "what a configuration is, is not known here (write d.less, "
-                                  "d.equal, d.is, d.choose)"),
-    CASE("local a = c.width == c.tile[1]",
-         "what a configuration is, is not known here (write d.less, d.equal, d.is, d.choose)"),
-    CASE("local a = c.stage == c.order",
-         "what a configuration is, is not known here (write d.less, "
-         "d.equal, d.is, d.choose)"),
-    CASE("local a = c.width + 'x'", "arithmetic: expected a number or a formula, got string"),
-    CASE("local a = c.width + c.stage",
-         "arithmetic: a word is no formula (d.is(word, \"...\") is)"),
-    CASE(I "local a = i // 2",
-         "arithmetic: a loop stands where a formula must (loops are for indices)"),
-    CASE("local a = c.width * 1.5",
-         "arithmetic is 1.5, not a whole number ('//' divides without a rest)"),
-    CASE(I "local a = i * i", "a loop times a loop is no index (loops times formulas, added up)"),
-    CASE("local a = d.mim(1, 2)", "d has no field 'mim' (did you mean 'min'?)"),
-    CASE("local a = c.tle", "unknown parameter 'tle' (did you mean 'tile'?)"),
-    CASE("local a = d.is(c.width, 'x')",
-         "d.is: expected a word of the configuration, got userdata"),
-    CASE("local a = d.is(c.stage, 'share')",
-         "d.is: c.stage is never 'share' (did you mean 'shared'?)"),
-    CASE("local a = d.place(c.order, 'other')", "d.place: c.order is never 'other'"),
-    CASE("d.loop { 'i', lenght = 1 }", "loop has no field 'lenght' (did you mean 'length'?)"),
-    CASE("d.loop { length = 1 }", "loop: expected a string, got nothing"),
-    CASE("d.loop { 'i' }", "loop 'i': length is missing"),
-    CASE("d.loop { 'i', length = 'x' }",
-         "loop 'i': length: expected a number or a formula, got string"),
-    CASE("d.loop { 'i', 3 }", "loop 'i': its name is all that comes without a field's name"),
-    CASE("d.loop { 'i', kind = 'serail', length = 1 }",
-         "loop 'i' has no kind 'serail' (did you mean 'serial'?)"),
-    CASE(I I, "loop 'i' is declared twice"),
-    CASE("d.buffer { 'x' }", "buffer 'x' has 0 sizes, not 1 to 6"),
-    CASE("d.buffer { 'x', 1, memory = 'local' }", "buffer 'x' has no memory 'local'"),
-    CASE(X X, "buffer 'x' is declared twice"),
-    CASE(X "local y = x { 1 }", "buffer 'x' has 2 dimensions, 1 indices are given"),
-    CASE(X "d.statement { 's' }", "statement 's': loops: expected a table, got nothing"),
-    CASE("d.statement { 's', loops = { 1 } }", "statement 's': loops: number 1 is not a loop"),
-    CASE(I "d.statement { 's', loops = { 2 * i } }",
-         "statement 's': loops: number 1 is not a loop"),
-    CASE(I "d.statement { 's', loops = { i, i } }", "statement 's': loops: 'i' is listed twice"),
-    CASE(I "local t = {} for n = 1, 65 do t[n] = i end d.statement { 's', loops = t }",
-         "statement 's': loops: more than 64"),
-    CASE(I "d.statement { 's', loops = { i } }", "statement 's': stores is missing (or updates)"),
-    CASE(I X "local e = x { i, i } d.statement { 's', loops = { i }, stores = e, updates = e }",
-         "statement 's': it either stores or updates"),
-    CASE(I X "d.statement { 's', loops = { i }, stores = x }",
-         "statement 's': expected an element of a buffer, buffer { index, ... }, got userdata"),
-    CASE(I X "d.statement { 's', loops = { }, stores = x { i, 0 } }",
-         "statement 's': the index of 'x' has loop 'i', which it is not in"),
+     NULL, "a.lua:3"},
+    CASE("local a = c.width for i = 1, 10000 do a = a * 2 + i end"),
+    CASE("for i = 1, 513 do d.loop { 'i' .. i, length = 1 } end"),
+    CASE("for i = 1, 129 do d.buffer { 'i' .. i, 1 } end"),
+    CASE(I X "for n = 1, 129 do d.statement { 's' .. n, loops = { i }, stores = x { 0, 0 } } end"),
+    CASE("local a = c.width / 2"),
+    CASE("local a = c.width < 2"),
+    CASE("local a = c.width == c.tile[1]"),
+    CASE("local a = c.stage == c.order"),
+    CASE("local a = c.width + 'x'"),
+    CASE("local a = c.width + c.stage"),
+    CASE(I "local a = i // 2"),
+    CASE("local a = c.width * 1.5"),
+    CASE(I "local a = i * i"),
+    CASE("local a = d.mim(1, 2)"),
+    CASE("local a = c.tle"),
+    CASE("local a = d.is(c.width, 'x')"),
+    CASE("local a = d.is(c.stage, 'share')"),
+    CASE("local a = d.place(c.order, 'other')"),
+    CASE("d.loop { 'i', lenght = 1 }"),
+    CASE("d.loop { length = 1 }"),
+    CASE("d.loop { 'i' }"),
+    CASE("d.loop { 'i', length = 'x' }"),
+    CASE("d.loop { 'i', 3 }"),
+    CASE("d.loop { 'i', kind = 'serail', length = 1 }"),
+    CASE(I I),
+    CASE("d.buffer { 'x' }"),
+    CASE("d.buffer { 'x', 1, memory = 'local' }"),
+    CASE(X X),
+    CASE(X "local y = x { 1 }"),
+    CASE(X "d.statement { 's' }"),
+    CASE("d.statement { 's', loops = { 1 } }"),
+    CASE(I "d.statement { 's', loops = { 2 * i } }"),
+    CASE(I "d.statement { 's', loops = { i, i } }"),
+    CASE(I "local t = {} for n = 1, 65 do t[n] = i end d.statement { 's', loops = t }"),
+    CASE(I "d.statement { 's', loops = { i } }"),
+    CASE(I X "local e = x { i, i } d.statement { 's', loops = { i }, stores = e, updates = e }"),
+    CASE(I X "d.statement { 's', loops = { i }, stores = x }"),
+    CASE(I X "d.statement { 's', loops = { }, stores = x { i, 0 } }"),
     CASE(I X "local e, t = x { i, i }, {} for n = 1, 8 do t[n] = e end "
-             "d.statement { 's', loops = { i }, stores = e, reads = t }",
-         "statement 's': more than 7 reads"),
-    CASE(I X "for n = 1, 2 do d.statement { 's', loops = { i }, stores = x { i, 0 } } end",
-         "statement 's' is declared twice"),
+             "d.statement { 's', loops = { i }, stores = e, reads = t }"),
+    CASE(I X "for n = 1, 2 do d.statement { 's', loops = { i }, stores = x { i, 0 } } end"),
 };
 
 static void test_errors(void **state)
 {
     (void)state;
-    errors_check(cases, sizeof cases / sizeof *cases);
+    errors_check("nest", cases, sizeof cases / sizeof *cases);
 }
 
 TEST_GROUP(nest)
