@@ -116,3 +116,23 @@ void errors_check(const char *part, const struct error_case *cases, size_t count
     recorded_end(&r);
     assert_int_equal(wrong, 0);
 }
+
+static size_t folder_length(const char *at, const char *folder)
+{
+    size_t length = folder ? strlen(folder) : 0;
+    return length && strncmp(at, folder, length) == 0 && at[length] == '/' ? length + 1 : 0;
+}
+
+char *errors_format(const struct err *e, const char *folder)
+{
+    char message[1400];
+    struct str out = {0};
+    const char *at = err_format(e, message, sizeof message);
+    while (*at) {
+        size_t skip = folder_length(at, folder) + folder_length(at, getenv("TILEWALK_DATA"));
+        if (!skip)
+            str_add_char(&out, *at++);
+        at += skip;
+    }
+    return str_take(&out);
+}

@@ -1,4 +1,4 @@
-// Errors of space files: that each case fails at its place, in one line, which docs/spaces.md shows.
+// Errors of space files and networks: that each case fails at its place, in one line, which docs/spaces.md shows.
 // The words are recorded in messages.txt.
 //
 //     errors_setup, errors_teardown                of the group
@@ -24,5 +24,8 @@ void errors_check(const char *part, const struct error_case *cases, size_t count
 // the documentation, if it has to be.
 bool errors_add(struct recorded *r, const char *tried, const char *message, const char *place,
                 bool is_documented);
+
+// The error as it would be printed, without the names of folders that differ from run to run (heap).
+char *errors_format(const struct err *e, const char *folder);
 
 #endif

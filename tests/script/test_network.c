@@ -1,4 +1,5 @@
 // Network files: what they declare, what flows, and one clear line for each mistake.
+#include "errors.h"
 #include "group.h"
 
 #include "base/file.h"
@@ -115,7 +116,7 @@ static void settings_are_taken(void **state)
     network_finish(&n);
     const struct setting wrong[] = {{"batsch", "3"}};
     assert_false(load_with(small, wrong, 1, &n, &e));
-    assert_true(e.usage && strstr(e.text, "--set batsch=3: unknown size (did you mean 'batch'?)"));
+    assert_true(e.usage && str_starts(e.text, "--set batsch=3: ") && strstr(e.text, "'batch'"));
     network_finish(&n);
 }
 
@@ -136,117 +137,108 @@ static void equal_tasks_are_one(void **state)
     network_finish(&n);
 }
 
+static bool fails_at(struct recorded *r, const char *tried, const char *text, const char *place)
+{
+    struct network n;
+    struct err e;
+    if (load(text, &n, &e))
+        fail_msg("%s\n  is taken", tried);
+    network_finish(&n);
+    char *message = errors_format(&e, folder);
+    bool good = errors_add(r, tried, message, place, false);
+    free(message);
+    return good;
+}
+
 static const struct {
-    const char *text, *expected;
+    const char *text, *place;
 } wrong[] = {
     // what does not chain
     {NETWORK INPUT "\noutput(layer { name = 'a', preset = 'mm', set = { N = 4, M = 8, K = 9 }, "
                    "from = x })",
-     "net.lua:2: layer 'a': 'x' gives f32 4x8 (32 elements), A takes f32 4x9 (36 elements)"},
+     "net.lua:2"},
     {NETWORK INPUT "output(layer { name = 'a', from = x, preset = 'mm', "
                    "set = { N = 4, M = 8, K = 8, type = 'f16' } })",
-     "net.lua:1: layer 'a': 'x' gives f32 4x8 (32 elements), A takes f16 4x8 (32 elements)"},
+     "net.lua:1"},
     {NETWORK INPUT "local y = layer { name = 'a', " PRODUCT ", from = x }\n"
                    "output(layer { name = 'b', preset = 'maxpool', from = y, set = { batch = 1, "
                    "channels = 1, height = 8, width = 8, window = 2, stride = 2 } })",
-     "2: layer 'b': 'a' gives f32 4x8 (32 elements), X takes f32 1x1x8x8 (64 elements)"},
+     "net.lua:2"},
     {NETWORK INPUT "output(layer { name = 'a', preset = 'gemm', "
                    "set = { N = 2, M = 8, K = 16, row_a = 24 }, from = x })",
-     "'x' gives f32 4x8 (32 elements), A takes f32 2x16 (32 elements in 48)"},
+     "net.lua:1"},
     // what is not there
-    {NETWORK INPUT "output(layer { name = 'a', preset = 'gem', from = x })",
-     "layer 'a': gem: no file and no preset 'gem' (did you mean 'gemm'?)"},
-    {NETWORK INPUT "output(layer { name = 'a', preset = '../mm.lua', from = x })",
-     "layer 'a': ../mm.lua: "},
+    {NETWORK INPUT "output(layer { name = 'a', preset = 'gem', from = x })", "net.lua:1"},
+    {NETWORK INPUT "output(layer { name = 'a', preset = '../mm.lua', from = x })", "net.lua:1"},
     {NETWORK INPUT "output(layer { name = 'a', preset = 'mm', set = { Q = 1 }, from = x })",
-     "layer 'a': mm: Q=1: unknown size (did you mean 'N'?)"},
+     "net.lua:1"},
     {NETWORK INPUT "output(layer { name = 'a', preset = 'mm', set = { N = 0.5 }, from = x })",
-     "layer 'a': mm: N=0.5: a size is a whole number from 1 to 2147483647"},
+     "net.lua:1"},
     {NETWORK INPUT "output(layer { name = 'a', preset = 'maxpool', set = { window = 60, "
                    "height = 1 }, from = x })",
-     "max_pool: the window is larger than the padded image"},
-    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = { Z = x } })",
-     "layer 'a': from: matmul reads no 'Z' (it reads A, B)"},
+     "net.lua:1"},
+    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = { Z = x } })", "net.lua:1"},
     {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = { A = x, residual = x } })",
-     "layer 'a': from: matmul reads no 'residual' (it reads A, B)"},
-    {NETWORK INPUT "output(layer { name = 'a', preset = '/etc/passwd', from = x })",
-     "layer 'a': /etc/passwd: no file and no preset '/etc/passwd'"},
-    {NETWORK INPUT "output(layer { name = 'a', preset = '/etc/a.lua', from = x })",
-     "layer 'a': /etc/a.lua: a file is named relative to the network's folder"},
+     "net.lua:1"},
+    {NETWORK INPUT "output(layer { name = 'a', preset = '/etc/passwd', from = x })", "net.lua:1"},
+    {NETWORK INPUT "output(layer { name = 'a', preset = '/etc/a.lua', from = x })", "net.lua:1"},
     // what is used before it is made, so that nothing can go round
     {NETWORK INPUT "local z local y = layer { name = 'a', " PRODUCT ", from = z }\n"
                    "z = layer { name = 'b', " PRODUCT ", from = y } output(z)",
-     "1: layer 'a': from: expected what input or layer has returned, got nothing (a value can be "
-     "used only after the line that makes it)"},
-    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = y })", "1: unknown name 'y'"},
+     "net.lua:1"},
+    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = y })", "net.lua:1"},
     {NETWORK INPUT "local t = {} t.from = t t.name = 'a' t.preset = 'mm' output(layer(t))",
-     "layer 'a': from: matmul reads no 'from'"},
-    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = { A = { } } })",
-     "layer 'a': from: A: expected what input or layer has returned, got table"},
-    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = {} })",
-     "layer 'a': from is empty"},
-    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = { x } })",
-     "layer 'a': from: expected a string, got number"},
-    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = 'x' })",
-     "layer 'a': from: expected what input or layer has returned, got string"},
+     "net.lua:1"},
+    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = { A = { } } })", "net.lua:1"},
+    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = {} })", "net.lua:1"},
+    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = { x } })", "net.lua:1"},
+    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = 'x' })", "net.lua:1"},
     // what nothing uses, names, numbers
     {NETWORK INPUT "\nlayer { name = 'a', " PRODUCT ", from = x }\n\n"
                    "output(layer { name = 'b', " PRODUCT ", from = x })",
-     "net.lua:2: layer 'a' is used by nothing (give it to a layer's from, or to output)"},
+     "net.lua:2"},
     {NETWORK INPUT "\ninput { name = 'z', sizes = { 1 } }\n"
                    "output(layer { name = 'b', " PRODUCT ", from = x })",
-     "net.lua:2: input 'z' is used by nothing"},
-    {NETWORK INPUT "layer { name = 'a', " PRODUCT ", from = x }",
-     "the network has no output (output(x))"},
-    {NETWORK INPUT, "the network has no layers"},
-    {NETWORK INPUT "\nlayer { name = 'x', " PRODUCT ", from = x }",
-     "2: layer: the name 'x' is taken already"},
-    {NETWORK "for i = 1, 5000 do input { name = 'x' .. i, sizes = { 1 } } end",
-     "1: more than 4096 inputs"},
+     "net.lua:2"},
+    {NETWORK INPUT "layer { name = 'a', " PRODUCT ", from = x }", "net.lua"},
+    {NETWORK INPUT, "net.lua"},
+    {NETWORK INPUT "\nlayer { name = 'x', " PRODUCT ", from = x }", "net.lua:2"},
+    {NETWORK "for i = 1, 5000 do input { name = 'x' .. i, sizes = { 1 } } end", "net.lua:1"},
     {NETWORK INPUT "for i = 1, 5000 do x = layer { name = 'a' .. i, " PRODUCT
                    ", from = x } end output(x)",
-     "1: more than 4096 layers"},
-    {NETWORK INPUT "output(x)", "output: 'x' is an input, no layer has made it"},
+     "net.lua:1"},
+    {NETWORK INPUT "output(x)", "net.lua:1"},
     {NETWORK INPUT "local y = layer { name = 'a', " PRODUCT ", from = x } output(y) output(y)",
-     "output: 'a' is an output already"},
-    {NETWORK INPUT "output(3)", "output: expected what input or layer has returned, got number"},
-    {NETWORK "input { name = 'x', sizes = { 1, 2, 3, 4, 5 } }",
-     "input: sizes: expected 1 to 4 numbers, got 5"},
-    {NETWORK "input { name = 'x', sizes = { 0 } }", "input: sizes is 0, not within 1..2147483647"},
-    {NETWORK "input { name = 'x', sizes = { 1 }, type = 'f64' }",
-     "input: type has no 'f64' (f32, f16, i8, i32)"},
-    {NETWORK "input { name = 'x', size = { 1 } }",
-     "input has no field 'size' (did you mean 'sizes'?)"},
-    {NETWORK INPUT "x.count = 3", "a value of the network is read-only"},
+     "net.lua:1"},
+    {NETWORK INPUT "output(3)", "net.lua:1"},
+    {NETWORK "input { name = 'x', sizes = { 1, 2, 3, 4, 5 } }", "net.lua:1"},
+    {NETWORK "input { name = 'x', sizes = { 0 } }", "net.lua:1"},
+    {NETWORK "input { name = 'x', sizes = { 1 }, type = 'f64' }", "net.lua:1"},
+    {NETWORK "input { name = 'x', size = { 1 } }", "net.lua:1"},
+    {NETWORK INPUT "x.count = 3", "net.lua:1"},
     // what begins otherwise, and what is not its language
-    {"", "net.lua:1: a network file begins with: network \"what it is\""},
-    {"local a = 1 " NETWORK, "net.lua:1: a network file begins with"},
-    {"networks 'a'", "net.lua:1: a network file begins with"},
-    {NETWORK NETWORK, "the network is declared twice"},
-    {"network(3)", "network: expected a string, got number"},
-    {NETWORK "param.x = 1", "unknown name 'param'"},
-    {NETWORK "use('mm.lua')", "unknown name 'use'"},
-    {NETWORK "local a = device.type", "unknown name 'device'"},
-    {NETWORK "size('batch', 1) size('batch', 1)", "size 'batch' is declared twice"},
-    {NETWORK "while true do end",
-     "too many steps: the limit is 50 million in loading a space file (an endless loop?)"},
+    {"", "net.lua:1"},
+    {"local a = 1 " NETWORK, "net.lua:1"},
+    {"networks 'a'", "net.lua:1"},
+    {NETWORK NETWORK, "net.lua:1"},
+    {"network(3)", "net.lua:1"},
+    {NETWORK "param.x = 1", "net.lua:1"},
+    {NETWORK "use('mm.lua')", "net.lua:1"},
+    {NETWORK "local a = device.type", "net.lua:1"},
+    {NETWORK "size('batch', 1) size('batch', 1)", "net.lua:1"},
+    {NETWORK "while true do end", "net.lua:1"},
 };
 
 static void mistakes_are_named(void **state)
 {
+    int bad = 0;
+    struct recorded r;
     (void)state;
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct network n;
-        struct err e;
-        char message[1400];
-        if (load(wrong[i].text, &n, &e))
-            fail_msg("%s\n  is taken", wrong[i].text);
-        network_finish(&n);
-        err_format(&e, message, sizeof message);
-        if (!strstr(message, wrong[i].expected))
-            fail_msg("%s\n  gives %s\n  not   %s", wrong[i].text, message, wrong[i].expected);
-        assert_null(strchr(message, '\n'));
-    }
+    recorded_begin(&r, "script", "network");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        bad += !fails_at(&r, wrong[i].text, wrong[i].text, wrong[i].place);
+    recorded_end(&r);
+    assert_int_equal(bad, 0);
 }
 
 // --- the library ---
@@ -275,50 +267,39 @@ static int remove_folder(void **state)
 
 // The line of the network file is blamed, whoever found the mistake.
 static const struct {
-    const char *text, *expected;
+    const char *text, *place;
 } wrong_layers[] = {
-    {"layers.convolution { 'a', x, channels = 8 }",
-     "net.lua:4: convolution 'a': kernel is missing"},
-    {"layers.convolution { 'a', x, channels = 8, kernel = 3, strides = 2 }",
-     "net.lua:4: convolution 'a' has no field 'strides'"},
-    {"layers.convolution { 'a', y, channels = 8, kernel = 3 }", "net.lua:4: unknown name 'y'"},
-    {"layers.convolution { 'a', nil, channels = 8, kernel = 3 }",
-     "net.lua:4: convolution 'a': expected 1 input after its name"},
-    {"layers.convolution { x, channels = 8, kernel = 3 }",
-     "net.lua:4: convolution: the first is its name, a string"},
-    {"layers.convolution(3)", "net.lua:4: convolution { \"name\", x, ... }: expected a table"},
-    {"layers.convolution { 'a', x, channels = 8, kernel = 9 }",
-     "net.lua:4: layer 'a': conv-implicit: "},
+    {"layers.convolution { 'a', x, channels = 8 }", "net.lua:4"},
+    {"layers.convolution { 'a', x, channels = 8, kernel = 3, strides = 2 }", "net.lua:4"},
+    {"layers.convolution { 'a', y, channels = 8, kernel = 3 }", "net.lua:4"},
+    {"layers.convolution { 'a', nil, channels = 8, kernel = 3 }", "net.lua:4"},
+    {"layers.convolution { x, channels = 8, kernel = 3 }", "net.lua:4"},
+    {"layers.convolution(3)", "net.lua:4"},
+    {"layers.convolution { 'a', x, channels = 8, kernel = 9 }", "net.lua:4"},
     {"layers.convolution { 'a', x, channels = 8, kernel = 3, padding = 1, residual = x, "
      "stride = 2 }",
-     "net.lua:4: layer 'a': 'x' gives f32 1x8x6x6 (288 elements), residual takes f32 1x8x3x3 (72 "
-     "elements)"},
-    {"layers.convolution { 'a', x, channels = 8, kernel = 3, activation = 'gelu' }",
-     "layer 'a': conv-implicit: activation=gelu: activation has none, relu, leaky, clamp"},
-    {"layers.dense { 'a', x, outputs = 8, rows = 7 }", "net.lua:4: dense 'a': 'x' has not 7 equal"},
-    {"layers.add { 'a', x }", "net.lua:4: add 'a': expected 2 inputs after its name"},
-    {"layers.maxpool { 'a', layers.dense { 'b', x, outputs = 3 }, window = 2 }",
-     "net.lua:4: maxpool 'a': 'b' is no image"},
-    {"layers.attention { 'a', x, x, x, heads = 2 }", "queries and keys are matrices"},
-    {"layers.conv { 'a', x }", "net.lua:4: attempt to call a nil value (field 'conv')"},
+     "net.lua:4"},
+    {"layers.convolution { 'a', x, channels = 8, kernel = 3, activation = 'gelu' }", "net.lua:4"},
+    {"layers.dense { 'a', x, outputs = 8, rows = 7 }", "net.lua:4"},
+    {"layers.add { 'a', x }", "net.lua:4"},
+    {"layers.maxpool { 'a', layers.dense { 'b', x, outputs = 3 }, window = 2 }", "net.lua:4"},
+    {"layers.attention { 'a', x, x, x, heads = 2 }", "net.lua:4"},
+    {"layers.conv { 'a', x }", "net.lua:4"},
 };
 
 static void mistakes_in_layers_are_named(void **state)
 {
+    int bad = 0;
+    struct recorded r;
     (void)state;
+    recorded_begin(&r, "script", "network layers");
     for (size_t i = 0; i < sizeof wrong_layers / sizeof *wrong_layers; i++) {
-        struct network n;
-        struct err e;
-        char message[1400], text[1000];
-        snprintf(text, sizeof text, LAYERS "\n%s", wrong_layers[i].text);
-        if (load(text, &n, &e))
-            fail_msg("%s\n  is taken", wrong_layers[i].text);
-        network_finish(&n);
-        err_format(&e, message, sizeof message);
-        if (!strstr(message, wrong_layers[i].expected))
-            fail_msg("%s\n  gives %s\n  not   %s", wrong_layers[i].text, message,
-                     wrong_layers[i].expected);
+        char *text = mem_printf(LAYERS "\n%s", wrong_layers[i].text);
+        bad += !fails_at(&r, wrong_layers[i].text, text, wrong_layers[i].place);
+        free(text);
     }
+    recorded_end(&r);
+    assert_int_equal(bad, 0);
 }
 
 // Each layer of the library, once: what it computes follows from its input.
@@ -401,7 +382,7 @@ static void presets_see_the_device(void **state)
     (void)state;
     assert_false(load(text, &n, &e));
     assert_non_null(strstr(e.text, "layer 'a': gemm-coop: "));
-    assert_non_null(strstr(e.text, "the device has no matrix units that multiply f16"));
+    recorded_is("script", "network device", "no matrix units", strstr(e.text, "gemm-coop: "));
     network_finish(&n);
     with.f16 = true;
     with.matrix.api = MATRIX_KHR;
@@ -420,6 +401,8 @@ static void large_networks_are_told(void **state)
     struct limits limits = limits_vulkan_minimum;
     struct network n;
     struct err e;
+    struct recorded r;
+    recorded_begin(&r, "script", "network sizes");
     assert_true(load(NETWORK INPUT "local y = layer { name = 'a', " PRODUCT ", from = x } "
                                    "output(layer { name = 'b', from = y, preset = 'mm', "
                                    "set = { N = 4, M = 1000000, K = 8 } })",
@@ -428,20 +411,23 @@ static void large_networks_are_told(void **state)
     assert_true(network_fits(&n, &limits, 0, &e));
     limits.buffer_bytes--;
     assert_false(network_fits(&n, &limits, 0, &e));
-    assert_string_equal(e.text, "layer 'b' of net has a buffer of 32 MB, the device takes 31 MB "
-                                "(--set makes a network smaller)");
+    assert_true(str_starts(e.text, "layer 'b' of net ") && strstr(e.text, "32 MB"));
+    recorded_add(&r, "a byte more than a buffer may have", e.text);
     limits.buffer_bytes++;
     uint64_t bytes = plan_bytes(&n.plan).kept + plan_bytes(&n.plan).shared;
     assert_true(network_fits(&n, &limits, bytes, &e));
     assert_false(network_fits(&n, &limits, bytes - 1, &e));
-    assert_string_equal(e.text, "net needs 48 MB of memory, the device has 48 MB (--set makes a "
-                                "network smaller)");
+    assert_non_null(strstr(e.text, "48 MB"));
+    recorded_add(&r, "a byte more than the memory", e.text);
+    recorded_end(&r);
     network_finish(&n);
 }
 
 static void words_for_networks(void **state)
 {
     struct err e;
+    struct recorded r;
+    recorded_begin(&r, "script", "network names");
     int count;
     (void)state;
     char *net = path_join(folder, "net.lua");
@@ -466,10 +452,10 @@ static void words_for_networks(void **state)
     assert_false(network_is("gemm"));
     assert_true(network_is("alexnet"));
     assert_null(script_find("mobilenet", &e));
-    assert_string_equal(e.text,
-                        "'mobilenet' is a network, not a preset (tilewalk check mobilenet)");
+    recorded_add(&r, "script_find mobilenet", e.text);
     assert_null(network_find("alexnett", &e));
-    assert_string_equal(e.text, "no file and no network 'alexnett' (did you mean 'alexnet'?)");
+    recorded_add(&r, "network_find alexnett", e.text);
+    recorded_end(&r);
     char **names = network_names(&count);
     assert_int_equal(count, 5);
     for (int i = 0; i < count; i++)
