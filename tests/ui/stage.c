@@ -25,12 +25,12 @@ static const char *enter_folder(const struct fixture *f)
     return name ? name + 1 : f->path;
 }
 
-void stage_open(struct stage *s, enum fixture_shape shape, enum view_id view, enum charset charset)
+void stage_enter(struct stage *s, const struct fixture *f, enum view_id view, enum charset charset)
 {
     memset(s, 0, sizeof *s);
     setenv("TZ", "UTC0", 1);
     tzset();
-    fixture_create(&s->fixture, shape);
+    s->fixture = *f;
     config_init(&s->config);
     s->config.charset = charset;
     struct app_options o = {
@@ -49,11 +49,23 @@ void stage_open(struct stage *s, enum fixture_shape shape, enum view_id view, en
     stage_rest(s);
 }
 
-void stage_close(struct stage *s)
+void stage_leave(struct stage *s)
 {
     app_finish(&s->app);
-    fixture_destroy(&s->fixture);
     str_finish(&s->commands);
+}
+
+void stage_open(struct stage *s, enum fixture_shape shape, enum view_id view, enum charset charset)
+{
+    struct fixture f;
+    fixture_create(&f, shape);
+    stage_enter(s, &f, view, charset);
+}
+
+void stage_close(struct stage *s)
+{
+    stage_leave(s);
+    fixture_destroy(&s->fixture);
 }
 
 enum { MOST_SLICES = 10000 };

@@ -20,6 +20,9 @@ struct stage {
 
 void stage_open(struct stage *s, enum fixture_shape shape, enum view_id view, enum charset charset);
 void stage_close(struct stage *s);
+// The same on a fixture that another one made, and keeps: for many stages on one.
+void stage_enter(struct stage *s, const struct fixture *f, enum view_id view, enum charset charset);
+void stage_leave(struct stage *s);
 void stage_play(struct stage *s, const char *keys);
 void stage_rest(struct stage *s); // until there is no more work; the clock stands still
 void stage_wait(struct stage *s, double seconds); // the clock moves
