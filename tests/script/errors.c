@@ -56,12 +56,12 @@ static bool is_shown(const char *message)
     return found;
 }
 
-bool errors_add(struct recorded *r, const char *tried, const char *message, const char *place,
+bool errors_add(struct wording *r, const char *tried, const char *message, const char *place,
                 bool is_documented)
 {
     size_t length = strlen(place);
     char *steady = without_sign(message);
-    recorded_add(r, tried, steady);
+    wording_add(r, tried, steady);
     free(steady);
     if (strncmp(message, place, length) != 0 || strncmp(message + length, ": ", 2) != 0)
         print_error("%s\n  gives: %s\n  place: %s\n", tried, message, place);
@@ -102,8 +102,8 @@ void errors_check(const char *part, const struct error_case *cases, size_t count
 {
     char message[1400];
     int wrong = 0;
-    struct recorded r;
-    recorded_begin(&r, "script", part);
+    struct wording r;
+    wording_begin(&r, "script", part);
     for (size_t i = 0; i < count; i++) {
         const struct error_case *c = &cases[i];
         struct source files[] = {
@@ -113,7 +113,7 @@ void errors_check(const char *part, const struct error_case *cases, size_t count
         wrong += !errors_add(&r, name, message, c->place, true);
         free(name);
     }
-    recorded_end(&r);
+    wording_end(&r);
     assert_int_equal(wrong, 0);
 }
 

@@ -7,7 +7,7 @@
 #define TILEWALK_TESTS_SCRIPT_ERRORS_H
 
 #include "help.h"
-#include "recorded.h"
+#include "wording.h"
 
 struct error_case {
     const char *lua;   // the space file a.lua
@@ -22,7 +22,7 @@ void errors_check(const char *part, const struct error_case *cases, size_t count
 
 // Records what `tried` gave. Returns whether it begins with the place, is one line, and is shown by
 // the documentation, if it has to be.
-bool errors_add(struct recorded *r, const char *tried, const char *message, const char *place,
+bool errors_add(struct wording *r, const char *tried, const char *message, const char *place,
                 bool is_documented);
 
 // The error as it would be printed, without the names of folders that differ from run to run (heap).

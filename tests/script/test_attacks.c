@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "group.h"
 #include "help.h"
-#include "recorded.h"
+#include "wording.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -197,17 +197,17 @@ static void ends_in_template(const struct attack *a, char *message, size_t size)
 static void attack_and_record(const char *part, const struct attack *list, size_t count)
 {
     char message[1400];
-    struct recorded r;
-    recorded_begin(&r, "script", part);
+    struct wording r;
+    wording_begin(&r, "script", part);
     for (size_t i = 0; i < count; i++) {
         ends_in_file(&list[i], message, sizeof message);
         if (list[i].ending != MAY_SUCCEED)
-            recorded_add(&r, list[i].lua, message);
+            wording_add(&r, list[i].lua, message);
         bool is_here = str_starts(message, "a.lua:1: ") || str_starts(message, "a.lua: ");
         if (list[i].ending != MAY_SUCCEED && !is_here)
             fail_msg("%s\nis said to be elsewhere: %s", list[i].lua, message);
     }
-    recorded_end(&r);
+    wording_end(&r);
 }
 
 static void attacks_in_space_files(void **state)

@@ -267,8 +267,8 @@ static void settings_are_checked(void **state)
         {"a.lua", "size('N', 8) size('K', 4) choice('type', { 'f32', 'f16' }) number('s', 1) " ALL},
         {"t.comp", "x"},
         {NULL, NULL}};
-    struct recorded r;
-    recorded_begin(&r, "script", "settings");
+    struct wording r;
+    wording_begin(&r, "script", "settings");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct err e;
         char *blamed = mem_printf("--set %s=%s", wrong[i].name, wrong[i].value);
@@ -277,7 +277,7 @@ static void settings_are_checked(void **state)
         assert_true(errors_add(&r, blamed, e.text, blamed, false));
         free(blamed);
     }
-    recorded_end(&r);
+    wording_end(&r);
 }
 
 static void files_are_checked(void **state)
@@ -307,8 +307,8 @@ static void files_are_checked(void **state)
          "c.lua:1",
          true},
     };
-    struct recorded r;
-    recorded_begin(&r, "script", "files");
+    struct wording r;
+    wording_begin(&r, "script", "files");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char message[1400];
         struct str name = {0};
@@ -319,7 +319,7 @@ static void files_are_checked(void **state)
             errors_add(&r, str_text(&name), message, wrong[i].place, !wrong[i].is_plain_lua));
         str_finish(&name);
     }
-    recorded_end(&r);
+    wording_end(&r);
 }
 
 static void counts_are_limited(void **state)
@@ -336,13 +336,13 @@ static void counts_are_limited(void **state)
     for (int i = 0; i < 101; i++)
         str_add(&line, "${1}");
     struct source long_line[] = {{"a.lua", ALL}, {"t.comp", str_text(&line)}, {NULL, NULL}};
-    struct recorded r;
-    recorded_begin(&r, "script", "counts");
+    struct wording r;
+    wording_begin(&r, "script", "counts");
     try_script(chain, message, sizeof message);
     assert_true(errors_add(&r, "17 files, each in the one before", message, "15.lua:1", true));
     try_script(long_line, message, sizeof message);
     assert_true(errors_add(&r, "101 expressions", message, "t.comp:1", true));
-    recorded_end(&r);
+    wording_end(&r);
     str_finish(&line);
 }
 

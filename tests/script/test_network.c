@@ -137,7 +137,7 @@ static void equal_tasks_are_one(void **state)
     network_finish(&n);
 }
 
-static bool fails_at(struct recorded *r, const char *tried, const char *text, const char *place)
+static bool fails_at(struct wording *r, const char *tried, const char *text, const char *place)
 {
     struct network n;
     struct err e;
@@ -232,12 +232,12 @@ static const struct {
 static void mistakes_are_named(void **state)
 {
     int bad = 0;
-    struct recorded r;
+    struct wording r;
     (void)state;
-    recorded_begin(&r, "script", "network");
+    wording_begin(&r, "script", "network");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         bad += !fails_at(&r, wrong[i].text, wrong[i].text, wrong[i].place);
-    recorded_end(&r);
+    wording_end(&r);
     assert_int_equal(bad, 0);
 }
 
@@ -290,15 +290,15 @@ static const struct {
 static void mistakes_in_layers_are_named(void **state)
 {
     int bad = 0;
-    struct recorded r;
+    struct wording r;
     (void)state;
-    recorded_begin(&r, "script", "network layers");
+    wording_begin(&r, "script", "network layers");
     for (size_t i = 0; i < sizeof wrong_layers / sizeof *wrong_layers; i++) {
         char *text = mem_printf(LAYERS "\n%s", wrong_layers[i].text);
         bad += !fails_at(&r, wrong_layers[i].text, text, wrong_layers[i].place);
         free(text);
     }
-    recorded_end(&r);
+    wording_end(&r);
     assert_int_equal(bad, 0);
 }
 
@@ -383,7 +383,7 @@ static void presets_see_the_device(void **state)
     assert_false(load(text, &n, &e));
     assert_non_null(strstr(e.text, "layer 'a': gemm-coop: "));
     char *message = errors_format(&e, folder);
-    recorded_is("script", "network device", "gemm-coop without matrix units", message);
+    wording_is("script", "network device", "gemm-coop without matrix units", message);
     free(message);
     network_finish(&n);
     with.f16 = true;
@@ -403,8 +403,8 @@ static void large_networks_are_told(void **state)
     struct limits limits = limits_vulkan_minimum;
     struct network n;
     struct err e;
-    struct recorded r;
-    recorded_begin(&r, "script", "network sizes");
+    struct wording r;
+    wording_begin(&r, "script", "network sizes");
     assert_true(load(NETWORK INPUT "local y = layer { name = 'a', " PRODUCT ", from = x } "
                                    "output(layer { name = 'b', from = y, preset = 'mm', "
                                    "set = { N = 4, M = 1000000, K = 8 } })",
@@ -414,22 +414,22 @@ static void large_networks_are_told(void **state)
     limits.buffer_bytes--;
     assert_false(network_fits(&n, &limits, 0, &e));
     assert_true(str_starts(e.text, "layer 'b' of net ") && strstr(e.text, "32 MB"));
-    recorded_add(&r, "a byte more than a buffer may have", e.text);
+    wording_add(&r, "a byte more than a buffer may have", e.text);
     limits.buffer_bytes++;
     uint64_t bytes = plan_bytes(&n.plan).kept + plan_bytes(&n.plan).shared;
     assert_true(network_fits(&n, &limits, bytes, &e));
     assert_false(network_fits(&n, &limits, bytes - 1, &e));
     assert_non_null(strstr(e.text, "48 MB"));
-    recorded_add(&r, "a byte more than the memory", e.text);
-    recorded_end(&r);
+    wording_add(&r, "a byte more than the memory", e.text);
+    wording_end(&r);
     network_finish(&n);
 }
 
 static void words_for_networks(void **state)
 {
     struct err e;
-    struct recorded r;
-    recorded_begin(&r, "script", "network names");
+    struct wording r;
+    wording_begin(&r, "script", "network names");
     int count;
     (void)state;
     char *net = path_join(folder, "net.lua");
@@ -454,10 +454,10 @@ static void words_for_networks(void **state)
     assert_false(network_is("gemm"));
     assert_true(network_is("alexnet"));
     assert_null(script_find("mobilenet", &e));
-    recorded_add(&r, "script_find mobilenet", e.text);
+    wording_add(&r, "script_find mobilenet", e.text);
     assert_null(network_find("alexnett", &e));
-    recorded_add(&r, "network_find alexnett", e.text);
-    recorded_end(&r);
+    wording_add(&r, "network_find alexnett", e.text);
+    wording_end(&r);
     char **names = network_names(&count);
     assert_int_equal(count, 5);
     for (int i = 0; i < count; i++)

@@ -57,9 +57,9 @@ static const struct {
 static void mistakes_are_named(void **state)
 {
     int bad = 0;
-    struct recorded r;
+    struct wording r;
     (void)state;
-    recorded_begin(&r, "script", "network lists");
+    wording_begin(&r, "script", "network lists");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct network n;
         struct err e;
@@ -69,7 +69,7 @@ static void mistakes_are_named(void **state)
         err_format(&e, message, sizeof message);
         bad += !errors_add(&r, wrong[i].text, message, wrong[i].place, false);
     }
-    recorded_end(&r);
+    wording_end(&r);
     assert_int_equal(bad, 0);
 }
 

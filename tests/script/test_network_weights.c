@@ -128,9 +128,9 @@ static const struct {
 static void mistakes_are_named(void **state)
 {
     int bad = 0;
-    struct recorded r;
+    struct wording r;
     (void)state;
-    recorded_begin(&r, "script", "network weights");
+    wording_begin(&r, "script", "network weights");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct network n;
         struct err e;
@@ -143,7 +143,7 @@ static void mistakes_are_named(void **state)
         free(message);
         free(text);
     }
-    recorded_end(&r);
+    wording_end(&r);
     assert_int_equal(bad, 0);
 }
 

@@ -60,7 +60,8 @@ static void test_keys_are_rebound(void **state)
     assert_int_equal(keymap_find(&m, 'P', VIEW_MAIN), ACT_PAUSE);
     assert_int_equal(keymap_find(&m, 'p', VIEW_MAIN), ACT_NONE);
     assert_false(keymap_bind(&m, "paus", "w", NULL, &e));
-    assert_string_equal(e.text, "unknown action 'paus' (did you mean 'pause'?)");
+    assert_non_null(strstr(e.text, "'paus'"));
+    assert_non_null(strstr(e.text, "'pause'?"));
     assert_false(keymap_bind(&m, "pause", "hyper-q", NULL, &e));
     assert_int_equal(keymap_find(&m, 'P', VIEW_MAIN), ACT_PAUSE);
     assert_true(keymap_bind(&m, "stop", "none", NULL, &e));

@@ -5,6 +5,7 @@
 #include "space_screen.h"
 #include "trial/source.h"
 #include "trial_text.h"
+#include "wording.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -47,7 +48,7 @@ static void test_parameters_stay_when_there_is_little_room(void **state)
     (void)state;
     space_open(FIXTURE_SMALL, 15, 60);
     assert_true(space_has("threads"));
-    assert_true(space_has("Moves of threads"));
+    assert_true(space_has(" threads "));
     assert_true(space_has(SPACE_PATH));
     app_resize(app, 5, 30);
     assert_true(space_has("> threads"));
@@ -64,7 +65,7 @@ static void test_nothing_is_open(void **state)
 {
     (void)state;
     space_open(FIXTURE_NOTHING, 36, 120);
-    assert_true(space_has("No session is open."));
+    assert_true(space_has("No session"));
     space_play("j k tab R u");
     assert_true(space_has("no session is open"));
     space_close();
@@ -153,7 +154,7 @@ static void test_shares_agree_with_a_large_survey(void **state)
     char wanted[64];
     snprintf(wanted, sizeof wanted, "valid %.1f ±%.1f %%", 100 * share, 100 * error);
     assert_true(space_has(wanted));
-    assert_true(space_has("the other 8 limits of the device")); // shared memory has a row
+    assert_true(space_has("the other 8 ")); // shared memory has a row
     space_close();
 }
 
@@ -291,31 +292,53 @@ static void put(const char *from, const char *to)
     stage_wait(&space_stage, 2);
 }
 
+// The lines below the parameters, in its box.
+static void add_file_pane(struct wording *r, const char *tried)
+{
+    char *frame = stage_frame(&space_stage);
+    struct str lines = {0};
+    const char *at = strstr(frame, "─ " SPACE_PATH);
+    assert_non_null(at);
+    for (at = strchr(at, '\n') + 1; strncmp(at, "└", 3) != 0; at += strcspn(at, "\n") + 1) {
+        const char *line = at + strlen("│"), *end = strstr(line, "│\n");
+        while (end > line && end[-1] == ' ')
+            end--;
+        if (end > line)
+            str_printf(&lines, "%s%.*s", lines.length ? "\n" : "", (int)(end - line), line);
+    }
+    wording_add(r, tried, str_text(&lines));
+    str_finish(&lines);
+    free(frame);
+}
+
 static void test_the_file(void **state)
 {
     (void)state;
     space_open(FIXTURE_SMALL, 36, 120);
-    assert_true(space_has("The file is gone; session 1 has its own copy"));
+    struct wording r;
+    wording_begin(&r, "ui", "space: the file");
+    add_file_pane(&r, "gone");
     space_play("e");
     assert_null(app->edit_path);
-    assert_true(space_has("edit: the file is gone"));
+    wording_add(&r, "gone, edit", app->notice);
     put("param.pad", "param.pad");
-    assert_true(space_has("On disk as the session has it."));
+    add_file_pane(&r, "the same");
     space_play("u");
-    assert_true(space_has("use-new: the file is as the session has it"));
+    wording_add(&r, "the same, use-new", app->notice);
     put("param.pad", "param.more = discrete { 1, 2 }\nparam.pad");
-    assert_true(space_has("added more; other text in gemm.lua"));
-    assert_true(space_has("160 944 537 600 points, in use 80 472 268 800"));
+    add_file_pane(&r, "another parameter");
+    assert_true(space_has("160 944 537 600"));
+    assert_true(space_has("80 472 268 800"));
     put("discrete { 0, 1, 2, 4 }", "discret { 0, 1, 2, 4 }");
-    assert_true(space_has("does NOT load"));
-    assert_true(space_has(SPACE_PATH ":14: unknown name 'discret' (did you mean 'discrete'?)"));
+    add_file_pane(&r, "an error");
+    assert_true(space_has(SPACE_PATH ":14: "));
     assert_true(space_has("      13 | param.stage_b"));
     assert_true(space_has(" >   14 | param.pad     = discret {"));
     assert_true(space_has("      15 |"));
-    assert_true(space_has("The last good version stays in use; session 1 keeps running on it."));
     space_play("u");
-    assert_true(space_has("use-new: the file does not load"));
+    wording_add(&r, "an error, use-new", app->notice);
     assert_null(app->dialog);
+    wording_end(&r);
     space_close();
 }
 
@@ -349,7 +372,7 @@ static void test_use_new(void **state)
     space_open(FIXTURE_SMALL, 36, 120);
     put("param.pad", "param.more = discrete { 1, 2 }\nparam.pad");
     space_play("R");
-    assert_true(space_has("gemm.lua: added more; "));
+    assert_true(space_has("added more; "));
     space_play("u");
     assert_non_null(app->dialog);
     assert_true(space_has("tilewalk tune " SPACE_PATH " "));
@@ -366,7 +389,7 @@ static void test_a_file_that_changed_is_told_everywhere(void **state)
         app_show(app, (enum view_id)i);
         stage_wait(&space_stage, 2);
         stage_rest(&space_stage);
-        assert_true(space_has("space file changed"));
+        assert_true(space_has("file changed"));
         assert_int_equal(app->file.state, SPACE_FILE_NEW);
     }
     app_show(app, VIEW_MAIN);
@@ -382,11 +405,10 @@ static void test_an_edit_is_answered(void **state)
     app_show(app, VIEW_MAIN);
     uint64_t before = file_stamp(SPACE_PATH, 0);
     app_edited(app, SPACE_PATH, before);
-    assert_string_equal(app->notice, "gemm.lua: nothing was changed");
+    assert_true(str_starts(app->notice, "gemm.lua: nothing"));
     put("param.pad", "param.more = discrete { 1, 2 }\nparam.pad");
     app_edited(app, SPACE_PATH, before);
-    assert_non_null(strstr(app->notice, "gemm.lua: added more; "));
-    assert_non_null(strstr(app->notice, "; u begins a session with it"));
+    wording_is("ui", "space: an edit", "another parameter", app->notice);
     put("discrete { 0, 1, 2, 4 }", "discret { 0, 1, 2, 4 }");
     app_edited(app, SPACE_PATH, before);
     assert_non_null(strstr(app->notice, "gemm.lua:"));

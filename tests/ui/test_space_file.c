@@ -1,6 +1,7 @@
 // A space file under an editor: edited, broken, mended, deleted, replaced.
 #include "group.h"
 #include "space_file.h"
+#include "wording.h"
 
 #include "base/file.h"
 #include "trial/source.h"
@@ -98,11 +99,13 @@ static int remove_entry(const char *name, const struct stat *st, int type, struc
 static void test_unchanged(void **state)
 {
     (void)state;
-    assert_string_equal(space_file_no_new(&file), "the file was not read yet");
+    wording_is("ui", "space file: no new one before it was read", "space_file_no_new",
+               space_file_no_new(&file));
     assert_true(look());
     assert_int_equal(file.state, SPACE_FILE_SAME);
     assert_false(look());
-    assert_string_equal(space_file_no_new(&file), "the file is as the session has it");
+    wording_is("ui", "space file: no new one where it is the same", "space_file_no_new",
+               space_file_no_new(&file));
     put_space(""); // another inode, the same text
     assert_true(look());
     assert_int_equal(file.state, SPACE_FILE_SAME);
@@ -131,8 +134,7 @@ static void test_edited(void **state)
     assert_int_equal(file.state, SPACE_FILE_NEW);
     assert_null(space_file_no_new(&file));
     assert_string_equal(file.size, "30"); // 5 * 2 * 3
-    assert_string_equal(file.difference,
-                        "added more; added constraint 'odd'; other text in mine.lua");
+    wording_is("ui", "space file: added", "a parameter and a constraint", file.difference);
     struct space_file_basis b = basis();
     const char *where;
     const struct space *s = script_space(session);
@@ -156,9 +158,7 @@ static void test_every_difference(void **state)
     free(text);
     assert_true(look());
     assert_int_equal(file.state, SPACE_FILE_NEW);
-    assert_string_equal(file.difference,
-                        "added swizzle; removed pad; changed tile; removed constraint 'small'; "
-                        "other text in mine.lua; no longer reads shapes.lua");
+    wording_is("ui", "space file: every difference", "of test_every_difference", file.difference);
 }
 
 static void test_values_and_edges_are_compared(void **state)
@@ -183,7 +183,7 @@ static void test_values_and_edges_are_compared(void **state)
         put_space(parts[i]);
         look();
         assert_int_equal(file.state, SPACE_FILE_NEW);
-        assert_string_equal(file.difference, "changed a; other text in mine.lua");
+        assert_true(str_starts(file.difference, "changed a; "));
     }
 }
 
@@ -194,10 +194,11 @@ static void test_broken_and_mended(void **state)
     put_space("-- before\nparam.more = discret { 1 }\n-- after\n");
     assert_true(look());
     assert_int_equal(file.state, SPACE_FILE_BROKEN);
-    assert_string_equal(space_file_no_new(&file), "the file does not load");
+    wording_is("ui", "space file: no new one where it does not load", "space_file_no_new",
+               space_file_no_new(&file));
     assert_int_equal(file.error.line, 6);
     assert_string_equal(file.error.file, path);
-    assert_non_null(strstr(file.error.text, "did you mean 'discrete'?"));
+    assert_non_null(strstr(file.error.text, "'discrete'"));
     assert_string_equal(file.around[SPACE_FILE_AROUND - 1], "-- before");
     assert_string_equal(file.around[SPACE_FILE_AROUND], "param.more = discret { 1 }");
     assert_string_equal(file.around[SPACE_FILE_AROUND + 1], "-- after");
@@ -227,10 +228,11 @@ static void test_what_only_fails_when_called(void **state)
 {
     (void)state;
     look();
-    put_space("constraint(\"typo\", function(c) return c.tyle[1] > 0 end)\n");
+    static const char typo[] = "constraint(\"typo\", function(c) return c.tyle[1] > 0 end)\n";
+    put_space(typo);
     expect_broken(path, 5, "did you mean 'tile'?");
-    assert_string_equal(file.around[SPACE_FILE_AROUND],
-                        "constraint(\"typo\", function(c) return c.tyle[1] > 0 end)");
+    assert_int_equal(strlen(file.around[SPACE_FILE_AROUND]), strlen(typo) - 1);
+    assert_true(str_starts(typo, file.around[SPACE_FILE_AROUND]));
     put_space("local sum = derived(function(c) return c.pad + c.pud end)\n"
               "constraint(\"derived\", function(c) return sum(c) < 9 end)\n");
     expect_broken(path, 5, "did you mean 'pad'?");
@@ -281,7 +283,7 @@ static void test_included_files_are_watched(void **state)
     put(included, "return { 1, 2, 3 }\n");
     assert_true(look());
     assert_int_equal(file.state, SPACE_FILE_NEW);
-    assert_string_equal(file.difference, "other text in shapes.lua");
+    assert_non_null(strstr(file.difference, "shapes.lua"));
     put(included, "return {\n");
     assert_true(look());
     assert_int_equal(file.state, SPACE_FILE_BROKEN);
@@ -301,7 +303,8 @@ static void test_deleted_and_back(void **state)
     assert_int_equal(remove(path), 0);
     assert_true(look());
     assert_int_equal(file.state, SPACE_FILE_GONE);
-    assert_string_equal(space_file_no_new(&file), "the file is gone");
+    wording_is("ui", "space file: no new one where it is gone", "space_file_no_new",
+               space_file_no_new(&file));
     assert_false(look());
     put_space("");
     assert_true(look());
@@ -317,7 +320,7 @@ static void test_written_in_place(void **state)
     fclose(f);
     assert_true(look());
     assert_int_equal(file.state, SPACE_FILE_NEW);
-    assert_string_equal(file.difference, "other text in mine.lua");
+    assert_non_null(strstr(file.difference, "mine.lua"));
 }
 
 // A session's sizes are its own; those it was not given are the file's.

