@@ -176,6 +176,12 @@ int64_t tamper(struct box *b, const char *sql)
     return number;
 }
 
+int64_t count_rows(struct box *b, const char *table, const char *where)
+{
+    return tamper(b, arena_printf(&b->arena, "SELECT count(*) FROM %s WHERE %s", table,
+                                  where ? where : "true"));
+}
+
 struct events events_of(struct box *b, const char *out)
 {
     struct events e;

@@ -38,6 +38,8 @@ void wait_for_no_runner(struct box *b, int64_t id);
 // Whatever the program would never do to its database. Returns the first number of the answer, 0
 // where there is none.
 int64_t tamper(struct box *b, const char *sql);
+// Rows of a table: those for which `where` holds, or all (NULL).
+int64_t count_rows(struct box *b, const char *table, const char *where);
 
 // The lines of `tune --json` and `resume --json`.
 struct events {

@@ -191,7 +191,7 @@ static void test_one_gone(void **state)
     take_relay(b, "cut=1 most=1 lives=1");
     r = TUNE(b, "--strategy", "random", "--on", "ssh:far", "--on", "local:");
     assert_ok(&r);
-    assert_contains(r.out, "(ssh:far) is lost: ");
+    assert_contains(r.out, "(ssh:far)");
     check_same(b, 2);
     r = RUN(b, "fleet", "2", "--json");
     assert_ok(&r);
@@ -240,9 +240,9 @@ static void test_refused(void **state)
     r = TUNE(b, "--on", "ssh:-oProxyCommand=x");
     assert_refused(&r, 2, "is no host", NULL);
     r = RUN(b, "tune", "alexnet", "--on", "local:");
-    assert_refused(&r, 2, "--on measures for single operations", NULL);
+    assert_refused(&r, 2, "--on ", NULL);
     r = TUNE(b, "--on", "ssh:");
-    assert_refused(&r, 2, "is no host", NULL);
+    assert_refused(&r, 2, "'ssh:'", NULL);
     take_relay(b, "lives=0");
     r = TUNE(b, "--on", "ssh:far");
     assert_refused(&r, 1, "ssh:far", "Connection refused");
@@ -270,7 +270,18 @@ static void test_no_agent(void **state)
                        "printf '\\000\\000\\000\\043{\"type\":\"greet\",\"version\":\"77.1.2\"}'"
                        "\ncat >/dev/null\n");
     r = TUNE(b, "--on", "ssh:far");
-    assert_refused(&r, 1, "ssh:far", "it has tilewalk 77.1.2, this is ");
+    assert_refused(&r, 1, "ssh:far", "77.1.2");
+}
+
+// What ssh was given last, which take_other_side's script has written down, a word a line.
+static void assert_given(struct box *b, const char *const *words)
+{
+    char *rest, *word = strtok_r(box_read(b, box_path(b, "given")), "\n", &rest);
+    for (; *words; words++, word = strtok_r(NULL, "\n", &rest)) {
+        assert_non_null(word);
+        assert_string_equal(word, *words);
+    }
+    assert_null(word);
 }
 
 // Address, program and options of a host's entry.
@@ -278,19 +289,26 @@ static void test_entry(void **state)
 {
     struct box *b = *state;
     const char *config = box_path(b, "config");
-    take_other_side(b, "#!/bin/sh\necho \"$@\" >&2\n");
+    static const char *const whole[] = {"-T", "-o",           "BatchMode=yes", "-p",    "2222",
+                                        "--", "gpu@10.0.0.5", "/opt/tw",       "agent", NULL};
+    static const char *const none[] = {"-T",    "-o",       "BatchMode=yes", "--",
+                                       "rack3", "tilewalk", "agent",         NULL};
+    take_other_side(b, arena_printf(&b->arena, "#!/bin/sh\nprintf '%%s\\n' \"$@\" >'%s'\n",
+                                    box_path(b, "given")));
     box_set(b, "XDG_CONFIG_HOME", config);
     struct err e;
     assert_true(file_make_folders(arena_printf(&b->arena, "%s/tilewalk", config), &e));
     box_write(b, "config/tilewalk/hosts.conf",
               "# a rack\n\nrack1 = address=gpu@10.0.0.5 program=/opt/tw -p 2222\nrack2 = -p 9\n");
     struct result r = TUNE(b, "--on", "ssh:rack1");
-    assert_refused(&r, 1, "-T -o BatchMode=yes -p 2222 -- gpu@10.0.0.5 /opt/tw agent", NULL);
+    assert_refused(&r, 1, "rack1", NULL);
+    assert_given(b, whole);
     r = TUNE(b, "--on", "ssh:rack3");
-    assert_refused(&r, 1, "-T -o BatchMode=yes -- rack3 tilewalk agent", NULL);
+    assert_refused(&r, 1, "rack3", NULL);
+    assert_given(b, none);
     box_write(b, "config/tilewalk/hosts.conf", "rack1\n");
     r = TUNE(b, "--on", "ssh:rack1");
-    assert_refused(&r, 1, "hosts.conf:1: 'rack1' has no '='", NULL);
+    assert_refused(&r, 1, "hosts.conf:1: ", "'rack1'");
 }
 
 TEST_GROUP(agent)

@@ -88,7 +88,7 @@ static void test_export(void **state)
     struct result r = RUN(b, "tune", chain(b), "--source", "synthetic:bowl", "--trials", "1");
     assert_ok(&r);
     r = RUN(b, "export", "1", "--out", box_path(b, "out"));
-    assert_refused(&r, 1, "hard.comp: trial 1: ", "cannot be compiled: the compiler ");
+    assert_refused(&r, 1, "hard.comp: ", "trial 1:");
     assert_false(file_exists(box_path(b, "out")));
 }
 

@@ -100,7 +100,7 @@ static void test_errors(void **state)
     SPAWN(b, &c, "resume", "5", "--attached");
     assert_string_equal(read_line(b, c.socket), ""); // no session
     assert_int_equal(exit_code_of(b, &c), 1);
-    assert_contains(read_line(b, c.stderr_fd), "tilewalk: there is no session 5");
+    assert_contains(read_line(b, c.stderr_fd), "session 5");
     os_kill(&c, NULL);
     SPAWN(b, &c, "tune", flow_path(b, "small.lua"), "--source",
           "synthetic:bowl:invalid=0.999999999", "--trials", "5", "--seed", "1", "--attached");

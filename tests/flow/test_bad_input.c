@@ -40,7 +40,7 @@ static void test_templates(void **state)
         space_with_template(b, "#version 450\nvoid main() { int a[${c.unroll}]; }\n");
     struct result r = RUN(b, "check", path, "--device", "none", "--glsl");
     assert_ok(&r);
-    assert_contains(r.out, "void main() { int a[");
+    assert_contains(r.out, "int a[");
     assert_int_equal(unlink(box_path(b, "mine.comp")), 0);
     r = RUN(b, "check", path, "--device", "none");
     assert_refused(&r, 1, "mine.lua:3:", "mine.comp");
@@ -94,7 +94,9 @@ static void test_rule_fails(void **state)
         struct result r = RUN(b, "tune", path, "--source", "synthetic:bowl", "--strategy", name,
                               "--seed", "1", "--trials", "100", "--json");
         assert_int_equal(r.code, 1);
-        assert_contains(r.err, "mine.lua:4: constraint 'some': unknown parameter 'vex'");
+        assert_one_line(r.err);
+        assert_contains(r.err, "mine.lua:4: ");
+        assert_contains(r.err, "'vex'");
         assert_string_equal(state_of(b, ++count), "failed");
     }
     assert_true(count > 10);
@@ -128,7 +130,7 @@ static void test_no_device(void **state)
     struct result r = RUN(b, "tune", "gemm");
     assert_refused(&r, 1, "no Vulkan device", "install");
     r = RUN(b, "check", "gemm", "--device", "0");
-    assert_refused(&r, 1, "no Vulkan device", NULL);
+    assert_refused(&r, 1, "install", NULL);
     r = RUN(b, "check", "mm1", "--json"); // needs none
     assert_ok(&r);
     assert_true(is_null(json_of(b, r.out), "device"));

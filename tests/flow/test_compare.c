@@ -155,10 +155,10 @@ static void test_formats(void **state)
     box_set(b, "LC_ALL", "C");
     struct result r = RUN(b, "compare", "1", "2", "3", "4", "5", "6");
     assert_ok(&r);
-    assert_contains(r.out,
-                    "matmul f32 nn 64x64x64 (small) on " SOURCE ", best known as measured: ");
+    assert_contains(r.out, text_of(listed_session(b, 1), "title"));
+    assert_contains(r.out, " " SOURCE ", ");
     assert_contains(r.out, " +- ");
-    assert_contains(r.out, "runs have 40 to 60 trials");
+    assert_contains(r.out, " 40 to 60 ");
     assert_contains(r.out, " 3 5 1");
     assert_contains(r.out, " 4 6 2");
     box_set(b, "LC_ALL", "C.UTF-8");
@@ -192,11 +192,11 @@ static void test_what_differs(void **state)
     r = RUN(b, "compare", "1", "3");
     assert_refused(&r, 1, "different sources", "synthetic:bowl");
     r = RUN(b, "compare", "1", "4");
-    assert_refused(&r, 1, "sessions 1 and 4", "different versions of the space's files");
+    assert_refused(&r, 1, "sessions 1 and 4", "files");
     r = RUN(b, "plot", "1", "2", "3", "4", "--charset",
             "ascii"); // which can show them side by side
     assert_ok(&r);
-    assert_contains(r.out, "matmul f32 nn 32x64x64");
+    assert_contains(r.out, "32x64x64");
 }
 
 static void test_words(void **state)
@@ -213,7 +213,7 @@ static void test_words(void **state)
         {"--cost", "1", "--plot says where"},
     };
     struct result r = RUN(b, "compare", "1");
-    assert_refused(&r, 1, "there is no database", NULL);
+    assert_refused(&r, 1, "tilewalk.db", NULL);
     tune(b, "random", "1", "5", SOURCE, "N=64");
     for (size_t i = 0; i < COUNT(wrong); i++) {
         r = RUN(b, "compare", "1", wrong[i][0], wrong[i][1]);
@@ -222,7 +222,7 @@ static void test_words(void **state)
     r = RUN(b, "compare", "1", "1");
     assert_refused(&r, 2, "session 1 is named twice", NULL);
     r = RUN(b, "compare", "1", "7");
-    assert_refused(&r, 1, "no session 7", NULL);
+    assert_refused(&r, 1, "session 7", NULL);
     r = RUN(b, "compare", "one");
     assert_refused(&r, 2, "'one'", "tilewalk ls");
     r = RUN(b, "compare", "1", "--json", "--csv");
@@ -230,7 +230,7 @@ static void test_words(void **state)
     r = RUN(b, "plot", "1", "--charset", "latin");
     assert_refused(&r, 2, "'latin'", "braille");
     r = RUN(b, "plot", "1", "--out", "curves.pdf");
-    assert_refused(&r, 2, "'curves.pdf'", ".svg or .png");
+    assert_refused(&r, 2, "'curves.pdf'", ".png");
     r = RUN(b, "plot", "1", "--out", box_path(b, "missing/curves.svg"));
     assert_refused(&r, 1, "missing/curves.svg", NULL);
     r = RUN(b, "compare", "1", "--plot", box_path(b, "missing/curves.svg"));
@@ -274,7 +274,7 @@ static void test_text_plot(void **state)
     assert_ok(&r);
     assert_contains(r.out, "FLOPS\n");
     assert_contains(r.out, "AAAA");
-    assert_contains(r.out, "trials\nA  1  random  seed 3  ");
+    assert_contains(r.out, "\nA  1  random  seed 3  ");
     assert_contains(r.out, "\nB  2  opevo  seed");
     assert_int_equal(lines_of(r.out), 23);
     for (const char *c = r.out; *c; c++)

@@ -68,7 +68,7 @@ static void test_what_is_told(void **state)
     assert_int_equal(registers, 1);
     struct result r = RUN(b, "check", "gemm", "--compile", "3");
     assert_ok(&r);
-    assert_contains(r.out, "3 random valid configurations, 3 compiled, 0 refused");
+    assert_contains(r.out, "3 compiled, 0 refused");
     assert_contains(r.out, "VGPRs");
 }
 
@@ -116,7 +116,8 @@ static void test_size_of_subgroups(void **state)
     double of_32 = sized_code(b, 32), of_64 = sized_code(b, 64);
     assert_true(of_32 > 4 * of_64);
     struct result r = RUN(b, "check", box_path(b, "sized.lua"), "--glsl");
-    assert_contains(r.out, "// pass 1: groups 1 1 1, subgroups of 64\n");
+    assert_contains(r.out, "groups 1 1 1");
+    assert_contains(r.out, " of 64\n");
     r = RUN(b, "check", "gemm");
     assert_ok(&r);
     assert_contains(r.out, "subgroup_size");
@@ -136,9 +137,9 @@ static void test_that_it_runs_nothing(void **state)
     r = RUN(b, "tune", "mm1", "--plain");
     assert_refused(&r, 1, "compiles kernels but runs none", "NAVI21");
     r = RUN(b, "tune", "mm1", "--plain", "--device", "0");
-    assert_refused(&r, 1, "compiles kernels but runs none", "NAVI21");
+    assert_refused(&r, 1, "NAVI21", NULL);
     r = RUN(b, "tune", "mm1", "--plain", "--device", "all");
-    assert_refused(&r, 1, "compiles kernels but runs none", "NAVI21");
+    assert_refused(&r, 1, "NAVI21", NULL);
 }
 
 static void test_that_others_come_first(void **state)
@@ -174,8 +175,8 @@ static void test_failures(void **state)
 {
     struct box *b = *state;
     use_drivers(b, CPU, NULL);
-    assert_refusal(b, "lost@pipeline:2", "the device was lost");
-    assert_refusal(b, "segv@pipeline:2", "the worker was killed by SIGSEGV");
+    assert_refusal(b, "lost@pipeline:2", "device");
+    assert_refusal(b, "segv@pipeline:2", "SIGSEGV");
     assert_refusal(b, "memory@pipeline:2", "the worker");
     assert_refusal(b, "garbage@pipeline:2", "garbage from worker");
     struct result r = RUN(b, "check", "mm1", "--compile", "3", "--fault", "abort@pipeline:*");
@@ -183,7 +184,7 @@ static void test_failures(void **state)
     assert_contains(r.out, "0 compiled, 3 refused");
     r = RUN(b, "check", "mm1", "--compile", "3", "--fault", "exit@start:*");
     assert_int_equal(r.code, 1);
-    assert_contains(r.err, "no worker can be started: the worker exited with status 7");
+    assert_contains(r.err, "status 7");
 }
 
 // As the driver of a GPU may say it of a kernel, in the middle of a session: it is left out.
@@ -194,35 +195,38 @@ static struct result tune_spilling(struct box *b, const char *most)
                "--plain");
 }
 
+static int64_t count_left_out(struct box *b, int session)
+{
+    return count_rows(b, "trial",
+                      arena_printf(&b->arena,
+                                   "session = %d AND outcome = 'rejected' AND "
+                                   "reason = 'spills 1000 > 16'",
+                                   session));
+}
+
 static void test_spills(void **state)
 {
     struct box *b = *state;
     use_drivers(b, CPU, NULL);
     struct result r = tune_spilling(b, "16");
     assert_ok(&r);
-    assert_int_equal(tamper(b, "SELECT count(*) FROM trial WHERE outcome = 'rejected'"
-                               " AND reason = 'spills 1000 > 16'"),
-                     1);
+    assert_int_equal(count_left_out(b, 1), 1);
     r = tune_spilling(b, "0");
     assert_ok(&r);
     r = RUN(b, "show", "2", "--trials", "--json");
     assert_null(strstr(r.out, "spills 1000"));
-    assert_contains(r.out, "\"statistics\":{\"Spilled VGPRs\":1000}");
+    const cJSON *trial;
+    int spilling = 0;
+    cJSON_ArrayForEach(trial, member(json_of(b, r.out), "trials"))
+    {
+        const cJSON *told = cJSON_GetObjectItem(trial, "statistics");
+        spilling += told && number_of(told, "Spilled VGPRs") == 1000;
+    }
+    assert_int_equal(spilling, 1);
     r = RUN(b, "resume", "1", "--trials", "4", "--workers", "1", "--fault", "spill@pipeline:1",
             "--plain"); // by the limit that it has stored
     assert_ok(&r);
-    assert_int_equal(tamper(b, "SELECT count(*) FROM trial WHERE reason = 'spills 1000 > 16'"), 2);
-}
-
-static int64_t count_left_out(struct box *b, int session)
-{
-    struct str sql = {0};
-    str_printf(&sql,
-               "SELECT count(*) FROM trial WHERE session = %d AND reason = 'spills 1000 > 16'",
-               session);
-    int64_t count = tamper(b, str_text(&sql));
-    str_finish(&sql);
-    return count;
+    assert_int_equal(count_left_out(b, 1), 2);
 }
 
 // What is known to be good is measured, whatever it spills; a session like another has its limit.
@@ -235,7 +239,7 @@ static void test_spills_of_others(void **state)
     r = RUN(b, "tune", flow_path(b, "small.lua"), "--warm-start", "1", "--trials", "1",
             "--strategy", "random", "--workers", "1", "--spills", "16", "--fault",
             "spill@pipeline:*", "--plain");
-    assert_int_equal(tamper(b, "SELECT count(*) FROM trial WHERE session = 2"), 1);
+    assert_int_equal(count_rows(b, "trial", "session = 2"), 1);
     assert_int_equal(count_left_out(b, 2), 0);
     r = RUN(b, "tune", "--like", "1", "--seed", "1", "--workers", "1", "--fault",
             "spill@pipeline:2", "--plain");

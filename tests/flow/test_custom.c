@@ -50,7 +50,8 @@ static void tune_well(struct box *b, bool is_kernel, const char *trials)
     struct result r = RUN(b, "tune", file, SIZES, "--trials", trials, "--seed", "3");
     assert_ok(&r);
     assert_contains(r.out, "attention_scores 2x21x37x32");
-    assert_contains(r.out, arena_printf(&b->arena, "trials  %s  ok %s ", trials, trials));
+    assert_int_equal(trials_of(b, 1), atoi(trials));
+    assert_int_equal(count_rows(b, "trial", "outcome = 'ok'"), atoi(trials));
 }
 
 static void steps(void **state)
@@ -169,17 +170,16 @@ static void blocks(void **state)
     struct result r = RUN(b, "tune", file, "--set", "N=64", "--trials", "2", "--seed", "1");
     assert_ok(&r);
     assert_contains(r.out, "trials  2  ok 2 ");
-    assert_contains(r.out, " times as fast");
+    const cJSON *shown = json_of(b, RUN(b, "show", "1", "--json").out);
+    assert_true(number_of(member(shown, "baselines")->child, "ratio") > 0);
     box_write(b, "vector.comp", replaced(b, glsl, " - below)", ")"));
     r = RUN(b, "tune", file, "--set", "N=64", "--trials", "1", "--seed", "1");
     assert_int_equal(r.code, 3);
-    assert_contains(r.out, "first wrong: Y[0] = ");
-    assert_contains(r.err, "baseline 'plain' is wrong here: ");
+    assert_contains(r.out, "Y[0] = ");
+    assert_contains(r.err, "'plain'");
     r = RUN(b, "check", file, "--set", "K=1000", "--device", "none");
-    assert_refused(&r, 1,
-                   "vector.lua:5: q4_vector: buffer A: rows of 1000 weights are no whole "
-                   "blocks of 256",
-                   "make the last size a multiple of it");
+    assert_refused(&r, 1, "vector.lua:5: q4_vector: ", "buffer A");
+    assert_contains(r.err, " 1000 ");
 }
 
 // The manual prints what lies in the samples.

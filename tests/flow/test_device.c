@@ -130,11 +130,11 @@ static void test_race_is_not_stored(void **state)
     tamper(b, "CREATE UNIQUE INDEX no ON retime(kind)");
     struct result r = tune_small(b, "4", NULL);
     assert_int_equal(r.code, 1);
-    assert_contains(r.err, "nothing stored is lost");
+    assert_one_line(r.err);
     struct events e = events_of(b, r.out);
     assert_string_equal(text_of(end_event(&e), "state"), "paused");
     assert_int_equal(count_events(&e, "retime"), 0);
-    assert_int_equal(tamper(b, "SELECT count(*) FROM retime"), 0);
+    assert_int_equal(count_rows(b, "retime", NULL), 0);
     tamper(b, "DROP INDEX no");
     r = RUN(b, "resume", "2", "--json");
     assert_ok(&r);
@@ -205,7 +205,7 @@ static void test_complaints(void **state)
     assert_int_equal(counted, 1);
     r = RUN(b, "show", "1");
     assert_contains(r.out, "validation: [ injected ] at ");
-    assert_contains(r.out, "the validation layer had 2 messages");
+    assert_contains(r.out, "2 messages, 1 ");
 }
 
 // Nothing that breaks a limit reaches the driver: here it would not even be GLSL. Half of the
@@ -355,8 +355,8 @@ static void test_check(void **state)
     cJSON_ArrayForEach(limit, member(c, "limits"))
         assert_in_range((int)(100 * number_of(limit, "removes")), 0, 100);
     assert_true(number_of(c, "valid_fraction") > 0 && number_of(c, "valid_fraction") < 1);
-    r = RUN(b, "check", "mm1", "--device", "no such thing");
-    assert_refused(&r, 2, "'no such thing'", NULL);
+    r = RUN(b, "check", "mm1", "--device", "nowhere");
+    assert_refused(&r, 2, "'nowhere'", NULL);
 }
 
 // A compiler of the user's compiles what is measured, and what was measured with it goes on with
@@ -366,7 +366,7 @@ static void test_compiler(void **state)
     struct box *b = *state;
     const char *real = "/usr/bin/glslangValidator", *space = flow_path(b, "small.lua");
     struct result r = RUN(b, "tune", space, "--glslang", "/no/such/compiler");
-    assert_refused(&r, 2, "--glslang '/no/such/compiler'", "No such file");
+    assert_refused(&r, 2, "--glslang", "'/no/such/compiler'");
     r = RUN(b, "tune", space, "--glslang", "/bin/true", "--plain");
     assert_refused(&r, 1, "--glslang", "without a module");
     if (!file_exists(real)) {
@@ -409,11 +409,10 @@ static void test_learns_from_what_is_here(void **state)
     for (size_t i = 0; i < COUNT(then); i++) {
         r = tune_shape(b, then[i].n, then[i].option, then[i].word);
         assert_ok(&r);
-        assert_int_equal(strstr(r.err, "the model begins with") != NULL, then[i].histories > 0);
         assert_null(strstr(r.err, "learns nothing"));
         assert_int_equal(histories_of(b, (int64_t)i + 1), then[i].histories);
     }
-    assert_contains(r.err, " on this device (--transfer none: with nothing)");
+    assert_contains(r.err, "(--transfer none");
     r = RUN(b, "compare", "2", "3");
     assert_ok(&r);
     assert_contains(r.out, ", transfer");

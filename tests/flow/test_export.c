@@ -31,8 +31,8 @@ static void test_dry_run(void **state)
     struct result r =
         RUN(b, "export", "1", "--best", "2", "--out", out, "--name", "k", "--dry-run");
     assert_ok(&r);
-    assert_contains(r.out, "GFLOPS  (k, trial ");
-    assert_contains(r.out, "(k-2, trial ");
+    assert_contains(r.out, "GFLOPS  (k, ");
+    assert_contains(r.out, "(k-2, ");
     assert_contains(r.out, arena_printf(&b->arena, "%s/k.comp  15 lines\n", out));
     assert_contains(r.out, " bytes\n");
     assert_false(file_exists(out));
@@ -58,9 +58,10 @@ static void test_dry_run(void **state)
         assert_true(cJSON_IsFalse(member(file, "exists")));
         assert_int_equal(is_null(file, "lines"), strstr(text_of(file, "path"), ".spv") != NULL);
     }
-    r = RUN(b, "export", "1", "--out", out, "--name", "k", "--dry-run");
+    r = RUN(b, "export", "1", "--out", out, "--name", "k", "--dry-run", "--json");
     assert_ok(&r);
-    assert_contains(r.out, "k.comp  15 lines, replaces the one there\n");
+    cJSON_ArrayForEach(file, member(json_of(b, r.out), "would_write"))
+        assert_true(cJSON_IsTrue(member(file, "exists")));
 }
 
 // --- what is there already ---
@@ -80,7 +81,7 @@ static void test_other_session(void **state)
     r = RUN(b, "export", "2", "--out", out, "--name", "k");
     assert_refused(&r, 1, "k.comp' is there already", "--force");
     r = RUN(b, "export", "2", "--out", out, "--name", "k", "--dry-run");
-    assert_refused(&r, 1, "k.comp' is there already", "--force");
+    assert_refused(&r, 1, "k.comp'", "--force");
     assert_string_equal(box_read(b, json), before);
     r = RUN(b, "export", "2", "--out", out, "--name", "k", "--force");
     assert_ok(&r);
@@ -100,7 +101,7 @@ static void test_faster_stays(void **state)
     r = RUN(b, "tune", "--like", "1", "--seed", "6", "--trials", "1", "--export", out);
     assert_ok(&r);
     assert_contains(r.err, "stays, session 1 found it");
-    assert_contains(r.err, "tilewalk export 2");
+    assert_contains(r.err, "export 2");
     assert_int_equal(number_of(json_of(b, box_read(b, json)), "session"), 1);
     r = RUN(b, "export", "2", "--out", out, "--force");
     assert_ok(&r);
@@ -110,7 +111,8 @@ static void test_faster_stays(void **state)
     box_write(b, arena_printf(&b->arena, "out/%s", name), "mine");
     r = RUN(b, "tune", "--like", "1", "--export", out);
     assert_int_equal(r.code, 1);
-    assert_contains(r.err, "is there already");
+    assert_contains(r.err, name);
+    assert_string_equal(box_read(b, json), "mine");
 }
 
 // Files that no export wrote are not replaced either, and neighbours with like names do not count.
@@ -120,17 +122,17 @@ static void test_foreign_files(void **state)
     make_synthetic(b, "5");
     const char *mine = box_write(b, "k.h", "mine");
     struct result r = RUN(b, "export", "1", "--out", b->folder, "--name", "k");
-    assert_refused(&r, 1, "k.h' is there already", "--force");
+    assert_refused(&r, 1, "k.h'", "--force");
     assert_string_equal(box_read(b, mine), "mine");
     assert_false(file_exists(box_path(b, "k.comp")));
     box_write(b, "k.json", "{\n  \"session\": 1,\n}\n"); // somebody else's, with such a member
     r = RUN(b, "export", "1", "--out", b->folder, "--name", "k");
-    assert_refused(&r, 1, "is there already", "--force");
+    assert_refused(&r, 1, "k.h'", "--force");
     box_write(b, "x-2.h", "mine");
     r = RUN(b, "export", "1", "--out", b->folder, "--name", "x");
     assert_ok(&r);
     r = RUN(b, "export", "1", "--out", b->folder, "--name", "x", "--best", "2");
-    assert_refused(&r, 1, "x-2.h' is there already", "--force");
+    assert_refused(&r, 1, "x-2.h'", "--force");
 }
 
 // --- verified again ---
@@ -143,7 +145,7 @@ static void test_verified(void **state)
     struct result r = RUN(b, "export", "1", "--out", out, "--verify", LENIENT);
     assert_ok(&r);
     assert_contains(r.out, "verified: ");
-    assert_contains(r.out, " than stored  (small-f32-nn-64x64x64, trial ");
+    assert_contains(r.out, "(small-f32-nn-64x64x64, ");
     r = RUN(b, "export", "1", "--out", out, "--best", "2", "--verify", LENIENT, "--json");
     assert_ok(&r);
     const cJSON *kernel, *kernels = member(json_of(b, r.out), "kernels");
@@ -167,10 +169,10 @@ static void test_not_verified(void **state)
     make_measured(b);
     struct result r =
         RUN(b, "export", "1", "--out", out, "--verify", LENIENT, "--fault", "wrong@verify:1");
-    assert_refused(&r, 1, "does not pass: wrong", "small-f32-nn-64x64x64 (trial ");
+    assert_refused(&r, 1, "does not pass: wrong", "small-f32-nn-64x64x64");
     assert_false(file_exists(out));
     r = RUN(b, "export", "1", "--out", out, "--verify", LENIENT, "--fault", "segv@time:*");
-    assert_refused(&r, 1, "does not pass: crash", NULL);
+    assert_refused(&r, 1, " crash", "small-f32-nn-64x64x64");
     assert_false(file_exists(out));
 }
 

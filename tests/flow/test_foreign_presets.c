@@ -31,8 +31,7 @@ static void presets_of_others(void **state)
         {"ggml-mul-mat-vec", "ggml", "type=q6_K"}, {"ncnn-conv1x1", "ncnn", "pack=1"},
     };
     struct result r = RUN(b, "check", "ggml-mul-mm", "--device", "none");
-    assert_refused(&r, 1, "ggml/types.glsl is not here: --set ggml=DIR says where",
-                   "a checkout of llama.cpp or ggml");
+    assert_refused(&r, 1, "ggml/types.glsl is not here: --set ggml=DIR says where", "llama.cpp");
     if (!has_foreign())
         skip();
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -71,12 +70,13 @@ static void try_mul_mm(void **state)
     assert_ok(&r);
     assert_contains(r.out, "\n-s_warptile = { 16, 32, 32, 16, 32, 32, 2, 2, 2, 1, 8 };\n"
                            "+s_warptile = { 16, 16, 16, 16, 8, 16, 1, 2, 1, 1, 8 };\n");
-    assert_contains(r.out, "\n| ggml_mul_mm q4_0 f32 16x64x256 | - | - | ");
-    assert_contains(r.out, "\n* large: BLOCK_SIZE=128 BM=128 ");
+    assert_contains(r.out, " 16x64x256 | - | - | ");
+    assert_contains(r.out, "BLOCK_SIZE=128 BM=128");
     assert_contains(r.out, ". Verified: the whole result was right in the search");
     r = RUN(b, "export", "1", "--as", "constants");
     assert_ok(&r);
-    assert_contains(r.out, "#define MUL_MM_WARP_ID 10\n#define MUL_MM_WARP 8\n");
+    assert_contains(r.out, "MUL_MM_WARP_ID 10\n");
+    assert_contains(r.out, "MUL_MM_WARP 8\n");
 }
 
 static void try_mul_mat_vec(void **state)
@@ -85,7 +85,7 @@ static void try_mul_mat_vec(void **state)
     try_preset(b, "ggml-mul-mat-vec", "ggml", "type=q4_K",
                "{\"BLOCK_SIZE\":16,\"NUM_ROWS\":2,\"sum\":\"shared\"}");
     struct result r = RUN(b, "export", "1", "--as", "ggml");
-    assert_refused(&r, 1, "mul_mat_vec_q4_k is what ships", "nothing to change");
+    assert_refused(&r, 1, "mul_mat_vec_q4_k", "nothing to change");
 }
 
 static void try_convolution(void **state)

@@ -26,7 +26,7 @@ static void test_pause_and_go_on(void **state)
     wait_for_state(b, 1, "paused");
     assert_int_equal(runner_of(b, 1), r->pid); // its process keeps it open
     struct result refused = RUN(b, "resume", "1");
-    assert_refused(&refused, 1, "`tilewalk pause 1 --off` lets it go on", NULL);
+    assert_refused(&refused, 1, "pause 1 --off", NULL);
     asked = RUN(b, "pause", "1", "--off");
     assert_ok(&asked);
     wait_for_state(b, 1, "running");
@@ -123,7 +123,7 @@ static void test_resuming_below_what_is_spent(void **state)
     double budget = number_of(listed_session(b, 1), "budget_trials");
     assert_true(trials > 1);
     struct result refused = RUN(b, "resume", "1", "--trials", "1", "--plain");
-    assert_refused(&refused, 1, "session 1 has spent", "ends it now");
+    assert_refused(&refused, 1, "session 1", arena_printf(&b->arena, " %d ", (int)trials));
     assert_string_equal(state_of(b, 1), "paused");
     assert_true(number_of(listed_session(b, 1), "budget_trials") == budget);
     assert_int_equal(trials_of(b, 1), trials);
@@ -136,7 +136,7 @@ static void test_a_budget_that_is_spent(void **state)
                           "--trials", "12", "--json");
     assert_ok(&r);
     r = RUN(b, "budget", "1", "11");
-    assert_refused(&r, 1, "session 1 has spent 12 trials already", "a budget of 12 ends it now");
+    assert_refused(&r, 1, "session 1 has spent 12 trials already", " 12 ends");
     assert_int_equal(number_of(listed_session(b, 1), "budget_trials"), 12);
     r = RUN(b, "budget", "1", "30");
     assert_ok(&r);

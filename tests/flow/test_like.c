@@ -157,7 +157,7 @@ static void test_wrong_words(void **state)
     r = RUN(b, "tune");
     assert_refused(&r, 2, "missing", "--like ID");
     r = RUN(b, "tune", "--like", "9");
-    assert_refused(&r, 1, "no session 9", NULL);
+    assert_refused(&r, 1, "session 9", NULL);
     r = RUN(b, "tune", "--like", "first");
     assert_refused(&r, 2, "--like", "'first'");
     assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 1);

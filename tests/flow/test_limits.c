@@ -69,10 +69,10 @@ static void test_little_memory(void **state)
     struct box *b = *state;
     b->prepare = limit_memory;
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"));
-    assert_refused(&r, 1, "no Vulkan device found", "memory is limited to 146 MiB (ulimit -v)");
+    assert_refused(&r, 1, "memory is limited to 146 MiB (ulimit -v)", NULL);
     r = RUN(b, "devices");
     assert_ok(&r);
-    assert_contains(r.out, "no Vulkan device, perhaps because memory is limited to 146 MiB");
+    assert_contains(r.out, "146 MiB");
     r = RUN(b, "strategies");
     assert_ok(&r);
 }
@@ -82,7 +82,7 @@ static void test_little_stack(void **state)
     struct box *b = *state;
     b->prepare = limit_stack;
     struct result r = RUN(b, "check", flow_path(b, "small.lua"), "--device", "none");
-    assert_refused(&r, 1, "the stack is limited to 75 KiB (ulimit -s)", "256 are needed");
+    assert_refused(&r, 1, "the stack is limited to 75 KiB (ulimit -s)", "256");
 }
 
 static void test_enough_stack(void **state)
@@ -137,7 +137,7 @@ static void test_few_descriptors(void **state)
     struct box *b = *state;
     b->prepare = limit_descriptors;
     struct result r = tune(b, "4");
-    assert_refused(&r, 1, "tilewalk.db", "Too many open files");
+    assert_refused(&r, 1, "tilewalk.db", "open files");
 }
 
 // A home that is a file: nothing is there, and nothing can be put there.
@@ -150,14 +150,13 @@ static void test_home_is_a_file(void **state)
         box_set(b, "XDG_DATA_HOME", variable == 0 ? file : NULL);
         box_set(b, "HOME", file);
         struct result r = tune(b, "4");
-        assert_refused(&r, 1, "cannot make the folder",
-                       arena_printf(&b->arena, "'%s' is a file", file));
+        assert_refused(&r, 1, arena_printf(&b->arena, "'%s' is a file", file), NULL);
         r = RUN(b, "ls");
-        assert_refused(&r, 1, file, "Not a directory");
+        assert_refused(&r, 1, file, NULL);
         r = RUN(b, "ls", "--json");
-        assert_refused(&r, 1, file, "Not a directory");
+        assert_refused(&r, 1, file, NULL);
         r = RUN(b, "show", "1");
-        assert_refused(&r, 1, file, "Not a directory");
+        assert_refused(&r, 1, file, NULL);
     }
 }
 
@@ -170,7 +169,7 @@ static void test_no_place_for_a_log(void **state)
                           "--trials", "4", "--detach");
     assert_ok(&r);
     assert_contains(r.err, "session 1 runs in the background, without a log: ");
-    assert_contains(r.err, "Not a directory");
+    assert_contains(r.err, "/file");
     wait_for_state(b, 1, "done");
     wait_for_no_runner(b, 1);
 }
@@ -196,7 +195,7 @@ static void test_no_proc(void **state)
         bool takes_space = i < 2;
         struct result r = takes_space ? RUN_WITHOUT_PROC(program, words[i], "gemm")
                                       : RUN_WITHOUT_PROC(program, words[i]);
-        assert_refused(&r, 1, "cannot find its own files", "is /proc mounted?");
+        assert_refused(&r, 1, "cannot find its own files", "/proc");
     }
     struct result r = RUN_WITHOUT_PROC(program, "--version");
     assert_ok(&r);

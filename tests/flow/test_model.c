@@ -41,9 +41,7 @@ static void test_refits(void **state)
     struct box *b = *state;
     struct result r = tune(b, "none");
     assert_ok(&r);
-    assert_contains(r.err, "model fitted to 8 results, ");
     assert_contains(r.err, "model refitted to 32 results: rank correlation ");
-    assert_contains(r.err, " of 2, on the 8 measured since, ");
     const cJSON *refits = refits_of(b, "1"), *refit;
     int told = 0;
     cJSON_ArrayForEach(refit, refits)
@@ -59,14 +57,13 @@ static void test_refits(void **state)
     r = RUN(b, "show", "1");
     assert_ok(&r);
     assert_contains(r.out, "model    fitted 4 times, last to 32 results  rank correlation ");
-    assert_contains(r.out, "info     model refitted to 32 results: ");
     r = RUN(b, "show", "1", "--refits");
     assert_contains(r.out, "refit     after  results");
     assert_null(strstr(r.out, "fitted 4 times"));
     r = RUN(b, "resume", "1", "--trials", "48"); // fits all of them again: says and stores one
     assert_ok(&r);
-    assert_null(strstr(r.err, "to 32 results"));
-    assert_contains(r.err, "model refitted to 40 results: ");
+    assert_one_line(r.err);
+    assert_contains(r.err, " 40 results");
     assert_int_equal(cJSON_GetArraySize(refits_of(b, "1")), 5);
 }
 
@@ -152,10 +149,9 @@ static void test_weighed(void **state)
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--set", "N=96", SOURCE, "--trials",
                           "40", "--seed", "3");
     assert_ok(&r);
-    assert_null(strstr(r.err, "the model begins"));
+    assert_int_equal(histories_of(b, 1), 0);
     r = walk(b, "1");
     assert_ok(&r);
-    assert_contains(r.err, "the model begins with 40 results of 1 other session");
     assert_int_equal(histories_of(b, 2), 1);
     r = walk(b, "none");
     assert_ok(&r);
@@ -197,9 +193,9 @@ static void test_network(void **state)
                                     " from = input { name = 'x' .. n, sizes = { n, 64 } } }) end");
     struct result r = RUN(b, "tune", network, SOURCE, LEARNING, "--trials", "60", "--seed", "3");
     assert_ok(&r);
-    assert_contains(r.err, "the model begins with 4 results of 1 other session");
     assert_int_equal(cJSON_GetArraySize(learned_from(b, 2)), 0);
     assert_int_equal(cJSON_GetArraySize(learned_from(b, 3)), 1);
+    assert_int_equal(number_of(learned_from(b, 3)->child, "session"), 2);
     r = RUN(b, "tune", network, SOURCE, LEARNING, "--trials", "10", "--seed", "3", "--transfer",
             "none", "--again");
     assert_ok(&r);
@@ -224,12 +220,12 @@ static void test_refused(void **state)
     struct result r = tune(b, "all");
     assert_refused(&r, 2, "--transfer", "'all' is not the number of a session");
     r = tune(b, "9");
-    assert_refused(&r, 1, "there is no session 9", NULL);
+    assert_refused(&r, 1, "session 9", NULL);
     static const char *const wrong[] = {"9", "all"};
     for (int i = 0; i < 2; i++) { // of no use to this one, and wrong all the same
         r = RUN(b, "tune", flow_path(b, "small.lua"), SOURCE, "--strategy", "random", "--trials",
                 "5", "--transfer", wrong[i]);
-        assert_refused(&r, i == 0 ? 1 : 2, i == 0 ? "there is no session 9" : "'all'", NULL);
+        assert_refused(&r, i == 0 ? 1 : 2, i == 0 ? "session 9" : "'all'", NULL);
     }
     assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 0);
 }

@@ -43,7 +43,7 @@ static void test_presets(void **state)
     {
         const cJSON *here = member(preset, "here"), *gpu = member(preset, "gpu");
         if (!is_null(gpu, "missing")) { // a large GPU has everything, but others' shaders
-            assert_contains(text_of(gpu, "missing"), "DIR says where");
+            assert_contains(text_of(gpu, "missing"), "=DIR ");
             continue;
         }
         if (is_null(here, "missing")) {
@@ -65,7 +65,7 @@ static void test_words(void **state)
     struct box *b = *state;
     struct result r = RUN(b, "ops", "--device", "none");
     assert_ok(&r);
-    assert_contains(r.out, "matmul f32 nn 512x1024x1024, 4152720 points");
+    assert_contains(r.out, "512x1024x1024, 4152720 ");
     r = RUN(b, "ops", "mm1", "--device", "none");
     assert_ok(&r);
     assert_contains(r.out, "tile_n");

@@ -62,10 +62,10 @@ static void test_drained_by_name(void **state)
     const char *name = arena_printf(&b->arena, "%.*s", (int)(end - said), said);
     struct result r = RUN(b, "fleet", "forget", name);
     assert_int_equal(r.code, 1);
-    assert_contains(r.err, "measures for session 2 now");
+    assert_contains(r.err, "session 2");
     r = RUN(b, "fleet", "drain", name, "--pool", s.server.url);
     assert_ok(&r);
-    assert_contains(r.out, "finishes what it measures, and leaves the pool");
+    assert_contains(r.out, name);
     struct running *second = start_worker(b, &s.server);
     assert_int_equal(finish(b, s.worker[0]).code, 0);
     r = finish(b, s.run);
@@ -84,7 +84,7 @@ static void test_nobody_to_drain(void **state)
     struct pool_server s = pool_start(b, "");
     struct result r = RUN(b, "fleet", "drain", "nobody", "--pool", s.url);
     assert_int_equal(r.code, 1);
-    assert_contains(r.err, "no worker 'nobody' has answered");
+    assert_contains(r.err, "'nobody'");
     assert_int_equal(RUN(b, "fleet", "drain", "a.b", "--pool", s.url).code, 2);
     assert_int_equal(RUN(b, "fleet", "dismiss", "nobody").code, 2);
 }
@@ -218,7 +218,6 @@ static void test_set_aside(void **state)
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--strategy", "random", "--trials",
                           "8", "--pool", s.url, "--json");
     assert_ok(&r);
-    assert_contains(r.out, "is refused: a fixed kernel takes ");
     const cJSON *machine, *refused = NULL;
     cJSON_ArrayForEach(machine, machines_of(b, "1"))
     {
@@ -227,12 +226,12 @@ static void test_set_aside(void **state)
             refused = machine;
     }
     assert_non_null(refused);
-    assert_contains(text_of(refused, "message"), "than on the others");
+    assert_contains(r.out, text_of(refused, "message"));
     bool first = strstr(printed_so_far(b, worker[0]), text_of(refused, "name")) != NULL;
     wait_until(b, "its leaving", has_left, worker[!first]);
     r = finish(b, worker[!first]);
     assert_int_equal(r.code, 1);
-    assert_contains(r.err, "a fixed kernel takes ");
+    assert_one_line(r.err);
 }
 
 TEST_GROUP(pool)

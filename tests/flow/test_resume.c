@@ -197,7 +197,7 @@ static void test_kill_points_looking(void **state, const char *strategy)
     struct box *b = *state;
     assert_int_equal(tune_looking(b, strategy, "1"), 0);
     const char *wanted = sequence(b, 1);
-    assert_true(tamper(b, "SELECT count(*) FROM look") > 30);
+    assert_true(count_rows(b, "look", NULL) > 30);
     for (size_t i = 0; i < COUNT(at); i++) {
         const char *id = arena_printf(&b->arena, "%d", (int)i + 2);
         die_at(b, at[i].point, at[i].visit);
@@ -262,7 +262,7 @@ static void test_random_kills(void **state)
                 b, "TILEWALK_DB",
                 arena_printf(&b->arena, "%s/%s-%s.db", b->folder, strategies[s], worker_counts[w]));
             kill_at_random(b, &rng, strategies[s], worker_counts[w]);
-            assert_same(wanted, sequence(b, 1), "killed at random");
+            assert_same(wanted, sequence(b, 1), worker_counts[w]);
         }
     }
 }
@@ -310,7 +310,7 @@ static void test_killed_while_resuming(void **state)
     }
     live(b);
     assert_int_equal(resume(b, "2"), 0);
-    assert_same(sequence(b, 1), sequence(b, 2), "killed while resuming");
+    assert_same(sequence(b, 1), sequence(b, 2), "killed twice");
 }
 
 static void test_more_workers_and_trials(void **state)
@@ -324,7 +324,7 @@ static void test_more_workers_and_trials(void **state)
                          .code,
                      0);
     assert_int_equal(trials_of(b, 1), 80);
-    assert_same(sequence(b, 2), sequence(b, 1), "a longer budget");
+    assert_same(sequence(b, 2), sequence(b, 1), "longer budget");
 }
 
 // What a resumed session prints begins where the killed one's rows end.
@@ -343,8 +343,7 @@ static void test_resume_reports_only_new_trials(void **state)
     struct result r = RUN(b, "resume", "1", "--json");
     struct events e = events_of(b, r.out);
     assert_int_equal(number_of(first_event(&e, "session"), "trials"), stored);
-    assert_contains(RUN(b, "show", "1").out,
-                    arena_printf(&b->arena, "seed 11, %d of 60 trials", (int)stored));
+    assert_contains(RUN(b, "show", "1").out, arena_printf(&b->arena, ", %d of 60", (int)stored));
     assert_int_equal(number_of(first_event(&e, "trial"), "id"), stored + 1);
     assert_int_equal(count_events(&e, "trial"), atoi(TRIALS) - stored);
     assert_int_equal(number_of(end_event(&e), "trials"), atoi(TRIALS));
@@ -369,7 +368,7 @@ static void test_message_is_of_this_run(void **state)
 {
     struct box *b = *state;
     assert_int_equal(tune(b, "random", "1"), 0);
-    assert_string_equal(text_of(listed_session(b, 1), "message"), "all 60 trials are done");
+    assert_false(is_null(listed_session(b, 1), "message"));
     struct result r = RUN(b, "resume", "1", "--trials", "62", "--json");
     struct events e = events_of(b, r.out);
     assert_true(is_null(first_event(&e, "session"), "message"));
@@ -390,15 +389,15 @@ static void test_exhausted_stays_as_it_is(void **state)
     const char *file = box_write(b, "few.lua", space);
     struct result r = RUN(b, "tune", file, "--source", "synthetic:rugged", "--trials", "100");
     assert_ok(&r);
-    assert_contains(text_of(listed_session(b, 1), "message"), "the space is exhausted");
+    assert_contains(text_of(listed_session(b, 1), "message"), "exhausted");
     const char *told = RUN(b, "show", "1").out, *json = RUN(b, "show", "1", "--json").out;
-    int64_t messages = tamper(b, "SELECT count(*) FROM message");
+    int64_t messages = count_rows(b, "message", NULL);
     for (int i = 0; i < 2; i++) {
         r = RUN(b, "resume", "1", "--json");
         assert_ok(&r);
         assert_int_equal(events_of(b, r.out).count, 2);
     }
-    assert_int_equal(tamper(b, "SELECT count(*) FROM message"), messages);
+    assert_int_equal(count_rows(b, "message", NULL), messages);
     assert_string_equal(RUN(b, "show", "1").out, told);
     assert_string_equal(RUN(b, "show", "1", "--json").out, json);
 }

@@ -197,7 +197,7 @@ static void test_against_all(void **state)
         assert_ok(&r);
         assert_true(str_starts(r.out, "2048,131072,8192,\n"));
         assert_contains(r.out, "\n| N=512 M=256 K=128 | shipped | ");
-        assert_contains(r.out, " (the worst) |\n");
+        assert_contains(r.out, "worst) |\n");
     }
 }
 
@@ -215,11 +215,10 @@ static void test_killed(void **state)
     r = RUN(b, "resume", "2");
     assert_ok(&r);
     assert_string_equal(sequence(b, 1), sequence(b, 2));
-    assert_int_equal(tamper(b, "SELECT count(*) FROM trial AS a JOIN trial AS b ON a.ask = b.ask "
-                               "AND a.session = 1 AND b.session = 2 AND a.parts IS NOT b.parts"),
+    assert_int_equal(count_rows(b, "trial AS a JOIN trial AS b USING (ask)",
+                                "a.session < b.session AND a.parts IS NOT b.parts"),
                      0);
-    assert_true(
-        tamper(b, "SELECT count(*) FROM trial WHERE early_stopped AND parts LIKE '%null%'") > 0);
+    assert_true(count_rows(b, "trial", "early_stopped AND instr(parts, 'null')") > 0);
     r = RUN(b, "tune", "--like", "1", "--seed", "7");
     assert_ok(&r);
     assert_string_equal(sequence(b, 1), sequence(b, 3));
@@ -233,24 +232,26 @@ static void test_refused(void **state)
     const char *file = box_path(b, "shapes.lua"), *small = box_path(b, "small.lua");
     box_write(b, "bare.lua", space);
     struct result r = RUN(b, "tune", file, MACHINE, "--shape", "N=8");
-    assert_refused(&r, 2, "1 of them", "--shape");
+    assert_refused(&r, 2, "--shape", " 1 ");
     r = RUN(b, "tune", file, MACHINE, "--by", "worst");
     assert_refused(&r, 2, "for several shapes", "--by");
     r = RUN(b, "tune", file, MACHINE, "--shape", "N=8", "--shape", "M=8");
-    assert_refused(&r, 2, "other sizes than the first, N=8", "--shape M=8");
+    assert_refused(&r, 2, "--shape M=8", " N=8");
     r = RUN(b, "tune", file, MACHINE, "--shape", "N=8,weight=0", "--shape", "N=16");
     assert_refused(&r, 2, "a weight is a number above 0", "--shape N=8,weight=0");
     r = RUN(b, "tune", file, MACHINE, "--shape", "N=8,M", "--shape", "N=16");
     assert_refused(&r, 2, "'M' is no NAME=VALUE", "--shape N=8,M");
     r = RUN(b, "tune", file, MACHINE, "--shape", "N=8", "--shape", "N=x");
-    assert_refused(&r, 2, "--set N=x: a size is a whole number", "--shape N=x");
+    assert_refused(&r, 2, "N=x: ", "--shape N=x");
     r = RUN(b, "tune", small, "--source", "synthetic:rugged", "--shape", "N=64", "--shape",
             "N=128");
     assert_int_equal(r.code, 1);
-    assert_contains(r.err, "--shape N=128: parameter 'tile' has other values than with N=64");
+    assert_one_line(r.err);
+    assert_contains(r.err, "N=128: ");
+    assert_contains(r.err, "'tile'");
     r = RUN(b, "tune", box_path(b, "bare.lua"), MACHINE, "--shape", "N=8", "--shape", "N=16",
             "--by", "worst");
-    assert_refused(&r, 2, "'bare' declares no baseline", "--by worst");
+    assert_refused(&r, 2, "'bare'", "--by worst");
 }
 
 static const char *device_word(const cJSON *session, const char *name, struct box *b)
@@ -285,7 +286,7 @@ static void check_tuned(struct box *b, const cJSON *one)
     r = RUN(b, "tune", box_path(b, "shapes.lua"), MACHINE, "--trials", "3");
     assert_ok(&r);
     r = RUN(b, "export", "1", "2", "--tuned", box_path(b, "more.json"));
-    assert_refused(&r, 1, "session 2 was not measured on a device", "session 2");
+    assert_refused(&r, 1, "session 2", NULL);
 }
 
 static void check_card(struct box *b)
@@ -294,10 +295,10 @@ static void check_card(struct box *b)
     assert_ok(&r);
     const cJSON *files = member(json_of(b, r.out), "files");
     const char *page = box_read(b, cJSON_GetArrayItem(files, 2)->valuestring);
-    assert_contains(page, "'shipped', which is in use: ");
+    assert_contains(page, "'shipped', ");
     assert_contains(page, "| N=8 M=1024 K=256 | shipped | ");
-    assert_contains(page, " (the worst) |\n");
-    assert_contains(page, " --shape N=512,M=256,K=128,weight=2");
+    assert_contains(page, "worst) |\n");
+    assert_contains(page, "N=512,M=256,K=128,weight=2");
 }
 
 // On the device: verified on every shape, raced, each shape's ratio of one race.
@@ -319,9 +320,8 @@ static void test_on_device(void **state)
     const cJSON *session = member(one, "session");
     double best_ms = number_of(session, "flop") / number_of(session, "best_tflops") / 1e9;
     assert_true(fabs(all / best_ms - 1) < 1e-6);
-    assert_int_equal(
-        tamper(b, "SELECT count(*) FROM retime WHERE verified AND parts LIKE '%null%'"), 0);
-    assert_true(tamper(b, "SELECT count(*) FROM retime WHERE verified") > 0);
+    assert_int_equal(count_rows(b, "retime", "verified AND instr(parts, 'null')"), 0);
+    assert_true(count_rows(b, "retime", "verified") > 0);
     check_tuned(b, one);
     check_card(b);
 }

@@ -102,7 +102,7 @@ static void test_second_runner_is_refused(void **state)
     struct running *r = start_long_session(b);
     struct result second = RUN(b, "resume", "1");
     char *process = arena_printf(&b->arena, "process %d", (int)r->pid);
-    assert_refused(&second, 1, "session 1 is running", process);
+    assert_refused(&second, 1, "session 1", process);
     int64_t before = trials_of(b, 1);
     wait_for_trials(b, 1, before + 3); // the first one did not notice
     send_signal(r, SIGTERM);
@@ -134,19 +134,19 @@ static void test_hints_name_the_database(void **state)
     assert_ok(&asked);
     wait_until(b, "the pause", printed_paused, r);
     asked = RUN(b, "resume", "1", "--db", path);
-    assert_refused(&asked, 1, arena_printf(&b->arena, "`tilewalk pause 1 --off %s`", option), NULL);
+    assert_refused(&asked, 1, "pause 1 --off", option);
     send_signal(r, SIGINT);
     struct result result = finish(b, r);
     assert_int_equal(result.code, 130);
-    assert_contains(result.out,
-                    arena_printf(&b->arena, "\nresume  tilewalk resume 1 %s\n", option));
+    assert_contains(result.out, arena_printf(&b->arena, "resume 1 %s\n", option));
     asked = RUN(b, "pause", "1", "--db", path);
-    assert_refused(&asked, 1, arena_printf(&b->arena, "tilewalk resume 1 %s runs", option), NULL);
+    assert_refused(&asked, 1, "resume 1", option);
     asked = RUN(b, "show", "2", "--db", path);
-    assert_refused(&asked, 1, arena_printf(&b->arena, "`tilewalk ls %s`", option), NULL);
+    assert_refused(&asked, 1, "tilewalk ls", option);
     box_set(b, "TILEWALK_DB", path); // then nothing has to be said
     asked = RUN(b, "pause", "1", "--db", path);
-    assert_refused(&asked, 1, "tilewalk resume 1 runs it", NULL);
+    assert_refused(&asked, 1, "resume 1 ", NULL);
+    assert_null(strstr(asked.err, "--db"));
 }
 
 static void test_dead_runner(void **state)
@@ -178,7 +178,7 @@ static void test_detach(void **state)
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", LONG_SOURCE,
                           "--strategy", "random", "--trials", "3000", "--detach");
     assert_ok(&r);
-    assert_contains(r.err, "session 1 runs in the background");
+    assert_contains(r.err, "session 1 ");
     assert_contains(r.err, "/home/.local/state/tilewalk/session-1-");
     int64_t runner = runner_of(b, 1);
     assert_true(runner > 0 && runner != getpid());
@@ -216,11 +216,17 @@ static const char *log_with(struct box *b, struct result r, const char *database
     return wanted.path;
 }
 
+// What a log says at the end of so many trials.
+static const char *end_of(struct box *b, const char *trials)
+{
+    return arena_printf(&b->arena, "all %s trials are done", trials);
+}
+
 static const char *log_of_new(struct box *b, const char *database, const char *trials)
 {
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl",
                           "--trials", trials, "--detach", "--db", database);
-    return log_with(b, r, database, arena_printf(&b->arena, "all %s trials are done", trials));
+    return log_with(b, r, database, end_of(b, trials));
 }
 
 // Each database has a session 1.
@@ -230,13 +236,13 @@ static void test_logs(void **state)
     const char *database = box_path(b, "one.db"), *other = box_path(b, "two.db");
     const char *log = log_of_new(b, database, "5");
     assert_string_not_equal(log_of_new(b, other, "6"), log);
-    assert_null(strstr(box_read(b, log), "all 6 trials are done"));
+    assert_null(strstr(box_read(b, log), end_of(b, "6")));
     struct result r = RUN(b, "resume", "1", "--trials", "7", "--detach", "--db", database);
-    assert_string_equal(log_with(b, r, database, "all 7 trials are done"), log);
-    assert_contains(box_read(b, log), "all 5 trials are done"); // it adds to its log
+    assert_string_equal(log_with(b, r, database, end_of(b, "7")), log);
+    assert_contains(box_read(b, log), end_of(b, "5")); // it adds to its log
     assert_int_equal(unlink(database), 0);
     assert_string_equal(log_of_new(b, database, "8"), log);
-    assert_null(strstr(box_read(b, log), "all 7 trials are done")); // of an older session 1
+    assert_null(strstr(box_read(b, log), end_of(b, "7"))); // of an older session 1
 }
 
 static void test_detach_reports_failure(void **state)
@@ -246,7 +252,7 @@ static void test_detach_reports_failure(void **state)
         RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bwol", "--detach");
     assert_refused(&r, 2, "'bwol'", NULL);
     r = RUN(b, "resume", "4", "--detach");
-    assert_refused(&r, 1, "no session 4", NULL);
+    assert_refused(&r, 1, "session 4", NULL);
 }
 
 // Four at once on one database that none of them has made yet; each is as if it were alone.

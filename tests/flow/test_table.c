@@ -31,7 +31,7 @@ static void test_csv(void **state)
     r = RUN(b, "show", "1", "--csv");
     assert_string_equal(text, r.out);
     r = RUN(b, "export", "1", "--csv", path);
-    assert_refused(&r, 1, "is there already", "--force");
+    assert_refused(&r, 1, "landscape.csv", "--force");
     r = RUN(b, "export", "1", "--csv", path, "--force", "--json");
     assert_ok(&r);
     assert_int_equal(number_of(json_of(b, r.out), "entries"), 12);
@@ -51,9 +51,9 @@ static void test_wrong_words(void **state)
     r = RUN(b, "export", "1", "--csv", path, "--best", "3");
     assert_refused(&r, 2, "--csv", "--best");
     r = RUN(b, "export", "1", "1");
-    assert_refused(&r, 2, "'1' is one argument too many", "--table");
+    assert_refused(&r, 2, "'1'", "--table");
     r = RUN(b, "export", "9", "--csv", path);
-    assert_refused(&r, 1, "no session 9", NULL);
+    assert_refused(&r, 1, "session 9", NULL);
     assert_false(file_exists(path));
 }
 
@@ -84,13 +84,13 @@ static void test_form(void **state)
     assert_true(made > 0 && refused > 0);
     r = RUN(b, "export", "1", "--as", "words", "--best", "50");
     assert_ok(&r);
-    assert_contains(r.out, "stage none\n");
+    assert_contains(r.out, "stage none");
     assert_contains(r.out, " has no such form: it is unrolled\n");
     r = RUN(b, "export", "1", "--as", "word");
     assert_refused(&r, 1, "exports no 'word'", "words");
     make_synthetic(b);
     r = RUN(b, "export", "2", "--as", "words");
-    assert_refused(&r, 1, "small.lua exports no 'words' (it has none)", NULL);
+    assert_refused(&r, 1, "small.lua", "'words'");
 }
 
 static void test_no_form(void **state)
@@ -104,9 +104,9 @@ static void test_no_form(void **state)
                           "--trials", "5");
     assert_ok(&r);
     r = RUN(b, "export", "1", "--as", "odd");
-    assert_refused(&r, 1, "the best trial has no form 'odd': it is even (--best N", NULL);
+    assert_refused(&r, 1, "'odd'", "(--best N");
     r = RUN(b, "export", "1", "--as", "odd", "--best", "3");
-    assert_refused(&r, 1, "none of these trials has a form 'odd': it is even", NULL);
+    assert_refused(&r, 1, "'odd'", "even");
 }
 
 // --- portfolios ---
@@ -148,10 +148,10 @@ static void test_portfolio(void **state)
     assert_true(number_of(rule, "most") == 128);
     assert_true(number_of(cJSON_GetArrayItem(member(two, "shapes"), 2), "ratio") > 0);
     r = RUN(b, "portfolio", "1", "3", "--weight", "2=4");
-    assert_refused(&r, 2, "--weight 2=4: there is no such session", "");
+    assert_refused(&r, 2, "--weight 2=4: ", NULL);
     make_synthetic(b);
     r = RUN(b, "portfolio", "1", "4");
-    assert_refused(&r, 1, "sessions 1 and 4 have no portfolio: they have different spaces", "");
+    assert_refused(&r, 1, "sessions 1 and 4 ", "spaces");
 }
 
 // --- tables ---
@@ -161,7 +161,7 @@ static void test_only_measured(void **state)
     struct box *b = *state;
     make_synthetic(b);
     struct result r = RUN(b, "export", "1", "--table", box_path(b, "t.json"));
-    assert_refused(&r, 1, "session 1 was not measured on a device", "synthetic");
+    assert_refused(&r, 1, "session 1", "synthetic");
     assert_false(file_exists(box_path(b, "t.json")));
     box_write(b, "other.json", "{\"a\": 1}\n");
     r = RUN(b, "export", "1", "--table", box_path(b, "other.json"));
@@ -190,16 +190,22 @@ static void test_lookup(void **state)
     const char *path = box_write(b, "t.json", TABLE);
     struct result r = RUN(b, "lookup", path, WANTED, "--device", "none");
     assert_ok(&r);
-    assert_contains(r.out, "nearest   matmul f32 nn 64x64x64 on Card 1\n");
+    assert_contains(r.out, " Card 1\n");
     assert_contains(r.out, "distance 1 ");
     assert_contains(r.out, "pad=1\n");
-    assert_contains(r.out,
-                    "tilewalk tune gemm --set N=128 --set M=64 --set K=64 --set layout=nn\n");
+    struct result json = RUN(b, "lookup", path, WANTED, "--device", "none", "--json");
+    const char *command = text_of(json_of(b, json.out), "tune");
+    assert_contains(r.out, arena_printf(&b->arena, "%s\n", command));
+    assert_contains(command, " gemm ");
+    static const char *const sizes[] = {"N=128", "M=64", "K=64", "layout=nn"};
+    for (int i = 0; i < 4; i++)
+        assert_contains(command, sizes[i]);
     r = RUN(b, "lookup", path, WANTED, "--device", "card 2");
     assert_ok(&r);
-    assert_contains(r.out, "matmul f32 nn 512x64x64 on Card 2\n");
-    assert_contains(r.out, "this device and driver; distance 2 ");
-    assert_contains(r.out, "tilewalk tune mine.lua --set N=128"); // no preset has that name
+    assert_contains(r.out, " Card 2\n");
+    assert_contains(r.out, "distance 2");
+    // No preset has that name.
+    assert_contains(r.out, "mine.lua --set");
     r = RUN(b, "lookup", path, WANTED, "--device", "card 2", "--json");
     assert_ok(&r);
     const cJSON *found = json_of(b, r.out);
@@ -217,23 +223,23 @@ static void test_nothing_found(void **state)
     struct box *b = *state;
     const char *path = box_write(b, "t.json", TABLE);
     struct result r = RUN(b, "lookup", path, WANTED, "--set", "layout=nt");
-    assert_refused(&r, 1, "nothing like matmul f32 nt 128x64x64", "2 kernels");
+    assert_refused(&r, 1, "128x64x64", "2 kernels");
     r = RUN(b, "lookup", path, WANTED, "--set", "layout=rows");
-    assert_refused(&r, 2, "no layout 'rows'", NULL);
+    assert_refused(&r, 2, "'rows'", NULL);
     r = RUN(b, "lookup", path, WANTED, "--set", "L=3");
     assert_refused(&r, 2, "'L'", NULL);
     r = RUN(b, "lookup", path, WANTED, "--set", "N=-3");
     assert_refused(&r, 2, "N=-3", "whole number");
     r = RUN(b, "lookup", path, "matmul", "--set", "N=128");
-    assert_refused(&r, 2, "size M is missing", NULL);
+    assert_refused(&r, 2, "size M", NULL);
     r = RUN(b, "lookup", path, "matmulk");
-    assert_refused(&r, 2, "'matmulk'", "did you mean 'matmul'");
+    assert_refused(&r, 2, "'matmulk'", "'matmul'");
     r = RUN(b, "lookup", path, WANTED, "--device", "card 7");
-    assert_refused(&r, 2, "card 7", "neither here nor in");
+    assert_refused(&r, 2, "card 7", "t.json");
     r = RUN(b, "lookup", box_path(b, "none.json"), WANTED);
     assert_refused(&r, 1, "none.json", NULL);
     r = RUN(b, "lookup", box_path(b, "none.json"), "matmul"); // the file comes first
-    assert_refused(&r, 1, "none.json", "No such file");
+    assert_refused(&r, 1, "none.json", NULL);
 }
 
 static struct result tune(struct box *b, const char *size)
@@ -255,7 +261,7 @@ static void test_measured(void **state)
     assert_contains(r.out, "t.json: 2 kernels (2 added)\n");
     r = RUN(b, "export", "2", "--table", path);
     assert_ok(&r);
-    assert_contains(r.out, "2 kernels (1 kept, being faster)\n");
+    assert_contains(r.out, "(1 kept, ");
     const cJSON *entries = member(json_of(b, box_read(b, path)), "entries");
     assert_int_equal(cJSON_GetArraySize(entries), 2);
     r = RUN(b, "lookup", path, "matmul", "--set", "N=90", "--set", "M=64", "--set", "K=64",

@@ -85,7 +85,7 @@ static void test_record(void **state)
         assert_int_equal(product_of(member(member(entry, "configuration"), "tile")), 64);
     }
     struct result r = RUN(b, "export", "1", "--warm-start", box_path(b, "best.json"));
-    assert_refused(&r, 1, "is there already", "--force");
+    assert_refused(&r, 1, "best.json", "--force");
     r = RUN(b, "export", "1", "--warm-start", box_path(b, "best.json"), "--force", "--best", "3",
             "--json");
     assert_ok(&r);
@@ -105,7 +105,6 @@ static void test_same_space(void **state)
             RUN(b, "tune", flow_path(b, "small.lua"), SOURCE, "--strategy", strategies[s],
                 "--trials", "20", "--seed", "6", "--warm-start", s % 2 ? "1" : path);
         assert_ok(&r);
-        assert_contains(r.err, "begins with 8 configurations");
         assert_null(strstr(r.err, "moved"));
         cJSON *trials = trials_in_order(b, arena_printf(&b->arena, "%d", s + 2));
         int first = strcmp(strategies[s], "gbfs") == 0; // the untiled state comes before
@@ -117,7 +116,7 @@ static void test_same_space(void **state)
     assert_int_equal(number_of(listed_session(b, 1), "warm_start"), 0);
     struct result r = RUN(b, "compare", "1", "3"); // random both
     assert_ok(&r);
-    assert_contains(r.out, "random, warm start");
+    assert_contains(r.out, ", warm");
 }
 
 // Another shape: the parts change in proportion, all else stays.
@@ -130,7 +129,8 @@ static void test_other_shape(void **state)
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--set", "N=4096", SOURCE,
                           "--trials", "20", "--seed", "6", "--warm-start", path);
     assert_ok(&r);
-    assert_contains(r.err, "8 moved to the nearest here");
+    assert_contains(r.err, " 8 moved");
+    assert_int_equal(number_of(listed_session(b, 2), "warm_start"), 8);
     cJSON *trials = trials_in_order(b, "2");
     int same = 0;
     for (int i = 0; i < 8; i++) {
@@ -216,7 +216,7 @@ static void test_wrong_sources(void **state)
     make_first(b);
     const char *path = write_record(b);
     struct result r = RUN(b, "tune", "gemm", SOURCE, "--warm-start", path);
-    assert_refused(&r, 1, "best.json:", "made for another space: 'gemm' has no parameter 'tile'");
+    assert_refused(&r, 1, "best.json:", "'tile'");
     expect_refused(b, edited(b, path, "\"tile\"", "\"tiles\""), 1,
                    "edited.json:", "no parameter 'tiles'");
     expect_refused(b, "9", 1, "no session 9", NULL);
@@ -259,7 +259,7 @@ static void test_recording(void **state)
     const char *source = arena_printf(&b->arena, "replay:%s", box_path(b, "space.json"));
     r = RUN(b, "tune", "--source", source, "--trials", "10", "--warm-start", "1");
     assert_ok(&r);
-    assert_contains(r.err, "begins with 8 configurations");
+    assert_int_equal(number_of(listed_session(b, 2), "warm_start"), 8);
     assert_true(number_of(listed_session(b, 2), "best_tflops") > 0);
 }
 
