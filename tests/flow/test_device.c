@@ -386,7 +386,8 @@ static void test_compiler(void **state)
 
 static struct result tune_shape(struct box *b, const char *n, const char *option, const char *word)
 {
-    return RUN(b, "tune", "gemm", SIZES, "--set", n, "--trials", "8", "--seed", "1", option, word);
+    return RUN(b, "tune", flow_path(b, "small.lua"), "--set", n, "--trials", "3", "--seed", "1",
+               option, word);
 }
 
 static int histories_of(struct box *b, int64_t id)
