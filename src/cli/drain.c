@@ -5,14 +5,19 @@
 #include "cli/common.h"
 #include "cli/on.h"
 #include "trial/message.h"
+#include "trial/remote.h"
 
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// A worker that puts its results into the pool may wait five seconds for the server with each.
-enum { ANSWER_MS = 15000 };
+// A worker that puts its results into the pool may wait five seconds for the server with each: half
+// of the time after which it would be given up is enough, 15 s.
+static double answer_s(void)
+{
+    return remote_patience_s() / 2;
+}
 
 // Names are words of subjects.
 static bool is_name(const char *text)
@@ -32,7 +37,7 @@ static bool says_that_it_leaves(const struct letter *l)
 
 static bool wait_for_answer(struct queue *q, const char *machine, struct err *e)
 {
-    int64_t end_ns = os_now_ns() + ANSWER_MS * INT64_C(1000000);
+    int64_t end_ns = os_now_ns() + (int64_t)(answer_s() * 1e9);
     while (os_now_ns() < end_ns) {
         struct pollfd fd = {.fd = queue_fd(q), .events = POLLIN};
         struct letter *l;
@@ -47,9 +52,9 @@ static bool wait_for_answer(struct queue *q, const char *machine, struct err *e)
         }
     }
     return err_set(e,
-                   "no worker '%s' has answered in %d s (tilewalk doctor --pool says which are "
+                   "no worker '%s' has answered in %.4g s (tilewalk doctor --pool says which are "
                    "there)",
-                   machine, ANSWER_MS / 1000);
+                   machine, answer_s());
 }
 
 int drain_machine(const struct arguments *a, const char *machine)

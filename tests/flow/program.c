@@ -86,13 +86,26 @@ int box_teardown(void **state)
     return removed;
 }
 
-void box_set(struct box *b, const char *name, const char *value)
+static int find_variable(const struct box *b, const char *name)
 {
     size_t length = strlen(name);
     int i = 0;
     while (i < b->variables && (strncmp(b->environment[i], name, length) != 0 ||
                                 strchr("=", b->environment[i][length]) == NULL))
         i++;
+    return i;
+}
+
+const char *box_get(const struct box *b, const char *name)
+{
+    int i = find_variable(b, name);
+    const char *equals = i < b->variables ? strchr(b->environment[i], '=') : NULL;
+    return equals ? equals + 1 : NULL;
+}
+
+void box_set(struct box *b, const char *name, const char *value)
+{
+    int i = find_variable(b, name);
     assert_true(i < (int)(sizeof b->environment / sizeof *b->environment));
     if (i == b->variables)
         b->environment[b->variables++] = NULL;
@@ -246,16 +259,35 @@ struct result run_list(struct box *b, const char *const *arguments)
     return finish(b, start_list(b, arguments));
 }
 
-void wait_until(struct box *b, const char *what, bool (*holds)(struct box *b, void *context),
-                void *context)
+// What those that run have printed, for whoever reads why a test failed.
+static const char *all_printed(struct box *b)
+{
+    const char *all = "";
+    for (int i = 0; i < b->started; i++)
+        if (b->running[i].pid)
+            all = arena_printf(&b->arena, "%s\n--- process %d has printed\n%.1000s%.1000s", all,
+                               (int)b->running[i].pid, read_all(b, b->running[i].out),
+                               read_all(b, b->running[i].err));
+    return all;
+}
+
+void wait_and_tell(struct box *b, const char *what, bool (*holds)(struct box *b, void *context),
+                   const char *(*seen)(struct box *b, void *context), void *context)
 {
     struct patience p;
     patience_begin(&p, getpid());
     while (!holds(b, context)) {
         if (patience_spent_s(&p) > PATIENCE_S)
-            fail_msg("waited %d s in vain for %s", PATIENCE_S, what);
+            fail_msg("waited %d s in vain for %s; seen: %s%s", PATIENCE_S, what,
+                     seen ? seen(b, context) : "nothing of it", all_printed(b));
         sleep_ms(POLL_MS);
     }
+}
+
+void wait_until(struct box *b, const char *what, bool (*holds)(struct box *b, void *context),
+                void *context)
+{
+    wait_and_tell(b, what, holds, NULL, context);
 }
 
 int64_t count_trials(const char *out)

@@ -66,7 +66,8 @@ int remove_folder(const char *path); // with all that is in it; 0 when it is gon
 
 // For the runs that follow; NULL unsets.
 void box_set(struct box *b, const char *name, const char *value);
-const char *box_path(struct box *b, const char *name); // in the box's folder
+const char *box_get(const struct box *b, const char *name); // what was set; NULL: nothing
+const char *box_path(struct box *b, const char *name);      // in the box's folder
 const char *box_write(struct box *b, const char *name, const char *text);
 char *box_read(struct box *b, const char *path);        // fails the test when it cannot
 const char *flow_path(struct box *b, const char *name); // a file that lies beside these tests
@@ -85,6 +86,9 @@ struct result finish(struct box *b, struct running *r); // waits for its end
 // it never becomes true.
 void wait_until(struct box *b, const char *what, bool (*holds)(struct box *b, void *context),
                 void *context);
+// The same; the failure also names what `seen` says was there at last.
+void wait_and_tell(struct box *b, const char *what, bool (*holds)(struct box *b, void *context),
+                   const char *(*seen)(struct box *b, void *context), void *context);
 
 // JSON. What is missing or has another type fails the test.
 cJSON *json_of(struct box *b, const char *text); // exactly one value

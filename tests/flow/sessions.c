@@ -109,18 +109,49 @@ int64_t trials_of(struct box *b, int64_t id)
     return (int64_t)number_of(must_list(b, id), "trials");
 }
 
+// --- the database ---
+
+// Only looks. A database that is not there yet, or has no such table yet, has nothing.
+static int64_t look_for(struct box *b, const char *sql)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    int64_t number = 0;
+    if (sqlite3_open_v2(box_get(b, "TILEWALK_DB"), &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+        sqlite3_busy_timeout(db, 10000) == SQLITE_OK &&
+        sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return number;
+}
+
+int64_t stored_trials(struct box *b, int64_t id)
+{
+    return look_for(
+        b, arena_printf(&b->arena,
+                        "SELECT sum(trials) FROM session WHERE %" PRId64 " IN (id, network)", id));
+}
+
+bool is_stored(struct box *b, int64_t id)
+{
+    return look_for(
+        b, arena_printf(&b->arena, "SELECT count(*) FROM session WHERE id = %" PRId64, id));
+}
+
 // --- waiting ---
 
 struct wish {
-    int64_t id, trials;
+    int64_t id, trials, seen;
     const char *state;
 };
 
 static bool has_trials(struct box *b, void *context)
 {
-    const struct wish *w = context;
-    const cJSON *session = listed_session(b, w->id);
-    return session && number_of(session, "trials") >= (double)w->trials;
+    struct wish *w = context;
+    w->seen = stored_trials(b, w->id);
+    return w->seen >= w->trials;
 }
 
 static bool has_state(struct box *b, void *context)
@@ -134,9 +165,17 @@ static bool has_no_runner(struct box *b, void *context)
     return runner_of(b, ((const struct wish *)context)->id) == 0;
 }
 
+static const char *trials_seen(struct box *b, void *context)
+{
+    const struct wish *w = context;
+    return arena_printf(&b->arena, "session %" PRId64 " has %" PRId64 " trials of %" PRId64, w->id,
+                        w->seen, w->trials);
+}
+
 void wait_for_trials(struct box *b, int64_t id, int64_t trials)
 {
-    wait_until(b, "trials", has_trials, &(struct wish){.id = id, .trials = trials});
+    struct wish w = {.id = id, .trials = trials};
+    wait_and_tell(b, "trials", has_trials, trials_seen, &w);
 }
 
 void wait_for_state(struct box *b, int64_t id, const char *state)
@@ -164,7 +203,7 @@ int64_t tamper(struct box *b, const char *sql)
 {
     sqlite3 *db;
     sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_open(box_path(b, "tilewalk.db"), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_open(box_get(b, "TILEWALK_DB"), &db), SQLITE_OK);
     sqlite3_busy_timeout(db, 10000);
     if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
         fail_msg("%s: %s", sql, sqlite3_errmsg(db));

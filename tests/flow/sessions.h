@@ -1,4 +1,5 @@
-// What tests ask about the sessions of a box, always through the program itself.
+// What tests ask about the sessions of a box, through the program itself but where it says
+// otherwise.
 #ifndef TILEWALK_TESTS_SESSIONS_H
 #define TILEWALK_TESTS_SESSIONS_H
 
@@ -34,6 +35,10 @@ struct running *start_long_session(struct box *b);
 void wait_for_trials(struct box *b, int64_t id, int64_t trials);
 void wait_for_state(struct box *b, int64_t id, const char *state);
 void wait_for_no_runner(struct box *b, int64_t id);
+
+// Read from the database itself, for waits that ask often: 0 and false where nothing is stored.
+int64_t stored_trials(struct box *b, int64_t id); // of all its tasks, where it is a network
+bool is_stored(struct box *b, int64_t id);
 
 // Whatever the program would never do to its database. Returns the first number of the answer, 0
 // where there is none.

@@ -82,6 +82,7 @@ static void test_nobody_to_drain(void **state)
 {
     struct box *b = *state;
     struct pool_server s = pool_start(b, "");
+    box_set(b, "TILEWALK_LINK_SECONDS", "1");
     struct result r = RUN(b, "fleet", "drain", "nobody", "--pool", s.url);
     assert_int_equal(r.code, 1);
     assert_contains(r.err, "'nobody'");

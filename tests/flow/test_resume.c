@@ -86,16 +86,10 @@ static void test_seeds_matter(void **state)
     assert_string_not_equal(sequence(b, 1), sequence(b, 2));
 }
 
-static int64_t stored_trials(struct box *b)
-{
-    const cJSON *session = listed_session(b, 1);
-    return session ? (int64_t)number_of(session, "trials") : 0;
-}
-
 // What breeds now; null for a strategy without.
-static const char *population(struct box *b, int64_t id)
+static const char *population(struct box *b, const cJSON *session)
 {
-    char *text = cJSON_PrintUnformatted(member(listed_session(b, id), "population"));
+    char *text = cJSON_PrintUnformatted(member(session, "population"));
     const char *kept = arena_strdup(&b->arena, text);
     cJSON_free(text);
     return kept;
@@ -116,7 +110,7 @@ static void assert_survives(struct box *b, const char *wanted, const char *breed
     if (killed.code != 128 + SIGKILL)
         fail_msg("%s: it was not killed", what);
     live(b);
-    assert_true(count_trials(killed.out) <= stored_trials(b)); // stored before it is said
+    assert_true(count_trials(killed.out) <= stored_trials(b, 1)); // stored before it is said
     assert_string_equal(state_of(b, 1), "paused");
     if (second) {
         die_at(b, point, second);
@@ -126,8 +120,9 @@ static void assert_survives(struct box *b, const char *wanted, const char *breed
     }
     assert_int_equal(resume(b, "1"), 0);
     assert_same(wanted, sequence(b, 1), what);
-    assert_same(breeding, population(b, 1), what);
-    assert_string_equal(state_of(b, 1), "done");
+    const cJSON *session = listed_session(b, 1);
+    assert_same(breeding, population(b, session), what);
+    assert_string_equal(text_of(session, "state"), "done");
 }
 
 struct point {
@@ -154,7 +149,7 @@ static void test_kill_points(void **state, const char *strategy, bool at_each)
 {
     struct box *b = *state;
     assert_int_equal(tune(b, strategy, "1"), 0);
-    const char *wanted = sequence(b, 1), *breeding = population(b, 1);
+    const char *wanted = sequence(b, 1), *breeding = population(b, listed_session(b, 1));
     assert_true((*breeding == '[') == !strcmp(strategy, "opevo"));
     for (size_t i = 0; i < COUNT(points); i++)
         for (int v = 0; v < 4 && points[i].visit[v]; v++) {
@@ -227,8 +222,8 @@ static void sleep_us(uint64_t us)
 
 static struct running *start_again(struct box *b, const char *strategy, const char *workers)
 {
-    return listed_session(b, 1) ? START(b, "resume", "1", "--json")
-                                : start_tune(b, strategy, workers, 1000);
+    return is_stored(b, 1) ? START(b, "resume", "1", "--json")
+                           : start_tune(b, strategy, workers, 1000);
 }
 
 // Kills a run and its resumptions somewhere, for a while, then lets it come to its end.
@@ -236,12 +231,12 @@ static void kill_at_random(struct box *b, struct rng *rng, const char *strategy,
                            const char *workers)
 {
     for (int i = 0; i < 8; i++) {
-        int64_t before = stored_trials(b);
+        int64_t before = stored_trials(b, 1);
         struct running *r = start_again(b, strategy, workers);
         sleep_us(rng_below(rng, 60000));
         send_signal(r, SIGKILL);
         struct result result = finish(b, r);
-        assert_true(stored_trials(b) >= before + count_trials(result.out)); // stored, then said
+        assert_true(stored_trials(b, 1) >= before + count_trials(result.out)); // stored, then said
         if (result.code == 0)
             return;
     }
