@@ -215,7 +215,9 @@ class Runner:
         try:
             meson.wait(seconds)
         except subprocess.TimeoutExpired:
-            meson.terminate()  # which ends its tests; those that had ended are in the log
+            pass  # what has ended is in the log
+        finally:
+            meson.terminate()  # it ends its tests
             meson.wait()
         results = {}
         if os.path.exists(path):
