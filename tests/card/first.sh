@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# first.sh [OUT]: peaks, torch, spellings of matrices, layouts, tiles, sums, i8, f32 from 8 x 8 an invocation, products with a vector.
+. "$(dirname "${BASH_SOURCE[0]}")/rows.sh"
+
+n=4096 rows=32000 starts=$work/starts units=() begun=45 found=24
+if [ -n "${CARD_SMALL-}" ]; then
+    n=64 rows=256 starts=$work/starts/small units=(--set units=emulated) begun=4 found=4
+fi
+size=(--set N=$n --set M=$n --set K=$n)
+given=(--strategy random "${size[@]}" "${units[@]}")
+
+# many FILE: how many configurations it has.
+many() {
+    grep -c '"configuration":' "$1"
+}
+
+# coop NAME START OPTION...: gemm-coop with the configurations of a file, and no others.
+coop() {
+    local name=$1 start=$starts/$2.json
+    shift 2
+    tune "$name" 45 gemm-coop "${given[@]}" --warm-start "$start" --trials "$(many "$start")" "$@"
+}
+
+prepare
+line devices 40 "$tilewalk" devices --roof
+line torch 60 python3 "$card/vendor.py" products
+coop 'f16 nn' coop-f16
+coop 'f16 nt' coop-f16 --set layout=nt
+coop 'f16 nn, sums in f16' coop-f16-sums --set accumulate=f16
+[ ! -f "$card/glslang-nv" ] || coop 'f16 nn, another glslang' coop-spelling --glslang "$card/glslang-nv" --no-sandbox
+coop 'i8 nt' coop-i8 --set type=i8 --set layout=nt
+coop 'i8 nn' coop-i8 --set type=i8
+tune 'f32 nn' 50 gemm "${size[@]}" --warm-start "$starts/gemm-f32.json" --trials $begun --seconds 35
+for columns in 1 8; do
+    tune "f16 by $columns" 30 skinny --set type=f16 --set N=$rows --set K=$n --set M=$columns --trials $found --seconds 20
+done
+finish
