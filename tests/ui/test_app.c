@@ -318,7 +318,8 @@ static void test_the_prompt_takes_actions_and_command_lines(void **state)
     str_finish(&s.commands); // of the preview
     stage_play(&s, "esc : \"zoom enter");
     expect_on_screen(&s, "'zoom' means nothing on this screen");
-    stage_play(&s, "ctrl-u \"rm_1 enter enter"); // asked first
+    // It is asked first.
+    stage_play(&s, "ctrl-u \"rm_1 enter enter");
     assert_null(s.app.dialog);
     stage_play(&s, ": \"rm_1 enter tab enter");
     expect_commands(&s, "tilewalk rm 1 --db tilewalk.db\n");
@@ -336,7 +337,7 @@ static void test_why_a_session_is_not_open(void **state)
     o.session = 99;
     app_init(&app, &o);
     app_poll(&app, 1000, FIXTURE_NOW);
-    assert_non_null(strstr(app.notice, "there is no session 99"));
+    assert_non_null(strstr(app.notice, "session 99"));
     app_poll(&app, 2000, FIXTURE_NOW);
     assert_string_equal(app.notice, "");
     app_finish(&app);

@@ -85,9 +85,9 @@ static void test_config_is_read(void **state)
     (void)state;
     struct ui_config c;
     struct err e;
-    assert_true(read_text("# mine\n\n charset = ascii \ncolor=never\neditor = vim -u NONE\n"
-                          "key pause = P\nmouse = off",
-                          &c, &e));
+    static const char text[] = "# mine\n\n charset = ascii \ncolor=never\n"
+                               "editor = vim -u NONE\nkey pause = P\nmouse = off";
+    assert_true(read_text(text, &c, &e));
     assert_true(c.charset_given && c.charset == CHARSET_ASCII && c.color == COLOR_NEVER &&
                 !c.mouse);
     assert_string_equal(c.editor, "vim -u NONE");
@@ -101,10 +101,12 @@ static void test_keys_can_be_swapped(void **state)
     (void)state;
     struct ui_config c;
     struct err e = {0};
-    assert_true(read_text("key pause = s\nkey stop = p\n", &c, &e));
+    static const char swapped[] = "key pause = s\nkey stop = p\n",
+                      taken[] = "# one\nkey pause = q\n";
+    assert_true(read_text(swapped, &c, &e));
     assert_int_equal(keymap_find(&c.keymap, 's', VIEW_MAIN), ACT_PAUSE);
     assert_int_equal(keymap_find(&c.keymap, 'p', VIEW_MAIN), ACT_STOP);
-    assert_false(read_text("# one\nkey pause = q\n", &c, &e));
+    assert_false(read_text(taken, &c, &e));
     assert_int_equal(e.line, 2);
     assert_string_equal(e.text,
                         "key 'q' is that of 'quit', too (give that one another key, or none)");

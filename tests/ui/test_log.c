@@ -66,11 +66,9 @@ static void sources_are_interleaved_by_time(void **state)
     noise(s, o->message[0].at - 1, "before all");
     noise(s, o->message[1].at + 0.5, "in between");
     noise(s, FIXTURE_NOW, "after all");
-    assert_in_order(s,
-                    (const char *[]){"here     before all", o->message[0].text, o->message[1].text,
-                                     "here     in between", o->message[2].text,
-                                     "here     after all"},
-                    6);
+    const char *const lines[] = {"here     before all", o->message[0].text, o->message[1].text,
+                                 "here     in between", o->message[2].text, "here     after all"};
+    assert_in_order(s, lines, 6);
     char count[32];
     snprintf(count, sizeof count, "%d messages", o->message_count + o->curve.count + 3);
     YES(count);
@@ -178,7 +176,8 @@ static void long_texts_are_wrapped_at_blanks(void **state)
     struct stage *s = *state;
     app_resize(&s->app, 24, 50);
     noise(s, FIXTURE_NOW, "one two three four five six seven eight nine ten");
-    assert_in_order(s, (const char *[]){"one two three four five six seven", "eight nine ten"}, 2);
+    const char *const lines[] = {"one two three four five six seven", "eight nine ten"};
+    assert_in_order(s, lines, 2);
     noise(
         s, FIXTURE_NOW,
         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaZ");

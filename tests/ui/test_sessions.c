@@ -179,7 +179,8 @@ static void other_sources_are_where_a_device_would_be(void **state)
     app_resize(&s->app, 36, 150);
     assert_shows(s, "  synthetic:rugged  ");
     assert_shows(s, "  replay:a100.json  ");
-    stage_play(s, "/ \"synthetic:rugged enter"); // as it is shown
+    // As it is shown.
+    stage_play(s, "/ \"synthetic:rugged enter");
     assert_ids(s, "8");
 }
 
@@ -233,7 +234,8 @@ static void relative_speeds_are_in_no_unit(void **state)
     assert_true(record_speed(&model_row(&s->app.model, 9)->record) == 0);
     stage_play(s, "/ \"best>0.05_source:replay enter");
     assert_ids(s, "8");
-    stage_play(s, "/ ctrl-u \"80_source:replay enter"); // as it is shown
+    // As it is shown.
+    stage_play(s, "/ ctrl-u \"80_source:replay enter");
     assert_ids(s, "10 9");
     assert_shows(s, "80.0 %");
     stage_play(s, "g space j space c");
@@ -327,7 +329,8 @@ static void a_filter_given_up_leaves_all_as_it_was(void **state)
     assert_int_equal(cursor_of(s), 0);
     assert_shows(s, "No session matches.");
     stage_play(s, "D");
-    assert_null(s->app.dialog); // not the open one behind the user's back
+    // Nor is it the open one behind the user's back.
+    assert_null(s->app.dialog);
     wording_is("ui", "sessions: D without a session", "D", s->app.notice);
 }
 
@@ -384,8 +387,9 @@ static void actions_mean_the_session_under_the_cursor(void **state)
     struct stage *s = *state;
     stage_play(s, "p"); // the running one
     assert_true(str_starts(str_text(&s->commands), "tilewalk pause 7 "));
+    // It runs.
     stage_play(s, "D");
-    assert_null(s->app.dialog); // it runs
+    assert_null(s->app.dialog);
     stage_play(s, "j j D");
     assert_non_null(s->app.dialog);
     assert_shows(s, "rm 5");

@@ -97,7 +97,7 @@ static void a_space_that_changed_is_stale(void **state)
     struct stage *s = *state;
     struct session_panel *p = &view_of(s)->panel;
     stage_play(s, "j");
-    assert_shows(s, "presets/gemm.lua: stale, the file is gone");
+    assert_shows(s, "gemm.lua: stale");
     assert_true(p->text_count > 1);
     for (int i = 0; i < p->text_count; i++)
         write_text(&p->text[i], "");
@@ -129,14 +129,16 @@ static void two_marks_are_compared(void **state)
     stage_play(s, "space j space c");
     assert_shows(s, "Comparison of 2 sessions");
     assert_shows(s, " 90 trials");
-    stage_play(s, "j j j j space"); // goes on while it is shown
+    // Marking goes on while it is shown.
+    stage_play(s, "j j j j space");
     assert_shows(s, " 3 sessions");
     assert_shows(s, "100.0 %");
     stage_play(s, "esc");
     assert_hides(s, "Comparison");
     assert_shows(s, "3 marked");
     assert_int_equal(s->app.view, VIEW_SESSIONS);
-    stage_play(s, "c space space g space"); // unmarked under its eyes
+    // They are unmarked under its eyes.
+    stage_play(s, "c space space g space");
     assert_shows(s, " 2 sessions");
     stage_play(s, "j space");
     assert_shows(s, "Mark two sessions or more");

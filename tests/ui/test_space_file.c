@@ -134,7 +134,7 @@ static void test_edited(void **state)
     assert_int_equal(file.state, SPACE_FILE_NEW);
     assert_null(space_file_no_new(&file));
     assert_string_equal(file.size, "30"); // 5 * 2 * 3
-    wording_is("ui", "space file: added", "a parameter and a constraint", file.difference);
+    wording_is("ui", "space file: added", "test_edited", file.difference);
     struct space_file_basis b = basis();
     const char *where;
     const struct space *s = script_space(session);
@@ -158,7 +158,7 @@ static void test_every_difference(void **state)
     free(text);
     assert_true(look());
     assert_int_equal(file.state, SPACE_FILE_NEW);
-    wording_is("ui", "space file: every difference", "of test_every_difference", file.difference);
+    wording_is("ui", "space file: every difference", "test_every_difference", file.difference);
 }
 
 static void test_values_and_edges_are_compared(void **state)
