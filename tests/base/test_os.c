@@ -1,5 +1,6 @@
 // The program is its own child: `test_base "os child" ROLE` plays one.
 #include "group.h"
+#include "wording.h"
 
 #include "base/os.h"
 
@@ -140,6 +141,9 @@ static void assert_witness(int shared_fd, const char *const *env, const char *ex
     os_kill(&c, &status);
 }
 
+static const char clean[] = "fds 0 1 2 3; stdin /dev/null; env - old PATH; masked 0; "
+                            "SIGPIPE default; core limit 1; session own\n";
+
 static void child_sees_only_what_it_should(void **state)
 {
     (void)state;
@@ -151,9 +155,7 @@ static void child_sees_only_what_it_should(void **state)
     sigprocmask(SIG_BLOCK, &mask, &before);
     signal(SIGPIPE, SIG_IGN);
 
-    assert_witness(-1, NULL,
-                   "fds 0 1 2 3; stdin /dev/null; env - old PATH; masked 0; "
-                   "SIGPIPE default; core limit 1; session own\n");
+    assert_witness(-1, NULL, clean);
     const char *const env[] = {"TILEWALK_ADDED=new", "TILEWALK_REPLACED=newer", NULL};
     assert_witness(stray, env,
                    "fds 0 1 2 3 4; stdin /dev/null; env new newer -; masked 0; "
@@ -174,9 +176,7 @@ static void works_with_low_descriptors_closed(void **state)
     (void)state;
     int saved = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 100);
     close(STDIN_FILENO);
-    assert_witness(-1, NULL,
-                   "fds 0 1 2 3; stdin /dev/null; env - old PATH; masked 0; "
-                   "SIGPIPE default; core limit 1; session own\n");
+    assert_witness(-1, NULL, clean);
     if (saved >= 0) {
         dup2(saved, STDIN_FILENO);
         close(saved);
@@ -286,10 +286,11 @@ static void a_program_that_cannot_run(void **state)
     int before = count_descriptors();
     const char *const none[] = {"/no/such/program", NULL}, *const folder[] = {"/tmp", NULL};
     assert_false(os_spawn(&c, none, NULL, -1, &e));
-    assert_string_equal(e.text, "cannot start '/no/such/program': No such file or directory");
+    wording_is("base", "os: no program", e.text);
     assert_true(c.pid == 0 && c.socket == -1 && c.stderr_fd == -1);
     assert_false(os_spawn(&c, folder, NULL, -1, &e));
-    assert_string_equal(e.text, "cannot start '/tmp': Permission denied");
+    assert_non_null(strstr(e.text, "'/tmp'"));
+    assert_non_null(strstr(e.text, strerror(EACCES)));
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); // no zombie left
     assert_int_equal(count_descriptors(), before);
 }
@@ -347,7 +348,7 @@ static void memory_is_shared_and_sealed(void **state)
     munmap(shared, 4096);
     close(fd);
     assert_int_equal(os_memfd("test", SIZE_MAX / 2 + 1, &e), -1);
-    assert_non_null(strstr(e.text, "bytes of shared memory: "));
+    assert_non_null(strstr(e.text, "shared memory"));
 }
 
 static void memory_can_be_limited(void **state)

@@ -1,5 +1,6 @@
 // GGUF files as network files: which products, how often; and one clear line for each lie.
 #include "group.h"
+#include "wording.h"
 
 #include "base/file.h"
 #include "import/import.h"
@@ -169,8 +170,8 @@ static void products_are_counted(void **state)
     assert_true(import_with(one, 1, &read_model, &e));
     assert_string_equal(read_model.about + strlen(read_model.about) - 15, "llama, 2 blocks");
     assert_int_equal(read_model.note_count, 1);
-    assert_string_equal(read_model.note[0], "token_embd: its rows are looked up");
-    assert_non_null(strstr(str_text(&read_model.text), "no preset takes q4_K, q6_K."));
+    wording_is("import", "gguf: rows looked up", read_model.note[0]);
+    assert_non_null(strstr(str_text(&read_model.text), "q4_K, q6_K."));
     load(&read_model, &n);
     assert_true(n.is_list);
     assert_int_equal(n.layer_count, 7);
@@ -213,7 +214,7 @@ static void tokens_are_three_by_default(void **state)
     }
     const struct setting other[] = {{"batch", "2"}};
     assert_false(import_with(other, 1, &read_model, &e));
-    assert_string_equal(e.text, "--set batch=2: of a GGUF file tokens can be set, nothing else");
+    wording_is("import", "gguf: set batch", e.text);
     imported_finish(&read_model);
 }
 
@@ -259,8 +260,8 @@ static void other_architectures_are_lists_too(void **state)
     make(&m);
     assert_true(import_with(one, 1, &read_model, &e));
     assert_int_equal(read_model.note_count, 2);
-    assert_string_equal(read_model.note[0], "ssm_conv1d: a convolution");
-    assert_string_equal(read_model.note[1], "ids: whole numbers");
+    wording_is("import", "gguf: convolution", read_model.note[0]);
+    wording_is("import", "gguf: whole numbers", read_model.note[1]);
     load(&read_model, &n);
     has(&n, "mm.1.f16.n2", "matmul f16 nt 2x16x32", 1);
     has(&n, "attn_k_b.f16.n2", "batch_matmul f16 nt 4x2x16x32", 1);

@@ -2,6 +2,7 @@
 // say, and the rest is named.
 #include "group.h"
 #include "onnx_text.h"
+#include "wording.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -80,7 +81,7 @@ static void a_split_that_fails_leaves_nothing(void **state)
     onnx_put_node(&g, "Split", "x parts", "p q z", "axis=1");
     onnx_put_node(&g, "Relu", "p", "y", "");
     struct lowered m = lower(&g);
-    assert_string_equal(lacking(&m, "p"), "it gives nothing");
+    wording_is("import", "onnx: gives nothing", lacking(&m, "p"));
     assert_int_equal(m.layers.layer_count, 1);
     assert_true(m.layers.layer[0].from[0].source < 0);
     lowered_finish(&m);
@@ -235,11 +236,11 @@ static void outputs_that_nothing_computes_are_named(void **state)
     onnx_put_node(&g, "Dropout", "a", "b mask", "");
     onnx_put_node(&g, "Relu", "b", "y", "");
     struct lowered m = lower(&g);
-    assert_string_equal(value(&m, "c")->lacking, "it is a constant");
-    assert_string_equal(value(&m, "x")->lacking, "it is an input");
-    assert_string_equal(value(&m, "same")->lacking, "it is an input");
-    assert_string_equal(value(&m, "places")->lacking, "no kernel gives it");
-    assert_string_equal(value(&m, "mask")->lacking, "no kernel gives it");
+    wording_is("import", "onnx: constant", value(&m, "c")->lacking);
+    wording_is("import", "onnx: input", value(&m, "x")->lacking);
+    assert_string_equal(value(&m, "same")->lacking, value(&m, "x")->lacking);
+    wording_is("import", "onnx: no kernel", value(&m, "places")->lacking);
+    assert_string_equal(value(&m, "mask")->lacking, value(&m, "places")->lacking);
     assert_null(value(&m, "y")->lacking);
     assert_int_equal(m.layers.layer_count, 2);
     lowered_finish(&m);
@@ -375,7 +376,7 @@ static void constants_may_be_numbers(void **state)
     assert_int_equal(m.layers.layer_count, 1);
     assert_float_equal(onnx_weight(&m.layers.layer[0].weights[0], 0), 2, 0);
     assert_int_equal(value(&m, "y")->shape.size[0], 2);
-    assert_string_equal(lacking(&m, "word"), "its value is no tensor");
+    wording_is("import", "onnx: no tensor", lacking(&m, "word"));
     lowered_finish(&m);
 }
 
@@ -398,8 +399,7 @@ static void large_constants_are_read_where_they_are(void **state)
     assert_int_equal(m.layers.layer_count, 3);
     assert_float_equal(onnx_weight(&m.layers.layer[0].weights[0], SIZE), 7, 0);
     assert_float_equal(onnx_weight(&m.layers.layer[1].weights[0], 1), 7, 0);
-    assert_string_equal(lacking(&m, "again"),
-                        "it is of constants alone, which are not computed (2100x2100)");
+    wording_is("import", "onnx: constants alone", lacking(&m, "again"));
     lowered_finish(&m);
 }
 

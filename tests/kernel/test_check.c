@@ -1,5 +1,6 @@
 // Whether a device can take a module: every limit that it exceeds, one sentence for the first.
 #include "group.h"
+#include "wording.h"
 
 #include "kernel/kernel.h"
 
@@ -52,11 +53,10 @@ static void test_check_double(void **state)
     struct err e;
     char reason[200];
     kernel_setup();
-    assert_true(kernel_compile("#version 450\nlayout(local_size_x = 1) in;\n"
-                               "layout(std430, binding = 0) buffer A { float a[]; };\n"
-                               "void main() { a[0] = float(double(a[1]) / 3.0LF); }\n",
-                               &s, &e) &&
-                kernel_inspect(&s, &f, &e));
+    static const char halves[] = "#version 450\nlayout(local_size_x = 1) in;\n"
+                                 "layout(std430, binding = 0) buffer A { float a[]; };\n"
+                                 "void main() { a[0] = float(double(a[1]) / 3.0LF); }\n";
+    assert_true(kernel_compile(halves, &s, &e) && kernel_inspect(&s, &f, &e));
     assert_int_equal(f.capability_count, 2);
     assert_int_equal(kernel_check(&f, one, &limits_vulkan_minimum, reason, sizeof reason),
                      KERNEL_NEEDS_FEATURE);
@@ -72,10 +72,10 @@ static void test_check_features(void **state)
         .local_size = {1, 1, 1}, .capability = {1, 10, 65}, .capability_count = 3};
     char reason[200];
     assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_FEATURE);
-    assert_string_equal(reason, "needs 64-bit floats, which the device does not have");
+    wording_is("kernel", "check: f64", reason);
     l.features = FEATURE_F64;
     assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_FEATURE);
-    assert_string_equal(reason, "needs shuffles of a subgroup, which the device does not have");
+    wording_is("kernel", "check: shuffles", reason);
     l.unknown = 1u << LIMITS_features; // of a session of an older program: not judged
     assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), 0);
     l.unknown = 0;
@@ -84,7 +84,7 @@ static void test_check_features(void **state)
     assert_string_equal(reason, "");
     f.capability[2] = 12; // 64-bit atomics
     assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_FEATURE);
-    assert_string_equal(reason, "needs SPIR-V capability 12, which is never enabled");
+    wording_is("kernel", "check: capability 12", reason);
 }
 
 // What is not known of a device is not held against a kernel.

@@ -60,13 +60,16 @@ static int comparisons(const char *glsl, uint64_t bytes_a, uint64_t bytes_b)
 static void what_is_plainly_inside_is_left_alone(void **state)
 {
     (void)state;
-    assert_int_equal(comparisons(HEAD "void main() { s[7] = a[14]; b[63] = s[0]; }", 64, 256), 0);
-    assert_int_equal(comparisons(HEAD "void main() { s[7] = a[15]; b[63] = s[0]; }", 64, 256), 1);
-    assert_int_equal(comparisons(HEAD "void main() { b[63] = 1; }", 64, 252),
-                     1); // declared too long
-    assert_int_equal(comparisons(HEAD "void main() { s[" I "] = 1; }", 64, 256), 1);
-    assert_int_equal(comparisons(HEAD "void main() { vec2 v[3]; v[" I "][" I "] = 1; }", 64, 256),
-                     2);
+    static const char inside[] = HEAD "void main() { s[7] = a[14]; b[63] = s[0]; }";
+    assert_int_equal(comparisons(inside, 64, 256), 0);
+    static const char outside[] = HEAD "void main() { s[7] = a[15]; b[63] = s[0]; }";
+    assert_int_equal(comparisons(outside, 64, 256), 1);
+    static const char declared_too_long[] = HEAD "void main() { b[63] = 1; }";
+    assert_int_equal(comparisons(declared_too_long, 64, 252), 1);
+    static const char shared[] = HEAD "void main() { s[" I "] = 1; }";
+    assert_int_equal(comparisons(shared, 64, 256), 1);
+    static const char vector[] = HEAD "void main() { vec2 v[3]; v[" I "][" I "] = 1; }";
+    assert_int_equal(comparisons(vector, 64, 256), 2);
 }
 
 static void loops_are_rolled_up_when_asked(void **state)

@@ -28,7 +28,8 @@ static void test_module(void **state)
     (void)state;
     struct spirv s;
     struct err e;
-    assert_true(kernel_compile(HEAD "void main() {}\n", &s, &e));
+    static const char nothing[] = HEAD "void main() {}\n";
+    assert_true(kernel_compile(nothing, &s, &e));
     assert_true(s.count > 5);
     assert_int_equal(s.word[0], 0x07230203);
     assert_int_equal(s.word[1], 0x00010300); // SPIR-V 1.3
@@ -54,21 +55,30 @@ static void test_same_text_same_words(void **state)
 static void test_errors_have_lines(void **state)
 {
     (void)state;
-    assert_error(HEAD "void main()\n{\n    int a = b;\n}\n", 5, "'b' : undeclared identifier");
-    assert_error(HEAD "void main() { int a = 1 }\n", 3, "syntax error");
-    assert_error(HEAD "\n#error oops\nvoid main() {}\n", 4, "oops");
-    assert_error(HEAD "float f() { return 1.0; }\n", 0, "entry point");
-    assert_error("", 0, "");
-    assert_error("#version 450\nlayout(local_size_x = 0) in;\nvoid main() {}\n", 2, "local_size_x");
+    static const struct {
+        const char *glsl;
+        int line;
+        const char *named;
+    } wrong[] = {
+        {HEAD "void main()\n{\n    int a = b;\n}\n", 5, "'b' : undeclared identifier"},
+        {HEAD "void main() { int a = 1 }\n", 3, "syntax error"},
+        {HEAD "\n#error oops\nvoid main() {}\n", 4, "oops"},
+        {HEAD "float f() { return 1.0; }\n", 0, "entry point"},
+        {"", 0, ""},
+        {"#version 450\nlayout(local_size_x = 0) in;\nvoid main() {}\n", 2, "local_size_x"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_error(wrong[i].glsl, wrong[i].line, wrong[i].named);
 }
 
 // A warning that comes before the first error is not the message.
 static void test_warning_before_error(void **state)
 {
     (void)state;
-    assert_error("#version 450\n#extension GL_FOO_bar : warn\nlayout(local_size_x = 8) in;\n"
-                 "void main() { x = 1; }\n",
-                 4, "'x'");
+    static const char extension[] =
+        "#version 450\n#extension GL_FOO_bar : warn\nlayout(local_size_x = 8) in;\n"
+        "void main() { x = 1; }\n";
+    assert_error(extension, 4, "'x'");
 }
 
 // Limits are judged by kernel_check, for the device, not by the parser.
@@ -78,10 +88,11 @@ static void test_large_group_compiles(void **state)
     struct spirv s;
     struct kernel_facts f;
     struct err e;
-    assert_true(kernel_compile("#version 450\nlayout(local_size_x = 2048, local_size_z = 512) in;\n"
-                               "shared float t[1000000];\n"
-                               "void main() { t[gl_LocalInvocationIndex] = 1.0; }\n",
-                               &s, &e));
+    static const char large[] =
+        "#version 450\nlayout(local_size_x = 2048, local_size_z = 512) in;\n"
+        "shared float t[1000000];\n"
+        "void main() { t[gl_LocalInvocationIndex] = 1.0; }\n";
+    assert_true(kernel_compile(large, &s, &e));
     assert_true(kernel_inspect(&s, &f, &e));
     assert_int_equal(f.local_size[0], 2048);
     assert_int_equal(f.local_size[2], 512);

@@ -1,6 +1,7 @@
 // Specialization constants become constants: against C for what is computed from them, and for what
 // a module cannot be given. SPIR-V from texts, damaged ones too.
 #include "group.h"
+#include "wording.h"
 
 #include "kernel/fit.h"
 
@@ -153,7 +154,7 @@ static void from_text(void **state)
     spirv_finish(&read);
     text[strlen(text) - 3] = 'x';
     assert_false(kernel_read_spirv(text, &read, &e));
-    assert_string_equal(e.text, "the words of its SPIR-V are damaged");
+    wording_is("kernel", "fit: damaged words", e.text);
     free(text);
     spirv_finish(&s);
     arena_finish(&a);

@@ -108,7 +108,8 @@ static void test_buffers_and_push(void **state)
     f = facts_of("#version 450\n" SIZE "layout(std430, binding = 0) buffer A { float a; };\n"
                  "layout(push_constant, std140) uniform P { float v[4]; } p;\n"
                  "void main() { a = p.v[1]; }\n");
-    assert_int_equal(f.push_bytes, 64); // std140 spreads arrays, which only ArrayStride tells
+    // std140 spreads arrays, which only ArrayStride tells.
+    assert_int_equal(f.push_bytes, 64);
     f = facts_of("#version 450\n" SIZE "layout(std430, binding = 0) buffer A { float a; };\n"
                  "layout(push_constant) uniform P { layout(offset = 96) float v; } p;\n"
                  "void main() { a = p.v; }\n");
@@ -140,7 +141,8 @@ static void test_f16(void **state)
 static void test_matrix(void **state)
 {
     (void)state;
-    assert_int_equal(facts_of("#version 450\n" SIZE "void main() {}\n").matrix, MATRIX_NONE);
+    static const char nothing[] = "#version 450\n" SIZE "void main() {}\n";
+    assert_int_equal(facts_of(nothing).matrix, MATRIX_NONE);
     struct kernel_facts f =
         facts_of("#version 450\n" NV_MATRIX "layout(local_size_x = 32) in;\nshared uvec4 t[64];\n"
                  "void main() {\n"
@@ -154,19 +156,22 @@ static void test_matrix(void **state)
 static void test_unbindable(void **state)
 {
     (void)state;
-    assert_refused("#version 450\n" SIZE "layout(binding = 0) uniform U { float u; };\n"
-                   "layout(std430, binding = 1) buffer A { float a[]; };\n"
-                   "void main() { a[0] = u; }\n",
-                   "uniform buffers");
-    assert_refused("#version 450\n" SIZE "layout(set = 1, binding = 0) buffer A { float a[]; };\n"
-                   "void main() { a[0] = 1; }\n",
-                   "set 0");
-    assert_refused("#version 450\n" SIZE "layout(binding = 0) buffer A { float a[]; } x[2];\n"
-                   "void main() { x[1].a[0] = 1; }\n",
-                   "set 0");
-    assert_refused("#version 450\n" SIZE "layout(binding = 0, r32f) uniform image2D i;\n"
-                   "void main() { imageStore(i, ivec2(0), vec4(1)); }\n",
-                   "images");
+    static const char *const wrong[][2] = {
+        {"#version 450\n" SIZE "layout(binding = 0) uniform U { float u; };\n"
+         "layout(std430, binding = 1) buffer A { float a[]; };\nvoid main() { a[0] = u; }\n",
+         "uniform buffers"},
+        {"#version 450\n" SIZE "layout(set = 1, binding = 0) buffer A { float a[]; };\n"
+         "void main() { a[0] = 1; }\n",
+         "set 0"},
+        {"#version 450\n" SIZE "layout(binding = 0) buffer A { float a[]; } x[2];\n"
+         "void main() { x[1].a[0] = 1; }\n",
+         "set 0"},
+        {"#version 450\n" SIZE "layout(binding = 0, r32f) uniform image2D i;\n"
+         "void main() { imageStore(i, ivec2(0), vec4(1)); }\n",
+         "images"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_refused(wrong[i][0], wrong[i][1]);
 }
 
 // A random type, as GLSL. Structs are declared into `out` first.

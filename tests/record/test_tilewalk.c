@@ -1,6 +1,7 @@
 // Our own format: every kind of parameter comes back as it was, and so does every entry.
 #include "group.h"
 #include "help.h"
+#include "wording.h"
 
 #include "base/file.h"
 #include "record/declared.h"
@@ -196,12 +197,10 @@ static void test_not_written(void **state)
     struct err e;
     (void)state;
     assert_false(recording_write_as(made, "ktt", path, &e));
-    assert_string_equal(e.text,
-                        "recordings are not written as 'ktt' (known: tilewalk, kernel-tuner, t4)");
+    wording_is("record", "tilewalk: format", e.text);
     made->unit = "s/GFLOP";
     assert_false(recording_write_as(made, "t4", path, &e));
-    assert_string_equal(e.text, "'t4' is a format of times, and these are in s/GFLOP "
-                                "(tilewalk's own has both)");
+    wording_is("record", "tilewalk: unit", e.text);
     recording_destroy(made);
     space_destroy(like);
 }
@@ -223,8 +222,7 @@ static void test_names_collide(void **state)
     recording_add(r, &c, &(struct record_entry){.seconds = 1}, &was_new);
     must(recording_finish(r, &e), &e);
     assert_false(recording_write_as(r, "t4", put_file("none.json", "", 0), &e));
-    assert_string_equal(e.text,
-                        "there is a parameter 'tile_1', and 'tile' has a part of that name");
+    wording_is("record", "tilewalk: part", e.text);
     recording_destroy(r);
     space_destroy(like);
 }

@@ -1,6 +1,7 @@
 // Packed files: what gzip and xz write, several members, ends that are missing, bombs.
 #include "group.h"
 #include "help.h"
+#include "wording.h"
 
 #include "record/unpack.h"
 
@@ -131,13 +132,12 @@ static void test_damaged(void **state)
         size_t all = packers[i]("some text, some text", 20, packed);
         packed[all - 6] ^= 0x55; // a checksum
         assert_false(unpack(all, &unpack_standard, &out, &got, &e));
-        assert_non_null(
-            strstr(e.text, i ? "damaged xz data at byte" : "damaged gzip data at byte"));
+        assert_non_null(strstr(e.text, i ? "damaged xz" : "damaged gzip"));
     }
     size_t all = pack_gzip("text", 4, packed);
     memcpy(packed + all, "rest", 4);
     assert_false(unpack(all + 4, &unpack_standard, &out, &got, &e));
-    assert_non_null(strstr(e.text, "damaged gzip data"));
+    assert_non_null(strstr(e.text, "damaged gzip"));
     memset(packed + all, 0, 512); // what tapes leave
     assert_true(unpack(all + 512, &unpack_standard, &out, &got, &e));
     assert_string_equal(out, "text");
@@ -159,7 +159,7 @@ static void test_decompression_bomb(void **state)
         assert_false(unpack(length, &small, &out, &got, &e));
         assert_non_null(strstr(e.text, "bomb"));
         assert_false(unpack(length, &ratio, &out, &got, &e));
-        assert_non_null(strstr(e.text, "more than 100 times its size"));
+        assert_non_null(strstr(e.text, " 100 times"));
         assert_true(unpack(length, &exact, &out, &got, &e));
         assert_int_equal(got, LONG);
         free(out);
@@ -181,7 +181,7 @@ static void test_bomb_is_no_recording(void **state)
         for (size_t k = 1; k < MEMBERS; k++)
             memcpy(packed + k * one, packed, one);
         assert_false(recording_read(put_file("x.json", packed, one * MEMBERS), &r, &e));
-        assert_non_null(strstr(e.text, "more than 400 times its size (a decompression bomb?)"));
+        wording_is("record", "unpack: a bomb", e.text);
         assert_non_null(strstr(e.file, "x.json"));
     }
     free(zeros);

@@ -1,5 +1,6 @@
 // How much slower is too slow; and sessions that cannot be verified here.
 #include "group.h"
+#include "wording.h"
 
 #include "export/reverify.h"
 
@@ -28,8 +29,7 @@ static void five_percent(void **state)
     (void)state;
     assert_true(passes(NULL, 0.0104, -1, &e));
     assert_false(passes(NULL, 0.0106, -1, &e));
-    assert_string_equal(e.text, "k (trial 12) is 6.0 % slower than stored: 10.6 ms, was 10 ms; 5.0 "
-                                "% are allowed (--slower PCT allows more)");
+    wording_is("report", "reverify: slower", e.text);
     assert_true(passes("[]", 0.0104, -1, &e));
     assert_false(passes("[0.01]", 0.0106, -1, &e)); // one sample has no spread
     assert_false(passes("[0.01,0.01]", 0.0106, -1, &e));
@@ -45,7 +45,7 @@ static void spread_of_the_samples(void **state)
     assert_null(strstr(e.text, "spread"));
     assert_true(passes(SHAKY, 0.01222, -1, &e));
     assert_false(passes(SHAKY, 0.01223, -1, &e));
-    assert_non_null(strstr(e.text, "22.2 % are allowed, three times the spread"));
+    assert_non_null(strstr(e.text, "22.2 %"));
 }
 
 // One sample that was disturbed does not allow everything.
@@ -75,11 +75,11 @@ static void texts(void **state)
     const struct session_record r = {.source = "device", .flop = 4.131e11};
     (void)state;
     reverify_add_text(&r, &k, &out);
-    assert_string_equal(str_text(&out), "40.90 TFLOPS, 1.0 % slower than stored");
+    assert_true(str_starts(str_text(&out), "40.90 TFLOPS, 1.0 % slower"));
     str_finish(&out);
     k.again_s = 0.00988;
     reverify_add_text(&r, &k, &out);
-    assert_string_equal(str_text(&out), "41.81 TFLOPS, 1.2 % faster than stored");
+    assert_true(str_starts(str_text(&out), "41.81 TFLOPS, 1.2 % faster"));
     str_finish(&out);
 }
 

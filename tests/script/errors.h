@@ -1,5 +1,5 @@
-// Errors of space files and networks: that each case fails at its place, in one line, which docs/spaces.md shows.
-// The words are recorded in messages.txt.
+// Errors of space files and networks: that each case fails at its place, in one line, which
+// docs/spaces.md shows. The words are recorded in messages.txt.
 //
 //     errors_setup, errors_teardown                of the group
 //     errors_check("define", cases, count);        fails the running test
@@ -25,7 +25,8 @@ void errors_check(const char *part, const struct error_case *cases, size_t count
 bool errors_add(struct wording *r, const char *tried, const char *message, const char *place,
                 bool is_documented);
 
-// The error as it would be printed, without the names of folders that differ from run to run (heap).
+// The error as it would be printed, without the names of folders, which differ from run to run
+// (heap).
 char *errors_format(const struct err *e, const char *folder);
 
 #endif

@@ -2,6 +2,7 @@
 #include "driver.h"
 #include "group.h"
 #include "spaces.h"
+#include "wording.h"
 
 #include "search/prefixes.h"
 
@@ -362,7 +363,7 @@ static void test_canonical(void **state)
     free(text);
     struct err e = {0};
     assert_null(strategy_canonical("rnn:hidden=0", &e));
-    assert_string_equal(e.text, "strategy 'rnn': hidden=0 is not a whole number within 1..256");
+    wording_is("search", "rnn: hidden=0", e.text);
 }
 
 TEST_GROUP(rnn)

@@ -1,6 +1,7 @@
 // Spaces as products of parameters: exact sizes, points, distances, and configurations as text.
 #include "group.h"
 #include "spaces.h"
+#include "wording.h"
 
 #include <string.h>
 
@@ -167,7 +168,7 @@ static void test_text_of_configurations(void **state)
                                "2,2,1,0,2,3,-1,4"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(config_parse_key(s, bad[i], &d, &e));
-    assert_non_null(strstr(e.text, "see parameter 'layout'"));
+    assert_non_null(strstr(e.text, "'layout'"));
     space_destroy(s);
 }
 
@@ -182,7 +183,7 @@ static void test_building_refuses(void **state)
     struct param p;
     assert_true(param_factorization(&p, &s->arena, "a", 8, 2, &e));
     assert_false(space_add(s, &p, &e));
-    assert_non_null(strstr(e.text, "'a' is declared twice"));
+    wording_is("space", "space: twice", e.text);
     add_permutation(s, "b", 16);
     add_permutation(s, "c", 15);
     assert_true(param_factorization(&p, &s->arena, "d", 8, 2, &e));
@@ -198,7 +199,7 @@ static void test_building_refuses(void **state)
         add_discrete(s, (char[]){(char)('A' + i), '\0'}, 2);
     assert_true(param_factorization(&p, &s->arena, "more", 8, 2, &e));
     assert_false(space_add(s, &p, &e));
-    assert_non_null(strstr(e.text, "at most 32 parameters"));
+    wording_is("space", "space: parameters", e.text);
     space_destroy(s);
     space_destroy(NULL);
 }

@@ -25,6 +25,8 @@ static double total(const struct statistics *s, enum statistic_kind k)
     return statistics_total(s, k, &value) ? value : -1;
 }
 
+static const char local_memory[] = "Local Memory Size";
+
 static void test_kinds(void **state)
 {
     (void)state;
@@ -46,11 +48,11 @@ static void test_half_written(void **state)
 {
     struct statistics s = {0};
     (void)state;
-    assert_true(statistics_take(&s, "Local Memory Size", 0x10p32));
+    assert_true(statistics_take(&s, local_memory, 0x10p32));
     assert_true(total(&s, STATISTIC_SPILLS) == 0);
-    assert_true(statistics_take(&s, "Local Memory Size", 0x10p32 + 464));
+    assert_true(statistics_take(&s, local_memory, 0x10p32 + 464));
     assert_true(total(&s, STATISTIC_SPILLS) == 464);
-    assert_false(statistics_take(&s, "Local Memory Size", 0x1p50));
+    assert_false(statistics_take(&s, local_memory, 0x1p50));
 }
 
 static void test_found_by_name(void **state)

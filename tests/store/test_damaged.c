@@ -445,14 +445,16 @@ static void assert_get_says(const char *path, int64_t id, const char *what)
 // there.
 static void test_lost_rows(void **state)
 {
+    static const char row[] = "DELETE FROM session WHERE id = 2",
+                      all_rows[] = "DELETE FROM session WHERE id = 2;"
+                                   "DELETE FROM text WHERE session = 2;"
+                                   "DELETE FROM tally WHERE session = 2";
     (void)state;
     char *whole = make_whole(), *path = mem_printf("%s.hurt", whole);
-    assert_get_says(whole, 9, "there is no session 9 (");
-    assert_true(damage(whole, path, "DELETE FROM session WHERE id = 2"));
+    assert_get_says(whole, 9, " session 9 (");
+    assert_true(damage(whole, path, row));
     assert_get_says(path, 2, "is damaged: the row of session 2 is gone (`sqlite3 FILE .recover`");
-    assert_true(damage(whole, path,
-                       "DELETE FROM session WHERE id = 2; DELETE FROM text WHERE session = 2;"
-                       "DELETE FROM tally WHERE session = 2"));
+    assert_true(damage(whole, path, all_rows));
     assert_get_says(path, 2, "there is no session 2 (");
     free(path), temp_remove(whole);
 }

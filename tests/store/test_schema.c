@@ -50,6 +50,9 @@ static struct store *bare(const char *path)
 static void test_migrate(void **state)
 {
     (void)state;
+    static const char pet[] = "INSERT INTO pet(name) VALUES ('tom')",
+                      animal[] = "INSERT INTO animal(name) VALUES ('tom')",
+                      rex[] = "animal WHERE name = 'rex' AND legs = 4";
     for (int from = 0; from <= 3; from++) {
         char *path = temp_path("x.db");
         struct err e;
@@ -57,10 +60,7 @@ static void test_migrate(void **state)
         struct store *s = bare(path);
         assert_true(from == 0 || db_migrate(s, history, from, &e));
         if (from >= 1)
-            assert_true(db_execute(s,
-                                   from < 3 ? "INSERT INTO pet(name) VALUES ('tom')"
-                                            : "INSERT INTO animal(name) VALUES ('tom')",
-                                   &e));
+            assert_true(db_execute(s, from < 3 ? pet : animal, &e));
         store_close(s);
         s = bare(path);
         assert_true(db_version(s, 3, &version, &e));
@@ -69,7 +69,7 @@ static void test_migrate(void **state)
         assert_true(db_version(s, 3, &version, &e));
         assert_int_equal(version, 3);
         assert_int_equal(count_rows(s, "animal"), 2 + (from >= 1));
-        assert_int_equal(count_rows(s, "animal WHERE name = 'rex' AND legs = 4"), 1);
+        assert_int_equal(count_rows(s, rex), 1);
         store_close(s);
         temp_remove(path);
     }

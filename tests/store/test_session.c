@@ -193,10 +193,11 @@ static void test_changes(void **state)
     assert_int_equal(r.state, STATE_PAUSED);
     assert_string_equal(r.message, "disk full");
     assert_true(r.ran_seconds == 2.5 && r.budget_trials == 77 && r.budget_seconds == 8.5);
-    assert_true(store_set_note(s, id, "try it on the other card", &e));
+    static const char note[] = "try it on the other card";
+    assert_true(store_set_note(s, id, note, &e));
     assert_true(store_set_population(s, id, "3,1,2", &e));
     r = must_get(s, id, &a);
-    assert_string_equal(r.note, "try it on the other card");
+    assert_string_equal(r.note, note);
     assert_string_equal(r.population, "3,1,2");
     assert_true(store_set_note(s, id, NULL, &e));
     assert_null(must_get(s, id, &a).note);

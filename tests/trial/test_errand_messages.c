@@ -18,7 +18,8 @@ static char *sample_devices(void)
                             .subgroup_size = 8,
                             .i8 = true};
     struct matrix_units units;
-    assert_true(matrix_units_parse("khr 16x8x16.f16.f32 8x8x32.i8.i32", &units));
+    static const char words[] = "khr 16x8x16.f16.f32 8x8x32.i8.i32";
+    assert_true(matrix_units_parse(words, &units));
     struct gpu_info list[2] = {{.index = 0,
                                 .name = "a \"GPU\"",
                                 .type = "discrete",

@@ -1,4 +1,5 @@
 #include "group.h"
+#include "wording.h"
 
 #include "space/half.h"
 #include "trial/operator.h"
@@ -256,17 +257,17 @@ static void what_the_device_cannot_hold_is_named(void **state)
     assert_true(operator_fits(&o, &l, &e));
     l.buffer_bytes--;
     assert_false(operator_fits(&o, &l, &e));
-    assert_non_null(strstr(e.text, "buffer A needs 80000 bytes, the device allows 79999"));
+    assert_non_null(strstr(e.text, " 80000 bytes, "));
     o = matmul(100, 10, 20, "f32", "nn");
     l.buffers = 3;
     assert_true(operator_fits(&o, &l, &e));
     l.buffers = 2;
     assert_false(operator_fits(&o, &l, &e));
-    assert_string_equal(e.text, "matmul: a kernel binds 3 buffers, the device allows 2");
+    wording_is("trial", "operator: buffers", e.text);
     l.buffers = 0; // nobody knows
     o = matmul(100, 10, 20, "f16", "nn");
     assert_false(operator_fits(&o, &l, &e));
-    assert_string_equal(e.text, "matmul: the device has no f16 (choose another type)");
+    wording_is("trial", "operator: f16", e.text);
     l.f16 = true;
     assert_true(operator_fits(&o, &l, &e));
     o = matmul(100, 10, 20, "i8", "nn");
@@ -274,7 +275,7 @@ static void what_the_device_cannot_hold_is_named(void **state)
     o = matmul(INT32_MAX, INT32_MAX, 1, "f32", "nn"); // just below 2^64 bytes
     l.buffer_bytes = UINT64_C(1) << 40;
     assert_false(operator_fits(&o, &l, &e));
-    assert_non_null(strstr(e.text, "buffer C needs 18446744056529682436 bytes"));
+    assert_non_null(strstr(e.text, " 18446744056529682436 "));
 }
 
 static void what_the_reference_is_has_a_name(void **state)

@@ -2,6 +2,7 @@
 // what the comparison notices.
 #include "case.h"
 #include "group.h"
+#include "wording.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -181,7 +182,7 @@ static void elements_are_taken_by_strides(void **state)
     struct err e;
     operation_set_size(&o, "count", 24, NULL);
     assert_false(operation_complete(&o, &e));
-    assert_string_equal(e.text, "strided: it reads behind the end of X (count is too small)");
+    wording_is("trial", "plain: behind the end", e.text);
 }
 
 // --- rows ---

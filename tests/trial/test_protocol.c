@@ -173,7 +173,8 @@ static struct hello sample_hello(void)
                       .seed = UINT64_MAX - 1,
                       .start = 3,
                       .fault = "segv@run:3"};
-    assert_true(matrix_units_parse("khr 16x8x16.f16.f32 8x8x32.i8.i32", &h.limits.matrix));
+    static const char words[] = "khr 16x8x16.f16.f32 8x8x32.i8.i32";
+    assert_true(matrix_units_parse(words, &h.limits.matrix));
     operation_init(&h.operation, operation_kind_find("batch_matmul"));
     operation_set_size(&h.operation, "N", 2147483647, NULL);
     operation_set_size(&h.operation, "M", 65536, NULL);

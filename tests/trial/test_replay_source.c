@@ -2,6 +2,7 @@
 #include "group.h"
 #include "spaces.h"
 #include "trial/replay_source.h"
+#include "wording.h"
 
 #include <math.h>
 #include <poll.h>
@@ -95,7 +96,7 @@ static void test_what_was_recorded(void **state)
     t = measure(s, FAILED);
     assert_int_equal(t.outcome[0], OUTCOME_COMPILE);
     assert_int_equal(t.phase[0], PHASE_COMPILE);
-    assert_string_equal(t.reason[0], "the recording says compile");
+    wording_is("trial", "replay: compile", t.reason[0]);
     assert_true(t.seconds[0] == 0 && t.samples[0].count == 0);
     t = measure(s, REJECTED);
     assert_int_equal(t.outcome[0], OUTCOME_REJECTED);

@@ -331,7 +331,7 @@ static void a_filter_given_up_leaves_all_as_it_was(void **state)
     stage_play(s, "D");
     // Nor is it the open one behind the user's back.
     assert_null(s->app.dialog);
-    wording_is("ui", "sessions: D without a session", "D", s->app.notice);
+    wording_is("ui", "sessions: D without a session", s->app.notice);
 }
 
 // --- the cursor ---

@@ -125,7 +125,7 @@ static void two_marks_are_compared(void **state)
     struct stage *s = *state;
     stage_play(s, "c");
     assert_false(view_of(s)->comparing);
-    wording_is("ui", "sessions: c without marks", "c", s->app.notice);
+    wording_is("ui", "sessions: c without marks", s->app.notice);
     stage_play(s, "space j space c");
     assert_shows(s, "Comparison of 2 sessions");
     assert_shows(s, " 90 trials");
@@ -165,7 +165,7 @@ static void no_more_marks_than_there_are_letters(void **state)
     for (int i = 0; i <= MODEL_MOST_MARKS; i++)
         stage_play(s, "space j");
     assert_int_equal(s->app.model.mark_count, MODEL_MOST_MARKS);
-    wording_is("ui", "sessions: more marks than letters", "space", s->app.notice);
+    wording_is("ui", "sessions: more marks than letters", s->app.notice);
 }
 
 static void a_comparison_without_room_scrolls(void **state)

@@ -408,7 +408,7 @@ static void test_an_edit_is_answered(void **state)
     assert_true(str_starts(app->notice, "gemm.lua: nothing"));
     put("param.pad", "param.more = discrete { 1, 2 }\nparam.pad");
     app_edited(app, SPACE_PATH, before);
-    wording_is("ui", "space: an edit", "another parameter", app->notice);
+    wording_is("ui", "space: an edit", app->notice);
     put("discrete { 0, 1, 2, 4 }", "discret { 0, 1, 2, 4 }");
     app_edited(app, SPACE_PATH, before);
     assert_non_null(strstr(app->notice, "gemm.lua:"));

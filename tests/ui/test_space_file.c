@@ -99,13 +99,11 @@ static int remove_entry(const char *name, const struct stat *st, int type, struc
 static void test_unchanged(void **state)
 {
     (void)state;
-    wording_is("ui", "space file: no new one before it was read", "space_file_no_new",
-               space_file_no_new(&file));
+    wording_is("ui", "space file: no new one before it was read", space_file_no_new(&file));
     assert_true(look());
     assert_int_equal(file.state, SPACE_FILE_SAME);
     assert_false(look());
-    wording_is("ui", "space file: no new one where it is the same", "space_file_no_new",
-               space_file_no_new(&file));
+    wording_is("ui", "space file: no new one where it is the same", space_file_no_new(&file));
     put_space(""); // another inode, the same text
     assert_true(look());
     assert_int_equal(file.state, SPACE_FILE_SAME);
@@ -134,7 +132,7 @@ static void test_edited(void **state)
     assert_int_equal(file.state, SPACE_FILE_NEW);
     assert_null(space_file_no_new(&file));
     assert_string_equal(file.size, "30"); // 5 * 2 * 3
-    wording_is("ui", "space file: added", "test_edited", file.difference);
+    wording_is("ui", "space file: added", file.difference);
     struct space_file_basis b = basis();
     const char *where;
     const struct space *s = script_space(session);
@@ -158,7 +156,7 @@ static void test_every_difference(void **state)
     free(text);
     assert_true(look());
     assert_int_equal(file.state, SPACE_FILE_NEW);
-    wording_is("ui", "space file: every difference", "test_every_difference", file.difference);
+    wording_is("ui", "space file: every difference", file.difference);
 }
 
 static void test_values_and_edges_are_compared(void **state)
@@ -194,8 +192,7 @@ static void test_broken_and_mended(void **state)
     put_space("-- before\nparam.more = discret { 1 }\n-- after\n");
     assert_true(look());
     assert_int_equal(file.state, SPACE_FILE_BROKEN);
-    wording_is("ui", "space file: no new one where it does not load", "space_file_no_new",
-               space_file_no_new(&file));
+    wording_is("ui", "space file: no new one where it does not load", space_file_no_new(&file));
     assert_int_equal(file.error.line, 6);
     assert_string_equal(file.error.file, path);
     assert_non_null(strstr(file.error.text, "'discrete'"));
@@ -303,8 +300,7 @@ static void test_deleted_and_back(void **state)
     assert_int_equal(remove(path), 0);
     assert_true(look());
     assert_int_equal(file.state, SPACE_FILE_GONE);
-    wording_is("ui", "space file: no new one where it is gone", "space_file_no_new",
-               space_file_no_new(&file));
+    wording_is("ui", "space file: no new one where it is gone", space_file_no_new(&file));
     assert_false(look());
     put_space("");
     assert_true(look());

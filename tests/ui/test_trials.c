@@ -373,7 +373,7 @@ static void a_hidden_trial_does_not_open(void **state)
     assert_shows(s, " 0 of 64 ");
     stage_play(s, "enter");
     assert_int_equal(s->app.view, VIEW_TRIALS);
-    wording_is("ui", "trials: enter without a trial", "enter", s->app.notice);
+    wording_is("ui", "trials: enter without a trial", s->app.notice);
     stage_play(s, "esc enter");
     assert_int_equal(s->app.view, VIEW_MAIN);
 }
