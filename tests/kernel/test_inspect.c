@@ -108,8 +108,7 @@ static void test_buffers_and_push(void **state)
     f = facts_of("#version 450\n" SIZE "layout(std430, binding = 0) buffer A { float a; };\n"
                  "layout(push_constant, std140) uniform P { float v[4]; } p;\n"
                  "void main() { a = p.v[1]; }\n");
-    // std140 spreads arrays, which only ArrayStride tells.
-    assert_int_equal(f.push_bytes, 64);
+    assert_int_equal(f.push_bytes, 64); // std140 spreads arrays, which only ArrayStride tells
     f = facts_of("#version 450\n" SIZE "layout(std430, binding = 0) buffer A { float a; };\n"
                  "layout(push_constant) uniform P { layout(offset = 96) float v; } p;\n"
                  "void main() { a = p.v; }\n");
