@@ -35,6 +35,17 @@ records() {
 }
 [ ! -d docs/records ] || check 'docs/records/README.md (./dev records makes it)' records
 
+# What a change of words has to touch: sentences that tests hold the program to, and pictures of screens.
+check 'quoted sentences' awk -v most=400 -f "$here/phrases.awk" $tests
+goldens() {
+    count=$(find tests/ui/golden -name '*.txt' 2>/dev/null | wc -l)
+    [ "$count" -le 60 ] || {
+        echo "$count golden screens, at most 60 are wanted"
+        false
+    }
+}
+check 'golden screens' goldens
+
 # clang-format is told to leave comments alone: it would flow the columns of examples together.
 wide_comments() {
     ! grep -nE '^.{101,}$' $sources | grep -E '^[^:]*:[0-9]*:[^"]*//'

@@ -128,6 +128,21 @@ else
     failures=$((failures + 1))
 fi
 
+{
+    echo '#include "spaces.h"'
+    echo 'void check(void)'
+    echo '{'
+    yes '    assert_string_equal(text, "these are words");' | head -n 401
+    echo '}'
+} >tests/space/words.c
+planted 'many quoted sentences' tests/space/words.c '401 sentences are quoted'
+mkdir -p tests/ui/golden
+for i in $(seq 61); do
+    touch "tests/ui/golden/$i.txt"
+done
+planted 'many golden screens' tests/ui/golden/1.txt '61 golden screens'
+rm -r tests/ui
+
 content 'at last'
 [ $failures = 0 ] && echo 'every planted fault was found'
 exit $failures
