@@ -2,7 +2,11 @@
 
 #include "base/str.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TRIES = 10 };
 
 static const char *const seeds[] = {"--seed", "5", "--trials", "60", "--json"};
 
@@ -68,18 +72,50 @@ int at_work(struct box *b, const char *id)
     return count;
 }
 
-struct scene begin_scene(struct box *b, int workers)
+static bool measures(struct box *b, void *context)
 {
-    return begin_scene_of(b, SLOW, workers);
+    return strstr(printed_so_far(b, context), " measures") != NULL;
 }
 
-struct scene begin_scene_of(struct box *b, const char *source, int workers)
+void wait_for_worker(struct box *b, const struct running *worker)
+{
+    struct running copy = *worker;
+    wait_until(b, "the worker's word that it measures", measures, &copy);
+}
+
+void go_on(const struct running *r)
+{
+    send_signal(r, SIGCONT);
+}
+
+// False: it had most of its trials before it stood still, because this program had to wait for a
+// processor. Then there is no session 2 again.
+static bool freeze_in_the_middle(struct box *b, struct scene *s)
+{
+    s->run = BEGIN(b, SLOW, "--strategy", "random", "--pool", s->server.url);
+    wait_for_trials(b, 2, 5);
+    freeze(s->run);
+    if (stored_trials(b, 2) <= 30)
+        return true;
+    send_signal(s->run, SIGKILL);
+    finish(b, s->run);
+    struct result r = RUN(b, "rm", "2");
+    assert_ok(&r);
+    tamper(b, "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'session'");
+    return false;
+}
+
+struct scene begin_scene(struct box *b, int workers)
 {
     struct scene s = {.server = pool_start(b, "")};
+    int tries = 1;
     begin_with_ours(b, "random");
-    for (int i = 0; i < workers; i++)
+    for (int i = 0; i < workers; i++) {
         s.worker[i] = start_worker(b, &s.server);
-    s.run = BEGIN(b, source, "--strategy", "random", "--pool", s.server.url);
-    wait_for_trials(b, 2, 5);
+        wait_for_worker(b, s.worker[i]);
+    }
+    while (!freeze_in_the_middle(b, &s))
+        if (++tries > MOST_TRIES)
+            fail_msg("%d runs had most of their trials before they could be stopped", MOST_TRIES);
     return s;
 }

@@ -7,8 +7,6 @@
 
 #define QUICK "synthetic:rugged:invalid=0.2"
 #define SLOW  "synthetic:rugged:invalid=0.2:delay_us=30000"
-// For tests that run programs of their own while it is measured, which take seconds under ASAN.
-#define SLOWER "synthetic:rugged:invalid=0.2:delay_us=150000"
 
 // tune on small.lua, seed 5, 60 trials, --json, and `more` words, to their end or in the
 // background.
@@ -23,14 +21,16 @@ struct running *start_worker(struct box *b, const struct pool_server *s); // of 
 void begin_with_ours(struct box *b, const char *strategy);
 void check_same(struct box *b, const struct result *r, int64_t id);
 
-// A pool in the middle of its work: session 1 was run here, session 2 is the same by the pool, and
-// has some trials.
+// A pool in the middle of its work: session 1 was run here, session 2 is the same by the pool, has
+// some trials and not most of them, and stands still, however long the test takes to do what it is
+// about, until go_on.
 struct scene {
     struct pool_server server;
     struct running *worker[2], *run;
 };
 struct scene begin_scene(struct box *b, int workers);
-struct scene begin_scene_of(struct box *b, const char *source, int workers);
+void go_on(const struct running *r);                               // from where it was frozen
+void wait_for_worker(struct box *b, const struct running *worker); // until it measures
 
 const cJSON *machines_of(struct box *b, const char *id); // of `fleet ID --json`
 // How many machines gave trials; fails unless all of the session's are theirs.

@@ -21,7 +21,7 @@ static bool has_cpu_device(void)
 // The session event of a short run, and what the session became.
 static const cJSON *tuned(struct box *b, const char *const *more)
 {
-    const char *arguments[24] = {"tune", "--json", "--trials", "2", "--seed", "1"};
+    const char *arguments[24] = {"tune", "--json", "--trials", "1", "--seed", "1"};
     int count = 6;
     while (*more)
         arguments[count++] = *more++;
@@ -113,7 +113,7 @@ static void test_given(void **state)
     struct box *b = *state;
     const char *path = flow_path(b, "batch.lua");
     assert_batch(TUNED(b, path, "--set", "batch=3"), 3, 0);
-    assert_batch(TUNED(b, path, "--set", "batch=4106", "--set", "N=1"), 4106, 0);
+    assert_batch(TUNED(b, path, "--set", "batch=4106", "--set", "N=1", "--set", "K=8"), 4106, 0);
     assert_batch(TUNED(b, "--like", "1"), 3, 0);
     assert_batch(TUNED(b, path, "--source", "synthetic:bowl"), 4106, 0); // nothing is run
 }
@@ -122,12 +122,12 @@ static void test_again(void **state)
 {
     struct box *b = *state;
     assert_batch(TUNED(b, flow_path(b, "batch.lua")), 2, 4106);
-    struct result r = RUN(b, "resume", "1", "--trials", "3", "--json");
+    struct result r = RUN(b, "resume", "1", "--trials", "2", "--json");
     assert_ok(&r);
     struct events e = events_of(b, r.out);
     assert_batch(first_event(&e, "session"), 2, 4106);
     assert_batch(TUNED(b, "--like", "1"), 2, 4106);
-    assert_batch(TUNED(b, "--like", "2", "--set", "N=1"), 4106, 0); // a little work
+    assert_batch(TUNED(b, "--like", "2", "--set", "N=1", "--set", "K=8"), 4106, 0); // a little work
     assert_batch(TUNED(b, "--like", "2", "--set", "batch=4"), 4, 0);
 }
 

@@ -32,11 +32,15 @@ static void tune_six(struct box *b)
 
 // --- numbers ---
 
-static double best_after(struct box *b, int id, int trials)
+static cJSON *trials_shown(struct box *b, int id)
 {
     const char *text = arena_printf(&b->arena, "%d", id);
-    const cJSON *trial,
-        *list = member(json_of(b, RUN(b, "show", text, "--trials", "--json").out), "trials");
+    return member(json_of(b, RUN(b, "show", text, "--trials", "--json").out), "trials");
+}
+
+static double best_after(const cJSON *list, int trials)
+{
+    const cJSON *trial;
     double best = 0;
     cJSON_ArrayForEach(trial,
                        list) if (number_of(trial, "id") <= trials && !is_null(trial, "tflops"))
@@ -51,7 +55,8 @@ static double item(const cJSON *object, const char *name, int i)
     return value->valuedouble;
 }
 
-static void check_group(struct box *b, const cJSON *group, double best)
+// `trials`: of each session, by its number.
+static void check_group(cJSON *const *trials, const cJSON *group, double best)
 {
     static const int at[] = {5, 25, 60};
     double share[3];
@@ -61,7 +66,7 @@ static void check_group(struct box *b, const cJSON *group, double best)
     for (size_t k = 0; k < COUNT(at); k++) {
         double mean = 0, squares = 0;
         for (int i = 0; i < 3; i++) {
-            share[i] = best_after(b, (int)item(group, "sessions", i), at[k]) / best;
+            share[i] = best_after(trials[(int)item(group, "sessions", i)], at[k]) / best;
             mean += share[i] / 3;
         }
         for (int i = 0; i < 3; i++)
@@ -82,9 +87,12 @@ static void test_numbers(void **state)
     struct result r = RUN(b, "compare", "1", "2", "3", "4", "5", "6", "--json", "--at", "5,25,60");
     assert_ok(&r);
     const cJSON *all = json_of(b, r.out), *groups = member(all, "strategies");
+    cJSON *trials[7];
     double best = 0;
-    for (int id = 1; id <= 6; id++)
-        best = fmax(best, best_after(b, id, 60));
+    for (int id = 1; id <= 6; id++) {
+        trials[id] = trials_shown(b, id);
+        best = fmax(best, best_after(trials[id], 60));
+    }
     assert_float_equal(number_of(all, "best_tflops"), best, 1e-9);
     assert_int_equal(number_of(all, "horizon"), 60);
     assert_int_equal(number_of(all, "shortest"), 40);
@@ -92,8 +100,8 @@ static void test_numbers(void **state)
     assert_string_equal(text_of(all, "against"), "trials");
     assert_int_equal(cJSON_GetArraySize(groups), 2);
     const cJSON *first = cJSON_GetArrayItem(groups, 0), *second = cJSON_GetArrayItem(groups, 1);
-    check_group(b, first, best);
-    check_group(b, second, best);
+    check_group(trials, first, best);
+    check_group(trials, second, best);
     assert_true(number_of(first, "area") >= number_of(second, "area"));
     assert_true(item(first, "p", 1) >= 0.25 && item(first, "p", 1) <= 1); // of three pairs
     // By seed: 1, 2, 3.

@@ -83,12 +83,12 @@ static void a_session_keeps_its_operator(void **state)
 {
     struct box *b = *state;
     const char *out = box_path(b, "out");
-    tune_well(b, true, "2");
+    tune_well(b, true, "1");
     box_write(b, "attention.lua", "nothing");
     box_write(b, "attention_reference.comp", "nothing");
-    struct result r = RUN(b, "resume", "1", "--trials", "3");
+    struct result r = RUN(b, "resume", "1", "--trials", "2");
     assert_ok(&r);
-    assert_contains(r.out, "trials  3  ok 3 ");
+    assert_contains(r.out, "trials  2  ok 2 ");
     r = RUN(b, "export", "1", "--out", out, "--name", "k", "--verify", "--slower", "1000000");
     assert_ok(&r);
     const cJSON *kernel = json_of(b, box_read(b, arena_printf(&b->arena, "%s/k.json", out)));

@@ -200,13 +200,13 @@ static void test_network(void **state)
             "none", "--again");
     assert_ok(&r);
     assert_int_equal(cJSON_GetArraySize(learned_from(b, 6)), 0);
-    r = RUN(b, "tune", network, SOURCE, "--trials", "10", "--again");
+    r = RUN(b, "tune", network, SOURCE, "--trials", "10", "--seed", "3", "--again");
     assert_ok(&r);
     assert_string_equal(r.err, ""); // nobody asked for it
 
     box_set(b, "TILEWALK_KILL", "create:2"); // what was asked holds for tasks that begin later
-    r = RUN(b, "tune", network, SOURCE, LEARNING, "--trials", "10", "--transfer", "none",
-            "--again");
+    r = RUN(b, "tune", network, SOURCE, LEARNING, "--trials", "10", "--seed", "3", "--transfer",
+            "none", "--again");
     assert_int_equal(r.code, 128 + SIGKILL);
     box_set(b, "TILEWALK_KILL", NULL);
     r = RUN(b, "resume", "10");

@@ -29,8 +29,14 @@ static void test_same(void **state)
 static void test_late(void **state)
 {
     struct box *b = *state;
+    box_set(b, "TILEWALK_LINK_SECONDS", "0.5");
     struct scene s = begin_scene(b, 1);
-    start_worker(b, &s.server);
+    struct running *second = start_worker(b, &s.server);
+    wait_for_worker(b, second);
+    freeze(s.worker[0]); // what it is at comes again, to the second like all else
+    go_on(s.run);
+    wait_for_trials(b, 2, stored_trials(b, 2) + 10);
+    go_on(s.worker[0]);
     struct result r = finish(b, s.run);
     check_same(b, &r, 2);
     assert_int_equal(at_work(b, "2"), 2);
@@ -45,6 +51,7 @@ static void test_drained(void **state)
     struct result r = finish(b, s.worker[0]);
     assert_int_equal(r.code, 0);
     assert_contains(r.out, "has left the pool after ");
+    go_on(s.run);
     r = finish(b, s.run);
     check_same(b, &r, 2);
     assert_contains(r.out, "is left: it was ended");
@@ -56,7 +63,7 @@ static void test_drained(void **state)
 static void test_drained_by_name(void **state)
 {
     struct box *b = *state;
-    struct scene s = begin_scene_of(b, SLOWER, 1);
+    struct scene s = begin_scene(b, 1);
     const char *said = printed_so_far(b, s.worker[0]), *end = strstr(said, " measures");
     assert_non_null(end);
     const char *name = arena_printf(&b->arena, "%.*s", (int)(end - said), said);
@@ -68,6 +75,7 @@ static void test_drained_by_name(void **state)
     assert_contains(r.out, name);
     struct running *second = start_worker(b, &s.server);
     assert_int_equal(finish(b, s.worker[0]).code, 0);
+    go_on(s.run);
     r = finish(b, s.run);
     check_same(b, &r, 2);
     assert_int_equal(RUN(b, "fleet", "forget", name).code, 0);
@@ -96,6 +104,9 @@ static void test_killed_worker(void **state)
     struct box *b = *state;
     box_set(b, "TILEWALK_LINK_SECONDS", "0.5");
     struct scene s = begin_scene(b, 2);
+    freeze(s.worker[0]);
+    go_on(s.run);
+    wait_for_trials(b, 2, stored_trials(b, 2) + 5); // so that it has been given one
     send_signal(s.worker[0], SIGKILL);
     struct result r = finish(b, s.run);
     check_same(b, &r, 2);
@@ -109,8 +120,9 @@ static void test_late_result(void **state)
     box_set(b, "TILEWALK_LINK_SECONDS", "0.5");
     struct scene s = begin_scene(b, 2);
     freeze(s.worker[0]);
-    wait_for_trials(b, 2, 20);
-    send_signal(s.worker[0], SIGCONT);
+    go_on(s.run);
+    wait_for_trials(b, 2, stored_trials(b, 2) + 15);
+    go_on(s.worker[0]);
     struct result r = finish(b, s.run);
     check_same(b, &r, 2);
 }
@@ -131,6 +143,7 @@ static void test_killed_server(void **state)
     struct box *b = *state;
     box_set(b, "TILEWALK_LINK_SECONDS", "2");
     struct scene s = begin_scene(b, 1);
+    go_on(s.run);
     for (int trials = 5; trials < 40; trials += 15) {
         wait_for_trials(b, 2, trials);
         pool_kill(b, &s.server);
@@ -149,11 +162,13 @@ static void test_lost_storage(void **state)
     pool_kill(b, &s.server);
     assert_int_equal(remove_folder(box_path(b, "nats")), 0);
     pool_start_again(b, &s.server);
+    go_on(s.run);
     struct result r = finish(b, s.run);
     check_same(b, &r, 2);
 }
 
-// Both get their trials, in turn: when the first is done, the second is not at its beginning.
+// Both get their trials, in turn: when the first is done, the second, which has begun when the first
+// had `lead` trials, is not at its beginning.
 static void test_shared(void **state)
 {
     struct box *b = *state;
@@ -162,9 +177,13 @@ static void test_shared(void **state)
     start_worker(b, &s);
     struct running *first = BEGIN(b, SLOW, "--strategy", "random", "--pool", s.url);
     wait_for_trials(b, 2, 1);
+    freeze(first);
+    int64_t lead = stored_trials(b, 2);
     struct running *second = BEGIN(b, SLOW, "--strategy", "random", "--pool", s.url);
+    wait_for_trials(b, 3, 1);
+    go_on(first);
     struct result r = finish(b, first);
-    assert_in_range(trials_of(b, 3), 20, 60);
+    assert_in_range(trials_of(b, 3), (60 - lead) / 3, 60);
     check_same(b, &r, 2);
     r = finish(b, second);
     check_same(b, &r, 3);
@@ -186,6 +205,7 @@ static void test_garbage(void **state)
     struct box *b = *state;
     struct scene s = begin_scene(b, 1);
     int hand = pool_talk(&s.server);
+    go_on(s.run);
     for (int i = 0; i < 20; i++) {
         const char *job = pool_listen(b, hand, "tw.job.");
         pool_publish(hand, result_subject(b, job), i % 2 ? "{\"type\":\"ready\"}" : "\x01{{{");
@@ -214,8 +234,10 @@ static void test_set_aside(void **state)
     struct pool_server s = pool_start(b, "");
     struct running *worker[2];
     box_set(b, "TILEWALK_FLEET_MARGIN", "1e-9");
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         worker[i] = START(b, "worker", "--pool", s.url, "--workers", "1");
+        wait_for_worker(b, worker[i]);
+    }
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--strategy", "random", "--trials",
                           "8", "--pool", s.url, "--json");
     assert_ok(&r);

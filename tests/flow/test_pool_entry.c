@@ -13,7 +13,7 @@ static void test_refused(void **state)
 {
     struct box *b = *state;
     struct pool_server s =
-        pool_start(b, "authorization { users = [ { user: a, password: right } ] }\n");
+        pool_start(b, "authorization { timeout: 60, users = [ { user: a, password: right } ] }\n");
     struct result r = TUNE(b, QUICK, "--pool", s.url);
     assert_refused(&r, 1, s.url, "Authorization Violation");
     const char *url = arena_printf(&b->arena, "nats://a:wrong@127.0.0.1:%d", s.port);
@@ -38,9 +38,9 @@ static void test_refused(void **state)
 static void test_not_permitted(void **state)
 {
     struct box *b = *state;
-    struct pool_server s =
-        pool_start(b, "authorization { users = [ { user: w, password: w, permissions: {\n"
-                      "  publish: { deny: [\"$JS.API.STREAM.CREATE.>\"] } } } ] }\n");
+    struct pool_server s = pool_start(
+        b, "authorization { timeout: 60, users = [ { user: w, password: w, permissions: {\n"
+           "  publish: { deny: [\"$JS.API.STREAM.CREATE.>\"] } } } ] }\n");
     const char *url = arena_printf(&b->arena, "nats://w:w@127.0.0.1:%d", s.port);
     struct result r = TUNE(b, QUICK, "--pool", url);
     assert_int_equal(r.code, 1);
@@ -90,11 +90,6 @@ static void test_nobody(void **state)
     assert_contains(r.err, "no worker that measures came within 0.2 s");
 }
 
-static bool is_there(struct box *b, void *context)
-{
-    return strstr(printed_so_far(b, context), " measures on ") != NULL;
-}
-
 // Says which devices there are, and waits for another one.
 static void test_other_device(void **state)
 {
@@ -103,12 +98,14 @@ static void test_other_device(void **state)
         return;
     struct pool_server s = pool_start(b, "");
     struct running *worker = START(b, "worker", "--pool", s.url);
-    wait_until(b, "the worker", is_there, worker);
-    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--pool", s.url, "--device",
-                          "nowhere", "--wait", "0.3");
+    wait_for_worker(b, worker);
+    struct result r = {.code = 1};
+    // Until the worker, which may stand in line for a processor, has answered within the time.
+    for (double wait_s = 0.3; r.code == 1 && wait_s < 100; wait_s *= 3)
+        r = RUN(b, "tune", flow_path(b, "small.lua"), "--pool", s.url, "--device", "nowhere",
+                "--wait", arena_printf(&b->arena, "%g", wait_s));
     assert_int_equal(r.code, 2);
     assert_contains(r.err, "'nowhere'");
-    assert_contains(r.err, " 0.3 s");
 }
 
 // With the rights that docs/fleet.md gives each of both; who measures cannot put trials.
@@ -182,8 +179,9 @@ static void test_tls(void **state)
         print_message("there is no openssl: no server with TLS was tried\n");
         return;
     }
-    const char *config = arena_printf(&b->arena, "tls { cert_file: \"%s\", key_file: \"%s\" }\n",
-                                      box_path(b, "server.pem"), box_path(b, "server.key"));
+    const char *config =
+        arena_printf(&b->arena, "tls { timeout: 60, cert_file: \"%s\", key_file: \"%s\" }\n",
+                     box_path(b, "server.pem"), box_path(b, "server.key"));
     struct pool_server s = pool_start(b, config);
     const char *url = arena_printf(&b->arena, "tls://localhost:%d", s.port);
     const char *ca = box_path(b, "ca.pem");

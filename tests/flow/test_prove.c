@@ -81,7 +81,7 @@ static void test_recorded(void **state)
 {
     struct box *b = *state;
     const char *path = box_path(b, "report.tar.xz");
-    struct result r = RUN(b, "prove", "--minutes", "1", "--only", "spaces", "--trials", "1",
+    struct result r = RUN(b, "prove", "--minutes", "60", "--only", "spaces", "--trials", "1",
                           "--seed", "7", "--out", path, "--json");
     assert_ok(&r);
     cJSON *sessions = member(part_of(json_of(b, r.out), "spaces"), "sessions");
