@@ -167,8 +167,8 @@ static void test_lost_storage(void **state)
     check_same(b, &r, 2);
 }
 
-// Both get their trials, in turn: when the first is done, the second, which has begun when the first
-// had `lead` trials, is not at its beginning.
+// Both get their trials, in turn: when the first is done, the second is not at its beginning. It
+// has begun when the first had `lead` trials.
 static void test_shared(void **state)
 {
     struct box *b = *state;
