@@ -164,6 +164,8 @@ static void become_program(const struct box *b, const struct running *r, const c
             putenv(b->environment[i]);
         else
             unsetenv(b->environment[i]);
+    signal(SIGINT, SIG_DFL); // which shells have background processes ignore
+    signal(SIGQUIT, SIG_DFL);
     if (b->prepare)
         b->prepare(b);
     execv(program, (char *const *)(uintptr_t)argv);

@@ -55,8 +55,8 @@ static void test_rejected_for_ever(void **state)
     const char *path =
         box_write(b, "mine.lua",
                   "operator.matmul { N = 8, M = 8, K = 8 }\n"
-                  "param.a = factors(1048576, 5)\n"
-                  "param.b = factors(1048576, 5)\n"
+                  "local v = {} for i = 1, 3000 do v[i] = i end\n"
+                  "param.a, param.b = discrete(v), discrete(v)\n"
                   "constraint(\"never\", function(c) return false end)\n"
                   "kernel { template = \"mine.comp\", groups = function(c) return { 1 } end }\n");
     const char *why = "100000 configurations in a row were rejected: 'never' removes 100 %";

@@ -35,7 +35,7 @@ static void test_sensed(void **state)
 {
     struct box *b = *state;
     with_nvml(b);
-    struct result r = tune(b, "4", NO_FAULT);
+    struct result r = tune(b, "2", NO_FAULT);
     assert_contains(r.out, "clocks were held back in");
     cJSON *shown = json_of(b, RUN(b, "show", "1", "--trials", "--json").out);
     cJSON *trial = first_ok(member(shown, "trials"));
@@ -65,7 +65,7 @@ static void test_asleep(void **state)
     struct box *b = *state;
     with_nvml(b);
     box_set(b, SENSED, "asleep");
-    tune(b, "2", NO_FAULT);
+    tune(b, "1", NO_FAULT);
     cJSON *shown = json_of(b, RUN(b, "show", "1", "--trials", "--json").out);
     first_ok(member(shown, "trials"));
 }
@@ -75,10 +75,10 @@ static void test_liar(void **state)
     struct box *b = *state;
     with_nvml(b);
     box_set(b, SENSED, "lies");
-    struct result r = tune(b, "2", NO_FAULT);
+    struct result r = tune(b, "1", NO_FAULT);
     assert_contains(r.out, "core_mhz 4.29497e+09");
     box_set(b, SENSED, "refuses");
-    r = tune(b, "2", NO_FAULT);
+    r = tune(b, "1", NO_FAULT);
     cJSON *shown = json_of(b, RUN(b, "show", "2", "--json").out);
     assert_null(cJSON_GetObjectItem(member(shown, "session"), "clocks"));
 }
@@ -149,7 +149,7 @@ static void set_roof(struct box *b, const char *figures)
 static void test_share_and_until(void **state)
 {
     struct box *b = *state;
-    struct result r = tune(b, "2", NO_FAULT);
+    struct result r = tune(b, "1", NO_FAULT);
     assert_true(is_null(session(b, "1"), "best_of_roof"));
     assert_null(strstr(RUN(b, "show", "1").out, "roof"));
     set_roof(b, "{\"f32\":4e9,\"bytes\":1e15,\"dispatch_s\":1e-9}");
@@ -186,18 +186,18 @@ static void test_cold(void **state)
 {
     struct box *b = *state;
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--cold", "--strategy", "random",
-                          "--seed", "1", "--workers", "1", "--trials", "2", "--json");
+                          "--seed", "1", "--workers", "1", "--trials", "1", "--json");
     assert_ok(&r);
     assert_true(cJSON_IsTrue(member(session(b, "1"), "cold")));
     assert_contains(RUN(b, "show", "1").out, "timed cold");
-    r = RUN(b, "resume", "1", "--trials", "4", "--json");
+    r = RUN(b, "resume", "1", "--trials", "2", "--json");
     assert_ok(&r);
     assert_true(cJSON_IsTrue(member(session(b, "1"), "cold")));
-    assert_true(number_of(session(b, "1"), "trials") == 4);
-    r = RUN(b, "tune", "--like", "1", "--trials", "2", "--on", "local:", "--json");
+    assert_true(number_of(session(b, "1"), "trials") == 2);
+    r = RUN(b, "tune", "--like", "1", "--trials", "1", "--on", "local:", "--json");
     assert_ok(&r);
     assert_true(cJSON_IsTrue(member(session(b, "2"), "cold")));
-    r = tune(b, "2", NO_FAULT);
+    r = tune(b, "1", NO_FAULT);
     assert_true(cJSON_IsFalse(member(session(b, "3"), "cold")));
     r = RUN(b, "compare", "1", "3");
     assert_refused(&r, 1, "--cold", NULL);

@@ -72,7 +72,7 @@ static void try_mul_mm(void **state)
                            "+s_warptile = { 16, 16, 16, 16, 8, 16, 1, 2, 1, 1, 8 };\n");
     assert_contains(r.out, " 16x64x256 | - | - | ");
     assert_contains(r.out, "BLOCK_SIZE=128 BM=128");
-    assert_contains(r.out, ". Verified: the whole result was right in the search");
+    assert_contains(r.out, ". Verified:");
     r = RUN(b, "export", "1", "--as", "constants");
     assert_ok(&r);
     assert_contains(r.out, "MUL_MM_WARP_ID 10\n");

@@ -136,7 +136,7 @@ static void test_a_budget_that_is_spent(void **state)
                           "--trials", "12", "--json");
     assert_ok(&r);
     r = RUN(b, "budget", "1", "11");
-    assert_refused(&r, 1, "session 1 has spent 12 trials already", " 12 ends");
+    assert_refused(&r, 1, "session 1 has spent 12 trials already", " 12 ");
     assert_int_equal(number_of(listed_session(b, 1), "budget_trials"), 12);
     r = RUN(b, "budget", "1", "30");
     assert_ok(&r);

@@ -305,7 +305,7 @@ static void check_card(struct box *b)
 static void test_on_device(void **state)
 {
     struct box *b = *state;
-    struct result r = RUN(b, "tune", write_space(b), TOGETHER, "--trials", "6", "--seed", "1");
+    struct result r = RUN(b, "tune", write_space(b), TOGETHER, "--trials", "4", "--seed", "1");
     assert_ok(&r);
     const cJSON *one = shown(b, "1"), *row;
     assert_true(cJSON_IsTrue(member(member(one, "session"), "best_raced")));
