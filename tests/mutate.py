@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Puts small faults into the program, one a file, and tells which of them the tests find: ./dev mutate.
 
-A fault is put into a copy of the checkout (build/mutate/tree), built there, and met by the tests of the folder that it lies in
-and of those folders whose tests include a header of its name, in the builds where they belong (run.py), until one fails. A
-fault that does not compile, or changes no object code, is drawn again. What is known is kept in build/mutate/SEED.jsonl: the
-same call goes on where it was interrupted.
+Faults are put into a copy of the checkout, build/mutate/tree, and built there. A fault is met by the tests of those rooms
+(folders of tests) that are nearest to its file, each in the build where it runs by default, until one fails or four minutes
+are over. A test that fails without the fault, too, has found nothing. A fault that does not compile, or changes no object
+code, is drawn again. What is known is kept in build/mutate/SEED.jsonl: the same call goes on where it was interrupted, and
+without that file it begins anew.
 """
 import argparse
+import contextlib
 import glob
 import hashlib
 import json
@@ -14,207 +16,253 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections import Counter
 
+sys.dont_write_bytecode = True
 import run
 
 LIMIT_S = 240  # for the tests of one fault
-MOST_DRAWS = 12  # in one file
+MOST_DRAWS = 40  # in one file
+MOST_ROOMS = 3  # for one file
+TESTED_BY = {"export": "report", "onnx": "import", "simulate": "replay"}  # folders whose tests are another room's
 
-# Names of faults, what they look for and what they put there. A match is one place; \1 and \2 are what surrounds it.
+# Kinds of faults: what they look for in a line, and what replaces the group of it.
 FAULTS = [
-    ("a comparison", r"( )<( [a-z0-9(])", r"\1<=\2"),
-    ("a comparison", r"( )<=( )", r"\1<\2"),
-    ("a comparison", r"( )>( )", r"\1>=\2"),
-    ("a comparison", r"( )>=( )", r"\1>\2"),
-    ("equality", r"( )==( )", r"\1!=\2"),
-    ("equality", r"( )!=( )", r"\1==\2"),
-    ("and, or", r"( )&&( )", r"\1||\2"),
-    ("and, or", r"( )\|\|( )", r"\1&&\2"),
-    ("arithmetic", r"([a-z0-9)\]] )\+( [a-z0-9(])", r"\1-\2"),
-    ("arithmetic", r"([a-z0-9)\]] )-( [a-z0-9(])", r"\1+\2"),
-    ("arithmetic", r"([a-z0-9)\]] )\*( [a-z0-9(])", r"\1/\2"),
-    ("a number", r"([^\w.\"])1([^\w.\"])", r"\g<1>2\2"),
-    ("a number", r"([^\w.\"{])0([;,)])", r"\g<1>1\2"),
-    ("a negation", r"(if \()()([a-z])", r"\1!\3"),
-    ("a value that is returned", r"(return )true()(;)", r"\1false\3"),
-    ("a value that is returned", r"(return )false()(;)", r"\1true\3"),
-    ("a statement that is missing", r"^( +)[a-z]\w*\([^;{}]*\)()(;)$", r"\1\3"),
-    ("a missing free", r"^( +)(?:free|\w+_(?:finish|destroy|close))\([^;]*\)()(;)$", r"\1\3"),
-    ("arguments in another order", r"(\w\()(\w+), (\w+)(\))", r"\1\3, \2\4"),
+    ("a bound", r"(?<= )(<|<=|>|>=)(?= )", {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}.get),
+    ("an equality", r"(?<= )(==|!=)(?= )", {"==": "!=", "!=": "=="}.get),
+    ("an operator", r"(?<=[\w)\]] )(\+|-|\*|/)(?= )", {"+": "-", "-": "+", "*": "/", "/": "*"}.get),
+    ("a conjunction", r"(?<= )(&&|\|\|)(?= )", {"&&": "||", "||": "&&"}.get),
+    ("a constant", r"(?<![\w.])(0|[1-9]\d*)(?![\w.])", lambda s: str(int(s) + 1)),
+    ("a negated condition", r"\b(?:if|while) \((.*)\)(?: \{)?$", lambda s: f"!({s})"),
+    ("a result", r"\breturn (true|false);", {"true": "false", "false": "true"}.get),
+    ("a missing statement", r"^\s+((?:[\w.\[\]]|->)+(?:\(.*\)| [-+*/|&]?= .*|\+\+));$", lambda s: ""),
+    ("a missing free", r"^\s+((?:free|\w+_(?:free|finish|destroy|close))\(.*\));$", lambda s: ""),
+    ("swapped arguments", r"(?:\(|, )(\w+, \w+)(?=[,)])", lambda s: ", ".join(reversed(s.split(", ")))),
 ]
 
 
 def sources(root):
-    return sorted(os.path.relpath(f, root) for folder in ("src", "ui") for f in glob.glob(f"{root}/{folder}/**/*.c", recursive=True))
+    return sorted(os.path.relpath(f, root) for d in ("src", "ui") for f in glob.glob(f"{root}/{d}/**/*.c", recursive=True))
 
 
-def draw(random_, text):
-    """A fault somewhere in a file: its name, the number of the line, the line as it was and as it is; None where there is no
-    place for it. Preprocessor lines, comments and texts stay as they are."""
-    name, pattern, instead = random_.choice(FAULTS)
-    places = []
-    for number, line in enumerate(text.split("\n"), 1):
-        code = re.sub(r'"(?:[^"\\]|\\.)*"', lambda m: '"' + " " * (len(m[0]) - 2) + '"', line.split("//")[0])
-        if not code.startswith("#"):
-            places += [(number, line, m) for m in re.finditer(pattern, code)]
-    if not places:
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def places(lines, pattern):
+    """Where a kind of fault can be: numbers of lines and matches, without comments, texts, assertions and the preprocessor."""
+    for number, line in enumerate(lines):
+        code = re.sub(r'"(?:[^"\\]|\\.)*"', lambda m: '"' + "_" * (len(m[0]) - 2) + '"', line)
+        code = code.split("//")[0].rstrip()
+        if not re.match(r"#|\s*(\*|/\*|assert\()", code):
+            yield from ((number, m) for m in re.finditer(pattern, code))
+
+
+def draw(dice, lines, leaks):
+    """A fault somewhere in a file: its kind, the index of its line and the line that replaces it. What is not freed is looked
+    for (leaks) where the sanitizers are."""
+    kinds = [(kind, found, instead) for kind, pattern, instead in FAULTS
+             if (leaks or kind != "a missing free") and (found := list(places(lines, pattern)))]
+    if not kinds:
         return None
-    number, line, place = random_.choice(places)
-    changed = line[: place.start()] + restored(place, instead, line) + line[place.end():]
-    return name, number, line, changed
+    kind, found, instead = dice.choice(kinds)
+    number, m = dice.choice(found)
+    line = lines[number]
+    return kind, number, line[:m.start(1)] + instead(line[m.start(1):m.end(1)]) + line[m.end(1):]
 
 
-def restored(place, instead, line):
-    """What stands in the place of a match, with the texts that were hidden from it."""
-    parts = [None] + [line[place.start(i) : place.end(i)] for i in range(1, (place.re.groups or 0) + 1)]
-    return re.sub(r"\\(?:g<(\d)>|(\d))", lambda m: parts[int(m[1] or m[2])], instead)
-
-
-def rooms_of(root, path):
-    """Folders of tests that meet a file: its own folder's, and those that include its header, the smallest first."""
-    folder, header = os.path.dirname(path), os.path.splitext(path)[0] + ".h"
-    header = header.removeprefix("src/")
-    own = {"ui": "ui", "src": "flow", "src/cli": "flow"}.get(folder, folder.removeprefix("src/"))
-    found = {own} if os.path.isdir(f"{root}/tests/{own}") else set()
-    for test in glob.glob(f"{root}/tests/*/*.[ch]"):
-        with open(test) as f:
-            if f'#include "{header}"' in f.read():
-                found.add(test.split("/")[-2])
-    found -= {"bench", "campaign", "fuzz", "lint"}
-    return [own] * (own in found) + sorted(found - {own, "flow"}) + ["flow", "term"]
+def rooms_of(root, path, rooms):
+    """The rooms of unit tests that are nearest to a file: that of its folder, and those that include its header most. Where
+    there is none, the program itself is driven."""
+    folder = os.path.dirname(path).removeprefix("src/")
+    include = f'#include "{os.path.splitext(path)[0].removeprefix("src/")}.h"'
+    found = Counter(t.split("/")[-2] for t in glob.glob(f"{root}/tests/*/*.[ch]") if include in read(t))
+    near = [TESTED_BY.get(folder, folder)] + [room for room, _ in found.most_common()]
+    return [r for r in dict.fromkeys(near) if r in rooms][:MOST_ROOMS] or ["flow"]
 
 
 class Mutants:
     def __init__(self, root, seed):
-        self.kept = os.path.join(root, "build/mutate")
-        self.tree = os.path.join(self.kept, "tree")
-        self.results = os.path.join(self.kept, f"{seed}.jsonl")
-        self.seed = seed
-        os.makedirs(self.kept, exist_ok=True)
-        self.copy(root)
+        self.root, self.seed = root, seed
+        self.tree = os.path.join(root, "build/mutate/tree")
+        self.results = os.path.join(root, f"build/mutate/{seed}.jsonl")
+        self.copy()
         self.runner = run.Runner(self.tree)
-        self.tests = self.runner.tests()
+        self.tests = {b: {t.name: t for t in self.runner.tests(b)} for b in ("plain", "sanitized")}
+        self.sound, self.broken = set(), set()  # runs that pass without a fault, and that do not
 
-    def copy(self, root):
-        """What git tracks and what is new: files that are alike keep their times, so that little is built again."""
-        files = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True,
-                               check=True).stdout.split("\n")
-        for name in filter(None, files):
-            there, here = os.path.join(self.tree, name), os.path.join(root, name)
-            if not os.path.isfile(here):
-                continue
+    def copy(self):
+        """What git tracks and what is new. Files that are alike keep their times, so that little is built again."""
+        names = subprocess.run(["git", "-C", self.root, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True,
+                               check=True).stdout.splitlines()
+        for name in names:
+            here, there = os.path.join(self.root, name), os.path.join(self.tree, name)
             os.makedirs(os.path.dirname(there), exist_ok=True)
-            if not os.path.exists(there) or open(there, "rb").read() != open(here, "rb").read():
+            if os.path.isfile(here) and not (os.path.exists(there) and open(here, "rb").read() == open(there, "rb").read()):
                 shutil.copy(here, there)
 
     def known(self):
-        if not os.path.exists(self.results):
-            return {}
-        with open(self.results) as f:
-            return {r["file"]: r for r in map(json.loads, f)}
+        lines = read(self.results).splitlines() if os.path.exists(self.results) else []
+        return {r["file"]: r for r in map(json.loads, lines)}
 
-    def objects(self, build, path):
-        """A digest of what the file is compiled to; None where it does not compile."""
-        folder, base = self.runner.configure(build), os.path.basename(path)
-        mine = re.compile(rf"^({os.path.dirname(path)}/[^/]+\.p/{base}|[^/]+\.p/{path.replace('/', '_')})\.o$")
-        targets = subprocess.run(["ninja", "-C", folder, "-t", "targets", "all"], capture_output=True, text=True).stdout
-        names = sorted(filter(mine.match, (line.split(":")[0] for line in targets.split("\n"))))
-        if subprocess.run(["ninja", "--quiet", "-C", folder, *names], env=self.runner.environment(build),
-                          stdout=subprocess.DEVNULL).returncode:
+    def code(self, build, path):
+        """What a file is compiled to in a build, as a digest; None where it is no part of it or does not compile."""
+        folder = self.runner.configure(build)
+        commands = json.loads(read(folder + "/compile_commands.json"))
+        objects = sorted(c["output"] for c in commands
+                         if os.path.normpath(os.path.join(c["directory"], c["file"])) == os.path.join(self.tree, path))
+        done = subprocess.run(["ninja", "--quiet", "-C", folder, *objects], env=self.runner.environment(build),
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if done.returncode or not objects:
             return None
-        code = hashlib.sha256()
-        for name in names:
-            text = subprocess.run(["objcopy", "-O", "binary", "--only-section=.text*", "--only-section=.rodata*",
-                                   "--only-section=.data*", os.path.join(folder, name), "/dev/stdout"], capture_output=True)
-            code.update(text.stdout)
-        return code.digest()
+        digest = hashlib.sha256()
+        with tempfile.NamedTemporaryFile() as bare:
+            for name in objects:
+                subprocess.run(["objcopy", "--strip-debug", os.path.join(folder, name), bare.name], check=True)
+                digest.update(open(bare.name, "rb").read())
+        return digest.digest()
 
-    def met_by(self, path):
-        """The runs that meet a file, in the order in which they are tried: cheap ones first."""
-        rooms = rooms_of(self.tree, path)
-        runs = [run.Run(run.home(t) or "plain", t) for t in self.tests if run.room(t) in rooms and "bench" not in t.suites]
-        return sorted(runs, key=lambda r: (rooms.index(run.room(r.test)) > 0, r.test.suites >= {"flow"}, r.test.seconds))
+    def rooms(self, path):
+        unit = {run.room(t) for t in self.tests["sanitized"].values() if run.home(t) == "sanitized" and "fuzz" not in t.suites}
+        return rooms_of(self.tree, path, unit)
 
-    def found_by(self, path):
-        """The name of the first test that fails, or None; and the seconds that it took."""
-        begun = time.monotonic()
-        left = self.met_by(path)
-        while left and time.monotonic() - begun < LIMIT_S:
-            build, room = left[0].build, run.room(left[0].test)
-            batch = [r for r in left if (r.build, run.room(r.test)) == (build, room)]
-            left = [r for r in left if r not in batch]
-            if not self.runner.build(build, batch):
-                return "the build", time.monotonic() - begun
-            seconds = LIMIT_S - (time.monotonic() - begun)
-            for name, results in self.runner.meson_test(build, batch, "mutant", first=True, seconds=seconds).items():
-                if results[-1]["result"] in ("FAIL", "TIMEOUT", "ERROR"):
-                    return f"{name} ({build})", time.monotonic() - begun
-        return None, time.monotonic() - begun
+    def near(self, path, test):
+        """Whether a test has a word of the file's name in its own, or quotes it, as flow tests do with commands."""
+        words = re.split(r"\W|_", os.path.basename(path))[:-1]
+        room, _, group = test.name.partition(" ")
+        source = f"{self.tree}/tests/{room}/test_{group.replace(' ', '_')}.c"
+        quoted = os.path.exists(source) and room == "flow" and f'"{words[0]}' in read(source)
+        return quoted or bool(set(words) & set(re.split(r"\W|_", group)))
 
-    def try_file(self, path):
-        """A fault in this file, and whether it is found. None: no fault could be put there."""
-        random_ = random.Random(f"{self.seed} {path}")
+    def batches(self, path):
+        """The runs that meet a file, in lists of one build each: room by room, in each what is near first."""
+        rooms, batches = self.rooms(path), {}
+        for t in self.tests["plain"].values():
+            home = run.home(t)
+            if home and run.room(t) in rooms and t.name in self.tests[home]:
+                key = (rooms.index(run.room(t)), home == "plain", not self.near(path, t))
+                batches.setdefault(key, []).append(run.Run(home, self.tests[home][t.name]))
+        return [batches[key] for key in sorted(batches)]
+
+    def first_failure(self, path):
+        """The first run that fails, None if there is none; the seconds that the tests took."""
+        seconds = 0
+        for runs in self.batches(path):
+            runs = [r for r in runs if r not in self.broken]
+            if not runs:
+                continue
+            if seconds >= LIMIT_S:
+                return None, seconds
+            if not self.runner.build(runs[0].build, runs):
+                raise run.Refused(f"what tests {path} cannot be built")
+            begun = time.monotonic()
+            results = self.runner.meson_test(runs[0].build, runs, "mutate", first=True, seconds=LIMIT_S - seconds)
+            seconds += time.monotonic() - begun
+            for r in runs:
+                if results[r.test.name][-1]["result"] in ("FAIL", "TIMEOUT", "ERROR"):
+                    return r, seconds
+        return None, seconds
+
+    def passes(self, r):
+        """Whether a test passes without a fault, as a busy machine lets some fail."""
+        if r not in self.sound and self.runner.build(r.build, [r]):
+            result = self.runner.meson_test(r.build, [r], "mutate", first=True)[r.test.name][-1]["result"]
+            (self.sound if result in run.GOOD else self.broken).add(r)
+        return r in self.sound
+
+    @contextlib.contextmanager
+    def changed(self, path, lines):
+        """The copy has these lines meanwhile."""
         file = os.path.join(self.tree, path)
-        with open(file) as f:
-            text = f.read()
-        build = next((r.build for r in self.met_by(path)), "plain")
-        right = self.objects(build, path)
+        right = read(file)
         try:
-            for _ in range(MOST_DRAWS):
-                fault = draw(random_, text)
-                if not fault:
-                    continue
-                name, number, before, after = fault
-                lines = text.split("\n")
-                lines[number - 1] = after
-                with open(file, "w") as f:
-                    f.write("\n".join(lines))
-                if self.objects(build, path) in (None, right):
-                    continue
-                found, seconds = self.found_by(path)
-                return {"file": path, "line": number, "fault": name, "before": before.strip(), "after": after.strip(),
-                        "found": found, "seconds": round(seconds)}
+            write(file, "\n".join(lines))
+            yield
         finally:
-            with open(file, "w") as f:
-                f.write(text)
+            write(file, right)
+
+    def fault(self, path):
+        """A fault that compiles to something else in the plain build (that of the sanitizers tells columns), and compiles
+        in the other, too."""
+        dice = random.Random(f"{self.seed} {path}")
+        lines = read(os.path.join(self.tree, path)).split("\n")
+        right = self.code("plain", path)
+        for _ in range(MOST_DRAWS if right else 0):
+            fault = draw(dice, lines, leaks=self.rooms(path) != ["flow"])
+            if not fault:
+                break
+            kind, number, line = fault
+            wrong = lines[:number] + [line] + lines[number + 1:]
+            with self.changed(path, wrong):
+                if self.code("plain", path) not in (None, right) and self.code("sanitized", path):
+                    return {"file": path, "line": number + 1, "kind": kind, "before": lines[number].strip(),
+                            "after": line.strip() or ";"}, wrong
         return None
 
+    def try_file(self, path):
+        """A fault in this file, and what finds it. None where none can be put there."""
+        fault = self.fault(path)
+        if not fault:
+            return None
+        while True:
+            with self.changed(path, fault[1]):
+                found, seconds = self.first_failure(path)
+            if not found or self.passes(found):
+                break
+        return fault[0] | {"found": f"{found.test.name} ({found.build})" if found else None, "seconds": round(seconds)}
 
-def tell(r):
-    print(f"{r['file']}:{r['line']}: {r['fault']}\n    - {r['before']}\n    + {r['after']}\n"
-          f"    {'found by ' + r['found'] if r['found'] else 'not found'}, {r['seconds']} s", flush=True)
+    def try_files(self, files, count):
+        """The results of the first so many files that have one. Those that are known are not tried again."""
+        known, results = self.known(), []
+        for path in files:
+            with contextlib.redirect_stdout(sys.stderr):
+                r = known.get(path) or self.try_file(path)
+            if r and path not in known:
+                with open(self.results, "a") as f:
+                    print(json.dumps(r), file=f)
+            if r:
+                results.append(r)
+                print(f"{r['file']}:{r['line']}: {r['kind']}, {'found by ' + r['found'] if r['found'] else 'not found'}"
+                      f", {r['seconds']} s\n    - {r['before']}\n    + {r['after']}", flush=True)
+            if len(results) == count:
+                break
+        return results
 
 
 def main():
-    p = argparse.ArgumentParser(prog="./dev mutate")
-    p.add_argument("root")
+    p = argparse.ArgumentParser(prog="./dev mutate", usage="./dev mutate [--seed S] [--count N] [--only FILE]")
+    p.add_argument("root", help=argparse.SUPPRESS)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--count", type=int, default=40)
     p.add_argument("--only", metavar="FILE")
     o = p.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     files = sources(o.root)
-    if o.only and o.only not in files:
-        print(f"dev: no source '{o.only}'", file=sys.stderr)
+    try:
+        if o.only and o.only not in files:
+            raise run.Refused(f"no source '{o.only}' (they are .c files of src and ui)")
+        random.Random(o.seed).shuffle(files)
+        results = Mutants(o.root, o.seed).try_files([o.only] if o.only else files, o.count)
+    except run.Refused as e:
+        print(f"dev: {e}", file=sys.stderr)
         return 2
-    mutants = Mutants(o.root, o.seed)
-    known = mutants.known()
-    random.Random(o.seed).shuffle(files)
-    told = []
-    for path in [o.only] if o.only else files:
-        r = known.get(path) or mutants.try_file(path)
-        if r:
-            tell(r)
-            told.append(r)
-            if path not in known:
-                with open(mutants.results, "a") as f:
-                    print(json.dumps(r), file=f)
-        if len(told) == (1 if o.only else o.count):
-            break
-    print(f"{sum(r['found'] is not None for r in told)} of {len(told)} faults are found")
+    except KeyboardInterrupt:
+        return 130
+    found = sum(r["found"] is not None for r in results)
+    print(f"{found} of {len(results)} faults are found ({100 * found / max(len(results), 1):.0f} %)")
     return 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

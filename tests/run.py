@@ -192,13 +192,14 @@ class Runner:
 
     def meson_test(self, build, runs, what, times=1, first=False, seconds=None):
         """Runs them, as many at a time as there are cores and two more, since some wait. Timeouts are for what hangs, not for
-        a machine that others use too. With `first` it ends at the first failure. Returns a list of results for each name."""
+        a machine that others use too. With `first`, nothing is printed and the first failure ends it; so does the limit of
+        seconds. Returns a list of results for each name."""
         folder, log = self.folder(build), "testlog-" + re.sub(r"\W+", "-", what)
         e = self.environment(build)
         if build == "sanitized":
             e["LD_PRELOAD"] = folder + "/keep_loaded.so"
         words = ["meson", "test", "-C", folder, "--no-rebuild", "--print-errorlogs", "--logbase", log,
-                 "--timeout-multiplier", "0.5" if first else "20" if build == "sanitized" else "4",
+                 "--timeout-multiplier", "1" if first else "20" if build == "sanitized" else "4",
                  "--num-processes", str((os.cpu_count() or 1) + 2)]
         if times > 1:
             words += ["--repeat", str(times)]
