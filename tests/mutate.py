@@ -6,9 +6,13 @@ Faults are put into a copy of the checkout, build/mutate/tree, and built there. 
 are over. A test that fails without the fault, too, has found nothing. A fault that does not compile, or changes no object
 code, is drawn again. What is known is kept in build/mutate/SEED.jsonl: the same call goes on where it was interrupted, and
 without that file it begins anew.
+
+With --suite DIR, the same faults are met by the tests of another checkout, in a copy of that one: build/mutate/SUITE, with
+SUITE.SEED.jsonl beside it, where SUITE is the checkout's commit. A fault whose line is not there is left out.
 """
 import argparse
 import contextlib
+import functools
 import glob
 import hashlib
 import json
@@ -31,6 +35,7 @@ MOST_DRAWS = 40  # in one file
 MOST_ROOMS = 3  # for one file
 TESTED_BY = {"export": "report", "onnx": "import", "simulate": "replay"}  # folders whose tests are another room's
 
+FREE = r"(?:free|\w+_(?:free|finish|destroy|close))\b"
 # Kinds of faults: what they look for in a line, and what replaces the group of it.
 FAULTS = [
     ("a bound", r"(?<= )(<|<=|>|>=)(?= )", {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}.get),
@@ -40,8 +45,8 @@ FAULTS = [
     ("a constant", r"(?<![\w.])(0|[1-9]\d*)(?![\w.])", lambda s: str(int(s) + 1)),
     ("a negated condition", r"\b(?:if|while) \((.*)\)(?: \{)?$", lambda s: f"!({s})"),
     ("a result", r"\breturn (true|false);", {"true": "false", "false": "true"}.get),
-    ("a missing statement", r"^\s+((?:[\w.\[\]]|->)+(?:\(.*\)| [-+*/|&]?= .*|\+\+));$", lambda s: ""),
-    ("a missing free", r"^\s+((?:free|\w+_(?:free|finish|destroy|close))\(.*\));$", lambda s: ""),
+    ("a missing statement", rf"^\s+(?!{FREE})((?:[\w.\[\]]|->)+(?:\(.*\)| [-+*/|&]?= .*|\+\+));$", lambda s: ""),
+    ("a missing free", rf"^\s+({FREE}\(.*\));$", lambda s: ""),
     ("swapped arguments", r"(?:\(|, )(\w+, \w+)(?=[,)])", lambda s: ", ".join(reversed(s.split(", ")))),
 ]
 
@@ -93,10 +98,9 @@ def rooms_of(root, path, rooms):
 
 
 class Mutants:
-    def __init__(self, root, seed):
-        self.root, self.seed = root, seed
-        self.tree = os.path.join(root, "build/mutate/tree")
-        self.results = os.path.join(root, f"build/mutate/{seed}.jsonl")
+    def __init__(self, root, tree, seed):
+        """Of a checkout (root), with the folder of its copy."""
+        self.root, self.tree, self.seed = root, tree, seed
         self.copy()
         self.runner = run.Runner(self.tree)
         self.tests = {b: {t.name: t for t in self.runner.tests(b)} for b in ("plain", "sanitized")}
@@ -111,10 +115,6 @@ class Mutants:
             os.makedirs(os.path.dirname(there), exist_ok=True)
             if os.path.isfile(here) and not (os.path.exists(there) and open(here, "rb").read() == open(there, "rb").read()):
                 shutil.copy(here, there)
-
-    def known(self):
-        lines = read(self.results).splitlines() if os.path.exists(self.results) else []
-        return {r["file"]: r for r in map(json.loads, lines)}
 
     def code(self, build, path):
         """What a file is compiled to in a build, as a digest; None where it is no part of it or does not compile."""
@@ -142,8 +142,8 @@ class Mutants:
         words = re.split(r"\W|_", os.path.basename(path))[:-1]
         room, _, group = test.name.partition(" ")
         source = f"{self.tree}/tests/{room}/test_{group.replace(' ', '_')}.c"
-        quoted = os.path.exists(source) and room == "flow" and f'"{words[0]}' in read(source)
-        return quoted or bool(set(words) & set(re.split(r"\W|_", group)))
+        quoted = os.path.exists(source) and room == "flow" and re.search(rf'"{words[0]}\b', read(source))
+        return bool(quoted or set(words) & set(re.split(r"\W|_", group)))
 
     def batches(self, path):
         """The runs that meet a file, in lists of one build each: room by room, in each what is near first."""
@@ -210,58 +210,92 @@ class Mutants:
                             "after": line.strip() or ";"}, wrong
         return None
 
-    def try_file(self, path):
-        """A fault in this file, and what finds it. None where none can be put there."""
-        fault = self.fault(path)
-        if not fault:
-            return None
+    def meet(self, path, wrong):
+        """What finds a fault (the file's lines with it), and after how many seconds."""
         while True:
-            with self.changed(path, fault[1]):
+            with self.changed(path, wrong):
                 found, seconds = self.first_failure(path)
             if not found or self.passes(found):
-                break
-        return fault[0] | {"found": f"{found.test.name} ({found.build})" if found else None, "seconds": round(seconds)}
+                return {"found": f"{found.test.name} ({found.build})" if found else None, "seconds": round(seconds)}
 
-    def try_files(self, files, count):
-        """The results of the first so many files that have one. Those that are known are not tried again."""
-        known, results = self.known(), []
-        for path in files:
-            with contextlib.redirect_stdout(sys.stderr):
-                r = known.get(path) or self.try_file(path)
-            if r and path not in known:
-                with open(self.results, "a") as f:
-                    print(json.dumps(r), file=f)
-            if r:
-                results.append(r)
-                print(f"{r['file']}:{r['line']}: {r['kind']}, {'found by ' + r['found'] if r['found'] else 'not found'}"
-                      f", {r['seconds']} s\n    - {r['before']}\n    + {r['after']}", flush=True)
-            if len(results) == count:
-                break
-        return results
+    def same(self, path, fault):
+        """The lines of the file here with a fault of another checkout; None where there is no such line, or several."""
+        file = os.path.join(self.tree, path)
+        lines = read(file).split("\n") if os.path.exists(file) else []
+        here = [n for n, line in enumerate(lines) if line.strip() == fault["before"]]
+        if fault["line"] - 1 in here:
+            here = [fault["line"] - 1]
+        if len(here) != 1:
+            return None
+        return lines[:here[0]] + [fault["after"]] + lines[here[0] + 1:]
+
+
+def known(results):
+    lines = read(results).splitlines() if os.path.exists(results) else []
+    return {r["file"]: r for r in map(json.loads, lines)}
+
+
+def try_file(path, own, suite, drawn):
+    """A fault in this file, and what finds it; None where none can be put there. A suite meets those that are known already
+    (drawn) or would be drawn for the checkout itself (own)."""
+    with contextlib.redirect_stdout(sys.stderr):
+        fault, wrong = (drawn[path], None) if suite and path in drawn else own().fault(path) or (None, None)
+        if suite and fault:
+            wrong = suite.same(path, fault)
+        return wrong and fault | (suite or own()).meet(path, wrong)
+
+
+def tell(r):
+    print(f"{r['file']}:{r['line']}: {r['kind']}, {'found by ' + r['found'] if r['found'] else 'not found'}, {r['seconds']} s\n"
+          f"    - {r['before']}\n    + {r['after']}", flush=True)
+
+
+def mutate(o):
+    files, below = sources(o.root), os.path.join(o.root, "build/mutate")
+    if o.only and o.only not in files:
+        raise run.Refused(f"no source '{o.only}' (they are .c files of src and ui)")
+    random.Random(o.seed).shuffle(files)
+    own = functools.cache(lambda: Mutants(o.root, below + "/tree", o.seed))
+    results, suite = f"{below}/{o.seed}.jsonl", None
+    drawn = known(results)
+    if o.suite:
+        git = subprocess.run(["git", "-C", o.suite, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+        if git.returncode:
+            raise run.Refused(f"'{o.suite}' is no checkout")
+        suite = Mutants(os.path.abspath(o.suite), f"{below}/{git.stdout.strip()}", o.seed)
+        results = f"{suite.tree}.{o.seed}.jsonl"
+    done, told = known(results), []
+    for path in [o.only] if o.only else files:
+        r = done.get(path) or try_file(path, own, suite, drawn)
+        if not r:
+            continue
+        if path not in done:
+            with open(results, "a") as f:
+                print(json.dumps(r), file=f)
+        told.append(r)
+        tell(r)
+        if len(told) == o.count:
+            break
+    found = sum(r["found"] is not None for r in told)
+    print(f"{found} of {len(told)} faults are found ({100 * found / max(len(told), 1):.0f} %)")
+    return 0
 
 
 def main():
-    p = argparse.ArgumentParser(prog="./dev mutate", usage="./dev mutate [--seed S] [--count N] [--only FILE]")
+    p = argparse.ArgumentParser(prog="./dev mutate", usage="./dev mutate [--seed S] [--count N] [--only FILE] [--suite DIR]")
     p.add_argument("root", help=argparse.SUPPRESS)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--count", type=int, default=40)
     p.add_argument("--only", metavar="FILE")
-    o = p.parse_args()
+    p.add_argument("--suite", metavar="DIR")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    files = sources(o.root)
     try:
-        if o.only and o.only not in files:
-            raise run.Refused(f"no source '{o.only}' (they are .c files of src and ui)")
-        random.Random(o.seed).shuffle(files)
-        results = Mutants(o.root, o.seed).try_files([o.only] if o.only else files, o.count)
+        return mutate(p.parse_args())
     except run.Refused as e:
         print(f"dev: {e}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
-    found = sum(r["found"] is not None for r in results)
-    print(f"{found} of {len(results)} faults are found ({100 * found / max(len(results), 1):.0f} %)")
-    return 0
 
 
 if __name__ == "__main__":
