@@ -242,7 +242,7 @@ static void test_refused(void **state)
     r = RUN(b, "tune", "alexnet", "--on", "local:");
     assert_refused(&r, 2, "--on ", NULL);
     r = TUNE(b, "--on", "ssh:");
-    assert_refused(&r, 2, "'ssh:'", NULL);
+    assert_refused(&r, 2, "--on: ''", NULL);
     take_relay(b, "lives=0");
     r = TUNE(b, "--on", "ssh:far");
     assert_refused(&r, 1, "ssh:far", "Connection refused");

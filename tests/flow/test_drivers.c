@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SIZES   "--set", "N=64", "--set", "M=48", "--set", "K=80"
-#define PATIENT "10" // seconds, for a driver that is sound on a machine that is busy
+#define SIZES "--set", "N=64", "--set", "M=48", "--set", "K=80"
 
 // `library`: the variable of the test's environment that has its path.
 static const char *manifest(struct box *b, const char *library)
@@ -55,6 +54,15 @@ static void assert_told(struct box *b, const char *text, const char *how)
     assert_contains(text, how);
 }
 
+static int count_told(struct box *b, const char *text)
+{
+    const char *path = box_path(b, "bad_driver.json");
+    int count = 0;
+    for (; (text = strstr(text, path)); text += strlen(path))
+        count++;
+    return count;
+}
+
 static void test_aborting(void **state)
 {
     struct box *b = *state;
@@ -82,14 +90,14 @@ static void test_tune(void **state)
     assert_ok(&r);
     struct events e = events_of(b, r.out);
     assert_string_equal(text_of(member(end_event(&e), "best"), "outcome"), "ok");
-    assert_told(b, r.err, "SIGABRT");
+    assert_int_equal(count_told(b, r.err), 1);
     r = RUN(b, "resume", "1", "--trials", "3", "--json");
     assert_ok(&r);
     r = RUN(b, "tune", flow_path(b, "small.lua"), "--trials", "2", "--seed", "1", "--plain",
             "--device", "0,0");
     assert_ok(&r);
     // Once: the children have been told.
-    assert_told(b, r.err, "SIGABRT");
+    assert_int_equal(count_told(b, r.err), 1);
 }
 
 static void test_lookup(void **state)
@@ -112,18 +120,24 @@ static void test_hanging(void **state)
     struct box *b = *state;
     const char *sound = RUN(b, "devices", "--json").out;
     add_driver(b, "TILEWALK_HANGING_DRIVER");
-    box_set(b, "TILEWALK_DRIVER_SECONDS", PATIENT);
-    struct result r = RUN(b, "devices", "--json");
+    // Sound drivers are left out too where a busy machine gives them less than these seconds.
+    static const char *const patience[] = {"6", "10"}; // which are told of after five
+    struct result r = {0};
+    int i = -1;
+    do {
+        box_set(b, "TILEWALK_DRIVER_SECONDS", patience[++i]);
+        r = RUN(b, "devices", "--json");
+    } while (i < 1 && strcmp(r.out, sound) != 0);
     assert_ok(&r);
     assert_string_equal(r.out, sound);
     // What is waited for, while it is: together with the others, and alone.
     static const char waiting[] = "warning: waiting for Vulkan drivers to list their devices\n";
     const char *told = r.err;
-    for (int i = 0; i < 2; i++) {
+    for (int k = 0; k < 2; k++) {
         assert_non_null(strstr(told, waiting));
         told = strstr(told, waiting) + strlen(waiting);
     }
-    assert_told(b, told, PATIENT " s");
+    assert_told(b, told, arena_printf(&b->arena, " %s s", patience[i]));
 }
 
 // Which the loader would wait for.
@@ -139,7 +153,8 @@ static void test_pipe(void **state)
     assert_told(b, r.err, "it is not a regular file");
     use_only(b, file);
     r = RUN(b, "devices");
-    assert_refused(&r, 1, "no devices:", NULL);
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "no devices:");
 }
 
 static void test_no_other(void **state)
@@ -157,7 +172,8 @@ static void test_no_other(void **state)
     assert_ok(&r);
     assert_true(is_null(json_of(b, r.out), "device"));
     r = RUN(b, "tune", flow_path(b, "small.lua"));
-    assert_refused(&r, 1, "SIGABRT", NULL);
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "SIGABRT");
 }
 
 // Nor any part of one: the first thing that Mesa's CPU driver needs is LLVM.
