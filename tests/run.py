@@ -179,10 +179,10 @@ class Runner:
                          tuple(n for d in t["depends"] for n in files[d])) for t in json.load(f)]
 
     def build(self, build, runs):
-        """The programs that the runs need, and no others."""
+        """The programs that the runs need, and no others; without runs, all there are."""
         begun = time.monotonic()
         targets = sorted({n for r in runs for n in r.test.targets})
-        print(f"== build {FOLDERS[build]}: {len(targets)} programs and libraries", flush=True)
+        print(f"== build {FOLDERS[build]}: {f'{len(targets)} programs and libraries' if runs else 'all'}", flush=True)
         done = subprocess.run(["ninja", "--quiet", "-C", self.configure(build), *targets], env=self.environment(build))
         self.steps.append(Step(f"build {FOLDERS[build]}", time.monotonic() - begun, 0, int(done.returncode != 0), 0))
         if build == "sanitized":
@@ -421,6 +421,7 @@ def check(runner, words):
     else:
         print(f"== the default runs, and part {number} of the rest ({by}); again: ./dev test --sample {number}", flush=True)
         mine = part(tests, number)
+        runner.build("plain", [])  # what no test of this commit needs compiles, too
         for build in BUILDS:  # one build of both, so that nothing is linked twice
             runner.run(build, [r for r in default_runs(tests) + mine if isinstance(r, Run) and r.build == build], build)
         for c in mine:

@@ -48,7 +48,7 @@ static void strike_run(struct attempt *a, const struct running *r)
     kill(r->pid, SIGCONT);
 }
 
-static int64_t stored_trials(struct attempt *a)
+static int64_t attempt_trials(struct attempt *a)
 {
     const cJSON *session = listed_session(a->box, 1);
     return session ? (int64_t)number_of(session, "trials") : 0;
@@ -62,7 +62,7 @@ static bool was_struck(int code)
 // One that comes to its end is left alone. False: this one did.
 static bool blow(struct attempt *a, const struct run *run)
 {
-    int64_t before = stored_trials(a);
+    int64_t before = attempt_trials(a);
     bool at_point = below(a, 3) == 0;
     if (at_point) {
         const char *point = PICK(a, points);
@@ -76,7 +76,7 @@ static bool blow(struct attempt *a, const struct run *run)
     struct result result = finish(a->box, r);
     if (!was_struck(result.code))
         fail_msg("exit code %d: %.300s", result.code, result.err);
-    int64_t after = stored_trials(a), said = count_trials(result.out);
+    int64_t after = attempt_trials(a), said = count_trials(result.out);
     if (after < before + said)
         fail_msg("lost trials: %" PRId64 " of %" PRId64 " + %" PRId64, after, before, said);
     return result.code != 0;
