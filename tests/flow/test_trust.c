@@ -12,16 +12,15 @@ static void one_slow_sample_hides_no_winner(void **state)
                           "4", "--workers", "1", "--json", "--fault", "slow@run:*");
     assert_ok(&r);
     struct events e = events_of(b, r.out);
-    assert_int_equal(count_events(&e, "trial"), 4);
+    int trials = 0;
     for (int i = 0; i < e.count; i++) {
-        // Of the others a busy machine may make one slower than the one before it, twenty times as
-        // slow as all of them it cannot make the last.
-        if (strcmp(text_of(e.line[i], "event"), "trial") != 0 ||
-            strcmp(text_of(member(e.line[i], "config"), "work"), "least") != 0)
+        if (strcmp(text_of(e.line[i], "event"), "trial") != 0)
             continue;
         assert_true(cJSON_IsFalse(member(e.line[i], "early_stopped")));
         assert_true(cJSON_GetArraySize(member(e.line[i], "samples")) >= 2);
+        trials++;
     }
+    assert_int_equal(trials, 4);
     const cJSON *best = member(end_event(&e), "best");
     assert_string_equal(text_of(member(best, "config"), "work"), "least");
 }
