@@ -121,8 +121,10 @@ static void test_closes_only_between_members(void **state)
         bool closed = check(&c, texts[i].text);
         assert_int_equal(closed, texts[i].unclosed > 0);
         assert_int_equal(c.source.unclosed, texts[i].unclosed);
-        if (closed) // it is JSON now
+        if (closed) { // it is JSON now
+            assert_int_equal(c.source.length, strlen(c.text));
             assert_true(check(&again, c.text));
+        }
     }
 }
 
