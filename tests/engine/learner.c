@@ -103,6 +103,12 @@ static enum ask ask(struct strategy *base, struct config *out)
     return ASK_NEW;
 }
 
+static void took(struct strategy *base, const struct config *c, double seconds)
+{
+    (void)base, (void)c;
+    atomic_store(&learner.took_s, atomic_load(&learner.took_s) + seconds);
+}
+
 static void tell(struct strategy *base, const struct config *c, enum outcome o, double fitness)
 {
     struct state *s = (struct state *)base;
@@ -153,6 +159,7 @@ static const struct strategy_kind kind = {
     .learns = LEARNS_ALL,
     .create = create,
     .ask = ask,
+    .took = took,
     .tell = tell,
     .wait_fd = wait_fd,
     .take_refit = take_refit,

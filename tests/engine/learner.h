@@ -14,6 +14,7 @@ struct learner_control {
     atomic_int started; // number of the latest fit
     atomic_int stopped; // fits that were asked to end early
     atomic_int asked;   // configurations given
+    _Atomic double took_s; // what it was told that trials took, in all
 };
 extern struct learner_control learner;
 

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <poll.h>
+#include <sqlite3.h>
 
 enum { TRIALS = 40 };
 
@@ -155,6 +156,23 @@ static struct visitor begin(struct run *r, const struct session_options *o)
     return v;
 }
 
+// One that goes on hears of each trial what compiling, its pipeline and measuring took together.
+static void what_trials_took_is_told_again(void **state)
+{
+    struct run *r = *state;
+    struct session_options o = run_options(TRIALS);
+    int64_t id = run_tune(r, &o);
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(r->path, &db), SQLITE_OK);
+    const char *sql = "UPDATE trial SET compile_s = 1, pipeline_s = 2, device_s = 4";
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    atomic_store(&learner.took_s, 0);
+    run_resume(r, id,
+               TRIALS + LEARNER_BATCH); // the new ones, which are made up, take next to nothing
+    assert_int_equal((int)atomic_load(&learner.took_s), 7 * TRIALS);
+}
+
 static void a_pause_does_not_wait_for_a_fit(void **state)
 {
     struct run *r = *state;
@@ -223,6 +241,7 @@ TEST_GROUP(model)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_fit_is_recorded_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_trials_took_is_told_again, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pause_does_not_wait_for_a_fit, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupt_ends_a_fit, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stop_does_not_wait_for_the_replay, setup, teardown),
