@@ -183,10 +183,12 @@ static void test_samples_are_per_run(void **state)
     t.batch_s = 0.2;
     t.submit_s = 1;
     struct gpu_samples many = measure(f, f->light, &t, 0);
-    assert_true(many.repeats >= 16);
+    assert_true(many.repeats >= 64);
     double ratio = gpu_robust_seconds(&cpu, many.seconds, many.count) /
                    gpu_robust_seconds(&cpu, single.seconds, single.count);
-    if (!(ratio < 8)) // less than 1 where submitting costs something
+    // Less than 1 where submitting costs something, and several where others use the processor in the
+    // middle of a long submission. Undivided samples would show about the number of repeats.
+    if (!(ratio < many.repeats / 4.0))
         fail_msg("ratio %g with %d repeats", ratio, many.repeats);
 }
 
