@@ -1,7 +1,7 @@
 #include "ui.h"
 
 #include "app.h"
-#include "base/fail.h"
+#include "base/err.h"
 #include "base/file.h"
 #include "base/shown.h"
 #include "editor.h"

@@ -1,7 +1,20 @@
 #include "base/err.h"
 
+#include "base/shown.h"
+
 #include <stdarg.h>
 #include <stdio.h>
+
+int fail_with(const struct err *e, int code)
+{
+    char text[1400];
+    struct str line = {0};
+    fflush(stdout);
+    shown_add(&line, err_format(e, text, sizeof text));
+    fprintf(stderr, "tilewalk: %s\n", str_text(&line));
+    str_finish(&line);
+    return e->usage ? EXIT_USAGE : code;
+}
 
 static void set(struct err *e, bool usage, const char *format, va_list args)
 {

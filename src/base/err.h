@@ -37,4 +37,20 @@ bool err_prefix(struct err *e, const char *format, ...) ERR_PRINTF(2, 3);
 // Writes `file:line: text`, `file: text` or `text` into `out`; always terminated. Returns `out`.
 char *err_format(const struct err *e, char *out, size_t size);
 
+// How the program says that it failed, and what it ends with.
+
+// Frozen: scripts depend on them.
+enum exit_code {
+    EXIT_OK = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_NOTHING_VALID = 3,
+    EXIT_HUP = 129,
+    EXIT_INT = 130,
+    EXIT_TERM = 143
+};
+
+// Prints `tilewalk: text` on stderr and returns `code`, or EXIT_USAGE for an error of usage.
+int fail_with(const struct err *e, int code);
+
 #endif

@@ -1,5 +1,5 @@
 // The few things POSIX cannot do: child processes that cannot outlive us, anonymous shared memory,
-// limits, clocks. All Linux calls of tilewalk are in os_linux.c and, of children, os_child.c; those
+// limits, clocks. All Linux calls of tilewalk are in os.c; those
 // of a sandbox are in sandbox.c.
 //
 //     struct child worker = {0};

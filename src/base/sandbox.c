@@ -1,4 +1,4 @@
-#define _GNU_SOURCE // the Linux calls of a sandbox are here; all others are in os_linux.c
+#define _GNU_SOURCE // the Linux calls of a sandbox are here; all others are in os.c
 #include "base/sandbox.h"
 
 #include "base/mem.h"

@@ -6,7 +6,7 @@
 #ifndef TILEWALK_CLI_COMMAND_H
 #define TILEWALK_CLI_COMMAND_H
 
-#include "base/fail.h"
+#include "base/err.h"
 
 #include <stdbool.h>
 #include <stdint.h>
