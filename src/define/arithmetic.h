@@ -4,7 +4,7 @@
 #define TILEWALK_DEFINE_ARITHMETIC_H
 
 #include "define/definition.h"
-#include "space/half.h"
+#include "space/element.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #define TILEWALK_DEFINE_PRODUCT_H
 
 #include "define/definition.h"
-#include "space/matrix.h"
+#include "space/limits.h"
 
 // Axes of space: those that both factors have, or none, and those of one alone.
 enum product_side { PRODUCT_BATCH, PRODUCT_ROWS, PRODUCT_COLUMNS, PRODUCT_SIDES };

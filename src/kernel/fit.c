@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "kernel/disassemble.h"
 #include "kernel/enumerants.h"
-#include "space/half.h"
+#include "space/element.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 
 #include "base/str.h"
 #include "base/times.h"
-#include "space/half.h"
+#include "space/element.h"
 
 #include <math.h>
 #include <stdio.h>

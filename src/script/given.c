@@ -4,7 +4,7 @@
 #include "script/order.h"
 #include "script/state.h"
 
-#include "space/half.h"
+#include "space/element.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,351 @@
 // What surrounds products and convolutions in networks: softmax, functions of single elements,
 // copies, normalisation across channels.
+
+#include "base/times.h"
 #include "space/operation_kinds.h"
+
+// What only moves elements: concatenation, and reading in another order (transposing, slicing,
+// repeating).
+
+#define MOVE_TYPES                                                                                 \
+    {                                                                                              \
+        "type", (const char *const[]){"f32", "f16", NULL}, true                                    \
+    }
+
+enum { MOST_PARTS = 4 };
+static const char *const part_names[MOST_PARTS] = {"first", "second", "third", "fourth"};
+static const char *const part_tensors[MOST_PARTS] = {"A", "B", "C", "D"};
+
+static int64_t concat_columns(const struct operation *o)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < MOST_PARTS; i++)
+        sum += operation_size(o, part_names[i]);
+    return sum;
+}
+
+static double concat_flop(const struct operation *o)
+{
+    return (double)operation_size(o, "rows") * (double)concat_columns(o);
+}
+
+static bool concat_complete(struct operation *o, struct err *e)
+{
+    return operation_size(o, "third") > 0 || operation_size(o, "fourth") == 0 ||
+           err_set(e, "concat: there is a fourth part, and no third one");
+}
+
+static int concat_tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS])
+{
+    int64_t rows = operation_size(o, "rows");
+    int count = 0;
+    for (; count < MOST_PARTS && operation_size(o, part_names[count]) > 0; count++) {
+        const int64_t size[2] = {rows, operation_size(o, part_names[count])};
+        out[count] = tensor_packed(part_tensors[count], operation_element(o), 2, size);
+    }
+    const int64_t all[2] = {rows, concat_columns(o)};
+    out[count] = tensor_packed("Y", operation_element(o), 2, all);
+    return count + 1;
+}
+
+const struct operation_kind operation_concat = {
+    .name = "concat",
+    .help = "rows of up to four matrices, one behind the other",
+    .sizes =
+        (const struct operation_size[]){
+            {"rows", SIZE_REQUIRED, 1},
+            {"first", SIZE_REQUIRED, 1},
+            {"second", SIZE_REQUIRED, 1},
+            {"third", 0, 0},
+            {"fourth", 0, 0},
+            {NULL, 0, 0},
+        },
+    .derived = (const struct operation_derived[]){{"columns", concat_columns}, {NULL, NULL}},
+    .choices = (const struct operation_choice[]){MOVE_TYPES, {NULL, NULL, false}},
+    .flop = concat_flop,
+    .work = operation_moved,
+    .complete = concat_complete,
+    .tensors = concat_tensors,
+};
+
+// --- strided ---
+
+enum { MOST_AXES = 4 };
+static const char *const axis_sizes[MOST_AXES] = {"n1", "n2", "n3", "n4"};
+static const char *const axis_strides[MOST_AXES] = {"s1", "s2", "s3", "s4"};
+
+static double strided_flop(const struct operation *o)
+{
+    double count = 1;
+    for (int i = 0; i < MOST_AXES; i++)
+        count *= (double)operation_size(o, axis_sizes[i]);
+    return count;
+}
+
+// That the last element read is one of X.
+static bool strided_complete(struct operation *o, struct err *e)
+{
+    int64_t last = operation_size(o, "offset");
+    for (int i = 0; i < MOST_AXES; i++) {
+        int64_t far =
+            times_signed(operation_size(o, axis_sizes[i]) - 1, operation_size(o, axis_strides[i]));
+        last = far > INT64_MAX - last ? INT64_MAX : last + far;
+    }
+    return last < operation_size(o, "count") ||
+           err_set(e, "strided: it reads behind the end of X (count is too small)");
+}
+
+static struct workload strided_work(const struct operation *o)
+{
+    return (struct workload){2 * strided_flop(o) * element_bytes(operation_element(o)), WORK_BYTES};
+}
+
+static int strided_tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS])
+{
+    int64_t count = operation_size(o, "count"), size[MOST_AXES];
+    for (int i = 0; i < MOST_AXES; i++)
+        size[i] = operation_size(o, axis_sizes[i]);
+    out[0] = tensor_packed("X", operation_element(o), 1, &count);
+    out[1] = tensor_packed("Y", operation_element(o), MOST_AXES, size);
+    return 2;
+}
+
+const struct operation_kind operation_strided = {
+    .name = "strided",
+    .help = "Y[i,j,k,l] = X[offset + i s1 + j s2 + k s3 + l s4]: transposed, sliced, repeated",
+    .sizes =
+        (const struct operation_size[]){
+            {"count", SIZE_REQUIRED, 1},
+            {"n1", 1, 1},
+            {"n2", 1, 1},
+            {"n3", 1, 1},
+            {"n4", SIZE_REQUIRED, 1},
+            {"s1", 0, 0},
+            {"s2", 0, 0},
+            {"s3", 0, 0},
+            {"s4", 1, 0},
+            {"offset", 0, 0},
+            {NULL, 0, 0},
+        },
+    .choices = (const struct operation_choice[]){MOVE_TYPES, {NULL, NULL, false}},
+    .flop = strided_flop,
+    .work = strided_work,
+    .complete = strided_complete,
+    .tensors = strided_tensors,
+};
+
+// Max and average pooling: of each window of an image, channel by channel, one number.
+
+#define POOL_CHOICES                                                                               \
+    {"type", (const char *const[]){"f32", "f16", NULL}, true},                                     \
+    {                                                                                              \
+        "layout", (const char *const[]){"nchw", "nhwc", NULL}, true                                \
+    }
+
+static int64_t pooled(const struct operation *o, const char *size)
+{
+    int64_t padded =
+        operation_size(o, size) + 2 * operation_size(o, "padding") + operation_size(o, "extra");
+    return (padded - operation_size(o, "window")) / operation_size(o, "stride") + 1;
+}
+
+static int64_t out_height(const struct operation *o)
+{
+    return pooled(o, "height");
+}
+
+static int64_t out_width(const struct operation *o)
+{
+    return pooled(o, "width");
+}
+
+static double pool_flop(const struct operation *o)
+{
+    double window = (double)operation_size(o, "window");
+    return (double)operation_size(o, "batch") * (double)operation_size(o, "channels") *
+           (double)out_height(o) * (double)out_width(o) * window * window;
+}
+
+// Every window meets the image: there is no number for one that does not.
+static bool pool_complete(struct operation *o, struct err *e)
+{
+    int64_t window = operation_size(o, "window"), padding = operation_size(o, "padding");
+    int64_t extra = operation_size(o, "extra");
+    if (padding >= window)
+        return err_set(e, "%s: the padding is not smaller than the window", o->kind->name);
+    if (window > operation_size(o, "height") + 2 * padding + extra ||
+        window > operation_size(o, "width") + 2 * padding + extra)
+        return err_set(e, "%s: the window is larger than the padded image", o->kind->name);
+    int64_t reach = operation_size(o, "stride");
+    if ((out_height(o) - 1) * reach - padding >= operation_size(o, "height") ||
+        (out_width(o) - 1) * reach - padding >= operation_size(o, "width"))
+        return err_set(e, "%s: a window lies outside of the image (extra is too much)",
+                       o->kind->name);
+    return true;
+}
+
+static int pool_tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS])
+{
+    int64_t batch = operation_size(o, "batch"), channels = operation_size(o, "channels");
+    const int64_t x[4] = {batch, channels, operation_size(o, "height"), operation_size(o, "width")};
+    const int64_t y[4] = {batch, channels, out_height(o), out_width(o)};
+    out[0] = tensor_image(o, "X", operation_element(o), x);
+    out[1] = tensor_image(o, "Y", operation_element(o), y);
+    return 2;
+}
+
+static const struct operation_size sizes[] = {
+    {"batch", SIZE_REQUIRED, 1},
+    {"channels", SIZE_REQUIRED, 1},
+    {"height", SIZE_REQUIRED, 1},
+    {"width", SIZE_REQUIRED, 1},
+    {"window", SIZE_REQUIRED, 1},
+    {"stride", 1, 1},
+    {"padding", 0, 0},
+    {"extra", 0, 0}, // more rows and columns of padding behind the image than before it
+    {NULL, 0, 0},
+};
+
+static const struct operation_derived derived[] = {
+    {"out_height", out_height}, {"out_width", out_width}, {NULL, NULL}};
+
+const struct operation_kind operation_max_pool = {
+    .name = "max_pool",
+    .help = "the largest number of each square window (padding is left out)",
+    .sizes = sizes,
+    .derived = derived,
+    .choices = (const struct operation_choice[]){POOL_CHOICES, {NULL, NULL, false}},
+    .flop = pool_flop,
+    .work = operation_moved,
+    .complete = pool_complete,
+    .tensors = pool_tensors,
+};
+
+const struct operation_kind operation_avg_pool = {
+    .name = "avg_pool",
+    .help = "the mean of each square window: of what is inside the image, or with zeros around it",
+    .sizes = sizes,
+    .derived = derived,
+    .choices =
+        (const struct operation_choice[]){
+            POOL_CHOICES,
+            {"divisor", (const char *const[]){"inside", "window", NULL}, false},
+            {NULL, NULL, false},
+        },
+    .flop = pool_flop,
+    .work = operation_moved,
+    .complete = pool_complete,
+    .tensors = pool_tensors,
+};
+
+// Tensors: elements of a type, and where they lie.
+
+static const struct {
+    const char *name;
+    int bytes;
+} elements[ELEMENT_COUNT] = {
+    [ELEMENT_F32] = {"f32", 4},
+    [ELEMENT_F16] = {"f16", 2},
+    [ELEMENT_I8] = {"i8", 1},
+    [ELEMENT_I32] = {"i32", 4},
+};
+
+const char *element_name(enum element e)
+{
+    return elements[e].name;
+}
+
+int element_bytes(enum element e)
+{
+    return elements[e].bytes;
+}
+
+int64_t tensor_count(const struct tensor *t)
+{
+    int64_t count = 1;
+    for (int d = 0; d < t->rank; d++)
+        count = times_signed(count, t->size[d]);
+    return count;
+}
+
+int64_t tensor_extent(const struct tensor *t)
+{
+    int64_t extent = 1;
+    for (int d = 0; d < t->rank; d++) {
+        int64_t here = times_signed(t->size[d], t->stride[d]);
+        extent = here > extent ? here : extent;
+    }
+    return extent;
+}
+
+uint64_t tensor_bytes(const struct tensor *t)
+{
+    uint64_t count = (uint64_t)tensor_extent(t), bytes = (uint64_t)elements[t->element].bytes;
+    return count > (UINT64_MAX - 3) / bytes ? UINT64_MAX - 3 : (count * bytes + 3) / 4 * 4;
+}
+
+int64_t tensor_lines(const struct tensor *t)
+{
+    return tensor_count(t) / t->size[t->rank - 1];
+}
+
+int64_t tensor_line(const struct tensor *t, int64_t line)
+{
+    int64_t offset = 0;
+    for (int d = t->rank - 2; d >= 0; d--) {
+        offset += line % t->size[d] * t->stride[d];
+        line /= t->size[d];
+    }
+    return offset;
+}
+
+// The dimension with the largest stride below `limit`, -1 for none.
+static int next_stride(const struct tensor *t, int64_t limit)
+{
+    int found = -1;
+    for (int d = 0; d < t->rank; d++)
+        if (t->stride[d] < limit && (found < 0 || t->stride[d] > t->stride[found]))
+            found = d;
+    return found;
+}
+
+// From the largest stride to the smallest: since elements do not share places, each dimension's
+// index is what division leaves. Dimensions of one element may have any stride and say nothing.
+bool tensor_has(const struct tensor *t, int64_t offset)
+{
+    int64_t limit = INT64_MAX;
+    for (int d; (d = next_stride(t, limit)) >= 0; limit = t->stride[d]) {
+        int64_t size = 1; // of dimensions with equal strides at most one has more than one element
+        for (int k = 0; k < t->rank; k++)
+            if (t->stride[k] == t->stride[d] && t->size[k] > size)
+                size = t->size[k];
+        if (size > 1 && offset / t->stride[d] >= size)
+            return false;
+        if (size > 1)
+            offset %= t->stride[d];
+    }
+    return offset == 0;
+}
+
+struct tensor tensor_packed(const char *name, enum element element, int rank, const int64_t *size)
+{
+    struct tensor t = {.name = name, .element = element, .rank = rank};
+    int64_t stride = 1;
+    for (int d = rank - 1; d >= 0; d--) {
+        t.size[d] = size[d];
+        t.stride[d] = stride;
+        stride = times_signed(stride, size[d]);
+    }
+    return t;
+}
+
+struct tensor tensor_image(const struct operation *o, const char *name, enum element element,
+                           const int64_t size[4])
+{
+    bool channels_last = operation_chooses(o, "layout", "nhwc");
+    const int64_t last[4] = {size[0], size[2], size[3], size[1]};
+    return tensor_packed(name, element, 4, channels_last ? last : size);
+}
 
 #define TYPES                                                                                      \
     {                                                                                              \

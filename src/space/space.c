@@ -1,10 +1,147 @@
 #include "space/space.h"
 
+#include "base/json.h"
+
 #include <assert.h>
 #include <gmp.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool config_equal(const struct config *a, const struct config *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+uint64_t config_hash(const struct config *c)
+{
+    return hash_bytes(c, sizeof *c);
+}
+
+void config_add_json(const struct space *s, const struct config *c, struct str *out)
+{
+    struct json_writer w = json_begin(out);
+    for (int i = 0; i < s->param_count; i++) {
+        if (!space_is_live(s, c, i))
+            continue;
+        json_add_name(&w, s->param[i].name);
+        param_add_json(&s->param[i], c->slot + s->param[i].offset, out);
+    }
+    json_end(&w);
+}
+
+void config_add_key(const struct space *s, const struct config *c, struct str *out)
+{
+    for (int i = 0; i < s->slots; i++) {
+        str_add(out, i > 0 ? "," : "");
+        str_add_int(out, c->slot[i]);
+    }
+}
+
+// Reads exactly `count` numbers between commas; cuts `text` up.
+static bool read_slots(char *text, int count, int32_t *slot)
+{
+    for (int i = 0; i < count; i++) {
+        char *comma = strchr(text, ',');
+        if (!comma != (i == count - 1))
+            return false;
+        if (comma)
+            *comma = '\0';
+        int64_t number;
+        if (!str_to_int(text, INT32_MIN, INT32_MAX, &number))
+            return false;
+        slot[i] = (int32_t)number;
+        text = comma ? comma + 1 : NULL;
+    }
+    return true;
+}
+
+bool config_parse_key(const struct space *s, const char *key, struct config *out, struct err *e)
+{
+    *out = (struct config){0};
+    char *text = mem_strdup(key);
+    bool read = read_slots(text, s->slots, out->slot);
+    free(text);
+    if (!read)
+        return err_set(e, "configuration '%s' is not %d numbers joined by commas", key, s->slots);
+    for (int i = 0; i < s->param_count; i++)
+        if (!param_valid(&s->param[i], out->slot + s->param[i].offset))
+            return err_set(e, "configuration '%s' is not a point of space '%s': see parameter '%s'",
+                           key, s->name, s->param[i].name);
+    return true;
+}
+
+static size_t row_bytes(const struct config_set *s)
+{
+    return (size_t)s->slots * sizeof *s->row;
+}
+
+static int32_t *row_of(const struct config_set *s, int index)
+{
+    return s->row + (size_t)index * (size_t)s->slots;
+}
+
+// The bucket that holds `row`, or the empty one where it belongs. There is always an empty one.
+static int *bucket_of(const struct config_set *s, const int32_t *row)
+{
+    size_t mask = (size_t)s->buckets - 1; // a power of two
+    for (size_t b = hash_bytes(row, row_bytes(s)) & mask;; b = (b + 1) & mask) {
+        int held = s->bucket[b];
+        if (held == 0 || memcmp(row_of(s, held - 1), row, row_bytes(s)) == 0)
+            return &s->bucket[b];
+    }
+}
+
+static void grow_buckets(struct config_set *s)
+{
+    assert(s->buckets <= INT_MAX / 4);
+    s->buckets = s->buckets ? 2 * s->buckets : 64;
+    free(s->bucket);
+    s->bucket = mem_zero((size_t)s->buckets, sizeof *s->bucket);
+    for (int i = 0; i < s->count; i++)
+        *bucket_of(s, row_of(s, i)) = i + 1;
+}
+
+int config_set_find(const struct config_set *s, const struct config *c)
+{
+    return s->count ? *bucket_of(s, c->slot) - 1 : -1;
+}
+
+int config_set_add(struct config_set *s, const struct config *c, bool *was_new)
+{
+    assert(s->slots > 0);
+    if (2 * (s->count + 1) > s->buckets) // at most half full
+        grow_buckets(s);
+    int *bucket = bucket_of(s, c->slot);
+    bool is_new = *bucket == 0;
+    if (was_new)
+        *was_new = is_new;
+    if (is_new) {
+        if (s->count == s->capacity) {
+            s->capacity = s->capacity ? 2 * s->capacity : 32;
+            s->row = mem_resize(s->row, (size_t)s->capacity, row_bytes(s));
+        }
+        memcpy(row_of(s, s->count), c->slot, row_bytes(s));
+        *bucket = ++s->count;
+    }
+    return *bucket - 1;
+}
+
+void config_set_get(const struct config_set *s, int index, struct config *out)
+{
+    assert(index >= 0 && index < s->count);
+    *out = (struct config){0};
+    memcpy(out->slot, row_of(s, index), row_bytes(s));
+}
+
+void config_set_finish(struct config_set *s)
+{
+    free(s->row);
+    free(s->bucket);
+    *s = (struct config_set){.slots = s->slots};
+}
 
 struct space *space_create(const char *name)
 {

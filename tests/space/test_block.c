@@ -1,9 +1,8 @@
 // Blocks of quantised weights: where each part lies, what quantising keeps, what is exact.
 #include "group.h"
 
-#include "space/block.h"
+#include "space/custom_operation.h"
 #include "space/element.h"
-#include "space/half.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // Formulas of a configuration: each operation against what it says, sharing, what is simplified.
 #include "group.h"
-#include "space/formula.h"
+#include "space/nest.h"
 #include "spaces.h"
 
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #include "group.h"
 
 #include "base/mem.h"
-#include "space/matrix.h"
+#include "space/limits.h"
 
 #include <stddef.h>
 #include <string.h>

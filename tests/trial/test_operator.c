@@ -1,7 +1,7 @@
 #include "group.h"
 #include "wording.h"
 
-#include "space/half.h"
+#include "space/element.h"
 #include "trial/operator.h"
 #include "trial/shared.h"
 

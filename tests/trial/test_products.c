@@ -2,7 +2,7 @@
 // tolerances let pass and what they do not.
 #include "case.h"
 #include "group.h"
-#include "space/half.h"
+#include "space/element.h"
 
 #include "base/mem.h"
 
