@@ -5,7 +5,7 @@
 #include "cli/common.h"
 #include "cli/confine.h"
 #include "engine/devices.h"
-#include "record/pack.h"
+#include "record/unpack.h"
 
 #include <ctype.h>
 #include <errno.h>

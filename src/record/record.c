@@ -2,11 +2,257 @@
 
 #include "base/file.h"
 #include "base/median.h"
+#include "record/flat.h"
+#include "record/format.h"
+#include "record/unpack.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+// Conditions against what is recorded.
+
+#define MOST_POINTS (UINT64_C(1) << 28)
+
+// For each parameter of the recording: which one of the rules it is, and where its values are
+// there (-1: not declared there).
+struct mapping {
+    const struct param *to[SPACE_MAX_PARAMS]; // NULL: a constant that the rules do not know
+    int32_t *slot[SPACE_MAX_PARAMS];
+};
+
+static bool same_value(const struct param *a, int i, const struct param *b, int j)
+{
+    if (a->label && b->label)
+        return str_equal(a->label[i], b->label[j]);
+    return a->number && b->number && a->number[i] == b->number[j];
+}
+
+static int32_t find_value(const struct param *from, int i, const struct param *to)
+{
+    for (int j = 0; j < to->count; j++)
+        if (same_value(from, i, to, j))
+            return j;
+    return -1;
+}
+
+static bool is_listed(const struct param *p)
+{
+    return p->kind != PARAM_FACTORIZATION && p->kind != PARAM_PERMUTATION;
+}
+
+static bool map_param(const struct param *from, const struct param *to, int32_t **slot,
+                      struct err *e)
+{
+    if (!to)
+        return from->size == 1 ||
+               err_set(e, "the conditions' file does not declare parameter '%s'", from->name);
+    if (!is_listed(from) || !is_listed(to))
+        return err_set(e, "parameter '%s' is no list of values", from->name);
+    *slot = mem_alloc((size_t)from->count * sizeof **slot);
+    for (int i = 0; i < from->count; i++)
+        (*slot)[i] = find_value(from, i, to);
+    return true;
+}
+
+static bool make_mapping(const struct space *from, const struct space *to, struct mapping *m,
+                         struct err *e)
+{
+    *m = (struct mapping){0};
+    for (int i = 0; i < from->param_count; i++) {
+        m->to[i] = space_find(to, from->param[i].name);
+        if (!map_param(&from->param[i], m->to[i], &m->slot[i], e))
+            return false;
+    }
+    for (int i = 0; i < to->param_count; i++)
+        if (to->param[i].size != 1 && !space_find(from, to->param[i].name))
+            return err_set(e, "the recording has no parameter '%s'", to->param[i].name);
+    return true;
+}
+
+static void release(const struct space *from, struct mapping *m)
+{
+    for (int i = 0; i < from->param_count; i++)
+        free(m->slot[i]);
+}
+
+// Into the rules' space; false: a value is not declared there.
+static bool translate(const struct space *from, const struct mapping *m, const struct config *c,
+                      struct config *out)
+{
+    *out = (struct config){0}; // constants that only the rules have: their only value
+    for (int i = 0; i < from->param_count; i++) {
+        if (!m->to[i])
+            continue;
+        int32_t slot = m->slot[i][c->slot[from->param[i].offset]];
+        if (slot < 0)
+            return false;
+        out->slot[m->to[i]->offset] = slot;
+    }
+    return true;
+}
+
+static bool look_at(const struct recording *r, const struct space *rules, const struct mapping *m,
+                    const struct config *c, struct record_agreement *out, struct err *e)
+{
+    struct config there;
+    struct verdict verdict = {.legal = false};
+    if (translate(r->space, m, c, &there) && !space_judge(rules, NULL, &there, &verdict, e))
+        return false;
+    bool recorded = recording_find(r, c) != NULL;
+    out->points++;
+    out->legal += verdict.legal;
+    out->legal_absent += verdict.legal && !recorded;
+    out->illegal_record += !verdict.legal && recorded;
+    if (verdict.legal != recorded)
+        out->example = *c;
+    return true;
+}
+
+bool recording_check(const struct recording *r, const struct space *rules,
+                     struct record_agreement *out, struct err *e)
+{
+    struct mapping m;
+    *out = (struct record_agreement){0};
+    if (r->space->size > MOST_POINTS)
+        return err_set(e, "a space of %s points is too large to look at all of them",
+                       r->space->size_text);
+    bool ok = make_mapping(r->space, rules, &m, e);
+    for (uint64_t i = 0; ok && i < r->space->size; i++) {
+        struct config c;
+        space_point(r->space, i, &c);
+        ok = look_at(r, rules, &m, &c, out, e);
+    }
+    release(r->space, &m);
+    return ok;
+}
+
+// T4 comes last of those with results: the other two say more of themselves.
+static const struct format *const formats[] = {
+    &format_tilewalk, &format_kernel_tuner, &format_clblast, &format_ktt, &format_t4, &format_t1,
+};
+enum { FORMATS = sizeof formats / sizeof *formats, NEEDS = 2 };
+
+static const struct format *recognise(struct json root)
+{
+    bool has[FORMATS][NEEDS] = {{false}};
+    for (struct json_walk w = json_walk(root); json_next(&w);)
+        for (int f = 0; f < FORMATS; f++)
+            for (int i = 0; i < NEEDS; i++)
+                has[f][i] |= formats[f]->members[i] && json_is(w.key, formats[f]->members[i]);
+    for (int f = 0; f < FORMATS; f++)
+        if (has[f][0] && (has[f][1] || !formats[f]->members[1]))
+            return formats[f];
+    return NULL;
+}
+
+// A file that ended early is fine when it ended inside the member that its format leaves open.
+static bool may_be_open(const struct format *f, struct json root)
+{
+    bool last = false;
+    for (struct json_walk w = json_walk(root); f && f->open && json_next(&w);)
+        last = json_is(w.key, f->open);
+    return last;
+}
+
+static bool unknown(const char *path, struct json root, struct err *e)
+{
+    struct str known = {0};
+    for (int f = 0; f < FORMATS; f++)
+        str_printf(&known, "%s%s", f ? ", " : "", formats[f]->what);
+    err_at(e, path, root.line, "not a recording (known are: %s)", str_text(&known));
+    str_finish(&known);
+    return false;
+}
+
+static bool is_object(const struct json_source *s, struct err *e)
+{
+    const char *first = s->text + strspn(s->text, " \t\r\n");
+    return *first == '{' || err_at(e, s->path, 1, "not a recording: it is %s",
+                                   s->length == 0  ? "empty"
+                                   : *first == '[' ? "a JSON list, not an object"
+                                                   : "neither JSON nor gzip nor xz, whatever its "
+                                                     "name says");
+}
+
+static bool read_text(struct json_source *s, struct recording **out, struct err *e)
+{
+    struct json root;
+    if (!is_object(s, e) || !json_check(s, &root, e))
+        return false;
+    const struct format *f = recognise(root);
+    if (s->unclosed && !may_be_open(f, root))
+        return err_at(e, s->path, s->unclosed, "broken JSON: the file ends early (is it cut off?)");
+    if (!f)
+        return unknown(s->path, root, e);
+    struct recording *r = recording_create(s->path, f->name);
+    if (!f->read(r, root, e)) {
+        recording_destroy(r);
+        return false;
+    }
+    *out = r;
+    return true;
+}
+
+bool recording_read(const char *path, struct recording **out, struct err *e)
+{
+    struct json_source s = {.path = path};
+    char *text;
+    if (!unpack_file(path, &unpack_standard, &text, &s.length, e))
+        return false;
+    s.text = text;
+    s.room = text + s.length;
+    bool ok = read_text(&s, out, e);
+    free(text);
+    return ok;
+}
+
+static const struct format *const written[] = {&format_tilewalk, &format_kernel_tuner, &format_t4};
+
+static const struct format *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+        if (str_equal(written[i]->name, name))
+            return written[i];
+    return NULL;
+}
+
+// What others' formats have no words for.
+static bool fits_others(const struct recording *r, const struct format *f, struct err *e)
+{
+    if (!str_equal(r->unit, "s"))
+        return err_at(e, r->path, 0,
+                      "'%s' is a format of times, and these are in %s (tilewalk's own has both)",
+                      f->name, r->unit);
+    return flat_check(r, e);
+}
+
+bool recording_write_as(const struct recording *r, const char *format, const char *path,
+                        struct err *e)
+{
+    struct str out = {0};
+    const struct format *f = find(format);
+    if (!f)
+        return err_set(e, "recordings are not written as '%s' (known: tilewalk, kernel-tuner, t4)",
+                       format);
+    if (r->count == 0)
+        return err_at(e, r->path, 0, "there are only declarations: nothing to replay");
+    if (f != &format_tilewalk && !fits_others(r, f, e))
+        return false;
+    struct json_writer w = json_begin(&out);
+    f->write(r, &w);
+    json_end_all(&w);
+    str_add_char(&out, '\n');
+    bool ok = file_write(path, str_text(&out), out.length, e);
+    str_finish(&out);
+    return ok;
+}
+
+bool recording_write(const struct recording *r, const char *path, struct err *e)
+{
+    return recording_write_as(r, format_tilewalk.name, path, e);
+}
 
 // "a/gemm-RTX_3090.json.gz" -> "gemm-RTX_3090"
 static const char *name_of(const char *path, struct arena *arena)

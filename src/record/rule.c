@@ -1,7 +1,326 @@
 #include "record/rule.h"
 
 #include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+bool rule_truth(const struct value *v)
+{
+    return v->type == VALUE_TEXT ? *v->text != '\0' : v->number != 0;
+}
+
+static struct value flag(bool yes)
+{
+    return (struct value){.type = VALUE_FLAG, .number = yes};
+}
+
+static bool compare(enum rule_op op, const struct value *a, const struct value *b,
+                    struct value *out, struct err *e)
+{
+    bool texts = a->type == VALUE_TEXT && b->type == VALUE_TEXT, comparable = true;
+    double order = 1;
+    if (texts)
+        order = strcmp(a->text, b->text);
+    else if (a->type == VALUE_TEXT || b->type == VALUE_TEXT)
+        comparable = op == RULE_EQUAL || op == RULE_DIFFERENT; // and never equal
+    else
+        order = (a->number > b->number) - (a->number < b->number);
+    switch (op) {
+    case RULE_LESS: *out = flag(order < 0); break;
+    case RULE_LESS_EQUAL: *out = flag(order <= 0); break;
+    case RULE_MORE: *out = flag(order > 0); break;
+    case RULE_MORE_EQUAL: *out = flag(order >= 0); break;
+    case RULE_EQUAL: *out = flag(order == 0); break;
+    default: *out = flag(order != 0); break;
+    }
+    return comparable || err_set(e, "a text and a number have no order");
+}
+
+// The sign of the divisor, as in Python.
+static double modulo(double a, double b)
+{
+    double rest = fmod(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+static bool calculate(enum rule_op op, const struct value *a, const struct value *b,
+                      struct value *out, struct err *e)
+{
+    double x = a->number, y = b->number, z = 0;
+    if (a->type == VALUE_TEXT || b->type == VALUE_TEXT)
+        return err_set(e, "texts cannot be calculated with");
+    bool divides = op == RULE_DIVIDE || op == RULE_FLOOR_DIVIDE || op == RULE_MODULO;
+    if (divides && y == 0)
+        return err_set(e, "division by zero");
+    switch (op) {
+    case RULE_ADD: z = x + y; break;
+    case RULE_SUBTRACT: z = x - y; break;
+    case RULE_MULTIPLY: z = x * y; break;
+    case RULE_DIVIDE: z = x / y; break;
+    case RULE_FLOOR_DIVIDE: z = (x - modulo(x, y)) / y; break;
+    case RULE_MODULO: z = modulo(x, y); break;
+    default: z = pow(x, y); break;
+    }
+    *out = (struct value){.type = VALUE_NUMBER, .number = z};
+    return isfinite(z) || err_set(e, "the result is not a finite number");
+}
+
+// Like Python's: the operand that decides, and no look at the other.
+static bool evaluate_logic(const struct rule *r, const struct rule_world *w, struct value *out,
+                           struct err *e)
+{
+    if (!rule_evaluate(r->left, w, out, e))
+        return false;
+    return rule_truth(out) == (r->op == RULE_OR) || rule_evaluate(r->right, w, out, e);
+}
+
+static bool evaluate_unary(const struct rule *r, const struct rule_world *w, struct value *out,
+                           struct err *e)
+{
+    struct value v;
+    if (!rule_evaluate(r->left, w, &v, e))
+        return false;
+    if (r->op == RULE_NOT) {
+        *out = flag(!rule_truth(&v));
+        return true;
+    }
+    *out = (struct value){.type = VALUE_NUMBER, .number = -v.number};
+    return v.type != VALUE_TEXT || err_set(e, "a text has no sign");
+}
+
+// Up to the first that does not hold.
+static bool evaluate_comparison(const struct rule *r, const struct rule_world *w, struct value *out,
+                                struct err *e)
+{
+    struct value left, right;
+    if (!rule_evaluate(r->left, w, &left, e))
+        return false;
+    for (; r; r = r->next) {
+        if (!rule_evaluate(r->right, w, &right, e) || !compare(r->op, &left, &right, out, e))
+            return false;
+        if (!rule_truth(out))
+            return true;
+        left = right;
+    }
+    return true;
+}
+
+bool rule_evaluate(const struct rule *r, const struct rule_world *w, struct value *out,
+                   struct err *e)
+{
+    struct value a, b;
+    switch (r->op) {
+    case RULE_VALUE: *out = r->value; return true;
+    case RULE_NAME: *out = w->value(w->context, r->name); return true;
+    case RULE_OR:
+    case RULE_AND: return evaluate_logic(r, w, out, e);
+    case RULE_NOT:
+    case RULE_NEGATE: return evaluate_unary(r, w, out, e);
+    default: break;
+    }
+    if (r->op < RULE_ADD)
+        return evaluate_comparison(r, w, out, e);
+    return rule_evaluate(r->left, w, &a, e) && rule_evaluate(r->right, w, &b, e) &&
+           calculate(r->op, &a, &b, out, e);
+}
+
+enum { VALUE_LIST_DEEPEST = 16 };
+
+struct value_list_parser {
+    struct arena *arena;
+    const char *start, *at;
+    int depth;
+    struct err *e;
+};
+
+static bool value_list_parse_sum(struct value_list_parser *p, struct value_list *out);
+
+static bool value_list_wrong(struct value_list_parser *p, const char *what)
+{
+    return err_set(p->e, "%s at '%.20s' of '%s'", what, *p->at ? p->at : "the end", p->start);
+}
+
+static void value_list_skip_space(struct value_list_parser *p)
+{
+    p->at += strspn(p->at, " \t\r\n");
+}
+
+static bool accept(struct value_list_parser *p, const char *text)
+{
+    value_list_skip_space(p);
+    size_t length = strlen(text);
+    bool word = isalpha((unsigned char)*text);
+    if (strncmp(p->at, text, length) != 0 || (word && isalnum((unsigned char)p->at[length])))
+        return false;
+    p->at += length;
+    return true;
+}
+
+static bool expect(struct value_list_parser *p, const char *text, const char *complaint)
+{
+    return accept(p, text) || value_list_wrong(p, complaint);
+}
+
+static bool append(struct value_list_parser *p, struct value_list *out, struct value v)
+{
+    if (out->count == PARAM_MAX_VALUES)
+        return value_list_wrong(p, "too many values");
+    MEM_GROW(out->value, out->count, out->capacity);
+    out->value[out->count++] = v;
+    return true;
+}
+
+// The variable of a comprehension, whose name follows its use.
+struct variable {
+    char name[64];
+    bool used;
+    struct value value;
+};
+
+static int find_variable(void *context, const char *name)
+{
+    struct variable *v = context;
+    if (v->used)
+        return str_equal(v->name, name) ? 0 : -1;
+    v->used = true;
+    snprintf(v->name, sizeof v->name, "%s", name);
+    return 0;
+}
+
+static struct value value_of_variable(const void *context, int number)
+{
+    (void)number;
+    return ((const struct variable *)context)->value;
+}
+
+static bool evaluate(struct value_list_parser *p, const struct rule *rule, const struct variable *v,
+                     struct value *out)
+{
+    struct rule_world world = {value_of_variable, v};
+    return rule_evaluate(rule, &world, out, p->e);
+}
+
+static bool parse_expression(struct value_list_parser *p, struct variable *v, struct rule **out)
+{
+    struct rule_names names = {find_variable, v};
+    return rule_parse_part(p->arena, &p->at, &names, out, p->e);
+}
+
+// `for NAME in LIST]`, after the expression.
+static bool parse_comprehension(struct value_list_parser *p, const struct rule *rule,
+                                struct variable *v, struct value_list *out)
+{
+    char name[64] = "";
+    size_t length = 0;
+    value_list_skip_space(p);
+    while (isalnum((unsigned char)p->at[length]) || p->at[length] == '_')
+        length++;
+    if (length == 0 || length >= sizeof name)
+        return value_list_wrong(p, "a name is missing");
+    memcpy(name, p->at, length);
+    if (v->used && !str_equal(name, v->name))
+        return value_list_wrong(p, "another name was used before");
+    p->at += length;
+    struct value_list over = {0};
+    bool ok = expect(p, "in", "'in' is missing") && value_list_parse_sum(p, &over);
+    for (int i = 0; ok && i < over.count; i++) {
+        struct value made;
+        v->value = over.value[i];
+        ok = evaluate(p, rule, v, &made) && append(p, out, made);
+    }
+    free(over.value);
+    return ok && expect(p, "]", "']' is missing");
+}
+
+static bool parse_items(struct value_list_parser *p, struct value_list *out)
+{
+    while (!accept(p, "]")) {
+        struct variable v = {.used = false};
+        struct rule *rule;
+        struct value made;
+        if (!parse_expression(p, &v, &rule))
+            return false;
+        if (accept(p, "for"))
+            return parse_comprehension(p, rule, &v, out);
+        if (v.used)
+            return value_list_wrong(p, "names have no value here");
+        if (!evaluate(p, rule, &v, &made) || !append(p, out, made))
+            return false;
+        if (!accept(p, ",") && *p->at != ']')
+            return value_list_wrong(p, "',' or ']' is missing");
+    }
+    return true;
+}
+
+static bool parse_range(struct value_list_parser *p, struct value_list *out)
+{
+    double bound[3] = {0, 0, 1};
+    int given = 0;
+    do {
+        struct variable v = {.used = false};
+        struct rule *rule;
+        struct value made;
+        if (given == 3 || !parse_expression(p, &v, &rule) || v.used ||
+            !evaluate(p, rule, &v, &made))
+            return value_list_wrong(p, "range wants one to three numbers");
+        bound[given++] = made.number;
+    } while (accept(p, ","));
+    if (given == 1) {
+        bound[1] = bound[0];
+        bound[0] = 0;
+    }
+    if (bound[2] == 0 || !expect(p, ")", "')' is missing"))
+        return value_list_wrong(p, "a range ends in steps other than 0");
+    bool up = bound[2] > 0;
+    for (double i = bound[0]; up ? i < bound[1] : i > bound[1]; i += bound[2])
+        if (!append(p, out, (struct value){.type = VALUE_NUMBER, .number = i}))
+            return false;
+    return true;
+}
+
+// `list(...)`, or parentheses alone.
+static bool parse_inside(struct value_list_parser *p, struct value_list *out)
+{
+    accept(p, "list");
+    return expect(p, "(", "a list is missing") && value_list_parse_sum(p, out) &&
+           expect(p, ")", "')' is missing");
+}
+
+static bool parse_list(struct value_list_parser *p, struct value_list *out)
+{
+    if (++p->depth > VALUE_LIST_DEEPEST)
+        return value_list_wrong(p, "too deep");
+    bool ok;
+    if (accept(p, "["))
+        ok = parse_items(p, out);
+    else if (accept(p, "range") && accept(p, "("))
+        ok = parse_range(p, out);
+    else
+        ok = parse_inside(p, out);
+    p->depth--;
+    return ok;
+}
+
+static bool value_list_parse_sum(struct value_list_parser *p, struct value_list *out)
+{
+    do {
+        if (!parse_list(p, out))
+            return false;
+    } while (accept(p, "+"));
+    return true;
+}
+
+bool value_list_parse(struct arena *arena, const char *text, struct value_list *out, struct err *e)
+{
+    struct value_list_parser p = {.arena = arena, .start = text, .at = text, .e = e};
+    *out = (struct value_list){0};
+    if (!value_list_parse_sum(&p, out))
+        return false;
+    value_list_skip_space(&p);
+    return !*p.at || value_list_wrong(&p, "nothing is known to follow");
+}
 
 // Evaluation recurses as deep as a rule has nodes.
 enum { DEEPEST = 200, MOST_NODES = 10000, LONGEST_NAME = 63 };

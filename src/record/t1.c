@@ -1,7 +1,6 @@
 // T1 inputs: parameters and conditions of a kernel, no measurements.
 #include "record/format.h"
 #include "record/rule.h"
-#include "record/value_list.h"
 
 #include <stdlib.h>
 

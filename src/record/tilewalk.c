@@ -1,9 +1,282 @@
 #include "record/tilewalk.h"
 
+#include "base/json.h"
 #include "record/format.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+// Parameters and their values in our own format.
+
+enum { TILEWALK_PARAM_NAME, KIND, PRODUCT, PARTS, ITEMS, VALUES, EDGES, TILEWALK_PARAM_MEMBERS };
+static const char *const tilewalk_param_members[TILEWALK_PARAM_MEMBERS] = {
+    "name", "kind", "product", "parts", "items", "values", "edges"};
+
+// What a list holds: either texts or numbers. Released by the caller.
+struct listed {
+    int count, label_capacity, number_capacity;
+    const char **label;
+    double *number;
+};
+
+static void release(struct listed *l)
+{
+    free(l->label);
+    free(l->number);
+}
+
+static bool read_list(struct recording *r, struct json list, struct listed *out, struct err *e)
+{
+    *out = (struct listed){0};
+    for (struct json_walk w = json_walk(list); json_next(&w); out->count++) {
+        int labels = out->count, numbers = out->count;
+        MEM_GROW(out->label, labels, out->label_capacity);
+        MEM_GROW(out->number, numbers, out->number_capacity);
+        out->label[out->count] = json_text(w.value, &r->arena);
+        bool text = out->label[out->count] != NULL;
+        bool first = out->count == 0 || (out->label[0] != NULL) == text;
+        if (!first || (!text && !json_number(w.value, &out->number[out->count])))
+            return err_at(e, r->path, w.value.line, "a list of texts or of numbers is wanted");
+    }
+    return true;
+}
+
+static bool read_whole(struct recording *r, struct json v, double low, double high, double *out,
+                       struct err *e)
+{
+    return (json_number(v, out) && *out >= low && *out <= high && *out == floor(*out)) ||
+           err_at(e, r->path, v.line, "a whole number from %.0f to %.0f is wanted", low, high);
+}
+
+// Pairs of indices; each stands for both directions.
+struct matrix {
+    int count;
+    bool *edge; // count * count
+};
+
+static bool is_edge(void *context, int i, int j)
+{
+    const struct matrix *m = context;
+    return m->edge[(size_t)i * (size_t)m->count + (size_t)j];
+}
+
+static bool read_edges(struct recording *r, struct json edges, struct matrix *m, struct err *e)
+{
+    for (struct json_walk w = json_walk(edges); json_next(&w);) {
+        double end[2] = {0, 0};
+        int given = 0;
+        for (struct json_walk pair = json_walk(w.value); json_next(&pair); given++)
+            if (given == 2 || !read_whole(r, pair.value, 0, m->count - 1, &end[given], e))
+                return err_at(e, r->path, pair.value.line, "an edge is a pair of value indices");
+        if (given != 2)
+            return err_at(e, r->path, w.value.line, "an edge is a pair of value indices");
+        m->edge[(size_t)end[0] * (size_t)m->count + (size_t)end[1]] = true;
+        m->edge[(size_t)end[1] * (size_t)m->count + (size_t)end[0]] = true;
+    }
+    return true;
+}
+
+static bool make_custom(struct recording *r, const char *name, const struct listed *l,
+                        struct json edges, struct param *p, struct err *e)
+{
+    bool texts = l->count && l->label[0];
+    struct matrix m = {.count = l->count};
+    if (l->count > PARAM_MAX_CUSTOM)
+        return err_set(e, "parameter '%s': more than %d values", name, PARAM_MAX_CUSTOM);
+    m.edge = mem_zero((size_t)m.count * (size_t)m.count + 1, sizeof *m.edge);
+    const struct custom_graph g = {.count = l->count,
+                                   .number = texts ? NULL : l->number,
+                                   .label = texts ? l->label : NULL,
+                                   .adjacent = is_edge,
+                                   .context = &m};
+    bool ok = read_edges(r, edges, &m, e) && param_custom(p, &r->space->arena, name, &g, e);
+    free(m.edge);
+    return ok;
+}
+
+static bool make_factorization(struct recording *r, const char *name, const struct json *found,
+                               struct param *p, struct err *e)
+{
+    double product, parts;
+    return read_whole(r, found[PRODUCT], 1, INT32_MAX, &product, e) &&
+           read_whole(r, found[PARTS], 1, PARAM_MAX_WIDTH, &parts, e) &&
+           param_factorization(p, &r->space->arena, name, (int64_t)product, (int)parts, e);
+}
+
+static bool make_listed(struct recording *r, enum param_kind kind, const char *name,
+                        const struct json *found, struct param *p, struct err *e)
+{
+    struct arena *arena = &r->space->arena;
+    struct json list = found[kind == PARAM_PERMUTATION ? ITEMS : VALUES];
+    struct listed l;
+    bool ok = read_list(r, list, &l, e);
+    bool texts = ok && l.count && l.label[0];
+    bool wants_texts = kind == PARAM_PERMUTATION || kind == PARAM_CATEGORICAL;
+    if (ok && l.count && kind != PARAM_CUSTOM && texts != wants_texts)
+        ok = err_at(e, r->path, list.line, "%s values are %s", param_kind_name(kind),
+                    wants_texts ? "texts" : "numbers");
+    if (ok && kind == PARAM_PERMUTATION)
+        ok = param_permutation(p, arena, name, l.count, l.label, e);
+    else if (ok && kind == PARAM_CATEGORICAL)
+        ok = param_categorical(p, arena, name, l.count, l.label, e);
+    else if (ok && kind == PARAM_DISCRETE)
+        ok = param_discrete(p, arena, name, l.count, l.number, e);
+    else if (ok)
+        ok = make_custom(r, name, &l, found[EDGES], p, e);
+    release(&l);
+    return ok;
+}
+
+static bool make_param(struct recording *r, struct json declared, struct param *p, struct err *e)
+{
+    struct json found[TILEWALK_PARAM_MEMBERS];
+    json_members(declared, TILEWALK_PARAM_MEMBERS, tilewalk_param_members, found);
+    const char *name = json_text(found[TILEWALK_PARAM_NAME], &r->arena);
+    if (!name || !*name)
+        return err_at(e, r->path, declared.line, "a parameter has a name");
+    for (int kind = PARAM_FACTORIZATION; kind <= PARAM_CUSTOM; kind++)
+        if (json_is(found[KIND], param_kind_name((enum param_kind)kind)))
+            return kind == PARAM_FACTORIZATION
+                       ? make_factorization(r, name, found, p, e)
+                       : make_listed(r, (enum param_kind)kind, name, found, p, e);
+    return err_at(e, r->path, declared.line,
+                  "parameter '%s' is of no known kind (factorization, permutation, discrete, "
+                  "categorical, custom)",
+                  name);
+}
+
+bool tilewalk_read_param(struct recording *r, struct json declared, struct err *e)
+{
+    struct param p;
+    struct err why = {0};
+    if (make_param(r, declared, &p, &why) && space_add(r->space, &p, &why))
+        return true;
+    return err_at(e, r->path, why.line ? why.line : declared.line, "%s", why.text);
+}
+
+static int find_label(const struct param *p, struct json v)
+{
+    for (int i = 0; i < p->count; i++)
+        if (json_is(v, p->label[i]))
+            return i;
+    return -1;
+}
+
+static int find_number(const struct param *p, struct json v)
+{
+    double number;
+    if (json_number(v, &number))
+        for (int i = 0; i < p->count; i++)
+            if (p->number[i] == number)
+                return i;
+    return -1;
+}
+
+static int32_t read_slot(const struct param *p, struct json v)
+{
+    double number;
+    if (p->kind != PARAM_FACTORIZATION)
+        return p->label ? find_label(p, v) : find_number(p, v);
+    bool whole = json_number(v, &number) && number >= 1 && number <= INT32_MAX;
+    return whole && number == floor(number) ? (int32_t)number : -1;
+}
+
+bool tilewalk_read_value(const struct recording *r, const struct param *p, struct json v,
+                         int32_t *slot, struct err *e)
+{
+    int given = 0;
+    if (p->kind == PARAM_FACTORIZATION || p->kind == PARAM_PERMUTATION) {
+        for (struct json_walk w = json_walk(v); json_next(&w); given++)
+            if (given < p->width)
+                slot[given] = read_slot(p, w.value);
+    } else {
+        slot[given++] = read_slot(p, v);
+    }
+    return (given == p->width && param_valid(p, slot)) ||
+           err_at(e, r->path, v.line, "parameter '%s': not one of its values", p->name);
+}
+
+static void add_edges(const struct param *p, struct json_writer *w)
+{
+    json_begin_list(w, "edges");
+    for (int32_t i = 0; i < p->count; i++)
+        for (int32_t k = p->edge_start[i]; k < p->edge_start[i + 1]; k++)
+            if (i < p->edge[k])
+                json_add_reals(w, NULL, 2, (double[]){i, p->edge[k]});
+    json_end(w);
+}
+
+static void add_param(const struct param *p, struct json_writer *w)
+{
+    json_begin_object(w, NULL);
+    json_add_text(w, "name", p->name);
+    json_add_text(w, "kind", param_kind_name(p->kind));
+    if (p->kind == PARAM_FACTORIZATION) {
+        json_add_int(w, "product", p->product);
+        json_add_int(w, "parts", p->width);
+    } else {
+        json_add_name(w, p->kind == PARAM_PERMUTATION ? "items" : "values");
+        param_add_listed_json(p, w->out);
+    }
+    if (p->kind == PARAM_CUSTOM)
+        add_edges(p, w);
+    json_end(w);
+}
+
+static void add_seconds(struct json_writer *w, const char *name, double seconds)
+{
+    if (!isnan(seconds))
+        json_add_real(w, name, seconds);
+}
+
+static void tilewalk_write_add_entry(const struct recording *r, int index, struct json_writer *w)
+{
+    const struct record_entry *entry = &r->entry[index];
+    struct config c;
+    recording_config(r, index, &c);
+    json_begin_object(w, NULL);
+    json_begin_list(w, "config");
+    for (int i = 0; i < r->space->param_count; i++) {
+        const struct param *p = &r->space->param[i];
+        json_add_name(w, NULL);
+        param_add_json(p, c.slot + p->offset, w->out);
+    }
+    json_end(w);
+    json_add_text(w, "outcome", outcome_name(entry->outcome));
+    if (entry->outcome == OUTCOME_OK)
+        add_seconds(w, "seconds", entry->seconds);
+    if (entry->run_count)
+        json_add_reals(w, "runs", entry->run_count, entry->runs);
+    add_seconds(w, "compile_s", entry->compile_s);
+    add_seconds(w, "benchmark_s", entry->benchmark_s);
+    json_end(w);
+}
+
+void tilewalk_write(const struct recording *r, struct json_writer *w)
+{
+    json_add_text(w, "format", TILEWALK_FORMAT);
+    json_add_int(w, "version", TILEWALK_VERSION_OF_FORMAT);
+    json_add_text(w, "name", r->name);
+    json_add_text(w, "kernel", r->kernel);
+    json_add_text(w, "device", r->device);
+    json_add_text(w, "unit", r->unit);
+    if (r->flop > 0)
+        json_add_real(w, "flop", r->flop);
+    json_begin_line(w, 0);
+    json_begin_list(w, "params");
+    for (int i = 0; i < r->space->param_count; i++) {
+        json_begin_line(w, 1);
+        add_param(&r->space->param[i], w);
+    }
+    json_end(w);
+    json_begin_line(w, 0);
+    json_begin_list(w, "entries");
+    for (int i = 0; i < r->count; i++) {
+        json_begin_line(w, 1);
+        tilewalk_write_add_entry(r, i, w);
+    }
+}
 
 enum { FORMAT, VERSION, NAME, KERNEL, DEVICE, UNIT, FLOP, PARAMS, ENTRIES, ROOT_MEMBERS };
 static const char *const root_members[ROOT_MEMBERS] = {

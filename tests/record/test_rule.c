@@ -4,7 +4,6 @@
 #include "wording.h"
 
 #include "record/rule.h"
-#include "record/value_list.h"
 
 #include <string.h>
 
