@@ -14,8 +14,105 @@
 #ifndef TILEWALK_MODEL_REINFORCE_H
 #define TILEWALK_MODEL_REINFORCE_H
 
+#include "base/rng.h"
 #include "model/adam.h"
-#include "model/sequence.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// One layer of long short-term memory (Hochreiter, Schmidhuber 1997; forget gate of Gers 2000), in
+// double precision, with the backward step by hand.
+//
+//     struct lstm l = {.inputs = 32, .hidden = 64};
+//     double *w = ...lstm_weights(&l) doubles...
+//     lstm_forward(&l, w, x, row[t], row[t + 1]);              // for each t
+//     lstm_backward(&l, w, &step, &gradient);                  // for each t, last first
+//
+//     i, f, o = sigmoid, g = tanh of Wx x + Wh h + b;   c' = f c + i g;   h' = o tanh(c')
+//
+// Weights are inputs + hidden + 1 rows (each input, each of h, the bias) of 4 hidden numbers: those
+// of i, f, o, g. A row of state is lstm_row numbers: h, c (these two are all that the next step
+// needs), then the gates and tanh(c), which only the backward step reads. All memory is the
+// caller's; row 0 is zeros.
+
+struct lstm {
+    int inputs, hidden;
+};
+
+size_t lstm_weights(const struct lstm *l);
+size_t lstm_bias_forget(const struct lstm *l); // where the `hidden` biases of the forget gate begin
+size_t lstm_row(const struct lstm *l);         // 7 hidden; of these h and c are the first 2 hidden
+
+// From the state `before` (h and c) to `after` (a whole row) under input x.
+void lstm_forward(const struct lstm *l, const double *w, const double *x, const double *before,
+                  double *after);
+
+// What one lstm_forward was given and what it made.
+struct lstm_step {
+    const double *x, *before, *after;
+};
+
+// The derivatives of a loss, and room to compute them.
+struct lstm_gradient {
+    double *h, *c;    // by those of `after`; lstm_backward makes them those by `before`
+    double *x, *w;    // lstm_backward adds to them
+    double *by_gates; // 4 hidden, of no meaning between two calls
+};
+
+void lstm_backward(const struct lstm *l, const double *w, const struct lstm_step *step,
+                   const struct lstm_gradient *by);
+
+// A policy over sequences of decisions: an LSTM that is fed its own choices (Zoph, Le 2016).
+//
+//     struct sequence s;
+//     sequence_init(&s, steps, values, embedding, hidden); // decision t has values[t] values
+//     sequence_randomise(&s, 0.08, &rng);
+//     for (int t = 0; t < steps; t++)                      // to draw one
+//         state = sequence_step(&s, t, t ? choice[t - 1] : 0, state, allowed, probability);
+//     sequence_gradient(&s, choice, allowed, ...);         // to learn from one
+//     sequence_finish(&s);
+//
+// Decision t reads the embedding of the choice before it (the first one a start token), and has an
+// output layer of its own: logits = U_t h + b_t, of which only the allowed ones enter the softmax;
+// the others have probability 0. What is allowed may depend on the choices before.
+//
+// All weights are one array, their gradient another of the same shape: start token, embeddings,
+// the LSTM, output layers. The struct has room for one pass: one thread.
+
+struct sequence {
+    int steps;
+    const int *values; // the caller's, outlives the sequence; each >= 1
+    struct lstm lstm;  // inputs = width of the embedding
+
+    size_t weights;
+    double *weight, *gradient;
+    size_t at_lstm;
+    size_t *at_embedding; // of decision t: values[t] rows of lstm.inputs
+    size_t *at_output;    // of decision t: lstm.hidden + 1 rows of values[t], the last one b_t
+
+    double *row;         // steps + 1 states, the first of them zeros
+    double *probability; // of all values of all decisions, one after the other
+    double *scratch;
+};
+
+void sequence_init(struct sequence *s, int steps, const int *values, int embedding, int hidden);
+void sequence_finish(struct sequence *s);
+// All weights uniform in [-range, range), then 1 more on the biases of the forget gate.
+void sequence_randomise(struct sequence *s, double range, struct rng *r);
+
+size_t sequence_state(const struct sequence *s); // numbers of one state: h and c
+
+// Decision t after `choice` (ignored for t = 0) in state `before` (NULL for t = 0): the probability
+// of each of its values, of which at least one is allowed. The result is the state after, which is
+// that of `s` until its next step t or gradient.
+const double *sequence_step(struct sequence *s, int t, int choice, const double *before,
+                            const bool *allowed, double *probability);
+
+// A loss of one sequence: -praise * log of its probability - entropy * the sum over its decisions
+// of their entropy. `allowed` holds the values of all decisions, one after the other. Adds to
+// s->gradient, and returns the loss.
+double sequence_gradient(struct sequence *s, const int *choice, const bool *allowed, double praise,
+                         double entropy);
 
 struct reinforce_settings {
     int hidden, embedding;

@@ -14,7 +14,7 @@
 #ifndef TILEWALK_SEARCH_PREFIXES_H
 #define TILEWALK_SEARCH_PREFIXES_H
 
-#include "model/sequence.h"
+#include "model/reinforce.h"
 #include "search/decisions.h"
 
 // What is known of one prefix: where its state, then the probabilities of the values of the next

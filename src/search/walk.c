@@ -12,7 +12,6 @@
 // (informed), which knows what it says of all, chooses among those that fit. Meanwhile those of the
 // next rounds are (shortlists.h).
 #include "model/gp.h"
-#include "model/intervals.h"
 #include "search/elsewhere.h"
 #include "search/informed.h"
 #include "search/leaving.h"

@@ -1,5 +1,5 @@
 // What accesses touch, against loops that are run one iteration after the other.
-#include "model/access.h"
+#include "model/features_statements.h"
 
 #include "group.h"
 #include "nests.h"

@@ -2,7 +2,7 @@
 #include "group.h"
 
 #include "base/rng.h"
-#include "model/intervals.h"
+#include "model/gp.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -3,7 +3,6 @@
 
 #include "group.h"
 #include "model/features.h"
-#include "model/tree_net.h"
 #include "nests.h"
 
 #include <math.h>

@@ -20,8 +20,8 @@
 //     stride         of the innermost loop, in elements
 //
 // Loops of one iteration are as good as absent.
-#ifndef TILEWALK_MODEL_ACCESS_H
-#define TILEWALK_MODEL_ACCESS_H
+#ifndef TILEWALK_MODEL_FEATURES_STATEMENTS_H
+#define TILEWALK_MODEL_FEATURES_STATEMENTS_H
 
 #include "space/nest.h"
 
