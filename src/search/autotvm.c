@@ -26,7 +26,7 @@
 // 1000 results, at a third of the time.
 #include "base/log.h"
 #include "model/cost_model.h"
-#include "search/diversity.h"
+#include "search/chains.h"
 #include "search/learner.h"
 
 #include <assert.h>

@@ -26,7 +26,7 @@
 
 #include "model/coordinates.h"
 #include "model/gp.h"
-#include "search/proposals.h"
+#include "search/surrogate.h"
 
 enum {
     ELSEWHERE_MOST = 16,    // histories; of more the last ones

@@ -13,8 +13,7 @@
 // from the best results, the process's correlations (gp.h), and that it learns from at most
 // `points` results.
 #include "model/classifier.h"
-#include "search/lessons.h"
-#include "search/proposals.h"
+#include "search/surrogate.h"
 
 #include <math.h>
 #include <stdlib.h>

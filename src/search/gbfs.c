@@ -19,7 +19,6 @@
 // neighbour is drawn again while it is illegal, so the sample stays uniform over the legal ones.
 // With legal=0 illegal ones are given as well, and are failures.
 #include "search/actions.h"
-#include "search/ranking.h"
 
 #include <stdlib.h>
 

@@ -14,7 +14,7 @@
 #include "model/gp.h"
 #include "search/elsewhere.h"
 #include "search/informed.h"
-#include "search/leaving.h"
+#include "search/restart.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "spaces.h"
 
 #include "search/actions.h"
-#include "search/encoding.h"
+#include "search/na2c.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "group.h"
 #include "spaces.h"
 
-#include "search/breed.h"
 #include "search/evolution.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 // Greedy choice of points that are good and differ, against all choices.
-#include "search/diversity.h"
+#include "search/chains.h"
 
 #include "group.h"
 #include "spaces.h"

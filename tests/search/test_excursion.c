@@ -1,8 +1,7 @@
 // When a search leaves, where it goes, and when it is home again.
 #include "driver.h"
 #include "group.h"
-#include "search/excursion.h"
-#include "search/field.h"
+#include "search/restart.h"
 #include "spaces.h"
 
 #include <math.h>

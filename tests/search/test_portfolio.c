@@ -1,7 +1,7 @@
 // Several searches as one: whose turn it is, and that they share what they find.
 #include "driver.h"
 #include "group.h"
-#include "search/credit.h"
+#include "search/portfolio.h"
 #include "search/rounds.h"
 #include "spaces.h"
 

@@ -4,7 +4,7 @@
 #include "spaces.h"
 #include "wording.h"
 
-#include "search/prefixes.h"
+#include "search/rnn.h"
 
 #include <math.h>
 #include <string.h>

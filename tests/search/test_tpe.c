@@ -3,7 +3,7 @@
 #include "group.h"
 #include "spaces.h"
 
-#include "search/parzen.h"
+#include "search/tpe.h"
 
 #include <math.h>
 #include <string.h>

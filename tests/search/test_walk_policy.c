@@ -2,7 +2,7 @@
 #include "group.h"
 #include "spaces.h"
 
-#include "search/walk_policy.h"
+#include "search/na2c.h"
 
 #include <stddef.h>
 

@@ -1,3 +1,26 @@
+#ifndef TILEWALK_SEARCH_NA2C_H
+#define TILEWALK_SEARCH_NA2C_H
+
+#include "model/actor_critic.h"
+#include "search/actions.h"
+#include "search/rounds.h"
+#include "space/space.h"
+
+// A configuration as numbers for a network.
+//
+//     double *x = mem_zero(encoding_width(space), sizeof *x);
+//     encoding_fill(space, &c, x);
+//
+// By parameter, in order of declaration:
+//
+//     factorization        each part / product - 1/2, as NNI's G-BFS and N-A2C have it
+//     discrete             rank / (values - 1) - 1/2: its place on the ladder, not its size
+//     categorical, custom  for each value 1 if it is this one, else 0
+//     permutation          for each position and item 1 if that item stands there, else 0
+
+size_t encoding_width(const struct space *s);
+void encoding_fill(const struct space *s, const struct config *c, double *x);
+
 // What N-A2C learns: a policy over the moves of a space, and the memory of moves it learns from.
 //
 //     struct walk_policy p;
@@ -17,12 +40,6 @@
 //
 // Moves that change nothing are masked out of the policy. What rules forbid is not: whoever walks
 // draws again, which is the policy over what is allowed.
-#ifndef TILEWALK_SEARCH_WALK_POLICY_H
-#define TILEWALK_SEARCH_WALK_POLICY_H
-
-#include "model/actor_critic.h"
-#include "search/actions.h"
-#include "search/rounds.h"
 
 struct walk_policy_options {
     int hidden, memory, minibatch, updates;

@@ -1,3 +1,13 @@
+#ifndef TILEWALK_SEARCH_RESTART_H
+#define TILEWALK_SEARCH_RESTART_H
+
+#include "model/coordinates.h"
+#include "model/gp.h"
+#include "search/rounds.h"
+#include "search/visited.h"
+
+#include <stdbool.h>
+
 // When a search leaves a place that promises nothing more, and where it goes.
 //
 //     struct excursion e = {.least = 1e-5};
@@ -22,10 +32,6 @@
 // probes the most surprising is followed once all are told, if it is above 1.5 deviations and the
 // last one was not followed at once; there every move counts, for longer, the more surprising the
 // probe was. With `surprise` 0 no probe is followed at once, and 1 deviation is enough.
-#ifndef TILEWALK_SEARCH_EXCURSION_H
-#define TILEWALK_SEARCH_EXCURSION_H
-
-#include <stdbool.h>
 
 enum {
     EXCURSION_OWN = 3,
@@ -69,5 +75,77 @@ void excursion_end(struct excursion *e);
 void excursion_told(struct excursion *e, int index, double fitness, int asked);
 // How many of the first `results` what is expected of the next trial may be learned from.
 int excursion_known(const struct excursion *e, int results);
+
+// Where a search has not been: of many legal points the one that lies farthest from all that was
+// measured, which is the one that a model of distances is most unsure of.
+//
+//     struct field f = {.problem = problem, .coordinates = &coordinates};
+//     if (field_farthest(&f, &given, count, weight, &rng, &c)) ...
+//     field_finish(&f);
+//
+// The points are all that are legal, of a space with at most so many points that these have
+// FIELD_NUMBERS coordinates; of a larger one what is legal of as many draws. FIELD_AT_ONCE more are
+// looked for each time one is asked for, as to ask whether they are legal takes microseconds. Each
+// remembers how near the nearest result is, so that a result costs one pass: 0.1 ms.
+
+enum { FIELD_NUMBERS = 200000, FIELD_AT_ONCE = 2048 };
+
+struct field {
+    const struct search_problem *problem;
+    struct coordinates *coordinates;
+    struct config_set points;
+    int tried, most; // points of the space, or draws
+    float *x;        // [coordinates][most]
+    float *nearest;  // [most] distance of the nearest result
+    float *distance; // [most] scratch
+    int results;     // the first of those given that all points were compared with
+};
+
+// Looks at the first `count` given. `weight`: what each coordinate counts, from now on. False: no
+// point is left.
+bool field_farthest(struct field *f, const struct config_set *given, int count,
+                    const double *weight, struct rng *r, struct config *out);
+void field_finish(struct field *f); // fine on a zeroed one
+
+// Where a search goes that leaves (excursion.h), by what the results around a place say of it.
+//
+//     struct leaving l;
+//     leaving_init(&l, rounds, coordinates, model);   and l.excursion's `least` and `surprise`
+//     leaving_probe(&l, now, &rng, &c)               the next probe
+//     leaving_target(&l, now)                        what a follower must promise to be above
+//     leaving_follows(&l, now, &c)                   the follower that was chosen
+//     leaving_finish(&l);
+//
+// A model that learns from the best and the latest results forgets the probes, and knows little of
+// what is far from the best. So what is expected of a probe and of its followers is learned anew,
+// from the results that are nearest to it, with the weights and the noise of the search's model.
+// With `surprise` 0 it is what that model itself expects.
+
+struct leaving_now {
+    double best;   // fitness
+    double failed; // what a result that failed counts as
+    int results;   // how many are known: the first ones
+};
+
+struct leaving {
+    struct excursion excursion;
+    struct field field;
+    const struct rounds *rounds; // these outlive it
+    struct coordinates *coordinates;
+    struct gp *model;
+    struct gp around;
+};
+
+// What `model` predicts are shares of the best.
+void leaving_init(struct leaving *l, const struct rounds *rounds, struct coordinates *coordinates,
+                  struct gp *model);
+void leaving_finish(struct leaving *l); // fine on a zeroed one
+
+// The point of the space that is the farthest from all that is known. False: none is left.
+bool leaving_probe(struct leaving *l, struct leaving_now now, struct rng *r, struct config *out);
+// As a share of the best.
+double leaving_target(const struct leaving *l, struct leaving_now now);
+// `c` is asked for next. Does nothing where no follower is due.
+void leaving_follows(struct leaving *l, struct leaving_now now, const struct config *c);
 
 #endif

@@ -16,8 +16,8 @@
 //
 // How many values are d steps from y is counted on graphs of up to 4096 values, and taken from the
 // degree of y (degree^d / d!) on larger ones.
-#ifndef TILEWALK_SEARCH_PARZEN_H
-#define TILEWALK_SEARCH_PARZEN_H
+#ifndef TILEWALK_SEARCH_TPE_H
+#define TILEWALK_SEARCH_TPE_H
 
 #include "space/space.h"
 

@@ -10,8 +10,8 @@
 // Only the last `window` uses of all arms count. Of the n uses of an arm among them, oldest first,
 // v_i is 1 where the i-th brought a new best and else 0; its credit is the area under the curve of
 // the sum of v, as a share: 2 / (n (n + 1)) * sum of i v_i. So late gains count more.
-#ifndef TILEWALK_SEARCH_CREDIT_H
-#define TILEWALK_SEARCH_CREDIT_H
+#ifndef TILEWALK_SEARCH_PORTFOLIO_H
+#define TILEWALK_SEARCH_PORTFOLIO_H
 
 #include <stdbool.h>
 
