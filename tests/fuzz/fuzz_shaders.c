@@ -6,7 +6,7 @@
 #include "kernel/checked.h"
 #include "kernel/disassemble.h"
 #include "kernel/fit.h"
-#include "kernel/push.h"
+#include "kernel/check.h"
 #include "script/outline.h"
 #include "script/script.h"
 

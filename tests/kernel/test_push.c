@@ -3,7 +3,7 @@
 #include "group.h"
 #include "wording.h"
 
-#include "kernel/push.h"
+#include "kernel/check.h"
 
 #include "base/str.h"
 

@@ -5,8 +5,8 @@
 // Each number of the pass has to be a number of the module's block: at the same byte, of the same
 // width and type, and of the member that it names, where both have names. None of the block's may
 // be missing; gaps between them are nobody's.
-#ifndef TILEWALK_KERNEL_PUSH_H
-#define TILEWALK_KERNEL_PUSH_H
+#ifndef TILEWALK_KERNEL_CHECK_H
+#define TILEWALK_KERNEL_CHECK_H
 
 #include "kernel/kernel.h"
 
