@@ -1,10 +1,270 @@
 // One point's tiles, what they need of a device, and which of them are worth a try.
-#include "define/program.h"
 
 #include "base/minmax.h"
+#include "define/program.h"
 
 #include <math.h>
 #include <string.h>
+
+// Which accesses of a kernel are vectors: of neighbours along the last axis, where they are
+// neighbours in memory too and begin at a multiple of their number; all others are of one number.
+
+// Along which numbers are neighbours in the output.
+static int last_axis(const struct tiling *t)
+{
+    return t->variant->loops.space - 1;
+}
+
+static int rank_of(const struct program *p, const struct program_copy *c)
+{
+    return p->inlined.tensor[p->inlined.node[c->read].tensor].rank;
+}
+
+int32_t tiling_lanes(const struct tiling *t)
+{
+    const struct program_loops *l = &t->variant->loops;
+    int a = last_axis(t);
+    bool splits =
+        t->vector > 1 && l->extent[a] == l->length[a] && t->part[a][TILE_INNER] % t->vector == 0;
+    return splits ? t->vector : 1;
+}
+
+int vectors_read_width(const struct definition *d, int read, int axis)
+{
+    double place[DEFINE_AFFINE] = {0};
+    int width = PROGRAM_MOST_VECTOR;
+    if (d->node[read].tensor >= d->inputs || !definition_affine_place(d, read, place) ||
+        place[axis] != 1)
+        return 1;
+    place[axis] = 0;
+    for (int a = 0; a < DEFINE_AFFINE; a++)
+        while (fmod(place[a], width) != 0)
+            width /= 2;
+    return width;
+}
+
+bool vectors_may_be_read(const struct program *p, const struct program_kernel *k, int copy)
+{
+    const struct program_copy *c = &k->copy[copy];
+    int rank = rank_of(p, c), axis = k->stage.space - 1;
+    bool may = axis >= 0;
+    for (int i = 0; i < rank && may; i++)
+        may = c->coefficient[i][axis] == (i == rank - 1);
+    for (int a = 0; a < DEFINE_MAX_AXES && may; a++)
+        may = c->coefficient[rank - 1][a] >= 0;
+    return may;
+}
+
+// Of a copy that is read: its lines begin at multiples, and so does what is read of a line.
+static bool is_copy_wide(const struct program *p, const struct program_kernel *k, int copy,
+                         const struct tiling *t)
+{
+    const struct program_copy *c = &k->copy[copy];
+    const double *last = c->coefficient[rank_of(p, c) - 1];
+    int32_t lanes = tiling_lanes(t);
+    bool wide = vectors_may_be_read(p, k, copy) && tiling_pitch(p, c, t) % lanes == 0;
+    for (int a = 0; a < k->stage.space + k->stage.reduce && wide; a++)
+        wide = a == last_axis(t) || fmod(last[a], lanes) == 0 || tiling_reach(t, a) == 1;
+    return wide;
+}
+
+bool tiling_is_wide(const struct program *p, const struct program_kernel *k, int read,
+                    const struct tiling *t)
+{
+    int copy = program_copy_of(k, read), lanes = tiling_lanes(t);
+    if (lanes == 1)
+        return false;
+    if (copy >= 0 && t->is_copied[copy])
+        return is_copy_wide(p, k, copy, t);
+    return vectors_read_width(&p->inlined, read, last_axis(t)) % lanes == 0;
+}
+
+bool tiling_stores_wide(const struct program *p, const struct program_kernel *k,
+                        const struct tiling *t)
+{
+    int32_t lanes = tiling_lanes(t);
+    (void)p;
+    return k->is_output && lanes > 1 && t->variant->loops.length[last_axis(t)] % lanes == 0;
+}
+
+int vectors_fill_width(const struct program *p, const struct program_variant *v,
+                       const struct program_copy *c)
+{
+    const struct define_tensor *t = &p->inlined.tensor[p->inlined.node[c->read].tensor];
+    const double *last = c->coefficient[t->rank - 1];
+    const struct program_loops *l = &v->loops;
+    int width = PROGRAM_MOST_VECTOR;
+    if (c->stage >= 0 || p->inlined.node[c->read].tensor >= p->inlined.inputs)
+        return 1;
+    for (int a = 0; a < l->space + l->reduce; a++)
+        if (last[a] < 0 || (last[a] > 0 && l->extent[a] != l->length[a]))
+            return 1;
+    while (t->size[t->rank - 1] % width != 0 || fmod(last[DEFINE_MAX_AXES], width) != 0)
+        width /= 2;
+    return width;
+}
+
+int64_t tiling_rounds(const struct program *p, const struct program_copy *c, const struct tiling *t)
+{
+    int64_t count = tiling_lines(p, c, t) * tiling_line(p, c, t) / tiling_fill_lanes(p, c, t);
+    return (count + tiling_threads(t) - 1) / tiling_threads(t);
+}
+
+int32_t tiling_fill_lanes(const struct program *p, const struct program_copy *c,
+                          const struct tiling *t)
+{
+    int last = rank_of(p, c) - 1;
+    bool wide = vectors_fill_width(p, t->variant, c) % t->vector == 0 &&
+                tiling_extent(t, c, last) % t->vector == 0;
+    for (int a = 0; a < t->variant->loops.space + t->variant->loops.reduce && wide; a++)
+        wide = fmod(c->coefficient[last][a] * (double)tiling_reach(t, a), t->vector) == 0;
+    return wide ? t->vector : 1;
+}
+
+// Tiles of fragments: what the parameters of a kernel on matrix units are, and what it needs.
+//
+// Of each loop the parts are: workgroups, subgroups (TILE_THREADS), fragments of a subgroup
+// (TILE_OUTER), numbers of a fragment (TILE_INNER); of the reduction: tiles, fragments of a tile
+// (TILE_MIDDLE), numbers of a fragment (TILE_WRITTEN).
+
+enum { ROWS = PRODUCT_ROWS, COLUMNS = PRODUCT_COLUMNS, STEP_BYTES = 16 };
+
+void units_emulate(struct matrix_units *out)
+{
+    static const uint16_t sizes[][3] = {{8, 8, 8}, {16, 8, 8}, {8, 16, 16}};
+    static const char *const types[][2] = {{"f16", "f32"}, {"i8", "i32"}, {"f32", "f32"}};
+    *out = (struct matrix_units){.api = MATRIX_KHR};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            struct matrix_shape s = {.m = sizes[i][0], .n = sizes[i][1], .k = sizes[i][2]};
+            strcpy(s.input, types[t][0]);
+            strcpy(s.sum, types[t][1]);
+            matrix_units_add(out, &s);
+        }
+}
+
+static const int32_t *slots(const struct program *p, int param, const struct config *c)
+{
+    return c->slot + p->space->param[param].offset;
+}
+
+static double number(const struct program *p, int param, const struct config *c)
+{
+    return p->space->param[param].number[*slots(p, param, c)];
+}
+
+static int32_t ceil_divide(int64_t a, int64_t b)
+{
+    return (int32_t)((a + b - 1) / b);
+}
+
+void units_set_tiles(const struct program *p, int kernel, const struct config *c, struct tiling *t)
+{
+    const struct program_kernel *k = &p->kernel[kernel];
+    const struct program_variant *v = t->variant;
+    const int64_t *length = v->loops.length;
+    const int32_t *subgroups = slots(p, v->subgroups, c), *fragments = slots(p, v->fragments, c);
+    t->shape = &k->shape[*slots(p, v->shape, c)];
+    t->lanes = (int32_t)p->device.lanes;
+    t->part[PRODUCT_BATCH][TILE_GROUPS] = (int32_t)length[PRODUCT_BATCH];
+    for (int side = ROWS; side <= COLUMNS; side++) {
+        int32_t *part = t->part[side]; // the parameters' first part is left out
+        part[TILE_THREADS] = subgroups[side];
+        part[TILE_OUTER] = fragments[side];
+        part[TILE_INNER] = side == ROWS ? t->shape->m : t->shape->n;
+        part[TILE_GROUPS] = ceil_divide(length[side], tiling_reach(t, side));
+    }
+    int32_t *part = t->part[PRODUCT_SIDES];
+    part[TILE_MIDDLE] = (int32_t)number(p, v->steps, c);
+    part[TILE_WRITTEN] = t->shape->k;
+    part[TILE_LOOP] = ceil_divide(length[PRODUCT_SIDES], units_depth(t));
+    t->pad = (int32_t)number(p, v->pad, c) * STEP_BYTES / element_bytes(k->product.element);
+}
+
+int64_t units_lines(const struct tiling *t, int factor)
+{
+    return tiling_reach(t, factor ? COLUMNS : ROWS);
+}
+
+int64_t units_depth(const struct tiling *t)
+{
+    return tiling_reach(t, PRODUCT_SIDES);
+}
+
+int64_t units_pitch(const struct program_kernel *k, const struct tiling *t, int factor)
+{
+    return (k->product.along[factor] ? units_depth(t) : units_lines(t, factor)) + t->pad;
+}
+
+int64_t units_subgroups(const struct tiling *t)
+{
+    return tiling_product(t, TILE_THREADS);
+}
+
+static int64_t fragment(const struct tiling *t)
+{
+    return t->shape->m * t->shape->n;
+}
+
+uint64_t units_shared_bytes(const struct program_kernel *k, const struct tiling *t)
+{
+    int64_t count = 0;
+    for (int f = 0; f < 2; f++)
+        count += units_pitch(k, t, f) * (k->product.along[f] ? units_lines(t, f) : units_depth(t));
+    return (uint64_t)(count * element_bytes(k->product.element) +
+                      4 * units_subgroups(t) * fragment(t));
+}
+
+// Loads and products of a tile's fragments, and stores, which are some eight lines each.
+int64_t units_statements(const struct tiling *t)
+{
+    int64_t a = t->part[ROWS][TILE_OUTER], b = t->part[COLUMNS][TILE_OUTER];
+    return t->part[PRODUCT_SIDES][TILE_MIDDLE] * (a + b + a * b) + 8 * a * b;
+}
+
+// How often a loop runs in which all invocations take one each.
+static int64_t rounds(int64_t count, int64_t threads)
+{
+    return (count + threads - 1) / threads + 1;
+}
+
+uint64_t units_loop_trips(const struct program *p, const struct tiling *t)
+{
+    int64_t a = t->part[ROWS][TILE_OUTER], b = t->part[COLUMNS][TILE_OUTER];
+    int64_t steps = t->part[PRODUCT_SIDES][TILE_MIDDLE], tiles = tiling_reduced(t, TILE_LOOP);
+    int64_t trips = 1, stored = rounds(fragment(t), t->lanes), held = fragment(t) / t->lanes;
+    for (int f = 0; f < 2; f++)
+        trips += rounds(units_lines(t, f) * units_depth(t), tiling_threads(t));
+    if (p->device.emulates) {
+        const struct matrix_shape *s = t->shape;
+        int64_t load_a = s->m * s->k + 2, load_b = s->n * s->k + 2;
+        int64_t multiply = held * (s->k + 2) + 2;
+        trips += steps * (1 + a * load_a + b * load_b + a * (b * multiply + 1));
+        stored += 2 * held + 6;
+    }
+    return (uint64_t)(tiles * trips + 1 + a * b * stored);
+}
+
+bool units_are_full(const struct program *p, int kernel, const struct tiling *t)
+{
+    int64_t threads = tiling_threads(t);
+    (void)kernel;
+    return !t->shape || (threads % p->device.subgroup == 0 && fragment(t) % t->lanes == 0 &&
+                         (!p->device.subgroups || units_subgroups(t) <= p->device.subgroups));
+}
+
+bool units_are_inside(const struct program *p, int kernel, const struct tiling *t)
+{
+    bool inside = true;
+    (void)p;
+    (void)kernel;
+    for (int loop = ROWS; loop <= PRODUCT_SIDES && t->shape; loop++) {
+        int innermost = loop == PRODUCT_SIDES ? TILE_WRITTEN : TILE_INNER;
+        int64_t length = t->variant->loops.length[loop], most = t->part[loop][innermost];
+        inside = inside && tiling_reach(t, loop) < length + most;
+    }
+    return inside;
+}
 
 #define MOST_REGISTERS         64 // of an invocation's numbers, on a GPU
 #define MOST_WRITTEN           512
