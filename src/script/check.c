@@ -1,7 +1,6 @@
 #include "script/check.h"
 
 #include "base/str.h"
-#include "script/order.h"
 #include "script/readonly.h"
 #include "script/script.h"
 

@@ -1,8 +1,260 @@
 // derived, constraint, resources, kernel, scratch.
+
 #include "script/check.h"
+#include "script/readonly.h"
+#include "script/script.h"
 #include "script/state.h"
 
 #include <string.h>
+
+// baseline { NAME = { parameter = value, ... }, ... }: configurations that are in use somewhere.
+
+static bool find_number(const struct param *p, double number, int32_t *out)
+{
+    for (*out = 0; *out < p->count && p->number[*out] != number; ++*out)
+        continue;
+    return *out < p->count;
+}
+
+static bool find_label(const struct param *p, const char *text, int32_t *out)
+{
+    for (*out = 0; *out < p->count && strcmp(p->label[*out], text) != 0; ++*out)
+        continue;
+    return *out < p->count;
+}
+
+// The value on the top as a slot. False: the parameter has none like it.
+static bool read_slot(lua_State *L, const struct param *p, const char *what, int32_t *out)
+{
+    if (p->kind == PARAM_FACTORIZATION) {
+        *out = (int32_t)check_whole(L, -1, what, 1, INT32_MAX);
+        return true;
+    }
+    if (p->number)
+        return find_number(p, check_real(L, -1, what), out);
+    return find_label(p, check_string(L, -1, what), out);
+}
+
+// The value on the top. False: the parameter has no such value.
+static bool read_value(lua_State *L, const struct param *p, const char *what, int32_t *slot)
+{
+    bool known = true;
+    if (p->kind != PARAM_FACTORIZATION && p->kind != PARAM_PERMUTATION)
+        return read_slot(L, p, what, slot) && param_valid(p, slot);
+    int count = check_list(L, -1, what);
+    if (count != p->width)
+        luaL_error(L, "%s: expected a list of %d, got one of %d", what, p->width, count);
+    for (int i = 0; i < count; i++) {
+        lua_geti(L, -1, i + 1);
+        known &= read_slot(L, p, what, &slot[i]);
+        lua_pop(L, 1);
+    }
+    return known && param_valid(p, slot);
+}
+
+// "{ 8, 4, 2 }" of the value on the top.
+static const char *push_value(lua_State *L)
+{
+    int at = lua_gettop(L);
+    if (!lua_istable(L, at))
+        return luaL_tolstring(L, at, NULL);
+    lua_pushstring(L, "{ ");
+    for (int i = 1; i <= (int)luaL_len(L, at); i++) {
+        lua_pushstring(L, i > 1 ? ", " : "");
+        lua_geti(L, at, i);
+        luaL_tolstring(L, -1, NULL);
+        lua_remove(L, -2);
+        lua_concat(L, 3);
+    }
+    lua_pushstring(L, " }");
+    lua_concat(L, 2);
+    return lua_tostring(L, -1);
+}
+
+// Every value of the table on the top.
+static void read_values(lua_State *L, struct script *s, struct baseline *b)
+{
+    const char *names[SPACE_MAX_PARAMS + 1] = {NULL};
+    const int table = lua_gettop(L);
+    for (int i = 0; i < s->space->param_count; i++)
+        names[i] = s->space->param[i].name;
+    check_fields(L, table, lua_pushfstring(L, "baseline '%s'", b->name), names);
+    for (int i = 0; i < s->space->param_count; i++) {
+        const struct param *p = &s->space->param[i];
+        const char *what = lua_pushfstring(L, "baseline '%s': %s", b->name, p->name);
+        if (lua_getfield(L, table, p->name) == LUA_TNIL)
+            luaL_error(L, "%s is missing: it says every parameter's value", what);
+        if (!read_value(L, p, what, b->config.slot + p->offset) && !b->misfit)
+            b->misfit =
+                arena_printf(&s->space->arena, "%s has no value %s", p->name, push_value(L));
+        lua_settop(L, table);
+    }
+}
+
+static void add_baseline(lua_State *L, struct script *s, const char *name)
+{
+    struct space *space = s->space;
+    for (int i = 0; i < space->baseline_count; i++)
+        if (strcmp(space->baseline[i].name, name) == 0)
+            luaL_error(L, "baseline '%s' is declared twice", name);
+    if (space->baseline_count == SPACE_MAX_BASELINES)
+        luaL_error(L, "more than %d baselines", SPACE_MAX_BASELINES);
+    struct baseline b = {.name = arena_strdup(&space->arena, name)};
+    read_values(L, s, &b);
+    if (b.misfit)
+        b.config = (struct config){0};
+    space->baseline[space->baseline_count++] = b;
+}
+
+static int declare_baseline(lua_State *L) // baseline { NAME = { parameter = value, ... }, ... }
+{
+    struct script *s = script_loading(L, "baseline");
+    check_type(L, 1, "baseline", LUA_TTABLE);
+    lua_settop(L, 1);
+    int count = order_push_keys(L, 1);
+    for (int i = 1; i <= count; i++) {
+        lua_geti(L, 2, i);
+        const char *name = check_identifier(L, -1, "baseline: its name");
+        lua_getfield(L, 1, name);
+        add_baseline(L, s, name);
+        lua_settop(L, 2);
+    }
+    s->baseline_params = s->space->param_count;
+    return 0;
+}
+
+void baseline_check(lua_State *L, const struct script *s)
+{
+    if (s->space->baseline_count && s->baseline_params < s->space->param_count)
+        luaL_error(L, "parameter '%s' is declared behind a baseline, which says no value for it",
+                   s->space->param[s->baseline_params].name);
+}
+
+void baseline_open(lua_State *L)
+{
+    lua_pushcfunction(L, declare_baseline);
+    lua_setfield(L, -2, "baseline");
+}
+
+// export(name, function(c, found) ... end): a configuration as a text that another program reads.
+
+static const struct rule *find(const struct script *s, const char *name)
+{
+    for (int i = 0; i < s->form_count; i++)
+        if (strcmp(s->form[i].name, name) == 0)
+            return &s->form[i];
+    return NULL;
+}
+
+static int declare_export(
+    lua_State *L) // export(name, function(c, found) -> text, or nil and why not)
+{
+    struct script *s = script_loading(L, "export");
+    lua_settop(L, 2);
+    const char *name = check_identifier(L, 1, "export");
+    if (find(s, name))
+        return luaL_error(L, "export '%s' is declared twice", name);
+    if (s->form_count == SCRIPT_MAX_FORMS)
+        return luaL_error(L, "more than %d exports", SCRIPT_MAX_FORMS);
+    check_type(L, 2, lua_pushfstring(L, "export '%s'", name), LUA_TFUNCTION);
+    lua_pushvalue(L, 2);
+    s->form[s->form_count++] = (struct rule){
+        .script = s,
+        .name = script_keep_text(L, name),
+        .place = guard_caller(L),
+        .function = script_keep(L),
+    };
+    return 0;
+}
+
+void form_open(lua_State *L)
+{
+    lua_pushcfunction(L, declare_export);
+    lua_setfield(L, -2, "export");
+}
+
+struct form_call {
+    const struct rule *rule;
+    const struct config *config;
+    const struct script_found *found;
+    struct str *out;
+    bool made;
+};
+
+// { M = 64, N = 256 }
+static void push_shape(lua_State *L, const struct script_shape *shape)
+{
+    lua_createtable(L, 0, shape->count);
+    for (int i = 0; i < shape->count; i++) {
+        int64_t whole;
+        if (str_to_int(shape->set[i].value, INT64_MIN, INT64_MAX, &whole))
+            lua_pushinteger(L, whole);
+        else
+            lua_pushstring(L, shape->set[i].value);
+        lua_setfield(L, -2, shape->set[i].name);
+    }
+}
+
+static void push_found(lua_State *L, const struct script_found *f)
+{
+    if (!f) {
+        lua_pushnil(L);
+        return;
+    }
+    lua_createtable(L, 0, 2);
+    lua_pushstring(L, f->told);
+    lua_setfield(L, -2, "told");
+    lua_createtable(L, f->shapes, 0);
+    for (int i = 0; i < f->shapes; i++) {
+        push_shape(L, &f->shape[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_setfield(L, -2, "shapes");
+}
+
+static int visit_form(lua_State *L)
+{
+    struct form_call *call = lua_touserdata(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, call->rule->function);
+    view_push(L, call->rule->script, call->config);
+    push_found(L, call->found);
+    lua_call(L, 2, 2);
+    call->made = !lua_isnil(L, -2);
+    const char *what = call->made ? "what it returns" : "nil, and why";
+    check_type(L, call->made ? -2 : -1, what, LUA_TSTRING);
+    size_t length;
+    const char *text = lua_tolstring(L, call->made ? -2 : -1, &length);
+    if (length == 0 || strlen(text) != length)
+        return luaL_error(L, "%s: an empty string or one with a zero byte", what);
+    str_add_bytes(call->out, text, length);
+    return 0;
+}
+
+static bool unknown(const struct script *s, const char *name, struct err *e)
+{
+    struct str all = {0};
+    for (int i = 0; i < s->form_count; i++)
+        str_printf(&all, "%s%s", i ? ", " : "", s->form[i].name);
+    err_set(e, "%s exports no '%s' (it has %s)", s->texts.item[0].name, name,
+            s->form_count ? str_text(&all) : "none");
+    str_finish(&all);
+    return false;
+}
+
+enum script_form script_export(struct script *s, const char *name, const struct config *c,
+                               const struct script_found *found, struct str *out, struct err *e)
+{
+    struct form_call call = {.rule = find(s, name), .config = c, .found = found, .out = out};
+    if (!call.rule) {
+        unknown(s, name, e);
+        return FORM_FAILED;
+    }
+    if (!guard_run(&s->guard, GUARD_RENDER, call.rule->place, visit_form, &call, e)) {
+        err_prefix(e, "export '%s'", name);
+        return FORM_FAILED;
+    }
+    return call.made ? FORM_MADE : FORM_NONE;
+}
 
 static int keep_function(lua_State *L, int index, const char *what)
 {

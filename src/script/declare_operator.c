@@ -1,9 +1,450 @@
 // operator, and what it gives back: the operator as Lua sees it.
+
 #include "script/check.h"
 #include "script/readonly.h"
+#include "script/script.h"
 #include "script/state.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
+
+// operator.define: an operator of the user's own.
+//
+//     operator.define {
+//       name = "scores",
+//       flop = 2 * N * M * D, -- or bytes = 4 * N, or rate = { N / 1e6, "Mrows/s" }
+//       inputs = { { "Q", N, D }, { "K", M, D, type = "f32", fill = { -1, 1 } } },
+//       output = { "P", N, M },
+//       reference = { { "matmul", "Q", "K", "S", N = N, M = M, K = D, layout = "nt" },
+//                     { "softmax", "S", "P", rows = N, columns = M } },
+//       -- or { template = "reference.comp", groups = { x, y, z } }
+//       tolerance = { absolute = 1e-5, relative = 1e-5 },
+//     }
+
+// Raises what a call that has failed says.
+static void must(lua_State *L, bool done, const struct err *e)
+{
+    if (!done)
+        luaL_error(L, "%s", e->text);
+}
+
+// --- buffers: 1 the definition, 2 a buffer, 3 its list, 4 its fields ---
+
+enum { BUFFER = 2, LIST, FIELDS };
+
+static enum element read_element(lua_State *L, const char *what)
+{
+    const char *type = lua_pushfstring(L, "%s: type", what);
+    if (lua_getfield(L, FIELDS, "type") == LUA_TNIL)
+        return ELEMENT_F32;
+    const char *name = check_string(L, -1, type);
+    const char *known[ELEMENT_COUNT];
+    for (int i = 0; i < ELEMENT_COUNT; i++) {
+        known[i] = element_name((enum element)i);
+        if (strcmp(name, known[i]) == 0)
+            return (enum element)i;
+    }
+    const char *near = str_suggest_list(name, ELEMENT_COUNT, known);
+    if (near)
+        luaL_error(L, "%s has no type '%s' (did you mean '%s'?)", what, name, near);
+    luaL_error(L, "%s has no type '%s' (it may be f32, f16, i8, i32)", what, name);
+    return ELEMENT_F32;
+}
+
+// A field of the table on the top, `standard` where it is absent.
+static bool read_flag(lua_State *L, const char *what, const char *name, bool standard)
+{
+    if (lua_getfield(L, -1, name) != LUA_TNIL) {
+        const char *field = lua_pushfstring(L, "%s: %s", what, name);
+        check_type(L, -2, field, LUA_TBOOLEAN);
+        standard = lua_toboolean(L, -2);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    return standard;
+}
+
+static void read_fill(lua_State *L, const char *what, struct custom_filling *f)
+{
+    static const char *const known[] = {"whole", NULL};
+    f->low = -1;
+    f->high = 1;
+    if (lua_getfield(L, FIELDS, "fill") == LUA_TNIL)
+        return;
+    int fill = lua_gettop(L), pair = fill + 2;
+    what = lua_pushfstring(L, "%s: fill", what);
+    check_parts(L, fill, what);
+    check_fields(L, pair + 1, what, known);
+    if (lua_rawlen(L, pair) != 2)
+        luaL_error(L, "%s: expected { low, high }", what);
+    f->whole = read_flag(L, what, "whole", false);
+    lua_geti(L, pair, 1);
+    f->low = check_real(L, -1, what);
+    lua_geti(L, pair, 2);
+    f->high = check_real(L, -1, what);
+    if (f->whole && floor(f->high) < ceil(f->low))
+        luaL_error(L, "%s: no whole number lies between", what);
+}
+
+static int read_count(lua_State *L, const char *what, const char *name, int standard, int high)
+{
+    const char *field = lua_pushfstring(L, "%s: %s", what, name);
+    lua_insert(L, -2);
+    if (lua_getfield(L, -1, name) != LUA_TNIL)
+        standard = (int)check_whole(L, -1, field, 0, high);
+    lua_pop(L, 1);
+    return standard;
+}
+
+// { weights = 32, bits = 4, zero = 8, scale = "f16", min = false, signed = false, pairs = false }
+// on the top.
+static void read_own_blocks(lua_State *L, const char *what, struct block_format *f)
+{
+    static const char *const known[] = {"weights", "bits",   "zero",  "scale",
+                                        "min",     "signed", "pairs", NULL};
+    check_fields(L, -1, what, known);
+    f->scale = ELEMENT_F16;
+    if (lua_getfield(L, -1, "scale") != LUA_TNIL)
+        f->scale = str_equal(check_string(L, -1, what), "f32")   ? ELEMENT_F32
+                   : str_equal(check_string(L, -1, what), "f16") ? ELEMENT_F16
+                                                                 : ELEMENT_COUNT;
+    lua_pop(L, 1);
+    f->has_min = read_flag(L, what, "min", false);
+    f->is_signed = read_flag(L, what, "signed", false);
+    f->pairs = read_flag(L, what, "pairs", false);
+    f->weights = read_count(L, what, "weights", 32, BLOCK_MAX_WEIGHTS);
+    f->bits = read_count(L, what, "bits", 4, 8);
+    f->zero = read_count(L, what, "zero", 0, 255);
+    if (!block_format_valid(f))
+        luaL_error(L,
+                   "%s: blocks have 1 to %d weights of 8 bits, or an even number of 4 bits, with "
+                   "a zero that has so many bits, and an f16 or f32 scale",
+                   what, BLOCK_MAX_WEIGHTS);
+}
+
+static void read_blocks(lua_State *L, const char *what, struct block_format *f)
+{
+    int type = lua_getfield(L, FIELDS, "blocks");
+    if (type == LUA_TNIL)
+        return;
+    what = lua_pushfstring(L, "%s: blocks", what);
+    lua_pushvalue(L, -2);
+    if (type == LUA_TTABLE) {
+        read_own_blocks(L, what, f);
+        return;
+    }
+    const char *name = check_string(L, -1, what);
+    const struct block_format *known = block_format_named(name);
+    if (!known)
+        luaL_error(L, "%s: there are no '%s' (there are " BLOCK_NAMES ", and your own as a table)",
+                   what, name);
+    *f = *known;
+}
+
+static void read_sizes(lua_State *L, const char *what, struct tensor *t)
+{
+    t->rank = (int)lua_rawlen(L, LIST) - 1;
+    if (t->rank < 1 || t->rank > TENSOR_MAX_RANK)
+        luaL_error(L, "%s has %d sizes, not 1 to %d", what, t->rank, TENSOR_MAX_RANK);
+    for (int i = 0; i < t->rank; i++) {
+        const char *size = lua_pushfstring(L, "%s: size %d", what, i + 1);
+        lua_geti(L, LIST, i + 2);
+        t->size[i] = check_whole(L, -1, size, 1, INT32_MAX);
+    }
+}
+
+// The buffer on the top of the stack, the only thing over the definition.
+static void read_buffer(lua_State *L, struct custom_operation *c, const char *place,
+                        const char *const *known)
+{
+    struct tensor t = {0};
+    struct custom_filling f = {.low = 0};
+    struct err e;
+    luaL_checkstack(L, 2 * LUA_MINSTACK, place);
+    check_parts(L, BUFFER, place);
+    check_fields(L, FIELDS, place, known);
+    lua_geti(L, LIST, 1);
+    t.name = check_identifier(L, -1, place);
+    if (strcmp(t.name, "scratch") == 0)
+        luaL_error(L, "%s: 'scratch' is what templates know scratch memory by", place);
+    const char *what = lua_pushfstring(L, "define: buffer %s", t.name);
+    read_sizes(L, what, &t);
+    t.element = read_element(L, what);
+    read_fill(L, what, &f);
+    read_blocks(L, what, &f.block);
+    if (f.block.weights && lua_getfield(L, FIELDS, "type") != LUA_TNIL)
+        luaL_error(L, "%s has blocks, which have no type", what);
+    must(L, custom_add_tensor(c, &t, &f, &e), &e);
+    lua_settop(L, 1);
+}
+
+static void read_buffers(lua_State *L, struct custom_operation *c)
+{
+    static const char *const of_input[] = {"type", "fill", "blocks", NULL}, *const of_output[] = {
+                                                                                "type", NULL};
+    lua_getfield(L, 1, "inputs");
+    int count = check_list(L, -1, "define: inputs");
+    for (int i = 1; i <= count; i++) {
+        lua_settop(L, 1);
+        lua_getfield(L, 1, "inputs");
+        lua_geti(L, -1, i);
+        lua_replace(L, BUFFER);
+        char place[40];
+        snprintf(place, sizeof place, "define: input %d", i);
+        read_buffer(L, c, place, of_input);
+    }
+    lua_settop(L, 1);
+    lua_getfield(L, 1, "output");
+    read_buffer(L, c, "define: output", of_output);
+}
+
+// --- what is right ---
+
+static double read_share(lua_State *L, int table, const char *name, double standard)
+{
+    const char *what = lua_pushfstring(L, "define: tolerance: %s", name);
+    if (lua_getfield(L, table, name) == LUA_TNIL)
+        return standard;
+    double value = check_real(L, -1, what);
+    if (value < 0)
+        luaL_error(L, "%s is negative", what);
+    return value;
+}
+
+static void read_tolerance(lua_State *L, struct custom_operation *c)
+{
+    static const char *const known[] = {"absolute", "relative", "nmse", "exact", NULL};
+    static const double standard[ELEMENT_COUNT] = {[ELEMENT_F32] = 1e-5, [ELEMENT_F16] = 1e-3};
+    double usual = standard[c->buffer[c->tensor_count - 1].element];
+    c->absolute = c->relative = usual;
+    lua_settop(L, 1);
+    if (lua_getfield(L, 1, "tolerance") == LUA_TNIL)
+        return;
+    check_fields(L, 2, "define: tolerance", known);
+    c->nmse = read_share(L, 2, "nmse", 0);
+    bool each = lua_getfield(L, 2, "absolute") != LUA_TNIL ||
+                lua_getfield(L, 2, "relative") != LUA_TNIL || !(c->nmse > 0);
+    c->absolute = read_share(L, 2, "absolute", each ? 0 : DBL_MAX); // not judged one by one
+    c->relative = read_share(L, 2, "relative", 0);
+    lua_settop(L, 2);
+    c->exact = read_flag(L, "define: tolerance", "exact", false);
+}
+
+static const struct operation_kind *find_kind(lua_State *L, const char *what, const char *name)
+{
+    struct err e;
+    const struct operation_kind *kind = operation_kind_named(name, &e);
+    if (!kind)
+        luaL_error(L, "%s: %s", what, e.text);
+    return kind;
+}
+
+// { "softmax", "S", "P", rows = , columns = } at BUFFER
+static void read_step(lua_State *L, struct custom_operation *c, int number)
+{
+    const char *names[OPERATION_MAX_TENSORS + 1];
+    struct operation o;
+    struct err e;
+    char what[40];
+    snprintf(what, sizeof what, "define: step %d", number);
+    check_parts(L, BUFFER, what);
+    lua_geti(L, LIST, 1);
+    const char *word = check_string(L, -1, what);
+    bool dequantizes = strcmp(word, "dequantize") == 0;
+    const struct operation_kind *kind = dequantizes ? NULL : find_kind(L, what, word);
+    int count = (int)lua_rawlen(L, LIST) - 1;
+    if (count > OPERATION_MAX_TENSORS)
+        luaL_error(L, "%s: more than %d buffers", what, OPERATION_MAX_TENSORS);
+    for (int i = 0; i < count; i++) {
+        lua_geti(L, LIST, i + 2);
+        names[i] = check_identifier(L, -1, what);
+    }
+    if (dequantizes) {
+        static const char *const none[] = {NULL};
+        check_fields(L, FIELDS, what, none);
+        if (count != 2)
+            luaL_error(L, "%s: dequantize has 2 buffers, %d are named", what, count);
+        must(L, custom_add_dequantize(c, names[0], names[1], &e), &e);
+        return;
+    }
+    declare_operator_read(L, FIELDS, kind, &o);
+    must(L, custom_add_step(c, &o, names, count, &e), &e);
+}
+
+static void read_steps(lua_State *L, struct custom_operation *c)
+{
+    int count = check_list(L, -1, "define: reference");
+    for (int i = 1; i <= count; i++) {
+        lua_settop(L, 1);
+        lua_getfield(L, 1, "reference");
+        lua_geti(L, -1, i);
+        lua_replace(L, BUFFER);
+        read_step(L, c, i);
+    }
+}
+
+// { template = , groups = } on the top; it is rendered when everything is declared.
+static void read_kernel(lua_State *L, struct script *s)
+{
+    static const char *const known[] = {"template", "groups", NULL};
+    int table = lua_gettop(L);
+    uint64_t groups[3];
+    check_fields(L, table, "define: reference", known);
+    lua_getfield(L, table, "groups");
+    check_dimensions(L, -1, "define: reference: groups", UINT32_MAX, groups);
+    for (int i = 0; i < 3; i++)
+        s->reference_groups[i] = (uint32_t)groups[i];
+    lua_getfield(L, table, "template");
+    const char *what = "define: reference: template";
+    s->reference.text = include_find(L, what, check_string(L, -1, what), "shaders");
+    s->reference.place = guard_caller(L);
+    render_compile(L, &s->reference);
+}
+
+static void read_reference(lua_State *L, struct script *s)
+{
+    struct err e;
+    lua_settop(L, 1);
+    lua_getfield(L, 1, "reference");
+    check_type(L, 2, "define: reference", LUA_TTABLE);
+    bool is_kernel = lua_getfield(L, 2, "template") != LUA_TNIL;
+    lua_settop(L, 2);
+    if (is_kernel)
+        read_kernel(L, s);
+    else
+        read_steps(L, s->custom);
+    must(L, is_kernel || custom_is_computed(s->custom, &e), &e);
+}
+
+// --- the whole ---
+
+// Its sizes, numbers and choices are those that the space file has declared so far. None has a
+// standard: what a file makes of one may change with the file, and the problem must say it.
+void declare_operator_take_settings(lua_State *L, struct script *s)
+{
+    struct arena *arena = &s->custom->arena;
+    struct operation_size *size = arena_zero(arena, OPERATION_MAX_SIZES + 1, sizeof *size);
+    struct operation_choice *choice = arena_zero(arena, OPERATION_MAX_CHOICES + 1, sizeof *choice);
+    struct operation_real *real = arena_zero(arena, OPERATION_MAX_REALS + 1, sizeof *real);
+    int sizes = 0, choices = 0, reals = 0;
+    for (int i = 0; i < s->setting_count; i++) {
+        const struct script_setting *setting = &s->setting[i];
+        if (setting->is_folder)
+            continue;
+        if (setting->values && choices < OPERATION_MAX_CHOICES)
+            choice[choices++] =
+                (struct operation_choice){setting->name, setting->values, .is_plain = true};
+        else if (setting->is_whole && sizes < OPERATION_MAX_SIZES)
+            size[sizes++] = (struct operation_size){setting->name, SIZE_REQUIRED, 0};
+        else if (!setting->values && !setting->is_whole && reals < OPERATION_MAX_REALS)
+            real[reals++] = (struct operation_real){setting->name, NAN};
+        else
+            luaL_error(L,
+                       "define: more than %d sizes, %d numbers or %d choices are declared before "
+                       "it",
+                       OPERATION_MAX_SIZES, OPERATION_MAX_REALS, OPERATION_MAX_CHOICES);
+    }
+    s->custom->kind.sizes = size;
+    s->custom->kind.choices = choice;
+    s->custom->kind.reals = real;
+}
+
+void declare_operator_set_settings(lua_State *L, const struct script *s, struct operation *o)
+{
+    struct err e;
+    for (int i = 0; i < s->setting_count; i++) {
+        const struct script_setting *setting = &s->setting[i];
+        const char *name = setting->name;
+        if (setting->is_folder)
+            continue;
+        setting_push(L, setting);
+        must(L,
+             setting->values     ? operation_set_choice(o, name, setting->value, &e)
+             : setting->is_whole ? operation_set_size(o, name, lua_tointeger(L, -1), &e)
+                                 : operation_set_real(o, name, lua_tonumber(L, -1), &e),
+             &e);
+        lua_pop(L, 1);
+    }
+}
+
+// It stands behind numbers in every list.
+static const char *check_unit(lua_State *L, int index)
+{
+    enum { MOST = 12 };
+    const char *unit = check_string(L, index, "define: rate");
+    size_t length = strlen(unit);
+    for (const char *c = unit; *c; c++)
+        if (*c <= ' ' || *c > '~' || *c == '"')
+            length = 0;
+    if (length == 0 || length > MOST)
+        luaL_error(L, "define: rate: a unit has 1 to %d ASCII characters without blanks", MOST);
+    return unit;
+}
+
+// `bytes`, or `rate`: an amount and a unit. Nothing of either: FLOP.
+static struct workload read_work(lua_State *L)
+{
+    struct workload work = {0, WORK_BYTES};
+    bool has_bytes = lua_getfield(L, 1, "bytes") != LUA_TNIL;
+    bool has_rate = lua_getfield(L, 1, "rate") != LUA_TNIL;
+    if (has_bytes && has_rate)
+        luaL_error(L, "define: bytes and rate are two things to be rated by (choose one)");
+    if (has_bytes) {
+        work.amount = check_real(L, -2, "define: bytes");
+    } else if (has_rate) {
+        if (check_list(L, -1, "define: rate") != 2)
+            luaL_error(L, "define: rate: an amount and a unit, { N / 1e6, \"Mcells/s\" }");
+        lua_geti(L, -1, 1);
+        lua_geti(L, -2, 2);
+        work = (struct workload){check_real(L, -2, "define: rate"), check_unit(L, -1)};
+    }
+    if ((has_bytes || has_rate) && work.amount <= 0)
+        luaL_error(L, "define: %s: there must be some", has_bytes ? "bytes" : "rate");
+    return work; // the table keeps the unit
+}
+
+static void begin(lua_State *L, struct script *s)
+{
+    lua_getfield(L, 1, "name");
+    const char *name = check_identifier(L, -1, "define: name");
+    if (operation_kind_find(name))
+        luaL_error(L, "define: '%s' is built in", name);
+    struct workload work = read_work(L);
+    lua_getfield(L, 1, "flop");
+    double flop =
+        work.amount > 0 && lua_isnil(L, -1) ? work.amount : check_real(L, -1, "define: flop");
+    if (flop <= 0)
+        luaL_error(L, "define: flop: there must be some");
+    s->custom = custom_create(name, flop, work.amount > 0 ? &work : NULL);
+    declare_operator_take_settings(L, s);
+}
+
+static int declare_operator_define(lua_State *L) // operator.define { ... } -> op
+{
+    struct script *s = declare_operator_begin(L);
+    static const char *const known[] = {"name",   "flop",      "bytes",     "rate", "inputs",
+                                        "output", "reference", "tolerance", NULL};
+    struct operation o;
+    check_fields(L, 1, "define", known);
+    lua_settop(L, 1);
+    begin(L, s);
+    read_buffers(L, s->custom);
+    read_tolerance(L, s->custom);
+    read_reference(L, s);
+    operation_init(&o, &s->custom->kind);
+    declare_operator_set_settings(L, s, &o);
+    return declare_operator_end(L, s, &o);
+}
+
+void declare_operator_define_open(lua_State *L)
+{
+    lua_getfield(L, -1, "operator");
+    readonly_push_storage(L, -1);
+    lua_pushcfunction(L, declare_operator_define);
+    lua_setfield(L, -2, "define");
+    lua_pop(L, 2);
+}
 
 #define MOST_FIELDS (OPERATION_MAX_SIZES + OPERATION_MAX_CHOICES + OPERATION_MAX_REALS)
 

@@ -5,7 +5,7 @@
 // types are.
 #include "base/log.h"
 #include "script/check.h"
-#include "script/order.h"
+#include "script/readonly.h"
 #include "script/state.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // What a kernel is given for a configuration beside its text: macros, specialization constants,
 // push constants, and which buffers its bindings are.
 #include "script/check.h"
-#include "script/order.h"
+#include "script/readonly.h"
 #include "script/state.h"
 
 #include "space/element.h"

@@ -1,6 +1,6 @@
 // include and use: space files made of several files.
 #include "script/check.h"
-#include "script/order.h"
+#include "script/readonly.h"
 #include "script/script.h"
 #include "script/state.h"
 

@@ -1,6 +1,5 @@
 #include "script/library.h"
 
-#include "script/order.h"
 #include "script/readonly.h"
 
 #include <lualib.h>

@@ -5,7 +5,6 @@
 #include "base/times.h"
 #include "script/check.h"
 #include "script/library.h"
-#include "script/order.h"
 #include "script/readonly.h"
 #include "script/state.h"
 

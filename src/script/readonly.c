@@ -1,6 +1,125 @@
 #include "script/readonly.h"
 
-#include "script/order.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct key {
+    int type; // LUA_TBOOLEAN < LUA_TNUMBER < LUA_TSTRING
+    bool is_integer;
+    lua_Integer integer; // also booleans
+    lua_Number number;
+    const char *string;
+    size_t length;
+};
+
+static int compare_numbers(const struct key *a, const struct key *b)
+{
+    if (a->is_integer && b->is_integer)
+        return (a->integer > b->integer) - (a->integer < b->integer);
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+static int compare(const void *pa, const void *pb)
+{
+    const struct key *a = pa, *b = pb;
+    if (a->type != b->type)
+        return a->type - b->type;
+    if (a->type == LUA_TBOOLEAN)
+        return (int)(a->integer - b->integer);
+    if (a->type == LUA_TNUMBER)
+        return compare_numbers(a, b);
+    int order = memcmp(a->string, b->string, a->length < b->length ? a->length : b->length);
+    return order ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+static struct key read_key(lua_State *L)
+{
+    struct key k = {.type = lua_type(L, -1)};
+    if (k.type == LUA_TBOOLEAN)
+        k.integer = lua_toboolean(L, -1);
+    else if (k.type == LUA_TNUMBER) {
+        k.is_integer = lua_isinteger(L, -1);
+        k.integer = k.is_integer ? lua_tointeger(L, -1) : 0;
+        k.number = lua_tonumber(L, -1);
+    } else if (k.type == LUA_TSTRING)
+        k.string = lua_tolstring(L, -1, &k.length);
+    else
+        luaL_error(L, "a %s as a key has no order", lua_typename(L, k.type));
+    return k;
+}
+
+static void push_key(lua_State *L, const struct key *k)
+{
+    if (k->type == LUA_TBOOLEAN)
+        lua_pushboolean(L, (int)k->integer);
+    else if (k->type == LUA_TSTRING)
+        lua_pushlstring(L, k->string, k->length);
+    else if (k->is_integer)
+        lua_pushinteger(L, k->integer);
+    else
+        lua_pushnumber(L, k->number);
+}
+
+#define KEYS_STEPS 64 // a table that was large and is empty takes its time, too
+
+int order_push_keys(lua_State *L, int index)
+{
+    index = lua_absindex(L, index);
+    int count = 0;
+    uint64_t bytes = 0; // of all keys: sorting compares a string about as often as it has bits
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+        count++;
+        bytes += lua_type(L, -2) == LUA_TSTRING ? lua_rawlen(L, -2) : 0;
+    }
+    guard_charge(L, KEYS_STEPS + (uint64_t)count * 8 + bytes);
+    struct key *key = lua_newuserdatauv(L, (size_t)count * sizeof *key + 1, 0);
+    int filled = 0;
+    for (lua_pushnil(L); lua_next(L, index);) {
+        lua_pop(L, 1);
+        key[filled++] = read_key(L);
+    }
+    qsort(key, (size_t)count, sizeof *key, compare);
+    lua_createtable(L, count, 0);
+    for (int i = 0; i < count; i++) {
+        push_key(L, &key[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_remove(L, -2);
+    return count;
+}
+
+void order_push_suggestion_in(lua_State *L, int index, const char *name)
+{
+    index = lua_absindex(L, index);
+    int count = (int)lua_rawlen(L, index), strings = 0;
+    const char **candidate = lua_newuserdatauv(L, (size_t)count * sizeof *candidate + 1, 0);
+    for (int i = 1; i <= count; i++) {
+        if (lua_rawgeti(L, index, i) == LUA_TSTRING)
+            candidate[strings++] = lua_tostring(L, -1); // stays alive in the array
+        lua_pop(L, 1);
+    }
+    const char *near = NULL;
+    for (int i = 0; i < strings && !near; i++)
+        if (strcasecmp(candidate[i], name) == 0)
+            near = candidate[i];
+    if (!near)
+        near = str_suggest_list(name, (size_t)strings, candidate);
+    if (near)
+        lua_pushfstring(L, " (did you mean '%s'?)", near);
+    else
+        lua_pushliteral(L, "");
+    lua_remove(L, -2);
+}
+
+void order_push_suggestion(lua_State *L, int index, const char *name)
+{
+    order_push_keys(L, index);
+    order_push_suggestion_in(L, -1, name);
+    lua_remove(L, -2);
+}
 
 static const struct readonly_words general = {0};
 
