@@ -4,10 +4,213 @@
 #include "base/os.h"
 #include "gpu/vk.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+// A first run of a kernel that nobody knows: in parts, so that no submission is long. A device that
+// is busy for seconds may be reset by its driver, and its display stands still.
+
+#define MOST_GROWTH 8
+
+struct gpu_pass parts_next(const struct gpu_pass *p, uint64_t done, uint64_t most)
+{
+    const uint64_t row = p->groups[0], layer = row * p->groups[1];
+    const uint64_t x = done % row, y = done % layer / row, z = done / layer;
+    struct gpu_pass part = {.pipeline = p->pipeline,
+                            .push = p->push,
+                            .base = {(uint32_t)x, (uint32_t)y, (uint32_t)z},
+                            .groups = {(uint32_t)row, (uint32_t)p->groups[1], 1}};
+    if (x > 0 || most < row) {
+        part.groups[0] = (uint32_t)uint64_min(most, row - x);
+        part.groups[1] = 1;
+    } else if (y > 0 || most < layer) {
+        part.groups[1] = (uint32_t)uint64_min(most / row, p->groups[1] - y);
+    } else {
+        part.groups[2] = (uint32_t)uint64_min(most / layer, p->groups[2] - z);
+    }
+    return part;
+}
+
+static uint64_t at_least_one(double groups)
+{
+    return groups < 1 ? 1 : groups < 0x1p62 ? (uint64_t)groups : UINT64_C(1) << 62;
+}
+
+uint64_t parts_first(double group_s, double submit_s)
+{
+    return at_least_one(submit_s / group_s);
+}
+
+uint64_t parts_grow(uint64_t most, uint64_t groups, double seconds, double submit_s)
+{
+    double factor = submit_s / (2 * seconds);
+    uint64_t next = at_least_one((double)groups * (factor < MOST_GROWTH ? factor : MOST_GROWTH));
+    return next > most || factor < 1 ? next : most;
+}
+
+static uint64_t volume(const uint32_t groups[3])
+{
+    return (uint64_t)groups[0] * groups[1] * groups[2];
+}
+
+// In what is left of the time; who reads of a timeout wants to know how long it had in all.
+static enum gpu_status run_part(struct gpu *g, const struct gpu_sequence *part, int64_t begin_ns,
+                                double timeout_s, double *seconds, struct err *e)
+{
+    double left_s = timeout_s - (double)(os_now_ns() - begin_ns) * 1e-9;
+    enum gpu_status status = left_s > 0 ? gpu_run(g, part, 1, left_s, seconds, e) : GPU_TIMEOUT;
+    if (status == GPU_TIMEOUT)
+        err_set(e, "the kernel is not done after %g s", timeout_s);
+    return status;
+}
+
+enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_sequence *s,
+                                 const struct gpu_pace *pace, struct gpu_parts *out, struct err *e)
+{
+    int64_t begin_ns = os_now_ns();
+    struct gpu_pass pass;
+    const struct gpu_sequence part = {&pass, 1, s->buffer, s->buffer_count};
+    *out = (struct gpu_parts){0};
+    for (int i = 0; i < s->pass_count; i++) {
+        uint64_t most = parts_first(pace->group_s, pace->submit_s);
+        for (uint64_t done = 0, total = volume(s->pass[i].groups); done < total; out->count++) {
+            double seconds;
+            pass = parts_next(&s->pass[i], done, most);
+            GPU_TRY(run_part(g, &part, begin_ns, pace->timeout_s, &seconds, e));
+            most = parts_grow(most, volume(pass.groups), seconds, pace->submit_s);
+            done += volume(pass.groups);
+            out->seconds += seconds;
+        }
+    }
+    out->is_split = out->count > s->pass_count;
+    return GPU_OK;
+}
+
+// Warm up, find how many repeats make a batch long enough to be measured, take batches. What a run
+// takes is a batch's device time over its repeats; what is spent is counted on the host's clock,
+// overheads included.
+
+#define RUN_TIMEOUT_S 30.0
+#define MAX_REPEATS   10000
+#define AGREEMENT     0.02
+#define WARMUP_CAP    4 // times warmup_s: then it has to do, agreement or not
+
+enum { FEWEST_SAMPLES = 2 };
+
+struct plan {
+    struct gpu *g;
+    const struct gpu_sequence *sequence;
+    const struct gpu_timing *t;
+    int repeats;
+};
+
+// GPUs idle at a fraction of their clock: they are warmed up by time. On CPU devices a batch is
+// cheap to trust (the minimum counts) and dear to take (kernels run for milliseconds).
+struct gpu_timing gpu_timing_default(const struct gpu_info *i)
+{
+    struct gpu_timing gpu = {.warmup_s = 0.06, .batch_s = 0.015, .batches = 5, .budget_s = 0.5};
+    struct gpu_timing cpu = {.warmup_s = 0, .batch_s = 0.004, .batches = 6, .budget_s = 0.1};
+    struct gpu_timing t = i->is_cpu ? cpu : gpu;
+    t.submit_s = 0.2;
+    t.hopeless = 3;
+    t.apart_s = 0.025; // some turns of a scheduler with whoever else wants the processor
+    return t;
+}
+
+bool gpu_is_hopeless(const struct gpu_timing *t, const double *seconds, int count, double apart_s,
+                     double incumbent_s)
+{
+    double best = INFINITY;
+    for (int i = 0; i < count; i++)
+        best = fmin(best, seconds[i]);
+    return count >= FEWEST_SAMPLES && apart_s >= t->apart_s && t->hopeless > 0 && incumbent_s > 0 &&
+           best > t->hopeless * incumbent_s;
+}
+
+int timing_repeats(const struct gpu_timing *t, int n, double seconds)
+{
+    double each = seconds / n;
+    double most = fmin(floor(t->submit_s / each), MAX_REPEATS);
+    double wanted = n;
+    if (seconds < t->batch_s)
+        wanted = fmin(ceil(1.1 * t->batch_s / each), 16.0 * n);
+    return (int)fmax(1, fmin(wanted, most));
+}
+
+bool timing_is_warm(const struct gpu_timing *t, double elapsed_s, double each, double previous)
+{
+    bool agrees = fabs(each - previous) <= AGREEMENT * each;
+    return elapsed_s >= (agrees ? 1 : WARMUP_CAP) * t->warmup_s;
+}
+
+static double seconds_since(int64_t begin_ns)
+{
+    return (double)(os_now_ns() - begin_ns) * 1e-9;
+}
+
+static enum gpu_status run_batch(const struct plan *p, double *seconds, struct err *e)
+{
+    return gpu_run(p->g, p->sequence, p->repeats, RUN_TIMEOUT_S, seconds, e);
+}
+
+// The first run decides how many repeats the second batch has, so that no submission of an unknown
+// kernel is long.
+static enum gpu_status warm_up(struct plan *p, struct err *e)
+{
+    int64_t begin = os_now_ns();
+    double seconds, previous = 0;
+    for (bool done = false; !done;) {
+        GPU_TRY(run_batch(p, &seconds, e));
+        double each = seconds / p->repeats;
+        int next = timing_repeats(p->t, p->repeats, seconds);
+        done = next <= p->repeats && timing_is_warm(p->t, seconds_since(begin), each, previous);
+        p->repeats = next;
+        previous = each;
+    }
+    return GPU_OK;
+}
+
+static enum gpu_status take_samples(struct plan *p, double incumbent_s, struct gpu_samples *out,
+                                    struct err *e)
+{
+    int64_t first = os_now_ns();
+    int batches = int_min(p->t->batches, 32), fewest = int_min(batches, FEWEST_SAMPLES);
+    double wall_s = 0;
+    bool done = false;
+    while (!done) {
+        double seconds, apart_s = seconds_since(first);
+        int64_t begin = os_now_ns();
+        GPU_TRY(run_batch(p, &seconds, e));
+        int next = timing_repeats(p->t, p->repeats, seconds);
+        if (out->count == 0 && next > 2 * p->repeats) { // the warm-up was slowed by a compiler
+            p->repeats = next;
+            first = os_now_ns();
+            continue;
+        }
+        wall_s += seconds_since(begin) / p->repeats;
+        out->seconds[out->count++] = seconds / p->repeats;
+        out->early_stopped = out->count < batches &&
+                             gpu_is_hopeless(p->t, out->seconds, out->count, apart_s, incumbent_s);
+        done = out->early_stopped || out->count >= batches ||
+               (out->count >= fewest && seconds_since(first) >= p->t->budget_s);
+    }
+    out->repeats = p->repeats;
+    out->wall_s = wall_s / out->count;
+    return GPU_OK;
+}
+
+enum gpu_status gpu_time(struct gpu *g, const struct gpu_sequence *s, const struct gpu_timing *t,
+                         double incumbent_s, struct gpu_samples *out, struct err *e)
+{
+    assert(t->submit_s > 0);
+    struct plan p = {g, s, t, 1};
+    *out = (struct gpu_samples){0};
+    GPU_TRY(warm_up(&p, e));
+    return take_samples(&p, incumbent_s, out, e);
+}
 
 #define LONGEST_S 1e9
 
