@@ -7,7 +7,6 @@
 #include "engine/recorded.h"
 #include "engine/stored.h"
 #include "trial/confine.h"
-#include "trial/escape.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "engine/devices.h"
-#include "trial/flying.h"
+#include "trial/source.h"
 #include "trial/frame.h"
 #include "trial/remote.h"
 #include "trial/work.h"

@@ -23,4 +23,11 @@ struct sandbox_state confine_try_worker(void); // tries in a child process which
 // not.
 const char **confine_environment(void);
 
+// For tests: what a sandbox (base/sandbox.h) is there to refuse is attempted.
+
+// Tries, and logs of each attempt "escape: NAME: done" or why not: network (127.0.0.1), users
+// (/etc/passwd), home ($HOME), writing (/tmp/tilewalk-escaped), program (/bin/true), memory and
+// signal (of the parent).
+void escape_try(void);
+
 #endif

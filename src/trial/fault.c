@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/os.h"
-#include "trial/escape.h"
+#include "trial/confine.h"
 
 #include <inttypes.h>
 #include <signal.h>

@@ -9,7 +9,7 @@
 #define TILEWALK_TRIAL_MEASURE_H
 
 #include "trial/rig.h"
-#include "trial/wire.h"
+#include "trial/frame.h"
 
 // `trial` is a MESSAGE_TRIAL. Sends the result. False: the worker must end.
 bool measure_trial(struct rig *rig, struct wire *wire, const struct message *trial);

@@ -15,4 +15,46 @@ enum gpu_status peaks_measure(struct gpu *g, struct roof *out, struct err *e);
 // The text of the kernel for a shape of matrix units, 256 rounds of four products each.
 void peaks_add_matrix(enum matrix_api api, const struct matrix_shape *s, struct str *out);
 
+// Fixed kernels of ours: the same in every session, so that what they take says what the device is.
+//
+//     seconds = anchor_time(&rig->anchor, rig->gpu);     made when it is first timed
+//
+// The anchor computes in registers, the same amount in all workers: how fast the device is just
+// now. What other kernels take is compared fairly only while it takes the same.
+
+enum { FIXED_MOST_BUFFERS = 2, FIXED_THREADS = 128 }; // of a workgroup
+
+struct fixed { // valid when zeroed
+    struct gpu_pipeline *pipeline;
+    struct gpu_buffer *buffer[FIXED_MOST_BUFFERS];
+    int buffers;
+};
+
+// Buffers of `bytes` each, filled with zeros. `subgroup`: as gpu_shader's. Also after a failure
+// fixed_finish frees it, unless it is to live as long as the device.
+struct fixed_wish {
+    const char *glsl; // workgroups of FIXED_THREADS
+    int buffers;
+    uint64_t bytes;
+    uint32_t subgroup;
+};
+enum gpu_status fixed_make(struct fixed *f, struct gpu *g, const struct fixed_wish *w,
+                           struct err *e);
+// Runs so many workgroups for as long as other kernels are timed.
+enum gpu_status fixed_time(const struct fixed *f, struct gpu *g, uint32_t groups, double *seconds,
+                           struct err *e);
+void fixed_finish(struct fixed *f, struct gpu *g);
+
+// Adds the text of a kernel that multiplies and adds in `chains` vectors of four, FIXED_FLOP a
+// chain and invocation; `vector` and `scalar` are its types, "vec4" and "float".
+#define FIXED_FLOP (256.0 * 4 * 4 * 2)
+void fixed_add_arithmetic(const char *vector, const char *scalar, int chains, struct str *out);
+
+// Seconds; 0, with a line in the log, where it fails: that says nothing of other kernels, and a
+// device that is lost is lost to them soon enough.
+double anchor_time(struct fixed *a, struct gpu *g);
+
+// Runs the same as often as takes a few milliseconds. False and `e`: the device is of no more use.
+bool anchor_burn(struct fixed *a, struct gpu *g, struct err *e);
+
 #endif

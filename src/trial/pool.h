@@ -6,10 +6,34 @@
 #ifndef TILEWALK_TRIAL_POOL_H
 #define TILEWALK_TRIAL_POOL_H
 
-#include "trial/compile_limit.h"
 #include "trial/slot.h"
 #include "trial/source.h"
 #include "trial/token.h"
+
+// How long a candidate may compile: apart from the limits on running, and by what has been seen.
+// Some kernels, unrolled a thousandfold say, keep a driver's compiler busy for a minute, and are
+// not worth that.
+//
+//     struct compile_limit l = {.least_s = COMPILE_LIMIT_LEAST_S};
+//     compile_limit_saw(&l, seconds);               of each that compiled, or took too long
+//     compile_limit_s(&l, 60)                       what the next one may take
+//
+// Ten times the median of the last that were seen, once there are enough of them, but never less
+// than `least_s` (machines are busy now and then) and never more than the fixed limit. Those that
+// took too long count with what they had, so that the limit rises where most take long.
+
+#define COMPILE_LIMIT_LEAST_S 10.0
+#define COMPILE_LIMIT_KEPT    64
+
+struct compile_limit {
+    double least_s;
+    double seen[COMPILE_LIMIT_KEPT]; // a ring
+    int count;                       // in all
+};
+
+void compile_limit_saw(struct compile_limit *l, double seconds);
+double compile_limit_s(const struct compile_limit *l, double most_s);
+double compile_limit_median(const struct compile_limit *l); // 0: too few were seen
 
 // Called for every phase that a worker announces, and with PHASE_NONE when it has sent a result or
 // is gone. `at_ns` is os_now_ns() of the worker when it entered the phase.

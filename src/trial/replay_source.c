@@ -1,7 +1,7 @@
 #include "trial/replay_source.h"
 
 #include "base/mem.h"
-#include "trial/flying.h"
+#include "trial/source.h"
 
 #include <assert.h>
 #include <math.h>

@@ -2,15 +2,270 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "base/os.h"
 #include "kernel/kernel.h"
-#include "trial/device_reference.h"
+#include "trial/candidate.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { FEWEST = 2, SHARE_OF_MEMORY = 8 };
+
+static uint64_t placed_bytes(const struct operator_buffer *b)
+{
+    return (b->bytes + GPU_PLACE_BYTES - 1) / GPU_PLACE_BYTES * GPU_PLACE_BYTES;
+}
+
+static uint64_t bytes_of_one(const struct operator_layout *l)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < l->count; i++)
+        bytes += placed_bytes(&l->buffer[i]);
+    return bytes;
+}
+
+int copies_wanted(uint64_t bytes, uint64_t memory_bytes)
+{
+    uint64_t all = COPIES_BYTES;
+    if (memory_bytes && memory_bytes / SHARE_OF_MEMORY < all)
+        all = memory_bytes / SHARE_OF_MEMORY;
+    uint64_t count = (all + bytes - 1) / bytes;
+    return count < FEWEST ? FEWEST : count > COPIES_MOST ? COPIES_MOST : (int)count;
+}
+
+static enum gpu_status place_all(struct copies *c, struct gpu *g, const struct operator_layout *l,
+                                 struct err *e)
+{
+    uint64_t at = 0;
+    enum gpu_status status = GPU_OK;
+    for (int k = 0; k < c->count && status == GPU_OK; k++)
+        for (int i = 0; i < l->count && status == GPU_OK; i++) {
+            struct gpu_buffer **b = &c->buffer[k * (c->buffers + 1) + i];
+            status = gpu_buffer_place(g, c->memory, at, l->buffer[i].bytes, b, e);
+            at += placed_bytes(&l->buffer[i]);
+        }
+    return status;
+}
+
+enum gpu_status copies_create(struct copies *c, struct gpu *g, const struct operator_layout *l,
+                              struct err *e)
+{
+    uint64_t each = bytes_of_one(l), memory_bytes = gpu_get_info(g)->memory_bytes;
+    int count = copies_wanted(each, memory_bytes);
+    *c = (struct copies){.count = count, .buffers = l->count};
+    c->buffer = mem_zero((size_t)count * (size_t)(l->count + 1), sizeof(struct gpu_buffer *));
+    if (count == COPIES_MOST)
+        log_warning("--cold: %d copies of %.3g KiB may fit a cache of the device", count,
+                    (double)each / 1024);
+    enum gpu_status status = gpu_memory_create(g, each * (uint64_t)count, &c->memory, e);
+    if (status == GPU_OK)
+        status = place_all(c, g, l, e);
+    if (status != GPU_OK)
+        err_prefix(e, "%d copies of the buffers (--cold)", count);
+    return status;
+}
+
+// One submission for each of the operator's buffers.
+static enum gpu_status load_one(const struct copies *c, struct gpu *g,
+                                const struct gpu_buffer *from, int i, struct err *e)
+{
+    struct gpu_buffer **to = mem_zero((size_t)c->count, sizeof(struct gpu_buffer *));
+    for (int k = 0; k < c->count; k++)
+        to[k] = c->buffer[k * (c->buffers + 1) + i];
+    enum gpu_status status = gpu_copy(g, from, to, c->count, e);
+    free(to);
+    return status;
+}
+
+enum gpu_status copies_load(const struct copies *c, struct gpu *g, struct gpu_buffer *const *from,
+                            struct err *e)
+{
+    enum gpu_status status = GPU_OK;
+    for (int i = 0; i < c->buffers && status == GPU_OK; i++)
+        status = load_one(c, g, from[i], i, e);
+    return status;
+}
+
+void copies_use(const struct copies *c, struct gpu_sequence *s)
+{
+    if (!c->count)
+        return;
+    for (int k = 0; k < c->count; k++)
+        c->buffer[k * (c->buffers + 1) + c->buffers] = s->buffer[c->buffers];
+    s->buffer = c->buffer;
+    s->copies = c->count;
+    s->stride = c->buffers + 1;
+}
+
+enum { PACKED_SHARE_OF_MEMORY = 8 };
+
+// All that the image of scratch follows from.
+static void add_key(const struct packing *what, struct str *key)
+{
+    const struct candidate *c = what->candidate;
+    str_add_bytes(key, (const char *)&c->scratch_bytes, sizeof c->scratch_bytes);
+    str_add_bytes(key, (const char *)&what->inputs, sizeof what->inputs);
+    for (int i = 0; i < c->packing; i++) {
+        const struct gpu_pass *p = &c->pass[i];
+        const struct spirv *s = &c->spirv[i];
+        str_add_bytes(key, (const char *)&s->count, sizeof s->count);
+        str_add_bytes(key, (const char *)s->word, s->count * sizeof *s->word);
+        str_add_bytes(key, (const char *)p->groups, sizeof p->groups);
+        str_add_bytes(key, (const char *)&c->subgroup[i], sizeof c->subgroup[i]);
+        str_add_bytes(key, (const char *)p->push, c->push_bytes[i]);
+    }
+}
+
+static struct packed_image *find(struct packed *p, const struct str *key)
+{
+    for (int i = 0; i < p->count; i++)
+        if (p->image[i].key.length == key->length &&
+            memcmp(p->image[i].key.text, key->text, key->length) == 0)
+            return &p->image[i];
+    return NULL;
+}
+
+static void drop(struct packed *p, struct gpu *g, struct packed_image *image)
+{
+    p->bytes -= image->bytes;
+    gpu_buffer_destroy(g, image->buffer);
+    str_finish(&image->key);
+    *image = p->image[--p->count];
+}
+
+static void make_room(struct packed *p, struct gpu *g, uint64_t bytes, uint64_t most)
+{
+    while (p->count && (p->count == PACKED_MOST || p->bytes + bytes > most)) {
+        struct packed_image *oldest = p->image;
+        for (int i = 1; i < p->count; i++)
+            oldest = p->image[i].used < oldest->used ? &p->image[i] : oldest;
+        drop(p, g, oldest);
+    }
+}
+
+static uint64_t most_bytes(const struct gpu *g)
+{
+    uint64_t memory = gpu_get_info(g)->memory_bytes;
+    return memory ? uint64_min(PACKED_BYTES, memory / PACKED_SHARE_OF_MEMORY) : PACKED_BYTES;
+}
+
+// Takes the key. That there is no memory for an image is no failure.
+static enum gpu_status keep(struct packed *p, const struct packing *what, struct str *key,
+                            struct err *e)
+{
+    uint64_t most = most_bytes(what->gpu);
+    struct packed_image image = {.bytes = what->candidate->scratch_bytes, .used = ++p->uses};
+    struct gpu_buffer *scratch = what->buffer[what->candidate->bindings - 1];
+    if (image.bytes > most)
+        return GPU_OK;
+    make_room(p, what->gpu, image.bytes, most);
+    enum gpu_status status = gpu_buffer_create(what->gpu, image.bytes, &image.buffer, e);
+    if (status != GPU_OK)
+        return status == GPU_LOST ? status : GPU_OK;
+    status = gpu_copy(what->gpu, scratch, &image.buffer, 1, e);
+    if (status != GPU_OK) {
+        gpu_buffer_destroy(what->gpu, image.buffer);
+        return status;
+    }
+    image.key = *key;
+    *key = (struct str){0};
+    p->image[p->count++] = image;
+    p->bytes += image.bytes;
+    return GPU_OK;
+}
+
+static enum gpu_status run(struct packed *p, const struct packing *what, struct str *key,
+                           double timeout_s, struct err *e)
+{
+    struct gpu_buffer *scratch = what->buffer[what->candidate->bindings - 1];
+    struct packed_image *image = find(p, key);
+    if (image) {
+        image->used = ++p->uses;
+        return gpu_copy(what->gpu, image->buffer, &scratch, 1, e);
+    }
+    enum gpu_status status = candidate_pack(what->candidate, what->gpu, what->buffer, timeout_s, e);
+    p->runs++;
+    return status == GPU_OK ? keep(p, what, key, e) : status;
+}
+
+enum gpu_status packed_run(struct packed *p, const struct packing *what, double timeout_s,
+                           struct err *e)
+{
+    struct str key = {0};
+    if (!what->candidate->packing || !what->candidate->scratch_bytes)
+        return candidate_pack(what->candidate, what->gpu, what->buffer, timeout_s, e);
+    add_key(what, &key);
+    enum gpu_status status = run(p, what, &key, timeout_s, e);
+    str_finish(&key);
+    return status;
+}
+
+void packed_forget(struct packed *p, struct gpu *g)
+{
+    while (p->count)
+        drop(p, g, p->image);
+}
+
+// The right result of an operation that the space file defines by a kernel, run on the worker's
+// device.
+
+#define OTHER_WORD 0x5a5a5a5au
+
+static bool device_reference_run(struct rig *r, const struct candidate *c, enum input_set set,
+                                 uint32_t before, void *result, struct err *e)
+{
+    int output = r->layout.count - 1;
+    const struct gpu_sequence all = candidate_sequence(c, r->buffer);
+    return rig_load(r, set, e) == GPU_OK &&
+           gpu_fill(r->gpu, r->buffer[output], before, e) == GPU_OK &&
+           gpu_run(r->gpu, &all, 1, r->hello.deadline_s[PHASE_PREPARE], NULL, e) == GPU_OK &&
+           gpu_read(r->gpu, r->buffer[output], 0, result, r->layout.buffer[output].bytes, e) ==
+               GPU_OK;
+}
+
+// Nobody else would notice what is left unwritten: every candidate would be found wrong. An integer
+// may be what lay there before; only what keeps another word too was not written.
+static bool compute(struct rig *r, const struct candidate *c, enum input_set set, struct err *e)
+{
+    const struct operator_buffer *b = &r->layout.buffer[r->layout.count - 1];
+    uint64_t words = b->bytes / sizeof(uint32_t), at = 0;
+    uint32_t *result = shared_buffer(&r->shared, set, r->layout.count - 1);
+    uint32_t *again = (void *)r->fetched;
+    if (!device_reference_run(r, c, set, RIG_POISON_WORD, result, e))
+        return false;
+    while (at < words && result[at] != RIG_POISON_WORD)
+        at++;
+    if (at == words)
+        return true;
+    if (!device_reference_run(r, c, set, OTHER_WORD, again, e))
+        return false;
+    for (; at < words; at++)
+        if (result[at] == RIG_POISON_WORD && again[at] == OTHER_WORD)
+            return err_set(e, "it leaves %s unwritten at byte %llu", b->name,
+                           (unsigned long long)(at * sizeof *result));
+    return true;
+}
+
+// Fills in the results of the rig's shared memory, which is writable, from the inputs there; a job
+// without passes leaves them as they are. False: the kernel does not compile, exceeds the device,
+// or leaves a part of the output unwritten.
+static bool device_reference_compute(struct rig *r, const struct job *reference, struct err *e)
+{
+    struct candidate c = {0};
+    struct failure why = {0};
+    if (reference->pass_count == 0)
+        return true;
+    bool ok = candidate_compile(&c, reference, &r->hello.limits, r->layout.count, &why) ||
+              err_set(e, "%s", why.reason);
+    ok = ok && candidate_link(&c, r->gpu, e) == GPU_OK;
+    ok = ok && compute(r, &c, INPUT_EXACT, e) && compute(r, &c, INPUT_RANDOM, e);
+    candidate_finish(&c, r->gpu);
+    return ok || err_prefix(e, "the reference");
+}
 
 enum { POISON_BYTE = 0xff };
 

@@ -14,12 +14,85 @@
 #ifndef TILEWALK_TRIAL_RIG_H
 #define TILEWALK_TRIAL_RIG_H
 
+#include "gpu/gpu.h"
 #include "gpu/sensors.h"
-#include "trial/copies.h"
-#include "trial/fixed.h"
+#include "trial/candidate.h"
+#include "trial/peaks.h"
 #include "trial/message.h"
-#include "trial/packed.h"
+#include "trial/operator.h"
 #include "trial/shared.h"
+
+// Copies of an operator's buffers, on which kernels are timed in turns (tune --cold): each run
+// finds its inputs in the device's memory, as it would in a program that did something else since.
+//
+//     copies_create(&c, gpu, &layout, e);
+//     copies_load(&c, gpu, rig->buffer, e);      what the buffers hold by now, into all copies
+//     copies_use(&c, &sequence);                 runs of the sequence take them in turns
+//
+// Together they have COPIES_BYTES, more than the last cache of any device that we know (256 MiB, of
+// an AMD MI300X); where that is more than an eighth of the device's memory, that much; and never
+// fewer than two copies, nor more than COPIES_MOST, which is said in the log where it is too few.
+// Scratch memory has no copies: a run writes it before it reads it. All live as long as the device.
+
+#define COPIES_BYTES ((uint64_t)512 << 20)
+#define COPIES_MOST  4096
+
+struct copies { // none, and valid, when zeroed
+    struct gpu_memory *memory;
+    struct gpu_buffer **buffer; // [count * (buffers + 1)]; the last of each is scratch, or NULL
+    int count, buffers;
+};
+
+// How many copies of `bytes` there are on a device with so much memory (0: not known).
+int copies_wanted(uint64_t bytes, uint64_t memory_bytes);
+
+enum gpu_status copies_create(struct copies *c, struct gpu *g, const struct operator_layout *l,
+                              struct err *e);
+// `from`: the operator's buffers. Nothing happens where there are no copies.
+enum gpu_status copies_load(const struct copies *c, struct gpu *g, struct gpu_buffer *const *from,
+                            struct err *e);
+// The sequence uses the operator's buffers, with scratch, or NULL, behind them; from here on it
+// uses the copies, if there are any.
+void copies_use(const struct copies *c, struct gpu_sequence *s);
+
+// What kernels that run once (job.h) have packed, kept for the candidates to come: an input is
+// packed once for each distinct packing, and not for each candidate and each of its runs.
+//
+//     packed_run(&p, &what, timeout_s, e);    scratch is as its packing leaves it
+//     packed_forget(&p, gpu);                 a candidate was wrong, perhaps by its packing
+//
+// A packing is what its kernels are: their SPIR-V, push constants and groups, and the inputs and
+// the size of scratch. The images of scratch, poison where nothing was written, lie in memory of
+// the device: PACKED_BYTES in all at most, and an eighth of the device's memory; those that were
+// not used for longest go first. What writes outside of scratch is found by the candidate that
+// packs, as without this: then all is forgotten.
+
+#define PACKED_BYTES ((uint64_t)256 << 20)
+#define PACKED_MOST  32
+
+struct packed { // none, and valid, when zeroed
+    struct packed_image {
+        struct str key;
+        struct gpu_buffer *buffer;
+        uint64_t bytes, used;
+    } image[PACKED_MOST];
+    int count;
+    uint64_t bytes, uses;
+    int runs; // of packing kernels, so far
+};
+
+struct packing {
+    struct gpu *gpu;
+    const struct candidate *candidate;
+    struct gpu_buffer *const *buffer; // the candidate's, scratch the last of them
+    int inputs;                       // which set of them lies in the buffers
+};
+
+// Nothing happens where the candidate packs nothing. Scratch is as rig_load left it, or as an
+// earlier run of the same candidate did.
+enum gpu_status packed_run(struct packed *p, const struct packing *what, double timeout_s,
+                           struct err *e);
+void packed_forget(struct packed *p, struct gpu *g);
 
 #define RIG_GUARD_BYTES ((uint64_t)64 << 10)
 #define RIG_POISON_WORD 0xffffffffu // all that was not written

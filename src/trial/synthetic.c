@@ -1,12 +1,340 @@
+#include "trial/synthetic.h"
+
 #include "base/mem.h"
 #include "base/str.h"
-#include "trial/flying.h"
-#include "trial/machine.h"
-#include "trial/trap.h"
+#include "space/space.h"
+#include "trial/source.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define CORES          32.0
+#define ISSUED         4.0 // warps a cycle, of a core
+#define WARP           32.0
+#define MOST_THREADS   1024.0 // of a workgroup
+#define THREADS        2048.0 // of a core
+#define REGISTERS      65536.0
+#define SHARED_BYTES   65536.0
+#define MOST_GROUPS    16.0
+#define WARPS_TO_HIDE  16.0 // latency
+#define MEMORY_CYCLES  8.0  // an access to memory that one line serves
+#define LINE_BYTES     64.0
+#define CORE_BANDWIDTH 16.0 // bytes a cycle
+#define OWN_REGISTERS  16.0 // addresses and the like
+#define WORST          1e-6
+
+// What a statement costs and how it is launched.
+struct cost {
+    double groups, threads;
+    double cycles; // issued by a warp, all executions
+    double bytes;  // to and from memory, by all
+};
+
+static int inside_blocks(const struct nest_point *p, int statement)
+{
+    const int *path = nest_path(p, statement);
+    int count = 0;
+    for (int i = 0; i < p->nest->statement[statement].loop_count; i++)
+        count += p->nest->loop[path[i]].kind > NEST_BLOCK_Z;
+    return count;
+}
+
+static double operations(const struct nest_point *p, const struct nest_statement *s)
+{
+    const double *v = p->value;
+    return v[s->add] + v[s->multiply] + v[s->compare] + v[s->integer] +
+           8 * (v[s->divide] + v[s->special]);
+}
+
+// Lines of memory that a warp's access is spread over.
+static double lines(const struct nest_point *p, int statement, int access, double bytes)
+{
+    const struct nest_statement *s = &p->nest->statement[statement];
+    const int *path = nest_path(p, statement);
+    const double *stride = nest_strides(p, statement, access);
+    double apart = 0;
+    for (int i = 0; i < s->loop_count; i++)
+        if (p->nest->loop[path[i]].kind == NEST_THREAD_X && p->length[path[i]] > 1)
+            apart = fabs(stride[i]) * bytes;
+    return fmin(WARP, fmax(1, apart * WARP / LINE_BYTES));
+}
+
+static void add_access(const struct nest_point *p, int statement, int access, double executions,
+                       struct cost *c)
+{
+    const struct nest_statement *s = &p->nest->statement[statement];
+    const struct nest_buffer *b = &p->nest->buffer[s->access[access].buffer];
+    double requests = executions / nest_product(p, statement, NEST_VECTORIZED, NEST_VECTORIZED);
+    if (b->memory == NEST_SHARED)
+        c->cycles += requests;
+    if (b->memory != NEST_GLOBAL)
+        return;
+    c->cycles += requests * MEMORY_CYCLES * lines(p, statement, access, b->bytes);
+    c->bytes +=
+        c->groups * b->bytes * nest_touched(p, statement, access, inside_blocks(p, statement));
+}
+
+static struct cost cost_of(const struct nest_point *p, int statement)
+{
+    const struct nest_statement *s = &p->nest->statement[statement];
+    double executions = nest_executions(p, statement);
+    struct cost c = {
+        .groups = nest_product(p, statement, NEST_BLOCK_X, NEST_BLOCK_Z),
+        .threads = nest_product(p, statement, NEST_THREAD_X, NEST_THREAD_Z),
+        .cycles = executions * operations(p, s) / 2, // a multiplication and an addition at once
+    };
+    for (int a = 0; a < s->access_count; a++)
+        add_access(p, statement, a, executions, &c);
+    return c;
+}
+
+static double registers_of(const struct nest_point *p)
+{
+    return OWN_REGISTERS + nest_memory_bytes(p, NEST_REGISTERS) / 4;
+}
+
+// Workgroups of so many threads that a core holds at once; below 1: none fits.
+static double fitting(const struct nest_point *p, double threads)
+{
+    double by_registers = REGISTERS / (threads * registers_of(p));
+    double by_shared = SHARED_BYTES / fmax(1, nest_memory_bytes(p, NEST_SHARED));
+    double most = fmin(fmin(MOST_GROUPS, THREADS / threads), fmin(by_registers, by_shared));
+    return threads > MOST_THREADS ? 0 : most < 1 ? most : floor(most);
+}
+
+// Of a statement alone, all its workgroups. What does not fit spills and waits.
+static double cycles_of(const struct nest_point *p, const struct cost *c)
+{
+    double warps = ceil(c->threads / WARP), groups = fitting(p, c->threads);
+    double spilled = groups < 1 ? 1 + 8 * (1 - groups) : 1;
+    double hidden = fmin(1, fmax(1, groups) * warps / WARPS_TO_HIDE);
+    return ceil(c->groups / CORES) * warps * c->cycles * spilled / (ISSUED * hidden);
+}
+
+// Floating-point operations; of a kernel that only moves elements, these.
+static double work_of(const struct nest_point *p)
+{
+    double flops = nest_flops(p), moved = 0;
+    for (int s = 0; s < p->nest->statement_count; s++)
+        moved = fmax(moved, nest_all_executions(p, s));
+    return flops > 0 ? flops : moved;
+}
+
+double machine_quality(const struct nest_point *p)
+{
+    double cycles = 0, bytes = 0;
+    for (int s = 0; s < p->nest->statement_count; s++)
+        if (p->present[s]) {
+            struct cost c = cost_of(p, s);
+            cycles += cycles_of(p, &c);
+            bytes += c.bytes;
+        }
+    double moving = bytes / (CORES * CORE_BANDWIDTH);
+    double ideal = work_of(p) / (2 * CORES * ISSUED * WARP);
+    double quality = ideal / (fmax(cycles, moving) + 0.2 * fmin(cycles, moving));
+    return fmin(1, fmax(WORST, quality));
+}
+
+void machine_statistics(const struct nest_point *p, struct statistics *out)
+{
+    double threads = 1, instructions = 0;
+    for (int s = 0; s < p->nest->statement_count; s++)
+        if (p->present[s]) {
+            struct cost c = cost_of(p, s);
+            threads = fmax(threads, c.threads);
+            instructions += c.cycles;
+        }
+    double most = floor(REGISTERS / threads), wanted = ceil(registers_of(p));
+    double groups = fmax(1, fitting(p, threads)), warps = ceil(threads / WARP);
+    statistics_take(out, "Register Count", fmin(wanted, most));
+    statistics_take(out, "Spill Count", fmax(0, wanted - most));
+    statistics_take(out, "Shared Memory Size", nest_memory_bytes(p, NEST_SHARED));
+    statistics_take(out, "Max Warps/SM", fmin(groups * warps, THREADS / WARP));
+    statistics_take(out, "Instruction Count", ceil(instructions));
+}
+
+// A landscape with a trap that is made up: nearly all of it leads to ends that are not the best.
+//
+// Three ends have quality TRAP_END; the optimum, of quality 1, differs from each of them in
+// TRAP_APART parameters. Around each end quality falls with the distance, around the optimum so
+// steeply that the steepest climb by single moves leads there from TRAP_SHARE of all points only.
+// A model of what is known says that the optimum's values are bad, for so they are near the ends.
+
+#define TRAP_ENDS 3
+
+#define TRAP_APART 5 // or all parameters, of a space that has fewer
+
+#define TRAP_END 0.83
+
+#define TRAP_SHARE 0.02
+
+struct trap {
+    const struct space *space;
+    struct config optimum, end[TRAP_ENDS];
+    double weight[SPACE_MAX_PARAMS]; // what each counts in a distance, at most; their sum is 1
+    double step[SPACE_MAX_PARAMS];   // the same for one step of its graph
+    double steepness;                // around the optimum
+};
+
+double trap_quality(const struct trap *t, const struct config *c); // in (0, 1]
+
+#define FALL 0.7 // of quality from an end to where every parameter is far off
+
+enum { SAMPLES = 1000, TRIES = 1000 };
+
+// About how many steps the farthest values are apart.
+static int diameter(const struct param *p)
+{
+    switch (p->kind) {
+    case PARAM_CATEGORICAL: return 1;
+    case PARAM_PERMUTATION: return p->width - 1;
+    case PARAM_FACTORIZATION: {
+        int steps = 0;
+        for (int i = 0; i < p->prime_count; i++)
+            steps += p->exponent[i];
+        return steps;
+    }
+    default: return (int)p->size - 1;
+    }
+}
+
+// In [0, 1].
+static double distance(const struct trap *t, const struct config *a, const struct config *b)
+{
+    double sum = 0;
+    for (int i = 0; i < t->space->param_count; i++) {
+        const struct param *p = &t->space->param[i];
+        int steps = param_distance(p, a->slot + p->offset, b->slot + p->offset);
+        sum += steps < 0 ? t->weight[i] : steps * t->step[i];
+    }
+    return sum;
+}
+
+static double quality_by_ends(const struct trap *t, const struct config *c)
+{
+    double nearest = 1;
+    for (int i = 0; i < TRAP_ENDS; i++)
+        nearest = fmin(nearest, distance(t, c, &t->end[i]));
+    return TRAP_END - FALL * nearest;
+}
+
+double trap_quality(const struct trap *t, const struct config *c)
+{
+    return fmax(quality_by_ends(t, c), 1 - t->steepness * distance(t, c, &t->optimum));
+}
+
+// Another value of every one of TRAP_APART parameters that have one.
+static void move_away(const struct space *s, struct rng *r, struct config *c)
+{
+    int order[SPACE_MAX_PARAMS], moved = 0;
+    for (int i = 0; i < s->param_count; i++) {
+        int k = (int)rng_below(r, (uint64_t)i + 1);
+        order[i] = order[k];
+        order[k] = i;
+    }
+    for (int i = 0; i < s->param_count && moved < TRAP_APART; i++) {
+        const struct param *p = &s->param[order[i]];
+        const struct config old = *c;
+        for (int n = 0; n < TRIES && p->size > 1 && config_equal(c, &old); n++) {
+            param_sample(p, r, c->slot + p->offset);
+            space_settle(s, c);
+        }
+        moved += p->size > 1;
+    }
+}
+
+static void place_end(struct trap *t, struct rng *r, struct config *end)
+{
+    for (int n = 0; n < TRIES; n++) {
+        struct verdict v;
+        *end = t->optimum;
+        move_away(t->space, r, end);
+        if (space_judge(t->space, NULL, end, &v, NULL) && v.legal)
+            return;
+    }
+}
+
+// Where the steepest climb by single steps leads.
+static struct config climb(const struct trap *t, struct config c)
+{
+    double quality = trap_quality(t, &c), before = 0;
+    while (quality > before) {
+        const struct config here = c;
+        before = quality;
+        for (int k = 0; k < space_degree(t->space, &here); k++) {
+            struct config next;
+            space_neighbour(t->space, &here, k, &next);
+            double q = trap_quality(t, &next);
+            if (q > quality) {
+                quality = q;
+                c = next;
+            }
+        }
+    }
+    return c;
+}
+
+// Of `count` points those stay, in front, whose climbs lead to the optimum. Returns how many.
+static int keep_free(const struct trap *t, struct config *from, int count)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        struct config end = climb(t, from[i]);
+        if (config_equal(&end, &t->optimum))
+            from[kept++] = from[i];
+    }
+    return kept;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+// With this steepness so many of the points are on the slope of the optimum, and not of an end.
+// More climb it: from next to it, too.
+static double gentle(const struct trap *t, const struct config *c, int count)
+{
+    double *foot = mem_zero((size_t)count, sizeof *foot);
+    for (int i = 0; i < count; i++)
+        foot[i] = (1 - quality_by_ends(t, &c[i])) / fmax(distance(t, &c[i], &t->optimum), 1e-9);
+    qsort(foot, (size_t)count, sizeof *foot, by_value);
+    double at = foot[(int)(count * (1 - TRAP_SHARE))];
+    free(foot);
+    return at;
+}
+
+// The steeper, the fewer lead there.
+static void steepen(struct trap *t, struct rng *r)
+{
+    struct config *from = mem_zero(SAMPLES, sizeof *from);
+    for (int i = 0; i < SAMPLES; i++)
+        space_sample(t->space, r, &from[i]);
+    t->steepness = gentle(t, from, SAMPLES);
+    for (int left = SAMPLES; (left = keep_free(t, from, left)) > SAMPLES * TRAP_SHARE;)
+        t->steepness *= 1.02;
+    free(from);
+}
+
+// Where the ends lie is a matter of `seed` alone. `space` outlives the trap.
+static void trap_init(struct trap *t, const struct space *space, const struct config *optimum,
+                      uint64_t seed)
+{
+    double sum = 0;
+    struct rng r;
+    rng_seed(&r, seed);
+    *t = (struct trap){.space = space, .optimum = *optimum};
+    for (int i = 0; i < space->param_count; i++)
+        sum += t->weight[i] = 0.5 + rng_real(&r);
+    for (int i = 0; i < space->param_count; i++)
+        t->step[i] = (t->weight[i] /= sum) / fmax(diameter(&space->param[i]), 1);
+    for (int i = 0; i < TRAP_ENDS; i++)
+        place_end(t, &r, &t->end[i]);
+    steepen(t, &r);
+}
 
 enum { HIDDEN_TRIES = 100000, UNREACHABLE_DISTANCE = 1000 };
 

@@ -8,7 +8,7 @@
 #ifndef TILEWALK_TRIAL_WHOLE_H
 #define TILEWALK_TRIAL_WHOLE_H
 
-#include "trial/wire.h"
+#include "trial/frame.h"
 
 // Injected faults (fault.h) count what a phase is about from this number on: the first task or
 // layer is WHOLE_FAULTS + 1, the whole itself WHOLE_FAULTS.

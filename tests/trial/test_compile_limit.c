@@ -1,7 +1,7 @@
 // The limit on compiling follows what was seen, between its bounds.
 #include "group.h"
 
-#include "trial/compile_limit.h"
+#include "trial/pool.h"
 
 #include <stddef.h>
 #include <stdint.h>

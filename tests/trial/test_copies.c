@@ -1,7 +1,7 @@
 // How many copies of its buffers a kernel is timed on: past any cache, within the device's memory.
 #include "group.h"
 
-#include "trial/copies.h"
+#include "trial/rig.h"
 
 #include <stddef.h>
 

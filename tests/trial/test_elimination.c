@@ -4,7 +4,7 @@
 #include "group.h"
 
 #include "base/rng.h"
-#include "trial/elimination.h"
+#include "trial/shapes.h"
 
 #include <math.h>
 #include <stddef.h>

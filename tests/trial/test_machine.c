@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "script/script.h"
-#include "trial/machine.h"
+#include "trial/synthetic.h"
 #include "trial/source.h"
 
 #include <stddef.h>

@@ -2,7 +2,7 @@
 // and anew when they are forgotten.
 #include "group.h"
 
-#include "trial/packed.h"
+#include "trial/rig.h"
 
 #include "base/mem.h"
 #include "space/limits.h"

@@ -3,7 +3,7 @@
 #include "pool_fixture.h"
 
 #include "base/os.h"
-#include "trial/wire.h"
+#include "trial/frame.h"
 
 #include <signal.h>
 #include <stddef.h>

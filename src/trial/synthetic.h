@@ -1,3 +1,9 @@
+#ifndef TILEWALK_TRIAL_SYNTHETIC_H
+#define TILEWALK_TRIAL_SYNTHETIC_H
+
+#include "space/nest.h"
+#include "space/statistics.h"
+
 // A machine that is made up: how fast a kernel would run on a plain GPU, by its declared loop nest.
 //
 // 32 cores take workgroups in turn; of each, as many at once as its threads, registers and shared
@@ -6,11 +12,6 @@
 // hides the latency. Memory has a bandwidth of its own, and the slower of both counts (Williams et
 // al. 2009, the roofline). No device is like that, but what is good on one shape is good on the
 // next for reasons that are in the loop nest: what models are to learn, and to carry over.
-#ifndef TILEWALK_TRIAL_MACHINE_H
-#define TILEWALK_TRIAL_MACHINE_H
-
-#include "space/nest.h"
-#include "space/statistics.h"
 
 // Share of the machine's peak that an evaluated point reaches, in (0, 1]. Where there are no
 // floating-point operations, as many as elements that are moved are its work.

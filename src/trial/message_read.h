@@ -1,8 +1,8 @@
 // Reading the members of a message, for message_read.c and message_job.c. A reader notes the first
 // thing that is missing or implausible and gives zeros from then on, so that its callers read
 // straight down.
-#ifndef TILEWALK_TRIAL_MESSAGE_READER_H
-#define TILEWALK_TRIAL_MESSAGE_READER_H
+#ifndef TILEWALK_TRIAL_MESSAGE_READ_H
+#define TILEWALK_TRIAL_MESSAGE_READ_H
 
 #include "base/json_read.h"
 #include "kernel/job.h"
