@@ -1,7 +1,7 @@
 #include "cli/common.h"
 
 #include "base/file.h"
-#include "store/history.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #include "engine/transfer.h"
 
 #include "engine/stored.h"
-#include "store/history.h"
+#include "store/store.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

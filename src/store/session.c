@@ -1,7 +1,229 @@
+#include "base/mem.h"
+#include "store/row.h"
 #include "store/trial_row.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+// What became of the configurations that a space declares as in use.
+
+// clang-format off
+#define BASELINE_FIELDS(F) \
+    F(position, COUNT) F(name, TEXT) F(config, MAYBE_OBJECT) F(outcome, OUTCOME) \
+    F(phase, MAYBE_TEXT) F(reason, MAYBE_TEXT) F(seconds, SPAN) F(race_seconds, SPAN) \
+    F(samples, MAYBE_LIST) F(at, SPAN) F(parts, MAYBE_LIST)
+// clang-format on
+#define AS_BASELINE_FIELD(name, rule) FIELD(baseline_record, name, rule),
+#define MOST_ROWS                     64 // a space declares far fewer
+
+static const struct field baseline_fields[] = {BASELINE_FIELDS(AS_BASELINE_FIELD)};
+
+bool store_put_baseline(struct store *s, int64_t session, const struct baseline_record *r,
+                        struct err *e)
+{
+    static const char sql[] = "INSERT OR REPLACE INTO baseline(session" BASELINE_FIELDS(
+        AS_COLUMN) ") VALUES (:session" BASELINE_FIELDS(AS_VALUE) ")";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    query_bind_fields(&q, FIELDS(baseline_fields), r);
+    return query_run(&q);
+}
+
+bool store_get_baselines(struct store *s, int64_t session, struct arena *a, struct baselines *out,
+                         struct err *e)
+{
+    static const char sql[] = "SELECT session" BASELINE_FIELDS(AS_COLUMN) //
+        " FROM baseline WHERE session = ? ORDER BY position";
+    struct query q = query_start(s, sql, e);
+    struct err why;
+    query_bind_int(&q, session);
+    *out = (struct baselines){.of = arena_zero(a, MOST_ROWS, sizeof *out->of)};
+    while (out->count < MOST_ROWS && query_next(&q))
+        if (!query_read_fields(&q, 1, FIELDS(baseline_fields), a, &out->of[out->count++], &why))
+            query_refuse(&q, session, "a baseline", &why);
+    return query_end(&q);
+}
+
+double baseline_seconds(const struct baseline_record *b)
+{
+    return b->outcome != OUTCOME_OK ? 0 : b->race_seconds > 0 ? b->race_seconds : b->seconds;
+}
+
+const struct baseline_record *baselines_fastest(const struct baselines *b)
+{
+    const struct baseline_record *fastest = NULL;
+    for (int i = 0; i < b->count; i++)
+        if (baseline_seconds(&b->of[i]) > 0 &&
+            (!fastest || baseline_seconds(&b->of[i]) < baseline_seconds(fastest)))
+            fastest = &b->of[i];
+    return fastest;
+}
+
+// clang-format off
+#define CALIBRATION_FIELDS(F) F(results, COUNT) F(within_50, COUNT) F(within_90, COUNT)
+// clang-format on
+#define AS_CALIBRATION_FIELD(name, rule) FIELD(calibration_record, name, rule),
+#define AS_SUM(name, rule)               ", " #name " = " #name " + excluded." #name
+
+static const struct field calibration_fields[] = {CALIBRATION_FIELDS(AS_CALIBRATION_FIELD)};
+
+bool store_add_calibration(struct store *s, int64_t session, const struct calibration_record *more,
+                           struct err *e)
+{
+    static const char sql[] = "INSERT INTO calibration(session" CALIBRATION_FIELDS(AS_COLUMN) //
+        ") VALUES (:session" CALIBRATION_FIELDS(
+            AS_VALUE) ")"
+                      " ON CONFLICT DO UPDATE SET session = session" CALIBRATION_FIELDS(AS_SUM);
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    query_bind_fields(&q, FIELDS(calibration_fields), more);
+    return query_run(&q);
+}
+
+bool store_get_calibration(struct store *s, int64_t session, struct calibration_record *out,
+                           struct err *e)
+{
+    static const char sql[] = "SELECT session" CALIBRATION_FIELDS(AS_COLUMN) //
+        " FROM calibration WHERE session = ?";
+    struct query q = query_start(s, sql, e);
+    struct err why;
+    query_bind_int(&q, session);
+    *out = (struct calibration_record){0};
+    if (query_next(&q) && !query_read_fields(&q, 1, FIELDS(calibration_fields), NULL, out, &why))
+        query_refuse(&q, session, "the calibration of its model", &why);
+    return query_end(&q);
+}
+
+// What drivers said of configurations that were compiled before one of them was chosen.
+
+#define LOOK_FIELDS(F)            F(key, TEXT) F(fits, FLAG) F(statistics, MAYBE_OBJECT)
+#define AS_LOOK_FIELD(name, rule) FIELD(look_record, name, rule),
+
+static const struct field look_fields[] = {LOOK_FIELDS(AS_LOOK_FIELD)};
+
+bool store_put_look(struct store *s, int64_t session, const struct look_record *r, struct err *e)
+{
+    static const char sql[] = "INSERT OR IGNORE INTO look(session" LOOK_FIELDS(AS_COLUMN) //
+        ") VALUES (:session" LOOK_FIELDS(AS_VALUE) ")";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    query_bind_fields(&q, FIELDS(look_fields), r);
+    return query_run(&q);
+}
+
+bool store_each_look(struct store *s, int64_t session,
+                     bool (*each)(void *context, const struct look_record *r), void *context,
+                     struct err *e)
+{
+    static const char sql[] = "SELECT session" LOOK_FIELDS(AS_COLUMN) //
+        " FROM look WHERE session = ? ORDER BY key";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    bool more = true;
+    while (more && query_next(&q)) {
+        struct look_record r;
+        struct err why;
+        more = query_read_fields(&q, 1, FIELDS(look_fields), NULL, &r, &why);
+        if (more)
+            more = each(context, &r);
+        else
+            query_refuse(&q, session, "what was compiled before it was chosen", &why);
+    }
+    return query_end(&q);
+}
+
+// clang-format off
+#define REFIT_FIELDS(F) \
+    F(number, ORDINAL) F(told, COUNT) F(rows, COUNT) F(correlation, MAYBE_REAL) \
+    F(recall, MAYBE_REAL) F(k, COUNT) F(batch, COUNT) F(seconds, SPAN) F(bytes, AMOUNT) \
+    F(elapsed_s, SPAN) F(at, SPAN)
+// clang-format on
+#define AS_REFIT_FIELD(name, rule) FIELD(refit_record, name, rule),
+
+static const struct field refit_fields[] = {REFIT_FIELDS(AS_REFIT_FIELD)};
+
+bool store_put_refit(struct store *s, int64_t session, const struct refit_record *r, struct err *e)
+{
+    static const char sql[] = "INSERT INTO refit(session" REFIT_FIELDS(AS_COLUMN) //
+        ") VALUES (:session" REFIT_FIELDS(AS_VALUE) ")";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    query_bind_fields(&q, FIELDS(refit_fields), r);
+    return query_run(&q);
+}
+
+bool store_each_refit(struct store *s, int64_t session,
+                      bool (*each)(void *context, const struct refit_record *r), void *context,
+                      struct err *e)
+{
+    static const char sql[] = "SELECT session" REFIT_FIELDS(AS_COLUMN) //
+        " FROM refit WHERE session = ? ORDER BY number";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    bool more = true;
+    while (more && query_next(&q)) {
+        struct refit_record r;
+        struct err why;
+        more = query_read_fields(&q, 1, FIELDS(refit_fields), NULL, &r, &why);
+        if (more)
+            more = each(context, &r);
+        else
+            query_refuse(&q, session, "a fit of its model", &why);
+    }
+    return query_end(&q);
+}
+
+bool store_count_refits(struct store *s, int64_t session, int64_t *count, struct err *e)
+{
+    struct query q = query_start(s, "SELECT count(*) FROM refit WHERE session = ?", e);
+    query_bind_int(&q, session);
+    *count = query_next(&q) ? query_int(&q, 0) : 0;
+    return query_end(&q);
+}
+
+// Roofs of devices: measured once, of interest to every session on them.
+
+#define ROOF_FIELDS(F)                                                                             \
+    F(device_id, TEXT) F(device, TEXT) F(driver, TEXT) F(figures, OBJECT) F(at, SPAN)
+#define AS_ROOF_FIELD(name, rule) FIELD(roof_record, name, rule),
+
+static const struct field roof_fields[] = {ROOF_FIELDS(AS_ROOF_FIELD)};
+
+bool store_put_roof(struct store *s, const struct roof_record *r, struct err *e)
+{
+    static const char sql[] = "INSERT OR REPLACE INTO roof(device_id, device, driver, figures, at)"
+                              " VALUES (:device_id, :device, :driver, :figures, :at)";
+    struct query q = query_start(s, sql, e);
+    query_bind_fields(&q, FIELDS(roof_fields), r);
+    return query_run(&q);
+}
+
+bool store_get_roof(struct store *s, const char *device_id, struct arena *a,
+                    struct roof_record *out, struct err *e)
+{
+    static const char sql[] = "SELECT 0" ROOF_FIELDS(AS_COLUMN) " FROM roof WHERE device_id = ?";
+    struct err why;
+    struct query q = query_start(s, sql, e);
+    query_bind_text(&q, device_id);
+    *out = (struct roof_record){0};
+    // A damaged one is none: it is measured again.
+    if (query_next(&q) && !query_read_fields(&q, 1, FIELDS(roof_fields), a, out, &why))
+        *out = (struct roof_record){0};
+    return query_end(&q);
+}
+
+bool store_set_roof(struct store *s, const struct session_record *r, struct err *e)
+{
+    static const char sql[] =
+        "UPDATE session SET roof_s = ?, roof_by = ?, dispatch_s = ?, until = ? WHERE id = ?";
+    struct query q = query_start(s, sql, e);
+    query_bind_real(&q, r->roof_s);
+    query_bind_text(&q, r->roof_by);
+    query_bind_real(&q, r->dispatch_s);
+    query_bind_real(&q, r->until);
+    query_bind_int(&q, r->id);
+    return query_run(&q);
+}
 
 // The columns that are written as they are given; the rest of a record is computed.
 // clang-format off

@@ -1,15 +1,212 @@
-#include "store/db.h"
+#include "store/store.h"
 
 #include "base/file.h"
 #include "base/str.h"
+#include "store/db.h"
 
 #include <assert.h>
 #include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+static const char *const words[STATE_COUNT] = {
+    [STATE_RUNNING] = "running", [STATE_PAUSED] = "paused", [STATE_DONE] = "done",
+    [STATE_STOPPED] = "stopped", [STATE_FAILED] = "failed", [STATE_REMOVED] = "removed",
+    [STATE_DAMAGED] = "damaged",
+};
+
+const char *state_name(enum session_state s)
+{
+    return words[s];
+}
+
+bool state_parse(const char *word, enum session_state *s)
+{
+    for (int i = 0; i < STATE_DAMAGED; i++)
+        if (str_equal(word, words[i])) {
+            *s = (enum session_state)i;
+            return true;
+        }
+    return false;
+}
+
+// Digits that any int64_t can hold, as they are written. Returns their end; NULL: something else.
+static const char *read_number(const char *at, int64_t *out)
+{
+    size_t digits = strspn(at, "0123456789");
+    if (digits < 1 || digits > 18 || (digits > 1 && *at == '0'))
+        return NULL;
+    *out = strtoll(at, NULL, 10);
+    return at + digits;
+}
+
+bool history_next(const char **at, struct history_part *part)
+{
+    const char *end = *at ? read_number(*at, &part->session) : NULL;
+    if (!end || *end != ':' || !(end = read_number(end + 1, &part->told)))
+        return false;
+    bool more = *end == ' ' && end[1];
+    if (*end && !more)
+        return false;
+    *at = end + more;
+    return true;
+}
+
+void history_add(struct str *text, const struct history_part *part)
+{
+    str_printf(text, "%s%" PRId64 ":%" PRId64, text->length ? " " : "", part->session, part->told);
+}
+
+bool db_damaged(const struct store *s, const char *what, struct err *e)
+{
+    return err_set(e, "'%s' is damaged: %s (`sqlite3 FILE .recover` saves what can be read)",
+                   s->path, what);
+}
+
+// What a check of pages finds first, without the headline before it.
+static bool expect_ok(struct query *q, const char *found, struct err *e)
+{
+    const char *last_line = strrchr(found, '\n');
+    bool whole = str_equal(found, "ok");
+    if (!whole)
+        db_damaged(q->store, last_line ? last_line + 1 : found, e);
+    return query_end(q) && whole;
+}
+
+bool store_check(struct store *s, struct err *e)
+{
+    struct query q = query_start(s, "PRAGMA quick_check(1)", e);
+    return expect_ok(&q, query_next(&q) ? query_text(&q, 0, NULL) : "ok", e);
+}
+
+// Whether the pages of the sessions are whole; what is in their rows is for those who read them.
+static bool check_pages(struct store *s, struct err *e)
+{
+    struct query q = query_start(s, "PRAGMA quick_check(session)", e);
+    const char *found = query_next(&q) ? query_text(&q, 0, NULL) : "ok";
+    return expect_ok(&q, *found == '*' ? found : "ok", e);
+}
+
+// A session is made in one transaction, and removed with all that belongs to it. Its texts and its
+// tally are few rows, however many trials it has.
+static bool check_owners(struct store *s, struct err *e)
+{
+    static const char sql[] = "SELECT owned.session FROM"
+                              " (SELECT session FROM text UNION SELECT session FROM tally) AS owned"
+                              " LEFT JOIN session AS s ON s.id = owned.session WHERE s.id IS NULL";
+    struct query q = query_start(s, sql, e);
+    char what[64];
+    bool any = query_next(&q);
+    if (any)
+        snprintf(what, sizeof what, "the row of session %" PRId64 " is gone", query_int(&q, 0));
+    return query_end(&q) && (!any || db_damaged(s, what, e));
+}
+
+bool store_check_sessions(struct store *s, struct err *e)
+{
+    return check_pages(s, e) && check_owners(s, e);
+}
+
+bool session_missing(struct store *s, int64_t id, struct err *e)
+{
+    db_undo(s);
+    return store_check_sessions(s, e) &&
+           err_set(e, "there is no session %" PRId64 " (`tilewalk ls%s` lists them)", id,
+                   store_option(s));
+}
+
+// SQLite says little about files that it can't use: look why. True when a reason was found.
+static bool explain_place(const struct store *s, const char *folder, struct err *e)
+{
+    const char *path = s->path;
+    struct stat st;
+    if (stat(folder, &st) != 0)
+        err_set(e, "can't open '%s': its folder: %s", path, strerror(errno));
+    else if (!S_ISDIR(st.st_mode))
+        err_set(e, "can't open '%s': '%s' is not a folder", path, folder);
+    else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        err_set(e, "'%s' is a folder, not a database (name a file in it)", path);
+    else if (s->mode == STORE_READ && access(path, F_OK) != 0 && errno == ENOENT)
+        err_set(e, "there is no database '%s' (`tilewalk tune` makes one)", path);
+    else if (access(path, R_OK) != 0 && errno != ENOENT)
+        err_set(e, "can't read '%s': %s (choose another with --db)", path, strerror(errno));
+    else if (s->mode == STORE_WRITE && access(path, W_OK) != 0 && errno != ENOENT)
+        err_set(e, "can't write '%s': %s (choose another with --db)", path, strerror(errno));
+    else if (s->mode == STORE_WRITE && access(folder, W_OK) != 0)
+        err_set(e, "can't write '%s': its folder: %s (choose another with --db)", path,
+                strerror(errno));
+    else
+        return false;
+    return true;
+}
+
+static bool explain_disk(struct store *s, struct err *e)
+{
+    int number = sqlite3_system_errno(s->db);
+    if (number == ENOSPC || number == EDQUOT)
+        return db_error_code(s, SQLITE_FULL, e);
+    struct rlimit files;
+    if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur != RLIM_INFINITY)
+        return err_set(e,
+                       "can't write '%s': files may not grow past %llu KiB (ulimit -f; what was "
+                       "stored before is safe)",
+                       s->path, (unsigned long long)files.rlim_cur >> 10);
+    return err_set(e, "can't read or write '%s': %s (is the disk well? see `dmesg`)", s->path,
+                   number ? strerror(number) : sqlite3_errmsg(s->db));
+}
+
+static bool explain_open(struct store *s, struct err *e)
+{
+    int number = sqlite3_system_errno(s->db);
+    return err_set(e, "can't open '%s'%s%s (choose another with --db)", s->path, number ? ": " : "",
+                   number ? strerror(number) : "");
+}
+
+static bool is_about_place(int code)
+{
+    return code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_IOERR;
+}
+
+bool db_error_code(struct store *s, int code, struct err *e)
+{
+    const char *path = s->path;
+    char *folder = path_folder(path);
+    bool explained = is_about_place(code & 0xff) && explain_place(s, folder, e);
+    free(folder);
+    if (explained)
+        return false;
+    switch (code & 0xff) {
+    case SQLITE_FULL:
+        return err_set(
+            e, "the disk is full: can't write '%s' (what was stored before is safe; make room)",
+            path);
+    case SQLITE_READONLY:
+        return err_set(e, "can't write '%s': %s", path,
+                       s->mode == STORE_READ ? "it was opened for reading"
+                                             : "it is read-only (choose another with --db)");
+    case SQLITE_BUSY:
+        return err_set(e, "'%s' has been locked by another process for 10 seconds (try again)",
+                       path);
+    case SQLITE_NOTADB:
+        return err_set(e, "'%s' is not a database (choose another with --db)", path);
+    case SQLITE_CORRUPT: return db_damaged(s, sqlite3_errmsg(s->db), e);
+    case SQLITE_CANTOPEN: return explain_open(s, e);
+    case SQLITE_IOERR: return explain_disk(s, e);
+    default: return err_set(e, "'%s': %s", path, sqlite3_errmsg(s->db));
+    }
+}
+
+bool db_error(struct store *s, struct err *e)
+{
+    return db_error_code(s, sqlite3_extended_errcode(s->db), e);
+}
 
 #define BUSY_MS   (1000 * STORE_BUSY_S)
 #define MAKING_MS 2000 // how long another process may take to make or to leave a database

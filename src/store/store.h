@@ -20,12 +20,36 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "space/outcome.h"
-#include "store/state.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+// What has become of a session. The words are frozen: they enter databases, JSON and scripts.
+//
+//   running   a process works on it, or did when it was last heard of (store_state tells)
+//   paused    it goes on where it stands when it is resumed
+//   done      its budget is spent, or its goal is reached
+//   stopped   the user ended it
+//   failed    an error ended it
+//   removed   it is in no list any more, but what learned from its trials still reads them
+//   damaged   it cannot be read: its record says why. No database has this word.
+
+enum session_state {
+    STATE_RUNNING,
+    STATE_PAUSED,
+    STATE_DONE,
+    STATE_STOPPED,
+    STATE_FAILED,
+    STATE_REMOVED,
+    STATE_DAMAGED,
+    STATE_COUNT
+};
+
+const char *state_name(enum session_state s);
+bool state_parse(const char *word, enum session_state *s); // false: it is none of a database
 
 struct store;
 enum store_mode {
@@ -485,5 +509,22 @@ bool store_add_message(struct store *s, int64_t session, const char *level, cons
 bool store_each_message(struct store *s, int64_t session, int64_t after_id,
                         bool (*each)(void *context, const struct message_record *m), void *context,
                         struct err *e);
+
+// Whose results a session's model began with, as the database has it: "3:200 5:180" says the 200 of
+// session 3 that were told first, then 180 of session 5.
+//
+//     struct history_part part;
+//     for (const char *at = record.history; history_next(&at, &part);)
+//         use(part.session, part.told);
+
+struct history_part {
+    int64_t session, told;
+};
+
+// Reads the part that begins at *at, and moves there where the next one begins. False when there
+// is none (*at is NULL or ""), or it is damaged; *at is as it was then. Pure.
+bool history_next(const char **at, struct history_part *part);
+// Appends a part, behind a blank where there are parts before it.
+void history_add(struct str *text, const struct history_part *part);
 
 #endif
