@@ -20,7 +20,7 @@
 
 #include "engine/engine.h"
 #include "engine/network_summary.h"
-#include "report/told.h"
+#include "report/text.h"
 
 #define MODEL_MOST_MARKS      8
 #define MODEL_MOST_POPULATION 64

@@ -3,7 +3,7 @@
 #include "base/median.h"
 #include "engine/recorded.h"
 #include "engine/speed.h"
-#include "report/told.h"
+#include "report/text.h"
 
 #include <math.h>
 #include <stdlib.h>

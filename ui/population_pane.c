@@ -3,7 +3,7 @@
 #include "app.h"
 #include "base/minmax.h"
 #include "population_columns.h"
-#include "report/calibration.h"
+#include "report/text.h"
 
 #include <inttypes.h>
 #include <math.h>

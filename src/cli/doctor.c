@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "model/booster.h"
-#include "report/told.h"
+#include "report/text.h"
 #include "trial/confine.h"
 #include "trial/errand.h"
 #include "trial/operator.h"

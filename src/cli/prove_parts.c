@@ -5,7 +5,7 @@
 #include "engine/cell.h"
 #include "engine/devices.h"
 #include "engine/roof.h"
-#include "report/told.h"
+#include "report/text.h"
 #include "trial/errand.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #include "cli/show_trial.h"
 #include "cli/trial_list.h"
 #include "engine/shape_table.h"
-#include "report/calibration.h"
+#include "report/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

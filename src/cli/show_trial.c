@@ -4,7 +4,7 @@
 #include "engine/recorded.h"
 #include "export/kernel_text.h"
 #include "report/diff.h"
-#include "report/told.h"
+#include "report/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 // the search knows of it. So a session that goes on knows what it knew, and asks for the same.
 #include "engine/session_setup.h"
 #include "engine/session_step.h"
-#include "report/told.h"
+#include "report/text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 // The stored trials of a session that goes on, as what its search has done before.
 #include "engine/session_setup.h"
 #include "engine/session_shapes.h"
-#include "report/told.h"
+#include "report/text.h"
 
 #include <inttypes.h>
 

@@ -1,11 +1,531 @@
 #include "report/chart.h"
 
 #include "base/file.h"
-#include "report/chart_draw.h"
+#include "base/mem.h"
 #include "report/svg_text.h"
 
 #include <cairo-svg.h>
+#include <cairo.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+// Draws a chart on whatever cairo can draw on; in points. For chart.c, which makes files of it, and
+// for what draws parts of one.
+
+enum { CHART_WIDTH = 800 };
+
+void chart_draw(const struct chart *c, cairo_t *cairo); // errors: cairo_status
+
+// --- parts ---
+
+struct canvas {
+    cairo_t *cairo;
+    const struct chart *chart;
+    double top;                    // of the area
+    double left, right, low, high; // ranges of the axes
+};
+
+void canvas_style(cairo_t *cairo, int line, double alpha, double width); // a line's own
+
+// Line number `line`, which has a box.
+static void canvas_draw_box(const struct canvas *c, int line);
+
+// --- measures, in points ---
+
+enum {
+    AREA_HEIGHT = 400,
+    LEFT = 64,
+    RIGHT = 36, // for the letters
+    TOP = 20,
+    TITLE_HEIGHT = 24,
+    AXIS_HEIGHT = 52, // ticks and the name
+    LEGEND_ROW = 18,
+    NOTES_ABOVE = 8,
+    BOTTOM = 12,
+    FONT = 12,
+};
+
+enum { MOST_FILLED_BANDS = 3 };
+
+struct style {
+    double red, green, blue;
+    double dash[6];
+    int dashes; // 0: a full line
+};
+
+// Neighbours differ in lightness as well.
+static const struct style styles[] = {
+    {0.00, 0.45, 0.70, {0}, 0},                 // blue
+    {0.84, 0.37, 0.00, {8, 3}, 2},              // vermilion
+    {0.00, 0.00, 0.00, {2, 2.5}, 2},            // black
+    {0.00, 0.62, 0.45, {10, 3, 2, 3}, 4},       // bluish green
+    {0.80, 0.47, 0.65, {14, 5}, 2},             // reddish purple
+    {0.35, 0.70, 0.90, {5, 5}, 2},              // sky blue
+    {0.60, 0.50, 0.00, {10, 3, 2, 3, 2, 3}, 6}, // yellow, darkened to stand out from white
+    {0.45, 0.45, 0.45, {2, 6}, 2},              // grey
+};
+enum { STYLES = sizeof styles / sizeof *styles };
+
+static double area_right(void)
+{
+    return CHART_WIDTH - RIGHT;
+}
+
+static double canvas_x(const struct canvas *c, double x)
+{
+    return LEFT + (x - c->left) / (c->right - c->left) * (area_right() - LEFT);
+}
+
+static double canvas_y(const struct canvas *c, double y)
+{
+    return c->top + (c->high - y) / (c->high - c->low) * AREA_HEIGHT;
+}
+
+// --- ranges ---
+
+static int values_before_end(const struct chart_line *l)
+{
+    double steps = ceil((l->end - l->from) / l->step - 1e-9);
+    return steps < l->count ? (int)fmax(steps, 0) : l->count;
+}
+
+static double upper(const struct chart_line *l, int i)
+{
+    double level = l->at[i].mean + (l->band ? l->at[i].deviation : 0);
+    return l->most > 0 ? fmin(level, l->most) : level;
+}
+
+static double lower(const struct chart_line *l, int i)
+{
+    double level = l->at[i].mean - (l->band ? l->at[i].deviation : 0);
+    return l->most > 0 ? fmax(level, 0) : level;
+}
+
+// Above 0 only where nothing that matters is below it.
+static double lowest_shown(const struct canvas *c, double top)
+{
+    double early = c->left + (c->right - c->left) / 20, lowest = top;
+    for (int k = 0; k < c->chart->line_count; k++) {
+        const struct chart_line *l = &c->chart->line[k];
+        for (int i = 0; i < values_before_end(l); i++)
+            if (l->from + i * l->step >= early)
+                lowest = fmin(lowest, lower(l, i));
+        lowest = l->box ? fmin(lowest, l->box->least) : lowest;
+    }
+    double margin = (top - lowest) / 10;
+    return lowest > top / 2 && lowest < top ? lowest - margin : 0;
+}
+
+static void choose_ranges(struct canvas *c)
+{
+    double top = 0;
+    c->left = c->chart->x.low;
+    c->right = c->chart->x.high > c->left ? c->chart->x.high : c->left + 1;
+    for (int k = 0; k < c->chart->line_count; k++) {
+        const struct chart_line *l = &c->chart->line[k];
+        for (int i = 0; i < values_before_end(l); i++)
+            top = fmax(top, upper(l, i));
+        top = l->box ? fmax(top, l->box->most) : top;
+    }
+    if (c->chart->top > 0)
+        top = fmin(top, c->chart->top);
+    c->low = lowest_shown(c, top);
+    c->high = top > 0 ? top + (top - c->low) / 25 : 1;
+}
+
+// --- text ---
+
+enum align { ALIGN_LEFT, ALIGN_MIDDLE, ALIGN_RIGHT };
+
+// `y`: of the base line.
+static void put_text(cairo_t *cairo, double x, double y, enum align align, const char *text)
+{
+    cairo_text_extents_t size;
+    cairo_text_extents(cairo, text, &size);
+    cairo_move_to(cairo, x - size.x_advance * align / 2, y);
+    cairo_show_text(cairo, text);
+}
+
+// From `x` on, in smaller letters where it would leave the picture.
+static void put_fitting(cairo_t *cairo, double x, double y, const char *text)
+{
+    cairo_text_extents_t size;
+    double room = CHART_WIDTH - x - 8;
+    cairo_text_extents(cairo, text, &size);
+    if (size.x_advance > room)
+        cairo_set_font_size(cairo, FONT * room / size.x_advance);
+    put_text(cairo, x, y, ALIGN_LEFT, text);
+    cairo_set_font_size(cairo, FONT);
+}
+
+// Widths that scale with the size of the letters.
+static void use_exact_widths(cairo_t *cairo)
+{
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_set_font_options(cairo, options);
+    cairo_font_options_destroy(options);
+}
+
+static void use_font(cairo_t *cairo, bool bold)
+{
+    cairo_select_font_face(cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+                           bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(cairo, FONT);
+}
+
+// --- axes ---
+
+static void use_ink(cairo_t *cairo, double grey, double width)
+{
+    cairo_set_source_rgb(cairo, grey, grey, grey);
+    cairo_set_line_width(cairo, width);
+    cairo_set_dash(cairo, NULL, 0, 0);
+}
+
+static void canvas_stroke(cairo_t *cairo, double x0, double y0, double x1, double y1)
+{
+    cairo_move_to(cairo, x0, y0);
+    cairo_line_to(cairo, x1, y1);
+    cairo_stroke(cairo);
+}
+
+static void draw_x_axis(const struct canvas *c)
+{
+    const struct plot_axis *x = &c->chart->x;
+    double bottom = c->top + AREA_HEIGHT;
+    bool boxes = c->chart->line_count > 0 && c->chart->line[0].box; // letters tell them apart
+    struct plot_ticks t = plot_ticks(c->left, c->right, x->scale, boxes ? 0 : 10);
+    for (int i = 0; i < t.count; i++) {
+        char text[24];
+        double at = canvas_x(c, t.value[i]);
+        use_ink(c->cairo, 0.9, 0.5);
+        canvas_stroke(c->cairo, at, c->top, at, bottom);
+        use_ink(c->cairo, 0, 1);
+        canvas_stroke(c->cairo, at, bottom, at, bottom + 4);
+        put_text(c->cairo, at, bottom + 18, ALIGN_MIDDLE, plot_tick_text(&t, t.value[i], text));
+    }
+    if (x->name)
+        put_text(c->cairo, (LEFT + area_right()) / 2, bottom + 38, ALIGN_MIDDLE, x->name);
+}
+
+static void draw_y_axis(const struct canvas *c)
+{
+    struct plot_ticks t = plot_ticks(c->low, c->high, PLOT_REAL, 9);
+    for (int i = 0; i < t.count; i++) {
+        char text[24];
+        double at = canvas_y(c, t.value[i]);
+        use_ink(c->cairo, 0.9, 0.5);
+        canvas_stroke(c->cairo, LEFT, at, area_right(), at);
+        use_ink(c->cairo, 0, 1);
+        canvas_stroke(c->cairo, LEFT - 4, at, LEFT, at);
+        put_text(c->cairo, LEFT - 8, at + 4, ALIGN_RIGHT, plot_tick_text(&t, t.value[i], text));
+    }
+    cairo_save(c->cairo);
+    cairo_translate(c->cairo, 16, c->top + AREA_HEIGHT / 2.0);
+    cairo_rotate(c->cairo, -1.5707963267948966); // a quarter turn
+    put_text(c->cairo, 0, 0, ALIGN_MIDDLE, c->chart->y_name);
+    cairo_restore(c->cairo);
+}
+
+static void draw_frame(const struct canvas *c)
+{
+    double bottom = c->top + AREA_HEIGHT;
+    use_ink(c->cairo, 0, 1);
+    canvas_stroke(c->cairo, LEFT, c->top, LEFT, bottom);
+    canvas_stroke(c->cairo, LEFT, bottom, area_right(), bottom);
+}
+
+// --- lines ---
+
+void canvas_style(cairo_t *cairo, int line, double alpha, double width)
+{
+    const struct style *s = &styles[line % STYLES];
+    cairo_set_source_rgba(cairo, s->red, s->green, s->blue, alpha);
+    // A second round of the same dashes is told by its weight.
+    cairo_set_line_width(cairo, line < STYLES ? width : 2 * width);
+    cairo_set_dash(cairo, s->dash, s->dashes, 0);
+}
+
+static double x_of(const struct canvas *c, const struct chart_line *l, int i)
+{
+    return canvas_x(c, fmin(l->from + i * l->step, l->end));
+}
+
+typedef double level_of(const struct chart_line *l, int i);
+
+// Whatever lies far above the area is the same: it is cut there.
+static double level_within(const struct canvas *c, const struct chart_line *l, level_of *level,
+                           int i)
+{
+    return fmin(level(l, i), 2 * c->high);
+}
+
+// One edge of the steps, from the first value to the end or back; level stretches are one stroke.
+static void trace(const struct canvas *c, const struct chart_line *l, level_of *level, bool back)
+{
+    int n = values_before_end(l);
+    for (int k = 0, first = 0; k < n; k++) {
+        int i = back ? n - 1 - k : k, next = back ? i - 1 : i + 1;
+        double here = level_within(c, l, level, i);
+        if (k + 1 < n && !(fabs(level_within(c, l, level, next) - here) > 0))
+            continue;
+        cairo_line_to(c->cairo, x_of(c, l, back ? n - first : first), canvas_y(c, here));
+        cairo_line_to(c->cairo, x_of(c, l, back ? i : i + 1), canvas_y(c, here));
+        first = k + 1;
+    }
+}
+
+static double middle(const struct chart_line *l, int i)
+{
+    return l->at[i].mean;
+}
+
+static bool has_band(const struct chart_line *l)
+{
+    return l->band && values_before_end(l) > 0;
+}
+
+static int count_bands(const struct chart *c)
+{
+    int n = 0;
+    for (int i = 0; i < c->line_count; i++)
+        n += has_band(&c->line[i]);
+    return n;
+}
+
+static void fill_band(const struct canvas *c, int line)
+{
+    const struct chart_line *l = &c->chart->line[line];
+    trace(c, l, upper, false);
+    trace(c, l, lower, true);
+    cairo_close_path(c->cairo);
+    canvas_style(c->cairo, line, 0.12, 1);
+    cairo_fill_preserve(c->cairo);
+    canvas_style(c->cairo, line, 0.35, 0.6);
+    cairo_stroke(c->cairo);
+}
+
+static void dot_band(const struct canvas *c, int line)
+{
+    static const double dots[] = {1, 2};
+    const struct chart_line *l = &c->chart->line[line];
+    canvas_style(c->cairo, line, 0.8, 0.8);
+    cairo_set_dash(c->cairo, dots, 2, 0);
+    trace(c, l, upper, false);
+    cairo_stroke(c->cairo);
+    trace(c, l, lower, false);
+    cairo_stroke(c->cairo);
+}
+
+static void draw_bands(const struct canvas *c)
+{
+    bool fill = count_bands(c->chart) <= MOST_FILLED_BANDS;
+    for (int i = 0; i < c->chart->line_count; i++)
+        if (has_band(&c->chart->line[i]))
+            (fill ? fill_band : dot_band)(c, i);
+}
+
+static void draw_lines(const struct canvas *c)
+{
+    cairo_save(c->cairo);
+    cairo_rectangle(c->cairo, LEFT, c->top, area_right() - LEFT, AREA_HEIGHT);
+    cairo_clip(c->cairo);
+    cairo_set_line_join(c->cairo, CAIRO_LINE_JOIN_ROUND);
+    draw_bands(c);
+    for (int i = 0; i < c->chart->line_count; i++) {
+        canvas_style(c->cairo, i, 1, 1.8);
+        trace(c, &c->chart->line[i], middle, false);
+        cairo_stroke(c->cairo);
+        if (c->chart->line[i].box)
+            canvas_draw_box(c, i);
+    }
+    cairo_restore(c->cairo);
+}
+
+// --- letters ---
+
+struct mark {
+    int line;
+    double x, y;
+};
+
+static int from_the_top(const void *a, const void *b)
+{
+    const struct mark *x = a, *y = b;
+    return (x->y > y->y) - (x->y < y->y) ? (x->y > y->y) - (x->y < y->y)
+                                         : (x->line > y->line) - (x->line < y->line);
+}
+
+// Behind the ends of the lines; those that would cover each other move apart, the lower ones down,
+// then all that leave the area up again.
+static void spread_marks(struct mark *mark, int count, double bottom)
+{
+    qsort(mark, (size_t)count, sizeof *mark, from_the_top);
+    for (int i = 1; i < count; i++)
+        if (fabs(mark[i].x - mark[i - 1].x) < FONT)
+            mark[i].y = fmax(mark[i].y, mark[i - 1].y + FONT);
+    for (int i = count - 1; i >= 0; i--) {
+        double most = i + 1 < count && fabs(mark[i].x - mark[i + 1].x) < FONT
+                          ? fmin(mark[i + 1].y - FONT, bottom)
+                          : bottom;
+        mark[i].y = fmin(mark[i].y, most);
+    }
+}
+
+static void draw_letters(const struct canvas *c)
+{
+    struct mark *mark = mem_zero((size_t)c->chart->line_count + 1, sizeof *mark);
+    int count = 0;
+    for (int i = 0; i < c->chart->line_count; i++) {
+        const struct chart_line *l = &c->chart->line[i];
+        int n = values_before_end(l);
+        if (l->box)
+            mark[count++] =
+                (struct mark){i, canvas_x(c, l->from + 0.25), canvas_y(c, l->box->median)};
+        if (!n)
+            continue;
+        double y = fmax(canvas_y(c, l->at[n - 1].mean), c->top);
+        mark[count++] = (struct mark){i, fmin(x_of(c, l, n), area_right()), y};
+    }
+    spread_marks(mark, count, c->top + AREA_HEIGHT);
+    use_font(c->cairo, true);
+    for (int i = 0; i < count; i++) {
+        char text[2] = {c->chart->line[mark[i].line].letter, 0};
+        canvas_style(c->cairo, mark[i].line, 1, 1);
+        put_text(c->cairo, mark[i].x + 5, mark[i].y + 4, ALIGN_LEFT, text);
+    }
+    use_font(c->cairo, false);
+    free(mark);
+}
+
+// --- legend ---
+
+static void draw_legend(const struct canvas *c)
+{
+    double y = c->top + AREA_HEIGHT + AXIS_HEIGHT;
+    for (int i = 0; i < c->chart->line_count; i++, y += LEGEND_ROW) {
+        const struct chart_line *l = &c->chart->line[i];
+        char letter[2] = {l->letter, 0};
+        double base = y + FONT;
+        canvas_style(c->cairo, i, 1, 1.8);
+        canvas_stroke(c->cairo, LEFT, base - 4, LEFT + 60, base - 4);
+        use_font(c->cairo, true);
+        put_text(c->cairo, LEFT + 76, base, ALIGN_MIDDLE, letter);
+        use_font(c->cairo, false);
+        use_ink(c->cairo, 0, 1);
+        put_fitting(c->cairo, LEFT + 92, base, l->label);
+    }
+}
+
+static void draw_notes(const struct canvas *c)
+{
+    double y = c->top + AREA_HEIGHT + AXIS_HEIGHT + c->chart->line_count * LEGEND_ROW + NOTES_ABOVE;
+    use_ink(c->cairo, 0, 1);
+    for (int i = 0; i < c->chart->note_count; i++, y += LEGEND_ROW)
+        put_fitting(c->cairo, LEFT, y + FONT, c->chart->note[i]);
+}
+
+// --- the picture ---
+
+static double chart_height(const struct chart *c)
+{
+    return TOP + (c->title ? TITLE_HEIGHT : 0) + AREA_HEIGHT + AXIS_HEIGHT +
+           c->line_count * LEGEND_ROW +
+           (c->note_count ? NOTES_ABOVE + c->note_count * LEGEND_ROW : 0) + BOTTOM;
+}
+
+void chart_draw(const struct chart *chart, cairo_t *cairo)
+{
+    struct canvas c = {cairo, chart, TOP + (chart->title ? TITLE_HEIGHT : 0), 0, 0, 0, 0};
+    choose_ranges(&c);
+    cairo_set_source_rgb(cairo, 1, 1, 1);
+    cairo_paint(cairo);
+    use_exact_widths(cairo);
+    use_font(cairo, true);
+    use_ink(cairo, 0, 1);
+    if (chart->title)
+        put_fitting(cairo, LEFT, TOP + FONT, chart->title);
+    use_font(cairo, false);
+    draw_x_axis(&c);
+    draw_y_axis(&c);
+    draw_lines(&c);
+    draw_frame(&c);
+    draw_letters(&c);
+    draw_legend(&c);
+    draw_notes(&c);
+}
+
+// Boxes of a chart: what several runs came to, without their way.
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Between the two nearest (Hyndman and Fan's type 7).
+static double quantile(const double *x, int n, double share)
+{
+    double at = share * (n - 1);
+    int low = (int)at, high = low + 1 < n ? low + 1 : low;
+    return x[low] + (at - low) * (x[high] - x[low]);
+}
+
+struct chart_box chart_box_of(double *x, int n)
+{
+    struct chart_box box = {0};
+    qsort(x, (size_t)n, sizeof *x, ascending);
+    for (int i = 0; i < n; i++)
+        box.mean += x[i] / n;
+    box.least = x[0];
+    box.low = quantile(x, n, 0.25);
+    box.median = quantile(x, n, 0.5);
+    box.high = quantile(x, n, 0.75);
+    box.most = x[n - 1];
+    return box;
+}
+
+static void across(const struct canvas *c, double y, double from, double to)
+{
+    canvas_stroke(c->cairo, canvas_x(c, from), canvas_y(c, y), canvas_x(c, to), canvas_y(c, y));
+}
+
+static void upright(const struct canvas *c, double x, double from, double to)
+{
+    canvas_stroke(c->cairo, canvas_x(c, x), canvas_y(c, from), canvas_x(c, x), canvas_y(c, to));
+}
+
+static void draw_mean(const struct canvas *c, double x, double y)
+{
+    enum { ARM = 4 };
+    double at = canvas_x(c, x), level = canvas_y(c, y);
+    canvas_stroke(c->cairo, at - ARM, level - ARM, at + ARM, level + ARM);
+    canvas_stroke(c->cairo, at - ARM, level + ARM, at + ARM, level - ARM);
+}
+
+static void canvas_draw_box(const struct canvas *c, int line)
+{
+    const struct chart_line *l = &c->chart->line[line];
+    const struct chart_box *b = l->box;
+    double left = l->from - 0.25, right = l->from + 0.25;
+    cairo_rectangle(c->cairo, canvas_x(c, left), canvas_y(c, b->high),
+                    canvas_x(c, right) - canvas_x(c, left),
+                    canvas_y(c, b->low) - canvas_y(c, b->high));
+    canvas_style(c->cairo, line, 0.12, 1);
+    cairo_fill_preserve(c->cairo);
+    canvas_style(c->cairo, line, 1, 1.5);
+    cairo_set_dash(c->cairo, NULL, 0, 0);
+    cairo_stroke(c->cairo);
+    across(c, b->least, l->from - 0.1, l->from + 0.1);
+    across(c, b->most, l->from - 0.1, l->from + 0.1);
+    upright(c, l->from, b->least, b->low);
+    upright(c, l->from, b->high, b->most);
+    draw_mean(c, l->from, b->mean);
+    cairo_set_line_width(c->cairo, 3);
+    across(c, b->median, left, right);
+}
 
 enum { PNG_SCALE = 2 }; // dots of a .png for one point
 

@@ -12,6 +12,7 @@
 
 #include "base/json_read.h"
 #include "base/str.h"
+#include "space/statistics.h"
 
 // `flop` operations in `seconds`: "6.81 GFLOPS", "41.30 TFLOPS"; "0.00 GFLOPS" unless seconds > 0.
 // Returns `out`, as the next four do.
@@ -34,5 +35,25 @@ const char *text_config(const char *json, struct str *out);
 // The same one parameter at a time, of text_params(json), which walks there. False: no more.
 struct json_walk text_params(const char *json);
 bool text_next_param(struct json_walk *params, struct str *name, struct str *value);
+
+// What drivers said of kernels (space/statistics.h), as it is stored.
+
+// `json` as statistics_add_json wrote it, or anything: what is no number that a statistic can be is
+// left out. NULL and "" hold none.
+void told_parse(const char *json, struct statistics *out);
+
+// For people, in the order of the driver: "VGPRs 96  Code size 4000". Adds nothing when there is
+// none.
+void told_add_text(const struct statistics *s, struct str *out);
+
+// For people, what a trial's clocks and its drift say (store/store.h): "core 1980 MHz, 54 C, 310 W,
+// held back by power". Adds nothing when nothing is known.
+void told_add_clocks(const char *clocks, double drift, struct str *out);
+
+// How well a strategy's model knows how unsure it is, in words.
+
+// Adds "50 and 90 % intervals held 52 and 86 % of 140", without a line's end, where
+// `within_50` and `within_90` of `results` lay within them; nothing where there are no results.
+void calibration_add_text(int64_t results, int64_t within_50, int64_t within_90, struct str *out);
 
 #endif

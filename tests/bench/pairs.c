@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "bench.h"
-#include "report/significance.h"
+#include "report/compare.h"
 #include "simulate/simulate.h"
 #include "spaces.h"
 #include "trial/source.h"

@@ -2,7 +2,7 @@
 
 #include "base/str.h"
 #include "kernel_tuner.h"
-#include "report/significance.h"
+#include "report/compare.h"
 #include "report/text.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 
 #include "base/median.h"
 #include "base/mem.h"
-#include "report/significance.h"
+#include "report/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>

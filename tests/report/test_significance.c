@@ -1,7 +1,7 @@
 // Wilcoxon against published numbers and all sign patterns; Holm and ranks worked out by hand.
 #include "group.h"
 
-#include "report/significance.h"
+#include "report/compare.h"
 
 #include "base/rng.h"
 
