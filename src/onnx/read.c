@@ -1,21 +1,309 @@
 // ONNX files, by the published onnx.proto.
-#include "onnx/model.h"
 
+#include "base/err.h"
 #include "base/file.h"
+#include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
 #include "base/times.h"
-#include "onnx/skim.h"
-#include "onnx/wire.h"
+#include "onnx/model.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <onnx.pb-c.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+// The fields of a message of Protocol Buffers, one after the other, without making anything of
+// them: how large constants are left out before a library copies what it is given.
+//
+//     struct wire_walk w = wire_walk_begin(bytes, length);
+//     while (wire_next(&w)) w.field, w.kind, w.data, w.length ...
+//     if (w.is_broken) ...
+
+enum wire_kind { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
+
+struct wire_walk {
+    const unsigned char *at, *end;
+    bool is_broken; // what follows is no field
+    // of the field that wire_next has found
+    uint32_t field;
+    enum wire_kind kind;
+    const unsigned char *whole; // with its tag; up to `at`
+    const unsigned char *data;  // of WIRE_BYTES
+    size_t length;
+};
+
+bool wire_next(struct wire_walk *w); // false at the end, and where it is broken
+
+enum { MOST_VARINT_BYTES = 10 };
+
+static struct wire_walk wire_walk_begin(const unsigned char *bytes, size_t length)
+{
+    return (struct wire_walk){.at = bytes, .end = bytes + length};
+}
+
+static bool read_varint(struct wire_walk *w, uint64_t *out)
+{
+    *out = 0;
+    for (int i = 0; i < MOST_VARINT_BYTES && w->at < w->end; i++) {
+        unsigned char byte = *w->at++;
+        *out |= (uint64_t)(byte & 0x7f) << (7 * i);
+        if (byte < 0x80)
+            return true;
+    }
+    return false;
+}
+
+static bool skip(struct wire_walk *w, uint64_t bytes)
+{
+    if (bytes > (uint64_t)(w->end - w->at))
+        return false;
+    w->data = w->at;
+    w->length = (size_t)bytes;
+    w->at += bytes;
+    return true;
+}
+
+static bool read_field(struct wire_walk *w)
+{
+    uint64_t tag, value;
+    if (!read_varint(w, &tag) || tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
+        return false;
+    w->field = (uint32_t)(tag >> 3);
+    w->kind = (enum wire_kind)(tag & 7);
+    switch (w->kind) {
+    case WIRE_VARINT: return read_varint(w, &value);
+    case WIRE_FIXED64: return skip(w, 8);
+    case WIRE_FIXED32: return skip(w, 4);
+    case WIRE_BYTES: return read_varint(w, &value) && skip(w, value);
+    }
+    return false;
+}
+
+bool wire_next(struct wire_walk *w)
+{
+    if (w->at == w->end || w->is_broken)
+        return false;
+    w->whole = w->at;
+    w->data = NULL;
+    w->length = 0;
+    w->is_broken = !read_field(w);
+    return !w->is_broken;
+}
+
+// A model without what is not asked for, and without its large constants, whose places are noted:
+// what is left is small, and no deeper than a graph's nodes' attributes, however the file nests. Of
+// a graph inside of a node stay the names that it reads, as strings of the attribute.
+
+struct skim_slice {
+    const unsigned char *data; // NULL: none
+    size_t length;
+};
+
+struct skim_constant {
+    struct str rest;        // the message without them
+    struct skim_slice raw;  // raw_data
+    struct skim_slice list; // float_data, when it is one packed list
+};
+
+struct skim {
+    struct str model, graph; // messages of their own
+    struct skim_constant *constant;
+    int constant_count, constant_capacity;
+    bool has_sparse; // constants, which are left out
+};
+
+static bool skim_tensor(const unsigned char *bytes, size_t length, struct skim_constant *out);
+
+// The messages that are walked through; onnx.proto names and numbers their fields.
+enum message { PLAIN, MODEL, GRAPH, NODE, ATTRIBUTE, VALUE_INFO, TYPE, NAME };
+
+enum {
+    MODEL_GRAPH = 7,
+    GRAPH_CONSTANT = 5,
+    GRAPH_SPARSE = 15,
+    ATTRIBUTE_STRINGS = 9,
+    TENSOR_FLOATS = 4,
+    TENSOR_RAW = 9
+};
+enum { MOST_NESTED = 32 };
+
+struct rule {
+    enum message in;
+    uint32_t field;
+    enum message is; // PLAIN: it is left out
+};
+
+// Fields of other messages, and others of these, are kept as they are.
+static const struct rule rules[] = {
+    {MODEL, MODEL_GRAPH, GRAPH},
+    {MODEL, 14, PLAIN}, // metadata
+    {MODEL, 20, PLAIN}, // training
+    {MODEL, 25, PLAIN}, // functions
+    {GRAPH, 1, NODE},
+    {GRAPH, 11, VALUE_INFO},
+    {GRAPH, 12, VALUE_INFO},
+    {GRAPH, 13, VALUE_INFO},
+    {GRAPH, 14, PLAIN}, // quantization
+    {GRAPH, GRAPH_SPARSE, PLAIN},
+    {NODE, 5, ATTRIBUTE},
+    {ATTRIBUTE, 6, GRAPH},  // of a graph in a node only the names that it reads are kept
+    {ATTRIBUTE, 11, GRAPH}, // graphs
+    {ATTRIBUTE, 14, PLAIN}, // types
+    {ATTRIBUTE, 15, PLAIN},
+    {ATTRIBUTE, 22, PLAIN}, // sparse tensors
+    {ATTRIBUTE, 23, PLAIN},
+    {VALUE_INFO, 2, TYPE},
+    {TYPE, 4, PLAIN}, // a sequence
+    {TYPE, 5, PLAIN}, // a map
+    {TYPE, 8, PLAIN}, // sparse
+    {TYPE, 9, PLAIN}, // optional
+};
+
+// Where the names are that a graph inside of a node reads: of its nodes, and of what it gives.
+static const struct rule reading[] = {
+    {GRAPH, 1, NODE},      {GRAPH, 12, VALUE_INFO}, {NODE, 1, NAME},       {NODE, 5, ATTRIBUTE},
+    {ATTRIBUTE, 6, GRAPH}, {ATTRIBUTE, 11, GRAPH},  {VALUE_INFO, 1, NAME},
+};
+
+static const struct rule *rule_of(enum message in, uint32_t field)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].in == in && rules[i].field == field)
+            return &rules[i];
+    return NULL;
+}
+
+static void add_varint(struct str *s, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        str_add_char(s, (char)(0x80 | (value & 0x7f)));
+    str_add_char(s, (char)value);
+}
+
+static void add_whole(struct str *s, const struct wire_walk *w)
+{
+    str_add_bytes(s, w->whole, (size_t)(w->at - w->whole));
+}
+
+static bool filter(struct skim *s, enum message kind, const unsigned char *bytes, size_t length,
+                   struct str *out);
+
+static void add_field(struct str *s, uint32_t field, const void *bytes, size_t length)
+{
+    add_varint(s, (uint64_t)field << 3 | WIRE_BYTES);
+    add_varint(s, length);
+    str_add_bytes(s, bytes, length);
+}
+
+// The names that a message of a graph inside of a node reads, as an attribute's strings.
+static bool add_reads(enum message kind, const unsigned char *bytes, size_t length, int depth,
+                      struct str *out)
+{
+    struct wire_walk w = wire_walk_begin(bytes, length);
+    if (kind == NAME)
+        add_field(out, ATTRIBUTE_STRINGS, bytes, length);
+    while (kind != NAME && wire_next(&w))
+        for (size_t i = 0; i < sizeof reading / sizeof *reading; i++)
+            if (reading[i].in == kind && reading[i].field == w.field &&
+                (w.kind != WIRE_BYTES || depth == MOST_NESTED ||
+                 !add_reads(reading[i].is, w.data, w.length, depth + (kind == GRAPH), out)))
+                return false;
+    return !w.is_broken;
+}
+
+static bool filter_field(struct skim *s, enum message in, const struct rule *r,
+                         const struct wire_walk *w, struct str *out)
+{
+    s->has_sparse |= in == GRAPH && w->field == GRAPH_SPARSE;
+    if (r->is == PLAIN)
+        return true;
+    if (w->kind != WIRE_BYTES)
+        return false;
+    if (in == ATTRIBUTE)
+        return add_reads(GRAPH, w->data, w->length, 0, out);
+    if (r->is == GRAPH) // of which there is one: a later one adds to it
+        return filter(s, GRAPH, w->data, w->length, &s->graph);
+    struct str inner = {0};
+    bool ok = filter(s, r->is, w->data, w->length, &inner);
+    add_field(out, w->field, str_text(&inner), inner.length);
+    str_finish(&inner);
+    return ok;
+}
+
+static bool add_constant(struct skim *s, const struct wire_walk *w)
+{
+    MEM_GROW(s->constant, s->constant_count, s->constant_capacity);
+    struct skim_constant *c = &s->constant[s->constant_count++];
+    *c = (struct skim_constant){0};
+    return w->kind == WIRE_BYTES && skim_tensor(w->data, w->length, c);
+}
+
+// As deep as `rules` is, which is no circle.
+static bool filter(struct skim *s, enum message kind, const unsigned char *bytes, size_t length,
+                   struct str *out)
+{
+    struct wire_walk w = wire_walk_begin(bytes, length);
+    bool ok = true;
+    while (ok && wire_next(&w)) {
+        const struct rule *r = rule_of(kind, w.field);
+        if (kind == GRAPH && w.field == GRAPH_CONSTANT)
+            ok = add_constant(s, &w);
+        else if (r)
+            ok = filter_field(s, kind, r, &w, out);
+        else
+            add_whole(out, &w);
+    }
+    return ok && !w.is_broken;
+}
+
+// False: this is not made of fields.
+static bool skim_model(const unsigned char *bytes, size_t length, struct skim *out)
+{
+    *out = (struct skim){0};
+    return filter(out, MODEL, bytes, length, &out->model);
+}
+
+static int count_lists(const unsigned char *bytes, size_t length)
+{
+    struct wire_walk w = wire_walk_begin(bytes, length);
+    int count = 0;
+    while (wire_next(&w))
+        count += w.field == TENSOR_FLOATS;
+    return count;
+}
+
+static bool skim_tensor(const unsigned char *bytes, size_t length, struct skim_constant *out)
+{
+    bool is_list = count_lists(bytes, length) == 1;
+    struct wire_walk w = wire_walk_begin(bytes, length);
+    while (wire_next(&w)) {
+        if (w.field == TENSOR_RAW && w.kind == WIRE_BYTES)
+            out->raw = (struct skim_slice){w.data, w.length};
+        else if (is_list && w.field == TENSOR_FLOATS && w.kind == WIRE_BYTES)
+            out->list = (struct skim_slice){w.data, w.length};
+        else
+            add_whole(&out->rest, &w);
+    }
+    return !w.is_broken;
+}
+
+static void skim_finish(struct skim *s)
+{
+    for (int i = 0; i < s->constant_count; i++)
+        str_finish(&s->constant[i].rest);
+    free(s->constant);
+    str_finish(&s->model);
+    str_finish(&s->graph);
+    *s = (struct skim){0};
+}
 
 struct onnx_mapping {
     void *bytes;
