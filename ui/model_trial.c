@@ -1,7 +1,7 @@
 #include "model_inside.h"
 
 #include "base/median.h"
-#include "engine/recorded.h"
+#include "engine/stored.h"
 #include "engine/speed.h"
 #include "report/text.h"
 

@@ -5,7 +5,7 @@
 #include "wrap.h"
 
 #include "base/minmax.h"
-#include "engine/recorded.h"
+#include "engine/stored.h"
 
 #include <inttypes.h>
 #include <stdio.h>

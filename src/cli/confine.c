@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/common.h"
-#include "engine/recorded.h"
 #include "engine/stored.h"
 #include "trial/confine.h"
 

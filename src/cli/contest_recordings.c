@@ -1,7 +1,7 @@
 #include "cli/contest.h"
 
 #include "base/shown.h"
-#include "engine/recorded.h"
+#include "engine/stored.h"
 #include "simulate/curve.h"
 
 #include <inttypes.h>

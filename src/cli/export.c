@@ -3,7 +3,7 @@
 #include "cli/common.h"
 #include "cli/confine.h"
 #include "cli/trial_list.h"
-#include "engine/warm.h"
+#include "engine/transfer.h"
 #include "export/form.h"
 #include "export/text.h"
 #include "export/tuned.h"

@@ -1,7 +1,7 @@
 #include "cli/show_trial.h"
 
 #include "cli/confine.h"
-#include "engine/recorded.h"
+#include "engine/stored.h"
 #include "export/kernel_text.h"
 #include "report/diff.h"
 #include "report/text.h"

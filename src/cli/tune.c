@@ -8,7 +8,7 @@
 #include "cli/on.h"
 #include "cli/workbench.h"
 #include "engine/network_run.h"
-#include "engine/recorded.h"
+#include "engine/stored.h"
 #include "export/export.h"
 #include "script/network.h"
 

@@ -7,7 +7,6 @@
 #include "base/json_read.h"
 #include "base/os.h"
 #include "engine/devices.h"
-#include "engine/recorded.h"
 #include "engine/session_setup.h"
 #include "script/network.h"
 

@@ -15,15 +15,64 @@
 #ifndef TILEWALK_ENGINE_SESSION_H
 #define TILEWALK_ENGINE_SESSION_H
 
-#include "engine/busy.h"
 #include "engine/event.h"
 #include "engine/options.h"
-#include "engine/recorded.h"
-#include "engine/rejections.h"
+#include "engine/stored.h"
 #include "engine/transfer.h"
-#include "engine/warm.h"
 #include "search/cycle.h"
+#include "space/space.h"
 #include "trial/source.h"
+#include "trial/trial.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Whether something else keeps the machine busy while a session times kernels.
+//
+//     struct busy b = {0};
+//     busy_watch(&b, &result);                            every result that was timed
+//     drift = busy_watch_canary(&b, now_s, before_s, true);   the best so far was timed again
+//     if (busy_add_text(&b, &text)) ...                   at the end
+//
+// A kernel alone on its machine takes nearly as long every time: samples of one timing that vary
+// tell of others that come and go. Where something else runs all the time all samples are slow
+// alike, and only a kernel that was timed before shows it: the canary. What holds a device's clocks
+// back, its power or its temperature, some systems tell (gpu/sensors.h).
+
+struct busy { // valid when zeroed
+    int64_t timings, unsteady;
+    int64_t canaries, slow;
+    int64_t sensed, throttled; // timings with clocks; those in which something held them back
+    double slowdown; // times slower that the best ran at the last canary than when it was measured
+};
+
+void busy_watch(struct busy *b, const struct trial_result *r);
+// `before_s`: as it was measured. `is_best`: it still is the best. Returns by which share it is
+// slower now.
+double busy_watch_canary(struct busy *b, double now_s, double before_s, bool is_best);
+// False: it was not busy, or there was too little to say.
+bool busy_add_text(const struct busy *b, struct str *out);
+// The same of clocks that were held back.
+bool busy_add_throttled(const struct busy *b, struct str *out);
+
+// Why configurations were rejected, counted, to say what leaves so few of a space.
+//
+//     struct rejections r = {0};
+//     rejections_add(&r, space, &verdict);
+//     rejections_add_text(&r, space, &text);      ": shared memory removes 71 %, ..."
+//     rejections_finish(&r);
+
+struct rejections { // valid when zeroed
+    int64_t *by;    // by reason: constraints, limits, and what only the compiled shader shows
+    int64_t all;
+};
+
+// `v` NULL: it was rejected for what its compiled shader needs. All calls are about one space.
+void rejections_add(struct rejections *r, const struct space *space, const struct verdict *v);
+// The reasons that removed most, largest first; nothing where there were none. Once, at the end:
+// what was said counts no more.
+void rejections_add_text(struct rejections *r, const struct space *space, struct str *out);
+void rejections_finish(struct rejections *r);
 
 #define SESSION_CANARY_EVERY    20
 #define SESSION_MOST_COMPLAINTS 32  // different messages of the validation layer that are told

@@ -8,10 +8,258 @@
 //    faster: who lost a race lost it to a trial that still leads, or to one that lost to it there.
 // There are races until nobody who never raced was measured faster than the winner raced. More
 // trials later are a reason for another one, resuming a session that has nothing left to do is not.
+
+#include "base/log.h"
+#include "base/os.h"
+#include "engine/session_setup.h"
 #include "engine/session_shapes.h"
 #include "engine/session_step.h"
+#include "engine/speed.h"
+#include "report/text.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+
+// Canaries: every so many trials the best one is timed again, and with it a fixed kernel, the
+// anchor, so that drift of the device, and what else runs on it all the time, shows. Trials between
+// two anchors that differ are marked.
+
+#define DRIFT_WORTH_SAYING 0.10
+
+// Due before new trials take the source's room.
+bool canary_start(struct session *s, struct err *e)
+{
+    struct canary *c = &s->canary;
+    const struct cycle_best *best = &s->cycle.best;
+    if (s->shapes || s->phase != SESSION_RUNNING || c->due_in > 0 || c->open ||
+        source_room(s->source) == 0)
+        return true;
+    c->due_in = SESSION_CANARY_EVERY;
+    if (s->source->kind->deterministic || !best->ask)
+        return true;
+    struct trial_request request = {.ticket = TICKET_CANARY,
+                                    .count = 1,
+                                    .known_good = true,
+                                    .anchor = true,
+                                    .accesses = ACCESSES_OF_NONE};
+    if (!session_render(s, &best->config, &request, 0, e))
+        return false;
+    c->ask = best->ask;
+    c->seconds = best->seconds;
+    c->open = true;
+    source_submit(s->source, &request);
+    return true;
+}
+
+// The session goes on without what cannot be stored: the ranks do not depend on it.
+static void keep_canary(struct session *s, const struct trial_result *r)
+{
+    struct retime t;
+    struct err e;
+    retime_init(&t, s->canary.ask, "canary", r, 0);
+    if (store_put_retime(s->host.store, s->record.id, &t.record, &e))
+        session_emit(s, EVENT_RETIME, NULL, &t.record);
+    else
+        log_warning("canary not stored: %s", e.text);
+    retime_finish(&t);
+}
+
+static void say_drift(struct session *s, double share, int64_t marked)
+{
+    session_message(s, "warning",
+                    "the device drifts: a fixed kernel runs %.0f %% %s than %" PRId64
+                    " results before, which are marked",
+                    100 * fabs(share), share > 0 ? "slower" : "faster", marked);
+}
+
+// Other kernels may be as slow as this one just now, or as fast as it was.
+static void keep_anchor(struct session *s, double seconds)
+{
+    struct canary *c = &s->canary;
+    struct err e;
+    int64_t told = s->cycle.told, since = c->anchor_told;
+    double share = c->anchor_s > 0 ? seconds / c->anchor_s - 1 : 0;
+    c->anchor_s = seconds;
+    c->anchor_told = told;
+    if (fabs(share) <= DRIFT_WORTH_SAYING || told == since)
+        return;
+    if (store_mark_drift(s->host.store, s->record.id, since, fabs(share), &e))
+        say_drift(s, share, told - since);
+    else
+        log_warning("drift not stored: %s", e.text);
+}
+
+void canary_finish(struct session *s, const struct trial_result *r)
+{
+    struct canary *c = &s->canary;
+    c->open = false;
+    if (r->anchor_s > 0)
+        keep_anchor(s, r->anchor_s);
+    if (r->outcome[0] != OUTCOME_OK) {
+        session_message(s, "warning",
+                        "the best configuration failed when it was timed again: %s (%s)",
+                        outcome_name(r->outcome[0]), r->reason[0]);
+        return;
+    }
+    double drift =
+        busy_watch_canary(&s->machine, r->seconds[0], c->seconds, c->ask == s->cycle.best.ask);
+    if (fabs(drift) > DRIFT_WORTH_SAYING)
+        session_message(s, "warning",
+                        "the device drifts: the best configuration runs %.0f %% %s than before",
+                        100 * fabs(drift), drift > 0 ? "slower" : "faster");
+    keep_canary(s, r);
+}
+
+// What a space says is in use: measured before anything is asked for, stored, and raced with the
+// winners, so that what is found can be told as a ratio to it. The search knows nothing of it: what
+// it asks for is the same without.
+
+static bool keep(struct session *s, const struct baseline_record *r, struct err *e)
+{
+    s->baselines.of[r->position] = *r;
+    kill_point("baseline");
+    return session_stored(s, store_put_baseline(s->host.store, s->record.id, r, e), e);
+}
+
+// A result becomes the record's; false: it could not be stored.
+static bool take(struct session *s, struct baseline_record *b, const struct trial_result *r, int i,
+                 struct err *e)
+{
+    struct str samples = {0}, parts = {0};
+    samples_add_json(&r->samples[i], &samples);
+    parts_add_json(r, i, &parts);
+    b->parts = r->shapes ? arena_strdup(&s->arena, str_text(&parts)) : NULL;
+    str_finish(&parts);
+    b->outcome = r->outcome[i];
+    b->phase = b->outcome == OUTCOME_OK ? NULL : trial_phase_name(r->phase[i]);
+    b->reason = arena_strdup(&s->arena, r->reason[i]);
+    b->samples = arena_strdup(&s->arena, str_text(&samples));
+    b->at = os_unix_time();
+    str_finish(&samples);
+    return keep(s, b, e);
+}
+
+static struct baseline_record begin(struct session *s, int i)
+{
+    const struct baseline *declared = &s->space->baseline[i];
+    struct str config = {0};
+    if (!declared->misfit)
+        config_add_json(s->space, &declared->config, &config);
+    struct baseline_record b = {.position = i,
+                                .name = declared->name,
+                                .config = arena_strdup(&s->arena, str_text(&config)),
+                                .at = os_unix_time()};
+    str_finish(&config);
+    return b;
+}
+
+static void say(struct session *s, const struct baseline_record *b)
+{
+    char speed[32], time[32];
+    if (b->outcome == OUTCOME_OK)
+        session_message(s, "info", "baseline '%s': %s, %s", b->name,
+                        speed_text(&s->record, b->seconds, speed), text_time(b->seconds, time));
+    else
+        session_message(s, "warning", "baseline '%s' %s: %s (%s)", b->name,
+                        b->outcome == OUTCOME_WRONG ? "is wrong here" : "does not run here",
+                        outcome_name(b->outcome), b->reason);
+}
+
+static bool reject(struct session *s, int i, const char *why, struct err *e)
+{
+    struct baseline_record b = begin(s, i);
+    b.outcome = OUTCOME_REJECTED;
+    b.reason = arena_strdup(&s->arena, why);
+    if (!keep(s, &b, e))
+        return false;
+    say(s, &b);
+    return true;
+}
+
+static bool submit(struct session *s, int i, struct err *e)
+{
+    struct trial_request request = {
+        .ticket = TICKET_BASELINE - i, .count = 1, .known_good = true, .accesses = ACCESSES_OF_ALL};
+    if (!session_render(s, &s->space->baseline[i].config, &request, 0, e))
+        return false;
+    source_submit(s->source, &request);
+    s->baselines.open++;
+    s->in_flight++;
+    return true;
+}
+
+static bool judge(struct session *s, int i, struct err *e)
+{
+    const struct baseline *b = &s->space->baseline[i];
+    struct verdict v;
+    if (b->misfit)
+        return reject(s, i, b->misfit, e);
+    if (!(s->shapes ? session_shapes_judge_baseline(s, i, &v, e)
+                    : session_judge(s, &b->config, &v, e)))
+        return err_prefix(e, "baseline '%s'", b->name);
+    return v.legal ? submit(s, i, e) : reject(s, i, v.reason, e);
+}
+
+bool baselines_submit(struct session *s, bool *all, struct err *e)
+{
+    struct measured_baselines *m = &s->baselines;
+    for (int i = 0; i < s->space->baseline_count && !s->stopping; i++) {
+        if (m->submitted[i])
+            continue;
+        *all = source_room(s->source) > 0;
+        if (!*all)
+            return true;
+        if (!s->started_ns)
+            session_run_clock(s, true);
+        m->submitted[i] = true;
+        if (!judge(s, i, e))
+            return false;
+    }
+    *all = m->open == 0;
+    return true;
+}
+
+bool baseline_finish(struct session *s, const struct trial_result *r, struct err *e)
+{
+    int i = (int)(TICKET_BASELINE - r->ticket);
+    struct baseline_record b = begin(s, i);
+    s->baselines.open--;
+    s->in_flight--;
+    s->busy = true;
+    b.seconds = r->seconds[0];
+    if (!take(s, &b, r, 0, e))
+        return false;
+    say(s, &b);
+    return true;
+}
+
+bool baseline_retime(struct session *s, int position, const struct trial_result *r, int i,
+                     struct err *e)
+{
+    struct baseline_record b = s->baselines.of[position];
+    b.race_seconds = r->seconds[i];
+    if (!take(s, &b, r, i, e))
+        return false;
+    if (b.outcome != OUTCOME_OK)
+        say(s, &b);
+    return true;
+}
+
+bool session_load_baselines(struct session *s, struct err *e)
+{
+    struct baselines stored;
+    if (!store_get_baselines(s->host.store, s->record.id, &s->arena, &stored, e))
+        return false;
+    for (int i = 0; i < stored.count; i++) {
+        int64_t at = stored.of[i].position;
+        if (at >= s->space->baseline_count)
+            continue;
+        s->baselines.of[at] = stored.of[i];
+        s->baselines.submitted[at] = true;
+    }
+    return true;
+}
 
 #define RACERS       5   // in a race
 #define MOST_RACES   8   // of a run

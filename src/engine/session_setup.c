@@ -1,14 +1,397 @@
 // Sessions are put together: new ones, and those that go on.
+
 #include "engine/session_setup.h"
 
 #include "base/os.h"
 #include "engine/session_place.h"
 #include "engine/session_shapes.h"
 #include "engine/stored.h"
+#include "report/text.h"
 #include "trial/operator.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+// A new session's script, with a batch that the device can bear.
+//
+// The papers' operators were made for large GPUs. Where a device cannot hold one, or would need
+// more than about a second for a run, a size called `batch` is reduced to its largest divisor that
+// is bearable: factorizations of a divisor are of the same kind. A batch that the user gives is
+// left alone. The record tells of it, so that the reduced size is what the session is resumed with.
+
+#define BATCH         "batch"
+#define MOST_DIVISORS 1536 // of a size, which is below 2^31
+
+// What poor configurations do in about a second: a trial runs a kernel several times, and few
+// kernels of a search are good ones.
+static double flop_of_a_second(const char *device_type)
+{
+    if (str_equal(device_type, "cpu"))
+        return 1e9;
+    return str_equal(device_type, "integrated") ? 1e11 : 1e12;
+}
+
+static bool gives_batch(const struct session_options *o)
+{
+    for (int i = o->listed; i < o->set_count; i++)
+        if (str_equal(o->set[i].name, BATCH))
+            return true;
+    return false;
+}
+
+// `batch`: NULL for what was asked for. It is kept in the session's arena.
+static struct script *read_script(struct session *s, const struct session_options *o,
+                                  const char *batch, struct err *e)
+{
+    struct setting *set = arena_zero(&s->arena, (size_t)o->set_count + 1, sizeof *set);
+    int count = 0;
+    for (; count < o->set_count; count++)
+        set[count] = o->set[count];
+    if (batch)
+        set[count++] = (struct setting){BATCH, arena_strdup(&s->arena, batch)};
+    if (o->like) {
+        struct session_record from = s->record; // on our device
+        from.id = o->like;
+        return stored_script_set(s->host.store, &from, set, count, &s->arena, e);
+    }
+    struct script_options script = {
+        .path = s->record.path,
+        .set = set,
+        .set_count = count,
+        .device_type = s->record.device_type,
+        .limits = session_limits(s),
+    };
+    return script_create(&script, e);
+}
+
+static uint64_t largest_buffer(const struct operation *o)
+{
+    struct operator_layout layout = operator_layout(o);
+    uint64_t most = 0;
+    for (int i = 0; i < layout.count; i++)
+        if (layout.buffer[i].bytes > most)
+            most = layout.buffer[i].bytes;
+    return most;
+}
+
+// `why` gets all that is too much.
+static bool is_bearable(const struct session *s, const struct script *script, struct str *why)
+{
+    const struct operation *operation = script_operation(script);
+    double flop = operation_flop(operation), most = flop_of_a_second(s->record.device_type);
+    uint64_t bytes = largest_buffer(operation), limit = s->device.limits.buffer_bytes;
+    str_finish(why);
+    if (bytes > limit)
+        str_printf(why, "a buffer of %.4g MB, this device takes %.4g", (double)bytes / 1e6,
+                   (double)limit / 1e6);
+    if (flop > most)
+        str_printf(why, "%s%.4g GFLOP a run, about a second's worth here is %.4g",
+                   why->length ? "; " : "", flop / 1e9, most / 1e9);
+    return why->length == 0;
+}
+
+// All divisors of n but n, largest first.
+static int list_divisors(int64_t n, int64_t out[MOST_DIVISORS])
+{
+    int count = 0;
+    int64_t low = 2;
+    for (; low * low <= n; low++)
+        if (n % low == 0)
+            out[count++] = n / low;
+    while (--low >= 1)
+        if (n % low == 0 && n / low != low && low != n)
+            out[count++] = low;
+    return count;
+}
+
+// The first that is bearable, else the one with a batch of 1.
+static struct script *read_reduced(struct session *s, const struct session_options *o,
+                                   int64_t declared, char text[24], struct err *e)
+{
+    int64_t divisor[MOST_DIVISORS];
+    struct str ignored = {0};
+    struct script *script = NULL;
+    int count = list_divisors(declared, divisor);
+    for (int i = 0; i < count; i++) {
+        script_destroy(script);
+        snprintf(text, 24, "%" PRId64, divisor[i]);
+        script = read_script(s, o, text, e);
+        if (!script || is_bearable(s, script, &ignored))
+            break;
+    }
+    str_finish(&ignored);
+    return script;
+}
+
+// Takes over `declared`.
+static struct script *reduce(struct session *s, const struct session_options *o,
+                             struct script *declared, int64_t batch, struct err *e)
+{
+    char text[24];
+    struct str why = {0}, json = {0};
+    if (batch == 1 || is_bearable(s, declared, &why))
+        return declared;
+    struct script *reduced = read_reduced(s, o, batch, text, e);
+    operation_add_json(script_operation(declared), &json);
+    s->record.declared = arena_strdup(&s->arena, str_text(&json));
+    s->record.reduced = arena_printf(&s->arena, BATCH " %" PRId64 " reduced to %s: %s", batch, text,
+                                     str_text(&why));
+    str_finish(&json);
+    str_finish(&why);
+    script_destroy(declared);
+    return reduced;
+}
+
+// Of the session that this one is like; 0: it was not reduced there.
+static int64_t declared_before(const struct session *s)
+{
+    int64_t batch;
+    const char *told = s->record.reduced;
+    return told && sscanf(told, BATCH " %" SCNd64, &batch) == 1 ? batch : 0;
+}
+
+struct script *session_read_script(struct session *s, const struct session_options *o,
+                                   struct err *e)
+{
+    bool is_given = gives_batch(o);
+    int64_t batch = is_given ? 0 : declared_before(s);
+    s->record.reduced = NULL;
+    struct script *script =
+        read_script(s, o, batch ? arena_printf(&s->arena, "%" PRId64, batch) : NULL, e);
+    const struct script_setting *setting = script ? script_find_setting(script, BATCH) : NULL;
+    if (!setting || !setting->is_whole || !s->device.is_known || is_given)
+        return script;
+    bool was_given = o->like && !batch && !str_equal(setting->value, setting->standard);
+    if (was_given || !str_to_int(setting->value, 1, INT32_MAX, &batch))
+        return script;
+    return reduce(s, o, script, batch, e);
+}
+
+// The stored trials of a session that goes on, as what its search has done before.
+
+struct reading {
+    struct session *session;
+    struct past *past;
+    int64_t told;
+    double ran_seconds; // when the last one was told
+    struct err err;     // of a row that cannot be read
+    bool failed;
+};
+
+static bool read_trial(const struct reading *r, const struct trial_record *t,
+                       struct past_trial *out, struct err *e)
+{
+    *out = (struct past_trial){
+        .ask = t->ask,
+        .asked_after = t->asked_after,
+        .answered = t->outcome != OUTCOME_OPEN,
+        .told = t->told,
+        .outcome = t->outcome,
+        .seconds = t->seconds,
+        .took_s = t->compile_s + t->pipeline_s + t->device_s,
+    };
+    return config_parse_key(r->session->space, t->key, &out->config, e);
+}
+
+static bool take_row(void *context, const struct trial_record *t)
+{
+    struct reading *r = context;
+    struct past_trial trial;
+    struct statistics told;
+    r->failed = !read_trial(r, t, &trial, &r->err) || !past_add(r->past, &trial, &r->err);
+    if (!r->failed && trial.answered) {
+        told_parse(t->statistics, &told);
+        session_learn_look(r->session, &trial.config, &told);
+    }
+    if (!r->failed)
+        session_shapes_remember(r->session, t->ask, t->parts);
+    if (trial.answered && t->told > r->told) {
+        r->told = t->told;
+        r->ran_seconds = t->elapsed_s;
+    }
+    return !r->failed;
+}
+
+bool session_load_past(struct session *s, double *ran_seconds, struct err *e)
+{
+    int64_t id = s->record.id;
+    struct reading r = {.session = s, .past = past_create()};
+    s->cycle.past = r.past;
+    if (!store_each_trial(s->host.store, id, 1, take_row, &r, e))
+        return false;
+    if (r.failed) {
+        if (e)
+            *e = r.err;
+        return err_prefix(e, "session %" PRId64 " is damaged", id);
+    }
+    *ran_seconds = r.ran_seconds;
+    return past_close(r.past) ||
+           err_set(e, "session %" PRId64 " is damaged: the order of its trials is", id);
+}
+
+// Sessions on a recording: space and search come from there, there is no script.
+
+static bool is_legal(void *context, const struct config *c)
+{
+    const struct session *s = context;
+    return recording_find(s->recorded.recording, c) != NULL;
+}
+
+static void draw(void *context, struct rng *rng, struct config *out)
+{
+    const struct session *s = context;
+    recorded_draw(s->recorded.recording, rng, out);
+}
+
+bool session_assemble_recorded(struct session *s, struct err *e)
+{
+    const struct recording *r = s->recorded.recording;
+    recorded_describe(&s->recorded, &s->arena, &s->record);
+    s->space = r->space;
+    struct search_problem problem = {.space = s->space,
+                                     .legal = is_legal,
+                                     .context = s,
+                                     .draw = recorded_is_sparse(r) ? draw : NULL};
+    return session_make_strategy(s, &problem, e);
+}
+
+void session_say_scale(struct session *s)
+{
+    if (s->recorded.recording && recorded_is_relative(s->recorded.recording))
+        session_message(s, "info",
+                        "FLOP are not known: speeds are per cent of the fastest recorded");
+}
+
+// A session's strategy and what it begins with: configurations that are known to be good, and, for
+// a model, the results of other sessions. Both are chosen once, when the session is made, and
+// stored with it, so that it is resumed from the same ones whatever became of where they are from.
+
+// --- its configurations ---
+
+static void take_warm(struct session *s, const struct warm_start *w)
+{
+    struct str keys = {0};
+    warm_add_keys(s->space, w, &keys);
+    s->record.warm = arena_strdup(&s->arena, str_text(&keys));
+    str_finish(&keys);
+    struct str told = {0};
+    str_printf(&told, "warm start: begins with %d configuration%s of %s", w->count,
+               w->count == 1 ? "" : "s",
+               s->beginning.at_baselines ? WARM_BASELINE : s->beginning.warm_from);
+    if (w->moved)
+        str_printf(&told, ", %d moved to the nearest here", w->moved);
+    if (w->left_out)
+        str_printf(&told, ", %d left out that nothing here is like", w->left_out);
+    s->beginning.warm = arena_strdup(&s->arena, str_text(&told));
+    str_finish(&told);
+}
+
+// --- its model ---
+
+static void take_history(struct session *s)
+{
+    const struct transfer *t = &s->beginning.transfer;
+    struct str text = {0};
+    transfer_add_text(t, &text);
+    s->record.history = t->count ? arena_strdup(&s->arena, str_text(&text)) : NULL;
+    str_finish(&text);
+    if (t->count)
+        s->beginning.transferred = arena_printf(
+            &s->arena, "the model begins with %" PRId64 " results of %d other session%s%s",
+            transfer_results(t), t->count, t->count == 1 ? "" : "s",
+            s->beginning.wish.unasked ? " on this device (--transfer none: with nothing)" : "");
+    else if (str_equal(s->beginning.wish.wanted, "auto") && !s->beginning.wish.unasked)
+        s->beginning.transferred =
+            "no earlier session is like this one: the model begins with nothing";
+}
+
+// For a strategy that does not learn from other sessions. A user who asked for that is told so;
+// what was asked for must be valid all the same.
+static bool take_nothing(struct session *s, struct err *e)
+{
+    const char *wanted = s->beginning.wish.wanted;
+    s->record.history = NULL;
+    if (wanted && !s->beginning.wish.unasked && !str_equal(wanted, "none"))
+        s->beginning.transferred =
+            arena_printf(&s->arena, "strategy '%.*s' learns nothing from other sessions",
+                         (int)strcspn(s->record.strategy, ":"), s->record.strategy);
+    return transfer_check(s->host.store, wanted, &s->arena, e);
+}
+
+static bool choose(struct session *s, struct err *e)
+{
+    s->beginning.wish.record = &s->record;
+    s->beginning.wish.space = s->space;
+    if (!transfer_choose(s->host.store, &s->beginning.wish, &s->arena, &s->beginning.transfer, e))
+        return false;
+    take_history(s);
+    return true;
+}
+
+static bool give_history(struct session *s, struct search_problem *problem, struct err *e)
+{
+    struct transfer_wish *wish = &s->beginning.wish;
+    enum strategy_learns learns = strategy_learns(s->record.strategy);
+    if (learns == LEARNS_NOTHING)
+        return take_nothing(s, e);
+    if (wish->unasked && learns != LEARNS_WEIGHED)
+        wish->wanted = NULL;
+    wish->any_device = learns == LEARNS_WEIGHED && !wish->unasked;
+    if (learns == LEARNS_WEIGHED && !wish->wanted && wish->earlier)
+        wish->wanted = "none"; // in a network only where it was asked for
+    if (!(wish->wanted || wish->earlier ? choose(s, e)
+                                        : transfer_parse(s->host.store, s->record.history,
+                                                         &s->arena, &s->beginning.transfer, e)))
+        return false;
+    problem->history = s->beginning.transfer.history;
+    problem->history_count = s->beginning.transfer.count;
+    return true;
+}
+
+// --- the strategy ---
+
+static bool choose_warm(struct session *s, const struct search_problem *problem, struct err *e)
+{
+    const struct beginning *b = &s->beginning;
+    struct warm_start *warm = &s->beginning.begun_with;
+    if (!b->warm_from && !b->at_baselines)
+        return warm_parse(s->space, s->record.warm, &s->arena, warm, e);
+    if (str_equal(b->warm_from, WARM_NONE))
+        return true;
+    if (b->at_baselines)
+        warm_take_baselines(problem, &s->arena, warm);
+    else if (!warm_read(s->host.store, b->warm_from, problem, &s->arena, warm, e))
+        return false;
+    if (warm->count)
+        take_warm(s, warm);
+    return true;
+}
+
+bool session_make_strategy(struct session *s, struct search_problem *problem, struct err *e)
+{
+    struct warm_start *warm = &s->beginning.begun_with;
+    if (!choose_warm(s, problem, e))
+        return false;
+    problem->warm = warm->config;
+    problem->warm_count = warm->count;
+    if (!give_history(s, problem, e))
+        return false;
+    s->cycle.strategy = strategy_create(s->record.strategy, problem, s->record.seed, e);
+    s->cycle.work = s->record.flop;
+    s->cycle.unit = 1e12;
+    s->cycle.count_rejected = s->record.count_rejected;
+    return s->cycle.strategy != NULL;
+}
+
+void session_say_beginning(struct session *s)
+{
+    if (s->beginning.warm)
+        session_message(s, "info", "%s", s->beginning.warm);
+    if (s->beginning.transferred)
+        session_message(s, "info", "%s", s->beginning.transferred);
+}
 
 #define HINT_RESUME                                                                                \
     "start a new session, as tune --like does; mixing devices or drivers would mean nothing"

@@ -3,7 +3,7 @@
 #include "base/json_read.h"
 #include "base/shown.h"
 #include "base/str.h"
-#include "engine/recorded.h"
+#include "engine/stored.h"
 #include "report/text.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 #include "export/form.h"
 
 #include "base/json.h"
-#include "engine/recorded.h"
 #include "engine/stored.h"
 #include "export/evidence.h"
 

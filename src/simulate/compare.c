@@ -1,6 +1,6 @@
 #include "simulate/compare.h"
 
-#include "engine/recorded.h"
+#include "engine/stored.h"
 #include "simulate/curve.h"
 
 #include <stdlib.h>

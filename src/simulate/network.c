@@ -1,6 +1,6 @@
 #include "simulate/network.h"
 
-#include "engine/recorded.h"
+#include "engine/stored.h"
 #include "search/schedule.h"
 #include "simulate/curve.h"
 

@@ -1,7 +1,7 @@
 #include "simulate/simulate.h"
 
 #include "base/os.h"
-#include "engine/recorded.h"
+#include "engine/stored.h"
 #include "simulate/race.h"
 #include "trial/replay_source.h"
 

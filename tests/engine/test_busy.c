@@ -1,7 +1,7 @@
 // Who tuned on a busy machine is told so once, by the samples of what was timed.
 #include "group.h"
 
-#include "engine/busy.h"
+#include "engine/session.h"
 
 #include <stddef.h>
 #include <string.h>
