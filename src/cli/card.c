@@ -6,7 +6,7 @@
 #include "base/json_read.h"
 #include "cli/common.h"
 #include "cli/session_curves.h"
-#include "export/evidence.h"
+#include "export/tuned.h"
 #include "export/export.h"
 
 #include <inttypes.h>

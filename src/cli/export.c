@@ -4,9 +4,8 @@
 #include "cli/confine.h"
 #include "cli/trial_list.h"
 #include "engine/transfer.h"
-#include "export/form.h"
-#include "export/text.h"
 #include "export/tuned.h"
+#include "export/text.h"
 #include "report/kernel_table.h"
 
 #include <stdlib.h>

@@ -1,22 +1,298 @@
 #include "export/export.h"
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/shown.h"
-#include "engine/stored.h"
 #include "engine/speed.h"
+#include "engine/stored.h"
 #include "export/network.h"
-#include "export/tell.h"
+#include "export/reverify.h"
 #include "kernel/kernel.h"
+#include "record/record.h"
 #include "report/kernel_files.h"
+#include "report/text.h"
 #include "space/custom_operation.h"
 #include "trial/errand.h"
 #include "trial/operator.h"
+#include "trial/trial.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+// What an export says on stdout: the files that were written, or would be.
+
+struct export_told {
+    const struct export_request *request;
+    const char *folder;
+    const struct session_record *session;
+    const struct kernel_files *files;
+    const struct reverified *kernel; // in the order of the files
+    int kernels;
+};
+
+// Whether `file` is one of kernel NAME's.
+static bool export_is_file_of(const char *file, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(file, name, length) == 0 && file[length] == '.';
+}
+
+// Lines of a text; -1 for SPIR-V.
+static int64_t line_count(const struct kernel_file *f)
+{
+    const char *suffix = strrchr(f->name, '.');
+    int64_t n = 0;
+    if (str_equal(suffix, ".spv"))
+        return -1;
+    for (size_t i = 0; i < f->length; i++)
+        n += f->bytes[i] == '\n';
+    return n;
+}
+
+// --- for people ---
+
+static void add_kernel_text(const struct export_told *t, const struct reverified *k,
+                            struct str *out)
+{
+    char speed[32];
+    if (k->again_s > 0) {
+        str_add(out, "verified: ");
+        reverify_add_text(t->session, k, out);
+    } else {
+        str_add(out, speed_text(t->session, k->stored_s, speed));
+    }
+    str_printf(out, "  (%s, trial %" PRId64 ", %s)\n", k->name, k->trial,
+               k->raced ? "raced" : "as measured");
+}
+
+static void add_file_text(const struct export_told *t, const struct kernel_file *f, struct str *out)
+{
+    char *path = path_join(t->folder, f->name);
+    int64_t lines = line_count(f);
+    shown_add(out, path);
+    if (t->request->dry_run && lines >= 0)
+        str_printf(out, "  %" PRId64 " lines", lines);
+    else if (t->request->dry_run)
+        str_printf(out, "  %zu bytes", f->length);
+    if (t->request->dry_run && file_exists(path))
+        str_add(out, ", replaces the one there");
+    str_add(out, "\n");
+    free(path);
+}
+
+static void add_text(const struct export_told *t, struct str *out)
+{
+    for (int i = 0; i < t->kernels && (t->request->dry_run || t->request->verify); i++)
+        add_kernel_text(t, &t->kernel[i], out);
+    for (int i = 0; i < t->files->count; i++)
+        add_file_text(t, &t->files->file[i], out);
+}
+
+// --- for programs (docs/json.md) ---
+
+static void add_kernel_json(const struct export_told *t, const struct reverified *k,
+                            struct json_writer *w)
+{
+    json_begin_object(w, NULL);
+    json_add_text(w, "name", k->name);
+    json_add_int(w, "trial", k->trial);
+    json_add_real(w, "tflops", k->stored_s > 0 ? t->session->flop / k->stored_s / 1e12 : NAN);
+    json_add_real(w, "ms", k->stored_s > 0 ? k->stored_s * 1e3 : NAN);
+    json_add_flag(w, "raced", k->raced);
+    json_add_real(w, "verified_tflops",
+                  k->again_s > 0 ? t->session->flop / k->again_s / 1e12 : NAN);
+    json_add_real(w, "verified_ms", k->again_s > 0 ? k->again_s * 1e3 : NAN);
+    json_end(w);
+}
+
+static void add_file_json(const struct kernel_file *f, const char *path, struct json_writer *w)
+{
+    int64_t lines = line_count(f);
+    json_begin_object(w, NULL);
+    json_add_text(w, "path", path);
+    json_add_count(w, "bytes", f->length);
+    if (lines >= 0)
+        json_add_int(w, "lines", lines);
+    else
+        json_add_null(w, "lines");
+    json_add_flag(w, "exists", file_exists(path));
+    json_end(w);
+}
+
+static void add_files(const struct export_told *t, bool in_detail, struct json_writer *w)
+{
+    json_begin_list(w, in_detail ? "would_write" : "files");
+    for (int i = 0; i < t->files->count; i++) {
+        char *path = path_join(t->folder, t->files->file[i].name);
+        if (in_detail)
+            add_file_json(&t->files->file[i], path, w);
+        else
+            json_add_text(w, NULL, path);
+        free(path);
+    }
+    json_end(w);
+}
+
+static void add_json(const struct export_told *t, struct str *out)
+{
+    struct json_writer w = json_begin(out);
+    add_files(t, false, &w);
+    json_begin_list(&w, "kernels");
+    for (int i = 0; i < t->kernels; i++)
+        add_kernel_json(t, &t->kernel[i], &w);
+    json_end(&w);
+    if (t->request->dry_run)
+        add_files(t, true, &w);
+    json_end_all(&w);
+    str_add_char(out, '\n');
+}
+
+static void export_tell(const struct export_told *t)
+{
+    struct str out = {0};
+    if (t->request->json)
+        add_json(t, &out);
+    else
+        add_text(t, &out);
+    fputs(str_text(&out), stdout);
+    str_finish(&out);
+}
+
+// A session as a recording: what each of its trials did, on the topology that it was searched on.
+
+struct recorder {
+    const struct space *space; // the session's
+    struct recording *recording;
+    double run[TRIAL_MAX_SAMPLES]; // of one trial
+    bool failed;
+    struct err err;
+};
+
+static double known(double seconds)
+{
+    return seconds > 0 ? seconds : NAN;
+}
+
+// What was rejected stays absent: a recording's space has nothing but what it holds.
+static bool recording_add_trial(void *context, const struct trial_record *t)
+{
+    struct recorder *r = context;
+    struct config c;
+    bool was_new;
+    struct record_entry entry = {.outcome = t->outcome,
+                                 .compile_s = known(t->compile_s + t->pipeline_s),
+                                 .benchmark_s = known(t->device_s)};
+    if (t->outcome == OUTCOME_OPEN || t->outcome == OUTCOME_REJECTED)
+        return true;
+    r->failed = !config_parse_key(r->space, t->key, &c, &r->err);
+    if (r->failed)
+        return false;
+    if (entry.outcome == OUTCOME_OK) {
+        entry.seconds = t->seconds;
+        entry.runs = r->run;
+        entry.run_count = str_to_reals(t->samples, r->run, TRIAL_MAX_SAMPLES);
+    }
+    recording_add(r->recording, &c, &entry, &was_new);
+    return true;
+}
+
+static void describe(struct recording *r, const struct session_record *s)
+{
+    r->kernel = arena_strdup(&r->arena, s->title);
+    r->device = arena_strdup(&r->arena, s->device);
+    r->unit = "s";
+    r->flop = speed_is_relative(s) ? 0 : s->flop;
+}
+
+static bool fill(struct recorder *r, struct store *store, const struct session_record *s,
+                 struct err *e)
+{
+    describe(r->recording, s);
+    if (!recording_add_params(r->recording, r->space, e) || !recording_seal_space(r->recording, e))
+        return false;
+    if (!store_each_trial(store, s->id, 1, recording_add_trial, r, e))
+        return false;
+    if (r->failed && e)
+        *e = r->err;
+    if (!r->failed && r->recording->count == 0)
+        return err_set(e, "session %" PRId64 " has no trial to write down", s->id);
+    return !r->failed && recording_finish(r->recording, e);
+}
+
+static void tell(const struct export_request *request, const struct recording *r)
+{
+    struct str out = {0};
+    int valid = r->outcomes[OUTCOME_OK];
+    if (request->json) {
+        struct json_writer w = json_begin(&out);
+        json_add_texts(&w, "files", (const char *[]){r->path, NULL});
+        json_add_int(&w, "entries", r->count);
+        json_add_int(&w, "valid", valid);
+        json_end(&w);
+    } else {
+        str_printf(&out, "wrote %s: %d configuration%s, %d valid (tilewalk replay searches it)",
+                   r->path, r->count, r->count == 1 ? "" : "s", valid);
+    }
+    if (!request->quiet)
+        puts(str_text(&out));
+    str_finish(&out);
+}
+
+static bool write_recording(struct store *store, const struct export_request *request,
+                            const struct session_record *s, const struct space *space,
+                            const char *path, struct err *e)
+{
+    struct recorder r = {.space = space, .recording = recording_create(path, "tilewalk")};
+    const char *form = request->form ? request->form : "tilewalk";
+    bool ok = fill(&r, store, s, e) && recording_write_as(r.recording, form, path, e);
+    if (ok)
+        tell(request, r.recording);
+    recording_destroy(r.recording);
+    return ok;
+}
+
+static char *choose_path(const struct export_request *request, const struct session_record *s,
+                         const char *folder)
+{
+    char *file = request->name ? mem_printf("%s.json", request->name)
+                               : mem_printf("%s-%" PRId64 ".json", s->name, s->id);
+    char *path = path_join(folder, file);
+    free(file);
+    return path;
+}
+
+bool export_recording(struct store *store, const struct export_request *request, struct err *e)
+{
+    const char *folder = request->folder ? request->folder : EXPORT_STANDARD_FOLDER;
+    struct session_record s;
+    struct script *script = NULL;
+    struct recording *from = NULL;
+    struct arena a;
+    arena_init(&a);
+    bool ok = export_check_name(request->name, e) &&
+              store_get_session(store, request->session, &a, &s, e);
+    const struct space *space = ok ? stored_space(store, &s, &a, &script, &from, e) : NULL;
+    ok = space && file_make_folders(folder, e);
+    if (ok) {
+        char *path = choose_path(request, &s, folder);
+        ok = (request->force || !file_exists(path) ||
+              err_set(e,
+                      "%s is there already (--force replaces it, --out and --name write "
+                      "elsewhere)",
+                      path)) &&
+             write_recording(store, request, &s, space, path, e);
+        free(path);
+    }
+    script_destroy(script);
+    recording_destroy(from);
+    arena_finish(&a);
+    return ok;
+}
 
 #define COMPILE_SECONDS 60 // a trial had 30, on a machine that may have been faster
 #define EXACT_INPUTS    "random numbers of few bits, so that every partial sum is representable"

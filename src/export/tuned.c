@@ -1,12 +1,235 @@
 #include "export/tuned.h"
 
 #include "base/json.h"
+#include "base/shown.h"
 #include "engine/stored.h"
-#include "export/evidence.h"
+#include "report/text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool evidence_read(struct store *s, const struct session_record *r, int64_t ask, struct arena *a,
+                   struct evidence *out, struct err *e)
+{
+    struct session_record own = *r;
+    *out = (struct evidence){.shapes.worst = -1};
+    if (!store_get_trial(s, r->id, ask, a, &out->trial, e) ||
+        !store_get_race(s, r->id, ask, a, &out->race, e) ||
+        !store_get_baselines(s, r->id, a, &out->baselines, e))
+        return false;
+    if (ask != r->best_ask)
+        own.best_seconds = out->race.ask ? out->race.seconds : out->trial.seconds;
+    shape_table_read(&own, &(struct shape_findings){&out->trial, &out->race, &out->baselines}, a,
+                     &out->shapes);
+    return true;
+}
+
+const char *evidence_checks(const struct evidence *v)
+{
+    return v->race.ask && v->race.verified
+               ? "the whole result was right in the search, and again on random inputs after the "
+                 "last race"
+               : "the whole result was right in the search";
+}
+
+// What drivers and other people's files say may have anything in it.
+static void add_words(struct str *out, const char *text)
+{
+    struct str shown = {0};
+    shown_add(&shown, text);
+    str_add_markdown(out, str_text(&shown));
+    str_finish(&shown);
+}
+
+void evidence_add_shapes(const struct evidence *v, struct str *out)
+{
+    char time[32], in_use[32];
+    const struct shape_table *t = &v->shapes;
+    if (v->baselines.count == 0 && t->count == 1)
+        return;
+    str_add(
+        out,
+        "\n| shape | in use | takes | the best takes | times as fast |\n|---|---|---|---|---|\n");
+    for (int i = 0; i < t->count; i++) {
+        const struct shape_row *r = &t->row[i];
+        const char *worst = i == t->worst && t->count > 1 ? " (the worst)" : "";
+        str_add(out, "| ");
+        add_words(out, r->name);
+        str_add(out, " | ");
+        add_words(out, r->baseline ? r->baseline : "-");
+        str_printf(out, " | %s | %s | ", r->baseline ? text_time(r->baseline_s, in_use) : "-",
+                   r->seconds > 0 ? text_time(r->seconds, time) : "-");
+        if (r->baseline && r->seconds > 0)
+            str_printf(out, "%.2f%s |\n", shape_ratio(r), worst);
+        else
+            str_add(out, "- |\n");
+    }
+}
+
+static void add_configuration(struct str *out, const char *name, const char *config)
+{
+    struct str text = {0};
+    const char *values = text_config(config, &text);
+    str_add(out, "* ");
+    add_words(out, name);
+    str_add(out, ": ");
+    add_words(out, *values ? values : "no configuration of this space");
+    str_finish(&text);
+}
+
+static void add_configurations(const struct evidence *v, struct str *out)
+{
+    char time[32];
+    add_configuration(out, "found", v->trial.config);
+    for (int i = 0; i < v->baselines.count; i++) {
+        const struct baseline_record *b = &v->baselines.of[i];
+        str_add_char(out, '\n');
+        add_configuration(out, b->name, b->config);
+        if (b->outcome == OUTCOME_OK) {
+            str_printf(out, ": %s", text_time(baseline_seconds(b), time));
+        } else {
+            str_printf(out, ": does not run here, %s (", outcome_name(b->outcome));
+            add_words(out, b->reason ? b->reason : "");
+            str_add_char(out, ')');
+        }
+    }
+    str_add_char(out, '\n');
+}
+
+void evidence_add(const struct evidence *v, const struct session_record *r, struct str *out)
+{
+    if (str_equal(r->source, "device")) {
+        str_add(out, "Measured on ");
+        add_words(out, r->device);
+        str_add(out, "; driver: ");
+        add_words(out, r->driver);
+        str_printf(out, ". Verified: %s.\n", evidence_checks(v));
+    } else {
+        str_add(out, "Not measured, and not verified: the times are those of ");
+        add_words(out, r->source);
+        str_add(out, ".\n");
+    }
+    evidence_add_shapes(v, out);
+    str_add_char(out, '\n');
+    add_configurations(v, out);
+}
+
+struct former {
+    struct store *store;
+    struct arena arena;
+    struct session_record session;
+    struct script *script;
+    struct ranked_trials best;
+    int made;
+    const char *why_not; // of the last one that has no such form
+    struct str out;
+    struct json_writer json; // to `out`
+};
+
+static bool load(struct former *f, int64_t id, int most, struct err *e)
+{
+    struct store *store = f->store;
+    if (!store_get_session(store, id, &f->arena, &f->session, e))
+        return false;
+    if (recorded_is(f->session.source))
+        return err_set(e, "session %" PRId64 " ran on a recording: there is no kernel to export",
+                       id);
+    if (!store_best_trials(store, id, most, &f->arena, &f->best, e))
+        return false;
+    if (f->best.count == 0)
+        return err_set(e, "session %" PRId64 " has no valid trial to export", id);
+    f->script = stored_script(store, &f->session, &f->arena, e);
+    return f->script != NULL;
+}
+
+static void add_json(struct former *f, const struct trial_record *t, bool made, const char *text)
+{
+    json_begin_object(&f->json, NULL);
+    json_add_int(&f->json, "trial", t->number);
+    json_add_real(&f->json, "ms", t->seconds * 1e3);
+    json_add_text(&f->json, "text", made ? text : NULL);
+    json_add_text(&f->json, "why_not", made ? NULL : text);
+    json_end(&f->json);
+}
+
+// How a trial was measured, and the shapes that it is for.
+static bool find(struct former *f, const struct trial_record *t, struct script_found *out,
+                 struct err *e)
+{
+    struct evidence v;
+    struct str told = {0};
+    if (!evidence_read(f->store, &f->session, t->ask, &f->arena, &v, e))
+        return false;
+    struct script_shape *shape = arena_zero(&f->arena, (size_t)v.shapes.count, sizeof *shape);
+    for (int i = 0; i < v.shapes.count; i++)
+        shape[i].set = stored_shape(&f->session, i, &f->arena, &shape[i].count);
+    evidence_add(&v, &f->session, &told);
+    *out = (struct script_found){arena_strdup(&f->arena, str_text(&told)), v.shapes.count, shape};
+    str_finish(&told);
+    return true;
+}
+
+static bool add(struct former *f, const struct trial_record *t, const char *form, bool json,
+                struct err *e)
+{
+    struct config c;
+    struct script_found known;
+    struct str text = {0};
+    if (!config_parse_key(script_space(f->script), t->key, &c, e) || !find(f, t, &known, e))
+        return false;
+    enum script_form found = script_export(f->script, form, &c, &known, &text, e);
+    bool made = found == FORM_MADE;
+    f->made += made;
+    if (!made)
+        f->why_not = arena_strdup(&f->arena, str_text(&text));
+    if (json)
+        add_json(f, t, made, str_text(&text));
+    else if (made)
+        str_printf(&f->out, "%s\n", str_text(&text));
+    else
+        str_printf(&f->out, "// trial %" PRId64 " has no such form: %s\n", t->number,
+                   str_text(&text));
+    str_finish(&text);
+    return found != FORM_FAILED;
+}
+
+static bool print(struct former *f, const char *form, bool json, struct err *e)
+{
+    bool ok = true;
+    f->json.out = &f->out;
+    if (json) {
+        json_begin_object(&f->json, NULL);
+        json_add_text(&f->json, "form", form);
+        json_begin_list(&f->json, "kernels");
+    }
+    for (int i = 0; ok && i < f->best.count; i++)
+        ok = add(f, &f->best.trial[i], form, json, e);
+    if (json) {
+        json_end_all(&f->json);
+        str_add_char(&f->out, '\n');
+    }
+    if (ok && f->made == 0)
+        ok = err_set(e, "%s form '%s': %s%s",
+                     f->best.count == 1 ? "the best trial has no" : "none of these trials has a",
+                     form, f->why_not, f->best.count == 1 ? " (--best N looks at more)" : "");
+    if (ok)
+        fputs(str_text(&f->out), stdout);
+    return ok;
+}
+
+bool export_form(struct store *store, int64_t session, const char *form, int most, bool json,
+                 struct err *e)
+{
+    struct former f = {.store = store};
+    arena_init(&f.arena);
+    bool ok = load(&f, session, most, e) && print(&f, form, json, e);
+    str_finish(&f.out);
+    script_destroy(f.script);
+    arena_finish(&f.arena);
+    return ok;
+}
 
 #define FORMAT "tilewalk-tuned"
 
