@@ -10,7 +10,7 @@
 #include "engine/speed.h"
 #include "gpu/gpu.h"
 #include "report/text.h"
-#include "simulate/plan.h"
+#include "simulate/simulate.h"
 
 #define OPTION_DB                                                                                  \
     {                                                                                              \

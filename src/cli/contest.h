@@ -13,7 +13,7 @@
 #include "cli/common.h"
 #include "cli/session_curves.h"
 #include "report/compare_table.h"
-#include "simulate/compare.h"
+#include "simulate/curve.h"
 
 struct contest {
     struct comparison_setup setup; // without `at`

@@ -2,15 +2,117 @@
 
 #include "base/os.h"
 #include "engine/stored.h"
-#include "simulate/race.h"
 #include "trial/replay_source.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+static bool read_recordings(const struct simulate_words *words, struct simulate_plan *p,
+                            struct err *e)
+{
+    p->recording = mem_zero((size_t)words->paths + 1, sizeof *p->recording);
+    for (int i = 0; i < words->paths; i++) {
+        struct recording *r;
+        if (!recording_read(words->path[i], &r, e))
+            return false;
+        p->recording[p->recordings++] = r;
+        if (r->count == 0)
+            return err_at(e, r->path, 0, "only declarations, no recorded times: nothing to replay");
+        if (words->costs_for && !recording_has_costs(r))
+            return err_at(e, r->path, 0,
+                          "neither compile nor benchmark times are recorded, which %s needs",
+                          words->costs_for);
+    }
+    return true;
+}
+
+bool simulate_plan_make(const struct simulate_words *words, struct simulate_plan *out,
+                        struct err *e)
+{
+    *out = (struct simulate_plan){.count = 0};
+    if (!spec_list_parse(words->strategies, strategy_canonical, &out->strategy, &out->strategies,
+                         e) ||
+        !read_recordings(words, out, e))
+        return false;
+    out->list = mem_zero((size_t)(out->recordings * out->strategies), sizeof *out->list);
+    for (int i = 0; i < out->recordings; i++)
+        for (int k = 0; k < out->strategies; k++)
+            out->list[out->count++] = (struct simulation){
+                .recording = out->recording[i],
+                .strategy = out->strategy[k],
+                .trials = words->trials,
+                .repeats = words->repeats,
+                .seed = words->seed,
+                .noise = words->noise,
+            };
+    return true;
+}
+
+void simulate_plan_finish(struct simulate_plan *p)
+{
+    for (int i = 0; i < p->count; i++)
+        simulation_finish(&p->list[i]);
+    for (int i = 0; i < p->recordings; i++)
+        recording_destroy(p->recording[i]);
+    for (int i = 0; i < p->strategies; i++)
+        free(p->strategy[i]);
+    free(p->list);
+    free(p->recording);
+    free(p->strategy);
+    *p = (struct simulate_plan){.count = 0};
+}
+
+void simulated_race_enter(struct simulated_race *r, const struct record_entry *entry,
+                          double seconds)
+{
+    int place = r->count;
+    while (place > 0 && seconds < r->seconds[place - 1])
+        place--;
+    if (place == SIMULATED_RACERS)
+        return;
+    if (r->count < SIMULATED_RACERS)
+        r->count++;
+    for (int i = r->count - 1; i > place; i--) {
+        r->racer[i] = r->racer[i - 1];
+        r->seconds[i] = r->seconds[i - 1];
+    }
+    r->racer[place] = entry;
+    r->seconds[place] = seconds;
+}
+
+static int fastest(const double *sum, int count)
+{
+    int best = 0;
+    for (int i = 1; i < count; i++)
+        if (sum[i] < sum[best])
+            best = i;
+    return best;
+}
+
+const struct record_entry *simulated_race_winner(
+    const struct simulated_race *r,
+    double (*measure)(void *context, const struct record_entry *entry), void *context)
+{
+    double sum[SIMULATED_RACERS], total[SIMULATED_FINALISTS];
+    int finalist[SIMULATED_FINALISTS], finalists = 0;
+    for (int i = 0; i < r->count; i++)
+        sum[i] = measure(context, r->racer[i]);
+    for (; finalists < SIMULATED_FINALISTS && finalists < r->count; finalists++) {
+        int i = fastest(sum, r->count);
+        finalist[finalists] = i;
+        total[finalists] = sum[i];
+        sum[i] = INFINITY; // not again
+    }
+    for (int round = 0; round < SIMULATED_FINAL; round++)
+        for (int i = 0; i < finalists; i++)
+            total[i] += measure(context, r->racer[finalist[i]]);
+    return finalists ? r->racer[finalist[fastest(total, finalists)]] : NULL;
+}
 
 #define TICK_NS      100000000
 #define MOST_THREADS 256

@@ -73,4 +73,66 @@ void simulation_finish(struct simulation *s);
 // rejected.
 bool simulate_is_trial(const struct record_entry *entry);
 
+// What is to be simulated, from the words of a command: each strategy on each recording.
+//
+//     struct simulate_plan p;
+//     if (simulate_plan_make(&words, &p, e))
+//         simulate(p.list, p.count, &options, e);
+//     simulate_plan_finish(&p);                in any case
+
+struct simulate_words {
+    const char *const *path; // of recordings
+    int paths;
+    const char *strategies; // "opevo,ga:pop=20"
+    int64_t trials;
+    int repeats;
+    uint64_t seed;
+    bool noise;            // as in struct simulation
+    const char *costs_for; // option that needs compile and benchmark times; NULL: none does
+};
+
+struct simulate_plan {
+    struct recording **recording;
+    int recordings;
+    char **strategy; // specs as they were given
+    int strategies;
+    struct simulation *list; // recording by recording, strategy by strategy
+    int count;
+};
+
+// False: a strategy is not known, or a file is no recording with times; `out` holds what there is.
+bool simulate_plan_make(const struct simulate_words *words, struct simulate_plan *out,
+                        struct err *e);
+void simulate_plan_finish(struct simulate_plan *p);
+
+// How a simulated search with noise ends: the best few are measured again, and the fastest of them
+// is what the search returns, not whoever was lucky once (session_race.c does this on devices). A
+// measurement here is a single run, so more are let in than on devices: each is measured once more,
+// and then the fastest of them several times, in turns.
+//
+//     struct simulated_race r = {0};
+//     simulated_race_enter(&r, entry, seconds);          for each valid trial, as measured
+//     simulated_race_winner(&r, measure, context);       calls measure(context, entry) for each
+//                                                        measurement, SIMULATED_RACE_TRIALS at most
+
+#define SIMULATED_RACERS      10
+#define SIMULATED_FINALISTS   3
+#define SIMULATED_FINAL       5 // rounds
+#define SIMULATED_RACE_TRIALS (SIMULATED_RACERS + SIMULATED_FINALISTS * SIMULATED_FINAL)
+// Shorter searches have no race: it would be most of them.
+#define SIMULATED_RACE_FROM (4 * SIMULATED_RACE_TRIALS)
+
+struct simulated_race {
+    int count;
+    const struct record_entry *racer[SIMULATED_RACERS]; // fastest first
+    double seconds[SIMULATED_RACERS];                   // as measured in the search
+};
+
+void simulated_race_enter(struct simulated_race *r, const struct record_entry *entry,
+                          double seconds);
+// NULL: nothing was valid.
+const struct record_entry *simulated_race_winner(
+    const struct simulated_race *r,
+    double (*measure)(void *context, const struct record_entry *entry), void *context);
+
 #endif

@@ -25,7 +25,7 @@
 #include "recordings.h"
 #include "report/compare_table.h"
 #include "search_tables.h"
-#include "simulate/compare.h"
+#include "simulate/curve.h"
 #include "spaces.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
 #include "group.h"
 #include "made.h"
 #include "run.h"
-#include "simulate/race.h"
+#include "simulate/simulate.h"
 #include "spaces.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "group.h"
 #include "made.h"
 #include "simulate/curve.h"
-#include "simulate/race.h"
+#include "simulate/simulate.h"
 #include "spaces.h"
 
 #include <math.h>
