@@ -1,13 +1,15 @@
 // check: what a space file declares, how large it is, and what a device leaves of it; or the tasks
 // of a network.
+
+#include "base/json.h"
 #include "cli/check_compile.h"
 #include "cli/check_network.h"
-#include "cli/check_sketches.h"
 #include "cli/common.h"
 #include "cli/confine.h"
+#include "define/program.h"
 #include "engine/attempt.h"
 #include "engine/devices.h"
-
+#include "script/script.h"
 #include "space/survey.h"
 #include "trial/errand.h"
 
@@ -15,6 +17,63 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// check --sketches: the shapes that programs of a definition can have.
+
+static void check_sketches_print_json(const struct program *p)
+{
+    struct str out = {0};
+    struct json_writer w = json_begin(&out);
+    json_begin_list(&w, "sketches");
+    for (int i = 0; i < p->sketches.count; i++) {
+        const struct sketch *s = &p->sketches.sketch[i];
+        struct str text = {0};
+        program_outline(p, i, &text);
+        json_begin_object(&w, NULL);
+        json_add_text(&w, "name", p->sketch_name[i]);
+        json_begin_list(&w, "rules");
+        for (int r = 0; r < s->rules; r++)
+            json_add_text(&w, NULL, sketch_rule_name(s->rule[r]));
+        json_end(&w);
+        json_add_text(&w, "text", str_text(&text));
+        json_end(&w);
+        str_finish(&text);
+    }
+    json_end(&w);
+    json_print(&w);
+}
+
+static void check_sketches_print_text(const struct program *p)
+{
+    for (int i = 0; i < p->sketches.count; i++) {
+        const struct sketch *s = &p->sketches.sketch[i];
+        struct str text = {0};
+        program_outline(p, i, &text);
+        printf("%ssketch %d of %d: %s\nrules: ", i ? "\n" : "", i + 1, p->sketches.count,
+               p->sketch_name[i]);
+        for (int r = 0; r < s->rules; r++)
+            printf("%s%s", r ? ", " : "", sketch_rule_name(s->rule[r]));
+        printf("\n\n%s", str_text(&text));
+        str_finish(&text);
+    }
+}
+
+// Prints them and gives the exit status; a space file whose kernels are templates has none, which
+// is an error.
+static int check_sketches(const struct script *s, const char *file, bool json)
+{
+    const struct program *p = script_program(s);
+    struct err e;
+    if (!p) {
+        err_usage(&e,
+                  "%s: its kernels are templates, which have no sketches (what compute(...) "
+                  "defines has)",
+                  file);
+        return fail_with(&e, EXIT_USAGE);
+    }
+    (json ? check_sketches_print_json : check_sketches_print_text)(p);
+    return EXIT_OK;
+}
 
 #define PREPROCESS_SECONDS 30.0
 

@@ -1,12 +1,540 @@
 // ops: the operators, the presets and the networks that there are.
+
 #include "cli/ops.h"
+
 #include "base/file.h"
+#include "base/json.h"
+#include "cli/check_network.h"
 #include "cli/common.h"
 #include "cli/confine.h"
 #include "engine/devices.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+// A large GPU of today: what presets choose their standard sizes for.
+static const struct limits large_gpu = {
+    .invocations = 1024,
+    .group_size = {1024, 1024, 64},
+    .group_count = {INT32_MAX, 65535, 65535},
+    .shared_bytes = 49152,
+    .buffer_bytes = UINT32_MAX,
+    .accumulators = 256,
+    .statements = 20000,
+    .subgroup_size = 32,
+    .f16 = true,
+    .i8 = true,
+    .matrix = {.api = MATRIX_KHR,
+               .count = 3,
+               .shape = {{16, 16, 16, "f16", "f32"},
+                         {16, 16, 16, "f16", "f16"},
+                         {16, 16, 32, "i8", "i32"}}},
+};
+
+static struct script *read_preset(const char *name, const char *device_type,
+                                  const struct limits *limits, struct err *e)
+{
+    char *path = script_find(name, e);
+    struct script_options o = {.path = path, .device_type = device_type, .limits = limits};
+    struct script *s = path ? script_create(&o, e) : NULL;
+    free(path);
+    return s;
+}
+
+static bool has_element(const struct script *s, enum element element)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int count = operation_tensors(script_operation(s), tensor);
+    for (int i = 0; i < count; i++)
+        if (tensor[i].element == element)
+            return true;
+    return false;
+}
+
+static void find_needs(struct preset *p)
+{
+    const struct script *s = catalogue_script(p);
+    struct limits without = large_gpu;
+    struct err ignored;
+    without.matrix = (struct matrix_units){.api = MATRIX_NONE};
+    struct script *plain = p->gpu ? read_preset(p->name, "discrete", &without, &ignored) : NULL;
+    p->needs_matrix = p->gpu && !plain;
+    p->needs_f16 = s && has_element(s, ELEMENT_F16);
+    p->needs_i8 = s && has_element(s, ELEMENT_I8);
+    script_destroy(plain);
+}
+
+// A preset may be read where its numbers are missing.
+static void check_bits(struct preset *p, const struct limits *l)
+{
+    bool f16 = p->needs_f16 && !l->f16, i8 = p->needs_i8 && !l->i8;
+    if (!p->here || !(f16 || i8))
+        return;
+    err_set(&p->why_here, "the device has no numbers of %s bits", f16 ? "16" : "8");
+    script_destroy(p->here);
+    p->here = NULL;
+}
+
+void catalogue_read(const char *name, const struct gpu_info *device, struct preset *out)
+{
+    *out = (struct preset){.name = name};
+    out->here = read_preset(name, device ? device->type : "none", device ? &device->limits : NULL,
+                            &out->why_here);
+    out->gpu = read_preset(name, "discrete", &large_gpu, &out->why_gpu);
+    find_needs(out);
+    if (device)
+        check_bits(out, &device->limits);
+}
+
+void catalogue_finish(struct preset *p)
+{
+    script_destroy(p->here);
+    script_destroy(p->gpu);
+    *p = (struct preset){0};
+}
+
+const struct script *catalogue_script(const struct preset *p)
+{
+    return p->here ? p->here : p->gpu;
+}
+
+int catalogue_needs(const struct preset *p, const char *out[3])
+{
+    int count = 0;
+    if (p->needs_f16)
+        out[count++] = "16 bit";
+    if (p->needs_i8)
+        out[count++] = "8 bit";
+    if (p->needs_matrix)
+        out[count++] = "matrix units";
+    return count;
+}
+
+// --- tensors of a kind ---
+
+static void init_smallest(struct operation *o, const struct operation_kind *kind)
+{
+    operation_init(o, kind);
+    for (int i = 0; kind->sizes[i].name; i++)
+        if (o->size[i] == SIZE_REQUIRED)
+            o->size[i] = 1;
+}
+
+static bool complete_tensors(struct operation o, struct tensor out[OPERATION_MAX_TENSORS],
+                             int *count)
+{
+    if (!operation_complete(&o, NULL))
+        return false;
+    *count = operation_tensors(&o, out);
+    return true;
+}
+
+static bool is_among(const struct tensor *list, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(list[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+// Where a choice alone brings a tensor that is not among the plain ones, it is made in `all`, and
+// `when` of the tensor says so.
+static void try_choice(const struct operation *plain, int choice, struct operation *all,
+                       struct possible_tensor *named, int *named_count)
+{
+    const struct operation_choice *c = &plain->kind->choices[choice];
+    struct tensor before[OPERATION_MAX_TENSORS], tensor[OPERATION_MAX_TENSORS];
+    int before_count, count;
+    if (!complete_tensors(*plain, before, &before_count))
+        return;
+    for (int v = 1; c->values[v]; v++) {
+        struct operation o = *plain;
+        o.choice[choice] = v;
+        if (!complete_tensors(o, tensor, &count))
+            continue;
+        for (int i = 0; i < count && *named_count < OPERATION_MAX_TENSORS; i++)
+            if (!is_among(before, before_count, tensor[i].name) && !all->choice[choice]) {
+                struct possible_tensor *p = &named[(*named_count)++];
+                p->tensor = tensor[i];
+                snprintf(p->when, sizeof p->when, "%s=%s", c->name, c->values[v]);
+                all->choice[choice] = v;
+            }
+    }
+}
+
+int catalogue_tensors(const struct operation_kind *kind,
+                      struct possible_tensor out[OPERATION_MAX_TENSORS])
+{
+    struct operation plain, all;
+    struct possible_tensor named[OPERATION_MAX_TENSORS];
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int count = 0, named_count = 0;
+    init_smallest(&plain, kind);
+    all = plain;
+    for (int i = 0; kind->choices && kind->choices[i].name; i++)
+        try_choice(&plain, i, &all, named, &named_count);
+    if (!complete_tensors(all, tensor, &count))
+        return 0;
+    for (int i = 0; i < count; i++) {
+        out[i] = (struct possible_tensor){.tensor = tensor[i]};
+        for (int k = 0; k < named_count; k++)
+            if (strcmp(named[k].tensor.name, tensor[i].name) == 0)
+                strcpy(out[i].when, named[k].when);
+    }
+    return count;
+}
+
+// --- operators ---
+
+static void add_sizes(struct json_writer *w, const struct operation_kind *k)
+{
+    json_begin_list(w, "sizes");
+    for (int i = 0; k->sizes[i].name; i++) {
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", k->sizes[i].name);
+        if (k->sizes[i].standard == SIZE_REQUIRED)
+            json_add_null(w, "standard");
+        else
+            json_add_int(w, "standard", k->sizes[i].standard);
+        json_add_int(w, "least", k->sizes[i].least);
+        json_end(w);
+    }
+    json_end(w);
+    json_begin_list(w, "derived");
+    for (int i = 0; k->derived && k->derived[i].name; i++)
+        json_add_text(w, NULL, k->derived[i].name);
+    json_end(w);
+}
+
+static void add_choices(struct json_writer *w, const struct operation_kind *k)
+{
+    json_begin_list(w, "choices");
+    for (int i = 0; k->choices && k->choices[i].name; i++) {
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", k->choices[i].name);
+        json_add_texts(w, "values", k->choices[i].values);
+        json_end(w);
+    }
+    json_end(w);
+    json_begin_list(w, "numbers");
+    for (int i = 0; k->reals && k->reals[i].name; i++) {
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", k->reals[i].name);
+        json_add_real(w, "standard", k->reals[i].standard);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void add_buffers(struct json_writer *w, const struct operation_kind *k)
+{
+    struct possible_tensor tensor[OPERATION_MAX_TENSORS];
+    int count = catalogue_tensors(k, tensor);
+    json_begin_list(w, "buffers");
+    for (int i = 0; i < count; i++) {
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", tensor[i].tensor.name);
+        json_add_int(w, "rank", tensor[i].tensor.rank);
+        json_add_flag(w, "output", i == count - 1);
+        json_add_text_if_any(w, "when", tensor[i].when);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void add_operators(struct json_writer *w)
+{
+    json_begin_list(w, "operators");
+    for (int i = 0; operation_kinds[i]; i++) {
+        const struct operation_kind *k = operation_kinds[i];
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", k->name);
+        json_add_text(w, "help", k->help);
+        add_sizes(w, k);
+        add_choices(w, k);
+        add_buffers(w, k);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+// --- presets ---
+
+static void add_place(struct json_writer *w, const char *name, const struct script *s,
+                      const struct err *why)
+{
+    json_begin_object(w, name);
+    if (s) {
+        json_add_name(w, "problem");
+        operation_add_json(script_operation(s), w->out);
+        json_add_real(w, "flop", operation_flop(script_operation(s)));
+        json_add_text(w, "size", script_space(s)->size_text);
+    }
+    json_add_text(w, "missing", s ? NULL : why->text);
+    json_end(w);
+}
+
+static void add_parameters(struct json_writer *w, const struct space *space)
+{
+    json_begin_list(w, "parameters");
+    for (int i = 0; i < space->param_count; i++) {
+        char *size = param_size_text(&space->param[i]);
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", space->param[i].name);
+        json_add_text(w, "kind", param_kind_name(space->param[i].kind));
+        json_add_text(w, "size", size);
+        json_end(w);
+        free(size);
+    }
+    json_end(w);
+}
+
+static void add_settings(struct json_writer *w, const struct script *s)
+{
+    int count;
+    const struct script_setting *setting = script_settings(s, &count);
+    json_begin_list(w, "settings");
+    for (int i = 0; i < count; i++) {
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", setting[i].name);
+        json_add_text(w, "standard", setting[i].standard);
+        if (setting[i].values)
+            json_add_texts(w, "values", setting[i].values);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void add_presets(struct json_writer *w, const struct ops *o)
+{
+    json_begin_list(w, "presets");
+    for (int i = 0; i < o->preset_count; i++) {
+        const struct preset *p = &o->preset[i];
+        const struct script *s = catalogue_script(p);
+        const char *needs[4] = {NULL};
+        catalogue_needs(p, needs);
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", p->name);
+        if (s) {
+            json_add_text(w, "operator", script_operation(s)->kind->name);
+            add_settings(w, s);
+            add_parameters(w, script_space(s));
+        }
+        add_place(w, "here", p->here, &p->why_here);
+        add_place(w, "gpu", p->gpu, &p->why_gpu);
+        json_add_texts(w, "needs", needs);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+// --- networks ---
+
+static void add_networks(struct json_writer *w, const struct ops *o)
+{
+    json_begin_list(w, "networks");
+    for (int i = 0; i < o->network_count; i++) {
+        json_begin_object(w, NULL);
+        check_network_add(w, &o->network[i]);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+void ops_print_json(const struct ops *o)
+{
+    struct str out = {0};
+    struct json_writer w = json_begin(&out);
+    add_operators(&w);
+    add_presets(&w, o);
+    add_networks(&w, o);
+    json_begin_list(&w, "lists"); // members are never removed (docs/json.md)
+    json_end(&w);
+    json_add_text(&w, "device", o->device);
+    json_print(&w);
+}
+
+// --- operators ---
+
+static void print_sizes(const struct operation_kind *k)
+{
+    printf("\nsizes\n");
+    for (int i = 0; k->sizes[i].name; i++) {
+        const struct operation_size *s = &k->sizes[i];
+        if (s->standard == SIZE_REQUIRED)
+            printf("  %-14s from %" PRId64 "\n", s->name, s->least);
+        else
+            printf("  %-14s from %" PRId64 ", %" PRId64 " if it is not given\n", s->name, s->least,
+                   s->standard);
+    }
+    for (int i = 0; k->derived && k->derived[i].name; i++)
+        printf("  %-14s follows from the others\n", k->derived[i].name);
+}
+
+static void print_choices(const struct operation_kind *k)
+{
+    printf("\nchoices, the first one if none is given\n");
+    for (int i = 0; k->choices && k->choices[i].name; i++) {
+        printf("  %-14s", k->choices[i].name);
+        for (int v = 0; k->choices[i].values[v]; v++)
+            printf("%s %s", v ? "," : "", k->choices[i].values[v]);
+        printf("\n");
+    }
+    for (int i = 0; k->reals && k->reals[i].name; i++)
+        printf("  %-14s a number, %g if it is not given\n", k->reals[i].name, k->reals[i].standard);
+}
+
+static void print_buffers(const struct operation_kind *k)
+{
+    struct possible_tensor tensor[OPERATION_MAX_TENSORS];
+    int count = catalogue_tensors(k, tensor);
+    printf("\nbuffers, in the order of their bindings\n");
+    for (int i = 0; i < count; i++)
+        printf("  %-14s %d dimension%s%s%s%s\n", tensor[i].tensor.name, tensor[i].tensor.rank,
+               tensor[i].tensor.rank == 1 ? "" : "s", tensor[i].when[0] ? ", with " : "",
+               tensor[i].when, i == count - 1 ? ", the output" : "");
+}
+
+static bool is_of(const struct preset *p, const struct operation_kind *k)
+{
+    const struct script *s = catalogue_script(p);
+    return s && script_operation(s)->kind == k;
+}
+
+void ops_print_operator(const struct ops *o, const struct operation_kind *kind)
+{
+    printf("%s: %s\n", kind->name, kind->help);
+    print_sizes(kind);
+    print_choices(kind);
+    print_buffers(kind);
+    const char *between = "\npresets\n  ";
+    for (int i = 0; i < o->preset_count; i++)
+        if (is_of(&o->preset[i], kind)) {
+            printf("%s%s", between, o->preset[i].name);
+            between = " ";
+        }
+    printf("%s", str_equal(between, " ") ? "\n" : "");
+}
+
+// --- presets ---
+
+static void add_title(const struct script *s, struct str *out)
+{
+    operation_add_text(script_operation(s), out);
+    str_printf(out, ", %s points", script_space(s)->size_text);
+}
+
+static void print_needs(const struct preset *p, const char *before)
+{
+    const char *needs[3];
+    int count = catalogue_needs(p, needs);
+    for (int i = 0; i < count; i++)
+        printf("%s%s", i ? ", " : before, needs[i]);
+    if (count)
+        printf("\n");
+}
+
+// One line for a place, or why there is none.
+static void print_place(const char *place, const struct script *s, const struct err *why)
+{
+    struct str text = {0};
+    if (s)
+        add_title(s, &text);
+    else
+        str_add(&text, why->text);
+    printf("%s%s\n", place, str_text(&text));
+    str_finish(&text);
+}
+
+static bool same_everywhere(const struct preset *p)
+{
+    struct str here = {0}, gpu = {0};
+    if (!p->here && !p->gpu)
+        return strcmp(p->why_here.text, p->why_gpu.text) == 0;
+    if (!p->here || !p->gpu)
+        return false;
+    add_title(p->here, &here);
+    add_title(p->gpu, &gpu);
+    bool same = strcmp(str_text(&here), str_text(&gpu)) == 0;
+    str_finish(&here);
+    str_finish(&gpu);
+    return same;
+}
+
+static void print_settings(const struct script *s)
+{
+    int count;
+    const struct script_setting *setting = script_settings(s, &count);
+    printf("\nwhat --set changes\n");
+    for (int i = 0; i < count; i++) {
+        printf("  %-14s %s", setting[i].name, setting[i].standard);
+        for (int v = 0; setting[i].values && setting[i].values[v]; v++)
+            if (strcmp(setting[i].values[v], setting[i].standard) != 0)
+                printf(", or %s", setting[i].values[v]);
+        printf("\n");
+    }
+}
+
+void ops_print_preset(const struct ops *o, const struct preset *p)
+{
+    const struct script *s = catalogue_script(p);
+    struct str here = {0};
+    printf("%s: a preset%s%s\n", p->name, s ? " for " : "",
+           s ? script_operation(s)->kind->help : "");
+    str_printf(&here, "  %-14s ", o->device ? "here" : "no device");
+    print_place(str_text(&here), p->here, &p->why_here);
+    print_place("  on GPUs        ", p->gpu, &p->why_gpu);
+    print_needs(p, "  needs          ");
+    str_finish(&here);
+    if (!s)
+        return;
+    print_settings(s);
+    printf("\nparameters\n");
+    for (int i = 0; i < script_space(s)->param_count; i++) {
+        const struct param *q = &script_space(s)->param[i];
+        char *size = param_size_text(q);
+        printf("  %-14s %-14s %s values\n", q->name, param_kind_name(q->kind), size);
+        free(size);
+    }
+}
+
+static void print_row(const struct preset *p)
+{
+    struct str name = {0};
+    str_printf(&name, "  %-14s ", p->name);
+    print_place(str_text(&name), p->here, &p->why_here);
+    if (!same_everywhere(p))
+        print_place("                 on GPUs: ", p->gpu, &p->why_gpu);
+    print_needs(p, "                 needs ");
+    str_finish(&name);
+}
+
+// --- networks ---
+
+void ops_print_network(const struct network *n, const char *asked_for)
+{
+    check_network_print(n);
+    check_network_print_settings(n);
+    printf("\ntilewalk tune %s tunes its tasks; check %s --json tells its layers, too\n", asked_for,
+           asked_for);
+}
+
+void ops_print_overview(const struct ops *o)
+{
+    printf("operators\n");
+    for (int i = 0; operation_kinds[i]; i++)
+        printf("  %-14s %s\n", operation_kinds[i]->name, operation_kinds[i]->help);
+    printf("\npresets, with their standard sizes %s%s\n", o->device ? "on " : "without a device",
+           o->device ? o->device : "");
+    for (int i = 0; i < o->preset_count; i++)
+        print_row(&o->preset[i]);
+    printf("\nnetworks\n");
+    for (int i = 0; i < o->network_count; i++)
+        printf("  %-14s %s\n", o->network[i].name, o->network[i].about);
+    printf("\ntilewalk ops NAME says more of each\n");
+}
 
 struct view {
     struct ops ops;
