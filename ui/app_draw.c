@@ -2,7 +2,7 @@
 
 #include "engine/speed.h"
 #include "report/text.h"
-#include "wrap.h"
+#include "screen.h"
 
 #include <inttypes.h>
 #include <math.h>

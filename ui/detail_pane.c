@@ -3,7 +3,7 @@
 #include "app.h"
 #include "report/text.h"
 #include "trial_text.h"
-#include "wrap.h"
+#include "screen.h"
 
 #include <inttypes.h>
 #include <math.h>

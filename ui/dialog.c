@@ -1,7 +1,7 @@
 #include "dialog.h"
 
 #include "app.h"
-#include "wrap.h"
+#include "screen.h"
 
 #include "base/mem.h"
 

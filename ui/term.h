@@ -20,7 +20,7 @@
 #define TILEWALK_UI_TERM_H
 
 #include "config.h"
-#include "noise.h"
+#include "guard.h"
 #include "screen.h"
 #include "theme.h"
 

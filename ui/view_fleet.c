@@ -6,8 +6,7 @@
 #include "list.h"
 #include "session_text.h"
 #include "store/machine.h"
-#include "table.h"
-#include "wrap.h"
+#include "screen.h"
 
 #include <inttypes.h>
 #include <math.h>

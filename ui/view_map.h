@@ -8,8 +8,7 @@
 #define TILEWALK_UI_VIEW_MAP_H
 
 #include "app.h"
-#include "importance.h"
-#include "projection.h"
+#include "landscape.h"
 #include "scan.h"
 
 // What Tab goes through: beside the map where there is room, else instead of it.

@@ -16,7 +16,6 @@
 
 #include "app.h"
 #include "list.h"
-#include "session_filter.h"
 #include "session_text.h"
 
 #define SPARK_COLS 10

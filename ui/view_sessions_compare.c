@@ -3,7 +3,7 @@
 #include "compare.h"
 #include "engine/speed.h"
 #include "report/text.h"
-#include "table.h"
+#include "list.h"
 
 #include <inttypes.h>
 #include <stdio.h>

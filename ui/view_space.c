@@ -1,12 +1,244 @@
 // The space screen: parameters, moves, constraints, the space file.
+
 #include "view_space.h"
+
 #include "dialog.h"
+#include "report/text.h"
 #include "trial_text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define TRIALS_SLICE 200
+
+// --- values that were tried ---
+
+static struct config alone(const struct param *p, const int32_t *value)
+{
+    struct config c = {{0}};
+    memcpy(c.slot, value, (size_t)p->width * sizeof *value);
+    return c;
+}
+
+static void count_value(struct value_facts *v, const struct param *p, const struct trial *t)
+{
+    struct config value = alone(p, t->config.slot + p->offset);
+    int i = config_set_find(&v->seen, &value);
+    if (i < 0 && v->seen.count == COVERAGE_MOST) {
+        v->full = true;
+        return;
+    }
+    if (i < 0) {
+        if (v->seen.count == v->capacity) {
+            v->capacity = v->capacity ? 2 * v->capacity : 16;
+            v->trials = mem_resize(v->trials, (size_t)v->capacity, sizeof *v->trials);
+            v->best = mem_resize(v->best, (size_t)v->capacity, sizeof *v->best);
+        }
+        i = config_set_add(&v->seen, &value, NULL);
+        v->trials[i] = 0;
+        v->best[i] = (struct rank){0, false};
+    }
+    v->trials[i]++;
+    if (t->outcome == OUTCOME_OK && rank_is_better(trial_rank(t), v->best[i]))
+        v->best[i] = trial_rank(t);
+}
+
+static void count_trial(void *context, const struct trial *t)
+{
+    struct coverage *c = context;
+    if (!t->has_config || t->outcome == OUTCOME_REJECTED)
+        return;
+    for (int i = 0; i < c->space->param_count; i++)
+        count_value(&c->of[i], &c->space->param[i], t);
+}
+
+void coverage_begin(struct coverage *c, struct model *m)
+{
+    coverage_finish(c);
+    scan_start(&c->scan, m);
+    c->races = scan_races(m);
+    c->space = m->open.space;
+    for (int i = 0; c->space && i < c->space->param_count; i++)
+        c->of[i].seen.slots = c->space->param[i].width;
+}
+
+bool coverage_step(struct coverage *c, struct model *m)
+{
+    if (c->space && c->races != scan_races(m))
+        coverage_begin(c, m);
+    return c->space && scan_step(&c->scan, m, TRIALS_SLICE, count_trial, c);
+}
+
+void coverage_finish(struct coverage *c)
+{
+    for (int i = 0; i < SPACE_MAX_PARAMS; i++) {
+        config_set_finish(&c->of[i].seen);
+        free(c->of[i].trials);
+        free(c->of[i].best);
+    }
+    *c = (struct coverage){.space = NULL};
+}
+
+void value_facts_get(const struct value_facts *v, int index, int32_t out[PARAM_MAX_WIDTH])
+{
+    struct config c;
+    config_set_get(&v->seen, index, &c);
+    memcpy(out, c.slot, PARAM_MAX_WIDTH * sizeof *out);
+}
+
+int value_facts_find(const struct value_facts *v, const struct param *p, const int32_t *value)
+{
+    struct config c = alone(p, value);
+    return v->seen.count > 0 ? config_set_find(&v->seen, &c) : -1;
+}
+
+// --- what rules remove ---
+
+void shares_begin(struct shares *s, const struct space *space)
+{
+    shares_finish(s);
+    survey_begin(&s->sum, space, &survey_usual);
+}
+
+bool shares_step(struct shares *s, const struct space *space, const struct limits *l)
+{
+    if (s->done || !s->sum.by_constraint)
+        return false;
+    bool judged = survey_step(&s->sum, space, l, SHARES_SLICE, &s->trouble);
+    if (judged)
+        s->trouble.text[0] = '\0';
+    s->done = !judged || s->sum.points == s->sum.wanted;
+    return !s->done;
+}
+
+void shares_finish(struct shares *s)
+{
+    survey_finish(&s->sum);
+    *s = (struct shares){.done = false};
+}
+
+double share_of(const struct shares *s, uint64_t points)
+{
+    return s->sum.points ? (double)points / (double)s->sum.points : 0;
+}
+
+double share_error(const struct shares *s, double share)
+{
+    if (s->sum.exact || s->sum.points == 0)
+        return 0;
+    return 1.96 * sqrt(share * (1 - share) / (double)s->sum.points);
+}
+
+static int error_lines(const struct space_file *f)
+{
+    return f->error.line > 0 ? 5 : 2; // the error, three lines around it, what stays in use
+}
+
+int space_below_rows(const struct app *app, int most)
+{
+    const struct space_file *f = &app->file;
+    int wanted = 2 + (f->state == SPACE_FILE_BROKEN ? error_lines(f)
+                      : f->state == SPACE_FILE_NEW  ? 2
+                                                    : 1);
+    return wanted < most ? wanted : most;
+}
+
+// The words of the title's end.
+static void note_of(const struct space_file *f, char note[96])
+{
+    char at[16];
+    text_clock(f->changed, at);
+    switch (f->state) {
+    case SPACE_FILE_SAME: snprintf(note, 96, "unchanged"); break;
+    case SPACE_FILE_NEW: snprintf(note, 96, "changed %s, loads", at); break;
+    case SPACE_FILE_BROKEN: snprintf(note, 96, "changed %s, does NOT load", at); break;
+    case SPACE_FILE_GONE: snprintf(note, 96, "gone"); break;
+    case SPACE_FILE_CLOSED: snprintf(note, 96, "cannot be read"); break;
+    case SPACE_FILE_UNREAD: snprintf(note, 96, "not read yet"); break;
+    }
+}
+
+static void add_stays(struct app *app, struct space_lines *l)
+{
+    const struct opened *o = &app->model.open;
+    space_line(l, STYLE_TEXT, "The last good version stays in use; session %" PRId64 " %s it.",
+               o->record.id, o->state == STATE_RUNNING ? "keeps running on" : "stays with");
+}
+
+static void add_error(struct app *app, const struct space_file *f, struct space_lines *l)
+{
+    char text[1400];
+    space_line(l, STYLE_BAD, "%s", err_format(&f->error, text, sizeof text));
+    int room = l->p->rows - l->row - 1;
+    for (int i = -1; f->error.line > 0 && i <= 1 && room >= 3; i++) {
+        const char *source = f->around[SPACE_FILE_AROUND + i];
+        if (f->error.line + i < 1)
+            continue;
+        space_line(l, i == 0 ? STYLE_STRONG : STYLE_DIM, " %s%5d | %s", i == 0 ? ">" : " ",
+                   f->error.line + i, source);
+    }
+    if (l->row < l->p->rows)
+        add_stays(app, l);
+}
+
+static void add_new(struct app *app, const struct space_file *f, struct space_lines *l)
+{
+    const struct space *space = app->model.open.space;
+    char size[32], in_use[32];
+    space_line(l, STYLE_GOOD, "%s", f->difference);
+    space_line(
+        l, STYLE_TEXT,
+        "%s points, in use %s; %s starts a new session with it, session %" PRId64 " keeps its own.",
+        space_grouped(f->size, size), space ? space_grouped(space->size_text, in_use) : "none",
+        app_key_of(app, ACT_USE_NEW), app->model.open.record.id);
+}
+
+static void add_state(struct app *app, const struct space_file *f, struct space_lines *l)
+{
+    switch (f->state) {
+    case SPACE_FILE_BROKEN: add_error(app, f, l); break;
+    case SPACE_FILE_NEW: add_new(app, f, l); break;
+    case SPACE_FILE_GONE:
+        space_line(l, STYLE_WARN, "The file is gone; session %" PRId64 " has its own copy of it.",
+                   app->model.open.record.id);
+        break;
+    case SPACE_FILE_CLOSED:
+        space_line(l, STYLE_WARN,
+                   "Its folder was not known when this workbench was started: start "
+                   "it again to compare.");
+        break;
+    case SPACE_FILE_SAME:
+        space_line(l, STYLE_DIM, "On disk as the session has it. %s edits it.",
+                   app_key_of(app, ACT_EDIT));
+        break;
+    case SPACE_FILE_UNREAD: break;
+    }
+}
+
+void space_below_draw(struct app *app, const struct pane *p)
+{
+    char title[200], note[96];
+    note_of(&app->file, note);
+    snprintf(title, sizeof title, "%s", app->model.open.record.path);
+    if (p->rows >= 3) {
+        struct pane box = pane_box(p, title, note, false);
+        struct pane inside = pane_part(&box, 0, 1, box.rows, box.cols - 2);
+        struct space_lines l = {.p = &inside};
+        add_state(app, &app->file, &l);
+        return;
+    }
+    struct space_lines l = {.p = p};
+    if (app->file.state == SPACE_FILE_BROKEN) {
+        char text[1400];
+        space_line(&l, STYLE_BAD, "%s", err_format(&app->file.error, text, sizeof text));
+    } else {
+        space_line(&l, app->file.state == SPACE_FILE_SAME ? STYLE_DIM : STYLE_WARN, "%s: %s", title,
+                   note);
+    }
+}
 
 #define MOVES_SLICE    30 // neighbours that are looked at: 2 ms
 #define FRAMED_ROWS    6

@@ -3,7 +3,6 @@
 #include "wording.h"
 
 #include "app.h"
-#include "curve_runs.h"
 #include "look.h"
 
 #include <locale.h>

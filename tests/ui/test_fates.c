@@ -1,5 +1,5 @@
 // Neighbours and their fates against looking at every point of small spaces.
-#include "fates.h"
+#include "view_space_moves.h"
 #include "group.h"
 #include "spaces.h"
 

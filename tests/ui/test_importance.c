@@ -1,6 +1,6 @@
 // Importance of parameters against its definition, on noise, and on known causes.
 #include "group.h"
-#include "importance.h"
+#include "landscape.h"
 #include "spaces.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // Layout of the main screen as a property of every size.
 #include "group.h"
-#include "layout.h"
+#include "view_main.h"
 
 #include <stddef.h>
 #include <stdint.h>

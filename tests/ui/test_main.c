@@ -2,7 +2,7 @@
 #include "group.h"
 #include "look.h"
 #include "main_screen.h"
-#include "population_columns.h"
+#include "population_pane.h"
 #include "trial_text.h"
 
 #include <inttypes.h>

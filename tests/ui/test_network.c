@@ -3,7 +3,7 @@
 #include "fixture.h"
 #include "group.h"
 #include "look.h"
-#include "network.h"
+#include "view_network.h"
 #include "trial_text.h"
 
 #include <locale.h>

@@ -1,6 +1,6 @@
 // Descriptor 2, captured from a pseudo terminal.
 #include "group.h"
-#include "noise.h"
+#include "guard.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // Axes and projections against counting by hand.
 #include "group.h"
-#include "projection.h"
+#include "landscape.h"
 #include "spaces.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "group.h"
 #include "look.h"
-#include "wrap.h"
+#include "screen.h"
 
 #include <locale.h>
 #include <stddef.h>

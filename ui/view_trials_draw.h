@@ -8,8 +8,8 @@
 // The first ones (COLUMN_NUMBER .. COLUMN_OUTCOME) stay at the left; then come what was measured,
 // every parameter as its own column, and the reason of failures, which takes the room that is left.
 // A width is that of the widest value there can be, so that columns stand still while rows go by.
-#ifndef TILEWALK_UI_VIEW_TRIALS_COLUMNS_H
-#define TILEWALK_UI_VIEW_TRIALS_COLUMNS_H
+#ifndef TILEWALK_UI_VIEW_TRIALS_DRAW_H
+#define TILEWALK_UI_VIEW_TRIALS_DRAW_H
 
 #include "trial_text.h"
 

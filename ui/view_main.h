@@ -11,8 +11,8 @@
 //
 // Rectangles lie inside the body, are disjoint, and those that are shown are not empty unless the
 // body is. The four panes and the two cover the body. Pure functions.
-#ifndef TILEWALK_UI_LAYOUT_H
-#define TILEWALK_UI_LAYOUT_H
+#ifndef TILEWALK_UI_VIEW_MAIN_H
+#define TILEWALK_UI_VIEW_MAIN_H
 
 #include <stdbool.h>
 

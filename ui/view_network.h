@@ -13,8 +13,8 @@
 // for work, starting workers again, or judging and rendering.
 //
 // One thread.
-#ifndef TILEWALK_UI_NETWORK_H
-#define TILEWALK_UI_NETWORK_H
+#ifndef TILEWALK_UI_VIEW_NETWORK_H
+#define TILEWALK_UI_VIEW_NETWORK_H
 
 #include "model.h"
 

@@ -11,8 +11,8 @@
 // parameter with very many neighbours only the first FATES_MOST_EACH are looked at; sums say so.
 //
 // Pure but for `find`; one thread. A zeroed `struct fates` is empty and valid.
-#ifndef TILEWALK_UI_FATES_H
-#define TILEWALK_UI_FATES_H
+#ifndef TILEWALK_UI_VIEW_SPACE_MOVES_H
+#define TILEWALK_UI_VIEW_SPACE_MOVES_H
 
 #include "model.h"
 
