@@ -169,34 +169,24 @@ static int check_output(int code)
     return fail_with(&e, EXIT_FAILED);
 }
 
-// OpenBLAS starts its threads before main. Where memory is limited they may wait for it for ever,
-// and the end of the program for them: then once more, with one thread.
-static void spare_threads(char **argv)
-{
-    struct rlimit memory;
-    if (getrlimit(RLIMIT_AS, &memory) != 0 || memory.rlim_cur == RLIM_INFINITY ||
-        getenv("OPENBLAS_NUM_THREADS"))
-        return;
-    char *program = path_program();
-    setenv("OPENBLAS_NUM_THREADS", "1", 1);
-    execv(program, argv);
-    free(program);
-}
-
-// Where it ends, the system ends the program, without a word.
-static bool has_stack(struct err *e)
-{
-    struct rlimit stack;
-    return getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= LEAST_STACK ||
-           err_set(e, "the stack is limited to %llu KiB (ulimit -s): %d are needed",
-                   (unsigned long long)stack.rlim_cur >> 10, LEAST_STACK >> 10);
-}
-
 int main(int argc, char **argv)
 {
     struct err e;
-    spare_threads(argv);
-    if (!has_stack(&e))
+    // OpenBLAS starts its threads before main. Where memory is limited they may wait for it for
+    // ever, and the end of the program for them: then once more, with one thread.
+    struct rlimit memory;
+    if ((getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur != RLIM_INFINITY) &&
+        !getenv("OPENBLAS_NUM_THREADS")) {
+        char *program = path_program();
+        setenv("OPENBLAS_NUM_THREADS", "1", 1);
+        execv(program, argv);
+        free(program);
+    }
+    // Where it ends, the system ends the program, without a word.
+    struct rlimit stack;
+    if (!(getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= LEAST_STACK ||
+          err_set(&e, "the stack is limited to %llu KiB (ulimit -s): %d are needed",
+                  (unsigned long long)stack.rlim_cur >> 10, LEAST_STACK >> 10)))
         return fail_with(&e, EXIT_FAILED);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error of writing it
     setlocale(LC_CTYPE, "");

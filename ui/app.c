@@ -4,8 +4,8 @@
 #include "base/file.h"
 #include "base/minmax.h"
 #include "dialog.h"
-#include "trial_text.h"
 #include "screen.h"
+#include "trial_text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -207,27 +207,9 @@ static void command_for(struct app *app, const char *verb, int64_t id, const cha
 
 // --- a session is steered ---
 
-// The list of sessions is read less often than the open one.
-static enum session_state state_of(const struct app *app, const struct session_row *row)
-{
-    const struct opened *o = &app->model.open;
-    return row->record.id == o->record.id ? o->state : row->state;
-}
-
 static bool is_over(const struct session_row *row)
 {
     return row->state == STATE_DONE || row->state == STATE_STOPPED || row->state == STATE_FAILED;
-}
-
-static void pause_or_go_on(struct app *app)
-{
-    const struct session_row *row = app_session(app);
-    if (state_of(app, row) == STATE_RUNNING)
-        command_for(app, "pause", row->record.id, NULL);
-    else if (row->runner)
-        command_for(app, "pause", row->record.id, "--off");
-    else
-        open_resume(app);
 }
 
 #define BUDGET_MARGIN_S 10
@@ -314,9 +296,22 @@ static const char *command_candidate(struct app *app, int n)
     return NULL;
 }
 
-// Splits at blanks, in place; quotes keep blanks. Returns the count of words.
-static int split_words(char *text, const char *words[DIALOG_MOST_WORDS])
+// Those that cannot be taken back are asked first, as when they are chosen by a key.
+static void run_words(struct app *app, const char *const *words)
 {
+    if (str_equal(words[0], "rm") || str_equal(words[0], "stop"))
+        ask_command(app, words);
+    else
+        app_command(app, words);
+}
+
+static bool run_typed(struct app *app, void *context, const char *typed)
+{
+    char text[LINE_SIZE];
+    const char *words[DIALOG_MOST_WORDS];
+    (void)context;
+    snprintf(text, sizeof text, "%s", typed);
+    // Splits at blanks, in place; quotes keep blanks. Returns the count of words.
     int count = 0;
     char *to = text;
     for (char *from = text; *from && count < DIALOG_MOST_WORDS - 1;) {
@@ -338,25 +333,7 @@ static int split_words(char *text, const char *words[DIALOG_MOST_WORDS])
         *to++ = '\0';
     }
     words[count] = NULL;
-    return count;
-}
-
-// Those that cannot be taken back are asked first, as when they are chosen by a key.
-static void run_words(struct app *app, const char *const *words)
-{
-    if (str_equal(words[0], "rm") || str_equal(words[0], "stop"))
-        ask_command(app, words);
-    else
-        app_command(app, words);
-}
-
-static bool run_typed(struct app *app, void *context, const char *typed)
-{
-    char text[LINE_SIZE];
-    const char *words[DIALOG_MOST_WORDS];
-    (void)context;
-    snprintf(text, sizeof text, "%s", typed);
-    if (!split_words(text, words))
+    if (!count)
         return true;
     if (is_command(words[0]) && words[1]) {
         run_words(app, words);
@@ -389,26 +366,6 @@ static void copy_trial(struct app *app)
     config_add_json(app->model.open.space, &t->config, &text);
     app_copy(app, str_text(&text));
     str_finish(&text);
-}
-
-static void act_on_session(struct app *app, enum action a)
-{
-    switch (a) {
-    case ACT_PAUSE: pause_or_go_on(app); break;
-    case ACT_STOP: ask_stop(app); break;
-    case ACT_BUDGET: open_budget(app); break;
-    case ACT_MORE_BUDGET: add_budget(app, 100); break;
-    case ACT_LESS_BUDGET: add_budget(app, -100); break;
-    case ACT_EXPORT: open_export(app); break;
-    case ACT_NEW: open_new_session(app, false); break;
-    case ACT_USE_NEW: open_new_session(app, true); break;
-    case ACT_DUPLICATE: open_duplicate(app); break;
-    case ACT_RESUME: open_resume(app); break;
-    case ACT_EDIT: app_edit(app, app_session(app)->record.path, 1); break;
-    case ACT_NOTE: open_note(app); break;
-    case ACT_DELETE: ask_delete(app); break;
-    default: break;
-    }
 }
 
 static void quit(struct app *app, bool leave_runs)
@@ -458,9 +415,34 @@ void app_act(struct app *app, enum action a)
         return;
     if (a >= ACT_VIEW && a <= ACT_VIEW_LAST)
         app_show(app, (enum view_id)(a - ACT_VIEW));
-    else if (actions[a].group == GROUP_SESSION)
-        act_on_session(app, a);
-    else
+    else if (actions[a].group == GROUP_SESSION) {
+        switch (a) {
+        case ACT_PAUSE: {
+            const struct session_row *row = app_session(app);
+            // The list of sessions is read less often than the open one.
+            const struct opened *o = &app->model.open;
+            if ((row->record.id == o->record.id ? o->state : row->state) == STATE_RUNNING)
+                command_for(app, "pause", row->record.id, NULL);
+            else if (row->runner)
+                command_for(app, "pause", row->record.id, "--off");
+            else
+                open_resume(app);
+        } break;
+        case ACT_STOP: ask_stop(app); break;
+        case ACT_BUDGET: open_budget(app); break;
+        case ACT_MORE_BUDGET: add_budget(app, 100); break;
+        case ACT_LESS_BUDGET: add_budget(app, -100); break;
+        case ACT_EXPORT: open_export(app); break;
+        case ACT_NEW: open_new_session(app, false); break;
+        case ACT_USE_NEW: open_new_session(app, true); break;
+        case ACT_DUPLICATE: open_duplicate(app); break;
+        case ACT_RESUME: open_resume(app); break;
+        case ACT_EDIT: app_edit(app, app_session(app)->record.path, 1); break;
+        case ACT_NOTE: open_note(app); break;
+        case ACT_DELETE: ask_delete(app); break;
+        default: break;
+        }
+    } else
         act_on_program(app, a);
 }
 
@@ -668,29 +650,24 @@ static void dialog_gets(struct app *app, int32_t key)
     dialog_destroy(d);
 }
 
-// A paste is taken where text is typed, up to its first line's end, and acts on nothing.
-static void paste_key(struct app *app, int32_t key)
-{
-    bool is_text = key >= ' ' && key < KEY_IS_UP && key != KEY_IS_BACKSPACE;
-    if (key == KEY_IS_PASTE_END)
-        app->pasting = false;
-    else if (is_text && app->prompt.open)
-        prompt_key(app, key);
-    else if (is_text && app->dialog && dialog_takes_text(app->dialog))
-        dialog_gets(app, key);
-    else if (is_text)
-        app_say(app, STYLE_WARN, "pasted text is taken only where text is typed");
-}
-
 void app_key(struct app *app, int32_t key)
 {
     enum action a = keymap_find(&app->keymap, key, app->view);
     app->dirty = true;
     if (key == KEY_IS_PASTE)
         app->pasting = true;
-    else if (app->pasting)
-        paste_key(app, key);
-    else if (app->prompt.open)
+    else if (app->pasting) {
+        // A paste is taken where text is typed, up to its first line's end, and acts on nothing.
+        bool is_text = key >= ' ' && key < KEY_IS_UP && key != KEY_IS_BACKSPACE;
+        if (key == KEY_IS_PASTE_END)
+            app->pasting = false;
+        else if (is_text && app->prompt.open)
+            prompt_key(app, key);
+        else if (is_text && app->dialog && dialog_takes_text(app->dialog))
+            dialog_gets(app, key);
+        else if (is_text)
+            app_say(app, STYLE_WARN, "pasted text is taken only where text is typed");
+    } else if (app->prompt.open)
         prompt_key(app, key);
     else if (app->dialog)
         dialog_gets(app, key);
@@ -717,32 +694,10 @@ void app_click(struct app *app, int row, int col)
 
 // --- time ---
 
-static bool clock_moved(const struct app *app, double unix_now)
-{
-    bool running = app->model.open.record.id && app->model.open.state == STATE_RUNNING;
-    return running && (int64_t)unix_now != (int64_t)app->unix_now;
-}
-
-// What views keep of sessions, what is asked and what is typed mean those of the database that was
-// there before.
-static void forget_database(struct app *app)
-{
-    dialog_destroy(app->dialog);
-    app->dialog = NULL;
-    app->prompt.open = false;
-    app->selected = 0;
-    app->follow = true;
-    app->budget_session = 0;
-    space_file_finish(&app->file);
-    for (int i = 0; i < VIEW_COUNT; i++) {
-        views[i]->destroy(app->state[i]);
-        app->state[i] = views[i]->create(app);
-    }
-}
-
 bool app_poll(struct app *app, double now, double unix_now)
 {
-    app->dirty |= clock_moved(app, unix_now) && !app->frozen;
+    bool running = app->model.open.record.id && app->model.open.state == STATE_RUNNING;
+    app->dirty |= (running && (int64_t)unix_now != (int64_t)app->unix_now) && !app->frozen;
     if (app->now <= 0) // there was no clock yet when it was said
         app->notice_until += now;
     app->now = now;
@@ -757,8 +712,21 @@ bool app_poll(struct app *app, double now, double unix_now)
         return false;
     int64_t losses = app->model.losses;
     app->dirty |= model_poll(&app->model, unix_now);
-    if (app->model.losses != losses)
-        forget_database(app);
+    if (app->model.losses != losses) {
+        // What views keep of sessions, what is asked and what is typed mean those of the database
+        // that was there before.
+        dialog_destroy(app->dialog);
+        app->dialog = NULL;
+        app->prompt.open = false;
+        app->selected = 0;
+        app->follow = true;
+        app->budget_session = 0;
+        space_file_finish(&app->file);
+        for (int i = 0; i < VIEW_COUNT; i++) {
+            views[i]->destroy(app->state[i]);
+            app->state[i] = views[i]->create(app);
+        }
+    }
     if (app_file_poll(app))
         return true;
     const struct view *view = views[app->view];
@@ -768,27 +736,6 @@ bool app_poll(struct app *app, double now, double unix_now)
 }
 
 // --- drawing ---
-
-// What Tab could put in the place of the last word.
-static void draw_candidates(struct app *app, const struct pane *p)
-{
-    const char *word, *blank = strrchr(app->prompt.line.text, ' ');
-    const char *typed = blank ? blank + 1 : app->prompt.line.text;
-    int col = 1;
-    pane_fill(p, STYLE_TEXT, ' ');
-    for (int n = 0; col < p->cols && (word = app->prompt.candidate(app, n)); n++)
-        if (str_starts(word, typed))
-            col = pane_text(p, 0, col, STYLE_DIM, word) + 2;
-}
-
-static void draw_prompt(struct app *app, const struct pane *p)
-{
-    const struct prompt *prompt = &app->prompt;
-    pane_fill(p, STYLE_TEXT, ' ');
-    int col = pane_text(p, 0, 0, STYLE_KEY, prompt->lead);
-    const struct pane rest = pane_part(p, 0, col, 1, p->cols - col);
-    line_draw(&prompt->line, &rest, true);
-}
 
 // A notice has as many rows as it needs, up to half of the body, which it lies over.
 static int message_rows(const struct app *app, const struct frame_rows *rows, int cols)
@@ -816,9 +763,22 @@ void app_draw(struct app *app)
         draw_help(app, &all);
     if (app->dialog)
         dialog_draw(app, app->dialog, &all);
-    if (app->prompt.open && app->prompt.candidate && !app->notice[0])
-        draw_candidates(app, &message);
-    if (app->prompt.open)
-        draw_prompt(app, &last);
+    if (app->prompt.open && app->prompt.candidate && !app->notice[0]) {
+        // What Tab could put in the place of the last word.
+        const char *word, *blank = strrchr(app->prompt.line.text, ' ');
+        const char *typed = blank ? blank + 1 : app->prompt.line.text;
+        int col = 1;
+        pane_fill(&message, STYLE_TEXT, ' ');
+        for (int n = 0; col < message.cols && (word = app->prompt.candidate(app, n)); n++)
+            if (str_starts(word, typed))
+                col = pane_text(&message, 0, col, STYLE_DIM, word) + 2;
+    }
+    if (app->prompt.open) {
+        const struct prompt *prompt = &app->prompt;
+        pane_fill(&last, STYLE_TEXT, ' ');
+        int col = pane_text(&last, 0, 0, STYLE_KEY, prompt->lead);
+        const struct pane rest = pane_part(&last, 0, col, 1, last.cols - col);
+        line_draw(&prompt->line, &rest, true);
+    }
     app->dirty = false;
 }

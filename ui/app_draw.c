@@ -56,14 +56,6 @@ static int least_important(const struct pieces *p)
     return least;
 }
 
-static void drop(struct pieces *p, int least)
-{
-    p->count--;
-    memmove(&p->piece[least], &p->piece[least + 1], (size_t)(p->count - least) * sizeof *p->piece);
-    if (p->shrinks > least)
-        p->shrinks = p->shrinks == least + 1 ? 0 : p->shrinks - 1;
-}
-
 enum { LEAST_WIDTH = 16 }; // of what shrinks
 
 // Makes the one that shrinks narrower. False: it is as narrow as it gets, or others go first.
@@ -81,8 +73,14 @@ void pieces_draw(struct pieces *p, const struct pane *pane, int row, int gap)
 {
     int over;
     while ((over = pieces_width(p, gap) - pane->cols) > 0 && p->count > 1)
-        if (!shrink(p, over))
-            drop(p, least_important(p));
+        if (!shrink(p, over)) {
+            int least = least_important(p);
+            p->count--;
+            memmove(&p->piece[least], &p->piece[least + 1],
+                    (size_t)(p->count - least) * sizeof *p->piece);
+            if (p->shrinks > least)
+                p->shrinks = p->shrinks == least + 1 ? 0 : p->shrinks - 1;
+        }
     int col = pane->cols > 30;
     for (int i = 0; i < p->count; i++) {
         int room = pane->cols - col, width = piece_width(&p->piece[i]);
@@ -109,35 +107,7 @@ const char *state_word(enum session_state state, const struct session_record *r)
     return spent && state == STATE_RUNNING ? "racing" : state_name(state);
 }
 
-// Up to what drivers put in brackets or after a comma: "llvmpipe", "NVIDIA H200".
-static void device_name_of(const struct session_record *r, char out[32])
-{
-    int length = (int)strcspn(r->device, "(,");
-    while (length > 1 && r->device[length - 1] == ' ')
-        length--;
-    snprintf(out, 32, "%.*s", length < 26 ? length : 26, r->device);
-}
-
 enum { BAR_COLS = 10 };
-
-static void add_bar(const struct session_record *r, struct pieces *row)
-{
-    char bar[4 * BAR_COLS + 1] = "";
-    int full = r->budget_trials > 0 ? (int)(BAR_COLS * r->trials / r->budget_trials) : 0;
-    for (int i = 0; i < BAR_COLS; i++)
-        strcat(bar, i < full ? "█" : "░");
-    pieces_add(row, 4, STYLE_TEXT, "%s", bar);
-}
-
-// In steps that suit what it is worth: nobody plans by the second.
-static void add_left(struct app *app, struct pieces *row)
-{
-    double left = model_left_seconds(&app->model, app->unix_now);
-    double step = left < 60 ? 5 : left < 600 ? 30 : left < 36000 ? 60 : 3600;
-    char text[32];
-    if (left > 0)
-        pieces_add(row, 2, STYLE_TEXT, "ETA %s", text_duration(ceil(left / step) * step, text));
-}
 
 static bool file_differs(const struct app *app)
 {
@@ -153,12 +123,25 @@ static void draw_where(struct app *app, const struct pane *p)
     char strategy[STRATEGY_TEXT], ran[32], device[32];
     pieces_add(&row, 1, STYLE_STRONG, "%s", r->title);
     row.shrinks = row.count;
-    device_name_of(r, device);
+    // Up to what drivers put in brackets or after a comma: "llvmpipe", "NVIDIA H200".
+    int length = (int)strcspn(r->device, "(,");
+    while (length > 1 && r->device[length - 1] == ' ')
+        length--;
+    snprintf(device, 32, "%.*s", length < 26 ? length : 26, r->device);
     pieces_add(&row, 3, STYLE_TEXT, "%s", device);
     pieces_add(&row, 0, state_style(o->state, STYLE_STRONG), "%s", state_word(o->state, r));
     pieces_add(&row, 0, STYLE_TEXT, "%" PRId64 "/%" PRId64, r->trials, r->budget_trials);
-    add_bar(r, &row);
-    add_left(app, &row);
+    char bar[4 * BAR_COLS + 1] = "";
+    int full = r->budget_trials > 0 ? (int)(BAR_COLS * r->trials / r->budget_trials) : 0;
+    for (int i = 0; i < BAR_COLS; i++)
+        strcat(bar, i < full ? "█" : "░");
+    pieces_add(&row, 4, STYLE_TEXT, "%s", bar);
+    // In steps that suit what it is worth: nobody plans by the second.
+    double left = model_left_seconds(&app->model, app->unix_now);
+    double step = left < 60 ? 5 : left < 600 ? 30 : left < 36000 ? 60 : 3600;
+    char text[32];
+    if (left > 0)
+        pieces_add(&row, 2, STYLE_TEXT, "ETA %s", text_duration(ceil(left / step) * step, text));
     pieces_add(&row, 4, STYLE_TEXT, "%s",
                text_duration(model_ran_seconds(&app->model, app->unix_now), ran));
     if (o->rate > 0)
@@ -192,17 +175,6 @@ static void add_sum(const struct network_summary *n, struct pieces *row)
     pieces_add(row, 3, STYLE_TEXT, "%s at start", text_time(n->start_s, start));
 }
 
-// How the best compares with what is in use.
-static void add_ratio(const struct opened *o, struct pieces *row)
-{
-    const struct baseline_record *b = baselines_fastest(&o->baselines);
-    double ratio = b ? speed_ratio(b, o->record.best_seconds) : NAN;
-    if (ratio > 0)
-        pieces_add(row, 2, ratio < 1 ? STYLE_WARN : STYLE_TEXT, "%.2fx %s", ratio, b->name);
-    else if (o->baselines.count)
-        pieces_add(row, 3, STYLE_WARN, "no baseline runs here");
-}
-
 static void add_best(struct app *app, struct pieces *row)
 {
     const struct opened *o = &app->model.open;
@@ -218,7 +190,13 @@ static void add_best(struct app *app, struct pieces *row)
     }
     speed_text(&o->record, o->record.best_seconds, speed);
     pieces_add(row, 0, STYLE_BEST, "best %s%s", speed, o->record.best_raced ? " raced" : "");
-    add_ratio(o, row);
+    // How the best compares with what is in use.
+    const struct baseline_record *b = baselines_fastest(&o->baselines);
+    double ratio = b ? speed_ratio(b, o->record.best_seconds) : NAN;
+    if (ratio > 0)
+        pieces_add(row, 2, ratio < 1 ? STYLE_WARN : STYLE_TEXT, "%.2fx %s", ratio, b->name);
+    else if (o->baselines.count)
+        pieces_add(row, 3, STYLE_WARN, "no baseline runs here");
     pieces_add(row, 3, STYLE_TEXT, "#%" PRId64, best->number);
     if (o->record.roof_s > 0)
         pieces_add(row, 4, STYLE_TEXT, "%s of the roof",
@@ -226,27 +204,6 @@ static void add_best(struct app *app, struct pieces *row)
     double since = app->unix_now - best->finished;
     if (since >= 0)
         pieces_add(row, 5, STYLE_DIM, "%s ago", text_duration(since, ago));
-}
-
-static void add_outcomes(const struct opened *o, struct pieces *row)
-{
-    int64_t bad = 0;
-    char words[160] = "";
-    size_t length = 0;
-    for (int i = 0; i < OUTCOME_COUNT; i++) {
-        if (i == OUTCOME_OK || i == OUTCOME_REJECTED || !o->tally[i])
-            continue;
-        bad += o->tally[i];
-        int n = snprintf(words + length, sizeof words - length, " %s %" PRId64,
-                         outcome_name((enum outcome)i), o->tally[i]);
-        length += (size_t)n < sizeof words - length ? (size_t)n : sizeof words - 1 - length;
-    }
-    pieces_add(row, 2, STYLE_GOOD, "ok %" PRId64, o->tally[OUTCOME_OK]);
-    if (o->early)
-        pieces_add(row, 8, STYLE_DIM, "early %" PRId64, o->early);
-    pieces_add(row, 4, STYLE_TEXT, "rejected %" PRId64, o->tally[OUTCOME_REJECTED]);
-    pieces_add(row, 2, bad ? STYLE_BAD : STYLE_DIM, "bad %" PRId64, bad);
-    pieces_add(row, 7, STYLE_BAD, "%s", words + (bad > 0));
 }
 
 // All there is to say when one row is all there is.
@@ -300,7 +257,23 @@ void draw_head(struct app *app, const struct pane *head)
     add_best(app, &row);
     if (file_differs(app))
         pieces_add(&row, 1, STYLE_WARN, "space file changed");
-    add_outcomes(o, &row);
+    int64_t bad = 0;
+    char words[160] = "";
+    size_t length = 0;
+    for (int i = 0; i < OUTCOME_COUNT; i++) {
+        if (i == OUTCOME_OK || i == OUTCOME_REJECTED || !o->tally[i])
+            continue;
+        bad += o->tally[i];
+        int n = snprintf(words + length, sizeof words - length, " %s %" PRId64,
+                         outcome_name((enum outcome)i), o->tally[i]);
+        length += (size_t)n < sizeof words - length ? (size_t)n : sizeof words - 1 - length;
+    }
+    pieces_add(&row, 2, STYLE_GOOD, "ok %" PRId64, o->tally[OUTCOME_OK]);
+    if (o->early)
+        pieces_add(&row, 8, STYLE_DIM, "early %" PRId64, o->early);
+    pieces_add(&row, 4, STYLE_TEXT, "rejected %" PRId64, o->tally[OUTCOME_REJECTED]);
+    pieces_add(&row, 2, bad ? STYLE_BAD : STYLE_DIM, "bad %" PRId64, bad);
+    pieces_add(&row, 7, STYLE_BAD, "%s", words + (bad > 0));
     pieces_draw(&row, head, 1, 2);
 }
 
@@ -316,37 +289,6 @@ static const struct message *newest_message(const struct opened *o)
 
 #define NEWS_SECONDS 120
 
-// The newer of the last message and the last new best, while it is news; then how it ended.
-static void draw_news(struct app *app, const struct pane *p)
-{
-    const struct opened *o = &app->model.open;
-    const struct message *m = newest_message(o);
-    const struct best_step *best = o->curve.count ? &o->curve.step[o->curve.count - 1] : NULL;
-    if (m && app->unix_now - m->at > NEWS_SECONDS)
-        m = NULL;
-    if (best && app->unix_now - best->finished > NEWS_SECONDS)
-        best = NULL;
-    char at[16], speed[32], text[400];
-    if (best && (!m || best->finished > m->at)) {
-        double before = o->curve.count > 1 ? best[-1].seconds : 0;
-        text_clock(best->finished, at);
-        int n = snprintf(text, sizeof text, "%s  best  trial %" PRId64 ": %s", at, best->number,
-                         speed_text(&o->record, best->seconds, speed));
-        if (before > 0)
-            snprintf(text + n, sizeof text - (size_t)n, " (+%.1f %%)",
-                     100 * (before / best->seconds - 1));
-        pane_text_cut(p, 0, 1, p->cols - 1, STYLE_TEXT, text);
-    } else if (m) {
-        text_clock(m->at, at);
-        snprintf(text, sizeof text, "%s  %s  %s", at, m->level, m->text);
-        bool bad = str_equal(m->level, "warning") || str_equal(m->level, "error");
-        pane_text_cut(p, 0, 1, p->cols - 1, bad ? STYLE_WARN : STYLE_TEXT, text);
-    } else if (o->record.message) {
-        snprintf(text, sizeof text, "%s: %s", state_name(o->state), o->record.message);
-        pane_text_cut(p, 0, 1, p->cols - 1, STYLE_TEXT, text);
-    }
-}
-
 void draw_message(struct app *app, const struct pane *p)
 {
     if (app->notice[0]) {
@@ -355,7 +297,33 @@ void draw_message(struct app *app, const struct pane *p)
     } else if (app->model.open.trouble.text[0]) {
         pane_text_cut(p, 0, 1, p->cols - 1, STYLE_BAD, app->model.open.trouble.text);
     } else if (app->model.open.record.id) {
-        draw_news(app, p);
+        // The newer of the last message and the last new best, while it is news; then how it ended.
+        const struct opened *o = &app->model.open;
+        const struct message *m = newest_message(o);
+        const struct best_step *best = o->curve.count ? &o->curve.step[o->curve.count - 1] : NULL;
+        if (m && app->unix_now - m->at > NEWS_SECONDS)
+            m = NULL;
+        if (best && app->unix_now - best->finished > NEWS_SECONDS)
+            best = NULL;
+        char at[16], speed[32], text[400];
+        if (best && (!m || best->finished > m->at)) {
+            double before = o->curve.count > 1 ? best[-1].seconds : 0;
+            text_clock(best->finished, at);
+            int n = snprintf(text, sizeof text, "%s  best  trial %" PRId64 ": %s", at, best->number,
+                             speed_text(&o->record, best->seconds, speed));
+            if (before > 0)
+                snprintf(text + n, sizeof text - (size_t)n, " (+%.1f %%)",
+                         100 * (before / best->seconds - 1));
+            pane_text_cut(p, 0, 1, p->cols - 1, STYLE_TEXT, text);
+        } else if (m) {
+            text_clock(m->at, at);
+            snprintf(text, sizeof text, "%s  %s  %s", at, m->level, m->text);
+            bool bad = str_equal(m->level, "warning") || str_equal(m->level, "error");
+            pane_text_cut(p, 0, 1, p->cols - 1, bad ? STYLE_WARN : STYLE_TEXT, text);
+        } else if (o->record.message) {
+            snprintf(text, sizeof text, "%s: %s", state_name(o->state), o->record.message);
+            pane_text_cut(p, 0, 1, p->cols - 1, STYLE_TEXT, text);
+        }
     }
 }
 
@@ -405,16 +373,6 @@ static int tabs_width(struct app *app, enum tabs tabs)
     return width;
 }
 
-static void draw_tabs(struct footer *f, enum tabs tabs)
-{
-    for (int i = 0; i < VIEW_COUNT; i++) {
-        char key[16];
-        key_label(f->app->keymap.key[ACT_VIEW + i][0], key);
-        footer_item(f, (enum action)(ACT_VIEW + i), key, tab_label(f->app, i, tabs),
-                    i == (int)f->app->view);
-    }
-}
-
 static const char *label_of(struct app *app, enum action a)
 {
     const struct session_row *row = app_session(app);
@@ -427,23 +385,6 @@ static const char *label_of(struct app *app, enum action a)
 static bool is_everywhere(enum action a)
 {
     return actions[a].views == (1u << VIEW_COUNT) - 1;
-}
-
-// The labelled actions of this view: pause, its own, the rest; without a session only what needs
-// none. Help and quit have their own places.
-static int footer_actions(struct app *app, enum action out[ACT_COUNT])
-{
-    int count = 0;
-    bool none = !app_session(app);
-    if (!none)
-        out[count++] = ACT_PAUSE;
-    for (int own = 1; own >= 0; own--)
-        for (int a = ACT_NONE + 1; a < ACT_COUNT; a++)
-            if (actions[a].label && actions[a].views & 1u << app->view &&
-                is_everywhere((enum action)a) != own && a != ACT_PAUSE && a != ACT_HELP &&
-                a != ACT_QUIT && !(none && app_disabled(app, (enum action)a)))
-                out[count++] = (enum action)a;
-    return count;
 }
 
 static int item_width(struct app *app, enum action a)
@@ -461,25 +402,37 @@ static void draw_action(struct footer *f, enum action a)
     f->col++;
 }
 
-// Names of screens give way to the keys of this one.
-static enum tabs choose_tabs(struct app *app, const enum action list[], int count, int cols)
+void draw_footer(struct app *app, const struct pane *p)
 {
+    struct footer f = {.app = app, .pane = p, .col = p->cols > 30};
+    enum action list[ACT_COUNT];
+    // The labelled actions of this view: pause, its own, the rest; without a session only what
+    // needs none. Help and quit have their own places.
+    int count = 0;
+    bool none = !app_session(app);
+    if (!none)
+        list[count++] = ACT_PAUSE;
+    for (int own = 1; own >= 0; own--)
+        for (int a = ACT_NONE + 1; a < ACT_COUNT; a++)
+            if (actions[a].label && actions[a].views & 1u << app->view &&
+                is_everywhere((enum action)a) != own && a != ACT_PAUSE && a != ACT_HELP &&
+                a != ACT_QUIT && !(none && app_disabled(app, (enum action)a)))
+                list[count++] = (enum action)a;
+    int reserve = item_width(app, ACT_HELP) + item_width(app, ACT_QUIT) + 4;
+    app->footer_count = 0;
+    // Names of screens give way to the keys of this one.
+    int cols = p->cols - f.col - 2 - reserve;
     enum tabs tabs = TABS_TITLES;
     for (int i = 0; i < count; i++)
         cols -= i == 0 || !is_everywhere(list[i]) ? item_width(app, list[i]) + 1 : 0;
     while (tabs < TABS_KEYS && tabs_width(app, tabs) > cols)
         tabs++;
-    return tabs;
-}
-
-void draw_footer(struct app *app, const struct pane *p)
-{
-    struct footer f = {.app = app, .pane = p, .col = p->cols > 30};
-    enum action list[ACT_COUNT];
-    int count = footer_actions(app, list);
-    int reserve = item_width(app, ACT_HELP) + item_width(app, ACT_QUIT) + 4;
-    app->footer_count = 0;
-    draw_tabs(&f, choose_tabs(app, list, count, p->cols - f.col - 2 - reserve));
+    for (int i = 0; i < VIEW_COUNT; i++) {
+        char key[16];
+        key_label(f.app->keymap.key[ACT_VIEW + i][0], key);
+        footer_item(&f, (enum action)(ACT_VIEW + i), key, tab_label(f.app, i, tabs),
+                    i == (int)f.app->view);
+    }
     f.col = pane_text(p, 0, f.col, STYLE_FRAME, "│") + 1;
     for (int i = 0; i < count; i++)
         if (f.col + item_width(app, list[i]) + reserve <= p->cols)

@@ -48,35 +48,10 @@ static double speed(const struct mark *k, double seconds)
     return seconds > 0 ? k->record.flop / seconds : 0;
 }
 
-// What it reached by which trial (heap).
-static struct plot_point *points_of(const struct mark *k)
-{
-    struct plot_point *point = mem_alloc((size_t)k->curve.count * sizeof *point);
-    for (int i = 0; i < k->curve.count; i++) {
-        const struct best_step *step = &k->curve.step[i];
-        point[i] = (struct plot_point){(double)step->number, speed(k, step->seconds)};
-    }
-    return point;
-}
-
 static int64_t trials_until(const struct steps *curve, double level)
 {
     double trials = comparison_reach(curve, level);
     return isfinite(trials) ? (int64_t)trials : 0;
-}
-
-static void measure(struct compare_row *row, const struct comparison *c)
-{
-    const struct mark *k = row->mark;
-    struct plot_point *point = points_of(k);
-    const struct steps curve = {point, k->curve.count};
-    double end = 1 + (double)c->horizon; // trial t holds from t to t + 1
-    row->share = c->reached > 0 ? row->reached / c->reached : 0;
-    row->mean = c->horizon > 0 ? comparison_mean(&curve, 1, end) : 0;
-    row->ok_share = k->record.trials > 0 ? (double)k->record.ok / (double)k->record.trials : 0;
-    for (int i = 0; i < COMPARISON_GOALS; i++)
-        row->goal[i] = c->reached > 0 ? trials_until(&curve, comparison_goals[i] * c->reached) : 0;
-    free(point);
 }
 
 // --- strategies ---
@@ -97,36 +72,10 @@ static struct compare_group *group_of(struct comparison *c, const struct session
     return &c->group[c->group_count++];
 }
 
-static double deviation_in(const struct comparison *c, const struct compare_group *g)
-{
-    double squares = 0;
-    for (int i = 0; i < c->comparable; i++) {
-        double off = c->row[i].best - g->mean;
-        if (is_of(g, &c->row[i].mark->record))
-            squares += off * off;
-    }
-    return g->runs > 1 ? sqrt(squares / (g->runs - 1)) : 0;
-}
-
 static int by_mean(const void *a, const void *b)
 {
     const struct compare_group *x = a, *y = b;
     return (x->mean < y->mean) - (x->mean > y->mean);
-}
-
-static void group_strategies(struct comparison *c)
-{
-    for (int i = 0; i < c->comparable; i++) {
-        struct compare_group *g = group_of(c, &c->row[i].mark->record);
-        g->mean += c->row[i].best; // the sum, until all are in
-        g->best = fmax(g->best, c->row[i].best);
-        g->runs++;
-    }
-    for (int i = 0; i < c->group_count; i++) {
-        c->group[i].mean /= c->group[i].runs;
-        c->group[i].deviation = deviation_in(c, &c->group[i]);
-    }
-    qsort(c->group, (size_t)c->group_count, sizeof *c->group, by_mean);
 }
 
 // --- all of it ---
@@ -164,7 +113,40 @@ void compare_marks(struct comparison *c, const struct mark *mark, int count)
     for (int i = 0; i < count; i++)
         take(c, &mark[i], compare_fit(common, &mark[i].record));
     qsort(c->row, (size_t)c->count, sizeof *c->row, best_first);
-    for (int i = 0; i < c->comparable; i++)
-        measure(&c->row[i], c);
-    group_strategies(c);
+    for (int i = 0; i < c->comparable; i++) {
+        const struct mark *k = c->row[i].mark;
+        // What it reached by which trial (heap).
+        struct plot_point *point = mem_alloc((size_t)k->curve.count * sizeof *point);
+        for (int j = 0; j < k->curve.count; j++) {
+            const struct best_step *step = &k->curve.step[j];
+            point[j] = (struct plot_point){(double)step->number, speed(k, step->seconds)};
+        }
+        const struct steps curve = {point, k->curve.count};
+        double end = 1 + (double)c->horizon; // trial t holds from t to t + 1
+        c->row[i].share = c->reached > 0 ? c->row[i].reached / c->reached : 0;
+        c->row[i].mean = c->horizon > 0 ? comparison_mean(&curve, 1, end) : 0;
+        c->row[i].ok_share =
+            k->record.trials > 0 ? (double)k->record.ok / (double)k->record.trials : 0;
+        for (int j = 0; j < COMPARISON_GOALS; j++)
+            c->row[i].goal[j] =
+                c->reached > 0 ? trials_until(&curve, comparison_goals[j] * c->reached) : 0;
+        free(point);
+    }
+    for (int i = 0; i < c->comparable; i++) {
+        struct compare_group *g = group_of(c, &c->row[i].mark->record);
+        g->mean += c->row[i].best; // the sum, until all are in
+        g->best = fmax(g->best, c->row[i].best);
+        g->runs++;
+    }
+    for (int i = 0; i < c->group_count; i++) {
+        c->group[i].mean /= c->group[i].runs;
+        double squares = 0;
+        for (int j = 0; j < c->comparable; j++) {
+            double off = c->row[j].best - c->group[i].mean;
+            if (is_of(&c->group[i], &c->row[j].mark->record))
+                squares += off * off;
+        }
+        c->group[i].deviation = c->group[i].runs > 1 ? sqrt(squares / (c->group[i].runs - 1)) : 0;
+    }
+    qsort(c->group, (size_t)c->group_count, sizeof *c->group, by_mean);
 }

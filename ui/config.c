@@ -27,16 +27,6 @@ static int choose(const char *name, const char *value, const char *const *list, 
     return -1;
 }
 
-static bool set_charset(struct ui_config *c, const char *value, struct err *e)
-{
-    static const char *const list[] = {"braille", "block", "ascii", "auto", NULL};
-    int i = choose("charset", value, list, e);
-    c->charset_given = i >= 0 && i < 3;
-    if (c->charset_given)
-        c->charset = (enum charset)i;
-    return i >= 0;
-}
-
 static bool set_choice(const char *name, const char *value, const char *const *list, int *out,
                        struct err *e)
 {
@@ -70,8 +60,14 @@ bool config_set(struct ui_config *c, const char *name, const char *value, struct
             c->bound_line[bound] = c->line;
         return ok;
     }
-    if (str_equal(name, "charset"))
-        return set_charset(c, value, e);
+    if (str_equal(name, "charset")) {
+        static const char *const list[] = {"braille", "block", "ascii", "auto", NULL};
+        int i = choose("charset", value, list, e);
+        c->charset_given = i >= 0 && i < 3;
+        if (c->charset_given)
+            c->charset = (enum charset)i;
+        return i >= 0;
+    }
     if (str_equal(name, "color"))
         return set_choice(name, value, colors, &c->color, e);
     if (str_equal(name, "theme"))

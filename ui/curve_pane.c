@@ -20,14 +20,6 @@
 
 #define SLICE 64 // trials that are read at once: about a millisecond
 
-static void keep_every_second(struct curve_dots *d)
-{
-    d->count /= 2;
-    for (int i = 0; i < d->count; i++)
-        d->dot[i] = d->dot[2 * i + 1];
-    d->stride *= 2;
-}
-
 // True while there is more to read.
 static bool curve_dots_step(struct curve_dots *d, struct model *m)
 {
@@ -40,8 +32,12 @@ static bool curve_dots_step(struct curve_dots *d, struct model *m)
             d->stride *= 2;
     }
     for (int i = 0; i < SLICE; i++) {
-        if (d->count == CURVE_MOST_DOTS)
-            keep_every_second(d);
+        if (d->count == CURVE_MOST_DOTS) {
+            d->count /= 2;
+            for (int j = 0; j < d->count; j++)
+                d->dot[j] = d->dot[2 * j + 1];
+            d->stride *= 2;
+        }
         int64_t number = (d->count + 1) * d->stride;
         const struct trial *t = number <= o->last_number ? model_trial_numbered(m, number) : NULL;
         if (!t)
@@ -65,21 +61,6 @@ static double step_x(const struct best_step *s, enum curve_axis axis, double cre
     return axis == CURVE_TRIALS    ? (double)s->number
            : axis == CURVE_RUNNING ? s->elapsed_s
                                    : s->finished - created;
-}
-
-static void take_points(struct curve_run *run, const struct curve *c,
-                        const struct session_record *record, enum curve_axis axis, double per_flops)
-{
-    double x = 0;
-    run->point = mem_alloc((size_t)c->count * sizeof *run->point);
-    for (int i = 0; i < c->count; i++) {
-        if (!(c->step[i].seconds > 0))
-            continue;
-        x = fmax(x, step_x(&c->step[i], axis, record->created)); // clocks may be set back
-        double y = record->flop / c->step[i].seconds * per_flops;
-        run->point[run->count++] = (struct plot_point){x, y};
-    }
-    run->end = x;
 }
 
 static bool is_running(pid_t runner, enum session_state state)
@@ -153,20 +134,20 @@ static double roof_of(const struct opened *o, double per_flops)
     return seconds > 0 ? o->record.flop / seconds * per_flops : 0;
 }
 
-static void take_baseline(struct curve_runs *r, const struct opened *o)
-{
-    const struct baseline_record *b = baselines_fastest(&o->baselines);
-    if (!b)
-        return;
-    r->baseline = o->record.flop / baseline_seconds(b) * r->per_flops;
-    r->baseline_name = b->name;
-}
-
 static void add_run(struct curve_runs *r, struct curve_run run, const struct curve *c,
                     const struct session_record *record, enum curve_axis axis, double per_flops,
                     double end)
 {
-    take_points(&run, c, record, axis, per_flops);
+    double x = 0;
+    run.point = mem_alloc((size_t)c->count * sizeof *run.point);
+    for (int i = 0; i < c->count; i++) {
+        if (!(c->step[i].seconds > 0))
+            continue;
+        x = fmax(x, step_x(&c->step[i], axis, record->created)); // clocks may be set back
+        double y = record->flop / c->step[i].seconds * per_flops;
+        run.point[run.count++] = (struct plot_point){x, y};
+    }
+    run.end = x;
     run.end = fmax(run.end, end);
     if (record->best_seconds > 0)
         run.ranked = record->flop / record->best_seconds * per_flops;
@@ -187,7 +168,11 @@ void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_no
     if (!o->record.id)
         return;
     r->roof = roof_of(o, per_flops);
-    take_baseline(r, o);
+    const struct baseline_record *b = baselines_fastest(&o->baselines);
+    if (b) {
+        r->baseline = o->record.flop / baseline_seconds(b) * r->per_flops;
+        r->baseline_name = b->name;
+    }
     r->right = budget_of_open(m, axis);
     add_run(r, (struct curve_run){.id = o->record.id, .letter = letter_of_open(m)}, &o->curve,
             &o->record, axis, per_flops, end_of_open(m, unix_now, axis));
@@ -221,15 +206,6 @@ double curve_run_best(const struct curve_run *run)
 
 // --- their mean ---
 
-static void take_edges(struct curve_mean *m, double x, const struct spread *s, enum curve_band band)
-{
-    double low = band == CURVE_RANGE ? s->least : s->mean - s->deviation;
-    double high = band == CURVE_RANGE ? s->most : s->mean + s->deviation;
-    m->mean[m->count] = (struct plot_point){x, s->mean};
-    m->low[m->count] = (struct plot_point){x, low};
-    m->high[m->count++] = (struct plot_point){x, high};
-}
-
 void curve_mean_take(struct curve_mean *m, const struct curve_runs *r, enum curve_band band, int n)
 {
     *m = (struct curve_mean){0};
@@ -250,8 +226,16 @@ void curve_mean_take(struct curve_mean *m, const struct curve_runs *r, enum curv
     m->low = m->mean + n;
     m->high = m->low + n;
     for (int i = 0; i < n && i * step <= m->end; i++)
-        if (spread[i].most > 0)
-            take_edges(m, i * step, &spread[i], band);
+        if (spread[i].most > 0) {
+            double x = i * step;
+            double low =
+                band == CURVE_RANGE ? spread[i].least : spread[i].mean - spread[i].deviation;
+            double high =
+                band == CURVE_RANGE ? spread[i].most : spread[i].mean + spread[i].deviation;
+            m->mean[m->count] = (struct plot_point){x, spread[i].mean};
+            m->low[m->count] = (struct plot_point){x, low};
+            m->high[m->count++] = (struct plot_point){x, high};
+        }
     steps_spread(run, count, m->end, 0, &m->last, 1);
     free(spread);
 }
@@ -313,15 +297,6 @@ static void add_left_out(const struct curve_runs *r, struct str *out)
         str_printf(out, "%d marked are other %ss", count, words[kind]);
 }
 
-static void add_runs(const struct curve_runs *r, enum curve_band band, struct str *out)
-{
-    static const char *const bands[] = {"mean±std", "mean, least to most", "mean"};
-    if (r->count > 1)
-        str_printf(out, "%d runs", r->count);
-    if (r->alike > 1)
-        str_printf(out, "  %s", bands[band]);
-}
-
 static struct pane draw_frame(const struct pane *p, const struct curve_pane *state,
                               const struct curve_runs *r, bool focused)
 {
@@ -331,7 +306,12 @@ static struct pane draw_frame(const struct pane *p, const struct curve_pane *sta
         return *p;
     snprintf(title, sizeof title, "Best %s by %s%s", r->unit, axis_words[state->axis],
              state->zoomed ? ", not from 0" : "");
-    add_runs(r, state->band, &note);
+    enum curve_band band = state->band;
+    static const char *const bands[] = {"mean±std", "mean, least to most", "mean"};
+    if (r->count > 1)
+        str_printf(&note, "%d runs", r->count);
+    if (r->alike > 1)
+        str_printf(&note, "  %s", bands[band]);
     add_left_out(r, &note);
     if (text_columns(title) + text_columns(str_text(&note)) + FRAME_WORDS > p->cols) {
         note.length = 0;
@@ -372,39 +352,6 @@ static bool differs_from_race(const struct curve_run *run)
     return measured > 0 && run->ranked > 0 && fabs(run->ranked / measured - 1) > RACE_OFF;
 }
 
-static void add_run_entry(struct legend *l, const struct curve_runs *r, int i)
-{
-    struct entry e = {.style = run_style(&r->run[i]), .letter = r->run[i].letter};
-    if (i == 0)
-        snprintf(e.name, sizeof e.name, "this session");
-    else
-        snprintf(e.name, sizeof e.name, "session %lld", (long long)r->run[i].id);
-    if (curve_run_best(&r->run[i]) > 0)
-        print_speed(e.value, curve_run_best(&r->run[i]), r->best);
-    else
-        snprintf(e.value, sizeof e.value, "-");
-    if (differs_from_race(&r->run[i]))
-        snprintf(e.more, sizeof e.more, " measured");
-    add_entry(l, e);
-}
-
-static void add_mean_entries(struct legend *l, const struct pane *p, const struct curve_runs *r,
-                             const struct curve_mean *m, enum curve_band band)
-{
-    struct entry e = {.style = STYLE_STRONG, .letter = 'M'};
-    char off[16];
-    snprintf(e.name, sizeof e.name, "mean of %d", r->alike);
-    print_speed(e.value, m->last.mean, r->best);
-    print_speed(off, m->last.deviation, r->best);
-    snprintf(e.more, sizeof e.more, " %s%s", plus_minus(p), off);
-    add_entry(l, e);
-    if (band == CURVE_NO_BAND)
-        return;
-    struct entry b = {.style = STYLE_BAND, .letter = ':'};
-    snprintf(b.name, sizeof b.name, band == CURVE_RANGE ? "least to most" : "std");
-    add_entry(l, b);
-}
-
 static void add_level_entry(struct legend *l, const struct curve_runs *r, const char *name,
                             double speed)
 {
@@ -419,10 +366,34 @@ static struct legend make_legend(const struct pane *p, const struct curve_runs *
                                  const struct curve_mean *mean, enum curve_band band, int most)
 {
     struct legend l = {0};
-    for (int i = 0; i < r->count && i < most; i++)
-        add_run_entry(&l, r, i);
-    if (mean && mean->count)
-        add_mean_entries(&l, p, r, mean, band);
+    for (int i = 0; i < r->count && i < most; i++) {
+        struct entry e = {.style = run_style(&r->run[i]), .letter = r->run[i].letter};
+        if (i == 0)
+            snprintf(e.name, sizeof e.name, "this session");
+        else
+            snprintf(e.name, sizeof e.name, "session %lld", (long long)r->run[i].id);
+        if (curve_run_best(&r->run[i]) > 0)
+            print_speed(e.value, curve_run_best(&r->run[i]), r->best);
+        else
+            snprintf(e.value, sizeof e.value, "-");
+        if (differs_from_race(&r->run[i]))
+            snprintf(e.more, sizeof e.more, " measured");
+        add_entry(&l, e);
+    }
+    if (mean && mean->count) {
+        struct entry e = {.style = STYLE_STRONG, .letter = 'M'};
+        char off[16];
+        snprintf(e.name, sizeof e.name, "mean of %d", r->alike);
+        print_speed(e.value, mean->last.mean, r->best);
+        print_speed(off, mean->last.deviation, r->best);
+        snprintf(e.more, sizeof e.more, " %s%s", plus_minus(p), off);
+        add_entry(&l, e);
+        if (band != CURVE_NO_BAND) {
+            struct entry b = {.style = STYLE_BAND, .letter = ':'};
+            snprintf(b.name, sizeof b.name, band == CURVE_RANGE ? "least to most" : "std");
+            add_entry(&l, b);
+        }
+    }
     if (r->roof > 0)
         add_level_entry(&l, r, "fastest recorded", r->roof);
     if (r->baseline > 0)
@@ -451,20 +422,6 @@ static bool find_place(const struct plot *plot, const struct legend *l, int *row
     return false;
 }
 
-static void draw_legend_at(const struct pane *p, const struct legend *l, int row, int col)
-{
-    struct pane under = pane_part(p, row, col - 1, l->count, legend_cols(l) + 2);
-    pane_fill(&under, STYLE_TEXT, ' ');
-    for (int i = 0; i < l->count; i++) {
-        const struct entry *e = &l->entry[i];
-        int value_end = col + 4 + l->name + l->value;
-        pane_glyph(p, row + i, col, e->style, (unsigned char)e->letter);
-        pane_text(p, row + i, col + 2, STYLE_TEXT, e->name);
-        pane_text_right(p, row + i, value_end, STYLE_TEXT, e->value);
-        pane_text(p, row + i, value_end, STYLE_TEXT, e->more);
-    }
-}
-
 // All of it, else without the band and with as many runs as there is room for, else without the
 // mean.
 static void draw_legend(const struct pane *p, const struct plot *plot, const struct curve_runs *r,
@@ -475,28 +432,22 @@ static void draw_legend(const struct pane *p, const struct plot *plot, const str
                                       most > r->count ? band : CURVE_NO_BAND, most > 0 ? most : 1);
         int row, col;
         if (find_place(plot, &l, &row, &col)) {
-            draw_legend_at(p, &l, row, col);
+            struct pane under = pane_part(p, row, col - 1, l.count, legend_cols(&l) + 2);
+            pane_fill(&under, STYLE_TEXT, ' ');
+            for (int i = 0; i < l.count; i++) {
+                const struct entry *e = &l.entry[i];
+                int value_end = col + 4 + l.name + l.value;
+                pane_glyph(p, row + i, col, e->style, (unsigned char)e->letter);
+                pane_text(p, row + i, col + 2, STYLE_TEXT, e->name);
+                pane_text_right(p, row + i, value_end, STYLE_TEXT, e->value);
+                pane_text(p, row + i, value_end, STYLE_TEXT, e->more);
+            }
             return;
         }
     }
 }
 
 // --- plot ---
-
-// What is written at the x axis; "": nothing.
-static void name_axis(char out[40], const struct session_record *record, enum curve_axis axis)
-{
-    char text[32];
-    out[0] = '\0';
-    if (axis == CURVE_WALL)
-        snprintf(out, 40, "with pauses");
-    else if (axis == CURVE_RUNNING && record->budget_seconds > 0)
-        snprintf(out, 40, "of %s", text_duration(record->budget_seconds, text));
-    else if (axis == CURVE_TRIALS && record->budget_trials > 0)
-        snprintf(out, 40, "of %lld trials", (long long)record->budget_trials);
-    else if (axis == CURVE_TRIALS)
-        snprintf(out, 40, "trials");
-}
 
 static double zoom_from(const struct curve_runs *r)
 {
@@ -583,7 +534,18 @@ static void draw_plot(const struct pane *room, const struct curve_pane *state,
     struct plot plot;
     struct curve_mean mean;
     plot_init(&plot, room->screen->charset, room->rows, room->cols);
-    name_axis(name, record, state->axis);
+    // What is written at the x axis; "": nothing.
+    enum curve_axis axis = state->axis;
+    char text[32];
+    name[0] = '\0';
+    if (axis == CURVE_WALL)
+        snprintf(name, 40, "with pauses");
+    else if (axis == CURVE_RUNNING && record->budget_seconds > 0)
+        snprintf(name, 40, "of %s", text_duration(record->budget_seconds, text));
+    else if (axis == CURVE_TRIALS && record->budget_trials > 0)
+        snprintf(name, 40, "of %lld trials", (long long)record->budget_trials);
+    else if (axis == CURVE_TRIALS)
+        snprintf(name, 40, "trials");
     // The grid of the mean: about as fine as dots.
     curve_mean_take(&mean, r, state->band, 2 * room->cols);
     int lines = r->count + (mean.count > 0);

@@ -2,8 +2,8 @@
 
 #include "app.h"
 #include "report/text.h"
-#include "trial_text.h"
 #include "screen.h"
+#include "trial_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -44,13 +44,6 @@ static void add_wrapped(struct writer *w, enum style style, const char *text)
 
 // --- what became of it ---
 
-static void add_failure(struct writer *w, const struct trial *t)
-{
-    add_line(w, trial_style(&w->app->model, t), "%s%s%s", trial_word(&w->app->model, t),
-             t->phase[0] ? " in phase " : "", t->phase);
-    add_wrapped(w, STYLE_TEXT, t->reason);
-}
-
 // "43.69 TFLOPS  0.393 ms"
 static void add_seconds(const struct model *m, double seconds, struct str *out)
 {
@@ -68,51 +61,45 @@ static void add_measured(const struct model *m, const struct trial *t, struct st
         str_printf(out, " ±%.1f %%", 50 * t->spread); // half of the range
 }
 
-// What it is ranked by.
-static void add_speed(struct writer *w, const struct trial *t)
-{
-    struct model *m = &w->app->model;
-    double best = m->open.record.best_seconds, own = trial_rank(t).seconds;
-    struct str text = {0};
-    if (trial_shows_race(t)) {
-        str_add(&text, "race      ");
-        add_seconds(m, t->race_seconds, &text);
-    } else {
-        add_measured(m, t, &text);
-    }
-    str_printf(&text, "  %s", trial_word(m, t));
-    if (best > 0 && own > 0 && t->ask != m->open.record.best_ask)
-        str_printf(&text, "  vs best %+.1f %%", 100 * (best / own - 1));
-    add_line(w, trial_style(m, t), "%s", str_text(&text));
-    str_finish(&text);
-}
-
-static void add_race(struct writer *w, const struct trial *t)
-{
-    const struct model *m = &w->app->model;
-    struct str text = {0};
-    if (trial_shows_race(t)) {
-        str_add(&text, "measured  ");
-        add_measured(m, t, &text);
-    } else {
-        str_add(&text, "race      ");
-        add_seconds(m, t->race_seconds, &text);
-        str_add(&text, "  NOT verified");
-    }
-    add_line(w, t->race_verified ? STYLE_TEXT : STYLE_BAD, "%s", str_text(&text));
-    str_finish(&text);
-}
-
 static void add_result(struct writer *w, const struct trial *t)
 {
-    if (t->told == 0 || t->outcome != OUTCOME_OK)
-        add_failure(w, t);
-    else
-        add_speed(w, t);
+    if (t->told == 0 || t->outcome != OUTCOME_OK) {
+        add_line(w, trial_style(&w->app->model, t), "%s%s%s", trial_word(&w->app->model, t),
+                 t->phase[0] ? " in phase " : "", t->phase);
+        add_wrapped(w, STYLE_TEXT, t->reason);
+    } else {
+        // What it is ranked by.
+        struct model *m = &w->app->model;
+        double best = m->open.record.best_seconds, own = trial_rank(t).seconds;
+        struct str text = {0};
+        if (trial_shows_race(t)) {
+            str_add(&text, "race      ");
+            add_seconds(m, t->race_seconds, &text);
+        } else {
+            add_measured(m, t, &text);
+        }
+        str_printf(&text, "  %s", trial_word(m, t));
+        if (best > 0 && own > 0 && t->ask != m->open.record.best_ask)
+            str_printf(&text, "  vs best %+.1f %%", 100 * (best / own - 1));
+        add_line(w, trial_style(m, t), "%s", str_text(&text));
+        str_finish(&text);
+    }
     if (t->early_stopped)
         add_line(w, STYLE_WARN, "stopped early: it could not be the best");
-    if (t->raced)
-        add_race(w, t);
+    if (t->raced) {
+        const struct model *m = &w->app->model;
+        struct str text = {0};
+        if (trial_shows_race(t)) {
+            str_add(&text, "measured  ");
+            add_measured(m, t, &text);
+        } else {
+            str_add(&text, "race      ");
+            add_seconds(m, t->race_seconds, &text);
+            str_add(&text, "  NOT verified");
+        }
+        add_line(w, t->race_verified ? STYLE_TEXT : STYLE_BAD, "%s", str_text(&text));
+        str_finish(&text);
+    }
 }
 
 // --- its configuration ---
@@ -258,21 +245,6 @@ static void add_neighbours(struct writer *w, const struct neighbours *n, const s
 
 // --- what the driver says of its kernel ---
 
-static void add_statistics(struct writer *w, const struct trial *t)
-{
-    struct str text = {0};
-    for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
-        if (!isnan(t->statistic[k])) {
-            str_printf(&text, "%s%s ", text.length ? "  " : "",
-                       statistic_kind_name((enum statistic_kind)k));
-            str_add_real(&text, t->statistic[k]);
-        }
-    bool spills = t->statistic[STATISTIC_SPILLS] > 0;
-    if (text.length)
-        add_line(w, spills ? STYLE_WARN : STYLE_TEXT, "%s", str_text(&text));
-    str_finish(&text);
-}
-
 // --- where its time went ---
 
 static void add_time(struct str *out, const char *name, double seconds)
@@ -324,7 +296,17 @@ void detail_pane_draw(struct app *app, struct detail_pane *state, const struct p
     add_config(&w, &t);
     add_origin(&w, &t);
     add_neighbours(&w, &state->counted, &t);
-    add_statistics(&w, &t);
+    struct str text = {0};
+    for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
+        if (!isnan(t.statistic[k])) {
+            str_printf(&text, "%s%s ", text.length ? "  " : "",
+                       statistic_kind_name((enum statistic_kind)k));
+            str_add_real(&text, t.statistic[k]);
+        }
+    bool spills = t.statistic[STATISTIC_SPILLS] > 0;
+    if (text.length)
+        add_line(&w, spills ? STYLE_WARN : STYLE_TEXT, "%s", str_text(&text));
+    str_finish(&text);
     if (t.clocks[0])
         add_wrapped(&w, t.is_unsteady ? STYLE_WARN : STYLE_TEXT, t.clocks);
     add_times(&w, &t);

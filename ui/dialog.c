@@ -254,43 +254,6 @@ static int draw_choice(const struct dialog *d, const struct field *f, const stru
     return row;
 }
 
-static int label_width(const struct dialog *d)
-{
-    int width = 0;
-    for (int i = 0; i < d->fields; i++) {
-        int columns = text_columns(d->field[i].label);
-        width = d->field[i].kind != FIELD_CHECK && columns > width ? columns : width;
-    }
-    return width + 2;
-}
-
-// Returns the row after it.
-static int draw_field(struct dialog *d, int i, const struct pane *p, int row, int labels)
-{
-    const struct field *f = &d->field[i];
-    bool focused = d->focus == i;
-    int last = row;
-    if (focused)
-        d->focus_row = row;
-    pane_text_cut(p, row, 0, f->kind == FIELD_CHECK ? p->cols : labels,
-                  focused ? STYLE_FOCUS : STYLE_TEXT, f->kind == FIELD_CHECK ? "" : f->label);
-    if (f->kind == FIELD_TEXT) {
-        int room = p->cols - labels - 2;
-        pane_text(p, row, labels, STYLE_FRAME, "[");
-        pane_text(p, row, labels + 1 + room, STYLE_FRAME, "]");
-        const struct pane inside = pane_part(p, row, labels + 1, 1, room);
-        line_draw(&f->line, &inside, focused);
-    } else if (f->kind == FIELD_CHOICE) {
-        last = draw_choice(d, f, p, row, labels);
-    } else {
-        int col = pane_text(p, row, labels, STYLE_TEXT, f->on ? "[x] " : "[ ] ");
-        pane_text(p, row, col, focused ? STYLE_FOCUS : STYLE_TEXT, f->label);
-    }
-    if (focused && f->kind != FIELD_TEXT)
-        pane_cursor(p, row, labels + 1);
-    return last + 1;
-}
-
 static int count_lines(const char *text)
 {
     int n = 0;
@@ -344,11 +307,40 @@ static int draw_command(const struct dialog *d, const struct pane *p, int row)
 // From row `row` on, which may be above the pane; returns the row after the last.
 static int draw_content(struct dialog *d, const struct pane *p, int row)
 {
-    int labels = label_width(d);
+    int width = 0;
+    for (int i = 0; i < d->fields; i++) {
+        int columns = text_columns(d->field[i].label);
+        width = d->field[i].kind != FIELD_CHECK && columns > width ? columns : width;
+    }
+    int labels = width + 2;
     row = pane_wrapped(p, row, 0, p->cols, STYLE_TEXT, str_text(&d->lines));
     for (int i = 0; i < d->fields; i++)
-        if (is_seen(d, &d->field[i]))
-            row = draw_field(d, i, p, row, labels);
+        if (is_seen(d, &d->field[i])) {
+            // Returns the row after it.
+            const struct field *f = &d->field[i];
+            bool focused = d->focus == i;
+            int last = row;
+            if (focused)
+                d->focus_row = row;
+            pane_text_cut(p, row, 0, f->kind == FIELD_CHECK ? p->cols : labels,
+                          focused ? STYLE_FOCUS : STYLE_TEXT,
+                          f->kind == FIELD_CHECK ? "" : f->label);
+            if (f->kind == FIELD_TEXT) {
+                int room = p->cols - labels - 2;
+                pane_text(p, row, labels, STYLE_FRAME, "[");
+                pane_text(p, row, labels + 1 + room, STYLE_FRAME, "]");
+                const struct pane inside = pane_part(p, row, labels + 1, 1, room);
+                line_draw(&f->line, &inside, focused);
+            } else if (f->kind == FIELD_CHOICE) {
+                last = draw_choice(d, f, p, row, labels);
+            } else {
+                int col = pane_text(p, row, labels, STYLE_TEXT, f->on ? "[x] " : "[ ] ");
+                pane_text(p, row, col, focused ? STYLE_FOCUS : STYLE_TEXT, f->label);
+            }
+            if (focused && f->kind != FIELD_TEXT)
+                pane_cursor(p, row, labels + 1);
+            row = last + 1;
+        }
     if (d->preview.length && d->preview_rows > 0)
         row = draw_lines(p, row + 1, STYLE_DIM, str_text(&d->preview), d->preview_rows);
     row += d->fields || d->preview.length || d->lines.length;
@@ -399,16 +391,6 @@ static bool accept(struct app *app, struct dialog *d)
         return true;
     app_command(app, d->words);
     return false;
-}
-
-static bool press(struct app *app, struct dialog *d)
-{
-    int button = d->focus - d->fields;
-    if (button == BUTTON_COPY && !d->complaint)
-        app_copy(app, d->command);
-    if (button == BUTTON_COPY)
-        return true;
-    return button != BUTTON_CANCEL && accept(app, d);
 }
 
 static void move_focus(struct dialog *d, int by)
@@ -475,8 +457,14 @@ bool dialog_key(struct app *app, struct dialog *d, int32_t key)
     if (d->focus < d->fields && field_key(app, d, key))
         return true;
     bool on_buttons = d->focus >= d->fields;
-    if (key == KEY_IS_ENTER && on_buttons)
-        return press(app, d);
+    if (key == KEY_IS_ENTER && on_buttons) {
+        int button = d->focus - d->fields;
+        if (button == BUTTON_COPY && !d->complaint)
+            app_copy(app, d->command);
+        if (button == BUTTON_COPY)
+            return true;
+        return button != BUTTON_CANCEL && accept(app, d);
+    }
     if (key == 'y' && on_buttons && !d->complaint)
         app_copy(app, d->command);
     else if (key == KEY_IS_ENTER && d->fields == 1)

@@ -140,16 +140,6 @@ static char *spec_of(const struct dialog *d)
     return spec;
 }
 
-// Options that nobody sees are not those of another strategy.
-static void forget_other_options(struct dialog *d)
-{
-    char *spec = spec_of(d), *canonical = strategy_canonical(spec, NULL);
-    if (!canonical)
-        dialog_set_text(d, "options", "");
-    free(spec);
-    free(canonical);
-}
-
 // The options there are, with what they are now if nothing is said.
 static void preview_strategy(struct app *app, struct dialog *d, void *context)
 {
@@ -157,7 +147,12 @@ static void preview_strategy(struct app *app, struct dialog *d, void *context)
     (void)context;
     struct str text = {0}, value = {0};
     if (dialog_is_folded(d)) {
-        forget_other_options(d);
+        // Options that nobody sees are not those of another strategy.
+        char *spec = spec_of(d), *canonical = strategy_canonical(spec, NULL);
+        if (!canonical)
+            dialog_set_text(d, "options", "");
+        free(spec);
+        free(canonical);
         dialog_set_preview(d, "");
         return;
     }
@@ -302,31 +297,6 @@ static size_t numbered_stem(const char *name)
     return length > 1 && name[length - 1] >= '1' && name[length - 1] <= '9' ? length - 1 : 0;
 }
 
-// "Spaces: bmm bmm1-3 gemm": rows are few, so presets numbered from 1 on are told by their ends.
-static void add_presets(struct dialog *d)
-{
-    int count;
-    char **name = script_presets(&count);
-    struct str line = {0};
-    str_add(&line, "Spaces:");
-    for (int i = 0; i < count; i++) {
-        size_t stem = numbered_stem(name[i]);
-        int last = i;
-        while (stem && name[i][stem] == '1' && last + 1 < count &&
-               numbered_stem(name[last + 1]) == stem && !strncmp(name[i], name[last + 1], stem))
-            last++;
-        str_printf(&line, " %s", name[i]);
-        if (last > i)
-            str_printf(&line, "-%s", name[last] + stem);
-        i = last;
-    }
-    dialog_add_line(d, str_text(&line));
-    str_finish(&line);
-    for (int i = 0; i < count; i++)
-        free(name[i]);
-    free(name);
-}
-
 // The name of a preset that ships, else the file.
 static char *space_of(const struct session_record *r)
 {
@@ -368,8 +338,30 @@ void open_new_session(struct app *app, bool changed)
     struct offer *o = offer_like(app, changed);
     bool like = r->id && !app->model.open.recording;
     struct dialog *d = dialog_create("New session", "Start", new_words, o, offer_destroy);
-    if (!changed)
-        add_presets(d);
+    if (!changed) {
+        // "Spaces: bmm bmm1-3 gemm": rows are few, so presets numbered from 1 on are told by their
+        // ends.
+        int count;
+        char **name = script_presets(&count);
+        struct str line = {0};
+        str_add(&line, "Spaces:");
+        for (int i = 0; i < count; i++) {
+            size_t stem = numbered_stem(name[i]);
+            int last = i;
+            while (stem && name[i][stem] == '1' && last + 1 < count &&
+                   numbered_stem(name[last + 1]) == stem && !strncmp(name[i], name[last + 1], stem))
+                last++;
+            str_printf(&line, " %s", name[i]);
+            if (last > i)
+                str_printf(&line, "-%s", name[last] + stem);
+            i = last;
+        }
+        dialog_add_line(d, str_text(&line));
+        str_finish(&line);
+        for (int i = 0; i < count; i++)
+            free(name[i]);
+        free(name);
+    }
     if (!o->source)
         dialog_warn_of_others(app, d, NULL, 0);
     dialog_add_text(d, "space", "Space: preset or file", o->space);

@@ -104,17 +104,6 @@ static bool fail_here(struct parser *p, const char *what)
 
 // --- tokens ---
 
-static enum token read_quoted(struct parser *p)
-{
-    const char *c = p->at + 1;
-    for (; *c && *c != '"'; c++) {
-        c += *c == '\\' && (c[1] == '"' || c[1] == '\\');
-        str_add_char(&p->word, *c);
-    }
-    p->next = c + (*c == '"');
-    return *c ? TOKEN_QUOTED : TOKEN_BAD;
-}
-
 static enum token read_op(struct parser *p)
 {
     size_t length = op_read(p->at, &p->op);
@@ -129,7 +118,15 @@ static enum token read_token(struct parser *p, const char *signs)
     case '\0': p->next = p->at; return TOKEN_END;
     case '(': return TOKEN_OPEN;
     case ')': return TOKEN_CLOSE;
-    case '"': return read_quoted(p);
+    case '"': {
+        const char *c = p->at + 1;
+        for (; *c && *c != '"'; c++) {
+            c += *c == '\\' && (c[1] == '"' || c[1] == '\\');
+            str_add_char(&p->word, *c);
+        }
+        p->next = c + (*c == '"');
+        return *c ? TOKEN_QUOTED : TOKEN_BAD;
+    }
     default: break;
     }
     if (length == 0)

@@ -85,14 +85,6 @@ static const char *name_at(const void *context, size_t i)
     return i < params ? space->param[i].name : filter_fields[i - params];
 }
 
-static bool fail_unknown(const struct space *space, const char *typed, struct err *e)
-{
-    size_t names = FIELD_PARAM + (space ? (size_t)space->param_count : 0);
-    const char *meant = str_suggest(typed, names, name_at, space);
-    return meant ? err_set(e, "unknown name '%s' (did you mean '%s'?)", typed, meant)
-                 : err_set(e, "unknown name '%s'", typed);
-}
-
 // The one name that fits best among `count`, from `first` on: its index; -1: none does; -2 and `e`:
 // several do equally well.
 static int find_name(const struct space *space, int first, int count, const char *typed,
@@ -153,8 +145,12 @@ static bool term_set_name(struct term *t, const struct space *space, const char 
     int found = length > 0 ? find_best_name(space, has_dot, name, length, e) : -1;
     if (found == -2)
         return false;
-    if (found == -1)
-        return fail_unknown(space, name, e);
+    if (found == -1) {
+        size_t names = FIELD_PARAM + (space ? (size_t)space->param_count : 0);
+        const char *meant = str_suggest(name, names, name_at, space);
+        return meant ? err_set(e, "unknown name '%s' (did you mean '%s'?)", name, meant)
+                     : err_set(e, "unknown name '%s'", name);
+    }
     int params = space ? space->param_count : 0;
     if (found >= params) {
         t->field = (enum term_field)(found - params);
@@ -297,32 +293,29 @@ static bool read_list(const struct param *p, const char *text, int32_t *slot)
     return (!*text || str_equal(text, "]")) && param_valid(p, slot);
 }
 
-static bool set_list(struct term *t, struct err *e)
-{
-    t->op = op_of_texts(t->op);
-    if (t->op == TERM_CONTAINS)
-        return true;
-    if (t->op > TERM_UNEQUAL)
-        return err_set(e, "lists are compared with =, !=, : or ~; %s[1] is the first part",
-                       t->param->name);
-    if (read_list(t->param, t->value, t->slot))
-        return true;
-    struct str example = {0};
-    int32_t first[PARAM_MAX_WIDTH];
-    param_value(t->param, 0, first);
-    value_add_text(t->param, first, &example);
-    err_set(e, "it is never '%s', but '%s' for example", t->value, str_text(&example));
-    str_finish(&example);
-    return false;
-}
-
 static bool term_set_value(struct term *t, enum term_op op, const char *value, struct err *e)
 {
     t->op = op;
     t->value = mem_strdup(value);
     switch (term_sort(t)) {
     case SORT_NUMBER: return set_number(t, e);
-    case SORT_LIST: return set_list(t, e);
+    case SORT_LIST: {
+        t->op = op_of_texts(t->op);
+        if (t->op == TERM_CONTAINS)
+            return true;
+        if (t->op > TERM_UNEQUAL)
+            return err_set(e, "lists are compared with =, !=, : or ~; %s[1] is the first part",
+                           t->param->name);
+        if (read_list(t->param, t->value, t->slot))
+            return true;
+        struct str example = {0};
+        int32_t first[PARAM_MAX_WIDTH];
+        param_value(t->param, 0, first);
+        value_add_text(t->param, first, &example);
+        err_set(e, "it is never '%s', but '%s' for example", t->value, str_text(&example));
+        str_finish(&example);
+        return false;
+    }
     case SORT_TEXT:
         t->op = op_of_texts(op);
         return t->op <= TERM_UNEQUAL || t->op == TERM_CONTAINS ||
@@ -332,12 +325,6 @@ static bool term_set_value(struct term *t, enum term_op op, const char *value, s
     struct values values = term_values(t);
     t->holds = mem_zero((size_t)values.count, 1);
     return values.number ? set_listed_numbers(t, &values, e) : set_words(t, &values, e);
-}
-
-static void term_finish(struct term *t)
-{
-    free(t->value);
-    free(t->holds);
 }
 
 // NaN: the trial has none.
@@ -364,41 +351,6 @@ static double field_number(const struct term *t, const struct trial *trial,
     }
 }
 
-static bool parent_holds(const struct term *t, const struct trial *trial)
-{
-    bool any = false, all = true;
-    for (int i = 0; trial->has_origin && i < SPACE_MAX_PARAMS; i++) {
-        if (trial->origin[i] == 0)
-            continue;
-        bool holds = op_compare(t->op, (double)trial->origin[i], t->number, 0);
-        any |= holds;
-        all &= holds;
-    }
-    return any && (all || t->op != TERM_UNEQUAL);
-}
-
-static bool set_holds(const struct term *t, const struct trial *trial)
-{
-    if (t->field == FIELD_PARAM) {
-        if (!trial->has_config)
-            return false;
-        int slot = t->param->offset + (t->part > 0 ? t->part - 1 : 0);
-        return t->holds[trial->config.slot[slot]];
-    }
-    if (trial->told == 0)
-        return false;
-    return t->holds[t->field == FIELD_OUTCOME ? (int)trial->outcome : trial->early_stopped];
-}
-
-static bool text_holds(const struct term *t, const char *text)
-{
-    if (!*text)
-        return false;
-    if (t->op == TERM_CONTAINS)
-        return op_contains(text, t->value);
-    return (strcasecmp(text, t->value) == 0) == (t->op == TERM_EQUAL);
-}
-
 static bool list_holds(const struct term *t, const int32_t *v)
 {
     size_t size = (size_t)t->param->width * sizeof *v;
@@ -411,28 +363,6 @@ static bool list_holds(const struct term *t, const int32_t *v)
     return holds;
 }
 
-static bool term_holds(const struct term *t, const struct trial *trial,
-                       const struct filter_amounts *a)
-{
-    switch (term_sort(t)) {
-    case SORT_SET: return set_holds(t, trial);
-    case SORT_LIST:
-        return trial->has_config && list_holds(t, trial->config.slot + t->param->offset);
-    case SORT_TEXT: return text_holds(t, t->field == FIELD_REASON ? trial->reason : trial->phase);
-    default: break;
-    }
-    if (t->field == FIELD_PARENT)
-        return parent_holds(t, trial);
-    return op_compare(t->op, field_number(t, trial, a), t->number, t->tolerance);
-}
-
-static bool term_asks_rejected(const struct term *t)
-{
-    if (t->op == TERM_UNEQUAL)
-        return false;
-    return t->field == FIELD_REASON || (t->field == FIELD_OUTCOME && t->holds[OUTCOME_REJECTED]);
-}
-
 struct filter {
     const struct space *space;
     struct expression *expression;
@@ -441,21 +371,6 @@ struct filter {
     struct filter_amounts amounts;
 };
 
-// A name that no operator follows: only `early` may stand alone.
-static bool set_alone(struct term *t, const struct space *space, const char *name, struct err *e)
-{
-    enum outcome outcome;
-    if (!name)
-        return err_set(e, "a name belongs here, without quotes");
-    if (outcome_parse(name, &outcome))
-        return err_set(e, "'%s' is an outcome: outcome=%s", name, name);
-    if (!term_set_name(t, space, name, e))
-        return false;
-    if (t->field == FIELD_EARLY)
-        return term_set_value(t, TERM_EQUAL, "yes", e);
-    return err_set(e, "'%s' needs = != < <= > >= : or ~ and a value after it", name);
-}
-
 static bool add_term(void *context, const struct typed_term *typed, bool *wrong_value,
                      struct err *e)
 {
@@ -463,8 +378,19 @@ static bool add_term(void *context, const struct typed_term *typed, bool *wrong_
     MEM_GROW(f->term, f->count, f->capacity);
     struct term *t = &f->term[f->count++];
     *t = (struct term){0};
-    if (!typed->name || !typed->value)
-        return set_alone(t, f->space, typed->name, e);
+    if (!typed->name || !typed->value) {
+        // A name that no operator follows: only `early` may stand alone.
+        enum outcome outcome;
+        if (!typed->name)
+            return err_set(e, "a name belongs here, without quotes");
+        if (outcome_parse(typed->name, &outcome))
+            return err_set(e, "'%s' is an outcome: outcome=%s", typed->name, typed->name);
+        if (!term_set_name(t, f->space, typed->name, e))
+            return false;
+        if (t->field == FIELD_EARLY)
+            return term_set_value(t, TERM_EQUAL, "yes", e);
+        return err_set(e, "'%s' needs = != < <= > >= : or ~ and a value after it", typed->name);
+    }
     if (!term_set_name(t, f->space, typed->name, e))
         return false;
     *wrong_value = true;
@@ -490,8 +416,10 @@ void filter_destroy(struct filter *f)
 {
     if (!f)
         return;
-    for (int i = 0; i < f->count; i++)
-        term_finish(&f->term[i]);
+    for (int i = 0; i < f->count; i++) {
+        free(f->term[i].value);
+        free(f->term[i].holds);
+    }
     free(f->term);
     expression_destroy(f->expression);
     free(f);
@@ -501,7 +429,47 @@ static bool holds(const void *context, int number, const void *item)
 {
     const struct filter *f = context;
     const struct trial *t = item;
-    return term_holds(&f->term[number], t, &f->amounts);
+    switch (term_sort(&f->term[number])) {
+    case SORT_SET: {
+        if (f->term[number].field == FIELD_PARAM) {
+            if (!t->has_config)
+                return false;
+            int slot = f->term[number].param->offset +
+                       (f->term[number].part > 0 ? f->term[number].part - 1 : 0);
+            return f->term[number].holds[t->config.slot[slot]];
+        }
+        if (t->told == 0)
+            return false;
+        return f->term[number]
+            .holds[f->term[number].field == FIELD_OUTCOME ? (int)t->outcome : t->early_stopped];
+    }
+    case SORT_LIST:
+        return t->has_config &&
+               list_holds(&f->term[number], t->config.slot + f->term[number].param->offset);
+    case SORT_TEXT: {
+        const char *text = f->term[number].field == FIELD_REASON ? t->reason : t->phase;
+        if (!*text)
+            return false;
+        if (f->term[number].op == TERM_CONTAINS)
+            return op_contains(text, f->term[number].value);
+        return (strcasecmp(text, f->term[number].value) == 0) == (f->term[number].op == TERM_EQUAL);
+    }
+    default: break;
+    }
+    if (f->term[number].field == FIELD_PARENT) {
+        bool any = false, all = true;
+        for (int i = 0; t->has_origin && i < SPACE_MAX_PARAMS; i++) {
+            if (t->origin[i] == 0)
+                continue;
+            bool holds =
+                op_compare(f->term[number].op, (double)t->origin[i], f->term[number].number, 0);
+            any |= holds;
+            all &= holds;
+        }
+        return any && (all || f->term[number].op != TERM_UNEQUAL);
+    }
+    return op_compare(f->term[number].op, field_number(&f->term[number], t, &f->amounts),
+                      f->term[number].number, f->term[number].tolerance);
 }
 
 bool filter_accepts(const struct filter *f, const struct trial *t)
@@ -518,7 +486,10 @@ static bool asks_rejected(const void *context, int number, const void *item)
 {
     const struct filter *f = context;
     (void)item;
-    return term_asks_rejected(&f->term[number]);
+    if (f->term[number].op == TERM_UNEQUAL)
+        return false;
+    return f->term[number].field == FIELD_REASON ||
+           (f->term[number].field == FIELD_OUTCOME && f->term[number].holds[OUTCOME_REJECTED]);
 }
 
 bool filter_asks_rejected(const struct filter *f)

@@ -159,15 +159,6 @@ static void handle(int number, void (*handler)(int number), int flags)
         sigaction(number, &action, NULL);
 }
 
-// So that a stack that is used up can still be seen to.
-static void give_crashes_a_stack(void)
-{
-    static _Alignas(16) char stack[CRASH_STACK_BYTES];
-    stack_t wanted = {.ss_sp = stack, .ss_size = sizeof stack}, now;
-    if (sigaltstack(NULL, &now) == 0 && now.ss_flags & SS_DISABLE)
-        sigaltstack(&wanted, NULL);
-}
-
 static bool open_pipe(struct err *e)
 {
     if (pipe(told_pipe) != 0)
@@ -185,7 +176,11 @@ bool guard_begin(struct err *e)
         return err_set(e, "standard input is no terminal: %s", strerror(errno));
     if (!open_pipe(e))
         return false;
-    give_crashes_a_stack();
+    // So that a stack that is used up can still be seen to.
+    static _Alignas(16) char stack[CRASH_STACK_BYTES];
+    stack_t wanted = {.ss_sp = stack, .ss_size = sizeof stack}, now;
+    if (sigaltstack(NULL, &now) == 0 && now.ss_flags & SS_DISABLE)
+        sigaltstack(&wanted, NULL);
     for (size_t i = 0; i < COUNT(told); i++)
         handle(told[i], on_told, SA_RESTART);
     for (size_t i = 0; i < COUNT(crashes); i++)

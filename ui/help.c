@@ -32,24 +32,6 @@ static void add_actions(struct help *h, const struct app *app, enum action_group
     }
 }
 
-static void fill(struct help *h, const struct app *app)
-{
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        add(h, "", action_groups[group]);
-        add_actions(h, app, (enum action_group)group);
-    }
-    add(h, "", "Outcomes of trials");
-    add(h, "ok", "measured and verified");
-    add(h, "early", "ok, hopelessly slow: stopped early");
-    add(h, "rejected", "forbidden by a rule or a limit; no trial");
-    add(h, "compile", "the GLSL compiler refused it");
-    add(h, "driver", "the driver's compiler refused it");
-    add(h, "timeout", "it hung and was killed");
-    add(h, "crash", "its process died");
-    add(h, "lost", "the device was lost");
-    add(h, "wrong", "its result is not the reference's");
-}
-
 static void draw_line(const struct help *h, int i, const struct pane *p, int row)
 {
     if (h->line[i].keys[0]) {
@@ -60,28 +42,36 @@ static void draw_line(const struct help *h, int i, const struct pane *p, int row
     }
 }
 
-static void draw_columns(const struct help *h, struct app *app, const struct pane *p)
-{
-    int columns = p->cols >= 110 ? 2 : 1;
-    int room = p->rows * columns;
-    list_fit(&app->help_text, h->count, room);
-    int top = (int)app->help_text.top;
-    for (int i = 0; list_shows(&app->help_text, top + i); i++) {
-        int width = p->cols / columns;
-        struct pane column = pane_part(p, 0, i / p->rows * width, p->rows, width - 1);
-        draw_line(h, top + i, &column, i % p->rows);
-    }
-}
-
 void draw_help(struct app *app, const struct pane *whole)
 {
     struct help h = {0};
-    fill(&h, app);
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        add(&h, "", action_groups[group]);
+        add_actions(&h, app, (enum action_group)group);
+    }
+    add(&h, "", "Outcomes of trials");
+    add(&h, "ok", "measured and verified");
+    add(&h, "early", "ok, hopelessly slow: stopped early");
+    add(&h, "rejected", "forbidden by a rule or a limit; no trial");
+    add(&h, "compile", "the GLSL compiler refused it");
+    add(&h, "driver", "the driver's compiler refused it");
+    add(&h, "timeout", "it hung and was killed");
+    add(&h, "crash", "its process died");
+    add(&h, "lost", "the device was lost");
+    add(&h, "wrong", "its result is not the reference's");
     int margin_rows = whole->rows >= 20, margin_cols = whole->cols >= 60 ? 2 : 0;
     struct pane p = pane_part(whole, margin_rows, margin_cols, whole->rows - 2 * margin_rows,
                               whole->cols - 2 * margin_cols);
     pane_fill(&p, STYLE_TEXT, ' ');
     struct pane inside = pane_box(&p, "Help", "j k scroll, any other key closes", true);
     struct pane text = pane_part(&inside, 0, 1, inside.rows, inside.cols - 1);
-    draw_columns(&h, app, &text);
+    int columns = text.cols >= 110 ? 2 : 1;
+    int room = text.rows * columns;
+    list_fit(&app->help_text, h.count, room);
+    int top = (int)app->help_text.top;
+    for (int i = 0; list_shows(&app->help_text, top + i); i++) {
+        int width = text.cols / columns;
+        struct pane column = pane_part(&text, 0, i / text.rows * width, text.rows, width - 1);
+        draw_line(&h, top + i, &column, i % text.rows);
+    }
 }

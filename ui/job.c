@@ -142,51 +142,11 @@ static void add_bytes(struct str *out, const char *bytes, size_t length)
         str_add_char(out, bytes[i] ? bytes[i] : ' ');
 }
 
-// Keeps the end of what was said: the reason of a failure comes last.
-static void add_output(struct job_record *job, const char *bytes, size_t length)
-{
-    size_t most = job->whole ? JOB_MOST_ANSWER : MOST_OUTPUT;
-    add_bytes(&job->output, bytes, length);
-    if (job->output.length <= most)
-        return;
-    struct str kept = {0};
-    str_add(&kept, job->output.text + job->output.length - most / 2);
-    str_finish(&job->output);
-    job->output = kept;
-}
-
 static void tell_lines(struct jobs *j, struct job_record *run)
 {
     for (char *line; (line = take_line(&run->line)); free(line))
         if (j->on_line)
             j->on_line(j->context, run, line);
-}
-
-static bool read_output(struct jobs *j, struct job_record *job)
-{
-    char bytes[4096];
-    ssize_t got;
-    bool any = false;
-    while ((got = read_some(&job->child.stderr_fd, bytes, sizeof bytes)) > 0) {
-        add_output(job, bytes, (size_t)got);
-        if (job->is_run) {
-            add_bytes(&job->line, bytes, (size_t)got);
-            tell_lines(j, job);
-        }
-        any = true;
-    }
-    return any;
-}
-
-static void take_word(struct jobs *j, struct job_record *run, const char *line)
-{
-    int64_t id;
-    if (str_starts(line, "session ") && str_to_int(line + 8, 1, INT64_MAX, &id)) {
-        run->session = id;
-        if (j->on_session)
-            j->on_session(j->context, run);
-    }
-    run->detached |= str_equal(line, "detached");
 }
 
 static bool read_socket(struct jobs *j, struct job_record *job)
@@ -198,8 +158,15 @@ static bool read_socket(struct jobs *j, struct job_record *job)
         add_bytes(&job->said, bytes, (size_t)got);
         any = true;
     }
-    for (char *line; (line = take_line(&job->said)); free(line))
-        take_word(j, job, line);
+    for (char *line; (line = take_line(&job->said)); free(line)) {
+        int64_t id;
+        if (str_starts(line, "session ") && str_to_int(line + 8, 1, INT64_MAX, &id)) {
+            job->session = id;
+            if (j->on_session)
+                j->on_session(j->context, job);
+        }
+        job->detached |= str_equal(line, "detached");
+    }
     return any;
 }
 
@@ -221,30 +188,31 @@ static void remember(struct jobs *j, const struct job_record *run)
             .session = run->session, .detached = run->detached, .exit_code = run->exit_code};
 }
 
-// Takes job `i` out of the list first: whoever is told may start another.
-static void tell_end(struct jobs *j, int i)
-{
-    struct job_record job = j->job[i];
-    j->count--;
-    memmove(&j->job[i], &j->job[i + 1], (size_t)(j->count - i) * sizeof job);
-    remember(j, &job);
-    if (job.is_run && job.line.length) { // its last words need no newline
-        str_add_char(&job.line, '\n');
-        tell_lines(j, &job);
-    }
-    if (job.is_run && j->on_run_end)
-        j->on_run_end(j->context, &job);
-    if (!job.is_run && job.on_end)
-        job.on_end(job.context, &job);
-    forget(&job);
-}
-
 static bool step(struct jobs *j, struct job_record *job)
 {
     int status;
     bool ended =
         starter_reap(&job->child, &status); // first: then its last words are there to be read
-    bool any = read_output(j, job);
+    char bytes[4096];
+    ssize_t got;
+    bool any = false;
+    while ((got = read_some(&job->child.stderr_fd, bytes, sizeof bytes)) > 0) {
+        // Keeps the end of what was said: the reason of a failure comes last.
+        size_t length = (size_t)got;
+        size_t most = job->whole ? JOB_MOST_ANSWER : MOST_OUTPUT;
+        add_bytes(&job->output, bytes, length);
+        if (!(job->output.length <= most)) {
+            struct str kept = {0};
+            str_add(&kept, job->output.text + job->output.length - most / 2);
+            str_finish(&job->output);
+            job->output = kept;
+        }
+        if (job->is_run) {
+            add_bytes(&job->line, bytes, (size_t)got);
+            tell_lines(j, job);
+        }
+        any = true;
+    }
     any |= read_socket(j, job);
     if (ended) {
         job->ended = true;
@@ -259,9 +227,22 @@ bool jobs_step(struct jobs *j)
     for (int i = 0; i < j->count; i++)
         any |= step(j, &j->job[i]);
     for (int i = 0; i < j->count;)
-        if (j->job[i].ended)
-            tell_end(j, i);
-        else
+        if (j->job[i].ended) {
+            // Takes job `i` out of the list first: whoever is told may start another.
+            struct job_record job = j->job[i];
+            j->count--;
+            memmove(&j->job[i], &j->job[i + 1], (size_t)(j->count - i) * sizeof job);
+            remember(j, &job);
+            if (job.is_run && job.line.length) { // its last words need no newline
+                str_add_char(&job.line, '\n');
+                tell_lines(j, &job);
+            }
+            if (job.is_run && j->on_run_end)
+                j->on_run_end(j->context, &job);
+            if (!job.is_run && job.on_end)
+                job.on_end(job.context, &job);
+            forget(&job);
+        } else
             i++;
     return any;
 }
@@ -295,20 +276,17 @@ void jobs_move(struct jobs *to, struct jobs *from)
 
 // --- leaving ---
 
-// SIGUSR1 ends a program that does not expect it yet, so it waits for the session's number.
-static void leave_run(struct job_record *run, bool let_go)
-{
-    if (run->asked || (let_go && !run->session))
-        return;
-    run->asked = true;
-    starter_signal(run->child.pid, let_go ? SIGUSR1 : SIGTERM);
-}
-
 void jobs_leave(struct jobs *j, bool let_go)
 {
     for (int i = 0; i < j->count; i++)
-        if (is_ours(&j->job[i]) && j->job[i].child.pid > 0)
-            leave_run(&j->job[i], let_go);
+        if (is_ours(&j->job[i]) && j->job[i].child.pid > 0) {
+            // SIGUSR1 ends a program that does not expect it yet, so it waits for the session's
+            // number.
+            if (!j->job[i].asked && (!let_go || j->job[i].session)) {
+                j->job[i].asked = true;
+                starter_signal(j->job[i].child.pid, let_go ? SIGUSR1 : SIGTERM);
+            }
+        }
 }
 
 bool jobs_are_gone(const struct jobs *j)

@@ -135,13 +135,6 @@ static const struct {
 };
 enum { KEY_NAMES = sizeof key_names / sizeof *key_names };
 
-static int32_t parse_f_key(const char *name)
-{
-    int64_t n;
-    bool is_one = (name[0] == 'F' || name[0] == 'f') && str_to_int(name + 1, 1, 12, &n);
-    return is_one ? KEY_IS_F1 + (int32_t)n - 1 : KEY_IS_NONE;
-}
-
 int32_t key_parse(const char *name)
 {
     for (int i = 0; i < KEY_NAMES; i++)
@@ -152,7 +145,9 @@ int32_t key_parse(const char *name)
         return name[5] - 'a' + 1;
     if (length == 1 && name[0] > ' ' && name[0] < 127)
         return name[0];
-    return parse_f_key(name);
+    int64_t n;
+    bool is_one = (name[0] == 'F' || name[0] == 'f') && str_to_int(name + 1, 1, 12, &n);
+    return is_one ? KEY_IS_F1 + (int32_t)n - 1 : KEY_IS_NONE;
 }
 
 const char *key_label(int32_t key, char out[16])

@@ -75,27 +75,6 @@ static int prefix_places(int count)
     return places;
 }
 
-static uint64_t order_value(const int32_t *item, int count)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < count; i++) {
-        int smaller = 0;
-        for (int k = i + 1; k < count; k++)
-            smaller += item[k] < item[i];
-        value = value * (uint64_t)(count - i) + (uint64_t)smaller;
-    }
-    return value;
-}
-
-// The least of the range with `value`: 0, 1, 2, 3, 4, 6, 8, 12, ..
-static uint64_t told_from(double value)
-{
-    if (value < 1)
-        return 0;
-    uint64_t power = UINT64_C(1) << (int)fmin(log2(value), 62);
-    return power > 1 && value >= 1.5 * (double)power ? power + power / 2 : power;
-}
-
 // Where that range ends.
 static uint64_t told_to(uint64_t from)
 {
@@ -110,12 +89,28 @@ bool axis_has_value(const struct axis *a, const double *told)
 
 static uint64_t value_of(const struct axis *a, const struct config *c, const double *told)
 {
-    if (!a->param)
-        return told_from(told[a->factor.slot]);
+    if (!a->param) {
+        // The least of the range with `value`: 0, 1, 2, 3, 4, 6, 8, 12, ..
+        double value = told[a->factor.slot];
+        if (value < 1)
+            return 0;
+        uint64_t power = UINT64_C(1) << (int)fmin(log2(value), 62);
+        return power > 1 && value >= 1.5 * (double)power ? power + power / 2 : power;
+    }
     const int32_t *v = c->slot + a->param->offset;
     switch (a->param->kind) {
     case PARAM_FACTORIZATION: return (uint64_t)v[a->factor.slot];
-    case PARAM_PERMUTATION: return order_value(v, a->param->width);
+    case PARAM_PERMUTATION: {
+        int count = a->param->width;
+        uint64_t value = 0;
+        for (int i = 0; i < count; i++) {
+            int smaller = 0;
+            for (int k = i + 1; k < count; k++)
+                smaller += v[k] < v[i];
+            value = value * (uint64_t)(count - i) + (uint64_t)smaller;
+        }
+        return value;
+    }
     default: return (uint64_t)v[0];
     }
 }
@@ -159,21 +154,6 @@ int axis_place(const struct axis *a, const struct config *c, const double *told)
     return axis_has_value(a, told) ? place_of(a, value_of(a, c, told)) : -1;
 }
 
-static void turn_into_ranges(struct axis *a, int moved[AXIS_MOST])
-{
-    struct axis old = *a;
-    const struct param *p = a->param;
-    int places = p && p->kind == PARAM_PERMUTATION ? prefix_places(p->count) : AXIS_MOST;
-    a->kind = AXIS_RANGES;
-    a->count = places;
-    if (p)
-        spread_values(p, (uint64_t)places, a->low);
-    for (int i = 0; !p && i < places; i++)
-        a->low[i] = i ? UINT64_C(1) << (i - 1) : 0;
-    for (int i = 0; i < old.count; i++)
-        moved[i] = place_of(a, old.low[i]);
-}
-
 int axis_make_place(struct axis *a, const struct config *c, const double *told,
                     int moved[AXIS_MOST])
 {
@@ -184,7 +164,17 @@ int axis_make_place(struct axis *a, const struct config *c, const double *told,
     if (place >= 0 || a->kind != AXIS_VISITED)
         return place;
     if (a->count == AXIS_MOST) {
-        turn_into_ranges(a, moved);
+        struct axis old = *a;
+        const struct param *p = a->param;
+        int places = p && p->kind == PARAM_PERMUTATION ? prefix_places(p->count) : AXIS_MOST;
+        a->kind = AXIS_RANGES;
+        a->count = places;
+        if (p)
+            spread_values(p, (uint64_t)places, a->low);
+        for (int i = 0; !p && i < places; i++)
+            a->low[i] = i ? UINT64_C(1) << (i - 1) : 0;
+        for (int i = 0; i < old.count; i++)
+            moved[i] = place_of(a, old.low[i]);
         return place_of(a, value);
     }
     place = last_place(a, value) + 1;
@@ -243,17 +233,6 @@ static void add_number(const struct axis *a, int place, struct str *out)
         str_add_real(out, a->param->number[a->low[place]]);
 }
 
-static void add_label_quoted(const char *label, struct str *out)
-{
-    str_add_char(out, '"');
-    for (; *label; label++) {
-        if (*label == '"' || *label == '\\')
-            str_add_char(out, '\\');
-        str_add_char(out, *label);
-    }
-    str_add_char(out, '"');
-}
-
 static void add_told_term(const struct axis *a, int place, struct str *out)
 {
     const char *name = statistic_kind_name((enum statistic_kind)a->factor.slot); // of no parameter
@@ -284,8 +263,16 @@ bool axis_add_term(const struct axis *a, int place, struct str *out)
         add_number(a, place, out);
     else if (p->kind == PARAM_PERMUTATION)
         add_order(a, place, out);
-    else
-        add_label_quoted(p->label[a->low[place]], out);
+    else {
+        const char *label = p->label[a->low[place]];
+        str_add_char(out, '"');
+        for (; *label; label++) {
+            if (*label == '"' || *label == '\\')
+                str_add_char(out, '\\');
+            str_add_char(out, *label);
+        }
+        str_add_char(out, '"');
+    }
     if (is_range && place + 1 < a->count) {
         str_printf(out, " %s<", str_text(&name));
         add_number(a, place + 1, out);
@@ -337,24 +324,6 @@ static int compare_keyed(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value); // the same sums in any order
 }
 
-// Sums of squares between groups and in all, about the mean.
-static void sum_squares(const struct keyed *item, int n, double mean, double *between,
-                        double *total, int *groups)
-{
-    *between = *total = 0;
-    *groups = 0;
-    for (int first = 0, end; first < n; first = end) {
-        double sum = 0;
-        for (end = first; end < n && item[end].key == item[first].key; end++) {
-            double away = item[end].value - mean;
-            sum += away;
-            *total += away * away;
-        }
-        *between += sum * sum / (end - first);
-        ++*groups;
-    }
-}
-
 double explained_share(const double *value, const uint64_t *key, int n, int *groups)
 {
     struct keyed *item = mem_alloc((size_t)n * sizeof *item);
@@ -365,7 +334,19 @@ double explained_share(const double *value, const uint64_t *key, int n, int *gro
         mean += value[i] / n;
     }
     qsort(item, (size_t)n, sizeof *item, compare_keyed);
-    sum_squares(item, n, mean, &between, &total, &k);
+    // Sums of squares between groups and in all, about the mean.
+    between = total = 0;
+    k = 0;
+    for (int first = 0, end; first < n; first = end) {
+        double sum = 0;
+        for (end = first; end < n && item[end].key == item[first].key; end++) {
+            double away = item[end].value - mean;
+            sum += away;
+            total += away * away;
+        }
+        between += sum * sum / (end - first);
+        ++k;
+    }
     free(item);
     if (groups)
         *groups = k;
@@ -414,19 +395,6 @@ void importance_add(struct importance *i, const struct config *c, double speed)
 
 // --- entries ---
 
-// Whole parameters and, of those that have several, parts.
-static int list_entries(const struct space *s, struct importance_entry *out)
-{
-    struct factor factor[SPACE_MAX_SLOTS];
-    int factors = factor_list(s, factor), count = 0;
-    for (int i = 0; i < factors; i++) {
-        if (factor[i].slot == 0)
-            out[count++].factor = (struct factor){factor[i].param, -1};
-        out[count++].factor = factor[i];
-    }
-    return count;
-}
-
 static uint64_t key_of(const struct importance *i, int kept, struct factor f)
 {
     const struct param *p = &i->space->param[f.param];
@@ -434,15 +402,6 @@ static uint64_t key_of(const struct importance *i, int kept, struct factor f)
     if (f.slot >= 0)
         return (uint64_t)v[f.slot];
     return p->width == 1 ? (uint64_t)v[0] : hash_bytes(v, (size_t)p->width * sizeof *v);
-}
-
-static void make_entry(struct importance *i, struct importance_entry *entry)
-{
-    uint64_t *key = mem_alloc((size_t)i->sampled * sizeof *key);
-    for (int n = 0; n < i->sampled; n++)
-        key[n] = key_of(i, n, entry->factor);
-    entry->share = explained_share(i->rank, key, i->sampled, &entry->values);
-    free(key);
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -455,15 +414,6 @@ static int compare_entries(const void *a, const void *b)
     return x->factor.slot - y->factor.slot;
 }
 
-static void start(struct importance *i)
-{
-    i->busy = true;
-    i->next = 0;
-    i->started_at = i->added;
-    i->sampled = i->kept;
-    rank_values(i->speed, i->sampled, i->rank);
-}
-
 static bool is_due(const struct importance *i)
 {
     int64_t fresh = i->added - i->used;
@@ -473,15 +423,32 @@ static bool is_due(const struct importance *i)
 bool importance_step(struct importance *i)
 {
     struct importance_entry all[FACTORS_MOST];
-    int count = list_entries(i->space, all);
+    // Whole parameters and, of those that have several, parts.
+    struct factor factor[SPACE_MAX_SLOTS];
+    int factors = factor_list(i->space, factor), count = 0;
+    for (int j = 0; j < factors; j++) {
+        if (factor[j].slot == 0)
+            all[count++].factor = (struct factor){factor[j].param, -1};
+        all[count++].factor = factor[j];
+    }
     if (!i->busy) {
-        if (is_due(i))
-            start(i);
+        if (is_due(i)) {
+            i->busy = true;
+            i->next = 0;
+            i->started_at = i->added;
+            i->sampled = i->kept;
+            rank_values(i->speed, i->sampled, i->rank);
+        }
         return i->busy;
     }
     if (i->next < count) {
         i->made[i->next] = all[i->next];
-        make_entry(i, &i->made[i->next++]);
+        struct importance_entry *entry = &i->made[i->next++];
+        uint64_t *key = mem_alloc((size_t)i->sampled * sizeof *key);
+        for (int n = 0; n < i->sampled; n++)
+            key[n] = key_of(i, n, entry->factor);
+        entry->share = explained_share(i->rank, key, i->sampled, &entry->values);
+        free(key);
         return true;
     }
     memcpy(i->entry, i->made, (size_t)count * sizeof *i->entry);
@@ -566,18 +533,6 @@ static void take_best(struct place *into, const struct place *c)
     into->best_raced = c->best_raced;
 }
 
-// Two places become one.
-static void merge(struct place *into, const struct place *c)
-{
-    for (int i = 0; i < OUTCOME_COUNT; i++)
-        into->outcome[i] += c->outcome[i];
-    take_best(into, c);
-    if (c->best_ask && (into->worst == 0 || c->worst < into->worst))
-        into->worst = c->worst;
-    into->sum += c->sum;
-    into->legal |= c->legal;
-}
-
 // What was judged before holds for a whole range only if it was legal.
 static void move_places(struct projection *p, int rows, int cols, const int *row_to,
                         const int *col_to)
@@ -585,16 +540,29 @@ static void move_places(struct projection *p, int rows, int cols, const int *row
     size_t count = (size_t)AXIS_MOST * (p->is_flat ? 1 : AXIS_MOST);
     struct place *moved = mem_zero(count, sizeof *moved);
     for (int row = 0; row < rows; row++)
-        for (int col = 0; col < cols; col++)
-            merge(&moved[row_to[row] * AXIS_MOST + col_to[col]], projection_at(p, row, col));
+        for (int col = 0; col < cols; col++) {
+            // Two places become one.
+            const struct place *c = projection_at(p, row, col);
+            for (int i = 0; i < OUTCOME_COUNT; i++)
+                moved[row_to[row] * AXIS_MOST + col_to[col]].outcome[i] += c->outcome[i];
+            take_best(&moved[row_to[row] * AXIS_MOST + col_to[col]], c);
+            if (c->best_ask && (moved[row_to[row] * AXIS_MOST + col_to[col]].worst == 0 ||
+                                c->worst < moved[row_to[row] * AXIS_MOST + col_to[col]].worst))
+                moved[row_to[row] * AXIS_MOST + col_to[col]].worst = c->worst;
+            moved[row_to[row] * AXIS_MOST + col_to[col]].sum += c->sum;
+            moved[row_to[row] * AXIS_MOST + col_to[col]].legal |= c->legal;
+        }
     free(p->place);
     p->place = moved;
     p->layout++;
     p->judged_to = 0;
 }
 
-static struct place *make_place(struct projection *p, const struct seen *s)
+void projection_add(struct projection *p, const struct seen *s)
 {
+    if (!is_like_held(p, s->config) || !axis_has_value(&p->x, s->told) ||
+        (!p->is_flat && !axis_has_value(&p->y, s->told)))
+        return;
     int rows = projection_rows(p), cols = projection_cols(p);
     int row_to[AXIS_MOST] = {0}, col_to[AXIS_MOST], row = 0;
     enum axis_kind kind = p->x.kind, y_kind = p->y.kind;
@@ -604,15 +572,7 @@ static struct place *make_place(struct projection *p, const struct seen *s)
     if (rows != projection_rows(p) || cols != projection_cols(p) || kind != p->x.kind ||
         y_kind != p->y.kind)
         move_places(p, rows, cols, row_to, col_to);
-    return &p->place[row * AXIS_MOST + col];
-}
-
-void projection_add(struct projection *p, const struct seen *s)
-{
-    if (!is_like_held(p, s->config) || !axis_has_value(&p->x, s->told) ||
-        (!p->is_flat && !axis_has_value(&p->y, s->told)))
-        return;
-    struct place *at = make_place(p, s);
+    struct place *at = &p->place[row * AXIS_MOST + col];
     p->taken++;
     at->outcome[s->outcome]++;
     if (s->outcome != OUTCOME_OK)
@@ -718,33 +678,9 @@ static bool draw_axis(struct projection *p, const struct axis *a, int place, con
     return draw_parts(p, q, bound, parts, b ? 2 : 1, out);
 }
 
-static bool draw_config(struct projection *p, int row, int col, struct config *c)
-{
-    bool same = !p->is_flat && p->x.factor.param == p->y.factor.param;
-    if (p->is_held)
-        *c = p->held;
-    else
-        space_sample(p->space, &p->rng, c);
-    bool drawn = draw_axis(p, &p->x, col, same ? &p->y : NULL, row, c) &&
-                 (p->is_flat || same || draw_axis(p, &p->y, row, NULL, 0, c));
-    if (p->space->chooser >= 0 && on_axis(p, p->space->chooser))
-        space_settle(p->space, c); // other parameters are live there
-    return drawn;
-}
-
 static bool in_doubt(const struct place *c)
 {
     return !c->legal && !c->impossible && c->judged < JUDGED_ENOUGH && place_trials(c) == 0;
-}
-
-// Whether every draw for a place is the same one.
-static bool draws_alike(const struct projection *p)
-{
-    const struct axis *axes[2] = {&p->x, &p->y};
-    bool alike = p->is_held;
-    for (int i = 0; i < (p->is_flat ? 1 : 2); i++)
-        alike &= axes[i]->kind != AXIS_RANGES && axes[i]->param->kind != PARAM_FACTORIZATION;
-    return alike;
 }
 
 static void judge(struct projection *p, const struct limits *l, int row, int col)
@@ -753,12 +689,26 @@ static void judge(struct projection *p, const struct limits *l, int row, int col
     struct config c;
     struct verdict v = {.constraint = -1};
     bool is_range = p->x.kind == AXIS_RANGES || (!p->is_flat && p->y.kind == AXIS_RANGES);
-    if (!draw_config(p, row, col, &c)) { // of a range only the values drawn are impossible
+    bool same = !p->is_flat && p->x.factor.param == p->y.factor.param;
+    if (p->is_held)
+        c = p->held;
+    else
+        space_sample(p->space, &p->rng, &c);
+    bool drawn = draw_axis(p, &p->x, col, same ? &p->y : NULL, row, &c) &&
+                 (p->is_flat || same || draw_axis(p, &p->y, row, NULL, 0, &c));
+    if (p->space->chooser >= 0 && on_axis(p, p->space->chooser))
+        space_settle(p->space, &c); // other parameters are live there
+    if (!drawn) {                   // of a range only the values drawn are impossible
         at->impossible = !is_range;
         at->judged++;
         return;
     }
-    at->judged += draws_alike(p) ? JUDGED_ENOUGH : 1;
+    // Whether every draw for a place is the same one.
+    const struct axis *axes[2] = {&p->x, &p->y};
+    bool alike = p->is_held;
+    for (int i = 0; i < (p->is_flat ? 1 : 2); i++)
+        alike &= axes[i]->kind != AXIS_RANGES && axes[i]->param->kind != PARAM_FACTORIZATION;
+    at->judged += alike ? JUDGED_ENOUGH : 1;
     at->legal = space_judge(p->space, l, &c, &v, NULL) && v.legal;
     at->constraint = v.constraint;
     at->limits = v.limits;

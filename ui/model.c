@@ -15,17 +15,6 @@
 
 // --- from the row ---
 
-static void read_samples(const char *json, struct trial *t)
-{
-    double sample[MOST_SAMPLES];
-    int count = str_to_reals(json, sample, MOST_SAMPLES);
-    t->samples = count;
-    if (count < 2)
-        return;
-    double median = median_of(sample, count);
-    t->spread = median > 0 ? (sample[count - 1] - sample[0]) / median : 0;
-}
-
 static void copy_text(char *out, size_t size, const char *text)
 {
     size_t length = text ? strlen(text) : 0;
@@ -34,19 +23,6 @@ static void copy_text(char *out, size_t size, const char *text)
     if (length)
         memcpy(out, text, length);
     out[length] = '\0';
-}
-
-static void read_statistics(const char *json, struct trial *t)
-{
-    struct statistics told;
-    for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
-        t->statistic[k] = NAN;
-    if (!json)
-        return;
-    told_parse(json, &told);
-    for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
-        if (!statistics_total(&told, (enum statistic_kind)k, &t->statistic[k]))
-            t->statistic[k] = NAN;
 }
 
 static void read_clocks(const struct trial_record *r, struct trial *t)
@@ -83,8 +59,23 @@ void trial_decode(const struct opened *o, const struct trial_record *r, struct t
         out->config = (struct config){0};
     copy_text(out->phase, sizeof out->phase, r->phase);
     copy_text(out->reason, sizeof out->reason, r->reason);
-    read_samples(r->samples, out);
-    read_statistics(r->statistics, out);
+    const char *json = r->samples;
+    double sample[MOST_SAMPLES];
+    int count = str_to_reals(json, sample, MOST_SAMPLES);
+    out->samples = count;
+    if (!(count < 2)) {
+        double median = median_of(sample, count);
+        out->spread = median > 0 ? (sample[count - 1] - sample[0]) / median : 0;
+    }
+    struct statistics told;
+    for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
+        out->statistic[k] = NAN;
+    if (r->statistics) {
+        told_parse(r->statistics, &told);
+        for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
+            if (!statistics_total(&told, (enum statistic_kind)k, &out->statistic[k]))
+                out->statistic[k] = NAN;
+    }
     read_clocks(r, out);
     out->has_origin = r->origin != NULL;
     str_to_ints(r->origin, out->origin, SPACE_MAX_PARAMS);
@@ -145,26 +136,24 @@ const char *model_unit(const struct model *m, double *per_flops)
     return tera ? "TFLOPS" : mega ? "MFLOPS" : "GFLOPS";
 }
 
-// The place of an order among all, in the order of the first item, then the second ...
-static double order_position(const int32_t *item, int count)
-{
-    double place = 0, orders = 1;
-    for (int i = 0; i < count; i++) {
-        int smaller = 0;
-        for (int k = i + 1; k < count; k++)
-            smaller += item[k] < item[i];
-        place = place * (count - i) + smaller;
-        orders *= count - i;
-    }
-    return orders > 1 ? place / (orders - 1) : 0;
-}
-
 double param_position(const struct param *p, const int32_t *v, int slot)
 {
     switch (p->kind) {
     case PARAM_FACTORIZATION:
         return p->product > 1 && v[slot] > 1 ? log(v[slot]) / log(p->product) : 0;
-    case PARAM_PERMUTATION: return order_position(v, p->width);
+    case PARAM_PERMUTATION: {
+        // The place of an order among all, in the order of the first item, then the second ...
+        int count = p->width;
+        double place = 0, orders = 1;
+        for (int i = 0; i < count; i++) {
+            int smaller = 0;
+            for (int k = i + 1; k < count; k++)
+                smaller += v[k] < v[i];
+            place = place * (count - i) + smaller;
+            orders *= count - i;
+        }
+        return orders > 1 ? place / (orders - 1) : 0;
+    }
     default: return p->count > 1 ? (double)v[0] / (p->count - 1) : 0;
     }
 }
@@ -257,19 +246,6 @@ static bool look_at_runners(struct model *m)
     return news;
 }
 
-static bool poll_sessions(struct model *m, bool *news, struct err *e)
-{
-    if (!is_over(m->listed_at, m->polled_at, LIST_SECONDS + LIST_ROW_SECONDS * m->session_count))
-        return true;
-    if (!m->sessions_due) {
-        m->listed_at = m->polled_at;
-        *news |= look_at_runners(m);
-        return true;
-    }
-    *news = true;
-    return list_sessions(m, e);
-}
-
 const struct session_row *model_row(const struct model *m, int64_t id)
 {
     for (int i = 0; i < m->session_count; i++)
@@ -299,14 +275,6 @@ static bool refresh_mark(struct mark *k, struct store *s, struct err *e)
     arena_finish(&k->arena);
     return store_get_session(s, k->id, &k->arena, &k->record, e) &&
            curve_extend(&k->curve, s, k->id, e);
-}
-
-// Those of sessions that are gone go too.
-static void refresh_marks(struct model *m)
-{
-    for (int i = m->mark_count; i-- > 0;)
-        if (!refresh_mark(&m->mark[i], m->store, NULL))
-            remove_mark(m, i);
 }
 
 static char free_letter(const struct model *m, int64_t id)
@@ -438,7 +406,10 @@ static bool poll_store(struct model *m, bool *news, struct err *e)
         *news = m->sessions_due = true;
         if (!refresh_open(m, e))
             return false;
-        refresh_marks(m);
+        // Those of sessions that are gone go too.
+        for (int i = m->mark_count; i-- > 0;)
+            if (!refresh_mark(&m->mark[i], m->store, NULL))
+                remove_mark(m, i);
     } else if (m->open.record.id && opened_look(&m->open, m->store, m->polled_at)) {
         *news = true;
         m->open.version++;
@@ -447,7 +418,15 @@ static bool poll_store(struct model *m, bool *news, struct err *e)
         *news = true;
         m->open.version++;
     }
-    return poll_sessions(m, news, e);
+    if (!is_over(m->listed_at, m->polled_at, LIST_SECONDS + LIST_ROW_SECONDS * m->session_count))
+        return true;
+    if (!m->sessions_due) {
+        m->listed_at = m->polled_at;
+        *news |= look_at_runners(m);
+        return true;
+    }
+    *news = true;
+    return list_sessions(m, e);
 }
 
 bool model_poll(struct model *m, double unix_now)

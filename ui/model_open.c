@@ -136,13 +136,6 @@ static bool is_open(const struct model *m)
     return m->store && m->open.record.id;
 }
 
-static const struct trial *take(struct model *m, const struct trial_record *r)
-{
-    struct trial t;
-    trial_decode(&m->open, r, &t);
-    return trial_read_race(m->store, m->open.record.id, &t) ? put(m->cache, &t) : NULL;
-}
-
 const struct trial *model_trial(struct model *m, int64_t ask)
 {
     struct trial_record r;
@@ -153,8 +146,11 @@ const struct trial *model_trial(struct model *m, int64_t ask)
     if (known)
         return known;
     arena_init(&a);
-    if (store_get_trial(m->store, m->open.record.id, ask, &a, &r, NULL) && r.ask)
-        known = take(m, &r);
+    if (store_get_trial(m->store, m->open.record.id, ask, &a, &r, NULL) && r.ask) {
+        struct trial t;
+        trial_decode(&m->open, &r, &t);
+        known = trial_read_race(m->store, m->open.record.id, &t) ? put(m->cache, &t) : NULL;
+    }
     arena_finish(&a);
     return known;
 }
@@ -194,19 +190,14 @@ const struct trial *model_trial_numbered(struct model *m, int64_t number)
     return place - p->first < p->count ? model_trial(m, p->ask[place - p->first]) : NULL;
 }
 
-static bool is_fresh(const struct model *m, const struct page *p)
-{
-    double age = m->polled_at - p->at;
-    return p->version == m->open.version ||
-           (p->version && age >= 0 && age < (double)p->first / PLACES_A_SECOND);
-}
-
 const struct trial *model_trial_ranked(struct model *m, int64_t place)
 {
     if (!is_open(m) || place < 0 || place >= m->open.tally[OUTCOME_OK])
         return NULL;
     struct page *p = turn_to(m->cache->ranked, place - place % PAGE);
-    if (!is_fresh(m, p)) {
+    double age = m->polled_at - p->at;
+    if (!(p->version == m->open.version ||
+          (p->version && age >= 0 && age < (double)p->first / PLACES_A_SECOND))) {
         p->count = 0;
         p->version = m->open.version;
         p->at = m->polled_at;
@@ -411,21 +402,17 @@ static bool read_population(struct opened *o, struct store *s, struct err *e)
     return true;
 }
 
-// The oldest quarter goes at once, so that a flood costs each message little.
-static void forget_oldest(struct opened *o)
-{
-    int gone = MODEL_MOST_MESSAGES / 4;
-    for (int i = 0; i < gone; i++)
-        free(o->message[i].text);
-    o->message_count -= gone;
-    memmove(o->message, o->message + gone, (size_t)o->message_count * sizeof *o->message);
-}
-
 static bool add_message(void *context, const struct message_record *r)
 {
     struct opened *o = context;
-    if (o->message_count == MODEL_MOST_MESSAGES)
-        forget_oldest(o);
+    if (o->message_count == MODEL_MOST_MESSAGES) {
+        // The oldest quarter goes at once, so that a flood costs each message little.
+        int gone = MODEL_MOST_MESSAGES / 4;
+        for (int i = 0; i < gone; i++)
+            free(o->message[i].text);
+        o->message_count -= gone;
+        memmove(o->message, o->message + gone, (size_t)o->message_count * sizeof *o->message);
+    }
     MEM_GROW(o->message, o->message_count, o->message_capacity);
     struct message *m = &o->message[o->message_count++];
     *m = (struct message){.id = r->id, .at = r->at, .text = mem_strdup(r->text ? r->text : "")};
@@ -440,17 +427,6 @@ static bool read_messages(struct opened *o, struct store *s, struct err *e)
 }
 
 // --- all of it ---
-
-static void read_space(struct opened *o, struct store *s)
-{
-    o->has_limits = limits_parse(o->record.limits, &o->limits);
-    if (o->record.scheduler) // its tasks have spaces
-        return;
-    o->space = stored_space(s, &o->record, &o->texts, &o->script, &o->recording, &o->trouble);
-    if (!o->space)
-        err_prefix(&o->trouble, "the space of session %lld cannot be read",
-                   (long long)o->record.id);
-}
 
 static bool read_news(struct opened *o, struct store *s, struct err *e)
 {
@@ -486,7 +462,13 @@ bool opened_load(struct opened *o, struct store *s, int64_t id, double unix_now,
         return false;
     }
     o->last_number = o->newest_number;
-    read_space(o, s);
+    o->has_limits = limits_parse(o->record.limits, &o->limits);
+    if (!o->record.scheduler) {
+        o->space = stored_space(s, &o->record, &o->texts, &o->script, &o->recording, &o->trouble);
+        if (!o->space)
+            err_prefix(&o->trouble, "the space of session %lld cannot be read",
+                       (long long)o->record.id);
+    }
     return true;
 }
 

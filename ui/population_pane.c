@@ -201,19 +201,6 @@ static int load_rows(struct model *m, struct row row[MODEL_MOST_POPULATION])
     return rows;
 }
 
-static void load(struct model *m, struct heat *h)
-{
-    heat_columns_init(&h->columns, m->open.space);
-    h->generation = -1;
-    h->is_calibrated = m->open.calibration.results > 0;
-    const struct trial *newest = model_trial_numbered(m, m->open.last_number);
-    if (newest && m->open.is_population)
-        h->generation = newest->generation;
-    h->rows = load_rows(m, h->row);
-    for (int i = 0; i < h->rows; i++)
-        heat_columns_take(&h->columns, &h->row[i].config);
-}
-
 static bool same_value(const struct space *s, const struct heat_column *c, const struct config *a,
                        const struct config *b)
 {
@@ -250,51 +237,10 @@ static bool all_alike(const struct space *s, const struct heat *h, const struct 
     return true;
 }
 
-// Names get what rows the individuals leave, one at least.
-static void fit(struct population_pane *state, struct heat *h, const struct pane *p, bool zoomed)
-{
-    int room = int_max(p->cols - LEFT_COLS - SPEED_COLS, 0);
-    h->below = p->rows >= 12 ? 2 + h->is_calibrated : p->rows >= 8;
-    heat_columns_fit(&h->columns, &state->columns, room, zoomed);
-    h->head_rows = p->rows >= 3;
-    if (h->head_rows) {
-        int most = int_clamp(p->rows - h->below - h->rows, 1, p->rows / 3);
-        heat_names_fit(&h->columns, (int)state->columns.top, p->cols - LEFT_COLS, most);
-        h->head_rows = h->columns.name_rows;
-    }
-    h->body_rows = p->rows - h->head_rows - h->below;
-    h->shown_rows = int_clamp(h->body_rows, 0, h->rows);
-    h->end = int_clamp(LEFT_COLS + h->columns.end + SPEED_COLS, 0, p->cols);
-    list_fit(&state->rows, h->rows, h->shown_rows);
-    state->rows.first_row = h->head_rows;
-}
-
 // The name of the parameter that the cursor is on.
 static bool is_at_cursor(const struct population_pane *state, const struct heat *h, int i)
 {
     return h->columns.column[i].param == h->columns.column[state->columns.cursor].param;
-}
-
-static void draw_heads(const struct population_pane *state, const struct heat *h, const char *unit,
-                       const struct pane *p, bool focused)
-{
-    if (h->head_rows == 0)
-        return;
-    pane_text(p, h->head_rows - 1, 1, STYLE_HEAD, "rk");
-    pane_text_right(p, h->head_rows - 1, h->end, STYLE_HEAD, unit);
-    int first = (int)state->columns.top;
-    for (int i = first; i < first + h->columns.shown; i++)
-        for (int row = h->columns.column[i].name_row + 1;
-             h->columns.column[i].name_cols && row < h->head_rows; row++)
-            pane_glyph(p, row, LEFT_COLS + h->columns.column[i].at, STYLE_DIM, 0x2502);
-    for (int i = first; i < first + h->columns.shown; i++) {
-        const struct heat_column *c = &h->columns.column[i];
-        bool here = focused && is_at_cursor(state, h, i);
-        pane_text_cut(p, c->name_row, LEFT_COLS + c->at, c->name_cols,
-                      here ? STYLE_FOCUS : STYLE_HEAD, heat_name(&h->columns, i));
-        if (here)
-            pane_mark(p, c->name_row, LEFT_COLS + c->at, c->name_cols);
-    }
 }
 
 // Value, where it is shown, and shade.
@@ -410,7 +356,24 @@ static void draw_heat(struct app *app, struct population_pane *state, const stru
                       const struct pane *p, bool focused)
 {
     double per;
-    draw_heads(state, h, model_unit(&app->model, &per), p, focused);
+    const char *unit = model_unit(&app->model, &per);
+    if (h->head_rows != 0) {
+        pane_text(p, h->head_rows - 1, 1, STYLE_HEAD, "rk");
+        pane_text_right(p, h->head_rows - 1, h->end, STYLE_HEAD, unit);
+        int first = (int)state->columns.top;
+        for (int i = first; i < first + h->columns.shown; i++)
+            for (int row = h->columns.column[i].name_row + 1;
+                 h->columns.column[i].name_cols && row < h->head_rows; row++)
+                pane_glyph(p, row, LEFT_COLS + h->columns.column[i].at, STYLE_DIM, 0x2502);
+        for (int i = first; i < first + h->columns.shown; i++) {
+            const struct heat_column *c = &h->columns.column[i];
+            bool here = focused && is_at_cursor(state, h, i);
+            pane_text_cut(p, c->name_row, LEFT_COLS + c->at, c->name_cols,
+                          here ? STYLE_FOCUS : STYLE_HEAD, heat_name(&h->columns, i));
+            if (here)
+                pane_mark(p, c->name_row, LEFT_COLS + c->at, c->name_cols);
+        }
+    }
     const struct trial *shown = shown_trial(app);
     int64_t shown_ask = shown ? shown->ask : 0;
     for (int i = 0; i < h->shown_rows; i++) {
@@ -447,12 +410,34 @@ void population_pane_draw(struct app *app, struct population_pane *state, const 
         return;
     }
     struct heat h = {.rows = 0};
-    load(m, &h);
+    heat_columns_init(&h.columns, m->open.space);
+    h.generation = -1;
+    h.is_calibrated = m->open.calibration.results > 0;
+    const struct trial *newest = model_trial_numbered(m, m->open.last_number);
+    if (newest && m->open.is_population)
+        h.generation = newest->generation;
+    h.rows = load_rows(m, h.row);
+    for (int i = 0; i < h.rows; i++)
+        heat_columns_take(&h.columns, &h.row[i].config);
     if (h.rows == 0) {
         pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "No trial has been measured yet.");
         return;
     }
-    fit(state, &h, p, zoomed);
+    // Names get what rows the individuals leave, one at least.
+    int room = int_max(p->cols - LEFT_COLS - SPEED_COLS, 0);
+    h.below = p->rows >= 12 ? 2 + h.is_calibrated : p->rows >= 8;
+    heat_columns_fit(&h.columns, &state->columns, room, zoomed);
+    h.head_rows = p->rows >= 3;
+    if (h.head_rows) {
+        int most = int_clamp(p->rows - h.below - h.rows, 1, p->rows / 3);
+        heat_names_fit(&h.columns, (int)state->columns.top, p->cols - LEFT_COLS, most);
+        h.head_rows = h.columns.name_rows;
+    }
+    h.body_rows = p->rows - h.head_rows - h.below;
+    h.shown_rows = int_clamp(h.body_rows, 0, h.rows);
+    h.end = int_clamp(LEFT_COLS + h.columns.end + SPEED_COLS, 0, p->cols);
+    list_fit(&state->rows, h.rows, h.shown_rows);
+    state->rows.first_row = h.head_rows;
     draw_heat(app, state, &h, p, focused);
 }
 

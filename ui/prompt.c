@@ -49,21 +49,6 @@ static int word_before(const struct line *l)
     return at;
 }
 
-static void insert(struct line *l, int32_t c)
-{
-    char bytes[4];
-    int n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    if (l->length + n >= LINE_SIZE)
-        return;
-    for (int i = n - 1; i > 0; i--, c >>= 6)
-        bytes[i] = (char)(0x80 | (c & 0x3f));
-    bytes[0] = (char)(n == 1 ? c : c | (0xf00 >> n & 0xff));
-    memmove(l->text + l->cursor + n, l->text + l->cursor, (size_t)(l->length - l->cursor) + 1);
-    memcpy(l->text + l->cursor, bytes, (size_t)n);
-    l->length += n;
-    l->cursor += n;
-}
-
 enum { CTRL_A = 1, CTRL_D = 4, CTRL_E = 5, CTRL_H = 8, CTRL_K = 11, CTRL_U = 21, CTRL_W = 23 };
 
 bool line_key(struct line *l, int32_t key)
@@ -86,7 +71,17 @@ bool line_key(struct line *l, int32_t key)
     }
     if (key < ' ' || key >= KEY_IS_UP || key == 127)
         return false;
-    insert(l, key);
+    char bytes[4];
+    int n = key < 0x80 ? 1 : key < 0x800 ? 2 : key < 0x10000 ? 3 : 4;
+    if (!(l->length + n >= LINE_SIZE)) {
+        for (int i = n - 1; i > 0; i--, key >>= 6)
+            bytes[i] = (char)(0x80 | (key & 0x3f));
+        bytes[0] = (char)(n == 1 ? key : key | (0xf00 >> n & 0xff));
+        memmove(l->text + l->cursor + n, l->text + l->cursor, (size_t)(l->length - l->cursor) + 1);
+        memcpy(l->text + l->cursor, bytes, (size_t)n);
+        l->length += n;
+        l->cursor += n;
+    }
     return true;
 }
 

@@ -163,22 +163,17 @@ static struct cell *cell_at(const struct pane *p, int row, int col)
     return &p->screen->cell[(p->row + row) * p->screen->cols + p->col + col];
 }
 
-// Half of a wide glyph alone cannot be drawn: what overwrites one half blanks the other.
-static void break_wide(const struct pane *p, int row, int col)
+static void set_cell(const struct pane *p, int row, int col, enum style style, uint32_t glyph)
 {
+    if (!inside(p, row, col))
+        return;
+    // Half of a wide glyph alone cannot be drawn: what overwrites one half blanks the other.
     int first = (p->row + row) * p->screen->cols, at = p->col + col;
     struct cell *line = p->screen->cell + first;
     if (line[at].glyph == 0 && at > 0)
         line[at - 1].glyph = ' ';
     if (at + 1 < p->screen->cols && line[at + 1].glyph == 0)
         line[at + 1].glyph = ' ';
-}
-
-static void set_cell(const struct pane *p, int row, int col, enum style style, uint32_t glyph)
-{
-    if (!inside(p, row, col))
-        return;
-    break_wide(p, row, col);
     *cell_at(p, row, col) = (struct cell){.glyph = glyph, .style = (uint8_t)style};
 }
 
@@ -326,8 +321,11 @@ void pane_cursor(const struct pane *p, int row, int col)
 
 // --- frames and pictures ---
 
-static void draw_frame(const struct pane *p, enum style style)
+struct pane pane_box(const struct pane *p, const char *title, const char *note, bool focused)
 {
+    if (p->rows < 3 || p->cols < 4)
+        return *p;
+    enum style style = focused ? STYLE_FOCUS : STYLE_FRAME;
     int bottom = p->rows - 1, right = p->cols - 1;
     for (int col = 1; col < right; col++) {
         put(p, 0, col, style, 0x2500);
@@ -341,13 +339,6 @@ static void draw_frame(const struct pane *p, enum style style)
     put(p, 0, right, style, 0x2510);
     put(p, bottom, 0, style, 0x2514);
     put(p, bottom, right, style, 0x2518);
-}
-
-struct pane pane_box(const struct pane *p, const char *title, const char *note, bool focused)
-{
-    if (p->rows < 3 || p->cols < 4)
-        return *p;
-    draw_frame(p, focused ? STYLE_FOCUS : STYLE_FRAME);
     int room = p->cols - 4;
     struct pane edge = pane_part(p, 0, 2, 1, room);
     int end = 0;

@@ -127,18 +127,6 @@ static bool number_holds(const struct session_term *t, const struct session_row 
     return op_compare(t->op, number, t->number, 0);
 }
 
-static bool text_holds(const struct session_term *t, const struct session_row *row)
-{
-    char out[256];
-    const char *text = text_of(row, t->field, out);
-    if (t->op == TERM_CONTAINS)
-        return op_contains(text, t->text);
-    bool equal = strcasecmp(text ? text : "", t->text) == 0;
-    if (t->field == FIELD_STRATEGY) // without what is standard, as it is shown
-        equal |= strcasecmp(strategy_text(text, false, out), t->text) == 0;
-    return equal == (t->op == TERM_EQUAL);
-}
-
 struct shown_row {
     const struct session_row *row;
     double per_flops;
@@ -153,7 +141,14 @@ static bool term_holds(const void *terms, int number, const void *item)
         return stands_somewhere(shown->row, shown->per_flops, t->text);
     if (t->field >= FIELD_ID)
         return number_holds(t, shown->row, shown->per_flops);
-    return text_holds(t, shown->row);
+    char out[256];
+    const char *text = text_of(shown->row, t->field, out);
+    if (t->op == TERM_CONTAINS)
+        return op_contains(text, t->text);
+    bool equal = strcasecmp(text ? text : "", t->text) == 0;
+    if (t->field == FIELD_STRATEGY) // without what is standard, as it is shown
+        equal |= strcasecmp(strategy_text(text, false, out), t->text) == 0;
+    return equal == (t->op == TERM_EQUAL);
 }
 
 bool session_filter_accepts(const struct session_filter *f, const struct session_row *row,
@@ -180,30 +175,6 @@ static int find_field(const char *name)
     return found;
 }
 
-static bool is_seen(const struct model *m, const char *word)
-{
-    double per_flops;
-    sessions_unit(m, &per_flops);
-    for (int i = 0; i < m->session_count; i++)
-        if (stands_somewhere(&m->session[i], per_flops, word))
-            return true;
-    return false;
-}
-
-static bool set_value(struct session_term *t, struct err *e)
-{
-    const char *name = session_fields[t->field];
-    if (t->field < FIELD_ID) {
-        t->op = op_of_texts(t->op);
-        return t->op <= TERM_UNEQUAL || t->op == TERM_CONTAINS ||
-               err_set(e, "'%s' is a text: it takes : = !=, not < >", name);
-    }
-    if (t->op == TERM_CONTAINS)
-        return err_set(e, "~ looks for words, '%s' is a number", name);
-    return str_to_real(t->text, &t->number) ||
-           err_set(e, "'%s' is a number, not '%s'", name, t->text);
-}
-
 static bool add_term(void *context, const struct typed_term *typed, bool *wrong_value,
                      struct err *e)
 {
@@ -220,11 +191,23 @@ static bool add_term(void *context, const struct typed_term *typed, bool *wrong_
         t->field = found;
         t->text = mem_strdup(typed->value);
         *wrong_value = true;
-        return set_value(t, e);
+        const char *name = session_fields[t->field];
+        if (t->field < FIELD_ID) {
+            t->op = op_of_texts(t->op);
+            return t->op <= TERM_UNEQUAL || t->op == TERM_CONTAINS ||
+                   err_set(e, "'%s' is a text: it takes : = !=, not < >", name);
+        }
+        if (t->op == TERM_CONTAINS)
+            return err_set(e, "~ looks for words, '%s' is a number", name);
+        return str_to_real(t->text, &t->number) ||
+               err_set(e, "'%s' is a number, not '%s'", name, t->text);
     }
     t->text = mem_strdup(typed->whole);
-    if (is_seen(f->model, typed->whole))
-        return true;
+    double per_flops;
+    sessions_unit(f->model, &per_flops);
+    for (int i = 0; i < f->model->session_count; i++)
+        if (stands_somewhere(&f->model->session[i], per_flops, typed->whole))
+            return true;
     return found == -2 ? err_set(e, "several fields begin with '%s'", typed->name)
                        : err_set(e, "no field '%s' (Tab lists them)", typed->name);
 }

@@ -120,16 +120,6 @@ static void list_params(struct listing *l, const struct space *was, const struct
     }
 }
 
-static void list_constraints(struct listing *l, const struct space *was, const struct space *is)
-{
-    for (int i = 0; i < is->constraint_count; i++)
-        if (!find_constraint(was, is->constraint[i].name))
-            list(l, "added constraint", "'%s'", is->constraint[i].name);
-    for (int i = 0; i < was->constraint_count; i++)
-        if (!find_constraint(is, was->constraint[i].name))
-            list(l, "removed constraint", "'%s'", was->constraint[i].name);
-}
-
 static const char *text_named(const struct script *s, const char *name)
 {
     int count;
@@ -138,36 +128,6 @@ static const char *text_named(const struct script *s, const char *name)
         if (str_equal(text[i].name, name))
             return text[i].text;
     return NULL;
-}
-
-static void list_texts(struct listing *l, const struct script *was, const struct script *is)
-{
-    int count;
-    const struct script_text *text = script_texts(is, &count);
-    for (int i = 0; i < count; i++)
-        if (!str_equal(text_named(was, text[i].name), text[i].text))
-            list(l, "other text in", "%s", text[i].name);
-    text = script_texts(was, &count);
-    for (int i = 0; i < count; i++)
-        if (!text_named(is, text[i].name))
-            list(l, "no longer reads", "%s", text[i].name);
-}
-
-// Parameters and constraints before texts, of which there are always some.
-static void describe(struct space_file *f, const struct script *was, const struct script *is)
-{
-    struct str out = {0};
-    struct listing l = {.out = &out};
-    f->difference[0] = '\0';
-    if (was) {
-        list_params(&l, script_space(was), script_space(is));
-        list_constraints(&l, script_space(was), script_space(is));
-        list_texts(&l, was, is);
-    } else {
-        str_add(&out, "the session's own texts do not load any more");
-    }
-    snprintf(f->difference, sizeof f->difference, "%s", str_text(&out));
-    str_finish(&out);
 }
 
 // --- errors ---
@@ -226,7 +186,34 @@ static void take(struct space_file *f, const struct space_file_basis *b, struct 
 {
     struct err e;
     watch_texts(f, s);
-    describe(f, b->script, s);
+    // Parameters and constraints before texts, of which there are always some.
+    struct str out = {0};
+    struct listing l = {.out = &out};
+    f->difference[0] = '\0';
+    if (b->script) {
+        list_params(&l, script_space(b->script), script_space(s));
+        const struct space *was = script_space(b->script);
+        const struct space *is = script_space(s);
+        for (int i = 0; i < is->constraint_count; i++)
+            if (!find_constraint(was, is->constraint[i].name))
+                list(&l, "added constraint", "'%s'", is->constraint[i].name);
+        for (int i = 0; i < was->constraint_count; i++)
+            if (!find_constraint(is, was->constraint[i].name))
+                list(&l, "removed constraint", "'%s'", was->constraint[i].name);
+        int count;
+        const struct script_text *text = script_texts(s, &count);
+        for (int i = 0; i < count; i++)
+            if (!str_equal(text_named(b->script, text[i].name), text[i].text))
+                list(&l, "other text in", "%s", text[i].name);
+        text = script_texts(b->script, &count);
+        for (int i = 0; i < count; i++)
+            if (!text_named(s, text[i].name))
+                list(&l, "no longer reads", "%s", text[i].name);
+    } else {
+        str_add(&out, "the session's own texts do not load any more");
+    }
+    snprintf(f->difference, sizeof f->difference, "%s", str_text(&out));
+    str_finish(&out);
     f->state = f->difference[0] ? SPACE_FILE_NEW : SPACE_FILE_SAME;
     if (f->state == SPACE_FILE_NEW &&
         attempt_candidate(s, b->limits, 1, NULL, TRY_SECONDS, &e) == ATTEMPT_FAILED) {

@@ -165,26 +165,6 @@ static void spawn(struct service *s, const char *words, size_t length, struct me
     fds[1] = child.stderr_fd;
 }
 
-// In a new process.
-static void become_editor(const struct service *s, const char *path, int line)
-{
-    sigset_t none;
-    close(s->socket);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    editor_become(s->config, path, line);
-}
-
-static void edit(struct service *s, const char *path, int line, struct message *m)
-{
-    m->pid = fork();
-    if (m->pid == 0)
-        become_editor(s, path, line);
-    m->ok = m->pid > 0;
-    if (m->ok)
-        remember(s, m->pid);
-}
-
 static int create_screen_file(int *n)
 {
     char name[64];
@@ -205,7 +185,21 @@ static void serve(struct service *s, const struct request *q, const char *words,
     int fds[PASSING_MOST_FDS] = {-1, -1};
     switch (q->kind) {
     case REQUEST_SPAWN: spawn(s, words, length, &m, fds); break;
-    case REQUEST_EDIT: edit(s, words, q->number, &m); break;
+    case REQUEST_EDIT: {
+        int line = q->number;
+        m.pid = fork();
+        if (m.pid == 0) {
+            // In a new process.
+            sigset_t none;
+            close(s->socket);
+            sigemptyset(&none);
+            sigprocmask(SIG_SETMASK, &none, NULL);
+            editor_become(s->config, words, line);
+        }
+        m.ok = m.pid > 0;
+        if (m.ok)
+            remember(s, m.pid);
+    } break;
     case REQUEST_SIGNAL: m.ok = find(s, q->pid) >= 0 && kill(q->pid, q->number) == 0; break;
     case REQUEST_STOP: m.ok = kill(0, SIGTSTP) == 0; break;
     case REQUEST_SCREEN: m.ok = (fds[0] = create_screen_file(&m.number)) >= 0; break;
@@ -214,16 +208,6 @@ static void serve(struct service *s, const struct request *q, const char *words,
     passing_send(s->socket, &(struct iovec){&m, sizeof m}, 1, fds, count);
     for (int i = 0; i < count; i++)
         close(fds[i]);
-}
-
-static void tell_ends(struct service *s)
-{
-    struct message m = {.kind = MESSAGE_ENDED};
-    while ((m.pid = waitpid(-1, &m.number, WNOHANG)) > 0) {
-        s->started[find(s, m.pid)] = s->started[s->count - 1];
-        s->count--;
-        passing_send(s->socket, &(struct iovec){&m, sizeof m}, 1, NULL, 0);
-    }
 }
 
 // False: nobody asks any more.
@@ -246,29 +230,6 @@ static void on_child(int number)
     (void)number; // only wakes
 }
 
-// The workbench decides when we end, and we do not stop while it asks us: of signals only those of
-// ended children come in, and only while we wait.
-static void be_starter(struct service s)
-{
-    struct sigaction wake = {.sa_handler = on_child};
-    sigset_t all, waiting;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    waiting = all;
-    sigdelset(&waiting, SIGCHLD);
-    sigaction(SIGCHLD, &wake, NULL);
-    for (bool asked = true; asked;) {
-        fd_set readable;
-        FD_ZERO(&readable);
-        FD_SET(s.socket, &readable);
-        bool any = pselect(s.socket + 1, &readable, NULL, NULL, NULL, &waiting) > 0;
-        tell_ends(&s);
-        if (any)
-            asked = serve_next(&s);
-    }
-    _exit(0);
-}
-
 // --- the workbench's side ---
 
 static struct {
@@ -288,7 +249,32 @@ bool starter_begin(const char *program, const struct ui_config *config, struct e
     pid_t pid = fork();
     if (pid == 0) {
         close(ends[0]);
-        be_starter((struct service){.socket = ends[1], .program = program, .config = config});
+        // The workbench decides when we end, and we do not stop while it asks us: of signals only
+        // those of ended children come in, and only while we wait.
+        struct service s =
+            (struct service){.socket = ends[1], .program = program, .config = config};
+        struct sigaction wake = {.sa_handler = on_child};
+        sigset_t all, waiting;
+        sigfillset(&all);
+        sigprocmask(SIG_SETMASK, &all, NULL);
+        waiting = all;
+        sigdelset(&waiting, SIGCHLD);
+        sigaction(SIGCHLD, &wake, NULL);
+        for (bool asked = true; asked;) {
+            fd_set readable;
+            FD_ZERO(&readable);
+            FD_SET(s.socket, &readable);
+            bool any = pselect(s.socket + 1, &readable, NULL, NULL, NULL, &waiting) > 0;
+            struct message m = {.kind = MESSAGE_ENDED};
+            while ((m.pid = waitpid(-1, &m.number, WNOHANG)) > 0) {
+                s.started[find(&s, m.pid)] = s.started[s.count - 1];
+                s.count--;
+                passing_send(s.socket, &(struct iovec){&m, sizeof m}, 1, NULL, 0);
+            }
+            if (any)
+                asked = serve_next(&s);
+        }
+        _exit(0);
     }
     int error = errno;
     close(ends[1]);

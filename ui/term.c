@@ -108,31 +108,9 @@ static int32_t keys_next(int *row, int *col)
     }
 }
 
-static void keys_mouse(bool on)
-{
-    mouseinterval(0); // presses at once, no waiting for clicks
-    mousemask(on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
-}
-
 // The terminal's clipboard: OSC 52, a control sequence that most terminals of today know.
 
 #define LONGEST_TEXT 8192 // bytes
-
-static void add_base64(struct str *out, const char *text)
-{
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const unsigned char *p = (const unsigned char *)text;
-    for (size_t left = strlen(text); left; p += 3) {
-        unsigned bits = (unsigned)p[0] << 16;
-        bits |= left > 1 ? (unsigned)p[1] << 8 : 0;
-        bits |= left > 2 ? (unsigned)p[2] : 0;
-        str_add_char(out, digit[bits >> 18]);
-        str_add_char(out, digit[bits >> 12 & 63]);
-        str_add_char(out, left > 1 ? digit[bits >> 6 & 63] : '=');
-        str_add_char(out, left > 2 ? digit[bits & 63] : '=');
-        left = left > 3 ? left - 3 : 0;
-    }
-}
 
 static bool knows_osc(const char *terminal)
 {
@@ -151,7 +129,18 @@ static bool clipboard_add(struct str *out, const char *terminal, const char *tex
     if (!terminal || !knows_osc(terminal) || strlen(text) > LONGEST_TEXT)
         return false;
     str_add(out, "\033]52;c;");
-    add_base64(out, text);
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *p = (const unsigned char *)text;
+    for (size_t left = strlen(text); left; p += 3) {
+        unsigned bits = (unsigned)p[0] << 16;
+        bits |= left > 1 ? (unsigned)p[1] << 8 : 0;
+        bits |= left > 2 ? (unsigned)p[2] : 0;
+        str_add_char(out, digit[bits >> 18]);
+        str_add_char(out, digit[bits >> 12 & 63]);
+        str_add_char(out, left > 1 ? digit[bits >> 6 & 63] : '=');
+        str_add_char(out, left > 2 ? digit[bits & 63] : '=');
+        left = left > 3 ? left - 3 : 0;
+    }
     str_add(out, "\a");
     return true;
 }
@@ -172,29 +161,25 @@ static struct {
 
 // --- looks ---
 
-static void prepare_style(const struct look *look, int style, bool has_own_colors)
-{
-    struct paint p = theme_paint(look, (enum style)style);
-    attr_t a = A_NORMAL;
-    a |= p.bold ? A_BOLD : 0;
-    a |= p.dim ? A_DIM : 0;
-    a |= p.reverse ? A_REVERSE : 0;
-    a |= p.underline ? A_UNDERLINE : 0;
-    term.attributes[style] = a;
-    term.pair[style] = 0;
-    if (p.color < 0 || !look->colors)
-        return;
-    term.pair[style] = (short)(style + 1);
-    init_pair(term.pair[style], (short)p.color, has_own_colors ? -1 : COLOR_BLACK);
-}
-
 static struct look prepare_look(const struct ui_config *c)
 {
     bool colored = has_colors() && start_color() == OK;
     struct look look = look_choose(c, colored ? COLORS : 0);
     bool has_own_colors = colored && use_default_colors() == OK;
-    for (int i = 0; i < STYLE_COUNT; i++)
-        prepare_style(&look, i, has_own_colors);
+    for (int i = 0; i < STYLE_COUNT; i++) {
+        struct paint p = theme_paint(&look, (enum style)i);
+        attr_t a = A_NORMAL;
+        a |= p.bold ? A_BOLD : 0;
+        a |= p.dim ? A_DIM : 0;
+        a |= p.reverse ? A_REVERSE : 0;
+        a |= p.underline ? A_UNDERLINE : 0;
+        term.attributes[i] = a;
+        term.pair[i] = 0;
+        if (!(p.color < 0) && look.colors) {
+            term.pair[i] = (short)(i + 1);
+            init_pair(term.pair[i], (short)p.color, has_own_colors ? -1 : COLOR_BLACK);
+        }
+    }
     return look;
 }
 
@@ -218,18 +203,6 @@ bool term_is_usable(struct err *why)
     return tgetstr("cm", NULL) || err_set(why, "a terminal of type TERM=%s has no cursor", name);
 }
 
-// A capability without its paddings ("$<5>"), which only real vt100s ever needed.
-static void add_capability(struct str *out, const char *name)
-{
-    for (const char *text = has(name) ? tigetstr(name) : ""; *text; text++) {
-        const char *end = str_starts(text, "$<") ? strchr(text, '>') : NULL;
-        if (end)
-            text = end;
-        else
-            str_add_char(out, *text);
-    }
-}
-
 // Prepares what a crash sends: the same as endwin, but then nothing can be asked any more.
 static void arm(void)
 {
@@ -237,26 +210,20 @@ static void arm(void)
     struct str bytes = {0};
     if (term.mouse)
         str_add(&bytes, "\033[?1000l\033[?1002l\033[?1006l");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        add_capability(&bytes, names[i]);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        // A capability without its paddings ("$<5>"), which only real vt100s ever needed.
+        const char *name = names[i];
+        for (const char *text = has(name) ? tigetstr(name) : ""; *text; text++) {
+            const char *end = str_starts(text, "$<") ? strchr(text, '>') : NULL;
+            if (end)
+                text = end;
+            else
+                str_add_char(&bytes, *text);
+        }
+    }
     str_add(&bytes, "\r\n"); // where there is no other screen to leave
     guard_arm(str_text(&bytes), bytes.length);
     str_finish(&bytes);
-}
-
-// Beyond what curses asks for: Ctrl-Z, Ctrl-\, Ctrl-S and Ctrl-V are keys like others; Ctrl-C still
-// interrupts.
-static void set_raw(void)
-{
-    struct termios raw;
-    if (tcgetattr(STDIN_FILENO, &raw) != 0)
-        return;
-    raw.c_cc[VSUSP] = _POSIX_VDISABLE;
-    raw.c_cc[VQUIT] = _POSIX_VDISABLE;
-    raw.c_iflag &= ~(tcflag_t)IXON;
-    raw.c_lflag &= ~(tcflag_t)IEXTEN;
-    tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
-    def_prog_mode();
 }
 
 // Where the terminal can mark what is pasted, a paste is no row of keys.
@@ -268,34 +235,17 @@ static void mark_pastes(bool on)
     fflush(stdout);
 }
 
-static void set_input(void)
+static void take_size(void)
 {
-    cbreak();
-    noecho();
-    nonl();
-    intrflush(stdscr, FALSE);
-    keypad(stdscr, TRUE);
-    nodelay(stdscr, TRUE);
-    set_escdelay(ESCAPE_MS);
-    set_raw();
-}
-
-static void fit(void)
-{
+    int rows, cols;
+    if (os_terminal_size(STDOUT_FILENO, &rows, &cols) && (rows != LINES || cols != COLS))
+        resizeterm(rows, cols);
     getmaxyx(stdscr, term.rows, term.cols);
     free(term.shown);
     free(term.line);
     term.shown = mem_zero((size_t)term.rows * (size_t)term.cols, sizeof *term.shown);
     term.line = mem_zero((size_t)term.cols + 1, sizeof *term.line);
     term.stale = true;
-}
-
-static void take_size(void)
-{
-    int rows, cols;
-    if (os_terminal_size(STDOUT_FILENO, &rows, &cols) && (rows != LINES || cols != COLS))
-        resizeterm(rows, cols);
-    fit();
 }
 
 bool term_open(const struct ui_config *c, struct look *look, struct err *e)
@@ -313,7 +263,24 @@ bool term_open(const struct ui_config *c, struct look *look, struct err *e)
     arm();
     mem_on_exhausted(guard_emergency);
     *look = prepare_look(c);
-    set_input();
+    cbreak();
+    noecho();
+    nonl();
+    intrflush(stdscr, FALSE);
+    keypad(stdscr, TRUE);
+    nodelay(stdscr, TRUE);
+    set_escdelay(ESCAPE_MS);
+    // Beyond what curses asks for: Ctrl-Z, Ctrl-\, Ctrl-S and Ctrl-V are keys like others; Ctrl-C
+    // still interrupts.
+    struct termios raw;
+    if (tcgetattr(STDIN_FILENO, &raw) == 0) {
+        raw.c_cc[VSUSP] = _POSIX_VDISABLE;
+        raw.c_cc[VQUIT] = _POSIX_VDISABLE;
+        raw.c_iflag &= ~(tcflag_t)IXON;
+        raw.c_lflag &= ~(tcflag_t)IEXTEN;
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+        def_prog_mode();
+    }
     curs_set(0);
     take_size();
     mark_pastes(true);
@@ -367,15 +334,6 @@ static bool same_cell(const struct cell *a, const struct cell *b)
     return a->glyph == b->glyph && a->style == b->style && a->marked == b->marked;
 }
 
-static void convert(const struct cell *c, cchar_t *out)
-{
-    wchar_t text[2] = {(wchar_t)c->glyph, L'\0'};
-    // Under the cursor colours would become patches of background.
-    attr_t marked = (term.attributes[c->style] & (A_BOLD | A_UNDERLINE)) | A_REVERSE;
-    setcchar(out, text, c->marked ? marked : term.attributes[c->style],
-             c->marked ? 0 : term.pair[c->style], NULL);
-}
-
 // Hands cells `first` to `last` of a row to curses.
 static void put_row(int row, const struct cell *cell, int first, int last)
 {
@@ -383,8 +341,14 @@ static void put_row(int row, const struct cell *cell, int first, int last)
     while (first > 0 && !cell[first].glyph) // a wide glyph is put as a whole
         first--;
     for (int col = first; col <= last; col++)
-        if (cell[col].glyph)
-            convert(&cell[col], &term.line[count++]);
+        if (cell[col].glyph) {
+            cchar_t *out = &term.line[count++];
+            wchar_t text[2] = {(wchar_t)cell[col].glyph, L'\0'};
+            // Under the cursor colours would become patches of background.
+            attr_t marked = (term.attributes[cell[col].style] & (A_BOLD | A_UNDERLINE)) | A_REVERSE;
+            setcchar(out, text, cell[col].marked ? marked : term.attributes[cell[col].style],
+                     cell[col].marked ? 0 : term.pair[cell[col].style], NULL);
+        }
     mvadd_wchnstr(row, first, term.line, count);
 }
 
@@ -452,7 +416,8 @@ void term_mouse(bool on)
 {
     if (!term.curses || on == term.mouse)
         return;
-    keys_mouse(on);
+    mouseinterval(0); // presses at once, no waiting for clicks
+    mousemask(on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
     term.mouse = on;
     arm();
 }

@@ -9,11 +9,6 @@ enum { OWN = -1 };
 
 // --- which look ---
 
-static bool environment_is(const char *name, const char *value)
-{
-    return str_equal(getenv(name), value);
-}
-
 static int usable_colors(const struct ui_config *c, int terminal_colors)
 {
     const char *no_color = getenv("NO_COLOR"); // no-color.org: present and not empty
@@ -44,7 +39,7 @@ static enum charset usable_charset(const struct ui_config *c)
         return CHARSET_ASCII; // whatever is wanted: nothing else can be sent
     if (c->charset_given)
         return c->charset;
-    bool console = environment_is("TERM", "linux"); // its fonts have neither dots nor quadrants
+    bool console = str_equal(getenv("TERM"), "linux"); // its fonts have neither dots nor quadrants
     return glyphs_are_narrow() && !console ? CHARSET_BRAILLE : CHARSET_ASCII;
 }
 
@@ -107,28 +102,22 @@ static const struct paint ramp_eight_light[RAMP_LEVELS] = {{3}, {2}, {2}, {6}, {
 static const struct paint ramp_plain[RAMP_LEVELS] = {{OWN, DIM}, {OWN}, {OWN, DIM}, {OWN},
                                                      {OWN, DIM}, {OWN}, {OWN},      {OWN, BOLD}};
 
-static struct paint paint_series(const struct look *look, int i)
-{
-    if (look->colors == 256)
-        return (struct paint){.color = look->light ? series_light[i] : series_dark[i]};
-    return look->colors == 8 ? series_eight[i] : (struct paint){.color = OWN};
-}
-
-static struct paint paint_ramp(const struct look *look, int level)
-{
-    if (look->colors == 256)
-        return (struct paint){.color = look->light ? ramp_light[level] : ramp_dark[level]};
-    if (look->colors == 8)
-        return look->light ? ramp_eight_light[level] : ramp_eight_dark[level];
-    return ramp_plain[level];
-}
-
 struct paint theme_paint(const struct look *look, enum style style)
 {
-    if (style >= STYLE_RAMP && style < STYLE_COUNT)
-        return paint_ramp(look, (int)style - STYLE_RAMP);
-    if (style >= STYLE_SERIES && style < STYLE_RAMP)
-        return paint_series(look, (int)style - STYLE_SERIES);
+    if (style >= STYLE_RAMP && style < STYLE_COUNT) {
+        int level = (int)style - STYLE_RAMP;
+        if (look->colors == 256)
+            return (struct paint){.color = look->light ? ramp_light[level] : ramp_dark[level]};
+        if (look->colors == 8)
+            return look->light ? ramp_eight_light[level] : ramp_eight_dark[level];
+        return ramp_plain[level];
+    }
+    if (style >= STYLE_SERIES && style < STYLE_RAMP) {
+        int i = (int)style - STYLE_SERIES;
+        if (look->colors == 256)
+            return (struct paint){.color = look->light ? series_light[i] : series_dark[i]};
+        return look->colors == 8 ? series_eight[i] : (struct paint){.color = OWN};
+    }
     const struct tone *tone = &tones[style < STYLE_SERIES ? style : STYLE_TEXT];
     int color = look->colors == 256 ? (look->light ? tone->light : tone->dark)
                 : look->colors == 8 ? tone->eight

@@ -15,24 +15,6 @@ struct letters {
     int count, words;
 };
 
-static struct letters letters_of(const char *name)
-{
-    struct letters l = {.count = 0};
-    bool begins = true;
-    for (; *name && l.count < (int)sizeof l.text; name++) {
-        unsigned char c = (unsigned char)*name;
-        if (c > 127 || !isalnum(c)) {
-            begins = true;
-            continue;
-        }
-        l.text[l.count] = (char)c;
-        l.begins[l.count++] = begins;
-        l.words += begins;
-        begins = false;
-    }
-    return l;
-}
-
 // The k-th name to try, of at most `most` letters; there are always more than parameters.
 static void candidate(const struct letters *l, int most, int k, char out[4])
 {
@@ -53,11 +35,6 @@ static void candidate(const struct letters *l, int most, int k, char out[4])
     out[n] = '\0';
 }
 
-static bool has_parts(const struct param *p)
-{
-    return p->kind == PARAM_FACTORIZATION;
-}
-
 static bool is_free(int upto, const char *name, char names[SPACE_MAX_PARAMS][4])
 {
     for (int i = 0; i < upto; i++)
@@ -69,8 +46,21 @@ static bool is_free(int upto, const char *name, char names[SPACE_MAX_PARAMS][4])
 void short_names(const struct space *s, char out[SPACE_MAX_PARAMS][4])
 {
     for (int i = 0; i < s->param_count; i++) {
-        struct letters l = letters_of(s->param[i].name);
-        int most = has_parts(&s->param[i]) ? 2 : 3;
+        const char *name = s->param[i].name;
+        struct letters l = {.count = 0};
+        bool begins = true;
+        for (; *name && l.count < (int)sizeof l.text; name++) {
+            unsigned char c = (unsigned char)*name;
+            if (c > 127 || !isalnum(c)) {
+                begins = true;
+                continue;
+            }
+            l.text[l.count] = (char)c;
+            l.begins[l.count++] = begins;
+            l.words += begins;
+            begins = false;
+        }
+        int most = (s->param[i].kind == PARAM_FACTORIZATION) ? 2 : 3;
         int k = 0;
         do {
             candidate(&l, most, k++, out[i]);

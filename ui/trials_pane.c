@@ -62,19 +62,6 @@ static void draw_cell(const struct pane *p, int row, int end, enum style style, 
         pane_text_right(p, row, end, style, text);
 }
 
-static void draw_head(struct app *app, const struct columns *c, const struct pane *p)
-{
-    double per;
-    draw_cell(p, 0, c->number, STYLE_HEAD, "#");
-    draw_cell(p, 0, c->generation, STYLE_HEAD, "gen");
-    draw_cell(p, 0, c->speed, STYLE_HEAD, model_unit(&app->model, &per));
-    draw_cell(p, 0, c->spread, STYLE_HEAD, "±%");
-    draw_cell(p, 0, c->time, STYLE_HEAD, model_time_unit(&app->model, &per));
-    pane_text(p, 0, c->word, STYLE_HEAD, "outcome");
-    if (c->config)
-        pane_text_cut(p, 0, c->config, p->cols - c->config, STYLE_HEAD, "unlike the best");
-}
-
 // --- rows ---
 
 static void draw_config(struct app *app, struct columns *c, const struct trial *t,
@@ -151,21 +138,16 @@ static void place_window(struct app *app, struct trials_pane *state, int rows,
         list_fit(l, l->count, rows - 1);
 }
 
-static void draw_none(struct app *app, const struct pane *p)
-{
-    const struct opened *o = &app->model.open;
-    pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "No trial has ended yet.");
-    if (o->tally[OUTCOME_REJECTED] > 0)
-        pane_printf(p, 1, 0, STYLE_DIM, "Rejected without a trial: %" PRId64 ".",
-                    o->tally[OUTCOME_REJECTED]);
-}
-
 void trials_pane_draw(struct app *app, struct trials_pane *state, const struct pane *p,
                       bool focused)
 {
     struct model *m = &app->model;
     if (m->open.last_number == 0) {
-        draw_none(app, p);
+        const struct opened *o = &app->model.open;
+        pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "No trial has ended yet.");
+        if (o->tally[OUTCOME_REJECTED] > 0)
+            pane_printf(p, 1, 0, STYLE_DIM, "Rejected without a trial: %" PRId64 ".",
+                        o->tally[OUTCOME_REJECTED]);
         return;
     }
     if (p->rows == 0)
@@ -176,8 +158,17 @@ void trials_pane_draw(struct app *app, struct trials_pane *state, const struct p
     place_window(app, state, p->rows, of_best);
     const struct list *l = &state->list;
     struct columns c = fit(m->open.space, p->cols, m->open.last_number);
-    if (l->first_row)
-        draw_head(app, &c, p);
+    if (l->first_row) {
+        double per;
+        draw_cell(p, 0, c.number, STYLE_HEAD, "#");
+        draw_cell(p, 0, c.generation, STYLE_HEAD, "gen");
+        draw_cell(p, 0, c.speed, STYLE_HEAD, model_unit(&app->model, &per));
+        draw_cell(p, 0, c.spread, STYLE_HEAD, "±%");
+        draw_cell(p, 0, c.time, STYLE_HEAD, model_time_unit(&app->model, &per));
+        pane_text(p, 0, c.word, STYLE_HEAD, "outcome");
+        if (c.config)
+            pane_text_cut(p, 0, c.config, p->cols - c.config, STYLE_HEAD, "unlike the best");
+    }
     for (int i = 0; list_shows(l, l->top + i); i++) {
         const struct trial *t = model_trial_numbered(m, number_at(state, l->top + i));
         if (!t)

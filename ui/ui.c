@@ -4,11 +4,11 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/shown.h"
-#include "starter.h"
 #include "engine/engine.h"
 #include "engine/speed.h"
 #include "job.h"
 #include "report/text.h"
+#include "starter.h"
 #include "term.h"
 
 #include <inttypes.h>
@@ -16,18 +16,6 @@
 #include <stdlib.h>
 
 // What is printed when the workbench has gone: what became of the runs that were started in it.
-
-static void print_best(const struct session_record *r, const char *option)
-{
-    char speed[32], time[32];
-    if (r->best_ask)
-        printf("session %" PRId64 " is %s: best %s%s, %s: tilewalk show %" PRId64 "%s\n", r->id,
-               state_name(r->state), speed_text(r, r->best_seconds, speed),
-               r->best_raced ? " raced" : "", text_time(r->best_seconds, time), r->id, option);
-    else
-        printf("session %" PRId64 " is %s: nothing valid was found: tilewalk show %" PRId64 "%s\n",
-               r->id, state_name(r->state), r->id, option);
-}
 
 static void print_session(struct store *s, const struct past_run *run)
 {
@@ -47,8 +35,17 @@ static void print_session(struct store *s, const struct past_run *run)
         if (r.state == STATE_PAUSED)
             printf("session %" PRId64 " is paused: tilewalk resume %" PRId64 "%s\n", r.id, r.id,
                    option);
-        else
-            print_best(&r, option);
+        else {
+            char speed[32], time[32];
+            if (r.best_ask)
+                printf("session %" PRId64 " is %s: best %s%s, %s: tilewalk show %" PRId64 "%s\n",
+                       r.id, state_name(r.state), speed_text(&r, r.best_seconds, speed),
+                       r.best_raced ? " raced" : "", text_time(r.best_seconds, time), r.id, option);
+            else
+                printf("session %" PRId64 " is %s: nothing valid was found: tilewalk show %" PRId64
+                       "%s\n",
+                       r.id, state_name(r.state), r.id, option);
+        }
     }
     arena_finish(&arena);
 }
@@ -279,38 +276,6 @@ static void leave_by_signal(struct ui *ui, int exit_code)
     ui->exit_code = exit_code;
 }
 
-static void take_events(struct ui *ui)
-{
-    for (enum term_event event; (event = term_take_event()) != TERM_NONE;)
-        switch (event) {
-        case TERM_INTERRUPT: leave_by_signal(ui, EXIT_INT); break;
-        case TERM_HANGUP: leave_by_signal(ui, EXIT_HUP); break;
-        case TERM_TERMINATE: leave_by_signal(ui, EXIT_TERM); break;
-        case TERM_RESIZED:
-        case TERM_CONTINUED:
-            fit(&ui->app);
-            ui->hurry = true;
-            break;
-        case TERM_NONE: break;
-        }
-}
-
-// Those that come while we leave are dropped.
-static void take_keys(struct ui *ui)
-{
-    int row = 0, col = 0;
-    for (int32_t key; (key = term_key(&row, &col)) != KEY_IS_NONE;) {
-        if (ui->app.quit)
-            continue;
-        ui->hurry = true;
-        if (key == KEY_IS_CLICK)
-            app_click(&ui->app, row, col);
-        else
-            app_key(&ui->app, key);
-        serve(ui);
-    }
-}
-
 static void take_noise(struct ui *ui)
 {
     char line[NOISE_LINE_SIZE];
@@ -331,8 +296,30 @@ static void wait_for_news(struct ui *ui, double seconds)
         ui->gone = true; // and perhaps no signal says so
         leave_by_signal(ui, EXIT_HUP);
     }
-    take_events(ui);
-    take_keys(ui);
+    for (enum term_event event; (event = term_take_event()) != TERM_NONE;)
+        switch (event) {
+        case TERM_INTERRUPT: leave_by_signal(ui, EXIT_INT); break;
+        case TERM_HANGUP: leave_by_signal(ui, EXIT_HUP); break;
+        case TERM_TERMINATE: leave_by_signal(ui, EXIT_TERM); break;
+        case TERM_RESIZED:
+        case TERM_CONTINUED:
+            fit(&ui->app);
+            ui->hurry = true;
+            break;
+        case TERM_NONE: break;
+        }
+    // Those that come while we leave are dropped.
+    int row = 0, col = 0;
+    for (int32_t key; (key = term_key(&row, &col)) != KEY_IS_NONE;) {
+        if (ui->app.quit)
+            continue;
+        ui->hurry = true;
+        if (key == KEY_IS_CLICK)
+            app_click(&ui->app, row, col);
+        else
+            app_key(&ui->app, key);
+        serve(ui);
+    }
     take_noise(ui);
 }
 
@@ -341,15 +328,6 @@ static void wait_for_news(struct ui *ui, double seconds)
 static bool is_busy(const struct app *app)
 {
     return app->jobs.count || (app->model.open.record.id && app->model.open.runner);
-}
-
-static double seconds_to_wait(const struct ui *ui, bool more)
-{
-    double wait = more ? 0 : is_busy(&ui->app) ? BUSY_POLL_S : IDLE_POLL_S;
-    double frame = ui->drawn_at + 1.0 / FRAMES_PER_SECOND - now_s();
-    if (ui->app.dirty && frame < wait)
-        wait = frame > 0 ? frame + 1e-3 : 0;
-    return wait;
 }
 
 static void draw_if_due(struct ui *ui)
@@ -363,35 +341,23 @@ static void draw_if_due(struct ui *ui)
     ui->hurry = false;
 }
 
-static void loop(struct ui *ui)
-{
-    bool more = app_poll(&ui->app, now_s(), os_unix_time());
-    draw_if_due(ui);
-    while (!ui->app.quit) {
-        wait_for_news(ui, seconds_to_wait(ui, more));
-        more = app_poll(&ui->app, now_s(), os_unix_time());
-        serve(ui);
-        draw_if_due(ui);
-    }
-}
-
 // --- leaving ---
 
-// The exit code of the run that was asked for when it has ended by itself, else 0.
-static int exit_code_of_run(const struct ui *ui)
+static void leave(struct ui *ui)
 {
-    const struct jobs *j = &ui->app.jobs;
-    int code = 0;
-    for (int i = j->past_count > MOST_PAST ? j->past_count - MOST_PAST : 0; i < j->past_count; i++)
-        if (ui->o->runs && j->past[i % MOST_PAST].session == ui->session)
-            code = j->past[i % MOST_PAST].exit_code;
-    return code;
-}
-
-// Waits until what runs is saved. An interruption (the second, when we leave because of one) ends
-// the waiting.
-static void wait_for_jobs(struct ui *ui)
-{
+    if (!ui->signalled) {
+        // The exit code of the run that was asked for when it has ended by itself, else 0.
+        const struct jobs *j = &ui->app.jobs;
+        int code = 0;
+        for (int i = j->past_count > MOST_PAST ? j->past_count - MOST_PAST : 0; i < j->past_count;
+             i++)
+            if (ui->o->runs && j->past[i % MOST_PAST].session == ui->session)
+                code = j->past[i % MOST_PAST].exit_code;
+        ui->exit_code = code;
+    }
+    ui->hurry = true;
+    // Waits until what runs is saved. An interruption (the second, when we leave because of one)
+    // ends the waiting.
     struct app *app = &ui->app;
     double end = now_s() + MOST_WAIT_S;
     bool let_go = app->leave_runs && !ui->signalled;
@@ -403,14 +369,6 @@ static void wait_for_jobs(struct ui *ui)
         wait_for_news(ui, BUSY_POLL_S);
         app_poll(app, now_s(), os_unix_time());
     }
-}
-
-static void leave(struct ui *ui)
-{
-    if (!ui->signalled)
-        ui->exit_code = exit_code_of_run(ui);
-    ui->hurry = true;
-    wait_for_jobs(ui);
     take_noise(ui);
     jobs_finish(&ui->app.jobs);
 }
@@ -435,7 +393,18 @@ static void show(struct ui *ui)
     jobs_move(&ui->app.jobs, &ui->first);
     term_mouse(ui->app.mouse);
     fit(&ui->app);
-    loop(ui);
+    bool more = app_poll(&ui->app, now_s(), os_unix_time());
+    draw_if_due(ui);
+    while (!ui->app.quit) {
+        double wait = more ? 0 : is_busy(&ui->app) ? BUSY_POLL_S : IDLE_POLL_S;
+        double frame = ui->drawn_at + 1.0 / FRAMES_PER_SECOND - now_s();
+        if (ui->app.dirty && frame < wait)
+            wait = frame > 0 ? frame + 1e-3 : 0;
+        wait_for_news(ui, wait);
+        more = app_poll(&ui->app, now_s(), os_unix_time());
+        serve(ui);
+        draw_if_due(ui);
+    }
     leave(ui);
     term_close();
     shown_streams(true);

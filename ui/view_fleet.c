@@ -4,9 +4,9 @@
 #include "app_draw.h"
 #include "base/minmax.h"
 #include "list.h"
+#include "screen.h"
 #include "session_text.h"
 #include "store/machine.h"
-#include "screen.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -81,37 +81,6 @@ static bool is_at_work(const struct machine *m)
     return str_equal(m->state, "up") || str_equal(m->state, "stuck");
 }
 
-// Those at work first, otherwise in the order in which they come.
-static void take(struct fleet *f, struct store *s, const struct machines *list)
-{
-    int count = list->count;
-    struct machine *all = arena_zero(&f->arena, (size_t)count + 1, sizeof *all);
-    f->machine = arena_zero(&f->arena, (size_t)count + 1, sizeof *f->machine);
-    f->count = 0;
-    f->rate = 0;
-    for (int i = 0; i < count; i++)
-        all[i] = (struct machine){list->of[i], store_machine_state(s, &list->of[i])};
-    for (int working = 1; working >= 0; working--) {
-        for (int i = 0; i < count; i++)
-            if (is_at_work(&all[i]) == working)
-                f->machine[f->count++] = all[i];
-        f->at_work = working ? f->count : f->at_work;
-    }
-    for (int i = 0; i < f->at_work; i++)
-        f->rate += f->machine[i].record.rate;
-}
-
-static void point(struct fleet *f)
-{
-    int at = 0;
-    while (at < f->count && !str_equal(f->machine[at].record.name, f->cursor))
-        at++;
-    if (at == f->count) // it was forgotten
-        at = f->list.cursor < f->count ? (int)f->list.cursor : f->count - 1;
-    f->list.count = f->count;
-    f->list.cursor = at < 0 ? 0 : at;
-}
-
 static bool tick(struct app *app, void *state)
 {
     struct fleet *f = state;
@@ -124,8 +93,29 @@ static bool tick(struct app *app, void *state)
     arena_init(&f->arena);
     if (s && !store_list_machines(s, 0, app->unix_now, &f->arena, &list, NULL))
         list.count = 0; // the model says what is wrong with the database
-    take(f, s, &list);
-    point(f);
+    // Those at work first, otherwise in the order in which they come.
+    int count = list.count;
+    struct machine *all = arena_zero(&f->arena, (size_t)count + 1, sizeof *all);
+    f->machine = arena_zero(&f->arena, (size_t)count + 1, sizeof *f->machine);
+    f->count = 0;
+    f->rate = 0;
+    for (int i = 0; i < count; i++)
+        all[i] = (struct machine){list.of[i], store_machine_state(s, &list.of[i])};
+    for (int working = 1; working >= 0; working--) {
+        for (int i = 0; i < count; i++)
+            if (is_at_work(&all[i]) == working)
+                f->machine[f->count++] = all[i];
+        f->at_work = working ? f->count : f->at_work;
+    }
+    for (int i = 0; i < f->at_work; i++)
+        f->rate += f->machine[i].record.rate;
+    int at = 0;
+    while (at < f->count && !str_equal(f->machine[at].record.name, f->cursor))
+        at++;
+    if (at == f->count) // it was forgotten
+        at = f->list.cursor < f->count ? (int)f->list.cursor : f->count - 1;
+    f->list.count = f->count;
+    f->list.cursor = at < 0 ? 0 : at;
     f->read_at = app->unix_now;
     app->dirty = true;
     return false;
@@ -155,37 +145,6 @@ static const char *calibration(const struct machine_record *r, bool whole, char 
     return out;
 }
 
-static void put_row(const struct table *t, const struct pane *p, int row, const struct machine *m)
-{
-    const struct machine_record *r = &m->record;
-    char text[64];
-    bool works = is_at_work(m);
-    enum style style = works ? STYLE_TEXT : STYLE_DIM;
-    table_put(t, p, row, FLEET_MACHINE, style, r->name);
-    snprintf(text, sizeof text, "%" PRId64, r->session);
-    table_put(t, p, row, FLEET_SESSION, style, text);
-    table_put(t, p, row, FLEET_DEVICE, style, r->device);
-    table_put(t, p, row, FLEET_STATE, style_of(m), m->state);
-    snprintf(text, sizeof text, "%" PRId64, r->trials);
-    table_put(t, p, row, FLEET_TRIALS, style, text);
-    snprintf(text, sizeof text, "%" PRId64, r->lost);
-    table_put(t, p, row, FLEET_LOST, r->lost ? STYLE_WARN : style, text);
-    snprintf(text, sizeof text, works ? "%.3g" : "-", r->rate);
-    table_put(t, p, row, FLEET_RATE, style, text);
-    table_put(t, p, row, FLEET_CALIBRATION, style, calibration(r, false, text));
-    table_put(t, p, row, FLEET_ERROR, works ? STYLE_WARN : STYLE_DIM, r->why ? r->why : "");
-}
-
-static void draw_status(const struct fleet *f, const struct pane *p)
-{
-    struct pieces row = {0};
-    pieces_add(&row, 0, STYLE_STRONG, "%d machine%s", f->count, f->count == 1 ? "" : "s");
-    pieces_add(&row, 1, f->at_work ? STYLE_GOOD : STYLE_DIM, "%d at work", f->at_work);
-    if (f->at_work)
-        pieces_add(&row, 2, STYLE_TEXT, "%.3g trials/s in the last minute", f->rate);
-    pieces_draw(&row, p, 0, 3);
-}
-
 static void draw_list(struct fleet *f, const struct pane *p)
 {
     struct table_panes panes = table_panes(p);
@@ -195,12 +154,35 @@ static void draw_list(struct fleet *f, const struct pane *p)
     f->list.first_row = panes.first_row;
     list_fit(&f->list, f->count, panes.rows.rows);
     for (int i = 0; list_shows(&f->list, f->list.top + i); i++) {
-        put_row(&t, &panes.rows, i, &f->machine[f->list.top + i]);
+        const struct machine_record *r = &f->machine[f->list.top + i].record;
+        char text[64];
+        bool works = is_at_work(&f->machine[f->list.top + i]);
+        enum style style = works ? STYLE_TEXT : STYLE_DIM;
+        table_put(&t, &panes.rows, i, FLEET_MACHINE, style, r->name);
+        snprintf(text, sizeof text, "%" PRId64, r->session);
+        table_put(&t, &panes.rows, i, FLEET_SESSION, style, text);
+        table_put(&t, &panes.rows, i, FLEET_DEVICE, style, r->device);
+        table_put(&t, &panes.rows, i, FLEET_STATE, style_of(&f->machine[f->list.top + i]),
+                  f->machine[f->list.top + i].state);
+        snprintf(text, sizeof text, "%" PRId64, r->trials);
+        table_put(&t, &panes.rows, i, FLEET_TRIALS, style, text);
+        snprintf(text, sizeof text, "%" PRId64, r->lost);
+        table_put(&t, &panes.rows, i, FLEET_LOST, r->lost ? STYLE_WARN : style, text);
+        snprintf(text, sizeof text, works ? "%.3g" : "-", r->rate);
+        table_put(&t, &panes.rows, i, FLEET_RATE, style, text);
+        table_put(&t, &panes.rows, i, FLEET_CALIBRATION, style, calibration(r, false, text));
+        table_put(&t, &panes.rows, i, FLEET_ERROR, works ? STYLE_WARN : STYLE_DIM,
+                  r->why ? r->why : "");
         if (f->list.top + i == f->list.cursor)
             pane_select(&panes.rows, i, true);
     }
     table_put_heads(&t, &panes.heads, 0);
-    draw_status(f, &panes.status);
+    struct pieces row = {0};
+    pieces_add(&row, 0, STYLE_STRONG, "%d machine%s", f->count, f->count == 1 ? "" : "s");
+    pieces_add(&row, 1, f->at_work ? STYLE_GOOD : STYLE_DIM, "%d at work", f->at_work);
+    if (f->at_work)
+        pieces_add(&row, 2, STYLE_TEXT, "%.3g trials/s in the last minute", f->rate);
+    pieces_draw(&row, &panes.status, 0, 3);
     list_note(&f->list, "rows", note);
     if (panes.framed)
         pane_box(p, "Fleet", note, true);
@@ -212,30 +194,6 @@ static int put_fact(const struct pane *p, int row, const char *label, const char
     return pane_wrapped(p, row, LABEL_COLS, p->cols - LABEL_COLS - 1, STYLE_TEXT, text);
 }
 
-static void draw_machine(struct app *app, const struct machine *m, const struct pane *box)
-{
-    const struct machine_record *r = &m->record;
-    struct pane p = pane_box(box, r->name, NULL, false);
-    char text[400], ago[24], whole[64];
-    int row = 0;
-    snprintf(text, sizeof text, "%s, for session %" PRId64, r->place, r->session);
-    row = put_fact(&p, row, "place", text);
-    snprintf(text, sizeof text, "%s, %s", r->device, r->driver);
-    row = put_fact(&p, row, "device", text);
-    snprintf(text, sizeof text, "%s for %s", m->state, text_ago(app->unix_now - r->at, ago));
-    row = put_fact(&p, row, "state", text);
-    row = put_fact(&p, row, "calibration", calibration(r, true, whole));
-    put_fact(&p, row, "last error", r->why ? r->why : "none");
-}
-
-static void draw_nothing(const struct pane *body)
-{
-    bool framed = body->rows >= 8 && body->cols >= 30;
-    struct pane inside = framed ? pane_box(body, "Fleet", NULL, true) : *body;
-    pane_text_cut(&inside, 0, 1, inside.cols - 1, STYLE_DIM,
-                  "No machines yet: sessions measure here, unless tune is told --on or --pool.");
-}
-
 static void draw(struct app *app, void *state, const struct pane *body)
 {
     struct fleet *f = state;
@@ -244,13 +202,31 @@ static void draw(struct app *app, void *state, const struct pane *body)
     struct pane above = pane_part(body, 0, 0, rows, body->cols);
     struct pane rest = pane_part(body, rows, 0, body->rows - rows, body->cols);
     if (f->count == 0) {
-        if (f->read_at > 0)
-            draw_nothing(body);
+        if (f->read_at > 0) {
+            bool framed = body->rows >= 8 && body->cols >= 30;
+            struct pane inside = framed ? pane_box(body, "Fleet", NULL, true) : *body;
+            pane_text_cut(
+                &inside, 0, 1, inside.cols - 1, STYLE_DIM,
+                "No machines yet: sessions measure here, unless tune is told --on or --pool.");
+        }
         return;
     }
     draw_list(f, &above);
-    if (below)
-        draw_machine(app, &f->machine[f->list.cursor], &rest);
+    if (below) {
+        const struct machine_record *r = &f->machine[f->list.cursor].record;
+        struct pane p = pane_box(&rest, r->name, NULL, false);
+        char text[400], ago[24], whole[64];
+        int row = 0;
+        snprintf(text, sizeof text, "%s, for session %" PRId64, r->place, r->session);
+        row = put_fact(&p, row, "place", text);
+        snprintf(text, sizeof text, "%s, %s", r->device, r->driver);
+        row = put_fact(&p, row, "device", text);
+        snprintf(text, sizeof text, "%s for %s", f->machine[f->list.cursor].state,
+                 text_ago(app->unix_now - r->at, ago));
+        row = put_fact(&p, row, "state", text);
+        row = put_fact(&p, row, "calibration", calibration(r, true, whole));
+        put_fact(&p, row, "last error", r->why ? r->why : "none");
+    }
 }
 
 // --- keys ---

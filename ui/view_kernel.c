@@ -5,8 +5,8 @@
 #include "base/minmax.h"
 #include "base/str.h"
 #include "engine/stored.h"
-#include "trial_text.h"
 #include "screen.h"
+#include "trial_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,40 +14,6 @@
 #include <string.h>
 
 enum { TAB_STOP = 4 };
-
-// Tabs as blanks: the rest of the workbench knows none.
-static char *without_tabs(const char *text)
-{
-    struct str out = {0};
-    int col = 0;
-    for (; *text; text++) {
-        int blanks = *text == '\t' ? TAB_STOP - col % TAB_STOP : 0;
-        for (int i = 0; i < blanks; i++)
-            str_add_char(&out, ' ');
-        if (!blanks)
-            str_add_char(&out, *text);
-        col = *text == '\n' || *text == '\x1f' ? 0 : col + (blanks ? blanks : 1);
-    }
-    return str_take(&out);
-}
-
-static void take_line(struct listing *l, char *text, const char **file)
-{
-    char *tab = strchr(text, '\x1f');
-    int64_t at;
-    if (!tab)
-        return;
-    *tab = '\0';
-    if (str_equal(text, "file")) {
-        *file = tab + 1;
-    } else if (str_equal(text, "fact")) {
-        if (l->facts < (int)(sizeof l->fact / sizeof *l->fact))
-            l->fact[l->facts++] = tab + 1;
-    } else if (str_to_int(text, 0, INT32_MAX, &at)) {
-        MEM_GROW(l->line, l->count, l->capacity);
-        l->line[l->count++] = (struct kernel_line){tab + 1, *file, (int)at};
-    }
-}
 
 // What a failing program said last.
 static void take_trouble(struct listing *l, const char *output, int exit_code)
@@ -77,13 +43,38 @@ void listing_take(struct listing *l, const char *output, int exit_code)
     const char *file = "";
     forget_lines(l);
     l->told = true;
-    l->output = without_tabs(output);
+    // Tabs as blanks: the rest of the workbench knows none.
+    const char *text = output;
+    struct str out = {0};
+    int col = 0;
+    for (; *text; text++) {
+        int blanks = *text == '\t' ? TAB_STOP - col % TAB_STOP : 0;
+        for (int i = 0; i < blanks; i++)
+            str_add_char(&out, ' ');
+        if (!blanks)
+            str_add_char(&out, *text);
+        col = *text == '\n' || *text == '\x1f' ? 0 : col + (blanks ? blanks : 1);
+    }
+    l->output = str_take(&out);
     char *rest;
     for (char *line = l->output; exit_code == 0 && line; line = rest) {
         rest = strchr(line, '\n');
         if (rest)
             *rest++ = '\0';
-        take_line(l, line, &file);
+        char *tab = strchr(line, '\x1f');
+        int64_t at;
+        if (tab) {
+            *tab = '\0';
+            if (str_equal(line, "file")) {
+                file = tab + 1;
+            } else if (str_equal(line, "fact")) {
+                if (l->facts < (int)(sizeof l->fact / sizeof *l->fact))
+                    l->fact[l->facts++] = tab + 1;
+            } else if (str_to_int(line, 0, INT32_MAX, &at)) {
+                MEM_GROW(l->line, l->count, l->capacity);
+                l->line[l->count++] = (struct kernel_line){tab + 1, file, (int)at};
+            }
+        }
     }
     if (exit_code != 0 || l->count == 0)
         take_trouble(l, output, exit_code);
@@ -262,19 +253,6 @@ static bool entered(struct app *app, void *context, const char *text)
 
 // --- keys ---
 
-// The line of the template under the cursor, or the nearest one above that has one.
-static bool edit(struct app *app, const struct kernel_view *v)
-{
-    for (int64_t i = v->list.cursor; i >= 0 && i < v->rows.count; i--) {
-        const struct kernel_line *l = v->rows.row[i].line;
-        if (l->at > 0) {
-            app_edit(app, l->file, l->at);
-            return true;
-        }
-    }
-    return false; // the space file then
-}
-
 static bool act(struct app *app, void *state, enum action a)
 {
     struct kernel_view *v = state;
@@ -291,7 +269,17 @@ static bool act(struct app *app, void *state, enum action a)
     case ACT_PREVIOUS_MATCH: go_to_match(app, v, -1, false); return true;
     case ACT_LEFT: v->skip -= v->skip > 0 ? SKIP_COLS : 0; return true;
     case ACT_RIGHT: v->skip += SKIP_COLS; return true;
-    case ACT_EDIT: return edit(app, v);
+    case ACT_EDIT: {
+        // The line of the template under the cursor, or the nearest one above that has one.
+        for (int64_t i = v->list.cursor; i >= 0 && i < v->rows.count; i--) {
+            const struct kernel_line *l = v->rows.row[i].line;
+            if (l->at > 0) {
+                app_edit(app, l->file, l->at);
+                return true;
+            }
+        }
+        return false; // the space file then
+    }
     default: return list_act(&v->list, a);
     }
 }
@@ -317,41 +305,6 @@ static void click(struct app *app, void *state, int row, int col)
 
 // --- drawing ---
 
-static void draw_title(struct app *app, const struct kernel_view *v, char title[96])
-{
-    const struct trial *t = shown_trial(app);
-    snprintf(title, 96, "Kernel of %s %" PRId64 "%s%s", t && t->number ? "trial" : "ask",
-             t && t->number ? t->number : v->shown.ask, v->spirv ? ", SPIR-V" : ", GLSL",
-             !v->against_best     ? ""
-             : is_against(v)      ? ", against the best"
-             : v->best.trouble[0] ? ": the best has none"
-             : v->asked           ? ""
-                                  : ": it is the best");
-}
-
-// The facts stand above the text, in at most a third of the rows.
-static int fact_rows(const struct kernel_view *v, const struct pane *inside)
-{
-    int rows = 0;
-    for (int i = 0; i < v->shown.facts; i++)
-        rows += wrap_rows(v->shown.fact[i], inside->cols - 2);
-    return int_min(rows, inside->rows / 3);
-}
-
-static void draw_facts(const struct kernel_view *v, const struct pane *p)
-{
-    int row = 0;
-    for (int i = 0; i < v->shown.facts; i++)
-        row = pane_wrapped(p, row, 1, p->cols - 2, i ? STYLE_TEXT : STYLE_STRONG, v->shown.fact[i]);
-}
-
-static const char *beyond(const char *text, int cols)
-{
-    while (*text && cols-- > 0)
-        str_next_glyph(&text);
-    return text;
-}
-
 static void draw_row(const struct kernel_view *v, int i, const struct pane *p, int row)
 {
     static const struct {
@@ -364,8 +317,11 @@ static void draw_row(const struct kernel_view *v, int i, const struct pane *p, i
     int number = (int)(r->line - (r->side == DIFF_BEFORE ? v->best.line : v->shown.line)) + 1;
     pane_printf(p, row, 1, STYLE_DIM, "%*d", NUMBER_COLS - 2, number);
     pane_text(p, row, NUMBER_COLS, looks[r->side].style, looks[r->side].mark);
-    pane_text_cut(p, row, NUMBER_COLS + 2, p->cols - NUMBER_COLS - 2, looks[r->side].style,
-                  beyond(r->line->text, v->skip));
+    const char *text = r->line->text;
+    int cols = v->skip;
+    while (*text && cols-- > 0)
+        str_next_glyph(&text);
+    pane_text_cut(p, row, NUMBER_COLS + 2, p->cols - NUMBER_COLS - 2, looks[r->side].style, text);
     int at = find(v, i);
     if (at >= v->skip)
         pane_mark(p, row, NUMBER_COLS + 2 + at - v->skip, (int)strlen(v->search));
@@ -381,39 +337,49 @@ static void draw_rows(const struct kernel_view *v, const struct pane *p)
     }
 }
 
-static const char *nothing_to_show(struct app *app, const struct kernel_view *v)
-{
-    const struct session_record *r = &app->model.open.record;
-    return !r->id                   ? "No session is open."
-           : recorded_is(r->source) ? "This session ran on a recording: there is no kernel."
-           : !shown_trial(app)      ? "There is no trial yet."
-           : !v->shown.told         ? "Rendering..."
-                                    : NULL;
-}
-
 static void draw(struct app *app, void *state, const struct pane *body)
 {
     struct kernel_view *v = state;
     char title[96], note[64];
-    const char *nothing = nothing_to_show(app, v);
+    const struct session_record *r = &app->model.open.record;
+    const char *nothing = !r->id ? "No session is open."
+                          : recorded_is(r->source)
+                              ? "This session ran on a recording: there is no kernel."
+                          : !shown_trial(app) ? "There is no trial yet."
+                          : !v->shown.told    ? "Rendering..."
+                                              : NULL;
     if (nothing) {
         pane_text_cut(body, 0, 1, body->cols - 1, STYLE_TEXT, nothing);
         return;
     }
-    draw_title(app, v, title);
+    const struct trial *t = shown_trial(app);
+    snprintf(title, 96, "Kernel of %s %" PRId64 "%s%s", t && t->number ? "trial" : "ask",
+             t && t->number ? t->number : v->shown.ask, v->spirv ? ", SPIR-V" : ", GLSL",
+             !v->against_best     ? ""
+             : is_against(v)      ? ", against the best"
+             : v->best.trouble[0] ? ": the best has none"
+             : v->asked           ? ""
+                                  : ": it is the best");
     struct pane inside = pane_box(body, title, NULL, true);
     if (v->shown.trouble[0]) {
         pane_wrapped(&inside, 0, 1, inside.cols - 2, STYLE_BAD, v->shown.trouble);
         return;
     }
-    int above = fact_rows(v, &inside);
+    // The facts stand above the text, in at most a third of the rows.
+    int rows = 0;
+    for (int i = 0; i < v->shown.facts; i++)
+        rows += wrap_rows(v->shown.fact[i], inside.cols - 2);
+    int above = int_min(rows, inside.rows / 3);
     struct pane facts = pane_part(&inside, 0, 0, above, inside.cols);
     struct pane text = pane_part(&inside, above, 0, inside.rows - above, inside.cols);
     list_fit(&v->list, v->rows.count, text.rows);
     v->list.first_row = text.row - body->row;
     list_note(&v->list, "lines", note);
     pane_box(body, title, note, true);
-    draw_facts(v, &facts);
+    int row = 0;
+    for (int i = 0; i < v->shown.facts; i++)
+        row = pane_wrapped(&facts, row, 1, facts.cols - 2, i ? STYLE_TEXT : STYLE_STRONG,
+                           v->shown.fact[i]);
     draw_rows(v, &text);
 }
 

@@ -196,32 +196,10 @@ static bool same_day(double a, double b)
     return x.tm_yday == y.tm_yday && x.tm_year == y.tm_year;
 }
 
-// What does not fit beside the text is left out: the clock, then the word.
-static struct paper unroll(struct app *app, const struct log_view *v, const struct pane *p)
-{
-    struct paper paper = {.pane = *p};
-    paper.dated = v->lines.count > 0 && !same_day(v->lines.entry[0].at, app->unix_now);
-    if (p->cols >= 60)
-        paper.clock_cols = paper.dated ? DATED_COLS : CLOCK_COLS;
-    if (p->cols >= 36)
-        paper.word_cols = WORD_COLS;
-    paper.text_cols = p->cols - paper.clock_cols - paper.word_cols - 2;
-    paper.text_cols = paper.text_cols > 0 ? paper.text_cols : 1;
-    return paper;
-}
-
 static enum style level_style(enum level level)
 {
     static const enum style styles[] = {STYLE_DIM, STYLE_TEXT, STYLE_WARN, STYLE_BAD};
     return styles[level];
-}
-
-static void clock_text(const struct paper *paper, double at, char out[24])
-{
-    time_t seconds = (time_t)at;
-    struct tm tm;
-    localtime_r(&seconds, &tm);
-    strftime(out, 24, paper->dated ? "%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
 }
 
 // A message without a text has a row of its own, too.
@@ -236,7 +214,11 @@ static int draw_entry(const struct paper *paper, int row, const struct entry *e)
 {
     char clock[24];
     int col = 1;
-    clock_text(paper, e->at, clock);
+    double at = e->at;
+    time_t seconds = (time_t)at;
+    struct tm tm;
+    localtime_r(&seconds, &tm);
+    strftime(clock, 24, paper->dated ? "%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
     if (paper->clock_cols)
         pane_text(&paper->pane, row, col, STYLE_DIM, clock);
     col += paper->clock_cols;
@@ -271,7 +253,15 @@ static int place_window(const struct log_view *v, const struct paper *paper, int
 
 static void draw_entries(struct app *app, struct log_view *v, const struct pane *p)
 {
-    struct paper paper = unroll(app, v, p);
+    // What does not fit beside the text is left out: the clock, then the word.
+    struct paper paper = {.pane = *p};
+    paper.dated = v->lines.count > 0 && !same_day(v->lines.entry[0].at, app->unix_now);
+    if (p->cols >= 60)
+        paper.clock_cols = paper.dated ? DATED_COLS : CLOCK_COLS;
+    if (p->cols >= 36)
+        paper.word_cols = WORD_COLS;
+    paper.text_cols = p->cols - paper.clock_cols - paper.word_cols - 2;
+    paper.text_cols = paper.text_cols > 0 ? paper.text_cols : 1;
     int cursor = cursor_of(v), row = 0;
     memset(v->row_of, -1, sizeof v->row_of);
     v->list.rows = 0;
@@ -297,19 +287,6 @@ static void draw_entries(struct app *app, struct log_view *v, const struct pane 
     }
 }
 
-static void draw_status(const struct log_view *v, const struct pane *p)
-{
-    struct pieces row = {0};
-    pieces_add(&row, 0, STYLE_STRONG, "%d message%s", v->lines.count,
-               v->lines.count == 1 ? "" : "s");
-    pieces_add(&row, 1, STYLE_TEXT, "level: %s%s", entry_levels[v->least],
-               v->least == LEVEL_ERROR ? "" : " and up");
-    pieces_add(&row, 2, STYLE_TEXT, "filter: %s", v->filter[0] ? v->filter : "none");
-    pieces_add(&row, 3, v->follow ? STYLE_GOOD : STYLE_DIM, "%s",
-               v->follow ? "following" : "not following");
-    pieces_draw(&row, p, 0, 3);
-}
-
 static void draw(struct app *app, void *state, const struct pane *body)
 {
     struct log_view *v = state;
@@ -321,7 +298,15 @@ static void draw(struct app *app, void *state, const struct pane *body)
     collect(app, v);
     v->first_row = framed;
     draw_entries(app, v, &entries);
-    draw_status(v, &last);
+    struct pieces row = {0};
+    pieces_add(&row, 0, STYLE_STRONG, "%d message%s", v->lines.count,
+               v->lines.count == 1 ? "" : "s");
+    pieces_add(&row, 1, STYLE_TEXT, "level: %s%s", entry_levels[v->least],
+               v->least == LEVEL_ERROR ? "" : " and up");
+    pieces_add(&row, 2, STYLE_TEXT, "filter: %s", v->filter[0] ? v->filter : "none");
+    pieces_add(&row, 3, v->follow ? STYLE_GOOD : STYLE_DIM, "%s",
+               v->follow ? "following" : "not following");
+    pieces_draw(&row, &last, 0, 3);
 }
 
 // --- keys ---
@@ -352,18 +337,6 @@ static void filter_cancelled(struct app *app, void *context)
     filter_typed(app, v, v->before);
 }
 
-static void open_prompt(struct app *app, struct log_view *v)
-{
-    struct prompt p = {.lead = "/",
-                       .context = v,
-                       .done = filter_entered,
-                       .changed = filter_typed,
-                       .cancelled = filter_cancelled};
-    line_set(&p.line, v->filter);
-    snprintf(v->before, sizeof v->before, "%s", v->filter);
-    app_prompt(app, &p);
-}
-
 static bool act_on_lines(struct app *app, struct log_view *v, enum action a)
 {
     v->list.cursor = cursor_of(v);
@@ -386,7 +359,17 @@ static bool act(struct app *app, void *state, enum action a)
     if (act_on_lines(app, v, a))
         return true;
     switch (a) {
-    case ACT_FILTER: open_prompt(app, v); return true;
+    case ACT_FILTER: {
+        struct prompt p = {.lead = "/",
+                           .context = v,
+                           .done = filter_entered,
+                           .changed = filter_typed,
+                           .cancelled = filter_cancelled};
+        line_set(&p.line, v->filter);
+        snprintf(v->before, sizeof v->before, "%s", v->filter);
+        app_prompt(app, &p);
+    }
+        return true;
     case ACT_LEVEL:
         v->least = (enum level)((v->least + 1) % LEVEL_COUNT);
         app->dirty = true;

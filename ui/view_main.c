@@ -118,34 +118,6 @@ static bool is_open(const struct app *app)
 
 // --- no session ---
 
-static void draw_nothing_open(struct app *app, const struct pane *p)
-{
-    struct {
-        enum action action;
-        const char *what;
-    } ways[] = {
-        {ACT_VIEW + VIEW_SESSIONS, "choose one of the sessions"},
-        {ACT_NEW, "start a new session"},
-        {ACT_HELP, "all keys"},
-        {ACT_QUIT, "leave"},
-    };
-    int row = p->rows > 12 ? p->rows / 4 : 0, col = p->cols > 44 ? (p->cols - 40) / 2 : 0;
-    struct pane part = pane_part(p, row, col, p->rows, p->cols);
-    pane_text_cut(&part, 0, 0, part.cols, STYLE_STRONG, "No session is open.");
-    const char *trouble =
-        app->model.trouble.text[0] ? app->model.trouble.text : app->model.open.trouble.text;
-    pane_text_cut(&part, 1, 0, part.cols, STYLE_WARN, trouble);
-    row = p->rows > 8 ? 3 : trouble[0] ? 2 : 1;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        if (ways[i].action == ACT_VIEW + VIEW_SESSIONS && app->model.session_count == 0)
-            continue;
-        char names[64];
-        keymap_names(&app->keymap, ways[i].action, names);
-        pane_text(&part, row, 0, STYLE_KEY, names);
-        pane_text_cut(&part, row++, 8, part.cols - 8, STYLE_TEXT, ways[i].what);
-    }
-}
-
 // --- panes ---
 
 static void draw_message_line(struct app *app, const struct message *m, const struct pane *p,
@@ -159,30 +131,6 @@ static void draw_message_line(struct app *app, const struct message *m, const st
     pane_text_right(p, row, 8, STYLE_DIM, text_duration(ago > 0 ? ago : 0, text));
     pane_text(p, row, 10, style, m->level);
     pane_text_cut(p, row, 18, p->cols - 18, STYLE_TEXT, m->text);
-}
-
-// The newest messages, the newest first, without what is for looking into details: that has a
-// screen. How long ago, because a moment's name needs a calendar.
-static void draw_log(struct app *app, const struct pane *p)
-{
-    const struct opened *o = &app->model.open;
-    int row = 0;
-    for (int i = o->message_count - 1; i >= 0 && row < p->rows; i--)
-        if (!str_equal(o->message[i].level, "debug"))
-            draw_message_line(app, &o->message[i], p, row++);
-    if (row == 0)
-        pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "Nothing was said yet.");
-}
-
-static void title_of(struct app *app, struct main_view *v, enum main_pane pane, char title[64],
-                     char note[64])
-{
-    switch (pane) {
-    case PANE_POPULATION: population_pane_title(app, &v->population, title, note); break;
-    case PANE_TRIALS: trials_pane_title(app, &v->trials, title, note); break;
-    case PANE_DETAIL: detail_pane_title(app, &v->detail, title, note); break;
-    default: snprintf(title, 64, "%s", pane_names[pane]); snprintf(note, 64, "newest first");
-    }
 }
 
 // Where other panes are hidden behind this one, the note says which.
@@ -218,7 +166,12 @@ static void draw_pane(struct app *app, struct main_view *v, enum main_pane pane,
     }
     if (v->layout.kind != LAYOUT_BARE) {
         char title[64], note[64];
-        title_of(app, v, pane, title, note);
+        switch (pane) {
+        case PANE_POPULATION: population_pane_title(app, &v->population, title, note); break;
+        case PANE_TRIALS: trials_pane_title(app, &v->trials, title, note); break;
+        case PANE_DETAIL: detail_pane_title(app, &v->detail, title, note); break;
+        default: snprintf(title, 64, "%s", pane_names[pane]); snprintf(note, 64, "newest first");
+        }
         add_tabs(v, title, p.cols, note);
         p = pane_box(&p, title, note[0] ? note : NULL, focused);
         if (pane == PANE_DETAIL || pane == PANE_LOG) // words do not touch the frame
@@ -228,7 +181,17 @@ static void draw_pane(struct app *app, struct main_view *v, enum main_pane pane,
     case PANE_POPULATION: population_pane_draw(app, &v->population, &p, focused, v->zoomed); break;
     case PANE_TRIALS: trials_pane_draw(app, &v->trials, &p, focused); break;
     case PANE_DETAIL: detail_pane_draw(app, &v->detail, &p, focused); break;
-    default: draw_log(app, &p);
+    default: {
+        // The newest messages, the newest first, without what is for looking into details: that has
+        // a screen. How long ago, because a moment's name needs a calendar.
+        const struct opened *o = &app->model.open;
+        int row = 0;
+        for (int i = o->message_count - 1; i >= 0 && row < p.rows; i--)
+            if (!str_equal(o->message[i].level, "debug"))
+                draw_message_line(app, &o->message[i], &p, row++);
+        if (row == 0)
+            pane_text_cut(&p, 0, 0, p.cols, STYLE_DIM, "Nothing was said yet.");
+    }
     }
 }
 
@@ -238,7 +201,31 @@ static void draw(struct app *app, void *state, const struct pane *body)
     v->rows = body->rows;
     v->cols = body->cols;
     if (!is_open(app)) {
-        draw_nothing_open(app, body);
+        struct {
+            enum action action;
+            const char *what;
+        } ways[] = {
+            {ACT_VIEW + VIEW_SESSIONS, "choose one of the sessions"},
+            {ACT_NEW, "start a new session"},
+            {ACT_HELP, "all keys"},
+            {ACT_QUIT, "leave"},
+        };
+        int row = body->rows > 12 ? body->rows / 4 : 0,
+            col = body->cols > 44 ? (body->cols - 40) / 2 : 0;
+        struct pane part = pane_part(body, row, col, body->rows, body->cols);
+        pane_text_cut(&part, 0, 0, part.cols, STYLE_STRONG, "No session is open.");
+        const char *trouble =
+            app->model.trouble.text[0] ? app->model.trouble.text : app->model.open.trouble.text;
+        pane_text_cut(&part, 1, 0, part.cols, STYLE_WARN, trouble);
+        row = body->rows > 8 ? 3 : trouble[0] ? 2 : 1;
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            if (ways[i].action == ACT_VIEW + VIEW_SESSIONS && app->model.session_count == 0)
+                continue;
+            char names[64];
+            keymap_names(&app->keymap, ways[i].action, names);
+            pane_text(&part, row, 0, STYLE_KEY, names);
+            pane_text_cut(&part, row++, 8, part.cols - 8, STYLE_TEXT, ways[i].what);
+        }
         return;
     }
     lay_out(v);
@@ -258,28 +245,6 @@ static bool pane_act(struct app *app, struct main_view *v, enum main_pane pane, 
     case PANE_DETAIL: return detail_pane_act(app, &v->detail, a);
     default: return false;
     }
-}
-
-// The focused pane is asked first. Shades are the population's wherever the focus is; moving is the
-// trials' where nothing else moves, so that they can be walked through while reading the detail.
-static bool panes_act(struct app *app, struct main_view *v, enum action a)
-{
-    if (pane_act(app, v, v->focus, a))
-        return true;
-    if (a == ACT_COLOUR)
-        return pane_act(app, v, PANE_POPULATION, a);
-    return pane_act(app, v, PANE_CURVE, a) || pane_act(app, v, PANE_TRIALS, a);
-}
-
-static void copy_config(struct app *app)
-{
-    const struct trial *t = shown_trial(app);
-    if (!t || !t->has_config)
-        return;
-    struct str text = {0};
-    config_add_difference(app->model.open.space, &t->config, NULL, NULL, &text);
-    app_copy(app, str_text(&text));
-    str_finish(&text);
 }
 
 static bool act(struct app *app, void *state, enum action a)
@@ -303,8 +268,26 @@ static bool act(struct app *app, void *state, enum action a)
         if (v->focus != PANE_DETAIL)
             set_focus(v, PANE_DETAIL);
         return true;
-    case ACT_COPY: copy_config(app); return true;
-    default: return panes_act(app, v, a);
+    case ACT_COPY: {
+        const struct trial *t = shown_trial(app);
+        if (t && t->has_config) {
+            struct str text = {0};
+            config_add_difference(app->model.open.space, &t->config, NULL, NULL, &text);
+            app_copy(app, str_text(&text));
+            str_finish(&text);
+        }
+    }
+        return true;
+    default: {
+        // The focused pane is asked first. Shades are the population's wherever the focus is;
+        // moving is the trials' where nothing else moves, so that they can be walked through while
+        // reading the detail.
+        if (pane_act(app, v, v->focus, a))
+            return true;
+        if (a == ACT_COLOUR)
+            return pane_act(app, v, PANE_POPULATION, a);
+        return pane_act(app, v, PANE_CURVE, a) || pane_act(app, v, PANE_TRIALS, a);
+    }
     }
 }
 

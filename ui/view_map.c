@@ -91,16 +91,6 @@ static struct pair *list_pairs(const struct map *m, int *count)
     return pair;
 }
 
-static void choose_pair(struct app *app, struct map *m)
-{
-    int count;
-    struct pair *pair = list_pairs(m, &count);
-    m->chosen_from = m->importance.used;
-    if (count && (pair[0].x != m->x || pair[0].y != m->y))
-        set_axes(app, m, pair[0].x, pair[0].y);
-    free(pair);
-}
-
 // Where the axes are among the pairs; -1: nowhere.
 static int find_pair(const struct map *m, const struct pair *pair, int count)
 {
@@ -108,17 +98,6 @@ static int find_pair(const struct map *m, const struct pair *pair, int count)
         if ((pair[i].x == m->x && pair[i].y == m->y) || (pair[i].x == m->y && pair[i].y == m->x))
             return i;
     return -1;
-}
-
-// Axes stay once they are well founded, whatever importance says later; but then it is told.
-static void look_for_better(struct map *m)
-{
-    int count;
-    struct pair *pair = list_pairs(m, &count);
-    int at = find_pair(m, pair, count);
-    m->better_pair = !m->by_user && at > 0 && pair[0].share > pair[at].share + MUCH_BETTER;
-    m->better_from = m->importance.used;
-    free(pair);
 }
 
 void map_step_pair(struct app *app, struct map *m, int by)
@@ -207,21 +186,6 @@ static int place_from(const struct axis *a, uint64_t low)
     return place;
 }
 
-// Where trials made places move, the cursor stays with its values; until the user moves it, it is
-// on the best cell.
-static void follow_cursor(struct app *app, struct map *m)
-{
-    const struct trial *best = m->moved ? NULL : model_best(&app->model);
-    int row, col;
-    if (best && best->has_config &&
-        projection_find(&m->grid, &best->config, best->statistic, &row, &col))
-        map_put_cursor(m, row, col);
-    else if (m->layout != m->grid.layout)
-        map_put_cursor(m, m->grid.is_flat ? 0 : place_from(&m->grid.y, m->row_low),
-                       place_from(&m->grid.x, m->col_low));
-    m->layout = m->grid.layout;
-}
-
 // --- slices of work ---
 
 static void take_sample(void *context, const struct trial *t)
@@ -270,18 +234,6 @@ static void take_bars(void *context, const struct trial *t)
         add_to(to, &m->cell.bar[i], t);
 }
 
-static void start_bars(struct app *app, struct map *m)
-{
-    forget_cell(m);
-    m->cell.row = m->row;
-    m->cell.col = m->col;
-    m->cell.layout = m->grid.layout;
-    for (int i = 0; i < m->factors; i++)
-        if (i != m->x && i != m->y)
-            projection_init(&m->cell.bar[m->cell.count++], m->space, m->factor[i], NULL);
-    scan_start(&m->cell.scan, &app->model);
-}
-
 // A slice of one scan; `*all` once it has come to the end. True when there is more to do now.
 static bool step(struct app *app, struct scan *s, bool *all,
                  void (*take)(void *context, const struct trial *t), void *context)
@@ -302,10 +254,24 @@ static bool step_importance(struct app *app, struct map *m)
         return true;
     app->dirty |= m->importance.used != before;
     if (!m->by_user && m->importance.used && m->chosen_from < ENOUGH_TO_RANK &&
-        m->importance.used != m->chosen_from)
-        choose_pair(app, m);
-    if (m->better_from != m->importance.used)
-        look_for_better(m);
+        m->importance.used != m->chosen_from) {
+        int count;
+        struct pair *pair = list_pairs(m, &count);
+        m->chosen_from = m->importance.used;
+        if (count && (pair[0].x != m->x || pair[0].y != m->y))
+            set_axes(app, m, pair[0].x, pair[0].y);
+        free(pair);
+    }
+    if (m->better_from != m->importance.used) {
+        // Axes stay once they are well founded, whatever importance says later; but then it is
+        // told.
+        int count;
+        struct pair *pair = list_pairs(m, &count);
+        int at = find_pair(m, pair, count);
+        m->better_pair = !m->by_user && at > 0 && pair[0].share > pair[at].share + MUCH_BETTER;
+        m->better_from = m->importance.used;
+        free(pair);
+    }
     return false;
 }
 
@@ -315,8 +281,16 @@ static bool step_bars(struct app *app, struct map *m)
     bool all = false;
     if (!map_here(m))
         return false;
-    if (m->cell.layout != m->grid.layout || m->cell.row != m->row || m->cell.col != m->col)
-        start_bars(app, m);
+    if (m->cell.layout != m->grid.layout || m->cell.row != m->row || m->cell.col != m->col) {
+        forget_cell(m);
+        m->cell.row = m->row;
+        m->cell.col = m->col;
+        m->cell.layout = m->grid.layout;
+        for (int i = 0; i < m->factors; i++)
+            if (i != m->x && i != m->y)
+                projection_init(&m->cell.bar[m->cell.count++], m->space, m->factor[i], NULL);
+        scan_start(&m->cell.scan, &app->model);
+    }
     return step(app, &m->cell.scan, &all, take_bars, &to);
 }
 
@@ -334,7 +308,17 @@ static bool work(struct app *app, struct map *m)
         return true;
     if (step(app, &m->scan, &m->filled, take_place, &to))
         return true;
-    follow_cursor(app, m);
+    // Where trials made places move, the cursor stays with its values; until the user moves it, it
+    // is on the best cell.
+    const struct trial *best = m->moved ? NULL : model_best(&app->model);
+    int row, col;
+    if (best && best->has_config &&
+        projection_find(&m->grid, &best->config, best->statistic, &row, &col))
+        map_put_cursor(m, row, col);
+    else if (m->layout != m->grid.layout)
+        map_put_cursor(m, m->grid.is_flat ? 0 : place_from(&m->grid.y, m->row_low),
+                       place_from(&m->grid.x, m->col_low));
+    m->layout = m->grid.layout;
     if (step(app, &m->sample, &m->sampled, take_sample, m) || step_importance(app, m) ||
         step_bars(app, m))
         return true;
@@ -400,28 +384,6 @@ static bool move(struct map *m, int down, int right)
     return true;
 }
 
-// The trials of the cell on the trials screen, its best one under the cursor.
-static void open_cell(struct app *app, const struct map *m)
-{
-    const struct place *here = map_here(m);
-    struct str filter = {0};
-    if (!here)
-        return;
-    bool said = m->grid.is_flat || axis_add_term(&m->grid.y, m->row, &filter);
-    if (!m->grid.is_flat && said)
-        str_add_char(&filter, ' ');
-    said &= axis_add_term(&m->grid.x, m->col, &filter);
-    if (place_trials(here) == 0 && here->outcome[OUTCOME_REJECTED])
-        str_add(&filter, " outcome=rejected"); // else the trials screen leaves them out
-    if (here->best_ask)
-        app_select(app, here->best_ask);
-    view_trials_filter(app, said ? str_text(&filter) : "");
-    if (!said)
-        app_say(app, STYLE_WARN, "no filter can say this range: all trials are shown");
-    app_show(app, VIEW_TRIALS);
-    str_finish(&filter);
-}
-
 static void copy_best(struct app *app, const struct map *m)
 {
     const struct place *here = map_here(m);
@@ -448,7 +410,28 @@ static bool act_move(struct app *app, struct map *m, enum action a)
     case ACT_PAGE_DOWN: return move(m, page, 0);
     case ACT_HALF_UP: return move(m, -half, 0);
     case ACT_HALF_DOWN: return move(m, half, 0);
-    case ACT_OPEN: open_cell(app, m); return true;
+    case ACT_OPEN: {
+        // The trials of the cell on the trials screen, its best one under the cursor.
+        const struct place *here = map_here(m);
+        struct str filter = {0};
+        if (here) {
+            bool said = m->grid.is_flat || axis_add_term(&m->grid.y, m->row, &filter);
+            if (!m->grid.is_flat && said)
+                str_add_char(&filter, ' ');
+            said &= axis_add_term(&m->grid.x, m->col, &filter);
+            if (place_trials(here) == 0 && here->outcome[OUTCOME_REJECTED])
+                str_add(&filter, " outcome=rejected");
+            // else the trials screen leaves them out
+            if (here->best_ask)
+                app_select(app, here->best_ask);
+            view_trials_filter(app, said ? str_text(&filter) : "");
+            if (!said)
+                app_say(app, STYLE_WARN, "no filter can say this range: all trials are shown");
+            app_show(app, VIEW_TRIALS);
+            str_finish(&filter);
+        }
+    }
+        return true;
     case ACT_COPY: copy_best(app, m); return true;
     case ACT_NEXT_PANE: m->page = (m->page + 1) % PAGES; return true;
     case ACT_PREVIOUS_PANE: m->page = (m->page + PAGES - 1) % PAGES; return true;
@@ -511,24 +494,20 @@ static void click(struct app *app, void *state, int row, int col)
 
 // --- drawing ---
 
-static void draw_nothing(struct app *app, const struct map *m, const struct pane *body)
-{
-    const struct opened *o = &app->model.open;
-    const char *why = !o->record.id ? "No session is open." : "The map needs the session's space.";
-    if (m->space)
-        why = "Every parameter of this space has one value only: there is nothing to map.";
-    pane_text_cut(body, 0, 1, body->cols - 1, STYLE_TEXT, why);
-    if (o->record.id && !m->space)
-        pane_text_cut(body, 1, 1, body->cols - 1, STYLE_DIM, o->trouble.text);
-}
-
 static void draw(struct app *app, void *state, const struct pane *body)
 {
     struct map *m = state;
     m->at.height = m->at.width = m->at.rows = m->at.cols = 0;
     m->is_list = body->rows < MAP_LIST_ROWS || body->cols < MAP_LIST_COLS;
     if (!map_sync(app, m)) {
-        draw_nothing(app, m, body);
+        const struct opened *o = &app->model.open;
+        const char *why =
+            !o->record.id ? "No session is open." : "The map needs the session's space.";
+        if (m->space)
+            why = "Every parameter of this space has one value only: there is nothing to map.";
+        pane_text_cut(body, 0, 1, body->cols - 1, STYLE_TEXT, why);
+        if (o->record.id && !m->space)
+            pane_text_cut(body, 1, 1, body->cols - 1, STYLE_DIM, o->trouble.text);
     } else if (m->is_list) {
         map_draw_list(app, m, body);
     } else if (body->rows >= MAP_PANEL_ROWS && body->cols >= MAP_PANEL_COLS) {

@@ -1,9 +1,9 @@
 // The cells of the map, and the list that stands for them on tiny screens.
 
 #include "base/minmax.h"
+#include "screen.h"
 #include "trial_text.h"
 #include "view_map.h"
-#include "screen.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -48,46 +48,6 @@ static void say_words(struct sheet *s, enum style style, const char *text, int m
 
 // --- the cell ---
 
-static void say_counts(struct sheet *s, const struct place *c)
-{
-    char failed[200] = "";
-    size_t length = 0;
-    for (int i = 0; i < OUTCOME_COUNT; i++) {
-        if (i == OUTCOME_OK || i == OUTCOME_REJECTED || !c->outcome[i])
-            continue;
-        int n = snprintf(failed + length, sizeof failed - length, "%s %s %" PRId64,
-                         length ? "" : ":", outcome_name((enum outcome)i), c->outcome[i]);
-        length += (size_t)n < sizeof failed - length ? (size_t)n : sizeof failed - 1 - length;
-    }
-    say(s, STYLE_TEXT, "trials %" PRId64 "   ok %" PRId64 "   failed %" PRId64 "%s",
-        place_trials(c), c->outcome[OUTCOME_OK], place_failed(c), failed);
-    if (c->outcome[OUTCOME_REJECTED])
-        say(s, STYLE_DIM, "rejected %" PRId64 " (cost no trial)", c->outcome[OUTCOME_REJECTED]);
-}
-
-static void say_best(struct sheet *s, const struct place *c)
-{
-    struct model *m = &s->app->model;
-    const struct trial *t = model_trial(m, c->best_ask);
-    struct str config = {0};
-    char best[24], mean[24], worst[24], brief[SPACE_MAX_PARAMS][4];
-    double per;
-    bool low = s->pane.rows < 24;
-    const char *gap = s->pane.cols < 40 ? " " : "   ";
-    speed_number(m, c->best, best);
-    speed_number(m, place_value(c, STATISTIC_MEAN), mean);
-    speed_number(m, c->worst, worst);
-    say(s, STYLE_TEXT, "best %s%s%smean %s%sworst %s %s", best, c->best_raced ? " raced" : "", gap,
-        mean, gap, worst, model_unit(m, &per));
-    if (!t || !t->has_config)
-        return;
-    say(s, STYLE_HEAD, "best configuration, trial #%" PRId64, t->number);
-    short_names(s->map->space, brief);
-    config_add_difference(s->map->space, &t->config, NULL, low ? brief : NULL, &config);
-    say_words(s, STYLE_TEXT, str_text(&config), low ? 3 : 6);
-    str_finish(&config);
-}
-
 static void say_excluded(struct sheet *s, const struct place *c)
 {
     const struct space *space = s->map->space;
@@ -122,9 +82,41 @@ static void say_cell(struct sheet *s)
         say(s, STYLE_DIM, "no value was visited yet");
         return;
     }
-    say_counts(s, c);
+    char failed[200] = "";
+    size_t length = 0;
+    for (int i = 0; i < OUTCOME_COUNT; i++) {
+        if (i == OUTCOME_OK || i == OUTCOME_REJECTED || !c->outcome[i])
+            continue;
+        int n = snprintf(failed + length, sizeof failed - length, "%s %s %" PRId64,
+                         length ? "" : ":", outcome_name((enum outcome)i), c->outcome[i]);
+        length += (size_t)n < sizeof failed - length ? (size_t)n : sizeof failed - 1 - length;
+    }
+    say(s, STYLE_TEXT, "trials %" PRId64 "   ok %" PRId64 "   failed %" PRId64 "%s",
+        place_trials(c), c->outcome[OUTCOME_OK], place_failed(c), failed);
+    if (c->outcome[OUTCOME_REJECTED])
+        say(s, STYLE_DIM, "rejected %" PRId64 " (cost no trial)", c->outcome[OUTCOME_REJECTED]);
     switch (place_kind(c)) {
-    case PLACE_MEASURED: say_best(s, c); break;
+    case PLACE_MEASURED: {
+        struct model *m = &s->app->model;
+        const struct trial *t = model_trial(m, c->best_ask);
+        struct str config = {0};
+        char best[24], mean[24], worst[24], brief[SPACE_MAX_PARAMS][4];
+        double per;
+        bool low = s->pane.rows < 24;
+        const char *gap = s->pane.cols < 40 ? " " : "   ";
+        speed_number(m, c->best, best);
+        speed_number(m, place_value(c, STATISTIC_MEAN), mean);
+        speed_number(m, c->worst, worst);
+        say(s, STYLE_TEXT, "best %s%s%smean %s%sworst %s %s", best, c->best_raced ? " raced" : "",
+            gap, mean, gap, worst, model_unit(m, &per));
+        if (t && t->has_config) {
+            say(s, STYLE_HEAD, "best configuration, trial #%" PRId64, t->number);
+            short_names(s->map->space, brief);
+            config_add_difference(s->map->space, &t->config, NULL, low ? brief : NULL, &config);
+            say_words(s, STYLE_TEXT, str_text(&config), low ? 3 : 6);
+            str_finish(&config);
+        }
+    } break;
     case PLACE_FAILED: say(s, STYLE_BAD, "all that were tried here failed"); break;
     case PLACE_EXCLUDED: say_excluded(s, c); break;
     case PLACE_UNVISITED: say_empty(s, c); break;
@@ -170,8 +162,14 @@ static int label_room(const struct projection *bar, int room)
     return all <= room ? room : each < MIN_LABEL ? MIN_LABEL : each;
 }
 
-static void draw_bar_values(struct sheet *s, const struct projection *bar, double most)
+static void draw_bar(struct sheet *s, const struct projection *bar)
 {
+    struct str name = {0};
+    double most = 0;
+    for (int i = 0; i < projection_cols(bar); i++)
+        most = fmax(most, projection_at(bar, 0, i)->best);
+    factor_add_name(s->map->space, bar->x.factor, &name);
+    pane_text_cut(&s->pane, s->row, 1, NAME_COLS, STYLE_TEXT, str_text(&name));
     const struct pane *p = &s->pane;
     struct str label = {0};
     int col = NAME_COLS + 2, room = label_room(bar, p->cols - col + 1);
@@ -191,60 +189,11 @@ static void draw_bar_values(struct sheet *s, const struct projection *bar, doubl
         col += wide + 3;
     }
     str_finish(&label);
-}
-
-static void draw_bar(struct sheet *s, const struct projection *bar)
-{
-    struct str name = {0};
-    double most = 0;
-    for (int i = 0; i < projection_cols(bar); i++)
-        most = fmax(most, projection_at(bar, 0, i)->best);
-    factor_add_name(s->map->space, bar->x.factor, &name);
-    pane_text_cut(&s->pane, s->row, 1, NAME_COLS, STYLE_TEXT, str_text(&name));
-    draw_bar_values(s, bar, most);
     s->row++;
     str_finish(&name);
 }
 
-static void say_bars(struct sheet *s, int most)
-{
-    const struct map_cell_scan *cell = &s->map->cell;
-    struct importance_entry order[SPACE_MAX_SLOTS];
-    int shown = cell->count < most - 1 ? cell->count : most - 1;
-    if (shown < 1)
-        return;
-    for (int i = 0; i < cell->count; i++) {
-        double share = importance_of(&s->map->importance, cell->bar[i].x.factor);
-        order[i] = (struct importance_entry){.share = isnan(share) ? 0 : share, .values = i};
-    }
-    qsort(order, (size_t)cell->count, sizeof *order, compare_bars);
-    say(s, STYLE_HEAD, "best as others move in this cell%s", s->map->is_slice ? ", unsliced" : "");
-    for (int i = 0; i < shown; i++)
-        draw_bar(s, &cell->bar[order[i].values]);
-}
-
 // --- importance ---
-
-static void draw_importance(struct sheet *s, const struct importance_entry *e)
-{
-    const struct map *m = s->map;
-    struct str name = {0};
-    char axis = ' ';
-    if (e->factor.param == m->grid.x.factor.param && e->factor.slot == m->grid.x.factor.slot)
-        axis = 'X';
-    else if (!m->grid.is_flat && e->factor.param == m->grid.y.factor.param &&
-             e->factor.slot == m->grid.y.factor.slot)
-        axis = 'Y';
-    factor_add_name(m->space, e->factor, &name);
-    int bar = s->pane.cols - NAME_COLS - 10;
-    pane_text_cut(&s->pane, s->row, 1, NAME_COLS, STYLE_TEXT, str_text(&name));
-    pane_glyph(&s->pane, s->row, NAME_COLS + 2, STYLE_KEY, (uint32_t)axis);
-    pane_bar(&s->pane, s->row, NAME_COLS + 4, bar > 0 ? bar : 0, STYLE_SERIES, e->share);
-    char text[16];
-    snprintf(text, sizeof text, "%.0f %%", 100 * e->share);
-    pane_text_right(&s->pane, s->row++, s->pane.cols - 1, STYLE_TEXT, text);
-    str_finish(&name);
-}
 
 static void say_importance(struct sheet *s, int most)
 {
@@ -260,17 +209,27 @@ static void say_importance(struct sheet *s, int most)
         snprintf(of, sizeof of, ", %" PRId64 " ok%s", im->used,
                  im->used > IMPORTANCE_SAMPLE ? " (8192 drawn)" : "");
     say(s, STYLE_HEAD, "share of the speed's variance%s", of);
-    for (int i = 0; i < im->count && i < most - 1; i++)
-        draw_importance(s, &im->entry[i]);
-}
-
-static void explain_importance(struct sheet *s)
-{
-    if (s->pane.rows - s->row >= 6)
-        say_words(s, STYLE_DIM,
-                  "Share of the variance of the ranks of speeds that the values of one parameter "
-                  "explain, alone and corrected for chance.",
-                  4);
+    for (int i = 0; i < im->count && i < most - 1; i++) {
+        const struct map *m = s->map;
+        struct str name = {0};
+        char axis = ' ';
+        if (im->entry[i].factor.param == m->grid.x.factor.param &&
+            im->entry[i].factor.slot == m->grid.x.factor.slot)
+            axis = 'X';
+        else if (!m->grid.is_flat && im->entry[i].factor.param == m->grid.y.factor.param &&
+                 im->entry[i].factor.slot == m->grid.y.factor.slot)
+            axis = 'Y';
+        factor_add_name(m->space, im->entry[i].factor, &name);
+        int bar = s->pane.cols - NAME_COLS - 10;
+        pane_text_cut(&s->pane, s->row, 1, NAME_COLS, STYLE_TEXT, str_text(&name));
+        pane_glyph(&s->pane, s->row, NAME_COLS + 2, STYLE_KEY, (uint32_t)axis);
+        pane_bar(&s->pane, s->row, NAME_COLS + 4, bar > 0 ? bar : 0, STYLE_SERIES,
+                 im->entry[i].share);
+        char text[16];
+        snprintf(text, sizeof text, "%.0f %%", 100 * im->entry[i].share);
+        pane_text_right(&s->pane, s->row++, s->pane.cols - 1, STYLE_TEXT, text);
+        str_finish(&name);
+    }
 }
 
 // --- the panel ---
@@ -289,13 +248,32 @@ void map_draw_panel(struct app *app, struct map *m, const struct pane *box)
     str_finish(&title);
     if (m->page == PAGE_IMPORTANCE) {
         say_importance(&s, s.pane.rows);
-        explain_importance(&s);
+        if (s.pane.rows - s.row >= 6)
+            say_words(
+                &s, STYLE_DIM,
+                "Share of the variance of the ranks of speeds that the values of one parameter "
+                "explain, alone and corrected for chance.",
+                4);
         return;
     }
     say_cell(&s);
     s.row += s.pane.rows >= 24;
     int left = s.pane.rows - s.row, importance = m->page == PAGE_BARS ? 0 : left / 2;
-    say_bars(&s, left - importance);
+    int most = left - importance;
+    const struct map_cell_scan *cell = &s.map->cell;
+    struct importance_entry order[SPACE_MAX_SLOTS];
+    int shown = cell->count < most - 1 ? cell->count : most - 1;
+    if (!(shown < 1)) {
+        for (int i = 0; i < cell->count; i++) {
+            double share = importance_of(&s.map->importance, cell->bar[i].x.factor);
+            order[i] = (struct importance_entry){.share = isnan(share) ? 0 : share, .values = i};
+        }
+        qsort(order, (size_t)cell->count, sizeof *order, compare_bars);
+        say(&s, STYLE_HEAD, "best as others move in this cell%s",
+            s.map->is_slice ? ", unsliced" : "");
+        for (int i = 0; i < shown; i++)
+            draw_bar(&s, &cell->bar[order[i].values]);
+    }
     s.row += s.pane.rows >= 24;
     say_importance(&s, m->page == PAGE_BARS ? 0 : s.pane.rows - s.row);
 }
@@ -326,15 +304,6 @@ static struct map_ordered ordered(const struct map *m, const struct place *c)
                                 .raced = m->statistic == STATISTIC_BEST && c->best_raced};
 }
 
-static void take_cell(struct map_order *out, struct map_ordered cell)
-{
-    if (isnan(cell.value))
-        return;
-    out->most = out->count ? fmax(out->most, cell.value) : cell.value;
-    out->least = out->count ? fmin(out->least, cell.value) : cell.value;
-    out->cell[out->count++] = cell;
-}
-
 void map_order_cells(const struct map *m, struct map_order *out)
 {
     out->count = 0;
@@ -343,7 +312,11 @@ void map_order_cells(const struct map *m, struct map_order *out)
             struct map_ordered cell = ordered(m, projection_at(&m->grid, row, col));
             cell.row = row;
             cell.col = col;
-            take_cell(out, cell);
+            if (!isnan(cell.value)) {
+                out->most = out->count ? fmax(out->most, cell.value) : cell.value;
+                out->least = out->count ? fmin(out->least, cell.value) : cell.value;
+                out->cell[out->count++] = cell;
+            }
         }
     qsort(out->cell, (size_t)out->count, sizeof *out->cell, compare_ordered);
 }
@@ -427,24 +400,6 @@ static int widest_label(const struct axis *a)
     return most;
 }
 
-static void choose_width(struct look *l, int count)
-{
-    char text[24];
-    double most = l->order->count ? l->order->most : NAN;
-    int room = l->pane.cols - l->label - 1;
-    int number = (int)strlen(map_number(l->app, l->map, most, text)) + 2;
-    number = number > 4 ? number : 4;
-    int label = widest_label(&l->map->grid.x) + 1;
-    int roomy = int_clamp(label, number, number > 9 ? number : 9);
-    roomy = count * roomy <= room ? roomy : number;
-    int narrow = int_clamp(label, 3, 6);
-    l->numbers = count * roomy <= room;
-    l->width = l->numbers ? int_clamp(room / count, roomy, roomy > 14 ? roomy : 14) : narrow;
-    if (!l->numbers && count * narrow <= room)
-        l->width = room / count;
-    l->cols = int_clamp(room / l->width, 0, count);
-}
-
 static void choose_height(struct look *l, int count)
 {
     int room = l->pane.rows - l->head - l->legend;
@@ -473,7 +428,21 @@ static void choose_sizes(struct look *l)
     l->legend = l->pane.rows >= 14 ? 3 : l->pane.rows >= 9 ? 1 : 0;
     l->label = m->grid.is_flat ? 1 : int_clamp(widest_label(&m->grid.y) + 1, 2, MOST_LABEL);
     l->label = int_min(l->label, l->pane.cols / 3);
-    choose_width(l, cols > 0 ? cols : 1);
+    int count = cols > 0 ? cols : 1;
+    char text[24];
+    double most = l->order->count ? l->order->most : NAN;
+    int room = l->pane.cols - l->label - 1;
+    int number = (int)strlen(map_number(l->app, l->map, most, text)) + 2;
+    number = number > 4 ? number : 4;
+    int label = widest_label(&l->map->grid.x) + 1;
+    int roomy = int_clamp(label, number, number > 9 ? number : 9);
+    roomy = count * roomy <= room ? roomy : number;
+    int narrow = int_clamp(label, 3, 6);
+    l->numbers = count * roomy <= room;
+    l->width = l->numbers ? int_clamp(room / count, roomy, roomy > 14 ? roomy : 14) : narrow;
+    if (!l->numbers && count * narrow <= room)
+        l->width = room / count;
+    l->cols = int_clamp(room / l->width, 0, count);
     choose_height(l, rows);
     m->top = scrolled(m->top, m->row, l->rows, rows);
     m->left = scrolled(m->left, m->col, l->cols, cols);
@@ -632,46 +601,25 @@ static void draw_legend(const struct look *l)
 
 // --- all of it ---
 
-static void add_title(const struct map *m, struct str *out)
+void map_draw_grid(struct app *app, struct map *m, const struct pane *box, bool focused)
 {
-    factor_add_name(m->space, m->grid.x.factor, out);
-    str_add(out, " across");
-    if (m->grid.is_flat)
-        return;
-    str_add(out, ", ");
-    factor_add_name(m->space, m->grid.y.factor, out);
-    str_add(out, " down");
-}
-
-static void note_of(struct app *app, const struct map *m, char out[80])
-{
+    struct str title = {0};
+    char note[80];
+    factor_add_name(m->space, m->grid.x.factor, &title);
+    str_add(&title, " across");
+    if (!m->grid.is_flat) {
+        str_add(&title, ", ");
+        factor_add_name(m->space, m->grid.y.factor, &title);
+        str_add(&title, " down");
+    }
     char reading[32] = "";
     double per;
     if (!m->filled)
         snprintf(reading, sizeof reading, "reading %.0f %%  ",
                  100 * scan_share(&m->scan, &app->model));
-    snprintf(out, 80, "%s%s%s %s", reading, m->is_slice ? "slice  " : "",
+    snprintf(note, 80, "%s%s%s %s", reading, m->is_slice ? "slice  " : "",
              map_statistic_name(m->statistic),
              m->statistic == STATISTIC_COUNT ? "of trials" : model_unit(&app->model, &per));
-}
-
-// On the lower edge: axes do not change by themselves under anybody's eyes.
-static void draw_foot(struct app *app, const struct map *m, const struct pane *box)
-{
-    char text[64];
-    if (!m->better_pair || box->rows < 3)
-        return;
-    snprintf(text, sizeof text, " %s shows a more telling pair ", app_key_of(app, ACT_NEXT_PAIR));
-    if (text_columns(text) + 4 <= box->cols)
-        pane_text(box, box->rows - 1, 2, STYLE_KEY, text);
-}
-
-void map_draw_grid(struct app *app, struct map *m, const struct pane *box, bool focused)
-{
-    struct str title = {0};
-    char note[80];
-    add_title(m, &title);
-    note_of(app, m, note);
     struct map_order *order = mem_alloc(sizeof *order);
     map_order_cells(m, order);
     struct look l = {.app = app, .map = m, .order = order};
@@ -683,7 +631,14 @@ void map_draw_grid(struct app *app, struct map *m, const struct pane *box, bool 
             draw_cell(&l, down, right);
     if (l.legend)
         draw_legend(&l);
-    draw_foot(app, m, box);
+    // On the lower edge: axes do not change by themselves under anybody's eyes.
+    char text[64];
+    if (m->better_pair && !(box->rows < 3)) {
+        snprintf(text, sizeof text, " %s shows a more telling pair ",
+                 app_key_of(app, ACT_NEXT_PAIR));
+        if (text_columns(text) + 4 <= box->cols)
+            pane_text(box, box->rows - 1, 2, STYLE_KEY, text);
+    }
     m->at.row = l.pane.row - box->row + l.head;
     m->at.col = l.pane.col - box->col + l.label;
     m->at.height = l.height;
@@ -692,22 +647,6 @@ void map_draw_grid(struct app *app, struct map *m, const struct pane *box, bool 
     m->at.cols = l.cols;
     free(order);
     str_finish(&title);
-}
-
-static void draw_list_row(struct app *app, const struct map *m, const struct pane *p, int row,
-                          const struct map_ordered *o)
-{
-    struct str name = {0};
-    char text[24];
-    map_add_cell_name(m, o->row, o->col, &name);
-    map_number(app, m, o->value, text);
-    int col = pane_printf(p, row, 0, STYLE_TEXT, "%6s ", text);
-    pane_text_cut(p, row, col, p->cols - col, STYLE_TEXT, str_text(&name));
-    if (o->row == m->row && o->col == m->col) {
-        pane_mark(p, row, 0, p->cols);
-        pane_cursor(p, row, 0);
-    }
-    str_finish(&name);
 }
 
 void map_draw_list(struct app *app, struct map *m, const struct pane *p)
@@ -719,8 +658,19 @@ void map_draw_list(struct app *app, struct map *m, const struct pane *p)
         if (order->cell[i].row == m->row && order->cell[i].col == m->col)
             at = i;
     int first = scrolled(0, at, p->rows, order->count);
-    for (int i = 0; i < p->rows && first + i < order->count; i++)
-        draw_list_row(app, m, p, i, &order->cell[first + i]);
+    for (int i = 0; i < p->rows && first + i < order->count; i++) {
+        struct str name = {0};
+        char text[24];
+        map_add_cell_name(m, order->cell[first + i].row, order->cell[first + i].col, &name);
+        map_number(app, m, order->cell[first + i].value, text);
+        int col = pane_printf(p, i, 0, STYLE_TEXT, "%6s ", text);
+        pane_text_cut(p, i, col, p->cols - col, STYLE_TEXT, str_text(&name));
+        if (order->cell[first + i].row == m->row && order->cell[first + i].col == m->col) {
+            pane_mark(p, i, 0, p->cols);
+            pane_cursor(p, i, 0);
+        }
+        str_finish(&name);
+    }
     if (!order->count)
         pane_text_cut(p, 0, 0, p->cols, STYLE_DIM,
                       m->filled ? "no cell has a result yet" : "reading trials");

@@ -315,28 +315,8 @@ static void put(const struct network_table *t, int row, enum network_column c, e
         pane_text_cut(&t->pane, row, t->col[c], t->cols[c], style, text);
 }
 
-static void put_heads(const struct network_table *t)
-{
-    double per;
-    char text[24];
-    for (int i = 0; i < NETWORK_COLUMNS; i++) {
-        bool is_time = i == NETWORK_START || i == NETWORK_BEST;
-        snprintf(text, sizeof text, "%s%s%s", columns[i].head, is_time ? " " : "",
-                 is_time ? model_time_unit(&t->app->model, &per) : "");
-        put(t, 0, (enum network_column)i, STYLE_HEAD, text);
-    }
-}
-
-static void put_share(char out[24], double share)
-{
-    if (share < 0)
-        snprintf(out, 24, "-");
-    else
-        snprintf(out, 24, "%.1f %%", 100 * share);
-}
-
-static void put_seconds(const struct network_table *t, int row, enum network_column c, enum style style,
-                        double seconds)
+static void put_seconds(const struct network_table *t, int row, enum network_column c,
+                        enum style style, double seconds)
 {
     char text[24];
     time_number(&t->app->model, seconds, text);
@@ -352,7 +332,11 @@ static void put_row(const struct network_table *t, int row, const struct network
     put(t, row, NETWORK_USES, STYLE_TEXT, text);
     put_seconds(t, row, NETWORK_START, STYLE_TEXT, r->start_s);
     put_seconds(t, row, NETWORK_BEST, STYLE_BEST, r->best_s);
-    put_share(text, r->share);
+    double share = r->share;
+    if (share < 0)
+        snprintf(text, 24, "-");
+    else
+        snprintf(text, 24, "%.1f %%", 100 * share);
     put(t, row, NETWORK_SHARE, STYLE_TEXT, text);
     if (t->bar && t->cols[NETWORK_SHARE])
         pane_bar(&t->pane, row, t->col[NETWORK_SHARE] - t->bar - 1, t->bar, STYLE_SERIES, r->share);
@@ -368,7 +352,8 @@ static void put_row(const struct network_table *t, int row, const struct network
     put(t, row, NETWORK_WEIGHT, r->weight == 1 ? STYLE_DIM : STYLE_TEXT, text);
 }
 
-static void put_total(const struct network_table *t, int row, const struct network_row *r, int count)
+static void put_total(const struct network_table *t, int row, const struct network_row *r,
+                      int count)
 {
     struct network_row sum = {.start_s = network_latency(r, count, true),
                               .best_s = network_latency(r, count, false)};
@@ -409,8 +394,16 @@ static void draw_operators(struct app *app, struct network *n, const struct pane
     t.pane = bare ? *box : pane_box(box, title, note, n->pane == PANE_OPERATORS);
     choose_columns(&t);
     int head = t.pane.rows > 1, total = t.pane.rows - head - count >= 2;
-    if (head)
-        put_heads(&t);
+    if (head) {
+        double per;
+        char text[24];
+        for (int i = 0; i < NETWORK_COLUMNS; i++) {
+            bool is_time = i == NETWORK_START || i == NETWORK_BEST;
+            snprintf(text, sizeof text, "%s%s%s", columns[i].head, is_time ? " " : "",
+                     is_time ? model_time_unit(&t.app->model, &per) : "");
+            put(&t, 0, (enum network_column)i, STYLE_HEAD, text);
+        }
+    }
     list_fit(&n->list, count, t.pane.rows - head - 2 * total);
     for (int i = 0; list_shows(&n->list, n->list.top + i); i++) {
         put_row(&t, head + i, &row[n->list.top + i]);
@@ -454,23 +447,6 @@ static struct latency latency_of(const struct opened *o, double per)
     return l;
 }
 
-static void plot_latency(const struct latency *l, double ran, const struct pane *p)
-{
-    static const enum style styles[PLOT_MOST_SERIES] = {STYLE_SERIES, STYLE_BEST};
-    struct plot plot;
-    struct plot_axis x = {.low = 0, .high = ran, .scale = PLOT_SECONDS, .room = 1};
-    struct plot_axis y = {.low = 0, .high = l->highest, .scale = PLOT_REAL};
-    plot_init(&plot, p->screen->charset, p->rows, p->cols);
-    plot_axes(&plot, &x, &y);
-    if (l->part_count)
-        plot_steps(&plot, 0, 'A', l->parts, l->part_count, ran);
-    if (l->whole_count)
-        plot_steps(&plot, 1, 'B', l->whole, l->whole_count, ran);
-    plot_letters(&plot);
-    curve_draw_plot(&plot, p, styles);
-    plot_finish(&plot);
-}
-
 static void draw_latency(struct app *app, const struct network *n, const struct pane *box)
 {
     const struct model *m = &app->model;
@@ -487,9 +463,21 @@ static void draw_latency(struct app *app, const struct network *n, const struct 
         snprintf(note, sizeof note, "%.3g at start, %.3g now", l.parts[0].y,
                  l.parts[l.part_count - 1].y);
     struct pane p = pane_box(box, title, note, n->pane == PANE_LATENCY);
-    if (l.part_count || l.whole_count)
-        plot_latency(&l, ran, &p);
-    else
+    if (l.part_count || l.whole_count) {
+        static const enum style styles[PLOT_MOST_SERIES] = {STYLE_SERIES, STYLE_BEST};
+        struct plot plot;
+        struct plot_axis x = {.low = 0, .high = ran, .scale = PLOT_SECONDS, .room = 1};
+        struct plot_axis y = {.low = 0, .high = l.highest, .scale = PLOT_REAL};
+        plot_init(&plot, p.screen->charset, p.rows, p.cols);
+        plot_axes(&plot, &x, &y);
+        if (l.part_count)
+            plot_steps(&plot, 0, 'A', l.parts, l.part_count, ran);
+        if (l.whole_count)
+            plot_steps(&plot, 1, 'B', l.whole, l.whole_count, ran);
+        plot_letters(&plot);
+        curve_draw_plot(&plot, &p, styles);
+        plot_finish(&plot);
+    } else
         pane_text_cut(&p, 0, 1, p.cols - 1, STYLE_DIM, "nothing valid yet");
     free(l.parts);
     free(l.whole);
@@ -548,28 +536,6 @@ static struct network_row row_at_cursor(struct app *app, const struct network *n
     return row[int_clamp((int)n->list.cursor, 0, count - 1)];
 }
 
-static void open_task(struct app *app, const struct network *n)
-{
-    struct network_row row = row_at_cursor(app, n);
-    if (!row.session)
-        app_say(app, STYLE_WARN, "%s has had no round yet", row.operation);
-    else if (row.session == n->session)
-        app_show(app, VIEW_MAIN);
-    else
-        app_open_session(app, row.session);
-}
-
-static void pin_task(struct app *app, const struct network *n)
-{
-    struct network_row row = row_at_cursor(app, n);
-    char id[24];
-    snprintf(id, sizeof id, "%" PRId64, app->model.open.network_record.id);
-    if (row.pinned)
-        app_command(app, (const char *const[]){"pin", id, "--off", NULL});
-    else
-        app_command(app, (const char *const[]){"pin", id, "--", row.operation, NULL});
-}
-
 static void weigh_task(struct app *app, const struct network *n, double times)
 {
     struct network_row row = row_at_cursor(app, n);
@@ -589,10 +555,25 @@ static bool act(struct app *app, void *state, enum action a)
     case ACT_NEXT_PANE: n->pane = (n->pane + 1) % NETWORK_PANES; break;
     case ACT_PREVIOUS_PANE: n->pane = (n->pane + NETWORK_PANES - 1) % NETWORK_PANES; break;
     case ACT_OPEN:
-        if (n->session)
-            open_task(app, n);
+        if (n->session) {
+            struct network_row row = row_at_cursor(app, n);
+            if (!row.session)
+                app_say(app, STYLE_WARN, "%s has had no round yet", row.operation);
+            else if (row.session == n->session)
+                app_show(app, VIEW_MAIN);
+            else
+                app_open_session(app, row.session);
+        }
         break;
-    case ACT_PIN: pin_task(app, n); break;
+    case ACT_PIN: {
+        struct network_row row = row_at_cursor(app, n);
+        char id[24];
+        snprintf(id, sizeof id, "%" PRId64, app->model.open.network_record.id);
+        if (row.pinned)
+            app_command(app, (const char *const[]){"pin", id, "--off", NULL});
+        else
+            app_command(app, (const char *const[]){"pin", id, "--", row.operation, NULL});
+    } break;
     case ACT_WEIGH_MORE: weigh_task(app, n, 2); break;
     case ACT_WEIGH_LESS: weigh_task(app, n, 0.5); break;
     default: return list_act(&n->list, a);

@@ -36,31 +36,6 @@ struct sort_key {
     bool ascending;
 };
 
-// FLOP/s, then other units, then what has nothing valid yet.
-static void key_by_best(const struct session_record *r, struct sort_key *k)
-{
-    const char *unit = speed_rate_word(r);
-    bool any = r->best_ask && r->best_seconds > 0;
-    k->number = speed_is_relative(r) ? speed_share(r) : speed_rate(r, r->best_seconds);
-    k->unit = !any ? "\xff" : str_equal(unit, "TFLOPS") ? "" : unit;
-}
-
-static struct sort_key key_of(const struct sessions_view *v, const struct session_row *row)
-{
-    const struct session_record *r = &row->record;
-    struct sort_key k = {row, "", text_key(row, v->sort), (double)r->id, v->ascending};
-    const struct session_facts *f = v->sort == SESSIONS_ACTIVE ? sessions_facts(v, r->id) : NULL;
-    if (v->sort == SESSIONS_SEED)
-        k.number = (double)r->seed;
-    else if (v->sort == SESSIONS_TRIALS)
-        k.number = (double)r->trials;
-    else if (v->sort == SESSIONS_BEST)
-        key_by_best(r, &k);
-    else if (v->sort == SESSIONS_ACTIVE)
-        k.number = session_runs(row) ? INFINITY : f ? f->active : r->created;
-    return k;
-}
-
 // Among equals, the newest first either way.
 static int by_key(const void *a, const void *b)
 {
@@ -73,19 +48,6 @@ static int by_key(const void *a, const void *b)
     if (order)
         return x->ascending ? order : -order;
     return (x->row->record.id < y->row->record.id) - (x->row->record.id > y->row->record.id);
-}
-
-static void sort_rows(struct sessions_view *v)
-{
-    if (v->sort == SESSIONS_ID && !v->ascending)
-        return; // as the model has them
-    struct sort_key *key = mem_alloc((size_t)v->count * sizeof *key);
-    for (int i = 0; i < v->count; i++)
-        key[i] = key_of(v, v->row[i]);
-    qsort(key, (size_t)v->count, sizeof *key, by_key);
-    for (int i = 0; i < v->count; i++)
-        v->row[i] = key[i].row;
-    free(key);
 }
 
 const char *sessions_sort_text(const struct sessions_view *v)
@@ -137,7 +99,34 @@ void sessions_sync(struct app *app, struct sessions_view *v)
         MEM_GROW(v->row, v->count, v->capacity);
         v->row[v->count++] = row;
     }
-    sort_rows(v);
+    if (v->sort != SESSIONS_ID || v->ascending) {
+        // as the model has them
+        struct sort_key *key = mem_alloc((size_t)v->count * sizeof *key);
+        for (int i = 0; i < v->count; i++) {
+            const struct session_row *row = v->row[i];
+            const struct session_record *r = &row->record;
+            struct sort_key k = {row, "", text_key(row, v->sort), (double)r->id, v->ascending};
+            const struct session_facts *f =
+                v->sort == SESSIONS_ACTIVE ? sessions_facts(v, r->id) : NULL;
+            if (v->sort == SESSIONS_SEED)
+                k.number = (double)r->seed;
+            else if (v->sort == SESSIONS_TRIALS)
+                k.number = (double)r->trials;
+            else if (v->sort == SESSIONS_BEST) {
+                // FLOP/s, then other units, then what has nothing valid yet.
+                const char *unit = speed_rate_word(r);
+                bool any = r->best_ask && r->best_seconds > 0;
+                k.number = speed_is_relative(r) ? speed_share(r) : speed_rate(r, r->best_seconds);
+                k.unit = !any ? "\xff" : str_equal(unit, "TFLOPS") ? "" : unit;
+            } else if (v->sort == SESSIONS_ACTIVE)
+                k.number = session_runs(row) ? INFINITY : f ? f->active : r->created;
+            key[i] = k;
+        }
+        qsort(key, (size_t)v->count, sizeof *key, by_key);
+        for (int i = 0; i < v->count; i++)
+            v->row[i] = key[i].row;
+        free(key);
+    }
     find_cursor(app, v);
 }
 
@@ -185,23 +174,6 @@ static bool keep_time(void *context, const struct trial_record *t)
     return false;
 }
 
-static void read_facts(struct store *store, const struct session_record *r, struct session_facts *f)
-{
-    struct steps_read steps = {r, f};
-    f->id = r->id;
-    f->told = r->trials + r->rejected;
-    f->active = r->created + (f->told ? r->ran_seconds : 0);
-    f->ran = 0;
-    for (int i = 0; i < SPARK_COLS; i++)
-        f->spark[i] = NAN;
-    store_each_best(store, r->id, 0, add_step, &steps, NULL);
-    double best = f->spark[SPARK_COLS - 1];
-    for (int i = 0; i < SPARK_COLS; i++)
-        f->spark[i] /= best;
-    if (r->trials)
-        store_each_numbered(store, r->id, r->trials, keep_time, f, NULL);
-}
-
 // True when there was something to read.
 static bool refresh_facts(struct app *app, struct sessions_view *v, const struct session_record *r)
 {
@@ -212,7 +184,19 @@ static bool refresh_facts(struct app *app, struct sessions_view *v, const struct
         MEM_GROW(v->facts, v->facts_count, v->facts_capacity);
         known = &v->facts[v->facts_count++];
     }
-    read_facts(app->model.store, r, known);
+    struct steps_read steps = {r, known};
+    known->id = r->id;
+    known->told = r->trials + r->rejected;
+    known->active = r->created + (known->told ? r->ran_seconds : 0);
+    known->ran = 0;
+    for (int i = 0; i < SPARK_COLS; i++)
+        known->spark[i] = NAN;
+    store_each_best(app->model.store, r->id, 0, add_step, &steps, NULL);
+    double best = known->spark[SPARK_COLS - 1];
+    for (int i = 0; i < SPARK_COLS; i++)
+        known->spark[i] /= best;
+    if (r->trials)
+        store_each_numbered(app->model.store, r->id, r->trials, keep_time, known, NULL);
     app->dirty = true;
     return true;
 }
@@ -304,17 +288,12 @@ static bool act_on_rows(struct sessions_view *v, enum action a)
 
 // --- sorting ---
 
-static bool is_sortable(int column)
-{
-    return column != SESSIONS_CURVE;
-}
-
 static void sort_by_next(struct app *app, struct sessions_view *v, int step)
 {
     int column = v->sort;
     do {
         column = (column + step + SESSIONS_COLUMNS) % SESSIONS_COLUMNS;
-    } while (!is_sortable(column));
+    } while (!(column != SESSIONS_CURVE));
     v->sort = (enum sessions_column)column;
     v->ascending = (column >= SESSIONS_STATE && column <= SESSIONS_SEED) || column == SESSIONS_NOTE;
     sessions_sync(app, v);
@@ -383,43 +362,12 @@ static const char *candidate(struct app *app, int n)
     return n < (int)(sizeof words / sizeof *words) ? words[n] : NULL;
 }
 
-static void open_prompt(struct app *app, struct sessions_view *v)
-{
-    struct prompt p = {.lead = "/",
-                       .context = v,
-                       .done = entered,
-                       .changed = typed,
-                       .cancelled = cancelled,
-                       .candidate = candidate};
-    line_set(&p.line, v->filter);
-    snprintf(v->before, sizeof v->before, "%s", v->filter);
-    v->cursor_before = v->cursor;
-    v->typing = true;
-    app_prompt(app, &p);
-}
-
 // --- what is done with sessions ---
-
-static void toggle_mark(struct app *app, struct sessions_view *v)
-{
-    if (!model_toggle_mark(&app->model, v->cursor))
-        app_say(app, STYLE_WARN, "%d sessions are marked already", MODEL_MOST_MARKS);
-}
 
 static void compare(struct sessions_view *v, bool on)
 {
     v->comparing = on;
     v->comparison.top = 0;
-}
-
-static bool go_back(struct app *app, struct sessions_view *v)
-{
-    bool undone = v->comparing || v->filter[0];
-    if (v->comparing)
-        compare(v, false);
-    else if (undone)
-        set_filter(app, v, "");
-    return undone;
 }
 
 static bool act(struct app *app, void *state, enum action a)
@@ -430,9 +378,33 @@ static bool act(struct app *app, void *state, enum action a)
         return true;
     switch (a) {
     case ACT_OPEN: app_open_session(app, v->cursor); return true;
-    case ACT_BACK: return go_back(app, v);
-    case ACT_FILTER: open_prompt(app, v); return true;
-    case ACT_MARK: toggle_mark(app, v); return true;
+    case ACT_BACK: {
+        bool undone = v->comparing || v->filter[0];
+        if (v->comparing)
+            compare(v, false);
+        else if (undone)
+            set_filter(app, v, "");
+        return undone;
+    }
+    case ACT_FILTER: {
+        struct prompt p = {.lead = "/",
+                           .context = v,
+                           .done = entered,
+                           .changed = typed,
+                           .cancelled = cancelled,
+                           .candidate = candidate};
+        line_set(&p.line, v->filter);
+        snprintf(v->before, sizeof v->before, "%s", v->filter);
+        v->cursor_before = v->cursor;
+        v->typing = true;
+        app_prompt(app, &p);
+    }
+        return true;
+    case ACT_MARK: {
+        if (!model_toggle_mark(&app->model, v->cursor))
+            app_say(app, STYLE_WARN, "%d sessions are marked already", MODEL_MOST_MARKS);
+    }
+        return true;
     case ACT_COMPARE: compare(v, !v->comparing); return true;
     case ACT_COPY: app_copy(app, v->panel.best_config); return true;
     default: return false;

@@ -2,8 +2,8 @@
 
 #include "compare.h"
 #include "engine/speed.h"
-#include "report/text.h"
 #include "list.h"
+#include "report/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -91,45 +91,6 @@ static const char *search_text(const struct session_record *r, char out[256])
     return out;
 }
 
-static void put_run(struct sheet *s, const struct comparison *c, const struct compare_row *r)
-{
-    const struct session_record *record = &r->mark->record;
-    char text[256];
-    put_letter(s, r->mark);
-    snprintf(text, sizeof text, "%" PRId64, record->id);
-    table_put(&s->runs, &s->pane, s->row, RUN_ID, STYLE_STRONG, text);
-    table_put(&s->runs, &s->pane, s->row, RUN_STRATEGY, STYLE_TEXT, search_text(record, text));
-    snprintf(text, sizeof text, "%" PRIu64, record->seed);
-    table_put(&s->runs, &s->pane, s->row, RUN_SEED, STYLE_DIM, text);
-    put_speed(s, &s->runs, RUN_BEST, r == c->row ? STYLE_BEST : STYLE_TEXT, r->best);
-    put_share(s, RUN_SHARE, r->share);
-    put_speed(s, &s->runs, RUN_MEAN, STYLE_TEXT, r->mean);
-    put_goals(s, r);
-    snprintf(text, sizeof text, "%" PRId64, record->trials);
-    table_put(&s->runs, &s->pane, s->row, RUN_TRIALS, STYLE_TEXT, text);
-    const struct session_row *row = model_row(&s->app->model, record->id);
-    double ran = row ? sessions_ran(s->app, s->view, row) : record->ran_seconds;
-    table_put(&s->runs, &s->pane, s->row, RUN_TIME, STYLE_TEXT, text_duration(ran, text));
-    put_share(s, RUN_OK, r->ok_share);
-    s->row++;
-}
-
-static void put_other(struct sheet *s, const struct compare_row *r)
-{
-    const struct session_record *record = &r->mark->record;
-    const char *what = r->fit == COMPARE_OTHER_PROBLEM  ? record->title
-                       : r->fit == COMPARE_OTHER_DEVICE ? record->device
-                                                        : record->source;
-    char text[256];
-    put_letter(s, r->mark);
-    snprintf(text, sizeof text, "%" PRId64 "  not comparable, another %s: %s", record->id,
-             r->fit == COMPARE_OTHER_PROBLEM  ? "problem"
-             : r->fit == COMPARE_OTHER_DEVICE ? "device"
-                                              : "source of times",
-             what);
-    pane_text_cut(&s->pane, s->row++, MARK_COLS, s->pane.cols - MARK_COLS - 1, STYLE_WARN, text);
-}
-
 static void put_groups(struct sheet *s, const struct comparison *c)
 {
     table_put_heads(&s->groups, &s->pane, s->row++);
@@ -166,10 +127,43 @@ static void put_legend(struct sheet *s, const struct comparison *c)
 static void put_sheet(struct sheet *s, const struct comparison *c)
 {
     table_put_heads(&s->runs, &s->pane, s->row++);
-    for (int i = 0; i < c->comparable; i++)
-        put_run(s, c, &c->row[i]);
-    for (int i = c->comparable; i < c->count; i++)
-        put_other(s, &c->row[i]);
+    for (int i = 0; i < c->comparable; i++) {
+        const struct session_record *record = &c->row[i].mark->record;
+        char text[256];
+        put_letter(s, c->row[i].mark);
+        snprintf(text, sizeof text, "%" PRId64, record->id);
+        table_put(&s->runs, &s->pane, s->row, RUN_ID, STYLE_STRONG, text);
+        table_put(&s->runs, &s->pane, s->row, RUN_STRATEGY, STYLE_TEXT, search_text(record, text));
+        snprintf(text, sizeof text, "%" PRIu64, record->seed);
+        table_put(&s->runs, &s->pane, s->row, RUN_SEED, STYLE_DIM, text);
+        put_speed(s, &s->runs, RUN_BEST, (&c->row[i]) == c->row ? STYLE_BEST : STYLE_TEXT,
+                  c->row[i].best);
+        put_share(s, RUN_SHARE, c->row[i].share);
+        put_speed(s, &s->runs, RUN_MEAN, STYLE_TEXT, c->row[i].mean);
+        put_goals(s, &c->row[i]);
+        snprintf(text, sizeof text, "%" PRId64, record->trials);
+        table_put(&s->runs, &s->pane, s->row, RUN_TRIALS, STYLE_TEXT, text);
+        const struct session_row *row = model_row(&s->app->model, record->id);
+        double ran = row ? sessions_ran(s->app, s->view, row) : record->ran_seconds;
+        table_put(&s->runs, &s->pane, s->row, RUN_TIME, STYLE_TEXT, text_duration(ran, text));
+        put_share(s, RUN_OK, c->row[i].ok_share);
+        s->row++;
+    }
+    for (int i = c->comparable; i < c->count; i++) {
+        const struct session_record *record = &c->row[i].mark->record;
+        const char *what = c->row[i].fit == COMPARE_OTHER_PROBLEM  ? record->title
+                           : c->row[i].fit == COMPARE_OTHER_DEVICE ? record->device
+                                                                   : record->source;
+        char text[256];
+        put_letter(s, c->row[i].mark);
+        snprintf(text, sizeof text, "%" PRId64 "  not comparable, another %s: %s", record->id,
+                 c->row[i].fit == COMPARE_OTHER_PROBLEM  ? "problem"
+                 : c->row[i].fit == COMPARE_OTHER_DEVICE ? "device"
+                                                         : "source of times",
+                 what);
+        pane_text_cut(&s->pane, s->row++, MARK_COLS, s->pane.cols - MARK_COLS - 1, STYLE_WARN,
+                      text);
+    }
     s->row++;
     put_groups(s, c);
     s->row++;

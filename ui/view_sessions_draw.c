@@ -2,10 +2,10 @@
 #include "base/file.h"
 #include "base/minmax.h"
 #include "engine/speed.h"
-#include "report/text.h"
 #include "list.h"
-#include "view_sessions.h"
+#include "report/text.h"
 #include "screen.h"
+#include "view_sessions.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -26,14 +26,6 @@ void sessions_finish_panel(struct session_panel *p)
     *p = (struct session_panel){.id = 0};
 }
 
-static uint64_t stamp_of(const struct session_panel *p)
-{
-    uint64_t stamp = 0;
-    for (int i = 0; i < p->text_count; i++)
-        stamp = file_stamp(p->text[i].path, stamp);
-    return stamp;
-}
-
 static enum text_fate fate_of(const struct text_record *t)
 {
     char *now;
@@ -44,42 +36,24 @@ static enum text_fate fate_of(const struct text_record *t)
     return fate;
 }
 
-// The first text is the space's own.
-static void compare_texts(struct session_panel *p)
+static bool look_at_texts(struct session_panel *p, double now)
 {
+    if (!p->text_count || (p->fate != TEXT_UNREAD && now - p->looked < LOOK_EVERY))
+        return false;
+    uint64_t stamp = 0;
+    for (int i = 0; i < p->text_count; i++)
+        stamp = file_stamp(p->text[i].path, stamp);
+    p->looked = now;
+    if (p->stamp == stamp)
+        return false;
+    p->stamp = stamp;
+    // The first text is the space's own.
     p->fate = TEXT_SAME;
     for (int i = 0; i < p->text_count && p->fate == TEXT_SAME; i++) {
         p->fate = fate_of(&p->text[i]);
         p->changed = p->text[i].name;
     }
-}
-
-static bool look_at_texts(struct session_panel *p, double now)
-{
-    if (!p->text_count || (p->fate != TEXT_UNREAD && now - p->looked < LOOK_EVERY))
-        return false;
-    uint64_t stamp = stamp_of(p);
-    p->looked = now;
-    if (p->stamp == stamp)
-        return false;
-    p->stamp = stamp;
-    compare_texts(p);
     return true;
-}
-
-static void read_best(struct store *store, const struct session_record *r, struct session_panel *p)
-{
-    struct trial_record t;
-    struct arena a;
-    arena_init(&a);
-    free(p->best_config);
-    p->best_config = NULL;
-    p->best_ask = r->best_ask;
-    if (store_get_trial(store, r->id, r->best_ask, &a, &t, NULL) && t.ask) {
-        p->best_config = mem_strdup(t.config);
-        p->best_number = t.number;
-    }
-    arena_finish(&a);
 }
 
 bool sessions_read_panel(struct app *app, struct sessions_view *v)
@@ -97,7 +71,17 @@ bool sessions_read_panel(struct app *app, struct sessions_view *v)
         news = true;
     }
     if (p->best_ask != row->record.best_ask) {
-        read_best(store, &row->record, p);
+        struct trial_record t;
+        struct arena a;
+        arena_init(&a);
+        free(p->best_config);
+        p->best_config = NULL;
+        p->best_ask = row->record.best_ask;
+        if (store_get_trial(store, row->record.id, row->record.best_ask, &a, &t, NULL) && t.ask) {
+            p->best_config = mem_strdup(t.config);
+            p->best_number = t.number;
+        }
+        arena_finish(&a);
         news = true;
     }
     news |= look_at_texts(p, app->now);
@@ -158,14 +142,6 @@ static void write_best(struct writer *w, const struct session_panel *p,
     if (text.length)
         write_fact(w, "roof", STYLE_TEXT, str_text(&text));
     str_finish(&text);
-}
-
-static void write_config(struct writer *w, const struct session_panel *p)
-{
-    struct str config = {0};
-    if (p->best_config)
-        write_fact(w, "best is", STYLE_TEXT, text_config(p->best_config, &config));
-    str_finish(&config);
 }
 
 static void write_space(struct writer *w, const struct session_panel *p,
@@ -253,7 +229,10 @@ static void write_all(struct writer *w, struct app *app, const struct sessions_v
     text = mem_printf("%s, %s: %s configurations", r->name, r->title, r->size);
     write_fact(w, "problem", STYLE_TEXT, text);
     free(text);
-    write_config(w, p);
+    struct str config = {0};
+    if (p->best_config)
+        write_fact(w, "best is", STYLE_TEXT, text_config(p->best_config, &config));
+    str_finish(&config);
 }
 
 void sessions_draw_panel(struct app *app, struct sessions_view *v, const struct pane *p)
@@ -316,9 +295,20 @@ static int short_place(const char *place)
     return bracket ? (int)(bracket - place) : (int)strlen(place);
 }
 
-// Of all sessions, not only of those that are shown: columns stand still. Of texts, bytes will do.
-static void measure(struct sheet *l, bool wide)
+static bool is_narrow(const struct pane *p)
 {
+    return p->cols < NARROW_UNDER;
+}
+
+static void fit_columns(struct sheet *l, const struct pane *p)
+{
+    int first = is_narrow(p) ? NARROW_COLS : MARKED_COLS;
+    memcpy(l->column, standard, sizeof standard);
+    snprintf(l->column[SESSIONS_BEST].head, sizeof l->column->head, "%s",
+             sessions_unit(&l->app->model, &l->per_flops));
+    // Of all sessions, not only of those that are shown: columns stand still. Of texts, bytes will
+    // do.
+    bool wide = p->cols >= WIDE_FROM;
     const struct model *m = &l->app->model;
     struct table_column *c = l->column;
     uint64_t id = 0, seed = 0, trials = 0, budget = 0, space = 0, problem = 0, device = 0, note = 0;
@@ -347,20 +337,6 @@ static void measure(struct sheet *l, bool wide)
     c[SESSIONS_NOTE].most = (int)note;
     c[SESSIONS_NOTE].least = (int)(note < LEAST_NOTE ? note : LEAST_NOTE);
     l->columns = note ? SESSIONS_COLUMNS : SESSIONS_NOTE;
-}
-
-static bool is_narrow(const struct pane *p)
-{
-    return p->cols < NARROW_UNDER;
-}
-
-static void fit_columns(struct sheet *l, const struct pane *p)
-{
-    int first = is_narrow(p) ? NARROW_COLS : MARKED_COLS;
-    memcpy(l->column, standard, sizeof standard);
-    snprintf(l->column[SESSIONS_BEST].head, sizeof l->column->head, "%s",
-             sessions_unit(&l->app->model, &l->per_flops));
-    measure(l, p->cols >= WIDE_FROM);
     table_fit(&l->table, l->column, l->columns, first, p->cols - 1);
 }
 
@@ -376,26 +352,6 @@ static void put_device(const struct sheet *l, const struct pane *p, int row,
     int cut = length > width && width > 0 ? length - width + 1 : 0;
     snprintf(text, sizeof text, "%s%.*s", cut ? "…" : "", length - cut, place + cut);
     table_put(&l->table, p, row, SESSIONS_DEVICE, STYLE_TEXT, text);
-}
-
-static void put_text(const struct sheet *l, const struct pane *p, int row,
-                     const struct session_row *s)
-{
-    const struct session_record *r = &s->record;
-    char text[256];
-    snprintf(text, sizeof text, "%" PRId64, r->id);
-    table_put(&l->table, p, row, SESSIONS_ID, STYLE_STRONG, text);
-    table_put(&l->table, p, row, SESSIONS_STATE, state_style(s->state, STYLE_TEXT),
-              state_word(s->state, &s->record));
-    table_put(&l->table, p, row, SESSIONS_SPACE, STYLE_TEXT, r->name);
-    table_put(&l->table, p, row, SESSIONS_PROBLEM, STYLE_TEXT, r->title);
-    put_device(l, p, row, r);
-    table_put(&l->table, p, row, SESSIONS_STRATEGY, STYLE_TEXT,
-              strategy_text(r->strategy, false, text));
-    snprintf(text, sizeof text, "%" PRIu64, r->seed);
-    table_put(&l->table, p, row, SESSIONS_SEED, STYLE_DIM, text);
-    snprintf(text, sizeof text, "%" PRId64 "/%" PRId64, r->trials, r->budget_trials);
-    table_put(&l->table, p, row, SESSIONS_TRIALS, STYLE_TEXT, text);
 }
 
 static void put_results(const struct sheet *l, const struct pane *p, int row,
@@ -419,30 +375,34 @@ static void put_results(const struct sheet *l, const struct pane *p, int row,
         table_put(&l->table, p, row, SESSIONS_NOTE, STYLE_DIM, r->note);
 }
 
-static void put_mark(const struct pane *p, int row, char mark)
-{
-    enum style style = mark ? (enum style)(STYLE_SERIES + (mark - 'A') % MOST_SERIES) : STYLE_DIM;
-    if (is_narrow(p))
-        pane_printf(p, row, 1, style, "%c", mark ? mark : ' ');
-    else
-        pane_printf(p, row, 2, style, "[%c]", mark ? mark : ' ');
-}
-
-static void put_heads(const struct sheet *l, const struct pane *p)
-{
-    enum sessions_column sort = l->view->sort;
-    table_put_heads(&l->table, p, 0);
-    table_put(&l->table, p, 0, sort, STYLE_FOCUS, l->column[sort].head);
-}
-
 static void put_rows(struct sheet *l, const struct pane *p)
 {
     struct sessions_view *v = l->view;
     list_fit(&v->list, v->count, p->rows);
     for (int i = 0; list_shows(&v->list, v->list.top + i); i++) {
         const struct session_row *s = v->row[v->list.top + i];
-        put_mark(p, i, s->mark);
-        put_text(l, p, i, s);
+        char mark = s->mark;
+        enum style style =
+            mark ? (enum style)(STYLE_SERIES + (mark - 'A') % MOST_SERIES) : STYLE_DIM;
+        if (is_narrow(p))
+            pane_printf(p, i, 1, style, "%c", mark ? mark : ' ');
+        else
+            pane_printf(p, i, 2, style, "[%c]", mark ? mark : ' ');
+        const struct session_record *r = &s->record;
+        char text[256];
+        snprintf(text, sizeof text, "%" PRId64, r->id);
+        table_put(&l->table, p, i, SESSIONS_ID, STYLE_STRONG, text);
+        table_put(&l->table, p, i, SESSIONS_STATE, state_style(s->state, STYLE_TEXT),
+                  state_word(s->state, &s->record));
+        table_put(&l->table, p, i, SESSIONS_SPACE, STYLE_TEXT, r->name);
+        table_put(&l->table, p, i, SESSIONS_PROBLEM, STYLE_TEXT, r->title);
+        put_device(l, p, i, r);
+        table_put(&l->table, p, i, SESSIONS_STRATEGY, STYLE_TEXT,
+                  strategy_text(r->strategy, false, text));
+        snprintf(text, sizeof text, "%" PRIu64, r->seed);
+        table_put(&l->table, p, i, SESSIONS_SEED, STYLE_DIM, text);
+        snprintf(text, sizeof text, "%" PRId64 "/%" PRId64, r->trials, r->budget_trials);
+        table_put(&l->table, p, i, SESSIONS_TRIALS, STYLE_TEXT, text);
         put_results(l, p, i, s);
         if (v->list.top + i == v->list.cursor)
             pane_select(p, i, true);
@@ -451,8 +411,17 @@ static void put_rows(struct sheet *l, const struct pane *p)
         pane_text_cut(p, 0, 2, p->cols - 2, STYLE_DIM, "No session matches.");
 }
 
-static void put_status(struct app *app, const struct sessions_view *v, const struct pane *p)
+void sessions_draw_list(struct app *app, struct sessions_view *v, const struct pane *p)
 {
+    struct table_panes panes = table_panes(p);
+    struct sheet l = {.app = app, .view = v};
+    char note[64];
+    fit_columns(&l, &panes.rows);
+    v->list.first_row = panes.first_row;
+    put_rows(&l, &panes.rows);
+    enum sessions_column sort = l.view->sort;
+    table_put_heads(&l.table, &panes.heads, 0);
+    table_put(&l.table, &panes.heads, 0, sort, STYLE_FOCUS, l.column[sort].head);
     const struct model *m = &app->model;
     struct pieces row = {0};
     const char *many = m->session_count == 1 ? "" : "s";
@@ -472,19 +441,7 @@ static void put_status(struct app *app, const struct sessions_view *v, const str
         pieces_add(&row, 3, STYLE_DIM, "such as: gemm state:running best>40 trials<200");
     else
         pieces_add(&row, 3, STYLE_TEXT, "filter: %s", v->filter[0] ? v->filter : "none");
-    pieces_draw(&row, p, 0, 3);
-}
-
-void sessions_draw_list(struct app *app, struct sessions_view *v, const struct pane *p)
-{
-    struct table_panes panes = table_panes(p);
-    struct sheet l = {.app = app, .view = v};
-    char note[64];
-    fit_columns(&l, &panes.rows);
-    v->list.first_row = panes.first_row;
-    put_rows(&l, &panes.rows);
-    put_heads(&l, &panes.heads);
-    put_status(app, v, &panes.status);
+    pieces_draw(&row, &panes.status, 0, 3);
     list_note(&v->list, "rows", note);
     if (panes.framed)
         pane_box(p, "Sessions", note, !v->comparing);

@@ -146,61 +146,38 @@ int space_below_rows(const struct app *app, int most)
     return wanted < most ? wanted : most;
 }
 
-// The words of the title's end.
-static void note_of(const struct space_file *f, char note[96])
-{
-    char at[16];
-    text_clock(f->changed, at);
-    switch (f->state) {
-    case SPACE_FILE_SAME: snprintf(note, 96, "unchanged"); break;
-    case SPACE_FILE_NEW: snprintf(note, 96, "changed %s, loads", at); break;
-    case SPACE_FILE_BROKEN: snprintf(note, 96, "changed %s, does NOT load", at); break;
-    case SPACE_FILE_GONE: snprintf(note, 96, "gone"); break;
-    case SPACE_FILE_CLOSED: snprintf(note, 96, "cannot be read"); break;
-    case SPACE_FILE_UNREAD: snprintf(note, 96, "not read yet"); break;
-    }
-}
-
-static void add_stays(struct app *app, struct space_lines *l)
-{
-    const struct opened *o = &app->model.open;
-    space_line(l, STYLE_TEXT, "The last good version stays in use; session %" PRId64 " %s it.",
-               o->record.id, o->state == STATE_RUNNING ? "keeps running on" : "stays with");
-}
-
-static void add_error(struct app *app, const struct space_file *f, struct space_lines *l)
-{
-    char text[1400];
-    space_line(l, STYLE_BAD, "%s", err_format(&f->error, text, sizeof text));
-    int room = l->p->rows - l->row - 1;
-    for (int i = -1; f->error.line > 0 && i <= 1 && room >= 3; i++) {
-        const char *source = f->around[SPACE_FILE_AROUND + i];
-        if (f->error.line + i < 1)
-            continue;
-        space_line(l, i == 0 ? STYLE_STRONG : STYLE_DIM, " %s%5d | %s", i == 0 ? ">" : " ",
-                   f->error.line + i, source);
-    }
-    if (l->row < l->p->rows)
-        add_stays(app, l);
-}
-
-static void add_new(struct app *app, const struct space_file *f, struct space_lines *l)
-{
-    const struct space *space = app->model.open.space;
-    char size[32], in_use[32];
-    space_line(l, STYLE_GOOD, "%s", f->difference);
-    space_line(
-        l, STYLE_TEXT,
-        "%s points, in use %s; %s starts a new session with it, session %" PRId64 " keeps its own.",
-        space_grouped(f->size, size), space ? space_grouped(space->size_text, in_use) : "none",
-        app_key_of(app, ACT_USE_NEW), app->model.open.record.id);
-}
-
 static void add_state(struct app *app, const struct space_file *f, struct space_lines *l)
 {
     switch (f->state) {
-    case SPACE_FILE_BROKEN: add_error(app, f, l); break;
-    case SPACE_FILE_NEW: add_new(app, f, l); break;
+    case SPACE_FILE_BROKEN: {
+        char text[1400];
+        space_line(l, STYLE_BAD, "%s", err_format(&f->error, text, sizeof text));
+        int room = l->p->rows - l->row - 1;
+        for (int i = -1; f->error.line > 0 && i <= 1 && room >= 3; i++) {
+            const char *source = f->around[SPACE_FILE_AROUND + i];
+            if (f->error.line + i < 1)
+                continue;
+            space_line(l, i == 0 ? STYLE_STRONG : STYLE_DIM, " %s%5d | %s", i == 0 ? ">" : " ",
+                       f->error.line + i, source);
+        }
+        if (l->row < l->p->rows) {
+            const struct opened *o = &app->model.open;
+            space_line(l, STYLE_TEXT,
+                       "The last good version stays in use; session %" PRId64 " %s it.",
+                       o->record.id, o->state == STATE_RUNNING ? "keeps running on" : "stays with");
+        }
+    } break;
+    case SPACE_FILE_NEW: {
+        const struct space *space = app->model.open.space;
+        char size[32], in_use[32];
+        space_line(l, STYLE_GOOD, "%s", f->difference);
+        space_line(l, STYLE_TEXT,
+                   "%s points, in use %s; %s starts a new session with it, session %" PRId64
+                   " keeps its own.",
+                   space_grouped(f->size, size),
+                   space ? space_grouped(space->size_text, in_use) : "none",
+                   app_key_of(app, ACT_USE_NEW), app->model.open.record.id);
+    } break;
     case SPACE_FILE_GONE:
         space_line(l, STYLE_WARN, "The file is gone; session %" PRId64 " has its own copy of it.",
                    app->model.open.record.id);
@@ -221,7 +198,17 @@ static void add_state(struct app *app, const struct space_file *f, struct space_
 void space_below_draw(struct app *app, const struct pane *p)
 {
     char title[200], note[96];
-    note_of(&app->file, note);
+    // The words of the title's end.
+    char at[16];
+    text_clock(app->file.changed, at);
+    switch (app->file.state) {
+    case SPACE_FILE_SAME: snprintf(note, 96, "unchanged"); break;
+    case SPACE_FILE_NEW: snprintf(note, 96, "changed %s, loads", at); break;
+    case SPACE_FILE_BROKEN: snprintf(note, 96, "changed %s, does NOT load", at); break;
+    case SPACE_FILE_GONE: snprintf(note, 96, "gone"); break;
+    case SPACE_FILE_CLOSED: snprintf(note, 96, "cannot be read"); break;
+    case SPACE_FILE_UNREAD: snprintf(note, 96, "not read yet"); break;
+    }
     snprintf(title, sizeof title, "%s", app->model.open.record.path);
     if (p->rows >= 3) {
         struct pane box = pane_box(p, title, note, false);
@@ -333,16 +320,6 @@ static void opened(struct app *app, void *state)
     forget(state);
 }
 
-static void begin(struct app *app, struct space_view *v)
-{
-    forget(v);
-    v->session = app->model.open.record.id;
-    if (!app->model.open.space)
-        return;
-    coverage_begin(&v->coverage, &app->model);
-    shares_begin(&v->shares, app->model.open.space);
-}
-
 // --- work in slices ---
 
 static const struct trial *find(void *context, const struct config *c)
@@ -391,8 +368,14 @@ static bool tick(struct app *app, void *state)
     struct space_view *v = state;
     if (!is_open(app))
         return false;
-    if (!is_current(app, v))
-        begin(app, v);
+    if (!is_current(app, v)) {
+        forget(v);
+        v->session = app->model.open.record.id;
+        if (app->model.open.space) {
+            coverage_begin(&v->coverage, &app->model);
+            shares_begin(&v->shares, app->model.open.space);
+        }
+    }
     const struct opened *o = &app->model.open;
     if (!o->space)
         return false;
@@ -428,19 +411,6 @@ static void params_note(const struct app *app, const struct space_view *v, char 
         snprintf(note, 96, "%s points", space_grouped(s->size_text, size));
 }
 
-static void draw_list(struct app *app, struct space_view *v, const struct pane *p, bool frame)
-{
-    char title[32], note[96];
-    const struct space *s = app->model.open.space;
-    snprintf(title, sizeof title, "%d parameters", s ? s->param_count : 0);
-    params_note(app, v, note);
-    struct pane inside = framed(p, frame, title, note, !v->on_moves);
-    space_list_draw(app, v, &inside);
-    v->list_col = inside.col - p->col;
-    v->list_cols = inside.cols;
-    v->list.first_row = inside.row - p->row;
-}
-
 static void draw_moves(struct app *app, struct space_view *v, const struct pane *p, bool frame)
 {
     char title[96], note[96];
@@ -451,42 +421,46 @@ static void draw_moves(struct app *app, struct space_view *v, const struct pane 
         pane_cursor(&inside, 0, 0);
 }
 
-// Parameters first, then moves, then the file: what there is no room for is left out from the end.
-static void draw_panes(struct app *app, struct space_view *v, const struct pane *body)
-{
-    int below = 0;
-    if (body->rows >= FILE_PANE_ROWS)
-        below = space_below_rows(app, body->rows / 3);
-    else if (body->rows >= FRAMED_ROWS)
-        below = 1;
-    int rows = body->rows - below;
-    bool frame = rows >= FRAMED_ROWS && body->cols >= FRAMED_COLS;
-    struct pane list = pane_part(body, 0, 0, rows, body->cols);
-    struct pane moves = pane_part(body, 0, 0, 0, 0);
-    struct pane file = pane_part(body, rows, 0, below, body->cols);
-    if (body->cols >= BESIDE_COLS) {
-        int cols = body->cols >= 100 ? body->cols * 11 / 20 : body->cols * 19 / 40;
-        list = pane_part(body, 0, 0, rows, cols);
-        moves = pane_part(body, 0, cols, rows, body->cols - cols);
-    } else if (rows >= 2 * BELOW_EACH) {
-        list = pane_part(body, 0, 0, rows / 2, body->cols);
-        moves = pane_part(body, rows / 2, 0, rows - rows / 2, body->cols);
-    }
-    v->has_moves = moves.rows > 0;
-    v->on_moves &= v->has_moves;
-    draw_list(app, v, &list, frame);
-    if (v->has_moves)
-        draw_moves(app, v, &moves, frame);
-    if (file.rows > 0)
-        space_below_draw(app, &file);
-}
-
 static void draw(struct app *app, void *state, const struct pane *body)
 {
     struct space_view *v = state;
     v->list.rows = 0;
     if (is_current(app, v)) {
-        draw_panes(app, v, body);
+        // Parameters first, then moves, then the file: what there is no room for is left out from
+        // the end.
+        int below = 0;
+        if (body->rows >= FILE_PANE_ROWS)
+            below = space_below_rows(app, body->rows / 3);
+        else if (body->rows >= FRAMED_ROWS)
+            below = 1;
+        int rows = body->rows - below;
+        bool frame = rows >= FRAMED_ROWS && body->cols >= FRAMED_COLS;
+        struct pane list = pane_part(body, 0, 0, rows, body->cols);
+        struct pane moves = pane_part(body, 0, 0, 0, 0);
+        struct pane file = pane_part(body, rows, 0, below, body->cols);
+        if (body->cols >= BESIDE_COLS) {
+            int cols = body->cols >= 100 ? body->cols * 11 / 20 : body->cols * 19 / 40;
+            list = pane_part(body, 0, 0, rows, cols);
+            moves = pane_part(body, 0, cols, rows, body->cols - cols);
+        } else if (rows >= 2 * BELOW_EACH) {
+            list = pane_part(body, 0, 0, rows / 2, body->cols);
+            moves = pane_part(body, rows / 2, 0, rows - rows / 2, body->cols);
+        }
+        v->has_moves = moves.rows > 0;
+        v->on_moves &= v->has_moves;
+        char title[32], note[96];
+        const struct space *s = app->model.open.space;
+        snprintf(title, sizeof title, "%d parameters", s ? s->param_count : 0);
+        params_note(app, v, note);
+        struct pane inside = framed(&list, frame, title, note, !v->on_moves);
+        space_list_draw(app, v, &inside);
+        v->list_col = inside.col - list.col;
+        v->list_cols = inside.cols;
+        v->list.first_row = inside.row - list.row;
+        if (v->has_moves)
+            draw_moves(app, v, &moves, frame);
+        if (file.rows > 0)
+            space_below_draw(app, &file);
         return;
     }
     pane_text_cut(body, 0, 0, body->cols, STYLE_STRONG,
@@ -518,53 +492,19 @@ static const struct constraint *constraint_at_cursor(const struct app *app,
     return s && v->section == SECTION_RULES && i < s->constraint_count ? &s->constraint[i] : NULL;
 }
 
-static void edit(struct app *app, struct space_view *v)
-{
-    struct space_file_basis basis = app_file_basis(app);
-    const struct constraint *c = constraint_at_cursor(app, v);
-    const char *path;
-    int line = space_file_place(&app->file, &basis, space_chosen(app, v), &path);
-    if (c && app->file.state != SPACE_FILE_BROKEN)
-        app_edit(app, c->file, c->line);
-    else
-        app_edit(app, path, line);
-}
-
-// The line of the session's own text, whatever the file says now.
-static void show_constraint(struct app *app, const struct constraint *c)
-{
-    int count;
-    const struct script_text *text = script_texts(app->model.open.script, &count);
-    const char *at = NULL;
-    for (int i = 0; i < count; i++)
-        if (str_equal(text[i].path, c->file))
-            at = text[i].text;
-    for (int line = 1; at && line < c->line; line++) {
-        at = strchr(at, '\n');
-        at = at ? at + 1 : NULL;
-    }
-    while (at && (*at == ' ' || *at == '\t'))
-        at++;
-    app_say(app, STYLE_TEXT, "%s:%d: %.*s", c->file, c->line, at ? (int)strcspn(at, "\r\n") : 0,
-            at ? at : "");
-}
-
-// Parameters, rules, and the moves of the chosen parameter where they are drawn.
-static void change_pane(struct app *app, struct space_view *v, bool forward)
-{
-    enum { PARAMS, RULES, MOVES, PANES };
-    int at = v->on_moves ? MOVES : v->section == SECTION_RULES ? RULES : PARAMS;
-    do {
-        at = (at + (forward ? 1 : PANES - 1)) % PANES;
-    } while ((at == RULES && items_of(app, SECTION_RULES) == 0) || (at == MOVES && !v->has_moves));
-    v->section = at == RULES ? SECTION_RULES : SECTION_PARAMS;
-    v->on_moves = at == MOVES;
-}
-
 static bool move(struct app *app, struct space_view *v, enum action a)
 {
     if (a == ACT_NEXT_PANE || a == ACT_PREVIOUS_PANE) {
-        change_pane(app, v, a == ACT_NEXT_PANE);
+        // Parameters, rules, and the moves of the chosen parameter where they are drawn.
+        bool forward = a == ACT_NEXT_PANE;
+        enum { PARAMS, RULES, MOVES, PANES };
+        int at = v->on_moves ? MOVES : v->section == SECTION_RULES ? RULES : PARAMS;
+        do {
+            at = (at + (forward ? 1 : PANES - 1)) % PANES;
+        } while ((at == RULES && items_of(app, SECTION_RULES) == 0) ||
+                 (at == MOVES && !v->has_moves));
+        v->section = at == RULES ? SECTION_RULES : SECTION_PARAMS;
+        v->on_moves = at == MOVES;
         return true;
     }
     if (v->on_moves)
@@ -583,11 +523,37 @@ static bool act(struct app *app, void *state, enum action a)
     if (!is_current(app, v))
         return false;
     switch (a) {
-    case ACT_EDIT: edit(app, v); return true;
+    case ACT_EDIT: {
+        struct space_file_basis basis = app_file_basis(app);
+        const struct constraint *c = constraint_at_cursor(app, v);
+        const char *path;
+        int line = space_file_place(&app->file, &basis, space_chosen(app, v), &path);
+        if (c && app->file.state != SPACE_FILE_BROKEN)
+            app_edit(app, c->file, c->line);
+        else
+            app_edit(app, path, line);
+    }
+        return true;
     case ACT_RELOAD: app_file_read(app); return true;
     case ACT_OPEN:
-        if (constraint_at_cursor(app, v))
-            show_constraint(app, constraint_at_cursor(app, v));
+        if (constraint_at_cursor(app, v)) {
+            // The line of the session's own text, whatever the file says now.
+            const struct constraint *c = constraint_at_cursor(app, v);
+            int count;
+            const struct script_text *text = script_texts(app->model.open.script, &count);
+            const char *at = NULL;
+            for (int i = 0; i < count; i++)
+                if (str_equal(text[i].path, c->file))
+                    at = text[i].text;
+            for (int line = 1; at && line < c->line; line++) {
+                at = strchr(at, '\n');
+                at = at ? at + 1 : NULL;
+            }
+            while (at && (*at == ' ' || *at == '\t'))
+                at++;
+            app_say(app, STYLE_TEXT, "%s:%d: %.*s", c->file, c->line,
+                    at ? (int)strcspn(at, "\r\n") : 0, at ? at : "");
+        }
         return true;
     default: return app->model.open.space && move(app, v, a);
     }

@@ -13,9 +13,9 @@
 #define TILEWALK_UI_VIEW_SPACE_H
 
 #include "app.h"
-#include "view_space_moves.h"
 #include "list.h"
 #include "scan.h"
+#include "view_space_moves.h"
 
 // What the space screen knows of a whole space, gathered in slices.
 //

@@ -60,33 +60,6 @@ static struct path fit_path(const struct param *p, int now, int gap, int room)
     return path;
 }
 
-static void add_path(struct space_lines *l, const struct param *p, const int32_t *value)
-{
-    struct str text = {0};
-    int now = value ? *value : 0, room = l->p->cols - 6; // for what is cut off on both sides
-    struct path path = fit_path(p, now, 5, room);
-    int gap = 5;
-    if (path.last - path.first + 1 < p->count)
-        path = fit_path(p, now, gap = 3, room);
-    int col = 0;
-    if (path.first > 0)
-        col = pane_text(l->p, l->row, col, STYLE_DIM, "… ");
-    for (int i = path.first; i <= path.last; i++) {
-        if (i > path.first)
-            col = pane_text(l->p, l->row, col, STYLE_FRAME, gap == 5 ? " ─── " : " ─ ");
-        text_of(p, &(int32_t){i}, &text);
-        bool is_now = value && i == now;
-        if (is_now)
-            pane_text(l->p, l->row + 1, col, STYLE_BEST, "▲ now");
-        col = pane_text_cut(l->p, l->row, col, l->p->cols - col, is_now ? STYLE_BEST : STYLE_TEXT,
-                            str_text(&text));
-    }
-    if (path.last < p->count - 1)
-        pane_text(l->p, l->row, col, STYLE_DIM, " …");
-    l->row += value ? 2 : 1;
-    str_finish(&text);
-}
-
 // --- values side by side, in a few rows ---
 
 struct flow {
@@ -168,27 +141,6 @@ static void add_steps(struct space_lines *l, const struct param *p, const int32_
 
 // --- custom: its declared edges ---
 
-static void add_edges_of(struct space_lines *l, const struct param *p, int i, int names,
-                         bool is_now)
-{
-    struct str text = {0};
-    text_of(p, &(int32_t){i}, &text);
-    enum style style = is_now ? STYLE_BEST : STYLE_TEXT;
-    if (is_now)
-        pane_text(l->p, l->row, 0, style, ">");
-    pane_text_cut(l->p, l->row, 2, names, style, str_text(&text));
-    pane_text(l->p, l->row, 3 + names, STYLE_FRAME, "─");
-    empty(&text);
-    for (int32_t k = p->edge_start[i]; k < p->edge_start[i + 1] && text.length < 300; k++) {
-        str_add(&text, k > p->edge_start[i] ? ", " : "");
-        value_add_text(p, p->edge + k, &text);
-    }
-    if (p->edge_start[i] == p->edge_start[i + 1])
-        str_add(&text, "(no neighbour)");
-    pane_text_cut(l->p, l->row++, 5 + names, l->p->cols - 5 - names, STYLE_TEXT, str_text(&text));
-    str_finish(&text);
-}
-
 static void add_edges(struct space_lines *l, const struct param *p, const int32_t *value)
 {
     int now = value ? *value : -1, first = 0, names = 0;
@@ -201,8 +153,26 @@ static void add_edges(struct space_lines *l, const struct param *p, const int32_
         names = columns_of(p, i) > names ? columns_of(p, i) : names;
     if (names > l->p->cols / 3)
         names = l->p->cols / 3;
-    for (int i = first; i < first + count; i++)
-        add_edges_of(l, p, i, names, i == now);
+    for (int i = first; i < first + count; i++) {
+        bool is_now = i == now;
+        struct str text = {0};
+        text_of(p, &(int32_t){i}, &text);
+        enum style style = is_now ? STYLE_BEST : STYLE_TEXT;
+        if (is_now)
+            pane_text(l->p, l->row, 0, style, ">");
+        pane_text_cut(l->p, l->row, 2, names, style, str_text(&text));
+        pane_text(l->p, l->row, 3 + names, STYLE_FRAME, "─");
+        empty(&text);
+        for (int32_t k = p->edge_start[i]; k < p->edge_start[i + 1] && text.length < 300; k++) {
+            str_add(&text, k > p->edge_start[i] ? ", " : "");
+            value_add_text(p, p->edge + k, &text);
+        }
+        if (p->edge_start[i] == p->edge_start[i + 1])
+            str_add(&text, "(no neighbour)");
+        pane_text_cut(l->p, l->row++, 5 + names, l->p->cols - 5 - names, STYLE_TEXT,
+                      str_text(&text));
+        str_finish(&text);
+    }
     if (count < p->count)
         space_line(l, STYLE_DIM, "and %d values more", p->count - count);
     if (!p->connected)
@@ -212,7 +182,31 @@ static void add_edges(struct space_lines *l, const struct param *p, const int32_
 void space_graph_add(struct space_lines *l, const struct param *p, const int32_t *value)
 {
     switch (p->kind) {
-    case PARAM_DISCRETE: add_path(l, p, value); break;
+    case PARAM_DISCRETE: {
+        struct str text = {0};
+        int now = value ? *value : 0, room = l->p->cols - 6; // for what is cut off on both sides
+        struct path path = fit_path(p, now, 5, room);
+        int gap = 5;
+        if (path.last - path.first + 1 < p->count)
+            path = fit_path(p, now, gap = 3, room);
+        int col = 0;
+        if (path.first > 0)
+            col = pane_text(l->p, l->row, col, STYLE_DIM, "… ");
+        for (int i = path.first; i <= path.last; i++) {
+            if (i > path.first)
+                col = pane_text(l->p, l->row, col, STYLE_FRAME, gap == 5 ? " ─── " : " ─ ");
+            text_of(p, &(int32_t){i}, &text);
+            bool is_now = value && i == now;
+            if (is_now)
+                pane_text(l->p, l->row + 1, col, STYLE_BEST, "▲ now");
+            col = pane_text_cut(l->p, l->row, col, l->p->cols - col,
+                                is_now ? STYLE_BEST : STYLE_TEXT, str_text(&text));
+        }
+        if (path.last < p->count - 1)
+            pane_text(l->p, l->row, col, STYLE_DIM, " …");
+        l->row += value ? 2 : 1;
+        str_finish(&text);
+    } break;
     case PARAM_CATEGORICAL: add_complete(l, p, value); break;
     case PARAM_CUSTOM: add_edges(l, p, value); break;
     case PARAM_PERMUTATION: add_steps(l, p, value, "any two swap places"); break;
@@ -299,48 +293,6 @@ static int longest_name(const struct space *s)
     return longest < 12 ? longest : 12;
 }
 
-// What is left out first when there is no room: values, kind, used, neighbours.
-static struct columns fit(const struct space *s, int cols)
-{
-    struct columns c = {.name = MARK, .end = cols};
-    int names = longest_name(s), room = cols - MARK - names - 1 - LEAST_NOW;
-    if (room >= DEGREE_COLS) {
-        c.degree = cols;
-        room -= DEGREE_COLS;
-    }
-    if (room >= USED_COLS + 1) {
-        c.used = cols;
-        c.degree = cols - USED_COLS - 1;
-        room -= USED_COLS + 1;
-    }
-    int at = MARK + names + 1;
-    if (room >= 14) {
-        c.kind = at;
-        at += 14;
-        room -= 14;
-    }
-    if (room >= 10) {
-        c.values = at;
-        at += room < 14 ? room : 14 + (room - 14) * 2 / 3; // values may be longer than now
-    }
-    c.now = at;
-    return c;
-}
-
-static void draw_params_head(const struct columns *c, const struct pane *p, int row)
-{
-    pane_text(p, row, c->name, STYLE_HEAD, "name");
-    if (c->kind)
-        pane_text(p, row, c->kind, STYLE_HEAD, "kind");
-    if (c->values)
-        pane_text(p, row, c->values, STYLE_HEAD, "values");
-    pane_text_cut(p, row, c->now, c->end - c->now, STYLE_HEAD, "now");
-    if (c->degree)
-        pane_text_right(p, row, c->degree, STYLE_HEAD, "nbr");
-    if (c->used)
-        pane_text_right(p, row, c->used, STYLE_HEAD, "used");
-}
-
 static void add_values(const struct param *p, struct str *out)
 {
     if (p->kind == PARAM_FACTORIZATION) {
@@ -354,16 +306,6 @@ static void add_values(const struct param *p, struct str *out)
         else
             str_add_real(out, p->number[i]);
     }
-}
-
-// "8/21", and "2 %" where that would be too long for its column.
-static void used_text(const struct space_view *v, const struct param *p, int i, char out[48])
-{
-    const struct value_facts *facts = &v->coverage.of[i];
-    double share = 100 * (double)facts->seen.count / (double)p->size;
-    snprintf(out, 48, "%d%s/%" PRIu64, facts->seen.count, facts->full ? "+" : "", p->size);
-    if (strlen(out) > USED_COLS)
-        snprintf(out, 48, share < 1 ? "< 1 %%" : "%.0f %%", share);
 }
 
 static void draw_param(struct app *app, const struct space_view *v, const struct columns *c,
@@ -392,20 +334,17 @@ static void draw_param(struct app *app, const struct space_view *v, const struct
                  param_degree(param, now->config.slot + param->offset));
         pane_text_right(p, row, c->degree, STYLE_TEXT, number);
     }
-    used_text(v, param, i, number);
+    // "8/21", and "2 %" where that would be too long for its column.
+    const struct value_facts *facts = &v->coverage.of[i];
+    double share = 100 * (double)facts->seen.count / (double)param->size;
+    snprintf(number, 48, "%d%s/%" PRIu64, facts->seen.count, facts->full ? "+" : "", param->size);
+    if (strlen(number) > USED_COLS)
+        snprintf(number, 48, share < 1 ? "< 1 %%" : "%.0f %%", share);
     if (c->used)
         pane_text_right(p, row, c->used, STYLE_TEXT, number);
 }
 
 // --- rules ---
-
-static void draw_rules_head(const struct space_view *v, const struct pane *p, int row)
-{
-    pane_text_cut(p, row, MARK, p->cols - MARK, STYLE_HEAD, "constraints and limits");
-    const char *head = p->cols >= 44 ? "removes alone" : "alone";
-    if (p->cols >= 34)
-        pane_text_right(p, row, p->cols, STYLE_HEAD, v->shares.sum.points > 0 ? head : "counting");
-}
 
 static void draw_share(const struct space_view *v, const struct pane *p, int row, uint64_t points)
 {
@@ -481,26 +420,33 @@ static void draw_sum(const struct space_view *v, const struct pane *p, int row)
 
 // --- the pane ---
 
-static void draw_rest(struct app *app, const struct space_view *v, const struct columns *c,
-                      const struct pane *p, int row, int at)
-{
-    if (at == 0)
-        draw_params_head(c, p, row);
-    else if (at == rules_head(app))
-        draw_rules_head(v, p, row);
-    else if (at >= limits_row(app) && at < sum_row(app, v))
-        draw_limit(app, v, p, row, at - limits_row(app));
-    else if (at == sum_row(app, v))
-        draw_sum(v, p, row);
-}
-
 static void draw_row(struct app *app, const struct space_view *v, const struct columns *c,
                      const struct pane *p, int row, int at)
 {
     enum space_section section;
     int item;
     if (!space_list_at(app, at, &section, &item)) {
-        draw_rest(app, v, c, p, row, at);
+        if (at == 0) {
+            pane_text(p, row, c->name, STYLE_HEAD, "name");
+            if (c->kind)
+                pane_text(p, row, c->kind, STYLE_HEAD, "kind");
+            if (c->values)
+                pane_text(p, row, c->values, STYLE_HEAD, "values");
+            pane_text_cut(p, row, c->now, c->end - c->now, STYLE_HEAD, "now");
+            if (c->degree)
+                pane_text_right(p, row, c->degree, STYLE_HEAD, "nbr");
+            if (c->used)
+                pane_text_right(p, row, c->used, STYLE_HEAD, "used");
+        } else if (at == rules_head(app)) {
+            pane_text_cut(p, row, MARK, p->cols - MARK, STYLE_HEAD, "constraints and limits");
+            const char *head = p->cols >= 44 ? "removes alone" : "alone";
+            if (p->cols >= 34)
+                pane_text_right(p, row, p->cols, STYLE_HEAD,
+                                v->shares.sum.points > 0 ? head : "counting");
+        } else if (at >= limits_row(app) && at < sum_row(app, v))
+            draw_limit(app, v, p, row, at - limits_row(app));
+        else if (at == sum_row(app, v))
+            draw_sum(v, p, row);
         return;
     }
     if (section == SECTION_PARAMS)
@@ -513,9 +459,41 @@ static void draw_row(struct app *app, const struct space_view *v, const struct c
     pane_select(p, row, focused);
 }
 
-// The row of the cursor is shown, the head above the first ones, and what is below the last ones.
-static void scroll(const struct app *app, struct space_view *v, int rows)
+void space_list_draw(struct app *app, struct space_view *v, const struct pane *p)
 {
+    if (!space_of(app)) {
+        pane_text_cut(p, 0, 0, p->cols, STYLE_WARN, "The space of this session does not load:");
+        pane_text_cut(p, 1, 0, p->cols, STYLE_WARN, app->model.open.trouble.text);
+        return;
+    }
+    // What is left out first when there is no room: values, kind, used, neighbours.
+    const struct space *s = space_of(app);
+    int cols = p->cols;
+    struct columns c = {.name = MARK, .end = cols};
+    int names = longest_name(s), room = cols - MARK - names - 1 - LEAST_NOW;
+    if (room >= DEGREE_COLS) {
+        c.degree = cols;
+        room -= DEGREE_COLS;
+    }
+    if (room >= USED_COLS + 1) {
+        c.used = cols;
+        c.degree = cols - USED_COLS - 1;
+        room -= USED_COLS + 1;
+    }
+    int at = MARK + names + 1;
+    if (room >= 14) {
+        c.kind = at;
+        at += 14;
+        room -= 14;
+    }
+    if (room >= 10) {
+        c.values = at;
+        at += room < 14 ? room : 14 + (room - 14) * 2 / 3; // values may be longer than now
+    }
+    c.now = at;
+    // The row of the cursor is shown, the head above the first ones, and what is below the last
+    // ones.
+    int rows = p->rows;
     int item = v->cursor[v->section], count = space_list_rows(app, v);
     bool rule = v->section == SECTION_RULES;
     list_point(&v->list, 0, item + (rule ? rules_head(app) + 1 : 1));
@@ -524,17 +502,6 @@ static void scroll(const struct app *app, struct space_view *v, int rows)
     list_fit(&v->list, count, rows);
     if (rows > 2 && item == 0 && v->list.top == v->list.cursor)
         v->list.top--;
-}
-
-void space_list_draw(struct app *app, struct space_view *v, const struct pane *p)
-{
-    if (!space_of(app)) {
-        pane_text_cut(p, 0, 0, p->cols, STYLE_WARN, "The space of this session does not load:");
-        pane_text_cut(p, 1, 0, p->cols, STYLE_WARN, app->model.open.trouble.text);
-        return;
-    }
-    struct columns c = fit(space_of(app), p->cols);
-    scroll(app, v, p->rows);
     for (int row = 0; row < p->rows; row++)
         draw_row(app, v, &c, p, row, (int)v->list.top + row);
 }

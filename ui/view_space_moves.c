@@ -43,33 +43,6 @@ static void judge(const struct space *s, const struct limits *l, const struct co
     snprintf(out->reason, sizeof out->reason, "%s", v.legal ? "" : v.reason);
 }
 
-static void tell(const struct trial *t, struct move *out)
-{
-    bool told = t->told > 0, rejected = told && t->outcome == OUTCOME_REJECTED;
-    out->fate = rejected ? FATE_FORBIDDEN : told ? FATE_TRIED : FATE_IN_FLIGHT;
-    out->number = t->number;
-    out->outcome = t->outcome;
-    if (told)
-        out->rank = trial_rank(t);
-    snprintf(out->reason, sizeof out->reason, "%s", t->reason);
-}
-
-static void look_at(struct fates *m, const struct space *s, const struct limits *l,
-                    fates_find *find, void *context)
-{
-    const struct param *p = &s->param[m->param];
-    struct config c = moved(s, &m->from, m->param, m->next++);
-    MEM_GROW(m->move, m->count, m->capacity);
-    struct move *out = &m->move[m->count++];
-    *out = (struct move){.param = m->param};
-    memcpy(out->value, c.slot + p->offset, (size_t)p->width * sizeof *out->value);
-    const struct trial *t = find(context, &c);
-    if (t)
-        tell(t, out);
-    else
-        judge(s, l, &c, out);
-}
-
 // Goes on to the parameter that the next move is of. False: there is none.
 static bool settle(struct fates *m, const struct space *s)
 {
@@ -84,8 +57,25 @@ static bool settle(struct fates *m, const struct space *s)
 bool fates_step(struct fates *m, const struct space *s, const struct limits *l, int most,
                 fates_find *find, void *context)
 {
-    for (int i = 0; i < most && settle(m, s); i++)
-        look_at(m, s, l, find, context);
+    for (int i = 0; i < most && settle(m, s); i++) {
+        const struct param *p = &s->param[m->param];
+        struct config c = moved(s, &m->from, m->param, m->next++);
+        MEM_GROW(m->move, m->count, m->capacity);
+        struct move *out = &m->move[m->count++];
+        *out = (struct move){.param = m->param};
+        memcpy(out->value, c.slot + p->offset, (size_t)p->width * sizeof *out->value);
+        const struct trial *t = find(context, &c);
+        if (t) {
+            bool told = t->told > 0, rejected = told && t->outcome == OUTCOME_REJECTED;
+            out->fate = rejected ? FATE_FORBIDDEN : told ? FATE_TRIED : FATE_IN_FLIGHT;
+            out->number = t->number;
+            out->outcome = t->outcome;
+            if (told)
+                out->rank = trial_rank(t);
+            snprintf(out->reason, sizeof out->reason, "%s", t->reason);
+        } else
+            judge(s, l, &c, out);
+    }
     return settle(m, s);
 }
 
@@ -257,21 +247,6 @@ static void add_along(struct space_lines *l, struct app *app, const struct space
                    degree - listed);
 }
 
-static void add_whole(struct space_lines *l, struct app *app, const struct space_moves *s,
-                      const struct trial *now)
-{
-    struct fates_sum sum = fates_sum(&s->moves, app->model.open.space, FATES_ALL, trial_rank(now));
-    space_line(l, STYLE_HEAD, "One step in any parameter");
-    char seen[24] = "";
-    if (sum.looked_at < sum.candidates)
-        snprintf(seen, sizeof seen, "%d of ", sum.looked_at);
-    const char *format = l->p->cols >= 46 ? "  %s%d candidates   %d valid   %d tried   %d better"
-                                          : "  %s%d, %d valid, %d tried, %d better";
-    char text[128];
-    snprintf(text, sizeof text, format, seen, sum.candidates, sum.valid, sum.tried, sum.better);
-    space_line(l, STYLE_TEXT, "%s", text);
-}
-
 // --- best speed by value ---
 
 struct bar {
@@ -406,7 +381,17 @@ void space_moves_draw(struct app *app, struct space_view *v, const struct pane *
         l.row++;
         add_along(&l, app, s, i, &now);
         l.row++;
-        add_whole(&l, app, s, &now);
+        struct fates_sum sum =
+            fates_sum(&s->moves, app->model.open.space, FATES_ALL, trial_rank(&now));
+        space_line(&l, STYLE_HEAD, "One step in any parameter");
+        char seen[24] = "";
+        if (sum.looked_at < sum.candidates)
+            snprintf(seen, sizeof seen, "%d of ", sum.looked_at);
+        const char *format = l.p->cols >= 46 ? "  %s%d candidates   %d valid   %d tried   %d better"
+                                             : "  %s%d, %d valid, %d tried, %d better";
+        char text[128];
+        snprintf(text, sizeof text, format, seen, sum.candidates, sum.valid, sum.tried, sum.better);
+        space_line(&l, STYLE_TEXT, "%s", text);
     }
     l.row++;
     add_bars(&l, app, v, i, found ? &now : NULL);

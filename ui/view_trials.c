@@ -81,41 +81,33 @@ static int64_t place_of(const struct rows *r, int64_t count, const struct rows_e
     return low;
 }
 
-static void reserve(struct rows *r, int64_t count)
-{
-    if (r->capacity >= count)
-        return;
-    r->capacity = count > 2 * r->capacity ? count : 2 * r->capacity;
-    r->entry = mem_resize(r->entry, (size_t)r->capacity, sizeof *r->entry);
-}
-
-// From the end: each new entry goes to its place, and what lies behind it moves once.
-static void merge(struct rows *r)
-{
-    if (r->fresh_count == 0)
-        return;
-    qsort(r->fresh, (size_t)r->fresh_count, sizeof *r->fresh, compare);
-    reserve(r, r->count + r->fresh_count);
-    int64_t end = r->count;
-    for (int64_t i = r->fresh_count - 1; i >= 0; i--) {
-        int64_t place = place_of(r, end, &r->fresh[i]);
-        memmove(r->entry + place + i + 1, r->entry + place,
-                (size_t)(end - place) * sizeof *r->entry);
-        r->entry[place + i] = r->fresh[i];
-        end = place;
-    }
-    r->count += r->fresh_count;
-    r->fresh_count = 0;
-}
-
 bool rows_step(struct rows *r, struct model *m)
 {
     if (r->kind != ROWS_LISTED)
         return false;
     r->more = scan_step(&r->scan, m, SLICE, take, r);
     int64_t due = r->count / 8 < MOST_FRESH ? r->count / 8 : MOST_FRESH;
-    if (!r->more || r->fresh_count >= (due > LEAST_MERGE ? due : LEAST_MERGE))
-        merge(r);
+    if (!r->more || r->fresh_count >= (due > LEAST_MERGE ? due : LEAST_MERGE)) {
+        // From the end: each new entry goes to its place, and what lies behind it moves once.
+        if (r->fresh_count != 0) {
+            qsort(r->fresh, (size_t)r->fresh_count, sizeof *r->fresh, compare);
+            int64_t count = r->count + r->fresh_count;
+            if (!(r->capacity >= count)) {
+                r->capacity = count > 2 * r->capacity ? count : 2 * r->capacity;
+                r->entry = mem_resize(r->entry, (size_t)r->capacity, sizeof *r->entry);
+            }
+            int64_t end = r->count;
+            for (int64_t i = r->fresh_count - 1; i >= 0; i--) {
+                int64_t place = place_of(r, end, &r->fresh[i]);
+                memmove(r->entry + place + i + 1, r->entry + place,
+                        (size_t)(end - place) * sizeof *r->entry);
+                r->entry[place + i] = r->fresh[i];
+                end = place;
+            }
+            r->count += r->fresh_count;
+            r->fresh_count = 0;
+        }
+    }
     return r->more;
 }
 
@@ -176,22 +168,18 @@ static int64_t find_by_halves(struct model *m, struct rank rank, int64_t ask)
     return is_ranked_at(m, ask, low) ? low : -1;
 }
 
-static int64_t find_listed(struct rows *r, const struct trial *t)
-{
-    if (!is_wanted(r, t))
-        return -1;
-    struct rows_entry e = entry_of(r, t);
-    int64_t place = place_of(r, r->count, &e);
-    return place < r->count && r->entry[place].ask == t->ask ? place : -1;
-}
-
 int64_t rows_find(struct rows *r, struct model *m, int64_t ask, int64_t near)
 {
     const struct trial *t = model_trial(m, ask);
     if (!t)
         return -1;
-    if (r->kind == ROWS_LISTED)
-        return find_listed(r, t);
+    if (r->kind == ROWS_LISTED) {
+        if (!is_wanted(r, t))
+            return -1;
+        struct rows_entry e = entry_of(r, t);
+        int64_t place = place_of(r, r->count, &e);
+        return place < r->count && r->entry[place].ask == t->ask ? place : -1;
+    }
     if (r->kind == ROWS_NUMBERED) {
         if (t->number == 0)
             return -1;
@@ -342,20 +330,6 @@ static const char *candidate(struct app *app, int n)
     return n < params ? s->param[n].name : filter_fields[n - params];
 }
 
-static void open_prompt(struct app *app, struct trials_view *v)
-{
-    struct prompt p = {.lead = "/",
-                       .context = v,
-                       .done = entered,
-                       .changed = typed,
-                       .cancelled = cancelled,
-                       .candidate = candidate};
-    line_set(&p.line, v->text);
-    snprintf(v->before, sizeof v->before, "%s", v->text);
-    v->typing = true;
-    app_prompt(app, &p);
-}
-
 // --- moving ---
 
 int64_t trials_cursor(struct app *app, struct trials_view *v, int64_t *place)
@@ -422,7 +396,19 @@ static bool act(struct app *app, void *state, enum action a)
     if (act_on_rows(app, v, a) || act_on_columns(app, v, a))
         return true;
     switch (a) {
-    case ACT_FILTER: open_prompt(app, v); return true;
+    case ACT_FILTER: {
+        struct prompt p = {.lead = "/",
+                           .context = v,
+                           .done = entered,
+                           .changed = typed,
+                           .cancelled = cancelled,
+                           .candidate = candidate};
+        line_set(&p.line, v->text);
+        snprintf(v->before, sizeof v->before, "%s", v->text);
+        v->typing = true;
+        app_prompt(app, &p);
+    }
+        return true;
     case ACT_OPEN: app_show(app, VIEW_MAIN); return true;
     case ACT_BACK:
         if (!v->filter)

@@ -165,28 +165,22 @@ double column_key(const struct column *c, const struct trial *t, struct words *w
     return key;
 }
 
-// Where a text is or belongs; `*found` says which.
-static int find_word(const struct words *w, const char *text, bool *found)
-{
-    int low = 0, high = w->count;
-    *found = false;
-    while (low < high && !*found) {
-        int middle = (low + high) / 2, order = strcmp(text, w->word[middle].text);
-        *found = order == 0;
-        if (order <= 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return high;
-}
-
 // A new word gets the number half-way between its neighbours. When there are too many words, or no
 // number is left between two, it shares its neighbour's.
 double words_key(struct words *w, const char *text)
 {
     bool found;
-    int at = find_word(w, text, &found);
+    // Where a text is or belongs; `*found` says which.
+    int low = 0, at = w->count;
+    found = false;
+    while (low < at && !found) {
+        int middle = (low + at) / 2, order = strcmp(text, w->word[middle].text);
+        found = order == 0;
+        if (order <= 0)
+            at = middle;
+        else
+            low = middle + 1;
+    }
     if (found)
         return w->word[at].key;
     double before = at > 0 ? w->word[at - 1].key : at < w->count ? w->word[at].key - 2 : -1;
@@ -227,12 +221,6 @@ struct slots {
     bool left, right; // there are more columns on that side
 };
 
-static int digits(int64_t number)
-{
-    char text[24];
-    return snprintf(text, sizeof text, "%" PRId64, number);
-}
-
 static int64_t told(const struct opened *o)
 {
     int64_t all = 0;
@@ -247,7 +235,9 @@ static int width_of(struct app *app, const struct trials_view *v, int index)
     int head = text_columns(column_head(c, &app->model)) + (index == v->sort ? 2 : 0);
     int width = c->width;
     if (c->kind == COLUMN_NUMBER || c->kind == COLUMN_ASK) {
-        int most = digits(told(&app->model.open));
+        int64_t number = told(&app->model.open);
+        char text[24];
+        int most = snprintf(text, sizeof text, "%" PRId64, number);
         width = most > width ? most : width;
     }
     return head > width ? head : width;
@@ -291,22 +281,6 @@ static bool has_all(struct app *app, const struct trials_view *v, int cols, int 
            s.slot[s.count - 1].width >= GOOD_REASON;
 }
 
-// Scrolls no further than needed to see the last column well, and far enough to see the one wanted.
-static struct slots scroll_columns(struct app *app, struct trials_view *v, int cols)
-{
-    struct slots s;
-    int fixed = fixed_columns(cols), most = v->columns.count - 1 - fixed, last = 0;
-    while (last < most && !has_all(app, v, cols, last))
-        last++;
-    if (v->reveal >= fixed && v->reveal < fixed + v->skip)
-        v->skip = v->reveal - fixed;
-    v->skip = v->skip < last ? v->skip : last;
-    while (place_columns(app, v, cols, v->skip, &s) <= v->reveal && fixed + v->skip < v->reveal)
-        v->skip++;
-    v->reveal = -1;
-    return s;
-}
-
 static void draw_cell(const struct pane *p, int row, const struct slot *s, enum style style,
                       const char *text)
 {
@@ -315,25 +289,6 @@ static void draw_cell(const struct pane *p, int row, const struct slot *s, enum 
         pane_text_right(&cell, 0, s->width, style, text);
     else
         pane_text_cut(&cell, 0, 0, s->width, style, text);
-}
-
-static void draw_heads(struct app *app, const struct trials_view *v, const struct slots *s,
-                       const struct pane *p)
-{
-    for (int i = 0; i < s->count; i++) {
-        char text[80];
-        const struct slot *slot = &s->slot[i];
-        bool sorted = slot->index == v->sort;
-        snprintf(text, sizeof text, "%s%s", column_head(slot->column, &app->model),
-                 !sorted         ? ""
-                 : v->descending ? " ▼"
-                                 : " ▲");
-        draw_cell(p, 0, slot, sorted ? STYLE_FOCUS : STYLE_HEAD, text);
-        if (s->left && slot->index == fixed_columns(p->cols) + v->skip)
-            pane_text(p, 0, slot->at - GAP, STYLE_KEY, "<");
-    }
-    if (s->right)
-        pane_text(p, 0, p->cols - 1, STYLE_KEY, ">");
 }
 
 // --- rows ---
@@ -350,32 +305,7 @@ static enum style cell_style(const struct column *c, const struct model *m, cons
     }
 }
 
-static void draw_row(struct app *app, const struct slots *s, const struct trial *t,
-                     const struct pane *p, int row)
-{
-    struct str text = {0};
-    for (int i = 0; i < s->count; i++) {
-        text.length = 0;
-        str_add(&text, "");
-        column_add_text(s->slot[i].column, &app->model, t, &text);
-        draw_cell(p, row, &s->slot[i], cell_style(s->slot[i].column, &app->model, t),
-                  str_text(&text));
-    }
-    if (t->ask == app->model.open.record.best_ask)
-        pane_text(p, row, 0, STYLE_BEST, "*");
-    str_finish(&text);
-}
-
 // --- the window ---
-
-// What is followed may be anywhere but where rows are by number: no window goes after it.
-static void place_window(struct app *app, struct trials_view *v, int height, int64_t ask,
-                         int64_t place)
-{
-    v->list.is_loose = app->follow && v->rows.kind != ROWS_NUMBERED;
-    list_point(&v->list, app->follow ? 0 : ask, place);
-    list_fit(&v->list, rows_count(&v->rows, &app->model), height);
-}
 
 static const char *nothing_to_show(struct app *app, const struct trials_view *v)
 {
@@ -394,13 +324,27 @@ static void draw_rows(struct app *app, struct trials_view *v, const struct slots
                       const struct pane *p)
 {
     int64_t place, ask = trials_cursor(app, v, &place);
-    place_window(app, v, p->rows, ask, place);
+    // What is followed may be anywhere but where rows are by number: no window goes after it.
+    int height = p->rows;
+    v->list.is_loose = app->follow && v->rows.kind != ROWS_NUMBERED;
+    list_point(&v->list, app->follow ? 0 : ask, place);
+    list_fit(&v->list, rows_count(&v->rows, &app->model), height);
     int drawn = 0;
     for (int i = 0; i < p->rows; i++) {
         const struct trial *t = rows_at(&v->rows, &app->model, v->list.top + i);
         if (!t)
             continue;
-        draw_row(app, s, t, p, i);
+        struct str text = {0};
+        for (int j = 0; j < s->count; j++) {
+            text.length = 0;
+            str_add(&text, "");
+            column_add_text(s->slot[j].column, &app->model, t, &text);
+            draw_cell(p, i, &s->slot[j], cell_style(s->slot[j].column, &app->model, t),
+                      str_text(&text));
+        }
+        if (t->ask == app->model.open.record.best_ask)
+            pane_text(p, i, 0, STYLE_BEST, "*");
+        str_finish(&text);
         if (v->list.top + i == place)
             pane_select(p, i, true);
         drawn++;
@@ -424,30 +368,25 @@ static const char *direction(const struct trials_view *v)
     }
 }
 
-static void add_count(struct app *app, const struct trials_view *v, struct pieces *row)
-{
-    const struct opened *o = &app->model.open;
-    int64_t count = rows_count(&v->rows, &app->model);
-    int64_t all = v->rows.order.rejected ? told(o) : o->last_number;
-    const char *what = v->rows.order.rejected ? "trials and rejected ones" : "trials";
-    if (v->filter)
-        pieces_add(row, 0, STYLE_STRONG, "%" PRId64 " of %" PRId64 " %s match", count, all, what);
-    else if (v->rows.kind == ROWS_RANKED)
-        pieces_add(row, 0, STYLE_STRONG, "%" PRId64 " of %" PRId64 " trials have a speed", count,
-                   all);
-    else
-        pieces_add(row, 0, STYLE_STRONG, "%" PRId64 " %s", count, what);
-    if (v->rows.more)
-        pieces_add(row, 1, STYLE_WARN, "reading %d %%",
-                   (int)(100 * scan_share(&v->rows.scan, &app->model)));
-}
-
 static void draw_status(struct app *app, const struct trials_view *v, const struct pane *p)
 {
     struct pieces row = {0};
     if (!app->model.open.record.id)
         return;
-    add_count(app, v, &row);
+    const struct opened *o = &app->model.open;
+    int64_t count = rows_count(&v->rows, &app->model);
+    int64_t all = v->rows.order.rejected ? told(o) : o->last_number;
+    const char *what = v->rows.order.rejected ? "trials and rejected ones" : "trials";
+    if (v->filter)
+        pieces_add(&row, 0, STYLE_STRONG, "%" PRId64 " of %" PRId64 " %s match", count, all, what);
+    else if (v->rows.kind == ROWS_RANKED)
+        pieces_add(&row, 0, STYLE_STRONG, "%" PRId64 " of %" PRId64 " trials have a speed", count,
+                   all);
+    else
+        pieces_add(&row, 0, STYLE_STRONG, "%" PRId64 " %s", count, what);
+    if (v->rows.more)
+        pieces_add(&row, 1, STYLE_WARN, "reading %d %%",
+                   (int)(100 * scan_share(&v->rows.scan, &app->model)));
     pieces_add(&row, 3, STYLE_TEXT, "sort: %s %s %s",
                column_head(&v->columns.column[v->sort], &app->model), v->descending ? "▼" : "▲",
                direction(v));
@@ -464,10 +403,35 @@ void trials_draw(struct app *app, struct trials_view *v, const struct pane *body
 {
     struct table_panes panes = table_panes(body);
     char note[64];
-    struct slots s = scroll_columns(app, v, panes.rows.cols);
+    // Scrolls no further than needed to see the last column well, and far enough to see the one
+    // wanted.
+    int cols = panes.rows.cols;
+    struct slots s;
+    int fixed = fixed_columns(cols), most = v->columns.count - 1 - fixed, last = 0;
+    while (last < most && !has_all(app, v, cols, last))
+        last++;
+    if (v->reveal >= fixed && v->reveal < fixed + v->skip)
+        v->skip = v->reveal - fixed;
+    v->skip = v->skip < last ? v->skip : last;
+    while (place_columns(app, v, cols, v->skip, &s) <= v->reveal && fixed + v->skip < v->reveal)
+        v->skip++;
+    v->reveal = -1;
     v->list.first_row = panes.first_row;
     draw_rows(app, v, &s, &panes.rows);
-    draw_heads(app, v, &s, &panes.heads);
+    for (int i = 0; i < s.count; i++) {
+        char text[80];
+        const struct slot *slot = &s.slot[i];
+        bool sorted = slot->index == v->sort;
+        snprintf(text, sizeof text, "%s%s", column_head(slot->column, &app->model),
+                 !sorted         ? ""
+                 : v->descending ? " ▼"
+                                 : " ▲");
+        draw_cell(&panes.heads, 0, slot, sorted ? STYLE_FOCUS : STYLE_HEAD, text);
+        if (s.left && slot->index == fixed_columns(panes.heads.cols) + v->skip)
+            pane_text(&panes.heads, 0, slot->at - GAP, STYLE_KEY, "<");
+    }
+    if (s.right)
+        pane_text(&panes.heads, 0, panes.heads.cols - 1, STYLE_KEY, ">");
     draw_status(app, v, &panes.status);
     list_note(&v->list, "rows", note);
     if (panes.framed)

@@ -99,19 +99,6 @@ static int open_temporary(const char *path, char **temporary)
     }
 }
 
-// Makes the rename itself durable. Some file systems cannot sync a folder; they lose nothing but
-// that promise.
-static void sync_folder(const char *path)
-{
-    char *folder = path_folder(path);
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-    free(folder);
-}
-
 static bool write_and_close(int fd, const void *bytes, size_t length)
 {
     bool ok = write_all(fd, bytes, length) && fsync(fd) == 0;
@@ -151,7 +138,15 @@ bool file_put(const char *path, const char *temporary, struct err *e)
 {
     if (rename(temporary, path) != 0)
         return err_set(e, "cannot write '%s': %s", path, strerror(errno));
-    sync_folder(path);
+    // Makes the rename itself durable. Some file systems cannot sync a folder; they lose nothing
+    // but that promise.
+    char *folder = path_folder(path);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(folder);
     return true;
 }
 

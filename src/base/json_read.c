@@ -118,15 +118,6 @@ static bool word(struct checker *c, struct err *e)
     return broken(c, e, "a value should be here");
 }
 
-static bool open_one(struct checker *c, struct err *e)
-{
-    if (c->depth == JSON_DEEPEST)
-        return broken(c, e, "too many lists and objects inside each other");
-    c->open[c->depth++] = *c->at;
-    c->expect = *c->at++ == '{' ? FIRST_KEY : FIRST_VALUE;
-    return true;
-}
-
 static void close_one(struct checker *c)
 {
     c->at++;
@@ -139,7 +130,13 @@ static bool value(struct checker *c, struct err *e)
     c->expect = AFTER;
     switch (*c->at) {
     case '{':
-    case '[': return open_one(c, e);
+    case '[': {
+        if (c->depth == JSON_DEEPEST)
+            return broken(c, e, "too many lists and objects inside each other");
+        c->open[c->depth++] = *c->at;
+        c->expect = *c->at++ == '{' ? FIRST_KEY : FIRST_VALUE;
+        return true;
+    }
     case '"': return text(c, e);
     default: return *c->at == '-' || isdigit((unsigned char)*c->at) ? number(c, e) : word(c, e);
     }
@@ -156,20 +153,6 @@ static bool key(struct checker *c, struct err *e)
         return broken(c, e, "a colon should be here");
     c->at++;
     c->expect = VALUE;
-    return true;
-}
-
-static bool after(struct checker *c, struct err *e)
-{
-    bool object = c->open[c->depth - 1] == '{';
-    if (*c->at == (object ? '}' : ']')) {
-        close_one(c);
-        return true;
-    }
-    if (*c->at != ',')
-        return broken(c, e, object ? "',' or '}' should be here" : "',' or ']' should be here");
-    c->at++;
-    c->expect = object ? KEY : VALUE;
     return true;
 }
 
@@ -190,7 +173,18 @@ static bool step(struct checker *c, struct err *e)
         }
         return key(c, e);
     case KEY: return key(c, e);
-    case AFTER: return after(c, e);
+    case AFTER: {
+        bool object = c->open[c->depth - 1] == '{';
+        if (*c->at == (object ? '}' : ']')) {
+            close_one(c);
+            return true;
+        }
+        if (*c->at != ',')
+            return broken(c, e, object ? "',' or '}' should be here" : "',' or ']' should be here");
+        c->at++;
+        c->expect = object ? KEY : VALUE;
+        return true;
+    }
     }
     return false;
 }
@@ -402,20 +396,6 @@ static unsigned read_code(const char **at)
     return 0xFFFD;
 }
 
-static int put_code(unsigned code, char out[4])
-{
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const unsigned char lead[] = {0, 0xC0, 0xE0, 0xF0};
-    out[0] = (char)(lead[more] | (code >> (6 * more)));
-    for (int i = 1; i <= more; i++)
-        out[i] = (char)(0x80 | ((code >> (6 * (more - i))) & 0x3F));
-    return more + 1;
-}
-
 // The next character of a text, as UTF-8 into `out`: its length, 0 at the end.
 static int next_exact(const char **at, char out[4])
 {
@@ -425,8 +405,19 @@ static int next_exact(const char **at, char out[4])
         return 0;
     if (c == '\\') {
         c = *(*at)++;
-        if (c == 'u')
-            return put_code(read_code(at), out);
+        if (c == 'u') {
+            unsigned code = read_code(at);
+            if (code < 0x80) {
+                out[0] = (char)code;
+                return 1;
+            }
+            int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+            static const unsigned char lead[] = {0, 0xC0, 0xE0, 0xF0};
+            out[0] = (char)(lead[more] | (code >> (6 * more)));
+            for (int i = 1; i <= more; i++)
+                out[i] = (char)(0x80 | ((code >> (6 * (more - i))) & 0x3F));
+            return more + 1;
+        }
         const char *found = strchr(escapes, c);
         c = found ? meant[found - escapes] : c;
     }

@@ -102,18 +102,13 @@ static bool lower_limit(int resource, uint64_t bytes)
     return setrlimit(resource, &limit) == 0;
 }
 
-// A stack cannot grow where memory is at its limit. What says so then needs some: this much is
-// taken beforehand.
-static __attribute__((noinline)) void touch_stack(void)
+bool os_limit_memory(uint64_t bytes)
 {
+    // A stack cannot grow where memory is at its limit. What says so then needs some: this much is
+    // taken beforehand.
     volatile char page[64 * 1024];
     for (size_t i = 0; i < sizeof page; i += 4096)
         page[i] = 0;
-}
-
-bool os_limit_memory(uint64_t bytes)
-{
-    touch_stack();
     return lower_limit(RLIMIT_AS, bytes);
 }
 
@@ -146,18 +141,6 @@ const char *os_low_limits(char out[OS_LIMITS_SIZE])
     return out;
 }
 
-// Where an open file lies by now. False: it cannot be said.
-static bool find_place(int fd, char out[PATH_MAX])
-{
-    char link[32];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, out, PATH_MAX);
-    if (length <= 0 || length >= PATH_MAX)
-        return false;
-    out[length] = '\0';
-    return out[0] == '/';
-}
-
 static bool lies_below(const char *place, const char *folder)
 {
     char whole[PATH_MAX];
@@ -172,7 +155,14 @@ static bool is_allowed(int fd, const char *const *folders, struct err *e)
     char place[PATH_MAX];
     if (!folders)
         return true;
-    if (!find_place(fd, place))
+    // Where an open file lies by now. False: it cannot be said.
+    char link[32];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, place, PATH_MAX);
+    if (length <= 0 || length >= PATH_MAX)
+        return err_set(e, "where it lies cannot be found out (is /proc there?)");
+    place[length] = '\0';
+    if (place[0] != '/')
         return err_set(e, "where it lies cannot be found out (is /proc there?)");
     for (; *folders; folders++)
         if (lies_below(place, *folders))
@@ -354,16 +344,6 @@ static bool open_launch(struct launch *l, struct child *c, int shared_fd)
     return true;
 }
 
-static void close_launch(struct launch *l)
-{
-    close_fd(&l->input);
-    close_fd(&l->output);
-    close_fd(&l->socket);
-    close_fd(&l->shared);
-    close_fd(&l->verdict);
-    close_fd(&l->failure);
-}
-
 // execve writes to neither array nor strings, but its type is older than const.
 static char **without_const(const char *const *strings)
 {
@@ -382,20 +362,6 @@ static void close_others(int first, int limit, bool on_exec)
             fcntl(fd, F_SETFD, FD_CLOEXEC);
         else
             close(fd);
-}
-
-static void forget_handlers(void)
-{
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    for (int number = 1; number < NSIG; number++)
-        sigaction(number, &action, NULL); // fails for those that cannot be changed
-}
-
-static void let_signals_in(void)
-{
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 // --- the keeper ---
@@ -503,10 +469,14 @@ static void run_child(const struct launch *l)
                  : l->shared >= 0 ? CHILD_SHARED + 1
                                   : CHILD_SHARED,
                  l->fd_limit, true);
-    forget_handlers();
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &action, NULL); // fails for those that cannot be changed
     if (l->kept && !stay_as_keeper(l->fd_limit))
         return;
-    let_signals_in();
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     execve(l->argv[0], l->argv, l->envp);
 }
 
@@ -566,7 +536,12 @@ static bool spawn(struct launch *l, struct child *c, int shared_fd, struct err *
 {
     *c = (struct child){.socket = -1, .stderr_fd = -1, .kept = l->kept};
     int error = open_launch(l, c, shared_fd) ? start(l, c) : errno;
-    close_launch(l);
+    close_fd(&l->input);
+    close_fd(&l->output);
+    close_fd(&l->socket);
+    close_fd(&l->shared);
+    close_fd(&l->verdict);
+    close_fd(&l->failure);
     if (!error)
         return true;
     os_kill(c, NULL);

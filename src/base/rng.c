@@ -2,15 +2,6 @@
 
 #include <assert.h>
 
-// splitmix64 (Steele, Lea, Flood 2014): spreads a seed over the state, which must not be all zero.
-static uint64_t splitmix64(uint64_t *x)
-{
-    uint64_t z = *x += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-}
-
 static uint64_t rotate_left(uint64_t x, int k)
 {
     return (x << k) | (x >> (64 - k));
@@ -18,8 +9,14 @@ static uint64_t rotate_left(uint64_t x, int k)
 
 void rng_seed(struct rng *r, uint64_t seed)
 {
-    for (int i = 0; i < 4; i++)
-        r->state[i] = splitmix64(&seed);
+    for (int i = 0; i < 4; i++) {
+        // splitmix64 (Steele, Lea, Flood 2014): spreads a seed over the state, which must not be
+        // all zero.
+        uint64_t z = seed += 0x9e3779b97f4a7c15;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+        r->state[i] = z ^ (z >> 31);
+    }
 }
 
 struct rng rng_split(struct rng *r)

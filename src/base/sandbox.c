@@ -104,19 +104,6 @@ static struct ruleset_attributes all_of(int version)
     };
 }
 
-static void add_rule(int ruleset, const struct ruleset_attributes *a, const struct sandbox_path *p)
-{
-    struct stat info;
-    int fd = open(p->path, O_PATH | O_CLOEXEC);
-    struct path_beneath rule = {.allowed = rights_of[p->right] & a->handled_fs, .parent = fd};
-    if (fd < 0)
-        return;
-    if (fstat(fd, &info) == 0 && !S_ISDIR(info.st_mode))
-        rule.allowed &= OF_FILES;
-    syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &rule, 0); // else: not allowed
-    close(fd);
-}
-
 static enum sandbox_part enter_landlock(const struct sandbox *s, bool for_all)
 {
     long version = syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_VERSION);
@@ -128,8 +115,19 @@ static enum sandbox_part enter_landlock(const struct sandbox *s, bool for_all)
     if (ruleset < 0)
         return SANDBOX_REFUSED;
     fcntl(ruleset, F_SETFD, FD_CLOEXEC);
-    for (int i = 0; i < s->count; i++)
-        add_rule(ruleset, &all, &s->path[i]);
+    for (int i = 0; i < s->count; i++) {
+        struct stat info;
+        int fd = open(s->path[i].path, O_PATH | O_CLOEXEC);
+        struct path_beneath rule = {.allowed = rights_of[s->path[i].right] & all.handled_fs,
+                                    .parent = fd};
+        if (!(fd < 0)) {
+            if (fstat(fd, &info) == 0 && !S_ISDIR(info.st_mode))
+                rule.allowed &= OF_FILES;
+            syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &rule, 0);
+            // else: not allowed
+            close(fd);
+        }
+    }
     bool ok = syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
     close(ruleset);
     return ok && for_all ? SANDBOX_HOLDS : SANDBOX_REFUSED;
@@ -141,41 +139,6 @@ static enum sandbox_part enter_landlock(const struct sandbox *s, bool for_all)
 #define FILE_CAPABILITIES                                                                          \
     (UINT64_C(1) << CAP_CHOWN | UINT64_C(1) << CAP_DAC_OVERRIDE |                                  \
      UINT64_C(1) << CAP_DAC_READ_SEARCH | UINT64_C(1) << CAP_FOWNER)
-
-// Who has none, or may not drop what programs could gain, which no_new_privs prevents, is told that
-// by errors that nobody needs.
-static void keep_capabilities(uint64_t kept)
-{
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-    for (int i = 0; i < 64 && prctl(PR_CAPBSET_READ, i) >= 0; i++)
-        if (!(kept >> i & 1))
-            prctl(PR_CAPBSET_DROP, i);
-    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    if (syscall(SYS_capget, &header, data) != 0)
-        return;
-    for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-        uint32_t part = (uint32_t)(kept >> 32 * i);
-        data[i].permitted &= part;
-        data[i].effective &= part;
-        data[i].inheritable = 0;
-    }
-    syscall(SYS_capset, &header, data);
-}
-
-// What is limited cannot be unlimited again.
-static void limit_resources(void)
-{
-    struct rlimit files;
-    const rlim_t most_files = 4096;
-    setrlimit(RLIMIT_MSGQUEUE, &(struct rlimit){0, 0});
-    setrlimit(RLIMIT_RTPRIO, &(struct rlimit){0, 0});
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max > most_files) {
-        files.rlim_max = most_files;
-        files.rlim_cur = files.rlim_cur < most_files ? files.rlim_cur : most_files;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
-}
 
 // OpenBLAS starts threads when it is loaded, and ends them before a fork, to start them anew when
 // it computes. Landlock does not take in threads that are there.
@@ -214,9 +177,35 @@ struct sandbox_state sandbox_enter(const struct sandbox *s)
     bool alone = end_threads();
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
         state.no_new_privs = SANDBOX_HOLDS;
-    limit_resources();
+    // What is limited cannot be unlimited again.
+    struct rlimit files;
+    const rlim_t most_files = 4096;
+    setrlimit(RLIMIT_MSGQUEUE, &(struct rlimit){0, 0});
+    setrlimit(RLIMIT_RTPRIO, &(struct rlimit){0, 0});
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max > most_files) {
+        files.rlim_max = most_files;
+        files.rlim_cur = files.rlim_cur < most_files ? files.rlim_cur : most_files;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
     state.landlock = enter_landlock(s, alone);
-    keep_capabilities(s->keeps_files ? FILE_CAPABILITIES : 0);
+    // Who has none, or may not drop what programs could gain, which no_new_privs prevents, is told
+    // that by errors that nobody needs.
+    uint64_t kept = s->keeps_files ? FILE_CAPABILITIES : 0;
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+    for (int i = 0; i < 64 && prctl(PR_CAPBSET_READ, i) >= 0; i++)
+        if (!(kept >> i & 1))
+            prctl(PR_CAPBSET_DROP, i);
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    if (syscall(SYS_capget, &header, data) == 0) {
+        for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+            uint32_t part = (uint32_t)(kept >> 32 * i);
+            data[i].permitted &= part;
+            data[i].effective &= part;
+            data[i].inheritable = 0;
+        }
+        syscall(SYS_capset, &header, data);
+    }
     state.seccomp = enter_seccomp(s);
     return state;
 }

@@ -146,45 +146,6 @@ static void add_all(struct filter *f, uint32_t action, const char *list)
         add(f, action, name, NULL);
 }
 
-static void add_processes(struct filter *f)
-{
-    struct scmp_arg_cmp same_namespaces = SCMP_A0(SCMP_CMP_MASKED_EQ, FLAGS_NAMESPACE, 0);
-    add_all(f, SCMP_ACT_ALLOW, starting);
-    if (!is_in("clone", leak_search))
-        add(f, SCMP_ACT_ALLOW, "clone", &same_namespaces);
-}
-
-static void add_threads_and_own_signals(struct filter *f)
-{
-    struct scmp_arg_cmp thread = SCMP_A0(SCMP_CMP_MASKED_EQ, FLAG_THREAD, FLAG_THREAD);
-    struct scmp_arg_cmp process = SCMP_A0(SCMP_CMP_MASKED_EQ, FLAG_THREAD, 0);
-    struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid());
-    struct scmp_arg_cmp other = SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)getpid());
-    if (!is_in("clone", leak_search)) {
-        add(f, SCMP_ACT_ALLOW, "clone", &thread);
-        add(f, SCMP_ACT_ERRNO(EPERM), "clone", &process);
-    }
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        add(f, SCMP_ACT_ALLOW, signals[i], &self);
-        add(f, SCMP_ACT_ERRNO(EPERM), signals[i], &other);
-    }
-}
-
-// Of sockets only pairs, of streams: a pair of datagrams can send to any name.
-static void add_sockets(struct filter *f)
-{
-    struct scmp_arg_cmp stream = SCMP_A1(SCMP_CMP_MASKED_EQ, MASK_TYPE, SOCK_STREAM);
-    add(f, SCMP_ACT_ALLOW, "socketpair", &stream);
-}
-
-static void add_refusals(struct filter *f, bool starts)
-{
-    char name[NAME_SIZE];
-    for (const char *list = refused; next_name(&list, name);)
-        if (!is_in(name, leak_search) && !(starts && is_in(name, starting)))
-            add(f, SCMP_ACT_ERRNO(EPERM), name, NULL);
-}
-
 static int limit_to_lists(bool starts, bool keeps_files)
 {
     struct filter f;
@@ -195,30 +156,45 @@ static int limit_to_lists(bool starts, bool keeps_files)
     add(&f, SCMP_ACT_ALLOW, "prlimit64", &itself);
     if (keeps_files)
         add_all(&f, SCMP_ACT_ALLOW, keeping);
-    if (starts)
-        add_processes(&f);
-    else
-        add_threads_and_own_signals(&f);
-    add_sockets(&f);
-    add_refusals(&f, starts);
+    if (starts) {
+        struct scmp_arg_cmp same_namespaces = SCMP_A0(SCMP_CMP_MASKED_EQ, FLAGS_NAMESPACE, 0);
+        add_all(&f, SCMP_ACT_ALLOW, starting);
+        if (!is_in("clone", leak_search))
+            add(&f, SCMP_ACT_ALLOW, "clone", &same_namespaces);
+    } else {
+        struct scmp_arg_cmp thread = SCMP_A0(SCMP_CMP_MASKED_EQ, FLAG_THREAD, FLAG_THREAD);
+        struct scmp_arg_cmp process = SCMP_A0(SCMP_CMP_MASKED_EQ, FLAG_THREAD, 0);
+        struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid());
+        struct scmp_arg_cmp other = SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)getpid());
+        if (!is_in("clone", leak_search)) {
+            add(&f, SCMP_ACT_ALLOW, "clone", &thread);
+            add(&f, SCMP_ACT_ERRNO(EPERM), "clone", &process);
+        }
+        for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+            add(&f, SCMP_ACT_ALLOW, signals[i], &self);
+            add(&f, SCMP_ACT_ERRNO(EPERM), signals[i], &other);
+        }
+    }
+    // Of sockets only pairs, of streams: a pair of datagrams can send to any name.
+    struct scmp_arg_cmp stream = SCMP_A1(SCMP_CMP_MASKED_EQ, MASK_TYPE, SOCK_STREAM);
+    add(&f, SCMP_ACT_ALLOW, "socketpair", &stream);
+    char name[NAME_SIZE];
+    for (const char *list = refused; next_name(&list, name);)
+        if (!is_in(name, leak_search) && !(starts && is_in(name, starting)))
+            add(&f, SCMP_ACT_ERRNO(EPERM), name, NULL);
     return finish(&f);
 }
 
-// A filter of its own, as the other one allows ioctl whatever its arguments are, and the stricter
-// answer counts.
-static int refuse_requests(const unsigned long *request, size_t count)
+int sandbox_limit_calls(bool starts, bool keeps_files, const unsigned long *request, size_t count)
 {
+    // A filter of its own, as the other one allows ioctl whatever its arguments are, and the
+    // stricter answer counts.
     struct filter f;
     begin(&f, SCMP_ACT_ALLOW);
     for (size_t i = 0; i < count; i++) {
         struct scmp_arg_cmp same = SCMP_A1(SCMP_CMP_MASKED_EQ, MASK_INT, request[i]);
         add(&f, SCMP_ACT_ERRNO(EPERM), "ioctl", &same);
     }
-    return finish(&f);
-}
-
-int sandbox_limit_calls(bool starts, bool keeps_files, const unsigned long *request, size_t count)
-{
-    int error = refuse_requests(request, count);
+    int error = finish(&f);
     return error ? error : limit_to_lists(starts, keeps_files);
 }

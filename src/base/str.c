@@ -145,22 +145,6 @@ uint32_t str_next_glyph(const char **text)
     return c;
 }
 
-static void add_json_ascii(struct str *s, unsigned char c)
-{
-    switch (c) {
-    case '"': str_add(s, "\\\""); break;
-    case '\\': str_add(s, "\\\\"); break;
-    case '\n': str_add(s, "\\n"); break;
-    case '\r': str_add(s, "\\r"); break;
-    case '\t': str_add(s, "\\t"); break;
-    default:
-        if (c < 0x20 || c == 0x7f)
-            str_printf(s, "\\u%04x", c);
-        else
-            str_add_char(s, (char)c);
-    }
-}
-
 void str_add_json(struct str *s, const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -169,9 +153,21 @@ void str_add_json(struct str *s, const char *text)
         size_t length = utf8_length(p);
         if (length == 0)
             str_add(s, "\xef\xbf\xbd"); // U+FFFD
-        else if (length == 1)
-            add_json_ascii(s, *p);
-        else
+        else if (length == 1) {
+            unsigned char c = *p;
+            switch (c) {
+            case '"': str_add(s, "\\\""); break;
+            case '\\': str_add(s, "\\\\"); break;
+            case '\n': str_add(s, "\\n"); break;
+            case '\r': str_add(s, "\\r"); break;
+            case '\t': str_add(s, "\\t"); break;
+            default:
+                if (c < 0x20 || c == 0x7f)
+                    str_printf(s, "\\u%04x", c);
+                else
+                    str_add_char(s, (char)c);
+            }
+        } else
             str_add_bytes(s, p, length);
         p += length ? length : 1;
     }
@@ -331,27 +327,6 @@ void hash_hex(const void *bytes, size_t length, char out[33])
 
 enum { SUGGEST_LONGEST = 63, SUGGEST_MOST = 1000 };
 
-// Damerau-Levenshtein distance (optimal string alignment: insert, delete, replace, swap
-// neighbours). Needs three rows of the table: row[i % 3][j] is the distance from the first i
-// characters of `a` to the first j of `b`.
-static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-    size_t row[3][SUGGEST_LONGEST + 1];
-    for (size_t j = 0; j <= b_length; j++)
-        row[0][j] = j;
-    for (size_t i = 1; i <= a_length; i++) {
-        size_t *now = row[i % 3], *above = row[(i + 2) % 3], *before = row[(i + 1) % 3];
-        now[0] = i;
-        for (size_t j = 1; j <= b_length; j++) {
-            size_t replace = above[j - 1] + (a[i - 1] != b[j - 1]);
-            now[j] = uint64_min(replace, uint64_min(above[j], now[j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                now[j] = uint64_min(now[j], before[j - 2] + 1);
-        }
-    }
-    return row[a_length % 3][b_length];
-}
-
 const char *str_suggest(const char *name, size_t n,
                         const char *(*name_at)(const void *context, size_t i), const void *context)
 {
@@ -365,7 +340,24 @@ const char *str_suggest(const char *name, size_t n,
         size_t candidate_length = strlen(candidate);
         if (candidate_length > SUGGEST_LONGEST)
             continue;
-        size_t distance = edit_distance(name, length, candidate, candidate_length);
+        // Damerau-Levenshtein distance (optimal string alignment: insert, delete, replace, swap
+        // neighbours). Needs three rows of the table: row[i % 3][j] is the distance from the first
+        // i characters of `a` to the first j of `b`.
+        size_t row[3][SUGGEST_LONGEST + 1];
+        for (size_t j = 0; j <= candidate_length; j++)
+            row[0][j] = j;
+        for (size_t k = 1; k <= length; k++) {
+            size_t *now = row[k % 3], *above = row[(k + 2) % 3], *before = row[(k + 1) % 3];
+            now[0] = k;
+            for (size_t j = 1; j <= candidate_length; j++) {
+                size_t replace = above[j - 1] + (name[k - 1] != candidate[j - 1]);
+                now[j] = uint64_min(replace, uint64_min(above[j], now[j - 1]) + 1);
+                if (k > 1 && j > 1 && name[k - 1] == candidate[j - 2] &&
+                    name[k - 2] == candidate[j - 1])
+                    now[j] = uint64_min(now[j], before[j - 2] + 1);
+            }
+        }
+        size_t distance = row[length % 3][candidate_length];
         if (distance < nearest) {
             nearest = distance;
             found = candidate;

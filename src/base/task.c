@@ -27,17 +27,6 @@ static void *run(void *context)
     return NULL;
 }
 
-// A new thread inherits what its maker blocks.
-static bool start_without_signals(struct task *t)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&t->thread, NULL, run, t) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 static void release(struct task *t)
 {
     close(t->end[0]);
@@ -58,7 +47,13 @@ struct task *task_start(void (*work)(void *context, const atomic_bool *stop), vo
     }
     for (int i = 0; i < 2; i++)
         fcntl(t->end[i], F_SETFD, FD_CLOEXEC);
-    if (start_without_signals(t))
+    // A new thread inherits what its maker blocks.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&t->thread, NULL, run, t) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started)
         return t;
     release(t);
     return NULL;

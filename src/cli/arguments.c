@@ -36,15 +36,6 @@ static const struct option *option_find(const struct command *c, const char *nam
     return NULL;
 }
 
-static bool unknown_option(const struct command *c, const char *name, struct err *e)
-{
-    const char *near = str_suggest(name, (size_t)option_count(c), option_name_at, c);
-    if (near)
-        return err_set(e, "%s: unknown option '--%s' (did you mean '--%s'?)", c->name, name, near);
-    return err_set(e, "%s: unknown option '--%s' (tilewalk %s --help lists them)", c->name, name,
-                   c->name);
-}
-
 static bool check_number(const struct command *c, struct given *g, struct err *e)
 {
     const struct option *o = g->option;
@@ -98,8 +89,14 @@ static bool parse_option(const struct command *c, int argc, char **argv, int *at
     const char *name = argv[*at] + 2;
     const char *equals = strchr(name, '=');
     const struct option *o = option_find(c, name, equals ? (size_t)(equals - name) : strlen(name));
-    if (!o)
-        return unknown_option(c, name, e);
+    if (!o) {
+        const char *near = str_suggest(name, (size_t)option_count(c), option_name_at, c);
+        if (near)
+            return err_set(e, "%s: unknown option '--%s' (did you mean '--%s'?)", c->name, name,
+                           near);
+        return err_set(e, "%s: unknown option '--%s' (tilewalk %s --help lists them)", c->name,
+                       name, c->name);
+    }
     struct given *g = &out->given[out->given_count++];
     *g = (struct given){.option = o, .text = equals ? equals + 1 : NULL};
     ++*at;
@@ -114,18 +111,6 @@ static bool parse_option(const struct command *c, int argc, char **argv, int *at
     if ((o->type == OPTION_TEXT || o->type == OPTION_REPEATED) && !g->text[0])
         return err_set(e, "%s: --%s needs a value, not an empty one", c->name, o->name);
     return check_pair(c, g, e) && check_word(c, g, e) && check_number(c, g, e);
-}
-
-static bool check_operands(const struct command *c, const struct arguments *a, struct err *e)
-{
-    if (a->operand_count < c->least)
-        return err_set(e, "%s: missing %s (usage: tilewalk %s %s)", c->name, c->operands, c->name,
-                       c->operands);
-    if (a->operand_count > c->most)
-        return err_set(e, "%s: '%s' is one argument too many (usage: tilewalk %s%s%s)", c->name,
-                       a->operand[c->most], c->name, c->operands ? " " : "",
-                       c->operands ? c->operands : "");
-    return true;
 }
 
 bool arguments_parse(const struct command *c, int argc, char **argv, struct arguments *out,
@@ -152,7 +137,14 @@ bool arguments_parse(const struct command *c, int argc, char **argv, struct argu
             out->operand[out->operand_count++] = argv[i++];
         }
     }
-    return check_operands(c, out, e);
+    if (out->operand_count < c->least)
+        return err_set(e, "%s: missing %s (usage: tilewalk %s %s)", c->name, c->operands, c->name,
+                       c->operands);
+    if (out->operand_count > c->most)
+        return err_set(e, "%s: '%s' is one argument too many (usage: tilewalk %s%s%s)", c->name,
+                       out->operand[c->most], c->name, c->operands ? " " : "",
+                       c->operands ? c->operands : "");
+    return true;
 }
 
 void arguments_finish(struct arguments *a)

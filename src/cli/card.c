@@ -6,8 +6,8 @@
 #include "base/json_read.h"
 #include "cli/common.h"
 #include "cli/session_curves.h"
-#include "export/tuned.h"
 #include "export/export.h"
+#include "export/tuned.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -127,19 +127,6 @@ static void compare(struct card *c)
                      r->best_raced ? ", as measured in the search" : "");
 }
 
-static void describe_best(struct card *c)
-{
-    char speed[32], time[32];
-    const struct session_record *r = c->session;
-    struct str text = {0};
-    c->result = arena_printf(
-        c->arena, "%s, %s, trial %" PRId64 " (%s)", speed_text(r, r->best_seconds, speed),
-        text_time(r->best_seconds, time), c->found.trial.number,
-        r->best_raced ? "timed again in turns with the runners-up" : "as measured");
-    text_config(c->found.trial.config, &text);
-    c->config = keep(c, &text);
-}
-
 static bool describe_outcomes(struct card *c, struct err *e)
 {
     int64_t count[OUTCOME_COUNT];
@@ -185,32 +172,6 @@ static void add_option(struct str *out, const char *option, const char *value)
     str_add_shell(out, value);
 }
 
-static bool is_default_search(const struct session_record *r)
-{
-    struct err ignored;
-    char *spec = strategy_canonical_for(ENGINE_DEFAULT_STRATEGY, r->workers, false, &ignored);
-    bool same = str_equal(spec, r->strategy);
-    free(spec);
-    return same;
-}
-
-// The sizes of the first shape are settings too: what is said of each counts.
-static void add_shape_options(const struct card *c, struct str *out)
-{
-    struct json root;
-    if (!json_parse(c->session->shapes, &root))
-        return;
-    if (json_is(json_member(root, "by"), "worst"))
-        add_option(out, "by", "worst");
-    for (int i = 0; i < c->found.shapes.count; i++) {
-        char *text = arena_printf(c->arena, "%s weight=%.10g", c->found.shapes.row[i].name,
-                                  c->found.shapes.row[i].weight);
-        for (char *at = text; *at; at++)
-            *at = *at == ' ' ? ',' : *at;
-        add_option(out, "shape", text);
-    }
-}
-
 static void describe_command(struct card *c)
 {
     const struct session_record *r = c->session;
@@ -218,28 +179,35 @@ static void describe_command(struct card *c)
     struct str out = {0}, name = {0}, value = {0};
     str_add(&out, "tilewalk tune ");
     str_add_shell(&out, space_word(c));
-    add_shape_options(c, &out);
+    // The sizes of the first shape are settings too: what is said of each counts.
+    struct json root;
+    if (json_parse(c->session->shapes, &root)) {
+        if (json_is(json_member(root, "by"), "worst"))
+            add_option(&out, "by", "worst");
+        for (int i = 0; i < c->found.shapes.count; i++) {
+            char *text = arena_printf(c->arena, "%s weight=%.10g", c->found.shapes.row[i].name,
+                                      c->found.shapes.row[i].weight);
+            for (char *at = text; *at; at++)
+                *at = *at == ' ' ? ',' : *at;
+            add_option(&out, "shape", text);
+        }
+    }
     while (text_next_param(&settings, &name, &value))
         add_option(&out, "set", arena_printf(c->arena, "%s=%s", str_text(&name), str_text(&value)));
     if (str_equal(r->source, "device"))
         add_option(&out, "device", r->device);
     else
         add_option(&out, "source", r->source);
-    if (!is_default_search(r))
+    struct err ignored;
+    char *spec = strategy_canonical_for(ENGINE_DEFAULT_STRATEGY, r->workers, false, &ignored);
+    bool same = str_equal(spec, r->strategy);
+    free(spec);
+    if (!same)
         add_option(&out, "strategy", r->strategy);
     str_printf(&out, " --seed %" PRIu64 " --trials %" PRId64, r->seed, r->budget_trials);
     str_finish(&name);
     str_finish(&value);
     c->command = keep(c, &out);
-}
-
-static bool describe(struct card *c, struct err *e)
-{
-    describe_best(c);
-    compare(c);
-    describe_command(c);
-    describe_checks(c);
-    return describe_outcomes(c, e);
 }
 
 // --- the picture ---
@@ -296,32 +264,6 @@ static void add_row(struct str *out, const char *name, const char *text)
     str_add(out, " |\n");
 }
 
-// Blocks are indented: nothing that is in them ends them.
-static void add_page(const struct card *c, const char *picture, struct str *out)
-{
-    char speed[32];
-    const struct session_record *r = c->session;
-    str_printf(out, "### %s: %s on %s\n\n", r->title, speed_text(r, r->best_seconds, speed),
-               session_curves_place(r));
-    str_printf(out, "![best so far, by trials](%s)\n\n| | |\n|---|---|\n", picture);
-    add_row(out, "problem",
-            arena_printf(c->arena, "%s (space %s, %s points)", r->title, r->name, r->size));
-    if (r->reduced)
-        add_row(out, "", r->reduced);
-    add_row(out, "device", r->device);
-    add_row(out, "driver", r->driver);
-    add_row(out, "best", c->result);
-    add_row(out, "against (B)",
-            arena_printf(c->arena, "%s; the best is **%s**", c->against, c->faster));
-    add_row(out, "search", c->outcomes);
-    add_row(out, "verified", c->verified);
-    evidence_add_shapes(&c->found, out);
-    str_printf(out, "\nThe best configuration:\n\n    %s\n\nFound by", c->config);
-    str_printf(out, "%s tilewalk %s:\n\n    %s\n",
-               r->warm || r->history ? " (beginning with what other sessions knew)" : "",
-               TILEWALK_VERSION, c->command);
-}
-
 // --- the files ---
 
 static void tell(const char *const *path, bool json)
@@ -356,7 +298,29 @@ static bool write_card(struct card *c, const struct arguments *a, struct err *e)
         free(joined);
     }
     free(name);
-    add_page(c, path_name(path[1]), &page);
+    // Blocks are indented: nothing that is in them ends them.
+    const char *picture = path_name(path[1]);
+    char speed[32];
+    const struct session_record *r = c->session;
+    str_printf(&page, "### %s: %s on %s\n\n", r->title, speed_text(r, r->best_seconds, speed),
+               session_curves_place(r));
+    str_printf(&page, "![best so far, by trials](%s)\n\n| | |\n|---|---|\n", picture);
+    add_row(&page, "problem",
+            arena_printf(c->arena, "%s (space %s, %s points)", r->title, r->name, r->size));
+    if (r->reduced)
+        add_row(&page, "", r->reduced);
+    add_row(&page, "device", r->device);
+    add_row(&page, "driver", r->driver);
+    add_row(&page, "best", c->result);
+    add_row(&page, "against (B)",
+            arena_printf(c->arena, "%s; the best is **%s**", c->against, c->faster));
+    add_row(&page, "search", c->outcomes);
+    add_row(&page, "verified", c->verified);
+    evidence_add_shapes(&c->found, &page);
+    str_printf(&page, "\nThe best configuration:\n\n    %s\n\nFound by", c->config);
+    str_printf(&page, "%s tilewalk %s:\n\n    %s\n",
+               r->warm || r->history ? " (beginning with what other sessions knew)" : "",
+               TILEWALK_VERSION, c->command);
     bool ok = (!folder || file_make_folders(folder, e)) && draw(c, path[0], e) &&
               draw(c, path[1], e) && file_write(path[2], page.text, page.length, e);
     str_finish(&page);
@@ -380,7 +344,19 @@ static int run_card(const struct command *self, const struct arguments *a)
     bool ok = c.store && read_card(&c, a, &e);
     if (ok) {
         common_show_record(c.arena, c.session);
-        ok = describe(&c, &e) && write_card(&c, a, &e);
+        char speed[32], time[32];
+        const struct session_record *r = c.session;
+        struct str text = {0};
+        c.result = arena_printf(
+            c.arena, "%s, %s, trial %" PRId64 " (%s)", speed_text(r, r->best_seconds, speed),
+            text_time(r->best_seconds, time), c.found.trial.number,
+            r->best_raced ? "timed again in turns with the runners-up" : "as measured");
+        text_config(c.found.trial.config, &text);
+        c.config = keep(&c, &text);
+        compare(&c);
+        describe_command(&c);
+        describe_checks(&c);
+        ok = describe_outcomes(&c, &e) && write_card(&c, a, &e);
     }
     store_close(c.store);
     session_curves_finish(&c.curves);

@@ -151,42 +151,11 @@ static double share(const struct check *c, uint64_t n)
 
 // --- JSON ---
 
-static void add_parameters(const struct check *c, struct json_writer *w)
-{
-    json_begin_list(w, "parameters");
-    for (int i = 0; i < c->space->param_count; i++) {
-        const struct param *p = &c->space->param[i];
-        int low, high;
-        char *size = param_size_text(p);
-        param_degree_range(p, &low, &high);
-        json_begin_object(w, NULL);
-        json_add_text(w, "name", p->name);
-        json_add_text(w, "kind", param_kind_name(p->kind));
-        json_add_text(w, "size", size);
-        json_add_reals(w, "degree", 2, (double[]){low, high});
-        json_end(w);
-        free(size);
-    }
-    json_end(w);
-}
-
 static void add_share(struct json_writer *w, const char *name, double removes)
 {
     json_begin_object(w, NULL);
     json_add_text(w, "name", name);
     json_add_real(w, "removes", removes);
-    json_end(w);
-}
-
-static void add_removals(const struct check *c, struct json_writer *w)
-{
-    json_begin_list(w, "constraints");
-    for (int i = 0; i < c->space->constraint_count; i++)
-        add_share(w, c->space->constraint[i].name, share(c, c->survey.by_constraint[i]));
-    json_end(w);
-    json_begin_list(w, "limits");
-    for (int l = LIMIT_NONE + 1; l < LIMIT_COUNT && c->device; l++)
-        add_share(w, limit_name((enum limit)l), share(c, c->survey.by_limit[l]));
     json_end(w);
 }
 
@@ -251,8 +220,29 @@ static void print_json(const struct check *c, const struct job *job)
     json_add_text(&w, "space", c->space->name);
     json_add_text(&w, "size", c->space->size_text);
     json_add_text(&w, "device", c->device ? c->device->name : NULL);
-    add_parameters(c, &w);
-    add_removals(c, &w);
+    json_begin_list(&w, "parameters");
+    for (int i = 0; i < c->space->param_count; i++) {
+        const struct param *p = &c->space->param[i];
+        int low, high;
+        char *size = param_size_text(p);
+        param_degree_range(p, &low, &high);
+        json_begin_object(&w, NULL);
+        json_add_text(&w, "name", p->name);
+        json_add_text(&w, "kind", param_kind_name(p->kind));
+        json_add_text(&w, "size", size);
+        json_add_reals(&w, "degree", 2, (double[]){low, high});
+        json_end(&w);
+        free(size);
+    }
+    json_end(&w);
+    json_begin_list(&w, "constraints");
+    for (int i = 0; i < c->space->constraint_count; i++)
+        add_share(&w, c->space->constraint[i].name, share(c, c->survey.by_constraint[i]));
+    json_end(&w);
+    json_begin_list(&w, "limits");
+    for (int l = LIMIT_NONE + 1; l < LIMIT_COUNT && c->device; l++)
+        add_share(&w, limit_name((enum limit)l), share(c, c->survey.by_limit[l]));
+    json_end(&w);
     json_add_real(&w, "valid_fraction", share(c, c->survey.valid));
     json_add_count(&w, "samples", c->survey.points);
     json_add_flag(&w, "exact", c->survey.exact);
@@ -266,37 +256,9 @@ static void print_json(const struct check *c, const struct job *job)
 
 // --- text ---
 
-static void print_parameters(const struct check *c)
-{
-    printf("\n  %-14s %-14s %20s  %s\n", "parameter", "kind", "size", "neighbours");
-    for (int i = 0; i < c->space->param_count; i++) {
-        const struct param *p = &c->space->param[i];
-        int low, high;
-        char *size = param_size_text(p);
-        param_degree_range(p, &low, &high);
-        printf("  %-14s %-14s %20s  %d to %d\n", p->name, param_kind_name(p->kind), size, low,
-               high);
-        free(size);
-    }
-}
-
 static void print_share(const char *name, double removes)
 {
     printf("  %-44s %6.2f %%\n", name, 100 * removes);
-}
-
-static void print_removals(const struct check *c)
-{
-    printf("\n  %-44s %8s\n", "rule", "removes alone");
-    for (int i = 0; i < c->space->constraint_count; i++)
-        print_share(c->space->constraint[i].name, share(c, c->survey.by_constraint[i]));
-    for (int l = LIMIT_NONE + 1; l < LIMIT_COUNT && c->device; l++)
-        if (c->survey.by_limit[l])
-            print_share(limit_name((enum limit)l), share(c, c->survey.by_limit[l]));
-    printf("  %-44s %6.2f %%  (%s %" PRIu64 " %s)\n",
-           c->device ? "valid" : "valid by the rules alone (no device)",
-           100 * share(c, c->survey.valid), c->survey.exact ? "exact, all" : "estimated from",
-           c->survey.points, c->survey.exact ? "points" : "random points");
 }
 
 static void print_baselines(const struct check *c)
@@ -323,8 +285,26 @@ static void print_text(const struct check *c)
     printf("%s on %s\n", str_text(&text),
            c->device ? c->device->name : "no device (limits are not judged)");
     printf("%s points\n", c->space->size_text);
-    print_parameters(c);
-    print_removals(c);
+    printf("\n  %-14s %-14s %20s  %s\n", "parameter", "kind", "size", "neighbours");
+    for (int i = 0; i < c->space->param_count; i++) {
+        const struct param *p = &c->space->param[i];
+        int low, high;
+        char *size = param_size_text(p);
+        param_degree_range(p, &low, &high);
+        printf("  %-14s %-14s %20s  %d to %d\n", p->name, param_kind_name(p->kind), size, low,
+               high);
+        free(size);
+    }
+    printf("\n  %-44s %8s\n", "rule", "removes alone");
+    for (int i = 0; i < c->space->constraint_count; i++)
+        print_share(c->space->constraint[i].name, share(c, c->survey.by_constraint[i]));
+    for (int l = LIMIT_NONE + 1; l < LIMIT_COUNT && c->device; l++)
+        if (c->survey.by_limit[l])
+            print_share(limit_name((enum limit)l), share(c, c->survey.by_limit[l]));
+    printf("  %-44s %6.2f %%  (%s %" PRIu64 " %s)\n",
+           c->device ? "valid" : "valid by the rules alone (no device)",
+           100 * share(c, c->survey.valid), c->survey.exact ? "exact, all" : "estimated from",
+           c->survey.points, c->survey.exact ? "points" : "random points");
     print_baselines(c);
     str_finish(&text);
     if (!c->survey.valid)
@@ -332,26 +312,6 @@ static void print_text(const struct check *c)
     config_add_json(c->space, &c->survey.example, &text);
     printf("\nexample: %s\ntemplate: ok (renders and compiles)\n", str_text(&text));
     str_finish(&text);
-}
-
-static void print_pass(const struct pass *p, int i)
-{
-    struct str given = {0};
-    printf("%s// pass %d: groups %u %u %u", i ? "\n" : "", i + 1, p->groups[0], p->groups[1],
-           p->groups[2]);
-    if (p->subgroup)
-        printf(", subgroups of %u", p->subgroup);
-    if (p->once)
-        printf(", runs once, before the others are timed");
-    pass_add_given(p, &given);
-    printf("%s%s\n%s", given.length ? "\n// " : "", str_text(&given), p->glsl);
-    str_finish(&given);
-}
-
-static void print_glsl(const struct job *job)
-{
-    for (int i = 0; i < job->pass_count; i++)
-        print_pass(&job->pass[i], i);
 }
 
 static bool has_batch(const struct script *script)
@@ -422,9 +382,20 @@ static int report(const struct check *c, const struct arguments *a)
         return fail_with(&e, EXIT_FAILED);
     if (arguments_flag(a, "json"))
         print_json(c, glsl ? &job : NULL);
-    else if (glsl)
-        print_glsl(&job);
-    else
+    else if (glsl) {
+        for (int i = 0; i < job.pass_count; i++) {
+            struct str given = {0};
+            printf("%s// pass %d: groups %u %u %u", i ? "\n" : "", i + 1, job.pass[i].groups[0],
+                   job.pass[i].groups[1], job.pass[i].groups[2]);
+            if (job.pass[i].subgroup)
+                printf(", subgroups of %u", job.pass[i].subgroup);
+            if (job.pass[i].once)
+                printf(", runs once, before the others are timed");
+            pass_add_given(&job.pass[i], &given);
+            printf("%s%s\n%s", given.length ? "\n// " : "", str_text(&given), job.pass[i].glsl);
+            str_finish(&given);
+        }
+    } else
         print_text(c);
     job_finish(&job);
     return c->survey.valid ? EXIT_OK : nothing_possible(c, a->operand[0]);

@@ -8,8 +8,10 @@
 
 #define MS 1e3
 
-static void add_refused(const struct sample *s, struct json_writer *w)
+void json_sample(struct json_writer *w, const struct sample *s)
 {
+    json_add_int(w, "asked", s->asked);
+    json_add_int(w, "compiled", s->compiled);
     json_begin_list(w, "refused");
     for (int i = 0; i < s->refusals; i++) {
         json_begin_object(w, NULL);
@@ -18,10 +20,13 @@ static void add_refused(const struct sample *s, struct json_writer *w)
         json_end(w);
     }
     json_end(w);
-}
-
-static void add_statistics(const struct sample *s, struct json_writer *w)
-{
+    json_add_real(w, "spilled", s->told ? (double)s->spilled : NAN);
+    json_add_real(w, "left_out", s->told ? (double)s->left_out : NAN);
+    json_begin_object(w, "pipeline_ms");
+    json_add_real(w, "median", MS * sample_quantile(&s->build, 0.5));
+    json_add_real(w, "p90", MS * sample_quantile(&s->build, 0.9));
+    json_add_real(w, "max", MS * sample_quantile(&s->build, 1));
+    json_end(w);
     json_begin_list(w, "statistics");
     for (int i = 0; i < s->statistics; i++) {
         const struct sample_column *c = &s->statistic[i];
@@ -32,32 +37,6 @@ static void add_statistics(const struct sample *s, struct json_writer *w)
         json_end(w);
     }
     json_end(w);
-}
-
-void json_sample(struct json_writer *w, const struct sample *s)
-{
-    json_add_int(w, "asked", s->asked);
-    json_add_int(w, "compiled", s->compiled);
-    add_refused(s, w);
-    json_add_real(w, "spilled", s->told ? (double)s->spilled : NAN);
-    json_add_real(w, "left_out", s->told ? (double)s->left_out : NAN);
-    json_begin_object(w, "pipeline_ms");
-    json_add_real(w, "median", MS * sample_quantile(&s->build, 0.5));
-    json_add_real(w, "p90", MS * sample_quantile(&s->build, 0.9));
-    json_add_real(w, "max", MS * sample_quantile(&s->build, 1));
-    json_end(w);
-    add_statistics(s, w);
-}
-
-static void print_json(const struct sample *s, const struct gpu_info *d)
-{
-    struct str out = {0};
-    struct json_writer w = json_begin(&out);
-    json_add_text(&w, "device", d->name);
-    json_add_text(&w, "driver", d->driver);
-    json_sample(&w, s);
-    json_add_int(&w, "validation_messages", s->messages);
-    json_print(&w);
 }
 
 void sample_add_text(const struct sample *s, const struct gpu_info *d, struct str *out)
@@ -89,18 +68,6 @@ void sample_add_text(const struct sample *s, const struct gpu_info *d, struct st
     arena_finish(&words);
 }
 
-static void print_text(const struct sample *s, const struct gpu_info *d)
-{
-    struct str out = {0};
-    struct arena words; // of the driver's
-    arena_init(&words);
-    sample_add_text(s, d, &out);
-    printf("on %s (%s)\n%s", shown_text(&words, d->name), shown_text(&words, d->driver),
-           str_text(&out));
-    arena_finish(&words);
-    str_finish(&out);
-}
-
 int check_compile(struct script *script, const struct gpu_info *device, const struct arguments *a)
 {
     struct err e;
@@ -116,10 +83,24 @@ int check_compile(struct script *script, const struct gpu_info *device, const st
         code = fail_with(&e, EXIT_FAILED);
     else if (!s.asked)
         code = EXIT_NOTHING_VALID;
-    else if (arguments_flag(a, "json"))
-        print_json(&s, device);
-    else
-        print_text(&s, device);
+    else if (arguments_flag(a, "json")) {
+        struct str out = {0};
+        struct json_writer w = json_begin(&out);
+        json_add_text(&w, "device", device->name);
+        json_add_text(&w, "driver", device->driver);
+        json_sample(&w, &s);
+        json_add_int(&w, "validation_messages", s.messages);
+        json_print(&w);
+    } else {
+        struct str out = {0};
+        struct arena words; // of the driver's
+        arena_init(&words);
+        sample_add_text(&s, device, &out);
+        printf("on %s (%s)\n%s", shown_text(&words, device->name),
+               shown_text(&words, device->driver), str_text(&out));
+        arena_finish(&words);
+        str_finish(&out);
+    }
     if (code == EXIT_OK && s.compiled < s.asked)
         code = EXIT_FAILED;
     sample_finish(&s);

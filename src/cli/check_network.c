@@ -24,25 +24,6 @@ static bool is_rated_in_bytes(const struct network_task *t)
 
 // --- JSON ---
 
-static void add_task(struct json_writer *w, const struct network *n, const struct network_task *t)
-{
-    json_begin_object(w, NULL);
-    json_add_text(w, "name", t->label);
-    json_add_text(w, "operator", t->kind);
-    json_add_text(w, "title", t->title);
-    json_add_text(w, "preset", t->preset);
-    json_begin_object(w, "settings");
-    for (int i = 0; i < t->set_count; i++)
-        json_add_text(w, t->set[i].name, t->set[i].value);
-    json_end(w);
-    json_add_int(w, "uses", t->uses);
-    json_add_real(w, "flop", t->flop);
-    json_add_real(w, "share", share(n, t));
-    json_add_real(w, "told_seconds", t->told_s > 0 ? t->told_s : NAN);
-    json_add_real(w, "bytes", is_rated_in_bytes(t) ? t->work.amount : NAN);
-    json_end(w);
-}
-
 static void add_file(struct json_writer *w, const char *name, const struct weights *from)
 {
     json_begin_object(w, name);
@@ -104,17 +85,6 @@ static void add_settings(struct json_writer *w, const struct network *n)
     json_end(w);
 }
 
-static void add_memory(struct json_writer *w, const struct network *n)
-{
-    const struct plan_bytes b = plan_bytes(&n->plan);
-    json_begin_object(w, "memory");
-    json_add_count(w, "kept_bytes", b.kept);
-    json_add_count(w, "made_bytes", b.made);
-    json_add_count(w, "shared_bytes", b.shared);
-    json_add_count(w, "least_bytes", b.least);
-    json_end(w);
-}
-
 void check_network_add(struct json_writer *w, const struct network *n)
 {
     json_add_text(w, "name", n->name);
@@ -122,10 +92,31 @@ void check_network_add(struct json_writer *w, const struct network *n)
     add_settings(w, n);
     json_add_real(w, "flop", network_flop(n));
     json_add_real(w, "weight_bytes", network_weight_bytes(n));
-    add_memory(w, n);
+    const struct plan_bytes b = plan_bytes(&n->plan);
+    json_begin_object(w, "memory");
+    json_add_count(w, "kept_bytes", b.kept);
+    json_add_count(w, "made_bytes", b.made);
+    json_add_count(w, "shared_bytes", b.shared);
+    json_add_count(w, "least_bytes", b.least);
+    json_end(w);
     json_begin_list(w, "tasks");
-    for (int i = 0; i < n->task_count; i++)
-        add_task(w, n, &n->task[i]);
+    for (int i = 0; i < n->task_count; i++) {
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", n->task[i].label);
+        json_add_text(w, "operator", n->task[i].kind);
+        json_add_text(w, "title", n->task[i].title);
+        json_add_text(w, "preset", n->task[i].preset);
+        json_begin_object(w, "settings");
+        for (int j = 0; j < n->task[i].set_count; j++)
+            json_add_text(w, n->task[i].set[j].name, n->task[i].set[j].value);
+        json_end(w);
+        json_add_int(w, "uses", n->task[i].uses);
+        json_add_real(w, "flop", n->task[i].flop);
+        json_add_real(w, "share", share(n, &n->task[i]));
+        json_add_real(w, "told_seconds", n->task[i].told_s > 0 ? n->task[i].told_s : NAN);
+        json_add_real(w, "bytes", is_rated_in_bytes(&n->task[i]) ? n->task[i].work.amount : NAN);
+        json_end(w);
+    }
     json_end(w);
     json_begin_list(w, "layers");
     for (int i = 0; i < n->layer_count; i++)
@@ -139,51 +130,6 @@ void check_network_add(struct json_writer *w, const struct network *n)
 }
 
 // --- text ---
-
-static void print_title(const struct network *n)
-{
-    struct str text = {0};
-    shown_add(&text, n->name);
-    str_add(&text, ": ");
-    shown_add(&text, n->about);
-    printf("%s\n", str_text(&text));
-    str_finish(&text);
-}
-
-static int widest_label(const struct network *n)
-{
-    size_t widest = strlen("task");
-    for (int i = 0; i < n->task_count; i++)
-        widest = strlen(n->task[i].label) > widest ? strlen(n->task[i].label) : widest;
-    return widest < 24 ? (int)widest : 24;
-}
-
-static void print_task(const struct network *n, const struct network_task *t, int width)
-{
-    struct str label = {0}, title = {0};
-    char bytes[16] = "-";
-    if (is_rated_in_bytes(t))
-        snprintf(bytes, sizeof bytes, "%.3g", t->work.amount / 1e9);
-    shown_add(&label, t->label);
-    shown_add(&title, t->title);
-    printf("  %-*s %4" PRId64 " %10.4g %8s %6.2f %%  %s\n", width, str_text(&label), t->uses,
-           t->flop / 1e9, bytes, 100 * share(n, t), str_text(&title));
-    str_finish(&label);
-    str_finish(&title);
-}
-
-static void print_list_sums(const struct network *n)
-{
-    int64_t uses = 0;
-    for (int i = 0; i < n->task_count; i++)
-        uses += n->task[i].uses;
-    printf("%d task%s in a list of %d kernel%s, which occur %" PRId64 " times: %.4g GFLOP",
-           n->task_count, n->task_count == 1 ? "" : "s", n->layer_count,
-           n->layer_count == 1 ? "" : "s", uses, network_flop(n) / 1e9);
-    if (network_told(n) > 0)
-        printf(", %.4g ms elsewhere", network_told(n) * 1e3);
-    printf("\n\n");
-}
 
 static void print_sums(const struct network *n)
 {
@@ -202,16 +148,43 @@ static void print_sums(const struct network *n)
 
 void check_network_print(const struct network *n)
 {
-    int width = widest_label(n);
-    print_title(n);
-    if (n->is_list)
-        print_list_sums(n);
-    else
+    size_t widest = strlen("task");
+    for (int i = 0; i < n->task_count; i++)
+        widest = strlen(n->task[i].label) > widest ? strlen(n->task[i].label) : widest;
+    int width = widest < 24 ? (int)widest : 24;
+    struct str text = {0};
+    shown_add(&text, n->name);
+    str_add(&text, ": ");
+    shown_add(&text, n->about);
+    printf("%s\n", str_text(&text));
+    str_finish(&text);
+    if (n->is_list) {
+        int64_t uses = 0;
+        for (int i = 0; i < n->task_count; i++)
+            uses += n->task[i].uses;
+        printf("%d task%s in a list of %d kernel%s, which occur %" PRId64 " times: %.4g GFLOP",
+               n->task_count, n->task_count == 1 ? "" : "s", n->layer_count,
+               n->layer_count == 1 ? "" : "s", uses, network_flop(n) / 1e9);
+        if (network_told(n) > 0)
+            printf(", %.4g ms elsewhere", network_told(n) * 1e3);
+        printf("\n\n");
+    } else
         print_sums(n);
     printf("  %-*s %4s %10s %8s %8s  %s\n", width, "task", "uses", "GFLOP each", "GB each",
            network_told(n) > 0 ? "of time" : "share", "operation");
-    for (int i = 0; i < n->task_count; i++)
-        print_task(n, &n->task[i], width);
+    for (int i = 0; i < n->task_count; i++) {
+        struct str label = {0}, title = {0};
+        char bytes[16] = "-";
+        if (is_rated_in_bytes(&n->task[i]))
+            snprintf(bytes, sizeof bytes, "%.3g", n->task[i].work.amount / 1e9);
+        shown_add(&label, n->task[i].label);
+        shown_add(&title, n->task[i].title);
+        printf("  %-*s %4" PRId64 " %10.4g %8s %6.2f %%  %s\n", width, str_text(&label),
+               n->task[i].uses, n->task[i].flop / 1e9, bytes, 100 * share(n, &n->task[i]),
+               str_text(&title));
+        str_finish(&label);
+        str_finish(&title);
+    }
 }
 
 void check_network_print_settings(const struct network *n)

@@ -119,16 +119,6 @@ static void add_speed(struct json_writer *w, const struct session_record *r, dou
     json_add_real(w, "ms", seconds > 0 ? seconds * 1e3 : NAN);
 }
 
-static void add_final(struct json_writer *w, const struct session_record *r,
-                      const struct retime_record *race)
-{
-    json_begin_object(w, "final");
-    json_add_flag(w, "verified", race->verified);
-    add_speed(w, r, race->seconds);
-    json_add_raw(w, "samples", race->samples);
-    json_end(w);
-}
-
 void json_trial(struct json_writer *w, const struct session_record *r, const struct trial_record *t,
                 const struct retime_record *final_race)
 {
@@ -157,8 +147,13 @@ void json_trial(struct json_writer *w, const struct session_record *r, const str
         json_add_text_if_any(w, "phase", t->phase);
     }
     json_add_real(w, "elapsed_s", t->elapsed_s);
-    if (final_race && final_race->seconds > 0)
-        add_final(w, r, final_race);
+    if (final_race && final_race->seconds > 0) {
+        json_begin_object(w, "final");
+        json_add_flag(w, "verified", final_race->verified);
+        add_speed(w, r, final_race->seconds);
+        json_add_raw(w, "samples", final_race->samples);
+        json_end(w);
+    }
 }
 
 void json_best(struct json_writer *w, const struct session_record *r, const struct trial_record *t,
@@ -194,19 +189,14 @@ static void add_history(struct json_writer *w, const char *text)
     json_end(w);
 }
 
-// The first word of the title.
-static void add_operator(struct json_writer *w, const char *title)
-{
-    char *word = mem_printf("%.*s", (int)strcspn(title, " "), title);
-    json_add_text_if_any(w, "operator", word);
-    free(word);
-}
-
 static void add_problem(struct json_writer *w, const struct session_record *r)
 {
     json_add_text_if_any(w, "space", r->name);
     json_add_text_if_any(w, "title", r->title);
-    add_operator(w, r->title);
+    // The first word of the title.
+    char *word = mem_printf("%.*s", (int)strcspn(r->title, " "), r->title);
+    json_add_text_if_any(w, "operator", word);
+    free(word);
     json_add_raw(w, "problem", r->operation);
     json_add_raw(w, "declared", r->declared);
     json_add_text_if_any(w, "reduced", r->reduced);

@@ -94,43 +94,20 @@ static void add_sessions(const struct contest *c, int group, const char *between
     }
 }
 
-static void add_text(const struct contest *c, const struct comparison_looks *looks, struct str *out)
-{
-    char speed[32] = "nothing valid yet";
-    const struct session_record *r = c->session ? &c->curves.curve[0].record : NULL;
-    str_add(out, c->heading);
-    if (r)
-        str_printf(out, ", best known as measured: %s",
-                   c->result.best[0] > 0 ? speed_text(r, r->flop / c->result.best[0], speed)
-                                         : speed);
-    str_add(out, "\n\n");
-    comparison_add_text(&c->result, looks, out);
-    for (int g = 0; c->session && g < c->result.group_count; g++) {
-        str_printf(out, "%s%c ", g ? "; " : "sessions: ", c->result.group[g].letter);
-        add_sessions(c, g, " ", out);
-    }
-    str_add(out, c->session ? "\n" : "");
-}
-
-static void add_json_head(const struct contest *c, struct json_writer *w)
-{
-    const struct comparison_result *r = &c->result;
-    json_add_raw(w, NULL, c->members);
-    json_add_text(w, "against", session_curves_axis_word(c->setup.axis));
-    json_add_real(w, "horizon", r->horizon);
-    json_add_real(w, "shortest", r->shortest);
-    if (c->session) {
-        json_add_real(w, "best_tflops", r->best[0] > 0 ? r->best[0] / 1e12 : NAN);
-        json_add_text(w, "speed_unit", speed_unit_word(&c->curves.curve[0].record));
-    }
-    json_add_int(w, "pairs", r->pairs);
-    json_add_reals(w, "at", r->at_count, r->at);
-}
-
 static void add_json(const struct contest *c, struct str *out)
 {
     struct json_writer w = json_begin(out);
-    add_json_head(c, &w);
+    const struct comparison_result *r = &c->result;
+    json_add_raw(&w, NULL, c->members);
+    json_add_text(&w, "against", session_curves_axis_word(c->setup.axis));
+    json_add_real(&w, "horizon", r->horizon);
+    json_add_real(&w, "shortest", r->shortest);
+    if (c->session) {
+        json_add_real(&w, "best_tflops", r->best[0] > 0 ? r->best[0] / 1e12 : NAN);
+        json_add_text(&w, "speed_unit", speed_unit_word(&c->curves.curve[0].record));
+    }
+    json_add_int(&w, "pairs", r->pairs);
+    json_add_reals(&w, "at", r->at_count, r->at);
     json_begin_list(&w, "strategies");
     for (int g = 0; g < c->result.group_count; g++) {
         json_begin_object(&w, NULL);
@@ -164,8 +141,22 @@ static void print(const struct arguments *a, const struct contest *c)
         comparison_add_csv(&c->result, &out);
     else if (arguments_flag(a, "markdown"))
         comparison_add_markdown(&c->result, &looks, &out);
-    else
-        add_text(c, &looks, &out);
+    else {
+        char speed[32] = "nothing valid yet";
+        const struct session_record *r = c->session ? &c->curves.curve[0].record : NULL;
+        str_add(&out, c->heading);
+        if (r)
+            str_printf(&out, ", best known as measured: %s",
+                       c->result.best[0] > 0 ? speed_text(r, r->flop / c->result.best[0], speed)
+                                             : speed);
+        str_add(&out, "\n\n");
+        comparison_add_text(&c->result, &looks, &out);
+        for (int g = 0; c->session && g < c->result.group_count; g++) {
+            str_printf(&out, "%s%c ", g ? "; " : "sessions: ", c->result.group[g].letter);
+            add_sessions(c, g, " ", &out);
+        }
+        str_add(&out, c->session ? "\n" : "");
+    }
     fputs(str_text(&out), stdout);
     str_finish(&out);
 }

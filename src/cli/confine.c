@@ -98,17 +98,6 @@ static void read_recording(struct sandbox *s, const struct session_record *r)
     confine_read_source(s, r->source);
 }
 
-static void read_stored_settings(struct sandbox *s, const char *settings)
-{
-    struct arena arena;
-    int count;
-    arena_init(&arena);
-    const struct setting *set = stored_settings(settings, &arena, &count);
-    for (int i = 0; i < count; i++)
-        read_folder(s, set[i].value);
-    arena_finish(&arena);
-}
-
 // The space file may be gone for now.
 static void read_session(struct sandbox *s, const struct session_record *r)
 {
@@ -118,7 +107,13 @@ static void read_session(struct sandbox *s, const struct session_record *r)
     } else {
         sandbox_allow(s, SANDBOX_READ, r->path);
         sandbox_allow(s, SANDBOX_READ, folder);
-        read_stored_settings(s, r->settings);
+        struct arena arena;
+        int count;
+        arena_init(&arena);
+        const struct setting *set = stored_settings(r->settings, &arena, &count);
+        for (int i = 0; i < count; i++)
+            read_folder(s, set[i].value);
+        arena_finish(&arena);
     }
     free(folder);
 }
@@ -132,17 +127,6 @@ static bool is_below(const char *path, const char *folder)
 {
     size_t length = strlen(folder);
     return str_starts(path, folder) && (path[length] == '/' || !path[length] || length == 1);
-}
-
-// Unless all of home is there.
-static void read_here(struct sandbox *s)
-{
-    const char *home = getenv("HOME");
-    char *here = realpath(".", NULL), *real = home ? realpath(home, NULL) : NULL;
-    if (here && !is_below(real ? real : "/", here))
-        sandbox_allow(s, SANDBOX_READ, here);
-    free(real);
-    free(here);
 }
 
 // --- writing ---
@@ -190,37 +174,6 @@ void confine_stored(const struct arguments *a)
 }
 
 // --- tune and resume ---
-
-// "best.json,3": numbers are sessions.
-static void read_warm_starts(struct sandbox *s, const char *sources)
-{
-    char *rest, *copy = mem_strdup(sources ? sources : "");
-    for (char *one = strtok_r(copy, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
-        sandbox_allow(s, SANDBOX_READ, one);
-    free(copy);
-}
-
-// The layers of a network may name space files, which are wanted when it has been run, and it is
-// too late then: whatever is written like one is looked for.
-static void read_spaces_of(struct sandbox *s, const char *name)
-{
-    static const char suffix[] = ".lua", quotes[] = "\"'";
-    struct stat info;
-    char *text;
-    if (!name || stat(name, &info) != 0 || !S_ISREG(info.st_mode) ||
-        !file_read(name, &text, NULL, NULL))
-        return;
-    confine_read_space(s, name);
-    for (char *at = strpbrk(text, quotes); at; at = strpbrk(at + 1, quotes)) {
-        size_t length = strcspn(at + 1, "\"'\n"), end = sizeof suffix - 1;
-        if (length <= end || strncmp(at + 1 + length - end, suffix, end) != 0)
-            continue;
-        char *space = mem_printf("%.*s", (int)length, at + 1);
-        confine_read_space(s, space);
-        free(space);
-    }
-    free(text);
-}
 
 // A network that goes on begins tasks that it had not begun before.
 static void read_tasks(struct sandbox *s, const char *database, const char *session)
@@ -271,8 +224,31 @@ void confine_session(const struct arguments *a)
     confine_read_settings(&s, a);
     confine_read_source(&s, arguments_text(a, "source"));
     confine_read_recordings(&s, database);
-    read_warm_starts(&s, arguments_text(a, "warm-start"));
-    read_spaces_of(&s, a->operand_count ? a->operand[0] : NULL);
+    // "best.json,3": numbers are sessions.
+    const char *sources = arguments_text(a, "warm-start");
+    char *rest, *copy = mem_strdup(sources ? sources : "");
+    for (char *one = strtok_r(copy, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
+        sandbox_allow(&s, SANDBOX_READ, one);
+    free(copy);
+    // The layers of a network may name space files, which are wanted when it has been run, and it
+    // is too late then: whatever is written like one is looked for.
+    const char *name = a->operand_count ? a->operand[0] : NULL;
+    static const char suffix[] = ".lua", quotes[] = "\"'";
+    struct stat info;
+    char *text;
+    if (((name && stat(name, &info) == 0) && S_ISREG(info.st_mode)) &&
+        file_read(name, &text, NULL, NULL)) {
+        confine_read_space(&s, name);
+        for (char *at = strpbrk(text, quotes); at; at = strpbrk(at + 1, quotes)) {
+            size_t length = strcspn(at + 1, "\"'\n"), end = sizeof suffix - 1;
+            if (length <= end || strncmp(at + 1 + length - end, suffix, end) != 0)
+                continue;
+            char *space = mem_printf("%.*s", (int)length, at + 1);
+            confine_read_space(&s, space);
+            free(space);
+        }
+        free(text);
+    }
     read_tasks(&s, database, a->operand_count ? a->operand[0] : NULL);
     if (arguments_flag(a, "detach"))
         write_beside_made(&s, path_user_state("log"));
@@ -293,7 +269,13 @@ void confine_workbench(const struct arguments *a)
     confine_read_space(&s, a->operand_count ? a->operand[0] : NULL);
     confine_read_source(&s, arguments_text(a, "source"));
     read_stored(&s, database, read_session);
-    read_here(&s);
+    // Unless all of home is there.
+    const char *home = getenv("HOME");
+    char *here = realpath(".", NULL), *real = home ? realpath(home, NULL) : NULL;
+    if (here && !is_below(real ? real : "/", here))
+        sandbox_allow(&s, SANDBOX_READ, here);
+    free(real);
+    free(here);
     confine_enter(&s);
     free(database);
 }

@@ -13,57 +13,24 @@
 
 // --- what it is, in words ---
 
-static void add_optimum(const struct recording *r, struct str *out)
-{
-    char text[32];
-    double best = r->entry[r->best].seconds;
-    if (str_equal(r->unit, "s"))
-        str_add(out, text_time(best, text));
-    else if (!recorded_is_relative(r))
-        str_add(out, text_speed(recorded_flop(r), best, text));
-    else
-        str_printf(out, "%.4g %s", best, r->unit);
-}
-
-static const char *heading_of(const struct simulate_plan *p, struct arena *arena)
-{
-    struct str out = {0};
-    const struct recording *first = p->recording[0];
-    if (p->recordings == 1) {
-        str_printf(&out, "%s: %" PRId64 " configurations, %d valid, optimum ", first->name,
-                   simulated_size(first), first->outcomes[OUTCOME_OK]);
-        add_optimum(first, &out);
-    } else {
-        for (int i = 0; i < p->recordings; i++)
-            str_printf(&out, "%s%s", i ? ", " : "", p->recording[i]->name);
-    }
-    str_printf(&out, "; %" PRId64 " trials, seed %" PRIu64, p->list[0].trials, p->list[0].seed);
-    const char *kept = arena_strdup(arena, str_text(&out));
-    str_finish(&out);
-    return kept;
-}
-
-static void add_recording(const struct recording *r, struct json_writer *w)
-{
-    json_begin_object(w, NULL);
-    json_add_text(w, "name", r->name);
-    json_add_text(w, "file", r->path);
-    json_add_text(w, "kernel", r->kernel);
-    json_add_text(w, "device", r->device);
-    json_add_int(w, "size", simulated_size(r));
-    json_add_int(w, "valid", r->outcomes[OUTCOME_OK]);
-    json_add_text(w, "unit", r->unit);
-    json_add_real(w, "optimum", r->entry[r->best].seconds);
-    json_end(w);
-}
-
 static const char *members_of(const struct simulate_plan *p, struct arena *arena)
 {
     struct str out = {0};
     struct json_writer w = {.out = &out};
     json_begin_list(&w, "recordings");
-    for (int i = 0; i < p->recordings; i++)
-        add_recording(p->recording[i], &w);
+    for (int i = 0; i < p->recordings; i++) {
+        const struct recording *r = p->recording[i];
+        json_begin_object(&w, NULL);
+        json_add_text(&w, "name", r->name);
+        json_add_text(&w, "file", r->path);
+        json_add_text(&w, "kernel", r->kernel);
+        json_add_text(&w, "device", r->device);
+        json_add_int(&w, "size", simulated_size(r));
+        json_add_int(&w, "valid", r->outcomes[OUTCOME_OK]);
+        json_add_text(&w, "unit", r->unit);
+        json_add_real(&w, "optimum", r->entry[r->best].seconds);
+        json_end(&w);
+    }
     json_end(&w);
     json_add_int(&w, "trials", p->list[0].trials);
     json_add_int(&w, "repeats", p->list[0].repeats);
@@ -99,21 +66,6 @@ static bool run_all(struct simulate_plan *p, struct err *e)
     return simulate(p->list, p->count, &o, e);
 }
 
-static void set_up(const struct simulate_plan *p, enum comparison_axis axis, struct contest *c)
-{
-    simulated_comparison_make(p->list, p->recordings, p->strategies, axis, &c->simulated);
-    char text[STRATEGY_TEXT];
-    const char **name = arena_zero(&c->arena, (size_t)p->strategies, sizeof *name);
-    const char **title = arena_zero(&c->arena, (size_t)p->strategies, sizeof *title);
-    for (int i = 0; i < p->strategies; i++) {
-        name[i] = arena_strdup(&c->arena, p->strategy[i]);
-        title[i] = arena_strdup(&c->arena, strategy_text(p->strategy[i], false, text));
-    }
-    c->setup = c->simulated.setup;
-    c->setup.group_name = name; // outlive the plan
-    c->setup.group_title = title;
-}
-
 static const char *title_of(const struct simulate_plan *p, struct arena *arena)
 {
     struct str out = {0};
@@ -129,7 +81,27 @@ static const char *title_of(const struct simulate_plan *p, struct arena *arena)
 static void describe(const struct simulate_plan *p, struct contest *c)
 {
     c->unit = unit_of(p->recording[0]);
-    c->heading = heading_of(p, &c->arena);
+    struct str out = {0};
+    const struct recording *first = p->recording[0];
+    if (p->recordings == 1) {
+        str_printf(&out, "%s: %" PRId64 " configurations, %d valid, optimum ", first->name,
+                   simulated_size(first), first->outcomes[OUTCOME_OK]);
+        char text[32];
+        double best = first->entry[first->best].seconds;
+        if (str_equal(first->unit, "s"))
+            str_add(&out, text_time(best, text));
+        else if (!recorded_is_relative(first))
+            str_add(&out, text_speed(recorded_flop(first), best, text));
+        else
+            str_printf(&out, "%.4g %s", best, first->unit);
+    } else {
+        for (int i = 0; i < p->recordings; i++)
+            str_printf(&out, "%s%s", i ? ", " : "", p->recording[i]->name);
+    }
+    str_printf(&out, "; %" PRId64 " trials, seed %" PRIu64, p->list[0].trials, p->list[0].seed);
+    const char *kept = arena_strdup(&c->arena, str_text(&out));
+    str_finish(&out);
+    c->heading = kept;
     c->members = members_of(p, &c->arena);
     c->title = title_of(p, &c->arena);
 }
@@ -144,36 +116,21 @@ bool contest_of_recordings(const struct arguments *a, struct contest *c, struct 
     words.costs_for = axis == COMPARISON_SECONDS ? "--against time" : NULL;
     bool ok = simulate_plan_make(&words, &plan, e) && run_all(&plan, e);
     if (ok) {
-        set_up(&plan, axis, c);
+        simulated_comparison_make(plan.list, plan.recordings, plan.strategies, axis, &c->simulated);
+        char text[STRATEGY_TEXT];
+        const char **name = arena_zero(&c->arena, (size_t)plan.strategies, sizeof *name);
+        const char **title = arena_zero(&c->arena, (size_t)plan.strategies, sizeof *title);
+        for (int i = 0; i < plan.strategies; i++) {
+            name[i] = arena_strdup(&c->arena, plan.strategy[i]);
+            title[i] = arena_strdup(&c->arena, strategy_text(plan.strategy[i], false, text));
+        }
+        c->setup = c->simulated.setup;
+        c->setup.group_name = name; // outlive the plan
+        c->setup.group_title = title;
         describe(&plan, c);
     }
     simulate_plan_finish(&plan);
     return ok;
-}
-
-// What forbids comparing two sessions, with each one's; false: nothing.
-static bool differ(const struct session_record *a, const struct session_record *b,
-                   const char **what, const char *of[2])
-{
-    const char *const pairs[][3] = {
-        {"problems", a->title, b->title},
-        {"devices", a->device, b->device},
-        {"drivers", a->device_id, b->device_id},
-        {"sources", a->source, b->source},
-        {"spaces", a->name, b->name},
-        {"settings", a->settings, b->settings},
-        {"timings", a->cold ? "--cold" : "without --cold", b->cold ? "--cold" : "without --cold"},
-        {"versions of the space's files", a->text_hash, b->text_hash},
-    };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        if (str_equal(pairs[i][1], pairs[i][2]))
-            continue;
-        *what = pairs[i][0];
-        of[0] = pairs[i][1] ? pairs[i][1] : "none";
-        of[1] = pairs[i][2] ? pairs[i][2] : "none";
-        return true;
-    }
-    return false;
 }
 
 static bool check_same(const struct session_curves *c, struct err *e)
@@ -182,7 +139,24 @@ static bool check_same(const struct session_curves *c, struct err *e)
     for (int i = 1; i < c->count; i++) {
         const struct session_record *r = &c->curve[i].record;
         const char *what, *of[2];
-        if (differ(first, r, &what, of))
+        // What forbids comparing two sessions, with each one's; false: nothing.
+        const char *const pairs[][3] = {
+            {"problems", first->title, r->title},
+            {"devices", first->device, r->device},
+            {"drivers", first->device_id, r->device_id},
+            {"sources", first->source, r->source},
+            {"spaces", first->name, r->name},
+            {"settings", first->settings, r->settings},
+            {"timings", first->cold ? "--cold" : "without --cold",
+             r->cold ? "--cold" : "without --cold"},
+            {"versions of the space's files", first->text_hash, r->text_hash},
+        };
+        for (size_t j = 0; j < sizeof pairs / sizeof *pairs; j++) {
+            if (str_equal(pairs[j][1], pairs[j][2]))
+                continue;
+            what = pairs[j][0];
+            of[0] = pairs[j][1] ? pairs[j][1] : "none";
+            of[1] = pairs[j][2] ? pairs[j][2] : "none";
             return err_set(e,
                            "sessions %" PRId64 " and %" PRId64
                            " cannot be compared: they have different %s (%s and %s%s)",
@@ -190,6 +164,7 @@ static bool check_same(const struct session_curves *c, struct err *e)
                            str_equal(what, "devices")
                                ? "; compare --portability runs the best of each on both"
                                : "");
+        }
     }
     return true;
 }
@@ -215,21 +190,6 @@ static int group_of(struct contest *c, const struct groups *g, const struct sess
     g->name[count] = name;
     g->title[count] = arena_printf(&c->arena, "%s%s", strategy_text(spec, false, text), beginning);
     return c->setup.group_count++;
-}
-
-static const char *contest_sessions_members_of(const struct session_record *r, struct arena *arena)
-{
-    struct str out = {0};
-    struct json_writer w = {.out = &out};
-    json_add_text(&w, "title", r->title);
-    json_add_text(&w, "space", r->name);
-    json_add_text(&w, "device", r->device);
-    json_add_text(&w, "source", r->source);
-    if (r->declared)
-        json_add_raw(&w, "declared", r->declared);
-    const char *kept = arena_strdup(arena, str_text(&out));
-    str_finish(&out);
-    return kept;
 }
 
 static void contest_sessions_set_up(struct contest *c)
@@ -277,7 +237,17 @@ bool contest_of_sessions(const struct arguments *a, struct contest *c, struct er
     c->heading =
         arena_printf(&c->arena, "%s (%s%s%s) on %s", first->title, first->name,
                      first->reduced ? ", " : "", first->reduced ? first->reduced : "", place);
-    c->members = contest_sessions_members_of(stored, &c->arena);
+    struct str out = {0};
+    struct json_writer w = {.out = &out};
+    json_add_text(&w, "title", stored->title);
+    json_add_text(&w, "space", stored->name);
+    json_add_text(&w, "device", stored->device);
+    json_add_text(&w, "source", stored->source);
+    if (stored->declared)
+        json_add_raw(&w, "declared", stored->declared);
+    const char *kept = arena_strdup(&c->arena, str_text(&out));
+    str_finish(&out);
+    c->members = kept;
     contest_sessions_set_up(c);
     return true;
 }
@@ -358,15 +328,6 @@ static struct steps *take_steps(const struct drawing *d, int group)
     return steps;
 }
 
-// A cost begins where all runs have one.
-static int count_unknown(const struct drawing *d, const struct spread *at)
-{
-    int unknown = 0;
-    while (d->how->cost && unknown < d->grid.count && !(at[unknown].least > 0))
-        unknown++;
-    return unknown;
-}
-
 static struct chart_line draw_curve(const struct drawing *d, int group)
 {
     const struct comparison_group *g = contest_draw_group_of(d, group);
@@ -374,7 +335,10 @@ static struct chart_line draw_curve(const struct drawing *d, int group)
     struct spread *at = arena_zero(&d->contest->arena, (size_t)grid->count + 1, sizeof *at);
     struct chart_line line = begin_line(d, group);
     steps_spread(take_steps(d, group), g->runs, grid->step, grid->step, at, grid->count);
-    int unknown = count_unknown(d, at);
+    // A cost begins where all runs have one.
+    int unknown = 0;
+    while (d->how->cost && unknown < d->grid.count && !(at[unknown].least > 0))
+        unknown++;
     line.at = at + unknown;
     line.count = grid->count - unknown;
     line.from = grid->from + unknown * grid->step;

@@ -96,9 +96,13 @@ static bool has_device(const struct gpu_info *list, int count, uint32_t vendor)
     return false;
 }
 
-// Where the loader looks, by the variables too.
-static bool has_nvidia_manifest(void)
+static void look_at_nvidia(struct troubles *t)
 {
+    if (!is_there("/dev/nvidiactl") && !is_there("/dev/nvidia[0-9]*"))
+        doctor_host_add(
+            t, "an NVIDIA card's kernel module is loaded, but /dev/nvidia* is missing",
+            "in containers: docker run --gpus all; else nvidia-smi as root makes the files");
+    // Where the loader looks, by the variables too.
     int count;
     char **file = gpu_driver_files(&count);
     bool found = is_there("/usr/share/vulkan/icd.d/nvidia*.json") ||
@@ -108,16 +112,7 @@ static bool has_nvidia_manifest(void)
         free(file[i]);
     }
     free(file);
-    return found;
-}
-
-static void look_at_nvidia(struct troubles *t)
-{
-    if (!is_there("/dev/nvidiactl") && !is_there("/dev/nvidia[0-9]*"))
-        doctor_host_add(
-            t, "an NVIDIA card's kernel module is loaded, but /dev/nvidia* is missing",
-            "in containers: docker run --gpus all; else nvidia-smi as root makes the files");
-    if (!has_nvidia_manifest())
+    if (!found)
         doctor_host_add(t, "no Vulkan manifest of NVIDIA's driver (nvidia_icd.json)", CAPABILITIES);
     if (!has_library("libGLX_nvidia.so.*") && !has_library("libEGL_nvidia.so.*"))
         doctor_host_add(
@@ -225,15 +220,6 @@ static struct check *add(struct doctor *d, const char *name, bool needed, bool o
     return c;
 }
 
-// Cards that no driver shows.
-static void check_host(struct doctor *d)
-{
-    struct host_trouble trouble[HOST_MOST_TROUBLES];
-    int count = host_troubles(d->list, d->devices, trouble);
-    for (int i = 0; i < count; i++)
-        add(d, "a card's driver", false, false, trouble[i].found, trouble[i].hint);
-}
-
 static void check_devices(struct doctor *d)
 {
     struct err e;
@@ -278,21 +264,6 @@ static const char *locking(const struct gpu_info *i)
     }
 }
 
-static void check_clocks(struct doctor *d, const struct clocks *c)
-{
-    struct statistics now = c->now;
-    struct str told = {0}, text = {0};
-    statistics_add_json(&now, &told);
-    told_add_clocks(str_text(&told), 0, &text);
-    add(d, "clocks", false, text.length > 0, text.length ? str_text(&text) : c->why,
-        d->list[d->best].vendor_id == 0x10de ? "apt install libnvidia-ml1, beside the driver"
-                                             : "what the system does not tell is not kept");
-    add(d, "steady clocks", false, false, "nothing here can tell whether they are locked",
-        locking(&d->list[d->best]));
-    str_finish(&told);
-    str_finish(&text);
-}
-
 // Opens the best device twice, each time in a process of its own: where only the second time fails,
 // the layer is what is missing.
 static void check_open(struct doctor *d)
@@ -306,7 +277,17 @@ static void check_open(struct doctor *d)
         "another driver version (apt install mesa-vulkan-drivers)");
     if (!plain)
         return;
-    check_clocks(d, &clocks);
+    struct statistics now = clocks.now;
+    struct str told = {0}, text = {0};
+    statistics_add_json(&now, &told);
+    told_add_clocks(str_text(&told), 0, &text);
+    add(d, "clocks", false, text.length > 0, text.length ? str_text(&text) : clocks.why,
+        d->list[d->best].vendor_id == 0x10de ? "apt install libnvidia-ml1, beside the driver"
+                                             : "what the system does not tell is not kept");
+    add(d, "steady clocks", false, false, "nothing here can tell whether they are locked",
+        locking(&d->list[d->best]));
+    str_finish(&told);
+    str_finish(&text);
     bool validated = errand_open(d->best, true, devices_patience_s(), NULL, &e);
     add(d, "validation layer", false, validated, validated ? "for tune --validate" : e.text,
         "apt install vulkan-validationlayers");
@@ -368,22 +349,6 @@ static void check_database(struct doctor *d, const struct arguments *a)
     free(path);
 }
 
-static void check_files(struct doctor *d)
-{
-    static const char *const folders[] = {"presets", "shaders", "lua"};
-    struct str missing = {0};
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        char *path = path_shipped(folders[i]);
-        if (!path)
-            str_printf(&missing, "%s%s", missing.length ? ", " : "no ", folders[i]);
-        free(path);
-    }
-    add(d, "shipped files", true, !missing.length,
-        missing.length ? str_text(&missing) : "presets, shaders, lua",
-        "install tilewalk again, or set TILEWALK_DATA to a folder that has them");
-    str_finish(&missing);
-}
-
 // Whether an agent answers, and what it has.
 static void check_place(struct doctor *d, const char *place, struct on *on, const char *hint,
                         bool begun, struct err e)
@@ -425,18 +390,6 @@ static void check_pool(struct doctor *d, const struct arguments *a)
                 "tilewalk worker --pool runs on each machine that measures, of this version "
                 "(docs/fleet.md)",
                 begun, e);
-}
-
-static void check_machines(struct doctor *d, const char *const *place, int count)
-{
-    for (int i = 0; i < count && d->count < MOST_CHECKS; i++)
-        check_machine(d, place[i]);
-}
-
-static void check_terminal(struct doctor *d)
-{
-    const char *set = nl_langinfo(CODESET); // main called setlocale
-    add(d, "UTF-8 terminal", false, str_equal(set, "UTF-8"), set, "export LANG=C.UTF-8");
 }
 
 static const char *part_text(enum sandbox_part part)
@@ -511,15 +464,32 @@ static int run_doctor(const struct command *self, const struct arguments *a)
     bool ok = true;
     (void)self;
     check_devices(&d);
-    check_host(&d);
+    // Cards that no driver shows.
+    struct host_trouble trouble[HOST_MOST_TROUBLES];
+    int count = host_troubles(d.list, d.devices, trouble);
+    for (int i = 0; i < count; i++)
+        add(&d, "a card's driver", false, false, trouble[i].found, trouble[i].hint);
     check_open(&d);
     check_blas(&d);
     check_xgboost(&d);
     check_database(&d, a);
-    check_files(&d);
-    check_terminal(&d);
+    static const char *const folders[] = {"presets", "shaders", "lua"};
+    struct str missing = {0};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *path = path_shipped(folders[i]);
+        if (!path)
+            str_printf(&missing, "%s%s", missing.length ? ", " : "no ", folders[i]);
+        free(path);
+    }
+    add(&d, "shipped files", true, !missing.length,
+        missing.length ? str_text(&missing) : "presets, shaders, lua",
+        "install tilewalk again, or set TILEWALK_DATA to a folder that has them");
+    str_finish(&missing);
+    const char *set = nl_langinfo(CODESET); // main called setlocale
+    add(&d, "UTF-8 terminal", false, str_equal(set, "UTF-8"), set, "export LANG=C.UTF-8");
     check_sandbox(&d);
-    check_machines(&d, place, places);
+    for (int i = 0; i < places && d.count < MOST_CHECKS; i++)
+        check_machine(&d, place[i]);
     check_pool(&d, a);
     for (int i = 0; i < d.count; i++)
         ok = ok && (d.check[i].ok || !d.check[i].needed);

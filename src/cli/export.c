@@ -4,8 +4,8 @@
 #include "cli/confine.h"
 #include "cli/trial_list.h"
 #include "engine/transfer.h"
-#include "export/tuned.h"
 #include "export/text.h"
+#include "export/tuned.h"
 #include "report/kernel_table.h"
 
 #include <stdlib.h>
@@ -155,25 +155,6 @@ static bool write_way(const struct way *way, struct store *store, const struct a
     return ok;
 }
 
-static void fill_request(const struct arguments *a, struct export_request *r)
-{
-    double slower = arguments_real(a, "slower", -1);
-    *r = (struct export_request){
-        .session = strtoll(a->operand[0], NULL, 10),
-        .folder = arguments_text(a, "out"),
-        .count = (int)arguments_integer(a, "best", 1),
-        .name = arguments_text(a, "name"),
-        .form = arguments_text(a, "format"),
-        .verify = arguments_flag(a, "verify"),
-        .reverify = {.has_slower = slower >= 0,
-                     .slower_percent = slower,
-                     .fault = arguments_text(a, "fault")},
-        .force = arguments_flag(a, "force"),
-        .dry_run = arguments_flag(a, "dry-run"),
-        .json = arguments_flag(a, "json"),
-    };
-}
-
 static bool check_words(const struct arguments *a, const struct way *way, struct err *e)
 {
     int64_t id;
@@ -221,7 +202,21 @@ static int run_export(const struct command *self, const struct arguments *a)
     (void)self;
     if (!check_words(a, way, &e))
         return fail_with(&e, EXIT_USAGE);
-    fill_request(a, &request);
+    double slower = arguments_real(a, "slower", -1);
+    request = (struct export_request){
+        .session = strtoll(a->operand[0], NULL, 10),
+        .folder = arguments_text(a, "out"),
+        .count = (int)arguments_integer(a, "best", 1),
+        .name = arguments_text(a, "name"),
+        .form = arguments_text(a, "format"),
+        .verify = arguments_flag(a, "verify"),
+        .reverify = {.has_slower = slower >= 0,
+                     .slower_percent = slower,
+                     .fault = arguments_text(a, "fault")},
+        .force = arguments_flag(a, "force"),
+        .dry_run = arguments_flag(a, "dry-run"),
+        .json = arguments_flag(a, "json"),
+    };
     confine(a, way);
     struct store *store = common_open_session(a, request.session, &e);
     if (!store)

@@ -39,29 +39,6 @@ static int words_of(const char *word, const char *option)
     return word[length] == '=' ? 1 : word[length] ? 0 : 2;
 }
 
-static const char *const *words_on(struct fleet *f, const struct arguments *a, int index)
-{
-    const char *folder = arguments_text(a, "export");
-    const char **out = mem_zero((size_t)a->word_count + 5, sizeof *out);
-    int n = 0;
-    out[n++] = "tilewalk";
-    out[n++] = "tune";
-    out[n++] = keep(f, mem_printf("--device=%d", index));
-    if (folder)
-        out[n++] = keep(f, mem_printf("--export=%s/%d", folder, index));
-    bool only_operands = false;
-    for (int i = 0; i < a->word_count;) {
-        const char *word = a->word[i];
-        int ours = words_of(word, "--device") + words_of(word, "--export");
-        only_operands |= str_equal(word, "--");
-        if (!only_operands && ours)
-            i += ours;
-        else
-            out[n++] = a->word[i++];
-    }
-    return out + 1;
-}
-
 bool fleet_init(struct fleet *f, const struct arguments *a, struct err *e)
 {
     struct gpu_info *list;
@@ -77,8 +54,28 @@ bool fleet_init(struct fleet *f, const struct arguments *a, struct err *e)
     bool ok = gpu_choose_several(list, count, arguments_text(a, "device"), f->index, &f->count, e);
     free(list);
     f->words = mem_zero((size_t)f->count + 1, sizeof *f->words);
-    for (int i = 0; i < f->count; i++)
-        f->words[i] = words_on(f, a, f->index[i]);
+    for (int i = 0; i < f->count; i++) {
+        int index = f->index[i];
+        const char *folder = arguments_text(a, "export");
+        const char **out = mem_zero((size_t)a->word_count + 5, sizeof *out);
+        int n = 0;
+        out[n++] = "tilewalk";
+        out[n++] = "tune";
+        out[n++] = keep(f, mem_printf("--device=%d", index));
+        if (folder)
+            out[n++] = keep(f, mem_printf("--export=%s/%d", folder, index));
+        bool only_operands = false;
+        for (int j = 0; j < a->word_count;) {
+            const char *word = a->word[j];
+            int ours = words_of(word, "--device") + words_of(word, "--export");
+            only_operands |= str_equal(word, "--");
+            if (!only_operands && ours)
+                j += ours;
+            else
+                out[n++] = a->word[j++];
+        }
+        f->words[i] = out + 1;
+    }
     return ok;
 }
 
@@ -128,30 +125,6 @@ static void set_handlers(void (*handler)(int number))
         sigaction(caught[i], &action, NULL);
 }
 
-static void hold_signals(sigset_t *before)
-{
-    sigset_t held;
-    sigemptyset(&held);
-    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
-        sigaddset(&held, caught[i]);
-    sigprocmask(SIG_BLOCK, &held, before);
-}
-
-// In a group of its own: the terminal's Ctrl-C comes once, from us.
-static void become(const char *program, const char *const *argv, const int writing[PIPES],
-                   const sigset_t *signals)
-{
-    set_handlers(SIG_DFL);
-    sigprocmask(SIG_SETMASK, signals, NULL);
-    signal(SIGPIPE, SIG_DFL);
-    setpgid(0, 0);
-    os_signal_at_parent_death(SIGTERM);
-    dup2(writing[0], STDOUT_FILENO);
-    dup2(writing[1], STDERR_FILENO);
-    execv(program, (char *const *)(uintptr_t)argv);
-    _exit(127);
-}
-
 static bool open_pipes(struct ship *s, int writing[PIPES])
 {
     for (int i = 0; i < PIPES; i++) {
@@ -173,11 +146,26 @@ static bool launch(struct ship *s, const char *program, const char *const *words
     int writing[PIPES] = {-1, -1};
     sigset_t signals;
     pid_t pid = -1;
-    hold_signals(&signals);
+    sigset_t held;
+    sigemptyset(&held);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        sigaddset(&held, caught[i]);
+    sigprocmask(SIG_BLOCK, &held, &signals);
     if (open_pipes(s, writing))
         pid = fork();
-    if (pid == 0)
-        become(program, words - 1, writing, &signals);
+    if (pid == 0) {
+        // In a group of its own: the terminal's Ctrl-C comes once, from us.
+        const char *const *argv = words - 1;
+        set_handlers(SIG_DFL);
+        sigprocmask(SIG_SETMASK, &signals, NULL);
+        signal(SIGPIPE, SIG_DFL);
+        setpgid(0, 0);
+        os_signal_at_parent_death(SIGTERM);
+        dup2(writing[0], STDOUT_FILENO);
+        dup2(writing[1], STDERR_FILENO);
+        execv(program, (char *const *)(uintptr_t)argv);
+        _exit(127);
+    }
     if (pid > 0)
         s->pid = pid;
     else
@@ -208,12 +196,6 @@ static void print_line(const struct ship *s, int which, bool json)
     fflush(to);
 }
 
-static void close_end(struct ship *s, int which)
-{
-    close(s->end[which]);
-    s->end[which] = -1;
-}
-
 static void take(struct ship *s, int which, bool json)
 {
     char bytes[4096];
@@ -232,16 +214,8 @@ static void take(struct ship *s, int which, bool json)
         return;
     if (got <= 0 && s->line[which].length)
         print_line(s, which, json);
-    close_end(s, which); // the reader is gone: the child sees that its own is
-}
-
-static void collect_end(struct ship *s)
-{
-    int status;
-    while (waitpid(s->pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    s->pid = 0;
-    s->code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    close(s->end[which]);
+    s->end[which] = -1; // the reader is gone: the child sees that its own is
 }
 
 // Until all pipes are closed.
@@ -292,8 +266,13 @@ int fleet_run(const struct fleet *f, bool json)
         pass_on(SIGTERM);
     relay(list, started, json);
     for (int i = 0; i < started; i++)
-        if (list[i].pid)
-            collect_end(&list[i]);
+        if (list[i].pid) {
+            int status;
+            while (waitpid(list[i].pid, &status, 0) < 0 && errno == EINTR)
+                ;
+            list[i].pid = 0;
+            list[i].code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        }
     set_handlers(SIG_DFL);
     ship_count = 0;
     int code = ok ? worst(list, started) : fail_with(&e, EXIT_FAILED);

@@ -134,29 +134,6 @@ static void add_end(const struct front *f, const struct event *event, struct jso
     json_add_real(w, "busy_seconds", event->busy_seconds);
 }
 
-static void add_message(const struct event *event, struct json_writer *w)
-{
-    json_add_text(w, "level", event->level);
-    json_add_text(w, "text", event->text);
-}
-
-static void add_retime(const struct event *event, struct json_writer *w)
-{
-    const struct retime_record *t = event->retime;
-    json_add_int(w, "ask", t->ask);
-    json_add_text(w, "kind", t->kind);
-    json_add_flag(w, "verified", t->verified);
-    json_add_real(w, "ms", t->seconds > 0 ? t->seconds * 1e3 : NAN);
-    json_add_raw(w, "samples", t->samples);
-}
-
-static void add_best(const struct event *event, struct json_writer *w)
-{
-    json_add_int(w, "trial", event->trial->number);
-    json_add_real(w, "tflops", event->session->flop / event->trial->seconds / 1e12);
-    json_add_real(w, "rate", speed_rate(event->session, event->trial->seconds));
-}
-
 static void add_body(const struct front *f, const struct event *event, struct json_writer *w)
 {
     const struct session_record *r = event->session;
@@ -167,11 +144,25 @@ static void add_body(const struct front *f, const struct event *event, struct js
     default: json_add_int(w, "session", r->id);
     }
     switch (event->kind) {
-    case EVENT_BEST: add_best(event, w); break;
-    case EVENT_RETIME: add_retime(event, w); break;
+    case EVENT_BEST: {
+        json_add_int(w, "trial", event->trial->number);
+        json_add_real(w, "tflops", event->session->flop / event->trial->seconds / 1e12);
+        json_add_real(w, "rate", speed_rate(event->session, event->trial->seconds));
+    } break;
+    case EVENT_RETIME: {
+        const struct retime_record *t = event->retime;
+        json_add_int(w, "ask", t->ask);
+        json_add_text(w, "kind", t->kind);
+        json_add_flag(w, "verified", t->verified);
+        json_add_real(w, "ms", t->seconds > 0 ? t->seconds * 1e3 : NAN);
+        json_add_raw(w, "samples", t->samples);
+    } break;
     case EVENT_ROUND: network_add_round(w, event); break;
     case EVENT_WHOLE: network_add_whole(w, event->whole); break;
-    case EVENT_MESSAGE: add_message(event, w); break;
+    case EVENT_MESSAGE: {
+        json_add_text(w, "level", event->level);
+        json_add_text(w, "text", event->text);
+    } break;
     default: add_end(f, event, w); break;
     }
 }
@@ -201,44 +192,6 @@ static void clear_progress(const struct front *f)
         shown_clear_line();
 }
 
-static void draw_progress(struct front *f, const struct session_record *r)
-{
-    char speed[32], eta[32] = "?";
-    double now = (double)os_now_ns() / 1e9;
-    if (!f->on_terminal || now - f->drawn_at < 0.1)
-        return;
-    double elapsed = r->ran_seconds - f->started_elapsed;
-    double rate = elapsed > 0 ? (double)(r->trials - f->started_trials) / elapsed : 0;
-    if (rate > 0)
-        text_duration((double)(r->budget_trials - r->trials) / rate, eta);
-    shown_clear_line();
-    fprintf(stderr,
-            "%" PRId64 "/%" PRId64 " trials  %.1f/s  best %s  rejected %" PRId64 "  %s left",
-            r->trials, r->budget_trials, rate,
-            r->best_ask    ? speed_text(r, r->best_seconds, speed)
-            : f->latency_s ? text_time(f->latency_s, speed)
-                           : "-",
-            r->rejected, eta);
-    f->drawn_at = now;
-}
-
-// Keeps at most 64 points of the best-so-far curve: when full, every second one is dropped and the
-// step doubles.
-static void add_to_curve(struct front *f)
-{
-    const int most = (int)(sizeof f->curve / sizeof *f->curve);
-    if (++f->curve_skip < f->curve_step)
-        return;
-    f->curve_skip = 0;
-    if (f->curve_count == most) {
-        for (int i = 0; i < most / 2; i++)
-            f->curve[i] = f->curve[2 * i + 1];
-        f->curve_count = most / 2;
-        f->curve_step *= 2;
-    }
-    f->curve[f->curve_count++] = f->best_seconds > 0 ? 1 / f->best_seconds : 0;
-}
-
 static void count_trial(struct front *f, const struct trial_record *t)
 {
     enum outcome o = t->outcome;
@@ -252,8 +205,21 @@ static void count_trial(struct front *f, const struct trial_record *t)
     }
     if (o == OUTCOME_OK && (f->best_seconds <= 0 || t->seconds < f->best_seconds))
         f->best_seconds = t->seconds;
-    if (t->number)
-        add_to_curve(f);
+    if (t->number) {
+        // Keeps at most 64 points of the best-so-far curve: when full, every second one is dropped
+        // and the step doubles.
+        const int most = (int)(sizeof f->curve / sizeof *f->curve);
+        if (!(++f->curve_skip < f->curve_step)) {
+            f->curve_skip = 0;
+            if (f->curve_count == most) {
+                for (int i = 0; i < most / 2; i++)
+                    f->curve[i] = f->curve[2 * i + 1];
+                f->curve_count = most / 2;
+                f->curve_step *= 2;
+            }
+            f->curve[f->curve_count++] = f->best_seconds > 0 ? 1 / f->best_seconds : 0;
+        }
+    }
 }
 
 static bool count_stored(void *context, const struct trial_record *t)
@@ -262,20 +228,6 @@ static bool count_stored(void *context, const struct trial_record *t)
     count_trial(f, t);
     f->started_trials += t->outcome != OUTCOME_OPEN && t->number;
     return true;
-}
-
-static void print_curve(const struct front *f)
-{
-    static const char *const bars[][9] = {{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
-                                          {" ", "_", ".", ":", "-", "=", "+", "*", "#"}};
-    const char *const *bar = bars[common_ascii()];
-    double top = f->curve_count ? f->curve[f->curve_count - 1] : 0;
-    if (top <= 0)
-        return;
-    fputs("curve   ", stdout);
-    for (int i = 0; i < f->curve_count; i++)
-        fputs(bar[(int)(8 * f->curve[i] / top)], stdout);
-    fputs("\n", stdout);
 }
 
 static void print_session(const struct event *event)
@@ -301,17 +253,6 @@ static void print_session(const struct event *event)
     arena_finish(&arena);
 }
 
-static void print_best(const struct event *event)
-{
-    char speed[32], time[32], at[32];
-    struct str config = {0};
-    const struct trial_record *t = event->trial;
-    printf("%5" PRId64 "  %-6s  %12s  %9s  %s\n", t->number, text_duration(t->elapsed_s, at),
-           speed_text(event->session, t->seconds, speed), text_time(t->seconds, time),
-           text_config(t->config, &config));
-    str_finish(&config);
-}
-
 static void print_outcomes(const struct front *f, const struct session_record *r)
 {
     printf("trials  %" PRId64, r->trials);
@@ -322,18 +263,6 @@ static void print_outcomes(const struct front *f, const struct session_record *r
     for (int i = 0; i < OUTCOME_COUNT; i++)
         if (i != OUTCOME_OK && i != OUTCOME_REJECTED && f->reason[i][0])
             printf("        first %s: %s\n", outcome_name((enum outcome)i), f->reason[i]);
-}
-
-// On stderr in a child of the workbench.
-static void say_nothing_left(const struct front *f, const struct session_record *r)
-{
-    struct str message = {0};
-    shown_add(&message, r->message && *r->message ? r->message : state_name(r->state));
-    fprintf(f->attached ? stderr : stdout,
-            "session %" PRId64 ": nothing is left to do, %s (tilewalk resume %" PRId64
-            "%s --trials N goes on)\n",
-            r->id, str_text(&message), r->id, store_option(f->store));
-    str_finish(&message);
 }
 
 static void print_tasks(const struct front *f, const struct session_record *r)
@@ -376,7 +305,16 @@ static void print_end(const struct front *f, const struct event *event)
         print_tasks(f, r);
     } else if (event->trial) {
         double seconds = event->retime ? event->retime->seconds : event->trial->seconds;
-        print_curve(f);
+        static const char *const bars[][9] = {{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+                                              {" ", "_", ".", ":", "-", "=", "+", "*", "#"}};
+        const char *const *bar = bars[common_ascii()];
+        double top = f->curve_count ? f->curve[f->curve_count - 1] : 0;
+        if (!(top <= 0)) {
+            fputs("curve   ", stdout);
+            for (int i = 0; i < f->curve_count; i++)
+                fputs(bar[(int)(8 * f->curve[i] / top)], stdout);
+            fputs("\n", stdout);
+        }
         print_baselines(f, event);
         printf("best    %s  %s  trial %" PRId64 "%s\n", speed_text(r, seconds, speed),
                text_time(seconds, time), event->trial->number,
@@ -412,7 +350,24 @@ static void plain_trial(struct front *f, const struct event *event)
         str_finish(&config);
         str_finish(&reason);
     }
-    draw_progress(f, event->network ? event->network : event->session);
+    const struct session_record *r = event->network ? event->network : event->session;
+    char speed[32], eta[32] = "?";
+    double now = (double)os_now_ns() / 1e9;
+    if (!f->on_terminal || now - f->drawn_at < 0.1)
+        return;
+    double elapsed = r->ran_seconds - f->started_elapsed;
+    double rate = elapsed > 0 ? (double)(r->trials - f->started_trials) / elapsed : 0;
+    if (rate > 0)
+        text_duration((double)(r->budget_trials - r->trials) / rate, eta);
+    shown_clear_line();
+    fprintf(stderr,
+            "%" PRId64 "/%" PRId64 " trials  %.1f/s  best %s  rejected %" PRId64 "  %s left",
+            r->trials, r->budget_trials, rate,
+            r->best_ask    ? speed_text(r, r->best_seconds, speed)
+            : f->latency_s ? text_time(f->latency_s, speed)
+                           : "-",
+            r->rejected, eta);
+    f->drawn_at = now;
 }
 
 static void plain_message(const struct front *f, const struct event *event)
@@ -437,7 +392,15 @@ static void plain_event(struct front *f, const struct event *event)
         if (event->network && !f->verbose) // its rounds are told
             break;
         clear_progress(f);
-        print_best(event);
+        {
+            char speed[32], time[32], at[32];
+            struct str config = {0};
+            const struct trial_record *t = event->trial;
+            printf("%5" PRId64 "  %-6s  %12s  %9s  %s\n", t->number,
+                   text_duration(t->elapsed_s, at), speed_text(event->session, t->seconds, speed),
+                   text_time(t->seconds, time), text_config(t->config, &config));
+            str_finish(&config);
+        }
         break;
     case EVENT_ROUND:
         f->latency_s = event->round->latency;
@@ -460,23 +423,29 @@ static void plain_event(struct front *f, const struct event *event)
     fflush(stdout);
 }
 
-static void count_so_far(struct front *f, const struct session_record *r)
-{
-    struct err ignored; // what the store cannot say is not counted
-    f->started_elapsed = r->ran_seconds;
-    f->started_trials = r->scheduler ? r->trials : 0;
-    store_each_trial(f->store, r->id, 1, count_stored, f, &ignored);
-}
-
 void front_on_event(void *context, const struct event *event)
 {
     struct front *f = context;
     if (event->kind == EVENT_SESSION) {
         f->nothing_left = event->session->state != STATE_RUNNING;
-        if (f->nothing_left && !f->json)
-            say_nothing_left(f, event->session);
-        else if (!f->attached)
-            count_so_far(f, event->session);
+        if (f->nothing_left && !f->json) {
+            // On stderr in a child of the workbench.
+            struct str message = {0};
+            shown_add(&message, event->session->message && *event->session->message
+                                    ? event->session->message
+                                    : state_name(event->session->state));
+            fprintf(f->attached ? stderr : stdout,
+                    "session %" PRId64 ": nothing is left to do, %s (tilewalk resume %" PRId64
+                    "%s --trials N goes on)\n",
+                    event->session->id, str_text(&message), event->session->id,
+                    store_option(f->store));
+            str_finish(&message);
+        } else if (!f->attached) {
+            struct err ignored; // what the store cannot say is not counted
+            f->started_elapsed = event->session->ran_seconds;
+            f->started_trials = event->session->scheduler ? event->session->trials : 0;
+            store_each_trial(f->store, event->session->id, 1, count_stored, f, &ignored);
+        }
     }
     if (event->kind == EVENT_END) {
         f->finished = event->session->state == STATE_DONE || event->session->state == STATE_STOPPED;

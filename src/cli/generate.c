@@ -40,20 +40,6 @@ static void add_sentence(struct str *out, const char *text)
     free(sentence);
 }
 
-static void add_option(struct str *out, const struct option *o)
-{
-    str_add(out, ".TP\n\\fB\\-\\-");
-    add_text(out, o->name);
-    str_add(out, "\\fR");
-    if (o->value) {
-        str_add(out, " \\fI");
-        add_text(out, o->value);
-        str_add(out, "\\fR");
-    }
-    str_add(out, "\n");
-    generate_man_add_line(out, o->help);
-}
-
 static void add_command(struct str *out, const struct command *c)
 {
     str_add(out, ".SS tilewalk ");
@@ -64,8 +50,18 @@ static void add_command(struct str *out, const struct command *c)
     }
     str_add(out, "\n");
     add_sentence(out, c->help);
-    for (const struct option *o = NULL; (o = option_next(c, o));)
-        add_option(out, o);
+    for (const struct option *o = NULL; (o = option_next(c, o));) {
+        str_add(out, ".TP\n\\fB\\-\\-");
+        add_text(out, o->name);
+        str_add(out, "\\fR");
+        if (o->value) {
+            str_add(out, " \\fI");
+            add_text(out, o->value);
+            str_add(out, "\\fR");
+        }
+        str_add(out, "\n");
+        generate_man_add_line(out, o->help);
+    }
 }
 
 static void add_entry(struct str *out, const char *term, const char *text)
@@ -94,23 +90,6 @@ static void add_key(void *context, const char *keys, const char *name, const cha
     add_sentence(out, help);
 }
 
-static void add_keys(struct str *out)
-{
-    str_add(out,
-            ".SH KEYS\n"
-            "Of the workbench, which tune, resume and watch open on a terminal. In brackets the "
-            "names of the actions, for the : prompt and for workbench.conf.\n");
-    ui_each_action(add_key_group, add_key, out);
-}
-
-static void add_files(struct str *out)
-{
-    str_add(out, ".SH FILES\n");
-    add_entry(out, "~/.config/tilewalk/workbench.conf",
-              "How the workbench looks, one \"name = value\" a line: charset, color, theme, mouse "
-              "(off or on), editor, and \"key ACTION = KEY KEY...\" for keys of your own.");
-}
-
 static void add_environment(struct str *out)
 {
     str_add(out, ".SH ENVIRONMENT\n");
@@ -136,17 +115,6 @@ static void add_environment(struct str *out)
               "(default: ~/.local/share and ~/.local/state).");
 }
 
-static void add_exit_codes(struct str *out)
-{
-    str_add(out, ".SH EXIT STATUS\n");
-    add_entry(out, "0", "Everything went well.");
-    add_entry(out, "1", "Something failed; one line on standard error says what.");
-    add_entry(out, "2", "The command line is wrong.");
-    add_entry(out, "3", "Nothing valid was found.");
-    add_entry(out, "129, 130, 143",
-              "Ended by SIGHUP, SIGINT or SIGTERM. Everything is saved: tilewalk resume goes on.");
-}
-
 void generate_man(struct str *out)
 {
     str_add(out, ".TH TILEWALK 1 \"\" \"tilewalk " TILEWALK_VERSION "\" \"User Commands\"\n"
@@ -166,10 +134,23 @@ void generate_man(struct str *out)
                  ".SH COMMANDS\n");
     for (const struct command *const *c = NULL; (c = command_next(c));)
         add_command(out, *c);
-    add_keys(out);
-    add_files(out);
+    str_add(out,
+            ".SH KEYS\n"
+            "Of the workbench, which tune, resume and watch open on a terminal. In brackets the "
+            "names of the actions, for the : prompt and for workbench.conf.\n");
+    ui_each_action(add_key_group, add_key, out);
+    str_add(out, ".SH FILES\n");
+    add_entry(out, "~/.config/tilewalk/workbench.conf",
+              "How the workbench looks, one \"name = value\" a line: charset, color, theme, mouse "
+              "(off or on), editor, and \"key ACTION = KEY KEY...\" for keys of your own.");
     add_environment(out);
-    add_exit_codes(out);
+    str_add(out, ".SH EXIT STATUS\n");
+    add_entry(out, "0", "Everything went well.");
+    add_entry(out, "1", "Something failed; one line on standard error says what.");
+    add_entry(out, "2", "The command line is wrong.");
+    add_entry(out, "3", "Nothing valid was found.");
+    add_entry(out, "129, 130, 143",
+              "Ended by SIGHUP, SIGINT or SIGTERM. Everything is saved: tilewalk resume goes on.");
 }
 
 // Completions. Strings from the table are quoted by the rules of each shell.
@@ -257,22 +238,18 @@ static void add_zsh_place(struct str *out, const char *shown)
     str_finish(&p.words);
 }
 
-static void add_zsh_option(struct str *out, const struct option *o)
-{
-    str_printf(out, " \\\n            '%s--%s%s[", o->type == OPTION_LIST ? "*" : "", o->name,
-               o->value ? "=" : "");
-    add_escaped(out, o->help, ":[]\\", "'\\''");
-    str_add(out, "]");
-    if (o->value)
-        add_zsh_place(out, o->value);
-    str_add(out, "'");
-}
-
 static void add_zsh_command(struct str *out, const struct command *c)
 {
     str_printf(out, "    %s)\n        _arguments", c->name);
-    for (const struct option *o = NULL; (o = option_next(c, o));)
-        add_zsh_option(out, o);
+    for (const struct option *o = NULL; (o = option_next(c, o));) {
+        str_printf(out, " \\\n            '%s--%s%s[", o->type == OPTION_LIST ? "*" : "", o->name,
+                   o->value ? "=" : "");
+        add_escaped(out, o->help, ":[]\\", "'\\''");
+        str_add(out, "]");
+        if (o->value)
+            add_zsh_place(out, o->value);
+        str_add(out, "'");
+    }
     if (c->operands) {
         str_add(out, " \\\n            '*");
         add_zsh_place(out, c->operands);
@@ -416,13 +393,6 @@ static void add_row(struct str *out, const char *left, int column, const char *t
     add_wrapped(out, column, text);
 }
 
-static void add_option_row(struct str *out, const struct option *o)
-{
-    char *left = o->value ? mem_printf("--%s %s", o->name, o->value) : mem_printf("--%s", o->name);
-    add_row(out, left, 24, o->help);
-    free(left);
-}
-
 static void add_command_row(struct str *out, const struct command *c)
 {
     char *left = mem_printf("%s %s", c->name, c->operands ? c->operands : "");
@@ -443,8 +413,12 @@ void command_print_help(const struct command *c)
                c->operands ? c->operands : "", c->options ? " [--OPTION]..." : "");
     add_wrapped(&out, 0, c->help);
     str_add(&out, "\n");
-    for (const struct option *o = NULL; (o = option_next(c, o));)
-        add_option_row(&out, o);
+    for (const struct option *o = NULL; (o = option_next(c, o));) {
+        char *left =
+            o->value ? mem_printf("--%s %s", o->name, o->value) : mem_printf("--%s", o->name);
+        add_row(&out, left, 24, o->help);
+        free(left);
+    }
     print(&out);
 }
 
@@ -479,18 +453,6 @@ static void add_shipped(struct str *out, char **(*names)(int *count))
     free(name);
 }
 
-static void add_presets(struct str *out)
-{
-    add_shipped(out, script_presets);
-    add_shipped(out, script_foreign_presets);
-}
-
-static void add_strategies(struct str *out)
-{
-    for (int i = 0; strategy_kinds[i]; i++)
-        add_word(out, strategy_kinds[i]->name, strlen(strategy_kinds[i]->name));
-}
-
 // Whether `word` begins with the name `other`.
 static bool is(const char *word, const char *other)
 {
@@ -518,13 +480,15 @@ struct place_words place_words(const char *shown)
             p.files = true;
         else if (is(word, "DIR"))
             p.folders = true;
-        else if (is(word, "PRESET"))
-            add_presets(&p.words);
-        else if (is(word, "NETWORK"))
+        else if (is(word, "PRESET")) {
+            add_shipped(&p.words, script_presets);
+            add_shipped(&p.words, script_foreign_presets);
+        } else if (is(word, "NETWORK"))
             add_shipped(&p.words, network_names);
-        else if (is(word, "STRATEGY"))
-            add_strategies(&p.words);
-        else if (is(word, "ID") || is(word, "[ID"))
+        else if (is(word, "STRATEGY")) {
+            for (int i = 0; strategy_kinds[i]; i++)
+                add_word(&p.words, strategy_kinds[i]->name, strlen(strategy_kinds[i]->name));
+        } else if (is(word, "ID") || is(word, "[ID"))
             add_word(&p.words, sessions, strlen(sessions));
         else if (stands_for_itself(word, length))
             add_word(&p.words, word, length);

@@ -36,19 +36,6 @@ static void import_model_print_json(const struct import_format *f, const char *p
     json_print(&w);
 }
 
-static void import_model_print_text(const struct import_format *f, const char *path,
-                                    const struct imported *m, const struct network *n,
-                                    const char *out)
-{
-    printf("%s (%s): %s\n", path, f->name, m->about);
-    for (int i = 0; i < m->note_count; i++)
-        printf("  without %s\n", m->note[i]);
-    printf("\n");
-    check_network_print(n);
-    if (out)
-        printf("\nwrote %s: a network file (tilewalk tune %s)\n", out, out);
-}
-
 // As check would read it from the file that it is to become.
 static bool read_network(const struct imported *m, const char *path, const char *out,
                          struct network *n, struct err *e)
@@ -80,8 +67,15 @@ static bool import_model(const struct arguments *a, const char *path, const stru
         imported_undo(&m);
     if (ok && arguments_flag(a, "json"))
         import_model_print_json(f, path, &m, &n);
-    else if (ok)
-        import_model_print_text(f, path, &m, &n, out);
+    else if (ok) {
+        printf("%s (%s): %s\n", path, f->name, m.about);
+        for (int i = 0; i < m.note_count; i++)
+            printf("  without %s\n", m.note[i]);
+        printf("\n");
+        check_network_print(&n);
+        if (out)
+            printf("\nwrote %s: a network file (tilewalk tune %s)\n", out, out);
+    }
     network_finish(&n);
     imported_finish(&m);
     arena_finish(&storage);
@@ -94,36 +88,6 @@ struct findings {
     const struct space *space;            // that the recording was put on; NULL: its own
     const struct record_fit *fit;         // there
 };
-
-static void add_params(struct json_writer *w, const struct space *s)
-{
-    json_begin_list(w, "params");
-    for (int i = 0; i < s->param_count; i++) {
-        const struct param *p = &s->param[i];
-        json_begin_object(w, NULL);
-        json_add_text(w, "name", p->name);
-        json_add_text(w, "kind", param_kind_name(p->kind));
-        json_add_count(w, "size", p->size);
-        if (p->kind == PARAM_FACTORIZATION) {
-            json_add_int(w, "product", p->product);
-            json_add_int(w, "parts", p->width);
-        } else {
-            json_add_name(w, "values");
-            param_add_listed_json(p, w->out);
-        }
-        json_end(w);
-    }
-    json_end(w);
-}
-
-static void add_failures(struct json_writer *w, const struct recording *r)
-{
-    json_begin_object(w, "failed");
-    for (int o = OUTCOME_OK + 1; o < OUTCOME_COUNT; o++)
-        if (r->outcomes[o])
-            json_add_int(w, outcome_name((enum outcome)o), r->outcomes[o]);
-    json_end(w);
-}
 
 static void add_best(struct json_writer *w, const struct recording *r)
 {
@@ -169,30 +133,33 @@ static void print_json(const struct recording *r, const struct findings *f)
     json_add_text_if_any(&w, "device", r->device);
     json_add_text_if_any(&w, "unit", r->unit);
     json_add_text(&w, "size", r->space->size_text);
-    add_params(&w, r->space);
+    json_begin_list(&w, "params");
+    for (int i = 0; i < r->space->param_count; i++) {
+        const struct param *p = &r->space->param[i];
+        json_begin_object(&w, NULL);
+        json_add_text(&w, "name", p->name);
+        json_add_text(&w, "kind", param_kind_name(p->kind));
+        json_add_count(&w, "size", p->size);
+        if (p->kind == PARAM_FACTORIZATION) {
+            json_add_int(&w, "product", p->product);
+            json_add_int(&w, "parts", p->width);
+        } else {
+            json_add_name(&w, "values");
+            param_add_listed_json(p, w.out);
+        }
+        json_end(&w);
+    }
+    json_end(&w);
     json_add_int(&w, "recorded", r->count);
     json_add_int(&w, "valid", r->outcomes[OUTCOME_OK]);
-    add_failures(&w, r);
+    json_begin_object(&w, "failed");
+    for (int o = OUTCOME_OK + 1; o < OUTCOME_COUNT; o++)
+        if (r->outcomes[o])
+            json_add_int(&w, outcome_name((enum outcome)o), r->outcomes[o]);
+    json_end(&w);
     add_best(&w, r);
     add_findings(&w, f);
     json_print(&w);
-}
-
-static void print_params(const struct space *s)
-{
-    for (int i = 0; i < s->param_count; i++) {
-        const struct param *p = &s->param[i];
-        struct str line = {0};
-        int32_t value[PARAM_MAX_WIDTH];
-        for (uint64_t k = 0; k < p->size && k < 8; k++) {
-            str_add(&line, k ? " " : "");
-            param_value(p, k, value);
-            param_add_json(p, value, &line);
-        }
-        printf("  %-20s %-13s %" PRIu64 ": %s%s\n", p->name, param_kind_name(p->kind), p->size,
-               str_text(&line), p->size > 8 ? " ..." : "");
-        str_finish(&line);
-    }
 }
 
 static void print_time(const struct recording *r, const char *what, double value)
@@ -202,23 +169,6 @@ static void print_time(const struct recording *r, const char *what, double value
         printf("%s %s", what, text_time(value, text));
     else
         printf("%s %.4g %s", what, value, r->unit);
-}
-
-static void print_entries(const struct recording *r)
-{
-    struct config best;
-    struct str json = {0}, text = {0};
-    printf("recorded %d of %s, valid %d", r->count, r->space->size_text, r->outcomes[OUTCOME_OK]);
-    for (int o = OUTCOME_OK + 1; o < OUTCOME_COUNT; o++)
-        if (r->outcomes[o])
-            printf(", %s %d", outcome_name((enum outcome)o), r->outcomes[o]);
-    print_time(r, "\nbest", r->entry[r->best].seconds);
-    print_time(r, ", median", r->median);
-    recording_config(r, r->best, &best);
-    config_add_json(r->space, &best, &json);
-    printf("\n  %s\n", text_config(str_text(&json), &text));
-    str_finish(&json);
-    str_finish(&text);
 }
 
 static void print_agreement(const struct recording *r, const struct record_agreement *a)
@@ -245,12 +195,37 @@ static void print_text(const struct recording *r, const struct findings *f)
     if (*r->device)
         printf(" on %s", r->device);
     printf("\n");
-    print_params(r->space);
+    for (int i = 0; i < r->space->param_count; i++) {
+        const struct param *p = &r->space->param[i];
+        struct str line = {0};
+        int32_t value[PARAM_MAX_WIDTH];
+        for (uint64_t k = 0; k < p->size && k < 8; k++) {
+            str_add(&line, k ? " " : "");
+            param_value(p, k, value);
+            param_add_json(p, value, &line);
+        }
+        printf("  %-20s %-13s %" PRIu64 ": %s%s\n", p->name, param_kind_name(p->kind), p->size,
+               str_text(&line), p->size > 8 ? " ..." : "");
+        str_finish(&line);
+    }
     for (int i = 0; i < r->space->constraint_count && r->count == 0; i++)
         printf("  %s\n", r->space->constraint[i].name);
-    if (r->count)
-        print_entries(r);
-    else
+    if (r->count) {
+        struct config best;
+        struct str json = {0}, text = {0};
+        printf("recorded %d of %s, valid %d", r->count, r->space->size_text,
+               r->outcomes[OUTCOME_OK]);
+        for (int o = OUTCOME_OK + 1; o < OUTCOME_COUNT; o++)
+            if (r->outcomes[o])
+                printf(", %s %d", outcome_name((enum outcome)o), r->outcomes[o]);
+        print_time(r, "\nbest", r->entry[r->best].seconds);
+        print_time(r, ", median", r->median);
+        recording_config(r, r->best, &best);
+        config_add_json(r->space, &best, &json);
+        printf("\n  %s\n", text_config(str_text(&json), &text));
+        str_finish(&json);
+        str_finish(&text);
+    } else
         printf("declarations only, %s points\n", r->space->size_text);
     if (f->rules)
         print_agreement(r, f->rules);
@@ -363,15 +338,6 @@ static bool import_all(const struct arguments *a, const struct import_format **f
     return ok;
 }
 
-// A model may name files beside it that hold its constants.
-static void confine_read_model(struct sandbox *s, const char *path)
-{
-    char *folder = path_folder(path);
-    sandbox_allow(s, SANDBOX_READ, folder);
-    sandbox_allow(s, SANDBOX_READ, path);
-    free(folder);
-}
-
 static void confine(const struct arguments *a)
 {
     struct sandbox s;
@@ -379,8 +345,14 @@ static void confine(const struct arguments *a)
     confine_read_space(&s, arguments_text(a, "space"));
     confine_read_settings(&s, a);
     sandbox_allow(&s, SANDBOX_READ, arguments_text(a, "rules"));
-    for (int i = 0; i < a->operand_count; i++)
-        confine_read_model(&s, a->operand[i]);
+    for (int i = 0; i < a->operand_count; i++) {
+        // A model may name files beside it that hold its constants.
+        const char *path = a->operand[i];
+        char *folder = path_folder(path);
+        sandbox_allow(&s, SANDBOX_READ, folder);
+        sandbox_allow(&s, SANDBOX_READ, path);
+        free(folder);
+    }
     sandbox_allow(&s, SANDBOX_READ, arguments_text(a, "data"));
     confine_write_beside(&s, arguments_text(a, "out"));
     confine_enter(&s);

@@ -20,14 +20,6 @@ struct lookup {
     struct kernel_near near;
 };
 
-static bool find_kind(struct lookup *l, const char *name, struct err *e)
-{
-    const struct operation_kind *kind = operation_kind_named(name, e);
-    if (kind)
-        operation_init(&l->wanted, kind);
-    return kind != NULL;
-}
-
 static bool is_choice(const struct operation_kind *kind, const char *name)
 {
     const struct operation_choice *c = kind->choices;
@@ -44,21 +36,17 @@ static bool is_real(const struct operation_kind *kind, const char *name)
     return r && r->name;
 }
 
-static bool set_real(struct lookup *l, const struct setting *s, struct err *e)
-{
-    double value;
-    return (str_to_real(s->value, &value) ||
-            err_set(e, "--set %s=%s: not a number", s->name, s->value)) &&
-           operation_set_real(&l->wanted, s->name, value, e);
-}
-
 static bool set(struct lookup *l, const struct setting *s, struct err *e)
 {
     int64_t size;
     if (is_choice(l->wanted.kind, s->name))
         return operation_set_choice(&l->wanted, s->name, s->value, e);
-    if (is_real(l->wanted.kind, s->name))
-        return set_real(l, s, e);
+    if (is_real(l->wanted.kind, s->name)) {
+        double value;
+        return (str_to_real(s->value, &value) ||
+                err_set(e, "--set %s=%s: not a number", s->name, s->value)) &&
+               operation_set_real(&l->wanted, s->name, value, e);
+    }
     if (!str_to_int(s->value, 0, INT32_MAX, &size))
         return err_set(e, "--set %s=%s: a size is a whole number from 0 to %" PRId32, s->name,
                        s->value, INT32_MAX);
@@ -69,7 +57,11 @@ static bool read_problem(struct lookup *l, struct err *e)
 {
     int count;
     const struct setting *given = common_settings(l->a, &l->arena, &count);
-    if (!find_kind(l, l->a->operand[1], e))
+    const char *name = l->a->operand[1];
+    const struct operation_kind *kind = operation_kind_named(name, e);
+    if (kind)
+        operation_init(&l->wanted, kind);
+    if (!(kind != NULL))
         return false;
     bool ok = true;
     for (int i = 0; ok && i < count; i++)
@@ -77,19 +69,6 @@ static bool read_problem(struct lookup *l, struct err *e)
     ok = ok && operation_complete(&l->wanted, e);
     e->usage |= !ok;
     return ok;
-}
-
-static void take_place(struct lookup *l, const struct gpu_info *info)
-{
-    char id[33];
-    gpu_identity(info, id);
-    l->has_place = true;
-    l->place = (struct kernel_place){
-        .device = arena_strdup(&l->arena, info->name),
-        .device_type = arena_strdup(&l->arena, info->type),
-        .driver = arena_strdup(&l->arena, info->driver),
-        .identity = arena_strdup(&l->arena, id),
-    };
 }
 
 // Whether `part` is in `text`, whatever their cases.
@@ -127,8 +106,17 @@ static bool find_place(struct lookup *l, struct err *e)
         return true;
     if (!devices_list(&list, &count, &ignored))
         count = 0;
-    if (count && gpu_choose(list, count, wanted, &index, &ignored))
-        take_place(l, &list[index]);
+    if (count && gpu_choose(list, count, wanted, &index, &ignored)) {
+        char id[33];
+        gpu_identity(&list[index], id);
+        l->has_place = true;
+        l->place = (struct kernel_place){
+            .device = arena_strdup(&l->arena, list[index].name),
+            .device_type = arena_strdup(&l->arena, list[index].type),
+            .driver = arena_strdup(&l->arena, list[index].driver),
+            .identity = arena_strdup(&l->arena, id),
+        };
+    }
     free(list);
     return l->has_place || !wanted || find_in_table(l, wanted) ||
            err_usage(e, "--device %s: neither here nor in %s", wanted, l->a->operand[0]);
@@ -189,31 +177,6 @@ static const char *kinship(const struct lookup *l)
     return l->has_place ? kernel_kinship_text(l->near.kinship) : "whatever device";
 }
 
-static void print_text(const struct lookup *l)
-{
-    const struct kernel_entry *x = l->near.entry;
-    char speed[32], time[32], there[32];
-    struct workload work = operation_work(&l->wanted);
-    struct str text = {0}, json = {0};
-    str_add_bytes(&json, x->configuration.at, json_length(x->configuration));
-    operation_add_text(&l->wanted, &text);
-    printf("wanted    %s on %s\n", str_text(&text), l->has_place ? l->place.device : "any device");
-    printf("nearest   %s on %s\n", x->title,
-           x->place.device ? x->place.device : "an unknown device");
-    printf("          %s; distance %.3g (square root of the sum of log2(size / wanted) squared)\n",
-           kinship(l), l->near.distance);
-    printf("          %s\n", text_config(str_text(&json), &text));
-    printf("expected  %s, %s (measured there: %s)\n",
-           text_rate(work.amount / expected_s(l), work.unit, speed), text_time(expected_s(l), time),
-           text_time(x->ms / 1e3, there));
-    str_finish(&text);
-    add_command(l, &text);
-    bool exact = l->near.distance == 0 && l->has_place && l->near.kinship == KERNEL_SAME_DEVICE;
-    printf("%s  %s\n", exact ? "again   " : "exactly ", str_text(&text));
-    str_finish(&text);
-    str_finish(&json);
-}
-
 static void print_json(const struct lookup *l)
 {
     static const char *const words[] = {"same", "driver", "vendor", "type", "other"};
@@ -244,8 +207,31 @@ static int run_lookup(const struct command *self, const struct arguments *a)
     bool found = find(&l, &e);
     if (found && arguments_flag(a, "json"))
         print_json(&l);
-    else if (found)
-        print_text(&l);
+    else if (found) {
+        const struct kernel_entry *x = l.near.entry;
+        char speed[32], time[32], there[32];
+        struct workload work = operation_work(&l.wanted);
+        struct str text = {0}, json = {0};
+        str_add_bytes(&json, x->configuration.at, json_length(x->configuration));
+        operation_add_text(&l.wanted, &text);
+        printf("wanted    %s on %s\n", str_text(&text),
+               l.has_place ? l.place.device : "any device");
+        printf("nearest   %s on %s\n", x->title,
+               x->place.device ? x->place.device : "an unknown device");
+        printf(
+            "          %s; distance %.3g (square root of the sum of log2(size / wanted) squared)\n",
+            kinship(&l), l.near.distance);
+        printf("          %s\n", text_config(str_text(&json), &text));
+        printf("expected  %s, %s (measured there: %s)\n",
+               text_rate(work.amount / expected_s(&l), work.unit, speed),
+               text_time(expected_s(&l), time), text_time(x->ms / 1e3, there));
+        str_finish(&text);
+        add_command(&l, &text);
+        bool exact = l.near.distance == 0 && l.has_place && l.near.kinship == KERNEL_SAME_DEVICE;
+        printf("%s  %s\n", exact ? "again   " : "exactly ", str_text(&text));
+        str_finish(&text);
+        str_finish(&json);
+    }
     kernel_table_finish(&l.table);
     arena_finish(&l.arena);
     return found ? EXIT_OK : fail_with(&e, EXIT_FAILED);

@@ -5,21 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_json(struct store *s, const struct session_record *list, int count)
-{
-    struct str out = {0};
-    struct json_writer w = json_begin(&out);
-    pid_t runner;
-    json_begin_list(&w, "sessions");
-    for (int i = 0; i < count; i++) {
-        json_begin_object(&w, NULL);
-        json_session(&w, &list[i], store_state(s, &list[i], &runner));
-        json_add_int(&w, "runner", runner);
-        json_end(&w);
-    }
-    json_print(&w);
-}
-
 // What is said at the end of a line: what is wrong with a session, or the user's note.
 static const char *remark(const struct session_record *r)
 {
@@ -74,20 +59,20 @@ static void print_text(struct store *s, const struct session_record *list, int c
 static void print(const struct arguments *a, struct store *s, const struct session_record *list,
                   int count)
 {
-    if (arguments_flag(a, "json"))
-        print_json(s, list, count);
-    else
+    if (arguments_flag(a, "json")) {
+        struct str out = {0};
+        struct json_writer w = json_begin(&out);
+        pid_t runner;
+        json_begin_list(&w, "sessions");
+        for (int i = 0; i < count; i++) {
+            json_begin_object(&w, NULL);
+            json_session(&w, &list[i], store_state(s, &list[i], &runner));
+            json_add_int(&w, "runner", runner);
+            json_end(&w);
+        }
+        json_print(&w);
+    } else
         print_text(s, list, count);
-}
-
-// The tasks of networks are told of by these (`show`).
-static int without_tasks(struct session_record *list, int count)
-{
-    int kept = 0;
-    for (int i = 0; i < count; i++)
-        if (!list[i].network)
-            list[kept++] = list[i];
-    return kept;
 }
 
 static int run_ls(const struct command *self, const struct arguments *a)
@@ -106,8 +91,14 @@ static int run_ls(const struct command *self, const struct arguments *a)
         return fail_with(&e, EXIT_FAILED);
     arena_init(&arena);
     bool ok = store_list_sessions(s, &arena, &list, &count, &e);
-    if (ok && !arguments_flag(a, "tasks"))
-        count = without_tasks(list, count);
+    if (ok && !arguments_flag(a, "tasks")) {
+        // The tasks of networks are told of by these (`show`).
+        int kept = 0;
+        for (int i = 0; i < count; i++)
+            if (!list[i].network)
+                list[kept++] = list[i];
+        count = kept;
+    }
     for (int i = 0; ok && i < count; i++)
         common_take_ran(s, &list[i]);
     for (int i = 0; ok && i < count && !arguments_flag(a, "json"); i++)

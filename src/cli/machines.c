@@ -86,32 +86,6 @@ static int drain_machine(const struct arguments *a, const char *machine)
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
 }
 
-static void print_json(struct store *s, const struct machines *list)
-{
-    struct str out = {0};
-    struct json_writer w = json_begin(&out);
-    json_begin_list(&w, "machines");
-    for (int i = 0; i < list->count; i++) {
-        const struct machine_record *m = &list->of[i];
-        json_begin_object(&w, NULL);
-        json_add_text(&w, "name", m->name);
-        json_add_text(&w, "place", m->place);
-        json_add_int(&w, "session", m->session);
-        json_add_text(&w, "device", m->device);
-        json_add_text(&w, "driver", m->driver);
-        json_add_text(&w, "state", store_machine_state(s, m));
-        json_add_text(&w, "message", m->why);
-        json_add_int(&w, "trials", m->trials);
-        json_add_int(&w, "lost", m->lost);
-        json_add_real(&w, "rate", m->rate);
-        json_add_real(&w, "calibration_ms", m->fixed_s > 0 ? m->fixed_s * 1e3 : NAN);
-        json_add_real(&w, "drift", m->fixed_s > 0 ? m->drift : NAN);
-        json_add_real(&w, "at", m->at);
-        json_end(&w);
-    }
-    json_print(&w);
-}
-
 static const char *drift_text(const struct machine_record *m, char out[24])
 {
     bool known = m->fixed_s > 0 && isfinite(m->drift);
@@ -141,9 +115,30 @@ static void print_text(struct store *s, struct arena *a, const struct machines *
 static void print(const struct arguments *a, struct store *s, struct arena *arena,
                   const struct machines *list)
 {
-    if (arguments_flag(a, "json"))
-        print_json(s, list);
-    else
+    if (arguments_flag(a, "json")) {
+        struct str out = {0};
+        struct json_writer w = json_begin(&out);
+        json_begin_list(&w, "machines");
+        for (int i = 0; i < list->count; i++) {
+            const struct machine_record *m = &list->of[i];
+            json_begin_object(&w, NULL);
+            json_add_text(&w, "name", m->name);
+            json_add_text(&w, "place", m->place);
+            json_add_int(&w, "session", m->session);
+            json_add_text(&w, "device", m->device);
+            json_add_text(&w, "driver", m->driver);
+            json_add_text(&w, "state", store_machine_state(s, m));
+            json_add_text(&w, "message", m->why);
+            json_add_int(&w, "trials", m->trials);
+            json_add_int(&w, "lost", m->lost);
+            json_add_real(&w, "rate", m->rate);
+            json_add_real(&w, "calibration_ms", m->fixed_s > 0 ? m->fixed_s * 1e3 : NAN);
+            json_add_real(&w, "drift", m->fixed_s > 0 ? m->drift : NAN);
+            json_add_real(&w, "at", m->at);
+            json_end(&w);
+        }
+        json_print(&w);
+    } else
         print_text(s, arena, list);
 }
 

@@ -9,29 +9,6 @@ static double ms(double seconds)
     return seconds > 0 ? seconds * 1e3 : NAN; // written as null
 }
 
-static void add_task(struct json_writer *w, const struct task_summary *t)
-{
-    json_begin_object(w, NULL);
-    json_add_text(w, "name", t->task->name);
-    json_add_text(w, "operator", t->task->kind);
-    json_add_text(w, "title", t->task->title);
-    json_add_int(w, "uses", t->task->uses);
-    json_add_real(w, "flop", t->task->flop);
-    json_add_int(w, "session", t->task->session);
-    json_add_flag(w, "known", t->task->known_s > 0);
-    json_add_int(w, "trials", t->session.trials);
-    json_add_int(w, "granted", t->granted);
-    json_begin_object(w, "best");
-    json_add_real(w, "ms", ms(t->best_s));
-    json_add_real(w, "tflops", t->best_s > 0 ? t->task->flop / t->best_s / 1e12 : NAN);
-    json_add_int(w, "ask", t->session.best_ask);
-    json_add_flag(w, "raced", t->session.best_raced);
-    json_end(w);
-    json_add_real(w, "share", t->share);
-    json_add_real(w, "weight", t->weight);
-    json_end(w);
-}
-
 void network_add_whole(struct json_writer *w, const struct whole_record *r)
 {
     json_add_int(w, "trials", r->all_trials);
@@ -46,8 +23,29 @@ void network_add_whole(struct json_writer *w, const struct whole_record *r)
 void network_add_json(struct json_writer *w, const struct network_summary *n)
 {
     json_begin_list(w, "tasks");
-    for (int i = 0; i < n->task_count; i++)
-        add_task(w, &n->task[i]);
+    for (int i = 0; i < n->task_count; i++) {
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", n->task[i].task->name);
+        json_add_text(w, "operator", n->task[i].task->kind);
+        json_add_text(w, "title", n->task[i].task->title);
+        json_add_int(w, "uses", n->task[i].task->uses);
+        json_add_real(w, "flop", n->task[i].task->flop);
+        json_add_int(w, "session", n->task[i].task->session);
+        json_add_flag(w, "known", n->task[i].task->known_s > 0);
+        json_add_int(w, "trials", n->task[i].session.trials);
+        json_add_int(w, "granted", n->task[i].granted);
+        json_begin_object(w, "best");
+        json_add_real(w, "ms", ms(n->task[i].best_s));
+        json_add_real(w, "tflops",
+                      n->task[i].best_s > 0 ? n->task[i].task->flop / n->task[i].best_s / 1e12
+                                            : NAN);
+        json_add_int(w, "ask", n->task[i].session.best_ask);
+        json_add_flag(w, "raced", n->task[i].session.best_raced);
+        json_end(w);
+        json_add_real(w, "share", n->task[i].share);
+        json_add_real(w, "weight", n->task[i].weight);
+        json_end(w);
+    }
     json_end(w);
     json_begin_list(w, "latency");
     for (int i = 0; i < n->whole_count; i++) {

@@ -113,38 +113,31 @@ static bool check_word(const char *what, const char *word, struct err *e)
     return (word[0] && word[0] != '-') || err_usage(e, "--on: '%s' is no %s", word, what);
 }
 
-// env finds ssh where the user's shell does.
-static bool reach_by_ssh(struct on *on, const char *name, struct dial_place *out, struct err *e)
-{
-    struct line l = {.count = 0};
-    struct entry h = {.address = name, .program = "tilewalk"};
-    const char *const begin[] = {"/usr/bin/env", "ssh", "-T", "-o", "BatchMode=yes"};
-    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
-        add(&l, begin[i]);
-    if (!check_word("host", name, e) || !read_hosts(on, name, &h, &l, e) ||
-        !check_word("address", h.address, e) || !check_word("program", h.program, e))
-        return false;
-    bool fits = add(&l, "--") && add(&l, h.address) && add(&l, h.program) && add(&l, "agent");
-    out->argv = take(on, &l);
-    return fits || err_set(e, "--on ssh:%s: too many words in its entry", name);
-}
-
-static bool reach_here(struct on *on, struct dial_place *out)
-{
-    struct line l = {.count = 0};
-    add(&l, keep(on, path_program()));
-    add(&l, "agent");
-    out->argv = take(on, &l);
-    return true;
-}
-
 static bool find_place(struct on *on, const char *text, struct dial_place *out, struct err *e)
 {
     out->name = text;
-    if (str_equal(text, "local:"))
-        return reach_here(on, out);
-    if (str_starts(text, "ssh:"))
-        return reach_by_ssh(on, text + strlen("ssh:"), out, e);
+    if (str_equal(text, "local:")) {
+        struct line l = {.count = 0};
+        add(&l, keep(on, path_program()));
+        add(&l, "agent");
+        out->argv = take(on, &l);
+        return true;
+    }
+    if (str_starts(text, "ssh:")) {
+        // env finds ssh where the user's shell does.
+        const char *name = text + strlen("ssh:");
+        struct line l = {.count = 0};
+        struct entry h = {.address = name, .program = "tilewalk"};
+        const char *const begin[] = {"/usr/bin/env", "ssh", "-T", "-o", "BatchMode=yes"};
+        for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+            add(&l, begin[i]);
+        if (!check_word("host", name, e) || !read_hosts(on, name, &h, &l, e) ||
+            !check_word("address", h.address, e) || !check_word("program", h.program, e))
+            return false;
+        bool fits = add(&l, "--") && add(&l, h.address) && add(&l, h.program) && add(&l, "agent");
+        out->argv = take(on, &l);
+        return fits || err_set(e, "--on ssh:%s: too many words in its entry", name);
+    }
     return err_usage(e, "--on '%s' is neither local: nor ssh:HOST", text);
 }
 

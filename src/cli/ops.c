@@ -53,39 +53,30 @@ static bool has_element(const struct script *s, enum element element)
     return false;
 }
 
-static void find_needs(struct preset *p)
-{
-    const struct script *s = catalogue_script(p);
-    struct limits without = large_gpu;
-    struct err ignored;
-    without.matrix = (struct matrix_units){.api = MATRIX_NONE};
-    struct script *plain = p->gpu ? read_preset(p->name, "discrete", &without, &ignored) : NULL;
-    p->needs_matrix = p->gpu && !plain;
-    p->needs_f16 = s && has_element(s, ELEMENT_F16);
-    p->needs_i8 = s && has_element(s, ELEMENT_I8);
-    script_destroy(plain);
-}
-
-// A preset may be read where its numbers are missing.
-static void check_bits(struct preset *p, const struct limits *l)
-{
-    bool f16 = p->needs_f16 && !l->f16, i8 = p->needs_i8 && !l->i8;
-    if (!p->here || !(f16 || i8))
-        return;
-    err_set(&p->why_here, "the device has no numbers of %s bits", f16 ? "16" : "8");
-    script_destroy(p->here);
-    p->here = NULL;
-}
-
 void catalogue_read(const char *name, const struct gpu_info *device, struct preset *out)
 {
     *out = (struct preset){.name = name};
     out->here = read_preset(name, device ? device->type : "none", device ? &device->limits : NULL,
                             &out->why_here);
     out->gpu = read_preset(name, "discrete", &large_gpu, &out->why_gpu);
-    find_needs(out);
-    if (device)
-        check_bits(out, &device->limits);
+    const struct script *s = catalogue_script(out);
+    struct limits without = large_gpu;
+    struct err ignored;
+    without.matrix = (struct matrix_units){.api = MATRIX_NONE};
+    struct script *plain = out->gpu ? read_preset(out->name, "discrete", &without, &ignored) : NULL;
+    out->needs_matrix = out->gpu && !plain;
+    out->needs_f16 = s && has_element(s, ELEMENT_F16);
+    out->needs_i8 = s && has_element(s, ELEMENT_I8);
+    script_destroy(plain);
+    if (device) {
+        // A preset may be read where its numbers are missing.
+        bool f16 = out->needs_f16 && !device->limits.f16, i8 = out->needs_i8 && !device->limits.i8;
+        if (out->here && (f16 || i8)) {
+            err_set(&out->why_here, "the device has no numbers of %s bits", f16 ? "16" : "8");
+            script_destroy(out->here);
+            out->here = NULL;
+        }
+    }
 }
 
 void catalogue_finish(struct preset *p)
@@ -113,14 +104,6 @@ int catalogue_needs(const struct preset *p, const char *out[3])
 }
 
 // --- tensors of a kind ---
-
-static void init_smallest(struct operation *o, const struct operation_kind *kind)
-{
-    operation_init(o, kind);
-    for (int i = 0; kind->sizes[i].name; i++)
-        if (o->size[i] == SIZE_REQUIRED)
-            o->size[i] = 1;
-}
 
 static bool complete_tensors(struct operation o, struct tensor out[OPERATION_MAX_TENSORS],
                              int *count)
@@ -171,7 +154,10 @@ int catalogue_tensors(const struct operation_kind *kind,
     struct possible_tensor named[OPERATION_MAX_TENSORS];
     struct tensor tensor[OPERATION_MAX_TENSORS];
     int count = 0, named_count = 0;
-    init_smallest(&plain, kind);
+    operation_init(&plain, kind);
+    for (int i = 0; kind->sizes[i].name; i++)
+        if (plain.size[i] == SIZE_REQUIRED)
+            plain.size[i] = 1;
     all = plain;
     for (int i = 0; kind->choices && kind->choices[i].name; i++)
         try_choice(&plain, i, &all, named, &named_count);
@@ -187,46 +173,6 @@ int catalogue_tensors(const struct operation_kind *kind,
 }
 
 // --- operators ---
-
-static void add_sizes(struct json_writer *w, const struct operation_kind *k)
-{
-    json_begin_list(w, "sizes");
-    for (int i = 0; k->sizes[i].name; i++) {
-        json_begin_object(w, NULL);
-        json_add_text(w, "name", k->sizes[i].name);
-        if (k->sizes[i].standard == SIZE_REQUIRED)
-            json_add_null(w, "standard");
-        else
-            json_add_int(w, "standard", k->sizes[i].standard);
-        json_add_int(w, "least", k->sizes[i].least);
-        json_end(w);
-    }
-    json_end(w);
-    json_begin_list(w, "derived");
-    for (int i = 0; k->derived && k->derived[i].name; i++)
-        json_add_text(w, NULL, k->derived[i].name);
-    json_end(w);
-}
-
-static void add_choices(struct json_writer *w, const struct operation_kind *k)
-{
-    json_begin_list(w, "choices");
-    for (int i = 0; k->choices && k->choices[i].name; i++) {
-        json_begin_object(w, NULL);
-        json_add_text(w, "name", k->choices[i].name);
-        json_add_texts(w, "values", k->choices[i].values);
-        json_end(w);
-    }
-    json_end(w);
-    json_begin_list(w, "numbers");
-    for (int i = 0; k->reals && k->reals[i].name; i++) {
-        json_begin_object(w, NULL);
-        json_add_text(w, "name", k->reals[i].name);
-        json_add_real(w, "standard", k->reals[i].standard);
-        json_end(w);
-    }
-    json_end(w);
-}
 
 static void add_buffers(struct json_writer *w, const struct operation_kind *k)
 {
@@ -252,8 +198,38 @@ static void add_operators(struct json_writer *w)
         json_begin_object(w, NULL);
         json_add_text(w, "name", k->name);
         json_add_text(w, "help", k->help);
-        add_sizes(w, k);
-        add_choices(w, k);
+        json_begin_list(w, "sizes");
+        for (int j = 0; k->sizes[j].name; j++) {
+            json_begin_object(w, NULL);
+            json_add_text(w, "name", k->sizes[j].name);
+            if (k->sizes[j].standard == SIZE_REQUIRED)
+                json_add_null(w, "standard");
+            else
+                json_add_int(w, "standard", k->sizes[j].standard);
+            json_add_int(w, "least", k->sizes[j].least);
+            json_end(w);
+        }
+        json_end(w);
+        json_begin_list(w, "derived");
+        for (int j = 0; k->derived && k->derived[j].name; j++)
+            json_add_text(w, NULL, k->derived[j].name);
+        json_end(w);
+        json_begin_list(w, "choices");
+        for (int l = 0; k->choices && k->choices[l].name; l++) {
+            json_begin_object(w, NULL);
+            json_add_text(w, "name", k->choices[l].name);
+            json_add_texts(w, "values", k->choices[l].values);
+            json_end(w);
+        }
+        json_end(w);
+        json_begin_list(w, "numbers");
+        for (int l = 0; k->reals && k->reals[l].name; l++) {
+            json_begin_object(w, NULL);
+            json_add_text(w, "name", k->reals[l].name);
+            json_add_real(w, "standard", k->reals[l].standard);
+            json_end(w);
+        }
+        json_end(w);
         add_buffers(w, k);
         json_end(w);
     }
@@ -276,37 +252,6 @@ static void add_place(struct json_writer *w, const char *name, const struct scri
     json_end(w);
 }
 
-static void add_parameters(struct json_writer *w, const struct space *space)
-{
-    json_begin_list(w, "parameters");
-    for (int i = 0; i < space->param_count; i++) {
-        char *size = param_size_text(&space->param[i]);
-        json_begin_object(w, NULL);
-        json_add_text(w, "name", space->param[i].name);
-        json_add_text(w, "kind", param_kind_name(space->param[i].kind));
-        json_add_text(w, "size", size);
-        json_end(w);
-        free(size);
-    }
-    json_end(w);
-}
-
-static void add_settings(struct json_writer *w, const struct script *s)
-{
-    int count;
-    const struct script_setting *setting = script_settings(s, &count);
-    json_begin_list(w, "settings");
-    for (int i = 0; i < count; i++) {
-        json_begin_object(w, NULL);
-        json_add_text(w, "name", setting[i].name);
-        json_add_text(w, "standard", setting[i].standard);
-        if (setting[i].values)
-            json_add_texts(w, "values", setting[i].values);
-        json_end(w);
-    }
-    json_end(w);
-}
-
 static void add_presets(struct json_writer *w, const struct ops *o)
 {
     json_begin_list(w, "presets");
@@ -319,8 +264,30 @@ static void add_presets(struct json_writer *w, const struct ops *o)
         json_add_text(w, "name", p->name);
         if (s) {
             json_add_text(w, "operator", script_operation(s)->kind->name);
-            add_settings(w, s);
-            add_parameters(w, script_space(s));
+            int count;
+            const struct script_setting *setting = script_settings(s, &count);
+            json_begin_list(w, "settings");
+            for (int k = 0; k < count; k++) {
+                json_begin_object(w, NULL);
+                json_add_text(w, "name", setting[k].name);
+                json_add_text(w, "standard", setting[k].standard);
+                if (setting[k].values)
+                    json_add_texts(w, "values", setting[k].values);
+                json_end(w);
+            }
+            json_end(w);
+            const struct space *space = script_space(s);
+            json_begin_list(w, "parameters");
+            for (int j = 0; j < space->param_count; j++) {
+                char *size = param_size_text(&space->param[j]);
+                json_begin_object(w, NULL);
+                json_add_text(w, "name", space->param[j].name);
+                json_add_text(w, "kind", param_kind_name(space->param[j].kind));
+                json_add_text(w, "size", size);
+                json_end(w);
+                free(size);
+            }
+            json_end(w);
         }
         add_place(w, "here", p->here, &p->why_here);
         add_place(w, "gpu", p->gpu, &p->why_gpu);
@@ -332,24 +299,19 @@ static void add_presets(struct json_writer *w, const struct ops *o)
 
 // --- networks ---
 
-static void add_networks(struct json_writer *w, const struct ops *o)
-{
-    json_begin_list(w, "networks");
-    for (int i = 0; i < o->network_count; i++) {
-        json_begin_object(w, NULL);
-        check_network_add(w, &o->network[i]);
-        json_end(w);
-    }
-    json_end(w);
-}
-
 void ops_print_json(const struct ops *o)
 {
     struct str out = {0};
     struct json_writer w = json_begin(&out);
     add_operators(&w);
     add_presets(&w, o);
-    add_networks(&w, o);
+    json_begin_list(&w, "networks");
+    for (int i = 0; i < o->network_count; i++) {
+        json_begin_object(&w, NULL);
+        check_network_add(&w, &o->network[i]);
+        json_end(&w);
+    }
+    json_end(&w);
     json_begin_list(&w, "lists"); // members are never removed (docs/json.md)
     json_end(&w);
     json_add_text(&w, "device", o->device);
@@ -357,45 +319,6 @@ void ops_print_json(const struct ops *o)
 }
 
 // --- operators ---
-
-static void print_sizes(const struct operation_kind *k)
-{
-    printf("\nsizes\n");
-    for (int i = 0; k->sizes[i].name; i++) {
-        const struct operation_size *s = &k->sizes[i];
-        if (s->standard == SIZE_REQUIRED)
-            printf("  %-14s from %" PRId64 "\n", s->name, s->least);
-        else
-            printf("  %-14s from %" PRId64 ", %" PRId64 " if it is not given\n", s->name, s->least,
-                   s->standard);
-    }
-    for (int i = 0; k->derived && k->derived[i].name; i++)
-        printf("  %-14s follows from the others\n", k->derived[i].name);
-}
-
-static void print_choices(const struct operation_kind *k)
-{
-    printf("\nchoices, the first one if none is given\n");
-    for (int i = 0; k->choices && k->choices[i].name; i++) {
-        printf("  %-14s", k->choices[i].name);
-        for (int v = 0; k->choices[i].values[v]; v++)
-            printf("%s %s", v ? "," : "", k->choices[i].values[v]);
-        printf("\n");
-    }
-    for (int i = 0; k->reals && k->reals[i].name; i++)
-        printf("  %-14s a number, %g if it is not given\n", k->reals[i].name, k->reals[i].standard);
-}
-
-static void print_buffers(const struct operation_kind *k)
-{
-    struct possible_tensor tensor[OPERATION_MAX_TENSORS];
-    int count = catalogue_tensors(k, tensor);
-    printf("\nbuffers, in the order of their bindings\n");
-    for (int i = 0; i < count; i++)
-        printf("  %-14s %d dimension%s%s%s%s\n", tensor[i].tensor.name, tensor[i].tensor.rank,
-               tensor[i].tensor.rank == 1 ? "" : "s", tensor[i].when[0] ? ", with " : "",
-               tensor[i].when, i == count - 1 ? ", the output" : "");
-}
 
 static bool is_of(const struct preset *p, const struct operation_kind *k)
 {
@@ -406,9 +329,34 @@ static bool is_of(const struct preset *p, const struct operation_kind *k)
 void ops_print_operator(const struct ops *o, const struct operation_kind *kind)
 {
     printf("%s: %s\n", kind->name, kind->help);
-    print_sizes(kind);
-    print_choices(kind);
-    print_buffers(kind);
+    printf("\nsizes\n");
+    for (int i = 0; kind->sizes[i].name; i++) {
+        const struct operation_size *s = &kind->sizes[i];
+        if (s->standard == SIZE_REQUIRED)
+            printf("  %-14s from %" PRId64 "\n", s->name, s->least);
+        else
+            printf("  %-14s from %" PRId64 ", %" PRId64 " if it is not given\n", s->name, s->least,
+                   s->standard);
+    }
+    for (int i = 0; kind->derived && kind->derived[i].name; i++)
+        printf("  %-14s follows from the others\n", kind->derived[i].name);
+    printf("\nchoices, the first one if none is given\n");
+    for (int i = 0; kind->choices && kind->choices[i].name; i++) {
+        printf("  %-14s", kind->choices[i].name);
+        for (int v = 0; kind->choices[i].values[v]; v++)
+            printf("%s %s", v ? "," : "", kind->choices[i].values[v]);
+        printf("\n");
+    }
+    for (int i = 0; kind->reals && kind->reals[i].name; i++)
+        printf("  %-14s a number, %g if it is not given\n", kind->reals[i].name,
+               kind->reals[i].standard);
+    struct possible_tensor tensor[OPERATION_MAX_TENSORS];
+    int count = catalogue_tensors(kind, tensor);
+    printf("\nbuffers, in the order of their bindings\n");
+    for (int i = 0; i < count; i++)
+        printf("  %-14s %d dimension%s%s%s%s\n", tensor[i].tensor.name, tensor[i].tensor.rank,
+               tensor[i].tensor.rank == 1 ? "" : "s", tensor[i].when[0] ? ", with " : "",
+               tensor[i].when, i == count - 1 ? ", the output" : "");
     const char *between = "\npresets\n  ";
     for (int i = 0; i < o->preset_count; i++)
         if (is_of(&o->preset[i], kind)) {
@@ -463,20 +411,6 @@ static bool same_everywhere(const struct preset *p)
     return same;
 }
 
-static void print_settings(const struct script *s)
-{
-    int count;
-    const struct script_setting *setting = script_settings(s, &count);
-    printf("\nwhat --set changes\n");
-    for (int i = 0; i < count; i++) {
-        printf("  %-14s %s", setting[i].name, setting[i].standard);
-        for (int v = 0; setting[i].values && setting[i].values[v]; v++)
-            if (strcmp(setting[i].values[v], setting[i].standard) != 0)
-                printf(", or %s", setting[i].values[v]);
-        printf("\n");
-    }
-}
-
 void ops_print_preset(const struct ops *o, const struct preset *p)
 {
     const struct script *s = catalogue_script(p);
@@ -490,7 +424,16 @@ void ops_print_preset(const struct ops *o, const struct preset *p)
     str_finish(&here);
     if (!s)
         return;
-    print_settings(s);
+    int count;
+    const struct script_setting *setting = script_settings(s, &count);
+    printf("\nwhat --set changes\n");
+    for (int i = 0; i < count; i++) {
+        printf("  %-14s %s", setting[i].name, setting[i].standard);
+        for (int v = 0; setting[i].values && setting[i].values[v]; v++)
+            if (strcmp(setting[i].values[v], setting[i].standard) != 0)
+                printf(", or %s", setting[i].values[v]);
+        printf("\n");
+    }
     printf("\nparameters\n");
     for (int i = 0; i < script_space(s)->param_count; i++) {
         const struct param *q = &script_space(s)->param[i];
@@ -498,17 +441,6 @@ void ops_print_preset(const struct ops *o, const struct preset *p)
         printf("  %-14s %-14s %s values\n", q->name, param_kind_name(q->kind), size);
         free(size);
     }
-}
-
-static void print_row(const struct preset *p)
-{
-    struct str name = {0};
-    str_printf(&name, "  %-14s ", p->name);
-    print_place(str_text(&name), p->here, &p->why_here);
-    if (!same_everywhere(p))
-        print_place("                 on GPUs: ", p->gpu, &p->why_gpu);
-    print_needs(p, "                 needs ");
-    str_finish(&name);
 }
 
 // --- networks ---
@@ -528,8 +460,15 @@ void ops_print_overview(const struct ops *o)
         printf("  %-14s %s\n", operation_kinds[i]->name, operation_kinds[i]->help);
     printf("\npresets, with their standard sizes %s%s\n", o->device ? "on " : "without a device",
            o->device ? o->device : "");
-    for (int i = 0; i < o->preset_count; i++)
-        print_row(&o->preset[i]);
+    for (int i = 0; i < o->preset_count; i++) {
+        struct str name = {0};
+        str_printf(&name, "  %-14s ", o->preset[i].name);
+        print_place(str_text(&name), o->preset[i].here, &o->preset[i].why_here);
+        if (!same_everywhere(&o->preset[i]))
+            print_place("                 on GPUs: ", o->preset[i].gpu, &o->preset[i].why_gpu);
+        print_needs(&o->preset[i], "                 needs ");
+        str_finish(&name);
+    }
     printf("\nnetworks\n");
     for (int i = 0; i < o->network_count; i++)
         printf("  %-14s %s\n", o->network[i].name, o->network[i].about);
@@ -562,22 +501,6 @@ static bool find_device(struct view *v, const char *wanted, const struct gpu_inf
     return true;
 }
 
-static void read_presets(struct view *v, const struct gpu_info *device)
-{
-    struct ops *o = &v->ops;
-    int ours, others;
-    char **name = script_presets(&ours), **foreign = script_foreign_presets(&others);
-    o->preset_count = ours + others;
-    v->preset_name = arena_zero(&v->arena, (size_t)o->preset_count + 1, sizeof *v->preset_name);
-    for (int i = 0; i < o->preset_count; i++)
-        v->preset_name[i] = i < ours ? name[i] : foreign[i - ours];
-    free(name);
-    free(foreign);
-    o->preset = arena_zero(&v->arena, (size_t)o->preset_count + 1, sizeof *o->preset);
-    for (int i = 0; i < o->preset_count; i++)
-        catalogue_read(v->preset_name[i], device, &o->preset[i]);
-}
-
 static bool read_networks(struct view *v, struct err *e)
 {
     struct ops *o = &v->ops;
@@ -592,21 +515,6 @@ static bool read_networks(struct view *v, struct err *e)
             return false;
     }
     return true;
-}
-
-static void view_finish(struct view *v)
-{
-    for (int i = 0; i < v->ops.preset_count; i++) {
-        catalogue_finish(&v->ops.preset[i]);
-        free(v->preset_name[i]);
-    }
-    for (int i = 0; i < v->ops.network_count; i++) {
-        network_finish(&v->ops.network[i]);
-        free(v->network_name[i]);
-    }
-    free(v->network_name);
-    free(v->devices);
-    arena_finish(&v->arena);
 }
 
 // Everything that has a name, to suggest from.
@@ -642,32 +550,28 @@ static bool print_own_network(const char *path, struct err *e)
     return ok;
 }
 
-static bool print_one(const struct ops *o, const char *name, struct err *e)
-{
-    const struct operation_kind *kind = operation_kind_find(name);
-    if (kind) {
-        ops_print_operator(o, kind);
-        return true;
-    }
-    for (int i = 0; i < o->preset_count; i++)
-        if (str_equal(o->preset[i].name, name)) {
-            ops_print_preset(o, &o->preset[i]);
-            return true;
-        }
-    for (int i = 0; i < o->network_count; i++)
-        if (str_equal(o->network[i].name, name)) {
-            ops_print_network(&o->network[i], name);
-            return true;
-        }
-    return network_is(name) ? print_own_network(name, e) : unknown(o, name, e);
-}
-
 static bool print(const struct ops *o, const struct arguments *a, struct err *e)
 {
     if (arguments_flag(a, "json")) {
         ops_print_json(o);
     } else if (a->operand_count) {
-        return print_one(o, a->operand[0], e);
+        const char *name = a->operand[0];
+        const struct operation_kind *kind = operation_kind_find(name);
+        if (kind) {
+            ops_print_operator(o, kind);
+            return true;
+        }
+        for (int i = 0; i < o->preset_count; i++)
+            if (str_equal(o->preset[i].name, name)) {
+                ops_print_preset(o, &o->preset[i]);
+                return true;
+            }
+        for (int i = 0; i < o->network_count; i++)
+            if (str_equal(o->network[i].name, name)) {
+                ops_print_network(&o->network[i], name);
+                return true;
+            }
+        return network_is(name) ? print_own_network(name, e) : unknown(o, name, e);
     } else {
         ops_print_overview(o);
     }
@@ -686,10 +590,32 @@ static int run_ops(const struct command *self, const struct arguments *a)
     confine_enter(&s);
     arena_init(&v.arena);
     bool ok = find_device(&v, arguments_text(a, "device"), &device, &e);
-    if (ok)
-        read_presets(&v, device);
+    if (ok) {
+        struct ops *o = &v.ops;
+        int ours, others;
+        char **name = script_presets(&ours), **foreign = script_foreign_presets(&others);
+        o->preset_count = ours + others;
+        v.preset_name = arena_zero(&v.arena, (size_t)o->preset_count + 1, sizeof *v.preset_name);
+        for (int i = 0; i < o->preset_count; i++)
+            v.preset_name[i] = i < ours ? name[i] : foreign[i - ours];
+        free(name);
+        free(foreign);
+        o->preset = arena_zero(&v.arena, (size_t)o->preset_count + 1, sizeof *o->preset);
+        for (int i = 0; i < o->preset_count; i++)
+            catalogue_read(v.preset_name[i], device, &o->preset[i]);
+    }
     ok = ok && read_networks(&v, &e) && print(&v.ops, a, &e);
-    view_finish(&v);
+    for (int i = 0; i < v.ops.preset_count; i++) {
+        catalogue_finish(&v.ops.preset[i]);
+        free(v.preset_name[i]);
+    }
+    for (int i = 0; i < v.ops.network_count; i++) {
+        network_finish(&v.ops.network[i]);
+        free(v.network_name[i]);
+    }
+    free(v.network_name);
+    free(v.devices);
+    arena_finish(&v.arena);
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
 }
 

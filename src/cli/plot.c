@@ -79,17 +79,6 @@ static bool choose_charset(const struct arguments *a, enum charset *out, struct 
     return err_usage(e, "--charset wants auto, braille, block or ascii, not '%s'", given);
 }
 
-// With the levels in the picture's unit.
-static void draw_session(struct plot *plot, const struct picture *p, int i)
-{
-    const struct session_curve *c = &p->curves->curve[i];
-    struct plot_point *point = mem_zero((size_t)c->steps.count + 1, sizeof *point);
-    for (int k = 0; k < c->steps.count; k++)
-        point[k] = (struct plot_point){c->steps.point[k].x, c->steps.point[k].y / p->scale.unit};
-    plot_steps(plot, i, letter_of(i), point, c->steps.count, c->end);
-    free(point);
-}
-
 static void print_plot(const struct picture *p, enum charset charset)
 {
     enum { ROWS = 20, COLS = 80, LEAST_COLS = 40 };
@@ -106,8 +95,16 @@ static void print_plot(const struct picture *p, enum charset charset)
     str_printf(&out, "%s\n", p->scale.unit_name);
     plot_init(&plot, charset, ROWS, cols - 1);
     plot_axes(&plot, &x, &y);
-    for (int i = 0; i < p->curves->count; i++)
-        draw_session(&plot, p, i);
+    for (int i = 0; i < p->curves->count; i++) {
+        // With the levels in the picture's unit.
+        const struct session_curve *c = &p->curves->curve[i];
+        struct plot_point *point = mem_zero((size_t)c->steps.count + 1, sizeof *point);
+        for (int k = 0; k < c->steps.count; k++)
+            point[k] =
+                (struct plot_point){c->steps.point[k].x, c->steps.point[k].y / p->scale.unit};
+        plot_steps(&plot, i, letter_of(i), point, c->steps.count, c->end);
+        free(point);
+    }
     plot_letters(&plot);
     plot_add_text(&plot, &out);
     plot_finish(&plot);

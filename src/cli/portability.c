@@ -10,11 +10,6 @@
 
 #define CELL_WIDTH 24
 
-static double flop_of(const struct portability *p)
-{
-    return p->row[0].session.flop;
-}
-
 static char letter(int column)
 {
     return (char)('A' + column % 26);
@@ -31,17 +26,6 @@ static const char *text_cell(const struct portability *p, const struct portabili
         snprintf(share, sizeof share, "%5.0f %%", 100 * c->share);
     snprintf(out, 64, "%s%s", speed_text(&p->row[0].session, c->seconds, speed), share);
     return out;
-}
-
-static void add_reasons(const struct portability *p, const char *line, struct str *out)
-{
-    for (int i = 0; i < p->rows; i++)
-        for (int k = 0; k < p->columns; k++) {
-            const struct portability_cell *c = &p->row[i].cell[k];
-            if (c->outcome != OUTCOME_OK)
-                str_printf(out, "%s#%" PRId64 " on %c: %s: %s\n", line, p->row[i].session.id,
-                           letter(k), outcome_name(c->outcome), c->reason);
-        }
 }
 
 void portability_add_text(const struct portability *p, struct str *out)
@@ -65,7 +49,13 @@ void portability_add_text(const struct portability *p, struct str *out)
     str_add(out, "\n");
     for (int k = 0; k < p->columns; k++)
         str_printf(out, "%c  %s\n", letter(k), p->column[k]->device);
-    add_reasons(p, "", out);
+    for (int i = 0; i < p->rows; i++)
+        for (int k = 0; k < p->columns; k++) {
+            const struct portability_cell *c = &p->row[i].cell[k];
+            if (c->outcome != OUTCOME_OK)
+                str_printf(out, "%s#%" PRId64 " on %c: %s: %s\n", "", p->row[i].session.id,
+                           letter(k), outcome_name(c->outcome), c->reason);
+        }
 }
 
 void portability_add_markdown(const struct portability *p, struct str *out)
@@ -96,7 +86,7 @@ void portability_add_markdown(const struct portability *p, struct str *out)
 
 static double tflops(const struct portability *p, const struct portability_cell *c)
 {
-    return c->outcome == OUTCOME_OK ? flop_of(p) / c->seconds / 1e12 : NAN;
+    return c->outcome == OUTCOME_OK ? p->row[0].session.flop / c->seconds / 1e12 : NAN;
 }
 
 static void add_number(struct str *out, double value)
@@ -124,21 +114,6 @@ void portability_add_csv(const struct portability *p, struct str *out)
         }
 }
 
-static void add_cell_json(const struct portability *p, const struct portability_row *row, int k,
-                          struct json_writer *w)
-{
-    const struct portability_cell *c = &row->cell[k];
-    json_begin_object(w, NULL);
-    json_add_text(w, "device", p->column[k]->device);
-    json_add_flag(w, "own", row->column == k);
-    json_add_text(w, "outcome", outcome_name(c->outcome));
-    json_add_real(w, "tflops", tflops(p, c));
-    json_add_real(w, "ms", c->outcome == OUTCOME_OK ? c->seconds * 1e3 : NAN);
-    json_add_real(w, "share", c->share);
-    json_add_text(w, "reason", c->reason);
-    json_end(w);
-}
-
 void portability_add_json(const struct portability *p, struct str *out)
 {
     const struct session_record *first = &p->row[0].session;
@@ -153,8 +128,18 @@ void portability_add_json(const struct portability *p, struct str *out)
         json_add_text(&w, "device", row->session.device);
         json_add_raw(&w, "config", row->best.config);
         json_begin_list(&w, "on");
-        for (int k = 0; k < p->columns; k++)
-            add_cell_json(p, row, k, &w);
+        for (int k = 0; k < p->columns; k++) {
+            const struct portability_cell *c = &row->cell[k];
+            json_begin_object(&w, NULL);
+            json_add_text(&w, "device", p->column[k]->device);
+            json_add_flag(&w, "own", row->column == k);
+            json_add_text(&w, "outcome", outcome_name(c->outcome));
+            json_add_real(&w, "tflops", tflops(p, c));
+            json_add_real(&w, "ms", c->outcome == OUTCOME_OK ? c->seconds * 1e3 : NAN);
+            json_add_real(&w, "share", c->share);
+            json_add_text(&w, "reason", c->reason);
+            json_end(&w);
+        }
         json_end(&w);
         json_end(&w);
     }
@@ -257,13 +242,6 @@ static bool translate(const struct portability_row *row, const struct space *spa
     return verdict.legal;
 }
 
-static void take(const struct reverified *k, struct portability_cell *cell)
-{
-    cell->outcome = k->outcome;
-    cell->seconds = k->outcome == OUTCOME_OK ? k->again_s : 0;
-    snprintf(cell->reason, sizeof cell->reason, "%s", k->reason);
-}
-
 static void find_shares(struct portability *p, int column)
 {
     double best = INFINITY;
@@ -295,8 +273,12 @@ static bool measure_column(struct store *store, struct portability *p, int colum
                       &p->row[i].cell[column]))
             row[count++] = i;
     bool ok = reverify_measure(device, script, &(struct reverify_options){0}, k, count, e);
-    for (int i = 0; ok && i < count; i++)
-        take(&k[i], &p->row[row[i]].cell[column]);
+    for (int i = 0; ok && i < count; i++) {
+        p->row[row[i]].cell[column].outcome = k[i].outcome;
+        p->row[row[i]].cell[column].seconds = k[i].outcome == OUTCOME_OK ? k[i].again_s : 0;
+        snprintf(p->row[row[i]].cell[column].reason, sizeof p->row[row[i]].cell[column].reason,
+                 "%s", k[i].reason);
+    }
     find_shares(p, column);
     free(row);
     free(k);

@@ -273,33 +273,6 @@ static void print_rule(const struct book *b, const struct portfolio *f, int at, 
     str_finish(&text);
 }
 
-static void print_lines(const struct book *b, const struct portfolio *f)
-{
-    int count = (f->nodes + 1) / 2, worst = worst_of(b, f);
-    printf(
-        "%d configuration%s: %.4g ms in all, %.1f %% more than the best of each; worst: #%" PRId64
-        " %s, %.1f %%\n",
-        count, count == 1 ? "" : "s", all_of(b, f) * 1e3, 100 * (all_of(b, f) / b->best_s - 1),
-        b->shape[worst].session.id, b->shape[worst].session.title,
-        100 * (ratio_of(b, f, worst) - 1));
-    print_rule(b, f, 0, 1);
-}
-
-static void print_shapes(const struct book *b, const struct portfolio *f)
-{
-    printf("\n%6s  %10s  %10s  %7s  %s\n", "", "ms", "best", "more", "");
-    for (int i = 0; i < b->problem.shapes; i++) {
-        const struct shape *s = &b->shape[i];
-        printf("%-6" PRId64 "  %10.4g  %10.4g  %5.1f %%  %s", s->session.id, time_of(b, f, i) * 1e3,
-               portfolio_best(&b->problem, i) * 1e3, 100 * (ratio_of(b, f, i) - 1),
-               s->session.title);
-        if (s->baseline)
-            printf("  %.2f times as fast as '%s'", speed_ratio(s->baseline, time_of(b, f, i)),
-                   s->baseline->name);
-        printf("\n");
-    }
-}
-
 static bool report(const struct book *b, const struct arguments *a, struct err *e)
 {
     bool is_json = arguments_flag(a, "json"), any = false;
@@ -316,11 +289,29 @@ static bool report(const struct book *b, const struct arguments *a, struct err *
         any = true;
         if (is_json)
             add_json(&w, b, &found);
-        else
-            print_lines(b, &found);
+        else {
+            int count = (found.nodes + 1) / 2, worst = worst_of(b, &found);
+            printf("%d configuration%s: %.4g ms in all, %.1f %% more than the best of each; worst: "
+                   "#%" PRId64 " %s, %.1f %%\n",
+                   count, count == 1 ? "" : "s", all_of(b, &found) * 1e3,
+                   100 * (all_of(b, &found) / b->best_s - 1), b->shape[worst].session.id,
+                   b->shape[worst].session.title, 100 * (ratio_of(b, &found, worst) - 1));
+            print_rule(b, &found, 0, 1);
+        }
     }
-    if (any && !is_json)
-        print_shapes(b, &last);
+    if (any && !is_json) {
+        printf("\n%6s  %10s  %10s  %7s  %s\n", "", "ms", "best", "more", "");
+        for (int i = 0; i < b->problem.shapes; i++) {
+            const struct shape *s = &b->shape[i];
+            printf("%-6" PRId64 "  %10.4g  %10.4g  %5.1f %%  %s", s->session.id,
+                   time_of(b, &last, i) * 1e3, portfolio_best(&b->problem, i) * 1e3,
+                   100 * (ratio_of(b, &last, i) - 1), s->session.title);
+            if (s->baseline)
+                printf("  %.2f times as fast as '%s'",
+                       speed_ratio(s->baseline, time_of(b, &last, i)), s->baseline->name);
+            printf("\n");
+        }
+    }
     if (any && is_json)
         json_print(&w);
     str_finish(&out);

@@ -52,17 +52,6 @@ static void on_signal(int number)
         engine_interrupt(signalled_engine);
 }
 
-// What is found until then is still written down.
-static void catch_signals(void)
-{
-    static const int caught[] = {SIGHUP, SIGINT, SIGTERM};
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
-        sigaction(caught[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
-}
-
 static double elapsed_s(const struct prove *p)
 {
     return (double)(os_now_ns() - p->begin_ns) * 1e-9;
@@ -110,23 +99,6 @@ static void add_without(const char *text, const char *what, const char *instead,
     str_add(out, text);
 }
 
-// Messages of compilers and drivers may name files: where the user keeps them is nobody's business.
-static char *without_paths(const struct prove *p, const char *text)
-{
-    char *here = realpath(".", NULL), *shipped = path_shipped("presets");
-    const char *const private[] = {p->folder, shipped, here, getenv("HOME"), getenv("TMPDIR")};
-    char *now = mem_strdup(text);
-    for (size_t i = 0; i < sizeof private / sizeof *private; i++) {
-        struct str next = {0};
-        add_without(now, private[i], "...", &next);
-        free(now);
-        now = str_take(&next);
-    }
-    free(shipped);
-    free(here);
-    return now;
-}
-
 // "llvmpipe (LLVM 15.0.6, 256 bits)" -> "tilewalk-report-llvmpipe-llvm-15-0-6-256-bits"
 static char *report_name(const struct prove *p)
 {
@@ -143,7 +115,19 @@ static char *report_name(const struct prove *p)
 void prove_add_file(struct prove *p, const char *name, const char *text)
 {
     char *folder = report_name(p), *inside = mem_printf("%s/%s", folder, name);
-    char *shown = without_paths(p, text);
+    // Messages of compilers and drivers may name files: where the user keeps them is nobody's
+    // business.
+    char *here = realpath(".", NULL), *shipped = path_shipped("presets");
+    const char *const private[] = {p->folder, shipped, here, getenv("HOME"), getenv("TMPDIR")};
+    char *shown = mem_strdup(text);
+    for (size_t i = 0; i < sizeof private / sizeof *private; i++) {
+        struct str next = {0};
+        add_without(shown, private[i], "...", &next);
+        free(shown);
+        shown = str_take(&next);
+    }
+    free(shipped);
+    free(here);
     pack_add(&p->tar, inside, shown, strlen(shown));
     free(shown);
     free(inside);
@@ -167,19 +151,6 @@ struct report {
     bool has_begun;  // the first part is, however short the time
 };
 
-static void add_parts(const struct report *r, struct str *out)
-{
-    str_add(out, "| part | | seconds | what is not there |\n|---|---|---:|---|\n");
-    for (int i = 0; i < PARTS; i++) {
-        const struct outcome_of_part *o = &r->part[i];
-        if (!o->state)
-            continue;
-        str_printf(out, "| %s | %s | %.1f | ", parts[i].name, o->state, o->seconds);
-        str_add_markdown(out, *o->error ? o->error : o->left_out);
-        str_add(out, " |\n");
-    }
-}
-
 static void add_date(struct str *out)
 {
     char date[16];
@@ -189,9 +160,12 @@ static void add_date(struct str *out)
     str_add(out, date);
 }
 
-// The report's row in a table of many, which tests/lint/records.sh makes.
-static void add_record(const struct prove *p, struct str *out)
+static void add_page(const struct report *r, struct str *out)
 {
+    const struct prove *p = r->prove;
+    struct utsname system = {0};
+    uname(&system);
+    // The report's row in a table of many, which tests/lint/records.sh makes.
     str_add(out, "<!-- record: | ");
     str_add_markdown(out, p->device.name);
     str_add(out, " | ");
@@ -206,14 +180,6 @@ static void add_record(const struct prove *p, struct str *out)
     for (int i = 0; i < PROVE_PROBLEMS; i++)
         str_printf(out, " %s |", p->speed[i][0] ? p->speed[i] : "-");
     str_add(out, " -->\n");
-}
-
-static void add_page(const struct report *r, struct str *out)
-{
-    const struct prove *p = r->prove;
-    struct utsname system = {0};
-    uname(&system);
-    add_record(p, out);
     str_printf(out, "# tilewalk on %s\n\n| | |\n|---|---|\n| driver | ", p->device.name);
     str_add_markdown(out, p->device.driver);
     str_printf(out, " |\n| system | %s %s, %s, %d cores |\n", system.sysname, system.release,
@@ -221,7 +187,15 @@ static void add_page(const struct report *r, struct str *out)
     str_add(out, "| tilewalk | " TILEWALK_VERSION ", ");
     add_date(out);
     str_printf(out, ", %g minutes asked, seed %" PRIu64 " |\n\n", p->seconds / 60, p->seed);
-    add_parts(r, out);
+    str_add(out, "| part | | seconds | what is not there |\n|---|---|---:|---|\n");
+    for (int i = 0; i < PARTS; i++) {
+        const struct outcome_of_part *o = &r->part[i];
+        if (!o->state)
+            continue;
+        str_printf(out, "| %s | %s | %.1f | ", parts[i].name, o->state, o->seconds);
+        str_add_markdown(out, *o->error ? o->error : o->left_out);
+        str_add(out, " |\n");
+    }
     for (int i = 0; i < PARTS; i++)
         if (r->part[i].page && *r->part[i].page)
             str_printf(out, "\n## %s\n\n%s", parts[i].title, r->part[i].page);
@@ -372,23 +346,6 @@ static bool make_folder(struct prove *p, struct err *e)
     return mkdtemp(p->folder) || err_set(e, "%s: %s", p->folder, strerror(errno));
 }
 
-static bool check_only(const char *only, struct err *e)
-{
-    char *rest, *copy = mem_strdup(only ? only : "");
-    bool ok = true;
-    for (char *one = strtok_r(copy, ",", &rest); ok && one; one = strtok_r(NULL, ",", &rest)) {
-        bool found = false;
-        for (int i = 0; i < PARTS; i++)
-            found |= str_equal(one, parts[i].name);
-        ok = found || err_usage(e,
-                                "--only: there is no part '%s' (limits, correctness, timing, "
-                                "roof, statistics, tuning, spaces)",
-                                one);
-    }
-    free(copy);
-    return ok;
-}
-
 // Better known to fail now than at the end.
 static bool check_out(const char *file, struct err *e)
 {
@@ -403,7 +360,20 @@ static bool check_out(const char *file, struct err *e)
 static bool begin(struct prove *p, const struct arguments *a, struct err *e)
 {
     struct sandbox s;
-    if (!check_only(arguments_text(a, "only"), e) || !check_out(arguments_text(a, "out"), e) ||
+    const char *only = arguments_text(a, "only");
+    char *rest, *copy = mem_strdup(only ? only : "");
+    bool ok = true;
+    for (char *one = strtok_r(copy, ",", &rest); ok && one; one = strtok_r(NULL, ",", &rest)) {
+        bool found = false;
+        for (int i = 0; i < PARTS; i++)
+            found |= str_equal(one, parts[i].name);
+        ok = found || err_usage(e,
+                                "--only: there is no part '%s' (limits, correctness, timing, "
+                                "roof, statistics, tuning, spaces)",
+                                one);
+    }
+    free(copy);
+    if (!ok || !check_out(arguments_text(a, "out"), e) ||
         !find_device(p, arguments_text(a, "device"), e) || !make_folder(p, e))
         return false;
     char *path = path_join(p->folder, "prove.db");
@@ -414,21 +384,6 @@ static bool begin(struct prove *p, const struct arguments *a, struct err *e)
     p->store = store_open(path, STORE_WRITE, e);
     free(path);
     return p->store != NULL;
-}
-
-static void finish(struct prove *p, struct report *r)
-{
-    store_close(p->store);
-    if (p->folder)
-        nftw(p->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-    free(p->folder);
-    for (int i = 0; i < PARTS; i++) {
-        free(r->part[i].left_out);
-        free(r->part[i].error);
-        free(r->part[i].page);
-    }
-    str_finish(&r->text);
-    str_finish(&p->tar);
 }
 
 static int run_prove(const struct command *self, const struct arguments *a)
@@ -445,14 +400,30 @@ static int run_prove(const struct command *self, const struct arguments *a)
     (void)self;
     bool begun = begin(&p, a, &e);
     if (begun) {
-        catch_signals();
+        // What is found until then is still written down.
+        static const int caught[] = {SIGHUP, SIGINT, SIGTERM};
+        struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+        sigemptyset(&action.sa_mask);
+        for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+            sigaction(caught[i], &action, NULL);
+        signal(SIGPIPE, SIG_IGN);
         run_parts(&r, arguments_text(a, "only"));
     }
     int code = begun && write_report(&r, arguments_text(a, "out"), &e) ? conclude(&r)
                                                                        : fail_with(&e, EXIT_FAILED);
     if (begun && r.json)
         printf("%s", str_text(&r.text));
-    finish(&p, &r);
+    store_close(p.store);
+    if (p.folder)
+        nftw(p.folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    free(p.folder);
+    for (int i = 0; i < PARTS; i++) {
+        free(r.part[i].left_out);
+        free(r.part[i].error);
+        free(r.part[i].page);
+    }
+    str_finish(&r.text);
+    str_finish(&p.tar);
     return code;
 }
 

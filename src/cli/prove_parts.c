@@ -162,14 +162,6 @@ static bool run_among_others(struct timing *t, struct err *e)
     return keep(t, name, &result, e);
 }
 
-static bool measure(struct timing *t, struct err *e)
-{
-    t->script = prove_load(t->prove, &timed, e);
-    return t->script && open_pool(t, 1, e) && choose(t, e) && run_hot(t, "hot", e) &&
-           run_after_idle(t, e) && open_pool(t, 1, e) && run_hot(t, "in another process", e) &&
-           run_among_others(t, e);
-}
-
 static void add_rows(struct timing *t)
 {
     struct prove *p = t->prove;
@@ -195,7 +187,10 @@ static void add_rows(struct timing *t)
 bool prove_timing(struct prove *p, struct err *e)
 {
     struct timing t = {.prove = p};
-    bool ok = measure(&t, e);
+    t.script = prove_load(t.prove, &timed, e);
+    bool ok = t.script && open_pool(&t, 1, e) && choose(&t, e) && run_hot(&t, "hot", e) &&
+              run_after_idle(&t, e) && open_pool(&t, 1, e) &&
+              run_hot(&t, "in another process", e) && run_among_others(&t, e);
     add_rows(&t);
     source_destroy(t.pool);
     script_destroy(t.script);
@@ -556,26 +551,6 @@ static bool is_untried(const struct tally *t)
     return t->right + t->wrong + t->failed == 0;
 }
 
-// "12 of 110 cells (bmm 3, gemm 9)": presets follow each other.
-static void name_untried(struct correctness *c)
-{
-    struct str names = {0};
-    int all = 0;
-    for (int i = 0, of = 0; i < c->cells.count; i++) {
-        const char *preset = c->cells.cell[i].preset;
-        bool is_last = i + 1 == c->cells.count || !str_equal(c->cells.cell[i + 1].preset, preset);
-        of += is_untried(&c->tally[i]);
-        if (is_last && of)
-            str_printf(&names, "%s%s %d", all ? ", " : "", preset, of);
-        all += is_last ? of : 0;
-        of = is_last ? 0 : of;
-    }
-    if (all)
-        str_printf(&c->prove->left_out, "%d of %d cells (%s)", all, c->cells.count,
-                   str_text(&names));
-    str_finish(&names);
-}
-
 static void add_cells(struct correctness *c)
 {
     struct prove *p = c->prove;
@@ -600,7 +575,22 @@ static void add_cells(struct correctness *c)
         str_finish(&name);
     }
     json_end(&p->json);
-    name_untried(c);
+    // "12 of 110 cells (bmm 3, gemm 9)": presets follow each other.
+    struct str names = {0};
+    int all = 0;
+    for (int i = 0, of = 0; i < c->cells.count; i++) {
+        const char *preset = c->cells.cell[i].preset;
+        bool is_last = i + 1 == c->cells.count || !str_equal(c->cells.cell[i + 1].preset, preset);
+        of += is_untried(&c->tally[i]);
+        if (is_last && of)
+            str_printf(&names, "%s%s %d", all ? ", " : "", preset, of);
+        all += is_last ? of : 0;
+        of = is_last ? 0 : of;
+    }
+    if (all)
+        str_printf(&c->prove->left_out, "%d of %d cells (%s)", all, c->cells.count,
+                   str_text(&names));
+    str_finish(&names);
 }
 
 bool prove_correctness(struct prove *p, struct err *e)

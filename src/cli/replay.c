@@ -88,30 +88,7 @@ static bool replay_network_check(const struct simulate_plan *p, struct err *e)
     return true;
 }
 
-static void replay_network_finish(struct replayed_network *n)
-{
-    for (int i = 0; i < n->schedulers; i++)
-        free(n->scheduler[i]);
-    free(n->scheduler);
-    free(n->uses);
-    *n = (struct replayed_network){0};
-}
-
 // --- results ---
-
-// One strategy's simulations, by task.
-static struct simulated_network network_of(const struct replayed_network *n,
-                                           const struct simulate_plan *p, int strategy,
-                                           struct simulation *task)
-{
-    for (int i = 0; i < p->recordings; i++)
-        task[i] = p->list[i * p->strategies + strategy];
-    return (struct simulated_network){.task = task,
-                                      .tasks = p->recordings,
-                                      .uses = n->uses,
-                                      .trials = n->trials,
-                                      .round = n->round};
-}
 
 struct row {
     const struct simulated_network *network;
@@ -155,39 +132,6 @@ static int64_t mark_of(const struct simulated_network *n, int column)
     return mark < 0 ? 0 : mark;
 }
 
-static void replay_network_print_head(const struct simulated_network *n, int widths[2])
-{
-    char optimum[32];
-    printf("network of %d recordings, least latency %s; least latency / latency after so many "
-           "trials, mean of %d repeats\n",
-           n->tasks, text_time(simulated_network_optimum(n), optimum), n->task[0].repeats);
-    printf("%-*s  %-*s", widths[0], "strategy", widths[1], "scheduler");
-    for (int i = 0; i < COLUMNS; i++)
-        printf(" %6" PRId64, (mark_of(n, i) + 1) * n->round);
-    printf("\n");
-}
-
-static void print_text(const struct row *r, const int widths[2])
-{
-    char text[STRATEGY_TEXT];
-    printf("%-*s  %-*s", widths[0], strategy_text(r->strategy, false, text), widths[1],
-           r->scheduler);
-    for (int i = 0; i < COLUMNS; i++)
-        printf(" %6.3f", r->fraction[mark_of(r->network, i)]);
-    printf("\n");
-}
-
-static void find_widths(const struct replayed_network *n, const struct simulate_plan *p,
-                        int widths[2])
-{
-    char text[STRATEGY_TEXT];
-    widths[0] = (int)strlen("strategy"), widths[1] = (int)strlen("scheduler");
-    for (int i = 0; i < p->strategies; i++)
-        widths[0] = int_max(widths[0], (int)strlen(strategy_text(p->strategy[i], false, text)));
-    for (int i = 0; i < n->schedulers; i++)
-        widths[1] = int_max(widths[1], (int)strlen(n->scheduler[i]));
-}
-
 static bool print_strategy(const struct replayed_network *n, const struct simulated_network *of,
                            const char *strategy, const int *widths, struct err *e)
 {
@@ -199,9 +143,14 @@ static bool print_strategy(const struct replayed_network *n, const struct simula
         const char *scheduler = i < n->schedulers ? n->scheduler[i] : SIMULATED_ORACLE;
         struct row r = {of, strategy, scheduler, fraction, deviation};
         ok = simulated_network_play(of, scheduler, fraction, deviation, e);
-        if (ok && widths)
-            print_text(&r, widths);
-        else if (ok)
+        if (ok && widths) {
+            char text[STRATEGY_TEXT];
+            printf("%-*s  %-*s", widths[0], strategy_text(r.strategy, false, text), widths[1],
+                   r.scheduler);
+            for (int j = 0; j < COLUMNS; j++)
+                printf(" %6.3f", r.fraction[mark_of(r.network, j)]);
+            printf("\n");
+        } else if (ok)
             replay_network_print_json(&r);
     }
     free(fraction);
@@ -216,11 +165,32 @@ static bool replay_network_print(const struct replayed_network *n, const struct 
     struct simulation *task = mem_zero((size_t)p->recordings, sizeof *task);
     int widths[2];
     bool ok = true;
-    find_widths(n, p, widths);
+    char text[STRATEGY_TEXT];
+    widths[0] = (int)strlen("strategy"), widths[1] = (int)strlen("scheduler");
+    for (int i = 0; i < p->strategies; i++)
+        widths[0] = int_max(widths[0], (int)strlen(strategy_text(p->strategy[i], false, text)));
+    for (int i = 0; i < n->schedulers; i++)
+        widths[1] = int_max(widths[1], (int)strlen(n->scheduler[i]));
     for (int i = 0; i < p->strategies && ok; i++) {
-        struct simulated_network of = network_of(n, p, i, task);
-        if (i == 0 && !json)
-            replay_network_print_head(&of, widths);
+        // One strategy's simulations, by task.
+        for (int j = 0; j < p->recordings; j++)
+            task[j] = p->list[j * p->strategies + i];
+        struct simulated_network of = (struct simulated_network){.task = task,
+                                                                 .tasks = p->recordings,
+                                                                 .uses = n->uses,
+                                                                 .trials = n->trials,
+                                                                 .round = n->round};
+        if (i == 0 && !json) {
+            char optimum[32];
+            printf(
+                "network of %d recordings, least latency %s; least latency / latency after so many "
+                "trials, mean of %d repeats\n",
+                of.tasks, text_time(simulated_network_optimum(&of), optimum), of.task[0].repeats);
+            printf("%-*s  %-*s", widths[0], "strategy", widths[1], "scheduler");
+            for (int k = 0; k < COLUMNS; k++)
+                printf(" %6" PRId64, (mark_of(&of, k) + 1) * of.round);
+            printf("\n");
+        }
         ok = print_strategy(n, &of, p->strategy[i], json ? NULL : widths, e);
     }
     free(task);
@@ -254,47 +224,38 @@ static void add_numbers(struct json_writer *w, const char *name, const double *v
     json_end(w);
 }
 
-static void add_by_time(struct json_writer *w, const struct simulated_curve *c)
-{
-    json_begin_object(w, "by_time");
-    add_numbers(w, "seconds", c->at_s, SIMULATED_TIMES);
-    add_numbers(w, "best_fraction", c->by_time, SIMULATED_TIMES);
-    add_numbers(w, "std", c->by_time_deviation, SIMULATED_TIMES);
-    json_end(w);
-}
-
-static void add_search(struct json_writer *w, const struct simulation *s)
-{
-    const struct recording *r = s->recording;
-    char *canonical = strategy_canonical(s->strategy, NULL);
-    json_add_text(w, "recording", r->name);
-    json_add_text(w, "file", r->path);
-    json_add_text(w, "strategy", s->strategy);
-    json_add_text(w, "spec", canonical);
-    json_add_int(w, "trials", s->trials);
-    json_add_int(w, "repeats", s->repeats);
-    json_add_count(w, "seed", s->seed);
-    json_add_flag(w, "noise", s->noise);
-    json_add_int(w, "size", simulated_size(r));
-    json_add_int(w, "valid", r->outcomes[OUTCOME_OK]);
-    json_add_real(w, "optimum", r->entry[r->best].seconds);
-    free(canonical);
-}
-
 static void print_json(const struct replayed *p, const struct simulation *s,
                        const struct simulated_curve *c)
 {
     struct str out = {0};
     struct json_writer w = json_begin(&out);
-    add_search(&w, s);
+    const struct recording *r = s->recording;
+    char *canonical = strategy_canonical(s->strategy, NULL);
+    json_add_text(&w, "recording", r->name);
+    json_add_text(&w, "file", r->path);
+    json_add_text(&w, "strategy", s->strategy);
+    json_add_text(&w, "spec", canonical);
+    json_add_int(&w, "trials", s->trials);
+    json_add_int(&w, "repeats", s->repeats);
+    json_add_count(&w, "seed", s->seed);
+    json_add_flag(&w, "noise", s->noise);
+    json_add_int(&w, "size", simulated_size(r));
+    json_add_int(&w, "valid", r->outcomes[OUTCOME_OK]);
+    json_add_real(&w, "optimum", r->entry[r->best].seconds);
+    free(canonical);
     json_add_real(&w, "trials_done", c->trials_done);
     add_numbers(&w, "best_fraction", c->fraction, c->trials);
     add_numbers(&w, "std", c->deviation, c->trials);
     json_add_real(&w, "score", c->score);
     json_add_real(&w, "shortfall", c->shortfall);
     json_add_real(&w, "seconds_per_trial", c->seconds_per_trial);
-    if (p->by_time)
-        add_by_time(&w, c);
+    if (p->by_time) {
+        json_begin_object(&w, "by_time");
+        add_numbers(&w, "seconds", c->at_s, SIMULATED_TIMES);
+        add_numbers(&w, "best_fraction", c->by_time, SIMULATED_TIMES);
+        add_numbers(&w, "std", c->by_time_deviation, SIMULATED_TIMES);
+        json_end(&w);
+    }
     json_print(&w);
 }
 
@@ -321,35 +282,6 @@ static int strategy_width(const struct replayed *p)
     return width;
 }
 
-static void print_head(const struct replayed *p, const struct simulation *s)
-{
-    int64_t mark[MOST_MARKS];
-    int marks = choose_marks(s->trials, mark);
-    char optimum[32];
-    const struct recording *r = s->recording;
-    double best = r->entry[r->best].seconds;
-    if (str_equal(r->unit, "s"))
-        text_time(best, optimum);
-    else
-        snprintf(optimum, sizeof optimum, "%.4g %s", best, r->unit);
-    printf("%s: %" PRId64 " configurations, %d valid, optimum %s; optimum / best so far, mean of "
-           "%d repeats\n",
-           r->name, simulated_size(r), r->outcomes[OUTCOME_OK], optimum, s->repeats);
-    printf("%-*s", strategy_width(p), "strategy");
-    for (int i = 0; i < marks; i++)
-        printf(" %6" PRId64, mark[i]);
-    printf("  %7s  %9s%s\n", "score", "trials/s", s->noise ? "  short by" : "");
-}
-
-static void print_by_time(const struct simulated_curve *c)
-{
-    static const int shown[] = {9, 24, 49, 74, 99};
-    printf("  by time:");
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-        printf("%s %.3f after %.3g s", i ? "," : "", c->by_time[shown[i]], c->at_s[shown[i]]);
-    printf("\n");
-}
-
 static void print_row(const struct replayed *p, const struct simulation *s,
                       const struct simulated_curve *c)
 {
@@ -367,8 +299,13 @@ static void print_row(const struct replayed *p, const struct simulation *s,
     if (s->noise)
         printf("  %6.2f %%", 100 * c->shortfall);
     printf("\n");
-    if (p->by_time)
-        print_by_time(c);
+    if (p->by_time) {
+        static const int shown[] = {9, 24, 49, 74, 99};
+        printf("  by time:");
+        for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+            printf("%s %.3f after %.3g s", i ? "," : "", c->by_time[shown[i]], c->at_s[shown[i]]);
+        printf("\n");
+    }
 }
 
 static void clear_progress(const struct replayed *p)
@@ -389,8 +326,25 @@ static void on_finished(void *context, int index)
     } else {
         if (index && index % p->plan.strategies == 0)
             printf("\n");
-        if (index % p->plan.strategies == 0)
-            print_head(p, s);
+        if (index % p->plan.strategies == 0) {
+            int64_t mark[MOST_MARKS];
+            int marks = choose_marks(s->trials, mark);
+            char optimum[32];
+            const struct recording *r = s->recording;
+            double best = r->entry[r->best].seconds;
+            if (str_equal(r->unit, "s"))
+                text_time(best, optimum);
+            else
+                snprintf(optimum, sizeof optimum, "%.4g %s", best, r->unit);
+            printf("%s: %" PRId64
+                   " configurations, %d valid, optimum %s; optimum / best so far, mean of "
+                   "%d repeats\n",
+                   r->name, simulated_size(r), r->outcomes[OUTCOME_OK], optimum, s->repeats);
+            printf("%-*s", strategy_width(p), "strategy");
+            for (int i = 0; i < marks; i++)
+                printf(" %6" PRId64, mark[i]);
+            printf("  %7s  %9s%s\n", "score", "trials/s", s->noise ? "  short by" : "");
+        }
         print_row(p, s, &curve);
     }
     p->broken_output |= fflush(stdout) != 0;
@@ -407,21 +361,16 @@ static bool on_tick(void *context, int64_t done, int64_t runs)
     return !signal_seen && !p->broken_output;
 }
 
-static void catch_signals(void)
-{
-    static const int caught[] = {SIGHUP, SIGINT, SIGTERM};
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
-        sigaction(caught[i], &action, NULL);
-}
-
 static bool replay(struct replayed *p, const struct simulate_words *words,
                    const struct replayed_network *n, struct simulate_options *o, struct err *e)
 {
     if (!simulate_plan_make(words, &p->plan, e) ||
         (n->schedulers && !replay_network_check(&p->plan, e)))
         return false;
-    catch_signals();
+    static const int caught[] = {SIGHUP, SIGINT, SIGTERM};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        sigaction(caught[i], &action, NULL);
     bool ok = simulate(p->plan.list, p->plan.count, o, e);
     clear_progress(p);
     return ok && (!n->schedulers || signal_seen || replay_network_print(n, &p->plan, p->json, e));
@@ -448,7 +397,11 @@ static int run_replay(const struct command *self, const struct arguments *a)
         words.trials = n.most;
     ok = ok && replay(&p, &words, &n, &o, &e);
     simulate_plan_finish(&p.plan);
-    replay_network_finish(&n);
+    for (int i = 0; i < n.schedulers; i++)
+        free(n.scheduler[i]);
+    free(n.scheduler);
+    free(n.uses);
+    n = (struct replayed_network){0};
     if (signal_seen)
         return 128 + signal_seen;
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);

@@ -40,20 +40,6 @@ static bool lock_all(struct store *s, const struct choice *c, struct err *e)
     return true;
 }
 
-static void print_removed(const struct choice *c, bool json)
-{
-    struct str out = {0};
-    for (int i = 0; i < c->count && !json; i++)
-        printf("session %" PRId64 " is removed\n", c->id[i]);
-    if (!json || c->count == 0)
-        return;
-    struct json_writer w = json_begin(&out);
-    json_begin_list(&w, "removed");
-    for (int i = 0; i < c->count; i++)
-        json_add_int(&w, NULL, c->id[i]);
-    json_print(&w);
-}
-
 static bool remove_all(const struct arguments *a, struct choice *c, struct err *e)
 {
     struct store *s = common_open(a, STORE_WRITE, e);
@@ -66,7 +52,17 @@ static bool remove_all(const struct arguments *a, struct choice *c, struct err *
         removed.count += ok;
     }
     store_close(s);
-    print_removed(&removed, arguments_flag(a, "json"));
+    bool json = arguments_flag(a, "json");
+    struct str out = {0};
+    for (int i = 0; i < removed.count && !json; i++)
+        printf("session %" PRId64 " is removed\n", removed.id[i]);
+    if (json && removed.count != 0) {
+        struct json_writer w = json_begin(&out);
+        json_begin_list(&w, "removed");
+        for (int i = 0; i < removed.count; i++)
+            json_add_int(&w, NULL, removed.id[i]);
+        json_print(&w);
+    }
     return ok;
 }
 

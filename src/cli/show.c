@@ -38,18 +38,6 @@ static bool add(void *context, const struct refit_record *r)
     return true;
 }
 
-static bool refit_list_read(struct refit_list *l, struct store *store, int64_t session,
-                            struct err *e)
-{
-    return store_each_refit(store, session, add, l, e);
-}
-
-static void refit_list_finish(struct refit_list *l)
-{
-    free(l->refit);
-    *l = (struct refit_list){0};
-}
-
 // --- for people ---
 
 // "0.61", or "-" where there was nothing to judge it by.
@@ -155,26 +143,6 @@ static bool list_trial(void *context, const struct trial_record *t)
     return true;
 }
 
-static void add_steadiness(const struct steadiness *s, struct json_writer *w)
-{
-    if (!s->sensed && !s->drifted)
-        return;
-    json_begin_object(w, "clocks");
-    json_add_int(w, "sensed", s->sensed);
-    json_add_int(w, "throttled", s->throttled);
-    json_add_int(w, "drifted", s->drifted);
-    json_end(w);
-}
-
-static void add_calibration(const struct calibration_record *c, struct json_writer *w)
-{
-    json_begin_object(w, "calibration");
-    json_add_int(w, "results", c->results);
-    json_add_int(w, "within_50", c->within_50);
-    json_add_int(w, "within_90", c->within_90);
-    json_end(w);
-}
-
 static void print_json(struct view *v, enum session_state state, int64_t most)
 {
     struct str out = {0};
@@ -185,14 +153,24 @@ static void print_json(struct view *v, enum session_state state, int64_t most)
     json_best(&w, r, v->best.ask ? &v->best : NULL, v->final_race.ask ? &v->final_race : NULL);
     if (r->scheduler)
         network_add_json(&w, &v->network);
-    add_steadiness(&v->steadiness, &w);
+    if (v->steadiness.sensed || v->steadiness.drifted) {
+        json_begin_object(&w, "clocks");
+        json_add_int(&w, "sensed", v->steadiness.sensed);
+        json_add_int(&w, "throttled", v->steadiness.throttled);
+        json_add_int(&w, "drifted", v->steadiness.drifted);
+        json_end(&w);
+    }
     json_end(&w);
     if (v->baselines.count)
         speed_add_baselines(r, &v->baselines, r->best_seconds, "baselines", &w);
     if (r->shapes)
         shape_table_add_json(&v->shapes, "shapes", &w);
     refit_list_add_json(&v->refits, &w);
-    add_calibration(&v->calibration, &w);
+    json_begin_object(&w, "calibration");
+    json_add_int(&w, "results", v->calibration.results);
+    json_add_int(&w, "within_50", v->calibration.within_50);
+    json_add_int(&w, "within_90", v->calibration.within_90);
+    json_end(&w);
     if (lists_trials(v))
         trial_list_add_json(&v->trials, most, &w);
     json_print(&w);
@@ -289,22 +267,6 @@ static bool print_message(void *context, const struct message_record *m)
     return true;
 }
 
-static bool read_all(struct view *v, struct err *e)
-{
-    int64_t id = v->session->id, best = v->session->best_ask;
-    return (!v->session->scheduler ||
-            network_summary_read(v->store, v->session, &v->arena, &v->network, e)) &&
-           store_get_baselines(v->store, id, &v->arena, &v->baselines, e) &&
-           store_get_tally(v->store, id, v->outcomes, NULL, e) &&
-           store_get_steadiness(v->store, id, &v->steadiness, e) &&
-           store_get_trial(v->store, id, best, &v->arena, &v->best, e) &&
-           store_get_race(v->store, id, best, &v->arena, &v->final_race, e) &&
-           refit_list_read(&v->refits, v->store, id, e) &&
-           store_get_calibration(v->store, id, &v->calibration, e) &&
-           (!lists_trials(v) || (trial_list_read_races(&v->trials, v->store, e) &&
-                                 store_each_trial(v->store, id, 1, list_trial, v, e)));
-}
-
 static void print_list(struct view *v, int64_t most)
 {
     struct str list = {0};
@@ -320,7 +282,18 @@ static bool show(struct view *v, struct err *e)
     pid_t runner;
     int64_t most = arguments_integer(v->a, "top", 0);
     enum session_state state = store_state(v->store, v->session, &runner);
-    if (!read_all(v, e))
+    int64_t id = v->session->id, best = v->session->best_ask;
+    if (!((!v->session->scheduler ||
+           network_summary_read(v->store, v->session, &v->arena, &v->network, e)) &&
+          store_get_baselines(v->store, id, &v->arena, &v->baselines, e) &&
+          store_get_tally(v->store, id, v->outcomes, NULL, e) &&
+          store_get_steadiness(v->store, id, &v->steadiness, e) &&
+          store_get_trial(v->store, id, best, &v->arena, &v->best, e) &&
+          store_get_race(v->store, id, best, &v->arena, &v->final_race, e) &&
+          store_each_refit(v->store, id, add, &v->refits, e) &&
+          store_get_calibration(v->store, id, &v->calibration, e) &&
+          (!lists_trials(v) || (trial_list_read_races(&v->trials, v->store, e) &&
+                                store_each_trial(v->store, id, 1, list_trial, v, e)))))
         return false;
     shape_table_read(v->session, &(struct shape_findings){&v->best, &v->final_race, &v->baselines},
                      &v->arena, &v->shapes);
@@ -377,7 +350,8 @@ static int run_show(const struct command *self, const struct arguments *a)
         ok = one_trial ? show_trial(a, v.store, &record, &v.arena, &e) : show(&v, &e);
     }
     trial_list_finish(&v.trials);
-    refit_list_finish(&v.refits);
+    free(v.refits.refit);
+    v.refits = (struct refit_list){0};
     arena_finish(&v.arena);
     store_close(v.store);
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);

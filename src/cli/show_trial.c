@@ -77,18 +77,6 @@ static const char *config_text(struct shown_trial *s, const struct trial_record 
     return kept;
 }
 
-// What the driver says of its kernel: whatever that is, in one line.
-static void add_statistics(struct shown_trial *s, const char *lead, struct str *out)
-{
-    struct statistics told;
-    struct str text = {0};
-    told_parse(s->trial.statistics, &told);
-    told_add_text(&told, &text);
-    if (text.length)
-        str_printf(out, "%sdriver: %s\n", lead, shown_text(s->arena, str_text(&text)));
-    str_finish(&text);
-}
-
 // Of the device, while it was timed.
 static void add_clocks(struct shown_trial *s, const char *lead, struct str *out)
 {
@@ -137,7 +125,14 @@ static void add_facts(struct shown_trial *s, const char *lead, struct str *out)
         str_printf(out, "%s%s: %s\n", lead,
                    t->phase && *t->phase ? t->phase : outcome_name(t->outcome),
                    shown_text(s->arena, t->reason));
-    add_statistics(s, lead, out);
+    // What the driver says of its kernel: whatever that is, in one line.
+    struct statistics told;
+    struct str text = {0};
+    told_parse(s->trial.statistics, &told);
+    told_add_text(&told, &text);
+    if (text.length)
+        str_printf(out, "%sdriver: %s\n", lead, shown_text(s->arena, str_text(&text)));
+    str_finish(&text);
     add_clocks(s, lead, out);
     for (int i = 0; s->changed && s->changed[i]; i++)
         str_printf(out, "%s%s has changed since: this is as the session stored it\n", lead,
@@ -172,22 +167,6 @@ static bool add_diff(struct shown_trial *s, struct script *script, enum kernel_l
 
 // --- for programs (docs/json.md) ---
 
-static void add_pass(const struct kernel_text *k, int i, struct json_writer *w)
-{
-    const struct pass *p = &k->job.pass[i];
-    json_begin_object(w, NULL);
-    json_add_axes(w, "groups", p->groups);
-    if (p->subgroup)
-        json_add_count(w, "subgroup_size", p->subgroup);
-    json_add_text(w, "text", kernel_text_of(k, i));
-    json_add_text(w, "template", p->template_name ? p->template_name : "");
-    json_begin_list(w, "template_lines");
-    for (int line = 0; !k->assembly[i] && line < p->line_count; line++)
-        json_add_int(w, NULL, p->line_map[line]);
-    json_end(w);
-    json_end(w);
-}
-
 static void add_json(struct shown_trial *s, const struct kernel_text *k, struct str *out)
 {
     struct json_writer w = json_begin(out);
@@ -198,8 +177,20 @@ static void add_json(struct shown_trial *s, const struct kernel_text *k, struct 
         json_add_text(&w, "language", k->assembly[0] ? "spirv" : "glsl");
         json_add_texts(&w, "changed", s->changed);
         json_begin_list(&w, "passes");
-        for (int i = 0; i < k->job.pass_count; i++)
-            add_pass(k, i, &w);
+        for (int i = 0; i < k->job.pass_count; i++) {
+            const struct pass *p = &k->job.pass[i];
+            json_begin_object(&w, NULL);
+            json_add_axes(&w, "groups", p->groups);
+            if (p->subgroup)
+                json_add_count(&w, "subgroup_size", p->subgroup);
+            json_add_text(&w, "text", kernel_text_of(k, i));
+            json_add_text(&w, "template", p->template_name ? p->template_name : "");
+            json_begin_list(&w, "template_lines");
+            for (int line = 0; !k->assembly[i] && line < p->line_count; line++)
+                json_add_int(&w, NULL, p->line_map[line]);
+            json_end(&w);
+            json_end(&w);
+        }
     }
     json_end_all(&w);
     str_add_char(out, '\n');
@@ -208,24 +199,6 @@ static void add_json(struct shown_trial *s, const struct kernel_text *k, struct 
 // --- for the workbench (ui/kernel_listing.h) ---
 
 #define BETWEEN "\x1f"
-
-static void add_lined(const struct kernel_text *k, struct str *out)
-{
-    for (int i = 0; i < k->job.pass_count; i++) {
-        const struct pass *p = &k->job.pass[i];
-        str_printf(out, "file" BETWEEN "%s\n0" BETWEEN, p->template_name ? p->template_name : "");
-        kernel_text_add_head(k, i, out);
-        const char *at = kernel_text_of(k, i);
-        for (int line = 0; *at; line++) {
-            size_t length = strcspn(at, "\n");
-            bool known = !k->assembly[i] && line < p->line_count;
-            str_printf(out, "%d" BETWEEN, known ? p->line_map[line] : 0);
-            str_add_bytes(out, at, length);
-            str_add(out, "\n");
-            at += length + (at[length] == '\n');
-        }
-    }
-}
 
 // --- the kernel ---
 
@@ -240,7 +213,21 @@ static bool add_kernel(struct shown_trial *s, struct script *script, struct str 
         add_json(s, &k, out);
     } else if (arguments_flag(s->a, "lined")) {
         add_facts(s, "fact" BETWEEN, out);
-        add_lined(&k, out);
+        for (int i = 0; i < k.job.pass_count; i++) {
+            const struct pass *p = &k.job.pass[i];
+            str_printf(out, "file" BETWEEN "%s\n0" BETWEEN,
+                       p->template_name ? p->template_name : "");
+            kernel_text_add_head(&k, i, out);
+            const char *at = kernel_text_of(&k, i);
+            for (int line = 0; *at; line++) {
+                size_t length = strcspn(at, "\n");
+                bool known = !k.assembly[i] && line < p->line_count;
+                str_printf(out, "%d" BETWEEN, known ? p->line_map[line] : 0);
+                str_add_bytes(out, at, length);
+                str_add(out, "\n");
+                at += length + (at[length] == '\n');
+            }
+        }
     } else {
         add_facts(s, language == KERNEL_SPIRV ? "; " : "// ", out);
         if (arguments_flag(s->a, "diff"))

@@ -10,71 +10,26 @@ static bool is_default(const struct strategy_kind *k)
     return str_equal(k->name, ENGINE_DEFAULT_STRATEGY);
 }
 
-// Ranges without an end are null in JSON.
-static void add_range(struct json_writer *w, const struct spec_option *o)
-{
-    json_add_flag(w, "integer", o->integer);
-    json_add_real(w, "default", o->value);
-    json_add_real(w, "low", o->low);
-    json_add_real(w, "high", o->high);
-}
-
-static void add_option(struct json_writer *w, const struct spec_option *o)
-{
-    json_begin_object(w, NULL);
-    json_add_text(w, "name", o->name);
-    json_add_text(w, "help", o->help);
-    if (o->words) {
-        json_add_text(w, "default", o->words[(int)o->value]);
-        json_add_texts(w, "words", o->words);
-    } else {
-        add_range(w, o);
-    }
-    json_end(w);
-}
-
 static void add_options(struct json_writer *w, const struct spec_option *option)
 {
     json_begin_list(w, "options");
-    for (const struct spec_option *o = option; o && o->name; o++)
-        add_option(w, o);
+    for (const struct spec_option *o = option; o && o->name; o++) {
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", o->name);
+        json_add_text(w, "help", o->help);
+        if (o->words) {
+            json_add_text(w, "default", o->words[(int)o->value]);
+            json_add_texts(w, "words", o->words);
+        } else {
+            // Ranges without an end are null in JSON.
+            json_add_flag(w, "integer", o->integer);
+            json_add_real(w, "default", o->value);
+            json_add_real(w, "low", o->low);
+            json_add_real(w, "high", o->high);
+        }
+        json_end(w);
+    }
     json_end(w);
-}
-
-static void add_scheduler(struct json_writer *w, const struct schedule_kind *k)
-{
-    json_begin_object(w, NULL);
-    json_add_text(w, "name", k->name);
-    json_add_text(w, "help", k->help);
-    json_add_flag(w, "default", str_equal(k->name, NETWORK_DEFAULT_SCHEDULER));
-    add_options(w, k->options);
-    json_end(w);
-}
-
-static void add_strategy(struct json_writer *w, const struct strategy_kind *k)
-{
-    json_begin_object(w, NULL);
-    json_add_text(w, "name", k->name);
-    json_add_text(w, "help", k->help);
-    json_add_flag(w, "default", is_default(k));
-    json_add_flag(w, "model", k->take_refit);
-    json_add_flag(w, "transfer", k->learns != LEARNS_NOTHING);
-    add_options(w, k->options);
-    json_end(w);
-}
-
-static void print_json(void)
-{
-    struct str out = {0};
-    struct json_writer w = json_begin(&out);
-    json_begin_list(&w, "strategies");
-    for (int i = 0; strategy_kinds[i]; i++)
-        add_strategy(&w, strategy_kinds[i]);
-    json_end(&w);
-    json_begin_list(&w, "schedulers");
-    for (const struct schedule_kind *k = schedule_kinds; k->name; k++)
-        add_scheduler(&w, k);
-    json_print(&w);
 }
 
 static void print_words(const struct spec_option *o)
@@ -108,35 +63,50 @@ static void print_options(const struct spec_option *option)
         print_option(o);
 }
 
-static void print_schedulers(void)
-{
-    printf("\nschedulers, which give the tasks of a network their trials:\n");
-    for (const struct schedule_kind *k = schedule_kinds; k->name; k++) {
-        printf("\n%s: %s%s\n", k->name, k->help,
-               str_equal(k->name, NETWORK_DEFAULT_SCHEDULER) ? " (default)" : "");
-        print_options(k->options);
-    }
-}
-
-static void print_text(void)
-{
-    for (int i = 0; strategy_kinds[i]; i++) {
-        const struct strategy_kind *k = strategy_kinds[i];
-        printf("%s%s: %s%s%s\n", i ? "\n" : "", k->name, k->help, is_default(k) ? " (default)" : "",
-               k->take_refit ? " (has a model)" : "");
-        print_options(k->options);
-    }
-    print_schedulers();
-    printf("\noptions are given after the name: tilewalk tune gemm --strategy opevo:q=0.3\n");
-}
-
 static int run_strategies(const struct command *self, const struct arguments *a)
 {
     (void)self;
-    if (arguments_flag(a, "json"))
-        print_json();
-    else
-        print_text();
+    if (arguments_flag(a, "json")) {
+        struct str out = {0};
+        struct json_writer w = json_begin(&out);
+        json_begin_list(&w, "strategies");
+        for (int i = 0; strategy_kinds[i]; i++) {
+            const struct strategy_kind *k = strategy_kinds[i];
+            json_begin_object(&w, NULL);
+            json_add_text(&w, "name", k->name);
+            json_add_text(&w, "help", k->help);
+            json_add_flag(&w, "default", is_default(k));
+            json_add_flag(&w, "model", k->take_refit);
+            json_add_flag(&w, "transfer", k->learns != LEARNS_NOTHING);
+            add_options(&w, k->options);
+            json_end(&w);
+        }
+        json_end(&w);
+        json_begin_list(&w, "schedulers");
+        for (const struct schedule_kind *k = schedule_kinds; k->name; k++) {
+            json_begin_object(&w, NULL);
+            json_add_text(&w, "name", k->name);
+            json_add_text(&w, "help", k->help);
+            json_add_flag(&w, "default", str_equal(k->name, NETWORK_DEFAULT_SCHEDULER));
+            add_options(&w, k->options);
+            json_end(&w);
+        }
+        json_print(&w);
+    } else {
+        for (int i = 0; strategy_kinds[i]; i++) {
+            const struct strategy_kind *k = strategy_kinds[i];
+            printf("%s%s: %s%s%s\n", i ? "\n" : "", k->name, k->help,
+                   is_default(k) ? " (default)" : "", k->take_refit ? " (has a model)" : "");
+            print_options(k->options);
+        }
+        printf("\nschedulers, which give the tasks of a network their trials:\n");
+        for (const struct schedule_kind *k = schedule_kinds; k->name; k++) {
+            printf("\n%s: %s%s\n", k->name, k->help,
+                   str_equal(k->name, NETWORK_DEFAULT_SCHEDULER) ? " (default)" : "");
+            print_options(k->options);
+        }
+        printf("\noptions are given after the name: tilewalk tune gemm --strategy opevo:q=0.3\n");
+    }
     return EXIT_OK;
 }
 

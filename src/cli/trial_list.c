@@ -61,41 +61,6 @@ static const struct retime_record *race_of(const struct trial_list *l, const str
     return NULL;
 }
 
-static void add_text(const struct trial_list *l, const struct trial_record *t,
-                     const struct retime_record *race, struct str *out)
-{
-    char number[32], speed[32] = "-", time[32] = "-";
-    struct str config = {0}, reason = {0};
-    bool raced = race && race->verified;
-    double seconds = raced ? race->seconds : t->seconds;
-    shown_add(&reason, race && !raced ? "wrong in its race" : t->reason ? t->reason : "");
-    if (seconds > 0) {
-        speed_text(l->session, seconds, speed);
-        text_time(seconds, time);
-    }
-    snprintf(number, sizeof number, t->number ? "%" PRId64 : "ask %" PRId64,
-             t->number ? t->number : t->ask); // what finds it: show --trial, or --ask
-    str_printf(out, "%6s  %4d  %-8s  %12s  %9s  %s%s%s\n", number, t->generation,
-               raced ? "raced" : outcome_name(t->outcome), speed, time,
-               text_config(t->config, &config), reason.length ? "  " : "", str_text(&reason));
-    str_finish(&config);
-    str_finish(&reason);
-}
-
-static void add_text_head(struct str *out)
-{
-    str_printf(out, "%6s  %4s  %-8s  %12s  %9s  %s\n", "trial", "gen", "outcome", "speed", "time",
-               "configuration, and what went wrong");
-}
-
-static void add_json(const struct trial_list *l, const struct trial_record *t,
-                     const struct retime_record *race, struct str *out)
-{
-    struct json_writer w = json_begin(out);
-    json_trial(&w, l->session, t, race);
-    json_end(&w);
-}
-
 static void add_field(struct str *out, const char *text)
 {
     str_add_char(out, ',');
@@ -126,15 +91,6 @@ static void add_csv_head(const struct trial_list *l, const char *config, struct 
         add_field(out, speed_rate_word(l->session));
 }
 
-// "[0.5,0.25]" becomes the list that it holds.
-static void add_csv_samples(const char *json, struct str *out)
-{
-    char *samples = mem_strdup(json && *json == '[' ? json + 1 : "");
-    samples[strcspn(samples, "]")] = '\0';
-    add_field(out, samples);
-    free(samples);
-}
-
 static void add_csv(const struct trial_list *l, const struct trial_record *t,
                     const struct retime_record *race, struct str *out)
 {
@@ -147,7 +103,11 @@ static void add_csv(const struct trial_list *l, const struct trial_record *t,
         str_add_real(out, l->session->flop / t->seconds / 1e12);
     add_csv_params(t->config, false, out);
     add_field(out, t->reason ? t->reason : "");
-    add_csv_samples(t->samples, out);
+    // "[0.5,0.25]" becomes the list that it holds.
+    char *samples = mem_strdup(t->samples && *t->samples == '[' ? t->samples + 1 : "");
+    samples[strcspn(samples, "]")] = '\0';
+    add_field(out, samples);
+    free(samples);
     str_add_char(out, ',');
     if (race && race->verified)
         str_add_real(out, race->seconds);
@@ -182,8 +142,29 @@ void trial_list_add(struct trial_list *l, const struct trial_record *t)
     if (l->format == LIST_CSV && !l->head.length)
         add_csv_head(l, t->config, &l->head);
     switch (l->format) {
-    case LIST_TEXT: add_text(l, t, race, &text); break;
-    case LIST_JSON: add_json(l, t, race, &text); break;
+    case LIST_TEXT: {
+        char number[32], speed[32] = "-", time[32] = "-";
+        struct str config = {0}, reason = {0};
+        bool raced = race && race->verified;
+        double seconds = raced ? race->seconds : t->seconds;
+        shown_add(&reason, race && !raced ? "wrong in its race" : t->reason ? t->reason : "");
+        if (seconds > 0) {
+            speed_text(l->session, seconds, speed);
+            text_time(seconds, time);
+        }
+        snprintf(number, sizeof number, t->number ? "%" PRId64 : "ask %" PRId64,
+                 t->number ? t->number : t->ask); // what finds it: show --trial, or --ask
+        str_printf(&text, "%6s  %4d  %-8s  %12s  %9s  %s%s%s\n", number, t->generation,
+                   raced ? "raced" : outcome_name(t->outcome), speed, time,
+                   text_config(t->config, &config), reason.length ? "  " : "", str_text(&reason));
+        str_finish(&config);
+        str_finish(&reason);
+    } break;
+    case LIST_JSON: {
+        struct json_writer w = json_begin(&text);
+        json_trial(&w, l->session, t, race);
+        json_end(&w);
+    } break;
     case LIST_CSV: add_csv(l, t, race, &text); break;
     }
     MEM_GROW(l->row, l->count, l->capacity);
@@ -214,32 +195,29 @@ static int64_t sort_first(struct trial_list *l, int64_t most)
     return most > 0 && most < l->count ? most : l->count;
 }
 
-// Either all lines have the column of statistics, or none has.
-static void add_csv_lines(const struct trial_list *l, int64_t count, struct str *out)
-{
-    bool told = false;
-    for (int64_t i = 0; i < l->count; i++)
-        told |= l->row[i].statistics != NULL;
-    str_printf(out, "%s%s\r\n", str_text(&l->head), told ? ",statistics" : "");
-    for (int64_t i = 0; i < count; i++) {
-        str_add(out, l->row[i].text);
-        if (told)
-            add_field(out, l->row[i].statistics ? l->row[i].statistics : "");
-        str_add(out, "\r\n");
-    }
-}
-
 void trial_list_add_text(struct trial_list *l, int64_t most, struct str *out)
 {
     int64_t n = sort_first(l, most);
     if (l->format == LIST_CSV) {
         if (!l->head.length)
             add_csv_head(l, "{}", &l->head);
-        add_csv_lines(l, n, out);
+        // Either all lines have the column of statistics, or none has.
+        bool told = false;
+        for (int64_t i = 0; i < l->count; i++)
+            told |= l->row[i].statistics != NULL;
+        str_printf(out, "%s%s\r\n", str_text(&l->head), told ? ",statistics" : "");
+        for (int64_t i = 0; i < n; i++) {
+            str_add(out, l->row[i].text);
+            if (told)
+                add_field(out, l->row[i].statistics ? l->row[i].statistics : "");
+            str_add(out, "\r\n");
+        }
         return;
     }
-    if (n > 0)
-        add_text_head(&l->head);
+    if (n > 0) {
+        str_printf(&l->head, "%6s  %4s  %-8s  %12s  %9s  %s\n", "trial", "gen", "outcome", "speed",
+                   "time", "configuration, and what went wrong");
+    }
     str_add(out, str_text(&l->head));
     for (int64_t i = 0; i < n; i++)
         str_add(out, l->row[i].text);

@@ -2,10 +2,10 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "cli/front.h"
 #include "cli/common.h"
 #include "cli/confine.h"
 #include "cli/fleet.h"
+#include "cli/front.h"
 #include "cli/on.h"
 #include "cli/workbench.h"
 #include "engine/network_run.h"
@@ -88,19 +88,6 @@ bool detach(struct detach *d, struct err *e)
     return true;
 }
 
-// Heap.
-static char *log_path(int64_t session, const char *database)
-{
-    char hash[33], *real = realpath(database, NULL);
-    const char *known = real ? real : database;
-    hash_hex(known, strlen(known), hash);
-    char *name = mem_printf("session-%" PRId64 "-%.8s.log", session, hash);
-    char *path = path_user_state(name);
-    free(name);
-    free(real);
-    return path;
-}
-
 static int open_log(const char *path, bool is_new)
 {
     struct err ignored;
@@ -108,31 +95,6 @@ static int open_log(const char *path, bool is_new)
     file_make_folders(folder, &ignored);
     free(folder);
     return open(path, O_WRONLY | O_CREAT | O_APPEND | (is_new ? O_TRUNC : 0), 0644);
-}
-
-static void detach_ready(struct detach *d, int64_t session, const char *database, bool is_new)
-{
-    if (d->ready_pipe < 0)
-        return;
-    char *path = log_path(session, database);
-    int log = open_log(path, is_new), error = errno, null = open("/dev/null", O_RDWR);
-    if (log >= 0)
-        fprintf(stderr, "session %" PRId64 " runs in the background; log: %s\n", session, path);
-    else
-        fprintf(stderr, "session %" PRId64 " runs in the background, without a log: %s: %s\n",
-                session, path, strerror(error));
-    fflush(NULL);
-    log = log >= 0 ? log : dup(null);
-    dup2(null, STDIN_FILENO);
-    dup2(log, STDOUT_FILENO);
-    dup2(log, STDERR_FILENO);
-    close(log);
-    close(null);
-    if (write(d->ready_pipe, "r", 1) != 1)
-        perror("tilewalk: the parent is gone");
-    close(d->ready_pipe);
-    d->ready_pipe = -1;
-    free(path);
 }
 
 extern const struct command cmd_tune;
@@ -215,7 +177,34 @@ static int run(const struct arguments *a, struct front *f, struct detach *backgr
 {
     struct err e;
     char *database = common_database(a);
-    detach_ready(background, id, database, is_new);
+    if (!(background->ready_pipe < 0)) {
+        // Heap.
+        char hash[33], *real = realpath(database, NULL);
+        const char *known = real ? real : database;
+        hash_hex(known, strlen(known), hash);
+        char *name = mem_printf("session-%" PRId64 "-%.8s.log", id, hash);
+        char *path = path_user_state(name);
+        free(name);
+        free(real);
+        int log = open_log(path, is_new), error = errno, null = open("/dev/null", O_RDWR);
+        if (log >= 0)
+            fprintf(stderr, "session %" PRId64 " runs in the background; log: %s\n", id, path);
+        else
+            fprintf(stderr, "session %" PRId64 " runs in the background, without a log: %s: %s\n",
+                    id, path, strerror(error));
+        fflush(NULL);
+        log = log >= 0 ? log : dup(null);
+        dup2(null, STDIN_FILENO);
+        dup2(log, STDOUT_FILENO);
+        dup2(log, STDERR_FILENO);
+        close(log);
+        close(null);
+        if (write(background->ready_pipe, "r", 1) != 1)
+            perror("tilewalk: the parent is gone");
+        close(background->ready_pipe);
+        background->ready_pipe = -1;
+        free(path);
+    }
     free(database);
     int code = front_run(f, id);
     if (code == EXIT_OK && !ferror(stdout) && arguments_text(a, "export") &&
@@ -243,19 +232,6 @@ static bool check_device_word(const struct session_options *o, struct err *e)
         return err_usage(e, "--device none: measuring needs a device (or --source synthetic:bowl, "
                             "which needs none)");
     return true;
-}
-
-// A recording brings its own space, and has no kernel.
-static bool check_recorded(const struct arguments *a, struct err *e)
-{
-    const char *nothing;
-    if (a->operand_count)
-        return err_usage(e, "tune: '%s' is one argument too many: the space is the recording's",
-                         a->operand[0]);
-    return (!arguments_list(a, "set", &nothing, 1) ||
-            err_usage(e, "tune: --set is for space files, a recording has no sizes")) &&
-           (!arguments_text(a, "export") ||
-            err_usage(e, "tune: --export writes kernels, a recording has none"));
 }
 
 static bool is_network(const struct arguments *a)
@@ -297,19 +273,20 @@ static bool check_space(const struct arguments *a, int64_t like, struct err *e)
                          a->operand[0], like);
     if (!check_network(a, e))
         return false;
-    if (recorded_is(arguments_text(a, "source")))
-        return check_recorded(a, e);
+    if (recorded_is(arguments_text(a, "source"))) {
+        // A recording brings its own space, and has no kernel.
+        const char *nothing;
+        if (a->operand_count)
+            return err_usage(e, "tune: '%s' is one argument too many: the space is the recording's",
+                             a->operand[0]);
+        return (!arguments_list(a, "set", &nothing, 1) ||
+                err_usage(e, "tune: --set is for space files, a recording has no sizes")) &&
+               (!arguments_text(a, "export") ||
+                err_usage(e, "tune: --export writes kernels, a recording has none"));
+    }
     return like || a->operand_count ||
            err_usage(e, "tune: missing %s, or --like ID (usage: tilewalk tune %s)",
                      cmd_tune.operands, cmd_tune.operands);
-}
-
-static bool read_network(const struct arguments *a, const struct session_options *o, char **path,
-                         struct network *out, struct err *e)
-{
-    *out = (struct network){.name = NULL};
-    *path = network_find(a->operand[0], e);
-    return *path && network_read(*path, o->set, o->set_count, out, e);
 }
 
 static const char *task_name_at(const void *context, size_t i)
@@ -340,7 +317,9 @@ static bool start_network(struct front *f, const struct arguments *a, struct ses
     char *path;
     const char *only = arguments_text(a, "only");
     const struct network_task *task = NULL;
-    bool ok = read_network(a, o, &path, &network, e) &&
+    network = (struct network){.name = NULL};
+    path = network_find(a->operand[0], e);
+    bool ok = (path && network_read(path, o->set, o->set_count, &network, e)) &&
               (!only || (task = find_task(&network, only, e)) != NULL);
     if (ok && task) { // as a session of its own
         o->space = task->preset;
@@ -360,13 +339,6 @@ static bool start_network(struct front *f, const struct arguments *a, struct ses
     return ok;
 }
 
-static const char *const *take_shapes(const struct arguments *a, struct arena *storage, int *count)
-{
-    const char **text = arena_zero(storage, (size_t)a->given_count + 1, sizeof *text);
-    *count = arguments_list(a, "shape", text, a->given_count);
-    return text;
-}
-
 static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, struct err *e)
 {
     struct session_options o;
@@ -377,7 +349,9 @@ static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, 
     o.like = arguments_integer(a, "like", 0);
     o.space = a->operand_count ? a->operand[0] : NULL;
     o.set = common_settings(a, &storage, &o.set_count);
-    o.shape = take_shapes(a, &storage, &o.shape_count);
+    const char **text = arena_zero(&storage, (size_t)a->given_count + 1, sizeof *text);
+    o.shape_count = arguments_list(a, "shape", text, a->given_count);
+    o.shape = text;
     o.by = arguments_text(a, "by");
     bool ok = take_until(a, &o, e) && check_device_word(&o, e) &&
               (is_network(a) ? start_network(f, a, &o, id, e) : engine_start(f->engine, &o, id, e));

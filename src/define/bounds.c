@@ -8,21 +8,16 @@
 
 // --- ranges ---
 
-static struct range around(const double *corner, int count)
+static struct range product(struct range a, struct range b)
 {
+    const double corner[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
     struct range r = {INFINITY, -INFINITY};
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < 4; i++) {
         double x = isnan(corner[i]) ? 0 : corner[i]; // 0 * infinity
         r.low = fmin(r.low, x);
         r.high = fmax(r.high, x);
     }
     return r;
-}
-
-static struct range product(struct range a, struct range b)
-{
-    const double corner[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
-    return around(corner, 4);
 }
 
 static struct range modulo(struct range a, double b)
@@ -152,14 +147,6 @@ static bool advance(struct search *x, const bool *uses)
     return false;
 }
 
-static double points_of(const struct search *x, const bool *uses)
-{
-    double points = 1;
-    for (int i = 0; i < x->s->space + x->s->reduce; i++)
-        points *= uses[i] ? (double)x->s->extent[i] : 1;
-    return points;
-}
-
 static bool complain(struct search *x, int read, int dimension, double index, bool is_certain)
 {
     *x->out = (struct misread){read, dimension, is_certain, index, {0}};
@@ -180,7 +167,10 @@ static bool try_all(struct search *x, int read, int dimension)
     for (int i = 0; i < x->guards; i++)
         axes_of(x, x->guard[i].condition, uses);
     memset(x->at, 0, sizeof x->at);
-    if (points_of(x, uses) > BOUNDS_MOST_TRIES)
+    double points = 1;
+    for (int i = 0; i < x->s->space + x->s->reduce; i++)
+        points *= uses[i] ? (double)x->s->extent[i] : 1;
+    if (points > BOUNDS_MOST_TRIES)
         return complain(x, read, dimension, r.low < 0 ? r.low : r.high, false);
     do {
         double value = value_of(x, index);
@@ -194,20 +184,6 @@ static bool try_all(struct search *x, int read, int dimension)
 
 static bool visit(struct search *x, int node);
 
-static bool visit_select(struct search *x, const struct node *n)
-{
-    if (!visit(x, n->a))
-        return false;
-    if (x->guards == MOST_GUARDS)
-        return visit(x, n->b) && visit(x, n->c);
-    x->guard[x->guards++] = (struct guard){n->a, true};
-    bool ok = visit(x, n->b);
-    x->guard[x->guards - 1].holds = false;
-    ok = ok && visit(x, n->c);
-    x->guards--;
-    return ok;
-}
-
 static bool visit(struct search *x, int node)
 {
     const struct node *n = &x->d->node[node];
@@ -218,8 +194,18 @@ static bool visit(struct search *x, int node)
     }
     if (++x->work > MOST_WORK)
         return complain(x, -1, 0, 0, false);
-    if (n->op == NODE_SELECT)
-        return visit_select(x, n);
+    if (n->op == NODE_SELECT) {
+        if (!visit(x, n->a))
+            return false;
+        if (x->guards == MOST_GUARDS)
+            return visit(x, n->b) && visit(x, n->c);
+        x->guard[x->guards++] = (struct guard){n->a, true};
+        bool ok = visit(x, n->b);
+        x->guard[x->guards - 1].holds = false;
+        ok = ok && visit(x, n->c);
+        x->guards--;
+        return ok;
+    }
     for (int i = 0; n->op == NODE_READ && i < x->d->tensor[n->tensor].rank; i++)
         if (!visit(x, x->d->index[n->index + i]) || !try_all(x, node, i))
             return false;

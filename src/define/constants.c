@@ -120,33 +120,6 @@ static int plain_of(struct definition *d, const struct node *read, const int *on
     return definition_fold(d, once[read->tensor], index);
 }
 
-// Of all values, each once. What a choice stands around is read where it stands.
-static void find_reads(struct definition *d, struct constants *c, const int *once)
-{
-    size_t nodes = (size_t)d->node_count;
-    bool *is_read = mem_zero(nodes, sizeof *is_read);
-    int *order = mem_alloc(nodes * sizeof *order);
-    for (int i = 0; i < c->values; i++) {
-        int count = definition_plain_reads(d, c->value[i], order);
-        for (int k = 0; k < count; k++) {
-            c->reads += !is_read[order[k]];
-            is_read[order[k]] = true;
-        }
-    }
-    c->read = arena_zero(&d->arena, (size_t)c->reads + 1, sizeof *c->read);
-    c->plain = arena_zero(&d->arena, (size_t)c->reads + 1, sizeof *c->plain);
-    c->reads = 0;
-    for (size_t i = 0; i < nodes; i++)
-        if (is_read[i])
-            c->read[c->reads++] = (int)i;
-    for (int i = 0; i < c->reads; i++) {
-        const struct node n = d->node[c->read[i]]; // the pool moves
-        c->plain[i] = plain_of(d, &n, once);
-    }
-    free(is_read);
-    free(order);
-}
-
 bool constants_write_out(struct definition *d, const struct define_stage *s, int epilogue,
                          const int *once, struct constants *out)
 {
@@ -164,8 +137,31 @@ bool constants_write_out(struct definition *d, const struct define_stage *s, int
         out->value[i] = stored(d, s, epilogue, value, axis);
         ok = out->value[i] >= 0;
     }
-    if (ok)
-        find_reads(d, out, once);
+    if (ok) {
+        // Of all values, each once. What a choice stands around is read where it stands.
+        size_t nodes = (size_t)d->node_count;
+        bool *is_read = mem_zero(nodes, sizeof *is_read);
+        int *order = mem_alloc(nodes * sizeof *order);
+        for (int i = 0; i < out->values; i++) {
+            int count = definition_plain_reads(d, out->value[i], order);
+            for (int k = 0; k < count; k++) {
+                out->reads += !is_read[order[k]];
+                is_read[order[k]] = true;
+            }
+        }
+        out->read = arena_zero(&d->arena, (size_t)out->reads + 1, sizeof *out->read);
+        out->plain = arena_zero(&d->arena, (size_t)out->reads + 1, sizeof *out->plain);
+        out->reads = 0;
+        for (size_t i = 0; i < nodes; i++)
+            if (is_read[i])
+                out->read[out->reads++] = (int)i;
+        for (int i = 0; i < out->reads; i++) {
+            const struct node n = d->node[out->read[i]]; // the pool moves
+            out->plain[i] = plain_of(d, &n, once);
+        }
+        free(is_read);
+        free(order);
+    }
     for (int i = 0; i < out->reads && ok; i++)
         ok = out->plain[i] >= 0 || once[d->node[out->read[i]].tensor] < 0;
     return ok;

@@ -36,18 +36,6 @@ static void write_node(const struct definition *d, int node, struct str *out)
     }
 }
 
-static void write_stage(const struct definition *d, const struct define_stage *s, struct str *out)
-{
-    const struct define_tensor *t = &d->tensor[s->tensor];
-    str_printf(out, "stage %s %s %s", t->name, element_name(t->element),
-               reduction_name(s->reduction));
-    for (int i = 0; i < s->space + s->reduce; i++)
-        str_printf(out, "%s %" PRId64 ":%s", i == s->space ? " |" : "", s->extent[i], s->axis[i]);
-    str_add(out, " =");
-    write_node(d, s->body, out);
-    str_add_char(out, '\n');
-}
-
 bool definition_write(const struct definition *d, struct str *out)
 {
     for (int i = 0; i < d->inputs; i++) {
@@ -57,8 +45,17 @@ bool definition_write(const struct definition *d, struct str *out)
             str_printf(out, " %" PRId64, t->size[k]);
         str_add_char(out, '\n');
     }
-    for (int i = 0; i < d->stage_count; i++)
-        write_stage(d, &d->stage[i], out);
+    for (int i = 0; i < d->stage_count; i++) {
+        const struct define_tensor *t = &d->tensor[d->stage[i].tensor];
+        str_printf(out, "stage %s %s %s", t->name, element_name(t->element),
+                   reduction_name(d->stage[i].reduction));
+        for (int j = 0; j < d->stage[i].space + d->stage[i].reduce; j++)
+            str_printf(out, "%s %" PRId64 ":%s", j == d->stage[i].space ? " |" : "",
+                       d->stage[i].extent[j], d->stage[i].axis[j]);
+        str_add(out, " =");
+        write_node(d, d->stage[i].body, out);
+        str_add_char(out, '\n');
+    }
     return out->length <= DEFINE_MAX_TEXT;
 }
 
@@ -156,28 +153,25 @@ static bool push_read(struct words *w, const char *number)
     return push(w, definition_read(w->d, (int)tensor, w->stack + w->depth, rank));
 }
 
-static bool push_op(struct words *w, enum node_op op)
-{
-    int operand[3] = {-1, -1, -1}, count = node_operands(op);
-    if (w->depth < count)
-        return false;
-    w->depth -= count;
-    memcpy(operand, w->stack + w->depth, (size_t)count * sizeof *operand);
-    bool divides = op == NODE_FLOOR_DIVIDE || op == NODE_MODULO;
-    const struct node *by = divides ? &w->d->node[operand[1]] : NULL;
-    if (by &&
-        (by->is_real || w->d->node[operand[0]].is_real || by->op != NODE_NUMBER || by->number < 1))
-        return false;
-    return push(w, definition_op(w->d, op, operand[0], operand[1], operand[2]));
-}
-
 static bool push_word(struct words *w, int axes)
 {
     const char *rest = w->word + 1;
     char *end;
     for (int i = NODE_ADD; i < NODE_CAST; i++)
-        if (str_equal(w->word, node_op_name((enum node_op)i)))
-            return push_op(w, (enum node_op)i);
+        if (str_equal(w->word, node_op_name((enum node_op)i))) {
+            enum node_op op = (enum node_op)i;
+            int operand[3] = {-1, -1, -1}, count = node_operands(op);
+            if (w->depth < count)
+                return false;
+            w->depth -= count;
+            memcpy(operand, w->stack + w->depth, (size_t)count * sizeof *operand);
+            bool divides = op == NODE_FLOOR_DIVIDE || op == NODE_MODULO;
+            const struct node *by = divides ? &w->d->node[operand[1]] : NULL;
+            if (by && (by->is_real || w->d->node[operand[0]].is_real || by->op != NODE_NUMBER ||
+                       by->number < 1))
+                return false;
+            return push(w, definition_op(w->d, op, operand[0], operand[1], operand[2]));
+        }
     for (int i = 0; i < ELEMENT_COUNT; i++)
         if (str_equal(w->word, element_name((enum element)i)))
             return w->depth > 0 &&
@@ -196,17 +190,6 @@ static bool push_word(struct words *w, int axes)
            push(w, definition_number(w->d, number, *w->word == 'r'));
 }
 
-// "256:i" in the word.
-static bool read_axis(struct words *w, struct define_stage *s)
-{
-    const char *end;
-    int i = s->space + s->reduce;
-    if (i == DEFINE_MAX_AXES || !read_size(w->word, &s->extent[i], &end) || *end != ':')
-        return false;
-    s->axis[i] = arena_strdup(&w->d->arena, end + 1);
-    return true;
-}
-
 static bool read_axes(struct words *w, struct define_stage *s)
 {
     bool is_reduced = false;
@@ -220,8 +203,12 @@ static bool read_axes(struct words *w, struct define_stage *s)
             is_reduced = true;
             continue;
         }
-        if (!read_axis(w, s))
+        // "256:i" in the word.
+        const char *end;
+        int i = s->space + s->reduce;
+        if (i == DEFINE_MAX_AXES || !read_size(w->word, &s->extent[i], &end) || *end != ':')
             return false;
+        s->axis[i] = arena_strdup(&w->d->arena, end + 1);
         if (is_reduced)
             s->reduce++;
         else
@@ -563,18 +550,6 @@ int definition_reads_of(const struct definition *d, int node, int tensor)
     return reads;
 }
 
-// Its indices are made; what stands for the tensor, if something does, at them.
-static int substitute_read(struct definition *d, const struct node *n, const int *made,
-                           const int *expression)
-{
-    int index[DEFINE_MAX_RANK], rank = d->tensor[n->tensor].rank;
-    for (int i = 0; i < rank; i++)
-        index[i] = made[d->index[n->index + i]];
-    int instead = expression ? expression[n->tensor] : -1;
-    return instead < 0 ? definition_read(d, n->tensor, index, rank)
-                       : definition_substitute(d, instead, index, NULL);
-}
-
 int definition_substitute(struct definition *d, int node, const int *axis, const int *expression)
 {
     bool *mark = marked(d, node, true);
@@ -586,7 +561,15 @@ int definition_substitute(struct definition *d, int node, const int *axis, const
         switch (n.op) {
         case NODE_NUMBER: made[i] = i; break;
         case NODE_AXIS: made[i] = axis ? axis[n.axis] : i; break;
-        case NODE_READ: made[i] = substitute_read(d, &n, made, expression); break;
+        case NODE_READ: {
+            // Its indices are made; what stands for the tensor, if something does, at them.
+            int index[DEFINE_MAX_RANK], rank = d->tensor[n.tensor].rank;
+            for (int j = 0; j < rank; j++)
+                index[j] = made[d->index[n.index + j]];
+            int instead = expression ? expression[n.tensor] : -1;
+            made[i] = instead < 0 ? definition_read(d, n.tensor, index, rank)
+                                  : definition_substitute(d, instead, index, NULL);
+        } break;
         case NODE_CAST: made[i] = definition_cast(d, made[n.a], n.element); break;
         default:
             made[i] = definition_op(d, n.op, made[n.a], n.b < 0 ? -1 : made[n.b],

@@ -178,35 +178,33 @@ static void read_lanes(const struct evaluation *v, const struct node *n, int lan
     }
 }
 
-static void compute_node(const struct evaluation *v, int node)
-{
-    const struct node *n = &v->d->node[node];
-    double *out = value_at(v, node);
-    int lanes = v->is_vector[node] ? v->lanes : 1, operands = node_operands(n->op);
-    if (n->op == NODE_NUMBER) {
-        out[0] = n->number;
-    } else if (n->op == NODE_AXIS) {
-        for (int i = 0; i < lanes; i++)
-            out[i] = (double)(v->at[n->axis] + i);
-    } else if (n->op == NODE_READ) {
-        read_lanes(v, n, lanes, out);
-    } else {
-        int b_node = operands > 1 ? n->b : n->a, c_node = operands > 2 ? n->c : n->a;
-        const double *a = value_at(v, n->a), *b = value_at(v, b_node), *c = value_at(v, c_node);
-        bool by_a = v->is_vector[n->a], by_b = v->is_vector[b_node], by_c = v->is_vector[c_node];
-        if (n->op == NODE_MULTIPLY && !by_a && by_b) // of most that is computed
-            for (int i = 0; i < lanes; i++)
-                out[i] = a[0] * b[i];
-        else
-            for (int i = 0; i < lanes; i++)
-                out[i] = node_value(n, a[by_a ? i : 0], b[by_b ? i : 0], c[by_c ? i : 0]);
-    }
-}
-
 static const double *compute_lanes(const struct evaluation *v)
 {
-    for (int i = 0; i < v->count; i++)
-        compute_node(v, v->order[i]);
+    for (int i = 0; i < v->count; i++) {
+        int node = v->order[i];
+        const struct node *n = &v->d->node[node];
+        double *out = value_at(v, node);
+        int lanes = v->is_vector[node] ? v->lanes : 1, operands = node_operands(n->op);
+        if (n->op == NODE_NUMBER) {
+            out[0] = n->number;
+        } else if (n->op == NODE_AXIS) {
+            for (int j = 0; j < lanes; j++)
+                out[j] = (double)(v->at[n->axis] + j);
+        } else if (n->op == NODE_READ) {
+            read_lanes(v, n, lanes, out);
+        } else {
+            int b_node = operands > 1 ? n->b : n->a, c_node = operands > 2 ? n->c : n->a;
+            const double *a = value_at(v, n->a), *b = value_at(v, b_node), *c = value_at(v, c_node);
+            bool by_a = v->is_vector[n->a], by_b = v->is_vector[b_node],
+                 by_c = v->is_vector[c_node];
+            if (n->op == NODE_MULTIPLY && !by_a && by_b) // of most that is computed
+                for (int j = 0; j < lanes; j++)
+                    out[j] = a[0] * b[j];
+            else
+                for (int j = 0; j < lanes; j++)
+                    out[j] = node_value(n, a[by_a ? j : 0], b[by_b ? j : 0], c[by_c ? j : 0]);
+        }
+    }
     return value_at(v, v->s->body);
 }
 
@@ -260,20 +258,6 @@ static void reduce_lanes(struct evaluation *v, double *sum)
     } while (advance(v, s->space, s->reduce));
 }
 
-static void reset(const struct evaluation *v, double *sum)
-{
-    for (int i = 0; i < LANES; i++)
-        sum[i] = reduction_identity(v->s->reduction);
-}
-
-static int64_t place_of(const struct evaluation *v)
-{
-    int64_t place = 0;
-    for (int i = 0; i < v->s->space; i++)
-        place = place * v->s->extent[i] + v->at[i];
-    return place;
-}
-
 static void compute_stage(struct evaluation *v, double *out)
 {
     const struct define_stage *s = v->s;
@@ -288,9 +272,13 @@ static void compute_stage(struct evaluation *v, double *out)
                 v->lanes = (int)int64_min(LANES, end - from);
             }
             int lanes = v->lanes;
-            reset(v, sum);
+            for (int i = 0; i < LANES; i++)
+                sum[i] = reduction_identity(v->s->reduction);
             reduce_lanes(v, sum);
-            memcpy(out + place_of(v), sum, (size_t)lanes * sizeof *sum);
+            int64_t place = 0;
+            for (int i = 0; i < v->s->space; i++)
+                place = place * v->s->extent[i] + v->at[i];
+            memcpy(out + place, sum, (size_t)lanes * sizeof *sum);
             if (by_lane)
                 v->at[v->axis] = 0;
         }
@@ -307,23 +295,6 @@ static int axis_of_lanes(const struct define_stage *s)
     return reduced;
 }
 
-static void evaluate_stage(const struct definition *d, const struct define_stage *s,
-                           double *const *tensor)
-{
-    struct evaluation v = {.d = d, .s = s, .tensor = tensor, .axis = axis_of_lanes(s)};
-    size_t nodes = (size_t)s->body + 1;
-    v.is_vector = mem_zero(nodes, sizeof *v.is_vector);
-    v.value = mem_alloc(nodes * LANES * sizeof *v.value);
-    v.order = mem_alloc(nodes * sizeof *v.order);
-    v.count = definition_nodes_of(d, s->body, v.order);
-    for (int i = 0; i < v.count; i++)
-        v.is_vector[v.order[i]] = v.axis >= 0 && definition_depends(d, v.order[i], v.axis);
-    compute_stage(&v, tensor[s->tensor]);
-    free(v.is_vector);
-    free(v.value);
-    free(v.order);
-}
-
 void definition_evaluate(const struct definition *d, const void *const *inputs, void *output)
 {
     double *tensor[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES];
@@ -334,8 +305,21 @@ void definition_evaluate(const struct definition *d, const void *const *inputs, 
         for (int64_t k = 0; i < d->inputs && k < count; k++)
             tensor[i][k] = element_get(inputs[i], d->tensor[i].element, k);
     }
-    for (int i = 0; i < d->stage_count; i++)
-        evaluate_stage(d, &d->stage[i], tensor);
+    for (int i = 0; i < d->stage_count; i++) {
+        struct evaluation v = {
+            .d = d, .s = (&d->stage[i]), .tensor = tensor, .axis = axis_of_lanes(&d->stage[i])};
+        size_t nodes = (size_t)d->stage[i].body + 1;
+        v.is_vector = mem_zero(nodes, sizeof *v.is_vector);
+        v.value = mem_alloc(nodes * LANES * sizeof *v.value);
+        v.order = mem_alloc(nodes * sizeof *v.order);
+        v.count = definition_nodes_of(d, d->stage[i].body, v.order);
+        for (int j = 0; j < v.count; j++)
+            v.is_vector[v.order[j]] = v.axis >= 0 && definition_depends(d, v.order[j], v.axis);
+        compute_stage(&v, tensor[d->stage[i].tensor]);
+        free(v.is_vector);
+        free(v.value);
+        free(v.order);
+    }
     for (int64_t k = 0; k < define_tensor_count(&d->tensor[last]); k++)
         element_put(output, d->tensor[last].element, k, tensor[last][k]);
     for (int i = 0; i < d->tensor_count; i++)

@@ -163,17 +163,6 @@ static void write_infix(struct writer *w, const char *sign, const struct node *n
     str_add_char(w->out, ')');
 }
 
-// GLSL's own round towards 0, and leave open what a remainder of a negative number is.
-static void write_whole_division(struct writer *w, const struct node *n)
-{
-    bool divides = n->op == NODE_FLOOR_DIVIDE;
-    struct range a = bounds_range(&w->p->inlined, w->stage, n->a, NULL);
-    if (a.low >= 0)
-        write_infix(w, divides ? "/" : "%", n, false);
-    else
-        write_call(w, divides ? "floor_divide" : "modulo", n->a, n->b, false);
-}
-
 static void write_index(struct writer *w, const struct node *n)
 {
     const struct definition *d = &w->p->inlined;
@@ -321,7 +310,15 @@ void writer_node(struct writer *w, int node)
     case NODE_AT_MOST:
     case NODE_EQUAL: write_infix(w, node_op_name(n->op), n, real); break;
     case NODE_FLOOR_DIVIDE:
-    case NODE_MODULO: write_whole_division(w, n); break;
+    case NODE_MODULO: {
+        // GLSL's own round towards 0, and leave open what a remainder of a negative number is.
+        bool divides = n->op == NODE_FLOOR_DIVIDE;
+        struct range a = bounds_range(&w->p->inlined, w->stage, n->a, NULL);
+        if (a.low >= 0)
+            write_infix(w, divides ? "/" : "%", n, false);
+        else
+            write_call(w, divides ? "floor_divide" : "modulo", n->a, n->b, false);
+    } break;
     case NODE_MIN:
     case NODE_MAX:
     case NODE_EXP:
@@ -491,40 +488,6 @@ static void write_body(struct writer *w)
     writer_node(w, w->k->stage.body);
 }
 
-static void write_update(struct writer *w, int depth)
-{
-    name_parts(w, depth, w->k->stage.body);
-    char *old = text_of(w, writer_register), *new = text_of(w, write_body);
-    writer_indent(w, depth);
-    str_printf(w->out, "%s = ", old);
-    if (w->k->stage.reduction == REDUCE_NONE)
-        str_add(w->out, new);
-    else
-        writer_combine(w, old, new);
-    str_add(w->out, ";\n");
-    free(old);
-    free(new);
-    forget_parts(w);
-}
-
-static void write_identity(struct writer *w)
-{
-    const struct define_stage *s = &w->k->stage;
-    bool real = w->p->inlined.node[s->body].is_real;
-    int64_t count = tiling_registers(w->t);
-    double identity = reduction_identity(s->reduction);
-    str_printf(w->out, "    %s value[%" PRId64 "];\n", real ? "float" : "int", count);
-    if (s->reduction == REDUCE_NONE)
-        return;
-    str_printf(w->out,
-               "    [[unroll]] for (int i = 0; i < %" PRId64 "; i++)\n        value[i] = ", count);
-    if (!real && isinf(identity))
-        str_add(w->out, identity < 0 ? "(-2147483647 - 1)" : "2147483647");
-    else
-        writer_number(w, identity, real);
-    str_add(w->out, ";\n");
-}
-
 // Ansor's order of the parts: S3 and the virtual threads between R1 and R2, S4 within.
 static void write_reduction(struct writer *w)
 {
@@ -545,7 +508,18 @@ static void write_reduction(struct writer *w)
     writer_guard(w, inner, false);
     int guarded = writer_begin(w, inner);
     int lane = writer_begin_lanes(w, guarded, w->k->stage.body);
-    write_update(w, lane);
+    name_parts(w, lane, w->k->stage.body);
+    char *old = text_of(w, writer_register), *new = text_of(w, write_body);
+    writer_indent(w, lane);
+    str_printf(w->out, "%s = ", old);
+    if (w->k->stage.reduction == REDUCE_NONE)
+        str_add(w->out, new);
+    else
+        writer_combine(w, old, new);
+    str_add(w->out, ";\n");
+    free(old);
+    free(new);
+    forget_parts(w);
     writer_end_lanes(w, lane);
     writer_end(w, guarded);
     writer_end(w, inner);
@@ -580,21 +554,6 @@ static void write_target(struct writer *w)
     str_add_char(w->out, ']');
 }
 
-// What becomes of a number, in the type in which it is stored.
-static void write_stored(struct writer *w)
-{
-    int stored = w->k->epilogue < 0 ? w->k->stage.body : w->k->epilogue;
-    bool real = w->p->inlined.node[stored].is_real;
-    enum element e = w->p->inlined.tensor[w->p->output].element;
-    str_add(w->out, w->k->is_output ? scalars[e] : real ? "floatBitsToUint" : "uint");
-    str_add_char(w->out, '(');
-    if (w->k->epilogue < 0)
-        writer_register(w);
-    else
-        writer_node(w, stored);
-    str_add(w->out, ");\n");
-}
-
 // Of all lanes, at once where they are neighbours in memory.
 void writer_store(struct writer *w, int depth)
 {
@@ -612,7 +571,17 @@ void writer_store(struct writer *w, int depth)
     else
         write_target(w);
     str_add(w->out, " = ");
-    write_stored(w);
+    // What becomes of a number, in the type in which it is stored.
+    int stored = w->k->epilogue < 0 ? w->k->stage.body : w->k->epilogue;
+    bool real = w->p->inlined.node[stored].is_real;
+    enum element e = w->p->inlined.tensor[w->p->output].element;
+    str_add(w->out, w->k->is_output ? scalars[e] : real ? "floatBitsToUint" : "uint");
+    str_add_char(w->out, '(');
+    if (w->k->epilogue < 0)
+        writer_register(w);
+    else
+        writer_node(w, stored);
+    str_add(w->out, ");\n");
     forget_parts(w);
     writer_end_lanes(w, lane);
     if (!wide)
@@ -637,20 +606,6 @@ static void write_store(struct writer *w)
     writer_store(w, depth);
     writer_end(w, depth);
     writer_end(w, depth - 1);
-}
-
-// The space axes of constant tensors at a point, the last one fastest.
-static void write_constant_axes(struct writer *w, int depth, int64_t point)
-{
-    const struct define_stage *s = &w->k->stage;
-    int64_t stride = w->k->constants.values;
-    for (int a = 0; a < s->space; a++) {
-        if (!(w->k->constants.axes >> a & 1))
-            continue;
-        stride /= s->extent[a];
-        writer_line(w, depth, "const int _%s%d = %" PRId64 ";", s->axis[a], a,
-                    point / stride % s->extent[a]);
-    }
 }
 
 // All that is read, once, in variables.
@@ -681,7 +636,17 @@ static void write_constants(struct writer *w)
     for (int i = 0; i < c->values; i++) {
         bool real = w->p->inlined.node[c->value[i]].is_real;
         int inner = writer_begin(w, depth);
-        write_constant_axes(w, inner, i);
+        // The space axes of constant tensors at a point, the last one fastest.
+        int64_t point = i;
+        const struct define_stage *s = &w->k->stage;
+        int64_t stride = w->k->constants.values;
+        for (int a = 0; a < s->space; a++) {
+            if (!(w->k->constants.axes >> a & 1))
+                continue;
+            stride /= s->extent[a];
+            writer_line(w, inner, "const int _%s%d = %" PRId64 ";", s->axis[a], a,
+                        point / stride % s->extent[a]);
+        }
         writer_indent(w, inner);
         write_target(w);
         str_printf(w->out, " = %s(",
@@ -738,7 +703,21 @@ static void write_main(struct writer *w, bool is_second)
         write_constants(w);
         return;
     }
-    write_identity(w);
+    const struct define_stage *s = &w->k->stage;
+    bool real = w->p->inlined.node[s->body].is_real;
+    int64_t count = tiling_registers(w->t);
+    double identity = reduction_identity(s->reduction);
+    str_printf(w->out, "    %s value[%" PRId64 "];\n", real ? "float" : "int", count);
+    if (s->reduction != REDUCE_NONE) {
+        str_printf(
+            w->out,
+            "    [[unroll]] for (int i = 0; i < %" PRId64 "; i++)\n        value[i] = ", count);
+        if (!real && isinf(identity))
+            str_add(w->out, identity < 0 ? "(-2147483647 - 1)" : "2147483647");
+        else
+            writer_number(w, identity, real);
+        str_add(w->out, ";\n");
+    }
     (is_second ? write_combination : write_reduction)(w);
     if (sharing > 1)
         writer_exchange(w);

@@ -59,30 +59,6 @@ static int slot(struct weaver *w, int param, int place)
     return formulas_slot(&w->nest->formulas, w->p->space->param[param].offset + place);
 }
 
-static void set_sizes(struct weaver *w, struct sizes *z)
-{
-    int bytes = element_bytes(w->k->product.element);
-    int steps = formulas_number(&w->nest->formulas, w->v->steps);
-    z->extent[ROWS] = of_shape(w, offsetof(struct matrix_shape, m));
-    z->extent[COLUMNS] = of_shape(w, offsetof(struct matrix_shape, n));
-    z->extent[REDUCED] = of_shape(w, offsetof(struct matrix_shape, k));
-    z->share =
-        weave_compute(w, FORMULA_DIVIDE, weave_multiply(w, z->extent[ROWS], z->extent[COLUMNS]),
-                      weave_constant(w, w->p->device.lanes));
-    z->along = weave_multiply(w, steps, z->extent[REDUCED]);
-    int pad = weave_multiply(w, formulas_number(&w->nest->formulas, w->v->pad),
-                             weave_constant(w, 16 / bytes));
-    for (int side = ROWS; side <= COLUMNS; side++) {
-        int f = side - ROWS;
-        z->units[side] = slot(w, w->v->subgroups, side);
-        z->fragments[side] = slot(w, w->v->fragments, side);
-        z->tile[f] = weave_multiply(w, z->units[side],
-                                    weave_multiply(w, z->fragments[side], z->extent[side]));
-        z->pitch[f] =
-            weave_compute(w, FORMULA_ADD, pad, w->k->product.along[f] ? z->along : z->tile[f]);
-    }
-}
-
 // --- loops and buffers ---
 
 static void set_loop(struct weaver *w, int loop, int part, enum nest_loop_kind kind, int length,
@@ -242,19 +218,6 @@ static void units_nest_add_fill(struct weaver *w, const struct sizes *z, int f)
     free(order);
 }
 
-static void add_products(struct weaver *w, const struct sizes *z)
-{
-    struct nest_statement *s =
-        weave_new_statement(w, "products", PATH_REDUCE, weave_unit_registers(w, true, true));
-    bool is_real = w->p->inlined.node[w->k->stage.body].is_real;
-    int *each[] = {is_real ? &s->add : &s->integer, &s->multiply};
-    *each[0] = weave_multiply(w, z->extent[REDUCED], weave_constant(w, is_real ? 1 : 2));
-    if (is_real)
-        *each[1] = z->extent[REDUCED];
-    weave_add_access(s, tile(w, 0));
-    weave_add_access(s, tile(w, 1));
-}
-
 static void units_nest_add_store(struct weaver *w, const struct sizes *z)
 {
     struct nest_statement *s =
@@ -271,12 +234,38 @@ static void units_nest_add_store(struct weaver *w, const struct sizes *z)
 void weave_units(struct weaver *w)
 {
     struct sizes z;
-    set_sizes(w, &z);
+    int bytes = element_bytes(w->k->product.element);
+    int steps = formulas_number(&w->nest->formulas, w->v->steps);
+    z.extent[ROWS] = of_shape(w, offsetof(struct matrix_shape, m));
+    z.extent[COLUMNS] = of_shape(w, offsetof(struct matrix_shape, n));
+    z.extent[REDUCED] = of_shape(w, offsetof(struct matrix_shape, k));
+    z.share = weave_compute(w, FORMULA_DIVIDE, weave_multiply(w, z.extent[ROWS], z.extent[COLUMNS]),
+                            weave_constant(w, w->p->device.lanes));
+    z.along = weave_multiply(w, steps, z.extent[REDUCED]);
+    int pad = weave_multiply(w, formulas_number(&w->nest->formulas, w->v->pad),
+                             weave_constant(w, 16 / bytes));
+    for (int side = ROWS; side <= COLUMNS; side++) {
+        int f = side - ROWS;
+        z.units[side] = slot(w, w->v->subgroups, side);
+        z.fragments[side] = slot(w, w->v->fragments, side);
+        z.tile[f] =
+            weave_multiply(w, z.units[side], weave_multiply(w, z.fragments[side], z.extent[side]));
+        z.pitch[f] =
+            weave_compute(w, FORMULA_ADD, pad, w->k->product.along[f] ? z.along : z.tile[f]);
+    }
     add_loops(w, &z);
     add_buffers(w, &z);
     units_nest_add_fill(w, &z, 0);
     units_nest_add_fill(w, &z, 1);
-    add_products(w, &z);
+    struct nest_statement *s =
+        weave_new_statement(w, "products", PATH_REDUCE, weave_unit_registers(w, true, true));
+    bool is_real = w->p->inlined.node[w->k->stage.body].is_real;
+    int *each[] = {is_real ? &s->add : &s->integer, &s->multiply};
+    *each[0] = weave_multiply(w, z.extent[REDUCED], weave_constant(w, is_real ? 1 : 2));
+    if (is_real)
+        *each[1] = z.extent[REDUCED];
+    weave_add_access(s, tile(w, 0));
+    weave_add_access(s, tile(w, 1));
     units_nest_add_store(w, &z);
 }
 
@@ -335,15 +324,6 @@ static int add_parts(const struct weaver *w, bool space, int index, int *path, i
     return count;
 }
 
-// The axes that are written out, of space or of the reduction.
-static int add_constant_parts(const struct weaver *w, bool space, int *path, int count)
-{
-    for (int a = 0; a < DEFINE_MAX_AXES; a++)
-        if (w->constant[a] >= 0 && (a < w->k->stage.space) == space)
-            path[count++] = w->constant[a];
-    return count;
-}
-
 // The loops around a statement, in the order of the kernel's text.
 static int add_path(const struct weaver *w, enum weave_path what, int *path)
 {
@@ -364,7 +344,12 @@ static int add_path(const struct weaver *w, enum weave_path what, int *path)
     if (what == PATH_REDUCE)
         count = add_parts(w, false, TILE_WRITTEN, path, count);
     count = add_parts(w, true, TILE_INNER, path, count);
-    return add_constant_parts(w, what != PATH_FETCH, path, count);
+    // The axes that are written out, of space or of the reduction.
+    bool space = what != PATH_FETCH;
+    for (int a = 0; a < DEFINE_MAX_AXES; a++)
+        if (w->constant[a] >= 0 && (a < w->k->stage.space) == space)
+            path[count++] = w->constant[a];
+    return count;
 }
 
 struct nest_statement *weave_new_statement(struct weaver *w, const char *name, enum weave_path what,
@@ -488,16 +473,6 @@ static void add_fill(struct weaver *w, int copy)
     free(order);
 }
 
-// So many halvings lead from n to 1; 2^10 is more than any workgroup has.
-static int halvings(struct weaver *w, int n)
-{
-    int sum = weave_constant(w, 0);
-    for (int i = 0; i < 10; i++)
-        sum = weave_compute(w, FORMULA_ADD, sum,
-                            weave_compute(w, FORMULA_LESS, weave_constant(w, 1 << i), n));
-    return sum;
-}
-
 // Of two numbers by the kernel's reduction.
 static void count_combination(struct weaver *w, struct nest_statement *s)
 {
@@ -523,7 +498,12 @@ static void add_exchange(struct weaver *w)
     weave_add_access(s, weave_block_access(w, true, false));
     int steps = weave_product(w, false, TILE_SHARED);
     s = weave_new_statement(w, "halve", PATH_HALVE, stored);
-    w->nest->loop[w->halving].length = halvings(w, steps);
+    // So many halvings lead from n to 1; 2^10 is more than any workgroup has.
+    int sum = weave_constant(w, 0);
+    for (int i = 0; i < 10; i++)
+        sum = weave_compute(w, FORMULA_ADD, sum,
+                            weave_compute(w, FORMULA_LESS, weave_constant(w, 1 << i), steps));
+    w->nest->loop[w->halving].length = sum;
     s->when = weave_compute(w, FORMULA_AND, w->when,
                             weave_compute(w, FORMULA_LESS, weave_constant(w, 1), steps));
     weave_add_access(s, fetched);

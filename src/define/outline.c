@@ -59,21 +59,16 @@ static void write_call(struct outliner *o, const char *name, const struct node *
     str_add_char(o->out, ')');
 }
 
-static void write_constant(struct outliner *o, unsigned axes)
-{
-    str_add(o->out, "constant(");
-    for (int a = 0, count = 0; a < DEFINE_MAX_AXES; a++)
-        if (axes >> a & 1)
-            str_printf(o->out, "%s%s", count++ ? ", " : "", o->stage->axis[a]);
-    str_add_char(o->out, ')');
-}
-
 static void write_node(struct outliner *o, int node)
 {
     const struct node *n = &o->p->inlined.node[node];
     unsigned choosers = constant_choosers(&o->p->inlined, node);
     if (choosers) {
-        write_constant(o, choosers);
+        str_add(o->out, "constant(");
+        for (int a = 0, count = 0; a < DEFINE_MAX_AXES; a++)
+            if (choosers >> a & 1)
+                str_printf(o->out, "%s%s", count++ ? ", " : "", o->stage->axis[a]);
+        str_add_char(o->out, ')');
         return;
     }
     switch (n->op) {

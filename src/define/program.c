@@ -248,8 +248,14 @@ static int add_budget(const struct adding *a, const char *what, int64_t most)
     return index;
 }
 
-static int add_shapes(const struct adding *a)
+// Of tiles of fragments, as far as compilers are quick with an emulation of them.
+static bool add_units(const struct adding *a)
 {
+    static const double steps[] = {1, 2, 4, 8}, pads[] = {0, 1, 2};
+    struct program_variant *v = &a->p->kernel[a->kernel].variant[a->variant];
+    bool is_cpu = a->p->device.is_cpu;
+    if (v->plan != PLAN_MATRIX)
+        return true;
     const struct program_kernel *k = &a->p->kernel[a->kernel];
     const char *label[MATRIX_MAX_SHAPES];
     struct param param;
@@ -260,18 +266,7 @@ static int add_shapes(const struct adding *a)
     bool built = param_categorical(&param, &a->s->arena, name, k->shapes, label, a->e);
     int index = add(a, built, &param, sketches_of(a, OF_ONE), &(int32_t){0});
     free(name);
-    return index;
-}
-
-// Of tiles of fragments, as far as compilers are quick with an emulation of them.
-static bool add_units(const struct adding *a)
-{
-    static const double steps[] = {1, 2, 4, 8}, pads[] = {0, 1, 2};
-    struct program_variant *v = &a->p->kernel[a->kernel].variant[a->variant];
-    bool is_cpu = a->p->device.is_cpu;
-    if (v->plan != PLAN_MATRIX)
-        return true;
-    v->shape = add_shapes(a);
+    v->shape = index;
     v->subgroups = add_budget(a, "subgroups", is_cpu ? 4 : 16);
     v->fragments = add_budget(a, "fragments", is_cpu ? 4 : 64);
     v->steps = add_choice(a, "steps", is_cpu ? 2 : 4, steps);
@@ -404,20 +399,6 @@ static bool has_affine_indices(const struct definition *d, const struct node *n,
     return affine;
 }
 
-// What is computed where it is read is copied only where all of its reads are.
-static void drop_partly_copied(const struct definition *d, struct program_kernel *k)
-{
-    int kept = 0;
-    for (int i = 0; i < k->copies; i++) {
-        int tensor = d->node[k->copy[i].read].tensor, copied = 0;
-        for (int j = 0; j < k->copies; j++)
-            copied += d->node[k->copy[j].read].tensor == tensor;
-        if (k->copy[i].stage < 0 || copied == definition_reads_of(d, k->stage.body, tensor))
-            k->copy[kept++] = k->copy[i];
-    }
-    k->copies = kept;
-}
-
 static int read_itself(struct definition *d, int tensor)
 {
     int index[DEFINE_MAX_RANK];
@@ -443,7 +424,16 @@ static void find_copies(struct program *p, struct program_kernel *k, const int *
             k->copies++;
     }
     free(read);
-    drop_partly_copied(d, k);
+    // What is computed where it is read is copied only where all of its reads are.
+    int kept = 0;
+    for (int i = 0; i < k->copies; i++) {
+        int tensor = d->node[k->copy[i].read].tensor, copied = 0;
+        for (int j = 0; j < k->copies; j++)
+            copied += d->node[k->copy[j].read].tensor == tensor;
+        if (k->copy[i].stage < 0 || copied == definition_reads_of(d, k->stage.body, tensor))
+            k->copy[kept++] = k->copy[i];
+    }
+    k->copies = kept;
     for (int i = 0; i < k->copies; i++) {
         struct program_copy *c = &k->copy[i];
         int tensor = d->node[c->read].tensor;
@@ -472,25 +462,6 @@ static bool is_kernel(const struct definition *d, int stage)
 static enum stage_plan usual_plan(const struct program *p, int tensor)
 {
     return p->sketches.sketch[0].plan[tensor];
-}
-
-// The expressions of stages that are no kernels stand in place of reads of them, copies and what is
-// computed once aside.
-static bool compute_in_place(struct program *p, struct program_kernel *k, const int *expression)
-{
-    struct definition *d = &p->inlined;
-    int others[TENSORS];
-    memcpy(others, expression, sizeof others);
-    bool ok = true;
-    for (int i = 0; i < TENSORS; i++)
-        if (usual_plan(p, i) == PLAN_ONCE)
-            others[i] = -1;
-    for (int i = 0; i < k->copies; i++) {
-        others[d->node[k->copy[i].read].tensor] = -1;
-        ok = ok && k->copy[i].expression >= 0 && (k->copy[i].stage < 0 || k->copy[i].plain >= 0);
-    }
-    k->stage.body = definition_substitute(d, k->stage.body, NULL, others);
-    return ok && k->stage.body >= 0;
 }
 
 static bool is_tiled(const struct program *p, int tensor)
@@ -525,7 +496,21 @@ static bool add_kernel(struct program *p, const struct define_stage *s, const in
         find_copies(p, k, expression);
     if (!find_product(p, k, expression))
         return err_set(e, "%s: too large once what it reads is computed in it", name);
-    if (!compute_in_place(p, k, expression))
+    // The expressions of stages that are no kernels stand in place of reads of them, copies and
+    // what is computed once aside.
+    struct definition *d = &p->inlined;
+    int others[TENSORS];
+    memcpy(others, expression, sizeof others);
+    bool ok = true;
+    for (int i = 0; i < TENSORS; i++)
+        if (usual_plan(p, i) == PLAN_ONCE)
+            others[i] = -1;
+    for (int i = 0; i < k->copies; i++) {
+        others[d->node[k->copy[i].read].tensor] = -1;
+        ok = ok && k->copy[i].expression >= 0 && (k->copy[i].stage < 0 || k->copy[i].plain >= 0);
+    }
+    k->stage.body = definition_substitute(d, k->stage.body, NULL, others);
+    if (!(ok && k->stage.body >= 0))
         return err_set(e, "%s: too large once what it reads is computed in it", name);
     k->scratch = p->scratch_bytes / 4;
     if (!k->is_output)
@@ -705,21 +690,6 @@ static bool computes_alike(const struct program *p, const struct sketch *a, cons
     return alike;
 }
 
-// Sketches can differ in stages that are computed in another's kernel: one of each kind stays.
-static void drop_twins(struct program *p)
-{
-    struct sketches *s = &p->sketches;
-    int kept = 0;
-    for (int i = 0; i < s->count; i++) {
-        bool is_new = true;
-        for (int k = 0; k < kept; k++)
-            is_new = is_new && !computes_alike(p, &s->sketch[i], &s->sketch[k]);
-        if (is_new)
-            s->sketch[kept++] = s->sketch[i];
-    }
-    s->count = kept;
-}
-
 // The first is that of the first sketch: what is not shared and not guarded.
 static void add_variants(struct program *p)
 {
@@ -754,24 +724,6 @@ static bool is_guarded(const struct sketch *s, int tensor)
     return s->is_guarded[tensor];
 }
 
-// "tiled", or "serial"; or what is shared, split and guarded: "cross-thread(top+sum),guarded(Y)".
-static void name_sketches(struct program *p)
-{
-    for (int i = 0; i < p->sketches.count; i++) {
-        struct str name = {0};
-        bool tiles = false;
-        for (int k = 0; k < p->kernel_count; k++)
-            tiles = tiles || is_tiled(p, p->kernel[k].stage.tensor);
-        add_which(p, &p->sketches.sketch[i], "cross-thread(", is_shared, &name);
-        add_which(p, &p->sketches.sketch[i], "split(", is_split, &name);
-        add_which(p, &p->sketches.sketch[i], "matrix(", is_matrix, &name);
-        add_which(p, &p->sketches.sketch[i], "guarded(", is_guarded, &name);
-        if (!name.length)
-            str_add(&name, tiles ? "tiled" : "serial");
-        p->sketch_name[i] = str_take(&name);
-    }
-}
-
 // What there may be beyond Ansor's sketches.
 struct beyond {
     bool guards, splits, widths, matrix;
@@ -787,10 +739,34 @@ static bool build(struct program *p, const char *text, struct beyond b, struct e
     sketches_derive(&p->inlined, device, &p->sketches);
     if (!make_kernels(p, e))
         return false;
-    drop_twins(p);
+    // Sketches can differ in stages that are computed in another's kernel: one of each kind stays.
+    struct sketches *s = &p->sketches;
+    int kept = 0;
+    for (int i = 0; i < s->count; i++) {
+        bool is_new = true;
+        for (int k = 0; k < kept; k++)
+            is_new = is_new && !computes_alike(p, &s->sketch[i], &s->sketch[k]);
+        if (is_new)
+            s->sketch[kept++] = s->sketch[i];
+    }
+    s->count = kept;
     add_variants(p);
     program_count_operations(p);
-    name_sketches(p);
+    // "tiled", or "serial"; or what is shared, split and guarded:
+    // "cross-thread(top+sum),guarded(Y)".
+    for (int i = 0; i < p->sketches.count; i++) {
+        struct str name = {0};
+        bool tiles = false;
+        for (int k = 0; k < p->kernel_count; k++)
+            tiles = tiles || is_tiled(p, p->kernel[k].stage.tensor);
+        add_which(p, &p->sketches.sketch[i], "cross-thread(", is_shared, &name);
+        add_which(p, &p->sketches.sketch[i], "split(", is_split, &name);
+        add_which(p, &p->sketches.sketch[i], "matrix(", is_matrix, &name);
+        add_which(p, &p->sketches.sketch[i], "guarded(", is_guarded, &name);
+        if (!name.length)
+            str_add(&name, tiles ? "tiled" : "serial");
+        p->sketch_name[i] = str_take(&name);
+    }
     return true;
 }
 

@@ -139,30 +139,6 @@ void writer_unit_words(struct writer *w)
 
 // --- main ---
 
-static void write_origins(struct writer *w)
-{
-    const struct tiling *t = w->t;
-    int32_t groups = t->part[COLUMNS][TILE_GROUPS], units = t->part[COLUMNS][TILE_THREADS];
-    bool emulates = w->p->device.emulates;
-    writer_line(w, 1, "const int thread = int(gl_LocalInvocationID.x);");
-    writer_line(w, 1, "const int batch = int(gl_WorkGroupID.y);");
-    writer_line(w, 1, "const int first_a = int(gl_WorkGroupID.x) / %" PRId32 " * %" PRId64 ";",
-                groups, units_lines(t, 0));
-    writer_line(w, 1, "const int first_b = int(gl_WorkGroupID.x) %% %" PRId32 " * %" PRId64 ";",
-                groups, units_lines(t, 1));
-    if (emulates) {
-        writer_line(w, 1, "const int unit = thread / %" PRId32 ";", t->lanes);
-        writer_line(w, 1, "const int lane = thread %% %" PRId32 ";", t->lanes);
-    } else {
-        writer_line(w, 1, "const int unit = int(gl_SubgroupID);");
-        writer_line(w, 1, "const int lane = int(gl_SubgroupInvocationID);");
-    }
-    writer_line(w, 1, "const int corner_a = unit / %" PRId32 " * %" PRId32 ";", units,
-                t->part[ROWS][TILE_OUTER] * t->part[ROWS][TILE_INNER]);
-    writer_line(w, 1, "const int corner_b = unit %% %" PRId32 " * %" PRId32 ";", units,
-                t->part[COLUMNS][TILE_OUTER] * t->part[COLUMNS][TILE_INNER]);
-}
-
 // A factor's tile. Invocations that are neighbours take neighbours in memory.
 static void write_fill(struct writer *w, int depth, int factor)
 {
@@ -265,7 +241,26 @@ static void write_store(struct writer *w)
 
 void writer_units(struct writer *w)
 {
-    write_origins(w);
+    const struct tiling *t = w->t;
+    int32_t groups = t->part[COLUMNS][TILE_GROUPS], units = t->part[COLUMNS][TILE_THREADS];
+    bool emulates = w->p->device.emulates;
+    writer_line(w, 1, "const int thread = int(gl_LocalInvocationID.x);");
+    writer_line(w, 1, "const int batch = int(gl_WorkGroupID.y);");
+    writer_line(w, 1, "const int first_a = int(gl_WorkGroupID.x) / %" PRId32 " * %" PRId64 ";",
+                groups, units_lines(t, 0));
+    writer_line(w, 1, "const int first_b = int(gl_WorkGroupID.x) %% %" PRId32 " * %" PRId64 ";",
+                groups, units_lines(t, 1));
+    if (emulates) {
+        writer_line(w, 1, "const int unit = thread / %" PRId32 ";", t->lanes);
+        writer_line(w, 1, "const int lane = thread %% %" PRId32 ";", t->lanes);
+    } else {
+        writer_line(w, 1, "const int unit = int(gl_SubgroupID);");
+        writer_line(w, 1, "const int lane = int(gl_SubgroupInvocationID);");
+    }
+    writer_line(w, 1, "const int corner_a = unit / %" PRId32 " * %" PRId32 ";", units,
+                t->part[ROWS][TILE_OUTER] * t->part[ROWS][TILE_INNER]);
+    writer_line(w, 1, "const int corner_b = unit %% %" PRId32 " * %" PRId32 ";", units,
+                t->part[COLUMNS][TILE_OUTER] * t->part[COLUMNS][TILE_INNER]);
     write_products(w);
     write_store(w);
 }
@@ -289,18 +284,6 @@ static int64_t tile_of(const struct writer *w, int copy)
     return tiling_lines(w->p, c, w->t) * tiling_pitch(w->p, c, w->t);
 }
 
-static void declare_copy(struct writer *w, int copy)
-{
-    bool real = w->p->inlined.node[w->k->copy[copy].read].is_real;
-    int64_t count = tile_of(w, copy) * (w->t->doubles ? 2 : 1);
-    int chunk = chunk_of(w, copy);
-    if (chunk > 1)
-        str_printf(w->out, "shared %s%d copy%d[%" PRId64 "];\n", writer_vector(real), chunk, copy,
-                   count / chunk);
-    else
-        str_printf(w->out, "shared %s copy%d[%" PRId64 "];\n", type_of(real), copy, count);
-}
-
 // Vectors are declared and filled before the others, so that there is no gap in front of one:
 // compilers lay arrays out in the order of their first use.
 static bool is_turn(const struct writer *w, int copy, bool wide)
@@ -313,8 +296,16 @@ void writer_shared(struct writer *w)
     const struct definition *d = &w->p->inlined;
     for (int wide = 1; wide >= 0; wide--)
         for (int i = 0; i < w->k->copies; i++)
-            if (is_turn(w, i, wide))
-                declare_copy(w, i);
+            if (is_turn(w, i, wide)) {
+                bool real = w->p->inlined.node[w->k->copy[i].read].is_real;
+                int64_t count = tile_of(w, i) * (w->t->doubles ? 2 : 1);
+                int chunk = chunk_of(w, i);
+                if (chunk > 1)
+                    str_printf(w->out, "shared %s%d copy%d[%" PRId64 "];\n", writer_vector(real),
+                               chunk, i, count / chunk);
+                else
+                    str_printf(w->out, "shared %s copy%d[%" PRId64 "];\n", type_of(real), i, count);
+            }
     if (tiling_reduced(w->t, TILE_SHARED) > 1)
         str_printf(w->out, "shared %s partial[%" PRId64 "];\n",
                    type_of(d->node[w->k->stage.body].is_real),
@@ -322,15 +313,6 @@ void writer_shared(struct writer *w)
 }
 
 // --- copies ---
-
-// How far below its value at the beginning of all axes an index goes: by those that it falls with.
-static int64_t falls_by(const struct writer *w, const struct program_copy *c, int index)
-{
-    struct program_copy falling = *c;
-    for (int a = 0; a < DEFINE_MAX_AXES; a++)
-        falling.coefficient[index][a] = fmin(c->coefficient[index][a], 0);
-    return tiling_extent(w->t, &falling, index) - 1;
-}
 
 // The least that each index is: low0_1 is that of the first copy's second.
 static void write_lows(struct writer *w, int depth, int copy)
@@ -343,24 +325,16 @@ static void write_lows(struct writer *w, int depth, int copy)
         writer_indent(w, depth);
         str_printf(w->out, "const int low%d_%d = ", copy, i);
         writer_node(w, d->index[n->index + i]);
-        int64_t falls = falls_by(w, c, i);
+        // How far below its value at the beginning of all axes an index goes: by those that it
+        // falls with.
+        struct program_copy falling = *c;
+        for (int a = 0; a < DEFINE_MAX_AXES; a++)
+            falling.coefficient[i][a] = fmin(c->coefficient[i][a], 0);
+        int64_t falls = tiling_extent(w->t, &falling, i) - 1;
         if (falls)
             str_printf(w->out, " - %" PRId64, falls);
         str_add(w->out, ";\n");
     }
-    w->prefix = "_";
-}
-
-// A number of the tensor at at0, at1, ..., or what is computed there; or neighbours from there on.
-static void write_copied(struct writer *w, const struct program_copy *c, int lanes)
-{
-    w->prefix = NULL;
-    w->stage = c->stage >= 0 ? &w->p->inlined.stage[c->stage] : w->stage;
-    if (lanes > 1)
-        writer_wide(w, c->expression, lanes);
-    else
-        writer_node(w, c->expression);
-    w->stage = &w->k->stage;
     w->prefix = "_";
 }
 
@@ -383,36 +357,42 @@ static void write_value(struct writer *w, int copy, int lanes, enum filling what
 {
     if (what == PUT)
         str_printf(w->out, "ahead%d[n]", copy);
-    else
-        write_copied(w, &w->k->copy[copy], lanes);
-}
-
-// Neighbours that are copied at once into what is read one by one.
-static void write_apart(struct writer *w, int depth, int copy, int lanes, enum filling what)
-{
-    const struct program_copy *c = &w->k->copy[copy];
-    int64_t pitch = tiling_pitch(w->p, c, w->t), line = tiling_line(w->p, c, w->t);
-    bool real = w->p->inlined.node[c->read].is_real;
-    writer_indent(w, depth);
-    str_printf(w->out, "const %s%d from = ", writer_vector(real), lanes);
-    write_value(w, copy, lanes, what);
-    str_add(w->out, ";\n");
-    writer_line(w, depth, "[[unroll]] for (int l = 0; l < %d; l++)", lanes);
-    writer_indent(w, depth + 1);
-    str_printf(w->out, "copy%d[", copy);
-    if (what == PUT)
-        str_printf(w->out, "(1 - turn) * %" PRId64 " + ", tile_of(w, copy));
-    str_printf(w->out, "e * %d", lanes);
-    if (pitch > line)
-        str_printf(w->out, " + e / %" PRId64 " * %" PRId64, line / lanes, pitch - line);
-    str_add(w->out, " + l] = from[l];\n");
+    else {
+        // A number of the tensor at at0, at1, ..., or what is computed there; or neighbours from
+        // there on.
+        w->prefix = NULL;
+        w->stage =
+            w->k->copy[copy].stage >= 0 ? &w->p->inlined.stage[w->k->copy[copy].stage] : w->stage;
+        if (lanes > 1)
+            writer_wide(w, w->k->copy[copy].expression, lanes);
+        else
+            writer_node(w, w->k->copy[copy].expression);
+        w->stage = &w->k->stage;
+        w->prefix = "_";
+    }
 }
 
 static void write_element(struct writer *w, int depth, int copy, int lanes, enum filling what)
 {
     int chunk = chunk_of(w, copy);
     if (chunk < lanes && what != FETCH) {
-        write_apart(w, depth, copy, lanes, what);
+        // Neighbours that are copied at once into what is read one by one.
+        const struct program_copy *c = &w->k->copy[copy];
+        int64_t pitch = tiling_pitch(w->p, c, w->t), line = tiling_line(w->p, c, w->t);
+        bool real = w->p->inlined.node[c->read].is_real;
+        writer_indent(w, depth);
+        str_printf(w->out, "const %s%d from = ", writer_vector(real), lanes);
+        write_value(w, copy, lanes, what);
+        str_add(w->out, ";\n");
+        writer_line(w, depth, "[[unroll]] for (int l = 0; l < %d; l++)", lanes);
+        writer_indent(w, depth + 1);
+        str_printf(w->out, "copy%d[", copy);
+        if (what == PUT)
+            str_printf(w->out, "(1 - turn) * %" PRId64 " + ", tile_of(w, copy));
+        str_printf(w->out, "e * %d", lanes);
+        if (pitch > line)
+            str_printf(w->out, " + e / %" PRId64 " * %" PRId64, line / lanes, pitch - line);
+        str_add(w->out, " + l] = from[l];\n");
         return;
     }
     writer_indent(w, depth);
@@ -455,34 +435,6 @@ static void write_tensor_place(struct writer *w, int depth, int copy)
     }
 }
 
-// A copy in rounds of all invocations, which are written out where two tiles
-// are held.
-static void write_copy(struct writer *w, int depth, int copy, enum filling what)
-{
-    const struct program_copy *c = &w->k->copy[copy];
-    int lanes = tiling_fill_lanes(w->p, c, w->t);
-    int64_t count = tiling_lines(w->p, c, w->t) * tiling_line(w->p, c, w->t) / lanes;
-    int64_t threads = tiling_threads(w->t);
-    if (w->t->doubles) {
-        writer_line(w, depth, "[[unroll]] for (int n = 0; n < %" PRId64 "; n++) {",
-                    tiling_rounds(w->p, c, w->t));
-        writer_line(w, depth + 1, "const int e = thread + n * %" PRId64 ";", threads);
-        if (count % threads)
-            writer_line(w, depth + 1, "if (e < %" PRId64 ")", count);
-        writer_line(w, depth + 1, "{");
-    } else {
-        writer_line(w, depth, "for (int e = thread; e < %" PRId64 "; e += %" PRId64 ") {", count,
-                    threads);
-    }
-    int inner = depth + (w->t->doubles ? 2 : 1);
-    if (what != PUT)
-        write_tensor_place(w, inner, copy);
-    write_element(w, inner, copy, lanes, what);
-    if (w->t->doubles)
-        writer_line(w, depth + 1, "}");
-    writer_line(w, depth, "}");
-}
-
 // All copies, from where this step of the outer loops begins.
 static void write_copies(struct writer *w, int depth, enum filling what)
 {
@@ -492,21 +444,39 @@ static void write_copies(struct writer *w, int depth, enum filling what)
                 continue;
             if (what != PUT)
                 write_lows(w, depth, i);
-            write_copy(w, depth, i, what);
+            // A copy in rounds of all invocations, which are written out where two tiles
+            // are held.
+            const struct program_copy *c = &w->k->copy[i];
+            int lanes = tiling_fill_lanes(w->p, c, w->t);
+            int64_t count = tiling_lines(w->p, c, w->t) * tiling_line(w->p, c, w->t) / lanes;
+            int64_t threads = tiling_threads(w->t);
+            if (w->t->doubles) {
+                writer_line(w, depth, "[[unroll]] for (int n = 0; n < %" PRId64 "; n++) {",
+                            tiling_rounds(w->p, c, w->t));
+                writer_line(w, depth + 1, "const int e = thread + n * %" PRId64 ";", threads);
+                if (count % threads)
+                    writer_line(w, depth + 1, "if (e < %" PRId64 ")", count);
+                writer_line(w, depth + 1, "{");
+            } else {
+                writer_line(w, depth, "for (int e = thread; e < %" PRId64 "; e += %" PRId64 ") {",
+                            count, threads);
+            }
+            int inner = depth + (w->t->doubles ? 2 : 1);
+            if (what != PUT)
+                write_tensor_place(w, inner, i);
+            write_element(w, inner, i, lanes, what);
+            if (w->t->doubles)
+                writer_line(w, depth + 1, "}");
+            writer_line(w, depth, "}");
         }
-}
-
-static bool has_copies(const struct writer *w)
-{
-    bool any = false;
-    for (int i = 0; i < w->k->copies; i++)
-        any = any || w->t->is_copied[i];
-    return any;
 }
 
 void writer_fill(struct writer *w, int depth)
 {
-    if (!has_copies(w))
+    bool any = false;
+    for (int i = 0; i < w->k->copies; i++)
+        any = any || w->t->is_copied[i];
+    if (!any)
         return;
     if (tiling_reduced(w->t, TILE_LOOP) > 1)
         writer_line(w, depth, "barrier();"); // the step before has read
@@ -538,9 +508,11 @@ void writer_first_tile(struct writer *w, int depth)
     }
 }
 
-// Which step of the outer loops this is, from 0.
-static void write_step(struct writer *w)
+void writer_fetch_next(struct writer *w, int depth)
 {
+    writer_indent(w, depth);
+    str_add(w->out, "const int next = 1 + ");
+    // Which step of the outer loops this is, from 0.
     const struct program_loops *l = &w->t->variant->loops;
     int64_t stride = tiling_reduced(w->t, TILE_LOOP);
     str_add_char(w->out, '0');
@@ -549,13 +521,6 @@ static void write_step(struct writer *w)
         if (w->t->part[a][TILE_LOOP] > 1)
             str_printf(w->out, " + o%d * %" PRId64, a, stride);
     }
-}
-
-void writer_fetch_next(struct writer *w, int depth)
-{
-    writer_indent(w, depth);
-    str_add(w->out, "const int next = 1 + ");
-    write_step(w);
     str_add(w->out, ";\n");
     writer_line(w, depth, "const int turn = (next - 1) %% 2;");
     for (int i = 0; i < w->k->copies; i++)

@@ -17,20 +17,16 @@ static enum element plain_element(const struct node *n)
 
 static enum element element_of(const struct definition *d, int node);
 
-static enum element element_read(const struct definition *d, const struct node *n)
-{
-    if (n->tensor < d->inputs)
-        return d->tensor[n->tensor].element;
-    const struct define_stage *s = &d->stage[n->tensor - d->inputs];
-    return s->reduction == REDUCE_NONE ? element_of(d, s->body) : plain_element(n);
-}
-
 // The narrowest type that holds all that the expression can be.
 static enum element element_of(const struct definition *d, int node)
 {
     const struct node *n = &d->node[node];
-    if (n->op == NODE_READ)
-        return element_read(d, n);
+    if (n->op == NODE_READ) {
+        if (n->tensor < d->inputs)
+            return d->tensor[n->tensor].element;
+        const struct define_stage *s = &d->stage[n->tensor - d->inputs];
+        return s->reduction == REDUCE_NONE ? element_of(d, s->body) : plain_element(n);
+    }
     if (n->op == NODE_NUMBER && (n->number == 0 || n->number == 1))
         return ANY_ELEMENT;
     if (n->op == NODE_CAST && n->element == ELEMENT_F16)
@@ -64,29 +60,6 @@ static int64_t points(const struct define_stage *s, unsigned axes)
     return n;
 }
 
-// Whether numbers that are neighbours in memory are so along the last of the axes; of several reads
-// the first one tells.
-static bool runs_along(const struct definition *d, int node, const struct define_stage *s,
-                       unsigned axes)
-{
-    int *order = mem_alloc(((size_t)node + 1) * sizeof *order), last = s->space + s->reduce - 1;
-    int count = definition_nodes_of(d, node, order);
-    bool along = false;
-    while (last > 0 && !(axes >> last & 1 && s->extent[last] > 1))
-        last--;
-    for (int i = 0; i < count; i++) {
-        const struct node *n = &d->node[order[i]];
-        double place[DEFINE_AFFINE] = {0};
-        if (n->op != NODE_READ)
-            continue;
-        definition_affine_place(d, order[i], place);
-        along = place[last] == 1;
-        break;
-    }
-    free(order);
-    return along;
-}
-
 bool product_find(const struct definition *d, const struct define_stage *s, struct product *out)
 {
     const struct node *body = &d->node[s->body];
@@ -103,8 +76,28 @@ bool product_find(const struct definition *d, const struct define_stage *s, stru
                                 .reduced = out->reduced,
                                 .factor = {body->b, body->a},
                                 .element = out->element};
-    for (int i = 0; i < 2; i++)
-        out->along[i] = runs_along(d, out->factor[i], s, out->reduced);
+    for (int i = 0; i < 2; i++) {
+        // Whether numbers that are neighbours in memory are so along the last of the axes; of
+        // several reads the first one tells.
+        int node = out->factor[i];
+        unsigned axes = out->reduced;
+        int *order = mem_alloc(((size_t)node + 1) * sizeof *order), last = s->space + s->reduce - 1;
+        int count = definition_nodes_of(d, node, order);
+        bool along = false;
+        while (last > 0 && !(axes >> last & 1 && s->extent[last] > 1))
+            last--;
+        for (int j = 0; j < count; j++) {
+            const struct node *n = &d->node[order[j]];
+            double place[DEFINE_AFFINE] = {0};
+            if (n->op != NODE_READ)
+                continue;
+            definition_affine_place(d, order[j], place);
+            along = place[last] == 1;
+            break;
+        }
+        free(order);
+        out->along[i] = along;
+    }
     return out->element != ANY_ELEMENT && out->element == element_of(d, body->b) &&
            body->is_real == d->node[body->a].is_real && body->is_real == d->node[body->b].is_real &&
            points(s, out->axes[PRODUCT_ROWS]) >= LEAST_LENGTH &&
@@ -146,39 +139,10 @@ static const struct define_stage *stage_of(const struct graph *g, int tensor)
     return tensor < g->d->inputs ? NULL : &g->d->stage[tensor - g->d->inputs];
 }
 
-static bool is_output(const struct graph *g, int tensor)
-{
-    return tensor == g->d->stage[g->d->stage_count - 1].tensor;
-}
-
 static bool reduces(const struct graph *g, int tensor)
 {
     const struct define_stage *s = stage_of(g, tensor);
     return s && s->reduction != REDUCE_NONE;
-}
-
-// The space axes, longer than 1, that occur in no index of the stage's reads of the tensor, a bit
-// each; 0 where it does not read it.
-static unsigned lacking_axes(const struct definition *d, const struct define_stage *s, int tensor)
-{
-    unsigned occurring = 0, all = 0;
-    bool is_read = false;
-    int *order = mem_alloc(((size_t)s->body + 1) * sizeof *order);
-    int count = definition_nodes_of(d, s->body, order);
-    for (int i = 0; i < count; i++) {
-        const struct node *n = &d->node[order[i]];
-        if (n->op != NODE_READ || n->tensor != tensor)
-            continue;
-        is_read = true;
-        for (int k = 0; k < d->tensor[tensor].rank; k++)
-            for (int a = 0; a < s->space; a++)
-                if (definition_depends(d, d->index[n->index + k], a))
-                    occurring |= 1U << a;
-    }
-    free(order);
-    for (int a = 0; a < s->space; a++)
-        all |= s->extent[a] > 1 ? 1U << a : 0;
-    return is_read ? all & ~occurring : 0;
 }
 
 // Whether tiles of the stage's numbers read the same numbers again: a reduction of which an input
@@ -190,7 +154,26 @@ static bool has_reuse(const struct definition *d, const struct define_stage *s)
     unsigned met[TENSORS];
     int different = 0;
     for (int t = 0; t < d->tensor_count; t++) {
-        unsigned lacking = lacking_axes(d, s, t);
+        // The space axes, longer than 1, that occur in no index of the stage's reads of the tensor,
+        // a bit each; 0 where it does not read it.
+        unsigned occurring = 0, all = 0;
+        bool is_read = false;
+        int *order = mem_alloc(((size_t)s->body + 1) * sizeof *order);
+        int count = definition_nodes_of(d, s->body, order);
+        for (int i = 0; i < count; i++) {
+            const struct node *n = &d->node[order[i]];
+            if (n->op != NODE_READ || n->tensor != t)
+                continue;
+            is_read = true;
+            for (int k = 0; k < d->tensor[t].rank; k++)
+                for (int a = 0; a < s->space; a++)
+                    if (definition_depends(d, d->index[n->index + k], a))
+                        occurring |= 1U << a;
+        }
+        free(order);
+        for (int a = 0; a < s->space; a++)
+            all |= s->extent[a] > 1 ? 1U << a : 0;
+        unsigned lacking = is_read ? all & ~occurring : 0;
         bool is_new = lacking != 0;
         for (int i = 0; i < different; i++)
             is_new = is_new && met[i] != lacking;
@@ -217,22 +200,6 @@ bool reads_in_place(const struct definition *d, int node, int tensor)
     }
     free(order);
     return in_place && reads > 0;
-}
-
-static void make_graph(struct graph *g, const struct definition *d, struct sketch_device device)
-{
-    *g = (struct graph){.d = d, .device = device};
-    for (int i = 0; i < d->stage_count; i++) {
-        const struct define_stage *s = &d->stage[i];
-        int *order = mem_alloc(((size_t)s->body + 1) * sizeof *order);
-        int count = definition_nodes_of(d, s->body, order);
-        for (int k = 0; k < count; k++)
-            if (d->node[order[k]].op == NODE_READ)
-                g->reads[s->tensor][d->node[order[k]].tensor] = true;
-        free(order);
-        g->has_reuse[s->tensor] = has_reuse(d, s);
-        g->is_constant[s->tensor] = constant_axes(d, s) != 0;
-    }
 }
 
 // The stages that read the tensor, past those that are computed where they are read, which are
@@ -341,7 +308,8 @@ static enum verdict_of_rule cache_read(const struct graph *g, struct state *s)
 
 static bool can_inline(const struct graph *g, int tensor)
 {
-    return stage_of(g, tensor) && !is_output(g, tensor) && !reduces(g, tensor);
+    return stage_of(g, tensor) && !(tensor == g->d->stage[g->d->stage_count - 1].tensor) &&
+           !reduces(g, tensor);
 }
 
 // Whether all reads of the tensor can be done before what they are read for.
@@ -562,7 +530,18 @@ void sketches_derive(const struct definition *d, struct sketch_device device, st
 {
     struct graph *g = mem_alloc(sizeof *g);
     struct state start = {.at = d->tensor_count - 1};
-    make_graph(g, d, device);
+    *g = (struct graph){.d = d, .device = device};
+    for (int i = 0; i < d->stage_count; i++) {
+        const struct define_stage *s = &d->stage[i];
+        int *order = mem_alloc(((size_t)s->body + 1) * sizeof *order);
+        int count = definition_nodes_of(d, s->body, order);
+        for (int k = 0; k < count; k++)
+            if (d->node[order[k]].op == NODE_READ)
+                g->reads[s->tensor][d->node[order[k]].tensor] = true;
+        free(order);
+        g->has_reuse[s->tensor] = has_reuse(d, s);
+        g->is_constant[s->tensor] = constant_axes(d, s) != 0;
+    }
     out->count = 0;
     derive(g, start, out);
     free(g);

@@ -664,19 +664,15 @@ static bool get_resources(void *context, const struct config *c, struct resource
     return true;
 }
 
-static bool has_plan(const struct program *p, enum stage_plan plan)
-{
-    bool has = plan == ANY_PLAN;
-    for (int i = 0; i < p->kernel_count; i++)
-        for (int v = 0; v < p->kernel[i].variants; v++)
-            has = has || p->kernel[i].variant[v].plan == plan;
-    return has;
-}
-
 void program_set_rules(struct program *p, struct space *s, const char *file, int line)
 {
     for (int i = 0; i < RULES; i++) {
-        if (!has_plan(p, rules[i].plan))
+        enum stage_plan plan = rules[i].plan;
+        bool has = plan == ANY_PLAN;
+        for (int j = 0; j < p->kernel_count; j++)
+            for (int v = 0; v < p->kernel[j].variants; v++)
+                has = has || p->kernel[j].variant[v].plan == plan;
+        if (!has)
             continue;
         struct rule_context *r = arena_zero(&s->arena, 1, sizeof *r);
         *r = (struct rule_context){p, i};

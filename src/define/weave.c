@@ -84,17 +84,6 @@ static int registers(struct weaver *w)
         weave_multiply(w, weave_product(w, true, TILE_OUTER), weave_product(w, true, TILE_INNER)));
 }
 
-// Whether the configuration writes the part of the reduction's loops out (tiling_is_written).
-static int is_written(struct weaver *w, int index)
-{
-    int statements = weave_multiply(w, registers(w), weave_product(w, false, TILE_WRITTEN));
-    if (index == TILE_MIDDLE)
-        statements = weave_multiply(w, statements, weave_product(w, false, TILE_MIDDLE));
-    int most = formulas_number(&w->nest->formulas, w->v->unroll);
-    return formulas_add(&w->nest->formulas, FORMULA_NOT,
-                        weave_compute(w, FORMULA_LESS, most, statements), 0, 0);
-}
-
 // The numbers of these parameters, or what is without them.
 static int width_of(struct weaver *w)
 {
@@ -149,7 +138,14 @@ static void add_part(struct weaver *w, int a, int index, const char *what)
     bool chooses = !weave_is_space(w, a) && w->v->unroll >= 0 &&
                    (index == TILE_MIDDLE || index == TILE_WRITTEN);
     if (chooses) {
-        int written = is_written(w, index);
+        // Whether the configuration writes the part of the reduction's loops out
+        // (tiling_is_written).
+        int statements = weave_multiply(w, registers(w), weave_product(w, false, TILE_WRITTEN));
+        if (index == TILE_MIDDLE)
+            statements = weave_multiply(w, statements, weave_product(w, false, TILE_MIDDLE));
+        int most = formulas_number(&w->nest->formulas, w->v->unroll);
+        int written = formulas_add(&w->nest->formulas, FORMULA_NOT,
+                                   weave_compute(w, FORMULA_LESS, most, statements), 0, 0);
         w->written[a][index] =
             weave_add_loop(w, mem_printf("%s_%s%d_written", what, name, a), NEST_UNROLLED,
                            formulas_add(f, FORMULA_CHOOSE, written, length, one));
@@ -157,17 +153,6 @@ static void add_part(struct weaver *w, int a, int index, const char *what)
     }
     w->loop[a][index] =
         weave_add_loop(w, mem_printf("%s_%s%d", what, name, a), kind_of(w, a, index), length);
-}
-
-static void add_constant_loops(struct weaver *w)
-{
-    const struct define_stage *s = &w->k->stage;
-    for (int a = 0; a < DEFINE_MAX_AXES; a++)
-        w->constant[a] =
-            w->k->constants.axes >> a & 1
-                ? weave_add_loop(w, mem_printf("constant_%s%d", s->axis[a], a), NEST_UNROLLED,
-                                 weave_constant(w, (double)s->extent[a]))
-                : -1;
 }
 
 void weave_add_loops(struct weaver *w)
@@ -193,7 +178,13 @@ void weave_add_loops(struct weaver *w)
     }
     if (w->v->plan == PLAN_CROSS || w->v->plan == PLAN_SPLIT)
         w->halving = weave_add_loop(w, mem_strdup("halving"), NEST_SERIAL, weave_constant(w, 1));
-    add_constant_loops(w);
+    const struct define_stage *s = &w->k->stage;
+    for (int a = 0; a < DEFINE_MAX_AXES; a++)
+        w->constant[a] =
+            w->k->constants.axes >> a & 1
+                ? weave_add_loop(w, mem_printf("constant_%s%d", s->axis[a], a), NEST_UNROLLED,
+                                 weave_constant(w, (double)s->extent[a]))
+                : -1;
 }
 
 // --- buffers ---

@@ -4,9 +4,9 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "engine/devices.h"
-#include "trial/source.h"
 #include "trial/frame.h"
 #include "trial/remote.h"
+#include "trial/source.h"
 #include "trial/work.h"
 
 #include <errno.h>
@@ -44,19 +44,6 @@ static void hear_worker(void *context, int worker, const char *line)
 }
 
 // --- what it is asked ---
-
-static bool say_alive(struct agent *a)
-{
-    say(a, message_plain(MESSAGE_ALIVE));
-    return true;
-}
-
-static bool greet(struct agent *a)
-{
-    struct greeting g = greeting_of_this();
-    say(a, message_greet(&g));
-    return true;
-}
 
 static bool find_devices(struct agent *a, struct err *e)
 {
@@ -115,39 +102,11 @@ static struct source *make_pool(struct agent *a, struct hello *h, struct err *e)
     return s;
 }
 
-// Keeps the message.
-static bool begin(struct agent *a, struct message *m)
-{
-    struct err e = {0};
-    if (a->source)
-        return false;
-    a->begun_with = *m;
-    *m = (struct message){.type = MESSAGE_ALIVE};
-    struct message *b = &a->begun_with;
-    if (b->type == MESSAGE_PLAY)
-        a->source = flying_create(b->workers);
-    else if (find_devices(a, &e))
-        a->source = make_pool(a, &b->hello, &e);
-    say(a, a->source ? message_plain(MESSAGE_READY) : message_failed(&e));
-    return true;
-}
-
 // The first one, and every so often.
 static bool calibrates(struct agent *a, const struct trial_request *r)
 {
     int each = a->begun_with.hello.calibrates;
     return each > 0 && r->count == 1 && !r->only_compiles && a->trials++ % each == 0;
-}
-
-static bool take_trial(struct agent *a, struct message *m)
-{
-    if (!a->source || a->begun_with.type != MESSAGE_HELLO || m->request.count < 1 ||
-        a->waiting.count >= MOST_WAITING)
-        return false;
-    m->request.ticket = ticket_of(m->number, m->request.only_compiles);
-    m->request.anchor |= calibrates(a, &m->request);
-    work_list_append(&a->waiting, work_create(&m->request, m->number));
-    return true;
 }
 
 static bool act_out(struct agent *a, const struct message *m)
@@ -164,12 +123,41 @@ static bool act_out(struct agent *a, const struct message *m)
 static bool take_message(struct agent *a, struct message *m)
 {
     switch (m->type) {
-    case MESSAGE_ALIVE: return say_alive(a);
-    case MESSAGE_GREET: return greet(a);
+    case MESSAGE_ALIVE: {
+        say(a, message_plain(MESSAGE_ALIVE));
+        return true;
+    }
+    case MESSAGE_GREET: {
+        struct greeting g = greeting_of_this();
+        say(a, message_greet(&g));
+        return true;
+    }
     case MESSAGE_LIST: return list(a);
     case MESSAGE_HELLO:
-    case MESSAGE_PLAY: return begin(a, m);
-    case MESSAGE_TRIAL: return take_trial(a, m);
+    case MESSAGE_PLAY: {
+        // Keeps the message.
+        struct err e = {0};
+        if (a->source)
+            return false;
+        a->begun_with = *m;
+        *m = (struct message){.type = MESSAGE_ALIVE};
+        struct message *b = &a->begun_with;
+        if (b->type == MESSAGE_PLAY)
+            a->source = flying_create(b->workers);
+        else if (find_devices(a, &e))
+            a->source = make_pool(a, &b->hello, &e);
+        say(a, a->source ? message_plain(MESSAGE_READY) : message_failed(&e));
+        return true;
+    }
+    case MESSAGE_TRIAL: {
+        if (!a->source || a->begun_with.type != MESSAGE_HELLO || m->request.count < 1 ||
+            a->waiting.count >= MOST_WAITING)
+            return false;
+        m->request.ticket = ticket_of(m->number, m->request.only_compiles);
+        m->request.anchor |= calibrates(a, &m->request);
+        work_list_append(&a->waiting, work_create(&m->request, m->number));
+        return true;
+    }
     case MESSAGE_RESULT: return act_out(a, m);
     default: return false;
     }
@@ -205,8 +193,11 @@ static bool hear(struct agent *a, bool *over, struct err *e)
 
 // --- what it does ---
 
-static void submit_waiting(struct agent *a)
+static bool work_on(struct agent *a, struct err *e)
 {
+    struct trial_result r;
+    if (!a->source)
+        return true;
     for (int i = 0; i < a->waiting.count;) {
         struct work *w = a->waiting.item[i];
         if (!w->request.only_compiles && source_room(a->source) < 1) {
@@ -216,45 +207,20 @@ static void submit_waiting(struct agent *a)
         a->source->kind->submit(a->source, &w->request);
         work_destroy(work_list_take(&a->waiting, i));
     }
-}
-
-static void answer(struct agent *a, struct trial_result *r)
-{
-    static const struct gpu_kept none;
-    bool settled[TRIAL_MAX_RACERS];
-    for (int i = 0; i < r->count; i++)
-        settled[i] = true;
-    bool only_compiled = r->ticket % 2;
-    r->ticket /= 2;
-    say(a, message_result(r, only_compiled, settled, &none, os_now_ns()));
-}
-
-static bool work_on(struct agent *a, struct err *e)
-{
-    struct trial_result r;
-    if (!a->source)
-        return true;
-    submit_waiting(a);
     if (!source_step(a->source, e)) {
         say(a, message_failed(e));
         return false;
     }
-    while (source_collect(a->source, &r))
-        answer(a, &r);
+    while (source_collect(a->source, &r)) {
+        static const struct gpu_kept none;
+        bool settled[TRIAL_MAX_RACERS];
+        for (int i = 0; i < r.count; i++)
+            settled[i] = true;
+        bool only_compiled = r.ticket % 2;
+        r.ticket /= 2;
+        say(a, message_result(&r, only_compiled, settled, &none, os_now_ns()));
+    }
     return true;
-}
-
-static void sleep_until_needed(const struct agent *a)
-{
-    struct pollfd fds[MOST_POLLED] = {{.fd = a->link.fd, .events = POLLIN}, {.fd = a->link.out_fd}};
-    int count = 2, ms = a->source ? source_wait_ms(a->source) : -1;
-    if (link_has_output(&a->link))
-        fds[1].events = POLLOUT;
-    if (a->source)
-        count += source_fds(a->source, fds + count, MOST_POLLED - count);
-    if (ms < 0 || ms > LOOK_MS)
-        ms = LOOK_MS; // whether it has become silent
-    poll(fds, (nfds_t)count, ms);
 }
 
 // False with `over`: there is nobody left to work for.
@@ -283,7 +249,16 @@ bool agent_run(int in, int out, struct err *e)
     set_non_blocking(in);
     set_non_blocking(out);
     while (!over && ok) {
-        sleep_until_needed(&a);
+        struct pollfd fds[MOST_POLLED] = {{.fd = a.link.fd, .events = POLLIN},
+                                          {.fd = a.link.out_fd}};
+        int count = 2, ms = a.source ? source_wait_ms(a.source) : -1;
+        if (link_has_output(&a.link))
+            fds[1].events = POLLOUT;
+        if (a.source)
+            count += source_fds(a.source, fds + count, MOST_POLLED - count);
+        if (ms < 0 || ms > LOOK_MS)
+            ms = LOOK_MS; // whether it has become silent
+        poll(fds, (nfds_t)count, ms);
         ok = step(&a, &over, e);
     }
     source_destroy(a.source);

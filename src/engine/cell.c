@@ -201,13 +201,6 @@ static const char *value_of(const struct drawing *d, const char *name)
     return "";
 }
 
-static int64_t draw_within(struct rng *r, int64_t low, int64_t high)
-{
-    int64_t value = low + (int64_t)rng_below(r, (uint64_t)(high - low + 1));
-    bool rounds = high >= 8 && rng_below(r, 2); // where vectors fit
-    return rounds ? (value + 3) / 4 * 4 : value;
-}
-
 static const struct range *find_range(const char *preset, const char *name)
 {
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
@@ -238,20 +231,12 @@ static bool draw_size(struct drawing *d, const char *name, struct err *e)
     if (!range)
         return err_set(e, "no range is known for the size %s of %s (src/engine/cell.c)", name,
                        d->cell->preset);
-    put_number(d, name, draw_within(d->rng, range->low, range->high));
+    int64_t low = range->low;
+    int64_t high = range->high;
+    int64_t value = low + (int64_t)rng_below(d->rng, (uint64_t)(high - low + 1));
+    bool rounds = high >= 8 && rng_below(d->rng, 2); // where vectors fit
+    put_number(d, name, rounds ? (value + 3) / 4 * 4 : value);
     return true;
-}
-
-// Of what is defined by its computation: the small problem, and a few more of what may be odd.
-static void draw_near(struct drawing *d, const struct script_setting *s)
-{
-    static const char *const odd[] = {"B",   "N",    "M", "K", "H",  "W",  "L", "D",
-                                      "seq", "head", "T", "C", "CI", "CO", NULL};
-    bool is_grouped = strcmp(d->cell->preset, "grp") == 0;
-    for (int i = 0; odd[i]; i++)
-        if (strcmp(odd[i], s->name) == 0 && !(is_grouped && *s->name == 'C'))
-            put_number(d, arena_strdup(&d->arena, s->name),
-                       strtoll(s->standard, NULL, 10) + (int64_t)rng_below(d->rng, 4));
 }
 
 // Words that do not go together are not drawn together.
@@ -283,9 +268,37 @@ static void change(struct drawing *d, const char *name, int64_t value)
             d->set[i].value = arena_printf(&d->arena, "%" PRId64, value);
 }
 
-// What sizes have to do with each other.
-static void relate(struct drawing *d)
+static bool draw_all(struct drawing *d, const struct script *standard, struct err *e)
 {
+    int count;
+    const struct script_setting *s = script_settings(standard, &count);
+    for (int i = 0; i < d->cell->axes; i++)
+        if (strcmp(d->cell->axis[i].name, "type") == 0)
+            put(d, "type", d->cell->axis[i].value);
+    bool is_computed = script_find_setting(standard, "shape");
+    for (int i = 0; i < count; i++)
+        if (is_computed) {
+            // Of what is defined by its computation: the small problem, and a few more of what may
+            // be odd.
+            static const char *const odd[] = {"B",   "N",    "M", "K", "H",  "W",  "L", "D",
+                                              "seq", "head", "T", "C", "CI", "CO", NULL};
+            bool is_grouped = strcmp(d->cell->preset, "grp") == 0;
+            for (int j = 0; odd[j]; j++)
+                if (strcmp(odd[j], s[i].name) == 0 && !(is_grouped && *s[i].name == 'C'))
+                    put_number(d, arena_strdup(&d->arena, s[i].name),
+                               strtoll(s[i].standard, NULL, 10) + (int64_t)rng_below(d->rng, 4));
+        } else if (s[i].values)
+            draw_choice(d, &s[i]);
+        else if (!s[i].is_whole) {
+            // The standard or a dyadic fraction, which exact inputs stay exact with; whole numbers
+            // (i8) are not scaled.
+            static const char *const others[] = {"0.25", "0.5", "2", "4"};
+            bool is_whole = strcmp(value_of(d, "type"), "i8") == 0;
+            if (!is_whole && rng_below(d->rng, 2) && strcmp(s[i].name, "low") != 0)
+                put(d, arena_strdup(&d->arena, s[i].name), others[rng_below(d->rng, 4)]);
+        } else if (!draw_size(d, arena_strdup(&d->arena, s[i].name), e))
+            return false;
+    // What sizes have to do with each other.
     int64_t groups = strtoll(value_of(d, "groups"), NULL, 10);
     int64_t window = strtoll(value_of(d, "window"), NULL, 10);
     int64_t padding = strtoll(value_of(d, "padding"), NULL, 10);
@@ -296,36 +309,6 @@ static void relate(struct drawing *d)
         change(d, "padding", window - 1);
     if (window > 0 && padding + 1 >= window) // else a window may lie behind the image
         change(d, "extra", 0);
-}
-
-// The standard or a dyadic fraction, which exact inputs stay exact with; whole numbers (i8) are not
-// scaled.
-static void draw_number(struct drawing *d, const struct script_setting *s)
-{
-    static const char *const others[] = {"0.25", "0.5", "2", "4"};
-    bool is_whole = strcmp(value_of(d, "type"), "i8") == 0;
-    if (!is_whole && rng_below(d->rng, 2) && strcmp(s->name, "low") != 0)
-        put(d, arena_strdup(&d->arena, s->name), others[rng_below(d->rng, 4)]);
-}
-
-static bool draw_all(struct drawing *d, const struct script *standard, struct err *e)
-{
-    int count;
-    const struct script_setting *s = script_settings(standard, &count);
-    for (int i = 0; i < d->cell->axes; i++)
-        if (strcmp(d->cell->axis[i].name, "type") == 0)
-            put(d, "type", d->cell->axis[i].value);
-    bool is_computed = script_find_setting(standard, "shape");
-    for (int i = 0; i < count; i++)
-        if (is_computed)
-            draw_near(d, &s[i]);
-        else if (s[i].values)
-            draw_choice(d, &s[i]);
-        else if (!s[i].is_whole)
-            draw_number(d, &s[i]);
-        else if (!draw_size(d, arena_strdup(&d->arena, s[i].name), e))
-            return false;
-    relate(d);
     return true;
 }
 

@@ -113,14 +113,6 @@ bool devices_list(struct gpu_info **list, int *count, struct err *e)
     return false;
 }
 
-static void choose_matrix(struct gpu_info *i)
-{
-    if (i->matrix_khr.count && kernel_knows_matrix(MATRIX_KHR))
-        i->limits.matrix = i->matrix_khr;
-    else if (i->matrix_nv.count && kernel_knows_matrix(MATRIX_NV))
-        i->limits.matrix = i->matrix_nv;
-}
-
 bool devices_find(struct gpu_info **list, int *count, struct err *e)
 {
     if (!devices_list(list, count, e))
@@ -128,7 +120,10 @@ bool devices_find(struct gpu_info **list, int *count, struct err *e)
     bool ok = true;
     for (int i = 0; ok && i < *count; i++) {
         struct gpu_info *info = &(*list)[i];
-        choose_matrix(info);
+        if (info->matrix_khr.count && kernel_knows_matrix(MATRIX_KHR))
+            info->limits.matrix = info->matrix_khr;
+        else if (info->matrix_nv.count && kernel_knows_matrix(MATRIX_NV))
+            info->limits.matrix = info->matrix_nv;
         ok = kernel_add_compiler(info->driver, sizeof info->driver, e);
     }
     if (ok)

@@ -104,29 +104,29 @@ void engine_interrupt(struct engine *g)
 
 // --- the end of a session ---
 
-static void emit_session_end(struct session *s)
-{
-    struct arena a;
-    struct trial_record best = {0};
-    struct retime_record race = {0};
-    struct store *store = s->host.store;
-    int64_t best_ask = s->record.best_ask;
-    struct err ignored; // the session ended as its state says; what can't be read is not reported
-    arena_init(&a);
-    bool has_best =
-        best_ask && store_get_trial(store, s->record.id, best_ask, &a, &best, &ignored) && best.ask;
-    bool has_race =
-        has_best && store_get_race(store, s->record.id, best_ask, &a, &race, &ignored) && race.ask;
-    session_emit(s, EVENT_END, has_best ? &best : NULL, has_race ? &race : NULL);
-    arena_finish(&a);
-}
-
 static void emit_end(struct engine *g)
 {
     if (g->network)
         network_emit(g->network, (struct event){.kind = EVENT_END});
-    else
-        emit_session_end(g->session);
+    else {
+        struct arena a;
+        struct trial_record best = {0};
+        struct retime_record race = {0};
+        struct store *store = g->session->host.store;
+        int64_t best_ask = g->session->record.best_ask;
+        struct err
+            ignored; // the session ended as its state says; what can't be read is not reported
+        arena_init(&a);
+        bool has_best =
+            best_ask &&
+            store_get_trial(store, g->session->record.id, best_ask, &a, &best, &ignored) &&
+            best.ask;
+        bool has_race =
+            has_best &&
+            store_get_race(store, g->session->record.id, best_ask, &a, &race, &ignored) && race.ask;
+        session_emit(g->session, EVENT_END, has_best ? &best : NULL, has_race ? &race : NULL);
+        arena_finish(&a);
+    }
 }
 
 static double ran_seconds(const struct engine *g)
@@ -134,41 +134,9 @@ static double ran_seconds(const struct engine *g)
     return g->network ? network_ran_seconds(g->network) : session_ran_seconds(g->session);
 }
 
-// The database is not where others look for it: what this process still has of it becomes another
-// one. Says so in `e`.
-static void save(struct engine *g, struct err *e)
-{
-    const struct err lost = *e;
-    struct err why;
-    struct store *store = g->host.store;
-    store_set_state(store, record_of(g)->id, STATE_PAUSED, lost.text, ran_seconds(g), &why);
-    const char *path = store_save(store, &why);
-    if (path)
-        err_set(e,
-                "%s: all that was stored is saved as '%s' (move it back, then `tilewalk resume`)",
-                lost.text, path);
-    else
-        err_set(e, "%s, and could not be saved: %s", lost.text, why.text);
-}
-
 static bool *store_failed(struct engine *g)
 {
     return g->network ? &g->network->store_failed : &g->session->hold.failed;
-}
-
-// A session that failed keeps everything it stored, and says why.
-static void fail(struct engine *g, const struct err *why)
-{
-    char text[1400];
-    struct err ignored;
-    struct session_record *r = record_of(g);
-    struct arena *arena = g->network ? &g->network->arena : &g->session->arena;
-    enum session_phase *phase = g->network ? &g->network->phase : &g->session->phase;
-    r->state = *store_failed(g) ? STATE_PAUSED : STATE_FAILED;
-    r->message = arena_strdup(arena, err_format(why, text, sizeof text));
-    *phase = SESSION_ENDED;
-    store_set_state(g->host.store, r->id, r->state, text, ran_seconds(g), &ignored);
-    store_unlock_session(g->host.store, r->id);
 }
 
 // After a failure. False: it ended as failed; true: whoever interrupts a run that waits for the
@@ -178,9 +146,33 @@ static bool stop(struct engine *g, struct err *e)
     *store_failed(g) |= g->gave_up;
     if (g->gave_up)
         err_set(e, "interrupted while the database was locked by another program");
-    else if (!store_in_place(g->host.store, NULL))
-        save(g, e);
-    fail(g, e);
+    else if (!store_in_place(g->host.store, NULL)) {
+        // The database is not where others look for it: what this process still has of it becomes
+        // another one. Says so in `e`.
+        const struct err lost = *e;
+        struct err why;
+        struct store *store = g->host.store;
+        store_set_state(store, record_of(g)->id, STATE_PAUSED, lost.text, ran_seconds(g), &why);
+        const char *path = store_save(store, &why);
+        if (path)
+            err_set(
+                e,
+                "%s: all that was stored is saved as '%s' (move it back, then `tilewalk resume`)",
+                lost.text, path);
+        else
+            err_set(e, "%s, and could not be saved: %s", lost.text, why.text);
+    }
+    // A session that failed keeps everything it stored, and says why.
+    char text[1400];
+    struct err ignored;
+    struct session_record *r = record_of(g);
+    struct arena *arena = g->network ? &g->network->arena : &g->session->arena;
+    enum session_phase *phase = g->network ? &g->network->phase : &g->session->phase;
+    r->state = *store_failed(g) ? STATE_PAUSED : STATE_FAILED;
+    r->message = arena_strdup(arena, err_format(e, text, sizeof text));
+    *phase = SESSION_ENDED;
+    store_set_state(g->host.store, r->id, r->state, text, ran_seconds(g), &ignored);
+    store_unlock_session(g->host.store, r->id);
     return g->gave_up;
 }
 
@@ -203,28 +195,23 @@ bool engine_start_network(struct engine *g, const struct network_options *o, int
     return g->network != NULL;
 }
 
-// Whether a stored session is a network; a task is resumed by its network alone.
-static bool is_network(struct store *store, int64_t id, bool *out, struct err *e)
-{
-    struct arena a;
-    struct session_record r;
-    arena_init(&a);
-    bool ok = store_get_session(store, id, &a, &r, e);
-    *out = ok && r.scheduler;
-    if (ok && r.network)
-        ok = err_set(e,
-                     "session %" PRId64 " is task %s of network %" PRId64
-                     " (`tilewalk resume %" PRId64 "%s` goes on with all of it)",
-                     id, r.task ? r.task : "?", r.network, r.network, store_option(store));
-    arena_finish(&a);
-    return ok;
-}
-
 // One that has nothing left to do ends at once.
 bool engine_resume(struct engine *g, int64_t id, const struct session_options *more, struct err *e)
 {
     bool network;
-    if (!is_network(g->host.store, id, &network, e))
+    // Whether a stored session is a network; a task is resumed by its network alone.
+    struct arena a;
+    struct session_record r;
+    arena_init(&a);
+    bool ok = store_get_session(g->host.store, id, &a, &r, e);
+    network = ok && r.scheduler;
+    if (ok && r.network)
+        ok = err_set(e,
+                     "session %" PRId64 " is task %s of network %" PRId64
+                     " (`tilewalk resume %" PRId64 "%s` goes on with all of it)",
+                     id, r.task ? r.task : "?", r.network, r.network, store_option(g->host.store));
+    arena_finish(&a);
+    if (!ok)
         return false;
     if (network)
         g->network = network_resume(&g->host, id, more, e);

@@ -28,18 +28,6 @@ static struct session_host host_of_tasks(struct network_run *n)
     return (struct session_host){n->host.store, hear, n};
 }
 
-// The sessions of this network that a task's model may learn from.
-static const char *begun_before(struct network_run *n)
-{
-    struct str list = {0};
-    for (int i = 0; i < n->count; i++)
-        if (n->member[i].record.session)
-            str_printf(&list, "%s%" PRId64, list.length ? "," : "", n->member[i].record.session);
-    const char *kept = list.length ? arena_strdup(&n->arena, str_text(&list)) : NULL;
-    str_finish(&list);
-    return kept;
-}
-
 static bool start_task(struct network_run *n, struct network_member *m, struct err *e)
 {
     struct session_host host = host_of_tasks(n);
@@ -51,7 +39,14 @@ static bool start_task(struct network_run *n, struct network_member *m, struct e
     o.has_seed = true;
     o.seed = n->record.seed + (uint64_t)m->record.position;
     o.trials = m->granted;
-    o.earlier = begun_before(n);
+    // The sessions of this network that a task's model may learn from.
+    struct str list = {0};
+    for (int i = 0; i < n->count; i++)
+        if (n->member[i].record.session)
+            str_printf(&list, "%s%" PRId64, list.length ? "," : "", n->member[i].record.session);
+    const char *kept = list.length ? arena_strdup(&n->arena, str_text(&list)) : NULL;
+    str_finish(&list);
+    o.earlier = kept;
     m->session = session_start(&host, &o, e);
     if (!m->session)
         return err_prefix(e, "%s", m->record.name);
@@ -354,24 +349,6 @@ static bool is_open(const struct network_member *m)
            !(m->session && session_ended(m->session));
 }
 
-// Each task races for itself, one after the other.
-static bool close_next(struct network_run *n, struct err *e)
-{
-    for (int i = 0; i < n->count; i++) {
-        struct network_member *m = &n->member[i];
-        if (!is_open(m))
-            continue;
-        if (!network_open_task(n, m, e))
-            return false;
-        if (session_ended(m->session)) // it had ended before
-            continue;
-        session_close(m->session);
-        n->current = m;
-        return true;
-    }
-    return network_whole_begin(n, true, e) && (n->whole.run || finish(n, e));
-}
-
 static bool end_task(struct network_run *n, struct err *e)
 {
     struct network_member *m = n->current;
@@ -386,8 +363,22 @@ static bool step_alone(struct network_run *n, struct err *e)
 {
     if (n->whole.run)
         return network_whole_step(n, e);
-    if (n->closing)
-        return close_next(n, e);
+    if (n->closing) {
+        // Each task races for itself, one after the other.
+        for (int i = 0; i < n->count; i++) {
+            struct network_member *m = &n->member[i];
+            if (!is_open(m))
+                continue;
+            if (!network_open_task(n, m, e))
+                return false;
+            if (session_ended(m->session)) // it had ended before
+                continue;
+            session_close(m->session);
+            n->current = m;
+            return true;
+        }
+        return network_whole_begin(n, true, e) && (n->whole.run || finish(n, e));
+    }
     return network_whole_begin(n, false, e) && (n->whole.run || begin_round(n, e));
 }
 
@@ -407,16 +398,6 @@ bool network_step(struct network_run *n, struct err *e)
 }
 
 // --- what others wish ---
-
-static bool set_budget(struct network_run *n, const char *text, struct err *e)
-{
-    int64_t trials;
-    if (!str_to_int(text, 1, INT64_MAX / 2, &trials))
-        return true;
-    n->record.budget_trials = trials;
-    return network_stored(
-        n, store_set_budget(n->host.store, n->record.id, trials, n->record.budget_seconds, e), e);
-}
 
 // Every round goes to this task, while its search has something left; 0: they go where the schedule
 // says again.
@@ -475,8 +456,15 @@ bool network_command(struct network_run *n, const char *verb, const char *argume
     bool pauses = str_equal(verb, "pause") && n->phase == SESSION_RUNNING;
     if (network_ended(n))
         return true;
-    if (str_equal(verb, "budget"))
-        return set_budget(n, argument, e);
+    if (str_equal(verb, "budget")) {
+        int64_t trials;
+        if (!str_to_int(argument, 1, INT64_MAX / 2, &trials))
+            return true;
+        n->record.budget_trials = trials;
+        return network_stored(
+            n, store_set_budget(n->host.store, n->record.id, trials, n->record.budget_seconds, e),
+            e);
+    }
     if (str_equal(verb, "pin")) {
         pin(n, argument);
         return true;

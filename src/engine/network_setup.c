@@ -24,21 +24,6 @@ static bool is_same_problem(const struct session_record *a, const struct session
            str_equal(a->compiler, b->compiler);
 }
 
-// The best of earlier sessions that had `trials` at least.
-static void find_known(struct network_member *m, const struct session_record *task,
-                       const struct session_record *list, int count, int64_t trials)
-{
-    for (int i = 0; i < count; i++) {
-        const struct session_record *r = &list[i];
-        bool better = m->record.known_s <= 0 || r->best_seconds < m->record.known_s;
-        if (r->damage || !r->best_ask || r->trials < trials || r->state != STATE_DONE || !better ||
-            !is_same_problem(r, task))
-            continue;
-        m->record.known_s = m->seconds = r->best_seconds;
-        m->record.session = r->id;
-    }
-}
-
 // --- a new one ---
 
 static const char *copy(struct network_run *n, const char *text)
@@ -87,18 +72,6 @@ static void describe_task(struct network_run *n, struct network_member *m,
     m->record.settings = settings_json(n, t->set, t->set_count);
 }
 
-static const char *begin_with_json(struct network_run *n, const struct session_options *each)
-{
-    struct str text = {0};
-    struct json_writer w = json_begin(&text);
-    json_add_text_if_any(&w, "warm", each->warm);
-    json_add_text_if_any(&w, "transfer", each->transfer);
-    json_end(&w);
-    const char *kept = arena_strdup(&n->arena, str_text(&text));
-    str_finish(&text);
-    return kept;
-}
-
 // The network's own record takes from its first task what all have in common.
 static void describe(struct network_run *n, const struct network_options *o,
                      const struct session_record *task)
@@ -123,7 +96,14 @@ static void describe(struct network_run *n, const struct network_options *o,
     r->budget_trials = o->each->trials ? o->each->trials : ENGINE_DEFAULT_TRIALS;
     r->budget_seconds = o->each->seconds;
     r->note = copy(n, o->each->note);
-    r->begin_with = begin_with_json(n, o->each);
+    struct str text = {0};
+    struct json_writer w = json_begin(&text);
+    json_add_text_if_any(&w, "warm", o->each->warm);
+    json_add_text_if_any(&w, "transfer", o->each->transfer);
+    json_end(&w);
+    const char *kept = arena_strdup(&n->arena, str_text(&text));
+    str_finish(&text);
+    r->begin_with = kept;
     r->size = "0";
     r->text_hash = "";
     r->settings = settings_json(n, o->each->set, o->each->set_count);
@@ -159,8 +139,18 @@ static bool foresee(struct network_run *n, const struct network_options *o, stru
         if (!s)
             break;
         describe_task(n, m, &net->task[i], network_told(net), s);
-        if (!o->again)
-            find_known(m, &s->record, list, known, trials);
+        if (!o->again) {
+            // The best of earlier sessions that had `trials` at least.
+            for (int j = 0; j < known; j++) {
+                const struct session_record *r = &list[j];
+                bool better = m->record.known_s <= 0 || r->best_seconds < m->record.known_s;
+                if (r->damage || !r->best_ask || r->trials < trials || r->state != STATE_DONE ||
+                    !better || !is_same_problem(r, &s->record))
+                    continue;
+                m->record.known_s = m->seconds = r->best_seconds;
+                m->record.session = r->id;
+            }
+        }
         if (i == net->task_count - 1)
             describe(n, o, &s->record);
         session_destroy(s);
@@ -210,16 +200,6 @@ static bool store_new(struct network_run *n, const struct plan *plan, struct err
     return ok;
 }
 
-static void say_known(struct network_run *n)
-{
-    for (int i = 0; i < n->count; i++) {
-        const struct task_record *t = &n->member[i].record;
-        if (t->known_s > 0)
-            network_message(n, "info", "%s: known, tuned in session %" PRId64 " (%.4g ms)", t->name,
-                            t->session, t->known_s * 1e3);
-    }
-}
-
 // All at once: each task by itself is held against the device when it is foreseen.
 static bool fits(const struct network_run *n, const struct network *net, struct err *e)
 {
@@ -259,7 +239,12 @@ static bool start(struct network_run *n, const struct network_options *o, struct
         return false;
     network_run_clock(n, true);
     network_emit(n, (struct event){.kind = EVENT_SESSION});
-    say_known(n);
+    for (int i = 0; i < n->count; i++) {
+        const struct task_record *t = &n->member[i].record;
+        if (t->known_s > 0)
+            network_message(n, "info", "%s: known, tuned in session %" PRId64 " (%.4g ms)", t->name,
+                            t->session, t->known_s * 1e3);
+    }
     return true;
 }
 

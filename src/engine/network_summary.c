@@ -59,22 +59,6 @@ static bool take_whole(void *context, const struct whole_record *r)
     return true;
 }
 
-// A round gained when it ended with a faster kernel than the task's one before.
-static void find_gains(struct network_summary *n)
-{
-    for (int i = 0; i < n->task_count; i++) {
-        double before = 0;
-        for (int k = 0; k < n->round_count; k++) {
-            const struct round_record *r = &n->round[k];
-            if (r->task != i + 1 || !r->told || r->seconds <= 0)
-                continue;
-            if (before > 0 && r->seconds < before)
-                n->task[i].gained_s = r->elapsed_s;
-            before = r->seconds;
-        }
-    }
-}
-
 static double sum(const struct network_summary *n, bool at_start)
 {
     double sum = 0;
@@ -86,15 +70,6 @@ static double sum(const struct network_summary *n, bool at_start)
         sum += (double)t->task->uses * seconds;
     }
     return sum;
-}
-
-static void share_out(struct network_summary *n)
-{
-    double all = 0;
-    for (int i = 0; i < n->task_count; i++)
-        all += (double)n->task[i].task->uses * n->task[i].best_s;
-    for (int i = 0; i < n->task_count && all > 0; i++)
-        n->task[i].share = (double)n->task[i].task->uses * n->task[i].best_s / all;
 }
 
 static bool read_weights(struct store *store, int64_t network, struct arena *a,
@@ -135,8 +110,23 @@ bool network_summary_read(struct store *store, const struct session_record *netw
         out->whole[i] = reading.whole[i];
     free(reading.round);
     free(reading.whole);
-    find_gains(out);
-    share_out(out);
+    // A round gained when it ended with a faster kernel than the task's one before.
+    for (int i = 0; i < out->task_count; i++) {
+        double before = 0;
+        for (int k = 0; k < out->round_count; k++) {
+            const struct round_record *r = &out->round[k];
+            if (r->task != i + 1 || !r->told || r->seconds <= 0)
+                continue;
+            if (before > 0 && r->seconds < before)
+                out->task[i].gained_s = r->elapsed_s;
+            before = r->seconds;
+        }
+    }
+    double all = 0;
+    for (int i = 0; i < out->task_count; i++)
+        all += (double)out->task[i].task->uses * out->task[i].best_s;
+    for (int i = 0; i < out->task_count && all > 0; i++)
+        out->task[i].share = (double)out->task[i].task->uses * out->task[i].best_s / all;
     out->start_s = sum(out, true);
     out->latency_s = sum(out, false);
     return ok;

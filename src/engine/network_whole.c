@@ -163,17 +163,6 @@ static void finish(struct making *m)
 
 // --- when ---
 
-static bool is_due(const struct network_run *n, bool at_end)
-{
-    const struct network_whole *w = &n->whole;
-    double sum = network_seconds(n);
-    if (!w->plan.step_count || !n->place.on_device || w->cannot || sum <= 0)
-        return false;
-    return !w->record.number || at_end ||
-           (sum <= FALLEN_TO * w->record.sum_s &&
-            w->spent_s <= SHARE_OF_TIME * network_ran_seconds(n));
-}
-
 static bool is_new(const struct network_run *n, const int64_t *best)
 {
     return !n->whole.record.number ||
@@ -214,7 +203,12 @@ bool network_whole_begin(struct network_run *n, bool at_end, struct err *e)
 {
     struct making m = {.network = n};
     struct err why = {0};
-    if (!is_due(n, at_end))
+    const struct network_whole *w = &n->whole;
+    double sum = network_seconds(n);
+    if (!w->plan.step_count || !n->place.on_device || w->cannot || sum <= 0)
+        return true;
+    if ((w->record.number && !at_end) && (!(sum <= FALLEN_TO * w->record.sum_s) ||
+                                          !(w->spent_s <= SHARE_OF_TIME * network_ran_seconds(n))))
         return true;
     bool made = make(&m, &why);
     if (!store_in_place(n->host.store, e)) {
@@ -275,22 +269,6 @@ static void take_result(struct network_run *n, const struct whole_result *r)
     w->has_kept = true;
 }
 
-static void tell(struct network_run *n)
-{
-    const struct whole_record *r = &n->whole.record;
-    char whole[32], sum[32], rival[32];
-    if (r->seconds <= 0)
-        network_message(n, "warning", "run as a whole it gave no time: %s", r->reason);
-    else if (r->rival_s > 0 && r->rival_s < r->seconds)
-        network_message(
-            n, "info",
-            "as a whole it takes %s with the kernels of before, %s with each task's best",
-            text_time(r->rival_s, rival), text_time(r->seconds, whole));
-    else
-        network_message(n, "info", "as a whole it takes %s, every layer is right; its parts %s",
-                        text_time(r->seconds, whole), text_time(r->sum_s, sum));
-}
-
 bool network_whole_step(struct network_run *n, struct err *e)
 {
     struct network_whole *w = &n->whole;
@@ -316,7 +294,18 @@ bool network_whole_step(struct network_run *n, struct err *e)
     w->record.at = os_unix_time();
     if (!network_stored(n, store_put_whole(n->host.store, n->record.id, &w->record, e), e))
         return false;
-    tell(n);
+    const struct whole_record *r = &n->whole.record;
+    char whole[32], sum[32], rival[32];
+    if (r->seconds <= 0)
+        network_message(n, "warning", "run as a whole it gave no time: %s", r->reason);
+    else if (r->rival_s > 0 && r->rival_s < r->seconds)
+        network_message(
+            n, "info",
+            "as a whole it takes %s with the kernels of before, %s with each task's best",
+            text_time(r->rival_s, rival), text_time(r->seconds, whole));
+    else
+        network_message(n, "info", "as a whole it takes %s, every layer is right; its parts %s",
+                        text_time(r->seconds, whole), text_time(r->sum_s, sum));
     network_emit(n, (struct event){.kind = EVENT_WHOLE, .whole = &w->record});
     return true;
 }

@@ -62,21 +62,6 @@ static struct sample_column *column_of(struct sample *s, const char *name)
     return c;
 }
 
-static void add_statistics(struct sample *s, const struct statistics *told, uint32_t most_spills)
-{
-    double spills;
-    for (int i = 0; i < told->count; i++) {
-        struct sample_column *c = column_of(s, told->item[i].name);
-        if (c)
-            add_value(c, told->item[i].value);
-    }
-    if (statistics_total(told, STATISTIC_SPILLS, &spills)) {
-        s->told++;
-        s->spilled += spills > 0;
-        s->left_out += most_spills && spills > most_spills;
-    }
-}
-
 static void add_refusal(struct run *r, const struct trial_result *result)
 {
     struct sample *s = r->found;
@@ -107,22 +92,24 @@ static void take(struct run *r, const struct trial_result *result)
     }
     s->compiled++;
     add_value(&s->build, result->pipeline_s);
-    add_statistics(s, &result->statistics[0], r->options->device->limits.spills);
+    uint32_t most_spills = r->options->device->limits.spills;
+    double spills;
+    for (int i = 0; i < result->statistics[0].count; i++) {
+        struct sample_column *c = column_of(s, result->statistics[0].item[i].name);
+        if (c)
+            add_value(c, result->statistics[0].item[i].value);
+    }
+    if (statistics_total(&result->statistics[0], STATISTIC_SPILLS, &spills)) {
+        s->told++;
+        s->spilled += spills > 0;
+        s->left_out += most_spills && spills > most_spills;
+    }
 }
 
 static int by_count(const void *a, const void *b)
 {
     const struct sample_refusal *x = a, *y = b;
     return (x->count < y->count) - (x->count > y->count);
-}
-
-static void arrange(struct sample *s)
-{
-    if (s->refusals)
-        qsort(s->refusal, (size_t)s->refusals, sizeof *s->refusal, by_count);
-    median_sort(s->build.value, s->build.count);
-    for (int i = 0; i < s->statistics; i++)
-        median_sort(s->statistic[i].value, s->statistic[i].count);
 }
 
 double sample_quantile(const struct sample_column *c, double share)
@@ -190,12 +177,6 @@ static bool submit_some(struct run *r, struct err *e)
     return true;
 }
 
-static void wait_for_pool(const struct run *r)
-{
-    struct pollfd fds[MOST_FDS];
-    poll(fds, (nfds_t)source_fds(r->pool, fds, MOST_FDS), source_wait_ms(r->pool));
-}
-
 static bool work(struct run *r, struct err *e)
 {
     struct trial_result result;
@@ -208,34 +189,12 @@ static bool work(struct run *r, struct err *e)
             take(r, &result);
         if (!submit_some(r, e))
             return false;
-        if (r->open > 0)
-            wait_for_pool(r);
+        if (r->open > 0) {
+            struct pollfd fds[MOST_FDS];
+            poll(fds, (nfds_t)source_fds(r->pool, fds, MOST_FDS), source_wait_ms(r->pool));
+        }
     }
     return true;
-}
-
-static struct source *open_pool(struct run *r, const char *program, struct err *e)
-{
-    const struct gpu_info *d = r->options->device;
-    const struct script *script = r->options->script;
-    char id[33];
-    gpu_identity(d, id);
-    int cores = os_cores(), most = r->options->runs ? MOST_RUNNERS : MOST_WORKERS;
-    return pool_create(&(struct pool_options){.program = program,
-                                              .device = d->index,
-                                              .device_id = id,
-                                              .validate = r->options->validate,
-                                              .workers = cores < most ? cores : most,
-                                              .only_compiles = !r->options->runs,
-                                              .operation = script_operation(script),
-                                              .reference = script_reference(script),
-                                              .limits = &d->limits,
-                                              .seed = r->options->seed,
-                                              .is_cpu = d->is_cpu,
-                                              .fault = r->options->fault,
-                                              .log = log_line,
-                                              .log_context = r},
-                       e);
 }
 
 bool sample_take(const struct sample_options *o, struct sample *out, struct err *e)
@@ -247,12 +206,35 @@ bool sample_take(const struct sample_options *o, struct sample *out, struct err 
     char *program = path_program();
     *out = (struct sample){0};
     rng_seed(&r.rng, o->seed);
-    r.pool = open_pool(&r, program, e);
+    const struct gpu_info *d = r.options->device;
+    const struct script *script = r.options->script;
+    char id[33];
+    gpu_identity(d, id);
+    int cores = os_cores(), most = r.options->runs ? MOST_RUNNERS : MOST_WORKERS;
+    r.pool = pool_create(&(struct pool_options){.program = program,
+                                                .device = d->index,
+                                                .device_id = id,
+                                                .validate = r.options->validate,
+                                                .workers = cores < most ? cores : most,
+                                                .only_compiles = !r.options->runs,
+                                                .operation = script_operation(script),
+                                                .reference = script_reference(script),
+                                                .limits = &d->limits,
+                                                .seed = r.options->seed,
+                                                .is_cpu = d->is_cpu,
+                                                .fault = r.options->fault,
+                                                .log = log_line,
+                                                .log_context = (&r)},
+                         e);
     free(program);
     bool ok = r.pool && work(&r, e);
     source_destroy(r.pool);
     config_set_finish(&r.seen);
-    arrange(out);
+    if (out->refusals)
+        qsort(out->refusal, (size_t)out->refusals, sizeof *out->refusal, by_count);
+    median_sort(out->build.value, out->build.count);
+    for (int i = 0; i < out->statistics; i++)
+        median_sort(out->statistic[i].value, out->statistic[i].count);
     return ok;
 }
 

@@ -24,14 +24,6 @@
 #define FEWEST_CANARIES  2
 #define BUSY_WHEN_ONE_IN 4 // timings is unsteady, or canaries slow
 
-static bool is_unsteady(const struct samples *samples)
-{
-    double sorted[TRIAL_MAX_SAMPLES];
-    memcpy(sorted, samples->seconds, sizeof sorted);
-    double median = median_of(sorted, samples->count);
-    return median > (1 + STEADY_PERCENT / 100.0) * sorted[0];
-}
-
 static bool is_throttled(const struct statistics *clocks)
 {
     for (int i = 0; i < clocks->count; i++)
@@ -47,7 +39,10 @@ void busy_watch(struct busy *b, const struct trial_result *r)
     for (int i = 0; i < r->count; i++)
         if (r->outcome[i] == OUTCOME_OK && r->samples[i].count >= FEWEST_SAMPLES) {
             b->timings++;
-            b->unsteady += is_unsteady(&r->samples[i]);
+            double sorted[TRIAL_MAX_SAMPLES];
+            memcpy(sorted, r->samples[i].seconds, sizeof sorted);
+            double median = median_of(sorted, r->samples[i].count);
+            b->unsteady += (median > (1 + STEADY_PERCENT / 100.0) * sorted[0]);
         }
 }
 
@@ -112,17 +107,6 @@ void rejections_add(struct rejections *r, const struct space *space, const struc
         r->by[constraints + l] += v->limits >> l & 1;
 }
 
-static void add_reason(const struct space *space, int i, struct str *out)
-{
-    const int constraints = space->constraint_count;
-    if (i < constraints)
-        str_printf(out, "'%s'", space->constraint[i].name);
-    else if (i < constraints + LIMIT_COUNT)
-        str_add(out, limit_name((enum limit)(i - constraints)));
-    else
-        str_add(out, "what the compiled shader needs");
-}
-
 void rejections_add_text(struct rejections *r, const struct space *space, struct str *out)
 {
     for (int said = 0; r->by && said < MOST_REASONS; said++) {
@@ -132,7 +116,13 @@ void rejections_add_text(struct rejections *r, const struct space *space, struct
         if (!r->by[top])
             return;
         str_add(out, said ? ", " : ": ");
-        add_reason(space, top, out);
+        const int constraints = space->constraint_count;
+        if (top < constraints)
+            str_printf(out, "'%s'", space->constraint[top].name);
+        else if (top < constraints + LIMIT_COUNT)
+            str_add(out, limit_name((enum limit)(top - constraints)));
+        else
+            str_add(out, "what the compiled shader needs");
         str_printf(out, " removes %.3g %%", 100.0 * (double)r->by[top] / (double)r->all);
         r->by[top] = 0; // said
     }
@@ -175,14 +165,6 @@ void session_let_go(struct session *s)
     session_emit(s, EVENT_STATE, NULL, NULL);
 }
 
-// Taken up again in vain: that leaves no trace.
-static bool ends_as_before(const struct session *s)
-{
-    const struct session_record *r = &s->record;
-    return session_ended(s) && s->done_before && r->state == STATE_DONE && r->message &&
-           str_equal(r->message, s->done_before);
-}
-
 static bool enter(struct session *s, enum session_phase phase, enum session_state state,
                   const char *message, struct err *e)
 {
@@ -191,7 +173,10 @@ static bool enter(struct session *s, enum session_phase phase, enum session_stat
     s->record.state = state;
     s->record.message = message ? arena_strdup(&s->arena, message) : NULL;
     kill_point("state");
-    if (!ends_as_before(s))
+    // Taken up again in vain: that leaves no trace.
+    const struct session_record *r = &s->record;
+    if (!(session_ended(s) && s->done_before && r->state == STATE_DONE && r->message &&
+          str_equal(r->message, s->done_before)))
         session_keep_state(s);
     return session_keep_population(s, e) &&
            session_stored(s,
@@ -200,8 +185,9 @@ static bool enter(struct session *s, enum session_phase phase, enum session_stat
                           e);
 }
 
-static void say_busy(struct session *s)
+bool session_end(struct session *s, enum session_state state, const char *message, struct err *e)
 {
+    session_say_complaints(s);
     struct str busy = {0}, throttled = {0};
     if (busy_add_text(&s->machine, &busy))
         session_message(s, "warning", "%s", str_text(&busy));
@@ -209,12 +195,6 @@ static void say_busy(struct session *s)
         session_message(s, "warning", "%s", str_text(&throttled));
     str_finish(&busy);
     str_finish(&throttled);
-}
-
-bool session_end(struct session *s, enum session_state state, const char *message, struct err *e)
-{
-    session_say_complaints(s);
-    say_busy(s);
     if (!enter(s, SESSION_ENDED, state, message, e))
         return false;
     store_unlock_session(s->host.store, s->record.id);

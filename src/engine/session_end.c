@@ -17,46 +17,6 @@
 
 // How good the model of a session's strategy was each time it was fitted.
 
-static void say(struct session *s, const struct refit *r)
-{
-    struct str text = {0};
-    str_printf(&text, "model %sfitted to ", s->refits.made > 1 ? "re" : "");
-    if (r->told > 0)
-        str_printf(&text, "%" PRId64 " results", r->told);
-    else
-        str_add(&text, "results of other sessions");
-    if (r->batch > 0)
-        str_add(&text, ": ");
-    if (r->batch > 0 && isfinite(r->correlation))
-        str_printf(&text, "rank correlation %.2f, ", r->correlation);
-    if (r->batch > 0 && isfinite(r->recall))
-        str_printf(&text, "recall %.0f of %d, ", r->recall * r->k, r->k);
-    if (r->batch > 0)
-        str_printf(&text, "on the %d measured since", r->batch);
-    str_printf(&text, ", %.2g s", r->seconds);
-    session_message(s, "info", "%s", str_text(&text));
-    str_finish(&text);
-}
-
-static bool keep(struct session *s, const struct refit *r, struct err *e)
-{
-    struct refit_record record = {
-        .number = s->refits.made,
-        .told = r->told,
-        .rows = r->rows,
-        .correlation = r->correlation,
-        .recall = r->recall,
-        .k = r->k,
-        .batch = r->batch,
-        .seconds = r->seconds,
-        .bytes = r->bytes,
-        .elapsed_s = session_ran_seconds(s),
-        .at = os_unix_time(),
-    };
-    kill_point("refit");
-    return session_stored(s, store_put_refit(s->host.store, s->record.id, &record, e), e);
-}
-
 // In a resumed session the first ones are those that the database has: replaying the session made
 // them again.
 bool session_keep_refits(struct session *s, struct err *e)
@@ -65,9 +25,39 @@ bool session_keep_refits(struct session *s, struct err *e)
     while (strategy_take_refit(s->cycle.strategy, &r)) {
         if (++s->refits.made <= s->refits.stored)
             continue;
-        if (!keep(s, &r, e))
+        struct refit_record record = {
+            .number = s->refits.made,
+            .told = r.told,
+            .rows = r.rows,
+            .correlation = r.correlation,
+            .recall = r.recall,
+            .k = r.k,
+            .batch = r.batch,
+            .seconds = r.seconds,
+            .bytes = r.bytes,
+            .elapsed_s = session_ran_seconds(s),
+            .at = os_unix_time(),
+        };
+        kill_point("refit");
+        if (!session_stored(s, store_put_refit(s->host.store, s->record.id, &record, e), e))
             return false;
-        say(s, &r);
+        struct str text = {0};
+        str_printf(&text, "model %sfitted to ", s->refits.made > 1 ? "re" : "");
+        if (r.told > 0)
+            str_printf(&text, "%" PRId64 " results", r.told);
+        else
+            str_add(&text, "results of other sessions");
+        if (r.batch > 0)
+            str_add(&text, ": ");
+        if (r.batch > 0 && isfinite(r.correlation))
+            str_printf(&text, "rank correlation %.2f, ", r.correlation);
+        if (r.batch > 0 && isfinite(r.recall))
+            str_printf(&text, "recall %.0f of %d, ", r.recall * r.k, r.k);
+        if (r.batch > 0)
+            str_printf(&text, "on the %d measured since", r.batch);
+        str_printf(&text, ", %.2g s", r.seconds);
+        session_message(s, "info", "%s", str_text(&text));
+        str_finish(&text);
     }
     return true;
 }
@@ -104,15 +94,6 @@ bool roof_find(struct store *store, const struct gpu_info *i, struct roof *out, 
     return ok;
 }
 
-static void take(struct session *s, const struct roof *roof)
-{
-    struct session_record *r = &s->record;
-    enum roof_kind by;
-    r->roof_s = roof_seconds(roof, script_operation(s->script), &by);
-    r->roof_by = r->roof_s > 0 ? roof_name(by) : NULL;
-    r->dispatch_s = roof->rate[ROOF_DISPATCH];
-}
-
 bool session_take_roof(struct session *s, const struct gpu_info *i, struct err *e)
 {
     struct roof roof;
@@ -131,54 +112,23 @@ bool session_take_roof(struct session *s, const struct gpu_info *i, struct err *
         if (!found)
             log_warning("%s", e->text);
     }
-    if (found)
-        take(s, &roof);
+    if (found) {
+        struct session_record *r = &s->record;
+        enum roof_kind by;
+        r->roof_s = roof_seconds(&roof, script_operation(s->script), &by);
+        r->roof_by = r->roof_s > 0 ? roof_name(by) : NULL;
+        r->dispatch_s = roof.rate[ROOF_DISPATCH];
+    }
     return until <= 0 || s->record.roof_s > 0 ||
            err_set(e, "--until: nothing was measured that bounds this operation");
 }
 
 #define DRAWS 1000 // that say why nothing is possible
 
-// A strategy that keeps to what is legal has been told nothing of what is not.
-static void tally_draws(struct session *s)
-{
-    struct rng r;
-    struct config c;
-    struct verdict v;
-    struct err ignored;
-    rng_seed(&r, s->record.seed);
-    for (int i = 0; i < DRAWS; i++) {
-        space_sample(s->space, &r, &c);
-        if (session_judge(s, &c, &v, &ignored) && !v.legal)
-            rejections_add(&s->rejections, s->space, &v);
-    }
-}
-
 // A strategy that finds nothing more in a larger space has not looked at all of it.
 static bool looked_at_all(const struct session *s)
 {
     return s->space->size <= VISITED_ENUMERABLE || (uint64_t)s->cycle.told == s->space->size;
-}
-
-static void add_exhausted(struct session *s, struct str *why)
-{
-    const char *hint =
-        str_starts(s->record.strategy, "grid") ? "" : " (--strategy grid looks at more of them)";
-    bool none = s->cycle.rejected == s->cycle.told, all = looked_at_all(s);
-    if (all)
-        str_add(why, none ? "no configuration is possible" : "the space is exhausted");
-    else
-        str_printf(why, "no %s configuration was found among %s points",
-                   none ? "possible" : "further", s->space->size_text);
-    if (none) {
-        if (!s->rejections.all)
-            tally_draws(s);
-        rejections_add_text(&s->rejections, s->space, why);
-        if (!all)
-            str_printf(why, " of %" PRId64 " looked at", s->rejections.all);
-    }
-    if (!all)
-        str_add(why, hint);
 }
 
 static void add_budget(const struct session *s, struct str *why)
@@ -210,7 +160,35 @@ bool session_finish(struct session *s, struct err *e)
         str_printf(&why, "%d configurations in a row were rejected", CYCLE_MOST_REJECTED);
         rejections_add_text(&s->rejections, s->space, &why);
     } else if (s->cycle.exhausted) {
-        add_exhausted(s, &why);
+        const char *hint = str_starts(s->record.strategy, "grid")
+                               ? ""
+                               : " (--strategy grid looks at more of them)";
+        bool none = s->cycle.rejected == s->cycle.told, all = looked_at_all(s);
+        if (all)
+            str_add(&why, none ? "no configuration is possible" : "the space is exhausted");
+        else
+            str_printf(&why, "no %s configuration was found among %s points",
+                       none ? "possible" : "further", s->space->size_text);
+        if (none) {
+            if (!s->rejections.all) {
+                // A strategy that keeps to what is legal has been told nothing of what is not.
+                struct rng r;
+                struct config c;
+                struct verdict v;
+                struct err ignored;
+                rng_seed(&r, s->record.seed);
+                for (int i = 0; i < DRAWS; i++) {
+                    space_sample(s->space, &r, &c);
+                    if (session_judge(s, &c, &v, &ignored) && !v.legal)
+                        rejections_add(&s->rejections, s->space, &v);
+                }
+            }
+            rejections_add_text(&s->rejections, s->space, &why);
+            if (!all)
+                str_printf(&why, " of %" PRId64 " looked at", s->rejections.all);
+        }
+        if (!all)
+            str_add(&why, hint);
     } else {
         add_budget(s, &why);
     }

@@ -132,31 +132,6 @@ static struct source *make_up(const struct session *s, const struct session_plac
                                   operation_flop(script_operation(script)), s->record.workers, e);
 }
 
-// The machines take over what would be made here.
-static void hand_over(struct session *s, struct session_place *p, bool validate, const char *fault)
-{
-    struct remote_work w = {.made = s->source,
-                            .workers = s->record.workers,
-                            .log = session_hear_worker,
-                            .tell = session_hear_machine,
-                            .context = s};
-    if (p->on_device) {
-        w.hello = (struct hello){.validate = validate,
-                                 .cold = s->record.cold,
-                                 .operation = *script_operation(s->script),
-                                 .limits = s->device.limits,
-                                 .trips_undeclared = !s->space->resources,
-                                 .seed = s->record.seed,
-                                 .compilers = s->device.tells_statistics ? MOST_COMPILERS : 0};
-        if (script_reference(s->script))
-            w.hello.reference = *script_reference(s->script); // borrowed
-        snprintf(w.hello.device_id, sizeof w.hello.device_id, "%s", s->record.device_id);
-        snprintf(w.hello.fault, sizeof w.hello.fault, "%s", fault ? fault : "");
-    }
-    s->source = remote_begin(p->remote, &w);
-    p->remote = NULL;
-}
-
 static struct source *make_pool(struct session *s, const struct session_place *p,
                                 struct script *script, bool validate, const char *fault,
                                 struct err *e)
@@ -214,8 +189,29 @@ bool session_place_make_source(struct session *s, struct session_place *p, bool 
         s->source = make_shapes(s, p, validate, fault, e);
     else if (!p->on_device)
         s->source = make_up(s, p, s->script, e);
-    if (p->remote && (p->on_device || s->source))
-        hand_over(s, p, validate, fault);
+    if (p->remote && (p->on_device || s->source)) {
+        // The machines take over what would be made here.
+        struct remote_work w = {.made = s->source,
+                                .workers = s->record.workers,
+                                .log = session_hear_worker,
+                                .tell = session_hear_machine,
+                                .context = s};
+        if (p->on_device) {
+            w.hello = (struct hello){.validate = validate,
+                                     .cold = s->record.cold,
+                                     .operation = *script_operation(s->script),
+                                     .limits = s->device.limits,
+                                     .trips_undeclared = !s->space->resources,
+                                     .seed = s->record.seed,
+                                     .compilers = s->device.tells_statistics ? MOST_COMPILERS : 0};
+            if (script_reference(s->script))
+                w.hello.reference = *script_reference(s->script); // borrowed
+            snprintf(w.hello.device_id, sizeof w.hello.device_id, "%s", s->record.device_id);
+            snprintf(w.hello.fault, sizeof w.hello.fault, "%s", fault ? fault : "");
+        }
+        s->source = remote_begin(p->remote, &w);
+        p->remote = NULL;
+    }
     if (!s->source && !s->shapes && p->on_device)
         s->source = make_pool(s, p, s->script, validate, fault, e);
     return s->source != NULL;

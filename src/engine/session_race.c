@@ -52,27 +52,6 @@ bool canary_start(struct session *s, struct err *e)
     return true;
 }
 
-// The session goes on without what cannot be stored: the ranks do not depend on it.
-static void keep_canary(struct session *s, const struct trial_result *r)
-{
-    struct retime t;
-    struct err e;
-    retime_init(&t, s->canary.ask, "canary", r, 0);
-    if (store_put_retime(s->host.store, s->record.id, &t.record, &e))
-        session_emit(s, EVENT_RETIME, NULL, &t.record);
-    else
-        log_warning("canary not stored: %s", e.text);
-    retime_finish(&t);
-}
-
-static void say_drift(struct session *s, double share, int64_t marked)
-{
-    session_message(s, "warning",
-                    "the device drifts: a fixed kernel runs %.0f %% %s than %" PRId64
-                    " results before, which are marked",
-                    100 * fabs(share), share > 0 ? "slower" : "faster", marked);
-}
-
 // Other kernels may be as slow as this one just now, or as fast as it was.
 static void keep_anchor(struct session *s, double seconds)
 {
@@ -84,9 +63,13 @@ static void keep_anchor(struct session *s, double seconds)
     c->anchor_told = told;
     if (fabs(share) <= DRIFT_WORTH_SAYING || told == since)
         return;
-    if (store_mark_drift(s->host.store, s->record.id, since, fabs(share), &e))
-        say_drift(s, share, told - since);
-    else
+    if (store_mark_drift(s->host.store, s->record.id, since, fabs(share), &e)) {
+        int64_t marked = told - since;
+        session_message(s, "warning",
+                        "the device drifts: a fixed kernel runs %.0f %% %s than %" PRId64
+                        " results before, which are marked",
+                        100 * fabs(share), share > 0 ? "slower" : "faster", marked);
+    } else
         log_warning("drift not stored: %s", e.text);
 }
 
@@ -108,7 +91,15 @@ void canary_finish(struct session *s, const struct trial_result *r)
         session_message(s, "warning",
                         "the device drifts: the best configuration runs %.0f %% %s than before",
                         100 * fabs(drift), drift > 0 ? "slower" : "faster");
-    keep_canary(s, r);
+    // The session goes on without what cannot be stored: the ranks do not depend on it.
+    struct retime t;
+    struct err e;
+    retime_init(&t, s->canary.ask, "canary", r, 0);
+    if (store_put_retime(s->host.store, s->record.id, &t.record, &e))
+        session_emit(s, EVENT_RETIME, NULL, &t.record);
+    else
+        log_warning("canary not stored: %s", e.text);
+    retime_finish(&t);
 }
 
 // What a space says is in use: measured before anything is asked for, stored, and raced with the
@@ -400,41 +391,12 @@ static bool add_baseline_trials(struct session *s, struct race *race, struct err
     return session_stored(s, ok, e);
 }
 
-// All that run take part, however slow: results are told as ratios to them, and only times of one
-// race are compared. One that is a trial too is timed once.
-static void add_baselines(const struct session *s, struct race *race)
-{
-    for (int i = 0; i < s->space->baseline_count; i++) {
-        const struct baseline_record *b = &s->baselines.of[i];
-        const struct config *c = &s->space->baseline[i].config;
-        int at = find_racer(s, race, i);
-        race->baseline_at[i] = b->outcome == OUTCOME_OK ? at : -1;
-        if (b->outcome != OUTCOME_OK || at < race->count)
-            continue;
-        race->config[at] = *c;
-        race->seconds[at] = b->seconds;
-        race->count++;
-    }
-}
-
 int race_baseline(const struct session *s, int candidate)
 {
     for (int i = 0; i < s->space->baseline_count; i++)
         if (s->races.open->baseline_at[i] == candidate && session_shapes_vary(s, i))
             return i;
     return -1;
-}
-
-static void crown(struct session *s, const struct race *race)
-{
-    struct cycle_best best = {.ask = 0};
-    if (race->count)
-        best = (struct cycle_best){race->ask[0], race->seconds[0], race->config[0]};
-    s->cycle.best = best;
-    s->races.decided = race->decided;
-    s->record.best_ask = best.ask;
-    s->record.best_seconds = best.seconds;
-    s->record.best_raced = race->decided;
 }
 
 static bool submit_race(struct session *s, const struct race *race, struct err *e)
@@ -480,7 +442,19 @@ bool race_start(struct session *s, bool *started, struct err *e)
     bool ok = s->source->kind->deterministic || choose_racers(s, race, &due, e);
     if (ok && due && s->races.run++ < MOST_RACES) {
         ok = add_baseline_trials(s, race, e);
-        add_baselines(s, race);
+        // All that run take part, however slow: results are told as ratios to them, and only times
+        // of one race are compared. One that is a trial too is timed once.
+        for (int i = 0; i < s->space->baseline_count; i++) {
+            const struct baseline_record *b = &s->baselines.of[i];
+            const struct config *c = &s->space->baseline[i].config;
+            int at = find_racer(s, race, i);
+            race->baseline_at[i] = b->outcome == OUTCOME_OK ? at : -1;
+            if (b->outcome != OUTCOME_OK || at < race->count)
+                continue;
+            race->config[at] = *c;
+            race->seconds[at] = b->seconds;
+            race->count++;
+        }
         ok = *started = ok && submit_race(s, race, e);
     }
     if (*started) {
@@ -488,8 +462,16 @@ bool race_start(struct session *s, bool *started, struct err *e)
         s->races.open = race;
         return true;
     }
-    if (ok && !s->source->kind->deterministic)
-        crown(s, race);
+    if (ok && !s->source->kind->deterministic) {
+        struct cycle_best best = {.ask = 0};
+        if (race->count)
+            best = (struct cycle_best){race->ask[0], race->seconds[0], race->config[0]};
+        s->cycle.best = best;
+        s->races.decided = race->decided;
+        s->record.best_ask = best.ask;
+        s->record.best_seconds = best.seconds;
+        s->record.best_raced = race->decided;
+    }
     free(race);
     return ok;
 }
@@ -510,16 +492,6 @@ static bool put_race(struct session *s, const struct retime *t, const struct tri
     return session_stored(s, ok && store_commit(s->host.store, e), e);
 }
 
-static void tell_race(struct session *s, const struct retime *t, const struct trial_result *r)
-{
-    for (int i = 0; i < s->races.open->trials; i++) {
-        session_emit(s, EVENT_RETIME, NULL, &t[i].record);
-        if (r->outcome[i] != OUTCOME_OK)
-            session_message(s, "warning", "ask %lld fell out of the final race: %s (%s)",
-                            (long long)t[i].record.ask, outcome_name(r->outcome[i]), r->reason[i]);
-    }
-}
-
 bool race_finish(struct session *s, struct trial_result *r, struct err *e)
 {
     struct retime retime[MOST_RACERS];
@@ -530,7 +502,13 @@ bool race_finish(struct session *s, struct trial_result *r, struct err *e)
         retime_init(&retime[i], s->races.open->ask[i], "race", r, i);
     bool ok = put_race(s, retime, r, e);
     if (ok) {
-        tell_race(s, retime, r);
+        for (int i = 0; i < s->races.open->trials; i++) {
+            session_emit(s, EVENT_RETIME, NULL, &retime[i].record);
+            if (r->outcome[i] != OUTCOME_OK)
+                session_message(s, "warning", "ask %lld fell out of the final race: %s (%s)",
+                                (long long)retime[i].record.ask, outcome_name(r->outcome[i]),
+                                r->reason[i]);
+        }
         free(s->races.open);
         s->races.open = NULL;
         s->phase = SESSION_RUNNING;

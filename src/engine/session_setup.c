@@ -92,39 +92,6 @@ static bool is_bearable(const struct session *s, const struct script *script, st
     return why->length == 0;
 }
 
-// All divisors of n but n, largest first.
-static int list_divisors(int64_t n, int64_t out[MOST_DIVISORS])
-{
-    int count = 0;
-    int64_t low = 2;
-    for (; low * low <= n; low++)
-        if (n % low == 0)
-            out[count++] = n / low;
-    while (--low >= 1)
-        if (n % low == 0 && n / low != low && low != n)
-            out[count++] = low;
-    return count;
-}
-
-// The first that is bearable, else the one with a batch of 1.
-static struct script *read_reduced(struct session *s, const struct session_options *o,
-                                   int64_t declared, char text[24], struct err *e)
-{
-    int64_t divisor[MOST_DIVISORS];
-    struct str ignored = {0};
-    struct script *script = NULL;
-    int count = list_divisors(declared, divisor);
-    for (int i = 0; i < count; i++) {
-        script_destroy(script);
-        snprintf(text, 24, "%" PRId64, divisor[i]);
-        script = read_script(s, o, text, e);
-        if (!script || is_bearable(s, script, &ignored))
-            break;
-    }
-    str_finish(&ignored);
-    return script;
-}
-
 // Takes over `declared`.
 static struct script *reduce(struct session *s, const struct session_options *o,
                              struct script *declared, int64_t batch, struct err *e)
@@ -133,7 +100,27 @@ static struct script *reduce(struct session *s, const struct session_options *o,
     struct str why = {0}, json = {0};
     if (batch == 1 || is_bearable(s, declared, &why))
         return declared;
-    struct script *reduced = read_reduced(s, o, batch, text, e);
+    // The first that is bearable, else the one with a batch of 1.
+    int64_t divisor[MOST_DIVISORS];
+    struct str ignored = {0};
+    struct script *reduced = NULL;
+    // All divisors of n but n, largest first.
+    int count = 0;
+    int64_t low = 2;
+    for (; low * low <= batch; low++)
+        if (batch % low == 0)
+            divisor[count++] = batch / low;
+    while (--low >= 1)
+        if (batch % low == 0 && batch / low != low && low != batch)
+            divisor[count++] = low;
+    for (int i = 0; i < count; i++) {
+        script_destroy(reduced);
+        snprintf(text, 24, "%" PRId64, divisor[i]);
+        reduced = read_script(s, o, text, e);
+        if (!reduced || is_bearable(s, reduced, &ignored))
+            break;
+    }
+    str_finish(&ignored);
     operation_add_json(script_operation(declared), &json);
     s->record.declared = arena_strdup(&s->arena, str_text(&json));
     s->record.reduced = arena_printf(&s->arena, BATCH " %" PRId64 " reduced to %s: %s", batch, text,
@@ -180,10 +167,12 @@ struct reading {
     bool failed;
 };
 
-static bool read_trial(const struct reading *r, const struct trial_record *t,
-                       struct past_trial *out, struct err *e)
+static bool take_row(void *context, const struct trial_record *t)
 {
-    *out = (struct past_trial){
+    struct reading *r = context;
+    struct past_trial trial;
+    struct statistics told;
+    trial = (struct past_trial){
         .ask = t->ask,
         .asked_after = t->asked_after,
         .answered = t->outcome != OUTCOME_OPEN,
@@ -192,15 +181,8 @@ static bool read_trial(const struct reading *r, const struct trial_record *t,
         .seconds = t->seconds,
         .took_s = t->compile_s + t->pipeline_s + t->device_s,
     };
-    return config_parse_key(r->session->space, t->key, &out->config, e);
-}
-
-static bool take_row(void *context, const struct trial_record *t)
-{
-    struct reading *r = context;
-    struct past_trial trial;
-    struct statistics told;
-    r->failed = !read_trial(r, t, &trial, &r->err) || !past_add(r->past, &trial, &r->err);
+    r->failed = !config_parse_key(r->session->space, t->key, &trial.config, &r->err) ||
+                !past_add(r->past, &trial, &r->err);
     if (!r->failed && trial.answered) {
         told_parse(t->statistics, &told);
         session_learn_look(r->session, &trial.config, &told);
@@ -270,28 +252,14 @@ void session_say_scale(struct session *s)
 
 // --- its configurations ---
 
-static void take_warm(struct session *s, const struct warm_start *w)
-{
-    struct str keys = {0};
-    warm_add_keys(s->space, w, &keys);
-    s->record.warm = arena_strdup(&s->arena, str_text(&keys));
-    str_finish(&keys);
-    struct str told = {0};
-    str_printf(&told, "warm start: begins with %d configuration%s of %s", w->count,
-               w->count == 1 ? "" : "s",
-               s->beginning.at_baselines ? WARM_BASELINE : s->beginning.warm_from);
-    if (w->moved)
-        str_printf(&told, ", %d moved to the nearest here", w->moved);
-    if (w->left_out)
-        str_printf(&told, ", %d left out that nothing here is like", w->left_out);
-    s->beginning.warm = arena_strdup(&s->arena, str_text(&told));
-    str_finish(&told);
-}
-
 // --- its model ---
 
-static void take_history(struct session *s)
+static bool choose(struct session *s, struct err *e)
 {
+    s->beginning.wish.record = &s->record;
+    s->beginning.wish.space = s->space;
+    if (!transfer_choose(s->host.store, &s->beginning.wish, &s->arena, &s->beginning.transfer, e))
+        return false;
     const struct transfer *t = &s->beginning.transfer;
     struct str text = {0};
     transfer_add_text(t, &text);
@@ -305,28 +273,6 @@ static void take_history(struct session *s)
     else if (str_equal(s->beginning.wish.wanted, "auto") && !s->beginning.wish.unasked)
         s->beginning.transferred =
             "no earlier session is like this one: the model begins with nothing";
-}
-
-// For a strategy that does not learn from other sessions. A user who asked for that is told so;
-// what was asked for must be valid all the same.
-static bool take_nothing(struct session *s, struct err *e)
-{
-    const char *wanted = s->beginning.wish.wanted;
-    s->record.history = NULL;
-    if (wanted && !s->beginning.wish.unasked && !str_equal(wanted, "none"))
-        s->beginning.transferred =
-            arena_printf(&s->arena, "strategy '%.*s' learns nothing from other sessions",
-                         (int)strcspn(s->record.strategy, ":"), s->record.strategy);
-    return transfer_check(s->host.store, wanted, &s->arena, e);
-}
-
-static bool choose(struct session *s, struct err *e)
-{
-    s->beginning.wish.record = &s->record;
-    s->beginning.wish.space = s->space;
-    if (!transfer_choose(s->host.store, &s->beginning.wish, &s->arena, &s->beginning.transfer, e))
-        return false;
-    take_history(s);
     return true;
 }
 
@@ -334,8 +280,17 @@ static bool give_history(struct session *s, struct search_problem *problem, stru
 {
     struct transfer_wish *wish = &s->beginning.wish;
     enum strategy_learns learns = strategy_learns(s->record.strategy);
-    if (learns == LEARNS_NOTHING)
-        return take_nothing(s, e);
+    if (learns == LEARNS_NOTHING) {
+        // For a strategy that does not learn from other sessions. A user who asked for that is told
+        // so; what was asked for must be valid all the same.
+        const char *wanted = s->beginning.wish.wanted;
+        s->record.history = NULL;
+        if (wanted && !s->beginning.wish.unasked && !str_equal(wanted, "none"))
+            s->beginning.transferred =
+                arena_printf(&s->arena, "strategy '%.*s' learns nothing from other sessions",
+                             (int)strcspn(s->record.strategy, ":"), s->record.strategy);
+        return transfer_check(s->host.store, wanted, &s->arena, e);
+    }
     if (wish->unasked && learns != LEARNS_WEIGHED)
         wish->wanted = NULL;
     wish->any_device = learns == LEARNS_WEIGHED && !wish->unasked;
@@ -364,8 +319,22 @@ static bool choose_warm(struct session *s, const struct search_problem *problem,
         warm_take_baselines(problem, &s->arena, warm);
     else if (!warm_read(s->host.store, b->warm_from, problem, &s->arena, warm, e))
         return false;
-    if (warm->count)
-        take_warm(s, warm);
+    if (warm->count) {
+        struct str keys = {0};
+        warm_add_keys(s->space, warm, &keys);
+        s->record.warm = arena_strdup(&s->arena, str_text(&keys));
+        str_finish(&keys);
+        struct str told = {0};
+        str_printf(&told, "warm start: begins with %d configuration%s of %s", warm->count,
+                   warm->count == 1 ? "" : "s",
+                   s->beginning.at_baselines ? WARM_BASELINE : s->beginning.warm_from);
+        if (warm->moved)
+            str_printf(&told, ", %d moved to the nearest here", warm->moved);
+        if (warm->left_out)
+            str_printf(&told, ", %d left out that nothing here is like", warm->left_out);
+        s->beginning.warm = arena_strdup(&s->arena, str_text(&told));
+        str_finish(&told);
+    }
     return true;
 }
 
@@ -643,15 +612,6 @@ static bool change_budget(struct session *s, const struct session_options *more,
     return store_set_budget(s->host.store, r->id, r->budget_trials, r->budget_seconds, e);
 }
 
-// What it has is as much as it may do, also by the budget that it is to get.
-static bool has_nothing_left(const struct session_record *r, const struct session_options *more)
-{
-    int64_t trials = more && more->trials > 0 ? more->trials : r->budget_trials;
-    double seconds = more && more->seconds > 0 ? more->seconds : r->budget_seconds;
-    return r->state == STATE_DONE &&
-           (r->trials >= trials || (seconds > 0 && r->ran_seconds >= seconds));
-}
-
 bool session_check_budget(const struct session_record *r, int64_t trials, struct err *e)
 {
     return trials >= r->trials || err_set(e,
@@ -701,7 +661,11 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
         s->record.workers = more->workers;
     if (!take_left_commands(s, e))
         return false;
-    if (has_nothing_left(&s->record, more))
+    // What it has is as much as it may do, also by the budget that it is to get.
+    int64_t trials = more && more->trials > 0 ? more->trials : s->record.budget_trials;
+    double seconds = more && more->seconds > 0 ? more->seconds : s->record.budget_seconds;
+    if (s->record.state == STATE_DONE &&
+        (s->record.trials >= trials || (seconds > 0 && s->record.ran_seconds >= seconds)))
         return stay_ended(s);
     if (!change_budget(s, more, e) || !session_place_find_again(s, p, &s->record, HINT_RESUME, e))
         return false;

@@ -71,26 +71,6 @@ bool session_shapes_take(struct session *s, const struct session_options *o, str
 
 // --- what the record says ---
 
-static void read_set(struct session *s, struct session_shape *shape, struct json set)
-{
-    struct str name = {0};
-    char *text = arena_printf(&s->arena, "%.*s", (int)json_length(set), set.at);
-    shape->set = stored_settings(text, &s->arena, &shape->set_count);
-    for (int i = 0; i < shape->set_count; i++)
-        str_printf(&name, "%s%s=%s", i ? " " : "", shape->set[i].name, shape->set[i].value);
-    shape->name = arena_strdup(&s->arena, str_text(&name));
-    str_finish(&name);
-}
-
-static bool names(const struct session_shape *a, const struct session_shape *b)
-{
-    int found = 0;
-    for (int i = 0; i < a->set_count; i++)
-        for (int k = 0; k < b->set_count; k++)
-            found += str_equal(a->set[i].name, b->set[k].name);
-    return found == a->set_count && a->set_count == b->set_count;
-}
-
 bool session_shapes_parse(struct session *s, struct err *e)
 {
     struct json root;
@@ -105,8 +85,19 @@ bool session_shapes_parse(struct session *s, struct err *e)
         if (i == TRIAL_MAX_SHAPES || json_type(set) != JSON_OBJECT ||
             !json_number(json_member(w.value, WEIGHT), &all->goal.weight[i]))
             return err_set(e, "session %" PRId64 " is damaged: its shapes", s->record.id);
-        read_set(s, &all->of[i], set);
-        if (!names(&all->of[0], &all->of[i]))
+        struct str name = {0};
+        char *text = arena_printf(&s->arena, "%.*s", (int)json_length(set), set.at);
+        all->of[i].set = stored_settings(text, &s->arena, &all->of[i].set_count);
+        for (int j = 0; j < all->of[i].set_count; j++)
+            str_printf(&name, "%s%s=%s", j ? " " : "", all->of[i].set[j].name,
+                       all->of[i].set[j].value);
+        all->of[i].name = arena_strdup(&s->arena, str_text(&name));
+        str_finish(&name);
+        int found = 0;
+        for (int l = 0; l < all->of[0].set_count; l++)
+            for (int k = 0; k < all->of[i].set_count; k++)
+                found += str_equal(all->of[0].set[l].name, all->of[i].set[k].name);
+        if (!(found == all->of[0].set_count && all->of[0].set_count == all->of[i].set_count))
             return err_usage(
                 e, "--shape %s: it says other sizes than the first, %s (all say the same)",
                 all->of[i].name, all->of[0].name);
@@ -179,8 +170,14 @@ static void take_work(struct session *s)
     }
 }
 
-static bool read_scripts(struct session *s, const struct session_options *o, struct err *e)
+bool session_shapes_read(struct session *s, const struct session_options *o, struct err *e)
 {
+    if (!s->shapes)
+        return true;
+    s->shapes->of[0].script = s->script;
+    if (s->shapes->goal.by_worst && !s->space->baseline_count)
+        return err_usage(e, "--by worst: '%s' declares no baseline, to which the worst is a ratio",
+                         s->space->name);
     for (int i = 1; i < s->shapes->goal.count; i++) {
         struct session_shape *shape = &s->shapes->of[i];
         struct session_options own = {0};
@@ -199,17 +196,6 @@ static bool read_scripts(struct session *s, const struct session_options *o, str
     }
     take_work(s);
     return true;
-}
-
-bool session_shapes_read(struct session *s, const struct session_options *o, struct err *e)
-{
-    if (!s->shapes)
-        return true;
-    s->shapes->of[0].script = s->script;
-    if (s->shapes->goal.by_worst && !s->space->baseline_count)
-        return err_usage(e, "--by worst: '%s' declares no baseline, to which the worst is a ratio",
-                         s->space->name);
-    return read_scripts(s, o, e);
 }
 
 bool session_shapes_read_again(struct session *s, struct err *e)
@@ -328,23 +314,6 @@ bool session_shapes_render(void *context, const struct trial_request *r, int sha
 
 // --- what is learnt ---
 
-static void take_baseline(struct session *s, const struct baseline_record *b)
-{
-    double part_s[TRIAL_MAX_SHAPES];
-    if (b->outcome == OUTCOME_OK && shape_parts(b->parts, part_s) == s->shapes->goal.count)
-        shapes_goal_refer(&s->shapes->goal, part_s);
-}
-
-// Baselines that are one configuration for all shapes are the first that others are held against.
-static void learn_baseline(struct session *s, int i)
-{
-    double part_s[TRIAL_MAX_SHAPES];
-    const struct baseline_record *b = &s->baselines.of[i];
-    if (b->outcome == OUTCOME_OK && !session_shapes_vary(s, i) &&
-        shape_parts(b->parts, part_s) == s->shapes->goal.count)
-        shapes_learn(s->source, part_s);
-}
-
 // By the worst, the goals of baselines are known only now.
 static bool rate(struct session *s, struct baseline_record *b, struct err *e)
 {
@@ -361,16 +330,27 @@ bool session_shapes_refer(struct session *s, struct err *e)
     if (!all || all->is_referred)
         return true;
     all->is_referred = true;
-    for (int i = 0; i < s->space->baseline_count; i++)
-        take_baseline(s, &s->baselines.of[i]);
+    for (int i = 0; i < s->space->baseline_count; i++) {
+        double part_s[TRIAL_MAX_SHAPES];
+        if (s->baselines.of[i].outcome == OUTCOME_OK &&
+            shape_parts(s->baselines.of[i].parts, part_s) == s->shapes->goal.count)
+            shapes_goal_refer(&s->shapes->goal, part_s);
+    }
     for (int i = 0; all->goal.by_worst && i < all->goal.count; i++)
         if (all->goal.reference_s[i] <= 0)
             return err_set(e,
                            "--by worst: no baseline runs on shape %s, so nothing is a ratio to it",
                            all->of[i].name);
     shapes_refer(s->source, all->goal.reference_s);
-    for (int i = 0; i < s->space->baseline_count; i++)
-        learn_baseline(s, i);
+    for (int i = 0; i < s->space->baseline_count; i++) {
+        // Baselines that are one configuration for all shapes are the first that others are held
+        // against.
+        double part_s[TRIAL_MAX_SHAPES];
+        const struct baseline_record *b = &s->baselines.of[i];
+        if (b->outcome == OUTCOME_OK && !session_shapes_vary(s, i) &&
+            shape_parts(b->parts, part_s) == s->shapes->goal.count)
+            shapes_learn(s->source, part_s);
+    }
     for (int i = 0; all->goal.by_worst && i < s->space->baseline_count; i++)
         if (!rate(s, &s->baselines.of[i], e))
             return false;

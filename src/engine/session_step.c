@@ -22,13 +22,6 @@
 // (search_problem.look), they are compiled beside the trials, and what was said is stored before
 // the search knows of it. So a session that goes on knows what it knew, and asks for the same.
 
-static void set_numbers(struct preview *l, const struct statistics *told)
-{
-    for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
-        if (!statistics_total(told, (enum statistic_kind)k, &l->number[k]))
-            l->number[k] = NAN;
-}
-
 static void know(struct looked *l, const struct config *c, bool fits, const struct statistics *told)
 {
     bool is_new;
@@ -37,7 +30,9 @@ static void know(struct looked *l, const struct config *c, bool fits, const stru
         return;
     MEM_GROW(l->of, index, l->capacity);
     l->of[index].fits = fits;
-    set_numbers(&l->of[index], told);
+    for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
+        if (!statistics_total(told, (enum statistic_kind)k, &l->of[index].number[k]))
+            l->of[index].number[k] = NAN;
 }
 
 bool session_look(void *context, const struct config *c, int count, struct preview *out)
@@ -170,15 +165,6 @@ static void hash_texts(const struct script *script, char out[33])
     str_finish(&all);
 }
 
-// Sessions that are rated by their FLOP say nothing, as those of before.
-static void take_work(struct session *s)
-{
-    struct workload work = operation_work(script_operation(s->script));
-    bool is_other = !str_equal(work.unit, WORK_FLOP);
-    s->record.work = is_other ? work.amount : 0;
-    s->record.unit = is_other ? work.unit : NULL;
-}
-
 bool session_take_script(struct session *s, struct script *script)
 {
     s->script = script;
@@ -186,7 +172,11 @@ bool session_take_script(struct session *s, struct script *script)
         return false;
     s->space = script_space(script);
     s->record.flop = operation_flop(script_operation(script));
-    take_work(s);
+    // Sessions that are rated by their FLOP say nothing, as those of before.
+    struct workload work = operation_work(script_operation(s->script));
+    bool is_other = !str_equal(work.unit, WORK_FLOP);
+    s->record.work = is_other ? work.amount : 0;
+    s->record.unit = is_other ? work.unit : NULL;
     return true;
 }
 
@@ -661,22 +651,6 @@ static bool rest(struct session *s, struct err *e)
     return set_state(s, STATE_PAUSED, "waits for its next round", e);
 }
 
-// Nothing is open any more and nothing will be asked: race the best, then end. A task of a network
-// waits for its next round.
-static bool conclude(struct session *s, struct err *e)
-{
-    bool racing = false;
-    if (s->record.network && !s->grant.is_last && !s->stopping)
-        return s->grant.is_spent || rest(s, e);
-    if (!s->stopping && !race_start(s, &racing, e))
-        return false;
-    if (racing) {
-        s->phase = SESSION_RACING;
-        return true;
-    }
-    return session_finish(s, e);
-}
-
 bool session_step(struct session *s, struct err *e)
 {
     s->busy = true;
@@ -689,8 +663,20 @@ bool session_step(struct session *s, struct err *e)
             return false;
         if (s->pausing && s->phase == SESSION_RUNNING) // a race was under way
             return session_pause(s, e);
-        if (is_through(s))
-            return conclude(s, e);
+        if (is_through(s)) {
+            // Nothing is open any more and nothing will be asked: race the best, then end. A task
+            // of a network waits for its next round.
+            bool racing = false;
+            if (s->record.network && !s->grant.is_last && !s->stopping)
+                return s->grant.is_spent || rest(s, e);
+            if (!s->stopping && !race_start(s, &racing, e))
+                return false;
+            if (racing) {
+                s->phase = SESSION_RACING;
+                return true;
+            }
+            return session_finish(s, e);
+        }
     }
     return true;
 }

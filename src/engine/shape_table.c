@@ -90,30 +90,27 @@ void shape_table_read(const struct session_record *r, const struct shape_finding
     }
 }
 
-static void add_row(const struct shape_row *r, bool is_first, int widest, struct str *out)
-{
-    char time[32];
-    size_t before = out->length;
-    str_add(out, is_first ? "shapes   " : "         ");
-    shown_add(out, r->name);
-    while (out->length - before < (size_t)widest + 9)
-        str_add_char(out, ' ');
-    str_printf(out, "  %9s", r->seconds > 0 ? text_time(r->seconds, time) : "-");
-    if (r->baseline) {
-        str_printf(out, "  %5.2f times as fast as '", shape_ratio(r));
-        shown_add(out, r->baseline);
-        str_printf(out, "', %s", text_time(r->baseline_s, time));
-    }
-    str_add_char(out, '\n');
-}
-
 void shape_table_add_text(const struct shape_table *t, struct str *out)
 {
     int widest = 0;
     for (int i = 0; i < t->count; i++)
         widest = (int)strlen(t->row[i].name) > widest ? (int)strlen(t->row[i].name) : widest;
-    for (int i = 0; t->count > 1 && i < t->count; i++)
-        add_row(&t->row[i], i == 0, widest, out);
+    for (int i = 0; t->count > 1 && i < t->count; i++) {
+        bool is_first = i == 0;
+        char time[32];
+        size_t before = out->length;
+        str_add(out, is_first ? "shapes   " : "         ");
+        shown_add(out, t->row[i].name);
+        while (out->length - before < (size_t)widest + 9)
+            str_add_char(out, ' ');
+        str_printf(out, "  %9s", t->row[i].seconds > 0 ? text_time(t->row[i].seconds, time) : "-");
+        if (t->row[i].baseline) {
+            str_printf(out, "  %5.2f times as fast as '", shape_ratio(&t->row[i]));
+            shown_add(out, t->row[i].baseline);
+            str_printf(out, "', %s", text_time(t->row[i].baseline_s, time));
+        }
+        str_add_char(out, '\n');
+    }
     if (t->count < 2 || t->worst < 0)
         return;
     const struct shape_row *worst = &t->row[t->worst];

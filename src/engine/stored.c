@@ -62,24 +62,19 @@ static bool identify(const char *path, char out[33], struct err *e)
     return true;
 }
 
-static char *make_spec(const char *path, double speed)
-{
-    struct str spec = {0};
-    str_printf(&spec, PREFIX "%s", path);
-    if (speed > 0) {
-        str_add(&spec, ":" SPEED);
-        str_add_real(&spec, speed);
-    }
-    return str_take(&spec);
-}
-
 static bool open_path(const char *path, double speed, struct recorded *out, struct err *e)
 {
     if (!identify(path, out->identity, e) || !recording_read(path, &out->recording, e))
         return false;
     char *whole = realpath(path, NULL);
     out->path = whole ? whole : mem_strdup(path);
-    out->spec = make_spec(out->path, speed);
+    struct str spec = {0};
+    str_printf(&spec, PREFIX "%s", out->path);
+    if (speed > 0) {
+        str_add(&spec, ":" SPEED);
+        str_add_real(&spec, speed);
+    }
+    out->spec = str_take(&spec);
     out->speed = speed;
     return out->recording->count > 0 ||
            err_at(e, path, 0, "only declarations, no recorded times: nothing to replay");

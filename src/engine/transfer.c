@@ -23,52 +23,10 @@ struct warm_reader {
 
 // --- what a session has to give ---
 
-static void add_configuration(struct json_writer *w, double flop, const struct trial_record *t)
-{
-    json_begin_line(w, 2);
-    json_begin_object(w, NULL);
-    json_add_raw(w, "configuration", t->config);
-    json_add_int(w, "trial", t->number);
-    json_add_real(w, "ms", t->seconds * 1e3);
-    json_add_real(w, "tflops", flop / t->seconds / 1e12);
-    json_end(w);
-}
-
 static void add_member(struct json_writer *w, const char *name, const char *text)
 {
     json_begin_line(w, 1);
     json_add_text_if_any(w, name, text);
-}
-
-static void add_session(struct json_writer *w, const struct session_record *r)
-{
-    json_add_text(w, "format", WARM_FORMAT);
-    json_add_int(w, "version", WARM_FORMAT_VERSION);
-    add_member(w, "space", r->name);
-    add_member(w, "title", r->title);
-    json_begin_line(w, 1);
-    json_add_raw(w, "problem", r->operation);
-    add_member(w, "device", r->device);
-    add_member(w, "driver", r->driver);
-    add_member(w, "device_identity", r->device_id);
-    add_member(w, "source", r->source);
-    add_member(w, "text_hash", r->text_hash);
-    add_member(w, "tilewalk", TILEWALK_VERSION);
-}
-
-static void add_warm_start(const struct session_record *r, const struct ranked_trials *best,
-                           struct str *out)
-{
-    struct json_writer w = json_begin(out);
-    w.is_spaced = true;
-    add_session(&w, r);
-    json_begin_line(&w, 1);
-    json_begin_list(&w, "configurations");
-    for (int i = 0; i < best->count; i++)
-        add_configuration(&w, r->flop, &best->trial[i]);
-    json_begin_line(&w, 1);
-    json_end_all(&w);
-    str_add_char(out, '\n');
 }
 
 bool warm_add_record(struct store *store, int64_t session, int most, struct str *out,
@@ -82,8 +40,37 @@ bool warm_add_record(struct store *store, int64_t session, int most, struct str 
               store_best_trials(store, session, most, &a, &best, e);
     if (ok && best.count == 0)
         ok = err_set(e, "session %" PRId64 " has no valid trial to start from", session);
-    if (ok)
-        add_warm_start(&r, &best, out);
+    if (ok) {
+        struct json_writer w = json_begin(out);
+        w.is_spaced = true;
+        json_add_text(&w, "format", WARM_FORMAT);
+        json_add_int(&w, "version", WARM_FORMAT_VERSION);
+        add_member(&w, "space", r.name);
+        add_member(&w, "title", r.title);
+        json_begin_line(&w, 1);
+        json_add_raw(&w, "problem", r.operation);
+        add_member(&w, "device", r.device);
+        add_member(&w, "driver", r.driver);
+        add_member(&w, "device_identity", r.device_id);
+        add_member(&w, "source", r.source);
+        add_member(&w, "text_hash", r.text_hash);
+        add_member(&w, "tilewalk", TILEWALK_VERSION);
+        json_begin_line(&w, 1);
+        json_begin_list(&w, "configurations");
+        for (int i = 0; i < best.count; i++) {
+            double flop = r.flop;
+            json_begin_line(&w, 2);
+            json_begin_object(&w, NULL);
+            json_add_raw(&w, "configuration", best.trial[i].config);
+            json_add_int(&w, "trial", best.trial[i].number);
+            json_add_real(&w, "ms", best.trial[i].seconds * 1e3);
+            json_add_real(&w, "tflops", flop / best.trial[i].seconds / 1e12);
+            json_end(&w);
+        }
+        json_begin_line(&w, 1);
+        json_end_all(&w);
+        str_add_char(out, '\n');
+    }
     *written = best.count;
     arena_finish(&a);
     return ok;
@@ -184,16 +171,6 @@ static void take_near(struct warm_reader *r, const struct config *wanted, bool m
     r->out->moved += is_new && (moved || !config_equal(&c, wanted));
 }
 
-static void warm_take(struct warm_reader *r, struct json values)
-{
-    struct config wanted;
-    bool moved;
-    if (map_values(r, values, &wanted, &moved))
-        take_near(r, &wanted, moved);
-    else
-        r->out->left_out++;
-}
-
 static void take_baselines(struct warm_reader *r)
 {
     const struct space *s = r->problem->space;
@@ -202,18 +179,6 @@ static void take_baselines(struct warm_reader *r)
             r->out->left_out++;
         else
             take_near(r, &s->baseline[i].config, false);
-}
-
-static bool read_baselines(struct warm_reader *r, struct err *e)
-{
-    const struct space *s = r->problem->space;
-    take_baselines(r);
-    return r->known.count ||
-           err_usage(e,
-                     s->baseline_count
-                         ? "--warm-start " WARM_BASELINE ": no baseline of '%s' fits here"
-                         : "--warm-start " WARM_BASELINE ": '%s' declares no baseline",
-                     s->name);
 }
 
 static bool nothing_fits(const struct warm_reader *r, struct err *e)
@@ -244,7 +209,12 @@ static bool read_all(struct warm_reader *r, struct json root, struct err *e)
             return err_at(e, r->path, w.value.line, "an entry without \"configuration\"");
         if (!check_names(r, values, e))
             return false;
-        warm_take(r, values);
+        struct config wanted;
+        bool moved;
+        if (map_values(r, values, &wanted, &moved))
+            take_near(r, &wanted, moved);
+        else
+            r->out->left_out++;
     }
     return r->out->left_out - left_out < given || nothing_fits(r, e);
 }
@@ -263,8 +233,16 @@ static bool read_source(struct warm_reader *r, struct store *store, const char *
                         struct err *e)
 {
     int64_t id, count;
-    if (str_equal(source, WARM_BASELINE))
-        return read_baselines(r, e);
+    if (str_equal(source, WARM_BASELINE)) {
+        const struct space *s = r->problem->space;
+        take_baselines(r);
+        return r->known.count ||
+               err_usage(e,
+                         s->baseline_count
+                             ? "--warm-start " WARM_BASELINE ": no baseline of '%s' fits here"
+                             : "--warm-start " WARM_BASELINE ": '%s' declares no baseline",
+                         s->name);
+    }
     char *text = NULL;
     size_t length = 0;
     struct str record = {0};
@@ -359,16 +337,6 @@ struct reader {
     struct err err;
 };
 
-static void make_room(struct reader *r)
-{
-    if (r->count < r->capacity)
-        return;
-    r->capacity = r->capacity ? 2 * r->capacity : 256;
-    r->config = mem_resize(r->config, (size_t)r->capacity, sizeof *r->config);
-    r->fitness = mem_resize(r->fitness, (size_t)r->capacity, sizeof *r->fitness);
-    r->order = mem_resize(r->order, (size_t)r->capacity, sizeof *r->order);
-}
-
 static bool take(void *context, const struct trial_record *t)
 {
     struct reader *r = context;
@@ -378,30 +346,16 @@ static bool take(void *context, const struct trial_record *t)
     r->answers++;
     if (t->outcome == OUTCOME_REJECTED)
         return true;
-    make_room(r);
+    if (!(r->count < r->capacity)) {
+        r->capacity = r->capacity ? 2 * r->capacity : 256;
+        r->config = mem_resize(r->config, (size_t)r->capacity, sizeof *r->config);
+        r->fitness = mem_resize(r->fitness, (size_t)r->capacity, sizeof *r->fitness);
+        r->order = mem_resize(r->order, (size_t)r->capacity, sizeof *r->order);
+    }
     r->failed = !config_parse_key(r->space, t->key, &r->config[r->count], &r->err);
     r->fitness[r->count] = t->outcome == OUTCOME_OK ? r->flop / t->seconds / 1e12 : 0;
     r->order[r->count++] = t->told;
     return !r->failed;
-}
-
-// In the order told, which is that of the asks unless the strategy was asynchronous.
-static void keep(struct reader *r, struct arena *a, struct search_history *out)
-{
-    struct config *config = arena_zero(a, (size_t)r->count + 1, sizeof *config);
-    double *fitness = arena_zero(a, (size_t)r->count + 1, sizeof *fitness);
-    int *at = mem_zero((size_t)r->last + 1, sizeof *at);
-    for (int i = 0; i < r->count; i++)
-        at[r->order[i]] = i + 1;
-    out->count = 0;
-    for (int64_t told = 0; told <= r->last; told++)
-        if (at[told]) {
-            config[out->count] = r->config[at[told] - 1];
-            fitness[out->count++] = r->fitness[at[told] - 1];
-        }
-    out->config = config;
-    out->fitness = fitness;
-    free(at);
 }
 
 static bool read_results(struct store *store, struct transfer_source *from, double flop,
@@ -415,8 +369,23 @@ static bool read_results(struct store *store, struct transfer_source *from, doub
     if (ok && r.last != r.answers)
         ok =
             err_set(e, "session %" PRId64 " is damaged: the order of its trials is", from->session);
-    if (ok)
-        keep(&r, a, out);
+    if (ok) {
+        // In the order told, which is that of the asks unless the strategy was asynchronous.
+        struct config *config = arena_zero(a, (size_t)r.count + 1, sizeof *config);
+        double *fitness = arena_zero(a, (size_t)r.count + 1, sizeof *fitness);
+        int *at = mem_zero((size_t)r.last + 1, sizeof *at);
+        for (int i = 0; i < r.count; i++)
+            at[r.order[i]] = i + 1;
+        out->count = 0;
+        for (int64_t told = 0; told <= r.last; told++)
+            if (at[told]) {
+                config[out->count] = r.config[at[told] - 1];
+                fitness[out->count++] = r.fitness[at[told] - 1];
+            }
+        out->config = config;
+        out->fitness = fitness;
+        free(at);
+    }
     from->told = r.last;
     free(r.config);
     free(r.fitness);
@@ -552,19 +521,6 @@ static void drop_last(struct transfer *t)
     release(&t->source[--t->count]);
 }
 
-// Oldest first, whatever the order that they were found in.
-static void turn(struct transfer *t)
-{
-    for (int i = 0, k = t->count - 1; i < k; i++, k--) {
-        struct transfer_source source = t->source[i];
-        struct search_history history = t->history[i];
-        t->source[i] = t->source[k];
-        t->history[i] = t->history[k];
-        t->source[k] = source;
-        t->history[k] = history;
-    }
-}
-
 static bool is_useful(const struct transfer_wish *wish, bool alike, const struct search_history *h)
 {
     return has_valid(h) && (!alike || has_same_parameters(h->space, wish->space));
@@ -589,7 +545,15 @@ static bool read_chosen(struct store *store, const struct transfer_wish *wish, s
                                item->id);
         }
     }
-    turn(out);
+    // Oldest first, whatever the order that they were found in.
+    for (int i = 0, k = out->count - 1; i < k; i++, k--) {
+        struct transfer_source source = out->source[i];
+        struct search_history history = out->history[i];
+        out->source[i] = out->source[k];
+        out->history[i] = out->history[k];
+        out->source[k] = source;
+        out->history[k] = history;
+    }
     return true;
 }
 

@@ -35,13 +35,6 @@ struct export_told {
     int kernels;
 };
 
-// Whether `file` is one of kernel NAME's.
-static bool export_is_file_of(const char *file, const char *name)
-{
-    size_t length = strlen(name);
-    return strncmp(file, name, length) == 0 && file[length] == '.';
-}
-
 // Lines of a text; -1 for SPIR-V.
 static int64_t line_count(const struct kernel_file *f)
 {
@@ -56,82 +49,25 @@ static int64_t line_count(const struct kernel_file *f)
 
 // --- for people ---
 
-static void add_kernel_text(const struct export_told *t, const struct reverified *k,
-                            struct str *out)
-{
-    char speed[32];
-    if (k->again_s > 0) {
-        str_add(out, "verified: ");
-        reverify_add_text(t->session, k, out);
-    } else {
-        str_add(out, speed_text(t->session, k->stored_s, speed));
-    }
-    str_printf(out, "  (%s, trial %" PRId64 ", %s)\n", k->name, k->trial,
-               k->raced ? "raced" : "as measured");
-}
-
-static void add_file_text(const struct export_told *t, const struct kernel_file *f, struct str *out)
-{
-    char *path = path_join(t->folder, f->name);
-    int64_t lines = line_count(f);
-    shown_add(out, path);
-    if (t->request->dry_run && lines >= 0)
-        str_printf(out, "  %" PRId64 " lines", lines);
-    else if (t->request->dry_run)
-        str_printf(out, "  %zu bytes", f->length);
-    if (t->request->dry_run && file_exists(path))
-        str_add(out, ", replaces the one there");
-    str_add(out, "\n");
-    free(path);
-}
-
-static void add_text(const struct export_told *t, struct str *out)
-{
-    for (int i = 0; i < t->kernels && (t->request->dry_run || t->request->verify); i++)
-        add_kernel_text(t, &t->kernel[i], out);
-    for (int i = 0; i < t->files->count; i++)
-        add_file_text(t, &t->files->file[i], out);
-}
-
 // --- for programs (docs/json.md) ---
-
-static void add_kernel_json(const struct export_told *t, const struct reverified *k,
-                            struct json_writer *w)
-{
-    json_begin_object(w, NULL);
-    json_add_text(w, "name", k->name);
-    json_add_int(w, "trial", k->trial);
-    json_add_real(w, "tflops", k->stored_s > 0 ? t->session->flop / k->stored_s / 1e12 : NAN);
-    json_add_real(w, "ms", k->stored_s > 0 ? k->stored_s * 1e3 : NAN);
-    json_add_flag(w, "raced", k->raced);
-    json_add_real(w, "verified_tflops",
-                  k->again_s > 0 ? t->session->flop / k->again_s / 1e12 : NAN);
-    json_add_real(w, "verified_ms", k->again_s > 0 ? k->again_s * 1e3 : NAN);
-    json_end(w);
-}
-
-static void add_file_json(const struct kernel_file *f, const char *path, struct json_writer *w)
-{
-    int64_t lines = line_count(f);
-    json_begin_object(w, NULL);
-    json_add_text(w, "path", path);
-    json_add_count(w, "bytes", f->length);
-    if (lines >= 0)
-        json_add_int(w, "lines", lines);
-    else
-        json_add_null(w, "lines");
-    json_add_flag(w, "exists", file_exists(path));
-    json_end(w);
-}
 
 static void add_files(const struct export_told *t, bool in_detail, struct json_writer *w)
 {
     json_begin_list(w, in_detail ? "would_write" : "files");
     for (int i = 0; i < t->files->count; i++) {
         char *path = path_join(t->folder, t->files->file[i].name);
-        if (in_detail)
-            add_file_json(&t->files->file[i], path, w);
-        else
+        if (in_detail) {
+            int64_t lines = line_count(&t->files->file[i]);
+            json_begin_object(w, NULL);
+            json_add_text(w, "path", path);
+            json_add_count(w, "bytes", t->files->file[i].length);
+            if (lines >= 0)
+                json_add_int(w, "lines", lines);
+            else
+                json_add_null(w, "lines");
+            json_add_flag(w, "exists", file_exists(path));
+            json_end(w);
+        } else
             json_add_text(w, NULL, path);
         free(path);
     }
@@ -143,24 +79,27 @@ static void add_json(const struct export_told *t, struct str *out)
     struct json_writer w = json_begin(out);
     add_files(t, false, &w);
     json_begin_list(&w, "kernels");
-    for (int i = 0; i < t->kernels; i++)
-        add_kernel_json(t, &t->kernel[i], &w);
+    for (int i = 0; i < t->kernels; i++) {
+        json_begin_object(&w, NULL);
+        json_add_text(&w, "name", t->kernel[i].name);
+        json_add_int(&w, "trial", t->kernel[i].trial);
+        json_add_real(&w, "tflops",
+                      t->kernel[i].stored_s > 0 ? t->session->flop / t->kernel[i].stored_s / 1e12
+                                                : NAN);
+        json_add_real(&w, "ms", t->kernel[i].stored_s > 0 ? t->kernel[i].stored_s * 1e3 : NAN);
+        json_add_flag(&w, "raced", t->kernel[i].raced);
+        json_add_real(&w, "verified_tflops",
+                      t->kernel[i].again_s > 0 ? t->session->flop / t->kernel[i].again_s / 1e12
+                                               : NAN);
+        json_add_real(&w, "verified_ms",
+                      t->kernel[i].again_s > 0 ? t->kernel[i].again_s * 1e3 : NAN);
+        json_end(&w);
+    }
     json_end(&w);
     if (t->request->dry_run)
         add_files(t, true, &w);
     json_end_all(&w);
     str_add_char(out, '\n');
-}
-
-static void export_tell(const struct export_told *t)
-{
-    struct str out = {0};
-    if (t->request->json)
-        add_json(t, &out);
-    else
-        add_text(t, &out);
-    fputs(str_text(&out), stdout);
-    str_finish(&out);
 }
 
 // A session as a recording: what each of its trials did, on the topology that it was searched on.
@@ -201,18 +140,13 @@ static bool recording_add_trial(void *context, const struct trial_record *t)
     return true;
 }
 
-static void describe(struct recording *r, const struct session_record *s)
-{
-    r->kernel = arena_strdup(&r->arena, s->title);
-    r->device = arena_strdup(&r->arena, s->device);
-    r->unit = "s";
-    r->flop = speed_is_relative(s) ? 0 : s->flop;
-}
-
 static bool fill(struct recorder *r, struct store *store, const struct session_record *s,
                  struct err *e)
 {
-    describe(r->recording, s);
+    r->recording->kernel = arena_strdup(&r->recording->arena, s->title);
+    r->recording->device = arena_strdup(&r->recording->arena, s->device);
+    r->recording->unit = "s";
+    r->recording->flop = speed_is_relative(s) ? 0 : s->flop;
     if (!recording_add_params(r->recording, r->space, e) || !recording_seal_space(r->recording, e))
         return false;
     if (!store_each_trial(store, s->id, 1, recording_add_trial, r, e))
@@ -224,25 +158,6 @@ static bool fill(struct recorder *r, struct store *store, const struct session_r
     return !r->failed && recording_finish(r->recording, e);
 }
 
-static void tell(const struct export_request *request, const struct recording *r)
-{
-    struct str out = {0};
-    int valid = r->outcomes[OUTCOME_OK];
-    if (request->json) {
-        struct json_writer w = json_begin(&out);
-        json_add_texts(&w, "files", (const char *[]){r->path, NULL});
-        json_add_int(&w, "entries", r->count);
-        json_add_int(&w, "valid", valid);
-        json_end(&w);
-    } else {
-        str_printf(&out, "wrote %s: %d configuration%s, %d valid (tilewalk replay searches it)",
-                   r->path, r->count, r->count == 1 ? "" : "s", valid);
-    }
-    if (!request->quiet)
-        puts(str_text(&out));
-    str_finish(&out);
-}
-
 static bool write_recording(struct store *store, const struct export_request *request,
                             const struct session_record *s, const struct space *space,
                             const char *path, struct err *e)
@@ -250,20 +165,26 @@ static bool write_recording(struct store *store, const struct export_request *re
     struct recorder r = {.space = space, .recording = recording_create(path, "tilewalk")};
     const char *form = request->form ? request->form : "tilewalk";
     bool ok = fill(&r, store, s, e) && recording_write_as(r.recording, form, path, e);
-    if (ok)
-        tell(request, r.recording);
+    if (ok) {
+        struct str out = {0};
+        int valid = r.recording->outcomes[OUTCOME_OK];
+        if (request->json) {
+            struct json_writer w = json_begin(&out);
+            json_add_texts(&w, "files", (const char *[]){r.recording->path, NULL});
+            json_add_int(&w, "entries", r.recording->count);
+            json_add_int(&w, "valid", valid);
+            json_end(&w);
+        } else {
+            str_printf(&out, "wrote %s: %d configuration%s, %d valid (tilewalk replay searches it)",
+                       r.recording->path, r.recording->count, r.recording->count == 1 ? "" : "s",
+                       valid);
+        }
+        if (!request->quiet)
+            puts(str_text(&out));
+        str_finish(&out);
+    }
     recording_destroy(r.recording);
     return ok;
-}
-
-static char *choose_path(const struct export_request *request, const struct session_record *s,
-                         const char *folder)
-{
-    char *file = request->name ? mem_printf("%s.json", request->name)
-                               : mem_printf("%s-%" PRId64 ".json", s->name, s->id);
-    char *path = path_join(folder, file);
-    free(file);
-    return path;
 }
 
 bool export_recording(struct store *store, const struct export_request *request, struct err *e)
@@ -279,7 +200,10 @@ bool export_recording(struct store *store, const struct export_request *request,
     const struct space *space = ok ? stored_space(store, &s, &a, &script, &from, e) : NULL;
     ok = space && file_make_folders(folder, e);
     if (ok) {
-        char *path = choose_path(request, &s, folder);
+        char *file = request->name ? mem_printf("%s.json", request->name)
+                                   : mem_printf("%s-%" PRId64 ".json", s.name, s.id);
+        char *path = path_join(folder, file);
+        free(file);
         ok = (request->force || !file_exists(path) ||
               err_set(e,
                       "%s is there already (--force replaces it, --out and --name write "
@@ -337,17 +261,6 @@ char *export_standard_name(const struct session_record *r)
     }
     free(whole);
     return str_take(&name);
-}
-
-// The best one has the plain name, whether it is exported alone or with others.
-static const char *ranked_name(struct exporter *x, int rank)
-{
-    char *standard = export_standard_name(&x->session);
-    const char *given = x->request->name, *name = given ? given : standard;
-    char *ranked = rank == 0 ? arena_strdup(&x->arena, name)
-                             : arena_printf(&x->arena, "%s-%d", name, rank + 1);
-    free(standard);
-    return ranked;
 }
 
 // As it is ranked: `t` is of store_best_trials.
@@ -468,7 +381,13 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
     struct kernel_description *d = &k.about;
     bool ok = make_kernel(x, t, &k, e);
     if (ok) {
-        d->name = ranked_name(x, rank);
+        // The best one has the plain name, whether it is exported alone or with others.
+        char *standard = export_standard_name(&x->session);
+        const char *given = x->request->name, *name = given ? given : standard;
+        char *ranked = rank == 0 ? arena_strdup(&x->arena, name)
+                                 : arena_printf(&x->arena, "%s-%d", name, rank + 1);
+        free(standard);
+        d->name = ranked;
         d->trial = t->number;
         d->operation = script_operation(x->script);
         d->configuration = str_text(&k.configuration);
@@ -558,15 +477,6 @@ static bool read_there(const char *folder, const char *name, struct kernel_there
     return known;
 }
 
-static void look_there(struct exporter *x, const char *folder)
-{
-    struct kernel_there there;
-    x->there = arena_zero(&x->arena, (size_t)x->chosen_count, sizeof *x->there);
-    for (int i = 0; i < x->chosen_count; i++)
-        if (read_there(folder, x->chosen[i].name, &there))
-            x->there[i] = there;
-}
-
 // Of the kernel that is there, relative to the one that would take its place. 0: they were not
 // measured on one device.
 static double speed_there(const struct exporter *x, int i)
@@ -585,7 +495,11 @@ static bool may_write_kernel(const struct exporter *x, const char *folder, int k
         x->there[k].session == x->session.id || (x->request->keep_faster && speed_there(x, k) > 0);
     for (int i = 0; i < x->files.count && !ours; i++) {
         char *path = path_join(folder, x->files.file[i].name);
-        bool in_the_way = export_is_file_of(x->files.file[i].name, name) && file_exists(path);
+        // Whether `file` is one of kernel NAME's.
+        size_t length = strlen(name);
+        bool in_the_way = (strncmp(x->files.file[i].name, name, length) == 0 &&
+                           x->files.file[i].name[length] == '.') &&
+                          file_exists(path);
         if (in_the_way)
             err_set(e,
                     "'%s' is there already, and not from session %" PRId64
@@ -621,27 +535,24 @@ static bool is_written(const struct kernel_files *f, const char *name)
     return false;
 }
 
-// The passes that the export before had and this one has not: nothing would tell that they are old.
-static void remove_old_passes(const struct exporter *x, const char *folder, const char *name)
-{
-    static const char *const suffixes[] = {"comp", "spv"};
-    for (int i = 0; i < 2 * KERNEL_MAX_PASSES; i++) {
-        char *file = kernel_pass_name(name, i / 2, suffixes[i % 2]);
-        char *path = path_join(folder, file);
-        if (!is_written(&x->files, file))
-            unlink(path);
-        free(path);
-        free(file);
-    }
-}
-
 static bool replace_files(const struct exporter *x, const char *folder, struct err *e)
 {
     if (!kernel_files_write(&x->files, folder, e))
         return false;
     for (int i = 0; i < x->chosen_count; i++)
-        if (x->there[i].session)
-            remove_old_passes(x, folder, x->chosen[i].name);
+        if (x->there[i].session) {
+            // The passes that the export before had and this one has not: nothing would tell that
+            // they are old.
+            static const char *const suffixes[] = {"comp", "spv"};
+            for (int j = 0; j < 2 * KERNEL_MAX_PASSES; j++) {
+                char *file = kernel_pass_name(x->chosen[i].name, j / 2, suffixes[j % 2]);
+                char *path = path_join(folder, file);
+                if (!is_written(&x->files, file))
+                    unlink(path);
+                free(path);
+                free(file);
+            }
+        }
     return true;
 }
 
@@ -652,8 +563,40 @@ static bool write_files(const struct exporter *x, const char *folder, struct err
     struct export_told told = {r, folder, &x->session, &x->files, x->chosen, x->chosen_count};
     if (!r->dry_run && !replace_files(x, folder, e))
         return false;
-    if (!r->quiet)
-        export_tell(&told);
+    if (!r->quiet) {
+        struct str out = {0};
+        if (told.request->json)
+            add_json(&told, &out);
+        else {
+            for (int i = 0; i < told.kernels && (told.request->dry_run || told.request->verify);
+                 i++) {
+                char speed[32];
+                if (told.kernel[i].again_s > 0) {
+                    str_add(&out, "verified: ");
+                    reverify_add_text(told.session, &told.kernel[i], &out);
+                } else {
+                    str_add(&out, speed_text(told.session, told.kernel[i].stored_s, speed));
+                }
+                str_printf(&out, "  (%s, trial %" PRId64 ", %s)\n", told.kernel[i].name,
+                           told.kernel[i].trial, told.kernel[i].raced ? "raced" : "as measured");
+            }
+            for (int i = 0; i < told.files->count; i++) {
+                char *path = path_join(told.folder, told.files->file[i].name);
+                int64_t lines = line_count(&told.files->file[i]);
+                shown_add(&out, path);
+                if (told.request->dry_run && lines >= 0)
+                    str_printf(&out, "  %" PRId64 " lines", lines);
+                else if (told.request->dry_run)
+                    str_printf(&out, "  %zu bytes", told.files->file[i].length);
+                if (told.request->dry_run && file_exists(path))
+                    str_add(&out, ", replaces the one there");
+                str_add(&out, "\n");
+                free(path);
+            }
+        }
+        fputs(str_text(&out), stdout);
+        str_finish(&out);
+    }
     return true;
 }
 
@@ -676,7 +619,11 @@ static bool export_kernels(struct exporter *x, struct err *e)
     const char *folder = x->request->folder ? x->request->folder : EXPORT_STANDARD_FOLDER;
     if (!make_files(x, e))
         return false;
-    look_there(x, folder);
+    struct kernel_there there;
+    x->there = arena_zero(&x->arena, (size_t)x->chosen_count, sizeof *x->there);
+    for (int i = 0; i < x->chosen_count; i++)
+        if (read_there(folder, x->chosen[i].name, &there))
+            x->there[i] = there;
     return keeps_faster(x, folder) || (check(x, folder, e) && write_files(x, folder, e));
 }
 

@@ -75,21 +75,6 @@ static uint64_t data_of(const struct network_export *x, int value)
     return x->data[value] == UINT64_MAX ? 0 : x->data[value];
 }
 
-static void add_values(const struct network_export *x, const char *id, struct str *out)
-{
-    str_printf(out, "static const struct tilewalk_value %s_values[] = {\n", id);
-    for (int i = 0; i < x->plan->value_count; i++) {
-        const struct plan_value *v = &x->plan->value[i];
-        str_add(out, "    {");
-        add_literal(out, v->name);
-        str_printf(out,
-                   ", \"%s\", \"%s\", %" PRId64 "u, %" PRIu64 "u, %" PRIu64 "u, %" PRIu64 "u},\n",
-                   plan_role_name(v->role), element_name(v->element), v->count, v->bytes, v->offset,
-                   data_of(x, i));
-    }
-    str_add(out, "};\n\n");
-}
-
 static void add_steps(const struct network_export *x, const char *id, struct str *out)
 {
     for (int i = 0; i < x->plan->step_count; i++) {
@@ -124,7 +109,17 @@ char *network_header_text(const struct network_export *x)
         str_printf(&out, "#include \"%s.h\"\n", x->task[i].name);
     str_add(&out, "\n");
     str_add(&out, types);
-    add_values(x, id, &out);
+    str_printf(&out, "static const struct tilewalk_value %s_values[] = {\n", id);
+    for (int i = 0; i < x->plan->value_count; i++) {
+        const struct plan_value *v = &x->plan->value[i];
+        str_add(&out, "    {");
+        add_literal(&out, v->name);
+        str_printf(&out,
+                   ", \"%s\", \"%s\", %" PRId64 "u, %" PRIu64 "u, %" PRIu64 "u, %" PRIu64 "u},\n",
+                   plan_role_name(v->role), element_name(v->element), v->count, v->bytes, v->offset,
+                   data_of(x, i));
+    }
+    str_add(&out, "};\n\n");
     add_steps(x, id, &out);
     str_printf(&out, "static const struct tilewalk_network %s_network = {", id);
     add_literal(&out, x->name);
@@ -150,36 +145,6 @@ char *network_program_head(const struct network_export *x)
 
 // --- JSON ---
 
-static void add_tasks(const struct network_export *x, struct json_writer *w)
-{
-    json_begin_list(w, "tasks");
-    for (int i = 0; i < x->task_count; i++) {
-        json_begin_object(w, NULL);
-        json_add_text(w, "kernel", x->task[i].name);
-        json_add_int(w, "session", x->task[i].session);
-        json_add_int(w, "ask", x->task[i].ask);
-        json_end(w);
-    }
-    json_end(w);
-}
-
-static void add_data(const struct network_export *x, struct json_writer *w)
-{
-    char *file = mem_printf("%s.data", x->name);
-    json_begin_object(w, "data");
-    json_add_text(w, "file", file);
-    json_add_count(w, "bytes", x->data_bytes);
-    json_begin_list(w, "at");
-    for (int i = 0; i < x->plan->value_count; i++)
-        if (x->data[i] == UINT64_MAX)
-            json_add_null(w, NULL);
-        else
-            json_add_count(w, NULL, x->data[i]);
-    json_end(w);
-    json_end(w);
-    free(file);
-}
-
 char *network_plan_text(const struct network_export *x)
 {
     struct str out = {0};
@@ -194,9 +159,29 @@ char *network_plan_text(const struct network_export *x)
     json_add_real(&w, "tolerance", x->tolerance);
     json_add_text(&w, "barriers", "a full one after each pass");
     json_add_count(&w, "scratch_bytes", x->scratch_bytes);
-    add_tasks(x, &w);
+    json_begin_list(&w, "tasks");
+    for (int i = 0; i < x->task_count; i++) {
+        json_begin_object(&w, NULL);
+        json_add_text(&w, "kernel", x->task[i].name);
+        json_add_int(&w, "session", x->task[i].session);
+        json_add_int(&w, "ask", x->task[i].ask);
+        json_end(&w);
+    }
+    json_end(&w);
     plan_add_json(x->plan, &w);
-    add_data(x, &w);
+    char *file = mem_printf("%s.data", x->name);
+    json_begin_object(&w, "data");
+    json_add_text(&w, "file", file);
+    json_add_count(&w, "bytes", x->data_bytes);
+    json_begin_list(&w, "at");
+    for (int i = 0; i < x->plan->value_count; i++)
+        if (x->data[i] == UINT64_MAX)
+            json_add_null(&w, NULL);
+        else
+            json_add_count(&w, NULL, x->data[i]);
+    json_end(&w);
+    json_end(&w);
+    free(file);
     json_end_all(&w);
     str_add_char(&out, '\n');
     return str_take(&out);
@@ -223,11 +208,6 @@ struct folder {
     struct kernel_files files;
     struct network_export about;
 };
-
-static const struct operation *operation_of(const struct folder *f, int step)
-{
-    return script_operation(f->script[f->plan.step[step].task]);
-}
 
 // --- the plan and its kernels ---
 
@@ -345,7 +325,7 @@ static bool take_tasks(struct folder *f, struct err *e)
 static bool run_step(struct folder *f, const struct constants *c, int step, struct err *e)
 {
     const struct plan_step *s = &f->plan.step[step];
-    const struct operation *o = operation_of(f, step);
+    const struct operation *o = script_operation(f->script[f->plan.step[step].task]);
     const void *input[OPERATION_MAX_TENSORS];
     int made = s->value[s->value_count - 1];
     if (script_reference(f->script[s->task])->pass_count)
@@ -432,20 +412,6 @@ static bool add_shipped(struct folder *f, const char *name, const char *as, char
     return ok;
 }
 
-static void describe(struct folder *f)
-{
-    struct network_export *x = &f->about;
-    x->session = f->session;
-    x->plan = &f->plan;
-    x->task = f->kernel;
-    x->task_count = f->task_count;
-    x->data = f->data;
-    x->tolerance = TOLERANCE_F32;
-    for (int i = 0; i < f->plan.value_count; i++)
-        if (f->plan.value[i].element == ELEMENT_F16)
-            x->tolerance = TOLERANCE_F16;
-}
-
 static const struct operation *operation_of_task(const void *context, int task)
 {
     const struct folder *f = context;
@@ -463,7 +429,16 @@ static bool make_files(struct folder *f, struct err *e)
 {
     if (!read_plan(f, e) || !take_tasks(f, e) || !check_plan(f, e) || !make_data(f, e))
         return false;
-    describe(f);
+    struct network_export *x = &f->about;
+    x->session = f->session;
+    x->plan = &f->plan;
+    x->task = f->kernel;
+    x->task_count = f->task_count;
+    x->data = f->data;
+    x->tolerance = TOLERANCE_F32;
+    for (int i = 0; i < f->plan.value_count; i++)
+        if (f->plan.value[i].element == ELEMENT_F16)
+            x->tolerance = TOLERANCE_F16;
     add_text(f, "%s.network.h", network_header_text(&f->about));
     add_text(f, "%s.plan.json", network_plan_text(&f->about));
     return add_shipped(f, "run_network.c", "run.c", network_program_head(&f->about), e) &&
@@ -506,26 +481,21 @@ static bool may_write(const struct folder *f, const char *folder, struct err *e)
     return true;
 }
 
-static void tell_json(const struct folder *f, const char *folder)
-{
-    struct str out = {0};
-    struct json_writer w = json_begin(&out);
-    json_begin_list(&w, "files");
-    for (int i = 0; i < f->files.count; i++) {
-        char *path = path_join(folder, f->files.file[i].name);
-        json_add_text(&w, NULL, path);
-        free(path);
-    }
-    json_end(&w);
-    json_add_text(&w, "network", f->about.name);
-    json_print(&w);
-}
-
 static void tell(const struct folder *f, const char *folder)
 {
     const struct export_request *r = f->request;
     if (r->json) {
-        tell_json(f, folder);
+        struct str out = {0};
+        struct json_writer w = json_begin(&out);
+        json_begin_list(&w, "files");
+        for (int i = 0; i < f->files.count; i++) {
+            char *path = path_join(folder, f->files.file[i].name);
+            json_add_text(&w, NULL, path);
+            free(path);
+        }
+        json_end(&w);
+        json_add_text(&w, "network", f->about.name);
+        json_print(&w);
         return;
     }
     printf("%s %d files to %s: %d kernels, %s.network.h, .plan.json, .data, and run.c\n",

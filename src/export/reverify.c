@@ -82,51 +82,20 @@ static bool find_device(const struct session_record *r, struct gpu_info *out, st
     return true;
 }
 
-static struct source *open_pool(const struct gpu_info *device, const struct session_record *r,
-                                struct script *script, const struct reverify_options *o,
-                                struct err *e)
-{
-    char *program = path_program();
-    struct pool_options options = {
-        .program = program,
-        .device = device->index,
-        .device_id = r->device_id,
-        .workers = 1,
-        .operation = script_operation(script),
-        .reference = script_reference(script),
-        .limits = &device->limits,
-        .seed = os_seed(), // not the inputs of the search again
-        .is_cpu = device->is_cpu,
-        .trips_undeclared = !script_space(script)->resources,
-        .fault = o->fault,
-    };
-    struct source *pool = pool_create(&options, e);
-    free(program);
-    return pool;
-}
-
-static bool render_all(struct script *script, const struct reverified *k,
-                       struct trial_request *request, struct err *e)
-{
-    for (int i = 0; i < request->count; i++) {
-        request->config[i] = k[i].config;
-        if (!script_render(script, &k[i].config, &request->job[i], e)) {
-            while (i-- > 0)
-                job_finish(&request->job[i]);
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool race(struct source *pool, struct script *script, struct reverified *k, int count,
                  struct err *e)
 {
     struct trial_result result;
     struct trial_request request = {
         .count = count, .race = true, .known_good = true, .accesses = ACCESSES_OF_ALL};
-    if (!render_all(script, k, &request, e))
-        return false;
+    for (int i = 0; i < request.count; i++) {
+        request.config[i] = k[i].config;
+        if (!script_render(script, &k[i].config, &request.job[i], e)) {
+            while (i-- > 0)
+                job_finish(&request.job[i]);
+            return false;
+        }
+    }
     source_submit(pool, &request);
     if (!source_wait(pool, &result, e))
         return false;
@@ -157,7 +126,22 @@ bool reverify_measure(const struct session_record *session, struct script *scrip
     struct gpu_info device;
     if (!find_device(session, &device, e))
         return false;
-    struct source *pool = open_pool(&device, session, script, o, e);
+    char *program = path_program();
+    struct pool_options options = {
+        .program = program,
+        .device = device.index,
+        .device_id = session->device_id,
+        .workers = 1,
+        .operation = script_operation(script),
+        .reference = script_reference(script),
+        .limits = &device.limits,
+        .seed = os_seed(), // not the inputs of the search again
+        .is_cpu = device.is_cpu,
+        .trips_undeclared = !script_space(script)->resources,
+        .fault = o->fault,
+    };
+    struct source *pool = pool_create(&options, e);
+    free(program);
     bool ok = pool != NULL;
     for (int at = 0; ok && at < count; at += TRIAL_MAX_RACERS) {
         int n = count - at < TRIAL_MAX_RACERS ? count - at : TRIAL_MAX_RACERS;

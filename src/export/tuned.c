@@ -79,25 +79,6 @@ static void add_configuration(struct str *out, const char *name, const char *con
     str_finish(&text);
 }
 
-static void add_configurations(const struct evidence *v, struct str *out)
-{
-    char time[32];
-    add_configuration(out, "found", v->trial.config);
-    for (int i = 0; i < v->baselines.count; i++) {
-        const struct baseline_record *b = &v->baselines.of[i];
-        str_add_char(out, '\n');
-        add_configuration(out, b->name, b->config);
-        if (b->outcome == OUTCOME_OK) {
-            str_printf(out, ": %s", text_time(baseline_seconds(b), time));
-        } else {
-            str_printf(out, ": does not run here, %s (", outcome_name(b->outcome));
-            add_words(out, b->reason ? b->reason : "");
-            str_add_char(out, ')');
-        }
-    }
-    str_add_char(out, '\n');
-}
-
 void evidence_add(const struct evidence *v, const struct session_record *r, struct str *out)
 {
     if (str_equal(r->source, "device")) {
@@ -113,7 +94,21 @@ void evidence_add(const struct evidence *v, const struct session_record *r, stru
     }
     evidence_add_shapes(v, out);
     str_add_char(out, '\n');
-    add_configurations(v, out);
+    char time[32];
+    add_configuration(out, "found", v->trial.config);
+    for (int i = 0; i < v->baselines.count; i++) {
+        const struct baseline_record *b = &v->baselines.of[i];
+        str_add_char(out, '\n');
+        add_configuration(out, b->name, b->config);
+        if (b->outcome == OUTCOME_OK) {
+            str_printf(out, ": %s", text_time(baseline_seconds(b), time));
+        } else {
+            str_printf(out, ": does not run here, %s (", outcome_name(b->outcome));
+            add_words(out, b->reason ? b->reason : "");
+            str_add_char(out, ')');
+        }
+    }
+    str_add_char(out, '\n');
 }
 
 struct former {
@@ -273,25 +268,6 @@ static int64_t power_above(int64_t size)
     return power;
 }
 
-// Where the user keeps files is not among them.
-static void add_settings(const struct script *s, struct str *class, struct json_writer *w)
-{
-    int count;
-    const struct script_setting *all = script_settings(s, &count);
-    for (int i = 0; i < count; i++) {
-        const struct script_setting *one = &all[i];
-        int64_t size;
-        if (one->is_folder)
-            continue;
-        if (one->is_whole && str_to_int(one->value, 0, INT32_MAX, &size))
-            str_printf(class, "%s%s<=%" PRId64, class->length ? " " : "", one->name,
-                       power_above(size));
-        else
-            str_printf(class, "%s%s=%s", class->length ? " " : "", one->name, one->value);
-        (one->values ? json_add_text : json_add_raw)(w, one->name, one->value);
-    }
-}
-
 static struct script *script_of(struct book *b, const struct session_record *r, int shape,
                                 struct err *e)
 {
@@ -311,7 +287,21 @@ static bool add_shape(struct book *b, const struct found *f, int shape, struct e
     struct json_writer w = json_begin(&json);
     w.is_spaced = true;
     json_begin_object(&w, "shape");
-    add_settings(script, &class, &w);
+    // Where the user keeps files is not among them.
+    int count;
+    const struct script_setting *all = script_settings(script, &count);
+    for (int i = 0; i < count; i++) {
+        const struct script_setting *one = &all[i];
+        int64_t size;
+        if (one->is_folder)
+            continue;
+        if (one->is_whole && str_to_int(one->value, 0, INT32_MAX, &size))
+            str_printf(&class, "%s%s<=%" PRId64, class.length ? " " : "", one->name,
+                       power_above(size));
+        else
+            str_printf(&class, "%s%s=%s", class.length ? " " : "", one->name, one->value);
+        (one->values ? json_add_text : json_add_raw)(&w, one->name, one->value);
+    }
     json_end(&w);
     json_add_raw(&w, "configuration", f->best.trial.config);
     json_add_real(&w, "ms", row->seconds * 1e3);
@@ -359,22 +349,6 @@ static int common_keys(const struct entry *a, const struct entry *b)
     return i;
 }
 
-// An object in an object for each key, and a list of shapes in the last.
-static void add_entries(const struct book *b, struct json_writer *w)
-{
-    for (int i = 0; i < b->count; i++) {
-        int same = i ? common_keys(&b->entry[i - 1], &b->entry[i]) : 0;
-        for (int k = KEYS; i && k > same; k--)
-            json_end(w);
-        for (int k = same; k < KEYS; k++) {
-            json_begin_line(w, k + 1);
-            (k == CLASS ? json_begin_list : json_begin_object)(w, b->entry[i].key[k]);
-        }
-        json_begin_line(w, KEYS + 1);
-        json_add_raw(w, NULL, b->entry[i].json);
-    }
-}
-
 bool export_tuned(struct store *store, const int64_t *id, int count, struct str *out, struct err *e)
 {
     struct book b = {.store = store};
@@ -389,7 +363,18 @@ bool export_tuned(struct store *store, const int64_t *id, int count, struct str 
         json_add_text(&w, "format", FORMAT);
         json_add_int(&w, "version", 1);
         json_begin_object(&w, "tuned");
-        add_entries(&b, &w);
+        // An object in an object for each key, and a list of shapes in the last.
+        for (int i = 0; i < b.count; i++) {
+            int same = i ? common_keys(&b.entry[i - 1], &b.entry[i]) : 0;
+            for (int k = KEYS; i && k > same; k--)
+                json_end(&w);
+            for (int k = same; k < KEYS; k++) {
+                json_begin_line(&w, k + 1);
+                (k == CLASS ? json_begin_list : json_begin_object)(&w, b.entry[i].key[k]);
+            }
+            json_begin_line(&w, KEYS + 1);
+            json_add_raw(&w, NULL, b.entry[i].json);
+        }
         json_end_all(&w);
         str_add_char(out, '\n');
     }

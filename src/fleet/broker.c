@@ -100,14 +100,6 @@ static void settle(struct broker *b, struct flight *f, enum outcome o, enum tria
 
 // --- what the run says ---
 
-static void greet(struct broker *b)
-{
-    struct greeting g = greeting_of_this();
-    g.is_pool = true;
-    say(b, message_greet(&g));
-    queue_say(b->queue, "tw.who", "");
-}
-
 static bool publish_run(struct broker *b, struct err *e)
 {
     char subject[QUEUE_ID + 16];
@@ -118,23 +110,6 @@ static bool publish_run(struct broker *b, struct err *e)
                        queue_most_bytes(b->queue));
     return queue_make(b->queue, b->class, e) && queue_take_results(b->queue, b->run, e) &&
            queue_put(b->queue, subject, NULL, b->begun_with, e);
-}
-
-static bool begin(struct broker *b, const struct message *m, const char *text)
-{
-    struct err e;
-    if (b->begun_with)
-        return false;
-    struct greeting g = greeting_of_this();
-    queue_class(m->type == MESSAGE_HELLO ? m->hello.device_id : "", g.compiler, b->class);
-    b->begun_with = mem_strdup(text);
-    if (publish_run(b, &e)) {
-        say(b, message_plain(MESSAGE_READY));
-        queue_say(b->queue, "tw.who", ""); // and look for work
-    } else {
-        give_up(b, &e);
-    }
-    return true;
 }
 
 static bool take_trial(struct broker *b, const struct message *m, const char *text)
@@ -158,24 +133,41 @@ static bool take_trial(struct broker *b, const struct message *m, const char *te
     return true;
 }
 
-static bool dismiss(struct broker *b, const struct message *m)
-{
-    char subject[QUEUE_ID + 16];
-    snprintf(subject, sizeof subject, "tw.leave.%s", m->greeting.machine);
-    queue_say(b->queue, subject, m->member.why);
-    return true;
-}
-
 static bool take_message(struct broker *b, const struct message *m, const char *text)
 {
     switch (m->type) {
     case MESSAGE_ALIVE: say(b, message_plain(MESSAGE_ALIVE)); return true;
-    case MESSAGE_GREET: greet(b); return true;
+    case MESSAGE_GREET: {
+        struct greeting g = greeting_of_this();
+        g.is_pool = true;
+        say(b, message_greet(&g));
+        queue_say(b->queue, "tw.who", "");
+    }
+        return true;
     case MESSAGE_HELLO:
-    case MESSAGE_PLAY: return begin(b, m, text);
+    case MESSAGE_PLAY: {
+        struct err e;
+        if (b->begun_with)
+            return false;
+        struct greeting g = greeting_of_this();
+        queue_class(m->type == MESSAGE_HELLO ? m->hello.device_id : "", g.compiler, b->class);
+        b->begun_with = mem_strdup(text);
+        if (publish_run(b, &e)) {
+            say(b, message_plain(MESSAGE_READY));
+            queue_say(b->queue, "tw.who", ""); // and look for work
+        } else {
+            give_up(b, &e);
+        }
+        return true;
+    }
     case MESSAGE_TRIAL:
     case MESSAGE_RESULT: return take_trial(b, m, text);
-    case MESSAGE_LEAVE: return dismiss(b, m);
+    case MESSAGE_LEAVE: {
+        char subject[QUEUE_ID + 16];
+        snprintf(subject, sizeof subject, "tw.leave.%s", m->greeting.machine);
+        queue_say(b->queue, subject, m->member.why);
+        return true;
+    }
     default: return false;
     }
 }
@@ -191,21 +183,6 @@ static bool take_text(struct broker *b, const char *text, struct err *e)
     return ok;
 }
 
-static bool hear_run(struct broker *b, struct err *e)
-{
-    char *text;
-    enum link_status status;
-    link_fill(&b->link);
-    while ((status = link_next(&b->link, &text)) == LINK_FRAME) {
-        bool ok = take_text(b, text, e);
-        free(text);
-        if (!ok)
-            return false;
-    }
-    b->over |= status == LINK_CLOSED;
-    return status != LINK_GARBAGE || err_set(e, "what came is no message");
-}
-
 // --- what the pool says ---
 
 static bool is_result_of(const struct flight *f, const struct message *m)
@@ -215,45 +192,6 @@ static bool is_result_of(const struct flight *f, const struct message *m)
     for (int i = 0; ok && i < f->candidates; i++)
         ok = m->settled[i];
     return ok;
-}
-
-static void take_failure(struct broker *b, struct flight *f, const struct message *m)
-{
-    if (++f->failures < MOST_FAILURES)
-        put_anew(b, f);
-    else
-        give_up(b, &m->failure);
-}
-
-static void take_garbage(struct broker *b, struct flight *f)
-{
-    fprintf(stderr, "what came of trial %" PRId64 " is no result of it\n", f->number);
-    if (++f->garbage < MOST_GARBAGE)
-        put_anew(b, f);
-    else
-        settle(b, f, OUTCOME_LOST, PHASE_NONE, "what came of it was no result, again and again");
-}
-
-static void take_result(struct broker *b, const struct letter *l)
-{
-    char run[QUEUE_ID];
-    int64_t number;
-    struct message m;
-    bool ours = job_subject(l->subject, run, &number) && str_equal(run, b->run);
-    struct flight *f = ours ? find(b, number) : NULL;
-    bool parsed = message_parse(l->text, &m, NULL);
-    if (parsed && ours && m.type == MESSAGE_SAID)
-        say(b, mem_strdup(l->text));
-    else if (!f)
-        ; // it came before, by another worker
-    else if (parsed && is_result_of(f, &m))
-        land(b, f, mem_strdup(l->text));
-    else if (parsed && m.type == MESSAGE_FAILED)
-        take_failure(b, f, &m);
-    else
-        take_garbage(b, f);
-    if (parsed)
-        message_finish(&m);
 }
 
 static void take_member(struct broker *b, const struct letter *l)
@@ -300,7 +238,35 @@ static void take_letter(struct broker *b, const struct letter *l)
     struct err why;
     switch (l->kind) {
     case LETTER_SAID: take_member(b, l); break;
-    case LETTER_KEPT: take_result(b, l); break;
+    case LETTER_KEPT: {
+        char run[QUEUE_ID];
+        int64_t number;
+        struct message m;
+        bool ours = job_subject(l->subject, run, &number) && str_equal(run, b->run);
+        struct flight *f = ours ? find(b, number) : NULL;
+        bool parsed = message_parse(l->text, &m, NULL);
+        if (parsed && ours && m.type == MESSAGE_SAID)
+            say(b, mem_strdup(l->text));
+        else if (!f)
+            ; // it came before, by another worker
+        else if (parsed && is_result_of(f, &m))
+            land(b, f, mem_strdup(l->text));
+        else if (parsed && m.type == MESSAGE_FAILED) {
+            if (++f->failures < MOST_FAILURES)
+                put_anew(b, f);
+            else
+                give_up(b, &m.failure);
+        } else {
+            fprintf(stderr, "what came of trial %" PRId64 " is no result of it\n", f->number);
+            if (++f->garbage < MOST_GARBAGE)
+                put_anew(b, f);
+            else
+                settle(b, f, OUTCOME_LOST, PHASE_NONE,
+                       "what came of it was no result, again and again");
+        }
+        if (parsed)
+            message_finish(&m);
+    } break;
     case LETTER_REFUSED: take_refusal(b, l); break;
     case LETTER_UP: begin_again(b); break;
     case LETTER_CLOSED:
@@ -310,25 +276,7 @@ static void take_letter(struct broker *b, const struct letter *l)
     }
 }
 
-static void hear_pool(struct broker *b)
-{
-    struct letter *l;
-    while (!b->over && (l = queue_next(b->queue))) {
-        take_letter(b, l);
-        if (l->kind == LETTER_KEPT && link_flush(&b->link))
-            letter_done(l);
-        letter_free(l);
-    }
-}
-
 // --- the whole ---
-
-static void look_for_overdue(struct broker *b)
-{
-    for (int i = 0; i < b->count; i++)
-        if (os_now_ns() > b->flight[i].due_ns)
-            put_anew(b, &b->flight[i]);
-}
 
 static bool step(struct broker *b, struct err *e)
 {
@@ -337,10 +285,28 @@ static bool step(struct broker *b, struct err *e)
         {.fd = b->link.out_fd, .events = link_has_output(&b->link) ? POLLOUT : 0},
         {.fd = queue_fd(b->queue), .events = POLLIN}};
     poll(fds, 3, LOOK_MS);
-    if (!hear_run(b, e))
+    char *text;
+    enum link_status status;
+    link_fill(&b->link);
+    while ((status = link_next(&b->link, &text)) == LINK_FRAME) {
+        bool ok = take_text(b, text, e);
+        free(text);
+        if (!ok)
+            return false;
+    }
+    b->over |= status == LINK_CLOSED;
+    if (status == LINK_GARBAGE && !err_set(e, "what came is no message"))
         return false;
-    hear_pool(b);
-    look_for_overdue(b);
+    struct letter *l;
+    while (!b->over && (l = queue_next(b->queue))) {
+        take_letter(b, l);
+        if (l->kind == LETTER_KEPT && link_flush(&b->link))
+            letter_done(l);
+        letter_free(l);
+    }
+    for (int i = 0; i < b->count; i++)
+        if (os_now_ns() > b->flight[i].due_ns)
+            put_anew(b, &b->flight[i]);
     b->over |= !link_flush(&b->link);
     return true;
 }
@@ -348,19 +314,6 @@ static bool step(struct broker *b, struct err *e)
 static void set_non_blocking(int fd)
 {
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-}
-
-static bool serve(struct broker *b, const struct queue_options *o, struct err *e)
-{
-    bool ok = (b->queue = queue_open(o, e)) != NULL && queue_hear(b->queue, "tw.here.>", e);
-    if (!ok)
-        give_up(b, e);
-    while (ok && !b->over)
-        ok = step(b, e);
-    link_flush(&b->link);
-    if (b->begun_with)
-        queue_forget(b->queue, b->run);
-    return ok;
 }
 
 bool broker_run(int in, int out, const struct queue_options *o, struct err *e)
@@ -372,7 +325,14 @@ bool broker_run(int in, int out, const struct queue_options *o, struct err *e)
     b.link.out_fd = out;
     set_non_blocking(in);
     set_non_blocking(out);
-    bool ok = serve(&b, o, e);
+    bool ok = (b.queue = queue_open(o, e)) != NULL && queue_hear(b.queue, "tw.here.>", e);
+    if (!ok)
+        give_up(&b, e);
+    while (ok && !b.over)
+        ok = step(&b, e);
+    link_flush(&b.link);
+    if (b.begun_with)
+        queue_forget(b.queue, b.run);
     queue_close(b.queue);
     for (int i = 0; i < b.count; i++)
         free(b.flight[i].text);

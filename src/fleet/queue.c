@@ -508,8 +508,11 @@ static bool make_stream(struct queue *q, int i, struct err *e)
     return s == NATS_OK || code == JSStreamNameExistErr || queue_fail(q, e, STREAMS[i].name, s);
 }
 
-static bool make_class(struct queue *q, const char *class, struct err *e)
+bool queue_make(struct queue *q, const char *class, struct err *e)
 {
+    for (int i = 0; i < STREAM_COUNT; i++)
+        if (!make_stream(q, i, e))
+            return false;
     jsConsumerConfig c;
     char filter[QUEUE_ID];
     snprintf(filter, sizeof filter, "tw.job.%s.>", class);
@@ -525,28 +528,15 @@ static bool make_class(struct queue *q, const char *class, struct err *e)
     return s == NATS_OK || queue_fail(q, e, "TWJOBS", s);
 }
 
-bool queue_make(struct queue *q, const char *class, struct err *e)
-{
-    for (int i = 0; i < STREAM_COUNT; i++)
-        if (!make_stream(q, i, e))
-            return false;
-    return make_class(q, class, e);
-}
-
-static bool has_results(struct queue *q)
-{
-    jsConsumerInfo *info = NULL;
-    bool has =
-        q->results && natsSubscription_GetConsumerInfo(&info, q->results, NULL, NULL) == NATS_OK;
-    jsConsumerInfo_Destroy(info);
-    return has;
-}
-
 bool queue_take_results(struct queue *q, const char *run, struct err *e)
 {
     jsSubOptions o;
     char filter[QUEUE_ID];
-    if (has_results(q))
+    jsConsumerInfo *info = NULL;
+    bool has =
+        q->results && natsSubscription_GetConsumerInfo(&info, q->results, NULL, NULL) == NATS_OK;
+    jsConsumerInfo_Destroy(info);
+    if (has)
         return true;
     natsSubscription_Destroy(q->results);
     q->results = NULL;

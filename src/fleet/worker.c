@@ -139,15 +139,6 @@ static void end_agent(struct bay_agent *a)
     a->ready = false;
 }
 
-// What a run asked of it is asked of somebody else.
-static void lose_agent(struct bay *b, struct bay_agent *a)
-{
-    for (int i = b->count - 1; i >= 0; i--)
-        if (is_of(b->job[i], a->run) && !b->job[i]->answer)
-            hand_back(b, i);
-    end_agent(a);
-}
-
 static struct bay_agent *free_agent(struct bay *b)
 {
     struct bay_agent *oldest = NULL;
@@ -213,35 +204,24 @@ static struct bay_agent *start_agent(struct bay *b, const char *run, bool *over)
     return a;
 }
 
-static void begin_failed(struct bay *b, struct bay_agent *a, const char *text)
-{
-    for (int i = b->count - 1; i >= 0; i--)
-        if (is_of(b->job[i], a->run) && !b->job[i]->answer)
-            answer(b, i, mem_strdup(text));
-    end_agent(a);
-    b->rest_ns = os_now_ns() + REST_NS;
-}
-
-static bool take_result(struct bay *b, struct bay_agent *a, struct message *m)
-{
-    for (int i = 0; i < b->count; i++) {
-        struct taken *j = b->job[i];
-        if (!j->sent || j->answer || j->number != m->number || !is_of(j, a->run))
-            continue;
-        snprintf(m->result.machine, sizeof m->result.machine, "%s", b->machine);
-        m->result.ticket = m->number;
-        answer(b, i, message_result(&m->result, m->only_compiled, m->settled, &m->kept, m->at_ns));
-        return true;
-    }
-    return false;
-}
-
 static bool take_message(struct bay *b, struct bay_agent *a, struct message *m, const char *text)
 {
     char subject[QUEUE_ID + 16];
     switch (m->type) {
     case MESSAGE_READY: a->ready = true; return true;
-    case MESSAGE_RESULT: return take_result(b, a, m);
+    case MESSAGE_RESULT: {
+        for (int i = 0; i < b->count; i++) {
+            struct taken *j = b->job[i];
+            if (!j->sent || j->answer || j->number != m->number || !is_of(j, a->run))
+                continue;
+            snprintf(m->result.machine, sizeof m->result.machine, "%s", b->machine);
+            m->result.ticket = m->number;
+            answer(b, i,
+                   message_result(&m->result, m->only_compiled, m->settled, &m->kept, m->at_ns));
+            return true;
+        }
+        return false;
+    }
     case MESSAGE_SAID:
         snprintf(subject, sizeof subject, "tw.result.%s.0", a->run);
         queue_say(b->queue, subject, text);
@@ -250,7 +230,13 @@ static bool take_message(struct bay *b, struct bay_agent *a, struct message *m, 
         fprintf(stderr, "an agent: %s\n", m->failure.text);
         if (a->ready)
             return false;
-        begin_failed(b, a, text);
+        {
+            for (int i = b->count - 1; i >= 0; i--)
+                if (is_of(b->job[i], a->run) && !b->job[i]->answer)
+                    answer(b, i, mem_strdup(text));
+            end_agent(a);
+            b->rest_ns = os_now_ns() + REST_NS;
+        }
         return true;
     default: return false;
     }
@@ -281,8 +267,13 @@ static void hear_agent(struct bay *b, struct bay_agent *a)
         enum link_status status = link_next(&a->slot.link, &text);
         bool ok = status == LINK_NONE || (status == LINK_FRAME && take_text(b, a, text));
         free(text);
-        if (!ok)
-            lose_agent(b, a);
+        if (!ok) {
+            // What a run asked of it is asked of somebody else.
+            for (int i = b->count - 1; i >= 0; i--)
+                if (is_of(b->job[i], a->run) && !b->job[i]->answer)
+                    hand_back(b, i);
+            end_agent(a);
+        }
         if (status != LINK_FRAME || !ok)
             return;
     }
@@ -290,27 +281,12 @@ static void hear_agent(struct bay *b, struct bay_agent *a)
 
 // --- jobs ---
 
-static bool bay_takes(const struct bay *b, const char *subject)
-{
-    return str_starts(subject, b->subject);
-}
-
 static bool has(const struct bay *b, const char *run, int64_t number)
 {
     for (int i = 0; i < b->count; i++)
         if (b->job[i]->number == number && is_of(b->job[i], run))
             return true;
     return false;
-}
-
-static void append(struct bay *b, struct letter *l, const char *run, int64_t number)
-{
-    struct taken *j = mem_zero(1, sizeof *j);
-    j->letter = l;
-    j->number = number;
-    snprintf(j->run, sizeof j->run, "%s", run);
-    MEM_GROW(b->job, b->count, b->capacity);
-    b->job[b->count++] = j;
 }
 
 static void drop(struct bay *b, struct letter *l, const char *why)
@@ -335,27 +311,16 @@ static void bay_take_job(struct bay *b, struct letter *l, const struct message *
         drop(b, l, "it is here already");
         return;
     }
-    append(b, l, run, number);
+    struct taken *j = mem_zero(1, sizeof *j);
+    j->letter = l;
+    j->number = number;
+    snprintf(j->run, sizeof j->run, "%s", run);
+    MEM_GROW(b->job, b->count, b->capacity);
+    b->job[b->count++] = j;
     if (l->deliveries > REMOTE_MOST_LOSSES)
         answer(b, b->count - 1,
                job_settled(number, job_candidates(m), job_only_compiles(m), OUTCOME_LOST,
                            PHASE_NONE, "each machine that had it was lost"));
-}
-
-// A job has come: the bay owns its letter from now on. A worker that is leaving hands it back.
-static void bay_add(struct bay *b, struct letter *l, bool leaving)
-{
-    struct message m;
-    struct err e;
-    if (leaving) {
-        letter_return(l);
-        letter_free(l);
-    } else if (!message_parse(l->text, &m, &e)) {
-        drop(b, l, e.text);
-    } else {
-        bay_take_job(b, l, &m);
-        message_finish(&m);
-    }
 }
 
 static const char *run_at_work(const struct bay *b)
@@ -394,45 +359,6 @@ static bool send_next(struct bay *b, int64_t now_ns)
     return true;
 }
 
-static void extend_leases(struct bay *b, int64_t now_ns)
-{
-    if (now_ns < b->extended_ns + (int64_t)(b->patience_s * 1e9 / 3))
-        return;
-    b->extended_ns = now_ns;
-    for (int i = 0; i < b->count; i++)
-        letter_extend(b->job[i]->letter);
-}
-
-// Does what can be done without waiting: hears agents, gives them jobs, answers, extends leases.
-static void bay_step(struct bay *b, int64_t now_ns)
-{
-    for (int i = 0; i < BAY_MOST_AGENTS; i++)
-        if (b->agent[i].slot.state != SLOT_EMPTY)
-            hear_agent(b, &b->agent[i]);
-    while (send_next(b, now_ns))
-        continue;
-    extend_leases(b, now_ns);
-    give_late(b, now_ns);
-    for (int i = 0; i < BAY_MOST_AGENTS; i++)
-        if (b->agent[i].slot.state != SLOT_EMPTY)
-            link_flush(&b->agent[i].slot.link); // when it is gone, reading will tell
-    for (; b->owed > 0 && now_ns >= b->rest_ns; b->owed--)
-        puller_give_place(b->puller);
-}
-
-// A run has ended: its jobs are dropped, and its agent ends.
-static void bay_forget(struct bay *b, const char *run)
-{
-    struct bay_agent *a = agent_of(b, run);
-    for (int i = b->count - 1; i >= 0; i--)
-        if (is_of(b->job[i], run)) {
-            letter_done(b->job[i]->letter);
-            remove_job(b, i);
-        }
-    if (a)
-        end_agent(a);
-}
-
 // What to poll for; returns how many there are.
 static int bay_fds(const struct bay *b, struct pollfd out[BAY_MOST_FDS])
 {
@@ -443,42 +369,6 @@ static int bay_fds(const struct bay *b, struct pollfd out[BAY_MOST_FDS])
 }
 
 // --- its beginning and end ---
-
-static void bay_begin(struct bay *b, const struct worker_options *o, struct queue *q,
-                      const char *machine, const char *compiler)
-{
-    char class[QUEUE_ID], id[33] = "";
-    b->queue = q;
-    b->machine = machine;
-    b->patience_s = o->queue.patience_s;
-    if (b->device)
-        gpu_identity(b->device, id);
-    b->places = o->workers ? o->workers : remote_usual_workers(b->device != NULL, os_cores());
-    for (int i = 0; i < BAY_MOST_AGENTS; i++)
-        slot_init(&b->agent[i].slot, i);
-    queue_class(id, compiler, class);
-    snprintf(b->subject, sizeof b->subject, "tw.job.%s.", class);
-    b->puller = queue_pull(q, class, b->places);
-}
-
-// Takes no more jobs, and hands back those that no agent has begun.
-static void bay_leave(struct bay *b)
-{
-    puller_stop(b->puller);
-    for (int i = b->count - 1; i >= 0; i--)
-        if (!b->job[i]->sent && !b->job[i]->answer)
-            hand_back(b, i);
-}
-
-static void bay_finish(struct bay *b)
-{
-    puller_free(b->puller);
-    while (b->count > 0)
-        hand_back(b, b->count - 1);
-    for (int i = 0; i < BAY_MOST_AGENTS; i++)
-        end_agent(&b->agent[i]);
-    free(b->job);
-}
 
 enum { LOOK_MS = 250, MOST_BAYS = 2 };
 
@@ -503,15 +393,6 @@ static void note_signal(int number)
     is_to_end = 1;
 }
 
-// The second one ends it at once.
-static void mind_signals(void)
-{
-    struct sigaction a = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGTERM, &a, NULL);
-    sigaction(SIGINT, &a, NULL);
-    signal(SIGPIPE, SIG_IGN);
-}
-
 static void say_here(struct worker *w)
 {
     char subject[QUEUE_ID + 16];
@@ -533,36 +414,61 @@ static void leave(struct worker *w, const char *why)
     snprintf(w->why, sizeof w->why, "%s", why);
     w->leaves = true;
     say_here(w);
-    for (int i = 0; i < w->bays; i++)
-        bay_leave(&w->bay[i]);
+    for (int i = 0; i < w->bays; i++) {
+        // Takes no more jobs, and hands back those that no agent has begun.
+        puller_stop(w->bay[i].puller);
+        for (int j = w->bay[i].count - 1; j >= 0; j--)
+            if (!w->bay[i].job[j]->sent && !w->bay[i].job[j]->answer)
+                hand_back(&w->bay[i], j);
+    }
 }
 
 static void take_job(struct worker *w, struct letter *l)
 {
     for (int i = 0; i < w->bays; i++)
-        if (bay_takes(&w->bay[i], l->subject)) {
-            bay_add(&w->bay[i], l, w->leaves);
+        if (str_starts(l->subject, w->bay[i].subject)) {
+            // A job has come: the bay owns its letter from now on. A worker that is leaving hands
+            // it back.
+            bool leaving = w->leaves;
+            struct message m;
+            struct err e;
+            if (leaving) {
+                letter_return(l);
+                letter_free(l);
+            } else if (!message_parse(l->text, &m, &e)) {
+                drop(&w->bay[i], l, e.text);
+            } else {
+                bay_take_job(&w->bay[i], l, &m);
+                message_finish(&m);
+            }
             return;
         }
     letter_free(l);
-}
-
-static void take_said(struct worker *w, const struct letter *l)
-{
-    if (str_equal(l->subject, "tw.who"))
-        say_here(w);
-    else if (str_starts(l->subject, "tw.leave."))
-        leave(w, l->text);
-    else if (str_starts(l->subject, "tw.over."))
-        for (int i = 0; i < w->bays; i++)
-            bay_forget(&w->bay[i], l->subject + strlen("tw.over."));
 }
 
 static void take_letter(struct worker *w, struct letter *l)
 {
     switch (l->kind) {
     case LETTER_KEPT: take_job(w, l); return;
-    case LETTER_SAID: take_said(w, l); break;
+    case LETTER_SAID: {
+        if (str_equal(l->subject, "tw.who"))
+            say_here(w);
+        else if (str_starts(l->subject, "tw.leave."))
+            leave(w, l->text);
+        else if (str_starts(l->subject, "tw.over."))
+            for (int i = 0; i < w->bays; i++) {
+                // A run has ended: its jobs are dropped, and its agent ends.
+                const char *run = l->subject + strlen("tw.over.");
+                struct bay_agent *a = agent_of(&w->bay[i], run);
+                for (int j = w->bay[i].count - 1; j >= 0; j--)
+                    if (is_of(w->bay[i].job[j], run)) {
+                        letter_done(w->bay[i].job[j]->letter);
+                        remove_job(&w->bay[i], j);
+                    }
+                if (a)
+                    end_agent(a);
+            }
+    } break;
     case LETTER_UP: say_here(w); break;
     case LETTER_CLOSED:
         err_set(&w->closed, "the pool's server: %s", l->text);
@@ -573,16 +479,6 @@ static void take_letter(struct worker *w, struct letter *l)
     letter_free(l);
 }
 
-static void sleep_until_needed(const struct worker *w)
-{
-    struct pollfd fds[MOST_BAYS * BAY_MOST_FDS + 1] = {
-        {.fd = queue_fd(w->queue), .events = POLLIN}};
-    int n = 1;
-    for (int i = 0; i < w->bays; i++)
-        n += bay_fds(&w->bay[i], fds + n);
-    poll(fds, (nfds_t)n, LOOK_MS);
-}
-
 static bool has_jobs(const struct worker *w)
 {
     for (int i = 0; i < w->bays; i++)
@@ -591,31 +487,50 @@ static bool has_jobs(const struct worker *w)
     return false;
 }
 
-// Whoever waits for results should know why none come.
-static void look_for_trouble(struct worker *w)
-{
-    const char *now = "";
-    for (int i = 0; i < w->bays; i++)
-        if (w->bay[i].trouble[0])
-            now = w->bay[i].trouble;
-    if (str_equal(now, w->trouble))
-        return;
-    snprintf(w->trouble, sizeof w->trouble, "%s", now);
-    fprintf(stderr, "%s\n", *now ? now : "results are kept again");
-    say_here(w);
-}
-
 static void step(struct worker *w)
 {
     struct letter *l;
-    sleep_until_needed(w);
+    struct pollfd fds[MOST_BAYS * BAY_MOST_FDS + 1] = {
+        {.fd = queue_fd(w->queue), .events = POLLIN}};
+    int n = 1;
+    for (int i = 0; i < w->bays; i++)
+        n += bay_fds(&w->bay[i], fds + n);
+    poll(fds, (nfds_t)n, LOOK_MS);
     if (is_to_end)
         leave(w, "");
     while ((l = queue_next(w->queue)))
         take_letter(w, l);
+    for (int i = 0; i < w->bays; i++) {
+        // Does what can be done without waiting: hears agents, gives them jobs, answers, extends
+        // leases.
+        int64_t now_ns = os_now_ns();
+        for (int j = 0; j < BAY_MOST_AGENTS; j++)
+            if (w->bay[i].agent[j].slot.state != SLOT_EMPTY)
+                hear_agent(&w->bay[i], &w->bay[i].agent[j]);
+        while (send_next(&w->bay[i], now_ns))
+            continue;
+        if (!(now_ns < w->bay[i].extended_ns + (int64_t)(w->bay[i].patience_s * 1e9 / 3))) {
+            w->bay[i].extended_ns = now_ns;
+            for (int j = 0; j < w->bay[i].count; j++)
+                letter_extend(w->bay[i].job[j]->letter);
+        }
+        give_late(&w->bay[i], now_ns);
+        for (int j = 0; j < BAY_MOST_AGENTS; j++)
+            if (w->bay[i].agent[j].slot.state != SLOT_EMPTY)
+                link_flush(&w->bay[i].agent[j].slot.link); // when it is gone, reading will tell
+        for (; w->bay[i].owed > 0 && now_ns >= w->bay[i].rest_ns; w->bay[i].owed--)
+            puller_give_place(w->bay[i].puller);
+    }
+    // Whoever waits for results should know why none come.
+    const char *now = "";
     for (int i = 0; i < w->bays; i++)
-        bay_step(&w->bay[i], os_now_ns());
-    look_for_trouble(w);
+        if (w->bay[i].trouble[0])
+            now = w->bay[i].trouble;
+    if (!str_equal(now, w->trouble)) {
+        snprintf(w->trouble, sizeof w->trouble, "%s", now);
+        fprintf(stderr, "%s\n", *now ? now : "results are kept again");
+        say_here(w);
+    }
     if (os_now_ns() > w->said_ns + (int64_t)(w->options->queue.patience_s * 1e9 / 3))
         say_here(w);
 }
@@ -632,8 +547,24 @@ static void begin(struct worker *w)
 {
     w->bays = w->options->device ? 2 : 1;
     w->bay[1].device = w->options->device;
-    for (int i = 0; i < w->bays; i++)
-        bay_begin(&w->bay[i], w->options, w->queue, w->greeting.machine, w->greeting.compiler);
+    for (int i = 0; i < w->bays; i++) {
+        struct queue *q = w->queue;
+        const char *machine = w->greeting.machine;
+        char class[QUEUE_ID], id[33] = "";
+        w->bay[i].queue = q;
+        w->bay[i].machine = machine;
+        w->bay[i].patience_s = w->options->queue.patience_s;
+        if (w->bay[i].device)
+            gpu_identity(w->bay[i].device, id);
+        w->bay[i].places = w->options->workers
+                               ? w->options->workers
+                               : remote_usual_workers(w->bay[i].device != NULL, os_cores());
+        for (int j = 0; j < BAY_MOST_AGENTS; j++)
+            slot_init(&w->bay[i].agent[j].slot, j);
+        queue_class(id, w->greeting.compiler, class);
+        snprintf(w->bay[i].subject, sizeof w->bay[i].subject, "tw.job.%s.", class);
+        w->bay[i].puller = queue_pull(q, class, w->bay[i].places);
+    }
     say_here(w);
     printf("%s measures%s%s, until it is ended\n", w->greeting.machine,
            w->options->device ? " on " : " made-up trials only: there is no device",
@@ -644,7 +575,11 @@ static void begin(struct worker *w)
 bool worker_run(const struct worker_options *o, struct err *e)
 {
     struct worker w = {.options = o, .greeting = greeting_of_this()};
-    mind_signals();
+    // The second one ends it at once.
+    struct sigaction a = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGTERM, &a, NULL);
+    sigaction(SIGINT, &a, NULL);
+    signal(SIGPIPE, SIG_IGN);
     w.queue = queue_open(&o->queue, e);
     if (!w.queue || !listen_to_runs(&w, e)) {
         queue_close(w.queue);
@@ -656,7 +591,12 @@ bool worker_run(const struct worker_options *o, struct err *e)
     int64_t answered = 0;
     for (int i = 0; i < w.bays; i++) {
         answered += w.bay[i].answered;
-        bay_finish(&w.bay[i]);
+        puller_free(w.bay[i].puller);
+        while (w.bay[i].count > 0)
+            hand_back(&w.bay[i], w.bay[i].count - 1);
+        for (int j = 0; j < BAY_MOST_AGENTS; j++)
+            end_agent(&w.bay[i].agent[j]);
+        free(w.bay[i].job);
     }
     queue_close(w.queue);
     if (!w.is_closed)

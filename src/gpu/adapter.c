@@ -143,23 +143,6 @@ static void describe_properties(struct adapter *a, bool has_driver)
     a->tick_s = (double)p->limits.timestampPeriod * 1e-9;
 }
 
-// TILEWALK_PCI is for tests: devices that are on no bus.
-static void describe_place(struct adapter *a)
-{
-    VkPhysicalDevicePCIBusInfoPropertiesEXT bus = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT};
-    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
-                                       .pNext = &bus};
-    const char *told = getenv("TILEWALK_PCI");
-    if (told) {
-        snprintf(a->info.pci, sizeof a->info.pci, "%s", told);
-    } else if (adapter_has_extension(a, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME)) {
-        vkGetPhysicalDeviceProperties2(a->handle, &all);
-        snprintf(a->info.pci, sizeof a->info.pci, "%04x:%02x:%02x.%x", bus.pciDomain & 0xffff,
-                 bus.pciBus & 0xff, bus.pciDevice & 0xff, bus.pciFunction & 0xf);
-    }
-}
-
 // `has_arithmetic`, `has_storage8`: whether the driver knows what asks for 16-bit and 8-bit
 // arithmetic, 8-bit storage.
 static void describe_features(struct adapter *a, bool has_arithmetic, bool has_storage8)
@@ -239,7 +222,19 @@ static bool describe(struct adapter *a, VkInstance instance)
         is_1_2 || adapter_has_extension(a, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
     describe_properties(a, is_1_2 ||
                                adapter_has_extension(a, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME));
-    describe_place(a);
+    // TILEWALK_PCI is for tests: devices that are on no bus.
+    VkPhysicalDevicePCIBusInfoPropertiesEXT bus = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT};
+    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                       .pNext = &bus};
+    const char *told = getenv("TILEWALK_PCI");
+    if (told) {
+        snprintf(a->info.pci, sizeof a->info.pci, "%s", told);
+    } else if (adapter_has_extension(a, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME)) {
+        vkGetPhysicalDeviceProperties2(a->handle, &all);
+        snprintf(a->info.pci, sizeof a->info.pci, "%04x:%02x:%02x.%x", bus.pciDomain & 0xffff,
+                 bus.pciBus & 0xff, bus.pciDevice & 0xff, bus.pciFunction & 0xf);
+    }
     describe_features(a, has_arithmetic,
                       is_1_2 || adapter_has_extension(a, VK_KHR_8BIT_STORAGE_EXTENSION_NAME));
     a->info.limits.dot = has_dot(a);

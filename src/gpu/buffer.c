@@ -88,12 +88,6 @@ enum gpu_status gpu_buffer_create(struct gpu *g, uint64_t bytes, struct gpu_buff
     return gpu_buffer_create_guarded(g, bytes, 0, out, e);
 }
 
-static uint64_t room_for_guard(uint64_t wanted, uint64_t bytes, uint64_t most)
-{
-    uint64_t room = (most - bytes) / 2;
-    return (room < wanted ? room : wanted) / GPU_PLACE_BYTES * GPU_PLACE_BYTES;
-}
-
 enum gpu_status gpu_buffer_create_guarded(struct gpu *g, uint64_t bytes, uint64_t guard,
                                           struct gpu_buffer **out, struct err *e)
 {
@@ -105,8 +99,10 @@ enum gpu_status gpu_buffer_create_guarded(struct gpu *g, uint64_t bytes, uint64_
         return GPU_FAILED;
     }
     struct gpu_buffer *b = mem_zero(1, sizeof *b);
+    uint64_t room = (most - bytes) / 2;
     enum gpu_status status =
-        buffer_init(g, bytes, room_for_guard(guard, bytes, most), storage_wishes, b, e);
+        buffer_init(g, bytes, (room < guard ? room : guard) / GPU_PLACE_BYTES * GPU_PLACE_BYTES,
+                    storage_wishes, b, e);
     if (status == GPU_OK) {
         *out = b;
         return GPU_OK;

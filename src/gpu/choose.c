@@ -51,19 +51,15 @@ static bool is_name(const char *name, const char *wanted)
     return strlen(name) == strlen(wanted) && starts_with(name, wanted);
 }
 
-static char *names_of(const struct gpu_info *list, int count, const char *part)
+static bool fail_choice(const struct gpu_info *list, int count, const char *wanted, int matches,
+                        struct err *e)
 {
+    const char *part = matches ? wanted : "";
     struct str s = {0};
     for (int i = 0; i < count; i++)
         if (contains(list[i].name, part))
             str_printf(&s, "%s%d '%s'", s.length ? ", " : "", i, list[i].name);
-    return str_take(&s);
-}
-
-static bool fail_choice(const struct gpu_info *list, int count, const char *wanted, int matches,
-                        struct err *e)
-{
-    char *names = names_of(list, count, matches ? wanted : "");
+    char *names = str_take(&s);
     if (matches)
         err_usage(e, "'%s' names %d devices: %s (use the number)", wanted, matches, names);
     else
@@ -198,13 +194,6 @@ bool gpu_is(const struct gpu_info *i, const char *identity)
     return str_equal(identity, now) || str_equal(identity, before);
 }
 
-static bool are_alike(const struct gpu_info *a, const struct gpu_info *b)
-{
-    char id[33];
-    gpu_identity(a, id);
-    return gpu_is(b, id);
-}
-
 static bool add_card(const struct gpu_info *list, int index, struct gpu_cards *out, struct err *e)
 {
     for (int i = 0; i < out->count; i++)
@@ -213,7 +202,9 @@ static bool add_card(const struct gpu_info *list, int index, struct gpu_cards *o
     if (out->count == GPU_MOST_CARDS)
         return err_usage(e, "more than %d cards", GPU_MOST_CARDS);
     const struct gpu_info *first = &list[out->count ? out->index[0] : index];
-    if (!are_alike(first, &list[index]))
+    char id[33];
+    gpu_identity(first, id);
+    if (!gpu_is(&list[index], id))
         return err_usage(e,
                          "devices %d '%s' and %d '%s' differ in model or driver: they are not one "
                          "pool (--device %d,%d tunes on each)",

@@ -51,50 +51,6 @@ void matrix_add_properties(struct matrix_units *u, const struct matrix_propertie
         matrix_units_add(u, &s);
 }
 
-static void describe_khr(VkPhysicalDevice d, VkInstance instance, struct matrix_units *out)
-{
-    matrix_properties_khr_function get = (matrix_properties_khr_function)vkGetInstanceProcAddr(
-        instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
-    uint32_t count = 0;
-    if (!get || get(d, &count, NULL) != VK_SUCCESS)
-        return;
-    struct matrix_properties_khr *list = mem_zero(count, sizeof *list);
-    for (uint32_t i = 0; i < count; i++)
-        list[i].type = (VkStructureType)PROPERTIES_KHR;
-    if (get(d, &count, list) == VK_SUCCESS)
-        for (uint32_t i = 0; i < count; i++)
-            matrix_add_properties(out, &list[i]);
-    out->api = out->count ? MATRIX_KHR : MATRIX_NONE;
-    free(list);
-}
-
-static void describe_nv(VkPhysicalDevice d, VkInstance instance, struct matrix_units *out)
-{
-    PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesNV get =
-        (PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesNV)vkGetInstanceProcAddr(
-            instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesNV");
-    uint32_t count = 0;
-    if (!get || get(d, &count, NULL) != VK_SUCCESS)
-        return;
-    VkCooperativeMatrixPropertiesNV *list = mem_zero(count, sizeof *list);
-    for (uint32_t i = 0; i < count; i++)
-        list[i].sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_NV;
-    if (get(d, &count, list) == VK_SUCCESS)
-        for (uint32_t i = 0; i < count; i++)
-            matrix_add_properties(out, &(struct matrix_properties_khr){
-                                           .m = list[i].MSize,
-                                           .n = list[i].NSize,
-                                           .k = list[i].KSize,
-                                           .a = (int32_t)list[i].AType,
-                                           .b = (int32_t)list[i].BType,
-                                           .c = (int32_t)list[i].CType,
-                                           .result = (int32_t)list[i].DType,
-                                           .scope = (int32_t)list[i].scope,
-                                       });
-    out->api = out->count ? MATRIX_NV : MATRIX_NONE;
-    free(list);
-}
-
 // The structures that are enabled, linked before `next`; their features were filled in when the
 // device was asked.
 static void *link_features(struct matrix_features *f, void *next)
@@ -153,10 +109,48 @@ void matrix_describe(struct adapter *a, VkInstance instance)
     struct matrix_features *f = &a->matrix;
     find_features(a);
     describe_subgroups(a);
-    if (f->khr.cooperativeMatrix && f->memory_model.vulkanMemoryModel)
-        describe_khr(a->handle, instance, &a->info.matrix_khr);
-    if (f->nv.cooperativeMatrix)
-        describe_nv(a->handle, instance, &a->info.matrix_nv);
+    if (f->khr.cooperativeMatrix && f->memory_model.vulkanMemoryModel) {
+        VkPhysicalDevice d = a->handle;
+        matrix_properties_khr_function get = (matrix_properties_khr_function)vkGetInstanceProcAddr(
+            instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
+        uint32_t count = 0;
+        if (get && get(d, &count, NULL) == VK_SUCCESS) {
+            struct matrix_properties_khr *list = mem_zero(count, sizeof *list);
+            for (uint32_t i = 0; i < count; i++)
+                list[i].type = (VkStructureType)PROPERTIES_KHR;
+            if (get(d, &count, list) == VK_SUCCESS)
+                for (uint32_t i = 0; i < count; i++)
+                    matrix_add_properties(&a->info.matrix_khr, &list[i]);
+            a->info.matrix_khr.api = a->info.matrix_khr.count ? MATRIX_KHR : MATRIX_NONE;
+            free(list);
+        }
+    }
+    if (f->nv.cooperativeMatrix) {
+        VkPhysicalDevice d = a->handle;
+        PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesNV get =
+            (PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesNV)vkGetInstanceProcAddr(
+                instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesNV");
+        uint32_t count = 0;
+        if (get && get(d, &count, NULL) == VK_SUCCESS) {
+            VkCooperativeMatrixPropertiesNV *list = mem_zero(count, sizeof *list);
+            for (uint32_t i = 0; i < count; i++)
+                list[i].sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_NV;
+            if (get(d, &count, list) == VK_SUCCESS)
+                for (uint32_t i = 0; i < count; i++)
+                    matrix_add_properties(&a->info.matrix_nv, &(struct matrix_properties_khr){
+                                                                  .m = list[i].MSize,
+                                                                  .n = list[i].NSize,
+                                                                  .k = list[i].KSize,
+                                                                  .a = (int32_t)list[i].AType,
+                                                                  .b = (int32_t)list[i].BType,
+                                                                  .c = (int32_t)list[i].CType,
+                                                                  .result = (int32_t)list[i].DType,
+                                                                  .scope = (int32_t)list[i].scope,
+                                                              });
+            a->info.matrix_nv.api = a->info.matrix_nv.count ? MATRIX_NV : MATRIX_NONE;
+            free(list);
+        }
+    }
 }
 
 void *matrix_enable(struct matrix_features *f, const char **name, uint32_t *count, void *next)
@@ -170,9 +164,17 @@ void *matrix_enable(struct matrix_features *f, const char **name, uint32_t *coun
 #define CLOSE_TIMEOUT_S 2.0
 #define PROBE_TIMEOUT_S 2.0
 
-// The file that is mapped at `address` of this process, "" when there is none.
-static void mapped_file(uintptr_t address, char *path, size_t size)
+// A version says little (SwiftShader's never changes); the driver's file says all. It is found
+// through a function of the device, one that hardly any layer intercepts.
+static void hash_driver(VkDevice device, char out[33])
 {
+    char path[4096], *bytes;
+    size_t length;
+    struct err e;
+    out[0] = '\0';
+    // The file that is mapped at `address` of this process, "" when there is none.
+    uintptr_t address = (uintptr_t)vkGetDeviceProcAddr(device, "vkGetEventStatus");
+    size_t size = sizeof path;
     char line[4096];
     path[0] = '\0';
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -185,17 +187,6 @@ static void mapped_file(uintptr_t address, char *path, size_t size)
     }
     if (maps)
         fclose(maps);
-}
-
-// A version says little (SwiftShader's never changes); the driver's file says all. It is found
-// through a function of the device, one that hardly any layer intercepts.
-static void hash_driver(VkDevice device, char out[33])
-{
-    char path[4096], *bytes;
-    size_t length;
-    struct err e;
-    out[0] = '\0';
-    mapped_file((uintptr_t)vkGetDeviceProcAddr(device, "vkGetEventStatus"), path, sizeof path);
     if (!path[0])
         return;
     if (!file_read(path, &bytes, &length, &e)) {
@@ -274,8 +265,16 @@ bool gpu_list(struct gpu_info **list, int *count, struct err *e)
     return list_devices(list, count, e) == GPU_OK;
 }
 
-static enum gpu_status choose_adapter(struct gpu *g, int index, struct err *e)
+// All that pipelines need.
+static enum gpu_status open_device(struct gpu *g, int index, bool validate, struct err *e)
 {
+    GPU_TRY(instance_create(validate, &g->instance, e));
+    if (!g->instance) {
+        err_set(e, "no Vulkan driver is installed");
+        return GPU_FAILED;
+    }
+    if (validate)
+        GPU_TRY(instance_listen(g->instance, &g->messages, &g->messenger, e));
     struct adapter *list;
     int count;
     GPU_TRY(adapter_find_all(g->instance, &list, &count, e));
@@ -285,21 +284,22 @@ static enum gpu_status choose_adapter(struct gpu *g, int index, struct err *e)
     else
         err_set(e, "there is no device %d (%d found)", index, count);
     free(list);
-    return ok ? GPU_OK : GPU_FAILED;
-}
-
-// The validation layer hides the driver's functions: then the hash comes from a device without it.
-static void hash_own_driver(struct gpu *g, bool validate)
-{
+    GPU_TRY(ok ? GPU_OK : GPU_FAILED);
+    GPU_TRY(adapter_open(&g->adapter, &g->device, e));
+    // The validation layer hides the driver's functions: then the hash comes from a device without
+    // it.
     struct gpu *plain = validate ? gpu_open_to_compile(g->adapter.info.index, false, NULL) : g;
     if (plain)
         hash_driver(plain->device, g->adapter.info.driver_hash);
     if (plain != g)
         gpu_close(plain);
+    return GPU_OK;
 }
 
-static enum gpu_status create_command_objects(struct gpu *g, struct err *e)
+static enum gpu_status prepare_runs(struct gpu *g, struct err *e)
 {
+    vkGetPhysicalDeviceMemoryProperties(g->adapter.handle, &g->memory);
+    vkGetDeviceQueue(g->device, g->adapter.family, 0, &g->queue);
     const VkCommandPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
@@ -324,29 +324,6 @@ static enum gpu_status create_command_objects(struct gpu *g, struct err *e)
     };
     VK_TRY(vkCreateQueryPool(g->device, &stamps, NULL, &g->stamps));
     return GPU_OK;
-}
-
-// All that pipelines need.
-static enum gpu_status open_device(struct gpu *g, int index, bool validate, struct err *e)
-{
-    GPU_TRY(instance_create(validate, &g->instance, e));
-    if (!g->instance) {
-        err_set(e, "no Vulkan driver is installed");
-        return GPU_FAILED;
-    }
-    if (validate)
-        GPU_TRY(instance_listen(g->instance, &g->messages, &g->messenger, e));
-    GPU_TRY(choose_adapter(g, index, e));
-    GPU_TRY(adapter_open(&g->adapter, &g->device, e));
-    hash_own_driver(g, validate);
-    return GPU_OK;
-}
-
-static enum gpu_status prepare_runs(struct gpu *g, struct err *e)
-{
-    vkGetPhysicalDeviceMemoryProperties(g->adapter.handle, &g->memory);
-    vkGetDeviceQueue(g->device, g->adapter.family, 0, &g->queue);
-    return create_command_objects(g, e);
 }
 
 struct gpu *gpu_open_to_compile(int index, bool validate, struct err *e)

@@ -20,20 +20,16 @@ void gpu_keep(struct gpu *g, const struct gpu_kept *known)
         g->cache = VK_NULL_HANDLE;
 }
 
-static void read_cache(struct gpu *g, struct gpu_kept *out)
-{
-    *out = (struct gpu_kept){0};
-    if (g->cache && vkGetPipelineCacheData(g->device, g->cache, &out->size, NULL) == VK_SUCCESS)
-        out->bytes = mem_alloc(out->size);
-    if (!out->bytes ||
-        vkGetPipelineCacheData(g->device, g->cache, &out->size, out->bytes) != VK_SUCCESS)
-        gpu_kept_finish(out);
-}
-
 void gpu_end_keeping(struct gpu *g, struct gpu_kept *out)
 {
-    if (out)
-        read_cache(g, out);
+    if (out) {
+        *out = (struct gpu_kept){0};
+        if (g->cache && vkGetPipelineCacheData(g->device, g->cache, &out->size, NULL) == VK_SUCCESS)
+            out->bytes = mem_alloc(out->size);
+        if (!out->bytes ||
+            vkGetPipelineCacheData(g->device, g->cache, &out->size, out->bytes) != VK_SUCCESS)
+            gpu_kept_finish(out);
+    }
     vkDestroyPipelineCache(g->device, g->cache, NULL);
     g->cache = VK_NULL_HANDLE;
 }
@@ -82,16 +78,6 @@ static double value_of(const VkPipelineExecutableStatisticKHR *s)
     }
 }
 
-// The name need not end within its array.
-static void take(const VkPipelineExecutableStatisticKHR *s, struct statistics *out)
-{
-    char name[VK_MAX_DESCRIPTION_SIZE + 1];
-    snprintf(name, sizeof name, "%.*s", VK_MAX_DESCRIPTION_SIZE, s->name);
-    if (!statistics_take(out, name, value_of(s)))
-        log_info("the driver's statistic '%s' is left out: %g is nothing that it can be", name,
-                 value_of(s));
-}
-
 static void read_one(VkDevice device, const VkPipelineExecutableInfoKHR *which,
                      struct statistics *out)
 {
@@ -105,8 +91,14 @@ static void read_one(VkDevice device, const VkPipelineExecutableInfoKHR *which,
     for (uint32_t i = 0; i < count; i++)
         list[i].sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR;
     if (get(device, which, &count, list) == VK_SUCCESS)
-        for (uint32_t i = 0; i < count; i++)
-            take(&list[i], out);
+        for (uint32_t i = 0; i < count; i++) {
+            // The name need not end within its array.
+            char name[VK_MAX_DESCRIPTION_SIZE + 1];
+            snprintf(name, sizeof name, "%.*s", VK_MAX_DESCRIPTION_SIZE, list[i].name);
+            if (!statistics_take(out, name, value_of(&list[i])))
+                log_info("the driver's statistic '%s' is left out: %g is nothing that it can be",
+                         name, value_of(&list[i]));
+        }
     free(list);
 }
 

@@ -56,17 +56,6 @@ static uint64_t volume(const uint32_t groups[3])
     return (uint64_t)groups[0] * groups[1] * groups[2];
 }
 
-// In what is left of the time; who reads of a timeout wants to know how long it had in all.
-static enum gpu_status run_part(struct gpu *g, const struct gpu_sequence *part, int64_t begin_ns,
-                                double timeout_s, double *seconds, struct err *e)
-{
-    double left_s = timeout_s - (double)(os_now_ns() - begin_ns) * 1e-9;
-    enum gpu_status status = left_s > 0 ? gpu_run(g, part, 1, left_s, seconds, e) : GPU_TIMEOUT;
-    if (status == GPU_TIMEOUT)
-        err_set(e, "the kernel is not done after %g s", timeout_s);
-    return status;
-}
-
 enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_sequence *s,
                                  const struct gpu_pace *pace, struct gpu_parts *out, struct err *e)
 {
@@ -79,7 +68,15 @@ enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_sequence *s,
         for (uint64_t done = 0, total = volume(s->pass[i].groups); done < total; out->count++) {
             double seconds;
             pass = parts_next(&s->pass[i], done, most);
-            GPU_TRY(run_part(g, &part, begin_ns, pace->timeout_s, &seconds, e));
+            // In what is left of the time; who reads of a timeout wants to know how long it had in
+            // all.
+            double timeout_s = pace->timeout_s;
+            double left_s = timeout_s - (double)(os_now_ns() - begin_ns) * 1e-9;
+            enum gpu_status status =
+                left_s > 0 ? gpu_run(g, &part, 1, left_s, &seconds, e) : GPU_TIMEOUT;
+            if (status == GPU_TIMEOUT)
+                err_set(e, "the kernel is not done after %g s", timeout_s);
+            GPU_TRY(status);
             most = parts_grow(most, volume(pass.groups), seconds, pace->submit_s);
             done += volume(pass.groups);
             out->seconds += seconds;
@@ -156,23 +153,6 @@ static enum gpu_status run_batch(const struct plan *p, double *seconds, struct e
     return gpu_run(p->g, p->sequence, p->repeats, RUN_TIMEOUT_S, seconds, e);
 }
 
-// The first run decides how many repeats the second batch has, so that no submission of an unknown
-// kernel is long.
-static enum gpu_status warm_up(struct plan *p, struct err *e)
-{
-    int64_t begin = os_now_ns();
-    double seconds, previous = 0;
-    for (bool done = false; !done;) {
-        GPU_TRY(run_batch(p, &seconds, e));
-        double each = seconds / p->repeats;
-        int next = timing_repeats(p->t, p->repeats, seconds);
-        done = next <= p->repeats && timing_is_warm(p->t, seconds_since(begin), each, previous);
-        p->repeats = next;
-        previous = each;
-    }
-    return GPU_OK;
-}
-
 static enum gpu_status take_samples(struct plan *p, double incumbent_s, struct gpu_samples *out,
                                     struct err *e)
 {
@@ -208,16 +188,30 @@ enum gpu_status gpu_time(struct gpu *g, const struct gpu_sequence *s, const stru
     assert(t->submit_s > 0);
     struct plan p = {g, s, t, 1};
     *out = (struct gpu_samples){0};
-    GPU_TRY(warm_up(&p, e));
+    // The first run decides how many repeats the second batch has, so that no submission of an
+    // unknown kernel is long.
+    int64_t begin = os_now_ns();
+    double seconds, previous = 0;
+    for (bool done = false; !done;) {
+        GPU_TRY(run_batch(&p, &seconds, e));
+        double each = seconds / p.repeats;
+        int next = timing_repeats(p.t, p.repeats, seconds);
+        done = next <= p.repeats && timing_is_warm(p.t, seconds_since(begin), each, previous);
+        p.repeats = next;
+        previous = each;
+    }
+    GPU_TRY(GPU_OK);
     return take_samples(&p, incumbent_s, out, e);
 }
 
 #define LONGEST_S 1e9
 
-// On a CPU device it is this process that compiles and computes: time in which it stood in line for
-// a processor does not count.
-static VkResult wait_pending(struct gpu *g, double timeout_s)
+enum gpu_status vk_settle(struct gpu *g, double timeout_s, struct err *e)
 {
+    if (!g->pending)
+        return GPU_OK;
+    // On a CPU device it is this process that compiles and computes: time in which it stood in line
+    // for a processor does not count.
     pid_t pid = g->adapter.info.is_cpu ? getpid() : 0;
     int64_t now_ns = os_now_ns();
     struct deadline d;
@@ -228,14 +222,6 @@ static VkResult wait_pending(struct gpu *g, double timeout_s)
         r = vkWaitForFences(g->device, 1, &g->fence, VK_TRUE, left_ns);
         now_ns = os_now_ns();
     } while (r == VK_TIMEOUT && !deadline_is_over(&d, pid, now_ns));
-    return r;
-}
-
-enum gpu_status vk_settle(struct gpu *g, double timeout_s, struct err *e)
-{
-    if (!g->pending)
-        return GPU_OK;
-    VkResult r = wait_pending(g, timeout_s);
     if (r == VK_TIMEOUT) {
         err_set(e, "the kernel is still running after %g s", timeout_s);
         return GPU_TIMEOUT;
@@ -253,13 +239,6 @@ static void barrier(struct gpu *g, VkPipelineStageFlags from, VkAccessFlags writ
         .dstAccessMask = used,
     };
     vkCmdPipelineBarrier(g->command, from, to, 0, 1, &all, 0, NULL, 0, NULL);
-}
-
-static void compute_barrier(struct gpu *g)
-{
-    barrier(g, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-            VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
 }
 
 // Whatever ran before is over and visible, and after vk_submit so is this for the host.
@@ -384,17 +363,6 @@ static enum gpu_status create_set(struct gpu *g, const struct gpu_pipeline *p,
     return GPU_OK;
 }
 
-// The same from base 0 on, but layers know vkCmdDispatch better: the synchronization validation of
-// 1.3.239 does not look at vkCmdDispatchBase.
-static void dispatch(struct gpu *g, const struct gpu_pass *p)
-{
-    const uint32_t *n = p->groups, *base = p->base;
-    if (base[0] || base[1] || base[2])
-        vkCmdDispatchBase(g->command, base[0], base[1], base[2], n[0], n[1], n[2]);
-    else
-        vkCmdDispatch(g->command, n[0], n[1], n[2]);
-}
-
 static void record_once(struct gpu *g, const struct gpu_sequence *s, const VkDescriptorSet *set,
                         bool is_bound)
 {
@@ -409,8 +377,16 @@ static void record_once(struct gpu *g, const struct gpu_sequence *s, const VkDes
                 vkCmdBindDescriptorSets(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1,
                                         set, 0, NULL);
             }
-            dispatch(g, &s->pass[i]);
-            compute_barrier(g);
+            // The same from base 0 on, but layers know vkCmdDispatch better: the synchronization
+            // validation of 1.3.239 does not look at vkCmdDispatchBase.
+            const uint32_t *n = s->pass[i].groups, *base = s->pass[i].base;
+            if (base[0] || base[1] || base[2])
+                vkCmdDispatchBase(g->command, base[0], base[1], base[2], n[0], n[1], n[2]);
+            else
+                vkCmdDispatch(g->command, n[0], n[1], n[2]);
+            barrier(g, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
         }
 }
 
@@ -419,21 +395,6 @@ struct turns {
     VkDescriptorSet *set; // [count * passes]
     int count, passes;
 };
-
-// Timestamps are no barriers: without one after each dispatch they would overlap, and the sum would
-// not be what `repeats` runs take one after the other.
-static void record(struct gpu *g, const struct gpu_sequence *s, const struct turns *t, int repeats)
-{
-    if (g->stamps) {
-        vkCmdResetQueryPool(g->command, g->stamps, 0, 2);
-        vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 0);
-    }
-    bool is_single = t->passes == 1 && t->count == 1;
-    for (int n = 0; n < repeats; n++)
-        record_once(g, s, t->set + n % t->count * t->passes, n > 0 && is_single);
-    if (g->stamps)
-        vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 1);
-}
 
 double vk_stamp_seconds(uint64_t begin, uint64_t end, uint32_t valid_bits, double tick_s)
 {
@@ -471,7 +432,17 @@ static enum gpu_status run_with(struct gpu *g, const struct gpu_sequence *s, con
     double host_s;
     GPU_TRY(create_sets(g, s, t, e));
     GPU_TRY(vk_begin(g, timeout_s, e));
-    record(g, s, t, repeats);
+    // Timestamps are no barriers: without one after each dispatch they would overlap, and the sum
+    // would not be what `repeats` runs take one after the other.
+    if (g->stamps) {
+        vkCmdResetQueryPool(g->command, g->stamps, 0, 2);
+        vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 0);
+    }
+    bool is_single = t->passes == 1 && t->count == 1;
+    for (int n = 0; n < repeats; n++)
+        record_once(g, s, t->set + n % t->count * t->passes, n > 0 && is_single);
+    if (g->stamps)
+        vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 1);
     g->turn += (unsigned)repeats;
     GPU_TRY(vk_submit(g, timeout_s, &host_s, e));
     if (!seconds)

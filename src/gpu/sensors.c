@@ -118,63 +118,7 @@ static bool find_by_uuid(struct nvml *n, const char *hex)
     return n->by_uuid && n->by_uuid(uuid, &n->device) == NVML_OK;
 }
 
-static bool open_nvml(struct nvml *n, const struct gpu_info *i, char *why, size_t size)
-{
-    const char *path = value_of("TILEWALK_NVML", "libnvidia-ml.so.1");
-    n->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    int code = NVML_OK;
-    bool found = false;
-    if (!n->library)
-        snprintf(why, size, "NVIDIA's NVML cannot be loaded: %s (package libnvidia-ml1)",
-                 dlerror());
-    else if (!find_functions(n))
-        snprintf(why, size, "%s is no NVML that is known here", path);
-    else if ((code = n->init()) != NVML_OK)
-        snprintf(why, size, "NVML does not start: its error %d (does nvidia-smi work?)", code);
-    else if (!(found = (i->pci[0] && n->by_bus(i->pci, &n->device) == NVML_OK) ||
-                       find_by_uuid(n, i->device_uuid)))
-        snprintf(why, size, "NVML does not know the device %s", i->pci);
-    return found;
-}
-
-static void read_nvml_reasons(struct nvml *n, struct statistics *out)
-{
-    enum { POWER_CAP = 2, SLOWDOWN = 3, SW_THERMAL = 5, HW_THERMAL = 6, POWER_BRAKE = 7 };
-    static const char *const policy[POLICIES] = {"power", "temperature"};
-    unsigned long long bits = 0;
-    if (n->reasons && n->reasons(n->device, &bits) == NVML_OK) {
-        take_bits(bits, POWER_CAP, POWER_CAP, "power", out);
-        take_bits(bits, POWER_BRAKE, POWER_BRAKE, "power", out);
-        take_bits(bits, SW_THERMAL, HW_THERMAL, "temperature", out);
-        take_bits(bits, SLOWDOWN, SLOWDOWN, "other", out);
-    }
-    for (int p = 0; n->violation && p < POLICIES; p++) {
-        struct violation v = {0};
-        if (n->violation(n->device, p, &v) != NVML_OK)
-            continue;
-        if (n->held_ns[p] && v.ns > n->held_ns[p])
-            take_reason(policy[p], out);
-        n->held_ns[p] = v.ns;
-    }
-}
-
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 };
-
-static void read_nvml(struct sensors *s, struct statistics *out)
-{
-    enum { OF_GPU = 0 };
-    struct nvml *n = &s->nvml;
-    unsigned value = 0;
-    if (n->clock(n->device, CLOCK_SM, &value) == NVML_OK)
-        take(s, "core_mhz", value, out);
-    if (n->clock(n->device, CLOCK_MEMORY, &value) == NVML_OK)
-        take(s, "memory_mhz", value, out);
-    if (n->temperature && n->temperature(n->device, OF_GPU, &value) == NVML_OK)
-        take(s, "celsius", value, out);
-    if (n->power && n->power(n->device, &value) == NVML_OK)
-        take(s, "watts", value / 1e3, out);
-    read_nvml_reasons(n, out);
-}
 
 // --- sysfs ---
 
@@ -251,9 +195,17 @@ static bool read_marked(const struct sensors *s, const char *file, double *out)
     return ok;
 }
 
-// Bits by what holds back, in tables of two kinds: for cards, and for processors with a GPU.
-static void read_metrics(const struct sensors *s, struct statistics *out)
+static void read_sysfs(struct sensors *s, struct statistics *out)
 {
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        double value, unit = numbers[i].unit;
+        if (has(out, numbers[i].name))
+            continue;
+        if (unit != 0 ? read_number(s, numbers[i].file, &value)
+                      : read_marked(s, numbers[i].file, &value))
+            take(s, numbers[i].name, unit != 0 ? unit * value : value, out);
+    }
+    // Bits by what holds back, in tables of two kinds: for cards, and for processors with a GPU.
     enum { CARD_AT = 112, PROCESSOR_AT = 120 };
     size_t length = 0;
     char *bytes = read_below(s, "gpu_metrics", &length);
@@ -269,10 +221,6 @@ static void read_metrics(const struct sensors *s, struct statistics *out)
     take_bits(bits, 32, 55, "temperature", out);
     take_bits(bits, 56, 62, "other", out);
     free(bytes);
-}
-
-static void read_intel_reasons(const struct sensors *s, struct statistics *out)
-{
     static const char *const folders[] = {"drm/card*/gt/gt0/throttle_",
                                           "tile0/gt0/freq0/throttle/"};
     for (size_t f = 0; f < sizeof folders / sizeof *folders; f++)
@@ -283,20 +231,6 @@ static void read_intel_reasons(const struct sensors *s, struct statistics *out)
             if (read_number(s, file, &value) && value != 0)
                 take_reason(reasons[i].reason, out);
         }
-}
-
-static void read_sysfs(struct sensors *s, struct statistics *out)
-{
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        double value, unit = numbers[i].unit;
-        if (has(out, numbers[i].name))
-            continue;
-        if (unit != 0 ? read_number(s, numbers[i].file, &value)
-                      : read_marked(s, numbers[i].file, &value))
-            take(s, numbers[i].name, unit != 0 ? unit * value : value, out);
-    }
-    read_metrics(s, out);
-    read_intel_reasons(s, out);
 }
 
 static bool open_sysfs(struct sensors *s, const struct gpu_info *i, char *why, size_t size)
@@ -321,9 +255,23 @@ struct sensors *sensors_open(const struct gpu_info *i, char *why, size_t size)
         snprintf(why, size, "%s",
                  i->is_cpu ? "a CPU device: nothing tells of it"
                            : "its driver does not say where the device is (VK_EXT_pci_bus_info)");
-    else if (i->vendor_id == VENDOR_NVIDIA || getenv("TILEWALK_NVML"))
-        ok = open_nvml(&s->nvml, i, why, size);
-    else
+    else if (i->vendor_id == VENDOR_NVIDIA || getenv("TILEWALK_NVML")) {
+        const char *path = value_of("TILEWALK_NVML", "libnvidia-ml.so.1");
+        s->nvml.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        int code = NVML_OK;
+        bool found = false;
+        if (!s->nvml.library)
+            snprintf(why, size, "NVIDIA's NVML cannot be loaded: %s (package libnvidia-ml1)",
+                     dlerror());
+        else if (!find_functions(&s->nvml))
+            snprintf(why, size, "%s is no NVML that is known here", path);
+        else if ((code = s->nvml.init()) != NVML_OK)
+            snprintf(why, size, "NVML does not start: its error %d (does nvidia-smi work?)", code);
+        else if (!(found = (i->pci[0] && s->nvml.by_bus(i->pci, &s->nvml.device) == NVML_OK) ||
+                           find_by_uuid(&s->nvml, i->device_uuid)))
+            snprintf(why, size, "NVML does not know the device %s", i->pci);
+        ok = found;
+    } else
         ok = open_sysfs(s, i, why, size);
     if (ok)
         return s;
@@ -338,8 +286,36 @@ void sensors_read(struct sensors *s, struct statistics *out)
         return;
     if (s->folder[0])
         read_sysfs(s, out);
-    else
-        read_nvml(s, out);
+    else {
+        enum { OF_GPU = 0 };
+        struct nvml *n = &s->nvml;
+        unsigned value = 0;
+        if (n->clock(n->device, CLOCK_SM, &value) == NVML_OK)
+            take(s, "core_mhz", value, out);
+        if (n->clock(n->device, CLOCK_MEMORY, &value) == NVML_OK)
+            take(s, "memory_mhz", value, out);
+        if (n->temperature && n->temperature(n->device, OF_GPU, &value) == NVML_OK)
+            take(s, "celsius", value, out);
+        if (n->power && n->power(n->device, &value) == NVML_OK)
+            take(s, "watts", value / 1e3, out);
+        enum { POWER_CAP = 2, SLOWDOWN = 3, SW_THERMAL = 5, HW_THERMAL = 6, POWER_BRAKE = 7 };
+        static const char *const policy[POLICIES] = {"power", "temperature"};
+        unsigned long long bits = 0;
+        if (n->reasons && n->reasons(n->device, &bits) == NVML_OK) {
+            take_bits(bits, POWER_CAP, POWER_CAP, "power", out);
+            take_bits(bits, POWER_BRAKE, POWER_BRAKE, "power", out);
+            take_bits(bits, SW_THERMAL, HW_THERMAL, "temperature", out);
+            take_bits(bits, SLOWDOWN, SLOWDOWN, "other", out);
+        }
+        for (int p = 0; n->violation && p < POLICIES; p++) {
+            struct violation v = {0};
+            if (n->violation(n->device, p, &v) != NVML_OK)
+                continue;
+            if (n->held_ns[p] && v.ns > n->held_ns[p])
+                take_reason(policy[p], out);
+            n->held_ns[p] = v.ns;
+        }
+    }
 }
 
 double sensors_awake(struct sensors *s)

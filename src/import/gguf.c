@@ -172,31 +172,6 @@ static bool add_tied(struct reading *r, struct err *e)
 
 // --- the network file ---
 
-static bool has_names_before(const struct reading *r, int i, int *number)
-{
-    *number = 1;
-    for (int k = 0; k < i; k++)
-        *number += strcmp(r->product[k].role, r->product[i].role) == 0 &&
-                   r->product[k].type == r->product[i].type;
-    return *number > 1;
-}
-
-static void add_row(struct str *s, const struct reading *r, int i)
-{
-    const struct product *p = &r->product[i];
-    int number;
-    str_printf(s, "  { \"%s.%s", p->role, p->type->name);
-    if (has_names_before(r, i, &number))
-        str_printf(s, "-%d", number);
-    str_printf(s, "\", \"%s\", %" PRId64 ", %" PRId64 ", %" PRId64, words_element(p->type->name),
-               p->outputs, p->inputs, p->uses);
-    if (p->matrices > 1)
-        str_printf(s, ", matrices = %" PRId64, p->matrices);
-    if (p->experts)
-        str_printf(s, ", experts = %" PRId64, p->experts);
-    str_add(s, " },\n");
-}
-
 static void add_types(struct str *s, const struct reading *r)
 {
     const char *seen[64];
@@ -250,8 +225,24 @@ static void add_text(struct reading *r, const char *tokens, const char *standard
                    r->file->experts_used);
     str_add(s,
             "\nlocal products = { -- name and true type, type here, outputs, inputs, how often\n");
-    for (int i = 0; i < r->count; i++)
-        add_row(s, r, i);
+    for (int i = 0; i < r->count; i++) {
+        const struct product *p = &r->product[i];
+        int number;
+        str_printf(s, "  { \"%s.%s", p->role, p->type->name);
+        number = 1;
+        for (int k = 0; k < i; k++)
+            number += strcmp(r->product[k].role, r->product[i].role) == 0 &&
+                      r->product[k].type == r->product[i].type;
+        if (number > 1)
+            str_printf(s, "-%d", number);
+        str_printf(s, "\", \"%s\", %" PRId64 ", %" PRId64 ", %" PRId64,
+                   words_element(p->type->name), p->outputs, p->inputs, p->uses);
+        if (p->matrices > 1)
+            str_printf(s, ", matrices = %" PRId64, p->matrices);
+        if (p->experts)
+            str_printf(s, ", experts = %" PRId64, p->experts);
+        str_add(s, " },\n");
+    }
     str_printf(s, "}\n\n%s", code);
     str_finish(&types);
 }
@@ -283,23 +274,6 @@ static bool read_tokens(const struct import_request *q, struct imported *out, co
     return true;
 }
 
-static void describe(struct reading *r, const char *path)
-{
-    const struct gguf *g = r->file;
-    char *stem = path_stem(path);
-    struct str s = {0};
-    words_add_plain(&s, *g->name ? g->name : stem);
-    if (*g->architecture) {
-        str_add(&s, ", ");
-        words_add_plain(&s, g->architecture);
-    }
-    if (g->blocks)
-        str_printf(&s, ", %" PRIu64 " blocks", g->blocks);
-    r->out->about = arena_strdup(&r->out->arena, str_text(&s));
-    str_finish(&s);
-    free(stem);
-}
-
 static bool read_products(struct reading *r, struct err *e)
 {
     for (int i = 0; i < r->file->count; i++)
@@ -324,7 +298,19 @@ static bool import(const struct import_request *q, struct imported *out, struct 
         return false;
     ok = gguf_read(q->path, &file, e) && read_products(&r, e);
     if (ok) {
-        describe(&r, q->path);
+        const struct gguf *g = r.file;
+        char *stem = path_stem(q->path);
+        struct str s = {0};
+        words_add_plain(&s, *g->name ? g->name : stem);
+        if (*g->architecture) {
+            str_add(&s, ", ");
+            words_add_plain(&s, g->architecture);
+        }
+        if (g->blocks)
+            str_printf(&s, ", %" PRIu64 " blocks", g->blocks);
+        r.out->about = arena_strdup(&r.out->arena, str_text(&s));
+        str_finish(&s);
+        free(stem);
         add_text(&r, tokens, strchr(tokens, ',') ? "0" : tokens);
     } else {
         err_prefix(e, "%s", q->path);
@@ -540,16 +526,6 @@ static bool is_key(const struct wanted *w, const char *key)
     return w->key ? strcmp(key, w->key) == 0 : dot && strcmp(dot + 1, w->suffix) == 0;
 }
 
-static bool take_value(struct reader *r, uint64_t type, const struct wanted *w, struct arena *a)
-{
-    static const int bytes[VALUES] = {[0] = 1, [2] = 2, [4] = 4, [5] = 4, [10] = 8, [11] = 8};
-    if (w->text && type == VALUE_TEXT)
-        return take_name(r, a, w->text);
-    if (w->number && type < VALUES && bytes[type])
-        return take_number(r, bytes[type], w->number, "a number");
-    return skip_value(r, type, 0); // a list of one for each block, say
-}
-
 static bool read_entry(struct reader *r, struct gguf *g, const struct wanted *wanted,
                        const char **key)
 {
@@ -561,8 +537,15 @@ static bool read_entry(struct reader *r, struct gguf *g, const struct wanted *wa
     if (!take_number(r, 4, &type, "a value's type"))
         return false;
     for (const struct wanted *w = wanted; w->key || w->suffix; w++)
-        if (is_key(w, *key))
-            return take_value(r, type, w, &g->arena);
+        if (is_key(w, *key)) {
+            static const int bytes[VALUES] = {
+                [0] = 1, [2] = 2, [4] = 4, [5] = 4, [10] = 8, [11] = 8};
+            if (w->text && type == VALUE_TEXT)
+                return take_name(r, &g->arena, w->text);
+            if (w->number && type < VALUES && bytes[type])
+                return take_number(r, bytes[type], w->number, "a number");
+            return skip_value(r, type, 0); // a list of one for each block, say
+        }
     return skip_value(r, type, 0);
 }
 

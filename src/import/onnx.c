@@ -53,13 +53,6 @@ static void add_quoted(struct str *s, const char *text)
     str_add_char(s, '"');
 }
 
-// In a comment: without what would end its line.
-static void add_plain(struct str *s, const char *text)
-{
-    for (; *text; text++)
-        str_add_char(s, (unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text);
-}
-
 static void add_value(struct str *s, const char *name)
 {
     str_add(s, "v[");
@@ -74,31 +67,14 @@ static const char *source_name(const struct onnx_layers *l, int source)
 
 // --- what the file begins with ---
 
-static int count_lacking(const struct onnx_graph *g)
-{
-    int count = 0;
-    for (int i = 0; i < g->step_count; i++)
-        count += g->step[i].lacking != NULL;
-    return count;
-}
-
-static void add_shapes(struct str *s, const struct onnx_graph *g, const struct onnx_step *step)
-{
-    const struct onnx_value *v = NULL;
-    for (int i = 0; i < step->node->input_count && !v; i++)
-        if (step->input[i] >= 0 && !g->value[step->input[i]].constant)
-            v = &g->value[step->input[i]];
-    if (!v || !v->has_shape)
-        return;
-    str_add_char(s, ' ');
-    onnx_shape_add(s, &v->shape);
-}
-
 // One line of the file, and a note. `what` is finished.
 static void note(struct writing *w, struct str *what)
 {
     struct str line = {0};
-    add_plain(&line, str_text(what));
+    // In a comment: without what would end its line.
+    const char *text = str_text(what);
+    for (; *text; text++)
+        str_add_char(&line, (unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text);
     import_note(w->out, "%s", str_text(&line));
     str_printf(&w->out->text, "-- without %s\n", str_text(&line));
     str_finish(&line);
@@ -114,7 +90,14 @@ static void note_lacking(struct writing *w)
         if (!s->lacking)
             continue;
         str_printf(&what, "node '%s' (%s", s->name, s->node->kind);
-        add_shapes(&what, g, s);
+        const struct onnx_value *v = NULL;
+        for (int j = 0; j < s->node->input_count && !v; j++)
+            if (s->input[j] >= 0 && !g->value[s->input[j]].constant)
+                v = &g->value[s->input[j]];
+        if (v && v->has_shape) {
+            str_add_char(&what, ' ');
+            onnx_shape_add(&what, &v->shape);
+        }
         str_printf(&what, "): %s", s->lacking);
         note(w, &what);
     }
@@ -152,29 +135,6 @@ static void add_saved(struct writing *w, const char *name, const char *how)
     str_printf(s, ", name%s } end\n", how);
 }
 
-static void add_head(struct writing *w)
-{
-    struct str *s = &w->out->text;
-    struct str about = {0};
-    str_printf(&about, "%d of %d nodes of an ONNX model (opset %" PRId64,
-               w->graph->step_count - count_lacking(w->graph), w->graph->step_count,
-               w->model->opset);
-    if (*w->model->producer)
-        str_printf(&about, ", made by %.60s", w->model->producer);
-    str_printf(&about, ") in %d layers", w->layers->layer_count);
-    w->out->about = arena_strdup(&w->out->arena, str_text(&about));
-    str_add(s, "network ");
-    add_quoted(s, str_text(&about));
-    str_add(s, "\n\n");
-    note_lacking(w);
-    if (w->weights)
-        add_saved(w, "saved", "");
-    if (w->weights && has_halves(w->layers))
-        add_saved(w, "rounded", ", round = true");
-    str_add(s, "local v = {} -- values by name: inputs, and what layers give\n\n");
-    str_finish(&about);
-}
-
 // --- inputs and layers ---
 
 // `file = saved "input_0.recorded"`, if it was recorded; whether.
@@ -191,28 +151,6 @@ static bool add_recorded(struct writing *w, const struct onnx_value *v, const ch
         return true;
     }
     return false;
-}
-
-static void add_input(struct writing *w, const struct onnx_entry *input)
-{
-    const struct onnx_value *v = input->value;
-    struct str *s = &w->out->text;
-    int skipped = v->shape.rank > TENSOR_MAX_RANK ? v->shape.rank - TENSOR_MAX_RANK : 0;
-    int64_t first = 1;
-    for (int i = 0; i < skipped; i++)
-        first *= v->shape.size[i];
-    add_value(s, input->name);
-    str_add(s, " = input { name = ");
-    add_quoted(s, input->name);
-    str_add(s, ", sizes = { ");
-    if (!v->shape.rank)
-        str_add(s, "1");
-    for (int i = skipped; i < v->shape.rank; i++)
-        str_printf(s, "%s%" PRId64, i > skipped ? ", " : "",
-                   v->shape.size[i] * (i == skipped ? first : 1));
-    str_printf(s, " }%s", v->type == ONNX_FLOAT16 ? ", type = \"f16\"" : "");
-    add_recorded(w, v, "input", ",");
-    str_add(s, " }\n");
 }
 
 static void add_layer(struct writing *w, const struct onnx_layer *layer)
@@ -241,26 +179,40 @@ static void add_layer(struct writing *w, const struct onnx_layer *layer)
     str_add(s, " }\n");
 }
 
-static void add_output(struct writing *w, const struct onnx_exit *out)
-{
-    struct str *s = &w->out->text;
-    str_add(s, "output(");
-    add_value(s, w->layers->layer[out->layer].name);
-    if (out->value && add_recorded(w, out->value, "output", ", {"))
-        str_add(s, ", relative = 1e-3, absolute = 1e-7 }"); // what ONNX allows its backends
-    str_add(s, ")\n");
-}
-
 static void add_body(struct writing *w)
 {
     const struct onnx_layers *l = w->layers;
     for (int i = 0; i < l->input_count; i++)
-        if (l->input[i].uses)
-            add_input(w, &l->input[i]);
+        if (l->input[i].uses) {
+            const struct onnx_value *v = l->input[i].value;
+            struct str *s = &w->out->text;
+            int skipped = v->shape.rank > TENSOR_MAX_RANK ? v->shape.rank - TENSOR_MAX_RANK : 0;
+            int64_t first = 1;
+            for (int j = 0; j < skipped; j++)
+                first *= v->shape.size[j];
+            add_value(s, l->input[i].name);
+            str_add(s, " = input { name = ");
+            add_quoted(s, l->input[i].name);
+            str_add(s, ", sizes = { ");
+            if (!v->shape.rank)
+                str_add(s, "1");
+            for (int j = skipped; j < v->shape.rank; j++)
+                str_printf(s, "%s%" PRId64, j > skipped ? ", " : "",
+                           v->shape.size[j] * (j == skipped ? first : 1));
+            str_printf(s, " }%s", v->type == ONNX_FLOAT16 ? ", type = \"f16\"" : "");
+            add_recorded(w, v, "input", ",");
+            str_add(s, " }\n");
+        }
     for (int i = 0; i < l->layer_count; i++)
         add_layer(w, &l->layer[i]);
-    for (int i = 0; i < l->output_count; i++)
-        add_output(w, &l->output[i]);
+    for (int i = 0; i < l->output_count; i++) {
+        struct str *s = &w->out->text;
+        str_add(s, "output(");
+        add_value(s, w->layers->layer[l->output[i].layer].name);
+        if (l->output[i].value && add_recorded(w, l->output[i].value, "output", ", {"))
+            str_add(s, ", relative = 1e-3, absolute = 1e-7 }"); // what ONNX allows its backends
+        str_add(s, ")\n");
+    }
 }
 
 // --- weights ---
@@ -426,7 +378,27 @@ static bool write_network(struct writing *w, struct err *e)
     if (!read_recorded(w, e) || !name_weights(w, e))
         return false;
     find_held(w);
-    add_head(w);
+    struct str *s = &w->out->text;
+    struct str about = {0};
+    int count = 0;
+    for (int i = 0; i < w->graph->step_count; i++)
+        count += w->graph->step[i].lacking != NULL;
+    str_printf(&about, "%d of %d nodes of an ONNX model (opset %" PRId64,
+               w->graph->step_count - count, w->graph->step_count, w->model->opset);
+    if (*w->model->producer)
+        str_printf(&about, ", made by %.60s", w->model->producer);
+    str_printf(&about, ") in %d layers", w->layers->layer_count);
+    w->out->about = arena_strdup(&w->out->arena, str_text(&about));
+    str_add(s, "network ");
+    add_quoted(s, str_text(&about));
+    str_add(s, "\n\n");
+    note_lacking(w);
+    if (w->weights)
+        add_saved(w, "saved", "");
+    if (w->weights && has_halves(w->layers))
+        add_saved(w, "rounded", ", round = true");
+    str_add(s, "local v = {} -- values by name: inputs, and what layers give\n\n");
+    str_finish(&about);
     add_body(w);
     return write_weights(w, e);
 }

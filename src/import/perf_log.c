@@ -64,14 +64,6 @@ static bool take_size(const char *word, const char *name, int64_t *out)
            str_to_int(word + length + 1, 1, INT32_MAX, out);
 }
 
-static void take_type(const char *word, char out[MOST_WORD])
-{
-    int i = 0;
-    for (; word[i] && i < MOST_WORD - 1; i++)
-        out[i] = words_plain(word[i]);
-    out[i] = '\0';
-}
-
 // One operation: words from the last that begins with MUL_MAT. False where they are no product.
 static bool read_product(char *words, struct product *p)
 {
@@ -85,11 +77,14 @@ static bool read_product(char *words, struct product *p)
         }
         if (!begun)
             continue;
-        if (!p->m && !strchr(word, '='))
-            take_type(word, p->type);
-        else if (!take_size(word, "m", &p->m) || !take_size(word, "n", &p->n) ||
-                 !take_size(word, "k", &p->k) || !take_size(word, "batch", &p->batch) ||
-                 !take_size(word, "n_expert", &p->experts))
+        if (!p->m && !strchr(word, '=')) {
+            int i = 0;
+            for (; word[i] && i < MOST_WORD - 1; i++)
+                p->type[i] = words_plain(word[i]);
+            p->type[i] = '\0';
+        } else if (!take_size(word, "m", &p->m) || !take_size(word, "n", &p->n) ||
+                   !take_size(word, "k", &p->k) || !take_size(word, "batch", &p->batch) ||
+                   !take_size(word, "n_expert", &p->experts))
             return false;
     }
     if (!of_experts)
@@ -122,19 +117,6 @@ static double work_of(const struct product *p)
     return (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
 }
 
-// What ran together had its time together: each product gets its share of the work.
-static void add_together(struct log *l, struct product *p, int count, double uses, double seconds)
-{
-    double work = 0;
-    for (int i = 0; i < count; i++)
-        work += work_of(&p[i]);
-    for (int i = 0; i < count; i++) {
-        p[i].uses = uses;
-        p[i].seconds = seconds * work_of(&p[i]) / work;
-        add_product(l, &p[i]);
-    }
-}
-
 static bool wrong(const struct log *l)
 {
     return err_at(l->err, l->path, l->line,
@@ -165,7 +147,15 @@ static bool read_line(struct log *l, char *line)
     }
     if (!(uses >= 1 && uses <= NETWORK_MAX_USES && seconds >= 0 && seconds <= MOST_SECONDS))
         return wrong(l);
-    add_together(l, p, count, uses, seconds);
+    // What ran together had its time together: each product gets its share of the work.
+    double work = 0;
+    for (int i = 0; i < count; i++)
+        work += work_of(&p[i]);
+    for (int i = 0; i < count; i++) {
+        p[i].uses = uses;
+        p[i].seconds = seconds * work_of(&p[i]) / work;
+        add_product(l, &p[i]);
+    }
     return true;
 }
 
@@ -223,32 +213,6 @@ static const char code[] =
     "  }\n"
     "end\n";
 
-static void add_text(struct log *l, struct imported *out)
-{
-    struct str *s = &out->text;
-    double seconds = 0, uses = 0;
-    qsort(l->product, (size_t)l->count, sizeof *l->product, by_time);
-    for (int i = 0; i < l->count; i++) {
-        seconds += l->product[i].seconds;
-        uses += l->product[i].uses;
-    }
-    out->about = arena_printf(&out->arena, "%.0f products that took %.4g ms", uses, seconds * 1e3);
-    if (l->others_s > 0)
-        import_note(out, "what is no product of matrices: %.4g ms, %.3g %% of the log's time",
-                    l->others_s * 1e3, 100 * l->others_s / (l->others_s + seconds));
-    str_printf(s, "network \"%s, as a program's log tells\"\n", out->about);
-    str_add(
-        s, "-- Written by `tilewalk import` from lines of GGML_VK_PERF_LOGGER, the dearest first.\n"
-           "-- NOT the types of the log: no preset takes quantised weights. They are tuned as f16 "
-           "here; the names\n"
-           "-- say the true type.\n\n"
-           "local products = { -- name, type here, rows, outputs, inputs, matrices, how often, "
-           "seconds of each\n");
-    for (int i = 0; i < l->count; i++)
-        add_row(s, &l->product[i]);
-    str_printf(s, "}\n\n%s", code);
-}
-
 static bool import(const struct import_request *q, struct imported *out, struct err *e)
 {
     struct log l = {.path = q->path, .err = e};
@@ -260,8 +224,33 @@ static bool import(const struct import_request *q, struct imported *out, struct 
     if (!file_read(q->path, &text, &length, e))
         return false;
     bool ok = read_lines(&l, text);
-    if (ok)
-        add_text(&l, out);
+    if (ok) {
+        struct str *s = &out->text;
+        double seconds = 0, uses = 0;
+        qsort(l.product, (size_t)l.count, sizeof *l.product, by_time);
+        for (int i = 0; i < l.count; i++) {
+            seconds += l.product[i].seconds;
+            uses += l.product[i].uses;
+        }
+        out->about =
+            arena_printf(&out->arena, "%.0f products that took %.4g ms", uses, seconds * 1e3);
+        if (l.others_s > 0)
+            import_note(out, "what is no product of matrices: %.4g ms, %.3g %% of the log's time",
+                        l.others_s * 1e3, 100 * l.others_s / (l.others_s + seconds));
+        str_printf(s, "network \"%s, as a program's log tells\"\n", out->about);
+        str_add(
+            s,
+            "-- Written by `tilewalk import` from lines of GGML_VK_PERF_LOGGER, the dearest "
+            "first.\n"
+            "-- NOT the types of the log: no preset takes quantised weights. They are tuned as f16 "
+            "here; the names\n"
+            "-- say the true type.\n\n"
+            "local products = { -- name, type here, rows, outputs, inputs, matrices, how often, "
+            "seconds of each\n");
+        for (int i = 0; i < l.count; i++)
+            add_row(s, &l.product[i]);
+        str_printf(s, "}\n\n%s", code);
+    }
     free(l.product);
     free(text);
     return ok;

@@ -124,31 +124,6 @@ static uint32_t number_bytes(const struct block *b, uint32_t id)
     return words_of(b, id)[2] / 8;
 }
 
-static void add_matrix(struct block *b, struct part p, const uint32_t *w)
-{
-    const uint32_t *column = words_of(b, w[2]), bytes = number_bytes(b, column[2]);
-    const uint32_t stride =
-        told_number(b, SpvOpMemberDecorate, p.of, p.member, SpvDecorationMatrixStride);
-    bool by_rows = told(b, SpvOpMemberDecorate, p.of, p.member, SpvDecorationRowMajor);
-    for (uint32_t i = 0; i < w[3]; i++) {
-        add_row(b, p, column[2], column[3], by_rows ? stride : bytes);
-        p.at += by_rows ? bytes : stride;
-    }
-}
-
-static void add_members(struct block *b, struct part p, const uint32_t *w)
-{
-    bool is_block = !p.of;
-    struct part m = {.of = p.id, .name = p.name};
-    for (; m.member + 2 < w[0] >> 16; m.member++) {
-        m.id = w[2 + m.member];
-        m.at = p.at + told_number(b, SpvOpMemberDecorate, p.id, m.member, SpvDecorationOffset);
-        if (is_block)
-            m.name = member_name(b, p.id, m.member);
-        add_part(b, m);
-    }
-}
-
 static void add_part(struct block *b, struct part p)
 {
     const uint32_t *w = words_of(b, p.id);
@@ -161,8 +136,27 @@ static void add_part(struct block *b, struct part p)
     case SpvOpTypeFloat: add_number(b, p.at, w[2] / 8, PUSH_FLOAT, p.name); break;
     case SpvOpTypePointer: add_number(b, p.at, 8, PUSH_UNSIGNED, p.name); break;
     case SpvOpTypeVector: add_row(b, p, w[2], w[3], number_bytes(b, w[2])); break;
-    case SpvOpTypeMatrix: add_matrix(b, p, w); break;
-    case SpvOpTypeStruct: add_members(b, p, w); break;
+    case SpvOpTypeMatrix: {
+        const uint32_t *column = words_of(b, w[2]), bytes = number_bytes(b, column[2]);
+        const uint32_t stride =
+            told_number(b, SpvOpMemberDecorate, p.of, p.member, SpvDecorationMatrixStride);
+        bool by_rows = told(b, SpvOpMemberDecorate, p.of, p.member, SpvDecorationRowMajor);
+        for (uint32_t i = 0; i < w[3]; i++) {
+            add_row(b, p, column[2], column[3], by_rows ? stride : bytes);
+            p.at += by_rows ? bytes : stride;
+        }
+    } break;
+    case SpvOpTypeStruct: {
+        bool is_block = !p.of;
+        struct part m = {.of = p.id, .name = p.name};
+        for (; m.member + 2 < w[0] >> 16; m.member++) {
+            m.id = w[2 + m.member];
+            m.at = p.at + told_number(b, SpvOpMemberDecorate, p.id, m.member, SpvDecorationOffset);
+            if (is_block)
+                m.name = member_name(b, p.id, m.member);
+            add_part(b, m);
+        }
+    } break;
     case SpvOpTypeArray:
         add_row(b, p, w[2], words_of(b, w[3])[3],
                 told_number(b, SpvOpDecorate, p.id, 0, SpvDecorationArrayStride));

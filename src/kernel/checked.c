@@ -79,43 +79,6 @@ static uint32_t new_id(struct checker *c)
     return c->next_id++;
 }
 
-static void learn_type(struct checker *c, SpvOp op, const uint32_t *w, uint32_t n)
-{
-    struct id *t = get(c, w[1]);
-    t->kind = TYPE;
-    t->op = op;
-    switch (op) {
-    case SpvOpTypeBool: c->bool_type = w[1]; break;
-    case SpvOpTypeInt:
-        t->length = w[2];
-        if (n > 3 && w[2] == 32 && !w[3])
-            c->uint_type = w[1];
-        break;
-    case SpvOpTypeVector:
-    case SpvOpTypeMatrix: t->type = w[2], t->length = w[3]; break;
-    case SpvOpTypeArray: {
-        const struct id *length = get(c, w[3]);
-        t->type = w[2], t->length = length->kind == CONSTANT ? length->length : 0;
-        break;
-    }
-    case SpvOpTypeRuntimeArray: t->type = w[2]; break;
-    case SpvOpTypeStruct: t->members = w + 2, t->length = n - 2; break;
-    case SpvOpTypePointer: t->storage = w[2], t->type = w[3]; break;
-    default: break;
-    }
-}
-
-static void learn_decoration(struct checker *c, SpvOp op, const uint32_t *w, uint32_t n)
-{
-    struct id *target = get(c, w[1]);
-    if (op == SpvOpMemberDecorate && n >= 5 && w[3] == SpvDecorationOffset && w[4] > target->offset)
-        target->offset = w[4];
-    if (op == SpvOpDecorate && n >= 4 && w[2] == SpvDecorationArrayStride)
-        target->stride = w[3];
-    if (op == SpvOpDecorate && n >= 4 && w[2] == SpvDecorationBinding && w[3] < c->bindings)
-        target->binding = w[3] + 1;
-}
-
 static bool is_type(SpvOp op)
 {
     return op >= SpvOpTypeVoid && op <= SpvOpTypeFunction;
@@ -128,11 +91,39 @@ static void learn(struct checker *c, SpvOp op, const uint32_t *w, uint32_t n)
         c->has_memory_model = true;
     else if (op == SpvOpEntryPoint)
         c->entry = w[2];
-    else if (op == SpvOpDecorate || op == SpvOpMemberDecorate)
-        learn_decoration(c, op, w, n);
-    else if (is_type(op))
-        learn_type(c, op, w, n);
-    else if (n >= 3 && get(c, w[1])->kind == TYPE) {
+    else if (op == SpvOpDecorate || op == SpvOpMemberDecorate) {
+        struct id *target = get(c, w[1]);
+        if (op == SpvOpMemberDecorate && n >= 5 && w[3] == SpvDecorationOffset &&
+            w[4] > target->offset)
+            target->offset = w[4];
+        if (op == SpvOpDecorate && n >= 4 && w[2] == SpvDecorationArrayStride)
+            target->stride = w[3];
+        if (op == SpvOpDecorate && n >= 4 && w[2] == SpvDecorationBinding && w[3] < c->bindings)
+            target->binding = w[3] + 1;
+    } else if (is_type(op)) {
+        struct id *t = get(c, w[1]);
+        t->kind = TYPE;
+        t->op = op;
+        switch (op) {
+        case SpvOpTypeBool: c->bool_type = w[1]; break;
+        case SpvOpTypeInt:
+            t->length = w[2];
+            if (n > 3 && w[2] == 32 && !w[3])
+                c->uint_type = w[1];
+            break;
+        case SpvOpTypeVector:
+        case SpvOpTypeMatrix: t->type = w[2], t->length = w[3]; break;
+        case SpvOpTypeArray: {
+            const struct id *length = get(c, w[3]);
+            t->type = w[2], t->length = length->kind == CONSTANT ? length->length : 0;
+            break;
+        }
+        case SpvOpTypeRuntimeArray: t->type = w[2]; break;
+        case SpvOpTypeStruct: t->members = w + 2, t->length = n - 2; break;
+        case SpvOpTypePointer: t->storage = w[2], t->type = w[3]; break;
+        default: break;
+        }
+    } else if (n >= 3 && get(c, w[1])->kind == TYPE) {
         struct id *result = get(c, w[2]);
         result->kind = op == SpvOpConstant ? CONSTANT : VALUE;
         result->type = w[1];
@@ -165,26 +156,6 @@ static uint32_t declare(struct checker *c, SpvOp op, uint32_t a, uint32_t b)
     else
         EMIT(&c->globals, op, id, a, b);
     return id;
-}
-
-// Types of numbers may be declared only once.
-static void declare_own(struct checker *c)
-{
-    if (!c->uint_type)
-        c->uint_type = declare(c, SpvOpTypeInt, 32, 0);
-    if (!c->bool_type)
-        c->bool_type = declare(c, SpvOpTypeBool, 0, 0);
-    uint32_t block = declare(c, SpvOpTypeStruct, c->uint_type, 0);
-    uint32_t block_pointer = declare(c, SpvOpTypePointer, SpvStorageClassStorageBuffer, block);
-    uint32_t private_pointer = declare(c, SpvOpTypePointer, SpvStorageClassPrivate, c->uint_type);
-    c->report_member = declare(c, SpvOpTypePointer, SpvStorageClassStorageBuffer, c->uint_type);
-    EMIT(&c->globals, SpvOpVariable, block_pointer, c->report, SpvStorageClassStorageBuffer);
-    EMIT(&c->globals, SpvOpVariable, private_pointer, c->noted, SpvStorageClassPrivate,
-         constant(c, c->uint_type, 0));
-    EMIT(&c->head, SpvOpDecorate, block, SpvDecorationBlock);
-    EMIT(&c->head, SpvOpMemberDecorate, block, 0, SpvDecorationOffset, 0);
-    EMIT(&c->head, SpvOpDecorate, c->report, SpvDecorationDescriptorSet, 0);
-    EMIT(&c->head, SpvOpDecorate, c->report, SpvDecorationBinding, c->bindings);
 }
 
 // The index to be used instead, in front of an array of that many elements (0: not known).
@@ -222,45 +193,6 @@ static int bit_of(const struct id *pointer, uint32_t binding)
                                                           : LOCAL_BIT;
 }
 
-static void copy_chain(struct checker *c, const uint32_t *w, uint32_t n)
-{
-    const struct id *base = get(c, w[3]), *pointer = get(c, base->type);
-    uint32_t type = pointer->type, offset = 0, binding = base->binding;
-    struct words chain = {0};
-    bool ends_block = false;
-    add(&chain, w, 4);
-    for (uint32_t k = 4; k < n; k++) {
-        const struct id *t = get(c, type), *index = get(c, w[k]);
-        uint32_t used = w[k];
-        if (t->op == SpvOpTypeStruct) {
-            ends_block = k == 4 && index->length == t->length - 1;
-            offset = t->offset;
-            type = index->length < t->length ? t->members[index->length] : 0;
-        } else {
-            uint64_t length = t->length,
-                     room = ends_block && k == 5 ? runtime_length(c, t, offset, binding) : 0;
-            if (room && (t->op == SpvOpTypeRuntimeArray || room < length))
-                length = room;
-            used = check_index(c, used, length, bit_of(pointer, binding));
-            type = t->type;
-        }
-        add(&chain, &used, 1);
-    }
-    add(&c->body, chain.word, n);
-    get(c, w[2])->binding = binding;
-    free(chain.word);
-}
-
-// v[i] of a vector that is no variable.
-static void copy_vector(struct checker *c, SpvOp op, const uint32_t *w, uint32_t n)
-{
-    uint32_t copy[6];
-    const struct id *vector = get(c, get(c, w[3])->type);
-    memcpy(copy, w, n * sizeof *w);
-    copy[n - 1] = check_index(c, w[n - 1], vector->length, LOCAL_BIT);
-    emit_list(&c->body, op, copy + 1, n - 1);
-}
-
 // What a kernel is told without guards.
 static void copy_length(struct checker *c, const uint32_t *w, uint32_t n)
 {
@@ -290,12 +222,41 @@ static void copy_in_function(struct checker *c, SpvOp op, const uint32_t *w, uin
         c->function = w[2];
     if (op == SpvOpReturn && c->function == c->entry)
         emit_report(c);
-    if ((op == SpvOpAccessChain || op == SpvOpInBoundsAccessChain) && n > 4)
-        copy_chain(c, w, n);
-    else if ((op == SpvOpVectorExtractDynamic && n == 5) ||
-             (op == SpvOpVectorInsertDynamic && n == 6))
-        copy_vector(c, op, w, n);
-    else if (op == SpvOpArrayLength && n == 5)
+    if ((op == SpvOpAccessChain || op == SpvOpInBoundsAccessChain) && n > 4) {
+        const struct id *base = get(c, w[3]), *pointer = get(c, base->type);
+        uint32_t type = pointer->type, offset = 0, binding = base->binding;
+        struct words chain = {0};
+        bool ends_block = false;
+        add(&chain, w, 4);
+        for (uint32_t k = 4; k < n; k++) {
+            const struct id *t = get(c, type), *index = get(c, w[k]);
+            uint32_t used = w[k];
+            if (t->op == SpvOpTypeStruct) {
+                ends_block = k == 4 && index->length == t->length - 1;
+                offset = t->offset;
+                type = index->length < t->length ? t->members[index->length] : 0;
+            } else {
+                uint64_t length = t->length,
+                         room = ends_block && k == 5 ? runtime_length(c, t, offset, binding) : 0;
+                if (room && (t->op == SpvOpTypeRuntimeArray || room < length))
+                    length = room;
+                used = check_index(c, used, length, bit_of(pointer, binding));
+                type = t->type;
+            }
+            add(&chain, &used, 1);
+        }
+        add(&c->body, chain.word, n);
+        get(c, w[2])->binding = binding;
+        free(chain.word);
+    } else if ((op == SpvOpVectorExtractDynamic && n == 5) ||
+               (op == SpvOpVectorInsertDynamic && n == 6)) {
+        // v[i] of a vector that is no variable.
+        uint32_t copy[6];
+        const struct id *vector = get(c, get(c, w[3])->type);
+        memcpy(copy, w, n * sizeof *w);
+        copy[n - 1] = check_index(c, w[n - 1], vector->length, LOCAL_BIT);
+        emit_list(&c->body, op, copy + 1, n - 1);
+    } else if (op == SpvOpArrayLength && n == 5)
         copy_length(c, w, n);
     else if (op == SpvOpLoopMerge && c->roll)
         EMIT(&c->body, op, w[1], w[2], SpvLoopControlDontUnrollMask);
@@ -303,46 +264,41 @@ static void copy_in_function(struct checker *c, SpvOp op, const uint32_t *w, uin
         add(&c->body, w, n);
 }
 
-// Since SPIR-V 1.4 an entry point names every variable that it may use.
-static void copy_entry_point(struct checker *c, const uint32_t *w, uint32_t n)
-{
-    add(&c->head, w, n);
-    if (c->version < VERSION_1_4)
-        return;
-    c->head.word[c->head.count - (int)n] += 2u << 16;
-    add(&c->head, (const uint32_t[]){c->noted, c->report}, 2);
-}
-
 static void copy(struct checker *c, SpvOp op, const uint32_t *w, uint32_t n)
 {
     c->has_types |= is_type(op);
     if (op == SpvOpFunction && !c->has_functions) {
-        declare_own(c);
+        // Types of numbers may be declared only once.
+        if (!c->uint_type)
+            c->uint_type = declare(c, SpvOpTypeInt, 32, 0);
+        if (!c->bool_type)
+            c->bool_type = declare(c, SpvOpTypeBool, 0, 0);
+        uint32_t block = declare(c, SpvOpTypeStruct, c->uint_type, 0);
+        uint32_t block_pointer = declare(c, SpvOpTypePointer, SpvStorageClassStorageBuffer, block);
+        uint32_t private_pointer =
+            declare(c, SpvOpTypePointer, SpvStorageClassPrivate, c->uint_type);
+        c->report_member = declare(c, SpvOpTypePointer, SpvStorageClassStorageBuffer, c->uint_type);
+        EMIT(&c->globals, SpvOpVariable, block_pointer, c->report, SpvStorageClassStorageBuffer);
+        EMIT(&c->globals, SpvOpVariable, private_pointer, c->noted, SpvStorageClassPrivate,
+             constant(c, c->uint_type, 0));
+        EMIT(&c->head, SpvOpDecorate, block, SpvDecorationBlock);
+        EMIT(&c->head, SpvOpMemberDecorate, block, 0, SpvDecorationOffset, 0);
+        EMIT(&c->head, SpvOpDecorate, c->report, SpvDecorationDescriptorSet, 0);
+        EMIT(&c->head, SpvOpDecorate, c->report, SpvDecorationBinding, c->bindings);
         c->has_functions = true;
     }
     learn(c, op, w, n);
     if (c->has_functions)
         copy_in_function(c, op, w, n);
-    else if (op == SpvOpEntryPoint)
-        copy_entry_point(c, w, n);
-    else
+    else if (op == SpvOpEntryPoint) {
+        // Since SPIR-V 1.4 an entry point names every variable that it may use.
+        add(&c->head, w, n);
+        if (!(c->version < VERSION_1_4)) {
+            c->head.word[c->head.count - (int)n] += 2u << 16;
+            add(&c->head, (const uint32_t[]){c->noted, c->report}, 2);
+        }
+    } else
         add(c->has_types ? &c->globals : &c->head, w, n);
-}
-
-static void assemble(struct checker *c, const uint32_t *header, struct spirv *out)
-{
-    struct words all = {0};
-    add(&all, header, HEADER);
-    all.word[3] = c->next_id;
-    add(&all, c->head.word, (uint32_t)c->head.count);
-    add(&all, c->globals.word, (uint32_t)c->globals.count);
-    add(&all, c->body.word, (uint32_t)c->body.count);
-    *out = (struct spirv){all.word, (size_t)all.count};
-    free(c->head.word);
-    free(c->globals.word);
-    free(c->body.word);
-    free(c->constants);
-    free(c->id);
 }
 
 bool kernel_check_accesses(const struct spirv *spirv, const uint64_t *bytes, int bindings,
@@ -366,7 +322,18 @@ bool kernel_check_accesses(const struct spirv *spirv, const uint64_t *bytes, int
                         .report = bound + 1};
     for (size_t at = HEADER; at < spirv->count; at += w[at] >> 16)
         copy(&c, w[at] & 0xffff, w + at, w[at] >> 16);
-    assemble(&c, w, out);
+    struct words all = {0};
+    add(&all, w, HEADER);
+    all.word[3] = c.next_id;
+    add(&all, c.head.word, (uint32_t)c.head.count);
+    add(&all, c.globals.word, (uint32_t)c.globals.count);
+    add(&all, c.body.word, (uint32_t)c.body.count);
+    *out = (struct spirv){all.word, (size_t)all.count};
+    free(c.head.word);
+    free(c.globals.word);
+    free(c.body.word);
+    free(c.constants);
+    free(c.id);
     return true;
 }
 

@@ -216,17 +216,6 @@ static bool fail_at(const struct pass *p, const struct err *raw, struct err *e)
     return err_at(e, kernel_pass_file(p), line, "%s (generated line %d)", raw->text, raw->line);
 }
 
-// Without lines that are empty, or only say which line follows.
-static void add_lines(const char *text, struct str *out)
-{
-    for (size_t length; *text; text += length) {
-        length = strcspn(text, "\n") + (text[strcspn(text, "\n")] == '\n');
-        bool is_empty = strspn(text, " \t\r\n") >= length;
-        if (!is_empty && !str_starts(text, "#line"))
-            str_add_bytes(out, text, length);
-    }
-}
-
 bool kernel_preprocess_pass(const struct pass *p, struct str *out, struct err *e)
 {
     const glslang_resource_t resource = generous_resource();
@@ -238,9 +227,16 @@ bool kernel_preprocess_pass(const struct pass *p, struct str *out, struct err *e
     if (!shader)
         return err_set(e, "glslang refuses the input (is kernel_setup missing?)");
     bool ok = glslang_shader_preprocess(shader, &input);
-    if (ok)
-        add_lines(glslang_shader_get_preprocessed_code(shader), out);
-    else
+    if (ok) {
+        // Without lines that are empty, or only say which line follows.
+        const char *text = glslang_shader_get_preprocessed_code(shader);
+        for (size_t length; *text; text += length) {
+            length = strcspn(text, "\n") + (text[strcspn(text, "\n")] == '\n');
+            bool is_empty = strspn(text, " \t\r\n") >= length;
+            if (!is_empty && !str_starts(text, "#line"))
+                str_add_bytes(out, text, length);
+        }
+    } else
         report_first(glslang_shader_get_info_log(shader), &raw);
     glslang_shader_delete(shader);
     return ok || fail_at(p, &raw, e);
@@ -283,18 +279,13 @@ const char *kernel_built_in(void)
                                     GLSLANG_VERSION_MINOR) "." WORDS(GLSLANG_VERSION_PATCH);
 }
 
-// What kernel_add_compiler added to `text`; NULL: nothing that looks like it.
-static const char *compiler_of(const char *text)
-{
-    const char *of_glslang = strstr(text, ", Glslang "), *of_glslc = strstr(text, ", shaderc ");
-    const char *found = of_glslang ? of_glslang : of_glslc;
-    return found ? found + 2 : NULL;
-}
-
 bool kernel_check_compiler(const char *text, struct err *e)
 {
     char now[256] = "";
-    const char *then = compiler_of(text);
+    // What kernel_add_compiler added to `text`; NULL: nothing that looks like it.
+    const char *of_glslang = strstr(text, ", Glslang "), *of_glslc = strstr(text, ", shaderc ");
+    const char *found = of_glslang ? of_glslang : of_glslc;
+    const char *then = found ? found + 2 : NULL;
     if (!kernel_add_compiler(now, sizeof now, e))
         return false;
     size_t length = strlen(text), added = strlen(now);

@@ -87,32 +87,6 @@ static bool wrong_type(struct fitter *f, const struct spec_constant *c, const ch
                    c->id, type, c->value);
 }
 
-static bool float_bits(struct fitter *f, const struct spec_constant *c, uint32_t width,
-                       uint64_t *bits)
-{
-    float single = (float)c->value;
-    uint32_t word;
-    if (c->is_bool)
-        return wrong_type(f, c, "a float");
-    memcpy(&word, &single, sizeof word);
-    if (width == 64)
-        memcpy(bits, &c->value, sizeof *bits);
-    else
-        *bits = width == 16 ? half_from_float(single) : word;
-    return true;
-}
-
-static bool int_bits(struct fitter *f, const struct spec_constant *c, const struct id *t,
-                     uint64_t *bits)
-{
-    uint32_t digits = t->width - t->is_signed;
-    double high = ldexp(1, (int)digits), low = t->is_signed ? -high : 0;
-    if (c->is_bool || c->value != floor(c->value) || c->value < low || c->value >= high)
-        return wrong_type(f, c, t->is_signed ? "an int" : "a uint");
-    *bits = (c->value < 0 ? (uint64_t)(int64_t)c->value : (uint64_t)c->value) & mask(t->width);
-    return true;
-}
-
 static bool take_given(struct fitter *f, const struct id *result, const struct id *type,
                        uint64_t *bits)
 {
@@ -123,10 +97,28 @@ static bool take_given(struct fitter *f, const struct id *result, const struct i
     const struct spec_constant *c = given(f, result->number);
     if (!c)
         return true;
-    if (type->kind == FLOAT)
-        return float_bits(f, c, type->width, bits);
-    if (type->kind == INT)
-        return int_bits(f, c, type, bits);
+    if (type->kind == FLOAT) {
+        uint32_t width = type->width;
+        float single = (float)c->value;
+        uint32_t word;
+        if (c->is_bool)
+            return wrong_type(f, c, "a float");
+        memcpy(&word, &single, sizeof word);
+        if (width == 64)
+            memcpy(bits, &c->value, sizeof *bits);
+        else
+            *bits = width == 16 ? half_from_float(single) : word;
+        return true;
+    }
+    if (type->kind == INT) {
+        uint32_t digits = type->width - type->is_signed;
+        double high = ldexp(1, (int)digits), low = type->is_signed ? -high : 0;
+        if (c->is_bool || c->value != floor(c->value) || c->value < low || c->value >= high)
+            return wrong_type(f, c, type->is_signed ? "an int" : "a uint");
+        *bits =
+            (c->value < 0 ? (uint64_t)(int64_t)c->value : (uint64_t)c->value) & mask(type->width);
+        return true;
+    }
     if (!c->is_bool)
         return err_set(f->e,
                        "specialization constant %" PRIu32
@@ -160,37 +152,6 @@ static bool define(struct fitter *f, uint32_t type, uint32_t result, uint64_t bi
          (const uint32_t[]){n << 16 | SpvOpConstant, type, result, (uint32_t)word,
                             (uint32_t)(word >> 32)},
          n);
-    return true;
-}
-
-static bool fit_constant(struct fitter *f, uint32_t op, const uint32_t *w, uint32_t n)
-{
-    const struct id *type = get(f, w[1]);
-    bool is_bool = op == SpvOpConstantTrue || op == SpvOpConstantFalse ||
-                   op == SpvOpSpecConstantTrue || op == SpvOpSpecConstantFalse;
-    uint64_t bits = op == SpvOpConstantTrue || op == SpvOpSpecConstantTrue;
-    bool fits = is_bool ? type->kind == BOOL : type->kind == INT || type->kind == FLOAT;
-    if (!fits || (!is_bool && n != (type->width > 32 ? 5u : 4u)))
-        return err_set(f->e, "malformed SPIR-V: a constant");
-    if (!is_bool)
-        bits = w[3] | (n > 4 ? (uint64_t)w[4] << 32 : 0);
-    return take_given(f, get(f, w[2]), type, &bits) && define(f, w[1], w[2], bits);
-}
-
-static bool fit_composite(struct fitter *f, const uint32_t *w, uint32_t n)
-{
-    struct id *r = &f->id[w[2]];
-    bool known = true;
-    for (uint32_t i = 3; i < n; i++)
-        known = known && (get(f, w[i])->kind == KNOWN || get(f, w[i])->kind == COMPOSITE);
-    copy(f, w, n);
-    if (!known)
-        return true;
-    f->out[f->count - n] = n << 16 | SpvOpConstantComposite;
-    r->kind = COMPOSITE;
-    r->type = w[1];
-    r->part = w + 3;
-    r->parts = n - 3;
     return true;
 }
 
@@ -304,15 +265,6 @@ static bool is_whole(const struct fitter *f, uint32_t id)
     return c->kind == KNOWN && (t->kind == INT || t->kind == BOOL);
 }
 
-static struct operands operands_of(const struct fitter *f, const uint32_t *w, uint32_t n)
-{
-    const struct id *a = get(f, w[4]), *b = n > 5 ? get(f, w[5]) : a;
-    struct operands o = {.a = a->bits, .b = b->bits, .width = get(f, a->type)->width};
-    o.sa = with_sign(o.a, o.width);
-    o.sb = with_sign(o.b, get(f, b->type)->width);
-    return o;
-}
-
 static bool fit_operation(struct fitter *f, const uint32_t *w, uint32_t n)
 {
     const struct id *type = get(f, w[1]), *same = n > 4 ? chosen(f, w, n) : NULL;
@@ -325,7 +277,10 @@ static bool fit_operation(struct fitter *f, const uint32_t *w, uint32_t n)
         copy(f, w, n);
         return true;
     }
-    struct operands o = operands_of(f, w, n);
+    const struct id *a = get(f, w[4]), *b = n > 5 ? get(f, w[5]) : a;
+    struct operands o = {.a = a->bits, .b = b->bits, .width = get(f, a->type)->width};
+    o.sa = with_sign(o.a, o.width);
+    o.sb = with_sign(o.b, get(f, b->type)->width);
     if (divides(w[3]) && !o.b)
         return err_set(f->e,
                        "it divides by zero with these specialization constants (a constraint can "
@@ -405,9 +360,34 @@ static bool fit_instruction(struct fitter *f, const uint32_t *w, uint32_t n)
     case SpvOpConstant:
     case SpvOpSpecConstantTrue:
     case SpvOpSpecConstantFalse:
-    case SpvOpSpecConstant: return fit_constant(f, op, w, n);
+    case SpvOpSpecConstant: {
+        const struct id *type = get(f, w[1]);
+        bool is_bool = op == SpvOpConstantTrue || op == SpvOpConstantFalse ||
+                       op == SpvOpSpecConstantTrue || op == SpvOpSpecConstantFalse;
+        uint64_t bits = op == SpvOpConstantTrue || op == SpvOpSpecConstantTrue;
+        bool fits = is_bool ? type->kind == BOOL : type->kind == INT || type->kind == FLOAT;
+        if (!fits || (!is_bool && n != (type->width > 32 ? 5u : 4u)))
+            return err_set(f->e, "malformed SPIR-V: a constant");
+        if (!is_bool)
+            bits = w[3] | (n > 4 ? (uint64_t)w[4] << 32 : 0);
+        return take_given(f, get(f, w[2]), type, &bits) && define(f, w[1], w[2], bits);
+    }
     case SpvOpConstantComposite:
-    case SpvOpSpecConstantComposite: return fit_composite(f, w, n);
+    case SpvOpSpecConstantComposite: {
+        struct id *r = &f->id[w[2]];
+        bool known = true;
+        for (uint32_t i = 3; i < n; i++)
+            known = known && (get(f, w[i])->kind == KNOWN || get(f, w[i])->kind == COMPOSITE);
+        copy(f, w, n);
+        if (!known)
+            return true;
+        f->out[f->count - n] = n << 16 | SpvOpConstantComposite;
+        r->kind = COMPOSITE;
+        r->type = w[1];
+        r->part = w + 3;
+        r->parts = n - 3;
+        return true;
+    }
     case SpvOpSpecConstantOp: return fit_operation(f, w, n);
     default: copy(f, w, n); return true;
     }

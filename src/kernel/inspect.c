@@ -344,12 +344,6 @@ static bool read_store(struct reader *r, const uint32_t *w, uint32_t n)
     return note_write(r, w[1]);
 }
 
-static bool read_atomic(struct reader *r, const uint32_t *w, uint32_t n)
-{
-    (void)n;
-    return note_write(r, w[3]);
-}
-
 static bool add_buffer(struct reader *r, struct id *variable, const struct id *content)
 {
     if (content->kind != STRUCT || !variable->has_binding || variable->set != 0 ||
@@ -441,8 +435,10 @@ static bool read_instruction(struct reader *r, const uint32_t *w, uint32_t n)
         if (known->op == op)
             return n < known->words ? malformed(r, "instruction cut short") : known->read(r, w, n);
     }
-    if (op >= SpvOpAtomicExchange && op <= SpvOpAtomicXor && n > 3)
-        return read_atomic(r, w, n);
+    if (op >= SpvOpAtomicExchange && op <= SpvOpAtomicXor && n > 3) {
+        (void)n;
+        return note_write(r, w[3]);
+    }
     return true;
 }
 

@@ -6,14 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_value(const struct spec_constant *c, struct str *out)
-{
-    if (c->is_bool)
-        str_add(out, c->value != 0 ? "true" : "false");
-    else
-        str_add_real(out, c->value);
-}
-
 void pass_add_given(const struct pass *p, struct str *out)
 {
     const char *before = "";
@@ -21,7 +13,10 @@ void pass_add_given(const struct pass *p, struct str *out)
         str_add(out, "constants");
     for (int i = 0; i < p->constant_count; i++, before = "; ") {
         str_printf(out, " %" PRIu32 "=", p->constant[i].id);
-        add_value(&p->constant[i], out);
+        if (p->constant[i].is_bool)
+            str_add(out, p->constant[i].value != 0 ? "true" : "false");
+        else
+            str_add_real(out, p->constant[i].value);
     }
     if (p->push_bytes)
         str_printf(out, "%spush constants", before);

@@ -55,21 +55,6 @@ void actor_critic_finish(struct actor_critic *n)
     free(n->by_h);
 }
 
-// Softmax over what is legal, in place; shifted by the largest, so that nothing overflows.
-static void normalise(size_t actions, const bool *legal, double *z)
-{
-    double largest = -INFINITY, sum = 0;
-    for (size_t k = 0; k < actions; k++)
-        if (!legal || legal[k])
-            largest = fmax(largest, z[k]);
-    for (size_t k = 0; k < actions; k++) {
-        z[k] = !legal || legal[k] ? exp(z[k] - largest) : 0;
-        sum += z[k];
-    }
-    for (size_t k = 0; k < actions && sum > 0; k++)
-        z[k] /= sum;
-}
-
 double actor_critic_forward(struct actor_critic *n, const double *x, const bool *legal,
                             double *policy)
 {
@@ -84,7 +69,18 @@ double actor_critic_forward(struct actor_critic *n, const double *x, const bool 
     dense_forward(n->hidden, 1, w + l.value, n->h, &value);
     memcpy(policy, w + l.policy_bias, n->actions * sizeof *policy);
     dense_forward(n->hidden, n->actions, w + l.policy, n->h, policy);
-    normalise(n->actions, legal, policy);
+    // Softmax over what is legal, in place; shifted by the largest, so that nothing overflows.
+    size_t actions = n->actions;
+    double largest = -INFINITY, sum = 0;
+    for (size_t k = 0; k < actions; k++)
+        if (!legal || legal[k])
+            largest = fmax(largest, policy[k]);
+    for (size_t k = 0; k < actions; k++) {
+        policy[k] = !legal || legal[k] ? exp(policy[k] - largest) : 0;
+        sum += policy[k];
+    }
+    for (size_t k = 0; k < actions && sum > 0; k++)
+        policy[k] /= sum;
     return value;
 }
 

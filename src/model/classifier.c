@@ -77,30 +77,6 @@ static void sort(struct growth *g, int count)
     g->sorted = former;
 }
 
-// The best place to split a node in that column, where it is better than `best`.
-static void look_at(struct growth *g, int column, int first, int count, struct split *best)
-{
-    double all = 0, good = 0, left = 0, left_good = 0;
-    for (int i = 0; i < count; i++) {
-        int row = g->sample[first + i];
-        double w = g->of->weight[row];
-        g->value[i] =
-            (struct value){g->of->x[row * g->forest->width + column], w, g->of->good[row] ? w : 0};
-        all += w;
-        good += g->value[i].good;
-    }
-    sort(g, count);
-    for (int i = 0; i + 1 < count; i++) {
-        left += g->value[i].weight;
-        left_good += g->value[i].good;
-        if (g->value[i].x == g->value[i + 1].x)
-            continue;
-        double loss = entropy(left_good, left) + entropy(good - left_good, all - left);
-        if (loss < best->loss)
-            *best = (struct split){column, g->value[i].x, loss};
-    }
-}
-
 // More columns than it wants to look at, where none of these can be split.
 static struct split find_split(struct growth *g, int first, int count)
 {
@@ -110,7 +86,26 @@ static struct split find_split(struct growth *g, int first, int count)
         int k = i + (int)rng_below(g->rng, (uint64_t)(width - i)), column = g->column[k];
         g->column[k] = g->column[i];
         g->column[i] = column;
-        look_at(g, column, first, count, &best);
+        // The best place to split a node in that column, where it is better than `best`.
+        double all = 0, good = 0, left = 0, left_good = 0;
+        for (int j = 0; j < count; j++) {
+            int row = g->sample[first + j];
+            double w = g->of->weight[row];
+            g->value[j] = (struct value){g->of->x[row * g->forest->width + column], w,
+                                         g->of->good[row] ? w : 0};
+            all += w;
+            good += g->value[j].good;
+        }
+        sort(g, count);
+        for (int j = 0; j + 1 < count; j++) {
+            left += g->value[j].weight;
+            left_good += g->value[j].good;
+            if (g->value[j].x == g->value[j + 1].x)
+                continue;
+            double loss = entropy(left_good, left) + entropy(good - left_good, all - left);
+            if (loss < best.loss)
+                best = (struct split){column, g->value[j].x, loss};
+        }
     }
     return best;
 }
@@ -123,17 +118,6 @@ static int add_nodes(struct classifier *f, int count)
         f->node[f->nodes++] = (struct node){.column = -1};
     }
     return first;
-}
-
-static double share(const struct growth *g, int first, int count)
-{
-    double all = 0, good = 0;
-    for (int i = 0; i < count; i++) {
-        int row = g->sample[first + i];
-        all += g->of->weight[row];
-        good += g->of->good[row] ? g->of->weight[row] : 0;
-    }
-    return good / all;
 }
 
 // The rows of the left side come first. Returns how many.
@@ -153,7 +137,13 @@ static int part(struct growth *g, const struct split *s, int first, int count)
 static void grow(struct growth *g, int at, int first, int count)
 {
     struct classifier *f = g->forest;
-    double probability = f->node[at].probability = share(g, first, count);
+    double all = 0, good = 0;
+    for (int i = 0; i < count; i++) {
+        int row = g->sample[first + i];
+        all += g->of->weight[row];
+        good += g->of->good[row] ? g->of->weight[row] : 0;
+    }
+    double probability = f->node[at].probability = (good / all);
     if (probability <= 0 || probability >= 1)
         return;
     struct split s = find_split(g, first, count);

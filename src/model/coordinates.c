@@ -6,41 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_accesses(const struct nest_point *p, int statement, double times, double *out)
-{
-    const struct nest_statement *s = &p->nest->statement[statement];
-    for (int i = 0; i < s->access_count; i++) {
-        enum nest_memory memory = p->nest->buffer[s->access[i].buffer].memory;
-        if (memory != NEST_REGISTERS)
-            out[memory == NEST_GLOBAL ? PROFILE_GLOBAL : PROFILE_SHARED] += times;
-    }
-}
-
-static void add_statement(const struct nest_point *p, int statement, double *most, double *out)
-{
-    double executions = nest_executions(p, statement);
-    double lanes = nest_product(p, statement, NEST_VECTORIZED, NEST_VECTORIZED);
-    out[PROFILE_GROUPS] =
-        fmax(out[PROFILE_GROUPS], nest_product(p, statement, NEST_BLOCK_X, NEST_BLOCK_Z));
-    out[PROFILE_THREADS] =
-        fmax(out[PROFILE_THREADS], nest_product(p, statement, NEST_THREAD_X, NEST_THREAD_Z));
-    out[PROFILE_EXECUTIONS] += executions;
-    add_accesses(p, statement, executions / lanes, out);
-    if (executions <= *most)
-        return;
-    *most = executions;
-    out[PROFILE_LANES] = lanes;
-    out[PROFILE_WRITTEN_OUT] = nest_product(p, statement, NEST_UNROLLED, NEST_UNROLLED) *
-                               nest_product(p, statement, NEST_VIRTUAL, NEST_VIRTUAL);
-}
-
 void profile_of(const struct nest_point *p, double *out)
 {
     double most = 0;
     memset(out, 0, PROFILE_NUMBERS * sizeof *out);
     for (int i = 0; i < p->nest->statement_count; i++)
-        if (p->present[i])
-            add_statement(p, i, &most, out);
+        if (p->present[i]) {
+            double executions = nest_executions(p, i);
+            double lanes = nest_product(p, i, NEST_VECTORIZED, NEST_VECTORIZED);
+            out[PROFILE_GROUPS] =
+                fmax(out[PROFILE_GROUPS], nest_product(p, i, NEST_BLOCK_X, NEST_BLOCK_Z));
+            out[PROFILE_THREADS] =
+                fmax(out[PROFILE_THREADS], nest_product(p, i, NEST_THREAD_X, NEST_THREAD_Z));
+            out[PROFILE_EXECUTIONS] += executions;
+            double times = executions / lanes;
+            const struct nest_statement *s = &p->nest->statement[i];
+            for (int j = 0; j < s->access_count; j++) {
+                enum nest_memory memory = p->nest->buffer[s->access[j].buffer].memory;
+                if (memory != NEST_REGISTERS)
+                    out[memory == NEST_GLOBAL ? PROFILE_GLOBAL : PROFILE_SHARED] += times;
+            }
+            if (!(executions <= most)) {
+                most = executions;
+                out[PROFILE_LANES] = lanes;
+                out[PROFILE_WRITTEN_OUT] = nest_product(p, i, NEST_UNROLLED, NEST_UNROLLED) *
+                                           nest_product(p, i, NEST_VIRTUAL, NEST_VIRTUAL);
+            }
+        }
     out[PROFILE_REGISTER_BYTES] = nest_memory_bytes(p, NEST_REGISTERS);
     out[PROFILE_SHARED_BYTES] = nest_memory_bytes(p, NEST_SHARED);
     out[PROFILE_TRIPS] = nest_trips(p);
@@ -85,26 +77,6 @@ static int most_twos(const struct param *p)
     return like_ranks ? 0 : most;
 }
 
-static void add_discrete(struct coordinates *s, const struct param *p)
-{
-    add(s, COORDINATE_LABEL, p->offset, 1, NULL);
-    if (p->count == 2)
-        return;
-    add(s, COORDINATE_RANK, p->offset, p->count - 1, NULL);
-    int twos = most_twos(p);
-    if (twos > 0) {
-        add(s, COORDINATE_TWOS, p->offset, twos, p->number);
-        add(s, COORDINATE_POWER, p->offset, 1, p->number);
-    }
-}
-
-static void add_slot(struct coordinates *s, const struct param *p, int slot)
-{
-    add(s, COORDINATE_LABEL, slot, 1, NULL);
-    if (p->kind == PARAM_FACTORIZATION)
-        add(s, COORDINATE_PART, slot, log(p->product), NULL);
-}
-
 void coordinates_init(struct coordinates *s, const struct space *space, bool with_profile)
 {
     *s = (struct coordinates){.space = space};
@@ -112,10 +84,23 @@ void coordinates_init(struct coordinates *s, const struct space *space, bool wit
         const struct param *p = &space->param[i];
         if (p->size < 2)
             continue;
-        if (p->kind == PARAM_DISCRETE)
-            add_discrete(s, p);
-        for (int k = 0; p->kind != PARAM_DISCRETE && k < p->width; k++)
-            add_slot(s, p, p->offset + k);
+        if (p->kind == PARAM_DISCRETE) {
+            add(s, COORDINATE_LABEL, p->offset, 1, NULL);
+            if (p->count != 2) {
+                add(s, COORDINATE_RANK, p->offset, p->count - 1, NULL);
+                int twos = most_twos(p);
+                if (twos > 0) {
+                    add(s, COORDINATE_TWOS, p->offset, twos, p->number);
+                    add(s, COORDINATE_POWER, p->offset, 1, p->number);
+                }
+            }
+        }
+        for (int k = 0; p->kind != PARAM_DISCRETE && k < p->width; k++) {
+            int slot = p->offset + k;
+            add(s, COORDINATE_LABEL, slot, 1, NULL);
+            if (p->kind == PARAM_FACTORIZATION)
+                add(s, COORDINATE_PART, slot, log(p->product), NULL);
+        }
     }
     s->own = s->count;
     if (!with_profile || !space->nest)

@@ -54,19 +54,6 @@ int feature_params_width(const struct space *s, enum feature_params which)
     return width;
 }
 
-static void put(const struct param *p, const int32_t *v, float *out)
-{
-    if (is_one_of(p)) {
-        memset(out, 0, (size_t)p->count * sizeof *out);
-        out[v[0]] = 1;
-    } else if (p->number) {
-        out[0] = (float)p->number[v[0]];
-    } else {
-        for (int i = 0; i < p->width; i++)
-            out[i] = (float)v[i];
-    }
-}
-
 void feature_params_fill(const struct space *s, enum feature_params which, const struct config *c,
                          float *out)
 {
@@ -74,7 +61,16 @@ void feature_params_fill(const struct space *s, enum feature_params which, const
         const struct param *p = &s->param[i];
         if (!is_meant(p, which))
             continue;
-        put(p, c->slot + p->offset, out);
+        const int32_t *v = c->slot + p->offset;
+        if (is_one_of(p)) {
+            memset(out, 0, (size_t)p->count * sizeof *out);
+            out[v[0]] = 1;
+        } else if (p->number) {
+            out[0] = (float)p->number[v[0]];
+        } else {
+            for (int j = 0; j < p->width; j++)
+                out[j] = (float)v[j];
+        }
         out += width_of(p);
     }
 }
@@ -185,27 +181,6 @@ static void take_logs(int points, float *x) // of numbers >= 1
     feature_log(points, x);
 }
 
-static void trace(const struct nest_point *p, int statement, int access, struct curves *out)
-{
-    const int *path = nest_path(p, statement);
-    const double *stride = nest_strides(p, statement, access);
-    int loops = p->nest->statement[statement].loop_count;
-    double count = 1, reuse = 1, top_down = 1;
-    out->points = loops + 1;
-    out->count[0] = out->reuse[0] = out->top_down[0] = 1;
-    for (int i = 0; i < loops; i++) {
-        int from_inside = loops - 1 - i;
-        *(stride[from_inside] != 0 ? &count : &reuse) *= p->length[path[from_inside]];
-        top_down *= p->length[path[i]];
-        out->count[i + 1] = (float)count;
-        out->reuse[i + 1] = (float)reuse;
-        out->top_down[i + 1] = (float)top_down;
-    }
-    take_logs(out->points, out->count);
-    take_logs(out->points, out->reuse);
-    take_logs(out->points, out->top_down);
-}
-
 // For x = 0, 1, ...: y of the last point that is not right of it, and how far it is to the left.
 static float *sample(int points, const float *x, const float *y, float *out)
 {
@@ -228,7 +203,23 @@ static int features_curve_fill(struct features *f, const struct config *c, float
     int accesses = statement < 0 ? 0 : f->space->nest->statement[statement].access_count;
     for (int i = 0; i < accesses; i++) {
         struct curves r;
-        trace(&f->point, statement, i, &r);
+        const int *path = nest_path(&f->point, statement);
+        const double *stride = nest_strides(&f->point, statement, i);
+        int loops = f->point.nest->statement[statement].loop_count;
+        double count = 1, reuse = 1, top_down = 1;
+        r.points = loops + 1;
+        r.count[0] = r.reuse[0] = r.top_down[0] = 1;
+        for (int j = 0; j < loops; j++) {
+            int from_inside = loops - 1 - j;
+            *(stride[from_inside] != 0 ? &count : &reuse) *= f->point.length[path[from_inside]];
+            top_down *= f->point.length[path[j]];
+            r.count[j + 1] = (float)count;
+            r.reuse[j + 1] = (float)reuse;
+            r.top_down[j + 1] = (float)top_down;
+        }
+        take_logs(r.points, r.count);
+        take_logs(r.points, r.reuse);
+        take_logs(r.points, r.top_down);
         out = sample(r.points, r.count, r.reuse, out);
         out = sample(r.points, r.reuse, r.count, out);
         out = sample(r.points, r.count, r.top_down, out);

@@ -7,19 +7,6 @@
 
 static const double line_bytes = 64;
 
-// How the index of one dimension moves: by which coefficient with each loop of the path. `place`:
-// of each loop of the nest on it.
-static void coefficients(const struct nest_point *p, const struct nest_statement *s,
-                         const int *place, const struct nest_access *a, int dim, double *out)
-{
-    for (int i = 0; i < s->loop_count; i++)
-        out[i] = 0;
-    for (int i = 0; i < a->dim[dim].count; i++)
-        out[place[a->dim[dim].term[i].loop]] += p->value[a->dim[dim].term[i].coefficient];
-    for (int i = 0; i < s->loop_count; i++)
-        out[i] = out[i] < 0 ? -out[i] : out[i];
-}
-
 // The elements that nest_touched counts, for every number of innermost loops at once; returns how
 // many of them lie side by side when all loops run.
 static double trace_touched(const struct nest_point *p, int statement, int access, const int *place,
@@ -35,7 +22,14 @@ static double trace_touched(const struct nest_point *p, int statement, int acces
         touched[i] = 1;
     for (int d = b->dim_count - 1; d >= 0; d--) {
         double span = 1, iterations = 1, extent = 1, size = p->value[b->dim[d]];
-        coefficients(p, s, place, a, d, by);
+        // How the index of one dimension moves: by which coefficient with each loop of the path.
+        // `place`: of each loop of the nest on it.
+        for (int i = 0; i < s->loop_count; i++)
+            by[i] = 0;
+        for (int i = 0; i < a->dim[d].count; i++)
+            by[place[a->dim[d].term[i].loop]] += p->value[a->dim[d].term[i].coefficient];
+        for (int i = 0; i < s->loop_count; i++)
+            by[i] = by[i] < 0 ? -by[i] : by[i];
         for (int i = 1; i <= s->loop_count && a->dim[d].count > 0; i++) {
             double length = p->length[path[s->loop_count - i]];
             span += by[s->loop_count - i] * (length - 1);
@@ -72,19 +66,6 @@ static int accesses_to(const struct nest_statement *s, int buffer)
     return found;
 }
 
-// count[n]: the other accesses to a buffer of `statement` that stand in its first `n` loops too.
-static void count_others(const struct nest_point *p, int statement, int buffer, int *count)
-{
-    for (int i = 0; i <= p->nest->statement[statement].loop_count; i++)
-        count[i] = 0;
-    for (int i = 0; i < p->nest->statement_count; i++) {
-        int found = accesses_to(&p->nest->statement[i], buffer) - (i == statement);
-        int common = found > 0 && p->present[i] ? nest_common_loops(p, statement, i) : -1;
-        for (int n = 0; n <= common; n++)
-            count[n] += found;
-    }
-}
-
 static void find_reuse(const struct nest_point *p, int statement, int access,
                        struct access_use *use)
 {
@@ -94,7 +75,17 @@ static void find_reuse(const struct nest_point *p, int statement, int access,
     struct access_use *u = &use[access];
     int beside[NEST_MAX_PATH + 1];
     double inside = 1;
-    count_others(p, statement, s->access[access].buffer, beside);
+    // count[n]: the other accesses to a buffer of `statement` that stand in its first `n` loops
+    // too.
+    int buffer = s->access[access].buffer;
+    for (int i = 0; i <= p->nest->statement[statement].loop_count; i++)
+        beside[i] = 0;
+    for (int i = 0; i < p->nest->statement_count; i++) {
+        int found = accesses_to(&p->nest->statement[i], buffer) - (i == statement);
+        int common = found > 0 && p->present[i] ? nest_common_loops(p, statement, i) : -1;
+        for (int n = 0; n <= common; n++)
+            beside[n] += found;
+    }
     u->reuse = REUSE_NONE;
     for (int i = s->loop_count - 1; i >= 0 && u->reuse == REUSE_NONE; i--) {
         double length = p->length[path[i]];
@@ -168,15 +159,6 @@ static void measure(struct features *f)
     f->width = WIDTH;
 }
 
-static void put_operations(const struct nest_point *p, const struct nest_statement *s,
-                           double executions, float *out)
-{
-    const int operations[] = {s->add, s->multiply, s->divide, s->compare, s->special};
-    for (int i = 0; i < 5; i++)
-        out[FLOAT + 1 + i] = (float)(p->value[operations[i]] * executions);
-    out[INTEGER + 1] = (float)(p->value[s->integer] * executions);
-}
-
 static void put_annotation(const struct nest_point *p, int statement, enum nest_loop_kind kind,
                            float *out)
 {
@@ -193,23 +175,6 @@ static void put_annotation(const struct nest_point *p, int statement, enum nest_
         out[2] = (float)length;
     }
     out[3 + (out[0] > 0 ? MIXED : NOWHERE)] = 1;
-}
-
-static void put_launch(const struct nest_point *p, const struct nest_statement *s, float *out)
-{
-    out[IS_GPU] = 1;
-    for (int i = 0; i < 6; i++)
-        out[LAUNCHED + i] = 1;
-    out[VIRTUAL] = 1;
-    for (int i = 0; i < s->loop_count; i++) {
-        enum nest_loop_kind kind = p->nest->loop[s->loop[i]].kind;
-        float length = (float)p->length[s->loop[i]];
-        if (kind <= NEST_THREAD_Z)
-            out[LAUNCHED + (int)kind] *= length;
-        else if (kind == NEST_VIRTUAL)
-            out[VIRTUAL] *= length;
-        out[LOOPS] += length > 1;
-    }
 }
 
 static void put_access(const struct nest_access *a, const struct access_use *u, float *out)
@@ -311,11 +276,26 @@ static void put_row(const struct nest_point *p, int statement, float *out)
     access_uses(p, statement, use);
 
     memset(out, 0, WIDTH * sizeof *out);
-    put_operations(p, s, executions, out);
+    const int operations[] = {s->add, s->multiply, s->divide, s->compare, s->special};
+    for (int i = 0; i < 5; i++)
+        out[FLOAT + 1 + i] = (float)(p->value[operations[i]] * executions);
+    out[INTEGER + 1] = (float)(p->value[s->integer] * executions);
     put_annotation(p, statement, NEST_VECTORIZED, out + VECTORIZED);
     put_annotation(p, statement, NEST_UNROLLED, out + UNROLLED);
     put_annotation(p, statement, NEST_PARALLEL, out + PARALLEL);
-    put_launch(p, s, out);
+    out[IS_GPU] = 1;
+    for (int i = 0; i < 6; i++)
+        out[LAUNCHED + i] = 1;
+    out[VIRTUAL] = 1;
+    for (int i = 0; i < s->loop_count; i++) {
+        enum nest_loop_kind kind = p->nest->loop[s->loop[i]].kind;
+        float length = (float)p->length[s->loop[i]];
+        if (kind <= NEST_THREAD_Z)
+            out[LAUNCHED + (int)kind] *= length;
+        else if (kind == NEST_VIRTUAL)
+            out[VIRTUAL] *= length;
+        out[LOOPS] += length > 1;
+    }
     put_accesses(s, use, out + ACCESSES);
     put_intensity(p, statement, use, out + INTENSITY);
     put_allocation(p, s, executions, out + ALLOCATION);

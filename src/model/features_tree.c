@@ -63,34 +63,6 @@ int itervar_measure(struct features *f)
     return width;
 }
 
-static void put_loops(const struct features *f, int statement, float *out)
-{
-    const struct nest_statement *s = &f->space->nest->statement[statement];
-    const int *path = nest_path(&f->point, statement);
-    double outside = 1, inside = 1;
-    for (int i = 0; i < s->loop_count; i++) {
-        float *x = out + itervar_at_loop(f, path[i]);
-        outside *= f->point.length[path[i]];
-        if (x[LEVEL] > 0) // an earlier statement stands in it too
-            continue;
-        x[LENGTH] = (float)f->point.length[path[i]];
-        x[LEVEL] = (float)(i + 1);
-        x[TOP_DOWN] = (float)outside;
-        x[KIND + (int)f->space->nest->loop[path[i]].kind] = 1;
-    }
-    for (int i = s->loop_count - 1; i >= 0; i--) {
-        float *x = out + itervar_at_loop(f, path[i]);
-        inside *= f->point.length[path[i]];
-        x[BOTTOM_UP] = x[BOTTOM_UP] < (float)inside ? (float)inside : x[BOTTOM_UP];
-    }
-    if (s->loop_count > 0) {
-        float *x = out + itervar_at_loop(f, path[s->loop_count - 1]);
-        x[ADD] += (float)f->point.value[s->add];
-        x[MULTIPLY] += (float)f->point.value[s->multiply];
-        x[DIVIDE] += (float)f->point.value[s->divide];
-    }
-}
-
 // How parallel: loops of one level belong together.
 static int level_of(const struct nest_loop *l)
 {
@@ -134,7 +106,30 @@ static void itervar_fill(const struct features *f, int width, float *out)
     for (int i = 0; i < n->statement_count; i++) {
         if (!f->point.present[i])
             continue;
-        put_loops(f, i, out);
+        const struct nest_statement *s = &f->space->nest->statement[i];
+        const int *path = nest_path(&f->point, i);
+        double outside = 1, inside = 1;
+        for (int k = 0; k < s->loop_count; k++) {
+            float *x = out + itervar_at_loop(f, path[k]);
+            outside *= f->point.length[path[k]];
+            if (x[LEVEL] > 0) // an earlier statement stands in it too
+                continue;
+            x[LENGTH] = (float)f->point.length[path[k]];
+            x[LEVEL] = (float)(k + 1);
+            x[TOP_DOWN] = (float)outside;
+            x[KIND + (int)f->space->nest->loop[path[k]].kind] = 1;
+        }
+        for (int k = s->loop_count - 1; k >= 0; k--) {
+            float *x = out + itervar_at_loop(f, path[k]);
+            inside *= f->point.length[path[k]];
+            x[BOTTOM_UP] = x[BOTTOM_UP] < (float)inside ? (float)inside : x[BOTTOM_UP];
+        }
+        if (s->loop_count > 0) {
+            float *x = out + itervar_at_loop(f, path[s->loop_count - 1]);
+            x[ADD] += (float)f->point.value[s->add];
+            x[MULTIPLY] += (float)f->point.value[s->multiply];
+            x[DIVIDE] += (float)f->point.value[s->divide];
+        }
         for (int j = 0; j < n->statement[i].access_count; j++)
             put_access(f, i, j, out);
     }

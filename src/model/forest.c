@@ -64,29 +64,6 @@ static const float *find_leaves(const struct forest *f, DMatrixHandle matrix)
     return node;
 }
 
-static void measure_leaves(struct forest *f, const float *node, const float *y, int rows)
-{
-    int trees = f->trees;
-    f->first = mem_zero((size_t)trees + 1, sizeof *f->first);
-    for (int t = 0; t < trees; t++) {
-        int nodes = 0;
-        for (int i = 0; i < rows; i++)
-            nodes = (int)fmax(nodes, (double)node[i * trees + t] + 1);
-        f->first[t + 1] = f->first[t] + nodes;
-    }
-    f->leaf = mem_zero((size_t)f->first[trees], sizeof *f->leaf);
-    for (int i = 0; i < rows; i++)
-        for (int t = 0; t < trees; t++) { // Welford's; `variance` is the sum of squares so far
-            struct leaf *l = &f->leaf[f->first[t] + (int)node[i * trees + t]];
-            double off = (double)y[i] - l->mean;
-            l->mean += off / ++l->count;
-            l->variance += off * ((double)y[i] - l->mean);
-        }
-    for (int i = 0; i < f->first[trees]; i++)
-        if (f->leaf[i].count > 0)
-            f->leaf[i].variance /= f->leaf[i].count;
-}
-
 struct forest *forest_fit(const struct forest_options *o, const float *x, const float *y, int rows,
                           int width, struct err *e)
 {
@@ -99,8 +76,28 @@ struct forest *forest_fit(const struct forest_options *o, const float *x, const 
          XGDMatrixSetFloatInfo(matrix, "label", y, (bst_ulong)rows) == 0) ||
         failed(e);
     fitted = fitted && grow(f, o, matrix, e);
-    if (fitted)
-        measure_leaves(f, find_leaves(f, matrix), y, rows);
+    if (fitted) {
+        const float *node = find_leaves(f, matrix);
+        int trees = f->trees;
+        f->first = mem_zero((size_t)trees + 1, sizeof *f->first);
+        for (int t = 0; t < trees; t++) {
+            int nodes = 0;
+            for (int i = 0; i < rows; i++)
+                nodes = (int)fmax(nodes, (double)node[i * trees + t] + 1);
+            f->first[t + 1] = f->first[t] + nodes;
+        }
+        f->leaf = mem_zero((size_t)f->first[trees], sizeof *f->leaf);
+        for (int i = 0; i < rows; i++)
+            for (int t = 0; t < trees; t++) { // Welford's; `variance` is the sum of squares so far
+                struct leaf *l = &f->leaf[f->first[t] + (int)node[i * trees + t]];
+                double off = (double)y[i] - l->mean;
+                l->mean += off / ++l->count;
+                l->variance += off * ((double)y[i] - l->mean);
+            }
+        for (int i = 0; i < f->first[trees]; i++)
+            if (f->leaf[i].count > 0)
+                f->leaf[i].variance /= f->leaf[i].count;
+    }
     if (matrix)
         XGDMatrixFree(matrix);
     if (fitted)

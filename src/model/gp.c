@@ -161,15 +161,6 @@ static void reweigh(struct gp *g, int i, double more)
         add_distances(g, i, g->x[i * g->most + k], more, k, g->distances + k * g->most);
 }
 
-static void measure_distances(struct gp *g)
-{
-    for (int k = 0; k < g->count; k++)
-        for (int j = k; j < g->count; j++)
-            g->distances[k * g->most + j] = 0;
-    for (int i = 0; i < g->width; i++)
-        reweigh(g, i, g->weight[i]);
-}
-
 // row[from..to) -= the sum of `count` rows, `stride` apart, each times its factor; four at a time,
 // so that `row` is read and written more seldom.
 WIDE static void subtract(double *restrict row, int from, int to, const double *factor,
@@ -232,14 +223,6 @@ static double log_prior(double value, double typical, double spread)
     return -z * z / 2;
 }
 
-static double log_priors(const struct gp *g)
-{
-    double sum = log_prior(g->noise, TYPICAL_NOISE, NOISE_SPREAD);
-    for (int i = 0; i < g->width; i++)
-        sum += log_prior(g->weight[i], TYPICAL_WEIGHT, WEIGHT_SPREAD);
-    return sum;
-}
-
 static double dot(const double *a, const double *b, int count)
 {
     double sum = 0;
@@ -280,23 +263,13 @@ static void solve(struct gp *g, struct gp_solution *s)
     solve_ones(g, s->cholesky);
     s->mean = solve_mean(g, s->cholesky, g->y, a);
     s->scale = sqrt(dot(a, a, n) / n) + LEAST_SCALE;
-    s->likelihood = log_priors(g) - n * log(s->scale);
+    double sum = log_prior(g->noise, TYPICAL_NOISE, NOISE_SPREAD);
+    for (int i = 0; i < g->width; i++)
+        sum += log_prior(g->weight[i], TYPICAL_WEIGHT, WEIGHT_SPREAD);
+    s->likelihood = sum - n * log(s->scale);
     for (int i = 0; i < n; i++)
         s->likelihood -= log(s->cholesky[i * g->most + i]);
     solve_upper(g, s->cholesky, a);
-}
-
-// Further values have the factor of the first.
-static void solve_further(struct gp *g)
-{
-    const double *cholesky = g->now.cholesky;
-    if (g->furthers)
-        solve_ones(g, cholesky);
-    for (int k = 0; k < g->furthers; k++) {
-        struct gp_further *f = &g->further[k];
-        f->mean = solve_mean(g, cholesky, f->y, f->alpha);
-        solve_upper(g, cholesky, f->alpha);
-    }
 }
 
 // Changes one weight or the noise by `factor`, and takes it back when that is less likely.
@@ -323,13 +296,25 @@ static void try_change(struct gp *g, int which, double factor)
 
 void gp_fit(struct gp *g, int tries, struct rng *r)
 {
-    measure_distances(g);
+    for (int k = 0; k < g->count; k++)
+        for (int j = k; j < g->count; j++)
+            g->distances[k * g->most + j] = 0;
+    for (int i = 0; i < g->width; i++)
+        reweigh(g, i, g->weight[i]);
     solve(g, &g->now);
     for (int n = 0; n < tries; n++) {
         int which = (int)rng_below(r, (uint64_t)g->width + 1);
         try_change(g, which, exp(STEP * (2 * rng_real(r) - 1)));
     }
-    solve_further(g);
+    // Further values have the factor of the first.
+    const double *cholesky = g->now.cholesky;
+    if (g->furthers)
+        solve_ones(g, cholesky);
+    for (int k = 0; k < g->furthers; k++) {
+        struct gp_further *f = &g->further[k];
+        f->mean = solve_mean(g, cholesky, f->y, f->alpha);
+        solve_upper(g, cholesky, f->alpha);
+    }
 }
 
 // The distances of a query to the points by its coordinates before the i-th are on row `i` of

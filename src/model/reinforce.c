@@ -22,11 +22,6 @@ size_t lstm_row(const struct lstm *l)
     return 7 * (size_t)l->hidden;
 }
 
-static double sigmoid(double x)
-{
-    return 1 / (1 + exp(-x));
-}
-
 void lstm_forward(const struct lstm *l, const double *w, const double *x, const double *before,
                   double *after)
 {
@@ -38,7 +33,7 @@ void lstm_forward(const struct lstm *l, const double *w, const double *x, const 
     dense_forward(inputs, gates, w, x, gate);
     dense_forward(hidden, gates, recurrent, before, gate);
     for (size_t k = 0; k < 3 * hidden; k++)
-        gate[k] = sigmoid(gate[k]);
+        gate[k] = 1 / (1 + exp(-gate[k]));
     for (size_t k = 0; k < hidden; k++) {
         double in = gate[k], forget = gate[hidden + k], out = gate[2 * hidden + k];
         double g = gate[3 * hidden + k] = tanh(gate[3 * hidden + k]);
@@ -85,8 +80,15 @@ static size_t values_of(const struct sequence *s, int t)
     return (size_t)s->values[t];
 }
 
-static void lay_out(struct sequence *s)
+void sequence_init(struct sequence *s, int steps, const int *values, int embedding, int hidden)
 {
+    *s = (struct sequence){
+        .steps = steps,
+        .values = values,
+        .lstm = {.inputs = embedding, .hidden = hidden},
+        .at_embedding = mem_zero((size_t)steps, sizeof *s->at_embedding),
+        .at_output = mem_zero((size_t)steps, sizeof *s->at_output),
+    };
     size_t inputs = (size_t)s->lstm.inputs, at = inputs; // behind the start token
     for (int t = 0; t < s->steps; t++) {
         s->at_embedding[t] = at;
@@ -99,18 +101,6 @@ static void lay_out(struct sequence *s)
         at += (hidden_of(s) + 1) * values_of(s, t);
     }
     s->weights = at;
-}
-
-void sequence_init(struct sequence *s, int steps, const int *values, int embedding, int hidden)
-{
-    *s = (struct sequence){
-        .steps = steps,
-        .values = values,
-        .lstm = {.inputs = embedding, .hidden = hidden},
-        .at_embedding = mem_zero((size_t)steps, sizeof *s->at_embedding),
-        .at_output = mem_zero((size_t)steps, sizeof *s->at_output),
-    };
-    lay_out(s);
     s->weight = mem_zero(s->weights, sizeof *s->weight);
     s->gradient = mem_zero(s->weights, sizeof *s->gradient);
     s->row = mem_zero((size_t)(steps + 1) * lstm_row(&s->lstm), sizeof *s->row);
@@ -159,19 +149,6 @@ static double *row(const struct sequence *s, int t)
     return s->row + (size_t)t * lstm_row(&s->lstm);
 }
 
-// Logits to probabilities, in place.
-static void softmax(size_t n, const bool *allowed, double *p)
-{
-    double most = -INFINITY, sum = 0;
-    for (size_t i = 0; i < n; i++)
-        if (allowed[i] && p[i] > most)
-            most = p[i];
-    for (size_t i = 0; i < n; i++)
-        sum += p[i] = allowed[i] ? exp(p[i] - most) : 0;
-    for (size_t i = 0; i < n; i++)
-        p[i] /= sum;
-}
-
 const double *sequence_step(struct sequence *s, int t, int choice, const double *before,
                             const bool *allowed, double *probability)
 {
@@ -182,7 +159,15 @@ const double *sequence_step(struct sequence *s, int t, int choice, const double 
                  before ? before : row(s, 0), after);
     memcpy(probability, output + hidden_of(s) * values, values * sizeof *probability);
     dense_forward(hidden_of(s), values, output, after, probability);
-    softmax(values, allowed, probability);
+    // Logits to probabilities, in place.
+    double most = -INFINITY, sum = 0;
+    for (size_t i = 0; i < values; i++)
+        if (allowed[i] && probability[i] > most)
+            most = probability[i];
+    for (size_t i = 0; i < values; i++)
+        sum += probability[i] = allowed[i] ? exp(probability[i] - most) : 0;
+    for (size_t i = 0; i < values; i++)
+        probability[i] /= sum;
     return after;
 }
 

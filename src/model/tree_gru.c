@@ -237,21 +237,6 @@ static double score_of(const struct tree_gru *t, const float *rows, int nodes,
     return tree_net_forward(&t->net, nodes, f->parent, f->x, f->state);
 }
 
-static void find_scales(struct tree_gru *t, const struct booster_rows *r)
-{
-    for (size_t j = 0; j < t->net.inputs; j++) {
-        double sum = 0, squares = 0;
-        for (int i = 0; i < r->rows; i++)
-            sum += r->x[(size_t)i * (size_t)r->width + 1 + j];
-        t->mean[j] = sum / r->rows;
-        for (int i = 0; i < r->rows; i++) {
-            double off = r->x[(size_t)i * (size_t)r->width + 1 + j] - t->mean[j];
-            squares += off * off;
-        }
-        t->scale[j] = squares > 0 ? 1 / sqrt(squares / r->rows) : 0;
-    }
-}
-
 static double squared_loss(int count, const double *score, const float *y, double *by_score)
 {
     double loss = 0;
@@ -308,16 +293,13 @@ static int nodes_of(const struct booster_rows *r, int program)
     return r->first[program + 1] - r->first[program];
 }
 
-static const float *rows_of(const struct booster_rows *r, int program)
-{
-    return r->x + (size_t)(r->first[program] - r->first[0]) * (size_t)r->width;
-}
-
 static double score_in(const struct fit *f, int program, const struct forest *tree)
 {
     const struct booster_rows *r = f->rows;
     double start = r->margin ? r->margin[program] : 0;
-    return start + score_of(f->model, rows_of(r, program), nodes_of(r, program), tree);
+    return start + score_of(f->model,
+                            r->x + (size_t)(r->first[program] - r->first[0]) * (size_t)r->width,
+                            nodes_of(r, program), tree);
 }
 
 static void fit_init(struct fit *f, struct tree_gru *t, const struct booster_rows *r,
@@ -342,35 +324,6 @@ static void fit_init(struct fit *f, struct tree_gru *t, const struct booster_row
     adam_init(&f->adam, t->net.count);
 }
 
-static void fit_finish(struct fit *f)
-{
-    forest_finish(&f->forest);
-    adam_finish(&f->adam);
-    free(f->order);
-    free(f->score);
-    free(f->by_score);
-    free(f->y);
-}
-
-static void learn_batch(struct fit *f, const int *program, int count)
-{
-    struct tree_net *net = &f->model->net;
-    for (int i = 0, at = 0; i < count; at += nodes_of(f->rows, program[i++])) {
-        struct forest tree = forest_at(&f->forest, f->model, at);
-        f->y[i] = f->rows->y[program[i]];
-        f->score[i] = score_in(f, program[i], &tree);
-    }
-    tree_gru_loss(f->options.rank, count, f->score, f->y, f->by_score);
-    memset(net->gradient, 0, net->count * sizeof *net->gradient);
-    for (int i = 0, at = 0; i < count; at += nodes_of(f->rows, program[i++])) {
-        struct forest tree = forest_at(&f->forest, f->model, at);
-        int nodes = nodes_of(f->rows, program[i]);
-        if (nodes > 0)
-            tree_net_backward(net, nodes, tree.parent, tree.x, tree.state, f->by_score[i]);
-    }
-    adam_step(&f->adam, f->options.rate, net->weight, net->gradient);
-}
-
 static bool learn(struct fit *f, const atomic_bool *stop)
 {
     int programs = f->rows->programs, batch = f->options.batch;
@@ -383,7 +336,23 @@ static bool learn(struct fit *f, const atomic_bool *stop)
         for (int i = 0; i < programs; i += batch) {
             if (stop && atomic_load(stop))
                 return false;
-            learn_batch(f, f->order + i, programs - i < batch ? programs - i : batch);
+            const int *program = f->order + i;
+            int count = programs - i < batch ? programs - i : batch;
+            struct tree_net *net = &f->model->net;
+            for (int k = 0, at = 0; k < count; at += nodes_of(f->rows, program[k++])) {
+                struct forest tree = forest_at(&f->forest, f->model, at);
+                f->y[k] = f->rows->y[program[k]];
+                f->score[k] = score_in(f, program[k], &tree);
+            }
+            tree_gru_loss(f->options.rank, count, f->score, f->y, f->by_score);
+            memset(net->gradient, 0, net->count * sizeof *net->gradient);
+            for (int k = 0, at = 0; k < count; at += nodes_of(f->rows, program[k++])) {
+                struct forest tree = forest_at(&f->forest, f->model, at);
+                int nodes = nodes_of(f->rows, program[k]);
+                if (nodes > 0)
+                    tree_net_backward(net, nodes, tree.parent, tree.x, tree.state, f->by_score[k]);
+            }
+            adam_step(&f->adam, f->options.rate, net->weight, net->gradient);
         }
     }
     return true;
@@ -410,11 +379,26 @@ struct tree_gru *tree_gru_fit(const struct tree_gru_options *given, const struct
     *t = (struct tree_gru){.net = {.inputs = inputs, .hidden = (size_t)o.hidden},
                            .mean = mem_zero(inputs, sizeof *t->mean),
                            .scale = mem_zero(inputs, sizeof *t->scale)};
-    find_scales(t, r);
+    for (size_t j = 0; j < t->net.inputs; j++) {
+        double sum = 0, squares = 0;
+        for (int i = 0; i < r->rows; i++)
+            sum += r->x[(size_t)i * (size_t)r->width + 1 + j];
+        t->mean[j] = sum / r->rows;
+        for (int i = 0; i < r->rows; i++) {
+            double off = r->x[(size_t)i * (size_t)r->width + 1 + j] - t->mean[j];
+            squares += off * off;
+        }
+        t->scale[j] = squares > 0 ? 1 / sqrt(squares / r->rows) : 0;
+    }
     struct fit f;
     fit_init(&f, t, r, &o);
     bool done = learn(&f, stop);
-    fit_finish(&f);
+    forest_finish(&f.forest);
+    adam_finish(&f.adam);
+    free(f.order);
+    free(f.score);
+    free(f.by_score);
+    free(f.y);
     if (!done) {
         err_set(e, "stopped");
         tree_gru_destroy(t);

@@ -18,11 +18,6 @@ struct life { // of a value that shares memory
     uint64_t begin, size; // its place
 };
 
-static uint64_t rounded(uint64_t bytes)
-{
-    return (bytes + PLAN_PLACE_BYTES - 1) / PLAN_PLACE_BYTES * PLAN_PLACE_BYTES;
-}
-
 struct plan_life *plan_lives(const struct plan *p)
 {
     struct plan_life *all = mem_zero((size_t)p->value_count, sizeof *all);
@@ -50,7 +45,7 @@ static struct life *lives(const struct plan *p)
         all[i] = (struct life){.value = i, .first = life[i].first, .last = life[i].last};
         if (plan_shares(v)) {
             all[i].begin = v->offset;
-            all[i].size = rounded(v->bytes);
+            all[i].size = (v->bytes + PLAN_PLACE_BYTES - 1) / PLAN_PLACE_BYTES * PLAN_PLACE_BYTES;
         }
     }
     free(life);
@@ -137,26 +132,6 @@ struct plan_bytes plan_bytes(const struct plan *p)
 
 // --- what was read may be anything ---
 
-static bool check_steps(const struct plan *p, struct err *e)
-{
-    bool *written = mem_zero((size_t)p->value_count + 1, sizeof *written);
-    bool ok = true;
-    for (int i = 0; i < p->value_count; i++)
-        written[i] = !plan_shares(&p->value[i]);
-    for (int i = 0; ok && i < p->step_count; i++) {
-        const struct plan_step *s = &p->step[i];
-        int made = s->value[s->value_count - 1];
-        for (int k = 0; ok && k < s->value_count - 1; k++)
-            ok = written[s->value[k]] || err_set(e, "step '%s' reads '%s' before it is written",
-                                                 s->name, p->value[s->value[k]].name);
-        ok = ok && (!written[made] || err_set(e, "step '%s' writes '%s', which is there already",
-                                              s->name, p->value[made].name));
-        written[made] = true;
-    }
-    free(written);
-    return ok;
-}
-
 static bool check_places(const struct plan *p, struct err *e)
 {
     struct life *all = lives(p);
@@ -178,7 +153,22 @@ static bool check_places(const struct plan *p, struct err *e)
 
 bool plan_check(const struct plan *p, struct err *e)
 {
-    return check_steps(p, e) && check_places(p, e);
+    bool *written = mem_zero((size_t)p->value_count + 1, sizeof *written);
+    bool ok = true;
+    for (int i = 0; i < p->value_count; i++)
+        written[i] = !plan_shares(&p->value[i]);
+    for (int i = 0; ok && i < p->step_count; i++) {
+        const struct plan_step *s = &p->step[i];
+        int made = s->value[s->value_count - 1];
+        for (int k = 0; ok && k < s->value_count - 1; k++)
+            ok = written[s->value[k]] || err_set(e, "step '%s' reads '%s' before it is written",
+                                                 s->name, p->value[s->value[k]].name);
+        ok = ok && (!written[made] || err_set(e, "step '%s' writes '%s', which is there already",
+                                              s->name, p->value[made].name));
+        written[made] = true;
+    }
+    free(written);
+    return ok && check_places(p, e);
 }
 
 static bool step_fits(const struct plan *p, const struct plan_step *s,

@@ -150,33 +150,16 @@ static const char *step_name(const struct onnx_node *n)
     return n->output_count ? n->output[0] : "";
 }
 
-static int count_reads(const struct onnx_node *n)
-{
-    int count = n->input_count;
-    for (int i = 0; i < n->attribute_count; i++)
-        count += n->attribute[i].read_count;
-    return count;
-}
-
-// What a graph inside of it reads, where that is none of its own.
-static void connect_reads(struct onnx_graph *g, const struct onnx_node *n, struct onnx_step *s)
-{
-    s->read_count = n->input_count;
-    for (int i = 0; i < n->attribute_count; i++)
-        for (int k = 0; k < n->attribute[i].read_count; k++) {
-            int v = onnx_graph_find(g, n->attribute[i].reads[k]);
-            if (v >= 0)
-                s->input[s->read_count++] = v;
-        }
-}
-
 static bool connect(struct onnx_graph *g, const struct onnx_node *n, struct onnx_step *s,
                     struct err *e)
 {
     bool is_ours = !*n->domain || str_equal(n->domain, "ai.onnx");
     *s = (struct onnx_step){.node = n, .name = step_name(n)};
     s->kind = is_ours ? onnx_operator_find(n->kind) : NULL;
-    s->input = arena_zero(&g->arena, (size_t)count_reads(n) + 1, sizeof *s->input);
+    int count = n->input_count;
+    for (int i = 0; i < n->attribute_count; i++)
+        count += n->attribute[i].read_count;
+    s->input = arena_zero(&g->arena, (size_t)count + 1, sizeof *s->input);
     s->output = arena_zero(&g->arena, (size_t)n->output_count + 1, sizeof *s->output);
     for (int i = 0; i < n->input_count; i++) {
         s->input[i] = *n->input[i] ? onnx_graph_find(g, n->input[i]) : -1;
@@ -187,7 +170,14 @@ static bool connect(struct onnx_graph *g, const struct onnx_node *n, struct onnx
     }
     for (int i = 0; i < n->output_count; i++)
         s->output[i] = *n->output[i] ? onnx_graph_find(g, n->output[i]) : -1;
-    connect_reads(g, n, s);
+    // What a graph inside of it reads, where that is none of its own.
+    s->read_count = n->input_count;
+    for (int i = 0; i < n->attribute_count; i++)
+        for (int k = 0; k < n->attribute[i].read_count; k++) {
+            int v = onnx_graph_find(g, n->attribute[i].reads[k]);
+            if (v >= 0)
+                s->input[s->read_count++] = v;
+        }
     return true;
 }
 
@@ -227,31 +217,6 @@ static bool mark_outputs(struct onnx_graph *g, struct err *e)
     return m->output_count > 0 || err_set(e, "the model has no output");
 }
 
-// From the last node to the first: only what something needs stays.
-static void drop_unneeded(struct onnx_graph *g)
-{
-    bool *needed = mem_zero((size_t)g->step_count, sizeof *needed);
-    for (int i = g->step_count - 1; i >= 0; i--) {
-        const struct onnx_step *s = &g->step[i];
-        for (int k = 0; k < s->node->output_count; k++)
-            if (s->output[k] >= 0)
-                needed[i] |= g->value[s->output[k]].uses > 0 || g->value[s->output[k]].is_output;
-        for (int k = 0; needed[i] && k < s->read_count; k++)
-            if (s->input[k] >= 0)
-                g->value[s->input[k]].uses++;
-    }
-    int kept = 0;
-    for (int i = 0; i < g->step_count; i++)
-        if (needed[i])
-            g->step[kept++] = g->step[i];
-    g->step_count = kept;
-    for (int i = 0; i < kept; i++)
-        for (int k = 0; k < g->step[i].node->output_count; k++)
-            if (g->step[i].output[k] >= 0)
-                g->value[g->step[i].output[k]].maker = i;
-    free(needed);
-}
-
 // --- shapes ---
 
 static void note_told(struct onnx_graph *g, const struct onnx_info *info, int count)
@@ -272,18 +237,6 @@ static bool tells_shape(const struct onnx_graph *g, const struct onnx_info *info
         if (out->size[i] < 0 && !is_bound(g->open, g->open_count, info->open[i], &out->size[i]))
             return false;
     return info->has_shape && onnx_fits(out);
-}
-
-// What the file says of the outputs of a node that is lacking.
-static void believe_file(const struct onnx_at *n)
-{
-    for (int k = 0; k < n->node->output_count; k++) {
-        struct onnx_value *v = onnx_out(n, k);
-        if (!v || v->has_shape || !v->told)
-            continue;
-        v->has_shape = tells_shape(n->graph, v->told, &v->shape);
-        v->type = v->told->type;
-    }
 }
 
 static enum onnx_verdict infer(const struct onnx_at *n)
@@ -351,7 +304,14 @@ static bool infer_step(const struct onnx_at *n)
     if (verdict == ONNX_WRONG)
         return false;
     if (verdict == ONNX_LACKING) {
-        believe_file(n);
+        // What the file says of the outputs of a node that is lacking.
+        for (int k = 0; k < n->node->output_count; k++) {
+            struct onnx_value *v = onnx_out(n, k);
+            if (!v || v->has_shape || !v->told)
+                continue;
+            v->has_shape = tells_shape(n->graph, v->told, &v->shape);
+            v->type = v->told->type;
+        }
         return true;
     }
     for (int i = 0; i < n->node->output_count; i++)
@@ -370,7 +330,28 @@ bool onnx_graph_make(const struct onnx_model *m, const struct onnx_dimension *op
     if (!name_values(out, e) || !connect_all(out, e) || !bind_inputs(out, open, open_count, e) ||
         !mark_outputs(out, e))
         return false;
-    drop_unneeded(out);
+    // From the last node to the first: only what something needs stays.
+    bool *needed = mem_zero((size_t)out->step_count, sizeof *needed);
+    for (int i = out->step_count - 1; i >= 0; i--) {
+        const struct onnx_step *s = &out->step[i];
+        for (int k = 0; k < s->node->output_count; k++)
+            if (s->output[k] >= 0)
+                needed[i] |=
+                    out->value[s->output[k]].uses > 0 || out->value[s->output[k]].is_output;
+        for (int k = 0; needed[i] && k < s->read_count; k++)
+            if (s->input[k] >= 0)
+                out->value[s->input[k]].uses++;
+    }
+    int kept = 0;
+    for (int i = 0; i < out->step_count; i++)
+        if (needed[i])
+            out->step[kept++] = out->step[i];
+    out->step_count = kept;
+    for (int i = 0; i < kept; i++)
+        for (int k = 0; k < out->step[i].node->output_count; k++)
+            if (out->step[i].output[k] >= 0)
+                out->value[out->step[i].output[k]].maker = i;
+    free(needed);
     note_told(out, m->output, m->output_count);
     note_told(out, m->info, m->info_count);
     for (int i = 0; i < out->step_count; i++) {

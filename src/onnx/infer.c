@@ -65,30 +65,25 @@ int64_t onnx_whole(const struct onnx_tensor *t, int64_t index)
                                        : INT32_MIN;
 }
 
-// The numbers of a constant that is a list.
-static enum onnx_verdict read_list(const struct onnx_at *n, const struct onnx_value *v,
-                                   struct onnx_list *out)
-{
-    if (!v->constant)
-        return onnx_lacks(n, "'%s' is not known before it runs", v->name);
-    if (v->constant->count > ONNX_MAX_RANK)
-        return onnx_wrong(n, "'%s' has %" PRId64 " numbers, at most %d make sense", v->name,
-                          v->constant->count, ONNX_MAX_RANK);
-    out->is_there = true;
-    out->count = (int)v->constant->count;
-    for (int i = 0; i < out->count; i++)
-        out->value[i] = onnx_whole(v->constant, i);
-    return ONNX_FINE;
-}
-
 enum onnx_verdict onnx_list_of(const struct onnx_at *n, const char *attribute, int input,
                                struct onnx_list *out)
 {
     const struct onnx_attribute *a = attribute ? onnx_attribute(n->node, attribute) : NULL;
     const struct onnx_value *v = input >= 0 ? onnx_in(n, input) : NULL;
     *out = (struct onnx_list){.count = 0};
-    if (v)
-        return read_list(n, v, out);
+    if (v) {
+        // The numbers of a constant that is a list.
+        if (!v->constant)
+            return onnx_lacks(n, "'%s' is not known before it runs", v->name);
+        if (v->constant->count > ONNX_MAX_RANK)
+            return onnx_wrong(n, "'%s' has %" PRId64 " numbers, at most %d make sense", v->name,
+                              v->constant->count, ONNX_MAX_RANK);
+        out->is_there = true;
+        out->count = (int)v->constant->count;
+        for (int i = 0; i < out->count; i++)
+            out->value[i] = onnx_whole(v->constant, i);
+        return ONNX_FINE;
+    }
     if (!a)
         return ONNX_FINE;
     if (a->int_count > ONNX_MAX_RANK)

@@ -204,32 +204,6 @@ static bool is_known(const struct onnx_at *n)
     return true;
 }
 
-static void drop_layers(struct lowering *l, const struct onnx_at *n, int from)
-{
-    for (int i = 0; i < n->node->output_count; i++)
-        if (onnx_out(n, i))
-            l->flow[n->step->output[i]] = (struct flow){.is_there = false};
-    for (int i = from; i < l->out->layer_count; i++)
-        for (int k = 0; k < l->out->layer[i].from_count; k++) {
-            int source = l->out->layer[i].from[k].source;
-            if (source < 0)
-                l->out->input[-1 - source].uses--;
-            else
-                l->out->layer[source].uses--;
-        }
-    l->out->layer_count = from;
-}
-
-static void check_layers(struct lowering *l, const struct onnx_at *n, int from)
-{
-    if (l->has_wrong_size)
-        onnx_lacks(n, "a size of it is more than a kernel takes");
-    l->has_wrong_size = false;
-    for (int i = from; i < l->out->layer_count; i++)
-        if (!onnx_count(&l->out->layer[i].shape))
-            onnx_lacks(n, "it gives nothing");
-}
-
 static void lower_step(struct lowering *l, struct onnx_step *s)
 {
     struct err ignored;
@@ -241,10 +215,28 @@ static void lower_step(struct lowering *l, struct onnx_step *s)
         s->lacking = "the network has as many layers as there may be";
     else if (s->kind->lower(l, &n) != ONNX_FINE && !s->lacking)
         s->lacking = "it cannot be computed so";
-    if (!s->lacking)
-        check_layers(l, &n, before);
-    if (s->lacking)
-        drop_layers(l, &n, before);
+    if (!s->lacking) {
+        if (l->has_wrong_size)
+            onnx_lacks(&n, "a size of it is more than a kernel takes");
+        l->has_wrong_size = false;
+        for (int i = before; i < l->out->layer_count; i++)
+            if (!onnx_count(&l->out->layer[i].shape))
+                onnx_lacks(&n, "it gives nothing");
+    }
+    if (s->lacking) {
+        for (int i = 0; i < n.node->output_count; i++)
+            if (onnx_out(&n, i))
+                l->flow[n.step->output[i]] = (struct flow){.is_there = false};
+        for (int i = before; i < l->out->layer_count; i++)
+            for (int k = 0; k < l->out->layer[i].from_count; k++) {
+                int source = l->out->layer[i].from[k].source;
+                if (source < 0)
+                    l->out->input[-1 - source].uses--;
+                else
+                    l->out->layer[source].uses--;
+            }
+        l->out->layer_count = before;
+    }
 }
 
 static void add_output(struct onnx_layers *l, int layer, const struct onnx_value *v)
@@ -255,41 +247,6 @@ static void add_output(struct onnx_layers *l, int layer, const struct onnx_value
     MEM_GROW(l->output, l->output_count, l->output_capacity);
     l->output[l->output_count++] = (struct onnx_exit){layer, v};
     l->layer[layer].uses++;
-}
-
-// What something that is lacking reads.
-static void add_read(struct lowering *l, int value)
-{
-    if (value >= 0 && l->flow[value].is_there && l->flow[value].source >= 0)
-        add_output(l->out, l->flow[value].source, NULL);
-}
-
-static void find_output(struct lowering *l, int value)
-{
-    struct onnx_value *v = &l->graph->value[value];
-    const struct flow *f = &l->flow[value];
-    if (f->is_there && f->source >= 0)
-        add_output(l->out, f->source, v);
-    else if (v->constant)
-        v->lacking = "it is a constant";
-    else if (v->is_input || f->is_there)
-        v->lacking = "it is an input";
-    else if (!l->graph->step[v->maker].lacking)
-        v->lacking = "no kernel gives it";
-}
-
-// A bias is known once everything is.
-static void add_biases(struct lowering *l)
-{
-    for (int i = 0; i < l->out->layer_count; i++) {
-        struct onnx_layer *layer = &l->out->layer[i];
-        if (!layer->bias)
-            continue;
-        struct onnx_weights *w = lowering_weigh(layer, "bias", NULL);
-        w->shape = (struct onnx_shape){1, {layer->channels}};
-        w->value = layer->bias;
-        lowering_set_word(l, layer, "bias", "add");
-    }
 }
 
 // --- order ---
@@ -339,12 +296,36 @@ void onnx_lower(struct onnx_graph *g, struct onnx_layers *out)
     for (int i = 0; i < g->step_count; i++)
         lower_step(&l, &g->step[i]);
     lowering_split(&l);
-    add_biases(&l);
-    for (int i = 0; i < g->model->output_count; i++)
-        find_output(&l, onnx_graph_find(g, g->model->output[i].name));
+    // A bias is known once everything is.
+    for (int i = 0; i < l.out->layer_count; i++) {
+        struct onnx_layer *layer = &l.out->layer[i];
+        if (!layer->bias)
+            continue;
+        struct onnx_weights *w = lowering_weigh(layer, "bias", NULL);
+        w->shape = (struct onnx_shape){1, {layer->channels}};
+        w->value = layer->bias;
+        lowering_set_word(&l, layer, "bias", "add");
+    }
+    for (int i = 0; i < g->model->output_count; i++) {
+        int value = onnx_graph_find(g, g->model->output[i].name);
+        struct onnx_value *v = &l.graph->value[value];
+        const struct flow *f = &l.flow[value];
+        if (f->is_there && f->source >= 0)
+            add_output(l.out, f->source, v);
+        else if (v->constant)
+            v->lacking = "it is a constant";
+        else if (v->is_input || f->is_there)
+            v->lacking = "it is an input";
+        else if (!l.graph->step[v->maker].lacking)
+            v->lacking = "no kernel gives it";
+    }
     for (int i = 0; i < g->step_count; i++)
-        for (int k = 0; g->step[i].lacking && k < g->step[i].read_count; k++)
-            add_read(&l, g->step[i].input[k]);
+        for (int k = 0; g->step[i].lacking && k < g->step[i].read_count; k++) {
+            // What something that is lacking reads.
+            int value = g->step[i].input[k];
+            if (value >= 0 && l.flow[value].is_there && l.flow[value].source >= 0)
+                add_output(l.out, l.flow[value].source, NULL);
+        }
     for (int i = 0; i < out->layer_count; i++) // whose shape is all that is read of it
         if (!out->layer[i].uses)
             add_output(out, i, NULL);

@@ -57,14 +57,6 @@ bool onnx_fits(const struct onnx_shape *s)
 
 // --- elements ---
 
-static uint64_t bits_of(const unsigned char *raw, int bytes)
-{
-    uint64_t bits = 0;
-    for (int i = 0; i < bytes; i++)
-        bits |= (uint64_t)raw[i] << (8 * i);
-    return bits;
-}
-
 static double single(uint32_t bits)
 {
     float value;
@@ -89,7 +81,10 @@ double onnx_element(const struct onnx_tensor *t, int64_t index)
     if (!t->raw)
         return t->value ? t->value[index] : t->fill;
     int bytes = types[t->type].bytes;
-    uint64_t bits = bits_of(t->raw + index * bytes, bytes);
+    const unsigned char *raw = t->raw + index * bytes;
+    uint64_t bits = 0;
+    for (int i = 0; i < bytes; i++)
+        bits |= (uint64_t)raw[i] << (8 * i);
     double real;
     switch (t->type) {
     case ONNX_FLOAT: return single((uint32_t)bits);

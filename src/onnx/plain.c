@@ -193,15 +193,6 @@ static double inverse(double c)
     return 1 / c;
 }
 
-static const double *mapped(struct lowering *l, const double *numbers, int64_t count,
-                            double (*number)(double))
-{
-    double *out = arena_zero(&l->out->arena, (size_t)count, sizeof *out);
-    for (int64_t i = 0; i < count; i++)
-        out[i] = number(numbers[i]);
-    return out;
-}
-
 // x + number(c), or x * number(c).
 static enum onnx_verdict with_constant(struct lowering *l, const struct onnx_at *n, int flow,
                                        bool is_factor, double (*number)(double))
@@ -212,7 +203,11 @@ static enum onnx_verdict with_constant(struct lowering *l, const struct onnx_at 
     const double *given = is_same ? channel_numbers(l, n, flow, &c) : NULL;
     if (!given)
         return apply_constant(l, n, flow, is_factor ? "mul" : "add", number);
-    const double *numbers = mapped(l, given, c.channels, number);
+    int64_t count = c.channels;
+    double *out = arena_zero(&l->out->arena, (size_t)count, sizeof *out);
+    for (int64_t i = 0; i < count; i++)
+        out[i] = number(given[i]);
+    const double *numbers = out;
     c.factor = is_factor ? numbers : NULL;
     c.shift = is_factor ? NULL : numbers;
     return lowering_affine(l, n, flow, &c);

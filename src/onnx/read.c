@@ -238,14 +238,6 @@ static bool filter_field(struct skim *s, enum message in, const struct rule *r,
     return ok;
 }
 
-static bool add_constant(struct skim *s, const struct wire_walk *w)
-{
-    MEM_GROW(s->constant, s->constant_count, s->constant_capacity);
-    struct skim_constant *c = &s->constant[s->constant_count++];
-    *c = (struct skim_constant){0};
-    return w->kind == WIRE_BYTES && skim_tensor(w->data, w->length, c);
-}
-
 // As deep as `rules` is, which is no circle.
 static bool filter(struct skim *s, enum message kind, const unsigned char *bytes, size_t length,
                    struct str *out)
@@ -254,21 +246,17 @@ static bool filter(struct skim *s, enum message kind, const unsigned char *bytes
     bool ok = true;
     while (ok && wire_next(&w)) {
         const struct rule *r = rule_of(kind, w.field);
-        if (kind == GRAPH && w.field == GRAPH_CONSTANT)
-            ok = add_constant(s, &w);
-        else if (r)
+        if (kind == GRAPH && w.field == GRAPH_CONSTANT) {
+            MEM_GROW(s->constant, s->constant_count, s->constant_capacity);
+            struct skim_constant *c = &s->constant[s->constant_count++];
+            *c = (struct skim_constant){0};
+            ok = w.kind == WIRE_BYTES && skim_tensor(w.data, w.length, c);
+        } else if (r)
             ok = filter_field(s, kind, r, &w, out);
         else
             add_whole(out, &w);
     }
     return ok && !w.is_broken;
-}
-
-// False: this is not made of fields.
-static bool skim_model(const unsigned char *bytes, size_t length, struct skim *out)
-{
-    *out = (struct skim){0};
-    return filter(out, MODEL, bytes, length, &out->model);
 }
 
 static int count_lists(const unsigned char *bytes, size_t length)
@@ -293,16 +281,6 @@ static bool skim_tensor(const unsigned char *bytes, size_t length, struct skim_c
             add_whole(&out->rest, &w);
     }
     return !w.is_broken;
-}
-
-static void skim_finish(struct skim *s)
-{
-    for (int i = 0; i < s->constant_count; i++)
-        str_finish(&s->constant[i].rest);
-    free(s->constant);
-    str_finish(&s->model);
-    str_finish(&s->graph);
-    *s = (struct skim){0};
 }
 
 struct onnx_mapping {
@@ -385,13 +363,6 @@ static bool check_count(struct reading *r, const struct onnx_tensor *t, size_t t
         return true;                                                                               \
     } while (0)
 
-static double bits_of_half(const struct onnx_tensor *t, int32_t bits)
-{
-    const unsigned char raw[2] = {(unsigned char)(bits & 255), (unsigned char)(bits >> 8 & 255)};
-    const struct onnx_tensor one = {.type = t->type, .raw = raw};
-    return onnx_element(&one, 0);
-}
-
 // Numbers that the message lists one by one.
 static bool read_listed(struct reading *r, const Onnx__TensorProto *t, struct onnx_tensor *out)
 {
@@ -409,8 +380,13 @@ static bool read_listed(struct reading *r, const Onnx__TensorProto *t, struct on
     case ONNX_BFLOAT16:
         if (!check_count(r, out, t->n_int32_data))
             return false;
-        for (size_t i = 0; i < t->n_int32_data; i++)
-            value[i] = bits_of_half(out, t->int32_data[i]);
+        for (size_t i = 0; i < t->n_int32_data; i++) {
+            int32_t bits = t->int32_data[i];
+            const unsigned char raw[2] = {(unsigned char)(bits & 255),
+                                          (unsigned char)(bits >> 8 & 255)};
+            const struct onnx_tensor one = {.type = out->type, .raw = raw};
+            value[i] = onnx_element(&one, 0);
+        }
         return true;
     default: READ_LIST(int32_data);
     }
@@ -558,26 +534,20 @@ static const struct onnx_tensor *read_numbers(struct reading *r, const Onnx__Att
     return t;
 }
 
-static void read_graphs(struct reading *r, const Onnx__AttributeProto *a,
-                        struct onnx_attribute *out)
-{
-    out->has_graph = a->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH ||
-                     a->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPHS;
-    if (!out->has_graph)
-        return;
-    const char **reads = keep(r, a->n_strings, sizeof *reads);
-    for (size_t i = 0; i < a->n_strings; i++)
-        reads[i] = copy_bytes(r, &a->strings[i]);
-    out->reads = reads;
-    out->read_count = (int)a->n_strings;
-}
-
 static bool read_attribute(struct reading *r, const Onnx__AttributeProto *a,
                            struct onnx_attribute *out)
 {
     *out = (struct onnx_attribute){
         .name = text(r, a->name), .type = type_of(a), .i = a->i, .f = a->f, .s = ""};
-    read_graphs(r, a, out);
+    out->has_graph = a->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH ||
+                     a->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPHS;
+    if (out->has_graph) {
+        const char **reads = keep(r, a->n_strings, sizeof *reads);
+        for (size_t i = 0; i < a->n_strings; i++)
+            reads[i] = copy_bytes(r, &a->strings[i]);
+        out->reads = reads;
+        out->read_count = (int)a->n_strings;
+    }
     if (a->has_s)
         out->s = copy_bytes(r, &a->s);
     if (str_starts(out->name, "value_") && (out->type == ONNX_REAL || out->type == ONNX_WHOLE ||
@@ -703,9 +673,17 @@ static bool read_skimmed(struct reading *r, const struct skim *s)
 static bool read_model(struct reading *r, const unsigned char *bytes, size_t length)
 {
     struct skim s;
-    bool ok = skim_model(bytes, length, &s) ? read_skimmed(r, &s)
-                                            : err_set(r->err, "it is no ONNX model, or cut off");
-    skim_finish(&s);
+    // False: this is not made of fields.
+    s = (struct skim){0};
+    bool ok = filter(&s, MODEL, bytes, length, &s.model)
+                  ? read_skimmed(r, &s)
+                  : err_set(r->err, "it is no ONNX model, or cut off");
+    for (int i = 0; i < s.constant_count; i++)
+        str_finish(&s.constant[i].rest);
+    free(s.constant);
+    str_finish(&s.model);
+    str_finish(&s.graph);
+    s = (struct skim){0};
     return ok;
 }
 

@@ -99,19 +99,6 @@ static const char *preset_of(const struct onnx_window *w, int64_t in, int64_t gr
     return w->kernel[0] * w->kernel[1] == 1 ? "conv1x1" : "conv-implicit";
 }
 
-static void set_channels(struct lowering *l, struct onnx_layer *to, const struct onnx_shape *x,
-                         const struct onnx_shape *w, int64_t groups)
-{
-    bool is_depthwise = str_equal(to->preset, "depthwise");
-    set_image(l, to, is_depthwise ? "channels" : "in_channels", x->size);
-    if (is_depthwise)
-        lowering_set(l, to, "multiplier", w->size[0] / groups);
-    else
-        lowering_set(l, to, "out_channels", w->size[0]);
-    if (!is_depthwise && groups > 1)
-        lowering_set(l, to, "groups", groups);
-}
-
 // Weights and bias, whatever they are.
 static enum onnx_verdict weigh_conv(struct lowering *l, const struct onnx_at *n,
                                     struct onnx_layer *to)
@@ -147,7 +134,14 @@ enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
     TRY(lowering_flow(l, n, 0, &source));
     struct onnx_layer *to =
         lowering_add(l, n, preset_of(&window, x->size[1], groups), NULL, onnx_out(n, 0));
-    set_channels(l, to, x, w, groups);
+    bool is_depthwise = str_equal(to->preset, "depthwise");
+    set_image(l, to, is_depthwise ? "channels" : "in_channels", x->size);
+    if (is_depthwise)
+        lowering_set(l, to, "multiplier", w->size[0] / groups);
+    else
+        lowering_set(l, to, "out_channels", w->size[0]);
+    if (!is_depthwise && groups > 1)
+        lowering_set(l, to, "groups", groups);
     set_kernel(l, to, &window, padding, extra);
     lowering_read(l, to, "X", source);
     begin_sum(to, w->size[0], window.out[0] * window.out[1]);
@@ -199,10 +193,21 @@ enum onnx_verdict lower_pool(struct lowering *l, const struct onnx_at *n)
                     is_padded && onnx_int(n->node, "count_include_pad", 0));
 }
 
-// The mean of whole images of any form: a depthwise convolution with weights that are all the same.
-static enum onnx_verdict add_mean(struct lowering *l, const struct onnx_at *n,
-                                  const int64_t size[4])
+static enum onnx_verdict lower_images(struct lowering *l, const struct onnx_at *n, bool is_max)
 {
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    int64_t size[4];
+    if (!lowering_image(x, size))
+        return onnx_lacks(n, "it is not over images (batch, channels, height, width)");
+    if (x->rank == 4 && size[2] == size[3]) {
+        const struct onnx_window w = {
+            .kernel = {size[2], size[2]}, .stride = {1, 1}, .dilation = {1, 1}, .out = {1, 1}};
+        return add_pool(l, n, &w, is_max, false);
+    }
+    if (is_max)
+        return onnx_lacks(n, "its images are not square");
+    // The mean of whole images of any form: a depthwise convolution with weights that are all the
+    // same.
     int source;
     TRY(lowering_flow(l, n, 0, &source));
     struct onnx_layer *to = lowering_add(l, n, "depthwise", NULL, onnx_out(n, 0));
@@ -222,22 +227,6 @@ static enum onnx_verdict add_mean(struct lowering *l, const struct onnx_at *n,
     weights->inner = size[2] * size[3];
     begin_sum(to, size[1], 1);
     return lowering_give(l, n, 0);
-}
-
-static enum onnx_verdict lower_images(struct lowering *l, const struct onnx_at *n, bool is_max)
-{
-    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
-    int64_t size[4];
-    if (!lowering_image(x, size))
-        return onnx_lacks(n, "it is not over images (batch, channels, height, width)");
-    if (x->rank == 4 && size[2] == size[3]) {
-        const struct onnx_window w = {
-            .kernel = {size[2], size[2]}, .stride = {1, 1}, .dilation = {1, 1}, .out = {1, 1}};
-        return add_pool(l, n, &w, is_max, false);
-    }
-    if (is_max)
-        return onnx_lacks(n, "its images are not square");
-    return add_mean(l, n, size);
 }
 
 enum onnx_verdict lower_global_pool(struct lowering *l, const struct onnx_at *n)
@@ -371,43 +360,38 @@ enum onnx_verdict lower_matmul(struct lowering *l, const struct onnx_at *n)
 
 // --- factors and shifts ---
 
-// A depthwise convolution of single pixels.
-static enum onnx_verdict add_affine(struct lowering *l, const struct onnx_at *n, int index,
-                                    const struct onnx_channels *c)
-{
-    static const struct onnx_window pixel = {
-        .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
-    const struct onnx_shape *x = &onnx_in(n, index)->shape;
-    int64_t size[4] = {onnx_count(x) / (c->channels * c->inner), c->channels, 1, c->inner};
-    int source;
-    if (x->rank == 4 && x->size[1] == c->channels && x->size[2] * x->size[3] == c->inner)
-        lowering_image(x, size);
-    TRY(lowering_flow(l, n, index, &source));
-    struct onnx_layer *to = lowering_add(l, n, "depthwise", NULL, onnx_out(n, 0));
-    set_image(l, to, "channels", size);
-    set_kernel(l, to, &pixel, 0, 0);
-    lowering_read(l, to, "X", source);
-    begin_sum(to, c->channels, c->inner);
-    to->factored = to->weights_count;
-    struct onnx_weights *weights = lowering_weigh(to, "W", NULL);
-    double *ones = keep(l, c->channels, sizeof *ones);
-    for (int64_t i = 0; i < c->channels; i++)
-        ones[i] = 1;
-    weights->shape = (struct onnx_shape){4, {c->channels, 1, 1, 1}};
-    weights->value = ones;
-    weights->factors = c->channels;
-    weights->inner = 1;
-    apply_affine(l, to, c->factor, c->shift);
-    return lowering_give(l, n, 0);
-}
-
 enum onnx_verdict lowering_affine(struct lowering *l, const struct onnx_at *n, int index,
                                   const struct onnx_channels *c)
 {
     struct onnx_layer *sum = lowering_sum(l, n, index, c->factor ? ONNX_SHIFTED : ONNX_JOINED);
     bool fits = sum && sum->channels == c->channels && sum->inner == c->inner;
-    if (!fits || (c->factor && sum->factored < 0))
-        return add_affine(l, n, index, c);
+    if (!fits || (c->factor && sum->factored < 0)) {
+        // A depthwise convolution of single pixels.
+        static const struct onnx_window pixel = {
+            .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
+        const struct onnx_shape *x = &onnx_in(n, index)->shape;
+        int64_t size[4] = {onnx_count(x) / (c->channels * c->inner), c->channels, 1, c->inner};
+        int source;
+        if (x->rank == 4 && x->size[1] == c->channels && x->size[2] * x->size[3] == c->inner)
+            lowering_image(x, size);
+        TRY(lowering_flow(l, n, index, &source));
+        struct onnx_layer *to = lowering_add(l, n, "depthwise", NULL, onnx_out(n, 0));
+        set_image(l, to, "channels", size);
+        set_kernel(l, to, &pixel, 0, 0);
+        lowering_read(l, to, "X", source);
+        begin_sum(to, c->channels, c->inner);
+        to->factored = to->weights_count;
+        struct onnx_weights *weights = lowering_weigh(to, "W", NULL);
+        double *ones = keep(l, c->channels, sizeof *ones);
+        for (int64_t i = 0; i < c->channels; i++)
+            ones[i] = 1;
+        weights->shape = (struct onnx_shape){4, {c->channels, 1, 1, 1}};
+        weights->value = ones;
+        weights->factors = c->channels;
+        weights->inner = 1;
+        apply_affine(l, to, c->factor, c->shift);
+        return lowering_give(l, n, 0);
+    }
     apply_affine(l, sum, c->factor, c->shift);
     return lowering_alias(l, n, index);
 }

@@ -156,12 +156,6 @@ double cost_duration(struct json v, double scale)
     return json_number(v, &value) && value >= 0 ? value * scale : NAN;
 }
 
-static void scale_runs(struct table *t, double factor)
-{
-    for (size_t i = t->row_first_run; i < t->runs; i++)
-        t->run[i] *= factor;
-}
-
 // Divides by the work that was done in `reported` seconds.
 static void invert(struct table *t, double rate, double reported, double *seconds)
 {
@@ -172,7 +166,9 @@ static void invert(struct table *t, double rate, double reported, double *second
     }
     double work = rate * reported;
     *seconds /= work;
-    scale_runs(t, 1 / work);
+    double factor = 1 / work;
+    for (size_t i = t->row_first_run; i < t->runs; i++)
+        t->run[i] *= factor;
 }
 
 bool cost_settle(struct table *t, const struct cost *c, const struct sample *s,

@@ -83,16 +83,6 @@ static bool is_missing(const struct mapping *m, const struct param *p, struct er
     return false;
 }
 
-static bool is_surplus(const struct mapping *m, const struct param *p, struct err *e)
-{
-    struct str hint = {0};
-    add_hint(m->to, m->from->space, p->name, &hint);
-    err_at(e, m->from->path, 0, "space '%s' does not declare parameter '%s'%s", m->to->name,
-           p->name, str_text(&hint));
-    str_finish(&hint);
-    return false;
-}
-
 static void set_origin(struct mapping *m, const struct param *to, int k, const struct param *p,
                        int slot)
 {
@@ -150,15 +140,15 @@ static bool make_mapping(struct mapping *m, struct err *e)
         if (!map_param(m, &m->to->param[i], e))
             return false;
     for (int i = 0; i < from->param_count; i++)
-        if (!m->is_used[i] && from->param[i].size != 1)
-            return is_surplus(m, &from->param[i], e);
+        if (!m->is_used[i] && from->param[i].size != 1) {
+            struct str hint = {0};
+            add_hint(m->to, m->from->space, from->param[i].name, &hint);
+            err_at(e, m->from->path, 0, "space '%s' does not declare parameter '%s'%s", m->to->name,
+                   from->param[i].name, str_text(&hint));
+            str_finish(&hint);
+            return false;
+        }
     return true;
-}
-
-static void release(struct mapping *m)
-{
-    for (int i = 0; i < SPACE_MAX_SLOTS; i++)
-        free(m->origin[i].to);
 }
 
 // --- entries ---
@@ -184,30 +174,6 @@ static bool move_value(const struct mapping *m, const struct param *p, const str
     return param_valid(p, out);
 }
 
-static void add_said(struct said s, struct str *out)
-{
-    if (s.text)
-        str_add_json(out, s.text);
-    else
-        str_add_real(out, s.number);
-}
-
-static bool is_not_declared(const struct mapping *m, const struct param *p, int index,
-                            const struct config *c, struct err *e)
-{
-    const struct origin *o = &m->origin[p->offset];
-    struct str value = {0};
-    for (int k = 0; k < p->width; k++, o++) {
-        str_add(&value, k ? "," : p->width > 1 ? "[" : "");
-        add_said(what_says(o->p, slot_of(o, c)), &value);
-    }
-    str_add(&value, p->width > 1 ? "]" : "");
-    err_at(e, m->from->path, 0, "entry %d: parameter '%s': %s is none of its values in space '%s'",
-           index + 1, p->name, str_text(&value), m->to->name);
-    str_finish(&value);
-    return false;
-}
-
 static bool move_config(const struct mapping *m, int index, struct config *out, struct err *e)
 {
     struct config c;
@@ -215,8 +181,24 @@ static bool move_config(const struct mapping *m, int index, struct config *out, 
     *out = (struct config){0};
     for (int i = 0; i < m->to->param_count; i++) {
         const struct param *p = &m->to->param[i];
-        if (!move_value(m, p, &c, out->slot + p->offset))
-            return is_not_declared(m, p, index, &c, e);
+        if (!move_value(m, p, &c, out->slot + p->offset)) {
+            const struct origin *o = &m->origin[p->offset];
+            struct str value = {0};
+            for (int k = 0; k < p->width; k++, o++) {
+                str_add(&value, k ? "," : p->width > 1 ? "[" : "");
+                struct said s = what_says(o->p, slot_of(o, &c));
+                if (s.text)
+                    str_add_json(&value, s.text);
+                else
+                    str_add_real(&value, s.number);
+            }
+            str_add(&value, p->width > 1 ? "]" : "");
+            err_at(e, m->from->path, 0,
+                   "entry %d: parameter '%s': %s is none of its values in space '%s'", index + 1,
+                   p->name, str_text(&value), m->to->name);
+            str_finish(&value);
+            return false;
+        }
     }
     return true;
 }
@@ -250,17 +232,6 @@ static bool move_entries(const struct mapping *m, struct recording *out, struct 
     return recording_finish(out, e);
 }
 
-static struct recording *create_like(const struct recording *from)
-{
-    struct recording *r = recording_create(from->path, from->format);
-    r->name = arena_strdup(&r->arena, from->name);
-    r->kernel = arena_strdup(&r->arena, from->kernel);
-    r->device = arena_strdup(&r->arena, from->device);
-    r->unit = arena_strdup(&r->arena, from->unit);
-    r->flop = from->flop;
-    return r;
-}
-
 bool recording_declare(const struct recording *from, const struct space *declared,
                        struct recording **out, struct record_fit *fit, struct err *e)
 {
@@ -268,10 +239,16 @@ bool recording_declare(const struct recording *from, const struct space *declare
     *fit = (struct record_fit){0};
     if (from->count == 0)
         return err_at(e, from->path, 0, "there are only declarations: nothing to put on a space");
-    struct recording *r = create_like(from);
+    struct recording *r = recording_create(from->path, from->format);
+    r->name = arena_strdup(&r->arena, from->name);
+    r->kernel = arena_strdup(&r->arena, from->kernel);
+    r->device = arena_strdup(&r->arena, from->device);
+    r->unit = arena_strdup(&r->arena, from->unit);
+    r->flop = from->flop;
     bool ok = make_mapping(&m, e) && recording_add_params(r, declared, e) &&
               recording_seal_space(r, e) && move_entries(&m, r, fit, e);
-    release(&m);
+    for (int i = 0; i < SPACE_MAX_SLOTS; i++)
+        free(m.origin[i].to);
     if (ok)
         *out = r;
     else

@@ -71,23 +71,20 @@ void flat_add_names(const struct space *s, struct json_writer *w)
         json_add_text(w, NULL, str_text(&f.name));
 }
 
-static void add_divisors(struct json_writer *w, int32_t product)
-{
-    int32_t i = 1;
-    for (; i <= product / i; i++)
-        if (product % i == 0)
-            json_add_int(w, NULL, i);
-    while (--i >= 1)
-        if (product % i == 0 && product / i > i)
-            json_add_int(w, NULL, product / i);
-}
-
 void flat_add_values(const struct space *s, struct json_writer *w)
 {
     for (struct flat f = {.s = s}; next(&f);) {
         json_begin_list(w, str_text(&f.name));
-        if (f.p->kind == PARAM_FACTORIZATION)
-            add_divisors(w, f.p->product);
+        if (f.p->kind == PARAM_FACTORIZATION) {
+            int32_t product = f.p->product;
+            int32_t i = 1;
+            for (; i <= product / i; i++)
+                if (product % i == 0)
+                    json_add_int(w, NULL, i);
+            while (--i >= 1)
+                if (product % i == 0 && product / i > i)
+                    json_add_int(w, NULL, product / i);
+        }
         for (int32_t i = 0; f.p->kind != PARAM_FACTORIZATION && i < f.p->count; i++)
             add_value(w, NULL, f.p, i);
         json_end(w);

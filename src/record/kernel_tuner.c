@@ -193,30 +193,6 @@ static bool read_all(struct recording *r, struct json root, struct err *e)
 
 // --- written ---
 
-static void add_cost(const struct record_entry *entry, struct json_writer *w)
-{
-    if (entry->outcome == OUTCOME_OK)
-        json_add_real(w, fields[TIME], entry->seconds * 1e3);
-    else
-        json_add_text(w, fields[TIME], cost_failure(entry->outcome));
-    cost_add_runs(entry, fields[TIMES], w);
-    cost_add_duration(entry->compile_s, fields[COMPILE], w);
-    cost_add_duration(entry->benchmark_s, fields[BENCHMARK], w);
-}
-
-static void add_entry(const struct recording *r, int index, struct json_writer *w)
-{
-    struct str key = {0};
-    struct config c;
-    recording_config(r, index, &c);
-    flat_add_key(r->space, &c, &key);
-    json_begin_object(w, str_text(&key));
-    flat_add_config(r->space, &c, w);
-    add_cost(&r->entry[index], w);
-    json_end(w);
-    str_finish(&key);
-}
-
 // The kernel is our title: the operator's name, and behind it the problem.
 static void write_all(const struct recording *r, struct json_writer *w)
 {
@@ -234,7 +210,21 @@ static void write_all(const struct recording *r, struct json_writer *w)
     json_begin_object(w, members[CACHE]);
     for (int i = 0; i < r->count; i++) {
         json_begin_line(w, 0);
-        add_entry(r, i, w);
+        struct str key = {0};
+        struct config c;
+        recording_config(r, i, &c);
+        flat_add_key(r->space, &c, &key);
+        json_begin_object(w, str_text(&key));
+        flat_add_config(r->space, &c, w);
+        if (r->entry[i].outcome == OUTCOME_OK)
+            json_add_real(w, fields[TIME], r->entry[i].seconds * 1e3);
+        else
+            json_add_text(w, fields[TIME], cost_failure(r->entry[i].outcome));
+        cost_add_runs(&r->entry[i], fields[TIMES], w);
+        cost_add_duration(r->entry[i].compile_s, fields[COMPILE], w);
+        cost_add_duration(r->entry[i].benchmark_s, fields[BENCHMARK], w);
+        json_end(w);
+        str_finish(&key);
     }
 }
 

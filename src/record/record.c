@@ -71,12 +71,6 @@ static bool make_mapping(const struct space *from, const struct space *to, struc
     return true;
 }
 
-static void release(const struct space *from, struct mapping *m)
-{
-    for (int i = 0; i < from->param_count; i++)
-        free(m->slot[i]);
-}
-
 // Into the rules' space; false: a value is not declared there.
 static bool translate(const struct space *from, const struct mapping *m, const struct config *c,
                       struct config *out)
@@ -124,7 +118,8 @@ bool recording_check(const struct recording *r, const struct space *rules,
         space_point(r->space, i, &c);
         ok = look_at(r, rules, &m, &c, out, e);
     }
-    release(r->space, &m);
+    for (int i = 0; i < r->space->param_count; i++)
+        free(m.slot[i]);
     return ok;
 }
 
@@ -166,20 +161,16 @@ static bool unknown(const char *path, struct json root, struct err *e)
     return false;
 }
 
-static bool is_object(const struct json_source *s, struct err *e)
-{
-    const char *first = s->text + strspn(s->text, " \t\r\n");
-    return *first == '{' || err_at(e, s->path, 1, "not a recording: it is %s",
-                                   s->length == 0  ? "empty"
-                                   : *first == '[' ? "a JSON list, not an object"
-                                                   : "neither JSON nor gzip nor xz, whatever its "
-                                                     "name says");
-}
-
 static bool read_text(struct json_source *s, struct recording **out, struct err *e)
 {
     struct json root;
-    if (!is_object(s, e) || !json_check(s, &root, e))
+    const char *first = s->text + strspn(s->text, " \t\r\n");
+    if (!(*first == '{' || err_at(e, s->path, 1, "not a recording: it is %s",
+                                  s->length == 0  ? "empty"
+                                  : *first == '[' ? "a JSON list, not an object"
+                                                  : "neither JSON nor gzip nor xz, whatever its "
+                                                    "name says")) ||
+        !json_check(s, &root, e))
         return false;
     const struct format *f = recognise(root);
     if (s->unclosed && !may_be_open(f, root))
@@ -254,25 +245,20 @@ bool recording_write(const struct recording *r, const char *path, struct err *e)
     return recording_write_as(r, format_tilewalk.name, path, e);
 }
 
-// "a/gemm-RTX_3090.json.gz" -> "gemm-RTX_3090"
-static const char *name_of(const char *path, struct arena *arena)
-{
-    static const char *const endings[] = {".gz", ".xz", ".json"};
-    char *name = arena_strdup(arena, path_name(path));
-    for (int i = 0; i < 3; i++) {
-        size_t length = strlen(name), ending = strlen(endings[i]);
-        if (length > ending && strcmp(name + length - ending, endings[i]) == 0)
-            name[length - ending] = '\0';
-    }
-    return name;
-}
-
 struct recording *recording_create(const char *path, const char *format)
 {
     struct recording *r = mem_zero(1, sizeof *r);
     arena_init(&r->arena);
     r->path = arena_strdup(&r->arena, path);
-    r->name = name_of(path, &r->arena);
+    // "a/gemm-RTX_3090.json.gz" -> "gemm-RTX_3090"
+    static const char *const endings[] = {".gz", ".xz", ".json"};
+    char *name = arena_strdup(&r->arena, path_name(path));
+    for (int i = 0; i < 3; i++) {
+        size_t length = strlen(name), ending = strlen(endings[i]);
+        if (length > ending && strcmp(name + length - ending, endings[i]) == 0)
+            name[length - ending] = '\0';
+    }
+    r->name = name;
     r->format = arena_strdup(&r->arena, format);
     r->kernel = r->device = "";
     r->unit = "s";
@@ -310,15 +296,6 @@ bool recording_seal_space(struct recording *r, struct err *e)
     return space_seal(r->space, e);
 }
 
-// Offsets until recording_finish: the runs still move.
-static void add_runs(struct recording *r, const struct record_entry *entry)
-{
-    for (int i = 0; i < entry->run_count; i++) {
-        MEM_GROW(r->run, r->run_count, r->run_capacity);
-        r->run[r->run_count++] = entry->runs[i];
-    }
-}
-
 void recording_add(struct recording *r, const struct config *c, const struct record_entry *entry,
                    bool *was_new)
 {
@@ -327,19 +304,11 @@ void recording_add(struct recording *r, const struct config *c, const struct rec
         return;
     MEM_GROW(r->entry, r->count, r->entry_capacity);
     r->entry[r->count++] = *entry;
-    add_runs(r, entry);
-}
-
-static double median_of_valid(const struct recording *r)
-{
-    int count = 0;
-    double *valid = mem_alloc((size_t)r->count * sizeof *valid);
-    for (int i = 0; i < r->count; i++)
-        if (r->entry[i].outcome == OUTCOME_OK)
-            valid[count++] = r->entry[i].seconds;
-    double median = median_of(valid, count);
-    free(valid);
-    return median;
+    // Offsets until recording_finish: the runs still move.
+    for (int i = 0; i < entry->run_count; i++) {
+        MEM_GROW(r->run, r->run_count, r->run_capacity);
+        r->run[r->run_count++] = entry->runs[i];
+    }
 }
 
 bool recording_finish(struct recording *r, struct err *e)
@@ -359,7 +328,14 @@ bool recording_finish(struct recording *r, struct err *e)
     }
     if (r->best < 0)
         return err_at(e, r->path, 0, "none of the %d recorded configurations is valid", r->count);
-    r->median = median_of_valid(r);
+    int count = 0;
+    double *valid = mem_alloc((size_t)r->count * sizeof *valid);
+    for (int i = 0; i < r->count; i++)
+        if (r->entry[i].outcome == OUTCOME_OK)
+            valid[count++] = r->entry[i].seconds;
+    double median = median_of(valid, count);
+    free(valid);
+    r->median = median;
     return true;
 }
 

@@ -67,29 +67,6 @@ static bool calculate(enum rule_op op, const struct value *a, const struct value
     return isfinite(z) || err_set(e, "the result is not a finite number");
 }
 
-// Like Python's: the operand that decides, and no look at the other.
-static bool evaluate_logic(const struct rule *r, const struct rule_world *w, struct value *out,
-                           struct err *e)
-{
-    if (!rule_evaluate(r->left, w, out, e))
-        return false;
-    return rule_truth(out) == (r->op == RULE_OR) || rule_evaluate(r->right, w, out, e);
-}
-
-static bool evaluate_unary(const struct rule *r, const struct rule_world *w, struct value *out,
-                           struct err *e)
-{
-    struct value v;
-    if (!rule_evaluate(r->left, w, &v, e))
-        return false;
-    if (r->op == RULE_NOT) {
-        *out = flag(!rule_truth(&v));
-        return true;
-    }
-    *out = (struct value){.type = VALUE_NUMBER, .number = -v.number};
-    return v.type != VALUE_TEXT || err_set(e, "a text has no sign");
-}
-
 // Up to the first that does not hold.
 static bool evaluate_comparison(const struct rule *r, const struct rule_world *w, struct value *out,
                                 struct err *e)
@@ -115,9 +92,24 @@ bool rule_evaluate(const struct rule *r, const struct rule_world *w, struct valu
     case RULE_VALUE: *out = r->value; return true;
     case RULE_NAME: *out = w->value(w->context, r->name); return true;
     case RULE_OR:
-    case RULE_AND: return evaluate_logic(r, w, out, e);
+    case RULE_AND: {
+        // Like Python's: the operand that decides, and no look at the other.
+        if (!rule_evaluate(r->left, w, out, e))
+            return false;
+        return rule_truth(out) == (r->op == RULE_OR) || rule_evaluate(r->right, w, out, e);
+    }
     case RULE_NOT:
-    case RULE_NEGATE: return evaluate_unary(r, w, out, e);
+    case RULE_NEGATE: {
+        struct value v;
+        if (!rule_evaluate(r->left, w, &v, e))
+            return false;
+        if (r->op == RULE_NOT) {
+            *out = flag(!rule_truth(&v));
+            return true;
+        }
+        *out = (struct value){.type = VALUE_NUMBER, .number = -v.number};
+        return v.type != VALUE_TEXT || err_set(e, "a text has no sign");
+    }
     default: break;
     }
     if (r->op < RULE_ADD)
@@ -280,14 +272,6 @@ static bool parse_range(struct value_list_parser *p, struct value_list *out)
     return true;
 }
 
-// `list(...)`, or parentheses alone.
-static bool parse_inside(struct value_list_parser *p, struct value_list *out)
-{
-    accept(p, "list");
-    return expect(p, "(", "a list is missing") && value_list_parse_sum(p, out) &&
-           expect(p, ")", "')' is missing");
-}
-
 static bool parse_list(struct value_list_parser *p, struct value_list *out)
 {
     if (++p->depth > VALUE_LIST_DEEPEST)
@@ -297,8 +281,12 @@ static bool parse_list(struct value_list_parser *p, struct value_list *out)
         ok = parse_items(p, out);
     else if (accept(p, "range") && accept(p, "("))
         ok = parse_range(p, out);
-    else
-        ok = parse_inside(p, out);
+    else {
+        // `list(...)`, or parentheses alone.
+        accept(p, "list");
+        ok = expect(p, "(", "a list is missing") && value_list_parse_sum(p, out) &&
+             expect(p, ")", "')' is missing");
+    }
     p->depth--;
     return ok;
 }
@@ -402,37 +390,6 @@ static bool symbol(struct parser *p, const struct symbol *list, enum rule_op *op
     return false;
 }
 
-static struct rule *parse_number(struct parser *p)
-{
-    char text[64];
-    size_t length = strspn(p->at, "0123456789.");
-    if ((p->at[length] | 32) == 'e') {
-        length += 1 + (p->at[length + 1] == '-' || p->at[length + 1] == '+');
-        length += strspn(p->at + length, "0123456789");
-    }
-    struct value v = {.type = VALUE_NUMBER};
-    if (length >= sizeof text)
-        return wrong(p, "a number is too long");
-    memcpy(text, p->at, length);
-    text[length] = '\0';
-    if (!str_to_real(text, &v.number) || is_name_character(p->at[length]))
-        return wrong(p, "a number is malformed");
-    p->at += length;
-    return constant(p, v);
-}
-
-static struct rule *parse_text(struct parser *p)
-{
-    const char quote[] = {*p->at, '\\', '\0'};
-    size_t length = strcspn(p->at + 1, quote);
-    if (p->at[1 + length] != *quote)
-        return wrong(p, "a text is not closed, or has escapes,");
-    struct value v = {.type = VALUE_TEXT};
-    v.text = arena_printf(p->arena, "%.*s", (int)length, p->at + 1);
-    p->at += length + 2;
-    return constant(p, v);
-}
-
 static struct rule *parse_name(struct parser *p)
 {
     char name[LONGEST_NAME + 1];
@@ -471,10 +428,33 @@ static struct rule *parse_atom(struct parser *p)
         p->at++;
         return r;
     }
-    if (isdigit((unsigned char)*p->at) || *p->at == '.')
-        return parse_number(p);
-    if (*p->at == '\'' || *p->at == '"')
-        return parse_text(p);
+    if (isdigit((unsigned char)*p->at) || *p->at == '.') {
+        char text[64];
+        size_t length = strspn(p->at, "0123456789.");
+        if ((p->at[length] | 32) == 'e') {
+            length += 1 + (p->at[length + 1] == '-' || p->at[length + 1] == '+');
+            length += strspn(p->at + length, "0123456789");
+        }
+        struct value v = {.type = VALUE_NUMBER};
+        if (length >= sizeof text)
+            return wrong(p, "a number is too long");
+        memcpy(text, p->at, length);
+        text[length] = '\0';
+        if (!str_to_real(text, &v.number) || is_name_character(p->at[length]))
+            return wrong(p, "a number is malformed");
+        p->at += length;
+        return constant(p, v);
+    }
+    if (*p->at == '\'' || *p->at == '"') {
+        const char quote[] = {*p->at, '\\', '\0'};
+        size_t length = strcspn(p->at + 1, quote);
+        if (p->at[1 + length] != *quote)
+            return wrong(p, "a text is not closed, or has escapes,");
+        struct value v = {.type = VALUE_TEXT};
+        v.text = arena_printf(p->arena, "%.*s", (int)length, p->at + 1);
+        p->at += length + 2;
+        return constant(p, v);
+    }
     if (is_name_character(*p->at))
         return parse_name(p);
     return wrong(p, "a value is missing");

@@ -73,22 +73,6 @@ static bool declare(struct table *t, struct json parameter, struct err *e)
     return ok;
 }
 
-static bool declare_all(struct table *t, struct json parameters, struct err *e)
-{
-    for (struct json_walk w = json_walk(parameters); json_next(&w);)
-        if (!declare(t, w.value, e))
-            return false;
-    return table_make_params(t, e);
-}
-
-static const struct value *keep_values(const struct column *c, struct arena *arena)
-{
-    struct value *kept = arena_zero(arena, (size_t)c->count, sizeof *kept);
-    for (int i = 0; i < c->count; i++)
-        kept[i] = c->value[i];
-    return kept;
-}
-
 static bool add_condition(struct table *t, struct json condition, struct err *e)
 {
     struct recording *r = t->recording;
@@ -105,8 +89,12 @@ static bool add_condition(struct table *t, struct json condition, struct err *e)
     made->rule = rule;
     made->space = r->space;
     for (int i = 0; i < t->columns; i++)
-        if (r->space->param[i].kind != PARAM_DISCRETE)
-            made->value[i] = keep_values(&t->column[i], &r->arena);
+        if (r->space->param[i].kind != PARAM_DISCRETE) {
+            struct value *kept = arena_zero(&r->arena, (size_t)t->column[i].count, sizeof *kept);
+            for (int j = 0; j < t->column[i].count; j++)
+                kept[j] = t->column[i].value[j];
+            made->value[i] = kept;
+        }
     struct constraint constraint = {
         .name = text, .file = r->path, .line = expression.line, .context = made, .holds = holds};
     space_add_constraint(r->space, &constraint);
@@ -121,7 +109,11 @@ static bool read_space(struct table *t, struct json space, struct err *e)
     json_members(space, 2, names, found);
     if (json_type(found[0]) != JSON_LIST)
         return err_at(e, r->path, space.line, "ConfigurationSpace has a list TuningParameters");
-    if (!declare_all(t, found[0], e))
+    struct json parameters = found[0];
+    for (struct json_walk w = json_walk(parameters); json_next(&w);)
+        if (!declare(t, w.value, e))
+            return false;
+    if (!table_make_params(t, e))
         return false;
     for (struct json_walk w = json_walk(found[1]); json_next(&w);)
         if (!add_condition(t, w.value, e))

@@ -158,54 +158,6 @@ static bool read_all(struct recording *r, struct json root, struct err *e)
 
 // --- written ---
 
-static const char *word_of(enum outcome o)
-{
-    o = o == OUTCOME_DRIVER ? OUTCOME_COMPILE : o == OUTCOME_LOST ? OUTCOME_CRASH : o;
-    size_t i = 0;
-    while (words[i].outcome != o)
-        i++;
-    return words[i].word;
-}
-
-static void add_times(const struct record_entry *entry, struct json_writer *w)
-{
-    json_begin_object(w, members[TIMES]);
-    cost_add_duration(entry->compile_s, time_members[COMPILATION_TIME], w);
-    cost_add_duration(entry->benchmark_s, time_members[BENCHMARK], w);
-    cost_add_runs(entry, time_members[RUNTIMES], w);
-    json_end(w);
-}
-
-static void add_measurements(const struct record_entry *entry, struct json_writer *w)
-{
-    json_begin_list(w, members[MEASUREMENTS]);
-    if (entry->outcome == OUTCOME_OK) {
-        json_begin_object(w, NULL);
-        json_add_text(w, "name", "time");
-        json_add_real(w, "value", entry->seconds * 1e3);
-        json_add_text(w, "unit", "ms");
-        json_end(w);
-    }
-    json_end(w);
-}
-
-static void add_result(const struct recording *r, int index, struct json_writer *w)
-{
-    const struct record_entry *entry = &r->entry[index];
-    struct config c;
-    recording_config(r, index, &c);
-    json_begin_object(w, NULL);
-    json_begin_object(w, members[CONFIGURATION]);
-    flat_add_config(r->space, &c, w);
-    json_end(w);
-    add_times(entry, w);
-    json_add_text(w, members[INVALIDITY], word_of(entry->outcome));
-    json_add_int(w, members[CORRECTNESS], entry->outcome == OUTCOME_OK);
-    add_measurements(entry, w);
-    json_add_texts(w, members[OBJECTIVES], (const char *[]){"time", NULL});
-    json_end(w);
-}
-
 static void write_all(const struct recording *r, struct json_writer *w)
 {
     json_add_text(w, "schema_version", "1.0.0");
@@ -215,7 +167,36 @@ static void write_all(const struct recording *r, struct json_writer *w)
     json_begin_list(w, root_members[RESULTS]);
     for (int i = 0; i < r->count; i++) {
         json_begin_line(w, 0);
-        add_result(r, i, w);
+        const struct record_entry *entry = &r->entry[i];
+        struct config c;
+        recording_config(r, i, &c);
+        json_begin_object(w, NULL);
+        json_begin_object(w, members[CONFIGURATION]);
+        flat_add_config(r->space, &c, w);
+        json_end(w);
+        json_begin_object(w, members[TIMES]);
+        cost_add_duration(entry->compile_s, time_members[COMPILATION_TIME], w);
+        cost_add_duration(entry->benchmark_s, time_members[BENCHMARK], w);
+        cost_add_runs(entry, time_members[RUNTIMES], w);
+        json_end(w);
+        enum outcome o = entry->outcome;
+        o = o == OUTCOME_DRIVER ? OUTCOME_COMPILE : o == OUTCOME_LOST ? OUTCOME_CRASH : o;
+        size_t j = 0;
+        while (words[j].outcome != o)
+            j++;
+        json_add_text(w, members[INVALIDITY], words[j].word);
+        json_add_int(w, members[CORRECTNESS], entry->outcome == OUTCOME_OK);
+        json_begin_list(w, members[MEASUREMENTS]);
+        if (entry->outcome == OUTCOME_OK) {
+            json_begin_object(w, NULL);
+            json_add_text(w, "name", "time");
+            json_add_real(w, "value", entry->seconds * 1e3);
+            json_add_text(w, "unit", "ms");
+            json_end(w);
+        }
+        json_end(w);
+        json_add_texts(w, members[OBJECTIVES], (const char *[]){"time", NULL});
+        json_end(w);
     }
 }
 

@@ -87,17 +87,6 @@ static int32_t *positions(const struct param *p, const struct column *c)
     return at;
 }
 
-static bool repeated(const struct table *t, int row, const struct config *c, struct err *e)
-{
-    int first = config_set_find(&t->recording->configs, c);
-    struct str text = {0};
-    config_add_json(t->recording->space, c, &text);
-    err_at(e, t->recording->path, t->row[row].line, "%s is here a second time (see line %d)",
-           str_text(&text), t->row[first].line);
-    str_finish(&text);
-    return false;
-}
-
 // Every parameter of a table is one slot wide.
 static bool add_rows(struct table *t, int32_t *const *at, struct err *e)
 {
@@ -111,8 +100,15 @@ static bool add_rows(struct table *t, int32_t *const *at, struct err *e)
         if (runs)
             runs += t->row[i].entry.run_count;
         recording_add(t->recording, &c, &t->row[i].entry, &was_new);
-        if (!was_new)
-            return repeated(t, i, &c, e);
+        if (!was_new) {
+            int first = config_set_find(&t->recording->configs, &c);
+            struct str text = {0};
+            config_add_json(t->recording->space, &c, &text);
+            err_at(e, t->recording->path, t->row[i].line, "%s is here a second time (see line %d)",
+                   str_text(&text), t->row[first].line);
+            str_finish(&text);
+            return false;
+        }
     }
     return true;
 }
@@ -262,23 +258,18 @@ void table_begin_row(struct table *t, int line)
     t->row_first_run = t->runs;
 }
 
-static void say_value(const struct value *v, struct str *out)
-{
-    if (v->type == VALUE_TEXT)
-        str_add_json(out, v->text);
-    else if (v->type == VALUE_FLAG)
-        str_add(out, v->number ? "true" : "false");
-    else
-        str_add_real(out, v->number);
-}
-
 static bool not_declared(const struct table *t, const struct column *c, const struct value *v,
                          int line, struct err *e)
 {
     struct str text = {0};
     if (!c->declared)
         return too_many(t, c, line, e);
-    say_value(v, &text);
+    if (v->type == VALUE_TEXT)
+        str_add_json(&text, v->text);
+    else if (v->type == VALUE_FLAG)
+        str_add(&text, v->number ? "true" : "false");
+    else
+        str_add_real(&text, v->number);
     err_at(e, t->recording->path, line, "parameter '%s': %s is not among the declared values",
            c->name, str_text(&text));
     str_finish(&text);
@@ -349,28 +340,6 @@ static int first_unset(const struct table *t) // t->columns: none
     return i;
 }
 
-static bool none_set(const struct table *t)
-{
-    for (int i = 0; i < t->columns; i++)
-        if (t->cell[i] >= 0)
-            return false;
-    return true;
-}
-
-// A row that gives some parameters itself lacks the others, whatever its key looks like.
-static bool wrong_key(const struct table *t, const char *key, int column, struct err *e)
-{
-    const char *path = t->recording->path;
-    if (!none_set(t))
-        return err_at(e, path, t->row_line,
-                      "parameter '%s' is missing (and key '%s' is not the %d values in order)",
-                      t->column[first_unset(t)].name, key, t->columns);
-    return err_at(e, path, t->row_line,
-                  "key '%s' does not hold a declared value of parameter '%s' (the %d values in "
-                  "order are wanted)",
-                  key, t->column[column].name, t->columns);
-}
-
 bool table_set_key(struct table *t, const char *key, struct err *e)
 {
     int32_t cell[SPACE_MAX_PARAMS];
@@ -387,8 +356,23 @@ bool table_set_key(struct table *t, const char *key, struct err *e)
         }
         rest += longest;
         bool last = i == t->columns - 1;
-        if (longest == 0 || *rest != (last ? '\0' : ','))
-            return wrong_key(t, key, longest > 0 && !*rest ? i + 1 : i, e);
+        if (longest == 0 || *rest != (last ? '\0' : ',')) {
+            // A row that gives some parameters itself lacks the others, whatever its key looks
+            // like.
+            int column = longest > 0 && !*rest ? i + 1 : i;
+            const char *path = t->recording->path;
+            for (int j = 0; j < t->columns; j++)
+                if (t->cell[j] >= 0)
+                    return err_at(
+                        e, path, t->row_line,
+                        "parameter '%s' is missing (and key '%s' is not the %d values in order)",
+                        t->column[first_unset(t)].name, key, t->columns);
+            return err_at(
+                e, path, t->row_line,
+                "key '%s' does not hold a declared value of parameter '%s' (the %d values in "
+                "order are wanted)",
+                key, t->column[column].name, t->columns);
+        }
         rest += !last;
     }
     memcpy(t->cell, cell, (size_t)t->columns * sizeof *cell);

@@ -20,12 +20,6 @@ struct listed {
     double *number;
 };
 
-static void release(struct listed *l)
-{
-    free(l->label);
-    free(l->number);
-}
-
 static bool read_list(struct recording *r, struct json list, struct listed *out, struct err *e)
 {
     *out = (struct listed){0};
@@ -124,7 +118,8 @@ static bool make_listed(struct recording *r, enum param_kind kind, const char *n
         ok = param_discrete(p, arena, name, l.count, l.number, e);
     else if (ok)
         ok = make_custom(r, name, &l, found[EDGES], p, e);
-    release(&l);
+    free(l.label);
+    free(l.number);
     return ok;
 }
 
@@ -197,33 +192,6 @@ bool tilewalk_read_value(const struct recording *r, const struct param *p, struc
            err_at(e, r->path, v.line, "parameter '%s': not one of its values", p->name);
 }
 
-static void add_edges(const struct param *p, struct json_writer *w)
-{
-    json_begin_list(w, "edges");
-    for (int32_t i = 0; i < p->count; i++)
-        for (int32_t k = p->edge_start[i]; k < p->edge_start[i + 1]; k++)
-            if (i < p->edge[k])
-                json_add_reals(w, NULL, 2, (double[]){i, p->edge[k]});
-    json_end(w);
-}
-
-static void add_param(const struct param *p, struct json_writer *w)
-{
-    json_begin_object(w, NULL);
-    json_add_text(w, "name", p->name);
-    json_add_text(w, "kind", param_kind_name(p->kind));
-    if (p->kind == PARAM_FACTORIZATION) {
-        json_add_int(w, "product", p->product);
-        json_add_int(w, "parts", p->width);
-    } else {
-        json_add_name(w, p->kind == PARAM_PERMUTATION ? "items" : "values");
-        param_add_listed_json(p, w->out);
-    }
-    if (p->kind == PARAM_CUSTOM)
-        add_edges(p, w);
-    json_end(w);
-}
-
 static void add_seconds(struct json_writer *w, const char *name, double seconds)
 {
     if (!isnan(seconds))
@@ -267,7 +235,26 @@ void tilewalk_write(const struct recording *r, struct json_writer *w)
     json_begin_list(w, "params");
     for (int i = 0; i < r->space->param_count; i++) {
         json_begin_line(w, 1);
-        add_param(&r->space->param[i], w);
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", r->space->param[i].name);
+        json_add_text(w, "kind", param_kind_name(r->space->param[i].kind));
+        if (r->space->param[i].kind == PARAM_FACTORIZATION) {
+            json_add_int(w, "product", r->space->param[i].product);
+            json_add_int(w, "parts", r->space->param[i].width);
+        } else {
+            json_add_name(w, r->space->param[i].kind == PARAM_PERMUTATION ? "items" : "values");
+            param_add_listed_json(&r->space->param[i], w->out);
+        }
+        if (r->space->param[i].kind == PARAM_CUSTOM) {
+            json_begin_list(w, "edges");
+            for (int32_t j = 0; j < r->space->param[i].count; j++)
+                for (int32_t k = r->space->param[i].edge_start[j];
+                     k < r->space->param[i].edge_start[j + 1]; k++)
+                    if (j < r->space->param[i].edge[k])
+                        json_add_reals(w, NULL, 2, (double[]){j, r->space->param[i].edge[k]});
+            json_end(w);
+        }
+        json_end(w);
     }
     json_end(w);
     json_begin_line(w, 0);
@@ -285,16 +272,6 @@ static const char *const root_members[ROOT_MEMBERS] = {
 enum { CONFIG, OUTCOME, SECONDS, RUNS, COMPILE, BENCHMARK, MEMBERS };
 static const char *const members[MEMBERS] = {"config", "outcome",   "seconds",
                                              "runs",   "compile_s", "benchmark_s"};
-
-static void read_texts(struct recording *r, const struct json *found)
-{
-    const char **place[] = {&r->name, &r->kernel, &r->device, &r->unit};
-    for (int i = 0; i < 4; i++) {
-        const char *text = json_text(found[NAME + i], &r->arena);
-        if (text && *text)
-            *place[i] = text;
-    }
-}
 
 static bool read_flop(struct recording *r, struct json flop, struct err *e)
 {
@@ -419,7 +396,12 @@ static bool read_all(struct recording *r, struct json root, struct err *e)
     json_members(root, ROOT_MEMBERS, root_members, found);
     if (!check_version(r, found, e))
         return false;
-    read_texts(r, found);
+    const char **place[] = {&r->name, &r->kernel, &r->device, &r->unit};
+    for (int i = 0; i < 4; i++) {
+        const char *text = json_text(found[NAME + i], &r->arena);
+        if (text && *text)
+            *place[i] = text;
+    }
     return read_flop(r, found[FLOP], e) && read_params(r, found[PARAMS], e) &&
            recording_seal_space(r, e) && read_entries(r, found[ENTRIES], e);
 }

@@ -209,13 +209,6 @@ static bool unpack_xz(const struct packed *p, struct plain *out, struct err *e)
     return ok;
 }
 
-static void take_plain(const struct packed *p, struct plain *out)
-{
-    out->bytes = mem_alloc(p->length + ROOM);
-    out->length = p->length;
-    memcpy(out->bytes, p->bytes, p->length);
-}
-
 bool unpack_file(const char *path, const struct unpack_bound *bound, char **text, size_t *length,
                  struct err *e)
 {
@@ -230,8 +223,11 @@ bool unpack_file(const char *path, const struct unpack_bound *bound, char **text
         ok = unpack_gzip(&p, &out, e);
     else if (is_xz(p.bytes, p.length))
         ok = unpack_xz(&p, &out, e);
-    else
-        take_plain(&p, &out);
+    else {
+        out.bytes = mem_alloc(p.length + ROOM);
+        out.length = p.length;
+        memcpy(out.bytes, p.bytes, p.length);
+    }
     free(bytes);
     if (!ok) {
         free(out.bytes);

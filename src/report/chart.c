@@ -28,9 +28,6 @@ struct canvas {
 
 void canvas_style(cairo_t *cairo, int line, double alpha, double width); // a line's own
 
-// Line number `line`, which has a box.
-static void canvas_draw_box(const struct canvas *c, int line);
-
 // --- measures, in points ---
 
 enum {
@@ -102,38 +99,6 @@ static double lower(const struct chart_line *l, int i)
     return l->most > 0 ? fmax(level, 0) : level;
 }
 
-// Above 0 only where nothing that matters is below it.
-static double lowest_shown(const struct canvas *c, double top)
-{
-    double early = c->left + (c->right - c->left) / 20, lowest = top;
-    for (int k = 0; k < c->chart->line_count; k++) {
-        const struct chart_line *l = &c->chart->line[k];
-        for (int i = 0; i < values_before_end(l); i++)
-            if (l->from + i * l->step >= early)
-                lowest = fmin(lowest, lower(l, i));
-        lowest = l->box ? fmin(lowest, l->box->least) : lowest;
-    }
-    double margin = (top - lowest) / 10;
-    return lowest > top / 2 && lowest < top ? lowest - margin : 0;
-}
-
-static void choose_ranges(struct canvas *c)
-{
-    double top = 0;
-    c->left = c->chart->x.low;
-    c->right = c->chart->x.high > c->left ? c->chart->x.high : c->left + 1;
-    for (int k = 0; k < c->chart->line_count; k++) {
-        const struct chart_line *l = &c->chart->line[k];
-        for (int i = 0; i < values_before_end(l); i++)
-            top = fmax(top, upper(l, i));
-        top = l->box ? fmax(top, l->box->most) : top;
-    }
-    if (c->chart->top > 0)
-        top = fmin(top, c->chart->top);
-    c->low = lowest_shown(c, top);
-    c->high = top > 0 ? top + (top - c->low) / 25 : 1;
-}
-
 // --- text ---
 
 enum align { ALIGN_LEFT, ALIGN_MIDDLE, ALIGN_RIGHT };
@@ -157,15 +122,6 @@ static void put_fitting(cairo_t *cairo, double x, double y, const char *text)
         cairo_set_font_size(cairo, FONT * room / size.x_advance);
     put_text(cairo, x, y, ALIGN_LEFT, text);
     cairo_set_font_size(cairo, FONT);
-}
-
-// Widths that scale with the size of the letters.
-static void use_exact_widths(cairo_t *cairo)
-{
-    cairo_font_options_t *options = cairo_font_options_create();
-    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-    cairo_set_font_options(cairo, options);
-    cairo_font_options_destroy(options);
 }
 
 static void use_font(cairo_t *cairo, bool bold)
@@ -287,14 +243,6 @@ static bool has_band(const struct chart_line *l)
     return l->band && values_before_end(l) > 0;
 }
 
-static int count_bands(const struct chart *c)
-{
-    int n = 0;
-    for (int i = 0; i < c->line_count; i++)
-        n += has_band(&c->line[i]);
-    return n;
-}
-
 static void fill_band(const struct canvas *c, int line)
 {
     const struct chart_line *l = &c->chart->line[line];
@@ -319,12 +267,14 @@ static void dot_band(const struct canvas *c, int line)
     cairo_stroke(c->cairo);
 }
 
-static void draw_bands(const struct canvas *c)
+static void across(const struct canvas *c, double y, double from, double to)
 {
-    bool fill = count_bands(c->chart) <= MOST_FILLED_BANDS;
-    for (int i = 0; i < c->chart->line_count; i++)
-        if (has_band(&c->chart->line[i]))
-            (fill ? fill_band : dot_band)(c, i);
+    canvas_stroke(c->cairo, canvas_x(c, from), canvas_y(c, y), canvas_x(c, to), canvas_y(c, y));
+}
+
+static void upright(const struct canvas *c, double x, double from, double to)
+{
+    canvas_stroke(c->cairo, canvas_x(c, x), canvas_y(c, from), canvas_x(c, x), canvas_y(c, to));
 }
 
 static void draw_lines(const struct canvas *c)
@@ -333,13 +283,42 @@ static void draw_lines(const struct canvas *c)
     cairo_rectangle(c->cairo, LEFT, c->top, area_right() - LEFT, AREA_HEIGHT);
     cairo_clip(c->cairo);
     cairo_set_line_join(c->cairo, CAIRO_LINE_JOIN_ROUND);
-    draw_bands(c);
+    int n = 0;
+    for (int i = 0; i < c->chart->line_count; i++)
+        n += has_band(&c->chart->line[i]);
+    bool fill = n <= MOST_FILLED_BANDS;
+    for (int i = 0; i < c->chart->line_count; i++)
+        if (has_band(&c->chart->line[i]))
+            (fill ? fill_band : dot_band)(c, i);
     for (int i = 0; i < c->chart->line_count; i++) {
         canvas_style(c->cairo, i, 1, 1.8);
         trace(c, &c->chart->line[i], middle, false);
         cairo_stroke(c->cairo);
-        if (c->chart->line[i].box)
-            canvas_draw_box(c, i);
+        if (c->chart->line[i].box) {
+            const struct chart_line *l = &c->chart->line[i];
+            const struct chart_box *b = l->box;
+            double left = l->from - 0.25, right = l->from + 0.25;
+            cairo_rectangle(c->cairo, canvas_x(c, left), canvas_y(c, b->high),
+                            canvas_x(c, right) - canvas_x(c, left),
+                            canvas_y(c, b->low) - canvas_y(c, b->high));
+            canvas_style(c->cairo, i, 0.12, 1);
+            cairo_fill_preserve(c->cairo);
+            canvas_style(c->cairo, i, 1, 1.5);
+            cairo_set_dash(c->cairo, NULL, 0, 0);
+            cairo_stroke(c->cairo);
+            across(c, b->least, l->from - 0.1, l->from + 0.1);
+            across(c, b->most, l->from - 0.1, l->from + 0.1);
+            upright(c, l->from, b->least, b->low);
+            upright(c, l->from, b->high, b->most);
+            double x = l->from;
+            double y = b->mean;
+            enum { ARM = 4 };
+            double at = canvas_x(c, x), level = canvas_y(c, y);
+            canvas_stroke(c->cairo, at - ARM, level - ARM, at + ARM, level + ARM);
+            canvas_stroke(c->cairo, at - ARM, level + ARM, at + ARM, level - ARM);
+            cairo_set_line_width(c->cairo, 3);
+            across(c, b->median, left, right);
+        }
     }
     cairo_restore(c->cairo);
 }
@@ -358,22 +337,6 @@ static int from_the_top(const void *a, const void *b)
                                          : (x->line > y->line) - (x->line < y->line);
 }
 
-// Behind the ends of the lines; those that would cover each other move apart, the lower ones down,
-// then all that leave the area up again.
-static void spread_marks(struct mark *mark, int count, double bottom)
-{
-    qsort(mark, (size_t)count, sizeof *mark, from_the_top);
-    for (int i = 1; i < count; i++)
-        if (fabs(mark[i].x - mark[i - 1].x) < FONT)
-            mark[i].y = fmax(mark[i].y, mark[i - 1].y + FONT);
-    for (int i = count - 1; i >= 0; i--) {
-        double most = i + 1 < count && fabs(mark[i].x - mark[i + 1].x) < FONT
-                          ? fmin(mark[i + 1].y - FONT, bottom)
-                          : bottom;
-        mark[i].y = fmin(mark[i].y, most);
-    }
-}
-
 static void draw_letters(const struct canvas *c)
 {
     struct mark *mark = mem_zero((size_t)c->chart->line_count + 1, sizeof *mark);
@@ -389,7 +352,19 @@ static void draw_letters(const struct canvas *c)
         double y = fmax(canvas_y(c, l->at[n - 1].mean), c->top);
         mark[count++] = (struct mark){i, fmin(x_of(c, l, n), area_right()), y};
     }
-    spread_marks(mark, count, c->top + AREA_HEIGHT);
+    // Behind the ends of the lines; those that would cover each other move apart, the lower ones
+    // down, then all that leave the area up again.
+    double bottom = c->top + AREA_HEIGHT;
+    qsort(mark, (size_t)count, sizeof *mark, from_the_top);
+    for (int i = 1; i < count; i++)
+        if (fabs(mark[i].x - mark[i - 1].x) < FONT)
+            mark[i].y = fmax(mark[i].y, mark[i - 1].y + FONT);
+    for (int i = count - 1; i >= 0; i--) {
+        double most = i + 1 < count && fabs(mark[i].x - mark[i + 1].x) < FONT
+                          ? fmin(mark[i + 1].y - FONT, bottom)
+                          : bottom;
+        mark[i].y = fmin(mark[i].y, most);
+    }
     use_font(c->cairo, true);
     for (int i = 0; i < count; i++) {
         char text[2] = {c->chart->line[mark[i].line].letter, 0};
@@ -439,10 +414,36 @@ static double chart_height(const struct chart *c)
 void chart_draw(const struct chart *chart, cairo_t *cairo)
 {
     struct canvas c = {cairo, chart, TOP + (chart->title ? TITLE_HEIGHT : 0), 0, 0, 0, 0};
-    choose_ranges(&c);
+    double top = 0;
+    c.left = c.chart->x.low;
+    c.right = c.chart->x.high > c.left ? c.chart->x.high : c.left + 1;
+    for (int k = 0; k < c.chart->line_count; k++) {
+        const struct chart_line *l = &c.chart->line[k];
+        for (int i = 0; i < values_before_end(l); i++)
+            top = fmax(top, upper(l, i));
+        top = l->box ? fmax(top, l->box->most) : top;
+    }
+    if (c.chart->top > 0)
+        top = fmin(top, c.chart->top);
+    // Above 0 only where nothing that matters is below it.
+    double early = c.left + (c.right - c.left) / 20, lowest = top;
+    for (int k = 0; k < c.chart->line_count; k++) {
+        const struct chart_line *l = &c.chart->line[k];
+        for (int i = 0; i < values_before_end(l); i++)
+            if (l->from + i * l->step >= early)
+                lowest = fmin(lowest, lower(l, i));
+        lowest = l->box ? fmin(lowest, l->box->least) : lowest;
+    }
+    double margin = (top - lowest) / 10;
+    c.low = lowest > top / 2 && lowest < top ? lowest - margin : 0;
+    c.high = top > 0 ? top + (top - c.low) / 25 : 1;
     cairo_set_source_rgb(cairo, 1, 1, 1);
     cairo_paint(cairo);
-    use_exact_widths(cairo);
+    // Widths that scale with the size of the letters.
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_set_font_options(cairo, options);
+    cairo_font_options_destroy(options);
     use_font(cairo, true);
     use_ink(cairo, 0, 1);
     if (chart->title)
@@ -485,46 +486,6 @@ struct chart_box chart_box_of(double *x, int n)
     box.high = quantile(x, n, 0.75);
     box.most = x[n - 1];
     return box;
-}
-
-static void across(const struct canvas *c, double y, double from, double to)
-{
-    canvas_stroke(c->cairo, canvas_x(c, from), canvas_y(c, y), canvas_x(c, to), canvas_y(c, y));
-}
-
-static void upright(const struct canvas *c, double x, double from, double to)
-{
-    canvas_stroke(c->cairo, canvas_x(c, x), canvas_y(c, from), canvas_x(c, x), canvas_y(c, to));
-}
-
-static void draw_mean(const struct canvas *c, double x, double y)
-{
-    enum { ARM = 4 };
-    double at = canvas_x(c, x), level = canvas_y(c, y);
-    canvas_stroke(c->cairo, at - ARM, level - ARM, at + ARM, level + ARM);
-    canvas_stroke(c->cairo, at - ARM, level + ARM, at + ARM, level - ARM);
-}
-
-static void canvas_draw_box(const struct canvas *c, int line)
-{
-    const struct chart_line *l = &c->chart->line[line];
-    const struct chart_box *b = l->box;
-    double left = l->from - 0.25, right = l->from + 0.25;
-    cairo_rectangle(c->cairo, canvas_x(c, left), canvas_y(c, b->high),
-                    canvas_x(c, right) - canvas_x(c, left),
-                    canvas_y(c, b->low) - canvas_y(c, b->high));
-    canvas_style(c->cairo, line, 0.12, 1);
-    cairo_fill_preserve(c->cairo);
-    canvas_style(c->cairo, line, 1, 1.5);
-    cairo_set_dash(c->cairo, NULL, 0, 0);
-    cairo_stroke(c->cairo);
-    across(c, b->least, l->from - 0.1, l->from + 0.1);
-    across(c, b->most, l->from - 0.1, l->from + 0.1);
-    upright(c, l->from, b->least, b->low);
-    upright(c, l->from, b->high, b->most);
-    draw_mean(c, l->from, b->mean);
-    cairo_set_line_width(c->cairo, 3);
-    across(c, b->median, left, right);
 }
 
 enum { PNG_SCALE = 2 }; // dots of a .png for one point

@@ -17,31 +17,6 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// The end of the run of equal sizes that begins at `first`.
-static int end_of_tie(const double *sorted, int n, int first)
-{
-    int end = first + 1;
-    while (end < n && fabs(sorted[end]) <= fabs(sorted[first]))
-        end++;
-    return end;
-}
-
-// Twice the ranks of sorted differences, which makes mean ranks whole: 2, 4, 6 or 3, 3, 6. Returns
-// the sum of (t^3 - t) over ties of t.
-static double double_ranks(const double *sorted, int n, int *rank)
-{
-    double ties = 0;
-    for (int first = 0; first < n;) {
-        int end = end_of_tie(sorted, n, first);
-        double t = end - first;
-        ties += t * t * t - t;
-        for (int i = first; i < end; i++)
-            rank[i] = first + 1 + end; // twice the mean of first + 1 .. end
-        first = end;
-    }
-    return ties;
-}
-
 // The chance that ranks with random signs add up to `sum` or less on the positive side.
 static double chance_of_sum(const int *rank, int n, int sum)
 {
@@ -72,7 +47,20 @@ double significance_wilcoxon(const double *a, const double *b, int n)
         if (a[i] < b[i] || a[i] > b[i])
             difference[different++] = a[i] - b[i];
     qsort(difference, (size_t)different, sizeof *difference, by_size);
-    double ties = double_ranks(difference, different, rank);
+    // Twice the ranks of sorted differences, which makes mean ranks whole: 2, 4, 6 or 3, 3, 6.
+    // Returns the sum of (t^3 - t) over ties of t.
+    double ties = 0;
+    for (int first = 0; first < different;) {
+        // The end of the run of equal sizes that begins at `first`.
+        int end = first + 1;
+        while (end < different && fabs(difference[end]) <= fabs(difference[first]))
+            end++;
+        double t = end - first;
+        ties += t * t * t - t;
+        for (int i = first; i < end; i++)
+            rank[i] = first + 1 + end; // twice the mean of first + 1 .. end
+        first = end;
+    }
     double plus = 0, minus = 0;
     for (int i = 0; i < different; i++)
         *(difference[i] > 0 ? &plus : &minus) += rank[i];
@@ -172,34 +160,6 @@ static double level_at_end(const struct steps *curve)
     return curve->count ? curve->point[curve->count - 1].y : 0;
 }
 
-static double end_of(const struct comparison_run *run)
-{
-    int count = run->curve.count;
-    return count ? fmax(run->end, run->curve.point[count - 1].x) : run->end;
-}
-
-static void find_bests(struct comparison_result *r)
-{
-    const struct comparison_setup *s = r->setup;
-    r->best = arena_zero(&r->arena, (size_t)s->problem_count + 1, sizeof *r->best);
-    for (int i = 0; i < s->run_count; i++) {
-        double *best = &r->best[s->run[i].problem];
-        *best = fmax(*best, level_at_end(&s->run[i].curve));
-    }
-    for (int i = 0; i < s->problem_count; i++)
-        r->best[i] = s->problem[i].best > 0 ? s->problem[i].best : r->best[i];
-}
-
-static void find_ends(struct comparison_result *r)
-{
-    r->shortest = INFINITY;
-    for (int i = 0; i < r->setup->run_count; i++) {
-        double end = end_of(&r->setup->run[i]);
-        r->horizon = fmax(r->horizon, end);
-        r->shortest = fmin(r->shortest, end);
-    }
-}
-
 static int by_group(const void *a, const void *b)
 {
     const struct comparison_run *x = *(const struct comparison_run *const *)a;
@@ -220,21 +180,6 @@ static void sort_runs(struct comparison_result *r)
     for (int i = 0; i < s->run_count; i++)
         r->run[i] = &s->run[i];
     qsort(r->run, (size_t)s->run_count, sizeof *r->run, by_group);
-}
-
-static void take_shares(struct comparison_result *r)
-{
-    int count = r->setup->run_count;
-    r->share = arena_zero(&r->arena, (size_t)count + 1, sizeof *r->share);
-    for (int i = 0; i < count; i++) {
-        const struct steps *curve = &r->run[i]->curve;
-        double best = r->best[r->run[i]->problem];
-        struct plot_point *point = arena_zero(&r->arena, (size_t)curve->count + 1, sizeof *point);
-        for (int k = 0; k < curve->count; k++)
-            point[k] =
-                (struct plot_point){curve->point[k].x, best > 0 ? curve->point[k].y / best : 0};
-        r->share[i] = (struct steps){point, curve->count};
-    }
 }
 
 // The last three of 1, 2, 5, 10, ... before the end, and the end.
@@ -278,51 +223,7 @@ static struct comparison_value value_of(const double *x, int n)
     return v;
 }
 
-static void measure_goal(const struct comparison_result *r, struct comparison_group *g, int goal,
-                         double *x)
-{
-    for (int i = 0; i < g->runs; i++) {
-        x[i] = comparison_reach(&r->share[g->first + i], comparison_goals[goal] * (1 - 1e-12));
-        g->goal[goal].reached += isfinite(x[i]);
-    }
-    g->goal[goal].median = median_of(x, g->runs);
-}
-
-static void measure(const struct comparison_result *r, struct comparison_group *g)
-{
-    double *x = mem_zero((size_t)g->runs, sizeof *x);
-    for (int i = 0; i < g->runs; i++) {
-        g->best = fmax(g->best, level_at_end(&r->run[g->first + i]->curve));
-        x[i] = area_of(r, g->first + i);
-    }
-    g->area = value_of(x, g->runs);
-    for (int i = 0; i < g->runs; i++)
-        x[i] = level_at_end(&r->run[g->first + i]->curve);
-    g->level = value_of(x, g->runs);
-    for (int k = 0; k < r->at_count; k++) {
-        for (int i = 0; i < g->runs; i++)
-            x[i] = steps_at(&r->share[g->first + i], r->at[k]);
-        g->at[k] = value_of(x, g->runs);
-    }
-    for (int k = 0; k < COMPARISON_GOALS; k++)
-        measure_goal(r, g, k, x);
-    free(x);
-}
-
 // --- score ---
-
-// Adds a run's best time after each trial to `sum`.
-static void add_times(const struct comparison_run *run, const struct comparison_problem *p,
-                      double *sum)
-{
-    int passed = 0;
-    for (int64_t x = 1; x <= p->score->last; x++) {
-        while (passed < run->curve.count && run->curve.point[passed].x <= (double)x)
-            passed++;
-        double level = passed ? run->curve.point[passed - 1].y : 0;
-        sum[x - 1] += level > 0 ? p->work / level : p->score->worst;
-    }
-}
 
 // Of the runs from `first` on that are of one group and problem; *end is set behind them.
 static double score_runs(const struct comparison_result *r, int first, int group_end, int *end)
@@ -332,8 +233,17 @@ static double score_runs(const struct comparison_result *r, int first, int group
     int64_t count = p->score && p->score->baseline ? p->score->last : 0;
     double *sum = mem_zero((size_t)count + 1, sizeof *sum);
     for (; i < group_end && r->run[i]->problem == problem; i++)
-        if (count)
-            add_times(r->run[i], p, sum);
+        if (count) {
+            // Adds a run's best time after each trial to `sum`.
+            const struct comparison_run *run = r->run[i];
+            int passed = 0;
+            for (int64_t x = 1; x <= p->score->last; x++) {
+                while (passed < run->curve.count && run->curve.point[passed].x <= (double)x)
+                    passed++;
+                double level = passed ? run->curve.point[passed - 1].y : 0;
+                sum[x - 1] += level > 0 ? p->work / level : p->score->worst;
+            }
+        }
     for (int64_t x = 0; x < count; x++)
         sum[x] /= i - first;
     double score = count ? score_of(p->score, sum, count) : NAN;
@@ -363,11 +273,6 @@ static int best_first(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static char letter_of(int i)
-{
-    return (char)(i < 26 ? 'A' + i : i < 52 ? 'a' + i - 26 : '?');
-}
-
 static void take_groups(struct comparison_result *r)
 {
     const struct comparison_setup *s = r->setup;
@@ -383,12 +288,34 @@ static void take_groups(struct comparison_result *r)
                                            .rank = NAN};
         for (; next < s->run_count && r->run[next]->group == g; next++)
             group->runs++;
-        measure(r, group);
+        double *x = mem_zero((size_t)group->runs, sizeof *x);
+        for (int i = 0; i < group->runs; i++) {
+            group->best = fmax(group->best, level_at_end(&r->run[group->first + i]->curve));
+            x[i] = area_of(r, group->first + i);
+        }
+        group->area = value_of(x, group->runs);
+        for (int i = 0; i < group->runs; i++)
+            x[i] = level_at_end(&r->run[group->first + i]->curve);
+        group->level = value_of(x, group->runs);
+        for (int k = 0; k < r->at_count; k++) {
+            for (int i = 0; i < group->runs; i++)
+                x[i] = steps_at(&r->share[group->first + i], r->at[k]);
+            group->at[k] = value_of(x, group->runs);
+        }
+        for (int k = 0; k < COMPARISON_GOALS; k++) {
+            for (int i = 0; i < group->runs; i++) {
+                x[i] = comparison_reach(&r->share[group->first + i],
+                                        comparison_goals[k] * (1 - 1e-12));
+                group->goal[k].reached += isfinite(x[i]);
+            }
+            group->goal[k].median = median_of(x, group->runs);
+        }
+        free(x);
         group->score = score_group(r, group);
     }
     qsort(r->group, (size_t)r->group_count, sizeof *r->group, best_first);
     for (int g = 0; g < r->group_count; g++)
-        r->group[g].letter = letter_of(g);
+        r->group[g].letter = (char)(g < 26 ? 'A' + g : g < 52 ? 'a' + g - 26 : '?');
 }
 
 // --- ranks and tests ---
@@ -409,21 +336,6 @@ static int count_rows(const struct comparison_result *r)
     return most;
 }
 
-// The mean over runs that share a problem where problems are the pairs.
-static void fill_column(const struct comparison_result *r, int g, struct pairs *pairs)
-{
-    const struct comparison_group *group = &r->group[g];
-    bool by_problem = r->setup->problem_count > 1;
-    int *count = mem_zero((size_t)pairs->rows + 1, sizeof *count);
-    for (int i = 0; i < group->runs; i++) {
-        int row = by_problem ? r->run[group->first + i]->problem : i;
-        double *mean = &pairs->area[(size_t)row * (size_t)pairs->groups + (size_t)g];
-        *mean = count[row]++ ? *mean : 0;
-        *mean += (area_of(r, group->first + i) - *mean) / count[row];
-    }
-    free(count);
-}
-
 static struct pairs take_pairs(const struct comparison_result *r)
 {
     struct pairs pairs = {.rows = count_rows(r), .groups = r->group_count};
@@ -431,8 +343,19 @@ static struct pairs take_pairs(const struct comparison_result *r)
     pairs.area = mem_zero(cells + 1, sizeof *pairs.area);
     for (size_t i = 0; i < cells; i++)
         pairs.area[i] = NAN;
-    for (int g = 0; g < r->group_count; g++)
-        fill_column(r, g, &pairs);
+    for (int g = 0; g < r->group_count; g++) {
+        // The mean over runs that share a problem where problems are the pairs.
+        const struct comparison_group *group = &r->group[g];
+        bool by_problem = r->setup->problem_count > 1;
+        int *count = mem_zero((size_t)pairs.rows + 1, sizeof *count);
+        for (int i = 0; i < group->runs; i++) {
+            int row = by_problem ? r->run[group->first + i]->problem : i;
+            double *mean = &pairs.area[(size_t)row * (size_t)pairs.groups + (size_t)g];
+            *mean = count[row]++ ? *mean : 0;
+            *mean += (area_of(r, group->first + i) - *mean) / count[row];
+        }
+        free(count);
+    }
     return pairs;
 }
 
@@ -479,29 +402,49 @@ static void test_all(struct comparison_result *r, const struct pairs *pairs)
     free(p);
 }
 
-static void rank_groups(struct comparison_result *r, const struct pairs *pairs)
-{
-    double *rank = mem_zero((size_t)r->group_count + 1, sizeof *rank);
-    significance_ranks(pairs->area, pairs->rows, pairs->groups, rank);
-    for (int g = 0; g < r->group_count; g++)
-        r->group[g].rank = rank[g];
-    free(rank);
-}
-
 // --- all of it ---
 
 void comparison_make(const struct comparison_setup *setup, struct comparison_result *out)
 {
     *out = (struct comparison_result){.setup = setup};
     arena_init(&out->arena);
-    find_bests(out);
-    find_ends(out);
+    const struct comparison_setup *s = out->setup;
+    out->best = arena_zero(&out->arena, (size_t)s->problem_count + 1, sizeof *out->best);
+    for (int i = 0; i < s->run_count; i++) {
+        double *best = &out->best[s->run[i].problem];
+        *best = fmax(*best, level_at_end(&s->run[i].curve));
+    }
+    for (int i = 0; i < s->problem_count; i++)
+        out->best[i] = s->problem[i].best > 0 ? s->problem[i].best : out->best[i];
+    out->shortest = INFINITY;
+    for (int i = 0; i < out->setup->run_count; i++) {
+        int count = out->setup->run[i].curve.count;
+        double end = count
+                         ? fmax(out->setup->run[i].end, out->setup->run[i].curve.point[count - 1].x)
+                         : out->setup->run[i].end;
+        out->horizon = fmax(out->horizon, end);
+        out->shortest = fmin(out->shortest, end);
+    }
     sort_runs(out);
-    take_shares(out);
+    int count = out->setup->run_count;
+    out->share = arena_zero(&out->arena, (size_t)count + 1, sizeof *out->share);
+    for (int i = 0; i < count; i++) {
+        const struct steps *curve = &out->run[i]->curve;
+        double best = out->best[out->run[i]->problem];
+        struct plot_point *point = arena_zero(&out->arena, (size_t)curve->count + 1, sizeof *point);
+        for (int k = 0; k < curve->count; k++)
+            point[k] =
+                (struct plot_point){curve->point[k].x, best > 0 ? curve->point[k].y / best : 0};
+        out->share[i] = (struct steps){point, curve->count};
+    }
     choose_at(out);
     take_groups(out);
     struct pairs pairs = take_pairs(out);
-    rank_groups(out, &pairs);
+    double *rank = mem_zero((size_t)out->group_count + 1, sizeof *rank);
+    significance_ranks(pairs.area, pairs.rows, pairs.groups, rank);
+    for (int g = 0; g < out->group_count; g++)
+        out->group[g].rank = rank[g];
+    free(rank);
     test_all(out, &pairs);
     free(pairs.area);
 }

@@ -66,19 +66,6 @@ static struct columns columns_of(const struct comparison_result *r)
     return c;
 }
 
-static void add_head(const struct comparison_result *r, const struct column *c, struct str *out)
-{
-    static const char *const words[] = {
-        [LETTER] = "",   [RUNS] = "runs",   [BEST] = "best",        [MEAN] = "mean best",
-        [AREA] = "area", [SCORE] = "score", [RANK] = "rank",        [P] = "p",
-        [AT] = "at ",    [GOAL] = "to ",    [STRATEGY] = "strategy"};
-    str_add(out, words[c->kind]);
-    if (c->kind == AT)
-        str_printf(out, "%.4g%s", r->at[c->index], axis_words[r->setup->axis].mark);
-    else if (c->kind == GOAL)
-        str_printf(out, "%.0f%%", 100 * comparison_goals[c->index]);
-}
-
 // --- cells for people ---
 
 static void add_level(double level, const struct comparison_looks *looks, struct str *out)
@@ -106,51 +93,12 @@ static void add_share(const struct comparison_value *v, int runs,
         str_printf(out, " %s %.1f", looks->ascii ? "+-" : "±", 100 * v->deviation);
 }
 
-static void add_mean(const struct comparison_group *g, const struct comparison_looks *looks,
-                     struct str *out)
-{
-    add_level(g->level.mean, looks, out);
-    if (g->runs > 1 && g->level.mean > 0)
-        str_printf(out, " %s %.1f %%", looks->ascii ? "+-" : "±",
-                   100 * g->level.deviation / g->level.mean);
-}
-
 static void add_number(struct str *out, const char *format, double value)
 {
     char text[32] = "-";
     if (isfinite(value))
         snprintf(text, sizeof text, format, value);
     str_add(out, text);
-}
-
-static void add_p(struct str *out, double p)
-{
-    if (p < 0.001)
-        str_add(out, "<0.001");
-    else
-        add_number(out, "%.3f", p);
-}
-
-static void add_cell(const struct comparison_result *r, int group, const struct column *c,
-                     const struct comparison_looks *looks, struct str *out)
-{
-    const struct comparison_group *g = &r->group[group];
-    switch (c->kind) {
-    case LETTER: str_add_char(out, g->letter); break;
-    case RUNS: str_printf(out, "%d", g->runs); break;
-    case BEST: add_level(g->best, looks, out); break;
-    case MEAN: add_mean(g, looks, out); break;
-    case AT: add_share(&g->at[c->index], g->runs, looks, out); break;
-    case AREA: add_share(&g->area, g->runs, looks, out); break;
-    case GOAL:
-        add_number(out, "%.4g", g->goal[c->index].median);
-        str_add(out, isfinite(g->goal[c->index].median) ? axis_words[r->setup->axis].mark : "");
-        break;
-    case SCORE: add_number(out, "%.3f", g->score); break;
-    case RANK: add_number(out, "%.2f", g->rank); break;
-    case P: add_p(out, r->p[group]); break; // against the first
-    case STRATEGY: str_add(out, g->title); break;
-    }
 }
 
 // --- text ---
@@ -181,10 +129,49 @@ struct sheet {
 static void sheet_cell(const struct sheet *s, int row, int column, struct str *out)
 {
     str_finish(out);
-    if (row < 0)
-        add_head(s->r, &s->columns.list[column], out);
-    else
-        add_cell(s->r, row, &s->columns.list[column], s->looks, out);
+    if (row < 0) {
+        static const char *const words[] = {
+            [LETTER] = "",   [RUNS] = "runs",   [BEST] = "best",        [MEAN] = "mean best",
+            [AREA] = "area", [SCORE] = "score", [RANK] = "rank",        [P] = "p",
+            [AT] = "at ",    [GOAL] = "to ",    [STRATEGY] = "strategy"};
+        str_add(out, words[s->columns.list[column].kind]);
+        if (s->columns.list[column].kind == AT)
+            str_printf(out, "%.4g%s", s->r->at[s->columns.list[column].index],
+                       axis_words[s->r->setup->axis].mark);
+        else if (s->columns.list[column].kind == GOAL)
+            str_printf(out, "%.0f%%", 100 * comparison_goals[s->columns.list[column].index]);
+    } else {
+        const struct comparison_group *g = &s->r->group[row];
+        switch (s->columns.list[column].kind) {
+        case LETTER: str_add_char(out, g->letter); break;
+        case RUNS: str_printf(out, "%d", g->runs); break;
+        case BEST: add_level(g->best, s->looks, out); break;
+        case MEAN: {
+            add_level(g->level.mean, s->looks, out);
+            if (g->runs > 1 && g->level.mean > 0)
+                str_printf(out, " %s %.1f %%", s->looks->ascii ? "+-" : "±",
+                           100 * g->level.deviation / g->level.mean);
+        } break;
+        case AT: add_share(&g->at[s->columns.list[column].index], g->runs, s->looks, out); break;
+        case AREA: add_share(&g->area, g->runs, s->looks, out); break;
+        case GOAL:
+            add_number(out, "%.4g", g->goal[s->columns.list[column].index].median);
+            str_add(out, isfinite(g->goal[s->columns.list[column].index].median)
+                             ? axis_words[s->r->setup->axis].mark
+                             : "");
+            break;
+        case SCORE: add_number(out, "%.3f", g->score); break;
+        case RANK: add_number(out, "%.2f", g->rank); break;
+        case P: {
+            double p = s->r->p[row];
+            if (p < 0.001)
+                str_add(out, "<0.001");
+            else
+                add_number(out, "%.3f", p);
+        } break; // against the first
+        case STRATEGY: str_add(out, g->title); break;
+        }
+    }
 }
 
 static int sheet_width(const struct sheet *s, int column)
@@ -198,23 +185,6 @@ static int sheet_width(const struct sheet *s, int column)
     }
     str_finish(&cell);
     return widest;
-}
-
-static void add_notes(const struct comparison_result *r, struct str *out)
-{
-    const char *unit = axis_words[r->setup->axis].unit;
-    str_printf(out,
-               "\nat, area: %% of the best known, mean and standard deviation over runs; area: the "
-               "mean over %.4g %s\nto: %s until the median run reaches that share\n",
-               r->horizon, unit, unit);
-    if (r->group_count > 1)
-        str_printf(out,
-                   "rank, p: by area; p: against A, Wilcoxon signed-rank (paired %s: %d), "
-                   "Holm-corrected for all pairs of strategies\n",
-                   r->setup->problem_count > 1 ? "problems" : "runs", r->pairs);
-    if (r->shortest < r->horizon && r->setup->axis == COMPARISON_TRIALS)
-        str_printf(out, "runs have %.0f to %.0f trials: the curves of short ones go on flat\n",
-                   r->shortest, r->horizon);
 }
 
 void comparison_add_text(const struct comparison_result *r, const struct comparison_looks *looks,
@@ -231,7 +201,19 @@ void comparison_add_text(const struct comparison_result *r, const struct compari
             add_padded(out, str_text(&cell), width[c], c == s.columns.count - 1);
         }
     str_finish(&cell);
-    add_notes(r, out);
+    const char *unit = axis_words[r->setup->axis].unit;
+    str_printf(out,
+               "\nat, area: %% of the best known, mean and standard deviation over runs; area: the "
+               "mean over %.4g %s\nto: %s until the median run reaches that share\n",
+               r->horizon, unit, unit);
+    if (r->group_count > 1)
+        str_printf(out,
+                   "rank, p: by area; p: against A, Wilcoxon signed-rank (paired %s: %d), "
+                   "Holm-corrected for all pairs of strategies\n",
+                   r->setup->problem_count > 1 ? "problems" : "runs", r->pairs);
+    if (r->shortest < r->horizon && r->setup->axis == COMPARISON_TRIALS)
+        str_printf(out, "runs have %.0f to %.0f trials: the curves of short ones go on flat\n",
+                   r->shortest, r->horizon);
 }
 
 // --- Markdown ---
@@ -266,18 +248,6 @@ static void csv_number(struct str *out, double value)
         str_add_real(out, value);
 }
 
-static void csv_head(const struct comparison_result *r, struct str *out)
-{
-    const char *unit = axis_words[r->setup->axis].mark;
-    str_add(out, "letter,strategy,runs,best,mean,mean_std");
-    for (int i = 0; i < r->at_count; i++)
-        str_printf(out, ",at_%.4g%s,at_%.4g%s_std", r->at[i], unit, r->at[i], unit);
-    str_add(out, ",area,area_std");
-    for (int i = 0; i < COMPARISON_GOALS; i++)
-        str_printf(out, ",to_%.0f", 100 * comparison_goals[i]);
-    str_add(out, ",score,rank,p\r\n");
-}
-
 static void csv_group(const struct comparison_result *r, int group, struct str *out)
 {
     const struct comparison_group *g = &r->group[group];
@@ -305,38 +275,19 @@ static void csv_group(const struct comparison_result *r, int group, struct str *
 
 void comparison_add_csv(const struct comparison_result *r, struct str *out)
 {
-    csv_head(r, out);
+    const char *unit = axis_words[r->setup->axis].mark;
+    str_add(out, "letter,strategy,runs,best,mean,mean_std");
+    for (int i = 0; i < r->at_count; i++)
+        str_printf(out, ",at_%.4g%s,at_%.4g%s_std", r->at[i], unit, r->at[i], unit);
+    str_add(out, ",area,area_std");
+    for (int i = 0; i < COMPARISON_GOALS; i++)
+        str_printf(out, ",to_%.0f", 100 * comparison_goals[i]);
+    str_add(out, ",score,rank,p\r\n");
     for (int g = 0; g < r->group_count; g++)
         csv_group(r, g, out);
 }
 
 // --- JSON ---
-
-static void json_at(const struct comparison_result *r, const struct comparison_group *g,
-                    struct json_writer *w)
-{
-    json_begin_list(w, "best_fraction");
-    for (int i = 0; i < r->at_count; i++)
-        json_add_real(w, NULL, g->at[i].mean);
-    json_end(w);
-    json_begin_list(w, "std");
-    for (int i = 0; i < r->at_count; i++)
-        json_add_real(w, NULL, g->at[i].deviation);
-    json_end(w);
-}
-
-static void json_goals(const struct comparison_group *g, struct json_writer *w)
-{
-    json_begin_list(w, "to");
-    for (int i = 0; i < COMPARISON_GOALS; i++) {
-        json_begin_object(w, NULL);
-        json_add_real(w, "share", comparison_goals[i]);
-        json_add_real(w, "median", g->goal[i].median);
-        json_add_int(w, "reached", g->goal[i].reached);
-        json_end(w);
-    }
-    json_end(w);
-}
 
 void comparison_add_group_json(const struct comparison_result *r, int group,
                                enum comparison_unit unit, struct json_writer *w)
@@ -356,10 +307,25 @@ void comparison_add_group_json(const struct comparison_result *r, int group,
         json_add_real(w, "mean_tflops", known ? g->level.mean / 1e12 : NAN);
         json_add_real(w, "mean_tflops_std", known ? g->level.deviation / 1e12 : NAN);
     }
-    json_at(r, g, w);
+    json_begin_list(w, "best_fraction");
+    for (int i = 0; i < r->at_count; i++)
+        json_add_real(w, NULL, g->at[i].mean);
+    json_end(w);
+    json_begin_list(w, "std");
+    for (int i = 0; i < r->at_count; i++)
+        json_add_real(w, NULL, g->at[i].deviation);
+    json_end(w);
     json_add_real(w, "area", g->area.mean);
     json_add_real(w, "area_std", g->area.deviation);
-    json_goals(g, w);
+    json_begin_list(w, "to");
+    for (int i = 0; i < COMPARISON_GOALS; i++) {
+        json_begin_object(w, NULL);
+        json_add_real(w, "share", comparison_goals[i]);
+        json_add_real(w, "median", g->goal[i].median);
+        json_add_int(w, "reached", g->goal[i].reached);
+        json_end(w);
+    }
+    json_end(w);
     json_add_real(w, "score", g->score);
     json_add_real(w, "rank", g->rank);
     json_add_reals(w, "p", r->group_count, r->p + group * r->group_count);

@@ -93,29 +93,6 @@ static int find_unique(const struct differ *d, const struct block *b, struct mat
     return found;
 }
 
-// The longest run of them that is in the same order in both: `last[k]` ends the run of length k + 1
-// that ends earliest. Returns its last match, -1 when there is none.
-static int longest_run(struct match *match, int count)
-{
-    int *last = mem_zero((size_t)count + 1, sizeof *last), length = 0;
-    for (int i = 0; i < count; i++) {
-        int low = 0, high = length;
-        while (low < high) {
-            int middle = (low + high) / 2;
-            if (match[last[middle]].after < match[i].after)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        match[i].behind = low ? last[low - 1] : -1;
-        last[low] = i;
-        length += low == length;
-    }
-    int end = length ? last[length - 1] : -1;
-    free(last);
-    return end;
-}
-
 // --- putting it together ---
 
 static void add(struct differ *d, enum diff_side side, int before, int after)
@@ -160,7 +137,25 @@ static void add_middle(struct differ *d, struct block b)
     int most = b.before_end - b.before < b.after_end - b.after ? b.before_end - b.before
                                                                : b.after_end - b.after;
     struct match *match = mem_zero((size_t)most + 1, sizeof *match);
-    int end = longest_run(match, find_unique(d, &b, match));
+    // The longest run of them that is in the same order in both: `last[k]` ends the run of length k
+    // + 1 that ends earliest. Returns its last match, -1 when there is none.
+    int count = find_unique(d, &b, match);
+    int *last = mem_zero((size_t)count + 1, sizeof *last), length = 0;
+    for (int i = 0; i < count; i++) {
+        int low = 0, high = length;
+        while (low < high) {
+            int middle = (low + high) / 2;
+            if (match[last[middle]].after < match[i].after)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        match[i].behind = low ? last[low - 1] : -1;
+        last[low] = i;
+        length += low == length;
+    }
+    int end = length ? last[length - 1] : -1;
+    free(last);
     if (end >= 0) {
         add_run(d, &b, match, end);
         add_block(d, b);
@@ -201,42 +196,32 @@ struct diff diff_lines(const char *before, const char *after)
     return out;
 }
 
-// The lines that belong to the hunk that begins at `first`: up to where nothing differs for more
-// than twice the context.
-static int hunk_end(const struct diff *d, int first, int context)
-{
-    int last = first;
-    for (int i = first; i < d->count && i - last <= 2 * context; i++)
-        if (d->line[i].side != DIFF_SAME)
-            last = i;
-    return last + context + 1 < d->count ? last + context + 1 : d->count;
-}
-
-static void add_hunk(const struct diff *d, int first, int end, struct str *out)
-{
-    static const char marks[] = {[DIFF_SAME] = ' ', [DIFF_BEFORE] = '-', [DIFF_AFTER] = '+'};
-    int before = 0, after = 0;
-    for (int i = first; i < end; i++) {
-        before += d->line[i].side != DIFF_AFTER;
-        after += d->line[i].side != DIFF_BEFORE;
-    }
-    str_printf(out, "@@ -%d,%d +%d,%d @@\n", d->line[first].before + (before > 0), before,
-               d->line[first].after + (after > 0), after);
-    for (int i = first; i < end; i++) {
-        str_add_char(out, marks[d->line[i].side]);
-        str_add_bytes(out, d->line[i].text, d->line[i].length);
-        str_add_char(out, '\n');
-    }
-}
-
 void diff_add_text(const struct diff *d, int context, struct str *out)
 {
     for (int i = 0, end = 0; i < d->count; i++) {
         if (d->line[i].side == DIFF_SAME)
             continue;
         int first = i - context > end ? i - context : end;
-        end = hunk_end(d, i, context);
-        add_hunk(d, first, end, out);
+        // The lines that belong to the hunk that begins at `first`: up to where nothing differs for
+        // more than twice the context.
+        int last = i;
+        for (int j = i; j < d->count && j - last <= 2 * context; j++)
+            if (d->line[j].side != DIFF_SAME)
+                last = j;
+        end = last + context + 1 < d->count ? last + context + 1 : d->count;
+        static const char marks[] = {[DIFF_SAME] = ' ', [DIFF_BEFORE] = '-', [DIFF_AFTER] = '+'};
+        int before = 0, after = 0;
+        for (int k = first; k < end; k++) {
+            before += d->line[k].side != DIFF_AFTER;
+            after += d->line[k].side != DIFF_BEFORE;
+        }
+        str_printf(out, "@@ -%d,%d +%d,%d @@\n", d->line[first].before + (before > 0), before,
+                   d->line[first].after + (after > 0), after);
+        for (int k = first; k < end; k++) {
+            str_add_char(out, marks[d->line[k].side]);
+            str_add_bytes(out, d->line[k].text, d->line[k].length);
+            str_add_char(out, '\n');
+        }
         i = end - 1;
     }
 }

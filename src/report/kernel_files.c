@@ -103,35 +103,6 @@ static void add_literal(struct str *out, const char *text)
     str_add_char(out, '"');
 }
 
-static void add_opening(struct str *out, const struct kernel_description *d)
-{
-    str_add(out, "// ");
-    add_comment(out, d->name);
-    str_add(out, ": ");
-    add_comment(out, d->title);
-    str_printf(out, "\n// Found by tilewalk %s, session %" PRId64 ", trial %" PRId64 ": ",
-               TILEWALK_VERSION, d->session, d->trial);
-    char rate[32];
-    struct workload work = d->work.amount > 0 ? d->work : (struct workload){d->flop, WORK_FLOP};
-    str_printf(out, "%.4g ms, %s\n// on ", d->timing.seconds * 1e3,
-               text_rate(work.amount / d->timing.seconds, work.unit, rate));
-    add_comment(out, d->device);
-    str_add(out, ", ");
-    add_comment(out, d->driver);
-    str_add(out, ".\n// Configuration: ");
-    add_comment(out, d->configuration);
-    str_add(out, "\n// This file is output of tilewalk's templates. It belongs to you: no licence "
-                 "of tilewalk applies to it.\n");
-}
-
-static void add_words(struct str *out, const char *id, int pass, const struct kernel_pass *p)
-{
-    str_printf(out, "\nstatic const uint32_t %s_spirv_%d[%zu] = {", id, pass + 1, p->word_count);
-    for (size_t i = 0; i < p->word_count; i++)
-        str_printf(out, "%s0x%08" PRIx32 ",", i % WORDS_PER_LINE ? " " : "\n    ", p->word[i]);
-    str_add(out, "\n};\n");
-}
-
 static uint32_t push_word(const struct kernel_pass *p, uint32_t at)
 {
     uint32_t word;
@@ -181,14 +152,6 @@ static void add_bindings(struct str *out, const char *id, const struct kernel_de
     str_add(out, "};\n");
 }
 
-static void add_sizes(struct str *out, const char *id, const struct operation *o)
-{
-    str_printf(out, "\nstatic const struct tilewalk_size %s_sizes[] = {\n", id);
-    for (int i = 0; o->kind->sizes[i].name; i++)
-        str_printf(out, "    {\"%s\", %" PRId64 "},\n", o->kind->sizes[i].name, o->size[i]);
-    str_add(out, "    {NULL, 0},\n};\n");
-}
-
 static void add_choices(struct str *out, const char *id, const struct operation *o)
 {
     str_printf(out, "\nstatic const struct tilewalk_choice %s_choices[] = {\n", id);
@@ -214,17 +177,42 @@ void kernel_add_header(const struct kernel_description *d, struct str *out)
     char *id = identifier(d->name), *guard = mem_printf("%s_H", id);
     for (char *c = guard; *c; c++)
         *c = (char)toupper((unsigned char)*c);
-    add_opening(out, d);
+    str_add(out, "// ");
+    add_comment(out, d->name);
+    str_add(out, ": ");
+    add_comment(out, d->title);
+    str_printf(out, "\n// Found by tilewalk %s, session %" PRId64 ", trial %" PRId64 ": ",
+               TILEWALK_VERSION, d->session, d->trial);
+    char rate[32];
+    struct workload work = d->work.amount > 0 ? d->work : (struct workload){d->flop, WORK_FLOP};
+    str_printf(out, "%.4g ms, %s\n// on ", d->timing.seconds * 1e3,
+               text_rate(work.amount / d->timing.seconds, work.unit, rate));
+    add_comment(out, d->device);
+    str_add(out, ", ");
+    add_comment(out, d->driver);
+    str_add(out, ".\n// Configuration: ");
+    add_comment(out, d->configuration);
+    str_add(out, "\n// This file is output of tilewalk's templates. It belongs to you: no licence "
+                 "of tilewalk applies to it.\n");
     str_printf(out, "#ifndef %s\n#define %s\n\n", guard, guard);
     str_add(out, "#include <stddef.h>\n#include <stdint.h>\n\n");
     str_add(out, types);
     for (int i = 0; i < d->pass_count; i++) {
-        add_words(out, id, i, &d->pass[i]);
+        str_printf(out, "\nstatic const uint32_t %s_spirv_%d[%zu] = {", id, i + 1,
+                   d->pass[i].word_count);
+        for (size_t j = 0; j < d->pass[i].word_count; j++)
+            str_printf(out, "%s0x%08" PRIx32 ",", j % WORDS_PER_LINE ? " " : "\n    ",
+                       d->pass[i].word[j]);
+        str_add(out, "\n};\n");
         add_push(out, id, i, &d->pass[i]);
     }
     add_passes(out, id, d);
     add_bindings(out, id, d);
-    add_sizes(out, id, d->operation);
+    str_printf(out, "\nstatic const struct tilewalk_size %s_sizes[] = {\n", id);
+    for (int i = 0; d->operation->kind->sizes[i].name; i++)
+        str_printf(out, "    {\"%s\", %" PRId64 "},\n", d->operation->kind->sizes[i].name,
+                   d->operation->size[i]);
+    str_add(out, "    {NULL, 0},\n};\n");
     add_choices(out, id, d->operation);
     add_kernel(out, id, d);
     str_add(out, "\n#endif\n");
@@ -262,16 +250,6 @@ static void add_int(struct json_writer *w, const char *name, int64_t value)
     json_add_int(w, name, value);
 }
 
-static void add_problem(struct json_writer *w, const struct operation *o)
-{
-    add_text(w, "operator", o->kind->name);
-    begin_member(w);
-    json_add_name(w, "problem");
-    operation_add_json(o, w->out);
-    for (int i = 0; o->kind->choices[i].name; i++) // "type", "layout"
-        add_text(w, o->kind->choices[i].name, o->kind->choices[i].values[o->choice[i]]);
-}
-
 char *kernel_pass_name(const char *name, int index, const char *suffix)
 {
     if (index == 0)
@@ -287,50 +265,45 @@ static void add_file_name(struct json_writer *w, const struct kernel_description
     free(name);
 }
 
-static void kernel_json_add_pass(struct json_writer *w, const struct kernel_description *d,
-                                 int pass, bool embedded)
-{
-    const struct kernel_pass *p = &d->pass[pass];
-    struct str base64 = {0};
-    char hash[33];
-    uint32_t word;
-    hash_hex(p->word, p->word_count * sizeof *p->word, hash);
-    json_begin_line(w, 4);
-    json_begin_object(w, NULL);
-    if (embedded) {
-        str_add_base64(&base64, p->word, p->word_count * sizeof *p->word);
-        json_add_text(w, "spirv_base64", str_text(&base64));
-        str_finish(&base64);
-    } else {
-        add_file_name(w, d, pass, "glsl", "comp");
-        add_file_name(w, d, pass, "spirv", "spv");
-    }
-    json_add_text(w, "entry", "main");
-    json_add_axes(w, "local_size", p->local_size);
-    json_add_axes(w, "groups", p->groups);
-    if (p->subgroup_size)
-        json_add_count(w, "subgroup_size", p->subgroup_size);
-    if (p->once)
-        json_add_flag(w, "once", true);
-    if (p->push_bytes) {
-        json_begin_list(w, "push_constants"); // as words
-        for (uint32_t at = 0; at < p->push_bytes; at += sizeof word) {
-            memcpy(&word, p->push + at, sizeof word);
-            json_add_count(w, NULL, word);
-        }
-        json_end(w);
-    }
-    json_add_text(w, "hash", hash);
-    json_end(w);
-}
-
 static void kernel_json_add_passes(struct json_writer *w, const struct kernel_description *d,
                                    bool embedded)
 {
     begin_member(w);
     json_begin_list(w, "passes");
-    for (int i = 0; i < d->pass_count; i++)
-        kernel_json_add_pass(w, d, i, embedded);
+    for (int i = 0; i < d->pass_count; i++) {
+        const struct kernel_pass *p = &d->pass[i];
+        struct str base64 = {0};
+        char hash[33];
+        uint32_t word;
+        hash_hex(p->word, p->word_count * sizeof *p->word, hash);
+        json_begin_line(w, 4);
+        json_begin_object(w, NULL);
+        if (embedded) {
+            str_add_base64(&base64, p->word, p->word_count * sizeof *p->word);
+            json_add_text(w, "spirv_base64", str_text(&base64));
+            str_finish(&base64);
+        } else {
+            add_file_name(w, d, i, "glsl", "comp");
+            add_file_name(w, d, i, "spirv", "spv");
+        }
+        json_add_text(w, "entry", "main");
+        json_add_axes(w, "local_size", p->local_size);
+        json_add_axes(w, "groups", p->groups);
+        if (p->subgroup_size)
+            json_add_count(w, "subgroup_size", p->subgroup_size);
+        if (p->once)
+            json_add_flag(w, "once", true);
+        if (p->push_bytes) {
+            json_begin_list(w, "push_constants"); // as words
+            for (uint32_t at = 0; at < p->push_bytes; at += sizeof word) {
+                memcpy(&word, p->push + at, sizeof word);
+                json_add_count(w, NULL, word);
+            }
+            json_end(w);
+        }
+        json_add_text(w, "hash", hash);
+        json_end(w);
+    }
     begin_member(w);
     json_end(w);
 }
@@ -418,7 +391,13 @@ void kernel_add_json(const struct kernel_description *d, bool embedded, struct s
     add_int(&w, SESSION, d->session);
     add_int(&w, "trial", d->trial);
     add_text(&w, "title", d->title);
-    add_problem(&w, d->operation);
+    add_text(&w, "operator", d->operation->kind->name);
+    begin_member(&w);
+    json_add_name(&w, "problem");
+    operation_add_json(d->operation, w.out);
+    for (int i = 0; d->operation->kind->choices[i].name; i++) // "type", "layout"
+        add_text(&w, d->operation->kind->choices[i].name,
+                 d->operation->kind->choices[i].values[d->operation->choice[i]]);
     add_raw(&w, "declared", d->declared);
     add_raw(&w, "configuration", d->configuration);
     kernel_json_add_passes(&w, d, embedded);
@@ -447,38 +426,27 @@ void kernel_add_json(const struct kernel_description *d, bool embedded, struct s
     str_add_char(out, '\n');
 }
 
-static struct kernel_file *add_file(struct kernel_files *f, char *name)
+void kernel_files_add_text(struct kernel_files *f, char *name, struct str *text)
 {
     MEM_GROW(f->file, f->count, f->capacity);
     struct kernel_file *file = &f->file[f->count++];
     *file = (struct kernel_file){.name = name};
-    return file;
-}
-
-void kernel_files_add_text(struct kernel_files *f, char *name, struct str *text)
-{
-    struct kernel_file *file = add_file(f, name);
     file->length = text->length;
     file->bytes = str_take(text);
-}
-
-static void add_pass(struct kernel_files *f, const char *name, int index,
-                     const struct kernel_pass *p)
-{
-    struct str bytes = {0};
-    if (p->given)
-        str_printf(&bytes, "// %s\n", p->given);
-    str_add(&bytes, p->glsl);
-    kernel_files_add_text(f, kernel_pass_name(name, index, "comp"), &bytes);
-    str_add_bytes(&bytes, p->word, p->word_count * sizeof *p->word);
-    kernel_files_add_text(f, kernel_pass_name(name, index, "spv"), &bytes);
 }
 
 void kernel_files_add(struct kernel_files *f, const struct kernel_description *d)
 {
     struct str text = {0};
-    for (int i = 0; i < d->pass_count; i++)
-        add_pass(f, d->name, i, &d->pass[i]);
+    for (int i = 0; i < d->pass_count; i++) {
+        struct str bytes = {0};
+        if (d->pass[i].given)
+            str_printf(&bytes, "// %s\n", d->pass[i].given);
+        str_add(&bytes, d->pass[i].glsl);
+        kernel_files_add_text(f, kernel_pass_name(d->name, i, "comp"), &bytes);
+        str_add_bytes(&bytes, d->pass[i].word, d->pass[i].word_count * sizeof *d->pass[i].word);
+        kernel_files_add_text(f, kernel_pass_name(d->name, i, "spv"), &bytes);
+    }
     kernel_add_json(d, false, &text);
     kernel_files_add_text(f, mem_printf("%s.json", d->name), &text);
     kernel_add_header(d, &text);

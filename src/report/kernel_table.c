@@ -140,14 +140,6 @@ void kernel_table_add_text(const struct kernel_table *t, struct str *out)
 
 // --- the nearest ---
 
-static bool is_size(const struct operation_kind *kind, struct json name)
-{
-    int i = 0;
-    while (kind->sizes[i].name && !json_is(name, kind->sizes[i].name))
-        i++;
-    return kind->sizes[i].name != NULL;
-}
-
 static int member_count(struct json object)
 {
     int n = 0;
@@ -168,7 +160,11 @@ static bool are_alike(struct arena *scratch, const struct operation_kind *kind, 
         struct json other = json_member(b, json_text(w.key, scratch));
         if (!other.at)
             return false;
-        if (!is_size(kind, w.key)) {
+        struct json name = w.key;
+        int i = 0;
+        while (kind->sizes[i].name && !json_is(name, kind->sizes[i].name))
+            i++;
+        if (!(kind->sizes[i].name != NULL)) {
             if (!same_text(w.value, other))
                 return false;
         } else if (same_text(w.value, other)) {
@@ -183,12 +179,6 @@ static bool are_alike(struct arena *scratch, const struct operation_kind *kind, 
     return true;
 }
 
-static bool same_vendor(const char *a, const char *b)
-{
-    size_t length = a ? strcspn(a, ",") : 0;
-    return length && b && strcspn(b, ",") == length && strncmp(a, b, length) == 0;
-}
-
 static bool same_known(const char *a, const char *b)
 {
     return a && str_equal(a, b);
@@ -200,7 +190,9 @@ static enum kernel_kinship kinship(const struct kernel_place *a, const struct ke
         return KERNEL_SAME_DEVICE;
     if (same_known(a->device, b->device))
         return KERNEL_OTHER_DRIVER;
-    if (same_vendor(a->driver, b->driver))
+    size_t length = a->driver ? strcspn(a->driver, ",") : 0;
+    if (length && b->driver && strcspn(b->driver, ",") == length &&
+        strncmp(a->driver, b->driver, length) == 0)
         return KERNEL_SAME_VENDOR;
     return same_known(a->device_type, b->device_type) ? KERNEL_SAME_TYPE : KERNEL_OTHER_DEVICE;
 }

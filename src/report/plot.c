@@ -74,27 +74,6 @@ struct plot_ticks plot_ticks(double low, double high, enum plot_scale scale, int
     return t;
 }
 
-// "1h30m", "15s", "2d"
-static void clock_text(double seconds, char out[24])
-{
-    static const struct {
-        int64_t seconds;
-        char unit;
-    } units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
-    int64_t rest = llround(seconds);
-    size_t length = 0;
-    out[0] = 0;
-    for (int i = 0; i < 4; i++) {
-        int64_t n = rest / units[i].seconds;
-        rest %= units[i].seconds;
-        if (n)
-            length += (size_t)snprintf(out + length, 24 - length,
-                                       i > 0 && length ? "%02d%c" : "%d%c", (int)n, units[i].unit);
-    }
-    if (!length)
-        snprintf(out, 24, "0");
-}
-
 // Significant ones that tell a tick from its neighbours.
 static int digits_of(const struct plot_ticks *t, double value)
 {
@@ -108,7 +87,24 @@ char *plot_tick_text(const struct plot_ticks *t, double value, char out[24])
 {
     double whole = nearbyint(value);
     if (t->scale == PLOT_SECONDS && value >= 0 && value < 1e9 && fabs(value - whole) < 1e-6) {
-        clock_text(value, out);
+        // "1h30m", "15s", "2d"
+        static const struct {
+            int64_t seconds;
+            char unit;
+        } units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+        int64_t rest = llround(value);
+        size_t length = 0;
+        out[0] = 0;
+        for (int i = 0; i < 4; i++) {
+            int64_t n = rest / units[i].seconds;
+            rest %= units[i].seconds;
+            if (n)
+                length +=
+                    (size_t)snprintf(out + length, 24 - length, i > 0 && length ? "%02d%c" : "%d%c",
+                                     (int)n, units[i].unit);
+        }
+        if (!length)
+            snprintf(out, 24, "0");
         return out;
     }
     int decimals = t->step > 0 && t->step < 1 ? (int)ceil(-log10(t->step) - 1e-9) : 0;
@@ -184,21 +180,6 @@ static int widest_text(const struct plot_ticks *t)
     return widest;
 }
 
-static void draw_y_axis(struct plot *p, const struct plot_ticks *t, const struct glyphs *g)
-{
-    for (int row = 0; row < p->down; row++)
-        plot_put(p, row, p->col - 1, PLOT_AXIS, g->up);
-    for (int i = 0; i < t->count; i++) {
-        char text[24];
-        plot_tick_text(t, t->value[i], text);
-        int row = plot_row_of(p, t->value[i]);
-        if (!is_blank(p, row, 0, p->col - 1)) // a tick is there already
-            continue;
-        put_text(p, row, p->col - 1 - (int)strlen(text), text);
-        plot_put(p, row, p->col - 1, PLOT_AXIS, g->tick_y);
-    }
-}
-
 static void draw_x_axis(struct plot *p, const struct plot_axis *x, const struct glyphs *g)
 {
     int row = p->rows - 2, start = p->col > 0 ? p->col - 1 : 0;
@@ -235,8 +216,19 @@ void plot_axes(struct plot *p, const struct plot_axis *x, const struct plot_axis
     p->wide = p->cols - p->col;
     p->room = x->room < p->wide / 4 ? x->room : p->wide / 4;
     struct glyphs g = glyphs_of(p->charset);
-    if (has_y)
-        draw_y_axis(p, &t, &g);
+    if (has_y) {
+        for (int row = 0; row < p->down; row++)
+            plot_put(p, row, p->col - 1, PLOT_AXIS, g.up);
+        for (int i = 0; i < t.count; i++) {
+            char text[24];
+            plot_tick_text(&t, t.value[i], text);
+            int row = plot_row_of(p, t.value[i]);
+            if (!is_blank(p, row, 0, p->col - 1)) // a tick is there already
+                continue;
+            put_text(p, row, p->col - 1 - (int)strlen(text), text);
+            plot_put(p, row, p->col - 1, PLOT_AXIS, g.tick_y);
+        }
+    }
     if (has_x)
         draw_x_axis(p, x, &g);
 }

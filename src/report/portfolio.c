@@ -58,22 +58,6 @@ static void find_cost(const struct finder *f, uint32_t set, int candidate, doubl
     }
 }
 
-static void make_leaf(const struct finder *f, uint32_t set, struct portfolio *out)
-{
-    double cost[2];
-    *out = (struct portfolio){.nodes = 1, .node[0].axis = -1, .cost[0] = INFINITY};
-    for (int c = 0; c < f->problem->candidates; c++) {
-        find_cost(f, set, c, cost);
-        if (!is_less(cost, out->cost))
-            continue;
-        memcpy(out->cost, cost, sizeof cost);
-        out->node[0].candidate = c;
-    }
-    for (int i = 0; i < f->problem->shapes; i++)
-        if (has(set, i))
-            out->candidate[i] = out->node[0].candidate;
-}
-
 // Puts a rule's nodes behind those of another; the place of its first.
 static int append(struct portfolio *to, const struct portfolio *from)
 {
@@ -92,19 +76,6 @@ struct cut {
     double most;
     uint32_t below;
 };
-
-static void join(const struct finder *f, const struct cut *cut, const struct portfolio *below,
-                 const struct portfolio *above, struct portfolio *out)
-{
-    *out = (struct portfolio){.nodes = 1};
-    memcpy(out->cost, below->cost, sizeof out->cost);
-    add_cost(f, above->cost, out->cost);
-    out->node[0] = (struct portfolio_node){.axis = cut->axis, .most = cut->most};
-    out->node[0].below = append(out, below);
-    out->node[0].above = append(out, above);
-    for (int i = 0; i < f->problem->shapes; i++)
-        out->candidate[i] = has(cut->below, i) ? below->candidate[i] : above->candidate[i];
-}
 
 // Those of the set whose size is at most that of the shape; 0: this is no cut, or one again.
 static struct cut cut_at(const struct finder *f, uint32_t set, int axis, int shape)
@@ -129,9 +100,20 @@ static struct cut cut_at(const struct finder *f, uint32_t set, int axis, int sha
 static void find(const struct finder *f, uint32_t set, int most, struct portfolio *out)
 {
     struct portfolio below, above, joined;
-    if (most == 1)
-        make_leaf(f, set, out);
-    else
+    if (most == 1) {
+        double cost[2];
+        *out = (struct portfolio){.nodes = 1, .node[0].axis = -1, .cost[0] = INFINITY};
+        for (int c = 0; c < f->problem->candidates; c++) {
+            find_cost(f, set, c, cost);
+            if (!is_less(cost, out->cost))
+                continue;
+            memcpy(out->cost, cost, sizeof cost);
+            out->node[0].candidate = c;
+        }
+        for (int i = 0; i < f->problem->shapes; i++)
+            if (has(set, i))
+                out->candidate[i] = out->node[0].candidate;
+    } else
         find(f, set, most - 1, out);
     for (int axis = 0; most > 1 && axis < f->problem->axes; axis++)
         for (int i = 0; i < f->problem->shapes; i++) {
@@ -139,7 +121,15 @@ static void find(const struct finder *f, uint32_t set, int most, struct portfoli
             for (int few = 1; cut.below && few < most; few++) {
                 find(f, cut.below, few, &below);
                 find(f, set & ~cut.below, most - few, &above);
-                join(f, &cut, &below, &above, &joined);
+                joined = (struct portfolio){.nodes = 1};
+                memcpy(joined.cost, below.cost, sizeof joined.cost);
+                add_cost(f, above.cost, joined.cost);
+                joined.node[0] = (struct portfolio_node){.axis = cut.axis, .most = cut.most};
+                joined.node[0].below = append(&joined, &below);
+                joined.node[0].above = append(&joined, &above);
+                for (int j = 0; j < f->problem->shapes; j++)
+                    joined.candidate[j] =
+                        has(cut.below, j) ? below.candidate[j] : above.candidate[j];
                 if (is_less(joined.cost, out->cost))
                     *out = joined;
             }

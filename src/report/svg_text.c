@@ -3,27 +3,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-static void shorten_numbers(struct str *svg)
-{
-    size_t to = 0;
-    int whole = 0, decimals = -1; // digits of the number that is being copied; -1: no point yet
-    for (size_t from = 0; from < svg->length; from++) {
-        char c = svg->text[from];
-        bool digit = c >= '0' && c <= '9';
-        if (digit && decimals >= 0 && ++decimals > (whole > 1 ? 1 : 2))
-            continue;
-        if (digit && decimals < 0)
-            whole++;
-        else if (!digit)
-            decimals = c == '.' ? 0 : -1;
-        if (!digit && c != '.')
-            whole = 0;
-        svg->text[to++] = c;
-    }
-    svg->text[to] = '\0';
-    svg->length = to;
-}
-
 struct word {
     const char *text;
     size_t length;
@@ -45,18 +24,6 @@ static bool is_command(const char *p)
     return (p[0] == ' ' || p[0] == '"') && p[1] && strchr("MLCZ", p[1]) && p[2] == ' ';
 }
 
-static void add_stroke(const struct word from[2], const struct word to[2], struct str *out)
-{
-    bool upright = is_same(&from[0], &to[0]), level = is_same(&from[1], &to[1]);
-    str_add_char(out, upright ? 'V' : level ? 'H' : 'L');
-    if (!upright)
-        str_add_bytes(out, to[0].text, to[0].length);
-    if (!upright && !level)
-        str_add_char(out, ' ');
-    if (upright || !level)
-        str_add_bytes(out, to[1].text, to[1].length);
-}
-
 static void shorten_strokes(const struct str *svg, struct str *out)
 {
     struct word at[2] = {{NULL, 0}, {NULL, 0}}; // where the pen is, where that is known
@@ -70,7 +37,14 @@ static void shorten_strokes(const struct str *svg, struct str *out)
         if (goes)
             to[1] = word_at(to[0].text + to[0].length + 1);
         if (p[1] == 'L') {
-            add_stroke(at, to, out);
+            bool upright = is_same(&at[0], &to[0]), level = is_same(&at[1], &to[1]);
+            str_add_char(out, upright ? 'V' : level ? 'H' : 'L');
+            if (!upright)
+                str_add_bytes(out, to[0].text, to[0].length);
+            if (!upright && !level)
+                str_add_char(out, ' ');
+            if (upright || !level)
+                str_add_bytes(out, to[1].text, to[1].length);
             p = to[1].text + to[1].length;
         } else {
             str_add_bytes(out, p + (p[0] == ' '), p[0] == ' ' ? 1 : 2);
@@ -85,7 +59,23 @@ static void shorten_strokes(const struct str *svg, struct str *out)
 void svg_shorten(struct str *svg)
 {
     struct str out = {0};
-    shorten_numbers(svg);
+    size_t to = 0;
+    int whole = 0, decimals = -1; // digits of the number that is being copied; -1: no point yet
+    for (size_t from = 0; from < svg->length; from++) {
+        char c = svg->text[from];
+        bool digit = c >= '0' && c <= '9';
+        if (digit && decimals >= 0 && ++decimals > (whole > 1 ? 1 : 2))
+            continue;
+        if (digit && decimals < 0)
+            whole++;
+        else if (!digit)
+            decimals = c == '.' ? 0 : -1;
+        if (!digit && c != '.')
+            whole = 0;
+        svg->text[to++] = c;
+    }
+    svg->text[to] = '\0';
+    svg->length = to;
     shorten_strokes(svg, &out);
     str_finish(svg);
     *svg = out;

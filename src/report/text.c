@@ -10,25 +10,21 @@
 #include <string.h>
 #include <time.h>
 
-static void take_all(struct json root, struct statistics *out)
-{
-    struct arena names;
-    arena_init(&names);
-    for (struct json_walk w = json_walk(root); w.object && json_next(&w);) {
-        double value;
-        const char *name = json_text(w.key, &names);
-        if (name && json_number(w.value, &value))
-            statistics_take(out, name, value);
-    }
-    arena_finish(&names);
-}
-
 void told_parse(const char *json, struct statistics *out)
 {
     *out = (struct statistics){0};
     struct json root;
-    if (json_parse(json, &root))
-        take_all(root, out);
+    if (json_parse(json, &root)) {
+        struct arena names;
+        arena_init(&names);
+        for (struct json_walk w = json_walk(root); w.object && json_next(&w);) {
+            double value;
+            const char *name = json_text(w.key, &names);
+            if (name && json_number(w.value, &value))
+                statistics_take(out, name, value);
+        }
+        arena_finish(&names);
+    }
 }
 
 void told_add_text(const struct statistics *s, struct str *out)
@@ -55,21 +51,6 @@ static void add_comma(struct str *out)
         str_add(out, ", ");
 }
 
-static void add_reasons(const struct statistics *s, struct str *out)
-{
-    static const char begin[] = "throttle_"; // gpu/sensors.h
-    const char *joint = "held back by ";
-    for (int i = 0; i < s->count; i++) {
-        const char *name = s->item[i].name;
-        if (strncmp(name, begin, sizeof begin - 1) != 0)
-            continue;
-        if (*joint == 'h')
-            add_comma(out);
-        str_printf(out, "%s%s", joint, name + sizeof begin - 1);
-        joint = " and ";
-    }
-}
-
 void told_add_clocks(const char *clocks, double drift, struct str *out)
 {
     struct statistics s;
@@ -82,7 +63,17 @@ void told_add_clocks(const char *clocks, double drift, struct str *out)
         add_comma(&text);
         str_printf(&text, "%s%.0f%s", words[i].before, value, words[i].after);
     }
-    add_reasons(&s, &text);
+    static const char begin[] = "throttle_"; // gpu/sensors.h
+    const char *joint = "held back by ";
+    for (int i = 0; i < s.count; i++) {
+        const char *name = s.item[i].name;
+        if (strncmp(name, begin, sizeof begin - 1) != 0)
+            continue;
+        if (*joint == 'h')
+            add_comma(&text);
+        str_printf(&text, "%s%s", joint, name + sizeof begin - 1);
+        joint = " and ";
+    }
     if (drift > 0) {
         add_comma(&text);
         str_printf(&text, "the device drifted by %.0f %% meanwhile", 100 * drift);

@@ -247,19 +247,6 @@ static bool answer(lua_State *L, int condition)
     return given;
 }
 
-// Whether the extents of the axes say it already.
-static bool is_settled(const struct defining *f, enum node_op op, int a, int b, bool *holds)
-{
-    struct define_stage open = {.space = f->axes};
-    memcpy(open.extent, f->extent, sizeof open.extent);
-    struct range x = bounds_range(&f->d, &open, a, NULL), y = bounds_range(&f->d, &open, b, NULL);
-    bool apart = x.high < y.low || x.low > y.high;
-    *holds = op == NODE_LESS ? x.high < y.low : op == NODE_AT_MOST ? x.high <= y.low : !apart;
-    return op == NODE_LESS      ? *holds || x.low >= y.high
-           : op == NODE_AT_MOST ? *holds || x.low > y.high
-                                : apart || (x.low == x.high && y.low == y.high && x.low == y.low);
-}
-
 static int compare(lua_State *L, enum node_op op)
 {
     int a = compute_node(L, 1, node_op_name(op)), b = compute_node(L, 2, node_op_name(op));
@@ -268,7 +255,16 @@ static int compare(lua_State *L, enum node_op op)
     if (condition < 0)
         return compute_push(L, condition);
     bool holds;
-    if (is_settled(compute_state(L), op, a, b, &holds)) {
+    // Whether the extents of the axes say it already.
+    const struct defining *f = compute_state(L);
+    struct define_stage open = {.space = f->axes};
+    memcpy(open.extent, f->extent, sizeof open.extent);
+    struct range x = bounds_range(&f->d, &open, a, NULL), y = bounds_range(&f->d, &open, b, NULL);
+    bool apart = x.high < y.low || x.low > y.high;
+    holds = op == NODE_LESS ? x.high < y.low : op == NODE_AT_MOST ? x.high <= y.low : !apart;
+    if (op == NODE_LESS      ? holds || x.low >= y.high
+        : op == NODE_AT_MOST ? holds || x.low > y.high
+                             : apart || (x.low == x.high && y.low == y.high && x.low == y.low)) {
         lua_pushboolean(L, holds);
         return 1;
     }
@@ -378,18 +374,6 @@ void compute_expression_open(lua_State *L)
 
 enum { MOST_WAYS = 256 };
 
-// Runs the function at `function` with `count` axes from `first` on; its answers are in f->ways.
-static int run(lua_State *L, struct defining *f, int function, int first, int count)
-{
-    lua_pushvalue(L, function);
-    for (int i = 0; i < count; i++)
-        compute_push(L, definition_axis(&f->d, first + i));
-    lua_call(L, count, 1);
-    int node = compute_node(L, -1, "what the function returns");
-    lua_pop(L, 1);
-    return node;
-}
-
 // The expression of all ways that begin with the answers that are fixed.
 static int explore(lua_State *L, struct defining *f, int function, int first, int count)
 {
@@ -399,7 +383,14 @@ static int explore(lua_State *L, struct defining *f, int function, int first, in
     luaL_checkstack(L, LUA_MINSTACK, "comparisons");
     int fixed = w->fixed;
     w->count = 0;
-    int node = run(L, f, function, first, count);
+    // Runs the function at `function` with `count` axes from `first` on; its answers are in
+    // f->ways.
+    lua_pushvalue(L, function);
+    for (int i = 0; i < count; i++)
+        compute_push(L, definition_axis(&f->d, first + i));
+    lua_call(L, count, 1);
+    int node = compute_node(L, -1, "what the function returns");
+    lua_pop(L, 1);
     taken = *w;
     for (int i = taken.count - 1; i >= fixed; i--) {
         memcpy(w->answer, taken.answer, sizeof w->answer);
@@ -452,14 +443,6 @@ static void refuse_read(lua_State *L, const struct defining *f, const struct def
     guard_raise(L, f->place[m->read], lua_tostring(L, -1));
 }
 
-static void check_bounds(lua_State *L, const struct defining *f, const struct define_stage *s)
-{
-    struct misread m;
-    guard_charge(L, (uint64_t)f->d.node_count * 16);
-    if (!bounds_check(&f->d, s, &m))
-        refuse_read(L, f, s, &m);
-}
-
 static void note_reads(struct defining *f, int body)
 {
     int *node = mem_alloc(((size_t)body + 1) * sizeof *node);
@@ -485,7 +468,10 @@ int compute_add_stage(lua_State *L, struct defining *f, const char *name, const 
     int axis[DEFINE_MAX_AXES];
     memcpy(open.extent, f->extent, sizeof open.extent);
     memcpy(open.axis, f->axis, sizeof open.axis);
-    check_bounds(L, f, &open);
+    struct misread m;
+    guard_charge(L, (uint64_t)f->d.node_count * 16);
+    if (!bounds_check(&f->d, &open, &m))
+        refuse_read(L, f, &open, &m);
     s = (struct define_stage){.reduction = what->reduction, .reduce = reduce};
     t.size[0] = 1;
     for (int i = 0; i < f->axes; i++) {

@@ -9,20 +9,6 @@
 
 // baseline { NAME = { parameter = value, ... }, ... }: configurations that are in use somewhere.
 
-static bool find_number(const struct param *p, double number, int32_t *out)
-{
-    for (*out = 0; *out < p->count && p->number[*out] != number; ++*out)
-        continue;
-    return *out < p->count;
-}
-
-static bool find_label(const struct param *p, const char *text, int32_t *out)
-{
-    for (*out = 0; *out < p->count && strcmp(p->label[*out], text) != 0; ++*out)
-        continue;
-    return *out < p->count;
-}
-
 // The value on the top as a slot. False: the parameter has none like it.
 static bool read_slot(lua_State *L, const struct param *p, const char *what, int32_t *out)
 {
@@ -30,9 +16,16 @@ static bool read_slot(lua_State *L, const struct param *p, const char *what, int
         *out = (int32_t)check_whole(L, -1, what, 1, INT32_MAX);
         return true;
     }
-    if (p->number)
-        return find_number(p, check_real(L, -1, what), out);
-    return find_label(p, check_string(L, -1, what), out);
+    if (p->number) {
+        double number = check_real(L, -1, what);
+        for (*out = 0; *out < p->count && p->number[*out] != number; ++*out)
+            continue;
+        return *out < p->count;
+    }
+    const char *text = check_string(L, -1, what);
+    for (*out = 0; *out < p->count && strcmp(p->label[*out], text) != 0; ++*out)
+        continue;
+    return *out < p->count;
 }
 
 // The value on the top. False: the parameter has no such value.
@@ -71,41 +64,6 @@ static const char *push_value(lua_State *L)
     return lua_tostring(L, -1);
 }
 
-// Every value of the table on the top.
-static void read_values(lua_State *L, struct script *s, struct baseline *b)
-{
-    const char *names[SPACE_MAX_PARAMS + 1] = {NULL};
-    const int table = lua_gettop(L);
-    for (int i = 0; i < s->space->param_count; i++)
-        names[i] = s->space->param[i].name;
-    check_fields(L, table, lua_pushfstring(L, "baseline '%s'", b->name), names);
-    for (int i = 0; i < s->space->param_count; i++) {
-        const struct param *p = &s->space->param[i];
-        const char *what = lua_pushfstring(L, "baseline '%s': %s", b->name, p->name);
-        if (lua_getfield(L, table, p->name) == LUA_TNIL)
-            luaL_error(L, "%s is missing: it says every parameter's value", what);
-        if (!read_value(L, p, what, b->config.slot + p->offset) && !b->misfit)
-            b->misfit =
-                arena_printf(&s->space->arena, "%s has no value %s", p->name, push_value(L));
-        lua_settop(L, table);
-    }
-}
-
-static void add_baseline(lua_State *L, struct script *s, const char *name)
-{
-    struct space *space = s->space;
-    for (int i = 0; i < space->baseline_count; i++)
-        if (strcmp(space->baseline[i].name, name) == 0)
-            luaL_error(L, "baseline '%s' is declared twice", name);
-    if (space->baseline_count == SPACE_MAX_BASELINES)
-        luaL_error(L, "more than %d baselines", SPACE_MAX_BASELINES);
-    struct baseline b = {.name = arena_strdup(&space->arena, name)};
-    read_values(L, s, &b);
-    if (b.misfit)
-        b.config = (struct config){0};
-    space->baseline[space->baseline_count++] = b;
-}
-
 static int declare_baseline(lua_State *L) // baseline { NAME = { parameter = value, ... }, ... }
 {
     struct script *s = script_loading(L, "baseline");
@@ -116,7 +74,32 @@ static int declare_baseline(lua_State *L) // baseline { NAME = { parameter = val
         lua_geti(L, 2, i);
         const char *name = check_identifier(L, -1, "baseline: its name");
         lua_getfield(L, 1, name);
-        add_baseline(L, s, name);
+        struct space *space = s->space;
+        for (int j = 0; j < space->baseline_count; j++)
+            if (strcmp(space->baseline[j].name, name) == 0)
+                luaL_error(L, "baseline '%s' is declared twice", name);
+        if (space->baseline_count == SPACE_MAX_BASELINES)
+            luaL_error(L, "more than %d baselines", SPACE_MAX_BASELINES);
+        struct baseline b = {.name = arena_strdup(&space->arena, name)};
+        // Every value of the table on the top.
+        const char *names[SPACE_MAX_PARAMS + 1] = {NULL};
+        const int table = lua_gettop(L);
+        for (int j = 0; j < s->space->param_count; j++)
+            names[j] = s->space->param[j].name;
+        check_fields(L, table, lua_pushfstring(L, "baseline '%s'", b.name), names);
+        for (int j = 0; j < s->space->param_count; j++) {
+            const struct param *p = &s->space->param[j];
+            const char *what = lua_pushfstring(L, "baseline '%s': %s", b.name, p->name);
+            if (lua_getfield(L, table, p->name) == LUA_TNIL)
+                luaL_error(L, "%s is missing: it says every parameter's value", what);
+            if (!read_value(L, p, what, b.config.slot + p->offset) && !b.misfit)
+                b.misfit =
+                    arena_printf(&s->space->arena, "%s has no value %s", p->name, push_value(L));
+            lua_settop(L, table);
+        }
+        if (b.misfit)
+            b.config = (struct config){0};
+        space->baseline[space->baseline_count++] = b;
         lua_settop(L, 2);
     }
     s->baseline_params = s->space->param_count;
@@ -181,20 +164,6 @@ struct form_call {
     bool made;
 };
 
-// { M = 64, N = 256 }
-static void push_shape(lua_State *L, const struct script_shape *shape)
-{
-    lua_createtable(L, 0, shape->count);
-    for (int i = 0; i < shape->count; i++) {
-        int64_t whole;
-        if (str_to_int(shape->set[i].value, INT64_MIN, INT64_MAX, &whole))
-            lua_pushinteger(L, whole);
-        else
-            lua_pushstring(L, shape->set[i].value);
-        lua_setfield(L, -2, shape->set[i].name);
-    }
-}
-
 static void push_found(lua_State *L, const struct script_found *f)
 {
     if (!f) {
@@ -206,7 +175,16 @@ static void push_found(lua_State *L, const struct script_found *f)
     lua_setfield(L, -2, "told");
     lua_createtable(L, f->shapes, 0);
     for (int i = 0; i < f->shapes; i++) {
-        push_shape(L, &f->shape[i]);
+        // { M = 64, N = 256 }
+        lua_createtable(L, 0, f->shape[i].count);
+        for (int j = 0; j < f->shape[i].count; j++) {
+            int64_t whole;
+            if (str_to_int(f->shape[i].set[j].value, INT64_MIN, INT64_MAX, &whole))
+                lua_pushinteger(L, whole);
+            else
+                lua_pushstring(L, f->shape[i].set[j].value);
+            lua_setfield(L, -2, f->shape[i].set[j].name);
+        }
         lua_rawseti(L, -2, i + 1);
     }
     lua_setfield(L, -2, "shapes");

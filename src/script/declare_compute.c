@@ -110,20 +110,6 @@ static int declare_tensor(lua_State *L) // tensor(name, shape, type)
 
 // --- what is computed ---
 
-// The names of the function's parameters, which are those of the axes.
-static void open_space(lua_State *L, struct defining *f, const struct define_tensor *t)
-{
-    f->axes = t->rank;
-    for (int i = 0; i < t->rank; i++) {
-        char usual[] = {'i', (char)('0' + i), 0};
-        lua_pushvalue(L, 3);
-        const char *name = lua_getlocal(L, NULL, i + 1); // pops the function
-        bool fits = name && strlen(name) <= COMPUTE_MOST_NAME && *name != '(';
-        f->axis[i] = arena_strdup(&f->d.arena, fits ? name : usual);
-        f->extent[i] = t->size[i];
-    }
-}
-
 // Whether the node is nothing but the last stage made, read where it stands: then that stage is
 // what is computed.
 static bool is_last_stage(const struct defining *f, int node, const struct define_tensor *t)
@@ -161,7 +147,16 @@ static int declare_compute(lua_State *L) // compute(name, shape, function(i, j) 
     f->serial++;
     f->reductions = 0;
     f->first_stage = f->d.stage_count;
-    open_space(L, f, &t);
+    // The names of the function's parameters, which are those of the axes.
+    f->axes = t.rank;
+    for (int i = 0; i < t.rank; i++) {
+        char usual[] = {'i', (char)('0' + i), 0};
+        lua_pushvalue(L, 3);
+        const char *name = lua_getlocal(L, NULL, i + 1); // pops the function
+        bool fits = name && strlen(name) <= COMPUTE_MOST_NAME && *name != '(';
+        f->axis[i] = arena_strdup(&f->d.arena, fits ? name : usual);
+        f->extent[i] = t.size[i];
+    }
     int node = compute_expression(L, f, 3, 0, t.rank), tensor = f->d.tensor_count - 1;
     if (is_last_stage(f, node, &t))
         f->d.tensor[tensor].name = arena_strdup(&f->d.arena, t.name);
@@ -204,20 +199,6 @@ static bool is_exact(const struct definition *d)
     return true;
 }
 
-// More than four sizes count as four.
-static struct tensor flat(const struct define_tensor *t)
-{
-    struct tensor out = {.name = t->name, .element = t->element};
-    int merged = t->rank > TENSOR_MAX_RANK ? t->rank - TENSOR_MAX_RANK : 0;
-    out.rank = t->rank - merged;
-    out.size[0] = 1;
-    for (int i = 0; i < t->rank; i++) {
-        int to = i < merged ? 0 : i - merged;
-        out.size[to] = i <= merged ? out.size[0] * t->size[i] : t->size[i];
-    }
-    return out;
-}
-
 static void refuse_unread(lua_State *L, const struct definition *d, const bool *read, int output)
 {
     for (int i = 0; i < d->tensor_count; i++)
@@ -230,20 +211,6 @@ static void must(lua_State *L, bool done, const struct err *e)
 {
     if (!done)
         luaL_error(L, "%s", e->text);
-}
-
-// Sums of so many numbers differ by their order.
-static void set_tolerance(struct custom_operation *c, const struct definition *d)
-{
-    double terms = 1;
-    for (int i = 0; i < d->stage_count; i++)
-        terms =
-            fmax(terms, (double)stage_points(&d->stage[i], d->stage[i].space, d->stage[i].reduce));
-    bool halves = c->buffer[c->tensor_count - 1].element == ELEMENT_F16;
-    c->relative = c->absolute = halves ? 2e-3 : 1e-5 * fmax(1, sqrt(terms) / 4);
-    c->exact = is_exact(d);
-    if (c->buffer[c->tensor_count - 1].element >= ELEMENT_I8)
-        c->relative = c->absolute = 0;
 }
 
 static void define_operation(lua_State *L, struct script *s, const struct definition *d)
@@ -262,38 +229,35 @@ static void define_operation(lua_State *L, struct script *s, const struct defini
     for (int i = 0; i < d->tensor_count; i++) {
         if (i >= d->inputs && i != d->tensor_count - 1)
             continue;
-        struct tensor t = flat(&d->tensor[i]);
+        // More than four sizes count as four.
+        struct tensor t = {.name = d->tensor[i].name, .element = d->tensor[i].element};
+        int merged = d->tensor[i].rank > TENSOR_MAX_RANK ? d->tensor[i].rank - TENSOR_MAX_RANK : 0;
+        t.rank = d->tensor[i].rank - merged;
+        t.size[0] = 1;
+        for (int j = 0; j < d->tensor[i].rank; j++) {
+            int to = j < merged ? 0 : j - merged;
+            t.size[to] = j <= merged ? t.size[0] * d->tensor[i].size[j] : d->tensor[i].size[j];
+        }
         must(L,
              custom_add_tensor(s->custom, &t, &(struct custom_filling){-1, 1, .whole = false}, &e),
              &e);
     }
-    set_tolerance(s->custom, d);
+    // Sums of so many numbers differ by their order.
+    double terms = 1;
+    for (int i = 0; i < d->stage_count; i++)
+        terms =
+            fmax(terms, (double)stage_points(&d->stage[i], d->stage[i].space, d->stage[i].reduce));
+    bool halves = s->custom->buffer[s->custom->tensor_count - 1].element == ELEMENT_F16;
+    s->custom->relative = s->custom->absolute = halves ? 2e-3 : 1e-5 * fmax(1, sqrt(terms) / 4);
+    s->custom->exact = is_exact(d);
+    if (s->custom->buffer[s->custom->tensor_count - 1].element >= ELEMENT_I8)
+        s->custom->relative = s->custom->absolute = 0;
     definition_write(d, &text);
     s->custom->definition = arena_strdup(&s->custom->arena, str_text(&text));
     str_finish(&text);
     operation_init(&o, &s->custom->kind);
     declare_operator_set_settings(L, s, &o);
     declare_operator_end(L, s, &o);
-}
-
-// What kernels can be made for. A file may offer a choice "units" of "device" and "emulated", as
-// the preset gemm-coop does: with the latter, matrix units are emulated.
-static struct program_device device_of(const struct script *s)
-{
-    const struct limits *l = s->limits;
-    const struct script_setting *units = script_find_setting(s, "units");
-    uint32_t subgroup = l->subgroup_size ? l->subgroup_size : 1;
-    bool asks = l->subgroup_least && l->subgroup_least < l->subgroup_most;
-    struct program_device device = {.subgroup = subgroup,
-                                    .invocations = l->invocations,
-                                    .is_cpu = strcmp(s->device_type, "cpu") == 0,
-                                    .matrix = l->matrix,
-                                    .emulates = units && strcmp(units->value, "emulated") == 0,
-                                    .lanes = asks ? l->subgroup_least : subgroup,
-                                    .subgroups = asks ? l->group_subgroups : 0};
-    if (device.emulates)
-        units_emulate(&device.matrix);
-    return device;
 }
 
 static int declare_output(lua_State *L) // output(C)
@@ -308,7 +272,22 @@ static int declare_output(lua_State *L) // output(C)
         return luaL_error(L, "output(...) stands outside of compute(...)");
     refuse_unread(L, &f->d, f->read, *output);
     struct place place = guard_caller(L);
-    s->program = program_create(&f->d, device_of(s), &e);
+    // What kernels can be made for. A file may offer a choice "units" of "device" and "emulated",
+    // as the preset gemm-coop does: with the latter, matrix units are emulated.
+    const struct limits *l = s->limits;
+    const struct script_setting *units = script_find_setting(s, "units");
+    uint32_t subgroup = l->subgroup_size ? l->subgroup_size : 1;
+    bool asks = l->subgroup_least && l->subgroup_least < l->subgroup_most;
+    struct program_device device = {.subgroup = subgroup,
+                                    .invocations = l->invocations,
+                                    .is_cpu = strcmp(s->device_type, "cpu") == 0,
+                                    .matrix = l->matrix,
+                                    .emulates = units && strcmp(units->value, "emulated") == 0,
+                                    .lanes = asks ? l->subgroup_least : subgroup,
+                                    .subgroups = asks ? l->group_subgroups : 0};
+    if (device.emulates)
+        units_emulate(&device.matrix);
+    s->program = program_create(&f->d, device, &e);
     must(L, s->program, &e);
     define_operation(L, s, &f->d);
     must(L, program_add_params(s->program, s->space, &e), &e);

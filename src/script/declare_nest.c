@@ -76,24 +76,9 @@ static void nest_symbol_push_formula(lua_State *L, int formula)
     push_symbol(L, 0)->formula = formula;
 }
 
-static void nest_symbol_push_loop(lua_State *L, int loop)
-{
-    struct symbol *x = push_symbol(L, 1);
-    x->loop = loop;
-    x->term[0] = (struct nest_term){loop, formulas_constant(formulas_of(L), 1)};
-}
-
 const struct symbol *nest_symbol_test(lua_State *L, int index)
 {
     return luaL_testudata(L, index, SYMBOL);
-}
-
-static int nest_symbol_constant(lua_State *L, int index, const char *what)
-{
-    double number = lua_tonumber(L, index);
-    if (number != floor(number) || fabs(number) > 9007199254740992.0)
-        luaL_error(L, "%s is %f, not a whole number ('//' divides without a rest)", what, number);
-    return formulas_constant(formulas_of(L), number);
 }
 
 // A formula from a symbol, a whole number or a boolean.
@@ -111,7 +96,10 @@ static int nest_symbol_formula(lua_State *L, int index, const char *what)
     if (lua_type(L, index) != LUA_TNUMBER)
         luaL_error(L, "%s: expected a number or a formula, got %s", what,
                    lua_isnoneornil(L, index) ? "nothing" : luaL_typename(L, index));
-    return nest_symbol_constant(L, index, what);
+    double number = lua_tonumber(L, index);
+    if (number != floor(number) || fabs(number) > 9007199254740992.0)
+        luaL_error(L, "%s is %f, not a whole number ('//' divides without a rest)", what, number);
+    return formulas_constant(formulas_of(L), number);
 }
 
 // The symbol of an index; numbers become symbols in place. `index` is absolute.
@@ -400,37 +388,29 @@ void nest_symbol_open(lua_State *L)
 
 // --- the configuration ---
 
-static void push_name(lua_State *L, const char *kind, int param)
-{
-    int *name = lua_newuserdatauv(L, sizeof *name, 0);
-    *name = param;
-    luaL_setmetatable(L, kind);
-}
-
-static void push_param(lua_State *L, struct formulas *f, const struct param *p, int index)
-{
-    if (p->kind == PARAM_FACTORIZATION) {
-        const char *name = lua_pushfstring(L, "c.%s", p->name);
-        lua_createtable(L, p->width, 0);
-        for (int k = 0; k < p->width; k++) {
-            nest_symbol_push_formula(L, formulas_slot(f, p->offset + k));
-            lua_rawseti(L, -2, k + 1);
-        }
-        readonly_wrap(L, name, NULL);
-        lua_remove(L, -2);
-    } else if (p->number) {
-        nest_symbol_push_formula(L, formulas_number(f, index));
-    } else {
-        push_name(L, p->kind == PARAM_PERMUTATION ? ORDER : WORD, index);
-    }
-}
-
 void nest_symbol_push_config(lua_State *L)
 {
     const struct space *s = script_of(L)->space;
     lua_newtable(L);
     for (int i = 0; i < s->param_count; i++) {
-        push_param(L, formulas_of(L), &s->param[i], i);
+        struct formulas *f = formulas_of(L);
+        if (s->param[i].kind == PARAM_FACTORIZATION) {
+            const char *name = lua_pushfstring(L, "c.%s", s->param[i].name);
+            lua_createtable(L, s->param[i].width, 0);
+            for (int k = 0; k < s->param[i].width; k++) {
+                nest_symbol_push_formula(L, formulas_slot(f, s->param[i].offset + k));
+                lua_rawseti(L, -2, k + 1);
+            }
+            readonly_wrap(L, name, NULL);
+            lua_remove(L, -2);
+        } else if (s->param[i].number) {
+            nest_symbol_push_formula(L, formulas_number(f, i));
+        } else {
+            const char *kind = s->param[i].kind == PARAM_PERMUTATION ? ORDER : WORD;
+            int *name = lua_newuserdatauv(L, sizeof *name, 0);
+            *name = i;
+            luaL_setmetatable(L, kind);
+        }
         lua_setfield(L, -2, s->param[i].name);
     }
     readonly_wrap(L, "c", &view_words);
@@ -525,7 +505,10 @@ static int make_loop(lua_State *L) // d.loop { name, kind = , length = , place =
         .length = read_formula(L, what, "length", -1),
         .place = read_formula(L, what, "place", -1),
     };
-    nest_symbol_push_loop(L, n->loop_count++);
+    int loop = n->loop_count++;
+    struct symbol *x = push_symbol(L, 1);
+    x->loop = loop;
+    x->term[0] = (struct nest_term){loop, formulas_constant(formulas_of(L), 1)};
     return 1;
 }
 
@@ -720,18 +703,21 @@ static int set_unroll(lua_State *L) // d.unroll(limit)
 
 // --- nest ---
 
-static void open_kinds(lua_State *L)
+void declare_nest_run(lua_State *L, struct script *s)
 {
+    if (s->nest.function == LUA_NOREF)
+        return;
+    s->guard.place = s->nest.place;
+    s->loop_nest = nest_create();
+    s->is_declaring_nest = true;
     nest_symbol_open(L);
     luaL_newmetatable(L, ACCESS);
     luaL_newmetatable(L, BUFFER);
     lua_pushcfunction(L, index_buffer);
     lua_setfield(L, -2, "__call");
     lua_pop(L, 2);
-}
-
-static void push_d(lua_State *L)
-{
+    lua_rawgeti(L, LUA_REGISTRYINDEX, s->nest.function);
+    nest_symbol_push_config(L);
     static const luaL_Reg functions[] = {{"loop", make_loop},
                                          {"buffer", make_buffer},
                                          {"statement", make_statement},
@@ -741,19 +727,6 @@ static void push_d(lua_State *L)
     luaL_setfuncs(L, functions, 0);
     nest_symbol_set_functions(L);
     readonly_wrap(L, "d", NULL);
-}
-
-void declare_nest_run(lua_State *L, struct script *s)
-{
-    if (s->nest.function == LUA_NOREF)
-        return;
-    s->guard.place = s->nest.place;
-    s->loop_nest = nest_create();
-    s->is_declaring_nest = true;
-    open_kinds(L);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, s->nest.function);
-    nest_symbol_push_config(L);
-    push_d(L);
     lua_call(L, 2, 0);
     s->is_declaring_nest = false;
     if (s->loop_nest->statement_count == 0)

@@ -142,18 +142,6 @@ static void read_blocks(lua_State *L, const char *what, struct block_format *f)
     *f = *known;
 }
 
-static void read_sizes(lua_State *L, const char *what, struct tensor *t)
-{
-    t->rank = (int)lua_rawlen(L, LIST) - 1;
-    if (t->rank < 1 || t->rank > TENSOR_MAX_RANK)
-        luaL_error(L, "%s has %d sizes, not 1 to %d", what, t->rank, TENSOR_MAX_RANK);
-    for (int i = 0; i < t->rank; i++) {
-        const char *size = lua_pushfstring(L, "%s: size %d", what, i + 1);
-        lua_geti(L, LIST, i + 2);
-        t->size[i] = check_whole(L, -1, size, 1, INT32_MAX);
-    }
-}
-
 // The buffer on the top of the stack, the only thing over the definition.
 static void read_buffer(lua_State *L, struct custom_operation *c, const char *place,
                         const char *const *known)
@@ -169,7 +157,14 @@ static void read_buffer(lua_State *L, struct custom_operation *c, const char *pl
     if (strcmp(t.name, "scratch") == 0)
         luaL_error(L, "%s: 'scratch' is what templates know scratch memory by", place);
     const char *what = lua_pushfstring(L, "define: buffer %s", t.name);
-    read_sizes(L, what, &t);
+    t.rank = (int)lua_rawlen(L, LIST) - 1;
+    if (t.rank < 1 || t.rank > TENSOR_MAX_RANK)
+        luaL_error(L, "%s has %d sizes, not 1 to %d", what, t.rank, TENSOR_MAX_RANK);
+    for (int i = 0; i < t.rank; i++) {
+        const char *size = lua_pushfstring(L, "%s: size %d", what, i + 1);
+        lua_geti(L, LIST, i + 2);
+        t.size[i] = check_whole(L, -1, size, 1, INT32_MAX);
+    }
     t.element = read_element(L, what);
     read_fill(L, what, &f);
     read_blocks(L, what, &f.block);
@@ -177,26 +172,6 @@ static void read_buffer(lua_State *L, struct custom_operation *c, const char *pl
         luaL_error(L, "%s has blocks, which have no type", what);
     must(L, custom_add_tensor(c, &t, &f, &e), &e);
     lua_settop(L, 1);
-}
-
-static void read_buffers(lua_State *L, struct custom_operation *c)
-{
-    static const char *const of_input[] = {"type", "fill", "blocks", NULL}, *const of_output[] = {
-                                                                                "type", NULL};
-    lua_getfield(L, 1, "inputs");
-    int count = check_list(L, -1, "define: inputs");
-    for (int i = 1; i <= count; i++) {
-        lua_settop(L, 1);
-        lua_getfield(L, 1, "inputs");
-        lua_geti(L, -1, i);
-        lua_replace(L, BUFFER);
-        char place[40];
-        snprintf(place, sizeof place, "define: input %d", i);
-        read_buffer(L, c, place, of_input);
-    }
-    lua_settop(L, 1);
-    lua_getfield(L, 1, "output");
-    read_buffer(L, c, "define: output", of_output);
 }
 
 // --- what is right ---
@@ -272,36 +247,6 @@ static void read_step(lua_State *L, struct custom_operation *c, int number)
     must(L, custom_add_step(c, &o, names, count, &e), &e);
 }
 
-static void read_steps(lua_State *L, struct custom_operation *c)
-{
-    int count = check_list(L, -1, "define: reference");
-    for (int i = 1; i <= count; i++) {
-        lua_settop(L, 1);
-        lua_getfield(L, 1, "reference");
-        lua_geti(L, -1, i);
-        lua_replace(L, BUFFER);
-        read_step(L, c, i);
-    }
-}
-
-// { template = , groups = } on the top; it is rendered when everything is declared.
-static void read_kernel(lua_State *L, struct script *s)
-{
-    static const char *const known[] = {"template", "groups", NULL};
-    int table = lua_gettop(L);
-    uint64_t groups[3];
-    check_fields(L, table, "define: reference", known);
-    lua_getfield(L, table, "groups");
-    check_dimensions(L, -1, "define: reference: groups", UINT32_MAX, groups);
-    for (int i = 0; i < 3; i++)
-        s->reference_groups[i] = (uint32_t)groups[i];
-    lua_getfield(L, table, "template");
-    const char *what = "define: reference: template";
-    s->reference.text = include_find(L, what, check_string(L, -1, what), "shaders");
-    s->reference.place = guard_caller(L);
-    render_compile(L, &s->reference);
-}
-
 static void read_reference(lua_State *L, struct script *s)
 {
     struct err e;
@@ -310,10 +255,31 @@ static void read_reference(lua_State *L, struct script *s)
     check_type(L, 2, "define: reference", LUA_TTABLE);
     bool is_kernel = lua_getfield(L, 2, "template") != LUA_TNIL;
     lua_settop(L, 2);
-    if (is_kernel)
-        read_kernel(L, s);
-    else
-        read_steps(L, s->custom);
+    if (is_kernel) {
+        // { template = , groups = } on the top; it is rendered when everything is declared.
+        static const char *const known[] = {"template", "groups", NULL};
+        int table = lua_gettop(L);
+        uint64_t groups[3];
+        check_fields(L, table, "define: reference", known);
+        lua_getfield(L, table, "groups");
+        check_dimensions(L, -1, "define: reference: groups", UINT32_MAX, groups);
+        for (int i = 0; i < 3; i++)
+            s->reference_groups[i] = (uint32_t)groups[i];
+        lua_getfield(L, table, "template");
+        const char *what = "define: reference: template";
+        s->reference.text = include_find(L, what, check_string(L, -1, what), "shaders");
+        s->reference.place = guard_caller(L);
+        render_compile(L, &s->reference);
+    } else {
+        int count = check_list(L, -1, "define: reference");
+        for (int i = 1; i <= count; i++) {
+            lua_settop(L, 1);
+            lua_getfield(L, 1, "reference");
+            lua_geti(L, -1, i);
+            lua_replace(L, BUFFER);
+            read_step(L, s->custom, i);
+        }
+    }
     must(L, is_kernel || custom_is_computed(s->custom, &e), &e);
 }
 
@@ -382,9 +348,13 @@ static const char *check_unit(lua_State *L, int index)
     return unit;
 }
 
-// `bytes`, or `rate`: an amount and a unit. Nothing of either: FLOP.
-static struct workload read_work(lua_State *L)
+static void begin(lua_State *L, struct script *s)
 {
+    lua_getfield(L, 1, "name");
+    const char *name = check_identifier(L, -1, "define: name");
+    if (operation_kind_find(name))
+        luaL_error(L, "define: '%s' is built in", name);
+    // `bytes`, or `rate`: an amount and a unit. Nothing of either: FLOP.
     struct workload work = {0, WORK_BYTES};
     bool has_bytes = lua_getfield(L, 1, "bytes") != LUA_TNIL;
     bool has_rate = lua_getfield(L, 1, "rate") != LUA_TNIL;
@@ -401,16 +371,6 @@ static struct workload read_work(lua_State *L)
     }
     if ((has_bytes || has_rate) && work.amount <= 0)
         luaL_error(L, "define: %s: there must be some", has_bytes ? "bytes" : "rate");
-    return work; // the table keeps the unit
-}
-
-static void begin(lua_State *L, struct script *s)
-{
-    lua_getfield(L, 1, "name");
-    const char *name = check_identifier(L, -1, "define: name");
-    if (operation_kind_find(name))
-        luaL_error(L, "define: '%s' is built in", name);
-    struct workload work = read_work(L);
     lua_getfield(L, 1, "flop");
     double flop =
         work.amount > 0 && lua_isnil(L, -1) ? work.amount : check_real(L, -1, "define: flop");
@@ -429,7 +389,22 @@ static int declare_operator_define(lua_State *L) // operator.define { ... } -> o
     check_fields(L, 1, "define", known);
     lua_settop(L, 1);
     begin(L, s);
-    read_buffers(L, s->custom);
+    static const char *const of_input[] = {"type", "fill", "blocks", NULL}, *const of_output[] = {
+                                                                                "type", NULL};
+    lua_getfield(L, 1, "inputs");
+    int count = check_list(L, -1, "define: inputs");
+    for (int i = 1; i <= count; i++) {
+        lua_settop(L, 1);
+        lua_getfield(L, 1, "inputs");
+        lua_geti(L, -1, i);
+        lua_replace(L, BUFFER);
+        char place[40];
+        snprintf(place, sizeof place, "define: input %d", i);
+        read_buffer(L, s->custom, place, of_input);
+    }
+    lua_settop(L, 1);
+    lua_getfield(L, 1, "output");
+    read_buffer(L, s->custom, "define: output", of_output);
     read_tolerance(L, s->custom);
     read_reference(L, s);
     operation_init(&o, &s->custom->kind);
@@ -448,33 +423,12 @@ void declare_operator_define_open(lua_State *L)
 
 #define MOST_FIELDS (OPERATION_MAX_SIZES + OPERATION_MAX_CHOICES + OPERATION_MAX_REALS)
 
-// The fields that a space file may give, NULL-terminated.
-static void list_fields(const struct operation_kind *kind, const char *known[MOST_FIELDS + 1])
-{
-    int n = 0;
-    for (int i = 0; kind->sizes[i].name; i++)
-        known[n++] = kind->sizes[i].name;
-    for (int i = 0; kind->choices && kind->choices[i].name; i++)
-        known[n++] = kind->choices[i].name;
-    for (int i = 0; kind->reals && kind->reals[i].name; i++)
-        known[n++] = kind->reals[i].name;
-    known[n] = NULL;
-}
-
 static const struct operation_size *find_size(const struct operation_kind *kind, const char *name)
 {
     for (int i = 0; kind->sizes[i].name; i++)
         if (strcmp(kind->sizes[i].name, name) == 0)
             return &kind->sizes[i];
     return NULL;
-}
-
-static bool is_choice(const struct operation_kind *kind, const char *name)
-{
-    for (int i = 0; kind->choices && kind->choices[i].name; i++)
-        if (strcmp(kind->choices[i].name, name) == 0)
-            return true;
-    return false;
 }
 
 // Sets a field to the value on the top of the stack.
@@ -485,8 +439,9 @@ static bool set_field(lua_State *L, struct operation *o, const char *name, struc
     const char *what = lua_pushfstring(L, "%s: %s", o->kind->name, name);
     if (size)
         return operation_set_size(o, name, check_whole(L, value, what, size->least, INT32_MAX), e);
-    if (is_choice(o->kind, name))
-        return operation_set_choice(o, name, check_string(L, value, what), e);
+    for (int i = 0; o->kind->choices && o->kind->choices[i].name; i++)
+        if (strcmp(o->kind->choices[i].name, name) == 0)
+            return operation_set_choice(o, name, check_string(L, value, what), e);
     check_type(L, value, what, LUA_TNUMBER);
     return operation_set_real(o, name, lua_tonumber(L, value), e);
 }
@@ -497,48 +452,21 @@ static void set_integer(lua_State *L, const char *name, int64_t value)
     lua_setfield(L, -2, name);
 }
 
-// The binding of each buffer by its name, and of scratch memory behind them.
-static void push_bindings(lua_State *L, const struct operation *o)
-{
-    struct tensor tensor[OPERATION_MAX_TENSORS];
-    int count = operation_tensors(o, tensor);
-    lua_newtable(L);
-    for (int i = 0; i < count; i++)
-        set_integer(L, tensor[i].name, i);
-    set_integer(L, "scratch", count);
-    readonly_wrap(L, "op.bindings", NULL);
-}
-
-static void push_operation(lua_State *L, const struct operation *o)
-{
-    const struct operation_kind *kind = o->kind;
-    lua_newtable(L);
-    lua_pushstring(L, kind->name);
-    lua_setfield(L, -2, "kind");
-    for (int i = 0; kind->sizes[i].name; i++)
-        set_integer(L, kind->sizes[i].name, o->size[i]);
-    for (int i = 0; kind->derived && kind->derived[i].name; i++)
-        set_integer(L, kind->derived[i].name, kind->derived[i].value(o));
-    for (int i = 0; kind->choices && kind->choices[i].name; i++) {
-        lua_pushstring(L, kind->choices[i].values[o->choice[i]]);
-        lua_setfield(L, -2, kind->choices[i].name);
-    }
-    for (int i = 0; kind->reals && kind->reals[i].name; i++) {
-        lua_pushnumber(L, o->real[i]);
-        lua_setfield(L, -2, kind->reals[i].name);
-    }
-    push_bindings(L, o);
-    lua_setfield(L, -2, "bindings");
-    readonly_wrap(L, "op", NULL);
-}
-
 void declare_operator_read(lua_State *L, int fields, const struct operation_kind *kind,
                            struct operation *out)
 {
     const char *known[MOST_FIELDS + 1];
     struct err e;
     int top = lua_gettop(L);
-    list_fields(kind, known);
+    // The fields that a space file may give, NULL-terminated.
+    int n = 0;
+    for (int i = 0; kind->sizes[i].name; i++)
+        known[n++] = kind->sizes[i].name;
+    for (int i = 0; kind->choices && kind->choices[i].name; i++)
+        known[n++] = kind->choices[i].name;
+    for (int i = 0; kind->reals && kind->reals[i].name; i++)
+        known[n++] = kind->reals[i].name;
+    known[n] = NULL;
     check_fields(L, fields, kind->name, known);
     operation_init(out, kind);
     for (int i = 0; known[i]; i++) {
@@ -561,7 +489,32 @@ struct script *declare_operator_begin(lua_State *L)
 int declare_operator_end(lua_State *L, struct script *s, const struct operation *o)
 {
     s->operation = *o;
-    push_operation(L, o);
+    const struct operation_kind *kind = o->kind;
+    lua_newtable(L);
+    lua_pushstring(L, kind->name);
+    lua_setfield(L, -2, "kind");
+    for (int i = 0; kind->sizes[i].name; i++)
+        set_integer(L, kind->sizes[i].name, o->size[i]);
+    for (int i = 0; kind->derived && kind->derived[i].name; i++)
+        set_integer(L, kind->derived[i].name, kind->derived[i].value(o));
+    for (int i = 0; kind->choices && kind->choices[i].name; i++) {
+        lua_pushstring(L, kind->choices[i].values[o->choice[i]]);
+        lua_setfield(L, -2, kind->choices[i].name);
+    }
+    for (int i = 0; kind->reals && kind->reals[i].name; i++) {
+        lua_pushnumber(L, o->real[i]);
+        lua_setfield(L, -2, kind->reals[i].name);
+    }
+    // The binding of each buffer by its name, and of scratch memory behind them.
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int count = operation_tensors(o, tensor);
+    lua_newtable(L);
+    for (int i = 0; i < count; i++)
+        set_integer(L, tensor[i].name, i);
+    set_integer(L, "scratch", count);
+    readonly_wrap(L, "op.bindings", NULL);
+    lua_setfield(L, -2, "bindings");
+    readonly_wrap(L, "op", NULL);
     lua_pushvalue(L, -1);
     s->operation_table = script_keep(L);
     return 1;

@@ -169,34 +169,6 @@ static int complain_of_neighbour(lua_State *L, const char *name, int list, int f
 #define STEPS_PER_NEIGHBOUR 8 // looked up here, checked for symmetry and reached later
 #define PAIRS_PER_STEP      8
 
-// Row i of the graph. `list`: the values, `index`: table from value to its number, `neighbours`:
-// the function.
-static void ask_neighbours(lua_State *L, struct graph *g, int i, const char *name, int list,
-                           int index, int neighbours)
-{
-    int top = lua_gettop(L);
-    lua_pushvalue(L, neighbours);
-    lua_rawgeti(L, list, i + 1);
-    lua_call(L, 1, 1);
-    const char *what =
-        lua_pushfstring(L, "parameter '%s': what the neighbours function returns", name);
-    int degree = check_list(L, top + 1, what);
-    guard_keep(L, (size_t)degree * sizeof(int32_t));
-    guard_charge(L, (uint64_t)degree * STEPS_PER_NEIGHBOUR);
-    for (int k = 1; k <= degree; k++) {
-        lua_geti(L, top + 1, k);
-        lua_pushvalue(L, -1);
-        if (lua_rawget(L, index) == LUA_TNIL) {
-            lua_pop(L, 1);
-            complain_of_neighbour(L, name, list, i + 1);
-        }
-        size_t at = (size_t)i * (size_t)g->count + (size_t)lua_tointeger(L, -1);
-        g->bit[at / 8] |= (uint8_t)(1u << (at % 8));
-        lua_pop(L, 2);
-    }
-    lua_settop(L, top);
-}
-
 static struct graph *push_graph(lua_State *L, const char *name, int list, int neighbours, int count)
 {
     if (count > PARAM_MAX_CUSTOM)
@@ -214,29 +186,32 @@ static struct graph *push_graph(lua_State *L, const char *name, int list, int ne
     struct graph *g = lua_newuserdatauv(L, bytes, 0);
     memset(g, 0, bytes);
     g->count = count;
-    for (int i = 0; i < count; i++)
-        ask_neighbours(L, g, i, name, list, index, neighbours);
+    for (int i = 0; i < count; i++) {
+        // Row i of the graph. `list`: the values, `index`: table from value to its number,
+        // `neighbours`: the function.
+        int top = lua_gettop(L);
+        lua_pushvalue(L, neighbours);
+        lua_rawgeti(L, list, i + 1);
+        lua_call(L, 1, 1);
+        const char *what =
+            lua_pushfstring(L, "parameter '%s': what the neighbours function returns", name);
+        int degree = check_list(L, top + 1, what);
+        guard_keep(L, (size_t)degree * sizeof(int32_t));
+        guard_charge(L, (uint64_t)degree * STEPS_PER_NEIGHBOUR);
+        for (int k = 1; k <= degree; k++) {
+            lua_geti(L, top + 1, k);
+            lua_pushvalue(L, -1);
+            if (lua_rawget(L, index) == LUA_TNIL) {
+                lua_pop(L, 1);
+                complain_of_neighbour(L, name, list, i + 1);
+            }
+            size_t at = (size_t)i * (size_t)g->count + (size_t)lua_tointeger(L, -1);
+            g->bit[at / 8] |= (uint8_t)(1u << (at % 8));
+            lua_pop(L, 2);
+        }
+        lua_settop(L, top);
+    }
     return g;
-}
-
-static bool build_custom(lua_State *L, struct param *p, struct arena *a, const char *name,
-                         const struct spec *spec, int list, struct err *e)
-{
-    lua_getiuservalue(L, 3, 2);
-    struct graph *g = push_graph(L, name, list, lua_gettop(L), spec->count);
-    bool is_number = lua_rawgeti(L, list, 1) == LUA_TNUMBER;
-    const struct custom_graph values = {
-        .count = spec->count,
-        .number = is_number ? push_numbers(L, list, spec->count) : NULL,
-        .label = is_number ? NULL : push_labels(L, list, spec->count),
-        .adjacent = is_adjacent,
-        .context = g};
-    if (!param_custom(p, a, name, &values, e))
-        return false;
-    if (!p->connected)
-        log_warning("parameter '%s': its neighbours do not lead from every value to every other",
-                    name);
-    return true;
 }
 
 // The spec is at 3 on the stack.
@@ -254,7 +229,23 @@ static bool build(lua_State *L, struct param *p, struct arena *a, const char *na
         return param_discrete(p, a, name, spec->count, push_numbers(L, list, spec->count), e);
     case PARAM_CATEGORICAL:
         return param_categorical(p, a, name, spec->count, push_labels(L, list, spec->count), e);
-    default: return build_custom(L, p, a, name, spec, list, e);
+    default: {
+        lua_getiuservalue(L, 3, 2);
+        struct graph *g = push_graph(L, name, list, lua_gettop(L), spec->count);
+        bool is_number = lua_rawgeti(L, list, 1) == LUA_TNUMBER;
+        const struct custom_graph values = {
+            .count = spec->count,
+            .number = is_number ? push_numbers(L, list, spec->count) : NULL,
+            .label = is_number ? NULL : push_labels(L, list, spec->count),
+            .adjacent = is_adjacent,
+            .context = g};
+        if (!param_custom(p, a, name, &values, e))
+            return false;
+        if (!p->connected)
+            log_warning(
+                "parameter '%s': its neighbours do not lead from every value to every other", name);
+        return true;
+    }
     }
 }
 

@@ -24,20 +24,6 @@ static bool call(lua_State *L, struct script *s, int function, const struct conf
 
 // --- macros ---
 
-// NAME or NAME(a, b).
-static void check_macro(lua_State *L, const char *name)
-{
-    static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    static const char more[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-    size_t length = strspn(name, more);
-    const char *rest = name + length;
-    bool is_plain = length && strchr(first, *name) && !*rest;
-    bool has_parameters = length && strchr(first, *name) && *rest == '(' &&
-                          rest[strcspn(rest, ")\n\\/")] == ')' && !rest[strcspn(rest, ")") + 1];
-    if (!is_plain && !has_parameters)
-        luaL_error(L, "kernel: define: '%s' is no name of a macro", name);
-}
-
 // A number or a text, as it stands in the shader.
 static void add_macro(lua_State *L, const char *name, struct str *out)
 {
@@ -72,7 +58,17 @@ void given_define(lua_State *L, struct script *s, const struct stage *stage, con
         if (lua_rawgeti(L, table + 1, i) != LUA_TSTRING)
             luaL_error(L, "kernel: define: macros are given by name, { NAME = value }");
         const char *name = check_string(L, -1, "kernel: define");
-        check_macro(L, name);
+        // NAME or NAME(a, b).
+        static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+        static const char more[] =
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+        size_t length = strspn(name, more);
+        const char *rest = name + length;
+        bool is_plain = length && strchr(first, *name) && !*rest;
+        bool has_parameters = length && strchr(first, *name) && *rest == '(' &&
+                              rest[strcspn(rest, ")\n\\/")] == ')' && !rest[strcspn(rest, ")") + 1];
+        if (!is_plain && !has_parameters)
+            luaL_error(L, "kernel: define: '%s' is no name of a macro", name);
         lua_getfield(L, table, name);
         guard_charge(L, 64);
         add_macro(L, name, out);
@@ -82,24 +78,6 @@ void given_define(lua_State *L, struct script *s, const struct stage *stage, con
 }
 
 // --- specialization constants ---
-
-static void fill_constants(lua_State *L, struct pass *p)
-{
-    int table = lua_gettop(L), count = order_push_keys(L, table);
-    if (count > JOB_MAX_CONSTANTS)
-        luaL_error(L, "kernel: spec: more than %d constants", JOB_MAX_CONSTANTS);
-    for (int i = 1; i <= count; i++) {
-        lua_rawgeti(L, table + 1, i);
-        int64_t id = check_whole(L, -1, "kernel: spec: the id of a constant", 0, UINT32_MAX);
-        lua_geti(L, table, id);
-        bool is_bool = lua_isboolean(L, -1);
-        const char *what = lua_pushfstring(L, "kernel: spec: constant %d", (int)id);
-        double value = is_bool ? lua_toboolean(L, -2) : check_real(L, -2, what);
-        p->constant[p->constant_count++] = (struct spec_constant){(uint32_t)id, is_bool, value};
-        lua_settop(L, table + 1);
-    }
-    lua_settop(L, table - 1);
-}
 
 // --- push constants ---
 
@@ -146,9 +124,9 @@ static const struct push_type *find_type(lua_State *L, const struct push *push, 
     return t;
 }
 
-// The value at the top as bytes, little-endian as all devices are.
-static uint64_t value_bits(lua_State *L, const struct push *push, const struct push_type *t)
+static void put(lua_State *L, struct push *push, const struct push_type *t)
 {
+    // The value at the top as bytes, little-endian as all devices are.
     const char *what = lua_pushfstring(L, "kernel: push: field %d", push->field);
     uint64_t bits = 0;
     double real;
@@ -168,23 +146,6 @@ static uint64_t value_bits(lua_State *L, const struct push *push, const struct p
             bits = half_from_float(single);
     }
     lua_pop(L, 1);
-    return bits;
-}
-
-// The first of a field says where it lies, the others lie behind it.
-static void add_number(struct push *push, const struct push_type *t)
-{
-    struct push_field *f = &push->pass->field[push->field - 1];
-    if (!f->count)
-        f->at = (uint16_t)push->at;
-    f->kind = (uint8_t)t->kind;
-    f->bytes = t->bytes;
-    f->count++;
-}
-
-static void put(lua_State *L, struct push *push, const struct push_type *t)
-{
-    uint64_t bits = value_bits(L, push, t);
     push->at = (push->at + t->bytes - 1) / t->bytes * t->bytes;
     if (push->at + t->bytes > JOB_MAX_PUSH)
         luaL_error(L, "kernel: push: field %d ends behind byte %d", push->field, JOB_MAX_PUSH);
@@ -195,22 +156,17 @@ static void put(lua_State *L, struct push *push, const struct push_type *t)
         push->taken[push->at + i] = true;
         push->pass->push[push->at + i] = (uint8_t)(bits >> 8 * i);
     }
-    add_number(push, t);
+    // The first of a field says where it lies, the others lie behind it.
+    struct push_field *f = &push->pass->field[push->field - 1];
+    if (!f->count)
+        f->at = (uint16_t)push->at;
+    f->kind = (uint8_t)t->kind;
+    f->bytes = t->bytes;
+    f->count++;
     push->at += t->bytes;
     uint32_t end = (push->at + 3) / 4 * 4;
     if (end > push->pass->push_bytes)
         push->pass->push_bytes = end;
-}
-
-static void read_name(lua_State *L, struct push *push, int fields, const char *what)
-{
-    if (lua_getfield(L, fields, "name") != LUA_TNIL) {
-        const char *name = check_identifier(L, -1, what);
-        if (strlen(name) >= JOB_MAX_FIELD_NAME)
-            luaL_error(L, "%s: a name of more than %d bytes", what, JOB_MAX_FIELD_NAME - 1);
-        memcpy(push->pass->field[push->field - 1].name, name, strlen(name) + 1);
-    }
-    lua_pop(L, 1);
 }
 
 // { "f32", value, ..., offset = bytes, name = "of the member" } at the top
@@ -223,7 +179,13 @@ static void put_typed(lua_State *L, struct push *push)
     list++, fields++;
     check_parts(L, field, what);
     check_fields(L, fields, what, known);
-    read_name(L, push, fields, what);
+    if (lua_getfield(L, fields, "name") != LUA_TNIL) {
+        const char *name = check_identifier(L, -1, what);
+        if (strlen(name) >= JOB_MAX_FIELD_NAME)
+            luaL_error(L, "%s: a name of more than %d bytes", what, JOB_MAX_FIELD_NAME - 1);
+        memcpy(push->pass->field[push->field - 1].name, name, strlen(name) + 1);
+    }
+    lua_pop(L, 1);
     if (lua_getfield(L, fields, "offset") != LUA_TNIL)
         push->at = (uint32_t)check_whole(L, -1, what, 0, JOB_MAX_PUSH - 1);
     lua_geti(L, list, 1);
@@ -238,24 +200,6 @@ static void put_typed(lua_State *L, struct push *push)
     }
     lua_settop(L, field);
     lua_remove(L, field - 1);
-}
-
-static void fill_push(lua_State *L, struct pass *p)
-{
-    struct push push = {.pass = p};
-    int table = lua_gettop(L), count = check_list(L, table, "kernel: push");
-    if (count > JOB_MAX_FIELDS)
-        luaL_error(L, "kernel: push: more than %d fields", JOB_MAX_FIELDS);
-    p->field_count = count;
-    for (push.field = 1; push.field <= count; push.field++) {
-        int type = lua_geti(L, table, push.field);
-        if (type == LUA_TTABLE)
-            put_typed(L, &push);
-        else
-            put(L, &push, type == LUA_TNUMBER && !lua_isinteger(L, -1) ? plain_real : &plain_whole);
-        lua_settop(L, table);
-    }
-    lua_settop(L, table - 1);
 }
 
 // --- bindings ---
@@ -288,9 +232,42 @@ void given_read_bindings(lua_State *L, struct stage *stage)
     lua_settop(L, list - 1);
 }
 
-static void fill_bindings(lua_State *L, const struct script *s, const struct stage *stage,
-                          struct pass *p)
+void given_fill(lua_State *L, struct script *s, const struct stage *stage, const struct config *c,
+                struct pass *p)
 {
+    if (call(L, s, stage->spec, c, "kernel: what spec returns")) {
+        int table = lua_gettop(L), count = order_push_keys(L, table);
+        if (count > JOB_MAX_CONSTANTS)
+            luaL_error(L, "kernel: spec: more than %d constants", JOB_MAX_CONSTANTS);
+        for (int i = 1; i <= count; i++) {
+            lua_rawgeti(L, table + 1, i);
+            int64_t id = check_whole(L, -1, "kernel: spec: the id of a constant", 0, UINT32_MAX);
+            lua_geti(L, table, id);
+            bool is_bool = lua_isboolean(L, -1);
+            const char *what = lua_pushfstring(L, "kernel: spec: constant %d", (int)id);
+            double value = is_bool ? lua_toboolean(L, -2) : check_real(L, -2, what);
+            p->constant[p->constant_count++] = (struct spec_constant){(uint32_t)id, is_bool, value};
+            lua_settop(L, table + 1);
+        }
+        lua_settop(L, table - 1);
+    }
+    if (call(L, s, stage->push, c, "kernel: what push returns")) {
+        struct push push = {.pass = p};
+        int table = lua_gettop(L), count = check_list(L, table, "kernel: push");
+        if (count > JOB_MAX_FIELDS)
+            luaL_error(L, "kernel: push: more than %d fields", JOB_MAX_FIELDS);
+        p->field_count = count;
+        for (push.field = 1; push.field <= count; push.field++) {
+            int type = lua_geti(L, table, push.field);
+            if (type == LUA_TTABLE)
+                put_typed(L, &push);
+            else
+                put(L, &push,
+                    type == LUA_TNUMBER && !lua_isinteger(L, -1) ? plain_real : &plain_whole);
+            lua_settop(L, table);
+        }
+        lua_settop(L, table - 1);
+    }
     for (int i = 0; i < stage->binding_count; i++) {
         int buffer = buffer_named(&s->operation, stage->binding[i]);
         if (buffer < 0)
@@ -298,14 +275,4 @@ static void fill_bindings(lua_State *L, const struct script *s, const struct sta
         p->binding[i] = (uint8_t)buffer;
     }
     p->binding_count = stage->binding_count;
-}
-
-void given_fill(lua_State *L, struct script *s, const struct stage *stage, const struct config *c,
-                struct pass *p)
-{
-    if (call(L, s, stage->spec, c, "kernel: what spec returns"))
-        fill_constants(L, p);
-    if (call(L, s, stage->push, c, "kernel: what push returns"))
-        fill_push(L, p);
-    fill_bindings(L, s, stage, p);
 }

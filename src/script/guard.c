@@ -166,21 +166,6 @@ static const char *hint_of(const char *message)
     return is_called ? ": it is declared further down, or not at all" : "";
 }
 
-static void report(struct guard *g, int status, const char *message, struct err *e)
-{
-    struct place p = g->caught;
-    int skip = 0, text, line;
-    if (sscanf(message, "#%d:%d: %n", &text, &line, &skip) != 2 || text < 0 ||
-        text >= g->texts->count)
-        skip = 0;
-    else if (is_blamed(g, text))
-        p = (struct place){text, line};
-    if (status == LUA_ERRMEM)
-        err_at(e, g->texts->item[p.text].path, p.line, TOO_MUCH_MEMORY, GUARD_MEMORY_MIB);
-    else
-        err_at(e, g->texts->item[p.text].path, p.line, "%s%s", message + skip, hint_of(message));
-}
-
 bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CFunction visit,
                void *context, struct err *e)
 {
@@ -195,9 +180,22 @@ bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CF
     lua_pushcfunction(L, visit);
     lua_pushlightuserdata(L, context);
     int status = lua_pcall(L, 1, 0, 1);
-    if (status != LUA_OK)
-        report(g, status, lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "unknown error",
-               e);
+    if (status != LUA_OK) {
+        const char *message =
+            lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "unknown error";
+        struct place p = g->caught;
+        int skip = 0, text, line;
+        if (sscanf(message, "#%d:%d: %n", &text, &line, &skip) != 2 || text < 0 ||
+            text >= g->texts->count)
+            skip = 0;
+        else if (is_blamed(g, text))
+            p = (struct place){text, line};
+        if (status == LUA_ERRMEM)
+            err_at(e, g->texts->item[p.text].path, p.line, TOO_MUCH_MEMORY, GUARD_MEMORY_MIB);
+        else
+            err_at(e, g->texts->item[p.text].path, p.line, "%s%s", message + skip,
+                   hint_of(message));
+    }
     lua_settop(L, 0);
     pthread_mutex_unlock(&g->turn);
     return status == LUA_OK;

@@ -6,28 +6,23 @@
 
 #include <string.h>
 
-static void run(lua_State *L, struct script *s, int text)
-{
-    if (s->nesting == SCRIPT_MAX_NESTING)
-        luaL_error(L, "include \"%s\": files include files more than %d deep",
-                   s->texts.item[text].name, SCRIPT_MAX_NESTING);
-    s->open_text[s->nesting++] = text;
-    struct place before = s->guard.place;
-    s->guard.place = (struct place){text, 0};
-    const char *source = s->texts.item[text].text;
-    guard_load_text(L, text, source, strlen(source));
-    lua_call(L, 0, 1);
-    s->guard.place = before;
-    s->nesting--;
-}
-
 void include_run(lua_State *L, int text)
 {
     struct script *s = script_of(L);
     lua_rawgeti(L, LUA_REGISTRYINDEX, s->modules);
     if (lua_rawgeti(L, -1, text + 1) == LUA_TNIL) {
         lua_pop(L, 1);
-        run(L, s, text);
+        if (s->nesting == SCRIPT_MAX_NESTING)
+            luaL_error(L, "include \"%s\": files include files more than %d deep",
+                       s->texts.item[text].name, SCRIPT_MAX_NESTING);
+        s->open_text[s->nesting++] = text;
+        struct place before = s->guard.place;
+        s->guard.place = (struct place){text, 0};
+        const char *source = s->texts.item[text].text;
+        guard_load_text(L, text, source, strlen(source));
+        lua_call(L, 0, 1);
+        s->guard.place = before;
+        s->nesting--;
         if (lua_isnil(L, -1)) {
             lua_pop(L, 1);
             lua_pushboolean(L, true); // so that it is not run again
@@ -68,39 +63,6 @@ static int include(lua_State *L)
     return 1;
 }
 
-// Reads the names in the array at 3 and their values in the table at 2.
-static void add_overrides(lua_State *L, struct script *s, int count)
-{
-    if (count > SCRIPT_MAX_GIVEN - s->override_count)
-        luaL_error(L, "use: more than %d values are given to settings", SCRIPT_MAX_GIVEN);
-    for (int i = 1; i <= count; i++) {
-        lua_rawgeti(L, 3, i);
-        const char *name = check_identifier(L, -1, "use: the name of a setting");
-        const char *what = lua_pushfstring(L, "use: '%s'", name);
-        if (lua_getfield(L, 2, name) != LUA_TSTRING)
-            check_real(L, -1, what);
-        setting_add_override(s, name, lua_tostring(L, -1), false);
-        lua_settop(L, 3);
-    }
-}
-
-// That what was given is declared by now, and taken.
-static void check_used(lua_State *L, const struct script *s, const char *file,
-                       const struct override *o)
-{
-    if (o->complaint)
-        luaL_error(L, "use: %s=%s: %s", o->name, o->text, o->complaint);
-    if (script_find_setting(s, o->name))
-        return;
-    lua_newtable(L);
-    for (int i = 0; i < s->setting_count; i++) {
-        lua_pushstring(L, s->setting[i].name);
-        lua_rawseti(L, -2, i + 1);
-    }
-    order_push_suggestion_in(L, -1, o->name);
-    luaL_error(L, "use: %s has no size '%s'%s", file, o->name, lua_tostring(L, -1));
-}
-
 // use(file, sizes). The outermost use of a size counts: overrides are looked up in order.
 static int use(lua_State *L)
 {
@@ -113,10 +75,35 @@ static int use(lua_State *L)
     }
     check_type(L, 2, "use: sizes", LUA_TTABLE);
     int count = order_push_keys(L, 2), first = s->override_count;
-    add_overrides(L, s, count);
+    // Reads the names in the array at 3 and their values in the table at 2.
+    if (count > SCRIPT_MAX_GIVEN - s->override_count)
+        luaL_error(L, "use: more than %d values are given to settings", SCRIPT_MAX_GIVEN);
+    for (int i = 1; i <= count; i++) {
+        lua_rawgeti(L, 3, i);
+        const char *name = check_identifier(L, -1, "use: the name of a setting");
+        const char *what = lua_pushfstring(L, "use: '%s'", name);
+        if (lua_getfield(L, 2, name) != LUA_TSTRING)
+            check_real(L, -1, what);
+        setting_add_override(s, name, lua_tostring(L, -1), false);
+        lua_settop(L, 3);
+    }
     include_run(L, include_find(L, "use", file, "presets"));
-    for (int i = 0; i < count; i++)
-        check_used(L, s, file, &s->override[first + i]);
+    for (int i = 0; i < count; i++) {
+        // That what was given is declared by now, and taken.
+        if (s->override[first + i].complaint)
+            luaL_error(L, "use: %s=%s: %s", s->override[first + i].name,
+                       s->override[first + i].text, s->override[first + i].complaint);
+        if (!script_find_setting(s, s->override[first + i].name)) {
+            lua_newtable(L);
+            for (int j = 0; j < s->setting_count; j++) {
+                lua_pushstring(L, s->setting[j].name);
+                lua_rawseti(L, -2, j + 1);
+            }
+            order_push_suggestion_in(L, -1, s->override[first + i].name);
+            luaL_error(L, "use: %s has no size '%s'%s", file, s->override[first + i].name,
+                       lua_tostring(L, -1));
+        }
+    }
     return 0;
 }
 

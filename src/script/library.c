@@ -244,25 +244,6 @@ static void set_part(lua_State *L, const char *name)
     lua_pop(L, 1);
 }
 
-// The library replaces everything that luaL_requiref left where chunks could find it.
-static void forget_standard_library(lua_State *L)
-{
-    lua_newtable(L);
-    lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-    lua_pushnil(L);
-    lua_setfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-}
-
-// The methods of strings are what `string` holds. On the top: the front of `string`.
-static void set_methods(lua_State *L)
-{
-    lua_pushliteral(L, "");
-    lua_getmetatable(L, -1);
-    readonly_push_storage(L, -3);
-    lua_setfield(L, -2, "__index");
-    lua_pop(L, 2);
-}
-
 static void open_string(lua_State *L)
 {
     int part = push_part(L, LUA_STRLIBNAME, luaopen_string, string_names);
@@ -272,7 +253,12 @@ static void open_string(lua_State *L)
     lua_setfield(L, part, "rep");
     set_part(L, LUA_STRLIBNAME);
     lua_getfield(L, -1, LUA_STRLIBNAME);
-    set_methods(L);
+    // The methods of strings are what `string` holds. On the top: the front of `string`.
+    lua_pushliteral(L, "");
+    lua_getmetatable(L, -1);
+    readonly_push_storage(L, -3);
+    lua_setfield(L, -2, "__index");
+    lua_pop(L, 2);
     lua_pop(L, 1);
 }
 
@@ -305,7 +291,11 @@ int library_open(lua_State *L)
     set_part(L, LUA_MATHLIBNAME);
     lua_settop(L, part);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &library_key);
-    forget_standard_library(L);
+    // The library replaces everything that luaL_requiref left where chunks could find it.
+    lua_newtable(L);
+    lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+    lua_pushnil(L);
+    lua_setfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     return 0;
 }
 

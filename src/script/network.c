@@ -117,25 +117,6 @@ static void add_sizes(struct str *s, const struct tensor *t)
     str_add(s, ")");
 }
 
-// Elements lie in memory as they are: what counts is how many, and how far.
-static void check_flow(lua_State *L, const struct network_reading *r, const char *layer, int value,
-                       const struct tensor *to)
-{
-    const struct tensor *from = tensor_of(r, value);
-    if (from->element == to->element && tensor_count(from) == tensor_count(to) &&
-        tensor_extent(from) == tensor_extent(to))
-        return;
-    struct str s = {0};
-    str_printf(&s, "'%s' gives ", output_of(r, value)->name);
-    add_sizes(&s, from);
-    str_printf(&s, ", %s takes ", to->name);
-    add_sizes(&s, to);
-    char text[500];
-    snprintf(text, sizeof text, "%s", str_text(&s));
-    str_finish(&s);
-    luaL_error(L, "layer '%s': %s", layer, text);
-}
-
 const struct tensor *network_find_tensor(lua_State *L, const struct network_reading *r,
                                          const struct network_layer *layer, const char *field,
                                          const char *name)
@@ -159,7 +140,20 @@ const struct tensor *network_find_tensor(lua_State *L, const struct network_read
 static void add_input(lua_State *L, struct network_reading *r, struct network_layer *layer,
                       const struct tensor *to, int value)
 {
-    check_flow(L, r, layer->output.name, value, to);
+    // Elements lie in memory as they are: what counts is how many, and how far.
+    const struct tensor *from = tensor_of(r, value);
+    if ((from->element != to->element || tensor_count(from) != tensor_count(to)) ||
+        tensor_extent(from) != tensor_extent(to)) {
+        struct str s = {0};
+        str_printf(&s, "'%s' gives ", output_of(r, value)->name);
+        add_sizes(&s, from);
+        str_printf(&s, ", %s takes ", to->name);
+        add_sizes(&s, to);
+        char text[500];
+        snprintf(text, sizeof text, "%s", str_text(&s));
+        str_finish(&s);
+        luaL_error(L, "layer '%s': %s", layer->output.name, text);
+    }
     layer->input[layer->input_count++] = (struct network_input){to->name, value};
     output_of(r, value)->uses++;
 }
@@ -333,32 +327,6 @@ bool network_begins(const char *text)
     return str_starts(text, word) && strspn(text + strlen(word), " \t\r\n(\"'[") > 0;
 }
 
-static void set_globals(lua_State *L, struct network_reading *r)
-{
-    static const luaL_Reg functions[] = {{"network", declare_network},
-                                         {"input", declare_input},
-                                         {"layer", declare_layer},
-                                         {"output", declare_output},
-                                         {0}};
-    static const struct readonly_words words = {
-        .unknown = "unknown name '%s'",
-        .assign = "'%s' is not a local variable (write 'local')",
-        .hint = library_hint,
-    };
-    lua_newtable(L);
-    library_push(L);
-    script_copy_fields(L, -1, -2);
-    lua_pop(L, 1);
-    setting_open(L);
-    include_open(L);
-    lua_pushnil(L);
-    lua_setfield(L, -2, "use"); // of presets
-    lua_pushlightuserdata(L, r);
-    luaL_setfuncs(L, functions, 1);
-    readonly_wrap(L, "the environment", &words);
-    lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-}
-
 static int keep_table(lua_State *L)
 {
     lua_newtable(L);
@@ -400,7 +368,28 @@ static int visit_network(lua_State *L)
     r->names = keep_table(L);
     r->tasks = keep_table(L);
     r->values = keep_table(L);
-    set_globals(L, r);
+    static const luaL_Reg functions[] = {{"network", declare_network},
+                                         {"input", declare_input},
+                                         {"layer", declare_layer},
+                                         {"output", declare_output},
+                                         {0}};
+    static const struct readonly_words words = {
+        .unknown = "unknown name '%s'",
+        .assign = "'%s' is not a local variable (write 'local')",
+        .hint = library_hint,
+    };
+    lua_newtable(L);
+    library_push(L);
+    script_copy_fields(L, -1, -2);
+    lua_pop(L, 1);
+    setting_open(L);
+    include_open(L);
+    lua_pushnil(L);
+    lua_setfield(L, -2, "use"); // of presets
+    lua_pushlightuserdata(L, r);
+    luaL_setfuncs(L, functions, 1);
+    readonly_wrap(L, "the environment", &words);
+    lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
     include_run_first(L);
     check_whole_network(L, r);
     return 0;

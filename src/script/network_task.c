@@ -24,23 +24,18 @@ static bool is_output(const struct network *n, int layer)
     return false;
 }
 
-static int add_weight(struct plan *p, const struct network_layer *l, const struct tensor *t)
-{
-    char *name = mem_printf("%s.%s", l->output.name, t->name);
-    int value = plan_add_value(p, name, PLAN_WEIGHT, t);
-    for (int i = 0; i < l->weights_count; i++)
-        if (strcmp(l->weights[i].tensor, t->name) == 0)
-            p->value[value].from = &l->weights[i].from;
-    free(name);
-    return value;
-}
-
 static int bound_to(struct network *n, const struct network_layer *l, const struct tensor *t)
 {
     for (int i = 0; i < l->input_count; i++)
         if (strcmp(l->input[i].tensor, t->name) == 0)
             return value_of(n, l->input[i].layer);
-    return add_weight(&n->plan, l, t);
+    char *name = mem_printf("%s.%s", l->output.name, t->name);
+    int value = plan_add_value(&n->plan, name, PLAN_WEIGHT, t);
+    for (int i = 0; i < l->weights_count; i++)
+        if (strcmp(l->weights[i].tensor, t->name) == 0)
+            n->plan.value[value].from = &l->weights[i].from;
+    free(name);
+    return value;
 }
 
 void network_make_plan(const struct network_reading *r)
@@ -257,28 +252,6 @@ static bool is_given(const struct network_task *t, const char *name)
     return false;
 }
 
-// What a preset makes of a task's settings. Sizes that were left to it are given from here on: it
-// might choose others on another device.
-static void settle(struct arena *a, const struct script *s, struct network_task *t,
-                   struct network_facts *f)
-{
-    struct str key = {0};
-    int count, n = 0;
-    const struct script_setting *all = script_settings(s, &count);
-    struct setting *set = arena_zero(a, (size_t)count + 1, sizeof *set);
-    str_add(&key, t->preset);
-    for (int i = 0; i < count; i++) {
-        str_printf(&key, " %s=%s", all[i].name, all[i].value);
-        if (all[i].is_whole || is_given(t, all[i].name))
-            set[n++] =
-                (struct setting){arena_strdup(a, all[i].name), arena_strdup(a, all[i].value)};
-    }
-    t->set = set;
-    t->set_count = n;
-    f->key = arena_strdup(a, str_text(&key));
-    str_finish(&key);
-}
-
 static void describe(struct arena *a, const struct operation *o, struct network_task *t,
                      struct network_facts *f)
 {
@@ -312,7 +285,23 @@ static bool evaluate(const struct network_reading *r, struct network_task *t,
                                .limits = r->script->limits};
     struct script *s = script_create(&o, e);
     if (s) {
-        settle(&r->script->arena, s, t, f);
+        // What a preset makes of a task's settings. Sizes that were left to it are given from here
+        // on: it might choose others on another device.
+        struct str key = {0};
+        int count, n = 0;
+        const struct script_setting *all = script_settings(s, &count);
+        struct setting *set = arena_zero(&r->script->arena, (size_t)count + 1, sizeof *set);
+        str_add(&key, t->preset);
+        for (int i = 0; i < count; i++) {
+            str_printf(&key, " %s=%s", all[i].name, all[i].value);
+            if (all[i].is_whole || is_given(t, all[i].name))
+                set[n++] = (struct setting){arena_strdup(&r->script->arena, all[i].name),
+                                            arena_strdup(&r->script->arena, all[i].value)};
+        }
+        t->set = set;
+        t->set_count = n;
+        f->key = arena_strdup(&r->script->arena, str_text(&key));
+        str_finish(&key);
         describe(&r->script->arena, script_operation(s), t, f);
     }
     if (s && strchr(t->preset, '.'))
@@ -320,32 +309,6 @@ static bool evaluate(const struct network_reading *r, struct network_task *t,
     script_destroy(s);
     free(path);
     return s != NULL;
-}
-
-// Pushes what a layer says as a text.
-static void push_words(lua_State *L, const struct network_task *t)
-{
-    luaL_Buffer b;
-    luaL_buffinit(L, &b);
-    luaL_addstring(&b, t->preset);
-    for (int i = 0; i < t->set_count; i++) {
-        luaL_addchar(&b, ' ');
-        luaL_addstring(&b, t->set[i].name);
-        luaL_addchar(&b, '=');
-        luaL_addstring(&b, t->set[i].value);
-    }
-    luaL_pushresult(&b);
-}
-
-static int add_task(struct network_reading *r, const struct network_task *t,
-                    const struct network_facts *f)
-{
-    struct network *n = r->out;
-    MEM_GROW(n->task, n->task_count, n->task_capacity);
-    MEM_GROW(r->facts, n->task_count, r->facts_capacity);
-    r->facts[n->task_count] = *f;
-    n->task[n->task_count] = *t;
-    return n->task_count++;
 }
 
 // The index at the key on the top of the stack, -1 when there is none.
@@ -378,7 +341,17 @@ int network_read_task(lua_State *L, struct network_reading *r, const char *name)
     t.set = check_settings(L, -1, what, &r->script->arena, &t.set_count);
     lua_rawgeti(L, LUA_REGISTRYINDEX, r->tasks);
     int tasks = lua_gettop(L);
-    push_words(L, &t);
+    // Pushes what a layer says as a text.
+    luaL_Buffer b;
+    luaL_buffinit(L, &b);
+    luaL_addstring(&b, t.preset);
+    for (int i = 0; i < t.set_count; i++) {
+        luaL_addchar(&b, ' ');
+        luaL_addstring(&b, t.set[i].name);
+        luaL_addchar(&b, '=');
+        luaL_addstring(&b, t.set[i].value);
+    }
+    luaL_pushresult(&b);
     int known = find_task(L, tasks);
     if (known >= 0)
         return known;
@@ -390,8 +363,14 @@ int network_read_task(lua_State *L, struct network_reading *r, const char *name)
     guard_keep(L, sizeof t + sizeof f + 2 * strlen(f.key));
     lua_pushstring(L, f.key);
     int index = find_task(L, tasks);
-    if (index < 0)
-        index = add_task(r, &t, &f);
+    if (index < 0) {
+        struct network *n = r->out;
+        MEM_GROW(n->task, n->task_count, n->task_capacity);
+        MEM_GROW(r->facts, n->task_count, r->facts_capacity);
+        r->facts[n->task_count] = f;
+        n->task[n->task_count] = t;
+        index = n->task_count++;
+    }
     keep_task(L, tasks, index);
     keep_task(L, tasks, index);
     return index;

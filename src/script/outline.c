@@ -44,34 +44,6 @@ static void outline_text_mark(struct arena *a, struct outline_text *t, const cha
     str_add_char(&t->text, OUTLINE_MARK);
 }
 
-static void outline_text_finish(struct outline_text *t)
-{
-    str_finish(&t->text);
-    free(t->where);
-    *t = (struct outline_text){.marks = 0};
-}
-
-// Words, numbers, and single characters.
-static void cut(struct code *c, const struct outline_text *t)
-{
-    const char *where = NULL;
-    int marks = 0;
-    for (const char *at = str_text(&t->text); *at && c->count < MOST_TOKENS;) {
-        size_t length = strspn(at, OUTLINE_WORD);
-        if (*at == OUTLINE_MARK && marks < t->marks)
-            where = t->where[marks++];
-        if (!length && (isspace((unsigned char)*at) || *at == OUTLINE_MARK)) {
-            at++;
-            continue;
-        }
-        length += length == 0;
-        MEM_GROW(c->token, c->count, c->capacity);
-        c->token[c->count++] =
-            (struct token){arena_printf(&c->o->arena, "%.*s", (int)length, at), where};
-        at += length;
-    }
-}
-
 static const char *text_at(const struct code *c, int i)
 {
     return i >= 0 && i < c->count ? c->token[i].text : "";
@@ -121,25 +93,6 @@ struct layout {
     bool is_push;
 };
 
-static void take_qualifier(struct layout *l, const char *name, const char *value)
-{
-    static const char *const sizes[] = {"local_size_x", "local_size_y", "local_size_z"};
-    static const char *const ids[] = {"local_size_x_id", "local_size_y_id", "local_size_z_id"};
-    if (str_equal(name, "binding"))
-        l->binding = value;
-    if (str_equal(name, "set"))
-        l->set = value;
-    if (str_equal(name, "constant_id"))
-        l->constant = value;
-    l->is_push = l->is_push || str_equal(name, "push_constant");
-    for (int i = 0; i < 3; i++) {
-        if (str_equal(name, sizes[i]))
-            l->size[i] = value;
-        if (str_equal(name, ids[i]))
-            l->size_id[i] = value;
-    }
-}
-
 // At the bracket of layout(...); returns what is behind it.
 static int read_layout(struct code *c, int i, struct layout *l)
 {
@@ -152,7 +105,21 @@ static int read_layout(struct code *c, int i, struct layout *l)
             value = text_until(c, at + 2, ",)", &next);
         else
             text_until(c, at + 1, ",)", &next);
-        take_qualifier(l, name, value);
+        static const char *const sizes[] = {"local_size_x", "local_size_y", "local_size_z"};
+        static const char *const ids[] = {"local_size_x_id", "local_size_y_id", "local_size_z_id"};
+        if (str_equal(name, "binding"))
+            l->binding = value;
+        if (str_equal(name, "set"))
+            l->set = value;
+        if (str_equal(name, "constant_id"))
+            l->constant = value;
+        l->is_push = l->is_push || str_equal(name, "push_constant");
+        for (int j = 0; j < 3; j++) {
+            if (str_equal(name, sizes[j]))
+                l->size[j] = value;
+            if (str_equal(name, ids[j]))
+                l->size_id[j] = value;
+        }
         at = next + 1;
     }
     return end;
@@ -289,43 +256,49 @@ static bool is_known(const struct code *c, const char *word)
            outline_find(&c->o->defined, word) >= 0 || outline_find(&c->declared, word) >= 0;
 }
 
-static void learn_declared(struct code *c)
-{
-    for (int i = 0; i + 1 < c->count && c->declared.count < MOST_DECLARED; i++) {
-        const char *word = text_at(c, i + 1);
-        if (!is_word(text_at(c, i)) || !is_word(word))
-            continue;
-        bool is_struct = is_at(c, i, "struct");
-        bool is_function = is_at(c, i + 2, "(") && !is_listed(keywords, text_at(c, i)) &&
-                           is_at(c, skip(c, i + 2), "{");
-        if (is_struct || is_function || (is_at(c, i, "void") && is_at(c, i + 2, "(")))
-            outline_add(c->o, &c->declared, word, NULL);
-    }
-}
-
-// A word before a word is a type, one before a bracket a function.
-static void find_host(struct code *c)
-{
-    for (int i = 0; i + 1 < c->count && c->o->host.count < MOST_DECLARED; i++) {
-        const char *word = text_at(c, i), *next = text_at(c, i + 1);
-        bool is_used = (is_word(next) && !is_listed(keywords, next)) || *next == '(';
-        bool is_member = is_at(c, i - 1, ".");
-        if (is_word(word) && is_used && !is_member && !c->token[i].where && !is_known(c, word))
-            outline_add(c->o, &c->o->host, word, *next == '(' ? "()" : NULL);
-    }
-}
-
 static void outline_read_code(struct outline *o, const struct outline_text *t)
 {
     struct code c = {.o = o};
-    cut(&c, t);
-    learn_declared(&c);
+    // Words, numbers, and single characters.
+    const char *where = NULL;
+    int marks = 0;
+    for (const char *at = str_text(&t->text); *at && c.count < MOST_TOKENS;) {
+        size_t length = strspn(at, OUTLINE_WORD);
+        if (*at == OUTLINE_MARK && marks < t->marks)
+            where = t->where[marks++];
+        if (!length && (isspace((unsigned char)*at) || *at == OUTLINE_MARK)) {
+            at++;
+            continue;
+        }
+        length += length == 0;
+        MEM_GROW(c.token, c.count, c.capacity);
+        c.token[c.count++] =
+            (struct token){arena_printf(&c.o->arena, "%.*s", (int)length, at), where};
+        at += length;
+    }
+    for (int i = 0; i + 1 < c.count && c.declared.count < MOST_DECLARED; i++) {
+        const char *word = text_at(&c, i + 1);
+        if (!is_word(text_at(&c, i)) || !is_word(word))
+            continue;
+        bool is_struct = is_at(&c, i, "struct");
+        bool is_function = is_at(&c, i + 2, "(") && !is_listed(keywords, text_at(&c, i)) &&
+                           is_at(&c, skip(&c, i + 2), "{");
+        if (is_struct || is_function || (is_at(&c, i, "void") && is_at(&c, i + 2, "(")))
+            outline_add(c.o, &c.declared, word, NULL);
+    }
     for (int i = 0; i < c.count;) {
         int next =
             is_at(&c, i, "layout") && is_at(&c, i + 1, "(") ? read_declaration(&c, i) : i + 1;
         i = next > i ? next : i + 1;
     }
-    find_host(&c);
+    // A word before a word is a type, one before a bracket a function.
+    for (int i = 0; i + 1 < c.count && c.o->host.count < MOST_DECLARED; i++) {
+        const char *word = text_at(&c, i), *next = text_at(&c, i + 1);
+        bool is_used = (is_word(next) && !is_listed(keywords, next)) || *next == '(';
+        bool is_member = is_at(&c, i - 1, ".");
+        if (is_word(word) && is_used && !is_member && !c.token[i].where && !is_known(&c, word))
+            outline_add(c.o, &c.o->host, word, *next == '(' ? "()" : NULL);
+    }
     free(c.declared.item);
     free(c.token);
 }
@@ -367,32 +340,6 @@ void outline_add(struct outline *o, struct outline_names *n, const char *text, c
     MEM_GROW(n->item, n->count, n->capacity);
     n->item[n->count++] = (struct outline_name){arena_strdup(&o->arena, text),
                                                 note ? arena_strdup(&o->arena, note) : NULL};
-}
-
-// Without comments and with lines joined that a backslash joins; as many lines remain.
-static char *plain_text(const char *text)
-{
-    struct str out = {0};
-    bool in_comment = false;
-    for (const char *at = text; *at; at++) {
-        if (in_comment) {
-            in_comment = !(at[0] == '*' && at[1] == '/');
-            at += !in_comment;
-        } else if (at[0] == '/' && at[1] == '*') {
-            in_comment = true;
-            str_add_char(&out, ' ');
-            at++;
-        } else if (at[0] == '/' && at[1] == '/') {
-            at += strcspn(at, "\n") - 1;
-        } else if (at[0] == '\\' && (at[1] == '\n' || (at[1] == '\r' && at[2] == '\n'))) {
-            at += at[1] == '\r' ? 2 : 1;
-        } else if ((unsigned char)*at >= ' ' || *at == '\n') {
-            str_add_char(&out, *at);
-        } else {
-            str_add_char(&out, ' ');
-        }
-    }
-    return str_take(&out);
 }
 
 static bool holds(const struct reading *r)
@@ -522,7 +469,28 @@ static void read_directive(struct reading *r, const char *line, const char *from
 static void read_file(struct reading *r, const char *path, const char *text)
 {
     int conditions = r->conditions;
-    char *plain = plain_text(text);
+    // Without comments and with lines joined that a backslash joins; as many lines remain.
+    struct str out = {0};
+    bool in_comment = false;
+    for (const char *at = text; *at; at++) {
+        if (in_comment) {
+            in_comment = !(at[0] == '*' && at[1] == '/');
+            at += !in_comment;
+        } else if (at[0] == '/' && at[1] == '*') {
+            in_comment = true;
+            str_add_char(&out, ' ');
+            at++;
+        } else if (at[0] == '/' && at[1] == '/') {
+            at += strcspn(at, "\n") - 1;
+        } else if (at[0] == '\\' && (at[1] == '\n' || (at[1] == '\r' && at[2] == '\n'))) {
+            at += at[1] == '\r' ? 2 : 1;
+        } else if ((unsigned char)*at >= ' ' || *at == '\n') {
+            str_add_char(&out, *at);
+        } else {
+            str_add_char(&out, ' ');
+        }
+    }
+    char *plain = str_take(&out);
     outline_add(r->o, &r->o->files, path, NULL);
     r->depth++;
     for (char *line = plain, *next; *line; line = next) {
@@ -550,7 +518,9 @@ void outline_read_text(struct outline *o, const char *path, const char *text,
     arena_init(&o->arena);
     read_file(&r, path, text);
     outline_read_code(o, &r.code);
-    outline_text_finish(&r.code);
+    str_finish(&r.code.text);
+    free(r.code.where);
+    r.code = (struct outline_text){.marks = 0};
 }
 
 bool outline_read(struct outline *o, const char *path, const char *const *folder, int folders,

@@ -46,35 +46,6 @@ static bool take(struct expression *x, const char *operator)
     return true;
 }
 
-static int64_t parse_defined(struct expression *x)
-{
-    bool open = take(x, "(");
-    x->at += strspn(x->at, " ");
-    const char *name = take_word(x);
-    if (open)
-        take(x, ")");
-    if (*name && x->asks)
-        ask(x->o, name);
-    return outline_find(&x->o->defined, name) >= 0;
-}
-
-static int64_t value_of(struct expression *x, const char *name)
-{
-    int i = outline_find(&x->o->defined, name);
-    if (x->asks)
-        ask(x->o, name);
-    x->unknown = x->unknown || i < 0;
-    if (i < 0)
-        return 0;
-    struct expression inner = {
-        .o = x->o, .at = x->o->defined.item[i].note, .depth = x->depth + 1, .steps = x->steps};
-    if (!inner.at || !*inner.at)
-        return 0;
-    int64_t value = parse(&inner, 0);
-    x->unknown = x->unknown || inner.unknown || inner.at[strspn(inner.at, " ")];
-    return value;
-}
-
 static int64_t parse_value(struct expression *x)
 {
     if (take(x, "!"))
@@ -93,13 +64,33 @@ static int64_t parse_value(struct expression *x)
         return value;
     }
     const char *word = take_word(x);
-    if (str_equal(word, "defined"))
-        return parse_defined(x);
+    if (str_equal(word, "defined")) {
+        bool open = take(x, "(");
+        x->at += strspn(x->at, " ");
+        const char *name = take_word(x);
+        if (open)
+            take(x, ")");
+        if (*name && x->asks)
+            ask(x->o, name);
+        return outline_find(&x->o->defined, name) >= 0;
+    }
     if (!*word) {
         x->unknown = true;
         return 0;
     }
-    return value_of(x, word);
+    int i = outline_find(&x->o->defined, word);
+    if (x->asks)
+        ask(x->o, word);
+    x->unknown = x->unknown || i < 0;
+    if (i < 0)
+        return 0;
+    struct expression inner = {
+        .o = x->o, .at = x->o->defined.item[i].note, .depth = x->depth + 1, .steps = x->steps};
+    if (!inner.at || !*inner.at)
+        return 0;
+    int64_t value = parse(&inner, 0);
+    x->unknown = x->unknown || inner.unknown || inner.at[strspn(inner.at, " ")];
+    return value;
 }
 
 // By what binds weakest; the longer ones first.

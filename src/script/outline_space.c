@@ -99,40 +99,6 @@ static bool is_declared(const struct outline *o, int64_t id)
     return false;
 }
 
-static void add_values(int64_t value, struct str *out)
-{
-    if (value > 1 && value % 2 == 0)
-        str_printf(out, "%" PRId64 ", ", value / 2);
-    str_printf(out, "%" PRId64 ", %" PRId64, value, 2 * value);
-}
-
-static void add_parameters(const struct outline *o, struct str *out)
-{
-    static const char axes[] = "xyz";
-    int count = 0;
-    str_add(out, "\n-- TODO which values are worth a trial, and which belong together\n");
-    for (int i = 0; i < o->constant_count; i++) {
-        if (!is_parameter(o, i) || count++ >= MOST_PARAMETERS)
-            continue;
-        str_add(out, "param.");
-        add_name(o->constant[i].name, out);
-        str_add(out, " = discrete { ");
-        add_values(standard_of(&o->constant[i]), out);
-        str_printf(out, " } -- constant %" PRId64 ", %s%s\n", o->constant[i].id,
-                   o->constant[i].type,
-                   sizes_workgroup(o, o->constant[i].id) ? ", the workgroup's size" : "");
-    }
-    for (int i = 0; i < 3; i++)
-        if (o->size_id[i] >= 0 && !is_declared(o, o->size_id[i]) && ++count)
-            str_printf(out, "param.local_size_%c = discrete { %s } -- constant %" PRId64 "\n",
-                       axes[i], i == 0 ? "32, 64, 128" : "1, 2, 4", o->size_id[i]);
-    if (!count)
-        str_add(out,
-                "param.variant = discrete { 1 } -- TODO it has no constants: macros, perhaps\n");
-    str_add(out, "\n-- constraint(\"tiles divide\", function(c) return c.A % c.B == 0 end) -- TODO "
-                 "rules\n");
-}
-
 // --- buffers ---
 
 struct buffers {
@@ -179,18 +145,6 @@ static void add_buffer(const struct buffers *b, int i, struct str *out)
         str_printf(out, "_%d", i);
 }
 
-static void add_inputs(struct buffers *b, struct str *out)
-{
-    for (int i = 0; i < b->count; i++) {
-        if (!is_input(b, i) || b->inputs == MOST_INPUTS)
-            continue;
-        str_add(out, b->inputs++ ? ",\n             { \"" : "{ \"");
-        add_buffer(b, i, out);
-        str_printf(out, "\", N }");
-    }
-    str_add(out, b->inputs ? "" : "{ \"INPUT\", N }");
-}
-
 static void add_first_input(const struct buffers *b, struct str *out)
 {
     for (int i = 0; i < b->count; i++)
@@ -214,7 +168,14 @@ static void add_operator(struct buffers *b, struct str *out)
     str_add(out, "-- TODO its sizes, and what is right: an operator (operator.matmul { ... }), or "
                  "steps here\nlocal N = size(\"N\", 1024)\n\noperator.define {\n"
                  "  name = \"shader\",\n  flop = N,\n  inputs = { ");
-    add_inputs(b, out);
+    for (int i = 0; i < b->count; i++) {
+        if (!is_input(b, i) || b->inputs == MOST_INPUTS)
+            continue;
+        str_add(out, b->inputs++ ? ",\n             { \"" : "{ \"");
+        add_buffer(b, i, out);
+        str_printf(out, "\", N }");
+    }
+    str_add(out, b->inputs ? "" : "{ \"INPUT\", N }");
     str_add(out, " },\n  output = { \"");
     add_output(b, out);
     str_add(out, "\", N },\n  reference = { { \"copy\", \"");
@@ -261,13 +222,6 @@ static void add_other_buffers(const struct outline *o, struct str *out)
 
 // --- what it is given ---
 
-// Asked for, then defined as nothing: that a file is not included twice.
-static bool is_guard(const struct outline *o, const char *name)
-{
-    int i = outline_find(&o->defined, name);
-    return i >= 0 && !*o->defined.item[i].note;
-}
-
 // Types that only the host knows: without any the shader would not compile.
 static const char *likely_type(const char *name)
 {
@@ -280,7 +234,9 @@ static void add_macros(const struct outline *o, struct str *out)
 {
     str_add(out, "  define = function(c)\n    return { -- TODO what its host defines\n");
     for (int i = 0; i < o->asked.count; i++) {
-        if (is_guard(o, o->asked.item[i].text))
+        // Asked for, then defined as nothing: that a file is not included twice.
+        int j = outline_find(&o->defined, o->asked.item[i].text);
+        if (j >= 0 && !*o->defined.item[j].note)
             continue;
         str_printf(out, "      -- %.60s = true,", o->asked.item[i].text);
         if (o->asked.item[i].note) {
@@ -342,32 +298,28 @@ static const char *push_value(const char *type)
     return "{ \"f32\", 0 }";
 }
 
-// As many as make a line, with their names behind it.
-static int add_fields(const struct outline *o, int from, struct str *out)
-{
-    bool is_there = !o->field[from].where;
-    struct str names = {0};
-    int i = from;
-    str_printf(out, "      %s", is_there ? "" : "-- ");
-    for (; i < o->field_count && i < from + 6 && str_equal(o->field[i].where, o->field[from].where);
-         i++) {
-        str_printf(out, "%s, ", push_value(o->field[i].type));
-        str_printf(&names, " %.20s %.60s", o->field[i].type, o->field[i].name);
-    }
-    str_printf(out, "--%s", str_text(&names));
-    add_where(o->field[from].where, out);
-    str_add(out, "\n");
-    str_finish(&names);
-    return i;
-}
-
 static void add_push(const struct outline *o, struct str *out)
 {
     if (!o->field_count)
         return;
     str_add(out, "  push = function(c)\n    return { -- TODO what its host gives\n");
-    for (int i = 0; i < o->field_count;)
-        i = add_fields(o, i, out);
+    for (int i = 0; i < o->field_count;) {
+        // As many as make a line, with their names behind it.
+        bool is_there = !o->field[i].where;
+        struct str names = {0};
+        int j = i;
+        str_printf(out, "      %s", is_there ? "" : "-- ");
+        for (; j < o->field_count && j < i + 6 && str_equal(o->field[j].where, o->field[i].where);
+             j++) {
+            str_printf(out, "%s, ", push_value(o->field[j].type));
+            str_printf(&names, " %.20s %.60s", o->field[j].type, o->field[j].name);
+        }
+        str_printf(out, "--%s", str_text(&names));
+        add_where(o->field[i].where, out);
+        str_add(out, "\n");
+        str_finish(&names);
+        i = j;
+    }
     str_add(out, "    }\n  end,\n");
 }
 
@@ -398,7 +350,32 @@ void outline_add_space(const struct outline *o, const char *shader, const char *
             "marks\n-- what somebody has to decide (docs/spaces.md, \"Shaders that others "
             "wrote\").\n\n");
     add_operator(&b, out);
-    add_parameters(o, out);
+    static const char axes[] = "xyz";
+    int count = 0;
+    str_add(out, "\n-- TODO which values are worth a trial, and which belong together\n");
+    for (int i = 0; i < o->constant_count; i++) {
+        if (!is_parameter(o, i) || count++ >= MOST_PARAMETERS)
+            continue;
+        str_add(out, "param.");
+        add_name(o->constant[i].name, out);
+        str_add(out, " = discrete { ");
+        int64_t value = standard_of(&o->constant[i]);
+        if (value > 1 && value % 2 == 0)
+            str_printf(out, "%" PRId64 ", ", value / 2);
+        str_printf(out, "%" PRId64 ", %" PRId64, value, 2 * value);
+        str_printf(out, " } -- constant %" PRId64 ", %s%s\n", o->constant[i].id,
+                   o->constant[i].type,
+                   sizes_workgroup(o, o->constant[i].id) ? ", the workgroup's size" : "");
+    }
+    for (int i = 0; i < 3; i++)
+        if (o->size_id[i] >= 0 && !is_declared(o, o->size_id[i]) && ++count)
+            str_printf(out, "param.local_size_%c = discrete { %s } -- constant %" PRId64 "\n",
+                       axes[i], i == 0 ? "32, 64, 128" : "1, 2, 4", o->size_id[i]);
+    if (!count)
+        str_add(out,
+                "param.variant = discrete { 1 } -- TODO it has no constants: macros, perhaps\n");
+    str_add(out, "\n-- constraint(\"tiles divide\", function(c) return c.A % c.B == 0 end) -- TODO "
+                 "rules\n");
     str_add(out, "\nkernel {\n  shader = ");
     add_text(shader, out);
     str_add(out, ",\n");

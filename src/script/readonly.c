@@ -15,13 +15,6 @@ struct key {
     size_t length;
 };
 
-static int compare_numbers(const struct key *a, const struct key *b)
-{
-    if (a->is_integer && b->is_integer)
-        return (a->integer > b->integer) - (a->integer < b->integer);
-    return (a->number > b->number) - (a->number < b->number);
-}
-
 static int compare(const void *pa, const void *pb)
 {
     const struct key *a = pa, *b = pb;
@@ -29,38 +22,13 @@ static int compare(const void *pa, const void *pb)
         return a->type - b->type;
     if (a->type == LUA_TBOOLEAN)
         return (int)(a->integer - b->integer);
-    if (a->type == LUA_TNUMBER)
-        return compare_numbers(a, b);
+    if (a->type == LUA_TNUMBER) {
+        if (a->is_integer && b->is_integer)
+            return (a->integer > b->integer) - (a->integer < b->integer);
+        return (a->number > b->number) - (a->number < b->number);
+    }
     int order = memcmp(a->string, b->string, a->length < b->length ? a->length : b->length);
     return order ? order : (a->length > b->length) - (a->length < b->length);
-}
-
-static struct key read_key(lua_State *L)
-{
-    struct key k = {.type = lua_type(L, -1)};
-    if (k.type == LUA_TBOOLEAN)
-        k.integer = lua_toboolean(L, -1);
-    else if (k.type == LUA_TNUMBER) {
-        k.is_integer = lua_isinteger(L, -1);
-        k.integer = k.is_integer ? lua_tointeger(L, -1) : 0;
-        k.number = lua_tonumber(L, -1);
-    } else if (k.type == LUA_TSTRING)
-        k.string = lua_tolstring(L, -1, &k.length);
-    else
-        luaL_error(L, "a %s as a key has no order", lua_typename(L, k.type));
-    return k;
-}
-
-static void push_key(lua_State *L, const struct key *k)
-{
-    if (k->type == LUA_TBOOLEAN)
-        lua_pushboolean(L, (int)k->integer);
-    else if (k->type == LUA_TSTRING)
-        lua_pushlstring(L, k->string, k->length);
-    else if (k->is_integer)
-        lua_pushinteger(L, k->integer);
-    else
-        lua_pushnumber(L, k->number);
 }
 
 #define KEYS_STEPS 64 // a table that was large and is empty takes its time, too
@@ -79,12 +47,30 @@ int order_push_keys(lua_State *L, int index)
     int filled = 0;
     for (lua_pushnil(L); lua_next(L, index);) {
         lua_pop(L, 1);
-        key[filled++] = read_key(L);
+        struct key k = {.type = lua_type(L, -1)};
+        if (k.type == LUA_TBOOLEAN)
+            k.integer = lua_toboolean(L, -1);
+        else if (k.type == LUA_TNUMBER) {
+            k.is_integer = lua_isinteger(L, -1);
+            k.integer = k.is_integer ? lua_tointeger(L, -1) : 0;
+            k.number = lua_tonumber(L, -1);
+        } else if (k.type == LUA_TSTRING)
+            k.string = lua_tolstring(L, -1, &k.length);
+        else
+            luaL_error(L, "a %s as a key has no order", lua_typename(L, k.type));
+        key[filled++] = k;
     }
     qsort(key, (size_t)count, sizeof *key, compare);
     lua_createtable(L, count, 0);
     for (int i = 0; i < count; i++) {
-        push_key(L, &key[i]);
+        if (key[i].type == LUA_TBOOLEAN)
+            lua_pushboolean(L, (int)key[i].integer);
+        else if (key[i].type == LUA_TSTRING)
+            lua_pushlstring(L, key[i].string, key[i].length);
+        else if (key[i].is_integer)
+            lua_pushinteger(L, key[i].integer);
+        else
+            lua_pushnumber(L, key[i].number);
         lua_rawseti(L, -2, i + 1);
     }
     lua_remove(L, -2);

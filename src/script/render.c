@@ -162,17 +162,6 @@ static void add_bytes(lua_State *L, struct render *r, const char *text, size_t l
     }
 }
 
-// The shortest decimals that read back the same, with a point or an exponent: a float in GLSL.
-static void add_real(lua_State *L, struct render *r, double value)
-{
-    if (!isfinite(value))
-        luaL_error(L, "GLSL has no literal for %f", value);
-    size_t before = r->glsl.length;
-    str_add_real(&r->glsl, value);
-    if (!strpbrk(r->glsl.text + before, ".e"))
-        str_add(&r->glsl, ".0");
-}
-
 // The value of ${expression} is at `index`.
 static void add_value(lua_State *L, struct render *r, int index, int line,
                       const struct template_piece *expression)
@@ -184,8 +173,17 @@ static void add_value(lua_State *L, struct render *r, int index, int line,
         check_room(L, r, NUMBER_MAX_BYTES);
         if (lua_isinteger(L, index))
             str_printf(&r->glsl, "%" PRId64, (int64_t)lua_tointeger(L, index));
-        else
-            add_real(L, r, lua_tonumber(L, index));
+        else {
+            // The shortest decimals that read back the same, with a point or an exponent: a float
+            // in GLSL.
+            double value = lua_tonumber(L, index);
+            if (!isfinite(value))
+                luaL_error(L, "GLSL has no literal for %f", value);
+            size_t before = r->glsl.length;
+            str_add_real(&r->glsl, value);
+            if (!strpbrk(r->glsl.text + before, ".e"))
+                str_add(&r->glsl, ".0");
+        }
         return;
     case LUA_TBOOLEAN:
         check_room(L, r, NUMBER_MAX_BYTES);
@@ -229,27 +227,26 @@ static int emit(lua_State *L)
     return 0;
 }
 
-// Each expression must be one by itself: an error in it then names it, and it cannot close what
-// surrounds it.
-static void check_expression(lua_State *L, const struct template_piece *p, struct place place)
-{
-    lua_pushlstring(L, p->text, p->length);
-    const char *text = lua_tostring(L, -1), *source = lua_pushfstring(L, "return (%s)", text);
-    if (guard_load(L, "=", source, strlen(source)) != LUA_OK) {
-        const char *message = strstr(lua_tostring(L, -1), ": "); // after ":1"
-        guard_raise(L, place, lua_pushfstring(L, "${%s}%s", text, message ? message : ""));
-    }
-    lua_pop(L, 3);
-}
-
 static void check_expressions(lua_State *L, const struct stage *stage)
 {
     const struct glsl_template *t = &stage->template;
     for (int i = 0; i < t->lines; i++)
         for (int k = 0; k < t->line[i].count; k++) {
             const struct template_piece *p = &t->piece[t->line[i].first + k];
-            if (p->is_expression)
-                check_expression(L, p, (struct place){stage->text, i + 1});
+            if (p->is_expression) {
+                // Each expression must be one by itself: an error in it then names it, and it
+                // cannot close what surrounds it.
+                struct place place = (struct place){stage->text, i + 1};
+                lua_pushlstring(L, p->text, p->length);
+                const char *text = lua_tostring(L, -1),
+                           *source = lua_pushfstring(L, "return (%s)", text);
+                if (guard_load(L, "=", source, strlen(source)) != LUA_OK) {
+                    const char *message = strstr(lua_tostring(L, -1), ": "); // after ":1"
+                    guard_raise(L, place,
+                                lua_pushfstring(L, "${%s}%s", text, message ? message : ""));
+                }
+                lua_pop(L, 3);
+            }
         }
 }
 
@@ -279,27 +276,6 @@ static const struct readonly_words scope_words = {
     .hint = script_hint,
 };
 
-// Copies what the kernel's `values` function returns into the scope on the top.
-static void add_values(lua_State *L, struct render *r)
-{
-    int scope = lua_gettop(L);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, r->stage->values);
-    view_push(L, r->script, r->config);
-    lua_call(L, 1, 1);
-    check_type(L, -1, "kernel: what values returns", LUA_TTABLE);
-    int count = order_push_keys(L, -1);
-    for (int i = 1; i <= count; i++) {
-        lua_rawgeti(L, scope + 2, i);
-        const char *name = check_identifier(L, -1, "kernel: values");
-        if (lua_getfield(L, scope, name) != LUA_TNIL)
-            luaL_error(L, "kernel: values: templates already know the name '%s'", name);
-        lua_getfield(L, scope + 1, name);
-        lua_setfield(L, scope, name);
-        lua_settop(L, scope + 2);
-    }
-    lua_settop(L, scope);
-}
-
 // Pushes the names that the template sees.
 static void push_scope(lua_State *L, struct render *r)
 {
@@ -312,8 +288,25 @@ static void push_scope(lua_State *L, struct render *r)
         lua_setfield(L, -2, "c");
         return;
     }
-    if (r->stage->values != LUA_NOREF)
-        add_values(L, r);
+    if (r->stage->values != LUA_NOREF) {
+        // Copies what the kernel's `values` function returns into the scope on the top.
+        int scope = lua_gettop(L);
+        lua_rawgeti(L, LUA_REGISTRYINDEX, r->stage->values);
+        view_push(L, r->script, r->config);
+        lua_call(L, 1, 1);
+        check_type(L, -1, "kernel: what values returns", LUA_TTABLE);
+        int count = order_push_keys(L, -1);
+        for (int i = 1; i <= count; i++) {
+            lua_rawgeti(L, scope + 2, i);
+            const char *name = check_identifier(L, -1, "kernel: values");
+            if (lua_getfield(L, scope, name) != LUA_TNIL)
+                luaL_error(L, "kernel: values: templates already know the name '%s'", name);
+            lua_getfield(L, scope + 1, name);
+            lua_setfield(L, scope, name);
+            lua_settop(L, scope + 2);
+        }
+        lua_settop(L, scope);
+    }
     view_push(L, r->script, r->config); // brings `c` of the scope up to date
     lua_pop(L, 1);
 }
@@ -375,28 +368,6 @@ static struct pass *finish_pass(struct render *r)
     return p;
 }
 
-// From the kernel's own `groups`, else from what the resources declare.
-static void find_groups(lua_State *L, struct render *r, uint32_t out[3])
-{
-    uint64_t groups[3] = {0};
-    if (r->stage->groups != LUA_NOREF) {
-        lua_rawgeti(L, LUA_REGISTRYINDEX, r->stage->groups);
-        view_push(L, r->script, r->config);
-        lua_call(L, 1, 1);
-        check_dimensions(L, -1, "kernel: groups", UINT32_MAX, groups);
-        lua_pop(L, 1);
-    } else if (r->script->resources.function != LUA_NOREF) {
-        struct resources resources;
-        rule_get_resources(L, r->script, r->config, &resources);
-        memcpy(groups, resources.groups, sizeof groups);
-    }
-    for (int i = 0; i < 3; i++) {
-        if (groups[i] < 1 || groups[i] > UINT32_MAX)
-            luaL_error(L, "kernel: no groups (give them here or in resources)");
-        out[i] = (uint32_t)groups[i];
-    }
-}
-
 // Sizes are powers of two (Vulkan spec, VUID-...-requiredSubgroupSize-02760).
 uint32_t stage_subgroup(lua_State *L, struct script *s, const struct stage *stage,
                         const struct config *c)
@@ -454,7 +425,24 @@ static int visit_render(lua_State *L)
             run_template(L, r);
         struct pass *p = finish_pass(r);
         given_fill(L, r->script, r->stage, r->config, p);
-        find_groups(L, r, p->groups);
+        // From the kernel's own `groups`, else from what the resources declare.
+        uint64_t groups[3] = {0};
+        if (r->stage->groups != LUA_NOREF) {
+            lua_rawgeti(L, LUA_REGISTRYINDEX, r->stage->groups);
+            view_push(L, r->script, r->config);
+            lua_call(L, 1, 1);
+            check_dimensions(L, -1, "kernel: groups", UINT32_MAX, groups);
+            lua_pop(L, 1);
+        } else if (r->script->resources.function != LUA_NOREF) {
+            struct resources resources;
+            rule_get_resources(L, r->script, r->config, &resources);
+            memcpy(groups, resources.groups, sizeof groups);
+        }
+        for (int j = 0; j < 3; j++) {
+            if (groups[j] < 1 || groups[j] > UINT32_MAX)
+                luaL_error(L, "kernel: no groups (give them here or in resources)");
+            p->groups[j] = (uint32_t)groups[j];
+        }
         p->subgroup = stage_subgroup(L, r->script, r->stage, r->config);
         p->once = r->stage->once;
     }

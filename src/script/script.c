@@ -24,44 +24,10 @@ static void set_flag(lua_State *L, const char *name, bool value)
     lua_setfield(L, -2, name);
 }
 
-// Of `device`.
-static void set_triple(lua_State *L, const char *name, const uint32_t value[3])
-{
-    lua_createtable(L, 3, 0);
-    for (int i = 0; i < 3; i++) {
-        lua_pushinteger(L, value[i]);
-        lua_rawseti(L, -2, i + 1);
-    }
-    char path[64];
-    snprintf(path, sizeof path, "device.%s", name);
-    readonly_wrap(L, path, NULL);
-    lua_setfield(L, -2, name);
-}
-
 static void set_text(lua_State *L, const char *name, const char *text)
 {
     lua_pushstring(L, text);
     lua_setfield(L, -2, name);
-}
-
-// A list of { m = , n = , k = , a = , c = }.
-static void set_matrix(lua_State *L, const struct matrix_units *u)
-{
-    lua_createtable(L, u->count, 0);
-    for (int i = 0; i < u->count; i++) {
-        const struct matrix_shape *s = &u->shape[i];
-        lua_newtable(L);
-        set_integer(L, "m", s->m);
-        set_integer(L, "n", s->n);
-        set_integer(L, "k", s->k);
-        set_text(L, "a", s->input);
-        set_text(L, "c", s->sum);
-        readonly_wrap(L, "a shape of device.matrix", NULL);
-        lua_rawseti(L, -2, i + 1);
-    }
-    readonly_wrap(L, "device.matrix", NULL);
-    lua_setfield(L, -2, "matrix");
-    set_text(L, "matrix_api", matrix_api_name(u->api));
 }
 
 static void set_limit(lua_State *L, const struct limits *l, const struct limits_field *f)
@@ -69,24 +35,41 @@ static void set_limit(lua_State *L, const struct limits *l, const struct limits_
     const void *at = (const char *)l + f->offset;
     switch (f->type) {
     case LIMITS_NUMBER: set_integer(L, f->name, limits_number(l, f)); break;
-    case LIMITS_AXES: set_triple(L, f->name, at); break;
+    case LIMITS_AXES: {
+        // Of `device`.
+        const uint32_t *value = at;
+        lua_createtable(L, 3, 0);
+        for (int i = 0; i < 3; i++) {
+            lua_pushinteger(L, value[i]);
+            lua_rawseti(L, -2, i + 1);
+        }
+        char path[64];
+        snprintf(path, sizeof path, "device.%s", f->name);
+        readonly_wrap(L, path, NULL);
+        lua_setfield(L, -2, f->name);
+    } break;
     case LIMITS_FLAG: set_flag(L, f->name, *(const bool *)at); break;
-    case LIMITS_MATRIX: set_matrix(L, at); break;
+    case LIMITS_MATRIX: {
+        // A list of { m = , n = , k = , a = , c = }.
+        const struct matrix_units *u = at;
+        lua_createtable(L, u->count, 0);
+        for (int i = 0; i < u->count; i++) {
+            const struct matrix_shape *s = &u->shape[i];
+            lua_newtable(L);
+            set_integer(L, "m", s->m);
+            set_integer(L, "n", s->n);
+            set_integer(L, "k", s->k);
+            set_text(L, "a", s->input);
+            set_text(L, "c", s->sum);
+            readonly_wrap(L, "a shape of device.matrix", NULL);
+            lua_rawseti(L, -2, i + 1);
+        }
+        readonly_wrap(L, "device.matrix", NULL);
+        lua_setfield(L, -2, "matrix");
+        set_text(L, "matrix_api", matrix_api_name(u->api));
+    } break;
     case LIMITS_BITS: break;
     }
-}
-
-static void push_device(lua_State *L, const struct limits *l, const char *type)
-{
-    lua_newtable(L);
-    set_text(L, "type", type);
-    set_flag(L, "is_cpu", strcmp(type, "cpu") == 0);
-    set_flag(L, "subgroup_adds", (l->features & FEATURE_SUBGROUP_ADDS) == FEATURE_SUBGROUP_ADDS);
-    set_flag(L, "subgroup_shuffles",
-             (l->features & FEATURE_SUBGROUP_SHUFFLES) == FEATURE_SUBGROUP_SHUFFLES);
-    for (int i = 0; i < LIMITS_FIELD_COUNT; i++)
-        set_limit(L, l, &limits_fields[i]);
-    readonly_wrap(L, "device", NULL);
 }
 
 // The globals of all Lua files: the safe library, the language, the device. Leaves the scope of
@@ -102,7 +85,16 @@ static void set_globals(lua_State *L, struct script *s)
     library_push(L);
     script_copy_fields(L, -1, -2);
     lua_pop(L, 1);
-    push_device(L, s->limits, s->device_type);
+    lua_newtable(L);
+    set_text(L, "type", s->device_type);
+    set_flag(L, "is_cpu", strcmp(s->device_type, "cpu") == 0);
+    set_flag(L, "subgroup_adds",
+             (s->limits->features & FEATURE_SUBGROUP_ADDS) == FEATURE_SUBGROUP_ADDS);
+    set_flag(L, "subgroup_shuffles",
+             (s->limits->features & FEATURE_SUBGROUP_SHUFFLES) == FEATURE_SUBGROUP_SHUFFLES);
+    for (int i = 0; i < LIMITS_FIELD_COUNT; i++)
+        set_limit(L, s->limits, &limits_fields[i]);
+    readonly_wrap(L, "device", NULL);
     lua_setfield(L, -2, "device");
 
     lua_newtable(L);
@@ -119,28 +111,6 @@ static void set_globals(lua_State *L, struct script *s)
     baseline_open(L);
     readonly_wrap(L, "the environment", &words);
     lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-}
-
-// Adds what templates see beside the table on the top, and keeps it.
-static void keep_scope(lua_State *L, struct script *s)
-{
-    for (int i = 0; i < s->setting_count; i++) {
-        const char *name = s->setting[i].name;
-        bool is_taken = lua_getfield(L, -1, name) != LUA_TNIL || // by the library
-                        s->setting[i].is_folder;
-        lua_pop(L, 1);
-        if (is_taken)
-            continue;
-        setting_push(L, &s->setting[i]);
-        lua_setfield(L, -2, name);
-    }
-    if (s->operation.kind) {
-        lua_rawgeti(L, LUA_REGISTRYINDEX, s->operation_table);
-        lua_setfield(L, -2, "op");
-    }
-    lua_rawgeti(L, LUA_REGISTRYINDEX, s->view.front);
-    lua_setfield(L, -2, "c");
-    s->scope = script_keep(L);
 }
 
 static struct space *create_space(const char *file)
@@ -174,7 +144,24 @@ static int visit_load(lua_State *L)
     baseline_check(L, s);
     view_build(L, s);
     declare_nest_run(L, s);
-    keep_scope(L, s);
+    // Adds what templates see beside the table on the top, and keeps it.
+    for (int i = 0; i < s->setting_count; i++) {
+        const char *name = s->setting[i].name;
+        bool is_taken = lua_getfield(L, -1, name) != LUA_TNIL || // by the library
+                        s->setting[i].is_folder;
+        lua_pop(L, 1);
+        if (is_taken)
+            continue;
+        setting_push(L, &s->setting[i]);
+        lua_setfield(L, -2, name);
+    }
+    if (s->operation.kind) {
+        lua_rawgeti(L, LUA_REGISTRYINDEX, s->operation_table);
+        lua_setfield(L, -2, "op");
+    }
+    lua_rawgeti(L, LUA_REGISTRYINDEX, s->view.front);
+    lua_setfield(L, -2, "c");
+    s->scope = script_keep(L);
     return 0;
 }
 

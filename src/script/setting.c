@@ -310,25 +310,6 @@ static bool folder_fits(const struct folder_rule *rule, struct override *o)
     return found != NULL;
 }
 
-static void read_folder_rule(lua_State *L, struct folder_rule *rule)
-{
-    static const char *const known[] = {"file", "below", "what", NULL};
-    check_fields(L, 2, "folder", known);
-    lua_getfield(L, 2, "file");
-    rule->file = script_keep_text(L, check_string(L, -1, "folder: file"));
-    lua_getfield(L, 2, "what");
-    rule->what = script_keep_text(L, check_string(L, -1, "folder: what"));
-    lua_getfield(L, 2, "below");
-    int list = lua_gettop(L);
-    rule->places = lua_isnil(L, list) ? 0 : check_list(L, list, "folder: below");
-    if (rule->places > MOST_PLACES)
-        luaL_error(L, "folder: below: more than %d places", MOST_PLACES);
-    for (int i = 0; i < rule->places; i++) {
-        lua_geti(L, list, i + 1);
-        rule->place[i] = script_keep_text(L, check_string(L, -1, "folder: below"));
-    }
-}
-
 // A folder of the user's, which no file can name: only --set does. Without it, one of that name
 // beside the space file will do.
 // folder(name, { file = , below = { places }, what = }) -> name
@@ -338,7 +319,21 @@ static int declare_folder(lua_State *L)
     lua_settop(L, 2);
     struct folder_rule rule = {.script = s, .name = check_identifier(L, 1, "folder")};
     check_new(L, s, "folder", rule.name);
-    read_folder_rule(L, &rule);
+    static const char *const known[] = {"file", "below", "what", NULL};
+    check_fields(L, 2, "folder", known);
+    lua_getfield(L, 2, "file");
+    rule.file = script_keep_text(L, check_string(L, -1, "folder: file"));
+    lua_getfield(L, 2, "what");
+    rule.what = script_keep_text(L, check_string(L, -1, "folder: what"));
+    lua_getfield(L, 2, "below");
+    int list = lua_gettop(L);
+    rule.places = lua_isnil(L, list) ? 0 : check_list(L, list, "folder: below");
+    if (rule.places > MOST_PLACES)
+        luaL_error(L, "folder: below: more than %d places", MOST_PLACES);
+    for (int i = 0; i < rule.places; i++) {
+        lua_geti(L, list, i + 1);
+        rule.place[i] = script_keep_text(L, check_string(L, -1, "folder: below"));
+    }
     struct override *user = find_override(s, rule.name, true);
     bool is_named = user && folder_fits(&rule, user);
     if (s->texts.named_count == TEXTS_MAX_NAMED)

@@ -37,14 +37,6 @@ static const char *next_line(const char *line)
     return *end ? end + 1 : end;
 }
 
-static void follow_conditions(struct expansion *x, const char *line)
-{
-    if (directive(line, "if"))
-        x->conditions++;
-    if (directive(line, "endif"))
-        x->conditions--;
-}
-
 // --- finding ---
 
 static int read_text(lua_State *L, struct script *s, const char *name)
@@ -96,19 +88,6 @@ static void add_place(lua_State *L, struct expansion *x, int line, int source, i
     lua_pop(L, 1);
 }
 
-static void add_missing(lua_State *L, struct expansion *x, const char *name, struct place place)
-{
-    const char *what = !texts_is_contained(name) ? "is named relative to a folder, without '..'"
-                       : x->depth == SHADER_MAX_DEPTH
-                           ? "includes files too deep"
-                           : "is in no folder that the kernel names (include = { ... })";
-    if (x->conditions == 0)
-        guard_raise(L, place, lua_pushfstring(L, "#include \"%s\": it %s", name, what));
-    const char *error = lua_pushfstring(L, "#error \"%s\" %s\n", name, what);
-    add(L, x, error, strlen(error));
-    lua_pop(L, 1);
-}
-
 static void add_file(lua_State *L, struct expansion *x, int text, const char *from, int line);
 
 // Pushes what stands between the quotes; false for other lines.
@@ -130,7 +109,16 @@ static void add_included(lua_State *L, struct expansion *x, int text, int source
     const char *name = lua_tostring(L, -1);
     int found = x->depth < SHADER_MAX_DEPTH ? find_included(L, x, text, name) : -1;
     if (found < 0) {
-        add_missing(L, x, name, (struct place){text, line});
+        struct place place = (struct place){text, line};
+        const char *what = !texts_is_contained(name) ? "is named relative to a folder, without '..'"
+                           : x->depth == SHADER_MAX_DEPTH
+                               ? "includes files too deep"
+                               : "is in no folder that the kernel names (include = { ... })";
+        if (x->conditions == 0)
+            guard_raise(L, place, lua_pushfstring(L, "#include \"%s\": it %s", name, what));
+        const char *error = lua_pushfstring(L, "#error \"%s\" %s\n", name, what);
+        add(L, x, error, strlen(error));
+        lua_pop(L, 1);
         return;
     }
     x->depth++;
@@ -147,7 +135,10 @@ static void add_file(lua_State *L, struct expansion *x, int text, const char *fr
     add_place(L, x, line, source, text);
     for (const char *at = from, *next; *at; at = next, line++) {
         next = next_line(at);
-        follow_conditions(x, at);
+        if (directive(at, "if"))
+            x->conditions++;
+        if (directive(at, "endif"))
+            x->conditions--;
         if (push_included(L, at)) {
             add_included(L, x, text, source, line);
             lua_pop(L, 1);

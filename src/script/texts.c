@@ -113,24 +113,6 @@ static int load_pinned(struct texts *t, const char *name)
     return NONE;
 }
 
-// Takes over `path`, which may be NULL.
-static int load_file(struct texts *t, const char *name, char *path, bool is_shipped, struct err *e)
-{
-    if (!path || !file_exists(path)) {
-        free(path);
-        return NONE;
-    }
-    char *text = NULL;
-    if (t->count == TEXTS_MOST)
-        err_set(e, "more than %d files", TEXTS_MOST);
-    else
-        text = read_named(t, path, is_shipped, e);
-    if (text)
-        return add(t, mem_strdup(name), path, text);
-    free(path);
-    return UNREADABLE;
-}
-
 static char *own_path(const struct texts *t, const char *name)
 {
     for (int i = 0; i < t->named_count; i++) {
@@ -149,7 +131,21 @@ static int load(struct texts *t, const char *name, bool is_shipped, struct err *
         return loaded;
     if (t->pinned)
         return load_pinned(t, name);
-    return load_file(t, name, is_shipped ? path_shipped(name) : own_path(t, name), is_shipped, e);
+    // Takes over `path`, which may be NULL.
+    char *path = is_shipped ? path_shipped(name) : own_path(t, name);
+    if (!path || !file_exists(path)) {
+        free(path);
+        return NONE;
+    }
+    char *text = NULL;
+    if (t->count == TEXTS_MOST)
+        err_set(e, "more than %d files", TEXTS_MOST);
+    else
+        text = read_named(t, path, is_shipped, e);
+    if (text)
+        return add(t, mem_strdup(name), path, text);
+    free(path);
+    return UNREADABLE;
 }
 
 static bool is_open(const struct texts_request *r, int text)
@@ -158,20 +154,6 @@ static bool is_open(const struct texts_request *r, int text)
         if (r->open[i] == text)
             return true;
     return false;
-}
-
-// "files include each other: a.lua -> b.lua -> a.lua"
-static void complain_of_cycle(const struct texts *t, const struct texts_request *r, int text,
-                              struct err *e)
-{
-    struct str cycle = {0};
-    int first = 0;
-    while (r->open[first] != text)
-        first++;
-    for (int i = first; i < r->open_count; i++)
-        str_printf(&cycle, "%s -> ", t->item[r->open[i]].name);
-    err_set(e, "files include each other: %s%s", str_text(&cycle), t->item[text].name);
-    str_finish(&cycle);
 }
 
 int texts_read(struct texts *t, const struct texts_request *r, struct err *e)
@@ -192,9 +174,18 @@ int texts_read(struct texts *t, const struct texts_request *r, struct err *e)
     free(shipped_name);
     if (shipped == UNREADABLE || (shipped >= 0 && !is_open(r, shipped)))
         return shipped;
-    if (own >= 0 || shipped >= 0)
-        complain_of_cycle(t, r, own >= 0 ? own : shipped, e);
-    else if (t->pinned)
+    if (own >= 0 || shipped >= 0) {
+        // "files include each other: a.lua -> b.lua -> a.lua"
+        int text = own >= 0 ? own : shipped;
+        struct str cycle = {0};
+        int first = 0;
+        while (r->open[first] != text)
+            first++;
+        for (int i = first; i < r->open_count; i++)
+            str_printf(&cycle, "%s -> ", t->item[r->open[i]].name);
+        err_set(e, "files include each other: %s%s", str_text(&cycle), t->item[text].name);
+        str_finish(&cycle);
+    } else if (t->pinned)
         err_set(e, "no such file among the stored texts");
     else
         err_set(e, "no such file in %s, nor in the shipped %s/", t->folder, r->shipped_folder);

@@ -6,15 +6,6 @@
 
 const struct readonly_words view_words = {.unknown = "unknown parameter '%s'"};
 
-static void push_number(lua_State *L, double number)
-{
-    lua_Integer whole;
-    if (lua_numbertointeger(number, &whole) && (double)whole == number)
-        lua_pushinteger(L, whole);
-    else
-        lua_pushnumber(L, number);
-}
-
 // The values by index + 1; nothing for a factorization, whose slots are its values.
 static int keep_values(lua_State *L, const struct param *p)
 {
@@ -22,9 +13,14 @@ static int keep_values(lua_State *L, const struct param *p)
         return LUA_NOREF;
     lua_createtable(L, p->count, 0);
     for (int i = 0; i < p->count; i++) {
-        if (p->number)
-            push_number(L, p->number[i]);
-        else
+        if (p->number) {
+            double number = p->number[i];
+            lua_Integer whole;
+            if (lua_numbertointeger(number, &whole) && (double)whole == number)
+                lua_pushinteger(L, whole);
+            else
+                lua_pushnumber(L, number);
+        } else
             lua_pushstring(L, p->label[i]);
         lua_rawseti(L, -2, i + 1);
     }

@@ -75,25 +75,6 @@ void actions_init(struct actions *a, const struct space *space)
     a->count = a->first[space->param_count];
 }
 
-// Numbers of (giver, taker, prime), the prime changing fastest, and back.
-static int gift_number(const struct param *p, int giver, int taker, int prime)
-{
-    int other = taker < giver ? taker : taker - 1;
-    return (giver * (p->width - 1) + other) * p->prime_count + prime;
-}
-
-static bool give_prime(const struct param *p, int k, int32_t *v)
-{
-    int32_t prime = p->prime[k % p->prime_count];
-    int pair = k / p->prime_count;
-    int giver = pair / (p->width - 1), other = pair % (p->width - 1);
-    if (v[giver] % prime)
-        return false;
-    v[giver] /= prime;
-    v[other < giver ? other : other + 1] *= prime;
-    return true;
-}
-
 static bool set_value(int32_t value, int32_t *v)
 {
     bool changes = *v != value;
@@ -105,7 +86,16 @@ static bool set_value(int32_t value, int32_t *v)
 static bool act(const struct param *p, int k, int32_t *v)
 {
     switch (p->kind) {
-    case PARAM_FACTORIZATION: return give_prime(p, k, v);
+    case PARAM_FACTORIZATION: {
+        int32_t prime = p->prime[k % p->prime_count];
+        int pair = k / p->prime_count;
+        int giver = pair / (p->width - 1), other = pair % (p->width - 1);
+        if (v[giver] % prime)
+            return false;
+        v[giver] /= prime;
+        v[other < giver ? other : other + 1] *= prime;
+        return true;
+    }
     case PARAM_DISCRETE:
         return (k == 0 ? *v > 0 : *v < p->count - 1) && set_value(k == 0 ? *v - 1 : *v + 1, v);
     case PARAM_CATEGORICAL: return set_value(k, v);
@@ -119,18 +109,12 @@ static bool act(const struct param *p, int k, int32_t *v)
     return false;
 }
 
-static int owner_of(const struct actions *a, int k)
-{
-    int i = 0;
-    while (k >= a->first[i + 1])
-        i++;
-    return i;
-}
-
 bool actions_apply(const struct actions *a, int k, const struct config *from, struct config *to)
 {
     assert(k >= 0 && k < a->count);
-    int i = owner_of(a, k);
+    int i = 0;
+    while (k >= a->first[i + 1])
+        i++;
     const struct param *p = &a->space->param[i];
     *to = *from;
     bool changes =
@@ -160,7 +144,9 @@ static int gift_between(const struct param *p, const int32_t *from, const int32_
         taker++;
     while (p->prime[prime] != from[giver] / to[giver])
         prime++;
-    return gift_number(p, giver, taker, prime);
+    // Numbers of (giver, taker, prime), the prime changing fastest, and back.
+    int other = taker < giver ? taker : taker - 1;
+    return (giver * (p->width - 1) + other) * p->prime_count + prime;
 }
 
 static int edge_between(const struct param *p, const int32_t *from, const int32_t *to)

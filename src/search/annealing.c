@@ -77,17 +77,6 @@ static bool decide(struct annealing *a, struct chain *c, int there)
     return true;
 }
 
-static void take_result(struct annealing *a, struct chain *c)
-{
-    if (c->proposal < 0)
-        return;
-    c->cold = decide(a, c, c->proposal) ? 0 : c->cold + 1;
-    c->proposal = -1;
-    c->heat *= a->cooling;
-    if (c->cold >= a->patience)
-        start_anew(a, c);
-}
-
 static bool legal(const struct search_problem *p, const struct config *c)
 {
     return !p->legal || p->legal(p->context, c);
@@ -107,15 +96,6 @@ static bool draw_move(struct annealing *a, const struct chain *c, struct config 
     return false;
 }
 
-static void add_proposal(struct annealing *a, struct chain *c, const struct config *move)
-{
-    int from[SPACE_MAX_PARAMS];
-    for (int i = 0; i < a->rounds.problem.space->param_count; i++)
-        from[i] = c->here + 1;
-    c->proposal = a->rounds.visited.given.count;
-    rounds_add(&a->rounds, move, from);
-}
-
 // Moves among known vertices until one is new. False: it went round in circles.
 static bool propose(struct annealing *a, struct chain *c)
 {
@@ -123,7 +103,11 @@ static bool propose(struct annealing *a, struct chain *c)
     for (int n = 0; n < FREE_MOVES && draw_move(a, c, &move); n++) {
         int index = config_set_find(&a->rounds.visited.given, &move);
         if (index < 0) {
-            add_proposal(a, c, &move);
+            int from[SPACE_MAX_PARAMS];
+            for (int i = 0; i < a->rounds.problem.space->param_count; i++)
+                from[i] = c->here + 1;
+            c->proposal = a->rounds.visited.given.count;
+            rounds_add(&a->rounds, &move, from);
             return true;
         }
         if (index < a->rounds.handed_out) // not another chain's proposal of this round
@@ -135,8 +119,16 @@ static bool propose(struct annealing *a, struct chain *c)
 static void make_round(void *self)
 {
     struct annealing *a = self;
-    for (int i = 0; i < a->chains; i++)
-        take_result(a, &a->chain[i]);
+    for (int i = 0; i < a->chains; i++) {
+        if (!(a->chain[i].proposal < 0)) {
+            a->chain[i].cold =
+                decide(a, &a->chain[i], a->chain[i].proposal) ? 0 : a->chain[i].cold + 1;
+            a->chain[i].proposal = -1;
+            a->chain[i].heat *= a->cooling;
+            if (a->chain[i].cold >= a->patience)
+                start_anew(a, &a->chain[i]);
+        }
+    }
     for (int i = 0; i < a->chains; i++) {
         struct chain *c = &a->chain[i];
         struct config warm; // looked at before anything else

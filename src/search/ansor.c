@@ -157,24 +157,6 @@ static bool is_legal(void *self, const struct config *c)
            learner_allows(&a->learner, c);
 }
 
-static void sample_programs(struct ansor *a, struct evolution *v, const atomic_bool *stop)
-{
-    for (int wanted = a->sample, fruitless = 0; v->pool.count < wanted && !*stop;) {
-        int before = v->pool.count;
-        for (int n = 0; n < DRAWS && !*stop; n++) {
-            struct config c;
-            visited_sample(&a->learner.rounds.problem, &a->rng, &c);
-            if (config_set_find(&v->pool, &c) < 0 && is_legal(a, &c))
-                evolution_add(v, &c);
-        }
-        fruitless = v->pool.count == before ? fruitless + 1 : 0;
-        if (fruitless == PATIENCE) {
-            wanted /= 2;
-            fruitless = 0;
-        }
-    }
-}
-
 struct result {
     double fitness;
     int index;
@@ -246,8 +228,14 @@ static void propose(struct ansor *a, const struct evolution *v, int drawn)
     free(order);
 }
 
-static void evolve(struct ansor *a, const atomic_bool *stop)
+static bool plan(void *self, const atomic_bool *stop)
 {
+    struct ansor *a = self;
+    int programs = a->learner.samples.programs;
+    bool grown = !a->model || !a->adaptive || programs - a->programs >= GROWTH * a->programs;
+    if (programs >= a->warmup && grown && !refit(a, stop))
+        return false;
+    a->learner.report.told = a->told;
     struct evolution v = {
         .space = a->learner.rounds.problem.space,
         .rng = &a->rng,
@@ -260,24 +248,26 @@ static void evolve(struct ansor *a, const atomic_bool *stop)
         .self = a,
         .pool = {.slots = a->learner.rounds.problem.space->slots},
     };
-    sample_programs(a, &v, stop);
+    for (int wanted = a->sample, fruitless = 0; v.pool.count < wanted && !*stop;) {
+        int before = v.pool.count;
+        for (int n = 0; n < DRAWS && !*stop; n++) {
+            struct config c;
+            visited_sample(&a->learner.rounds.problem, &a->rng, &c);
+            if (config_set_find(&v.pool, &c) < 0 && is_legal(a, &c))
+                evolution_add(&v, &c);
+        }
+        fruitless = v.pool.count == before ? fruitless + 1 : 0;
+        if (fruitless == PATIENCE) {
+            wanted /= 2;
+            fruitless = 0;
+        }
+    }
     int drawn = v.pool.count;
     reuse_measured(a, &v);
     evolution_run(&v, stop);
     if (!*stop)
         propose(a, &v, drawn);
     evolution_finish(&v);
-}
-
-static bool plan(void *self, const atomic_bool *stop)
-{
-    struct ansor *a = self;
-    int programs = a->learner.samples.programs;
-    bool grown = !a->model || !a->adaptive || programs - a->programs >= GROWTH * a->programs;
-    if (programs >= a->warmup && grown && !refit(a, stop))
-        return false;
-    a->learner.report.told = a->told;
-    evolve(a, stop);
     return a->model && !*stop;
 }
 

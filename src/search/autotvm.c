@@ -90,22 +90,17 @@ static bool choose_features(const struct space *s, bool is_network, int option,
     return true;
 }
 
-static void set_options(struct autotvm *a, const double *option)
+static struct strategy *create(const struct search_problem *problem, uint64_t seed,
+                               const double *option, struct err *e)
 {
+    struct autotvm *a = mem_zero(1, sizeof *a);
+    rng_seed(&a->rng, seed);
     a->plan = (int)option[OPTION_PLAN];
     a->proposals = a->plan - (int)(option[OPTION_EPSILON] * a->plan);
     a->ratio = (int)option[OPTION_RATIO];
     a->diversity = option[OPTION_DIVERSITY];
     a->by_rank = option[OPTION_LOSS] == 0;
     a->is_network = option[OPTION_MODEL] == 1;
-}
-
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
-{
-    struct autotvm *a = mem_zero(1, sizeof *a);
-    rng_seed(&a->rng, seed);
-    set_options(a, option);
     struct learner_settings settings = {
         .batch = a->plan, .look = (int)option[OPTION_LOOK], .seed = rng_next(&a->rng)};
     if (!choose_features(problem->space, a->is_network, (int)option[OPTION_FEATURES],
@@ -166,21 +161,6 @@ static struct booster_rows rows_of(const struct samples *s, int from, int count)
     };
 }
 
-static void fit_global(struct autotvm *a, int results, const atomic_bool *stop)
-{
-    const struct learner *l = &a->learner;
-    if (l->history > 0 && !a->looked_back) {
-        struct booster_rows r = rows_of(&l->samples, 0, l->history);
-        a->global = fit(a, &r, true, stop);
-        a->looked_back = true;
-    }
-    a->weight = exp2(-results / 64.0);
-    if (a->weight < FORGET_BELOW) {
-        cost_model_destroy(a->global);
-        a->global = NULL;
-    }
-}
-
 static void fit_model(struct autotvm *a, int results, const atomic_bool *stop)
 {
     const struct learner *l = &a->learner;
@@ -200,9 +180,14 @@ static void fit_model(struct autotvm *a, int results, const atomic_bool *stop)
     free(margin);
 }
 
-// Of what is in a->row, by both models together.
-static void predict_rows(const struct autotvm *a, int count, float *out)
+static void predict(void *self, const struct config *config, int count, float *out)
 {
+    struct autotvm *a = self;
+    size_t width = (size_t)a->learner.samples.width;
+    for (int i = 0; i < count; i++)
+        a->first[i + 1] = a->first[i] + features_fill(a->learner.features, &config[i],
+                                                      a->row + (size_t)a->first[i] * width);
+    // Of what is in a->row, by both models together.
     memset(out, 0, (size_t)count * sizeof *out);
     if (a->model)
         cost_model_predict(a->model, a->row, a->first, count, out);
@@ -213,16 +198,6 @@ static void predict_rows(const struct autotvm *a, int count, float *out)
         out[i] += (float)a->weight * a->part[i];
 }
 
-static void predict(void *self, const struct config *config, int count, float *out)
-{
-    struct autotvm *a = self;
-    size_t width = (size_t)a->learner.samples.width;
-    for (int i = 0; i < count; i++)
-        a->first[i + 1] = a->first[i] + features_fill(a->learner.features, &config[i],
-                                                      a->row + (size_t)a->first[i] * width);
-    predict_rows(a, count, out);
-}
-
 // --- the plan ---
 
 static bool allows(void *self, const struct config *c)
@@ -230,8 +205,24 @@ static bool allows(void *self, const struct config *c)
     return learner_allows(&((struct autotvm *)self)->learner, c);
 }
 
-static void propose(struct autotvm *a, const atomic_bool *stop)
+static bool plan(void *self, const atomic_bool *stop)
 {
+    struct autotvm *a = self;
+    int results = a->learner.samples.programs - a->learner.history;
+    const struct learner *l = &a->learner;
+    if (l->history > 0 && !a->looked_back) {
+        struct booster_rows r = rows_of(&l->samples, 0, l->history);
+        a->global = fit(a, &r, true, stop);
+        a->looked_back = true;
+    }
+    a->weight = exp2(-results / 64.0);
+    if (a->weight < FORGET_BELOW) {
+        cost_model_destroy(a->global);
+        a->global = NULL;
+    }
+    fit_model(a, results, stop);
+    if (!a->model && !a->global)
+        return false;
     int places = a->proposals * a->learner.look;
     int wanted = a->diversity > 0 ? places * a->ratio : places;
     struct chains_goal goal = {a, predict, allows};
@@ -245,17 +236,6 @@ static void propose(struct autotvm *a, const atomic_bool *stop)
     learner_contest(&a->learner, a->proposals);
     free(best);
     free(pick);
-}
-
-static bool plan(void *self, const atomic_bool *stop)
-{
-    struct autotvm *a = self;
-    int results = a->learner.samples.programs - a->learner.history;
-    fit_global(a, results, stop);
-    fit_model(a, results, stop);
-    if (!a->model && !a->global)
-        return false;
-    propose(a, stop);
     a->learner.model_bytes = (double)(cost_model_bytes(a->model) + cost_model_bytes(a->global));
     return !atomic_load(stop);
 }

@@ -6,18 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool same_value(const struct param *p, const struct config *a, const struct config *b)
-{
-    return memcmp(a->slot + p->offset, b->slot + p->offset, (size_t)p->width * sizeof *a->slot) ==
-           0;
-}
-
 // Bit i: parameter i has a value in `c` that none of those picked has.
 static uint32_t without_known(const struct space *s, uint32_t new, const struct config *c,
                               const struct config *picked)
 {
     for (int i = 0; i < s->param_count; i++)
-        if (same_value(&s->param[i], c, picked))
+        if (memcmp(c->slot + s->param[i].offset, picked->slot + s->param[i].offset,
+                   (size_t)s->param[i].width * sizeof *c->slot) == 0)
             new &= ~(UINT32_C(1) << i);
     return new;
 }
@@ -85,20 +80,6 @@ void chains_init(struct chains *c, const struct search_problem *problem,
 void chains_finish(struct chains *c)
 {
     free(c->here);
-}
-
-static void start(struct chains *c, struct rng *r)
-{
-    struct config_set seen = {.slots = c->problem->space->slots};
-    for (int i = 0; i < c->settings.count; i++) {
-        bool is_new = false;
-        for (int n = 0; n < DISTINCT_TRIES && !is_new; n++) {
-            visited_sample(c->problem, r, &c->here[i]);
-            config_set_add(&seen, &c->here[i], &is_new);
-        }
-    }
-    config_set_finish(&seen);
-    c->started = true;
 }
 
 // Draws one parameter anew until it differs.
@@ -209,8 +190,18 @@ int chains_search(struct chains *c, const struct chains_goal *goal, struct rng *
         return 0;
     struct config *next = mem_alloc((size_t)c->settings.count * sizeof *next);
     float *score = mem_alloc(2 * (size_t)c->settings.count * sizeof *score);
-    if (!c->started)
-        start(c, r);
+    if (!c->started) {
+        struct config_set seen = {.slots = c->problem->space->slots};
+        for (int i = 0; i < c->settings.count; i++) {
+            bool is_new = false;
+            for (int n = 0; n < DISTINCT_TRIES && !is_new; n++) {
+                visited_sample(c->problem, r, &c->here[i]);
+                config_set_add(&seen, &c->here[i], &is_new);
+            }
+        }
+        config_set_finish(&seen);
+        c->started = true;
+    }
     anneal(c, goal, r, stop, &top, next, score);
     free(next);
     free(score);

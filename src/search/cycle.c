@@ -18,22 +18,18 @@ struct past *past_create(void)
     return mem_zero(1, sizeof(struct past));
 }
 
-static void make_room(struct past *p, int64_t count)
+bool past_add(struct past *p, const struct past_trial *t, struct err *e)
 {
+    if (t->ask - p->count > WIDEST_GAP)
+        return err_set(e, "ask %" PRId64 " follows ask %" PRId64 ": trials are missing", t->ask,
+                       p->count);
+    int64_t count = t->ask;
     if (count > p->capacity) {
         p->capacity = count > 2 * p->capacity ? count : 2 * p->capacity;
         p->trial = mem_resize(p->trial, (size_t)p->capacity, sizeof *p->trial);
     }
     while (p->count < count)
         p->trial[p->count++].ask = 0;
-}
-
-bool past_add(struct past *p, const struct past_trial *t, struct err *e)
-{
-    if (t->ask - p->count > WIDEST_GAP)
-        return err_set(e, "ask %" PRId64 " follows ask %" PRId64 ": trials are missing", t->ask,
-                       p->count);
-    make_room(p, t->ask);
     p->trial[t->ask - 1] = *t;
     p->told += t->answered;
     return true;
@@ -134,17 +130,6 @@ static bool take_answer(struct cycle_trial *t, const struct past_trial *known, s
     return true;
 }
 
-static void open_trial(struct cycle *c, struct cycle_trial *t)
-{
-    if (c->last)
-        c->last->next = t;
-    else
-        c->open = t;
-    c->last = t;
-    c->open_count++;
-    c->pending += counts(c, t);
-}
-
 bool cycle_ask(struct cycle *c, struct cycle_trial *t, enum ask *asked, struct err *e)
 {
     struct config config;
@@ -158,7 +143,13 @@ bool cycle_ask(struct cycle *c, struct cycle_trial *t, enum ask *asked, struct e
     *t = (struct cycle_trial){.ask = ++c->asked, .asked_after = c->told, .config = config};
     if (!take_answer(t, past_find(c->past, t->ask), e))
         return false;
-    open_trial(c, t);
+    if (c->last)
+        c->last->next = t;
+    else
+        c->open = t;
+    c->last = t;
+    c->open_count++;
+    c->pending += counts(c, t);
     return true;
 }
 
@@ -193,21 +184,6 @@ struct cycle_trial *cycle_next(const struct cycle *c)
     return t;
 }
 
-static void close_trial(struct cycle *c, struct cycle_trial *t)
-{
-    struct cycle_trial *before = NULL;
-    for (struct cycle_trial *at = c->open; at != t; at = at->next)
-        before = at;
-    if (before)
-        before->next = t->next;
-    else
-        c->open = t->next;
-    if (c->last == t)
-        c->last = before;
-    c->open_count--;
-    c->pending -= counts(c, t);
-}
-
 static void count(struct cycle *c, const struct cycle_trial *t)
 {
     bool is_rejected = t->outcome == OUTCOME_REJECTED;
@@ -234,7 +210,17 @@ double cycle_fitness(const struct cycle *c, const struct cycle_trial *t)
 bool cycle_tell(struct cycle *c, struct cycle_trial *t)
 {
     double fitness = cycle_fitness(c, t);
-    close_trial(c, t);
+    struct cycle_trial *before = NULL;
+    for (struct cycle_trial *at = c->open; at != t; at = at->next)
+        before = at;
+    if (before)
+        before->next = t->next;
+    else
+        c->open = t->next;
+    if (c->last == t)
+        c->last = before;
+    c->open_count--;
+    c->pending -= counts(c, t);
     count(c, t);
     bool better = take_best(c, t);
     strategy_took(c->strategy, &t->config, t->took_s);

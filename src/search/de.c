@@ -72,50 +72,6 @@ static void take_member(struct de *d, int place, int index)
     config_set_get(&d->rounds.visited.given, index, &m->config);
 }
 
-// Draws become members; the results of later rounds challenge them, in order.
-static void select_members(struct de *d)
-{
-    bool filling = d->members < FEWEST;
-    for (int i = d->rounds.start, challenged = 0; i < d->rounds.handed_out; i++) {
-        if (filling && d->members < d->pop)
-            take_member(d, d->members++, i);
-        else if (!filling && d->rounds.fitness[i] >= d->member[challenged++].fitness)
-            take_member(d, challenged - 1, i);
-    }
-    d->best = 0;
-    for (int i = 1; i < d->members; i++)
-        if (d->member[i].fitness > d->member[d->best].fitness)
-            d->best = i;
-}
-
-static void mutate_discrete(struct de *d, const struct param *p, const int32_t *const v[3],
-                            int32_t *out)
-{
-    double rank = v[0][0] + d->f * (v[1][0] - v[2][0]);
-    double inside = fmin(fmax(rank, 0), p->count - 1);
-    *out = (int32_t)floor(inside + 0.5);
-}
-
-// Whole numbers >= 0 that sum to `sum`, each near `wish`: rounded, then moved by one where that
-// costs least.
-static void round_to_sum(int count, const double *wish, int sum, int *out)
-{
-    int total = 0;
-    for (int i = 0; i < count; i++) {
-        out[i] = wish[i] > 0 ? (int)floor(wish[i] + 0.5) : 0;
-        total += out[i];
-    }
-    for (int step = total < sum ? 1 : -1; total != sum; total += step) {
-        int cheapest = -1;
-        for (int i = 0; i < count; i++)
-            if ((step > 0 || out[i] > 0) &&
-                (cheapest < 0 ||
-                 step * (wish[i] - out[i]) > step * (wish[cheapest] - out[cheapest])))
-                cheapest = i;
-        out[cheapest] += step;
-    }
-}
-
 static void mutate_factorization(struct de *d, const struct param *p, const int32_t *const v[3],
                                  int32_t *out)
 {
@@ -130,7 +86,24 @@ static void mutate_factorization(struct de *d, const struct param *p, const int3
                 y = factor_multiplicity(v[1][i], p->prime[m]);
             wish[i] = x + d->f * (y - factor_multiplicity(v[2][i], p->prime[m]));
         }
-        round_to_sum(p->width, wish, p->exponent[m], exponent);
+        // Whole numbers >= 0 that sum to `sum`, each near `wish`: rounded, then moved by one where
+        // that costs least.
+        int count = p->width;
+        int sum = p->exponent[m];
+        int total = 0;
+        for (int i = 0; i < count; i++) {
+            exponent[i] = wish[i] > 0 ? (int)floor(wish[i] + 0.5) : 0;
+            total += exponent[i];
+        }
+        for (int step = total < sum ? 1 : -1; total != sum; total += step) {
+            int cheapest = -1;
+            for (int i = 0; i < count; i++)
+                if ((step > 0 || exponent[i] > 0) &&
+                    (cheapest < 0 ||
+                     step * (wish[i] - exponent[i]) > step * (wish[cheapest] - exponent[cheapest])))
+                    cheapest = i;
+            exponent[cheapest] += step;
+        }
         for (int i = 0; i < p->width; i++)
             for (int n = 0; n < exponent[i]; n++)
                 part[i] *= p->prime[m];
@@ -145,30 +118,6 @@ static void swap(int32_t *v, int i, int j)
     v[j] = item;
 }
 
-static void mutate_permutation(struct de *d, const struct param *p, const int32_t *const v[3],
-                               int32_t *out)
-{
-    int32_t path[PARAM_MAX_WIDTH]; // from z to y
-    memcpy(path, v[2], (size_t)p->width * sizeof *path);
-    memcpy(out, v[0], (size_t)p->width * sizeof *out);
-    for (int i = 0; i < p->width; i++) {
-        int j = i;
-        while (path[j] != v[1][i])
-            j++;
-        if (j == i)
-            continue;
-        swap(path, i, j);
-        if (rng_real(&d->rng) < d->f)
-            swap(out, i, j);
-    }
-}
-
-static void mutate_label(struct de *d, const int32_t *const v[3], int32_t *out)
-{
-    bool differ = v[1][0] != v[2][0];
-    *out = differ && rng_real(&d->rng) < d->f ? v[1][0] : v[0][0];
-}
-
 static void mutate(struct de *d, const struct param *p, const struct config *const base[3],
                    struct config *out)
 {
@@ -176,45 +125,33 @@ static void mutate(struct de *d, const struct param *p, const struct config *con
                                  base[2]->slot + p->offset};
     int32_t *mutant = out->slot + p->offset;
     switch (p->kind) {
-    case PARAM_DISCRETE: mutate_discrete(d, p, v, mutant); break;
+    case PARAM_DISCRETE: {
+        double rank = v[0][0] + d->f * (v[1][0] - v[2][0]);
+        double inside = fmin(fmax(rank, 0), p->count - 1);
+        *mutant = (int32_t)floor(inside + 0.5);
+    } break;
     case PARAM_FACTORIZATION: mutate_factorization(d, p, v, mutant); break;
-    case PARAM_PERMUTATION: mutate_permutation(d, p, v, mutant); break;
+    case PARAM_PERMUTATION: {
+        int32_t path[PARAM_MAX_WIDTH]; // from z to y
+        memcpy(path, v[2], (size_t)p->width * sizeof *path);
+        memcpy(mutant, v[0], (size_t)p->width * sizeof *mutant);
+        for (int i = 0; i < p->width; i++) {
+            int j = i;
+            while (path[j] != v[1][i])
+                j++;
+            if (j == i)
+                continue;
+            swap(path, i, j);
+            if (rng_real(&d->rng) < d->f)
+                swap(mutant, i, j);
+        }
+    } break;
     case PARAM_CATEGORICAL:
-    case PARAM_CUSTOM: mutate_label(d, v, mutant); break;
+    case PARAM_CUSTOM: {
+        bool differ = v[1][0] != v[2][0];
+        *mutant = differ && rng_real(&d->rng) < d->f ? v[1][0] : v[0][0];
+    } break;
     }
-}
-
-// x, y and z: different members, none of them `target` (the best may be).
-static void choose_base(struct de *d, int target, int base[3])
-{
-    for (int i = 0; i < 3; i++) {
-        bool taken;
-        do {
-            base[i] =
-                i == 0 && d->from_best ? d->best : (int)rng_below(&d->rng, (uint64_t)d->members);
-            taken = base[i] == target && !(i == 0 && d->from_best);
-            for (int j = 0; j < i; j++)
-                taken = taken || base[i] == base[j];
-        } while (taken);
-    }
-}
-
-static void make_trial(struct de *d, int target, struct config *trial, int from[SPACE_MAX_PARAMS])
-{
-    const struct space *s = d->rounds.problem.space;
-    int base[3];
-    choose_base(d, target, base);
-    const struct config *const config[3] = {&d->member[base[0]].config, &d->member[base[1]].config,
-                                            &d->member[base[2]].config};
-    *trial = d->member[target].config;
-    int surely = (int)rng_below(&d->rng, (uint64_t)s->param_count);
-    for (int i = 0; i < s->param_count; i++) {
-        bool mutant = i == surely || rng_real(&d->rng) < d->cr;
-        if (mutant)
-            mutate(d, &s->param[i], config, trial);
-        from[i] = d->member[mutant ? base[0] : target].index + 1;
-    }
-    space_settle(s, trial);
 }
 
 // False: nothing new is left, or could be found.
@@ -226,7 +163,30 @@ static bool add_trial(struct de *d, int target)
     if (visited_warm(&d->rounds.visited, &trial))
         return rounds_draw(&d->rounds, &d->rng);
     for (int n = 0; n < ATTEMPTS && !good; n++) {
-        make_trial(d, target, &trial, from);
+        const struct space *s = d->rounds.problem.space;
+        int base[3];
+        // x, y and z: different members, none of them `target` (the best may be).
+        for (int i = 0; i < 3; i++) {
+            bool taken;
+            do {
+                base[i] = i == 0 && d->from_best ? d->best
+                                                 : (int)rng_below(&d->rng, (uint64_t)d->members);
+                taken = base[i] == target && !(i == 0 && d->from_best);
+                for (int j = 0; j < i; j++)
+                    taken = taken || base[i] == base[j];
+            } while (taken);
+        }
+        const struct config *const config[3] = {
+            &d->member[base[0]].config, &d->member[base[1]].config, &d->member[base[2]].config};
+        trial = d->member[target].config;
+        int surely = (int)rng_below(&d->rng, (uint64_t)s->param_count);
+        for (int i = 0; i < s->param_count; i++) {
+            bool mutant = i == surely || rng_real(&d->rng) < d->cr;
+            if (mutant)
+                mutate(d, &s->param[i], config, &trial);
+            from[i] = d->member[mutant ? base[0] : target].index + 1;
+        }
+        space_settle(s, &trial);
         good = visited_allows(&d->rounds.visited, &trial);
     }
     if (!good && !moves_settle(&d->rounds.visited, 0, &d->rng, &trial))
@@ -238,8 +198,20 @@ static bool add_trial(struct de *d, int target)
 static void make_round(void *self)
 {
     struct de *d = self;
-    if (d->rounds.number > 0)
-        select_members(d);
+    if (d->rounds.number > 0) {
+        // Draws become members; the results of later rounds challenge them, in order.
+        bool filling = d->members < FEWEST;
+        for (int i = d->rounds.start, challenged = 0; i < d->rounds.handed_out; i++) {
+            if (filling && d->members < d->pop)
+                take_member(d, d->members++, i);
+            else if (!filling && d->rounds.fitness[i] >= d->member[challenged++].fitness)
+                take_member(d, challenged - 1, i);
+        }
+        d->best = 0;
+        for (int i = 1; i < d->members; i++)
+            if (d->member[i].fitness > d->member[d->best].fitness)
+                d->best = i;
+    }
     bool breeds = d->members >= FEWEST; // else the space gave no more, or ran out
     for (int i = 0; i < (breeds ? d->members : d->pop); i++)
         if (!(breeds ? add_trial(d, i) : rounds_draw(&d->rounds, &d->rng)))

@@ -30,65 +30,46 @@ static int by_fitness(const void *a, const void *b)
     return x->index - y->index;
 }
 
-// Returns how many of it have a like here, the fastest first; `out` is [h->count].
-static int translate(const struct search_problem *p, const struct search_history *h,
-                     struct known *out)
-{
-    int count = 0;
-    for (int i = 0; i < h->count; i++) {
-        out[count] = (struct known){.fitness = h->fitness[i], .index = i};
-        count += space_nearest_like(p->space, h->space, &h->config[i], &out[count].config);
-    }
-    if (count > 0)
-        qsort(out, (size_t)count, sizeof *out, by_fitness);
-    return count;
-}
-
-static void take_best(struct elsewhere_history *o, const struct search_problem *p,
-                      const struct known *known, int count)
-{
-    struct config_set taken = {.slots = p->space->slots};
-    for (int i = 0; i < count && known[i].fitness > 0 && o->best_count < ELSEWHERE_BEST; i++) {
-        struct config c = known[i].config;
-        bool is_new;
-        if (p->legal && !space_nearest_legal(p->space, p->legal, p->context, &c))
-            continue;
-        config_set_add(&taken, &c, &is_new);
-        if (is_new)
-            o->best[o->best_count++] = c;
-    }
-    config_set_finish(&taken);
-}
-
-// Three quarters of its points are the best, the others are spread over the rest. What failed
-// counts as the lower quartile of what did not.
-static void fit(struct elsewhere_history *o, struct coordinates *coordinates,
-                const struct known *known, int count, struct rng *r)
-{
-    double x[COORDINATES_MOST], best = known[0].fitness;
-    int valid = 0, points = count < ELSEWHERE_POINTS ? count : ELSEWHERE_POINTS;
-    int first = points == count ? points : points * 3 / 4, rest = points - first;
-    while (valid < count && known[valid].fitness > 0)
-        valid++;
-    gp_init(&o->model, coordinates->count, points, 1);
-    for (int i = 0; i < points; i++) {
-        int at = i < first ? i : first + (int)((int64_t)(i - first) * (count - first) / rest);
-        double fitness = at < valid ? known[at].fitness : known[valid * 3 / 4].fitness;
-        coordinates_of(coordinates, &known[at].config, x);
-        gp_add(&o->model, x, fitness / best);
-    }
-    gp_fit(&o->model, TRIES, r);
-}
-
 static void add(struct elsewhere *e, const struct search_problem *p, const struct search_history *h,
                 struct rng *r)
 {
     struct known *known = mem_zero((size_t)h->count + 1, sizeof *known);
-    int count = translate(p, h, known);
+    // Returns how many of it have a like here, the fastest first; `out` is [h->count].
+    int count = 0;
+    for (int i = 0; i < h->count; i++) {
+        known[count] = (struct known){.fitness = h->fitness[i], .index = i};
+        count += space_nearest_like(p->space, h->space, &h->config[i], &known[count].config);
+    }
+    if (count > 0)
+        qsort(known, (size_t)count, sizeof *known, by_fitness);
     if (count > 1 && known[0].fitness > 0) {
         struct elsewhere_history *o = &e->history[e->count++];
-        take_best(o, p, known, count);
-        fit(o, e->coordinates, known, count, r);
+        struct config_set taken = {.slots = p->space->slots};
+        for (int i = 0; i < count && known[i].fitness > 0 && o->best_count < ELSEWHERE_BEST; i++) {
+            struct config c = known[i].config;
+            bool is_new;
+            if (p->legal && !space_nearest_legal(p->space, p->legal, p->context, &c))
+                continue;
+            config_set_add(&taken, &c, &is_new);
+            if (is_new)
+                o->best[o->best_count++] = c;
+        }
+        config_set_finish(&taken);
+        // Three quarters of its points are the best, the others are spread over the rest. What
+        // failed counts as the lower quartile of what did not.
+        double x[COORDINATES_MOST], best = known[0].fitness;
+        int valid = 0, points = count < ELSEWHERE_POINTS ? count : ELSEWHERE_POINTS;
+        int first = points == count ? points : points * 3 / 4, rest = points - first;
+        while (valid < count && known[valid].fitness > 0)
+            valid++;
+        gp_init(&o->model, e->coordinates->count, points, 1);
+        for (int i = 0; i < points; i++) {
+            int at = i < first ? i : first + (int)((int64_t)(i - first) * (count - first) / rest);
+            double fitness = at < valid ? known[at].fitness : known[valid * 3 / 4].fitness;
+            coordinates_of(e->coordinates, &known[at].config, x);
+            gp_add(&o->model, x, fitness / best);
+        }
+        gp_fit(&o->model, TRIES, r);
     }
     free(known);
 }
@@ -140,51 +121,10 @@ void elsewhere_attach(struct elsewhere *e, struct gp *g)
 
 // --- weights ---
 
-// What each says of the results that are new.
-static void hear(struct elsewhere *e, const struct rounds *r, int told)
-{
-    double x[COORDINATES_MOST];
-    struct config c;
-    if (told > e->capacity) {
-        e->capacity = 2 * told;
-        e->said = mem_resize(e->said, (size_t)(e->capacity * e->count), sizeof *e->said);
-    }
-    for (; e->results < told; e->results++) {
-        config_set_get(&r->visited.given, e->results, &c);
-        coordinates_of(e->coordinates, &c, x);
-        for (int k = 0; k < e->count; k++)
-            e->said[e->results * e->count + k] = gp_mean(&e->history[k].model, x);
-    }
-}
-
 struct equations { // normal ones, of deviations from the means
     int count;
     double own[ELSEWHERE_MOST][ELSEWHERE_MOST], with[ELSEWHERE_MOST];
 };
-
-static void set_up(const struct elsewhere *e, const double *fitness, double best,
-                   struct equations *q)
-{
-    double mean[ELSEWHERE_MOST] = {0}, level = 0;
-    int valid = 0;
-    *q = (struct equations){.count = e->count};
-    for (int i = 0; i < e->results; i++) {
-        if (fitness[i] <= 0)
-            continue;
-        valid++;
-        level += fitness[i] / best;
-        for (int k = 0; k < e->count; k++)
-            mean[k] += e->said[i * e->count + k];
-    }
-    for (int i = 0; i < e->results; i++)
-        for (int k = 0; k < e->count && fitness[i] > 0; k++) {
-            const double *said = e->said + i * e->count;
-            double by = said[k] - mean[k] / valid;
-            q->with[k] += by * (fitness[i] / best - level / valid);
-            for (int l = 0; l < e->count; l++)
-                q->own[k][l] += by * (said[l] - mean[l] / valid);
-        }
-}
 
 static void hold(const struct elsewhere *e, struct equations *q)
 {
@@ -225,8 +165,38 @@ bool elsewhere_weigh(struct elsewhere *e, const struct rounds *r, int told, doub
     struct equations q;
     if (e->count == 0)
         return false;
-    hear(e, r, told);
-    set_up(e, r->fitness, best, &q);
+    // What each says of the results that are new.
+    double x[COORDINATES_MOST];
+    struct config c;
+    if (told > e->capacity) {
+        e->capacity = 2 * told;
+        e->said = mem_resize(e->said, (size_t)(e->capacity * e->count), sizeof *e->said);
+    }
+    for (; e->results < told; e->results++) {
+        config_set_get(&r->visited.given, e->results, &c);
+        coordinates_of(e->coordinates, &c, x);
+        for (int k = 0; k < e->count; k++)
+            e->said[e->results * e->count + k] = gp_mean(&e->history[k].model, x);
+    }
+    double mean[ELSEWHERE_MOST] = {0}, level = 0;
+    int valid = 0;
+    q = (struct equations){.count = e->count};
+    for (int i = 0; i < e->results; i++) {
+        if (r->fitness[i] <= 0)
+            continue;
+        valid++;
+        level += r->fitness[i] / best;
+        for (int k = 0; k < e->count; k++)
+            mean[k] += e->said[i * e->count + k];
+    }
+    for (int i = 0; i < e->results; i++)
+        for (int k = 0; k < e->count && r->fitness[i] > 0; k++) {
+            const double *said = e->said + i * e->count;
+            double by = said[k] - mean[k] / valid;
+            q.with[k] += by * (r->fitness[i] / best - level / valid);
+            for (int l = 0; l < e->count; l++)
+                q.own[k][l] += by * (said[l] - mean[l] / valid);
+        }
     hold(e, &q);
     solve(e, &q);
     e->heeded = heeds(e, best, rng);

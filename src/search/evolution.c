@@ -9,11 +9,6 @@
 
 static const double TILES = 0.9; // share of mutations
 
-static bool is_tile(const struct param *p)
-{
-    return p->kind == PARAM_FACTORIZATION;
-}
-
 // A uniform one of the live parameters that have a second value and are tiles, or are not. NULL:
 // none.
 static const struct param *choose(const struct space *s, const struct config *c, bool tile,
@@ -22,51 +17,43 @@ static const struct param *choose(const struct space *s, const struct config *c,
     const struct param *chosen = NULL;
     uint64_t seen = 0;
     for (int i = 0; i < s->param_count; i++)
-        if (is_tile(&s->param[i]) == tile && s->param[i].size > 1 && space_is_live(s, c, i) &&
-            rng_below(r, ++seen) == 0)
+        if ((s->param[i].kind == PARAM_FACTORIZATION) == tile && s->param[i].size > 1 &&
+            space_is_live(s, c, i) && rng_below(r, ++seen) == 0)
             chosen = &s->param[i];
     return chosen;
-}
-
-// Uniform among the divisors of `part`, which is not 1, but 1.
-static int32_t draw_divisor(const struct param *p, int32_t part, struct rng *r)
-{
-    int times[PARAM_MAX_PRIMES], divisors = 1;
-    for (int m = 0; m < p->prime_count; m++) {
-        times[m] = 0;
-        for (int32_t rest = part; rest % p->prime[m] == 0; rest /= p->prime[m])
-            times[m]++;
-        divisors *= times[m] + 1;
-    }
-    int index = 1 + (int)rng_below(r, (uint64_t)divisors - 1);
-    int32_t divisor = 1;
-    for (int m = 0; m < p->prime_count; index /= times[m++] + 1)
-        for (int n = index % (times[m] + 1); n > 0; n--)
-            divisor *= p->prime[m];
-    return divisor;
-}
-
-static void mutate_tile(const struct param *p, struct rng *r, int32_t *v)
-{
-    int order[PARAM_MAX_WIDTH], from = 0;
-    for (int i = 0; i < p->width; i++) {
-        int j = (int)rng_below(r, (uint64_t)i + 1);
-        order[i] = order[j];
-        order[j] = i;
-    }
-    while (v[order[from]] == 1)
-        from++;
-    int32_t divisor = draw_divisor(p, v[order[from]], r);
-    v[order[from]] /= divisor;
-    v[order[(from + 1) % p->width]] *= divisor;
 }
 
 bool breed_mutate(const struct space *s, struct rng *r, struct config *c)
 {
     const struct param *tile = choose(s, c, true, r), *other = choose(s, c, false, r);
     if (!other || (tile && rng_real(r) < TILES)) {
-        if (tile)
-            mutate_tile(tile, r, c->slot + tile->offset);
+        if (tile) {
+            int32_t *v = c->slot + tile->offset;
+            int order[PARAM_MAX_WIDTH], from = 0;
+            for (int i = 0; i < tile->width; i++) {
+                int j = (int)rng_below(r, (uint64_t)i + 1);
+                order[i] = order[j];
+                order[j] = i;
+            }
+            while (v[order[from]] == 1)
+                from++;
+            // Uniform among the divisors of `part`, which is not 1, but 1.
+            int32_t part = v[order[from]];
+            int times[PARAM_MAX_PRIMES], divisors = 1;
+            for (int m = 0; m < tile->prime_count; m++) {
+                times[m] = 0;
+                for (int32_t rest = part; rest % tile->prime[m] == 0; rest /= tile->prime[m])
+                    times[m]++;
+                divisors *= times[m] + 1;
+            }
+            int index = 1 + (int)rng_below(r, (uint64_t)divisors - 1);
+            int32_t divisor = 1;
+            for (int m = 0; m < tile->prime_count; index /= times[m++] + 1)
+                for (int n = index % (times[m] + 1); n > 0; n--)
+                    divisor *= tile->prime[m];
+            v[order[from]] /= divisor;
+            v[order[(from + 1) % tile->width]] *= divisor;
+        }
         return tile;
     }
     if (!tile && rng_real(r) < TILES)
@@ -112,17 +99,6 @@ static void score_new(struct evolution *v)
     }
 }
 
-// Running sums of the members' chances.
-static double *sum_chances(const struct evolution *v)
-{
-    double *sum = mem_zero((size_t)v->members, sizeof *sum), total = 0;
-    for (int i = 0; i < v->members; i++)
-        sum[i] = total += fmax(0, (double)v->value[v->member[i]]);
-    for (int i = 0; i < v->members && total <= 0; i++)
-        sum[i] = i + 1;
-    return sum;
-}
-
 static void draw_parent(const struct evolution *v, const double *sum, struct config *out)
 {
     double at = rng_real(v->rng) * sum[v->members - 1];
@@ -154,27 +130,27 @@ static bool make_child(const struct evolution *v, const double *sum, struct conf
     return config_set_find(&v->pool, child) >= 0 || v->legal(v->self, child);
 }
 
-static void breed_generation(struct evolution *v)
-{
-    double *sum = sum_chances(v);
-    int *child = mem_zero((size_t)v->population, sizeof *child), children = 0;
-    for (int n = 0; n < v->population * TRIES && children < v->population; n++) {
-        struct config c;
-        if (make_child(v, sum, &c))
-            child[children++] = config_set_add(&v->pool, &c, NULL);
-    }
-    free(sum);
-    free(v->member);
-    v->member = child;
-    v->members = children;
-    v->member_capacity = v->population;
-}
-
 void evolution_run(struct evolution *v, const atomic_bool *stop)
 {
     score_new(v);
     for (int g = 0; g < v->generations && v->members > 0 && !*stop; g++) {
-        breed_generation(v);
+        // Running sums of the members' chances.
+        double *sum = mem_zero((size_t)v->members, sizeof *sum), total = 0;
+        for (int i = 0; i < v->members; i++)
+            sum[i] = total += fmax(0, (double)v->value[v->member[i]]);
+        for (int i = 0; i < v->members && total <= 0; i++)
+            sum[i] = i + 1;
+        int *child = mem_zero((size_t)v->population, sizeof *child), children = 0;
+        for (int n = 0; n < v->population * TRIES && children < v->population; n++) {
+            struct config c;
+            if (make_child(v, sum, &c))
+                child[children++] = config_set_add(&v->pool, &c, NULL);
+        }
+        free(sum);
+        free(v->member);
+        v->member = child;
+        v->members = children;
+        v->member_capacity = v->population;
         score_new(v);
     }
 }

@@ -104,27 +104,6 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
 
 // --- what fails ---
 
-// The forest takes the values as they stand in a configuration, as ranks or numbers.
-static void learn_failures(struct feasible *f)
-{
-    int rows = f->lessons.results;
-    classifier_destroy(f->forest);
-    f->forest = NULL;
-    if (f->lessons.valid == rows)
-        return;
-    bool *succeeded = mem_zero((size_t)rows, sizeof *succeeded);
-    double *weight = mem_zero((size_t)rows, sizeof *weight);
-    for (int i = 0; i < rows; i++) {
-        succeeded[i] = f->rounds.fitness[i] > 0;
-        weight[i] = 1;
-    }
-    const struct classifier_rows of = {f->rounds.visited.given.row, succeeded, weight, rows,
-                                       f->rounds.problem.space->slots};
-    f->forest = classifier_fit(&of, f->trees, &f->rng);
-    free(succeeded);
-    free(weight);
-}
-
 // --- what a point is worth ---
 
 static void locate(struct feasible *f)
@@ -229,7 +208,23 @@ static void make_round(void *self)
         lessons_told(&f->lessons, f->lessons.results);
     if (f->rounds.number && f->lessons.valid && !visited_warm(&f->rounds.visited, &warm)) {
         lessons_teach(&f->lessons, &f->model, &f->rng);
-        learn_failures(f);
+        // The forest takes the values as they stand in a configuration, as ranks or numbers.
+        int rows = f->lessons.results;
+        classifier_destroy(f->forest);
+        f->forest = NULL;
+        if (f->lessons.valid != rows) {
+            bool *succeeded = mem_zero((size_t)rows, sizeof *succeeded);
+            double *weight = mem_zero((size_t)rows, sizeof *weight);
+            for (int i = 0; i < rows; i++) {
+                succeeded[i] = f->rounds.fitness[i] > 0;
+                weight[i] = 1;
+            }
+            const struct classifier_rows of = {f->rounds.visited.given.row, succeeded, weight, rows,
+                                               f->rounds.problem.space->slots};
+            f->forest = classifier_fit(&of, f->trees, &f->rng);
+            free(succeeded);
+            free(weight);
+        }
         c = choose(f);
     }
     if (c) {

@@ -52,17 +52,6 @@ static struct forest *fit(const struct forest_search *f, const struct samples *s
     return model;
 }
 
-static bool refit(struct forest_search *f)
-{
-    struct forest *model = fit(f, &f->learner.samples);
-    if (!model)
-        return false;
-    forest_destroy(f->model);
-    f->model = model;
-    f->learner.model_bytes = (double)forest_bytes(model);
-    return true;
-}
-
 static void evaluate(struct forest_search *f, const struct config *c, int count, float *mean,
                      float *variance)
 {
@@ -131,16 +120,6 @@ static bool is_legal(void *self, const struct config *c)
            learner_allows(&f->learner, c);
 }
 
-static void add_draws(struct forest_search *f, struct evolution *pool)
-{
-    for (int n = 0; n < DRAWS; n++) {
-        struct config c;
-        visited_sample(&f->learner.rounds.problem, &f->rng, &c);
-        if (config_set_find(&pool->pool, &c) < 0 && learner_allows(&f->learner, &c))
-            evolution_add(pool, &c);
-    }
-}
-
 // The best results, as indices into the pool; returns how many.
 static int add_starts(struct forest_search *f, struct evolution *pool, int *place)
 {
@@ -195,27 +174,15 @@ static bool climb(struct forest_search *f, struct evolution *v, int climbs, int 
     return moved;
 }
 
-static void propose(struct forest_search *f, const struct evolution *v)
-{
-    int *order = mem_zero((size_t)v->pool.count, sizeof *order);
-    int places = f->plan;
-    for (int i = 0; i < f->plan; i++) // the learner draws for the places that are left
-        places -= rng_real(&f->rng) < f->epsilon;
-    evolution_rank(v, order);
-    for (int i = 0, left = places * f->learner.look; i < v->pool.count && left > 0; i++) {
-        struct config c;
-        config_set_get(&v->pool, order[i], &c);
-        left -= learner_propose(&f->learner, &c);
-    }
-    learner_contest(&f->learner, places);
-    free(order);
-}
-
 static bool plan(void *self, const atomic_bool *stop)
 {
     struct forest_search *f = self;
-    if (!refit(f))
+    struct forest *model = fit(f, &f->learner.samples);
+    if (!model)
         return false;
+    forest_destroy(f->model);
+    f->model = model;
+    f->learner.model_bytes = (double)forest_bytes(model);
     struct evolution v = {
         // its pool and scores; no generations
         .space = f->learner.rounds.problem.space,
@@ -226,11 +193,27 @@ static bool plan(void *self, const atomic_bool *stop)
         .pool = {.slots = f->learner.rounds.problem.space->slots},
     };
     int place[MOST_STARTS], climbs = add_starts(f, &v, place);
-    add_draws(f, &v);
+    for (int n = 0; n < DRAWS; n++) {
+        struct config c;
+        visited_sample(&f->learner.rounds.problem, &f->rng, &c);
+        if (config_set_find(&v.pool, &c) < 0 && learner_allows(&f->learner, &c))
+            evolution_add(&v, &c);
+    }
     evolution_run(&v, stop);
     for (int n = 0; n < STEPS && !*stop && climb(f, &v, climbs, place, stop); n++) {
     }
-    propose(f, &v);
+    int *order = mem_zero((size_t)v.pool.count, sizeof *order);
+    int places = f->plan;
+    for (int i = 0; i < f->plan; i++) // the learner draws for the places that are left
+        places -= rng_real(&f->rng) < f->epsilon;
+    evolution_rank(&v, order);
+    for (int i = 0, left = places * f->learner.look; i < v.pool.count && left > 0; i++) {
+        struct config c;
+        config_set_get(&v.pool, order[i], &c);
+        left -= learner_propose(&f->learner, &c);
+    }
+    learner_contest(&f->learner, places);
+    free(order);
     evolution_finish(&v);
     return !*stop;
 }

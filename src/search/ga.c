@@ -62,52 +62,6 @@ static int compare(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-// The elites, and the generation just told.
-static void gather_pool(struct ga *g)
-{
-    if (g->pooled > g->elite)
-        g->pooled = g->elite;
-    for (int i = g->rounds.start; i < g->rounds.handed_out; i++) {
-        struct parent *p = &g->pool[g->pooled++];
-        *p = (struct parent){i, rounds_generation(&g->rounds.base), g->rounds.fitness[i], {{0}}};
-        config_set_get(&g->rounds.visited.given, i, &p->config);
-    }
-    qsort(g->pool, (size_t)g->pooled, sizeof *g->pool, compare);
-    double best = g->pool[0].fitness;
-    for (int i = 0; i < g->pooled; i++)
-        g->weight[i] = (best > 0 ? g->pool[i].fitness / best : 0) + 1e-8;
-}
-
-// Two different ones, if there are: the second is drawn as if the first were not there.
-static void choose_parents(struct ga *g, size_t parent[2])
-{
-    size_t count = (size_t)g->pooled;
-    parent[0] = parent[1] = rng_weighted(&g->rng, count, g->weight);
-    if (count < 2)
-        return;
-    double weight = g->weight[parent[0]];
-    g->weight[parent[0]] = 0;
-    parent[1] = rng_weighted(&g->rng, count, g->weight);
-    g->weight[parent[0]] = weight;
-}
-
-static void cross(struct ga *g, struct config *child, int from[SPACE_MAX_PARAMS])
-{
-    const struct space *s = g->rounds.problem.space;
-    size_t parent[2];
-    choose_parents(g, parent);
-    int cut = (int)rng_below(&g->rng, (uint64_t)s->param_count);
-    *child = (struct config){0};
-    for (int i = 0; i < s->param_count; i++) {
-        const struct param *p = &s->param[i];
-        const struct parent *giver = &g->pool[parent[i >= cut]];
-        memcpy(child->slot + p->offset, giver->config.slot + p->offset,
-               (size_t)p->width * sizeof *child->slot);
-        from[i] = giver->index + 1;
-    }
-    space_settle(s, child);
-}
-
 static void redraw(struct ga *g, int i, struct config *child, int from[SPACE_MAX_PARAMS])
 {
     const struct space *s = g->rounds.problem.space;
@@ -124,7 +78,27 @@ static bool add_child(struct ga *g)
     struct config child;
     if (visited_warm(&g->rounds.visited, &child))
         return rounds_draw(&g->rounds, &g->rng);
-    cross(g, &child, from);
+    const struct space *s = g->rounds.problem.space;
+    size_t parent[2];
+    // Two different ones, if there are: the second is drawn as if the first were not there.
+    size_t count = (size_t)g->pooled;
+    parent[0] = parent[1] = rng_weighted(&g->rng, count, g->weight);
+    if (!(count < 2)) {
+        double weight = g->weight[parent[0]];
+        g->weight[parent[0]] = 0;
+        parent[1] = rng_weighted(&g->rng, count, g->weight);
+        g->weight[parent[0]] = weight;
+    }
+    int cut = (int)rng_below(&g->rng, (uint64_t)s->param_count);
+    child = (struct config){0};
+    for (int i = 0; i < s->param_count; i++) {
+        const struct param *p = &s->param[i];
+        const struct parent *giver = &g->pool[parent[i >= cut]];
+        memcpy(child.slot + p->offset, giver->config.slot + p->offset,
+               (size_t)p->width * sizeof *child.slot);
+        from[i] = giver->index + 1;
+    }
+    space_settle(s, &child);
     for (int i = 0; i < params; i++)
         if (rng_real(&g->rng) < g->mutation)
             redraw(g, i, &child, from);
@@ -138,27 +112,35 @@ static bool add_child(struct ga *g)
     return rounds_draw(&g->rounds, &g->rng);
 }
 
-static void add_the_rest(struct ga *g)
-{
-    const struct space *s = g->rounds.problem.space;
-    struct config c;
-    for (uint64_t i = 0; i < s->size; i++) {
-        space_point(s, i, &c);
-        if (visited_allows(&g->rounds.visited, &c))
-            rounds_add(&g->rounds, &c, NULL);
-    }
-}
-
 static void make_generation(void *self)
 {
     struct ga *g = self;
     if (g->rounds.problem.space->size - (uint64_t)g->rounds.visited.given.count <=
         (uint64_t)g->pop) {
-        add_the_rest(g);
+        const struct space *s = g->rounds.problem.space;
+        struct config c;
+        for (uint64_t i = 0; i < s->size; i++) {
+            space_point(s, i, &c);
+            if (visited_allows(&g->rounds.visited, &c))
+                rounds_add(&g->rounds, &c, NULL);
+        }
         return;
     }
-    if (g->rounds.number > 0)
-        gather_pool(g);
+    if (g->rounds.number > 0) {
+        // The elites, and the generation just told.
+        if (g->pooled > g->elite)
+            g->pooled = g->elite;
+        for (int i = g->rounds.start; i < g->rounds.handed_out; i++) {
+            struct parent *p = &g->pool[g->pooled++];
+            *p =
+                (struct parent){i, rounds_generation(&g->rounds.base), g->rounds.fitness[i], {{0}}};
+            config_set_get(&g->rounds.visited.given, i, &p->config);
+        }
+        qsort(g->pool, (size_t)g->pooled, sizeof *g->pool, compare);
+        double best = g->pool[0].fitness;
+        for (int i = 0; i < g->pooled; i++)
+            g->weight[i] = (best > 0 ? g->pool[i].fitness / best : 0) + 1e-8;
+    }
     for (int i = 0; i < g->pop; i++)
         if (!(g->rounds.number > 0 ? add_child(g) : rounds_draw(&g->rounds, &g->rng)))
             return;

@@ -83,24 +83,19 @@ static void expand(struct gbfs *g)
     neighbours_finish(&n);
 }
 
-static void start(struct gbfs *g)
-{
-    struct config c;
-    actions_start(g->rounds.problem.space, &c);
-    if (is_legal(g, &c))
-        rounds_add(&g->rounds, &c, NULL);
-    else
-        rounds_draw(&g->rounds, &g->rng);
-    rounds_add_warm(&g->rounds);
-}
-
 static void make_round(void *self)
 {
     struct gbfs *g = self;
     const struct config_set *given = &g->rounds.visited.given;
     int known = given->count;
     if (known == 0) {
-        start(g);
+        struct config c;
+        actions_start(g->rounds.problem.space, &c);
+        if (is_legal(g, &c))
+            rounds_add(&g->rounds, &c, NULL);
+        else
+            rounds_draw(&g->rounds, &g->rng);
+        rounds_add_warm(&g->rounds);
         return;
     }
     if (!g->any_valid) {

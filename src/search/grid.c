@@ -39,17 +39,6 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     return &g->base;
 }
 
-static void advance(struct grid *g)
-{
-    int i = g->problem.space->param_count - 1;
-    while (i >= 0 && g->digit[i] + 1 == g->problem.space->param[i].size)
-        set_digit(g, i--, 0);
-    if (i >= 0)
-        set_digit(g, i, g->digit[i] + 1);
-    else
-        g->done = true;
-}
-
 // Whether `c` is among the first `count` warm points.
 static bool is_warm(const struct grid *g, int count, const struct config *c)
 {
@@ -65,24 +54,23 @@ static bool is_legal(const struct grid *g, const struct config *c)
            (!g->problem.legal || g->problem.legal(g->problem.context, c));
 }
 
-static bool next_warm(struct grid *g, struct config *out)
-{
-    while (g->warm < g->problem.warm_count) {
-        *out = g->problem.warm[g->warm++];
-        if (!is_warm(g, g->warm - 1, out) && is_legal(g, out))
-            return true;
-    }
-    return false;
-}
-
 static enum ask ask(struct strategy *s, struct config *out)
 {
     struct grid *g = (struct grid *)s;
-    if (next_warm(g, out))
-        return ASK_NEW;
+    while (g->warm < g->problem.warm_count) {
+        *out = g->problem.warm[g->warm++];
+        if (!is_warm(g, g->warm - 1, out) && is_legal(g, out))
+            return ASK_NEW;
+    }
     for (int run = 0; run < ILLEGAL_RUN && !g->done; run++) {
         *out = g->point;
-        advance(g);
+        int i = g->problem.space->param_count - 1;
+        while (i >= 0 && g->digit[i] + 1 == g->problem.space->param[i].size)
+            set_digit(g, i--, 0);
+        if (i >= 0)
+            set_digit(g, i, g->digit[i] + 1);
+        else
+            g->done = true;
         if (!is_warm(g, g->warm, out) && is_legal(g, out))
             return ASK_NEW;
     }

@@ -126,9 +126,17 @@ bool informed_look(const struct informed *i, const struct shortlist *s)
     return look(i, s, said);
 }
 
-static void find_promises(struct informed *i, const struct shortlist *s, const struct preview *said,
-                          double *promise)
+bool informed_choose(struct informed *i, struct shortlist *s, struct rng *r)
 {
+    const struct config_set *given = &i->rounds->visited.given;
+    struct preview said[LOOKS_MOST];
+    double promise[LOOKS_MOST], most = -INFINITY;
+    int chosen = -1;
+    bool known = looks_take(&i->looks, given, i->rounds->handed_out);
+    if (!look(i, s, said) || !known)
+        return false;
+    i->lessons->plans = 0; // nobody knows what the driver says of the one that will be given
+    lessons_teach(i->lessons, &i->model, r);
     struct coordinates *coordinates = i->lessons->coordinates;
     double x[LOOKS_MOST * (COORDINATES_MOST + STATISTIC_KIND_COUNT)];
     double mean[LOOKS_MOST], deviation[LOOKS_MOST];
@@ -142,20 +150,6 @@ static void find_promises(struct informed *i, const struct shortlist *s, const s
     for (int k = 0; k < s->count; k++)
         promise[k] = gp_worth(&i->model, x + k * width, k) *
                      gp_expected_improvement(mean[k], deviation[k], target);
-}
-
-bool informed_choose(struct informed *i, struct shortlist *s, struct rng *r)
-{
-    const struct config_set *given = &i->rounds->visited.given;
-    struct preview said[LOOKS_MOST];
-    double promise[LOOKS_MOST], most = -INFINITY;
-    int chosen = -1;
-    bool known = looks_take(&i->looks, given, i->rounds->handed_out);
-    if (!look(i, s, said) || !known)
-        return false;
-    i->lessons->plans = 0; // nobody knows what the driver says of the one that will be given
-    lessons_teach(i->lessons, &i->model, r);
-    find_promises(i, s, said, promise);
     for (int k = 0; k < s->count; k++) {
         if (config_set_find(given, &s->candidate[k].config) >= 0)
             continue;

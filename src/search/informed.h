@@ -8,8 +8,8 @@
 #ifndef TILEWALK_SEARCH_INFORMED_H
 #define TILEWALK_SEARCH_INFORMED_H
 
-#include "search/surrogate.h"
 #include "search/rounds.h"
+#include "search/surrogate.h"
 
 // What the next rounds of a search may ask for: for each a shortlist, the most promising of the
 // candidates that its model saw. One of them is asked for, once the driver has said of all what it

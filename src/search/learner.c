@@ -66,31 +66,21 @@ enum {
     SHARE = 4               // a quarter of a batch are its best, whose recall is told
 };
 
-static double best_of(const struct search_history *h)
-{
-    double best = 0;
-    for (int i = 0; i < h->count; i++)
-        best = fmax(best, h->fitness[i]);
-    return best;
-}
-
-static void add_history(struct learner *l, const struct search_history *h, enum feature_kind kind)
-{
-    double best = best_of(h);
-    struct features *f = best > 0 ? features_create(h->space, kind, NULL) : NULL;
-    if (f && features_are_like(f, l->features))
-        for (int i = 0; i < h->count; i++) {
-            int program = samples_add(&l->samples, f, &h->config[i]);
-            l->samples.y[program] = (float)(h->fitness[i] / best);
-        }
-    features_destroy(f);
-}
-
 static void add_histories(struct learner *l, enum feature_kind kind)
 {
     const struct search_problem *p = &l->rounds.problem;
-    for (int i = 0; i < p->history_count; i++)
-        add_history(l, &p->history[i], kind);
+    for (int i = 0; i < p->history_count; i++) {
+        double best = 0;
+        for (int j = 0; j < p->history[i].count; j++)
+            best = fmax(best, p->history[i].fitness[j]);
+        struct features *f = best > 0 ? features_create(p->history[i].space, kind, NULL) : NULL;
+        if (f && features_are_like(f, l->features))
+            for (int j = 0; j < p->history[i].count; j++) {
+                int program = samples_add(&l->samples, f, &p->history[i].config[j]);
+                l->samples.y[program] = (float)(p->history[i].fitness[j] / best);
+            }
+        features_destroy(f);
+    }
     if (l->samples.programs < LEARNER_FEWEST_RECORDS)
         l->samples.programs = l->samples.rows = 0;
     l->history = l->samples.programs;
@@ -133,19 +123,6 @@ void learner_finish(struct learner *l)
     free(l->refit);
 }
 
-// The results since the last plan, and all labels: they are relative to the best.
-static void take_results(struct learner *l)
-{
-    struct samples *s = &l->samples;
-    for (int i = s->programs - l->history; i < l->rounds.told; i++) {
-        struct config c;
-        config_set_get(&l->rounds.visited.given, i, &c);
-        samples_add(s, l->features, &c);
-    }
-    for (int i = 0; i < l->rounds.told; i++)
-        s->y[l->history + i] = l->best > 0 ? (float)(l->rounds.fitness[i] / l->best) : 0;
-}
-
 // Of the batch that was told last, as it was predicted. Rounds are not empty.
 static void judge_predictions(const struct learner *l, struct refit *r)
 {
@@ -164,7 +141,15 @@ static void work(void *self, const atomic_bool *stop)
 {
     struct learner *l = self;
     int64_t start = os_thread_cpu_ns();
-    take_results(l);
+    // The results since the last plan, and all labels: they are relative to the best.
+    struct samples *s = &l->samples;
+    for (int i = s->programs - l->history; i < l->rounds.told; i++) {
+        struct config c;
+        config_set_get(&l->rounds.visited.given, i, &c);
+        samples_add(s, l->features, &c);
+    }
+    for (int i = 0; i < l->rounds.told; i++)
+        s->y[l->history + i] = l->best > 0 ? (float)(l->rounds.fitness[i] / l->best) : 0;
     l->report = (struct refit){.told = l->rounds.told, .rows = l->samples.rows};
     judge_predictions(l, &l->report);
     l->fitted = l->kind->plan(l->self, stop);
@@ -296,16 +281,6 @@ static enum ask make_plan(struct learner *l)
 
 // --- rounds ---
 
-static void predict_round(struct learner *l, int from)
-{
-    int count = l->rounds.visited.given.count - from;
-    struct config *batch = mem_alloc((size_t)count * sizeof *batch);
-    for (int i = 0; i < count; i++)
-        config_set_get(&l->rounds.visited.given, from + i, &batch[i]);
-    l->kind->predict(l->self, batch, count, l->predicted);
-    free(batch);
-}
-
 static void report(struct learner *l)
 {
     MEM_GROW(l->refit, l->refits, l->refit_capacity);
@@ -330,7 +305,12 @@ static void make_round(void *self)
     l->has_predicted = l->fitted && v->given.count > from;
     if (l->has_predicted) {
         report(l);
-        predict_round(l, from);
+        int count = l->rounds.visited.given.count - from;
+        struct config *batch = mem_alloc((size_t)count * sizeof *batch);
+        for (int i = 0; i < count; i++)
+            config_set_get(&l->rounds.visited.given, from + i, &batch[i]);
+        l->kind->predict(l->self, batch, count, l->predicted);
+        free(batch);
     }
 }
 

@@ -66,27 +66,6 @@ struct lfbo {
     int *leaf;              // of each in each tree
 };
 
-// Powers of two, and parts of a product.
-static bool is_size(const struct param *p)
-{
-    int exponent;
-    bool all = p->kind == PARAM_DISCRETE && p->size > 1;
-    for (int i = 0; all && i < p->count; i++)
-        all = p->number[i] >= 1 && frexp(p->number[i], &exponent) == 0.5;
-    return all || (p->kind == PARAM_FACTORIZATION && p->size > 1);
-}
-
-static void find_sizes(struct lfbo *l, const struct space *s)
-{
-    for (int i = 0; i < s->param_count; i++) {
-        const struct param *p = &s->param[i];
-        for (int k = 0; k < p->width; k++)
-            l->param_of[p->offset + k] = i;
-        if (is_size(p))
-            l->size[l->sizes++] = i;
-    }
-}
-
 static struct strategy *create(const struct search_problem *problem, uint64_t seed,
                                const double *option, struct err *e)
 {
@@ -103,7 +82,18 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     l->quantile = option[OPTION_QUANTILE];
     l->penalty = option[OPTION_PENALTY];
     l->patience = (int)option[OPTION_PATIENCE];
-    find_sizes(l, problem->space);
+    for (int i = 0; i < problem->space->param_count; i++) {
+        const struct param *p = &problem->space->param[i];
+        for (int k = 0; k < p->width; k++)
+            l->param_of[p->offset + k] = i;
+        // Powers of two, and parts of a product.
+        int exponent;
+        bool all = p->kind == PARAM_DISCRETE && p->size > 1;
+        for (int j = 0; all && j < p->count; j++)
+            all = p->number[j] >= 1 && frexp(p->number[j], &exponent) == 0.5;
+        if (all || (p->kind == PARAM_FACTORIZATION && p->size > 1))
+            l->size[l->sizes++] = i;
+    }
     l->neighbour = mem_zero((size_t)l->near, sizeof *l->neighbour);
     l->chance = mem_zero((size_t)l->near, sizeof *l->chance);
     l->alike = mem_zero((size_t)l->near, sizeof *l->alike);
@@ -131,39 +121,6 @@ static double threshold(const struct lfbo *l)
     double at = valid ? speed[(int)(l->quantile * (valid - 1))] : INFINITY;
     free(speed);
     return at;
-}
-
-// Times are shares of the threshold's.
-static void label(const struct lfbo *l, bool *good, double *weight)
-{
-    double from = threshold(l), sum = 0;
-    int count = 0;
-    for (int i = 0; i < l->rounds.told; i++) {
-        double speed = l->rounds.fitness[i];
-        good[i] = speed >= from;
-        weight[i] = good[i] ? fmax(1 - from / speed, LEAST_WEIGHT) : 1;
-        sum += good[i] ? weight[i] : 0;
-        count += good[i];
-    }
-    for (int i = 0; i < l->rounds.told; i++)
-        if (good[i])
-            weight[i] *= count / sum;
-}
-
-static void fit(struct lfbo *l)
-{
-    int rows = l->rounds.told, slots = l->rounds.problem.space->slots;
-    if (l->forest && rows < l->fitted * (1 + LEAST_NEWS))
-        return;
-    l->fitted = rows;
-    bool *good = mem_zero((size_t)rows, sizeof *good);
-    double *weight = mem_zero((size_t)rows, sizeof *weight);
-    const struct classifier_rows of = {l->rounds.visited.given.row, good, weight, rows, slots};
-    label(l, good, weight);
-    classifier_destroy(l->forest);
-    l->forest = classifier_fit(&of, l->trees, &l->rng);
-    free(good);
-    free(weight);
 }
 
 // --- neighbours ---
@@ -236,46 +193,6 @@ static void set_best(struct lfbo *l, int tree, int param, struct config *c)
     }
 }
 
-static void move_guided(struct lfbo *l, struct config *c)
-{
-    int column[SPACE_MAX_SLOTS], tree = (int)rng_below(&l->rng, (uint64_t)l->trees);
-    int count = classifier_path(l->forest, tree, c->slot, column);
-    bool done[SPACE_MAX_PARAMS] = {false};
-    if (l->sizes && count < SPACE_MAX_SLOTS) {
-        int size = l->size[rng_below(&l->rng, (uint64_t)l->sizes)];
-        column[count++] = l->rounds.problem.space->param[size].offset;
-    }
-    for (int i = 0; i < count; i++) {
-        int param = l->param_of[column[i]];
-        if (!done[param])
-            set_best(l, tree, param, c);
-        done[param] = true;
-    }
-}
-
-static void find_neighbours(struct lfbo *l, const struct path *path)
-{
-    struct config here;
-    config_set_get(&l->rounds.visited.given, path->at, &here);
-    l->neighbours = 0;
-    for (int n = 0; n < l->near; n++) {
-        struct config c = here;
-        if (path->generations == 0)
-            move_at_random(l, &c);
-        else
-            move_guided(l, &c);
-        if (visited_allows(&l->rounds.visited, &c) && !is_among(l->neighbour, l->neighbours, &c))
-            l->neighbour[l->neighbours++] = c;
-    }
-    for (int i = 0; i < l->neighbours; i++) {
-        l->chance[i] = l->alike[i] = 0;
-        for (int t = 0; t < l->trees; t++)
-            l->chance[i] +=
-                classifier_vote(l->forest, t, l->neighbour[i].slot, &l->leaf[i * l->trees + t]) /
-                l->trees;
-    }
-}
-
 // The best that is left, when `chosen` are: it is not there any more then.
 static struct config choose(struct lfbo *l, int chosen)
 {
@@ -310,7 +227,38 @@ static void add_from(struct lfbo *l, const struct config *c, int index)
 
 static void go_on(struct lfbo *l, struct path *path)
 {
-    find_neighbours(l, path);
+    struct config here;
+    config_set_get(&l->rounds.visited.given, path->at, &here);
+    l->neighbours = 0;
+    for (int n = 0; n < l->near; n++) {
+        struct config c = here;
+        if (path->generations == 0)
+            move_at_random(l, &c);
+        else {
+            int column[SPACE_MAX_SLOTS], tree = (int)rng_below(&l->rng, (uint64_t)l->trees);
+            int count = classifier_path(l->forest, tree, c.slot, column);
+            bool done[SPACE_MAX_PARAMS] = {false};
+            if (l->sizes && count < SPACE_MAX_SLOTS) {
+                int size = l->size[rng_below(&l->rng, (uint64_t)l->sizes)];
+                column[count++] = l->rounds.problem.space->param[size].offset;
+            }
+            for (int i = 0; i < count; i++) {
+                int param = l->param_of[column[i]];
+                if (!done[param])
+                    set_best(l, tree, param, &c);
+                done[param] = true;
+            }
+        }
+        if (visited_allows(&l->rounds.visited, &c) && !is_among(l->neighbour, l->neighbours, &c))
+            l->neighbour[l->neighbours++] = c;
+    }
+    for (int i = 0; i < l->neighbours; i++) {
+        l->chance[i] = l->alike[i] = 0;
+        for (int t = 0; t < l->trees; t++)
+            l->chance[i] +=
+                classifier_vote(l->forest, t, l->neighbour[i].slot, &l->leaf[i * l->trees + t]) /
+                l->trees;
+    }
     path->first = l->rounds.visited.given.count;
     path->count = l->neighbours < l->measured ? l->neighbours : l->measured;
     path->over = path->count == 0;
@@ -318,19 +266,6 @@ static void go_on(struct lfbo *l, struct path *path)
         struct config c = choose(l, n);
         add_from(l, &c, path->at);
     }
-}
-
-static void arrive(struct lfbo *l, struct path *path)
-{
-    const double *fitness = l->rounds.fitness;
-    double before = fitness[path->at];
-    for (int i = path->first; i < path->first + path->count; i++)
-        if (fitness[i] > fitness[path->at])
-            path->at = i;
-    bool gained = fitness[path->at] > before && 1 - before / fitness[path->at] >= LEAST_GAIN;
-    path->idle = gained ? 0 : path->idle + 1;
-    path->over = path->idle > l->patience || ++path->generations >= GENERATIONS;
-    path->count = 0;
 }
 
 static int best_of(const struct lfbo *l)
@@ -368,9 +303,43 @@ static void start_paths(struct lfbo *l)
 static void walk_on(struct lfbo *l)
 {
     for (int k = 0; k < l->paths; k++)
-        if (l->path[k].count)
-            arrive(l, &l->path[k]);
-    fit(l);
+        if (l->path[k].count) {
+            const double *fitness = l->rounds.fitness;
+            double before = fitness[l->path[k].at];
+            for (int i = l->path[k].first; i < l->path[k].first + l->path[k].count; i++)
+                if (fitness[i] > fitness[l->path[k].at])
+                    l->path[k].at = i;
+            bool gained = fitness[l->path[k].at] > before &&
+                          1 - before / fitness[l->path[k].at] >= LEAST_GAIN;
+            l->path[k].idle = gained ? 0 : l->path[k].idle + 1;
+            l->path[k].over =
+                l->path[k].idle > l->patience || ++l->path[k].generations >= GENERATIONS;
+            l->path[k].count = 0;
+        }
+    int rows = l->rounds.told, slots = l->rounds.problem.space->slots;
+    if (!l->forest || !(rows < l->fitted * (1 + LEAST_NEWS))) {
+        l->fitted = rows;
+        bool *good = mem_zero((size_t)rows, sizeof *good);
+        double *weight = mem_zero((size_t)rows, sizeof *weight);
+        const struct classifier_rows of = {l->rounds.visited.given.row, good, weight, rows, slots};
+        // Times are shares of the threshold's.
+        double from = threshold(l), sum = 0;
+        int count = 0;
+        for (int i = 0; i < l->rounds.told; i++) {
+            double speed = l->rounds.fitness[i];
+            good[i] = speed >= from;
+            weight[i] = good[i] ? fmax(1 - from / speed, LEAST_WEIGHT) : 1;
+            sum += good[i] ? weight[i] : 0;
+            count += good[i];
+        }
+        for (int i = 0; i < l->rounds.told; i++)
+            if (good[i])
+                weight[i] *= count / sum;
+        classifier_destroy(l->forest);
+        l->forest = classifier_fit(&of, l->trees, &l->rng);
+        free(good);
+        free(weight);
+    }
     for (int k = 0; k < l->paths; k++)
         if (!l->path[k].over)
             go_on(l, &l->path[k]);
@@ -388,42 +357,25 @@ static void add_steps(struct lfbo *l, const struct config *c, int from, int para
     }
 }
 
-static void add_pairs(struct lfbo *l, const struct config *c, int from)
-{
-    for (int i = 0; i < l->sizes; i++) {
-        const struct param *p = &l->rounds.problem.space->param[l->size[i]];
-        for (int k = 0; k < param_degree(p, c->slot + p->offset); k++) {
-            struct config n;
-            space_step(l->rounds.problem.space, c, l->size[i], k, &n);
-            for (int j = i + 1; j < l->sizes; j++)
-                add_steps(l, &n, from, l->size[j]);
-        }
-    }
-}
-
 static void polish(struct lfbo *l)
 {
     struct config c;
     const int best = best_of(l);
     config_set_get(&l->rounds.visited.given, best, &c);
     l->polished = l->rounds.fitness[best];
-    if (l->phase == PAIRING)
-        add_pairs(l, &c, best);
+    if (l->phase == PAIRING) {
+        for (int i = 0; i < l->sizes; i++) {
+            const struct param *p = &l->rounds.problem.space->param[l->size[i]];
+            for (int k = 0; k < param_degree(p, c.slot + p->offset); k++) {
+                struct config n;
+                space_step(l->rounds.problem.space, &c, l->size[i], k, &n);
+                for (int j = i + 1; j < l->sizes; j++)
+                    add_steps(l, &n, best, l->size[j]);
+            }
+        }
+    }
     for (int i = 0; l->phase == STEPPING && i < l->rounds.problem.space->param_count; i++)
         add_steps(l, &c, best, i);
-}
-
-// What the results so far lead to.
-static void turn(struct lfbo *l)
-{
-    bool gained = l->rounds.told && l->rounds.fitness[best_of(l)] * (1 - LEAST_GAIN) >= l->polished;
-    if (l->phase == STARTING && l->rounds.told - l->begun >= l->starts) {
-        start_paths(l);
-        l->phase = l->paths ? WALKING : STARTING;
-    } else if (l->phase == STEPPING || l->phase == PAIRING) {
-        l->phase = gained ? STEPPING : l->phase == STEPPING ? PAIRING : STARTING;
-        l->begun = l->phase == STARTING ? l->rounds.told : l->begun;
-    }
 }
 
 static int new_ones(const struct lfbo *l)
@@ -434,7 +386,15 @@ static int new_ones(const struct lfbo *l)
 static void make_round(void *self)
 {
     struct lfbo *l = self;
-    turn(l);
+    // What the results so far lead to.
+    bool gained = l->rounds.told && l->rounds.fitness[best_of(l)] * (1 - LEAST_GAIN) >= l->polished;
+    if (l->phase == STARTING && l->rounds.told - l->begun >= l->starts) {
+        start_paths(l);
+        l->phase = l->paths ? WALKING : STARTING;
+    } else if (l->phase == STEPPING || l->phase == PAIRING) {
+        l->phase = gained ? STEPPING : l->phase == STEPPING ? PAIRING : STARTING;
+        l->begun = l->phase == STARTING ? l->rounds.told : l->begun;
+    }
     if (l->phase == WALKING) {
         walk_on(l);
         l->phase = new_ones(l) ? WALKING : STEPPING;

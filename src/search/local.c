@@ -146,46 +146,9 @@ static void kick(struct local *l)
     l->here.ask = 0; // descends from there, whatever it is like
 }
 
-// A local optimum: every move was tried.
-static void end_descent(struct local *l)
-{
-    if (l->optimum.ask == 0 || l->here.fitness > l->optimum.fitness) {
-        l->optimum = l->here;
-        l->kicks = 0;
-    }
-    if (l->kicks < l->patience)
-        kick(l);
-    else
-        start_anew(l);
-}
-
 static int new_ones(const struct local *l)
 {
     return l->rounds.visited.given.count - l->rounds.handed_out;
-}
-
-// Adds moves that are new; steps to one that is known and better.
-static void descend(struct local *l)
-{
-    struct config c;
-    while (new_ones(l) < l->batch && next_move(l, &c)) {
-        int index = config_set_find(&l->rounds.visited.given, &c);
-        if (index < 0 && visited_allows(&l->rounds.visited, &c)) {
-            add_from(l, &c, &l->here);
-        } else if (index >= 0 && index < l->rounds.handed_out &&
-                   l->rounds.fitness[index] > l->here.fitness) {
-            struct place better = known_place(l, index);
-            stand(l, &better);
-        }
-    }
-    if (new_ones(l) == 0)
-        end_descent(l);
-}
-
-static void draw_starts(struct local *l)
-{
-    while (new_ones(l) < l->batch && rounds_draw(&l->rounds, &l->rng))
-        l->drawn++;
 }
 
 // The best of the last round, when it is better than where the search stands.
@@ -209,10 +172,35 @@ static void make_round(void *self)
     bool started = l->drawn >= l->starts && !visited_warm(&l->rounds.visited, &warm);
     if (l->phase == STARTING && started && l->here.fitness > 0)
         l->phase = DESCENDING;
-    if (l->phase == DESCENDING)
-        descend(l);
-    if (l->phase == STARTING && new_ones(l) == 0)
-        draw_starts(l);
+    if (l->phase == DESCENDING) {
+        // Adds moves that are new; steps to one that is known and better.
+        struct config c;
+        while (new_ones(l) < l->batch && next_move(l, &c)) {
+            int index = config_set_find(&l->rounds.visited.given, &c);
+            if (index < 0 && visited_allows(&l->rounds.visited, &c)) {
+                add_from(l, &c, &l->here);
+            } else if (index >= 0 && index < l->rounds.handed_out &&
+                       l->rounds.fitness[index] > l->here.fitness) {
+                struct place better = known_place(l, index);
+                stand(l, &better);
+            }
+        }
+        if (new_ones(l) == 0) {
+            // A local optimum: every move was tried.
+            if (l->optimum.ask == 0 || l->here.fitness > l->optimum.fitness) {
+                l->optimum = l->here;
+                l->kicks = 0;
+            }
+            if (l->kicks < l->patience)
+                kick(l);
+            else
+                start_anew(l);
+        }
+    }
+    if (l->phase == STARTING && new_ones(l) == 0) {
+        while (new_ones(l) < l->batch && rounds_draw(&l->rounds, &l->rng))
+            l->drawn++;
+    }
 }
 
 static enum ask ask(struct strategy *s, struct config *out)

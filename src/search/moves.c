@@ -36,15 +36,6 @@ static int moves_of(const struct param *p, int reach, const int32_t *v)
     return within_reach(p, reach) ? (int)p->size - 1 : param_degree(p, v);
 }
 
-static void jump_elsewhere(const struct param *p, struct rng *r, int32_t *v)
-{
-    size_t bytes = (size_t)p->width * sizeof *v;
-    int32_t old[PARAM_MAX_WIDTH];
-    memcpy(old, v, bytes);
-    while (!memcmp(old, v, bytes))
-        param_sample(p, r, v);
-}
-
 bool moves_step(const struct space *s, int reach, struct rng *r, struct config *c)
 {
     int can[SPACE_MAX_PARAMS], moves[SPACE_MAX_PARAMS], movers = 0;
@@ -58,9 +49,13 @@ bool moves_step(const struct space *s, int reach, struct rng *r, struct config *
     int mover = (int)rng_below(r, (uint64_t)movers);
     const struct param *p = &s->param[can[mover]];
     int32_t *v = c->slot + p->offset;
-    if (within_reach(p, reach))
-        jump_elsewhere(p, r, v);
-    else
+    if (within_reach(p, reach)) {
+        size_t bytes = (size_t)p->width * sizeof *v;
+        int32_t old[PARAM_MAX_WIDTH];
+        memcpy(old, v, bytes);
+        while (!memcmp(old, v, bytes))
+            param_sample(p, r, v);
+    } else
         param_neighbour(p, v, (int)rng_below(r, (uint64_t)moves[mover]), v);
     space_settle(s, c);
     return true;

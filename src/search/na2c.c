@@ -156,26 +156,22 @@ static double return_of(struct walk_policy *p, const struct move *m, const struc
     return reward + p->options.gamma * walk_policy_at(p, &end);
 }
 
-static void learn_from(struct walk_policy *p, const struct move *m, double goal)
-{
-    struct actor_critic_sample s = {.action = (size_t)m->action,
-                                    .value = walk_policy_at(p, &m->from),
-                                    .goal = goal,
-                                    .weight = 1};
-    if (p->options.augment)
-        s.weight = fmin(1, p->policy[m->action] * p->legal_count);
-    double by_value =
-        actor_critic_sound_loss(p->net.actions, p->policy, &s, p->options.entropy, p->by_logit);
-    actor_critic_backward(&p->net, p->x, by_value, p->by_logit);
-}
-
 void walk_policy_learn(struct walk_policy *p, const struct rounds *rounds, double best,
                        struct rng *r)
 {
     for (int n = 0; n < p->options.updates && p->remembered > 0; n++) {
         for (int i = 0; i < p->options.minibatch; i++) {
             const struct move *m = &p->memory[rng_below(r, (uint64_t)p->remembered)];
-            learn_from(p, m, return_of(p, m, rounds, best));
+            double goal = return_of(p, m, rounds, best);
+            struct actor_critic_sample s = {.action = (size_t)m->action,
+                                            .value = walk_policy_at(p, &m->from),
+                                            .goal = goal,
+                                            .weight = 1};
+            if (p->options.augment)
+                s.weight = fmin(1, p->policy[m->action] * p->legal_count);
+            double by_value = actor_critic_sound_loss(p->net.actions, p->policy, &s,
+                                                      p->options.entropy, p->by_logit);
+            actor_critic_backward(&p->net, p->x, by_value, p->by_logit);
         }
         actor_critic_step(&p->net, p->options.rate, p->options.minibatch, p->options.clip);
     }
@@ -243,22 +239,6 @@ struct na2c {
     int walked_count, out_count;
 };
 
-static struct walk_policy_options policy_options(const double *option)
-{
-    return (struct walk_policy_options){
-        .hidden = (int)option[OPTION_HIDDEN],
-        .memory = (int)option[OPTION_MEMORY],
-        .minibatch = (int)option[OPTION_MINIBATCH],
-        .updates = (int)option[OPTION_UPDATES],
-        .rate = option[OPTION_RATE],
-        .gamma = option[OPTION_GAMMA],
-        .entropy = option[OPTION_ENTROPY],
-        .clip = option[OPTION_CLIP],
-        .augment = option[OPTION_AUGMENT] != 0,
-        .mask = option[OPTION_MODE] != MODE_NNI,
-    };
-}
-
 static void destroy(struct strategy *s)
 {
     struct na2c *n = (struct na2c *)s;
@@ -289,7 +269,18 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     n->augment = option[OPTION_AUGMENT] != 0;
     n->illegal.slots = problem->space->slots;
     actions_start(problem->space, &n->from);
-    struct walk_policy_options options = policy_options(option);
+    struct walk_policy_options options = (struct walk_policy_options){
+        .hidden = (int)option[OPTION_HIDDEN],
+        .memory = (int)option[OPTION_MEMORY],
+        .minibatch = (int)option[OPTION_MINIBATCH],
+        .updates = (int)option[OPTION_UPDATES],
+        .rate = option[OPTION_RATE],
+        .gamma = option[OPTION_GAMMA],
+        .entropy = option[OPTION_ENTROPY],
+        .clip = option[OPTION_CLIP],
+        .augment = option[OPTION_AUGMENT] != 0,
+        .mask = option[OPTION_MODE] != MODE_NNI,
+    };
     if (!walk_policy_init(&n->policy, problem->space, &options, &n->rng, e)) {
         destroy(&n->rounds.base);
         return NULL;
@@ -348,16 +339,6 @@ static int step_legally(struct na2c *n, const struct config *from, struct config
     return -1;
 }
 
-static void collect(struct na2c *n, const struct config *from, int action, const struct config *to)
-{
-    const struct config_set *given = &n->rounds.visited.given;
-    int parent = config_set_find(given, from), origin[SPACE_MAX_PARAMS];
-    for (int i = 0; i < SPACE_MAX_PARAMS; i++)
-        origin[i] = parent + 1;
-    n->walked[n->walked_count++] = (struct move){*from, action, given->count};
-    rounds_add(&n->rounds, to, parent < 0 ? NULL : origin);
-}
-
 static bool is_full(const struct na2c *n)
 {
     return n->rounds.visited.given.count - n->rounds.handed_out >= n->batch;
@@ -381,8 +362,14 @@ static void walk(struct na2c *n)
             continue;
         if (action < 0)
             return;
-        if (config_set_find(&n->rounds.visited.given, &next) < 0)
-            collect(n, &at, action, &next);
+        if (config_set_find(&n->rounds.visited.given, &next) < 0) {
+            const struct config_set *given = &n->rounds.visited.given;
+            int parent = config_set_find(given, &at), origin[SPACE_MAX_PARAMS];
+            for (int i = 0; i < SPACE_MAX_PARAMS; i++)
+                origin[i] = parent + 1;
+            n->walked[n->walked_count++] = (struct move){at, action, given->count};
+            rounds_add(&n->rounds, &next, parent < 0 ? NULL : origin);
+        }
         at = next;
     }
 }
@@ -418,20 +405,6 @@ static void fill_round(struct na2c *n)
     }
 }
 
-// The best so far, of those that count, is where walks start.
-static void take_results(struct na2c *n)
-{
-    const struct rounds *r = &n->rounds;
-    for (int i = r->start; i < r->told; i++) {
-        n->best = fmax(n->best, r->fitness[i]);
-        if (i < n->first || r->fitness[i] <= n->from_fitness)
-            continue;
-        config_set_get(&r->visited.given, i, &n->from);
-        n->from_fitness = r->fitness[i];
-        n->longer = 0;
-    }
-}
-
 static void learn(struct na2c *n)
 {
     const struct rounds *r = &n->rounds;
@@ -450,7 +423,16 @@ static void make_round(void *self)
 {
     struct na2c *n = self;
     if (n->rounds.told > 0) {
-        take_results(n);
+        // The best so far, of those that count, is where walks start.
+        const struct rounds *r = &n->rounds;
+        for (int i = r->start; i < r->told; i++) {
+            n->best = fmax(n->best, r->fitness[i]);
+            if (i < n->first || r->fitness[i] <= n->from_fitness)
+                continue;
+            config_set_get(&r->visited.given, i, &n->from);
+            n->from_fitness = r->fitness[i];
+            n->longer = 0;
+        }
         learn(n);
     } else if (!is_legal(n, &n->from) && !start_anew(n)) {
         return;
@@ -471,10 +453,14 @@ static enum ask ask(struct strategy *s, struct config *out)
     return rounds_ask(&n->rounds, out, make_round, n);
 }
 
-// NNI looks a finished state up among those still out, and takes its place there for its place in
-// the round.
-static void misplace_reward(struct na2c *n, int index, double fitness)
+static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
 {
+    struct na2c *n = (struct na2c *)s;
+    rounds_tell(s, c, o, fitness);
+    int index = config_set_find(&n->rounds.visited.given, c);
+    ranking_add(&n->ranking, (struct ranked){fitness, index, rounds_generation(s)});
+    // NNI looks a finished state up among those still out, and takes its place there for its place
+    // in the round.
     int place = 0;
     while (place < n->out_count && n->out[place] != index)
         place++;
@@ -484,15 +470,6 @@ static void misplace_reward(struct na2c *n, int index, double fitness)
     n->out_count--;
     for (int i = place; i < n->out_count; i++)
         n->out[i] = n->out[i + 1];
-}
-
-static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
-{
-    struct na2c *n = (struct na2c *)s;
-    rounds_tell(s, c, o, fitness);
-    int index = config_set_find(&n->rounds.visited.given, c);
-    ranking_add(&n->ranking, (struct ranked){fitness, index, rounds_generation(s)});
-    misplace_reward(n, index, fitness);
 }
 
 static int population(const struct strategy *s, int most, struct individual *out)

@@ -75,21 +75,6 @@ static bool can_breed(const struct opevo *o)
     return o->parents == o->lambda && o->parent[0].fitness > 0;
 }
 
-// OpEvo Eq. 2, for each parameter on its own.
-static void recombine(struct opevo *o, struct config *child, struct lineage *from)
-{
-    const struct space *space = o->problem.space;
-    *child = (struct config){0};
-    from->bred = true;
-    for (int i = 0; i < space->param_count; i++) {
-        const struct param *p = &space->param[i];
-        size_t j = rng_weighted(&o->rng, (size_t)o->parents, o->weight);
-        memcpy(child->slot + p->offset, o->parent[j].config.slot + p->offset,
-               (size_t)p->width * sizeof *child->slot);
-        from->ask[i] = o->parent[j].ask;
-    }
-}
-
 // A child that was never given. False: none is left, or could be found.
 static bool make_child(struct opevo *o, struct config *child, struct lineage *from)
 {
@@ -97,7 +82,17 @@ static bool make_child(struct opevo *o, struct config *child, struct lineage *fr
     if (visited_warm(&o->visited, child))
         return true;
     if (can_breed(o)) {
-        recombine(o, child, from);
+        // OpEvo Eq. 2, for each parameter on its own.
+        const struct space *space = o->problem.space;
+        *child = (struct config){0};
+        from->bred = true;
+        for (int i = 0; i < space->param_count; i++) {
+            const struct param *p = &space->param[i];
+            size_t j = rng_weighted(&o->rng, (size_t)o->parents, o->weight);
+            memcpy(child->slot + p->offset, o->parent[j].config.slot + p->offset,
+                   (size_t)p->width * sizeof *child->slot);
+            from->ask[i] = o->parent[j].ask;
+        }
         space_walk(o->problem.space, o->q, &o->rng, child);
     } else if (o->visited.only_legal) {
         return visited_draw(&o->visited, &o->rng, child);
@@ -113,16 +108,6 @@ static bool make_child(struct opevo *o, struct config *child, struct lineage *fr
     return visited_draw(&o->visited, &o->rng, child);
 }
 
-static void make_generation(struct opevo *o)
-{
-    MEM_GROW(o->first, o->generations, o->first_capacity);
-    o->first[o->generations++] = o->visited.given.count;
-    int size = o->generations == 1 && !o->async ? o->lambda : o->rho;
-    struct config child;
-    for (int i = 0; i < size && make_child(o, &child, &o->lineage[i]); i++)
-        visited_add(&o->visited, &child);
-}
-
 static enum ask ask(struct strategy *s, struct config *out)
 {
     struct opevo *o = (struct opevo *)s;
@@ -130,7 +115,12 @@ static enum ask ask(struct strategy *s, struct config *out)
         bool may_breed = o->told == o->handed_out || (o->async && o->result_since);
         if (!may_breed)
             return ASK_WAIT;
-        make_generation(o);
+        MEM_GROW(o->first, o->generations, o->first_capacity);
+        o->first[o->generations++] = o->visited.given.count;
+        int size = o->generations == 1 && !o->async ? o->lambda : o->rho;
+        struct config child;
+        for (int i = 0; i < size && make_child(o, &child, &o->lineage[i]); i++)
+            visited_add(&o->visited, &child);
         if (o->handed_out == o->visited.given.count)
             return ASK_EXHAUSTED;
     }

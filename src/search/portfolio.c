@@ -137,21 +137,6 @@ static void hear(struct portfolio *p, struct arm *a)
     }
 }
 
-// What the arm asks for that is new.
-static enum ask ask_arm(struct portfolio *p, struct arm *a, struct config *out)
-{
-    enum ask asked;
-    int known = -1;
-    hear(p, a);
-    while ((asked = strategy_ask(a->search, out)) == ASK_NEW &&
-           (known = config_set_find(&p->given, out)) >= 0) {
-        double fitness = p->fitness[known];
-        strategy_tell(a->search, out, fitness > 0 ? OUTCOME_OK : OUTCOME_LOST, fitness);
-        hear(p, a);
-    }
-    return asked;
-}
-
 static enum ask ask(struct strategy *s, struct config *out)
 {
     struct portfolio *p = (struct portfolio *)s;
@@ -163,7 +148,17 @@ static enum ask ask(struct strategy *s, struct config *out)
             p->turn = credit_choose(&p->credit, p->usable);
         if (p->turn < 0)
             return ASK_EXHAUSTED;
-        enum ask asked = ask_arm(p, &p->arm[p->turn], out);
+        // What the arm asks for that is new.
+        enum ask asked;
+        int known = -1;
+        hear(p, &p->arm[p->turn]);
+        while ((asked = strategy_ask(p->arm[p->turn].search, out)) == ASK_NEW &&
+               (known = config_set_find(&p->given, out)) >= 0) {
+            double fitness = p->fitness[known];
+            strategy_tell(p->arm[p->turn].search, out, fitness > 0 ? OUTCOME_OK : OUTCOME_LOST,
+                          fitness);
+            hear(p, &p->arm[p->turn]);
+        }
         if (asked == ASK_COMPILE)
             return asked;
         p->open = asked == ASK_NEW;

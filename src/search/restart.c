@@ -127,32 +127,6 @@ static void take_probe(struct excursion *e, const struct excursion_expected *x, 
         excursion_end(e);
 }
 
-// Also takes the probes that were out when it began to follow.
-static void take_strict_follower(struct excursion *e, const struct excursion_expected *x)
-{
-    bool above = surprise_of(x) >= STILL * e->surprise;
-    if (x->ask > e->begun)
-        e->vain = above && x->fitness > e->own_fitness[0] ? 0 : e->vain + 1;
-    else
-        e->told++;
-    if (above)
-        own(e, x->ask - 1, x->fitness);
-    if (e->vain < e->patience)
-        return;
-    if (e->told < PROBES)
-        e->phase = EXCURSION_PROBES_OUT;
-    else
-        excursion_end(e);
-}
-
-static void take_any_follower(struct excursion *e, int index, double fitness)
-{
-    e->vain = fitness > e->own_fitness[0] ? 0 : e->vain + 1;
-    own(e, index, fitness);
-    if (e->vain >= e->patience)
-        excursion_end(e);
-}
-
 void excursion_told(struct excursion *e, int index, double fitness, int asked)
 {
     struct excursion_expected *x = expected_at(e, index);
@@ -167,37 +141,27 @@ void excursion_told(struct excursion *e, int index, double fitness, int asked)
         e->phase = EXCURSION_HOME;
     } else if (e->phase == EXCURSION_PROBES_OUT && is_expected)
         take_probe(e, x, asked);
-    else if (e->phase == EXCURSION_FOLLOWS && e->strict && is_expected)
-        take_strict_follower(e, x);
-    else if (e->phase == EXCURSION_FOLLOWS && !e->strict && index >= e->begun)
-        take_any_follower(e, index, fitness);
-}
-
-static void make_room(struct field *f)
-{
-    int width = f->coordinates->count;
-    size_t most = FIELD_NUMBERS / (size_t)(width > 0 ? width : 1);
-    f->points.slots = f->problem->space->slots;
-    f->most = (int)most;
-    f->x = mem_zero(most * (size_t)width + 1, sizeof *f->x);
-    f->nearest = mem_zero(most, sizeof *f->nearest);
-    f->distance = mem_zero(most, sizeof *f->distance);
-}
-
-static void add(struct field *f, const struct config *c)
-{
-    const struct search_problem *p = f->problem;
-    double x[COORDINATES_MOST];
-    bool is_new = false;
-    if (!p->legal || p->legal(p->context, c))
-        config_set_add(&f->points, c, &is_new);
-    if (!is_new)
-        return;
-    int at = f->points.count - 1;
-    coordinates_of(f->coordinates, c, x);
-    for (int k = 0; k < f->coordinates->count; k++)
-        f->x[k * f->most + at] = (float)x[k];
-    f->nearest[at] = INFINITY;
+    else if (e->phase == EXCURSION_FOLLOWS && e->strict && is_expected) {
+        // Also takes the probes that were out when it began to follow.
+        bool above = surprise_of(x) >= STILL * e->surprise;
+        if (x->ask > e->begun)
+            e->vain = above && x->fitness > e->own_fitness[0] ? 0 : e->vain + 1;
+        else
+            e->told++;
+        if (above)
+            own(e, x->ask - 1, x->fitness);
+        if (!(e->vain < e->patience)) {
+            if (e->told < PROBES)
+                e->phase = EXCURSION_PROBES_OUT;
+            else
+                excursion_end(e);
+        }
+    } else if (e->phase == EXCURSION_FOLLOWS && !e->strict && index >= e->begun) {
+        e->vain = fitness > e->own_fitness[0] ? 0 : e->vain + 1;
+        own(e, index, fitness);
+        if (e->vain >= e->patience)
+            excursion_end(e);
+    }
 }
 
 static void find_more(struct field *f, struct rng *r)
@@ -211,7 +175,18 @@ static void find_more(struct field *f, struct rng *r)
             space_point(s, (uint64_t)f->tried, &c);
         else
             visited_sample(f->problem, r, &c);
-        add(f, &c);
+        const struct search_problem *p = f->problem;
+        double x[COORDINATES_MOST];
+        bool is_new = false;
+        if (!p->legal || p->legal(p->context, &c))
+            config_set_add(&f->points, &c, &is_new);
+        if (is_new) {
+            int at = f->points.count - 1;
+            coordinates_of(f->coordinates, &c, x);
+            for (int k = 0; k < f->coordinates->count; k++)
+                f->x[k * f->most + at] = (float)x[k];
+            f->nearest[at] = INFINITY;
+        }
     }
 }
 
@@ -243,8 +218,15 @@ static void look_at(struct field *f, const struct config *c, const double *weigh
 bool field_farthest(struct field *f, const struct config_set *given, int count,
                     const double *weight, struct rng *r, struct config *out)
 {
-    if (!f->x)
-        make_room(f);
+    if (!f->x) {
+        int width = f->coordinates->count;
+        size_t most = FIELD_NUMBERS / (size_t)(width > 0 ? width : 1);
+        f->points.slots = f->problem->space->slots;
+        f->most = (int)most;
+        f->x = mem_zero(most * (size_t)width + 1, sizeof *f->x);
+        f->nearest = mem_zero(most, sizeof *f->nearest);
+        f->distance = mem_zero(most, sizeof *f->distance);
+    }
     int old = f->points.count, farthest = -1;
     find_more(f, r);
     for (int i = f->points.count > old ? 0 : f->results; i < count; i++) {

@@ -37,40 +37,27 @@ static void decide(struct decisions *d, struct decision decision, int values)
     d->all_values += values;
 }
 
-static void add_factorization(struct decisions *d, const struct param *p)
-{
-    for (int m = 0; m < p->prime_count; m++)
-        for (int part = 0; part + 1 < p->width; part++)
-            decide(d, (struct decision){DECISION_FACTORS, p, part, m}, p->exponent[m] + 1);
-}
-
-static void add_permutation(struct decisions *d, const struct param *p)
-{
-    for (int place = 0; place + 1 < p->count; place++)
-        decide(d, (struct decision){DECISION_ITEM, p, place, 0}, p->count);
-}
-
-static void add_listed(struct decisions *d, const struct param *p)
-{
-    if (p->count > WIDEST) {
-        decide(d, (struct decision){DECISION_HIGH, p, 0, 0}, (p->count + RADIX - 1) / RADIX);
-        decide(d, (struct decision){DECISION_LOW, p, 0, 0}, RADIX);
-    } else if (p->count > 1) {
-        decide(d, (struct decision){DECISION_VALUE, p, 0, 0}, p->count);
-    }
-}
-
 void decisions_init(struct decisions *d, const struct space *s)
 {
     *d = (struct decisions){0};
     for (int i = 0; i < s->param_count; i++) {
         const struct param *p = &s->param[i];
-        if (p->kind == PARAM_FACTORIZATION)
-            add_factorization(d, p);
-        else if (p->kind == PARAM_PERMUTATION)
-            add_permutation(d, p);
-        else
-            add_listed(d, p);
+        if (p->kind == PARAM_FACTORIZATION) {
+            for (int m = 0; m < p->prime_count; m++)
+                for (int part = 0; part + 1 < p->width; part++)
+                    decide(d, (struct decision){DECISION_FACTORS, p, part, m}, p->exponent[m] + 1);
+        } else if (p->kind == PARAM_PERMUTATION) {
+            for (int place = 0; place + 1 < p->count; place++)
+                decide(d, (struct decision){DECISION_ITEM, p, place, 0}, p->count);
+        } else {
+            if (p->count > WIDEST) {
+                decide(d, (struct decision){DECISION_HIGH, p, 0, 0},
+                       (p->count + RADIX - 1) / RADIX);
+                decide(d, (struct decision){DECISION_LOW, p, 0, 0}, RADIX);
+            } else if (p->count > 1) {
+                decide(d, (struct decision){DECISION_VALUE, p, 0, 0}, p->count);
+            }
+        }
     }
 }
 
@@ -121,17 +108,10 @@ void decisions_allow_all(const struct decisions *d, const int *choice, bool *all
     }
 }
 
-static int32_t power(int32_t base, int exponent)
+void decisions_config(const struct decisions *d, const struct space *s, const int *choice,
+                      struct config *out)
 {
-    int32_t result = 1;
-    while (exponent-- > 0)
-        result *= base;
-    return result;
-}
-
-// What no decision says yet: every part is 1, the items stand in their order, the index is 0.
-static void start(const struct space *s, struct config *out)
-{
+    // What no decision says yet: every part is 1, the items stand in their order, the index is 0.
     *out = (struct config){0};
     for (int i = 0; i < s->param_count; i++) {
         const struct param *p = &s->param[i];
@@ -140,32 +120,27 @@ static void start(const struct space *s, struct config *out)
         for (int k = 0; k < p->width && p->kind == PARAM_FACTORIZATION; k++)
             out->slot[p->offset + k] = k == p->width - 1 ? p->product : 1;
     }
-}
-
-// The item stands behind `place` until it is chosen; whom it replaces takes its place, so the last
-// one is right when all others are.
-static void put_item(int32_t *slot, int place, int32_t item)
-{
-    int at = place;
-    while (slot[at] != item)
-        at++;
-    slot[at] = slot[place];
-    slot[place] = item;
-}
-
-void decisions_config(const struct decisions *d, const struct space *s, const int *choice,
-                      struct config *out)
-{
-    start(s, out);
     for (int t = 0; t < d->count; t++) {
         const struct decision *e = &d->decision[t];
         int32_t *slot = out->slot + e->param->offset;
         if (e->kind == DECISION_FACTORS) {
-            int32_t factor = power(e->param->prime[e->prime], choice[t]);
+            int32_t base = e->param->prime[e->prime];
+            int exponent = choice[t];
+            int32_t factor = 1;
+            while (exponent-- > 0)
+                factor *= base;
             slot[e->place] *= factor;
             slot[e->param->width - 1] /= factor;
         } else if (e->kind == DECISION_ITEM) {
-            put_item(slot, e->place, choice[t]);
+            // The item stands behind `place` until it is chosen; whom it replaces takes its place,
+            // so the last one is right when all others are.
+            int place = e->place;
+            int32_t item = choice[t];
+            int at = place;
+            while (slot[at] != item)
+                at++;
+            slot[at] = slot[place];
+            slot[place] = item;
         } else {
             *slot = (e->kind == DECISION_LOW ? *slot * RADIX : 0) + choice[t];
         }
@@ -228,8 +203,11 @@ static bool outgrows(size_t needed, size_t *capacity)
     return true;
 }
 
-static int add_node(struct prefixes *p, size_t numbers, size_t values)
+// The node before decision t, behind node `parent` (-1: t is 0).
+static int open_node(struct prefixes *p, int t, int parent, const int *choice)
 {
+    size_t state = sequence_state(p->policy), values = (size_t)p->decisions->values[t];
+    size_t numbers = state + values;
     if (outgrows(p->numbers + numbers, &p->number_capacity))
         p->number = mem_resize(p->number, p->number_capacity, sizeof *p->number);
     if (outgrows(p->children + values, &p->child_capacity))
@@ -239,14 +217,7 @@ static int add_node(struct prefixes *p, size_t numbers, size_t values)
     p->node[p->nodes] = (struct prefix){p->numbers, p->children};
     p->numbers += numbers;
     p->children += values;
-    return p->nodes++;
-}
-
-// The node before decision t, behind node `parent` (-1: t is 0).
-static int open_node(struct prefixes *p, int t, int parent, const int *choice)
-{
-    size_t state = sequence_state(p->policy), values = (size_t)p->decisions->values[t];
-    int node = add_node(p, state + values, values);
+    int node = p->nodes++;
     double *after = p->number + p->node[node].number;
     const double *before = parent < 0 ? NULL : p->number + p->node[parent].number;
     decisions_allow(p->decisions, t, choice, p->allowed);
@@ -316,19 +287,6 @@ struct rnn {
     int *times, times_capacity;
 };
 
-static struct reinforce_settings settings(const double *option)
-{
-    return (struct reinforce_settings){
-        .hidden = (int)option[OPTION_HIDDEN],
-        .embedding = (int)option[OPTION_EMBEDDING],
-        .rate = option[OPTION_LR],
-        .range = option[OPTION_INIT],
-        .decay = option[OPTION_DECAY],
-        .entropy = option[OPTION_ENTROPY],
-        .clip = option[OPTION_CLIP],
-    };
-}
-
 static struct strategy *create(const struct search_problem *problem, uint64_t seed,
                                const double *option, struct err *e)
 {
@@ -341,7 +299,15 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     r->reuse = (int)option[OPTION_REUSE];
     r->samples.slots = problem->space->slots;
 
-    struct reinforce_settings s = settings(option);
+    struct reinforce_settings s = (struct reinforce_settings){
+        .hidden = (int)option[OPTION_HIDDEN],
+        .embedding = (int)option[OPTION_EMBEDDING],
+        .rate = option[OPTION_LR],
+        .range = option[OPTION_INIT],
+        .decay = option[OPTION_DECAY],
+        .entropy = option[OPTION_ENTROPY],
+        .clip = option[OPTION_CLIP],
+    };
     decisions_init(&r->decisions, problem->space);
     reinforce_init(&r->learner, r->decisions.count, r->decisions.values, &s, rng_next(&r->rng));
     prefixes_init(&r->prefixes, &r->learner.policy, &r->decisions);
@@ -412,8 +378,9 @@ static double reward(const struct rnn *r, const struct config *c)
     return fitness > 0 ? fitness / r->best : 0;
 }
 
-static void learn(struct rnn *r)
+static void make_round(void *self)
 {
+    struct rnn *r = self;
     size_t count = (size_t)r->samples.count, steps = (size_t)r->decisions.count;
     size_t values = (size_t)r->decisions.all_values;
     struct reinforce_sample *sample = mem_zero(count, sizeof *sample);
@@ -435,12 +402,6 @@ static void learn(struct rnn *r)
     free(sample);
     free(choice);
     free(allowed);
-}
-
-static void make_round(void *self)
-{
-    struct rnn *r = self;
-    learn(r);
     config_set_finish(&r->samples);
     r->samples.slots = r->rounds.problem.space->slots;
     prefixes_forget(&r->prefixes);

@@ -110,15 +110,6 @@ static bool may_gain(const struct schedule *s, int task)
     return !c->over && (s->spec.kind == KIND_ROUNDROBIN || !is_solved(c) || slope(s, task) > 0);
 }
 
-static int fewest_rounds(const struct schedule *s)
-{
-    int least = -1;
-    for (int i = 0; i < s->problem->tasks; i++)
-        if (may_gain(s, i) && (least < 0 || s->course[i].rounds < s->course[least].rounds))
-            least = i;
-    return least;
-}
-
 // --- by what it may gain: Ansor's estimate ---
 
 enum { GRADIENT_ALPHA = 1, GRADIENT_BETA, GRADIENT_WINDOW };
@@ -195,26 +186,6 @@ const struct schedule_kind schedule_kinds[] = {
     {NULL},
 };
 
-// The most promising of those that have a time; among equals one at random, -1: nothing is gained.
-static int most_promising(struct schedule *s)
-{
-    double best = 0;
-    int chosen = -1, equals = 0;
-    for (int i = 0; i < s->problem->tasks; i++) {
-        if (s->course[i].over || !is_solved(&s->course[i]))
-            continue;
-        double d = gradient(s, i);
-        if (d < best || (d == best && d < 0))
-            equals = d < best ? 1 : equals + 1;
-        else
-            continue;
-        best = d;
-        if (rng_below(&s->rng, (uint64_t)equals) == 0)
-            chosen = i;
-    }
-    return chosen;
-}
-
 // One without a time whose turn it is, the longest waiting first.
 static int unsolved_in_turn(const struct schedule *s)
 {
@@ -233,11 +204,33 @@ int schedule_next(struct schedule *s)
 {
     if (s->chosen < 0 && s->spec.kind != KIND_ROUNDROBIN) {
         s->chosen = unsolved_in_turn(s); // a first round for each, too
-        if (s->chosen < 0)
-            s->chosen = most_promising(s);
+        if (s->chosen < 0) {
+            // The most promising of those that have a time; among equals one at random, -1: nothing
+            // is gained.
+            double best = 0;
+            int chosen = -1, equals = 0;
+            for (int i = 0; i < s->problem->tasks; i++) {
+                if (s->course[i].over || !is_solved(&s->course[i]))
+                    continue;
+                double d = gradient(s, i);
+                if (d < best || (d == best && d < 0))
+                    equals = d < best ? 1 : equals + 1;
+                else
+                    continue;
+                best = d;
+                if (rng_below(&s->rng, (uint64_t)equals) == 0)
+                    chosen = i;
+            }
+            s->chosen = chosen;
+        }
     }
-    if (s->chosen < 0)
-        s->chosen = fewest_rounds(s);
+    if (s->chosen < 0) {
+        int least = -1;
+        for (int i = 0; i < s->problem->tasks; i++)
+            if (may_gain(s, i) && (least < 0 || s->course[i].rounds < s->course[least].rounds))
+                least = i;
+        s->chosen = least;
+    }
     return s->chosen;
 }
 

@@ -40,35 +40,12 @@ static char *hint(const char *name, size_t count,
     return count ? str_take(&all) : mem_strdup("it has none");
 }
 
-static bool unknown_kind(const struct spec_family *f, const char *name, struct err *e)
-{
-    size_t count = 0;
-    while (f->name((int)count))
-        count++;
-    char *help = hint(name, count, kind_name, f);
-    err_usage(e, "unknown %s '%s' (%s)", f->noun, name, help);
-    free(help);
-    return false;
-}
-
 // Under way: what is read, and into what.
 struct reader {
     const struct spec_family *family;
     const struct spec_option *options; // of the kind
     struct spec *out;
 };
-
-static bool unknown_option(const struct reader *r, const char *key, struct err *e)
-{
-    size_t count = 0;
-    while (r->options[count].name)
-        count++;
-    char *help = hint(key, count, option_name, r->options);
-    err_usage(e, "%s '%s' has no option '%s' (%s)", r->family->noun, r->family->name(r->out->kind),
-              key, help);
-    free(help);
-    return false;
-}
 
 static bool read_word(const char *value, const struct spec_option *o, double *out, struct err *e)
 {
@@ -117,8 +94,16 @@ static bool read_option(const struct reader *r, char *text, struct err *e)
     int i = 0;
     while (r->options[i].name && !str_equal(r->options[i].name, text))
         i++;
-    if (!r->options[i].name)
-        return unknown_option(r, text, e);
+    if (!r->options[i].name) {
+        size_t count = 0;
+        while (r->options[count].name)
+            count++;
+        char *help = hint(text, count, option_name, r->options);
+        err_usage(e, "%s '%s' has no option '%s' (%s)", r->family->noun,
+                  r->family->name(r->out->kind), text, help);
+        free(help);
+        return false;
+    }
     if (read_value(r, i, equals + 1, e))
         return true;
     err_prefix(e, "%s '%s'", r->family->noun, name);
@@ -132,8 +117,15 @@ static bool read_spec(struct reader *r, char *text, struct err *e)
     if (rest)
         *rest++ = '\0';
     *r->out = (struct spec){.kind = spec_find(r->family, text)};
-    if (r->out->kind < 0)
-        return unknown_kind(r->family, text, e);
+    if (r->out->kind < 0) {
+        size_t count = 0;
+        while (r->family->name((int)count))
+            count++;
+        char *help = hint(text, count, kind_name, r->family);
+        err_usage(e, "unknown %s '%s' (%s)", r->family->noun, text, help);
+        free(help);
+        return false;
+    }
     r->options = r->family->options(r->out->kind);
     for (int i = 0; r->options[i].name; i++) {
         assert(i < SPEC_OPTIONS);

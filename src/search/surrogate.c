@@ -101,17 +101,6 @@ static void add_lesson(struct gp *g, const double *x, const struct lesson *of)
         gp_set(g, k, of->further[k]);
 }
 
-static void add(const struct lessons *l, struct gp *g, int index)
-{
-    double x[WIDEST];
-    double best = lessons_fitness(l, 0), fitness = l->rounds->fitness[index];
-    double share = (fitness > 0 ? fitness : lessons_failed(l)) / best;
-    struct lesson of = {.index = index, .value = l->logarithms ? log(share) : share};
-    lessons_point(l, g, index, x);
-    look_back(l, &of);
-    add_lesson(g, x, &of);
-}
-
 static bool is_taught(const struct lessons *l, int index)
 {
     return !l->logarithms || l->rounds->fitness[index] > 0;
@@ -133,32 +122,19 @@ static int tries(const struct lessons *l, int points)
     return l->tries * (int)fmin(cheaper, MOST_TRIES);
 }
 
-// What is open, and what failed where that is no result, is taught as what the process expects.
-static void suppose(struct lessons *l, struct gp *g, struct rng *r)
-{
-    int failed = l->supposing;
-    for (int i = l->results; i < l->rounds->handed_out + l->plans; i++)
-        l->supposed[l->supposing++].index = i;
-    if (l->supposing == 0)
-        return;
-    for (int i = 0; i < l->supposing; i++) {
-        struct lesson *of = &l->supposed[i];
-        lessons_point(l, g, of->index, l->x + i * g->width);
-        of->value = gp_further(g, l->x + i * g->width, of->further);
-        if (i < failed)
-            look_back(l, of);
-    }
-    for (int i = 0; i < l->supposing; i++)
-        add_lesson(g, l->x + i * g->width, &l->supposed[i]);
-    gp_fit(g, 0, r);
-}
-
 static void teach(struct lessons *l, struct gp *g, int index)
 {
     if (l->apart && l->rounds->fitness[index] <= 0)
         l->supposed[l->supposing++].index = index;
-    else
-        add(l, g, index);
+    else {
+        double x[WIDEST];
+        double best = lessons_fitness(l, 0), fitness = l->rounds->fitness[index];
+        double share = (fitness > 0 ? fitness : lessons_failed(l)) / best;
+        struct lesson of = {.index = index, .value = l->logarithms ? log(share) : share};
+        lessons_point(l, g, index, x);
+        look_back(l, &of);
+        add_lesson(g, x, &of);
+    }
 }
 
 // Three quarters of its points are the best results, the others the latest.
@@ -175,7 +151,22 @@ void lessons_teach(struct lessons *l, struct gp *g, struct rng *r)
         if (is_taught(l, i) && !is_among(l->ranked, best, i))
             teach(l, g, i);
     gp_fit(g, tries(l, points), r);
-    suppose(l, g, r);
+    // What is open, and what failed where that is no result, is taught as what the process expects.
+    int failed = l->supposing;
+    for (int i = l->results; i < l->rounds->handed_out + l->plans; i++)
+        l->supposed[l->supposing++].index = i;
+    if (l->supposing == 0)
+        return;
+    for (int i = 0; i < l->supposing; i++) {
+        struct lesson *of = &l->supposed[i];
+        lessons_point(l, g, of->index, l->x + i * g->width);
+        of->value = gp_further(g, l->x + i * g->width, of->further);
+        if (i < failed)
+            look_back(l, of);
+    }
+    for (int i = 0; i < l->supposing; i++)
+        add_lesson(g, l->x + i * g->width, &l->supposed[i]);
+    gp_fit(g, 0, r);
 }
 
 enum {
@@ -219,22 +210,6 @@ static void add_walked(struct proposals *p, struct candidate *c)
     }
 }
 
-// OpEvo Eq. 2.
-static void recombine(struct proposals *p, const int *ranked, int parents, const double *weight,
-                      struct candidate *child)
-{
-    const struct space *s = p->rounds->problem.space;
-    for (int i = 0; i < s->param_count; i++) {
-        const struct param *param = &s->param[i];
-        struct config parent;
-        int index = ranked[rng_weighted(p->rng, (size_t)parents, weight)];
-        config_set_get(&p->rounds->visited.given, index, &parent);
-        memcpy(child->config.slot + param->offset, parent.slot + param->offset,
-               (size_t)param->width * sizeof *parent.slot);
-        child->from[i] = index + 1;
-    }
-}
-
 void proposals_add_children(struct proposals *p, const int *ranked, int results)
 {
     int parents = results < p->parents ? results : p->parents;
@@ -243,7 +218,17 @@ void proposals_add_children(struct proposals *p, const int *ranked, int results)
         weight[i] = p->rounds->fitness[ranked[i]];
     for (int i = 0; i < p->children; i++) {
         struct candidate child = {0};
-        recombine(p, ranked, parents, weight, &child);
+        // OpEvo Eq. 2.
+        const struct space *s = p->rounds->problem.space;
+        for (int j = 0; j < s->param_count; j++) {
+            const struct param *param = &s->param[j];
+            struct config parent;
+            int index = ranked[rng_weighted(p->rng, (size_t)parents, weight)];
+            config_set_get(&p->rounds->visited.given, index, &parent);
+            memcpy(child.config.slot + param->offset, parent.slot + param->offset,
+                   (size_t)param->width * sizeof *parent.slot);
+            child.from[j] = index + 1;
+        }
         add_walked(p, &child);
     }
     free(weight);

@@ -50,23 +50,6 @@ struct parzen_window {
     int capacity;
 };
 
-static int widest(const struct param *p)
-{
-    int most = 1;
-    switch (p->kind) {
-    case PARAM_FACTORIZATION:
-        most = 0;
-        for (int m = 0; m < p->prime_count; m++)
-            most += p->exponent[m];
-        break;
-    case PARAM_PERMUTATION:
-    case PARAM_DISCRETE:
-    case PARAM_CUSTOM: most = p->count - 1; break;
-    case PARAM_CATEGORICAL: break;
-    }
-    return most < FARTHEST ? most : FARTHEST;
-}
-
 void parzen_init(struct parzen *z, const struct space *space, double moved)
 {
     *z = (struct parzen){.space = space};
@@ -75,7 +58,19 @@ void parzen_init(struct parzen *z, const struct space *space, double moved)
         struct parzen_window *w = &z->window[i];
         w->param = &space->param[i];
         w->moved = fmin(moved / space->param_count, MOST_MOVED);
-        w->farthest = widest(w->param);
+        int most = 1;
+        switch (w->param->kind) {
+        case PARAM_FACTORIZATION:
+            most = 0;
+            for (int m = 0; m < w->param->prime_count; m++)
+                most += w->param->exponent[m];
+            break;
+        case PARAM_PERMUTATION:
+        case PARAM_DISCRETE:
+        case PARAM_CUSTOM: most = w->param->count - 1; break;
+        case PARAM_CATEGORICAL: break;
+        }
+        w->farthest = most < FARTHEST ? most : FARTHEST;
         w->ratio = 1 - 1 / fmax(1, w->farthest / 10.0);
         w->known.slots = w->param->width;
     }
@@ -125,49 +120,6 @@ static void count_shells(const struct parzen_window *w, struct shells *s, const 
     }
 }
 
-static void guess_shells(const struct parzen_window *w, const int32_t *v, double *count)
-{
-    double ways = 1, degree = param_degree(w->param, v);
-    for (int d = 1; d <= w->farthest; d++)
-        count[d] = fmax(1, ways *= degree / d);
-}
-
-static struct shells *shells_create(const struct parzen_window *w, const int32_t *v)
-{
-    const struct param *p = w->param;
-    struct shells *s = mem_zero(1, sizeof *s);
-    double count[FARTHEST + 1] = {0}, sum = 0, weight = 1, size = fmin((double)p->size, LARGEST);
-    if (p->kind == PARAM_CUSTOM)
-        s->distance = mem_zero((size_t)p->count, sizeof *s->distance);
-    if (p->size <= COUNTED)
-        count_shells(w, s, v, count);
-    else
-        guess_shells(w, v, count);
-    for (int d = 1; d <= w->farthest; d++, weight *= w->ratio)
-        sum += s->chance[d] = count[d] > 0 ? weight : 0;
-    double moved = sum > 0 ? w->moved : 0;
-    s->chance[0] = 1 - moved;
-    s->density[0] = s->chance[0] * size;
-    for (int d = 1; d <= w->farthest && sum > 0; d++) {
-        s->chance[d] *= moved / sum;
-        s->density[d] = count[d] > 0 ? s->chance[d] / count[d] * size : 0;
-    }
-    return s;
-}
-
-static int window_add(struct parzen_window *w, const int32_t *v)
-{
-    struct config key = {{0}};
-    memcpy(key.slot, v, (size_t)w->param->width * sizeof *v);
-    bool is_new;
-    int k = config_set_add(&w->known, &key, &is_new);
-    if (is_new) {
-        MEM_GROW(w->shells, k, w->capacity);
-        w->shells[k] = shells_create(w, v);
-    }
-    return k;
-}
-
 int parzen_add(struct parzen *z, const struct config *c)
 {
     int params = z->space->param_count;
@@ -175,9 +127,40 @@ int parzen_add(struct parzen *z, const struct config *c)
         z->capacity = z->capacity ? 2 * z->capacity : 64;
         z->value = mem_resize(z->value, (size_t)z->capacity * (size_t)params, sizeof *z->value);
     }
-    for (int i = 0; i < params; i++)
-        z->value[z->count * params + i] =
-            window_add(&z->window[i], c->slot + z->space->param[i].offset);
+    for (int i = 0; i < params; i++) {
+        const int32_t *v = c->slot + z->space->param[i].offset;
+        struct config key = {{0}};
+        memcpy(key.slot, v, (size_t)z->window[i].param->width * sizeof *v);
+        bool is_new;
+        int k = config_set_add(&z->window[i].known, &key, &is_new);
+        if (is_new) {
+            MEM_GROW(z->window[i].shells, k, z->window[i].capacity);
+            const struct param *p = z->window[i].param;
+            struct shells *s = mem_zero(1, sizeof *s);
+            double count[FARTHEST + 1] = {0}, sum = 0, weight = 1,
+                                    size = fmin((double)p->size, LARGEST);
+            if (p->kind == PARAM_CUSTOM)
+                s->distance = mem_zero((size_t)p->count, sizeof *s->distance);
+            if (p->size <= COUNTED)
+                count_shells(&z->window[i], s, v, count);
+            else {
+                double ways = 1, degree = param_degree(z->window[i].param, v);
+                for (int d = 1; d <= z->window[i].farthest; d++)
+                    count[d] = fmax(1, ways *= degree / d);
+            }
+            for (int d = 1; d <= z->window[i].farthest; d++, weight *= z->window[i].ratio)
+                sum += s->chance[d] = count[d] > 0 ? weight : 0;
+            double moved = sum > 0 ? z->window[i].moved : 0;
+            s->chance[0] = 1 - moved;
+            s->density[0] = s->chance[0] * size;
+            for (int d = 1; d <= z->window[i].farthest && sum > 0; d++) {
+                s->chance[d] *= moved / sum;
+                s->density[d] = count[d] > 0 ? s->chance[d] / count[d] * size : 0;
+            }
+            z->window[i].shells[k] = s;
+        }
+        z->value[z->count * params + i] = k;
+    }
     return z->count++;
 }
 

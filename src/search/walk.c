@@ -155,18 +155,6 @@ static const struct foretold *foretold(const struct walk *w, int index)
     return f->ask == index + 1 ? f : NULL;
 }
 
-static void take_result(struct walk *w)
-{
-    int index = w->lessons.results;
-    lessons_told(&w->lessons, index);
-    double fitness = w->rounds.fitness[index];
-    const struct foretold *f = foretold(w, index);
-    if (f && fitness > 0)
-        intervals_told(&w->intervals, (fitness - f->mean) / f->deviation);
-    excursion_told(&w->leaving.excursion, index, fitness,
-                   w->rounds.handed_out + w->shortlists.count);
-}
-
 // --- candidates ---
 
 // Returns the exploration weight for choosing among them.
@@ -271,17 +259,6 @@ static bool leave(struct walk *w, struct shortlist *s)
     return left;
 }
 
-static void stay(struct walk *w, struct shortlist *s)
-{
-    s->sought = gather(w);
-    if (w->proposals.count == 0)
-        return;
-    s->sought *= rng_real(&w->rng);
-    double gain = shortlist(w, s, 1 + s->sought * w->model.now.scale);
-    if (s->count)
-        excursion_promise(&w->leaving.excursion, gain);
-}
-
 // --- rounds ---
 
 static void fill(struct walk *w, struct shortlist *s)
@@ -295,35 +272,21 @@ static void fill(struct walk *w, struct shortlist *s)
                             lessons_fitness(&w->lessons, 0), &w->rng))
             return;
         lessons_teach(&w->lessons, &w->model, &w->rng);
-        if (!w->leaving.excursion.least || !leave(w, s))
-            stay(w, s);
+        if (!w->leaving.excursion.least || !leave(w, s)) {
+            s->sought = gather(w);
+            if (w->proposals.count != 0) {
+                s->sought *= rng_real(&w->rng);
+                double gain = shortlist(w, s, 1 + s->sought * w->model.now.scale);
+                if (s->count)
+                    excursion_promise(&w->leaving.excursion, gain);
+            }
+        }
         return;
     }
     gather(w);
     if (w->proposals.count)
         s->candidate[s->count++] =
             w->proposals.candidate[rng_below(&w->rng, (uint64_t)w->proposals.count)];
-}
-
-// Makes the shortlist of a round that is to come. An excursion begins, and goes on, with nothing
-// before it that is not asked for.
-static void prepare(struct walk *w)
-{
-    struct shortlists *l = &w->shortlists;
-    while (w->lessons.results < w->rounds.handed_out + l->count - w->rounds.open)
-        take_result(w);
-    l->closed = l->count && w->leaving.excursion.least &&
-                excursion_next(&w->leaving.excursion) != TRIAL_HOME;
-    if (l->closed)
-        return;
-    for (int i = 0; i < l->count; i++)
-        w->planned[i] = l->of[i].candidate[0].config;
-    w->lessons.plans = l->count;
-    struct shortlist *s = shortlists_add(l);
-    fill(w, s);
-    l->closed = s->count <= 1;
-    if (l->most > 1 && !l->closed)
-        informed_look(&w->informed, s); // so that it is compiled while those before it are
 }
 
 // False: not before another result is in. How many are waited for follows from what was asked, not
@@ -333,7 +296,32 @@ static bool plan(struct walk *w)
     while (shortlists_have_room(&w->shortlists)) {
         if (!rounds_may_plan(&w->rounds, w->shortlists.count))
             return false;
-        prepare(w);
+        // Makes the shortlist of a round that is to come. An excursion begins, and goes on, with
+        // nothing before it that is not asked for.
+        struct shortlists *l = &w->shortlists;
+        while (w->lessons.results < w->rounds.handed_out + l->count - w->rounds.open) {
+            int index = w->lessons.results;
+            lessons_told(&w->lessons, index);
+            double fitness = w->rounds.fitness[index];
+            const struct foretold *f = foretold(w, index);
+            if (f && fitness > 0)
+                intervals_told(&w->intervals, (fitness - f->mean) / f->deviation);
+            excursion_told(&w->leaving.excursion, index, fitness,
+                           w->rounds.handed_out + w->shortlists.count);
+        }
+        l->closed = l->count && w->leaving.excursion.least &&
+                    excursion_next(&w->leaving.excursion) != TRIAL_HOME;
+        if (!l->closed) {
+            for (int i = 0; i < l->count; i++)
+                w->planned[i] = l->of[i].candidate[0].config;
+            w->lessons.plans = l->count;
+            struct shortlist *s = shortlists_add(l);
+            fill(w, s);
+            l->closed = s->count <= 1;
+            if (l->most > 1 && !l->closed)
+                informed_look(&w->informed, s);
+            // so that it is compiled while those before it are
+        }
     }
     return true;
 }

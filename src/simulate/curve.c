@@ -11,38 +11,25 @@ static double work_of(const struct recording *r)
     return str_equal(r->unit, RECORDED_PER_GFLOP) ? recorded_flop(r) : 1;
 }
 
-static void take_problem(const struct recording *r, struct comparison_problem *problem,
-                         struct score *score)
-{
-    double *time = simulated_times(r);
-    score_init(score, time, r->outcomes[OUTCOME_OK], simulated_size(r));
-    *problem = (struct comparison_problem){
-        .best = work_of(r) / time[0], .work = work_of(r), .score = score};
-    free(time);
-}
-
-static struct comparison_run run_of(const struct simulated_run *run, const struct recording *of,
-                                    enum comparison_axis axis, struct arena *arena)
-{
-    struct plot_point *point = arena_zero(arena, (size_t)run->count + 1, sizeof *point);
-    bool seconds = axis == COMPARISON_SECONDS;
-    double trial = axis == COMPARISON_SPACE ? 100 / (double)simulated_size(of) : 1;
-    for (int i = 0; i < run->count; i++)
-        point[i] = (struct plot_point){
-            seconds ? run->step[i].at_s : trial * (double)run->step[i].trial,
-            work_of(of) / run->step[i].seconds,
-        };
-    return (struct comparison_run){
-        .curve = {point, run->count},
-        .end = seconds ? run->recorded_s + run->own_s : trial * (double)run->trials,
-    };
-}
-
 static void take_runs(const struct simulation *s, int problem, int group,
                       struct simulated_comparison *c, struct comparison_run *out)
 {
     for (int i = 0; i < s->repeats; i++) {
-        out[i] = run_of(&s->run[i], s->recording, c->setup.axis, &c->arena);
+        enum comparison_axis axis = c->setup.axis;
+        struct plot_point *point =
+            arena_zero(&c->arena, (size_t)s->run[i].count + 1, sizeof *point);
+        bool seconds = axis == COMPARISON_SECONDS;
+        double trial = axis == COMPARISON_SPACE ? 100 / (double)simulated_size(s->recording) : 1;
+        for (int j = 0; j < s->run[i].count; j++)
+            point[j] = (struct plot_point){
+                seconds ? s->run[i].step[j].at_s : trial * (double)s->run[i].step[j].trial,
+                work_of(s->recording) / s->run[i].step[j].seconds,
+            };
+        out[i] = (struct comparison_run){
+            .curve = {point, s->run[i].count},
+            .end =
+                seconds ? s->run[i].recorded_s + s->run[i].own_s : trial * (double)s->run[i].trials,
+        };
         out[i].problem = problem;
         out[i].group = group;
         out[i].pair = (uint64_t)i;
@@ -65,8 +52,15 @@ void simulated_comparison_make(const struct simulation *list, int recordings, in
     out->score = arena_zero(&out->arena, (size_t)recordings, sizeof *out->score);
     for (int i = 0; i < recordings * strategies; i++) {
         int at = i / strategies, group = i % strategies;
-        if (group == 0)
-            take_problem(list[i].recording, &problem[at], &out->score[at]);
+        if (group == 0) {
+            double *time = simulated_times(list[i].recording);
+            score_init(&out->score[at], time, list[i].recording->outcomes[OUTCOME_OK],
+                       simulated_size(list[i].recording));
+            problem[at] = (struct comparison_problem){.best = work_of(list[i].recording) / time[0],
+                                                      .work = work_of(list[i].recording),
+                                                      .score = (&out->score[at])};
+            free(time);
+        }
         name[group] = list[i].strategy;
         take_runs(&list[i], at, group, out, &run[next]);
         next += list[i].repeats;
@@ -128,18 +122,6 @@ struct sums {
     double best, worst;
 };
 
-static void add_trials(const struct sums *sums, const struct simulated_run *run, int n)
-{
-    const struct simulated_curve *c = sums->curve;
-    for (int64_t i = 0, at = 0; i < c->trials; i++) {
-        while (at < run->count && run->step[at].trial <= i + 1)
-            at++;
-        double seconds = at ? run->step[at - 1].seconds : sums->worst;
-        sums->mean_time[i] += (seconds - sums->mean_time[i]) / n;
-        simulated_mean_add(at ? sums->best / seconds : 0, n, &c->fraction[i], &c->deviation[i]);
-    }
-}
-
 static void add_times(const struct sums *sums, const struct simulated_run *run, int n)
 {
     struct simulated_curve *c = sums->curve;
@@ -194,7 +176,15 @@ void simulated_curve_make(const struct simulation *s, struct simulated_curve *ou
                         .worst = time[s->recording->outcomes[OUTCOME_OK] - 1]};
     take_totals(s, out);
     for (int r = 0; r < s->repeats; r++) {
-        add_trials(&sums, &s->run[r], r + 1);
+        int n = r + 1;
+        const struct simulated_curve *c = sums.curve;
+        for (int64_t i = 0, at = 0; i < c->trials; i++) {
+            while (at < s->run[r].count && s->run[r].step[at].trial <= i + 1)
+                at++;
+            double seconds = at ? s->run[r].step[at - 1].seconds : sums.worst;
+            sums.mean_time[i] += (seconds - sums.mean_time[i]) / n;
+            simulated_mean_add(at ? sums.best / seconds : 0, n, &c->fraction[i], &c->deviation[i]);
+        }
         add_times(&sums, &s->run[r], r + 1);
     }
     simulated_mean_finish(out->deviation, out->trials, s->repeats);

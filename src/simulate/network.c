@@ -57,24 +57,6 @@ static double latency(const struct simulated_network *n, const struct standing *
     return sum;
 }
 
-// A mark shows what was known when so many trials were spent: a round counts at its end.
-static void play(const struct simulated_network *n, struct schedule *s, struct standing *at,
-                 double *curve)
-{
-    int64_t spent = 0, mark = 0, marks = simulated_network_marks(n);
-    double now = INFINITY;
-    for (int i; spent < n->trials && (i = schedule_next(s)) >= 0;) {
-        int64_t left = n->trials - spent;
-        spent += spend(&at[i], n->round < left ? n->round : left);
-        schedule_tell(s, i, seconds(&at[i]), at[i].trials < at[i].run->trials);
-        while (mark < marks && (mark + 1) * n->round < spent)
-            curve[mark++] = now;
-        now = latency(n, at);
-    }
-    while (mark < marks)
-        curve[mark++] = now;
-}
-
 // The operator, which a kernel's title begins with: as the tasks of a network have it.
 static char *kind_of(const struct recording *r)
 {
@@ -96,8 +78,21 @@ static bool play_once(const struct simulated_network *n, const char *scheduler, 
     struct schedule_problem problem = {.task = task, .tasks = n->tasks, .uses = n->uses};
     struct schedule *s =
         schedule_create(scheduler, &problem, n->task[0].seed + (uint64_t)repeat, e);
-    if (s)
-        play(n, s, at, curve);
+    if (s) {
+        // A mark shows what was known when so many trials were spent: a round counts at its end.
+        int64_t spent = 0, mark = 0, marks = simulated_network_marks(n);
+        double now = INFINITY;
+        for (int i; spent < n->trials && (i = schedule_next(s)) >= 0;) {
+            int64_t left = n->trials - spent;
+            spent += spend(&at[i], n->round < left ? n->round : left);
+            schedule_tell(s, i, seconds(&at[i]), at[i].trials < at[i].run->trials);
+            while (mark < marks && (mark + 1) * n->round < spent)
+                curve[mark++] = now;
+            now = latency(n, at);
+        }
+        while (mark < marks)
+            curve[mark++] = now;
+    }
     schedule_destroy(s);
     for (int i = 0; i < n->tasks; i++)
         free(kind[i]);

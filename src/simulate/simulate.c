@@ -149,16 +149,6 @@ static struct search_problem problem_of(struct judge *judge)
                                    .draw = recorded_is_sparse(judge->recording) ? draw : NULL};
 }
 
-static uint64_t seed_of(const struct simulation *s, const char *canonical, int repeat)
-{
-    struct str text = {0};
-    str_printf(&text, "%llu\n%s\n%s\n%d", (unsigned long long)s->seed, s->recording->name,
-               canonical, repeat);
-    uint64_t seed = hash_bytes(str_text(&text), text.length);
-    str_finish(&text);
-    return seed;
-}
-
 static double thread_seconds(void)
 {
     struct timespec t;
@@ -219,18 +209,6 @@ static double measure_again(void *context, const struct record_entry *entry)
     return spend(context, entry);
 }
 
-// Of what it measured it returns what it believes to be the fastest.
-static void end_search(struct search *s)
-{
-    if (s->out->count == 0)
-        return;
-    if (race_trials(s->simulation)) {
-        const struct record_entry *winner = simulated_race_winner(&s->race, measure_again, s);
-        take_lead(s, winner);
-    }
-    s->out->returned_s = s->out->step[s->out->count - 1].seconds;
-}
-
 static void answer(struct search *s, struct cycle_trial *t, const struct record_entry *entry)
 {
     struct simulated_run *out = s->out;
@@ -288,7 +266,12 @@ static bool run_once(const struct simulation *simulation, int repeat, atomic_boo
     struct judge judge = {simulation->recording};
     struct search_problem problem = problem_of(&judge);
     struct rng seeds;
-    rng_seed(&seeds, seed_of(simulation, canonical, repeat));
+    struct str text = {0};
+    str_printf(&text, "%llu\n%s\n%s\n%d", (unsigned long long)simulation->seed,
+               simulation->recording->name, canonical, repeat);
+    uint64_t seed = hash_bytes(str_text(&text), text.length);
+    str_finish(&text);
+    rng_seed(&seeds, seed);
     free(canonical);
     struct search s = {
         .simulation = simulation,
@@ -300,7 +283,14 @@ static bool run_once(const struct simulation *simulation, int repeat, atomic_boo
     };
     s.cycle.strategy = strategy_create(simulation->strategy, &problem, rng_next(&seeds), e);
     bool ok = s.cycle.strategy && search(&s, stop, e);
-    end_search(&s);
+    // Of what it measured it returns what it believes to be the fastest.
+    if (s.out->count != 0) {
+        if (race_trials(s.simulation)) {
+            const struct record_entry *winner = simulated_race_winner(&s.race, measure_again, &s);
+            take_lead(&s, winner);
+        }
+        s.out->returned_s = s.out->step[s.out->count - 1].seconds;
+    }
     cycle_finish(&s.cycle);
     s.out->own_s = own_seconds(&s);
     return ok;
@@ -376,48 +366,33 @@ static void report(struct pool *p, const struct simulate_options *o, int *finish
     pthread_mutex_lock(&p->mutex);
 }
 
-static void wait_a_tick(struct pool *p)
+static bool run_pool(struct pool *p, const struct simulate_options *o, struct err *e)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += TICK_NS;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    while (p->done < p->runs && !p->failed &&
-           pthread_cond_timedwait(&p->over, &p->mutex, &until) == 0) {
-    }
-}
-
-static void oversee(struct pool *p, const struct simulate_options *o)
-{
+    pthread_t thread[MOST_THREADS];
+    int wanted = o->threads ? o->threads : os_cores();
+    int threads = 0;
+    if (wanted > MOST_THREADS)
+        wanted = MOST_THREADS;
+    while (threads < wanted && threads < p->runs &&
+           pthread_create(&thread[threads], NULL, work, p) == 0)
+        threads++;
+    if (threads == 0)
+        return err_set(e, "no thread can be started: %s", strerror(errno));
     int finished = 0;
     pthread_mutex_lock(&p->mutex);
     report(p, o, &finished);
     while (finished < p->count && !atomic_load(&p->stop)) {
-        wait_a_tick(p);
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += TICK_NS;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        while (p->done < p->runs && !p->failed &&
+               pthread_cond_timedwait(&p->over, &p->mutex, &until) == 0) {
+        }
         report(p, o, &finished);
     }
     pthread_mutex_unlock(&p->mutex);
-}
-
-static int start_threads(struct pool *p, int wanted, pthread_t *thread)
-{
-    int started = 0;
-    if (wanted > MOST_THREADS)
-        wanted = MOST_THREADS;
-    while (started < wanted && started < p->runs &&
-           pthread_create(&thread[started], NULL, work, p) == 0)
-        started++;
-    return started;
-}
-
-static bool run_pool(struct pool *p, const struct simulate_options *o, struct err *e)
-{
-    pthread_t thread[MOST_THREADS];
-    int threads = start_threads(p, o->threads ? o->threads : os_cores(), thread);
-    if (threads == 0)
-        return err_set(e, "no thread can be started: %s", strerror(errno));
-    oversee(p, o);
     for (int i = 0; i < threads; i++)
         pthread_join(thread[i], NULL);
     if (p->failed && e)
@@ -425,9 +400,10 @@ static bool run_pool(struct pool *p, const struct simulate_options *o, struct er
     return !p->failed;
 }
 
-// What is wrong with a strategy is wrong in every repeat: it is said before anything runs.
-static bool try_strategies(const struct simulation *list, int count, struct err *e)
+bool simulate(struct simulation *list, int count, const struct simulate_options *o, struct err *e)
 {
+    struct pool p = {.list = list, .count = count};
+    // What is wrong with a strategy is wrong in every repeat: it is said before anything runs.
     for (int i = 0; i < count; i++) {
         struct judge judge = {list[i].recording};
         struct search_problem problem = problem_of(&judge);
@@ -436,14 +412,6 @@ static bool try_strategies(const struct simulation *list, int count, struct err 
             return false;
         strategy_destroy(s);
     }
-    return true;
-}
-
-bool simulate(struct simulation *list, int count, const struct simulate_options *o, struct err *e)
-{
-    struct pool p = {.list = list, .count = count};
-    if (!try_strategies(list, count, e))
-        return false;
     p.left = mem_zero((size_t)count + 1, sizeof *p.left);
     for (int i = 0; i < count; i++) {
         list[i].run = mem_zero((size_t)list[i].repeats, sizeof *list[i].run);

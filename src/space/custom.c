@@ -28,14 +28,6 @@ static int reach(const struct param *p, int from, int *distance)
     return reached;
 }
 
-static bool is_connected(const struct param *p)
-{
-    int *distance = mem_alloc((size_t)p->count * sizeof *distance);
-    bool connected = reach(p, 0, distance) == p->count;
-    free(distance);
-    return connected;
-}
-
 static bool has_edge(const struct param *p, int32_t i, int32_t j)
 {
     int32_t low = p->edge_start[i], high = p->edge_start[i + 1];
@@ -69,28 +61,6 @@ static void collect_edges(struct param *p, struct arena *arena, const struct cus
     p->edge = edge;
 }
 
-static bool check_edges(const struct param *p, struct err *e)
-{
-    for (int32_t i = 0; i < p->count; i++)
-        for (int32_t k = p->edge_start[i]; k < p->edge_start[i + 1]; k++) {
-            int32_t j = p->edge[k];
-            if (i != j && has_edge(p, j, i))
-                continue;
-            struct str a = {0}, b = {0};
-            listed_add_json(p, &i, &a);
-            listed_add_json(p, &j, &b);
-            if (i == j)
-                err_set(e, "parameter '%s': %s is its own neighbour", p->name, str_text(&a));
-            else
-                err_set(e, "parameter '%s': %s has the neighbour %s, but %s does not have %s",
-                        p->name, str_text(&a), str_text(&b), str_text(&b), str_text(&a));
-            str_finish(&a);
-            str_finish(&b);
-            return false;
-        }
-    return true;
-}
-
 bool param_custom(struct param *p, struct arena *arena, const char *name,
                   const struct custom_graph *g, struct err *e)
 {
@@ -109,9 +79,27 @@ bool param_custom(struct param *p, struct arena *arena, const char *name,
     if (!p->number && !p->label)
         return false;
     collect_edges(p, arena, g);
-    if (!check_edges(p, e))
-        return false;
-    p->connected = is_connected(p);
+    for (int32_t i = 0; i < p->count; i++)
+        for (int32_t k = p->edge_start[i]; k < p->edge_start[i + 1]; k++) {
+            int32_t j = p->edge[k];
+            if (i != j && has_edge(p, j, i))
+                continue;
+            struct str a = {0}, b = {0};
+            listed_add_json(p, &i, &a);
+            listed_add_json(p, &j, &b);
+            if (i == j)
+                err_set(e, "parameter '%s': %s is its own neighbour", p->name, str_text(&a));
+            else
+                err_set(e, "parameter '%s': %s has the neighbour %s, but %s does not have %s",
+                        p->name, str_text(&a), str_text(&b), str_text(&b), str_text(&a));
+            str_finish(&a);
+            str_finish(&b);
+            return false;
+        }
+    int *distance = mem_alloc((size_t)p->count * sizeof *distance);
+    bool connected = reach(p, 0, distance) == p->count;
+    free(distance);
+    p->connected = connected;
     return true;
 }
 

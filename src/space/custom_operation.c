@@ -141,18 +141,6 @@ static void quantize_plain(const struct block_format *f, const double *w, unsign
 
 // --- those with scales of scales ---
 
-// Of q4_K: 8 scales and 8 minima of 6 bits in 12 bytes. The first four of each have a byte, whose
-// upper two bits are those of the last four; these have their lower four bits in the last bytes.
-static void get_sixes(const unsigned char *s, int *scale, int *minimum)
-{
-    for (int i = 0; i < 4; i++) {
-        scale[i] = s[i] & 63;
-        minimum[i] = s[i + 4] & 63;
-        scale[i + 4] = (s[i + 8] & 15) | s[i] >> 6 << 4;
-        minimum[i + 4] = s[i + 8] >> 4 | s[i + 4] >> 6 << 4;
-    }
-}
-
 static void put_sixes(unsigned char *s, const int *scale, const int *minimum)
 {
     for (int i = 0; i < 4; i++) {
@@ -173,7 +161,16 @@ static void get_q4_k(const unsigned char *block, double *w)
 {
     int scale[8], minimum[8], shift;
     double d = get_scale(block, ELEMENT_F16, 0), m = get_scale(block, ELEMENT_F16, 1);
-    get_sixes(block + 4, scale, minimum);
+    // Of q4_K: 8 scales and 8 minima of 6 bits in 12 bytes. The first four of each have a byte,
+    // whose upper two bits are those of the last four; these have their lower four bits in the last
+    // bytes.
+    const unsigned char *s = block + 4;
+    for (int i = 0; i < 4; i++) {
+        scale[i] = s[i] & 63;
+        minimum[i] = s[i + 4] & 63;
+        scale[i + 4] = (s[i + 8] & 15) | s[i] >> 6 << 4;
+        minimum[i + 4] = s[i + 8] >> 4 | s[i + 4] >> 6 << 4;
+    }
     for (int i = 0; i < K_WEIGHTS; i++) {
         const unsigned char *byte = q4_byte(block, i, &shift);
         w[i] = d * scale[i / Q4_K_RUN] * (*byte >> shift & 15) - m * minimum[i / Q4_K_RUN];

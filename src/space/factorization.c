@@ -5,30 +5,6 @@
 
 #include <inttypes.h>
 
-static void find_primes(struct param *p)
-{
-    int32_t rest = p->product;
-    for (int64_t d = 2; rest > 1; d++) {
-        if (d * d > rest)
-            d = rest; // no divisor up to its root: a prime
-        if (rest % d)
-            continue;
-        int m = p->prime_count++;
-        for (p->prime[m] = (int32_t)d; rest % d == 0; rest /= (int32_t)d)
-            p->exponent[m]++;
-    }
-}
-
-// binom(stars + parts - 1, parts - 1): every partial product is a binomial, so the divisions are
-// exact.
-static uint64_t ways_to_hand_out(int stars, int parts)
-{
-    uint64_t ways = 1;
-    for (int i = 1; i < parts; i++)
-        ways = ways * (uint64_t)(stars + i) / (uint64_t)i;
-    return ways;
-}
-
 bool param_factorization(struct param *p, struct arena *arena, const char *name, int64_t product,
                          int parts, struct err *e)
 {
@@ -45,9 +21,24 @@ bool param_factorization(struct param *p, struct arena *arena, const char *name,
         .product = (int32_t)product,
         .size = 1,
     };
-    find_primes(p);
+    int32_t rest = p->product;
+    for (int64_t d = 2; rest > 1; d++) {
+        if (d * d > rest)
+            d = rest; // no divisor up to its root: a prime
+        if (rest % d)
+            continue;
+        int m = p->prime_count++;
+        for (p->prime[m] = (int32_t)d; rest % d == 0; rest /= (int32_t)d)
+            p->exponent[m]++;
+    }
     for (int m = 0; m < p->prime_count; m++) {
-        p->ways[m] = ways_to_hand_out(p->exponent[m], parts);
+        // binom(stars + parts - 1, parts - 1): every partial product is a binomial, so the
+        // divisions are exact.
+        int stars = p->exponent[m];
+        uint64_t ways = 1;
+        for (int i = 1; i < parts; i++)
+            ways = ways * (uint64_t)(stars + i) / (uint64_t)i;
+        p->ways[m] = ways;
         p->size *= p->ways[m];
     }
     return true;

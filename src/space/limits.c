@@ -91,42 +91,38 @@ bool matrix_units_parse(const char *text, struct matrix_units *out)
 
 // --- writing ---
 
-// Matrix units are two members: which, and a list of shapes.
-static void add_matrix(struct json_writer *w, const struct matrix_units *u)
-{
-    json_add_text(w, "matrix_api", matrix_api_name(u->api));
-    json_begin_list(w, "matrix");
-    for (int i = 0; i < u->count; i++) {
-        const struct matrix_shape *s = &u->shape[i];
-        json_begin_object(w, NULL);
-        json_add_int(w, "m", s->m);
-        json_add_int(w, "n", s->n);
-        json_add_int(w, "k", s->k);
-        json_add_text(w, "a", s->input);
-        json_add_text(w, "c", s->sum);
-        json_end(w);
-    }
-    json_end(w);
-}
-
-static void add_field(struct json_writer *w, const struct limits *l, const struct limits_field *f)
-{
-    const void *at = (const char *)l + f->offset;
-    switch (f->type) {
-    case LIMITS_MATRIX: add_matrix(w, at); break;
-    case LIMITS_AXES: json_add_axes(w, f->name, at); break;
-    case LIMITS_FLAG: json_add_flag(w, f->name, *(const bool *)at); break;
-    case LIMITS_NUMBER:
-    case LIMITS_BITS: json_add_count(w, f->name, limits_number(l, f)); break;
-    }
-}
-
 void limits_add_json(struct str *out, const struct limits *l)
 {
     struct json_writer w = json_begin(out);
     for (int i = 0; i < LIMITS_FIELD_COUNT; i++)
-        if (limits_knows(l, i))
-            add_field(&w, l, &limits_fields[i]);
+        if (limits_knows(l, i)) {
+            const void *at = (const char *)l + limits_fields[i].offset;
+            switch (limits_fields[i].type) {
+            case LIMITS_MATRIX: {
+                // Matrix units are two members: which, and a list of shapes.
+                const struct matrix_units *u = at;
+                json_add_text(&w, "matrix_api", matrix_api_name(u->api));
+                json_begin_list(&w, "matrix");
+                for (int j = 0; j < u->count; j++) {
+                    const struct matrix_shape *s = &u->shape[j];
+                    json_begin_object(&w, NULL);
+                    json_add_int(&w, "m", s->m);
+                    json_add_int(&w, "n", s->n);
+                    json_add_int(&w, "k", s->k);
+                    json_add_text(&w, "a", s->input);
+                    json_add_text(&w, "c", s->sum);
+                    json_end(&w);
+                }
+                json_end(&w);
+            } break;
+            case LIMITS_AXES: json_add_axes(&w, limits_fields[i].name, at); break;
+            case LIMITS_FLAG: json_add_flag(&w, limits_fields[i].name, *(const bool *)at); break;
+            case LIMITS_NUMBER:
+            case LIMITS_BITS:
+                json_add_count(&w, limits_fields[i].name, limits_number(l, &limits_fields[i]));
+                break;
+            }
+        }
     json_end(&w);
 }
 
@@ -317,17 +313,6 @@ static struct demand demand_soft(uint64_t need, uint64_t have)
     return (struct demand){need, have ? have : UINT64_MAX, "", ""};
 }
 
-// What is left for the values of a kernel: addresses, counters and what compilers keep for
-// themselves take some, of subgroups of any size.
-static struct demand demand_of_registers(const struct resources *r, const struct limits *l)
-{
-    const uint64_t taken = 24;
-    uint64_t have = l->registers;
-    if (l->register_lanes && r->subgroup > l->register_lanes)
-        have = have * l->register_lanes / r->subgroup;
-    return demand_soft(r->registers, have > taken ? have - taken : have ? 1 : 0);
-}
-
 static struct demand demand_of(enum limit which, const struct limits *l, const struct resources *r)
 {
     switch (limits_knows(l, judged[which].field) ? which : LIMIT_NONE) {
@@ -339,7 +324,15 @@ static struct demand demand_of(enum limit which, const struct limits *l, const s
     case LIMIT_LOOP_TRIPS: return demand_soft(r->loop_trips, l->loop_trips);
     case LIMIT_ACCUMULATORS: return demand_soft(r->accumulators, l->accumulators);
     case LIMIT_STATEMENTS: return demand_soft(r->statements, l->statements);
-    case LIMIT_REGISTERS: return demand_of_registers(r, l);
+    case LIMIT_REGISTERS: {
+        // What is left for the values of a kernel: addresses, counters and what compilers keep for
+        // themselves take some, of subgroups of any size.
+        const uint64_t taken = 24;
+        uint64_t have = l->registers;
+        if (l->register_lanes && r->subgroup > l->register_lanes)
+            have = have * l->register_lanes / r->subgroup;
+        return demand_soft(r->registers, have > taken ? have - taken : have ? 1 : 0);
+    }
     case LIMIT_NONE:
     case LIMIT_COUNT: break;
     }

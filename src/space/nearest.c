@@ -33,45 +33,6 @@ static void copy(const struct param *p, const int32_t *from, int32_t *to)
     memcpy(to, from, (size_t)p->width * sizeof *to);
 }
 
-// Each prime, the largest first, goes to the part that lacks most.
-static void hand_out(const struct param *p, const double *goal, int32_t *out)
-{
-    for (int i = 0; i < p->width; i++)
-        out[i] = 1;
-    for (int m = p->prime_count - 1; m >= 0; m--)
-        for (int n = 0; n < p->exponent[m]; n++) {
-            int lacks = 0;
-            for (int i = 1; i < p->width; i++)
-                if (goal[i] - log(out[i]) > goal[lacks] - log(out[lacks]) + same)
-                    lacks = i;
-            out[lacks] *= p->prime[m];
-        }
-}
-
-// From there moves of one prime, as long as they lead nearer. That is the nearest of all where the
-// product is a power of one prime, for the sum is convex.
-static void descend(const struct param *p, const double *goal, int32_t *out)
-{
-    int32_t next[PARAM_MAX_WIDTH];
-    for (int k = 0; k < param_degree(p, out); k++) {
-        param_neighbour(p, out, k, next);
-        if (is_nearer(p, goal, next, out)) {
-            copy(p, next, out);
-            k = -1;
-        }
-    }
-}
-
-static void look_at_all(const struct param *p, const double *goal, int32_t *out)
-{
-    int32_t next[PARAM_MAX_WIDTH];
-    for (uint64_t i = 0; i < p->size; i++) {
-        param_value(p, i, next);
-        if (is_nearer(p, goal, next, out))
-            copy(p, next, out);
-    }
-}
-
 static bool nearest_factorization(const struct param *p, const struct wish *w, int32_t *out)
 {
     double goal[PARAM_MAX_WIDTH];
@@ -82,11 +43,36 @@ static bool nearest_factorization(const struct param *p, const struct wish *w, i
             return false;
         goal[i] = log(w->number[i]);
     }
-    hand_out(p, goal, out);
-    if (p->size <= ENUMERABLE)
-        look_at_all(p, goal, out);
-    else
-        descend(p, goal, out);
+    // Each prime, the largest first, goes to the part that lacks most.
+    for (int i = 0; i < p->width; i++)
+        out[i] = 1;
+    for (int m = p->prime_count - 1; m >= 0; m--)
+        for (int n = 0; n < p->exponent[m]; n++) {
+            int lacks = 0;
+            for (int i = 1; i < p->width; i++)
+                if (goal[i] - log(out[i]) > goal[lacks] - log(out[lacks]) + same)
+                    lacks = i;
+            out[lacks] *= p->prime[m];
+        }
+    if (p->size <= ENUMERABLE) {
+        int32_t next[PARAM_MAX_WIDTH];
+        for (uint64_t i = 0; i < p->size; i++) {
+            param_value(p, i, next);
+            if (is_nearer(p, goal, next, out))
+                copy(p, next, out);
+        }
+    } else {
+        // From there moves of one prime, as long as they lead nearer. That is the nearest of all
+        // where the product is a power of one prime, for the sum is convex.
+        int32_t next[PARAM_MAX_WIDTH];
+        for (int k = 0; k < param_degree(p, out); k++) {
+            param_neighbour(p, out, k, next);
+            if (is_nearer(p, goal, next, out)) {
+                copy(p, next, out);
+                k = -1;
+            }
+        }
+    }
     return true;
 }
 
@@ -123,15 +109,6 @@ bool param_nearest(const struct param *p, const struct wish *w, int32_t *out)
     return param_valid(p, out);
 }
 
-static void wish_of(const struct param *p, const int32_t *v, struct wish *w)
-{
-    *w = (struct wish){.count = p->width};
-    for (int i = 0; i < p->width; i++) {
-        w->text[i] = p->label ? p->label[v[i]] : NULL;
-        w->number[i] = p->number ? p->number[v[i]] : v[i];
-    }
-}
-
 bool space_nearest_like(const struct space *s, const struct space *other,
                         const struct config *theirs, struct config *out)
 {
@@ -141,7 +118,12 @@ bool space_nearest_like(const struct space *s, const struct space *other,
         const struct param *p = &s->param[i], *like = space_find(other, p->name);
         if (!like)
             return false;
-        wish_of(like, theirs->slot + like->offset, &w);
+        const int32_t *v = theirs->slot + like->offset;
+        w = (struct wish){.count = like->width};
+        for (int j = 0; j < like->width; j++) {
+            w.text[j] = like->label ? like->label[v[j]] : NULL;
+            w.number[j] = like->number ? like->number[v[j]] : v[j];
+        }
         if (!param_nearest(p, &w, out->slot + p->offset))
             return false;
     }

@@ -30,19 +30,15 @@ static int find(const struct formulas *f, const struct formula_node *n)
     return (int)at;
 }
 
-static void widen(struct formulas *f)
-{
-    free(f->bucket);
-    f->buckets = f->buckets ? 2 * f->buckets : 64;
-    f->bucket = mem_zero((size_t)f->buckets, sizeof *f->bucket);
-    for (int i = 0; i < f->count; i++)
-        f->bucket[find(f, &f->node[i])] = i + 1;
-}
-
 static int node(struct formulas *f, struct formula_node n)
 {
-    if (2 * f->count >= f->buckets)
-        widen(f);
+    if (2 * f->count >= f->buckets) {
+        free(f->bucket);
+        f->buckets = f->buckets ? 2 * f->buckets : 64;
+        f->bucket = mem_zero((size_t)f->buckets, sizeof *f->bucket);
+        for (int i = 0; i < f->count; i++)
+            f->bucket[find(f, &f->node[i])] = i + 1;
+    }
     int at = find(f, &n);
     if (f->bucket[at])
         return f->bucket[at] - 1;
@@ -80,23 +76,6 @@ static int operands(enum formula_op op)
 
 #define DIVISOR_MOST 65536 // the root of what fits 32 bits: enough for every size
 
-// In pairs: d and a / d, for d up to the root of a.
-static double divisor(double a, double b)
-{
-    double best = 1;
-    if (!(a < 9007199254740992.0) || b < 2)
-        return best;
-    int64_t n = (int64_t)a, most = b < a ? (int64_t)b : n;
-    for (int64_t d = 1; d * d <= n && d <= DIVISOR_MOST; d++)
-        if (n % d == 0) {
-            if (d <= most && (double)d > best)
-                best = (double)d;
-            if (n / d <= most && (double)(n / d) > best)
-                best = (double)(n / d);
-        }
-    return best;
-}
-
 static double combine(enum formula_op op, double a, double b, double c)
 {
     switch (op) {
@@ -108,7 +87,21 @@ static double combine(enum formula_op op, double a, double b, double c)
     case FORMULA_CEIL_DIVIDE: return b == 0 ? 0 : ceil(a / b);
     case FORMULA_MIN: return a < b ? a : b;
     case FORMULA_MAX: return a > b ? a : b;
-    case FORMULA_DIVISOR: return divisor(a, b);
+    case FORMULA_DIVISOR: {
+        // In pairs: d and a / d, for d up to the root of a.
+        double best = 1;
+        if (!(a < 9007199254740992.0) || b < 2)
+            return best;
+        int64_t n = (int64_t)a, most = b < a ? (int64_t)b : n;
+        for (int64_t d = 1; d * d <= n && d <= DIVISOR_MOST; d++)
+            if (n % d == 0) {
+                if (d <= most && (double)d > best)
+                    best = (double)d;
+                if (n / d <= most && (double)(n / d) > best)
+                    best = (double)(n / d);
+            }
+        return best;
+    }
     case FORMULA_EQUAL: return a == b;
     case FORMULA_LESS: return a < b;
     case FORMULA_NOT: return a == 0;
@@ -278,40 +271,6 @@ void nest_point_finish(struct nest_point *p)
     *p = (struct nest_point){0};
 }
 
-// The declared path with each run of loops that have a place sorted by it, by insertion: stable.
-static void order_path(const struct nest_point *p, const struct nest_statement *s, int *path)
-{
-    for (int i = 0; i < s->loop_count; i++) {
-        int loop = s->loop[i], place = p->nest->loop[loop].place, at = i;
-        for (; place >= 0 && at > 0; at--) {
-            int before = p->nest->loop[path[at - 1]].place;
-            if (before < 0 || p->value[before] <= p->value[place])
-                break;
-            path[at] = path[at - 1];
-        }
-        path[at] = loop;
-    }
-}
-
-static void find_strides(struct nest_point *p, const struct nest_statement *s)
-{
-    const double *value = p->value;
-    for (int a = 0; a < s->access_count; a++) {
-        const struct nest_access *access = &s->access[a];
-        const struct nest_buffer *b = &p->nest->buffer[access->buffer];
-        double *stride = p->stride + s->first_stride + a * s->loop_count, unit = 1;
-        for (int i = 0; i < s->loop_count; i++)
-            stride[i] = 0;
-        for (int d = b->dim_count - 1; d >= 0; d--) {
-            for (int t = 0; t < access->dim[d].count; t++) {
-                const struct nest_term *term = &access->dim[d].term[t];
-                stride[p->position[term->loop]] += value[term->coefficient] * unit;
-            }
-            unit *= value[b->dim[d]];
-        }
-    }
-}
-
 void nest_evaluate(const struct nest *n, const struct space *space, const struct config *c,
                    struct nest_point *p)
 {
@@ -324,10 +283,35 @@ void nest_evaluate(const struct nest *n, const struct space *space, const struct
         const struct nest_statement *s = &n->statement[i];
         int *path = p->path + s->first_path;
         p->present[i] = p->value[s->when] != 0;
-        order_path(p, s, path);
+        // The declared path with each run of loops that have a place sorted by it, by insertion:
+        // stable.
+        for (int j = 0; j < s->loop_count; j++) {
+            int loop = s->loop[j], place = p->nest->loop[loop].place, at = j;
+            for (; place >= 0 && at > 0; at--) {
+                int before = p->nest->loop[path[at - 1]].place;
+                if (before < 0 || p->value[before] <= p->value[place])
+                    break;
+                path[at] = path[at - 1];
+            }
+            path[at] = loop;
+        }
         for (int at = 0; at < s->loop_count; at++)
             p->position[path[at]] = at;
-        find_strides(p, s);
+        const double *value = p->value;
+        for (int a = 0; a < s->access_count; a++) {
+            const struct nest_access *access = &s->access[a];
+            const struct nest_buffer *b = &p->nest->buffer[access->buffer];
+            double *stride = p->stride + s->first_stride + a * s->loop_count, unit = 1;
+            for (int k = 0; k < s->loop_count; k++)
+                stride[k] = 0;
+            for (int d = b->dim_count - 1; d >= 0; d--) {
+                for (int t = 0; t < access->dim[d].count; t++) {
+                    const struct nest_term *term = &access->dim[d].term[t];
+                    stride[p->position[term->loop]] += value[term->coefficient] * unit;
+                }
+                unit *= value[b->dim[d]];
+            }
+        }
     }
 }
 

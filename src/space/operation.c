@@ -59,14 +59,6 @@ static bool unknown(const struct operation_kind *kind, const char *what, const c
     return false;
 }
 
-static bool unknown_size(const struct operation_kind *kind, const char *name, struct err *e)
-{
-    const char *known[OPERATION_MAX_SIZES + 1] = {NULL};
-    for (int i = 0; kind->sizes[i].name; i++)
-        known[i] = kind->sizes[i].name;
-    return unknown(kind, "size", name, known, e);
-}
-
 const struct operation_kind *operation_kind_find(const char *name)
 {
     for (int i = 0; operation_kinds[i]; i++)
@@ -107,8 +99,12 @@ void operation_init(struct operation *o, const struct operation_kind *kind)
 bool operation_set_size(struct operation *o, const char *name, int64_t value, struct err *e)
 {
     int i = find_size(o->kind, name);
-    if (i < 0)
-        return unknown_size(o->kind, name, e);
+    if (i < 0) {
+        const char *known[OPERATION_MAX_SIZES + 1] = {NULL};
+        for (int j = 0; o->kind->sizes[j].name; j++)
+            known[j] = o->kind->sizes[j].name;
+        return unknown(o->kind, "size", name, known, e);
+    }
     int64_t least = o->kind->sizes[i].least;
     if (value < least || value > INT32_MAX)
         return err_set(e, "%s: %s = %" PRId64 " is not within %" PRId64 "..%" PRId32, o->kind->name,

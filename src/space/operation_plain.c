@@ -455,16 +455,12 @@ const struct operation_kind operation_elementwise = {
     .tensors = elementwise_tensors,
 };
 
-static double image_count(const struct operation *o)
-{
-    return (double)operation_size(o, "batch") * (double)operation_size(o, "channels") *
-           (double)operation_size(o, "height") * (double)operation_size(o, "width");
-}
-
 // Squares and sums of a window; scale, shift, raise, divide.
 static double lrn_flop(const struct operation *o)
 {
-    return image_count(o) * (2 * (double)operation_size(o, "window") + 4);
+    return ((double)operation_size(o, "batch") * (double)operation_size(o, "channels") *
+            (double)operation_size(o, "height") * (double)operation_size(o, "width")) *
+           (2 * (double)operation_size(o, "window") + 4);
 }
 
 static bool lrn_complete(struct operation *o, struct err *e)

@@ -94,16 +94,6 @@ static int *bucket_of(const struct config_set *s, const int32_t *row)
     }
 }
 
-static void grow_buckets(struct config_set *s)
-{
-    assert(s->buckets <= INT_MAX / 4);
-    s->buckets = s->buckets ? 2 * s->buckets : 64;
-    free(s->bucket);
-    s->bucket = mem_zero((size_t)s->buckets, sizeof *s->bucket);
-    for (int i = 0; i < s->count; i++)
-        *bucket_of(s, row_of(s, i)) = i + 1;
-}
-
 int config_set_find(const struct config_set *s, const struct config *c)
 {
     return s->count ? *bucket_of(s, c->slot) - 1 : -1;
@@ -113,7 +103,14 @@ int config_set_add(struct config_set *s, const struct config *c, bool *was_new)
 {
     assert(s->slots > 0);
     if (2 * (s->count + 1) > s->buckets) // at most half full
-        grow_buckets(s);
+    {
+        assert(s->buckets <= INT_MAX / 4);
+        s->buckets = s->buckets ? 2 * s->buckets : 64;
+        free(s->bucket);
+        s->bucket = mem_zero((size_t)s->buckets, sizeof *s->bucket);
+        for (int i = 0; i < s->count; i++)
+            *bucket_of(s, row_of(s, i)) = i + 1;
+    }
     int *bucket = bucket_of(s, c->slot);
     bool is_new = *bucket == 0;
     if (was_new)
@@ -229,15 +226,6 @@ void space_add_constraint(struct space *s, const struct constraint *c)
     mine->file = c->file ? arena_strdup(&s->arena, c->file) : NULL;
 }
 
-static void multiply(mpz_t product, uint64_t factor)
-{
-    mpz_t f; // mpz_mul_ui takes a long, which may have 32 bits
-    mpz_init(f);
-    mpz_import(f, 1, 1, sizeof factor, 0, 0, &factor);
-    mpz_mul(product, product, f);
-    mpz_clear(f);
-}
-
 static int choices(const struct space *s)
 {
     return s->chooser < 0 ? 1 : s->param[s->chooser].count;
@@ -249,8 +237,14 @@ static void count_points(const struct space *s, int choice, mpz_t sum)
     mpz_t product;
     mpz_init_set_ui(product, 1);
     for (int i = 0; i < s->param_count; i++)
-        if (i != s->chooser && is_live_for(&s->param[i], choice))
-            multiply(product, s->param[i].size);
+        if (i != s->chooser && is_live_for(&s->param[i], choice)) {
+            uint64_t factor = s->param[i].size;
+            mpz_t f; // mpz_mul_ui takes a long, which may have 32 bits
+            mpz_init(f);
+            mpz_import(f, 1, 1, sizeof factor, 0, 0, &factor);
+            mpz_mul(product, product, f);
+            mpz_clear(f);
+        }
     mpz_add(sum, sum, product);
     mpz_clear(product);
 }
@@ -295,28 +289,24 @@ void space_sample(const struct space *s, struct rng *r, struct config *out)
     space_settle(s, out);
 }
 
-// The choice that the index-th point has, choices one after the other; `index` becomes that among
-// the points of the choice.
-static int choice_at(const struct space *s, uint64_t *index)
-{
-    int choice = 0;
-    mpz_t sum;
-    mpz_init(sum);
-    count_points(s, choice, sum);
-    for (uint64_t points; *index >= (points = saturated(sum)); *index -= points) {
-        mpz_set_ui(sum, 0);
-        count_points(s, ++choice, sum);
-    }
-    mpz_clear(sum);
-    return choice;
-}
-
 void space_point(const struct space *s, uint64_t index, struct config *out)
 {
     assert(index < s->size);
     *out = (struct config){0};
-    if (s->chooser >= 0)
-        out->slot[s->param[s->chooser].offset] = choice_at(s, &index);
+    if (s->chooser >= 0) {
+        // The choice that the index-th point has, choices one after the other; `index` becomes that
+        // among the points of the choice.
+        int choice = 0;
+        mpz_t sum;
+        mpz_init(sum);
+        count_points(s, choice, sum);
+        for (uint64_t points; index >= (points = saturated(sum)); index -= points) {
+            mpz_set_ui(sum, 0);
+            count_points(s, ++choice, sum);
+        }
+        mpz_clear(sum);
+        out->slot[s->param[s->chooser].offset] = choice;
+    }
     for (int i = s->param_count - 1; i >= 0; i--) { // the last parameter changes fastest
         const struct param *p = &s->param[i];
         if (i == s->chooser || !space_is_live(s, out, i))

@@ -63,26 +63,16 @@ static int named(const struct statistics *s, const char *name)
     return i;
 }
 
-// A checksum says nothing of a kernel, and is another number for each.
-static bool is_hash(const char *name)
-{
-    size_t length = strlen(name), word = sizeof "hash" - 1;
-    return length >= word && strcasecmp(name + length - word, "hash") == 0;
-}
-
-// Of this number NVIDIA's driver (580.159.04) writes only the lower 32 bits: the upper half is 16,
-// whatever the kernel.
-static double repaired(const char *name, double value)
-{
-    bool is_cut = strcasecmp(name, "Local Memory Size") == 0 && value < MOST_VALUE;
-    return is_cut ? fmod(value, 0x1p32) : value;
-}
-
 bool statistics_take(struct statistics *s, const char *name, double value)
 {
-    if (is_hash(name))
+    // A checksum says nothing of a kernel, and is another number for each.
+    size_t length = strlen(name), word = sizeof "hash" - 1;
+    if (length >= word && strcasecmp(name + length - word, "hash") == 0)
         return true;
-    value = repaired(name, value);
+    // Of this number NVIDIA's driver (580.159.04) writes only the lower 32 bits: the upper half is
+    // 16, whatever the kernel.
+    bool is_cut = strcasecmp(name, "Local Memory Size") == 0 && value < MOST_VALUE;
+    value = is_cut ? fmod(value, 0x1p32) : value;
     if (!*name || strlen(name) >= STATISTICS_NAME_SIZE || !(value >= 0 && value <= MOST_VALUE))
         return false;
     int at = named(s, name);

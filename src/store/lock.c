@@ -208,17 +208,6 @@ enum session_state store_state(struct store *s, const struct session_record *r, 
     return r->state == STATE_RUNNING && !*runner ? STATE_PAUSED : r->state;
 }
 
-static void remove_file(struct lock_file *f)
-{
-    struct lock_file **link = &lock_files;
-    while (*link != f)
-        link = &(*link)->next;
-    *link = f->next;
-    close(f->fd);
-    free(f->holds);
-    free(f);
-}
-
 void lock_detach(struct store *s)
 {
     pthread_mutex_lock(&mutex);
@@ -227,8 +216,15 @@ void lock_detach(struct store *s)
         for (int i = f->count; i-- > 0;)
             if (f->holds[i].owner == s)
                 drop_hold(f, &f->holds[i]);
-        if (--f->users == 0)
-            remove_file(f);
+        if (--f->users == 0) {
+            struct lock_file **link = &lock_files;
+            while (*link != f)
+                link = &(*link)->next;
+            *link = f->next;
+            close(f->fd);
+            free(f->holds);
+            free(f);
+        }
         s->lock = NULL;
     }
     pthread_mutex_unlock(&mutex);

@@ -176,11 +176,6 @@ static int64_t as_signed(uint64_t bits)
     return value;
 }
 
-static void bind_text(struct query *q, const struct field *f, const char *text)
-{
-    query_bind_text(q, text || rules[f->rule].may_be_null ? text : "");
-}
-
 void query_bind_fields(struct query *q, struct fields f, const void *record)
 {
     for (size_t i = 0; i < f.count; i++) {
@@ -195,7 +190,10 @@ void query_bind_fields(struct query *q, struct fields f, const void *record)
         case FIELD_STATE:
             query_bind_text(q, state_name(*(const enum session_state *)member));
             break;
-        case FIELD_TEXT: bind_text(q, &f.field[i], *(const char *const *)member); break;
+        case FIELD_TEXT: {
+            const char *text = *(const char *const *)member;
+            query_bind_text(q, text || rules[f.field[i].rule].may_be_null ? text : "");
+        } break;
         }
     }
 }
@@ -208,27 +206,6 @@ static bool is_json(const char *text, enum json_type type)
     return json_parse(text, &root) && json_type(root) == type;
 }
 
-static bool are_asks(const char *at)
-{
-    for (;; at++) {
-        size_t digits = strspn(at, "0123456789");
-        if (digits < 1 || digits > 18 || (digits > 1 && *at == '0'))
-            return false;
-        at += digits;
-        if (*at != ',')
-            return !*at;
-    }
-}
-
-static bool is_history(const char *at)
-{
-    struct history_part part;
-    bool any = *at;
-    while (history_next(&at, &part))
-        ;
-    return any && !*at;
-}
-
 static bool text_holds(enum rule rule, const char *text)
 {
     enum outcome outcome;
@@ -239,8 +216,24 @@ static bool text_holds(enum rule rule, const char *text)
     case RULE_OBJECT:
     case RULE_MAYBE_OBJECT: return !*text || is_json(text, JSON_OBJECT);
     case RULE_MAYBE_LIST: return !*text || is_json(text, JSON_LIST);
-    case RULE_MAYBE_ASKS: return are_asks(text);
-    case RULE_MAYBE_HISTORY: return is_history(text);
+    case RULE_MAYBE_ASKS: {
+        const char *at = text;
+        for (;; at++) {
+            size_t digits = strspn(at, "0123456789");
+            if (digits < 1 || digits > 18 || (digits > 1 && *at == '0'))
+                return false;
+            at += digits;
+            if (*at != ',')
+                return !*at;
+        }
+    }
+    case RULE_MAYBE_HISTORY: {
+        struct history_part part;
+        bool any = *text;
+        while (history_next(&text, &part))
+            ;
+        return any && !*text;
+    }
     default: return true;
     }
 }

@@ -492,18 +492,6 @@ static bool hide(struct store *s, int64_t id, struct err *e)
     return query_run(&q) && (sqlite3_changes(s->db) > 0 || session_missing(s, id, e));
 }
 
-static bool is_whole(struct store *s, int64_t id, struct err *e)
-{
-    struct query q = query_start(s, "SELECT network FROM session WHERE id = ?", e);
-    query_bind_int(&q, id);
-    int64_t network = query_next(&q) ? query_int(&q, 0) : 0;
-    return query_end(&q) &&
-           (!network || err_set(e,
-                                "session %" PRId64 " is a task of network %" PRId64
-                                ", which goes as a whole (`tilewalk rm %" PRId64 "%s`)",
-                                id, network, network, store_option(s)));
-}
-
 // A hidden session that no other learns from; 0: there is none.
 static bool find_unused(struct store *s, int64_t *id, struct err *e)
 {
@@ -553,7 +541,15 @@ bool store_delete_session(struct store *s, int64_t id, struct err *e)
     bool own = lock_held(s, id);
     if (!own && !store_lock_session(s, id, e))
         return false;
-    bool ok = is_whole(s, id, e) && hide(s, id, e) && remove_unused(s, e);
+    struct query q = query_start(s, "SELECT network FROM session WHERE id = ?", e);
+    query_bind_int(&q, id);
+    int64_t network = query_next(&q) ? query_int(&q, 0) : 0;
+    bool ok = (query_end(&q) &&
+               (!network || err_set(e,
+                                    "session %" PRId64 " is a task of network %" PRId64
+                                    ", which goes as a whole (`tilewalk rm %" PRId64 "%s`)",
+                                    id, network, network, store_option(s)))) &&
+              hide(s, id, e) && remove_unused(s, e);
     if (!own)
         store_unlock_session(s, id);
     return ok;

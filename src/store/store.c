@@ -86,14 +86,6 @@ bool store_check(struct store *s, struct err *e)
     return expect_ok(&q, query_next(&q) ? query_text(&q, 0, NULL) : "ok", e);
 }
 
-// Whether the pages of the sessions are whole; what is in their rows is for those who read them.
-static bool check_pages(struct store *s, struct err *e)
-{
-    struct query q = query_start(s, "PRAGMA quick_check(session)", e);
-    const char *found = query_next(&q) ? query_text(&q, 0, NULL) : "ok";
-    return expect_ok(&q, *found == '*' ? found : "ok", e);
-}
-
 // A session is made in one transaction, and removed with all that belongs to it. Its texts and its
 // tally are few rows, however many trials it has.
 static bool check_owners(struct store *s, struct err *e)
@@ -111,7 +103,11 @@ static bool check_owners(struct store *s, struct err *e)
 
 bool store_check_sessions(struct store *s, struct err *e)
 {
-    return check_pages(s, e) && check_owners(s, e);
+    // Whether the pages of the sessions are whole; what is in their rows is for those who read
+    // them.
+    struct query q = query_start(s, "PRAGMA quick_check(session)", e);
+    const char *found = query_next(&q) ? query_text(&q, 0, NULL) : "ok";
+    return expect_ok(&q, *found == '*' ? found : "ok", e) && check_owners(s, e);
 }
 
 bool session_missing(struct store *s, int64_t id, struct err *e)
@@ -147,28 +143,6 @@ static bool explain_place(const struct store *s, const char *folder, struct err 
     return true;
 }
 
-static bool explain_disk(struct store *s, struct err *e)
-{
-    int number = sqlite3_system_errno(s->db);
-    if (number == ENOSPC || number == EDQUOT)
-        return db_error_code(s, SQLITE_FULL, e);
-    struct rlimit files;
-    if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur != RLIM_INFINITY)
-        return err_set(e,
-                       "can't write '%s': files may not grow past %llu KiB (ulimit -f; what was "
-                       "stored before is safe)",
-                       s->path, (unsigned long long)files.rlim_cur >> 10);
-    return err_set(e, "can't read or write '%s': %s (is the disk well? see `dmesg`)", s->path,
-                   number ? strerror(number) : sqlite3_errmsg(s->db));
-}
-
-static bool explain_open(struct store *s, struct err *e)
-{
-    int number = sqlite3_system_errno(s->db);
-    return err_set(e, "can't open '%s'%s%s (choose another with --db)", s->path, number ? ": " : "",
-                   number ? strerror(number) : "");
-}
-
 static bool is_about_place(int code)
 {
     return code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_IOERR;
@@ -197,8 +171,25 @@ bool db_error_code(struct store *s, int code, struct err *e)
     case SQLITE_NOTADB:
         return err_set(e, "'%s' is not a database (choose another with --db)", path);
     case SQLITE_CORRUPT: return db_damaged(s, sqlite3_errmsg(s->db), e);
-    case SQLITE_CANTOPEN: return explain_open(s, e);
-    case SQLITE_IOERR: return explain_disk(s, e);
+    case SQLITE_CANTOPEN: {
+        int number = sqlite3_system_errno(s->db);
+        return err_set(e, "can't open '%s'%s%s (choose another with --db)", s->path,
+                       number ? ": " : "", number ? strerror(number) : "");
+    }
+    case SQLITE_IOERR: {
+        int number = sqlite3_system_errno(s->db);
+        if (number == ENOSPC || number == EDQUOT)
+            return db_error_code(s, SQLITE_FULL, e);
+        struct rlimit files;
+        if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur != RLIM_INFINITY)
+            return err_set(
+                e,
+                "can't write '%s': files may not grow past %llu KiB (ulimit -f; what was "
+                "stored before is safe)",
+                s->path, (unsigned long long)files.rlim_cur >> 10);
+        return err_set(e, "can't read or write '%s': %s (is the disk well? see `dmesg`)", s->path,
+                       number ? strerror(number) : sqlite3_errmsg(s->db));
+    }
     default: return err_set(e, "'%s': %s", path, sqlite3_errmsg(s->db));
     }
 }
@@ -374,16 +365,6 @@ bool store_is_default(const char *path)
     return is_default;
 }
 
-static char *make_option(const char *path)
-{
-    struct str option = {0};
-    if (!store_is_default(path)) {
-        str_add(&option, " --db ");
-        str_add_shell(&option, path);
-    }
-    return str_take(&option);
-}
-
 const char *store_option(const struct store *s)
 {
     return s->option;
@@ -392,7 +373,12 @@ const char *store_option(const struct store *s)
 struct store *store_open(const char *path, enum store_mode mode, struct err *e)
 {
     struct store *s = mem_zero(1, sizeof *s);
-    s->option = make_option(path);
+    struct str option = {0};
+    if (!store_is_default(path)) {
+        str_add(&option, " --db ");
+        str_add_shell(&option, path);
+    }
+    s->option = str_take(&option);
     s->path =
         mem_printf("%s%s", *path == ':' ? "./" : "", path); // to SQLite, ":memory:" is no file
     s->mode = mode;

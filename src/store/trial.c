@@ -26,22 +26,6 @@ static struct sums sums_of(enum outcome outcome, int64_t number)
     };
 }
 
-// Of the trial as it is stored; zero when it is not yet.
-static bool old_sums(struct store *s, int64_t session, int64_t ask, struct sums *old, struct err *e)
-{
-    struct query q =
-        query_start(s, "SELECT outcome, number FROM trial WHERE session = ? AND ask = ?", e);
-    query_bind_int(&q, session);
-    query_bind_int(&q, ask);
-    *old = (struct sums){0};
-    if (query_next(&q)) {
-        enum outcome outcome = OUTCOME_OPEN;
-        outcome_parse(query_text(&q, 0, NULL), &outcome);
-        *old = sums_of(outcome, query_int(&q, 1));
-    }
-    return query_end(&q);
-}
-
 static bool add_sums(struct store *s, int64_t session, struct sums now, struct sums old,
                      struct err *e)
 {
@@ -181,8 +165,19 @@ bool store_put_trial(struct store *s, int64_t session, const struct trial_record
     struct sums old;
     if (!scope_enter(s, &scope, e))
         return false;
-    bool ok = old_sums(s, session, t->ask, &old, e) &&
-              add_sums(s, session, sums_of(t->outcome, t->number), old, e) &&
+    // Of the trial as it is stored; zero when it is not yet.
+    int64_t ask = t->ask;
+    struct query q =
+        query_start(s, "SELECT outcome, number FROM trial WHERE session = ? AND ask = ?", e);
+    query_bind_int(&q, session);
+    query_bind_int(&q, ask);
+    old = (struct sums){0};
+    if (query_next(&q)) {
+        enum outcome outcome = OUTCOME_OPEN;
+        outcome_parse(query_text(&q, 0, NULL), &outcome);
+        old = sums_of(outcome, query_int(&q, 1));
+    }
+    bool ok = query_end(&q) && add_sums(s, session, sums_of(t->outcome, t->number), old, e) &&
               (!old.exists || untally(s, session, t->ask, e)) && put_row(s, session, t, e) &&
               tally(s, session, t->ask, e) && keep_curve(s, session, t, old.exists, e) &&
               (!old.exists || rank_by_race(s, session, t->ask, e));

@@ -112,21 +112,6 @@ static bool save_in(struct store *s, const char *folder, struct err *e)
     return err_set(e, "'%s/%s.saved' and all further names are taken", folder, path_name(s->path));
 }
 
-static bool save_anew(struct store *s, struct err *e)
-{
-    struct err ignored;
-    char *beside = path_folder(s->path), *file = path_user_data(path_name(s->path));
-    char *of_user = path_folder(file);
-    const char *temporary = getenv("TMPDIR");
-    bool ok = save_in(s, beside, e) ||
-              (file_make_folders(of_user, &ignored) && save_in(s, of_user, &ignored)) ||
-              save_in(s, temporary && *temporary ? temporary : "/tmp", &ignored);
-    free(beside);
-    free(file);
-    free(of_user);
-    return ok;
-}
-
 const char *store_save(struct store *s, struct err *e)
 {
     db_undo(s);
@@ -137,7 +122,17 @@ const char *store_save(struct store *s, struct err *e)
         free(s->saved);
         s->saved = NULL;
     }
-    return save_anew(s, e) ? s->saved : NULL;
+    struct err ignored;
+    char *beside = path_folder(s->path), *file = path_user_data(path_name(s->path));
+    char *of_user = path_folder(file);
+    const char *temporary = getenv("TMPDIR");
+    bool ok = save_in(s, beside, e) ||
+              (file_make_folders(of_user, &ignored) && save_in(s, of_user, &ignored)) ||
+              save_in(s, temporary && *temporary ? temporary : "/tmp", &ignored);
+    free(beside);
+    free(file);
+    free(of_user);
+    return ok ? s->saved : NULL;
 }
 
 // When the database itself is another one, or none, SQLite would write the changes into what nobody

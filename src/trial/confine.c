@@ -166,19 +166,6 @@ static void allow_matching(struct sandbox *s, enum sandbox_right right, const ch
     globfree(&found);
 }
 
-static void allow_library(struct sandbox *s, const char *folder, struct json path)
-{
-    struct arena a;
-    arena_init(&a);
-    const char *library = json_text_exact(path, &a);
-    if (library && strchr(library, '/')) {
-        char *below = path_join(folder, library);
-        allow_folder_of(s, *library == '/' ? library : below);
-        free(below);
-    }
-    arena_finish(&a);
-}
-
 // The driver that a manifest names, {"ICD": {"library_path": ...}}, may lie anywhere.
 static void allow_library_of(struct sandbox *s, const char *manifest)
 {
@@ -186,49 +173,21 @@ static void allow_library_of(struct sandbox *s, const char *manifest)
     if (file_is_regular(manifest) && file_read(manifest, &text, NULL, NULL)) {
         struct json root;
         json_parse(text, &root);
-        for (struct json_walk w = json_walk(root); json_next(&w);)
-            allow_library(s, folder, json_member(w.value, "library_path"));
+        for (struct json_walk w = json_walk(root); json_next(&w);) {
+            struct json path = json_member(w.value, "library_path");
+            struct arena a;
+            arena_init(&a);
+            const char *library = json_text_exact(path, &a);
+            if (library && strchr(library, '/')) {
+                char *below = path_join(folder, library);
+                allow_folder_of(s, *library == '/' ? library : below);
+                free(below);
+            }
+            arena_finish(&a);
+        }
         free(text);
     }
     free(folder);
-}
-
-// A list of manifests, and folders of them.
-static void allow_manifests(struct sandbox *s, const char *list)
-{
-    char *rest, *copy = mem_strdup(list ? list : "");
-    for (char *one = strtok_r(copy, ":", &rest); one; one = strtok_r(NULL, ":", &rest)) {
-        char *inside = path_join(one, "*.json");
-        glob_t found;
-        allow_folder_of(s, one);
-        sandbox_allow(s, SANDBOX_READ, one);
-        allow_library_of(s, one);
-        if (glob(inside, 0, NULL, &found) == 0) {
-            for (size_t i = 0; i < found.gl_pathc; i++)
-                allow_library_of(s, found.gl_pathv[i]);
-            globfree(&found);
-        }
-        free(inside);
-    }
-    free(copy);
-}
-
-static void allow_named(struct sandbox *s)
-{
-    static const char *const lists[] = {"LD_LIBRARY_PATH", "VK_LAYER_PATH", "VK_ADD_LAYER_PATH",
-                                        "LIBGL_DRIVERS_PATH"};
-    static const char *const manifests[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES",
-                                            "VK_ADD_DRIVER_FILES"};
-    static const char *const bases[] = {"XDG_CONFIG_HOME", "XDG_DATA_HOME"};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        sandbox_allow_list(s, SANDBOX_READ, getenv(lists[i]));
-    for (size_t i = 0; i < sizeof manifests / sizeof *manifests; i++)
-        allow_manifests(s, getenv(manifests[i]));
-    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++)
-        allow_below(s, getenv(bases[i]), "vulkan");
-    sandbox_allow_list(s, SANDBOX_READ, getenv("LD_PRELOAD"));
-    sandbox_allow_list(s, SANDBOX_READ, getenv("TILEWALK_NVML"));
-    sandbox_allow_list(s, SANDBOX_READ, getenv("TILEWALK_SYSFS"));
 }
 
 // --- a compiler of the user's ---
@@ -282,7 +241,37 @@ void confine_allow_worker(struct sandbox *s)
         allow_below(s, getenv("HOME"), readable_at_home[i]);
     for (size_t i = 0; i < sizeof more_devices / sizeof *more_devices; i++)
         allow_matching(s, SANDBOX_DEVICE, more_devices[i]);
-    allow_named(s);
+    static const char *const lists[] = {"LD_LIBRARY_PATH", "VK_LAYER_PATH", "VK_ADD_LAYER_PATH",
+                                        "LIBGL_DRIVERS_PATH"};
+    static const char *const manifests[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES",
+                                            "VK_ADD_DRIVER_FILES"};
+    static const char *const bases[] = {"XDG_CONFIG_HOME", "XDG_DATA_HOME"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        sandbox_allow_list(s, SANDBOX_READ, getenv(lists[i]));
+    for (size_t i = 0; i < sizeof manifests / sizeof *manifests; i++) {
+        // A list of manifests, and folders of them.
+        const char *list = getenv(manifests[i]);
+        char *rest, *copy = mem_strdup(list ? list : "");
+        for (char *one = strtok_r(copy, ":", &rest); one; one = strtok_r(NULL, ":", &rest)) {
+            char *inside = path_join(one, "*.json");
+            glob_t found;
+            allow_folder_of(s, one);
+            sandbox_allow(s, SANDBOX_READ, one);
+            allow_library_of(s, one);
+            if (glob(inside, 0, NULL, &found) == 0) {
+                for (size_t j = 0; j < found.gl_pathc; j++)
+                    allow_library_of(s, found.gl_pathv[j]);
+                globfree(&found);
+            }
+            free(inside);
+        }
+        free(copy);
+    }
+    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++)
+        allow_below(s, getenv(bases[i]), "vulkan");
+    sandbox_allow_list(s, SANDBOX_READ, getenv("LD_PRELOAD"));
+    sandbox_allow_list(s, SANDBOX_READ, getenv("TILEWALK_NVML"));
+    sandbox_allow_list(s, SANDBOX_READ, getenv("TILEWALK_SYSFS"));
     allow_loader(s);
     if (external_program())
         allow_compiler(s, external_program());

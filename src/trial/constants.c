@@ -34,18 +34,6 @@ void constants_unmap(struct constants *c)
     c->files = NULL;
 }
 
-static void draw(const struct plan_value *v, uint64_t seed, void *out)
-{
-    struct rng rng;
-    bool is_whole = v->element == ELEMENT_I8 || v->element == ELEMENT_I32;
-    int64_t count = (int64_t)v->bytes / element_bytes(v->element);
-    rng_seed(&rng, seed);
-    for (int64_t i = 0; i < count; i++)
-        element_put(out, v->element, i,
-                    is_whole ? (double)rng_below(&rng, 2 * LARGEST_WHOLE + 1) - LARGEST_WHOLE
-                             : 2 * rng_real(&rng) - 1);
-}
-
 // Its elements one after the other, to where they lie in a buffer.
 static void spread(const struct tensor *t, const unsigned char *packed, unsigned char *out)
 {
@@ -78,8 +66,15 @@ void constants_fill(const struct constants *c, int value, const struct operation
     uint64_t seed = c->seed + APART * (uint64_t)(value + 1); // operator_fill adds a little to it
     if (v->from)
         copy_file(c, value, o, index, out);
-    else if (v->role == PLAN_INPUT)
-        draw(v, seed, out);
-    else
+    else if (v->role == PLAN_INPUT) {
+        struct rng rng;
+        bool is_whole = v->element == ELEMENT_I8 || v->element == ELEMENT_I32;
+        int64_t count = (int64_t)v->bytes / element_bytes(v->element);
+        rng_seed(&rng, seed);
+        for (int64_t i = 0; i < count; i++)
+            element_put(out, v->element, i,
+                        is_whole ? (double)rng_below(&rng, 2 * LARGEST_WHOLE + 1) - LARGEST_WHOLE
+                                 : 2 * rng_real(&rng) - 1);
+    } else
         operator_fill_weight(o, seed, index, out);
 }

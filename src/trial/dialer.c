@@ -34,34 +34,6 @@ static void answer(const struct dialer *d, struct child *started, int socket, in
     c->socket = c->stderr_fd = -1;
 }
 
-// Nothing of the terminal, so that whoever waits for its end does not wait for us.
-static void let_go_of_terminal(void)
-{
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    setsid();
-    int null = open("/dev/null", O_RDWR);
-    for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
-        dup2(null, fd);
-}
-
-static void be_dialer(const struct dialer *d, int socket)
-{
-    int index, fds[PASSING_MOST_FDS];
-    struct child *started = mem_zero((size_t)d->count, sizeof *started);
-    for (int i = 0; i < d->count; i++)
-        started[i].socket = started[i].stderr_fd = -1;
-    let_go_of_terminal();
-    while (passing_receive(socket, &(struct iovec){&index, sizeof index}, 1, 0, fds) ==
-           sizeof index)
-        if (index >= 0 && index < d->count)
-            answer(d, started, socket, index);
-    for (int i = 0; i < d->count; i++)
-        os_kill(&started[i], NULL);
-    _exit(0);
-}
-
 // --- whoever asks ---
 
 bool dialer_begin(struct dialer *d, const struct dial_place *place, int count, struct err *e)
@@ -74,7 +46,26 @@ bool dialer_begin(struct dialer *d, const struct dial_place *place, int count, s
     d->pid = fork();
     if (d->pid == 0) {
         close(ends[0]);
-        be_dialer(d, ends[1]);
+        int socket = ends[1];
+        int index, fds[PASSING_MOST_FDS];
+        struct child *started = mem_zero((size_t)d->count, sizeof *started);
+        for (int i = 0; i < d->count; i++)
+            started[i].socket = started[i].stderr_fd = -1;
+        // Nothing of the terminal, so that whoever waits for its end does not wait for us.
+        sigset_t all;
+        sigfillset(&all);
+        sigprocmask(SIG_SETMASK, &all, NULL);
+        setsid();
+        int null = open("/dev/null", O_RDWR);
+        for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+            dup2(null, fd);
+        while (passing_receive(socket, &(struct iovec){&index, sizeof index}, 1, 0, fds) ==
+               sizeof index)
+            if (index >= 0 && index < d->count)
+                answer(d, started, socket, index);
+        for (int i = 0; i < d->count; i++)
+            os_kill(&started[i], NULL);
+        _exit(0);
     }
     close(ends[1]);
     d->socket = ends[0];

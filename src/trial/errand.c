@@ -103,20 +103,6 @@ static bool take_text(struct errand *x, const char *text, struct message *answer
     return false;
 }
 
-// True: there is an answer. False and LINK_NONE: not yet.
-static bool hear(struct errand *x, struct message *answer, enum link_status *status)
-{
-    char *text = NULL;
-    bool answered = false;
-    link_flush(&x->slot.link);
-    link_fill(&x->slot.link);
-    while (!answered && (*status = link_next(&x->slot.link, &text)) == LINK_FRAME) {
-        answered = take_text(x, text, answer);
-        free(text);
-    }
-    return answered;
-}
-
 // Of what it has answered, or how it was lost.
 static enum errand_end end_of(struct message *answer, enum message_type wanted, struct err *e)
 {
@@ -136,7 +122,15 @@ static bool look(struct errand *x, enum message_type wanted, enum errand_end *en
                  struct message *answer, struct err *e)
 {
     enum link_status status = LINK_NONE;
-    bool answered = hear(x, answer, &status);
+    // True: there is an answer. False and LINK_NONE: not yet.
+    char *text = NULL;
+    bool answered = false;
+    link_flush(&x->slot.link);
+    link_fill(&x->slot.link);
+    while (!answered && (status = link_next(&x->slot.link, &text)) == LINK_FRAME) {
+        answered = take_text(x, text, answer);
+        free(text);
+    }
     slot_read_log(&x->slot, log_line, NULL);
     if (answered)
         *end = end_of(answer, wanted, e);

@@ -94,15 +94,6 @@ static void die_of(int number)
     raise(number);
 }
 
-// As a shader's compiler would: the limit of the process is reached, and the next allocation fails.
-static void exhaust_memory(void)
-{
-    enum { SOON_EXHAUSTED = 1 << 20 };
-    os_limit_memory(SOON_EXHAUSTED);
-    for (;;)
-        memset(mem_alloc(SOON_EXHAUSTED), 1, SOON_EXHAUSTED);
-}
-
 void fault_strike(enum fault_kind kind, int fd)
 {
     static const char garbage[] = {0, 0, 0, 5, '}', '{', 0, '\n', '\x80'};
@@ -114,7 +105,14 @@ void fault_strike(enum fault_kind kind, int fd)
     case FAULT_EXIT: _exit(7);
     case FAULT_GARBAGE: send_bytes(fd, garbage, sizeof garbage); break;
     case FAULT_HALF: send_bytes(fd, half, sizeof half); _exit(0);
-    case FAULT_MEMORY: exhaust_memory(); break;
+    case FAULT_MEMORY: {
+        // As a shader's compiler would: the limit of the process is reached, and the next
+        // allocation fails.
+        enum { SOON_EXHAUSTED = 1 << 20 };
+        os_limit_memory(SOON_EXHAUSTED);
+        for (;;)
+            memset(mem_alloc(SOON_EXHAUSTED), 1, SOON_EXHAUSTED);
+    } break;
     case FAULT_COMPLAIN: log_warning("validation: [ injected ] at %" PRId64, os_now_ns()); return;
     case FAULT_ESCAPE: escape_try(); return;
     default: return;

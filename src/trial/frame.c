@@ -141,12 +141,6 @@ void link_fill(struct link *l)
         continue;
 }
 
-static size_t frame_length(const char *header)
-{
-    const unsigned char *p = (const unsigned char *)header;
-    return (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
-}
-
 static char *take_front(struct str *s, size_t offset, size_t length)
 {
     char *text = mem_alloc(length + 1);
@@ -160,7 +154,8 @@ static char *take_front(struct str *s, size_t offset, size_t length)
 enum link_status link_next(struct link *l, char **text)
 {
     if (l->in.length >= HEADER_BYTES) {
-        size_t length = frame_length(l->in.text);
+        const unsigned char *p = (const unsigned char *)l->in.text;
+        size_t length = (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
         if (length == 0 || length > l->cap)
             return LINK_GARBAGE;
         if (l->in.length - HEADER_BYTES >= length) {

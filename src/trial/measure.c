@@ -58,16 +58,6 @@ static enum gpu_status look(const struct look *l, bool roll, uint32_t *report, s
     return status;
 }
 
-static void describe(const struct rig *r, uint32_t report, char *reason, size_t size)
-{
-    int where = kernel_outside_access(report);
-    const char *what = where == ACCESS_SHARED  ? "a shared array"
-                       : where == ACCESS_LOCAL ? "a local array"
-                                               : "buffer ";
-    snprintf(reason, size, "with every access checked: it reads or writes outside %s%s", what,
-             where >= 0 ? rig_buffer_name(r, where) : "");
-}
-
 // A driver that cuts long loops cuts them sooner where they are rolled up, which may make indices
 // that the kernel never has: only what is found without that counts.
 static enum gpu_status outside_look(struct rig *r, const struct candidate *c,
@@ -80,8 +70,14 @@ static enum gpu_status outside_look(struct rig *r, const struct candidate *c,
     if (status == GPU_OK && report && r->hello.limits.loop_trips && c->has_loops)
         status = look(&l, false, &report, e);
     *reason = '\0';
-    if (kernel_outside_access(report) != ACCESS_INSIDE)
-        describe(r, report, reason, size);
+    if (kernel_outside_access(report) != ACCESS_INSIDE) {
+        int where = kernel_outside_access(report);
+        const char *what = where == ACCESS_SHARED  ? "a shared array"
+                           : where == ACCESS_LOCAL ? "a local array"
+                                                   : "buffer ";
+        snprintf(reason, size, "with every access checked: it reads or writes outside %s%s", what,
+                 where >= 0 ? rig_buffer_name(r, where) : "");
+    }
     return status;
 }
 
@@ -404,29 +400,16 @@ static bool check_accesses(struct trial *t, int i)
     return accept(t, i, status, &e) && (!*reason || settle(t, i, OUTCOME_WRONG, reason));
 }
 
-// The first full run is as good as any other on a CPU device (nothing compiles any more, no clock
-// has to rise), if it is long enough to be measured at all, and on a GPU when it was long.
-static bool looks_hopeless(const struct trial *t, int i, const struct gpu_timing *timing)
-{
-    double incumbent_s = t->message->request.incumbent_s;
-    return (gpu_get_info(t->rig->gpu)->is_cpu || t->is_long[i]) && timing->hopeless > 0 &&
-           incumbent_s > 0 && t->first_s[i] >= timing->batch_s &&
-           t->first_s[i] > timing->hopeless * incumbent_s;
-}
-
-static void wait_since(int64_t start_ns, double seconds)
-{
-    double left_s = seconds - since(start_ns);
-    if (left_s > 0)
-        nanosleep(&(struct timespec){.tv_nsec = (long)(left_s * 1e9)}, NULL);
-}
-
 // A second run a while after the first says whether the kernel is hopeless or something else had
 // the machine: then it is timed as others are. False: it has been settled.
 static bool look_again(struct trial *t, const struct gpu_timing *timing)
 {
     struct samples *s = &t->result.samples[0];
-    wait_since(t->first_ns, timing->apart_s);
+    int64_t start_ns = t->first_ns;
+    double seconds = timing->apart_s;
+    double left_s = seconds - since(start_ns);
+    if (left_s > 0)
+        nanosleep(&(struct timespec){.tv_nsec = (long)(left_s * 1e9)}, NULL);
     double apart_s = since(t->first_ns);
     add_samples(s, &(struct gpu_samples){.seconds = {t->first_s[0]}, .count = 1});
     if (!time_in_parts(t, 0))
@@ -436,25 +419,28 @@ static bool look_again(struct trial *t, const struct gpu_timing *timing)
     return true;
 }
 
-// A kernel that is the best so far will be bred from, and perhaps exported.
-static bool is_to_be_checked(const struct trial *t)
-{
-    const struct trial_request *r = &t->message->request;
-    bool is_best = !t->result.samples[0].early_stopped &&
-                   (r->incumbent_s <= 0 || seconds_of(t, 0) < r->incumbent_s);
-    return r->accesses == ACCESSES_OF_ALL || (r->accesses == ACCESSES_OF_BEST && is_best);
-}
-
 static void time_single(struct trial *t)
 {
     struct gpu_timing timing = gpu_timing_default(gpu_get_info(t->rig->gpu));
     // Where everything is slower than when the best was measured, good ones are as well.
     timing.hopeless *= fmax(1, t->message->request.slowdown);
-    if (looks_hopeless(t, 0, &timing) && !look_again(t, &timing))
+    // The first full run is as good as any other on a CPU device (nothing compiles any more, no
+    // clock has to rise), if it is long enough to be measured at all, and on a GPU when it was
+    // long.
+    double incumbent_s = t->message->request.incumbent_s;
+    if (((gpu_get_info(t->rig->gpu)->is_cpu || t->is_long[0]) && timing.hopeless > 0 &&
+         incumbent_s > 0 && t->first_s[0] >= timing.batch_s &&
+         t->first_s[0] > timing.hopeless * incumbent_s) &&
+        !look_again(t, &timing))
         return;
     if (!t->result.samples[0].early_stopped && !take_time(t, 0, &timing))
         return;
-    if (is_to_be_checked(t) && !check_accesses(t, 0))
+    // A kernel that is the best so far will be bred from, and perhaps exported.
+    const struct trial_request *r = &t->message->request;
+    bool is_best = !t->result.samples[0].early_stopped &&
+                   (r->incumbent_s <= 0 || seconds_of(t, 0) < r->incumbent_s);
+    if ((r->accesses == ACCESSES_OF_ALL || (r->accesses == ACCESSES_OF_BEST && is_best)) &&
+        !check_accesses(t, 0))
         return;
     conclude(t, 0);
 }
@@ -508,12 +494,6 @@ static int first_alive(const struct trial *t)
     return -1;
 }
 
-static void build_all(struct trial *t)
-{
-    for (int i = 0; i < t->result.count && !t->leaving; i++)
-        t->alive[i] = compile(t, i) && build(t, i) && keeps_registers(t, i);
-}
-
 // False: nobody needs the device, or it is gone already.
 static bool wait_for_device(struct trial *t)
 {
@@ -524,46 +504,32 @@ static bool wait_for_device(struct trial *t)
     return true;
 }
 
-static void measure_all(struct trial *t)
-{
-    bool race = t->message->request.race;
-    for (int i = 0; i < t->result.count && !t->leaving; i++)
-        if (t->alive[i])
-            t->alive[i] = verify(t, i, INPUT_EXACT) && (!race || verify(t, i, INPUT_RANDOM));
-    int i = first_alive(t);
-    if (i < 0)
-        return;
-    rig_sense(t->rig, &(struct statistics){0});
-    struct err e = {0};
-    if (accept(t, i, rig_load_to_time(t->rig, race, &e), &e))
-        (race ? time_race : time_single)(t);
-}
-
-static void time_anchor(struct trial *t)
-{
-    if (!t->leaving && t->message->request.anchor && enter(t, PHASE_TIME, 0))
-        t->result.anchor_s = anchor_time(&t->rig->anchor, t->rig->gpu) * (t->slowed ? SLOWED : 1);
-}
-
-static void settle_compiled(struct trial *t)
-{
-    for (int i = 0; i < t->result.count; i++)
-        if (t->alive[i])
-            settle(t, i, OUTCOME_OK, "");
-}
-
 bool measure_trial(struct rig *rig, struct wire *wire, const struct message *trial)
 {
     struct trial t = {
         .rig = rig, .wire = wire, .message = trial, .result = {.count = trial->request.count}};
     bool only_compiles = trial->request.only_compiles;
-    build_all(&t);
+    for (int i = 0; i < t.result.count && !t.leaving; i++)
+        t.alive[i] = compile(&t, i) && build(&t, i) && keeps_registers(&t, i);
     if (only_compiles) {
-        settle_compiled(&t);
+        for (int i = 0; i < t.result.count; i++)
+            if (t.alive[i])
+                settle(&t, i, OUTCOME_OK, "");
     } else if (wait_for_device(&t)) {
         int64_t start = os_now_ns();
-        measure_all(&t);
-        time_anchor(&t);
+        bool race = t.message->request.race;
+        for (int i = 0; i < t.result.count && !t.leaving; i++)
+            if (t.alive[i])
+                t.alive[i] = verify(&t, i, INPUT_EXACT) && (!race || verify(&t, i, INPUT_RANDOM));
+        int i = first_alive(&t);
+        if (!(i < 0)) {
+            rig_sense(t.rig, &(struct statistics){0});
+            struct err e = {0};
+            if (accept(&t, i, rig_load_to_time(t.rig, race, &e), &e))
+                (race ? time_race : time_single)(&t);
+        }
+        if (!t.leaving && t.message->request.anchor && enter(&t, PHASE_TIME, 0))
+            t.result.anchor_s = anchor_time(&t.rig->anchor, t.rig->gpu) * (t.slowed ? SLOWED : 1);
         t.result.device_s = since(start);
     }
     wire_send(wire, message_result(&t.result, only_compiles, t.settled, &t.kept, os_now_ns()));

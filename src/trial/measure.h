@@ -8,8 +8,8 @@
 #ifndef TILEWALK_TRIAL_MEASURE_H
 #define TILEWALK_TRIAL_MEASURE_H
 
-#include "trial/rig.h"
 #include "trial/frame.h"
+#include "trial/rig.h"
 
 // `trial` is a MESSAGE_TRIAL. Sends the result. False: the worker must end.
 bool measure_trial(struct rig *rig, struct wire *wire, const struct message *trial);

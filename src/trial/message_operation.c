@@ -21,73 +21,51 @@ static void add_list(struct json_writer *w, const char *name, const uint8_t *byt
     json_end(w);
 }
 
-static void add_field(struct json_writer *w, const struct push_field *f)
-{
-    json_begin_object(w, NULL);
-    json_add_int(w, "kind", f->kind);
-    json_add_int(w, "bytes", f->bytes);
-    json_add_int(w, "at", f->at);
-    json_add_int(w, "count", f->count);
-    json_add_text(w, "name", f->name);
-    json_end(w);
-}
-
-static void add_pass(struct json_writer *w, const struct pass *p)
-{
-    json_begin_object(w, NULL);
-    json_begin_list(w, "lines");
-    for (int i = 0; i < p->line_count; i++)
-        json_add_int(w, NULL, p->line_map[i]);
-    json_end(w);
-    json_add_axes(w, "groups", p->groups);
-    json_add_count(w, "subgroup", p->subgroup);
-    json_add_count(w, "once", p->once);
-    json_add_text(w, "template", p->template_name ? p->template_name : "");
-    json_add_text(w, "space", p->space_name ? p->space_name : "");
-    json_add_int(w, "line", p->space_line);
-    json_add_text(w, "glsl", p->glsl);
-    json_begin_list(w, "constants"); // id, whether it is a bool, value
-    for (int i = 0; i < p->constant_count; i++) {
-        json_add_count(w, NULL, p->constant[i].id);
-        json_add_int(w, NULL, p->constant[i].is_bool);
-        json_add_real(w, NULL, p->constant[i].value);
-    }
-    json_end(w);
-    add_list(w, "push", p->push, p->push_bytes);
-    json_begin_list(w, "fields");
-    for (int i = 0; i < p->field_count; i++)
-        add_field(w, &p->field[i]);
-    json_end(w);
-    add_list(w, "bindings", p->binding, p->binding_count);
-    json_end(w);
-}
-
 void message_add_job(struct json_writer *w, const char *name, const struct job *job)
 {
     json_begin_object(w, name);
     json_add_count(w, "scratch_bytes", job->scratch_bytes);
     json_begin_list(w, "passes");
-    for (int p = 0; p < job->pass_count; p++)
-        add_pass(w, &job->pass[p]);
+    for (int p = 0; p < job->pass_count; p++) {
+        json_begin_object(w, NULL);
+        json_begin_list(w, "lines");
+        for (int i = 0; i < job->pass[p].line_count; i++)
+            json_add_int(w, NULL, job->pass[p].line_map[i]);
+        json_end(w);
+        json_add_axes(w, "groups", job->pass[p].groups);
+        json_add_count(w, "subgroup", job->pass[p].subgroup);
+        json_add_count(w, "once", job->pass[p].once);
+        json_add_text(w, "template", job->pass[p].template_name ? job->pass[p].template_name : "");
+        json_add_text(w, "space", job->pass[p].space_name ? job->pass[p].space_name : "");
+        json_add_int(w, "line", job->pass[p].space_line);
+        json_add_text(w, "glsl", job->pass[p].glsl);
+        json_begin_list(w, "constants"); // id, whether it is a bool, value
+        for (int i = 0; i < job->pass[p].constant_count; i++) {
+            json_add_count(w, NULL, job->pass[p].constant[i].id);
+            json_add_int(w, NULL, job->pass[p].constant[i].is_bool);
+            json_add_real(w, NULL, job->pass[p].constant[i].value);
+        }
+        json_end(w);
+        add_list(w, "push", job->pass[p].push, job->pass[p].push_bytes);
+        json_begin_list(w, "fields");
+        for (int i = 0; i < job->pass[p].field_count; i++) {
+            json_begin_object(w, NULL);
+            json_add_int(w, "kind", job->pass[p].field[i].kind);
+            json_add_int(w, "bytes", job->pass[p].field[i].bytes);
+            json_add_int(w, "at", job->pass[p].field[i].at);
+            json_add_int(w, "count", job->pass[p].field[i].count);
+            json_add_text(w, "name", job->pass[p].field[i].name);
+            json_end(w);
+        }
+        json_end(w);
+        add_list(w, "bindings", job->pass[p].binding, job->pass[p].binding_count);
+        json_end(w);
+    }
     json_end(w);
     json_end(w);
 }
 
 // --- and back ---
-
-static void read_constants(struct reader *r, struct json o, struct pass *p)
-{
-    double value[3 * JOB_MAX_CONSTANTS] = {0};
-    int count = reader_array(r, o, "constants", 3 * JOB_MAX_CONSTANTS,
-                             (struct bounds){-DBL_MAX, DBL_MAX}, value);
-    for (int i = 0; i + 2 < count; i += 3) {
-        if (!(value[i] >= 0 && value[i] <= UINT32_MAX))
-            reader_refuse(r, "constants");
-        else
-            p->constant[p->constant_count++] =
-                (struct spec_constant){(uint32_t)value[i], value[i + 1] != 0, value[i + 2]};
-    }
-}
 
 static void read_fields(struct reader *r, struct json o, struct pass *p)
 {
@@ -123,7 +101,16 @@ static void read_pass(struct reader *r, struct json o, struct pass *p)
     reader_three(r, o, "groups", p->groups);
     p->subgroup = (uint32_t)reader_number(r, o, "subgroup", 0, UINT32_MAX);
     p->once = reader_number(r, o, "once", 0, 1) > 0;
-    read_constants(r, o, p);
+    double value[3 * JOB_MAX_CONSTANTS] = {0};
+    int count = reader_array(r, o, "constants", 3 * JOB_MAX_CONSTANTS,
+                             (struct bounds){-DBL_MAX, DBL_MAX}, value);
+    for (int i = 0; i + 2 < count; i += 3) {
+        if (!(value[i] >= 0 && value[i] <= UINT32_MAX))
+            reader_refuse(r, "constants");
+        else
+            p->constant[p->constant_count++] =
+                (struct spec_constant){(uint32_t)value[i], value[i + 1] != 0, value[i + 2]};
+    }
     p->push_bytes = (uint32_t)reader_small(r, o, "push", JOB_MAX_PUSH, p->push);
     read_fields(r, o, p);
     p->binding_count = reader_small(r, o, "bindings", JOB_MAX_BINDINGS, p->binding);
@@ -179,23 +166,6 @@ static void read_operation(struct reader *r, struct json o, struct operation *ou
     memcpy(out->real, real, sizeof out->real);
 }
 
-static struct block_format read_block(struct reader *r, struct json o)
-{
-    double n[BLOCK_NUMBERS] = {0};
-    reader_array(r, o, "block", BLOCK_NUMBERS, (struct bounds){0, INT32_MAX}, n);
-    struct block_format f = {.kind = (enum block_kind)n[0],
-                             .weights = (int)n[1],
-                             .scale = (enum element)n[2],
-                             .has_min = n[3] != 0,
-                             .bits = (int)n[4],
-                             .is_signed = n[5] != 0,
-                             .zero = (int)n[6],
-                             .pairs = n[7] != 0};
-    if (!block_format_valid(&f))
-        reader_refuse(r, "block");
-    return f;
-}
-
 static void read_buffer(struct reader *r, struct json o, struct custom_operation *c)
 {
     double size[TENSOR_MAX_RANK] = {0}, fill[3] = {0};
@@ -204,8 +174,21 @@ static void read_buffer(struct reader *r, struct json o, struct custom_operation
     struct tensor t = {.name = reader_text(r, o, "name"), .element = ELEMENT_COUNT};
     t.rank = reader_array(r, o, "size", TENSOR_MAX_RANK, (struct bounds){1, INT32_MAX}, size);
     reader_array(r, o, "fill", 3, (struct bounds){-DBL_MAX, DBL_MAX}, fill);
-    if (json_member(o, "block").at)
-        filling.block = read_block(r, o);
+    if (json_member(o, "block").at) {
+        double n[BLOCK_NUMBERS] = {0};
+        reader_array(r, o, "block", BLOCK_NUMBERS, (struct bounds){0, INT32_MAX}, n);
+        struct block_format f = {.kind = (enum block_kind)n[0],
+                                 .weights = (int)n[1],
+                                 .scale = (enum element)n[2],
+                                 .has_min = n[3] != 0,
+                                 .bits = (int)n[4],
+                                 .is_signed = n[5] != 0,
+                                 .zero = (int)n[6],
+                                 .pairs = n[7] != 0};
+        if (!block_format_valid(&f))
+            reader_refuse(r, "block");
+        filling.block = f;
+    }
     filling.low = fill[0];
     filling.high = fill[1];
     filling.whole = fill[2] != 0;
@@ -256,15 +239,6 @@ static bool definition_fits(const char *text, const struct custom_operation *c)
     return fits;
 }
 
-static void read_definition(struct reader *r, struct json o, struct custom_operation *c)
-{
-    const char *text = reader_text(r, o, "definition");
-    if (r->bad || !definition_fits(text, c))
-        reader_refuse(r, "definition");
-    else
-        c->definition = arena_strdup(&c->arena, text);
-}
-
 static struct custom_operation *read_custom(struct reader *r, struct json o)
 {
     double tolerance[4] = {0}, unused_flop = 1;
@@ -280,8 +254,13 @@ static struct custom_operation *read_custom(struct reader *r, struct json o)
         read_step(r, w.value, c);
     if (!r->bad && c->tensor_count == 0)
         r->bad = "buffers";
-    if (!r->bad && json_member(o, "definition").at)
-        read_definition(r, o, c);
+    if (!r->bad && json_member(o, "definition").at) {
+        const char *text = reader_text(r, o, "definition");
+        if (r->bad || !definition_fits(text, c))
+            reader_refuse(r, "definition");
+        else
+            c->definition = arena_strdup(&c->arena, text);
+    }
     return c;
 }
 

@@ -149,19 +149,6 @@ static void read_place(struct reader *r, struct json o, struct hello *h)
     snprintf(h->fault, sizeof h->fault, "%s", reader_text(r, o, "fault"));
 }
 
-static void read_hello(struct reader *r, struct json o, struct hello *h)
-{
-    read_place(r, o, h);
-    h->only_compiles = reader_bool(r, o, "only_compiles");
-    reader_operation(r, o, &h->operation, &h->custom);
-    reader_job(r, reader_member(r, o, "reference", JSON_OBJECT), &h->reference);
-    h->trips_undeclared = reader_bool(r, o, "trips_undeclared");
-    h->start = reader_i64(r, o, "start");
-    h->workers = (int)reader_number(r, o, "workers", 0, MOST_WORKERS);
-    h->compilers = (int)reader_number(r, o, "compilers", 0, MOST_WORKERS);
-    h->calibrates = (int)reader_number(r, o, "calibrates", 0, 1e6);
-}
-
 // False for anything but whole bytes of two digits each. They are the caller's, on the heap.
 static bool parse_bytes(const char *hex, void **bytes, size_t *count)
 {
@@ -272,19 +259,6 @@ static void read_result(struct reader *r, struct json o, struct message *m)
     m->result.device_s = reader_number(r, o, "device_s", 0, 1e9);
 }
 
-static void read_phase(struct reader *r, struct json o, struct message *m)
-{
-    m->phase = reader_phase(r, o);
-    m->candidate = (int)reader_number(r, o, "candidate", 0, MOST_LAYERS);
-    m->at_ns = reader_i64(r, o, "at_ns");
-}
-
-static void read_failure(struct reader *r, struct json o, struct err *e)
-{
-    int line = (int)reader_number(r, o, "line", 0, INT32_MAX);
-    err_at(e, reader_text(r, o, "file"), line, "%s", reader_text(r, o, "text"));
-}
-
 static void read_name(struct reader *r, struct json o, char *out, size_t size)
 {
     const char *name = reader_text(r, o, "machine");
@@ -304,12 +278,6 @@ static bool read_greeting(struct reader *r, struct json o, struct greeting *g)
     g->cores = (int)reader_number(r, o, "cores", 1, 1 << 20);
     g->is_pool = reader_bool(r, o, "is_pool");
     return true;
-}
-
-static void read_said(struct reader *r, struct json o, struct message *m)
-{
-    m->worker = (int)reader_number(r, o, "worker", 0, MOST_WORKERS - 1);
-    COPY_TEXT(r, o, "line", m->said);
 }
 
 static void read_compile(struct reader *r, struct json o, struct message *m)
@@ -469,11 +437,28 @@ static void read_roof(struct reader *r, struct json o, struct roof *out)
 static void read_body(struct reader *r, struct json o, struct message *m)
 {
     switch (m->type) {
-    case MESSAGE_HELLO: read_hello(r, o, &m->hello); break;
+    case MESSAGE_HELLO: {
+        read_place(r, o, &m->hello);
+        m->hello.only_compiles = reader_bool(r, o, "only_compiles");
+        reader_operation(r, o, &m->hello.operation, &m->hello.custom);
+        reader_job(r, reader_member(r, o, "reference", JSON_OBJECT), &m->hello.reference);
+        m->hello.trips_undeclared = reader_bool(r, o, "trips_undeclared");
+        m->hello.start = reader_i64(r, o, "start");
+        m->hello.workers = (int)reader_number(r, o, "workers", 0, MOST_WORKERS);
+        m->hello.compilers = (int)reader_number(r, o, "compilers", 0, MOST_WORKERS);
+        m->hello.calibrates = (int)reader_number(r, o, "calibrates", 0, 1e6);
+    } break;
     case MESSAGE_TRIAL: read_trial(r, o, m); break;
-    case MESSAGE_PHASE: read_phase(r, o, m); break;
+    case MESSAGE_PHASE: {
+        m->phase = reader_phase(r, o);
+        m->candidate = (int)reader_number(r, o, "candidate", 0, MOST_LAYERS);
+        m->at_ns = reader_i64(r, o, "at_ns");
+    } break;
     case MESSAGE_RESULT: read_result(r, o, m); break;
-    case MESSAGE_FAILED: read_failure(r, o, &m->failure); break;
+    case MESSAGE_FAILED: {
+        int line = (int)reader_number(r, o, "line", 0, INT32_MAX);
+        err_at(&m->failure, reader_text(r, o, "file"), line, "%s", reader_text(r, o, "text"));
+    } break;
     case MESSAGE_COMPILE: read_compile(r, o, m); break;
     case MESSAGE_COMPILED: read_modules(r, o, m); break;
     case MESSAGE_PREPROCESS: read_compile(r, o, m); break;
@@ -488,7 +473,10 @@ static void read_body(struct reader *r, struct json o, struct message *m)
     case MESSAGE_WHOLE_RESULT: read_whole_result(r, o, m); break;
     case MESSAGE_GREET: read_greeting(r, o, &m->greeting); break;
     case MESSAGE_PLAY: m->workers = (int)reader_number(r, o, "workers", 1, MOST_WORKERS); break;
-    case MESSAGE_SAID: read_said(r, o, m); break;
+    case MESSAGE_SAID: {
+        m->worker = (int)reader_number(r, o, "worker", 0, MOST_WORKERS - 1);
+        COPY_TEXT(r, o, "line", m->said);
+    } break;
     case MESSAGE_MEMBER: read_member(r, o, m); break;
     case MESSAGE_LEAVE: read_leave(r, o, m); break;
     default: break;

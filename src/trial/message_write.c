@@ -9,22 +9,18 @@
 
 // What agents, and workers of a pool, say of themselves.
 
-// "rack1-5fd0c2a9": of a host's name what may be in it.
-static void name_machine(char *out, size_t size)
+struct greeting greeting_of_this(void)
 {
+    struct greeting g = {.version = TILEWALK_VERSION, .cores = os_cores()};
+    snprintf(g.compiler, sizeof g.compiler, "%s", kernel_built_in());
+    // "rack1-5fd0c2a9": of a host's name what may be in it.
+    size_t size = sizeof g.machine;
     char host[48] = "";
     gethostname(host, sizeof host - 1);
     for (char *c = host; *c; c++)
         if (!isalnum((unsigned char)*c) && (*c != '.' || c == host))
             *c = c == host ? 'x' : '-';
-    snprintf(out, size, "%s-%08x", *host ? host : "host", (unsigned)os_seed());
-}
-
-struct greeting greeting_of_this(void)
-{
-    struct greeting g = {.version = TILEWALK_VERSION, .cores = os_cores()};
-    snprintf(g.compiler, sizeof g.compiler, "%s", kernel_built_in());
-    name_machine(g.machine, sizeof g.machine);
+    snprintf(g.machine, size, "%s-%08x", *host ? host : "host", (unsigned)os_seed());
     return g;
 }
 
@@ -153,57 +149,6 @@ static void add_operation(struct json_writer *w, const struct operation *o)
     json_add_reals(w, "real", OPERATION_MAX_REALS, o->real);
 }
 
-static void add_buffer(struct json_writer *w, const struct custom_operation *c, int i)
-{
-    const struct custom_filling *f = &c->filling[i];
-    const struct block_format *b = &f->block;
-    struct tensor t = custom_tensor(c, i);
-    json_begin_object(w, NULL);
-    json_add_text(w, "element", element_name(t.element));
-    json_add_text(w, "name", t.name);
-    json_add_reals(w, "fill", 3, (double[]){f->low, f->high, f->whole});
-    if (b->weights)
-        json_add_reals(w, "block", BLOCK_NUMBERS,
-                       (double[]){b->kind, b->weights, b->scale, b->has_min, b->bits, b->is_signed,
-                                  b->zero, b->pairs});
-    json_begin_list(w, "size");
-    for (int d = 0; d < t.rank; d++)
-        json_add_int(w, NULL, t.size[d]);
-    json_end(w);
-    json_end(w);
-}
-
-static void add_step(struct json_writer *w, const struct custom_operation *c, int i)
-{
-    const struct custom_step *step = &c->step[i];
-    json_begin_object(w, NULL);
-    json_begin_list(w, "buffers");
-    for (int k = 0; k < step->count; k++)
-        json_add_text(w, NULL, c->buffer[step->buffer[k]].name);
-    json_end(w);
-    if (step->operation.kind) // else it dequantises
-        add_operation(w, &step->operation);
-    json_end(w);
-}
-
-static void add_custom(struct json_writer *w, const struct custom_operation *c)
-{
-    json_begin_object(w, "custom");
-    json_begin_list(w, "buffers");
-    for (int i = 0; i < c->tensor_count; i++)
-        add_buffer(w, c, i);
-    json_end(w);
-    json_begin_list(w, "steps");
-    for (int i = 0; i < c->step_count; i++)
-        add_step(w, c, i);
-    json_end(w);
-    if (c->definition)
-        json_add_text(w, "definition", c->definition);
-    json_add_text(w, "name", c->kind.name);
-    json_add_reals(w, "tolerance", 4, (double[]){c->absolute, c->relative, c->nmse, c->exact});
-    json_end(w);
-}
-
 static void add_matrix(struct json_writer *w, const char *name, const struct matrix_units *u)
 {
     struct str text = {0};
@@ -220,9 +165,48 @@ static void add_limits(struct json_writer *w, const struct limits *l)
 
 static void add_any_operation(struct json_writer *w, const struct operation *o)
 {
-    if (custom_of(o))
-        add_custom(w, custom_of(o));
-    else
+    if (custom_of(o)) {
+        const struct custom_operation *c = custom_of(o);
+        json_begin_object(w, "custom");
+        json_begin_list(w, "buffers");
+        for (int i = 0; i < c->tensor_count; i++) {
+            const struct custom_filling *f = &c->filling[i];
+            const struct block_format *b = &f->block;
+            struct tensor t = custom_tensor(c, i);
+            json_begin_object(w, NULL);
+            json_add_text(w, "element", element_name(t.element));
+            json_add_text(w, "name", t.name);
+            json_add_reals(w, "fill", 3, (double[]){f->low, f->high, f->whole});
+            if (b->weights)
+                json_add_reals(w, "block", BLOCK_NUMBERS,
+                               (double[]){b->kind, b->weights, b->scale, b->has_min, b->bits,
+                                          b->is_signed, b->zero, b->pairs});
+            json_begin_list(w, "size");
+            for (int d = 0; d < t.rank; d++)
+                json_add_int(w, NULL, t.size[d]);
+            json_end(w);
+            json_end(w);
+        }
+        json_end(w);
+        json_begin_list(w, "steps");
+        for (int i = 0; i < c->step_count; i++) {
+            const struct custom_step *step = &c->step[i];
+            json_begin_object(w, NULL);
+            json_begin_list(w, "buffers");
+            for (int k = 0; k < step->count; k++)
+                json_add_text(w, NULL, c->buffer[step->buffer[k]].name);
+            json_end(w);
+            if (step->operation.kind) // else it dequantises
+                add_operation(w, &step->operation);
+            json_end(w);
+        }
+        json_end(w);
+        if (c->definition)
+            json_add_text(w, "definition", c->definition);
+        json_add_text(w, "name", c->kind.name);
+        json_add_reals(w, "tolerance", 4, (double[]){c->absolute, c->relative, c->nmse, c->exact});
+        json_end(w);
+    } else
         add_operation(w, o);
 }
 
@@ -414,38 +398,34 @@ char *message_list(const char *drivers)
     return message_end(&w);
 }
 
-static void add_device(struct json_writer *w, const struct gpu_info *d)
-{
-    json_begin_object(w, NULL);
-    json_add_int(w, "index", d->index);
-    json_add_text(w, "name", d->name);
-    json_add_text(w, "device_type", d->type);
-    json_add_text(w, "driver", d->driver);
-    json_add_text(w, "driver_hash", d->driver_hash);
-    json_add_count(w, "vendor_id", d->vendor_id);
-    json_add_count(w, "device_id", d->device_id);
-    json_add_count(w, "driver_version", d->driver_version);
-    json_add_count(w, "api_version", d->api_version);
-    json_add_text(w, "device_uuid", d->device_uuid);
-    json_add_text(w, "driver_uuid", d->driver_uuid);
-    json_add_text(w, "pci", d->pci);
-    json_add_int(w, "threads", d->threads);
-    json_add_flag(w, "is_cpu", d->is_cpu);
-    json_add_flag(w, "is_lavapipe", d->is_lavapipe);
-    json_add_count(w, "memory_bytes", d->memory_bytes);
-    json_add_flag(w, "timestamps", d->timestamps);
-    json_add_flag(w, "runs", d->runs);
-    add_limits(w, &d->limits);
-    add_matrix(w, "matrix_khr", &d->matrix_khr);
-    add_matrix(w, "matrix_nv", &d->matrix_nv);
-    json_end(w);
-}
-
 void message_add_devices(struct json_writer *w, const struct gpu_info *list, int count)
 {
     json_begin_list(w, "devices");
-    for (int i = 0; i < count; i++)
-        add_device(w, &list[i]);
+    for (int i = 0; i < count; i++) {
+        json_begin_object(w, NULL);
+        json_add_int(w, "index", list[i].index);
+        json_add_text(w, "name", list[i].name);
+        json_add_text(w, "device_type", list[i].type);
+        json_add_text(w, "driver", list[i].driver);
+        json_add_text(w, "driver_hash", list[i].driver_hash);
+        json_add_count(w, "vendor_id", list[i].vendor_id);
+        json_add_count(w, "device_id", list[i].device_id);
+        json_add_count(w, "driver_version", list[i].driver_version);
+        json_add_count(w, "api_version", list[i].api_version);
+        json_add_text(w, "device_uuid", list[i].device_uuid);
+        json_add_text(w, "driver_uuid", list[i].driver_uuid);
+        json_add_text(w, "pci", list[i].pci);
+        json_add_int(w, "threads", list[i].threads);
+        json_add_flag(w, "is_cpu", list[i].is_cpu);
+        json_add_flag(w, "is_lavapipe", list[i].is_lavapipe);
+        json_add_count(w, "memory_bytes", list[i].memory_bytes);
+        json_add_flag(w, "timestamps", list[i].timestamps);
+        json_add_flag(w, "runs", list[i].runs);
+        add_limits(w, &list[i].limits);
+        add_matrix(w, "matrix_khr", &list[i].matrix_khr);
+        add_matrix(w, "matrix_nv", &list[i].matrix_nv);
+        json_end(w);
+    }
     json_end(w);
 }
 
@@ -494,17 +474,6 @@ char *message_roof(const struct roof *r)
     return message_end(&w);
 }
 
-static void add_task(struct json_writer *w, const struct whole_task *t, int sets)
-{
-    json_begin_object(w, NULL);
-    add_any_operation(w, &t->operation);
-    json_begin_list(w, "jobs");
-    for (int i = 0; i < sets; i++)
-        message_add_job(w, NULL, &t->job[i]);
-    json_end(w);
-    json_end(w);
-}
-
 char *message_whole(const struct whole *whole)
 {
     struct str s = {0};
@@ -512,8 +481,16 @@ char *message_whole(const struct whole *whole)
     add_place(&w, &whole->place);
     json_add_flag(&w, "races", whole->races);
     json_begin_list(&w, "tasks");
-    for (int i = 0; i < whole->task_count; i++)
-        add_task(&w, &whole->task[i], whole->races ? WHOLE_SETS : 1);
+    for (int i = 0; i < whole->task_count; i++) {
+        int sets = whole->races ? WHOLE_SETS : 1;
+        json_begin_object(&w, NULL);
+        add_any_operation(&w, &whole->task[i].operation);
+        json_begin_list(&w, "jobs");
+        for (int j = 0; j < sets; j++)
+            message_add_job(&w, NULL, &whole->task[i].job[j]);
+        json_end(&w);
+        json_end(&w);
+    }
     json_end(&w);
     json_begin_object(&w, "plan");
     plan_add_json(&whole->plan, &w);

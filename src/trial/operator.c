@@ -203,32 +203,6 @@ static bool is_off_in_all(struct comparison *c)
     return nmse_of(c) > c->tolerance.nmse;
 }
 
-static void describe(const struct comparison *c, char *reason, size_t size)
-{
-    const struct tensor *t = &c->output;
-    int64_t line = c->first_line, index[TENSOR_MAX_RANK];
-    for (int d = t->rank - 2; d >= 0; d--) {
-        index[d] = line % t->size[d];
-        line /= t->size[d];
-    }
-    index[t->rank - 1] = c->first;
-    int64_t at = tensor_line(t, c->first_line) + c->first * t->stride[t->rank - 1];
-    double got = element_get(c->got, t->element, at);
-    struct str s = {0};
-    str_printf(&s, "%s[", t->name);
-    for (int d = 0; d < t->rank; d++)
-        str_printf(&s, "%s%" PRId64, d ? "," : "", index[d]);
-    str_printf(&s, "] = %.9g, expected %.9g", isnan(got) ? fabs(got) : got, // not "-nan"
-               element_get(c->expected, t->element, at));
-    if (c->wrong)
-        str_printf(&s, " (%" PRId64 " of %" PRId64 " wrong)", c->wrong, tensor_count(t));
-    else
-        str_printf(&s, " (normalised mean squared error %.3g > %.3g)", nmse_of(c),
-                   c->tolerance.nmse);
-    snprintf(reason, size, "%s", str_text(&s));
-    str_finish(&s);
-}
-
 // Nothing may be written between the elements.
 static bool gaps_are_intact(const struct tensor *t, const void *got, char *reason, size_t size)
 {
@@ -258,8 +232,30 @@ static struct operator_verdict compare(const struct operation *o, struct toleran
     if (size)
         reason[0] = '\0';
     bool is_off = is_off_in_all(&c);
-    if (c.wrong || is_off)
-        describe(&c, reason, size);
+    if (c.wrong || is_off) {
+        const struct tensor *t = &c.output;
+        int64_t line = c.first_line, index[TENSOR_MAX_RANK];
+        for (int d = t->rank - 2; d >= 0; d--) {
+            index[d] = line % t->size[d];
+            line /= t->size[d];
+        }
+        index[t->rank - 1] = c.first;
+        int64_t at = tensor_line(t, c.first_line) + c.first * t->stride[t->rank - 1];
+        double got = element_get(c.got, t->element, at);
+        struct str s = {0};
+        str_printf(&s, "%s[", t->name);
+        for (int d = 0; d < t->rank; d++)
+            str_printf(&s, "%s%" PRId64, d ? "," : "", index[d]);
+        str_printf(&s, "] = %.9g, expected %.9g", isnan(got) ? fabs(got) : got, // not "-nan"
+                   element_get(c.expected, t->element, at));
+        if (c.wrong)
+            str_printf(&s, " (%" PRId64 " of %" PRId64 " wrong)", c.wrong, tensor_count(t));
+        else
+            str_printf(&s, " (normalised mean squared error %.3g > %.3g)", nmse_of(&c),
+                       c.tolerance.nmse);
+        snprintf(reason, size, "%s", str_text(&s));
+        str_finish(&s);
+    }
     bool right = c.wrong == 0 && !is_off && gaps_are_intact(&c.output, output, reason, size);
     return (struct operator_verdict){right, c.largest};
 }
@@ -298,25 +294,22 @@ static double size_of(double value)
     return isnan(value) ? INFINITY : fabs(value); // fmax would pass over it
 }
 
-static double largest_of(const struct tensor *t, const void *data)
-{
-    double largest = 0;
-    int64_t lines = tensor_lines(t), size = t->size[t->rank - 1], step = t->stride[t->rank - 1];
-    for (int64_t line = 0; line < lines; line++) {
-        int64_t at = tensor_line(t, line);
-        for (int64_t i = 0; i < size; i++)
-            largest = fmax(largest, size_of(element_get(data, t->element, at + i * step)));
-    }
-    return largest;
-}
-
 double operator_magnitude(const struct operation *o, const void *const *inputs)
 {
     struct tensor tensor[OPERATION_MAX_TENSORS];
     int count = operation_tensors(o, tensor) - 1;
     double product = 1, added = 1;
     for (int i = 0; i < count; i++) {
-        double largest = largest_of(&tensor[i], inputs[i]);
+        const void *data = inputs[i];
+        double largest = 0;
+        int64_t lines = tensor_lines(&tensor[i]), size = tensor[i].size[tensor[i].rank - 1],
+                step = tensor[i].stride[tensor[i].rank - 1];
+        for (int64_t line = 0; line < lines; line++) {
+            int64_t at = tensor_line(&tensor[i], line);
+            for (int64_t j = 0; j < size; j++)
+                largest =
+                    fmax(largest, size_of(element_get(data, tensor[i].element, at + j * step)));
+        }
         product *= i < FACTORS ? fmax(1, largest) : 1;
         added = i < FACTORS ? added : fmax(added, largest);
     }

@@ -316,10 +316,14 @@ static uint64_t memory_bytes(const struct gpu_info *i, const struct way *way)
     return uint64_min(most, i->limits.group_count[0]) * group_bytes(way);
 }
 
-static void add_mover(const struct way *way, bool copies, struct str *out)
+static enum gpu_status measure_way(struct peak *p, const struct way *way, bool copies)
 {
+    const uint64_t bytes = memory_bytes(gpu_get_info(p->g), way);
+    struct str glsl = {0};
+    struct fixed f;
+    double seconds, *best = &p->roof->rate[ROOF_BYTES];
     int group = FIXED_THREADS * way->vectors, own = way->own ? way->vectors : 1;
-    str_printf(out,
+    str_printf(&glsl,
                "#version 450\n#extension GL_EXT_control_flow_attributes : require\n"
                "#define PLACE at + i * %du\n"
                "layout(local_size_x = %d) in;\n"
@@ -332,16 +336,7 @@ static void add_mover(const struct way *way, bool copies, struct str *out)
                "        %s;\n",
                way->own ? 1 : FIXED_THREADS, FIXED_THREADS, group, own, way->vectors,
                copies ? "to[PLACE] = from[PLACE]" : "sum += from[PLACE]");
-    str_add(out, "    if (sum.x + sum.y + sum.z + sum.w == 0.5) to[at] = sum;\n}\n");
-}
-
-static enum gpu_status measure_way(struct peak *p, const struct way *way, bool copies)
-{
-    const uint64_t bytes = memory_bytes(gpu_get_info(p->g), way);
-    struct str glsl = {0};
-    struct fixed f;
-    double seconds, *best = &p->roof->rate[ROOF_BYTES];
-    add_mover(way, copies, &glsl);
+    str_add(&glsl, "    if (sum.x + sum.y + sum.z + sum.w == 0.5) to[at] = sum;\n}\n");
     const struct fixed_wish wish = {str_text(&glsl), 2, bytes, 0};
     enum gpu_status status = fixed_make(&f, p->g, &wish, p->e);
     if (status == GPU_OK)
@@ -362,25 +357,19 @@ static enum gpu_status measure_memory(struct peak *p)
     return status;
 }
 
-static enum gpu_status measure_dispatch(struct peak *p)
-{
-    char glsl[] = "#version 450\nlayout(local_size_x = 128) in;\nvoid main() {}\n";
-    const struct fixed_wish wish = {glsl, 1, DATA_BYTES, 0};
-    struct fixed f;
-    enum gpu_status status = fixed_make(&f, p->g, &wish, p->e);
-    if (status == GPU_OK)
-        status = fixed_time(&f, p->g, 1, &p->roof->rate[ROOF_DISPATCH], p->e);
-    if (status != GPU_LOST && status != GPU_TIMEOUT)
-        fixed_finish(&f, p->g);
-    return status;
-}
-
 enum gpu_status peaks_measure(struct gpu *g, struct roof *out, struct err *e)
 {
     const struct limits *l = &gpu_get_info(g)->limits;
     struct peak p = {g, out, e};
     *out = (struct roof){0};
-    enum gpu_status status = measure_dispatch(&p);
+    char glsl[] = "#version 450\nlayout(local_size_x = 128) in;\nvoid main() {}\n";
+    const struct fixed_wish wish = {glsl, 1, DATA_BYTES, 0};
+    struct fixed f;
+    enum gpu_status status = fixed_make(&f, p.g, &wish, p.e);
+    if (status == GPU_OK)
+        status = fixed_time(&f, p.g, 1, &p.roof->rate[ROOF_DISPATCH], p.e);
+    if (status != GPU_LOST && status != GPU_TIMEOUT)
+        fixed_finish(&f, p.g);
     if (status == GPU_OK)
         status = measure_arithmetic(&p, ROOF_F32);
     if (status == GPU_OK && l->f16)

@@ -95,22 +95,21 @@ static struct tolerance within(const struct operation *o, double units)
 
 // --- softmax ---
 
-static void softmax_row(enum element e, const void *x, void *y, int64_t first, int64_t columns)
-{
-    double largest = -INFINITY, sum = 0;
-    for (int64_t j = first; j < first + columns; j++)
-        largest = fmax(largest, element_get(x, e, j));
-    for (int64_t j = first; j < first + columns; j++)
-        sum += exp(element_get(x, e, j) - largest);
-    for (int64_t j = first; j < first + columns; j++)
-        element_put(y, e, j, exp(element_get(x, e, j) - largest) / sum);
-}
-
 static void softmax_reference(const struct operation *o, const void *const *inputs, void *output)
 {
     int64_t rows = operation_size(o, "rows"), columns = operation_size(o, "columns");
-    for (int64_t i = 0; i < rows; i++)
-        softmax_row(type_of(o), inputs[0], output, i * columns, columns);
+    for (int64_t i = 0; i < rows; i++) {
+        enum element e = type_of(o);
+        const void *x = inputs[0];
+        int64_t first = i * columns;
+        double largest = -INFINITY, sum = 0;
+        for (int64_t j = first; j < first + columns; j++)
+            largest = fmax(largest, element_get(x, e, j));
+        for (int64_t j = first; j < first + columns; j++)
+            sum += exp(element_get(x, e, j) - largest);
+        for (int64_t j = first; j < first + columns; j++)
+            element_put(output, e, j, exp(element_get(x, e, j) - largest) / sum);
+    }
 }
 
 static struct filling softmax_filling(const struct operation *o, enum input_set set, int index)
@@ -257,22 +256,18 @@ static void elementwise_reference(const struct operation *o, const void *const *
     }
 }
 
-// Half of them lie below what is nearest to 0 in the window, half above: they do not all become one
-// of its ends. A clamp rounds nothing, its exact inputs need not be whole.
-static struct filling clamp_filling(const struct operation *o, enum input_set set)
-{
-    double low = operation_real(o, "low"), high = operation_real(o, "high");
-    double middle = fmin(fmax(0, low), high), reach = fmax(LARGEST, fabs(middle));
-    if (set == INPUT_EXACT)
-        return (struct filling){.low = middle - reach, .high = middle + reach};
-    return fill_to(set, LARGEST, 2 * fabs(high) + 1);
-}
-
 static struct filling elementwise_filling(const struct operation *o, enum input_set set, int index)
 {
     (void)index;
-    if (operation_chooses(o, "apply", "clamp"))
-        return clamp_filling(o, set);
+    if (operation_chooses(o, "apply", "clamp")) {
+        // Half of them lie below what is nearest to 0 in the window, half above: they do not all
+        // become one of its ends. A clamp rounds nothing, its exact inputs need not be whole.
+        double low = operation_real(o, "low"), high = operation_real(o, "high");
+        double middle = fmin(fmax(0, low), high), reach = fmax(LARGEST, fabs(middle));
+        if (set == INPUT_EXACT)
+            return (struct filling){.low = middle - reach, .high = middle + reach};
+        return fill_to(set, LARGEST, 2 * fabs(high) + 1);
+    }
     if (function_of(o)->is_raised)
         return fill_to(set, LARGEST_EXPONENT, LARGEST_EXPONENT);
     return fill_to(set, LARGEST, 1);

@@ -40,8 +40,10 @@ double compile_limit_s(const struct compile_limit *l, double most_s)
 
 enum { MOST_FAILED_STARTS = 3 };
 #define POOL_WORKER_MS_NS ((int64_t)1000000)
-#define PAUSE_NS          (200 * POOL_WORKER_MS_NS) // before the next try, for each start that failed
-#define RECOVERY_NS       (500 * POOL_WORKER_MS_NS) // after a device was lost or hung
+// Before the next try, for each start that failed.
+#define PAUSE_NS (200 * POOL_WORKER_MS_NS)
+// After a device was lost or hung.
+#define RECOVERY_NS (500 * POOL_WORKER_MS_NS)
 
 static void watch(const struct pool *p, const struct slot *s, enum trial_phase phase, int64_t at_ns)
 {
@@ -82,29 +84,6 @@ static void leave(struct pool *p, struct slot *s, int64_t at_ns)
 }
 
 // Sending
-
-static char *hello_text(const struct pool *p, const struct slot *s)
-{
-    bool warms = s->index >= p->first_warmer, measures = s->index < p->options.workers;
-    int place = warms ? s->index - p->first_warmer : s->index;
-    struct hello h = {.device = p->cards.index[place % p->cards.count],
-                      .validate = p->options.validate,
-                      .cold = p->options.cold,
-                      .warms = warms,
-                      .only_compiles = p->options.only_compiles || (!measures && !warms),
-                      .operation = p->operation,
-                      .limits = p->limits,
-                      .trips_undeclared = p->options.trips_undeclared,
-                      .seed = p->options.seed,
-                      .start = p->starts};
-    if (p->options.reference)
-        h.reference = *p->options.reference; // borrowed
-    for (int i = 0; i < PHASE_COUNT; i++)
-        h.deadline_s[i] = p->options.deadline_s[i];
-    snprintf(h.fault, sizeof h.fault, "%s", p->fault);
-    snprintf(h.device_id, sizeof h.device_id, "%s", p->device_id);
-    return message_hello(&h);
-}
 
 void pool_send_prepare(struct pool *p, struct slot *s, int64_t now_ns)
 {
@@ -162,14 +141,6 @@ void pool_send_rest(struct pool *p, struct slot *warmer, int64_t now_ns)
 
 // Failures
 
-// A GPU that was reset is lost to all workers at once, and takes a while: then each may fail that
-// often before it counts as gone.
-static int most_failed_starts(const struct pool *p)
-{
-    bool was_reset = p->prepared && !p->options.is_cpu;
-    return MOST_FAILED_STARTS * (was_reset ? p->options.workers : 1);
-}
-
 static bool others_are_up(const struct pool *p, const struct slot *s)
 {
     for (int i = 0; i < p->slots; i++)
@@ -185,7 +156,10 @@ static void fail_start(struct pool *p, struct slot *s, const char *why, int64_t 
     p->failed_starts++;
     s->start_ns = now_ns + PAUSE_NS * p->failed_starts;
     log_warning("worker %d cannot start: %s", s->index, why);
-    if (p->failed_starts < most_failed_starts(p))
+    // A GPU that was reset is lost to all workers at once, and takes a while: then each may fail
+    // that often before it counts as gone.
+    bool was_reset = p->prepared && !p->options.is_cpu;
+    if (p->failed_starts < (MOST_FAILED_STARTS * (was_reset ? p->options.workers : 1)))
         return;
     if (s->phase != PHASE_PREPARE && others_are_up(p, s)) {
         log_warning("worker %d is given up, the others go on", s->index);
@@ -256,44 +230,7 @@ static void reap(struct pool *p, struct slot *s, int64_t now_ns)
     slot_clear(s);
 }
 
-// Its socket is closed: it is dead or about to be, and only its exit status says why.
-static void lose(struct pool *p, struct slot *s, int64_t now_ns)
-{
-    token_release(&p->token, s->index);
-    watch(p, s, PHASE_NONE, now_ns);
-    slot_let_end(s, now_ns);
-}
-
 // What a worker says. All return false when it cannot be: then it is garbage.
-
-static bool take_ready(struct pool *p, struct slot *s, int64_t now_ns)
-{
-    bool rests = s->state == SLOT_WARMING && s->phase == PHASE_WAIT;
-    if (s->state != SLOT_STARTING && !rests)
-        return false;
-    if (rests) {
-        token_release(&p->token, s->index);
-        watch(p, s, PHASE_NONE, now_ns);
-    }
-    s->state = SLOT_IDLE;
-    s->phase = PHASE_NONE;
-    s->deadline.at_ns = 0;
-    if (p->prepared)
-        p->failed_starts = 0;
-    return true;
-}
-
-static bool take_prepared(struct pool *p, struct slot *s)
-{
-    if (s->state != SLOT_PREPARING)
-        return false;
-    s->state = SLOT_IDLE;
-    s->phase = PHASE_NONE;
-    s->deadline.at_ns = 0;
-    p->prepared = true;
-    p->failed_starts = 0;
-    return true;
-}
 
 static bool is_expected(const struct pool *p, const struct slot *s, const struct message *m)
 {
@@ -309,22 +246,6 @@ static bool is_expected(const struct pool *p, const struct slot *s, const struct
     case PHASE_TIME: return hold == HOLD_DEVICE && m->candidate < s->work->pick_count;
     default: return false;
     }
-}
-
-static bool take_phase(struct pool *p, struct slot *s, const struct message *m, int64_t now_ns)
-{
-    if (!is_expected(p, s, m))
-        return false;
-    watch(p, s, m->phase, m->at_ns);
-    leave(p, s, m->at_ns);
-    enter(p, s, m->phase, now_ns);
-    s->candidate = m->candidate;
-    if (m->phase == PHASE_WAIT) {
-        s->deadline.at_ns =
-            0; // others decide how long; counted again from when it is given the device
-        token_wait(&p->token, s->index);
-    }
-    return true;
 }
 
 static bool ends_the_worker(const struct message *m)
@@ -362,9 +283,45 @@ static bool take_result(struct pool *p, struct slot *s, struct message *m, int64
 static bool take_message(struct pool *p, struct slot *s, struct message *m, int64_t now_ns)
 {
     switch (m->type) {
-    case MESSAGE_READY: return take_ready(p, s, now_ns);
-    case MESSAGE_PREPARED: return take_prepared(p, s);
-    case MESSAGE_PHASE: return take_phase(p, s, m, now_ns);
+    case MESSAGE_READY: {
+        bool rests = s->state == SLOT_WARMING && s->phase == PHASE_WAIT;
+        if (s->state != SLOT_STARTING && !rests)
+            return false;
+        if (rests) {
+            token_release(&p->token, s->index);
+            watch(p, s, PHASE_NONE, now_ns);
+        }
+        s->state = SLOT_IDLE;
+        s->phase = PHASE_NONE;
+        s->deadline.at_ns = 0;
+        if (p->prepared)
+            p->failed_starts = 0;
+        return true;
+    }
+    case MESSAGE_PREPARED: {
+        if (s->state != SLOT_PREPARING)
+            return false;
+        s->state = SLOT_IDLE;
+        s->phase = PHASE_NONE;
+        s->deadline.at_ns = 0;
+        p->prepared = true;
+        p->failed_starts = 0;
+        return true;
+    }
+    case MESSAGE_PHASE: {
+        if (!is_expected(p, s, m))
+            return false;
+        watch(p, s, m->phase, m->at_ns);
+        leave(p, s, m->at_ns);
+        enter(p, s, m->phase, now_ns);
+        s->candidate = m->candidate;
+        if (m->phase == PHASE_WAIT) {
+            s->deadline.at_ns =
+                0; // others decide how long; counted again from when it is given the device
+            token_wait(&p->token, s->index);
+        }
+        return true;
+    }
     case MESSAGE_RESULT: return take_result(p, s, m, now_ns);
     case MESSAGE_FAILED: give_up(p, s, OUTCOME_CRASH, m->failure.text, now_ns); return true;
     default: return false;
@@ -395,8 +352,12 @@ static void hear(struct pool *p, struct slot *s, int64_t now_ns)
             return;
         if (!ok)
             give_up(p, s, OUTCOME_CRASH, "garbage from worker", now_ns);
-        else if (status == LINK_CLOSED)
-            lose(p, s, now_ns);
+        else if (status == LINK_CLOSED) {
+            // Its socket is closed: it is dead or about to be, and only its exit status says why.
+            token_release(&p->token, s->index);
+            watch(p, s, PHASE_NONE, now_ns);
+            slot_let_end(s, now_ns);
+        }
         if (status != LINK_FRAME || !ok)
             return;
     }
@@ -411,29 +372,25 @@ static void start(struct pool *p, struct slot *s, int64_t now_ns)
     }
     p->starts++;
     enter(p, s, PHASE_START, now_ns);
-    slot_send(s, hello_text(p, s));
-}
-
-static void check_deadline(struct pool *p, struct slot *s, int64_t now_ns)
-{
-    char reason[160];
-    struct compile_limit *l = limit_of(p, s->phase);
-    if (!deadline_is_over(&s->deadline, s->child.pid, now_ns))
-        return;
-    if (s->limit_s < p->options.deadline_s[s->phase])
-        snprintf(reason, sizeof reason,
-                 "not compiled after %.3g s (phase %s; the limit follows what compiled before: "
-                 "median %.3g s)",
-                 s->limit_s, trial_phase_name(s->phase), compile_limit_median(l));
-    else
-        snprintf(reason, sizeof reason, "no end of phase %s after %g s", trial_phase_name(s->phase),
-                 s->limit_s);
-    if (l)
-        compile_limit_saw(l, s->limit_s);
-    if (s->work)
-        work_spent(s->work, s->phase, s->limit_s);
-    s->start_ns = now_ns + RECOVERY_NS;
-    give_up(p, s, OUTCOME_TIMEOUT, reason, now_ns);
+    bool warms = s->index >= p->first_warmer, measures = s->index < p->options.workers;
+    int place = warms ? s->index - p->first_warmer : s->index;
+    struct hello h = {.device = p->cards.index[place % p->cards.count],
+                      .validate = p->options.validate,
+                      .cold = p->options.cold,
+                      .warms = warms,
+                      .only_compiles = p->options.only_compiles || (!measures && !warms),
+                      .operation = p->operation,
+                      .limits = p->limits,
+                      .trips_undeclared = p->options.trips_undeclared,
+                      .seed = p->options.seed,
+                      .start = p->starts};
+    if (p->options.reference)
+        h.reference = *p->options.reference; // borrowed
+    for (int i = 0; i < PHASE_COUNT; i++)
+        h.deadline_s[i] = p->options.deadline_s[i];
+    snprintf(h.fault, sizeof h.fault, "%s", p->fault);
+    snprintf(h.device_id, sizeof h.device_id, "%s", p->device_id);
+    slot_send(s, message_hello(&h));
 }
 
 void pool_step_worker(struct pool *p, struct slot *s, int64_t now_ns)
@@ -447,7 +404,27 @@ void pool_step_worker(struct pool *p, struct slot *s, int64_t now_ns)
     if (s->state != SLOT_ENDING)
         hear(p, s, now_ns);
     if (s->state != SLOT_ENDING) // what it said comes first: we may have been stopped for a while
-        check_deadline(p, s, now_ns);
+    {
+        char reason[160];
+        struct compile_limit *l = limit_of(p, s->phase);
+        if (deadline_is_over(&s->deadline, s->child.pid, now_ns)) {
+            if (s->limit_s < p->options.deadline_s[s->phase])
+                snprintf(
+                    reason, sizeof reason,
+                    "not compiled after %.3g s (phase %s; the limit follows what compiled before: "
+                    "median %.3g s)",
+                    s->limit_s, trial_phase_name(s->phase), compile_limit_median(l));
+            else
+                snprintf(reason, sizeof reason, "no end of phase %s after %g s",
+                         trial_phase_name(s->phase), s->limit_s);
+            if (l)
+                compile_limit_saw(l, s->limit_s);
+            if (s->work)
+                work_spent(s->work, s->phase, s->limit_s);
+            s->start_ns = now_ns + RECOVERY_NS;
+            give_up(p, s, OUTCOME_TIMEOUT, reason, now_ns);
+        }
+    }
     if (s->state != SLOT_ENDING)
         link_flush(&s->link);
     else
@@ -556,17 +533,6 @@ static bool somebody_starts(const struct pool *p, int64_t now_ns)
     return find_slot(p, SLOT_STARTING) != NULL;
 }
 
-// A warmer rests as soon as somebody needs its card, or nobody needs it to be warm.
-static void let_warmers_rest(struct pool *p, int64_t now_ns)
-{
-    for (int i = p->first_warmer; i < p->slots; i++) {
-        struct slot *s = &p->slot[i];
-        bool rests = token_is_wanted(&p->token, i) || somebody_starts(p, now_ns) || !has_trials(p);
-        if (s->state == SLOT_WARMING && s->phase == PHASE_NONE && rests)
-            pool_send_rest(p, s, now_ns);
-    }
-}
-
 static void let_warmers_warm(struct pool *p, int64_t now_ns)
 {
     for (int i = p->first_warmer; i < p->slots; i++)
@@ -599,17 +565,6 @@ static bool is_at_work(const struct pool *p)
     return find_slot(p, SLOT_STARTING) || find_slot(p, SLOT_PREPARING) || find_slot(p, SLOT_BUSY);
 }
 
-static void count_busy(struct pool *p, int64_t now_ns)
-{
-    bool at_work = is_at_work(p);
-    if (at_work && !p->busy_since_ns)
-        p->busy_since_ns = now_ns;
-    if (!at_work && p->busy_since_ns) {
-        p->busy_ns += now_ns - p->busy_since_ns;
-        p->busy_since_ns = 0;
-    }
-}
-
 static bool pool_step(struct source *source, struct err *e)
 {
     struct pool *p = pool_of(source);
@@ -617,11 +572,26 @@ static bool pool_step(struct source *source, struct err *e)
     for (int i = 0; i < p->slots && !p->is_broken; i++)
         pool_step_worker(p, &p->slot[i], os_now_ns());
     if (!p->is_broken) {
-        let_warmers_rest(p, os_now_ns());
+        // A warmer rests as soon as somebody needs its card, or nobody needs it to be warm.
+        int64_t now_ns = os_now_ns();
+        for (int i = p->first_warmer; i < p->slots; i++) {
+            struct slot *s = &p->slot[i];
+            bool rests =
+                token_is_wanted(&p->token, i) || somebody_starts(p, now_ns) || !has_trials(p);
+            if (s->state == SLOT_WARMING && s->phase == PHASE_NONE && rests)
+                pool_send_rest(p, s, now_ns);
+        }
         hand_out(p, os_now_ns());
         let_warmers_warm(p, os_now_ns());
     }
-    count_busy(p, os_now_ns());
+    int64_t now_ns = os_now_ns();
+    bool at_work = is_at_work(p);
+    if (at_work && !p->busy_since_ns)
+        p->busy_since_ns = now_ns;
+    if (!at_work && p->busy_since_ns) {
+        p->busy_ns += now_ns - p->busy_since_ns;
+        p->busy_since_ns = 0;
+    }
     if (p->is_broken && e)
         *e = p->broken;
     return !p->is_broken;

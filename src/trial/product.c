@@ -107,15 +107,6 @@ static void gather_row(const struct conv2d *p, int64_t image, int64_t channel, i
         }
 }
 
-static void gather_patches(const struct conv2d *p, int64_t image, int64_t group)
-{
-    double *out = p->patches;
-    for (int64_t c = 0; c < p->w.channels; c++)
-        for (int64_t ky = 0; ky < p->w.height; ky++)
-            for (int64_t kx = 0; kx < p->w.width; kx++, out += p->pixels)
-                gather_row(p, image, group * p->w.channels + c, ky, kx, out);
-}
-
 static void gather_weights(const struct conv2d *p)
 {
     double *out = p->weights;
@@ -124,31 +115,6 @@ static void gather_weights(const struct conv2d *p)
             for (int64_t ky = 0; ky < p->w.height; ky++)
                 for (int64_t kx = 0; kx < p->w.width; kx++)
                     *out++ = image_get(&p->w, f, c, ky, kx);
-}
-
-static void store(const struct conv2d *p, const struct epilogue *epilogue, int64_t image,
-                  int64_t first, int64_t channels)
-{
-    const double *sum = p->sums;
-    for (int64_t c = first; c < first + channels; c++)
-        for (int64_t y = 0; y < p->y.height; y++)
-            for (int64_t x = 0; x < p->y.width; x++)
-                epilogue_store(epilogue, *sum++, c, image_offset(&p->y, image, c, y, x));
-}
-
-static void convolve(const struct conv2d *p, const struct epilogue *epilogue)
-{
-    int64_t channels = p->y.channels / p->groups;
-    gather_weights(p);
-    for (int64_t image = 0; image < p->x.outer; image++)
-        for (int64_t g = 0; g < p->groups; g++) {
-            gather_patches(p, image, g);
-            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)channels,
-                        (blasint)p->pixels, (blasint)p->depth, 1,
-                        p->weights + g * channels * p->depth, (blasint)p->depth, p->patches,
-                        (blasint)p->pixels, 0, p->sums, (blasint)p->pixels);
-            store(p, epilogue, image, g * channels, channels);
-        }
 }
 
 static int64_t depth_of(const struct operation *o)
@@ -174,7 +140,26 @@ static void conv2d_reference(const struct operation *o, const void *const *input
     p.patches = mem_alloc((size_t)(p.depth * p.pixels) * sizeof *p.patches);
     p.weights = mem_alloc((size_t)(p.w.outer * p.depth) * sizeof *p.weights);
     p.sums = mem_alloc((size_t)(p.y.channels / p.groups * p.pixels) * sizeof *p.sums);
-    convolve(&p, &epilogue);
+    int64_t channels = p.y.channels / p.groups;
+    gather_weights(&p);
+    for (int64_t image = 0; image < p.x.outer; image++)
+        for (int64_t g = 0; g < p.groups; g++) {
+            double *out = p.patches;
+            for (int64_t c = 0; c < p.w.channels; c++)
+                for (int64_t ky = 0; ky < p.w.height; ky++)
+                    for (int64_t kx = 0; kx < p.w.width; kx++, out += p.pixels)
+                        gather_row(&p, image, g * p.w.channels + c, ky, kx, out);
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)channels,
+                        (blasint)p.pixels, (blasint)p.depth, 1, p.weights + g * channels * p.depth,
+                        (blasint)p.depth, p.patches, (blasint)p.pixels, 0, p.sums,
+                        (blasint)p.pixels);
+            int64_t first = g * channels;
+            const double *sum = p.sums;
+            for (int64_t c = first; c < first + channels; c++)
+                for (int64_t y = 0; y < p.y.height; y++)
+                    for (int64_t x = 0; x < p.y.width; x++)
+                        epilogue_store(&epilogue, *sum++, c, image_offset(&p.y, image, c, y, x));
+        }
     free(p.patches);
     free(p.weights);
     free(p.sums);
@@ -266,15 +251,23 @@ static int most_bits(const struct operation *o, int64_t depth)
     return bits < 1 ? 1 : bits > most ? most : bits;
 }
 
-// A sum of K products of integers uniform in [-v, v] has standard deviation sqrt(K) * v(v+1)/3; it
-// is kept below a tenth of the bound where that is what a half holds, and no result, nor any
-// partial sum, will be ten deviations out. The same rule, with 2^24, serves products so deep that
-// not even single bits are safe in the worst case; beyond, inputs get sparse. Behind a clamp the
-// deviation is kept at the window's size, else nearly every result would be one of its two ends.
-//
-// Where partial sums grow they are kept among the whole numbers of a float by this rule, too.
-static struct filling exact_filling(const struct operation *o, const struct summing *s)
+struct filling product_filling(const struct operation *o, enum input_set set, int index,
+                               const struct summing *s)
 {
+    bool is_addend = index >= 2,
+         is_exact = set == INPUT_EXACT || operation_chooses(o, "type", "i8");
+    if (!is_exact)
+        return (struct filling){.low = -1, .high = 1};
+    if (is_addend)
+        return (struct filling){.largest = LARGEST_ADDEND, .density = 1};
+    // A sum of K products of integers uniform in [-v, v] has standard deviation sqrt(K) * v(v+1)/3;
+    // it is kept below a tenth of the bound where that is what a half holds, and no result, nor any
+    // partial sum, will be ten deviations out. The same rule, with 2^24, serves products so deep
+    // that not even single bits are safe in the worst case; beyond, inputs get sparse. Behind a
+    // clamp the deviation is kept at the window's size, else nearly every result would be one of
+    // its two ends.
+    //
+    // Where partial sums grow they are kept among the whole numbers of a float by this rule, too.
     bool by_deviation = operation_chooses(o, "type", "f16") || is_clamped(o) || s->growth > 1;
     double bound = fmin(exact_bound(o), s->growth > 1 ? 0x1p24 / s->growth : INFINITY);
     double root = sqrt((double)s->depth);
@@ -293,18 +286,6 @@ static struct filling exact_filling(const struct operation *o, const struct summ
     if (f.largest == 1 && DEVIATIONS * deviation > bound)
         f.density = bound / (DEVIATIONS * deviation);
     return f;
-}
-
-struct filling product_filling(const struct operation *o, enum input_set set, int index,
-                               const struct summing *s)
-{
-    bool is_addend = index >= 2,
-         is_exact = set == INPUT_EXACT || operation_chooses(o, "type", "i8");
-    if (!is_exact)
-        return (struct filling){.low = -1, .high = 1};
-    if (is_addend)
-        return (struct filling){.largest = LARGEST_ADDEND, .density = 1};
-    return exact_filling(o, s);
 }
 
 // --- tolerances ---
@@ -334,14 +315,6 @@ static double half_sum_tolerance(double k)
 {
     double u = 0x1p-11, s = 1.0 / 3, t = 20;
     return t * u * s * sqrt((k * (k + 1) + 2 * k) / 3);
-}
-
-// Sums of at most 32 products in halves, whose errors are independent, are added up in floats: the
-// bound above for one that wanders far, and ten deviations of all together.
-static double mixed_sum_tolerance(double k)
-{
-    double few = fmin(k, 32), one = half_sum_tolerance(few), deviation = one / (20 * sqrt(2));
-    return one + DEVIATIONS * deviation * sqrt(k / few) + fp32_sum_tolerance(k);
 }
 
 static bool is_leaky(const struct operation *o)
@@ -381,8 +354,12 @@ struct tolerance product_tolerance(const struct operation *o, enum input_set set
     double sum = fp32_sum_tolerance(k);
     if (sums_halves)
         sum = half_sum_tolerance(k);
-    else if (operation_chooses(o, "accumulate", "mixed"))
-        sum = mixed_sum_tolerance(k);
+    else if (operation_chooses(o, "accumulate", "mixed")) {
+        // Sums of at most 32 products in halves, whose errors are independent, are added up in
+        // floats: the bound above for one that wanders far, and ten deviations of all together.
+        double few = fmin(k, 32), one = half_sum_tolerance(few), deviation = one / (20 * sqrt(2));
+        sum = one + DEVIATIONS * deviation * sqrt(k / few) + fp32_sum_tolerance(k);
+    }
     t.absolute += fabs(operation_real(o, "scale")) * slope * (sum + s->error);
     return t;
 }

@@ -32,21 +32,14 @@ void crew_finish(struct crew *c)
 
 // --- what they say ---
 
-static bool is_known_device(const struct host *h, const struct gpu_info *device)
+// One of each kind: the pool is as a machine that has them all.
+static void keep_device(struct host *h, const struct gpu_info *device)
 {
     char id[33];
     gpu_identity(device, id);
     for (int i = 0; i < h->devices; i++)
         if (gpu_is(&h->list[i], id))
-            return true;
-    return false;
-}
-
-// One of each kind: the pool is as a machine that has them all.
-static void keep_device(struct host *h, const struct gpu_info *device)
-{
-    if (is_known_device(h, device))
-        return;
+            return;
     h->list = mem_resize(h->list, (size_t)h->devices + 1, sizeof *h->list);
     h->list[h->devices] = *device;
     h->list[h->devices].index = h->devices;
@@ -107,33 +100,6 @@ static int places_of(const struct remote *r, const struct crew_member *of)
     return of->says.measurers > 0 && gpu_is(&of->device, r->device_id) ? of->says.measurers : 0;
 }
 
-static void tell_trouble(struct remote *r, struct host *h, struct crew_member *of)
-{
-    bool stuck = of->is_at_work && of->says.why[0];
-    if (stuck != of->is_stuck)
-        tell(r, h, of, stuck ? "stuck" : "up", stuck ? of->says.why : NULL);
-    of->is_stuck = stuck;
-}
-
-static bool is_silent(const struct remote *r, const struct crew_member *of, int64_t now_ns)
-{
-    return now_ns > of->heard_ns + (int64_t)(r->patience_s * 1e9);
-}
-
-static void look_at(struct remote *r, struct host *h, struct crew_member *of, int64_t now_ns)
-{
-    bool silent = is_silent(r, of, now_ns), was = of->is_at_work;
-    of->is_at_work = !of->is_set_aside && !of->says.leaves && !silent && places_of(r, of) > 0;
-    if (of->is_at_work == was || of->is_set_aside)
-        return;
-    if (of->is_at_work)
-        tell(r, h, of, "up", NULL);
-    else if (silent)
-        tell(r, h, of, "lost", "nothing was heard of it any more");
-    else
-        tell(r, h, of, "left", of->says.why[0] ? of->says.why : "it was ended");
-}
-
 void crew_set_aside(struct remote *r, struct host *h, struct crew_member *of, const char *why)
 {
     of->is_set_aside = true;
@@ -142,39 +108,48 @@ void crew_set_aside(struct remote *r, struct host *h, struct crew_member *of, co
     tell(r, h, of, "refused", why);
 }
 
-static void wait_for_first(struct remote *r, struct host *h, int64_t now_ns)
-{
-    char why[300];
-    const char *unlike = h->crew.unlike;
-    if (!h->listing_ns)
-        h->listing_ns = now_ns;
-    if (now_ns < h->listing_ns + GATHER_NS)
-        return;
-    if (h->devices) {
-        host_know(r, h);
-    } else if (now_ns > h->listing_ns + remote_gone_ns(r)) {
-        snprintf(why, sizeof why, "no worker that measures came within %.4g s%s%s%s",
-                 (double)remote_gone_ns(r) * 1e-9, *unlike ? " (" : "", unlike, *unlike ? ")" : "");
-        host_refuse(r, h, why);
-    } else if (!r->has_said_waits) {
-        log_warning("%s: no worker there measures%s%s%s; waiting for one, up to %.4g s",
-                    host_place(r, h), *unlike ? " (" : "", unlike, *unlike ? ")" : "",
-                    (double)remote_gone_ns(r) * 1e-9);
-        r->has_said_waits = true;
-    }
-}
-
 void crew_step(struct remote *r, struct host *h, int64_t now_ns)
 {
-    if (h->state == HOST_LISTING)
-        wait_for_first(r, h, now_ns);
+    if (h->state == HOST_LISTING) {
+        char why[300];
+        const char *unlike = h->crew.unlike;
+        if (!h->listing_ns)
+            h->listing_ns = now_ns;
+        if (!(now_ns < h->listing_ns + GATHER_NS)) {
+            if (h->devices) {
+                host_know(r, h);
+            } else if (now_ns > h->listing_ns + remote_gone_ns(r)) {
+                snprintf(why, sizeof why, "no worker that measures came within %.4g s%s%s%s",
+                         (double)remote_gone_ns(r) * 1e-9, *unlike ? " (" : "", unlike,
+                         *unlike ? ")" : "");
+                host_refuse(r, h, why);
+            } else if (!r->has_said_waits) {
+                log_warning("%s: no worker there measures%s%s%s; waiting for one, up to %.4g s",
+                            host_place(r, h), *unlike ? " (" : "", unlike, *unlike ? ")" : "",
+                            (double)remote_gone_ns(r) * 1e-9);
+                r->has_said_waits = true;
+            }
+        }
+    }
     if (h->state != HOST_UP)
         return;
     h->workers = 0;
     for (int i = 0; i < h->crew.count; i++) {
         struct crew_member *of = &h->crew.of[i];
-        look_at(r, h, of, now_ns);
-        tell_trouble(r, h, of);
+        bool silent = now_ns > of->heard_ns + (int64_t)(r->patience_s * 1e9), was = of->is_at_work;
+        of->is_at_work = !of->is_set_aside && !of->says.leaves && !silent && places_of(r, of) > 0;
+        if (of->is_at_work != was && !of->is_set_aside) {
+            if (of->is_at_work)
+                tell(r, h, of, "up", NULL);
+            else if (silent)
+                tell(r, h, of, "lost", "nothing was heard of it any more");
+            else
+                tell(r, h, of, "left", of->says.why[0] ? of->says.why : "it was ended");
+        }
+        bool stuck = of->is_at_work && of->says.why[0];
+        if (stuck != of->is_stuck)
+            tell(r, h, of, stuck ? "stuck" : "up", stuck ? of->says.why : NULL);
+        of->is_stuck = stuck;
         h->workers += of->is_at_work ? places_of(r, of) : 0;
     }
 }
@@ -258,17 +233,6 @@ static struct host *find_host(const struct remote *r, bool trial)
     return best;
 }
 
-static void hand_out(struct remote *r, int64_t now_ns)
-{
-    for (int i = 0; i < r->waiting.count;) {
-        struct host *h = find_host(r, is_trial(r, r->waiting.item[i]));
-        if (h)
-            host_give(r, h, work_list_take(&r->waiting, i), now_ns);
-        else
-            i++;
-    }
-}
-
 int64_t remote_gone_ns(const struct remote *r)
 {
     double seconds = r->dialer->wait_s > 0 ? r->dialer->wait_s : r->patience_s * GONE_TIMES;
@@ -325,7 +289,14 @@ static bool remote_step(struct source *s, struct err *e)
     for (int i = 0; i < r->dialer->count && !r->is_broken; i++)
         host_step(r, &r->host[i], os_now_ns());
     if (!r->is_broken && r->begun) {
-        hand_out(r, os_now_ns());
+        int64_t now_ns = os_now_ns();
+        for (int i = 0; i < r->waiting.count;) {
+            struct host *h = find_host(r, is_trial(r, r->waiting.item[i]));
+            if (h)
+                host_give(r, h, work_list_take(&r->waiting, i), now_ns);
+            else
+                i++;
+        }
         look_for_the_end(r, os_now_ns());
     }
     if (r->is_broken && e)
@@ -374,17 +345,6 @@ static double margin_of(const struct gpu_info *device)
     return device->is_cpu ? 0 : REMOTE_MARGIN;
 }
 
-static bool wait_for_all(struct remote *r, struct err *e)
-{
-    struct pollfd fds[MOST_FDS];
-    while (remote_step(&r->base, e)) {
-        if (count_in(r, HOST_KNOWN) == r->dialer->count)
-            return true;
-        poll(fds, (nfds_t)remote_fds(&r->base, fds, MOST_FDS), remote_wait_ms(&r->base));
-    }
-    return false;
-}
-
 struct remote *remote_connect(struct dialer *d, bool lists, struct err *e)
 {
     struct remote *r = mem_zero(1, sizeof *r);
@@ -396,8 +356,12 @@ struct remote *remote_connect(struct dialer *d, bool lists, struct err *e)
     r->host = mem_zero((size_t)d->count, sizeof *r->host);
     for (int i = 0; i < d->count; i++)
         slot_init(&r->host[i].slot, i);
-    if (wait_for_all(r, e))
-        return r;
+    struct pollfd fds[MOST_FDS];
+    while (remote_step(&r->base, e)) {
+        if (count_in(r, HOST_KNOWN) == r->dialer->count)
+            return r;
+        poll(fds, (nfds_t)remote_fds(&r->base, fds, MOST_FDS), remote_wait_ms(&r->base));
+    }
     remote_destroy(r);
     return NULL;
 }

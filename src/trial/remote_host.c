@@ -102,12 +102,6 @@ void host_refuse(struct remote *r, struct host *h, const char *why)
 
 // --- its beginning ---
 
-static void greet(struct host *h)
-{
-    struct greeting g = greeting_of_this();
-    slot_send(&h->slot, message_greet(&g));
-}
-
 static void dial(struct remote *r, struct host *h, int64_t now_ns)
 {
     struct child child;
@@ -119,7 +113,8 @@ static void dial(struct remote *r, struct host *h, int64_t now_ns)
     slot_take(&h->slot, &child);
     h->state = HOST_GREETING;
     h->heard_ns = h->asked_ns = now_ns;
-    greet(h);
+    struct greeting g = greeting_of_this();
+    slot_send(&h->slot, message_greet(&g));
 }
 
 static void begin(struct remote *r, struct host *h)
@@ -168,37 +163,6 @@ void host_know(struct remote *r, struct host *h)
 
 // --- what it says. All return false when it cannot be ---
 
-static bool take_greeting(struct remote *r, struct host *h, const struct message *m)
-{
-    char why[200];
-    if (h->state != HOST_GREETING)
-        return false;
-    h->greeting = m->greeting;
-    snprintf(why, sizeof why, "it has tilewalk %.*s, this is %s (install the same there)", 31,
-             m->greeting.version, TILEWALK_VERSION);
-    if (!str_equal(m->greeting.version, TILEWALK_VERSION)) {
-        host_refuse(r, h, why);
-    } else if (r->lists) {
-        h->state = HOST_LISTING;
-        if (!h->greeting.is_pool)
-            slot_send(&h->slot, message_list(""));
-    } else {
-        host_know(r, h);
-    }
-    return true;
-}
-
-static bool take_devices(struct remote *r, struct host *h, struct message *m)
-{
-    if (h->state != HOST_LISTING)
-        return false;
-    h->list = m->device_list;
-    h->devices = m->device_count;
-    m->device_list = NULL;
-    host_know(r, h);
-    return true;
-}
-
 static bool take_ready(struct remote *r, struct host *h)
 {
     if (h->state != HOST_BEGINNING)
@@ -209,22 +173,6 @@ static bool take_ready(struct remote *r, struct host *h)
     return true;
 }
 
-// Of all that were timed but the one that is at `own`: what the fixed kernel took there last.
-// Returns how many.
-static int other_anchors(const struct remote *r, const double *own, double *out)
-{
-    int count = 0;
-    for (int i = 0; i < r->dialer->count; i++) {
-        const struct host *h = &r->host[i];
-        if (&h->anchor_s != own && h->anchor_s > 0)
-            out[count++] = h->anchor_s;
-        for (int k = 0; k < h->crew.count; k++)
-            if (&h->crew.of[k].anchor_s != own && h->crew.of[k].anchor_s > 0)
-                out[count++] = h->crew.of[k].anchor_s;
-    }
-    return count;
-}
-
 // How a time of the fixed kernel differs from the median of the others'; NAN: there are none.
 static double deviation(const struct remote *r, const double *own, double anchor_s)
 {
@@ -232,23 +180,21 @@ static double deviation(const struct remote *r, const double *own, double anchor
     for (int i = 0; i < r->dialer->count; i++)
         most += 1 + (size_t)r->host[i].crew.count;
     double *others = mem_zero(most, sizeof *others);
-    int count = other_anchors(r, own, others);
+    // Of all that were timed but the one that is at `own`: what the fixed kernel took there last.
+    // Returns how many.
+    int count = 0;
+    for (int i = 0; i < r->dialer->count; i++) {
+        const struct host *h = &r->host[i];
+        if (&h->anchor_s != own && h->anchor_s > 0)
+            others[count++] = h->anchor_s;
+        for (int k = 0; k < h->crew.count; k++)
+            if (&h->crew.of[k].anchor_s != own && h->crew.of[k].anchor_s > 0)
+                others[count++] = h->crew.of[k].anchor_s;
+    }
     median_sort(others, count);
     double share = count ? anchor_s / median_sorted(others, count) - 1 : NAN;
     free(others);
     return share;
-}
-
-static void tell_calibration(const struct remote *r, const struct host *h,
-                             const struct crew_member *of, double fixed_s, double drift)
-{
-    const struct remote_news news = {.place = host_place(r, h),
-                                     .machine = of ? of->greeting.machine : h->greeting.machine,
-                                     .state = of && of->is_stuck ? "stuck" : "up",
-                                     .fixed_s = fixed_s,
-                                     .drift = drift};
-    if (r->work.tell)
-        r->work.tell(r->work.context, &news);
 }
 
 // Whether who measured it, a machine or a member of a pool, still is like the others. What it
@@ -263,7 +209,13 @@ static bool calibrate(struct remote *r, struct host *h, struct crew_member *of, 
         return true;
     double share = deviation(r, own, anchor_s);
     *own = anchor_s;
-    tell_calibration(r, h, of, anchor_s, share);
+    const struct remote_news news = {.place = host_place(r, h),
+                                     .machine = of ? of->greeting.machine : h->greeting.machine,
+                                     .state = of && of->is_stuck ? "stuck" : "up",
+                                     .fixed_s = anchor_s,
+                                     .drift = share};
+    if (r->work.tell)
+        r->work.tell(r->work.context, &news);
     if (!(fabs(share) > r->margin))
         return true;
     snprintf(why, sizeof why,
@@ -306,8 +258,33 @@ static bool take_message(struct remote *r, struct host *h, struct message *m)
 {
     switch (m->type) {
     case MESSAGE_ALIVE: return true;
-    case MESSAGE_GREET: return take_greeting(r, h, m);
-    case MESSAGE_DEVICES: return take_devices(r, h, m);
+    case MESSAGE_GREET: {
+        char why[200];
+        if (h->state != HOST_GREETING)
+            return false;
+        h->greeting = m->greeting;
+        snprintf(why, sizeof why, "it has tilewalk %.*s, this is %s (install the same there)", 31,
+                 m->greeting.version, TILEWALK_VERSION);
+        if (!str_equal(m->greeting.version, TILEWALK_VERSION)) {
+            host_refuse(r, h, why);
+        } else if (r->lists) {
+            h->state = HOST_LISTING;
+            if (!h->greeting.is_pool)
+                slot_send(&h->slot, message_list(""));
+        } else {
+            host_know(r, h);
+        }
+        return true;
+    }
+    case MESSAGE_DEVICES: {
+        if (h->state != HOST_LISTING)
+            return false;
+        h->list = m->device_list;
+        h->devices = m->device_count;
+        m->device_list = NULL;
+        host_know(r, h);
+        return true;
+    }
     case MESSAGE_MEMBER: return h->greeting.is_pool && crew_hear(h, m, os_now_ns());
     case MESSAGE_READY: return take_ready(r, h);
     case MESSAGE_RESULT: return take_result(r, h, m);

@@ -137,32 +137,24 @@ static void drop(struct packed *p, struct gpu *g, struct packed_image *image)
     *image = p->image[--p->count];
 }
 
-static void make_room(struct packed *p, struct gpu *g, uint64_t bytes, uint64_t most)
-{
-    while (p->count && (p->count == PACKED_MOST || p->bytes + bytes > most)) {
-        struct packed_image *oldest = p->image;
-        for (int i = 1; i < p->count; i++)
-            oldest = p->image[i].used < oldest->used ? &p->image[i] : oldest;
-        drop(p, g, oldest);
-    }
-}
-
-static uint64_t most_bytes(const struct gpu *g)
-{
-    uint64_t memory = gpu_get_info(g)->memory_bytes;
-    return memory ? uint64_min(PACKED_BYTES, memory / PACKED_SHARE_OF_MEMORY) : PACKED_BYTES;
-}
-
 // Takes the key. That there is no memory for an image is no failure.
 static enum gpu_status keep(struct packed *p, const struct packing *what, struct str *key,
                             struct err *e)
 {
-    uint64_t most = most_bytes(what->gpu);
+    uint64_t memory = gpu_get_info(what->gpu)->memory_bytes;
+    uint64_t most =
+        memory ? uint64_min(PACKED_BYTES, memory / PACKED_SHARE_OF_MEMORY) : PACKED_BYTES;
     struct packed_image image = {.bytes = what->candidate->scratch_bytes, .used = ++p->uses};
     struct gpu_buffer *scratch = what->buffer[what->candidate->bindings - 1];
     if (image.bytes > most)
         return GPU_OK;
-    make_room(p, what->gpu, image.bytes, most);
+    uint64_t bytes = image.bytes;
+    while (p->count && (p->count == PACKED_MOST || p->bytes + bytes > most)) {
+        struct packed_image *oldest = p->image;
+        for (int i = 1; i < p->count; i++)
+            oldest = p->image[i].used < oldest->used ? &p->image[i] : oldest;
+        drop(p, what->gpu, oldest);
+    }
     enum gpu_status status = gpu_buffer_create(what->gpu, image.bytes, &image.buffer, e);
     if (status != GPU_OK)
         return status == GPU_LOST ? status : GPU_OK;
@@ -339,22 +331,18 @@ struct gpu *rig_open_device(const struct hello *h, struct err *e)
     return NULL;
 }
 
-static void open_sensors(struct rig *r)
-{
-    const struct gpu_info *i = gpu_get_info(r->gpu);
-    char why[320];
-    r->sensors = sensors_open(i, why, sizeof why);
-    if (!r->sensors && !i->is_cpu)
-        log_warning("clocks: they are not known: %s", why);
-}
-
 bool rig_open(struct rig *r, const struct hello *h, struct err *e)
 {
     *r = (struct rig){.hello = *h, .layout = operator_layout(&h->operation)};
     r->gpu = rig_open_device(h, e);
     bool measures = !h->only_compiles && !h->warms;
-    if (r->gpu && measures)
-        open_sensors(r);
+    if (r->gpu && measures) {
+        const struct gpu_info *i = gpu_get_info(r->gpu);
+        char why[320];
+        r->sensors = sensors_open(i, why, sizeof why);
+        if (!r->sensors && !i->is_cpu)
+            log_warning("clocks: they are not known: %s", why);
+    }
     return r->gpu && (!measures || (create_buffers(r, e) && probe(r, e)));
 }
 

@@ -17,9 +17,9 @@
 #include "gpu/gpu.h"
 #include "gpu/sensors.h"
 #include "trial/candidate.h"
-#include "trial/peaks.h"
 #include "trial/message.h"
 #include "trial/operator.h"
+#include "trial/peaks.h"
 #include "trial/shared.h"
 
 // Copies of an operator's buffers, on which kernels are timed in turns (tune --cold): each run

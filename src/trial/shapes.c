@@ -193,28 +193,24 @@ static void sum_samples(const struct passage *p, int candidate, struct samples *
     }
 }
 
-static void end_candidate(struct passage *p, int i)
-{
-    double seconds[TRIAL_MAX_SHAPES];
-    struct trial_result *r = &p->result;
-    bool is_whole = elimination_next(&p->rule, r->part_s[i]) < 0;
-    memcpy(seconds, r->part_s[i], sizeof seconds);
-    if (r->outcome[i] != OUTCOME_OK)
-        return;
-    if (!is_whole)
-        elimination_expect(&p->rule, seconds);
-    r->seconds[i] = shapes_goal_seconds(&p->rule.goal, seconds);
-    if (is_whole)
-        sum_samples(p, i, &r->samples[i]);
-    else
-        r->samples[i] =
-            (struct samples){.seconds = {r->seconds[i]}, .count = 1, .early_stopped = true};
-}
-
 static void end(struct passage *p)
 {
-    for (int i = 0; i < p->request.count; i++)
-        end_candidate(p, i);
+    for (int i = 0; i < p->request.count; i++) {
+        double seconds[TRIAL_MAX_SHAPES];
+        struct trial_result *r = &p->result;
+        bool is_whole = elimination_next(&p->rule, r->part_s[i]) < 0;
+        memcpy(seconds, r->part_s[i], sizeof seconds);
+        if (r->outcome[i] == OUTCOME_OK) {
+            if (!is_whole)
+                elimination_expect(&p->rule, seconds);
+            r->seconds[i] = shapes_goal_seconds(&p->rule.goal, seconds);
+            if (is_whole)
+                sum_samples(p, i, &r->samples[i]);
+            else
+                r->samples[i] =
+                    (struct samples){.seconds = {r->seconds[i]}, .count = 1, .early_stopped = true};
+        }
+    }
     p->shape = -1;
 }
 
@@ -257,22 +253,6 @@ static void take_candidate(const struct shapes *s, struct passage *p, int i,
     if (r->outcome[i] != OUTCOME_OK)
         snprintf(all->reason[i], sizeof all->reason[i], "%s: %s", s->options.name[p->shape],
                  r->reason[i]);
-}
-
-static void take(const struct shapes *s, struct passage *p, const struct trial_result *r)
-{
-    struct trial_result *all = &p->result;
-    for (int i = 0; i < p->request.count; i++)
-        take_candidate(s, p, i, r);
-    all->compile_s += r->compile_s;
-    all->pipeline_s += r->pipeline_s;
-    all->device_s += r->device_s;
-    all->clocks = r->clocks;
-    all->worker = r->worker;
-    p->is_there = false;
-    p->shape = is_hopeless(p) ? -1 : next_shape(p);
-    if (p->shape < 0)
-        end(p);
 }
 
 // --- the source ---
@@ -338,19 +318,6 @@ static bool send_waiting(struct shapes *s, struct err *e)
     return true;
 }
 
-static void collect_all(struct shapes *s)
-{
-    struct trial_result r;
-    while (source_collect(s->options.of[s->at], &r)) {
-        int i = 0;
-        while (i < s->count &&
-               !(s->passage[i].is_there && s->passage[i].request.ticket == r.ticket))
-            i++;
-        assert(i < s->count);
-        take(s, &s->passage[i], &r);
-    }
-}
-
 static bool shapes_step(struct source *source, struct err *e)
 {
     struct shapes *s = of(source);
@@ -360,7 +327,26 @@ static bool shapes_step(struct source *source, struct err *e)
         return true;
     if (!send_waiting(s, e) || !source_step(s->options.of[s->at], e))
         return false;
-    collect_all(s);
+    struct trial_result r;
+    while (source_collect(s->options.of[s->at], &r)) {
+        int i = 0;
+        while (i < s->count &&
+               !(s->passage[i].is_there && s->passage[i].request.ticket == r.ticket))
+            i++;
+        assert(i < s->count);
+        struct trial_result *all = &s->passage[i].result;
+        for (int j = 0; j < s->passage[i].request.count; j++)
+            take_candidate(s, &s->passage[i], j, &r);
+        all->compile_s += r.compile_s;
+        all->pipeline_s += r.pipeline_s;
+        all->device_s += r.device_s;
+        all->clocks = r.clocks;
+        all->worker = r.worker;
+        s->passage[i].is_there = false;
+        s->passage[i].shape = is_hopeless(&s->passage[i]) ? -1 : next_shape(&s->passage[i]);
+        if (s->passage[i].shape < 0)
+            end(&s->passage[i]);
+    }
     if (count_at(s, s->at, true) == 0)
         s->at = -1;
     return true;

@@ -32,15 +32,6 @@ struct cost {
     double bytes;  // to and from memory, by all
 };
 
-static int inside_blocks(const struct nest_point *p, int statement)
-{
-    const int *path = nest_path(p, statement);
-    int count = 0;
-    for (int i = 0; i < p->nest->statement[statement].loop_count; i++)
-        count += p->nest->loop[path[i]].kind > NEST_BLOCK_Z;
-    return count;
-}
-
 static double operations(const struct nest_point *p, const struct nest_statement *s)
 {
     const double *v = p->value;
@@ -72,8 +63,11 @@ static void add_access(const struct nest_point *p, int statement, int access, do
     if (b->memory != NEST_GLOBAL)
         return;
     c->cycles += requests * MEMORY_CYCLES * lines(p, statement, access, b->bytes);
-    c->bytes +=
-        c->groups * b->bytes * nest_touched(p, statement, access, inside_blocks(p, statement));
+    const int *path = nest_path(p, statement);
+    int count = 0;
+    for (int i = 0; i < p->nest->statement[statement].loop_count; i++)
+        count += p->nest->loop[path[i]].kind > NEST_BLOCK_Z;
+    c->bytes += c->groups * b->bytes * nest_touched(p, statement, access, count);
 }
 
 static struct cost cost_of(const struct nest_point *p, int statement)
@@ -104,35 +98,25 @@ static double fitting(const struct nest_point *p, double threads)
     return threads > MOST_THREADS ? 0 : most < 1 ? most : floor(most);
 }
 
-// Of a statement alone, all its workgroups. What does not fit spills and waits.
-static double cycles_of(const struct nest_point *p, const struct cost *c)
-{
-    double warps = ceil(c->threads / WARP), groups = fitting(p, c->threads);
-    double spilled = groups < 1 ? 1 + 8 * (1 - groups) : 1;
-    double hidden = fmin(1, fmax(1, groups) * warps / WARPS_TO_HIDE);
-    return ceil(c->groups / CORES) * warps * c->cycles * spilled / (ISSUED * hidden);
-}
-
-// Floating-point operations; of a kernel that only moves elements, these.
-static double work_of(const struct nest_point *p)
-{
-    double flops = nest_flops(p), moved = 0;
-    for (int s = 0; s < p->nest->statement_count; s++)
-        moved = fmax(moved, nest_all_executions(p, s));
-    return flops > 0 ? flops : moved;
-}
-
 double machine_quality(const struct nest_point *p)
 {
     double cycles = 0, bytes = 0;
     for (int s = 0; s < p->nest->statement_count; s++)
         if (p->present[s]) {
             struct cost c = cost_of(p, s);
-            cycles += cycles_of(p, &c);
+            // Of a statement alone, all its workgroups. What does not fit spills and waits.
+            double warps = ceil(c.threads / WARP), groups = fitting(p, c.threads);
+            double spilled = groups < 1 ? 1 + 8 * (1 - groups) : 1;
+            double hidden = fmin(1, fmax(1, groups) * warps / WARPS_TO_HIDE);
+            cycles += (ceil(c.groups / CORES) * warps * c.cycles * spilled / (ISSUED * hidden));
             bytes += c.bytes;
         }
     double moving = bytes / (CORES * CORE_BANDWIDTH);
-    double ideal = work_of(p) / (2 * CORES * ISSUED * WARP);
+    // Floating-point operations; of a kernel that only moves elements, these.
+    double flops = nest_flops(p), moved = 0;
+    for (int s = 0; s < p->nest->statement_count; s++)
+        moved = fmax(moved, nest_all_executions(p, s));
+    double ideal = (flops > 0 ? flops : moved) / (2 * CORES * ISSUED * WARP);
     double quality = ideal / (fmax(cycles, moving) + 0.2 * fmin(cycles, moving));
     return fmin(1, fmax(WORST, quality));
 }
@@ -256,32 +240,28 @@ static void place_end(struct trap *t, struct rng *r, struct config *end)
     }
 }
 
-// Where the steepest climb by single steps leads.
-static struct config climb(const struct trap *t, struct config c)
-{
-    double quality = trap_quality(t, &c), before = 0;
-    while (quality > before) {
-        const struct config here = c;
-        before = quality;
-        for (int k = 0; k < space_degree(t->space, &here); k++) {
-            struct config next;
-            space_neighbour(t->space, &here, k, &next);
-            double q = trap_quality(t, &next);
-            if (q > quality) {
-                quality = q;
-                c = next;
-            }
-        }
-    }
-    return c;
-}
-
 // Of `count` points those stay, in front, whose climbs lead to the optimum. Returns how many.
 static int keep_free(const struct trap *t, struct config *from, int count)
 {
     int kept = 0;
     for (int i = 0; i < count; i++) {
-        struct config end = climb(t, from[i]);
+        // Where the steepest climb by single steps leads.
+        struct config c = from[i];
+        double quality = trap_quality(t, &c), before = 0;
+        while (quality > before) {
+            const struct config here = c;
+            before = quality;
+            for (int k = 0; k < space_degree(t->space, &here); k++) {
+                struct config next;
+                space_neighbour(t->space, &here, k, &next);
+                double q = trap_quality(t, &next);
+                if (q > quality) {
+                    quality = q;
+                    c = next;
+                }
+            }
+        }
+        struct config end = c;
         if (config_equal(&end, &t->optimum))
             from[kept++] = from[i];
     }
@@ -292,48 +272,6 @@ static int by_value(const void *a, const void *b)
 {
     const double *x = a, *y = b;
     return (*x > *y) - (*x < *y);
-}
-
-// With this steepness so many of the points are on the slope of the optimum, and not of an end.
-// More climb it: from next to it, too.
-static double gentle(const struct trap *t, const struct config *c, int count)
-{
-    double *foot = mem_zero((size_t)count, sizeof *foot);
-    for (int i = 0; i < count; i++)
-        foot[i] = (1 - quality_by_ends(t, &c[i])) / fmax(distance(t, &c[i], &t->optimum), 1e-9);
-    qsort(foot, (size_t)count, sizeof *foot, by_value);
-    double at = foot[(int)(count * (1 - TRAP_SHARE))];
-    free(foot);
-    return at;
-}
-
-// The steeper, the fewer lead there.
-static void steepen(struct trap *t, struct rng *r)
-{
-    struct config *from = mem_zero(SAMPLES, sizeof *from);
-    for (int i = 0; i < SAMPLES; i++)
-        space_sample(t->space, r, &from[i]);
-    t->steepness = gentle(t, from, SAMPLES);
-    for (int left = SAMPLES; (left = keep_free(t, from, left)) > SAMPLES * TRAP_SHARE;)
-        t->steepness *= 1.02;
-    free(from);
-}
-
-// Where the ends lie is a matter of `seed` alone. `space` outlives the trap.
-static void trap_init(struct trap *t, const struct space *space, const struct config *optimum,
-                      uint64_t seed)
-{
-    double sum = 0;
-    struct rng r;
-    rng_seed(&r, seed);
-    *t = (struct trap){.space = space, .optimum = *optimum};
-    for (int i = 0; i < space->param_count; i++)
-        sum += t->weight[i] = 0.5 + rng_real(&r);
-    for (int i = 0; i < space->param_count; i++)
-        t->step[i] = (t->weight[i] /= sum) / fmax(diameter(&space->param[i]), 1);
-    for (int i = 0; i < TRAP_ENDS; i++)
-        place_end(t, &r, &t->end[i]);
-    steepen(t, &r);
 }
 
 enum { HIDDEN_TRIES = 100000, UNREACHABLE_DISTANCE = 1000 };
@@ -432,22 +370,23 @@ static bool is_compiled(enum outcome o)
     return o != OUTCOME_COMPILE && o != OUTCOME_DRIVER;
 }
 
-static void tell(const struct synthetic *s, const struct config *c, struct statistics *out)
+static void synthetic_answer(const struct source *source, const struct trial_request *r,
+                             struct trial_result *out, double *seconds)
 {
-    nest_evaluate(s->space->nest, s->space, c, s->point);
-    machine_statistics(s->point, out);
-}
-
-static struct trial_result measure(const struct synthetic *s, const struct trial_request *r)
-{
+    const struct synthetic *s = (const struct synthetic *)source;
+    double us = 0;
+    for (int i = 0; i < r->count; i++)
+        us += s->delay_us * (0.5 + config_real(s, PURPOSE_DELAY, &r->config[i]));
     struct trial_result result = {.ticket = r->ticket, .count = r->count};
     for (int i = 0; i < r->count; i++) {
         enum outcome o = outcome_of(s, &r->config[i]);
         if (r->only_compiles && is_compiled(o))
             o = OUTCOME_OK;
         result.outcome[i] = o;
-        if (s->tells && is_compiled(o))
-            tell(s, &r->config[i], &result.statistics[i]);
+        if (s->tells && is_compiled(o)) {
+            nest_evaluate(s->space->nest, s->space, &r->config[i], s->point);
+            machine_statistics(s->point, &result.statistics[i]);
+        }
         if (o == OUTCOME_OK && !r->only_compiles) {
             result.seconds[i] = s->flop / (quality_of(s, &r->config[i]) * 1e12);
             result.samples[i] = (struct samples){.seconds = {result.seconds[i]}, .count = 1};
@@ -457,17 +396,7 @@ static struct trial_result measure(const struct synthetic *s, const struct trial
                      outcome_name(o));
         }
     }
-    return result;
-}
-
-static void synthetic_answer(const struct source *source, const struct trial_request *r,
-                             struct trial_result *out, double *seconds)
-{
-    const struct synthetic *s = (const struct synthetic *)source;
-    double us = 0;
-    for (int i = 0; i < r->count; i++)
-        us += s->delay_us * (0.5 + config_real(s, PURPOSE_DELAY, &r->config[i]));
-    *out = measure(s, r);
+    *out = result;
     *seconds = us * 1e-6;
 }
 
@@ -611,8 +540,37 @@ struct source *synthetic_create(const char *spec, const struct space *space, dou
     char *text = mem_strdup(spec);
     bool ok = parse_spec(s, text, e) && build_machine(s, e) && hide_point(s, e);
     free(text);
-    if (ok && s->landscape == LANDSCAPE_TRAP)
-        trap_init(&s->trap, space, &s->hidden, s->seed);
+    if (ok && s->landscape == LANDSCAPE_TRAP) {
+        // Where the ends lie is a matter of `seed` alone. `space` outlives the trap.
+        uint64_t seed = s->seed;
+        double sum = 0;
+        struct rng r;
+        rng_seed(&r, seed);
+        s->trap = (struct trap){.space = space, .optimum = s->hidden};
+        for (int i = 0; i < space->param_count; i++)
+            sum += s->trap.weight[i] = 0.5 + rng_real(&r);
+        for (int i = 0; i < space->param_count; i++)
+            s->trap.step[i] = (s->trap.weight[i] /= sum) / fmax(diameter(&space->param[i]), 1);
+        for (int i = 0; i < TRAP_ENDS; i++)
+            place_end(&s->trap, &r, &s->trap.end[i]);
+        // The steeper, the fewer lead there.
+        struct config *from = mem_zero(SAMPLES, sizeof *from);
+        for (int i = 0; i < SAMPLES; i++)
+            space_sample(s->trap.space, &r, &from[i]);
+        // With this steepness so many of the points are on the slope of the optimum, and not of an
+        // end. More climb it: from next to it, too.
+        double *foot = mem_zero((size_t)SAMPLES, sizeof *foot);
+        for (int i = 0; i < SAMPLES; i++)
+            foot[i] = (1 - quality_by_ends(&s->trap, &from[i])) /
+                      fmax(distance(&s->trap, &from[i], &s->trap.optimum), 1e-9);
+        qsort(foot, (size_t)SAMPLES, sizeof *foot, by_value);
+        double at = foot[(int)(SAMPLES * (1 - TRAP_SHARE))];
+        free(foot);
+        s->trap.steepness = at;
+        for (int left = SAMPLES; (left = keep_free(&s->trap, from, left)) > SAMPLES * TRAP_SHARE;)
+            s->trap.steepness *= 1.02;
+        free(from);
+    }
     if (!ok) {
         err_prefix(e, "source 'synthetic:%s'", spec);
         synthetic_destroy(&s->flying.base);

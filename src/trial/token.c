@@ -31,11 +31,6 @@ static int count(const struct token *t, enum hold hold)
     return n;
 }
 
-static bool is_starving(const struct token *t)
-{
-    return t->late_compiles >= 2 * t->workers;
-}
-
 static int card_of(const struct token *t, int worker)
 {
     return (worker < t->first_warmer ? worker : worker - t->first_warmer) % t->cards;
@@ -63,7 +58,7 @@ bool token_may_compile(const struct token *t)
 {
     if (count(t, HOLD_COMPILE) >= t->most_compiling)
         return false;
-    return !t->is_cpu || (count(t, HOLD_DEVICE) == 0 && !is_starving(t));
+    return !t->is_cpu || (count(t, HOLD_DEVICE) == 0 && !(t->late_compiles >= 2 * t->workers));
 }
 
 void token_compile(struct token *t, int worker)
@@ -79,20 +74,14 @@ void token_wait(struct token *t, int worker)
     t->place[worker] = t->next_place++;
 }
 
-static int first_waiting(const struct token *t)
-{
-    int first = -1;
-    for (int i = 0; i < t->workers; i++)
-        if (t->hold[i] == HOLD_WAITING && is_card_free(t, i) &&
-            (first < 0 || t->place[i] < t->place[first]))
-            first = i;
-    return first;
-}
-
 int token_grant(struct token *t)
 {
     bool disturbed = t->is_cpu && count(t, HOLD_COMPILE) > 0;
-    int worker = first_waiting(t);
+    int worker = -1;
+    for (int i = 0; i < t->workers; i++)
+        if (t->hold[i] == HOLD_WAITING && is_card_free(t, i) &&
+            (worker < 0 || t->place[i] < t->place[worker]))
+            worker = i;
     if (worker < 0 || disturbed)
         return -1;
     t->hold[worker] = HOLD_DEVICE;

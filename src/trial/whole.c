@@ -123,46 +123,12 @@ static enum gpu_status create_values(struct running *r, struct err *e)
     return status;
 }
 
-static uint64_t most_scratch(const struct whole *w)
-{
-    uint64_t most = 0;
-    for (int i = 0; i < w->task_count; i++)
-        for (int k = 0; k < WHOLE_SETS; k++)
-            if (w->task[i].job[k].scratch_bytes > most)
-                most = w->task[i].job[k].scratch_bytes;
-    return most;
-}
-
-static bool create_buffers(struct running *r)
-{
-    struct err e = {0};
-    const struct plan *p = plan_of(r);
-    uint64_t scratch = most_scratch(r->whole);
-    r->value = mem_zero((size_t)p->value_count + 1, sizeof(struct gpu_buffer *));
-    enum gpu_status status = create_values(r, &e);
-    if (status == GPU_OK && scratch)
-        status = gpu_buffer_create(r->gpu, scratch, &r->value[p->value_count], &e);
-    r->bound = mem_zero((size_t)p->step_count * MOST_BOUND, sizeof(struct gpu_buffer *));
-    for (int i = 0; i < p->step_count; i++) {
-        struct gpu_buffer **bound = &r->bound[i * MOST_BOUND];
-        for (int k = 0; k < p->step[i].value_count; k++)
-            bound[k] = r->value[p->step[i].value[k]];
-        bound[p->step[i].value_count] = r->value[p->value_count];
-    }
-    return accept(r, THE_WHOLE, status, &e);
-}
-
 // --- kernels ---
 
 static struct candidate *kernel_of(const struct running *r, int task, int set)
 {
     bool is_same = !r->whole->task[task].job[set].pass_count;
     return &r->kernel[task * WHOLE_SETS + (is_same ? 0 : set)];
-}
-
-static int tensors_of(const struct whole_task *t)
-{
-    return operation_tensors(&t->operation, (struct tensor[OPERATION_MAX_TENSORS]){0});
 }
 
 static bool build(struct running *r, int task, int set)
@@ -175,8 +141,11 @@ static bool build(struct running *r, int task, int set)
     if (set && !job->pass_count)
         return true;
     enter(r, PHASE_COMPILE, task);
-    if (!candidate_compile(c, job, &r->whole->place.limits,
-                           tensors_of(t) + (job->scratch_bytes > 0), &why))
+    if (!candidate_compile(
+            c, job, &r->whole->place.limits,
+            operation_tensors(&t->operation, (struct tensor[OPERATION_MAX_TENSORS]){0}) +
+                (job->scratch_bytes > 0),
+            &why))
         return fail(r, THE_WHOLE, why.reason);
     enter(r, PHASE_PIPELINE, task);
     return accept(r, THE_WHOLE, candidate_link(c, r->gpu, &e), &e);
@@ -240,16 +209,6 @@ static bool upload_all(struct running *r)
 
 // --- one layer after the other ---
 
-static void free_tensors(struct running *r)
-{
-    for (int k = 0; k < OPERATION_MAX_TENSORS; k++) {
-        free(r->tensor[k]);
-        r->tensor[k] = NULL;
-    }
-    free(r->got);
-    r->got = NULL;
-}
-
 static void *fetch(struct running *r, int value, enum gpu_status *status, struct err *e)
 {
     uint64_t bytes = plan_of(r)->value[value].bytes;
@@ -301,12 +260,6 @@ static bool scribble(struct running *r, int step, struct err *e)
     return gpu_write(r->gpu, r->value[value], 0, &word, sizeof word, e) == GPU_OK;
 }
 
-static void keep_output(struct running *r, int step, double magnitude)
-{
-    r->output[r->outputs++] = (struct output){step, magnitude, r->got};
-    r->got = NULL;
-}
-
 static bool verify_layer(struct running *r, int step)
 {
     char reason[TRIAL_REASON_SIZE - 100];
@@ -330,8 +283,10 @@ static bool verify_layer(struct running *r, int step)
     if (!operator_compare_flow(o, magnitude, r->got, *reference, reason, sizeof reason).right)
         return fail(r, step, reason);
     r->hash[s->value[s->value_count - 1]] = hash_bytes(r->got, made->bytes);
-    if (made->role == PLAN_OUTPUT)
-        keep_output(r, step, magnitude);
+    if (made->role == PLAN_OUTPUT) {
+        r->output[r->outputs++] = (struct output){step, magnitude, r->got};
+        r->got = NULL;
+    }
     return true;
 }
 
@@ -362,7 +317,12 @@ static bool verify_layers(struct running *r)
     r->output = mem_zero((size_t)p->step_count, sizeof *r->output);
     for (int i = 0; ok && i < p->step_count; i++) {
         ok = verify_layer(r, i);
-        free_tensors(r);
+        for (int k = 0; k < OPERATION_MAX_TENSORS; k++) {
+            free(r->tensor[k]);
+            r->tensor[k] = NULL;
+        }
+        free(r->got);
+        r->got = NULL;
     }
     for (int i = 0; ok && i < r->outputs; i++)
         ok = compare_expected(r, &r->output[i]);
@@ -388,22 +348,17 @@ static bool compare_output(struct running *r, const struct output *out)
     return right || fail(r, out->step, reason);
 }
 
-// Gaps between rows are what the shared memory held: they are poison again where a layer has any.
-static enum gpu_status poison(struct running *r, struct err *e)
-{
-    const struct plan *p = plan_of(r);
-    enum gpu_status status = GPU_OK;
-    for (int i = 0; status == GPU_OK && i < p->value_count; i++)
-        if (plan_shares(&p->value[i]))
-            status = gpu_fill(r->gpu, r->value[i], RIG_POISON_WORD, e);
-    return status;
-}
-
 static bool run_at_once(struct running *r, int set)
 {
     struct err e = {0};
     enter(r, PHASE_RUN, THE_WHOLE);
-    enum gpu_status status = poison(r, &e);
+    // Gaps between rows are what the shared memory held: they are poison again where a layer has
+    // any.
+    const struct plan *p = plan_of(r);
+    enum gpu_status status = GPU_OK;
+    for (int i = 0; status == GPU_OK && i < p->value_count; i++)
+        if (plan_shares(&p->value[i]))
+            status = gpu_fill(r->gpu, r->value[i], RIG_POISON_WORD, &e);
     if (status == GPU_OK)
         status = gpu_run(r->gpu, r->link[set], 1, patience(r), NULL, &e);
     if (!accept(r, THE_WHOLE, status, &e))
@@ -460,7 +415,25 @@ static bool time_whole(struct running *r)
 static void run(struct running *r)
 {
     char text[100];
-    if (!create_buffers(r) || !build_all(r) || !upload_all(r) || !verify_layers(r))
+    struct err e = {0};
+    const struct plan *p = plan_of(r);
+    uint64_t scratch = 0;
+    for (int i = 0; i < r->whole->task_count; i++)
+        for (int k = 0; k < WHOLE_SETS; k++)
+            if (r->whole->task[i].job[k].scratch_bytes > scratch)
+                scratch = r->whole->task[i].job[k].scratch_bytes;
+    r->value = mem_zero((size_t)p->value_count + 1, sizeof(struct gpu_buffer *));
+    enum gpu_status status = create_values(r, &e);
+    if (status == GPU_OK && scratch)
+        status = gpu_buffer_create(r->gpu, scratch, &r->value[p->value_count], &e);
+    r->bound = mem_zero((size_t)p->step_count * MOST_BOUND, sizeof(struct gpu_buffer *));
+    for (int i = 0; i < p->step_count; i++) {
+        struct gpu_buffer **bound = &r->bound[i * MOST_BOUND];
+        for (int k = 0; k < p->step[i].value_count; k++)
+            bound[k] = r->value[p->step[i].value[k]];
+        bound[p->step[i].value_count] = r->value[p->value_count];
+    }
+    if (!accept(r, THE_WHOLE, status, &e) || !build_all(r) || !upload_all(r) || !verify_layers(r))
         return;
     for (int set = 0; set < sets(r); set++)
         chain(r, set);

@@ -5,9 +5,9 @@
 #include "base/os.h"
 #include "gpu/sensors.h"
 #include "trial/confine.h"
-#include "trial/peaks.h"
 #include "trial/frame.h"
 #include "trial/measure.h"
+#include "trial/peaks.h"
 #include "trial/source.h"
 #include "trial/whole.h"
 
@@ -25,37 +25,6 @@ static void limit_memory(void)
     const uint64_t compiler_bytes = (uint64_t)8 << 30;
     os_limit_memory(compiler_bytes);
 #endif
-}
-
-static void chore_compile(struct wire *w, const struct job *job)
-{
-    struct spirv module[JOB_MAX_PASSES] = {{0}};
-    struct kernel_facts facts;
-    struct err e = {0};
-    bool ok = true;
-    limit_memory();
-    kernel_setup();
-    for (int i = 0; ok && i < job->pass_count; i++) {
-        wire_enter(w, PHASE_COMPILE, i, 0);
-        ok = kernel_compile_pass(&job->pass[i], &module[i], &e) &&
-             kernel_inspect(&module[i], &facts, &e) &&
-             kernel_check_use(&module[i], &facts, &job->pass[i], 0, &e);
-    }
-    wire_send(w, ok ? message_compiled(module, job->pass_count) : message_failed(&e));
-}
-
-static void chore_preprocess(struct wire *w, const struct job *job)
-{
-    struct str text[JOB_MAX_PASSES] = {{0}};
-    struct err e = {0};
-    bool ok = true;
-    limit_memory();
-    kernel_setup();
-    for (int i = 0; ok && i < job->pass_count; i++) {
-        wire_enter(w, PHASE_COMPILE, i, 0);
-        ok = kernel_preprocess_pass(&job->pass[i], &text[i], &e);
-    }
-    wire_send(w, ok ? message_preprocessed(text, job->pass_count) : message_failed(&e));
 }
 
 void chore_list(struct wire *w, const char *drivers)
@@ -191,8 +160,35 @@ int worker_main(void)
     wire_receive(&w->wire, &w->first);
     switch (w->first.type) {
     case MESSAGE_HELLO: serve(w); break;
-    case MESSAGE_COMPILE: chore_compile(&w->wire, &w->first.request.job[0]); break;
-    case MESSAGE_PREPROCESS: chore_preprocess(&w->wire, &w->first.request.job[0]); break;
+    case MESSAGE_COMPILE: {
+        struct spirv module[JOB_MAX_PASSES] = {{0}};
+        struct kernel_facts facts;
+        struct err e = {0};
+        bool ok = true;
+        limit_memory();
+        kernel_setup();
+        for (int i = 0; ok && i < w->first.request.job[0].pass_count; i++) {
+            wire_enter(&w->wire, PHASE_COMPILE, i, 0);
+            ok = kernel_compile_pass(&w->first.request.job[0].pass[i], &module[i], &e) &&
+                 kernel_inspect(&module[i], &facts, &e) &&
+                 kernel_check_use(&module[i], &facts, &w->first.request.job[0].pass[i], 0, &e);
+        }
+        wire_send(&w->wire, ok ? message_compiled(module, w->first.request.job[0].pass_count)
+                               : message_failed(&e));
+    } break;
+    case MESSAGE_PREPROCESS: {
+        struct str text[JOB_MAX_PASSES] = {{0}};
+        struct err e = {0};
+        bool ok = true;
+        limit_memory();
+        kernel_setup();
+        for (int i = 0; ok && i < w->first.request.job[0].pass_count; i++) {
+            wire_enter(&w->wire, PHASE_COMPILE, i, 0);
+            ok = kernel_preprocess_pass(&w->first.request.job[0].pass[i], &text[i], &e);
+        }
+        wire_send(&w->wire, ok ? message_preprocessed(text, w->first.request.job[0].pass_count)
+                               : message_failed(&e));
+    } break;
     case MESSAGE_LIST: chore_list(&w->wire, w->first.drivers); break;
     case MESSAGE_OPEN: chore_open(&w->wire, w->first.device, w->first.validate); break;
     case MESSAGE_PEAKS: chore_peaks(&w->wire, w->first.device); break;

@@ -34,30 +34,6 @@ static int64_t elements(const struct weights_new *t)
     return count;
 }
 
-static void add_header(const struct writing *w, struct str *out)
-{
-    struct json_writer json = json_begin(out);
-    uint64_t offset = 0;
-    for (int i = 0; i < w->count; i++) {
-        const struct weights_new *t = &w->tensor[i];
-        json_begin_object(&json, t->name);
-        json_add_text(&json, "dtype", "F32");
-        json_begin_list(&json, "shape");
-        for (int k = 0; k < t->rank; k++)
-            json_add_count(&json, NULL, t->size[k]);
-        json_end(&json);
-        json_begin_list(&json, "data_offsets");
-        json_add_count(&json, NULL, offset);
-        offset += (uint64_t)elements(t) * sizeof(float);
-        json_add_count(&json, NULL, offset);
-        json_end(&json);
-        json_end(&json);
-    }
-    json_end(&json);
-    while (out->length % ALIGNMENT)
-        str_add_char(out, ' ');
-}
-
 static bool write_tensor(const struct weights_new *t, FILE *out)
 {
     static const union {
@@ -84,7 +60,26 @@ static bool write_all(void *context, FILE *out)
     const struct writing *w = context;
     struct str header = {0};
     unsigned char length[8];
-    add_header(w, &header);
+    struct json_writer json = json_begin(&header);
+    uint64_t offset = 0;
+    for (int i = 0; i < w->count; i++) {
+        const struct weights_new *t = &w->tensor[i];
+        json_begin_object(&json, t->name);
+        json_add_text(&json, "dtype", "F32");
+        json_begin_list(&json, "shape");
+        for (int k = 0; k < t->rank; k++)
+            json_add_count(&json, NULL, t->size[k]);
+        json_end(&json);
+        json_begin_list(&json, "data_offsets");
+        json_add_count(&json, NULL, offset);
+        offset += (uint64_t)elements(t) * sizeof(float);
+        json_add_count(&json, NULL, offset);
+        json_end(&json);
+        json_end(&json);
+    }
+    json_end(&json);
+    while (header.length % ALIGNMENT)
+        str_add_char(&header, ' ');
     for (int i = 0; i < 8; i++)
         length[i] = (unsigned char)((uint64_t)header.length >> (8 * i));
     bool ok = fwrite(length, 1, sizeof length, out) == sizeof length &&
@@ -207,20 +202,6 @@ static int find_steps(int rank, const uint64_t *size, uint64_t out[WEIGHTS_MAX_R
     return count;
 }
 
-// Whether the dimensions of one are those of the other, some of them run together: 64x3x11x11 and
-// 64x363. 9216x4096 is not 4096x9216.
-static bool has_order_of(const struct saved_tensor *t, const struct tensor *to)
-{
-    uint64_t a[WEIGHTS_MAX_RANK], b[WEIGHTS_MAX_RANK], size[WEIGHTS_MAX_RANK];
-    for (int i = 0; i < to->rank; i++)
-        size[i] = (uint64_t)to->size[i];
-    int in_a = find_steps(t->rank, t->size, a), in_b = find_steps(to->rank, size, b), both = 0;
-    for (int i = 0; i < in_a; i++)
-        for (int k = 0; k < in_b; k++)
-            both += a[i] == b[k];
-    return both == in_a || both == in_b;
-}
-
 static void add_sizes(struct str *s, const char *type, int rank, const uint64_t *size)
 {
     uint64_t count = 1;
@@ -251,7 +232,16 @@ static bool fits(const struct saved_tensor *t, const struct tensor *to, bool rou
 {
     if (saved_count(t) != (uint64_t)tensor_count(to))
         return does_not_fit(t, to, " (is it that of another layer?)", e);
-    if (!has_order_of(t, to))
+    // Whether the dimensions of one are those of the other, some of them run together: 64x3x11x11
+    // and 64x363. 9216x4096 is not 4096x9216.
+    uint64_t a[WEIGHTS_MAX_RANK], b[WEIGHTS_MAX_RANK], size[WEIGHTS_MAX_RANK];
+    for (int i = 0; i < to->rank; i++)
+        size[i] = (uint64_t)to->size[i];
+    int in_a = find_steps(t->rank, t->size, a), in_b = find_steps(to->rank, size, b), both = 0;
+    for (int i = 0; i < in_a; i++)
+        for (int k = 0; k < in_b; k++)
+            both += a[i] == b[k];
+    if (!(both == in_a || both == in_b))
         return does_not_fit(t, to, ": its rows are others (is it transposed?)", e);
     if (is_exact(t->type, to->element))
         return true;

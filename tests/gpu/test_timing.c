@@ -186,8 +186,8 @@ static void test_samples_are_per_run(void **state)
     assert_true(many.repeats >= 64);
     double ratio = gpu_robust_seconds(&cpu, many.seconds, many.count) /
                    gpu_robust_seconds(&cpu, single.seconds, single.count);
-    // Less than 1 where submitting costs something, and several where others use the processor in the
-    // middle of a long submission. Undivided samples would show about the number of repeats.
+    // Less than 1 where submitting costs something, and several where others use the processor in
+    // the middle of a long submission. Undivided samples would show about the number of repeats.
     if (!(ratio < many.repeats / 4.0))
         fail_msg("ratio %g with %d repeats", ratio, many.repeats);
 }

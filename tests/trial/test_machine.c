@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "script/script.h"
-#include "trial/synthetic.h"
 #include "trial/source.h"
+#include "trial/synthetic.h"
 
 #include <stddef.h>
 

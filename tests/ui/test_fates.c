@@ -1,7 +1,7 @@
 // Neighbours and their fates against looking at every point of small spaces.
-#include "view_space_moves.h"
 #include "group.h"
 #include "spaces.h"
+#include "view_space_moves.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "fixture.h"
 #include "group.h"
 #include "look.h"
-#include "view_network.h"
 #include "trial_text.h"
+#include "view_network.h"
 
 #include <locale.h>
 #include <math.h>
