@@ -145,33 +145,16 @@ uint32_t str_next_glyph(const char **text)
     return c;
 }
 
-void str_add_json(struct str *s, const char *text)
+void str_add_valid(struct str *s, const char *text)
 {
-    const unsigned char *p = (const unsigned char *)text;
-    str_add_char(s, '"');
-    while (*p) {
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
         size_t length = utf8_length(p);
-        if (length == 0)
-            str_add(s, "\xef\xbf\xbd"); // U+FFFD
-        else if (length == 1) {
-            unsigned char c = *p;
-            switch (c) {
-            case '"': str_add(s, "\\\""); break;
-            case '\\': str_add(s, "\\\\"); break;
-            case '\n': str_add(s, "\\n"); break;
-            case '\r': str_add(s, "\\r"); break;
-            case '\t': str_add(s, "\\t"); break;
-            default:
-                if (c < 0x20 || c == 0x7f)
-                    str_printf(s, "\\u%04x", c);
-                else
-                    str_add_char(s, (char)c);
-            }
-        } else
+        if (length > 0)
             str_add_bytes(s, p, length);
-        p += length ? length : 1;
+        else
+            str_add(s, "\xef\xbf\xbd"); // U+FFFD
+        p += length > 0 ? length : 1;
     }
-    str_add_char(s, '"');
 }
 
 void str_add_csv(struct str *s, const char *text)
@@ -222,6 +205,14 @@ void str_add_real(struct str *s, double value)
     }
     leave_c_locale(before);
     str_add(s, text);
+}
+
+void str_cut(struct str *s, size_t length)
+{
+    if (length < s->length) {
+        s->length = length;
+        s->text[length] = '\0';
+    }
 }
 
 const char *str_text(const struct str *s)

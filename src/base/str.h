@@ -24,8 +24,8 @@ void str_add_bytes(struct str *s, const void *bytes, size_t length);
 void str_add_char(struct str *s, char c);
 void str_printf(struct str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// A JSON string, quoted and escaped. Each byte that is not part of valid UTF-8 becomes U+FFFD.
-void str_add_json(struct str *s, const char *text);
+// Appends `text` with U+FFFD for each byte that is not part of valid UTF-8.
+void str_add_valid(struct str *s, const char *text);
 // A word of a command line, quoted where a shell would take it apart.
 void str_add_shell(struct str *s, const char *word);
 // A field of a CSV line (RFC 4180), quoted where it must be.
@@ -37,6 +37,8 @@ void str_add_base64(struct str *s, const void *bytes, size_t length);
 void str_add_int(struct str *s, int64_t value);
 // A finite number: the fewest decimals that read back the same, in C notation whatever the locale.
 void str_add_real(struct str *s, double value);
+
+void str_cut(struct str *s, size_t length); // to its first bytes
 
 const char *str_text(const struct str *s); // never NULL
 char *str_take(struct str *s);             // the text, now owned by the caller; `s` is empty

@@ -1,5 +1,6 @@
 #include "record/declared.h"
 
+#include "base/json.h"
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -188,7 +189,7 @@ static bool move_config(const struct mapping *m, int index, struct config *out, 
                 str_add(&value, k ? "," : p->width > 1 ? "[" : "");
                 struct said s = what_says(o->p, slot_of(o, &c));
                 if (s.text)
-                    str_add_json(&value, s.text);
+                    json_add_string(&value, s.text);
                 else
                     str_add_real(&value, s.number);
             }

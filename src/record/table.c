@@ -1,5 +1,6 @@
 #include "record/table.h"
 
+#include "base/json.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,7 +266,7 @@ static bool not_declared(const struct table *t, const struct column *c, const st
     if (!c->declared)
         return too_many(t, c, line, e);
     if (v->type == VALUE_TEXT)
-        str_add_json(&text, v->text);
+        json_add_string(&text, v->text);
     else if (v->type == VALUE_FLAG)
         str_add(&text, v->number ? "true" : "false");
     else

@@ -1,5 +1,6 @@
 #include "space/param.h"
 
+#include "base/json.h"
 #include "space/kind.h"
 
 #include <assert.h>
@@ -124,7 +125,7 @@ bool listed_valid(const struct param *p, const int32_t *v)
 void listed_add_json(const struct param *p, const int32_t *v, struct str *out)
 {
     if (p->label)
-        str_add_json(out, p->label[*v]);
+        json_add_string(out, p->label[*v]);
     else
         str_add_real(out, p->number[*v]);
 }
@@ -286,7 +287,7 @@ void param_add_listed_json(const struct param *p, struct str *out)
     for (int i = 0; i < p->count; i++) {
         str_add(out, i ? "," : "");
         if (p->label)
-            str_add_json(out, p->label[i]);
+            json_add_string(out, p->label[i]);
         else
             str_add_real(out, p->number[i]);
     }

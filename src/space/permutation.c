@@ -1,6 +1,7 @@
 // Orders of items: a value is a list of item indices, a move swaps two positions.
 #include "space/kind.h"
 
+#include "base/json.h"
 #include <string.h>
 
 bool param_permutation(struct param *p, struct arena *arena, const char *name, int count,
@@ -96,7 +97,7 @@ static void add_json(const struct param *p, const int32_t *v, struct str *out)
 {
     for (int i = 0; i < p->count; i++) {
         str_add_char(out, i == 0 ? '[' : ',');
-        str_add_json(out, p->label[v[i]]);
+        json_add_string(out, p->label[v[i]]);
     }
     str_add_char(out, ']');
 }

@@ -1,5 +1,6 @@
 #include "group.h"
 
+#include "base/json.h"
 #include "base/str.h"
 
 #include <inttypes.h>
@@ -78,7 +79,7 @@ static void taken_text_is_the_callers(void **state)
 static void assert_json(const char *text, const char *expected)
 {
     struct str s = {0};
-    str_add_json(&s, text);
+    json_add_string(&s, text);
     assert_string_equal(str_text(&s), expected);
     str_finish(&s);
 }
@@ -88,7 +89,7 @@ static void json_escapes(void **state)
     (void)state;
     assert_json("", "\"\"");
     assert_json("a\"b\\c/", "\"a\\\"b\\\\c/\"");
-    assert_json("\n\r\t\b\x01\x1b\x7f", "\"\\n\\r\\t\\u0008\\u0001\\u001b\\u007f\"");
+    assert_json("\n\r\t\b\x01\x1b\x7f", "\"\\n\\r\\t\\b\\u0001\\u001b\\u007f\"");
 }
 
 static void tables_escape_what_would_end_a_cell(void **state)
@@ -120,7 +121,7 @@ static void json_replaces_what_is_not_utf8(void **state)
     const char *good = "\xc2\x80 \xdf\xbf \xe0\xa0\x80 \xed\x9f\xbf \xee\x80\x80 \xf0\x90\x80\x80 "
                        "\xf4\x8f\xbf\xbf";
     struct str s = {0};
-    str_add_json(&s, good);
+    json_add_string(&s, good);
     assert_int_equal(s.length, strlen(good) + 2);
     assert_memory_equal(s.text + 1, good, strlen(good));
     str_finish(&s);
