@@ -84,7 +84,9 @@ static bool break_line(struct json_writer *w)
 
 void json_begin_line(struct json_writer *w, int indent)
 {
-    w->has_line = w->built_depth == 0;
+    if (w->built_depth > 0)
+        return;
+    w->has_line = true;
     w->indent = indent;
 }
 

@@ -29,7 +29,8 @@ struct json_writer {
     bool has_more;  // what comes next needs a comma
     bool has_line;  // what comes next begins a line, behind `indent` blanks
     int indent;
-    struct cJSON *built[JSON_DEEPEST]; // the element of a list that is being built, what is open in it
+    struct cJSON
+        *built[JSON_DEEPEST]; // the element of a list that is being built, what is open in it
     int built_depth;
     const char *raw_name; // of a member of it whose value others add to `out`, from `raw_from` on
     size_t raw_from;

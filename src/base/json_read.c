@@ -4,8 +4,10 @@
 #include "base/str.h"
 
 #include <assert.h>
+#include <cjson/cJSON.h>
 #include <ctype.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 // Whether a text is JSON (RFC 8259), without recursion.
@@ -207,7 +209,7 @@ bool json_check(struct json_source *s, struct json *root, struct err *e)
     struct checker c = {.source = s, .at = s->text, .end = s->text + s->length, .line = 1};
     s->unclosed = 0;
     json_check_skip_space(&c);
-    *root = (struct json){c.at, c.line};
+    *root = (struct json){.at = c.at, .line = c.line};
     do {
         if (c.at == c.end && close_text(&c))
             return true;
@@ -231,8 +233,50 @@ bool json_parse(const char *text, struct json *root)
     return ok;
 }
 
+static struct json of_node(cJSON *node)
+{
+    return node ? (struct json){.at = "", .node = node} : (struct json){0};
+}
+
+bool json_read_tree(const char *text, struct json *root)
+{
+    int values = 1;
+    bool is_string = false;
+    if (!json_parse(text, root))
+        return false;
+    for (const char *p = text; *p && values <= JSON_MOST_VALUES; p++) {
+        if (is_string && *p == '\\')
+            p++;
+        else if (*p == '"')
+            is_string = !is_string;
+        else if (!is_string)
+            values += *p == ',' || *p == '[' || *p == '{';
+    }
+    *root = of_node(values <= JSON_MOST_VALUES ? cJSON_Parse(text) : NULL);
+    return root->node;
+}
+
+void json_free(struct json *root)
+{
+    cJSON_Delete(root->node);
+    *root = (struct json){0};
+}
+
+static enum json_type node_type(struct json v)
+{
+    if (v.is_key || cJSON_IsString(v.node))
+        return JSON_TEXT;
+    return cJSON_IsNull(v.node)     ? JSON_NULL
+           : cJSON_IsBool(v.node)   ? JSON_FLAG
+           : cJSON_IsNumber(v.node) ? JSON_NUMBER
+           : cJSON_IsArray(v.node)  ? JSON_LIST
+                                    : JSON_OBJECT;
+}
+
 enum json_type json_type(struct json v)
 {
+    if (v.node)
+        return node_type(v);
     switch (v.at ? *v.at : '\0') {
     case '\0': return JSON_NONE;
     case 'n': return JSON_NULL;
@@ -302,6 +346,10 @@ struct json_walk json_walk(struct json v)
 {
     enum json_type t = json_type(v);
     struct json_walk w = {.line = v.line, .object = t == JSON_OBJECT};
+    if (v.node) {
+        w.node = v.is_key ? NULL : v.node->child;
+        return w;
+    }
     if (t == JSON_OBJECT || t == JSON_LIST)
         w.at = v.at + 1;
     return w;
@@ -309,6 +357,12 @@ struct json_walk json_walk(struct json v)
 
 bool json_next(struct json_walk *w)
 {
+    if (w->node) {
+        w->value = w->key = of_node(w->node);
+        w->key.is_key = true;
+        w->node = w->node->next;
+        return true;
+    }
     if (!w->at)
         return false;
     if (w->value.at) // past what the caller has seen
@@ -321,11 +375,11 @@ bool json_next(struct json_walk *w)
         return false;
     }
     if (w->object) {
-        w->key = (struct json){w->at, w->line};
+        w->key = (struct json){.at = w->at, .line = w->line};
         w->at = skip_space(skip_text(w->at), &w->line);
         w->at = skip_space(w->at + 1, &w->line); // the colon
     }
-    w->value = (struct json){w->at, w->line};
+    w->value = (struct json){.at = w->at, .line = w->line};
     return true;
 }
 
@@ -353,6 +407,11 @@ bool json_number(struct json v, double *out)
     char digits[LONGEST + 1];
     if (json_type(v) != JSON_NUMBER)
         return false;
+    if (v.node) {
+        bool is_finite = isfinite(v.node->valuedouble);
+        *out = is_finite ? v.node->valuedouble : *out;
+        return is_finite;
+    }
     size_t length = strspn(v.at, "0123456789.eE+-");
     if (length > LONGEST)
         return false;
@@ -365,7 +424,7 @@ bool json_flag(struct json v, bool *out)
 {
     if (json_type(v) != JSON_FLAG)
         return false;
-    *out = *v.at == 't';
+    *out = v.node ? cJSON_IsTrue(v.node) : *v.at == 't';
     return true;
 }
 
@@ -425,10 +484,21 @@ static int next_exact(const char **at, char out[4])
     return 1;
 }
 
+// The text of a node, or of its name.
+static const char *node_text(struct json v)
+{
+    return v.is_key ? v.node->string : v.node->valuestring;
+}
+
+static bool is_control(char c)
+{
+    return (unsigned char)c < 0x20 || c == 0x7F;
+}
+
 static int next_character(const char **at, char out[4])
 {
     int length = next_exact(at, out);
-    if (length == 1 && ((unsigned char)*out < 0x20 || *out == 0x7F))
+    if (length == 1 && is_control(*out))
         *out = '?';
     return length;
 }
@@ -437,6 +507,12 @@ bool json_is(struct json text, const char *expected)
 {
     if (json_type(text) != JSON_TEXT)
         return false;
+    if (text.node) {
+        const char *at = node_text(text);
+        while (*at && *expected == (is_control(*at) ? '?' : *at))
+            at++, expected++;
+        return !*at && !*expected;
+    }
     char c[4];
     int n;
     for (const char *at = text.at + 1; (n = next_character(&at, c)) > 0; expected += n)
@@ -450,6 +526,12 @@ static const char *decode(struct json text, struct arena *arena, int (*next)(con
 {
     if (json_type(text) != JSON_TEXT)
         return NULL;
+    if (text.node) {
+        char *copy = arena_strdup(arena, node_text(text));
+        for (char *c = copy; *c && next == next_character; c++)
+            *c = is_control(*c) ? '?' : *c;
+        return copy;
+    }
     const char *at = text.at;
     char *out = arena_zero(arena, (size_t)(skip_text(at) - at), 1), *end = out;
     int n;

@@ -451,12 +451,13 @@ static bool is_ours(const struct folder *f, const char *folder)
 {
     char *file = mem_printf("%s.plan.json", f->about.name), *path = path_join(folder, file);
     char *text = NULL;
-    struct json root;
+    struct json root = {0};
     struct err ignored; // what cannot be read is not known to be ours
     double session;
     bool ours = file_exists(path) && file_read(path, &text, NULL, &ignored) &&
-                json_parse(text, &root) && json_number(json_member(root, "session"), &session) &&
+                json_read_tree(text, &root) && json_number(json_member(root, "session"), &session) &&
                 (int64_t)session == f->session->id;
+    json_free(&root);
     free(text);
     free(path);
     free(file);

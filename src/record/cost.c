@@ -113,7 +113,7 @@ static bool read_run(const struct table *t, struct json v, double *out, bool *ne
         if (json_next(&w) && json_next(&w))
             second = w.value;
         *nested = true;
-        v = json_next(&w) ? (struct json){0, v.line} : second;
+        v = json_next(&w) ? (struct json){.line = v.line} : second;
     }
     return (json_number(v, out) && *out >= 0) ||
            err_at(e, t->recording->path, v.line ? v.line : t->row_line,

@@ -367,17 +367,19 @@ bool kernel_json_read(const char *json, struct kernel_there *out)
     struct json root;
     struct arena a;
     double session, ms;
-    json_parse(json, &root);
-    if (!json_member(root, DEVICE).at || !json_number(json_member(root, SESSION), &session) ||
-        !json_number(json_member(json_member(root, TIMING), "ms"), &ms))
-        return false;
+    json_read_tree(json, &root);
     arena_init(&a);
-    const char *device = json_text(json_member(root, DEVICE), &a); // or null
-    snprintf(out->device, sizeof out->device, "%s", device ? device : "");
+    bool ok = json_member(root, DEVICE).at && json_number(json_member(root, SESSION), &session) &&
+              json_number(json_member(json_member(root, TIMING), "ms"), &ms);
+    if (ok) {
+        const char *device = json_text(json_member(root, DEVICE), &a); // or null
+        snprintf(out->device, sizeof out->device, "%s", device ? device : "");
+        out->session = (int64_t)session;
+        out->seconds = ms * 1e-3;
+    }
     arena_finish(&a);
-    out->session = (int64_t)session;
-    out->seconds = ms * 1e-3;
-    return true;
+    json_free(&root);
+    return ok;
 }
 
 void kernel_add_json(const struct kernel_description *d, bool embedded, struct str *out)

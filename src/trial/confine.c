@@ -172,7 +172,7 @@ static void allow_library_of(struct sandbox *s, const char *manifest)
     char *text, *folder = path_folder(manifest);
     if (file_is_regular(manifest) && file_read(manifest, &text, NULL, NULL)) {
         struct json root;
-        json_parse(text, &root);
+        json_read_tree(text, &root);
         for (struct json_walk w = json_walk(root); json_next(&w);) {
             struct json path = json_member(w.value, "library_path");
             struct arena a;
@@ -185,6 +185,7 @@ static void allow_library_of(struct sandbox *s, const char *manifest)
             }
             arena_finish(&a);
         }
+        json_free(&root);
         free(text);
     }
     free(folder);

@@ -489,7 +489,7 @@ bool message_parse(const char *text, struct message *out, struct err *e)
     struct reader r = {0};
     struct json o;
     arena_init(&r.arena);
-    json_parse(text, &o);
+    json_read_tree(text, &o);
     const char *type = reader_text(&r, o, "type");
     for (int i = 0; i < MESSAGE_TYPE_COUNT; i++)
         if (str_equal(type, message_type_name((enum message_type)i)))
@@ -502,6 +502,7 @@ bool message_parse(const char *text, struct message *out, struct err *e)
         message_finish(out);
         err_set(e, "no or a bad \"%s\" in a message", r.bad);
     }
+    json_free(&o);
     arena_finish(&r.arena);
     return !r.bad;
 }

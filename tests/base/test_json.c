@@ -102,12 +102,67 @@ static void what_others_add_fits_in(void **state)
     check(&out, "{\"a\":1,\"b\":2,\"c\":3,\"d\":null}");
 }
 
+// Elements of lists are trees; what others add to one is its member, too.
+static void elements_are_whole(void **state)
+{
+    (void)state;
+    struct str out = {0};
+    struct json_writer w = json_begin(&out);
+    json_begin_list(&w, "rows");
+    for (int i = 0; i < 2; i++) {
+        json_begin_object(&w, NULL);
+        json_add_count(&w, "n", UINT64_MAX);
+        json_add_name(&w, "made");
+        str_add(&out, "[1,2]");
+        json_begin_object(&w, "o");
+        json_begin_list(&w, "empty");
+        json_end(&w);
+        json_add_name(&w, "last");
+        str_add(&out, "{}");
+        json_end(&w);
+        json_end(&w);
+    }
+    json_begin_list(&w, NULL);
+    json_add_real(&w, NULL, 0.1);
+    json_add_flag(&w, NULL, true);
+    json_add_text(&w, NULL, "a: b, c\x7f");
+    json_end(&w);
+    json_add_null(&w, NULL);
+    json_end(&w);
+    json_add_int(&w, "m", -1);
+    json_end_all(&w);
+    const char *row =
+        "{\"n\":18446744073709551615,\"made\":[1,2],\"o\":{\"empty\":[],\"last\":{}}}";
+    struct str expected = {0};
+    str_printf(&expected, "{\"rows\":[%s,%s,[0.1,true,\"a: b, c\\u007f\"],null],\"m\":-1}", row,
+               row);
+    check(&out, str_text(&expected));
+    str_finish(&expected);
+}
+
+static void elements_may_be_spaced(void **state)
+{
+    (void)state;
+    struct str out = {0};
+    struct json_writer w = json_begin(&out);
+    w.is_spaced = true;
+    json_begin_list(&w, "rows");
+    json_begin_line(&w, 1);
+    json_begin_object(&w, NULL);
+    json_add_text(&w, "a", "b:\\\",c");
+    json_begin_line(&w, 2); // an element stands on one line
+    json_add_int(&w, "d", 1);
+    json_end_all(&w);
+    check(&out, "{\"rows\": [\n {\"a\": \"b:\\\\\\\",c\", \"d\": 1}]}");
+}
+
 TEST_GROUP(json)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commas_come_by_themselves),   cmocka_unit_test(values_are_exact_or_null),
         cmocka_unit_test(names_and_texts_are_escaped), cmocka_unit_test(lines_and_blanks),
-        cmocka_unit_test(what_others_add_fits_in),
+        cmocka_unit_test(what_others_add_fits_in),     cmocka_unit_test(elements_are_whole),
+        cmocka_unit_test(elements_may_be_spaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

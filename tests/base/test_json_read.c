@@ -2,9 +2,11 @@
 #include "group.h"
 
 #include "base/json_read.h"
+#include "base/mem.h"
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct checked {
@@ -185,11 +187,96 @@ static void test_texts(void **state)
     arena_finish(&arena);
 }
 
+// Walks the same text as it lies and as a tree: both must show the same.
+static void assert_same(struct json a, struct json b)
+{
+    assert_int_equal(json_type(a), json_type(b));
+    double x = 0, y = 0;
+    bool f = false, g = false;
+    assert_int_equal(json_number(a, &x), json_number(b, &y));
+    assert_memory_equal(&x, &y, sizeof x);
+    assert_int_equal(json_flag(a, &f), json_flag(b, &g));
+    assert_int_equal(f, g);
+    struct arena arena;
+    arena_init(&arena);
+    if (json_type(a) == JSON_TEXT) {
+        assert_string_equal(json_text(a, &arena), json_text(b, &arena));
+        assert_string_equal(json_text_exact(a, &arena), json_text_exact(b, &arena));
+        assert_true(json_is(b, json_text(a, &arena)));
+        assert_false(json_is(b, "another"));
+    }
+    struct json_walk v = json_walk(a), w = json_walk(b);
+    assert_int_equal(v.object, w.object);
+    while (json_next(&v)) {
+        assert_true(json_next(&w));
+        if (v.object)
+            assert_same(v.key, w.key);
+        assert_same(v.value, w.value);
+    }
+    assert_false(json_next(&w));
+    arena_finish(&arena);
+}
+
+static void test_tree_shows_the_same(void **state)
+{
+    static const char *const good[] = {
+        "{}",
+        "[]",
+        "null",
+        " \n[1, -0, 0.5, 1e-05, 1E+20, -12.25e3, 9007199254740993, 1e999]\t",
+        "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\u0001\\ud83d\\ude00\x7f\"",
+        "{\"a\": {\"b\": [true, false, null, {}]}, \"\": \"\", \"a\\nb\": [[], {}]}",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct json text, tree;
+        assert_true(json_parse(good[i], &text));
+        assert_true(json_read_tree(good[i], &tree));
+        assert_same(text, tree);
+        json_free(&tree);
+        assert_null(tree.at);
+    }
+    struct json tree; // the last of two members of a name
+    assert_true(json_read_tree("{\"a\":1,\"b\":2,\"a\":3}", &tree));
+    double x;
+    assert_true(json_number(json_member(tree, "a"), &x) && x == 3);
+    json_free(&tree);
+}
+
+static void test_tree_has_limits(void **state)
+{
+    static const char *const bad[] = {"", "[01]", "[1] 2", "{'a': 1}", "[1,", "[NaN]"};
+    struct json tree;
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(json_read_tree(bad[i], &tree));
+        assert_null(tree.at);
+        json_free(&tree);
+    }
+    assert_false(json_read_tree(NULL, &tree));
+    size_t values = JSON_MOST_VALUES + 1;
+    char *text = mem_alloc(2 * values + 2), *end = text;
+    *end++ = '[';
+    for (size_t i = 0; i < values; i++) {
+        *end++ = '1';
+        *end++ = ',';
+    }
+    memcpy(end - 1, "]", 2);
+    assert_false(json_read_tree(text, &tree));
+    memset(text, ' ', 5); // two values fewer, and the bracket
+    text[4] = '[';
+    assert_true(json_read_tree(text, &tree));
+    json_free(&tree);
+    free(text);
+}
+
 TEST_GROUP(json_read)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accepts),
         cmocka_unit_test(test_refuses_with_line),
+        cmocka_unit_test(test_tree_shows_the_same),
+        cmocka_unit_test(test_tree_has_limits),
         cmocka_unit_test(test_refuses_every_prefix),
         cmocka_unit_test(test_refuses_bytes),
         cmocka_unit_test(test_closes_only_between_members),
