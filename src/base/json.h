@@ -7,11 +7,11 @@
 //     json_add_real(&w, NULL, seconds);
 //     json_end_all(&w);                       {"name":"a","runs":[0.5]}
 //
-// `name` is that of a member, NULL in a list. Commas come by themselves. Values are made and printed
-// by cJSON. What stands in a list is built as a tree of its own, and is printed and freed when it ends,
-// so that a list of any length costs the memory of one element. Numbers are handed to cJSON as text:
-// it keeps none past 2^53, and has no fewest digits that read back the same. json_tree.h reads small
-// texts, json_read.h recordings and models.
+// `name` is that of a member, NULL in a list. Commas come by themselves. Values are made and
+// printed by cJSON. What stands in a list is built as a tree of its own, and is printed and freed
+// when it ends, so that a list of any length costs the memory of one element. Numbers are handed to
+// cJSON as text: it keeps none past 2^53, and has no fewest digits that read back the same.
+// json_tree.h reads small texts, json_read.h recordings and models.
 #ifndef TILEWALK_BASE_JSON_H
 #define TILEWALK_BASE_JSON_H
 
@@ -46,8 +46,8 @@ void json_end(struct json_writer *w);     // what was begun last
 void json_end_all(struct json_writer *w); // and all around it
 void json_print(struct json_writer *w);   // ends all, prints it as a line, frees `out`
 
-// What comes next, a value, a member or an end, begins a line, behind `indent` blanks. An element of
-// a list stands on one line: within it the call does nothing.
+// What comes next, a value, a member or an end, begins a line, behind `indent` blanks. An element
+// of a list stands on one line: within it the call does nothing.
 void json_begin_line(struct json_writer *w, int indent);
 
 void json_add_text(struct json_writer *w, const char *name, const char *text); // NULL: null
@@ -63,7 +63,8 @@ void json_add_texts(struct json_writer *w, const char *name, const char *const *
 void json_add_reals(struct json_writer *w, const char *name, int64_t count, const double *value);
 void json_add_axes(struct json_writer *w, const char *name, const uint32_t value[3]);
 
-// A member without its value, which others then add to `w->out`. `name` must live until the next call.
+// A member without its value, which others then add to `w->out`. `name` must live until the next
+// call.
 void json_add_name(struct json_writer *w, const char *name);
 
 // Appends `text` as a JSON string. Bytes that are not UTF-8 become U+FFFD.

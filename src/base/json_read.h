@@ -11,10 +11,10 @@
 //         json_number(w.value, &x);             w.key of objects
 //
 // A `struct json` of a text is a place in it, and the line of that place, so that whoever finds
-// something wrong can say where. Recordings, models and stored columns are read so: what a stranger's
-// file costs is its own size. (cJSON's tree of the largest published recording, 17 MB, is 93 MB and
-// takes 0.29 s, where this takes 0.22 s; of 64 MB of "1,1,1" it is 2.6 GB. It knows no lines.)
-// After json_check the text is known to be well-formed and nothing else looks for its end.
+// something wrong can say where. Recordings, models and stored columns are read so: what a
+// stranger's file costs is its own size. (cJSON's tree of the largest published recording, 17 MB,
+// is 93 MB and takes 0.29 s, where this takes 0.22 s; of 64 MB of "1,1,1" it is 2.6 GB. It knows no
+// lines.) After json_check the text is known to be well-formed and nothing else looks for its end.
 //
 // Kernel Tuner closes its files only when a run ends. Where `room` is given, a text that stops
 // between two members of an object inside the outermost object is closed, and `unclosed` says so.
