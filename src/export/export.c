@@ -284,21 +284,6 @@ static bool describe_timing(struct exporter *x, const struct trial_record *t,
     return true;
 }
 
-static void describe_bindings(const struct operation *o, uint64_t scratch_bytes,
-                              struct kernel_description *d)
-{
-    struct operator_layout layout = operator_layout(o);
-    for (int i = 0; i < layout.count; i++)
-        d->binding[d->binding_count++] = (struct kernel_binding){
-            .name = layout.buffer[i].name,
-            .access = layout.buffer[i].is_output ? "write" : "read",
-            .bytes = layout.buffer[i].bytes,
-        };
-    if (scratch_bytes)
-        d->binding[d->binding_count++] =
-            (struct kernel_binding){"scratch", "read-write", scratch_bytes};
-}
-
 static void describe_session(const struct session_record *r, struct kernel_description *d)
 {
     bool measured = str_equal(r->source, "device");
@@ -392,7 +377,17 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
         d->operation = script_operation(x->script);
         d->configuration = str_text(&k.configuration);
         describe_session(&x->session, d);
-        describe_bindings(d->operation, k.job.scratch_bytes, d);
+        uint64_t scratch_bytes = k.job.scratch_bytes;
+        struct operator_layout layout = operator_layout(d->operation);
+        for (int i = 0; i < layout.count; i++)
+            d->binding[d->binding_count++] = (struct kernel_binding){
+                .name = layout.buffer[i].name,
+                .access = layout.buffer[i].is_output ? "write" : "read",
+                .bytes = layout.buffer[i].bytes,
+            };
+        if (scratch_bytes)
+            d->binding[d->binding_count++] =
+                (struct kernel_binding){"scratch", "read-write", scratch_bytes};
         x->scratch_bytes = k.job.scratch_bytes;
         ok = describe_timing(x, t, d, e) && describe_baselines(x, d, e);
     }

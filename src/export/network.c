@@ -70,31 +70,6 @@ static char *identifier(const char *name)
     return kernel;
 }
 
-static uint64_t data_of(const struct network_export *x, int value)
-{
-    return x->data[value] == UINT64_MAX ? 0 : x->data[value];
-}
-
-static void add_steps(const struct network_export *x, const char *id, struct str *out)
-{
-    for (int i = 0; i < x->plan->step_count; i++) {
-        const struct plan_step *s = &x->plan->step[i];
-        str_printf(out, "static const uint32_t %s_step_%d[] = {", id, i);
-        for (int k = 0; k < s->value_count; k++)
-            str_printf(out, "%s%d", k ? ", " : "", s->value[k]);
-        str_add(out, "};\n");
-    }
-    str_printf(out, "\nstatic const struct tilewalk_step %s_steps[] = {\n", id);
-    for (int i = 0; i < x->plan->step_count; i++) {
-        const struct plan_step *s = &x->plan->step[i];
-        str_add(out, "    {");
-        add_literal(out, s->name);
-        str_printf(out, ", &%s, %d, %s_step_%d},\n", x->task[s->task].kernel, s->value_count, id,
-                   i);
-    }
-    str_add(out, "};\n\n");
-}
-
 char *network_header_text(const struct network_export *x)
 {
     struct str out = {0};
@@ -117,10 +92,25 @@ char *network_header_text(const struct network_export *x)
         str_printf(&out,
                    ", \"%s\", \"%s\", %" PRId64 "u, %" PRIu64 "u, %" PRIu64 "u, %" PRIu64 "u},\n",
                    plan_role_name(v->role), element_name(v->element), v->count, v->bytes, v->offset,
-                   data_of(x, i));
+                   x->data[i] == UINT64_MAX ? 0 : x->data[i]);
     }
     str_add(&out, "};\n\n");
-    add_steps(x, id, &out);
+    for (int i = 0; i < x->plan->step_count; i++) {
+        const struct plan_step *s = &x->plan->step[i];
+        str_printf(&out, "static const uint32_t %s_step_%d[] = {", id, i);
+        for (int k = 0; k < s->value_count; k++)
+            str_printf(&out, "%s%d", k ? ", " : "", s->value[k]);
+        str_add(&out, "};\n");
+    }
+    str_printf(&out, "\nstatic const struct tilewalk_step %s_steps[] = {\n", id);
+    for (int i = 0; i < x->plan->step_count; i++) {
+        const struct plan_step *s = &x->plan->step[i];
+        str_add(&out, "    {");
+        add_literal(&out, s->name);
+        str_printf(&out, ", &%s, %d, %s_step_%d},\n", x->task[s->task].kernel, s->value_count, id,
+                   i);
+    }
+    str_add(&out, "};\n\n");
     str_printf(&out, "static const struct tilewalk_network %s_network = {", id);
     add_literal(&out, x->name);
     str_add(&out, ", ");
@@ -455,7 +445,8 @@ static bool is_ours(const struct folder *f, const char *folder)
     struct err ignored; // what cannot be read is not known to be ours
     double session;
     bool ours = file_exists(path) && file_read(path, &text, NULL, &ignored) &&
-                json_read_tree(text, &root) && json_number(json_member(root, "session"), &session) &&
+                json_read_tree(text, &root) &&
+                json_number(json_member(root, "session"), &session) &&
                 (int64_t)session == f->session->id;
     json_free(&root);
     free(text);

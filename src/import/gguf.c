@@ -82,11 +82,6 @@ static const char *unlike_a_factor(const char *role)
     return NULL;
 }
 
-static bool is_number(const struct gguf_type *t) // of those that models multiply
-{
-    return *t->name != 'i' || t->name[1] == 'q';
-}
-
 static void add_product(struct reading *r, const struct product *p)
 {
     for (int i = 0; i < r->count; i++) {
@@ -141,7 +136,7 @@ static bool take_tensor(struct reading *r, const struct gguf_tensor *t, struct e
     const char *why = unlike_a_factor(role);
     if (!why && t->rank > 3)
         why = "it has four dimensions";
-    if (!why && !is_number(t->type))
+    if (!why && !(*t->type->name != 'i' || t->type->name[1] == 'q'))
         why = "whole numbers";
     if (!why)
         return add_weight(r, t, role, e);
@@ -172,21 +167,6 @@ static bool add_tied(struct reading *r, struct err *e)
 
 // --- the network file ---
 
-static void add_types(struct str *s, const struct reading *r)
-{
-    const char *seen[64];
-    int count = 0;
-    for (int i = 0; i < r->count; i++) {
-        bool known = words_is_tuned(r->product[i].type->name);
-        for (int k = 0; k < count; k++)
-            known |= strcmp(seen[k], r->product[i].type->name) == 0;
-        if (known || count == 64)
-            continue;
-        str_printf(s, "%s%s", count ? ", " : "", r->product[i].type->name);
-        seen[count++] = r->product[i].type->name;
-    }
-}
-
 static const char code[] = "for _, n in ipairs(tokens > 0 and { tokens } or all) do\n"
                            "  for _, p in ipairs(products) do\n"
                            "    local rows, uses = n, p[5]\n"
@@ -205,7 +185,17 @@ static const char code[] = "for _, n in ipairs(tokens > 0 and { tokens } or all)
 static void add_text(struct reading *r, const char *tokens, const char *standard)
 {
     struct str *s = &r->out->text, types = {0};
-    add_types(&types, r);
+    const char *seen[64];
+    int count = 0;
+    for (int i = 0; i < r->count; i++) {
+        bool known = words_is_tuned(r->product[i].type->name);
+        for (int k = 0; k < count; k++)
+            known |= strcmp(seen[k], r->product[i].type->name) == 0;
+        if (known || count == 64)
+            continue;
+        str_printf(&types, "%s%s", count ? ", " : "", r->product[i].type->name);
+        seen[count++] = r->product[i].type->name;
+    }
     str_printf(s, "network \"%s: its matrix products\"\n", r->out->about);
     str_add(s, "-- Written by `tilewalk import`: what a pass multiplies, each product with how "
                "often a pass has it.\n"

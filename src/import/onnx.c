@@ -60,11 +60,6 @@ static void add_value(struct str *s, const char *name)
     str_add(s, "]");
 }
 
-static const char *source_name(const struct onnx_layers *l, int source)
-{
-    return source < 0 ? l->input[-1 - source].name : l->layer[source].name;
-}
-
 // --- what the file begins with ---
 
 // One line of the file, and a note. `what` is finished.
@@ -153,32 +148,6 @@ static bool add_recorded(struct writing *w, const struct onnx_value *v, const ch
     return false;
 }
 
-static void add_layer(struct writing *w, const struct onnx_layer *layer)
-{
-    struct str *s = &w->out->text;
-    add_value(s, layer->name);
-    str_add(s, " = layer { name = ");
-    add_quoted(s, layer->name);
-    str_printf(s, ", preset = \"%s\", from = { ", layer->preset);
-    for (int i = 0; i < layer->from_count; i++) {
-        str_printf(s, "%s%s = ", i ? ", " : "", layer->from[i].tensor);
-        add_value(s, source_name(w->layers, layer->from[i].source));
-    }
-    str_add(s, " },\n  set = { ");
-    for (int i = 0; i < layer->setting_count; i++)
-        str_printf(s, "%s%s = %s", i ? ", " : "", layer->setting[i].name, layer->setting[i].text);
-    str_add(s, " }");
-    for (int i = 0; w->weights && i < layer->weights_count; i++) {
-        char *name = mem_printf("%s.%s", layer->name, layer->weights[i].tensor);
-        str_printf(s, "%s%s = ", i ? ", " : ",\n  weights = { ", layer->weights[i].tensor);
-        str_add(s, layer->type == ONNX_FLOAT16 ? "rounded " : "saved ");
-        add_quoted(s, name);
-        str_add(s, i + 1 == layer->weights_count ? " }" : "");
-        free(name);
-    }
-    str_add(s, " }\n");
-}
-
 static void add_body(struct writing *w)
 {
     const struct onnx_layers *l = w->layers;
@@ -203,8 +172,33 @@ static void add_body(struct writing *w)
             add_recorded(w, v, "input", ",");
             str_add(s, " }\n");
         }
-    for (int i = 0; i < l->layer_count; i++)
-        add_layer(w, &l->layer[i]);
+    for (int i = 0; i < l->layer_count; i++) {
+        struct str *s = &w->out->text;
+        add_value(s, l->layer[i].name);
+        str_add(s, " = layer { name = ");
+        add_quoted(s, l->layer[i].name);
+        str_printf(s, ", preset = \"%s\", from = { ", l->layer[i].preset);
+        for (int k = 0; k < l->layer[i].from_count; k++) {
+            str_printf(s, "%s%s = ", k ? ", " : "", l->layer[i].from[k].tensor);
+            add_value(s, l->layer[i].from[k].source < 0
+                             ? w->layers->input[-1 - l->layer[i].from[k].source].name
+                             : w->layers->layer[l->layer[i].from[k].source].name);
+        }
+        str_add(s, " },\n  set = { ");
+        for (int k = 0; k < l->layer[i].setting_count; k++)
+            str_printf(s, "%s%s = %s", k ? ", " : "", l->layer[i].setting[k].name,
+                       l->layer[i].setting[k].text);
+        str_add(s, " }");
+        for (int k = 0; w->weights && k < l->layer[i].weights_count; k++) {
+            char *name = mem_printf("%s.%s", l->layer[i].name, l->layer[i].weights[k].tensor);
+            str_printf(s, "%s%s = ", k ? ", " : ",\n  weights = { ", l->layer[i].weights[k].tensor);
+            str_add(s, l->layer[i].type == ONNX_FLOAT16 ? "rounded " : "saved ");
+            add_quoted(s, name);
+            str_add(s, k + 1 == l->layer[i].weights_count ? " }" : "");
+            free(name);
+        }
+        str_add(s, " }\n");
+    }
     for (int i = 0; i < l->output_count; i++) {
         struct str *s = &w->out->text;
         str_add(s, "output(");
@@ -344,10 +338,20 @@ static bool follows(struct writing *w, const struct onnx_layer *layer, const boo
     return true;
 }
 
-// An output is held against what was recorded if it follows from what was: what a node that is
-// lacking gives is anything.
-static void find_held(struct writing *w)
+// --- all of it ---
+
+static bool write_network(struct writing *w, struct err *e)
 {
+    if (w->layers->layer_count == 0) {
+        note_lacking(w);
+        return err_set(e, "no preset computes any of its nodes%s%s",
+                       w->out->note_count ? "; the first: " : "",
+                       w->out->note_count ? w->out->note[0] : "");
+    }
+    if (!read_recorded(w, e) || !name_weights(w, e))
+        return false;
+    // An output is held against what was recorded if it follows from what was: what a node that is
+    // lacking gives is anything.
     const struct onnx_layers *l = w->layers;
     bool *is_known = mem_zero((size_t)l->layer_count + 1, sizeof *is_known);
     for (int i = 0; i < l->layer_count; i++)
@@ -363,21 +367,6 @@ static void find_held(struct writing *w)
             r->is_held = is_known[l->output[i].layer];
     }
     free(is_known);
-}
-
-// --- all of it ---
-
-static bool write_network(struct writing *w, struct err *e)
-{
-    if (w->layers->layer_count == 0) {
-        note_lacking(w);
-        return err_set(e, "no preset computes any of its nodes%s%s",
-                       w->out->note_count ? "; the first: " : "",
-                       w->out->note_count ? w->out->note[0] : "");
-    }
-    if (!read_recorded(w, e) || !name_weights(w, e))
-        return false;
-    find_held(w);
     struct str *s = &w->out->text;
     struct str about = {0};
     int count = 0;

@@ -94,16 +94,12 @@ static bool read_product(char *words, struct product *p)
     return p->m && p->k;
 }
 
-static bool is_same(const struct product *a, const struct product *b)
-{
-    return str_equal(a->type, b->type) && a->m == b->m && a->n == b->n && a->k == b->k &&
-           a->batch == b->batch && a->experts == b->experts;
-}
-
 static void add_product(struct log *l, const struct product *p)
 {
     for (int i = 0; i < l->count; i++)
-        if (is_same(&l->product[i], p)) {
+        if (str_equal(l->product[i].type, p->type) && l->product[i].m == p->m &&
+            l->product[i].n == p->n && l->product[i].k == p->k && l->product[i].batch == p->batch &&
+            l->product[i].experts == p->experts) {
             l->product[i].uses += p->uses;
             l->product[i].seconds += p->seconds;
             return;

@@ -295,24 +295,6 @@ int plan_add_step(struct plan *p, const char *name, int task, const int *value, 
 
 // --- JSON ---
 
-// The stamp has 64 bits: it is no number. Whoever goes on may stand in another folder.
-static void add_file(struct json_writer *w, const struct weights *from)
-{
-    char stamp[24], *path = realpath(from->path, NULL), *folder = realpath(from->folder, NULL);
-    snprintf(stamp, sizeof stamp, "%" PRIu64, from->stamp);
-    json_begin_object(w, "from");
-    json_add_text(w, "path", path ? path : from->path);
-    json_add_text(w, "folder", folder ? folder : from->folder);
-    json_add_text(w, "name", from->name);
-    json_add_text(w, "type", from->type_name);
-    json_add_int(w, "saved", from->saved);
-    json_add_count(w, "at", from->offset);
-    json_add_text(w, "stamp", stamp);
-    json_end(w);
-    free(path);
-    free(folder);
-}
-
 void plan_add_json(const struct plan *p, struct json_writer *w)
 {
     struct plan_life *life = plan_lives(p);
@@ -330,8 +312,23 @@ void plan_add_json(const struct plan *p, struct json_writer *w)
             json_add_int(w, "first", life[i].first);
             json_add_int(w, "last", life[i].last);
         }
-        if (v->from)
-            add_file(w, v->from);
+        if (v->from) {
+            // The stamp has 64 bits: it is no number. Whoever goes on may stand in another folder.
+            char stamp[24], *path = realpath(v->from->path, NULL),
+                            *folder = realpath(v->from->folder, NULL);
+            snprintf(stamp, sizeof stamp, "%" PRIu64, v->from->stamp);
+            json_begin_object(w, "from");
+            json_add_text(w, "path", path ? path : v->from->path);
+            json_add_text(w, "folder", folder ? folder : v->from->folder);
+            json_add_text(w, "name", v->from->name);
+            json_add_text(w, "type", v->from->type_name);
+            json_add_int(w, "saved", v->from->saved);
+            json_add_count(w, "at", v->from->offset);
+            json_add_text(w, "stamp", stamp);
+            json_end(w);
+            free(path);
+            free(folder);
+        }
         if (v->from && v->role == PLAN_OUTPUT) {
             json_add_real(w, "relative", v->relative);
             json_add_real(w, "absolute", v->absolute);

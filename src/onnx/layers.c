@@ -266,29 +266,6 @@ static void place(struct ordering *o, int layer) // behind all that it reads, wh
     o->place[layer] = o->placed++;
 }
 
-// A sum may have been joined with what was made after it.
-static void put_in_order(struct onnx_layers *l)
-{
-    struct ordering o = {l, mem_alloc((size_t)l->layer_count * sizeof(int) + 1), 0};
-    struct onnx_layer *sorted = mem_zero((size_t)l->layer_count + 1, sizeof *sorted);
-    for (int i = 0; i < l->layer_count; i++)
-        o.place[i] = -1;
-    for (int i = 0; i < l->layer_count; i++)
-        place(&o, i);
-    for (int i = 0; i < l->layer_count; i++) {
-        struct onnx_layer *to = &sorted[o.place[i]];
-        *to = l->layer[i];
-        for (int k = 0; k < to->from_count; k++)
-            if (to->from[k].source >= 0)
-                to->from[k].source = o.place[to->from[k].source];
-    }
-    for (int i = 0; i < l->output_count; i++)
-        l->output[i].layer = o.place[l->output[i].layer];
-    free(l->layer);
-    free(o.place);
-    l->layer = sorted;
-}
-
 void onnx_lower(struct onnx_graph *g, struct onnx_layers *out)
 {
     struct lowering l = {g, out, mem_zero((size_t)g->value_count + 1, sizeof *l.flow)};
@@ -329,7 +306,25 @@ void onnx_lower(struct onnx_graph *g, struct onnx_layers *out)
     for (int i = 0; i < out->layer_count; i++) // whose shape is all that is read of it
         if (!out->layer[i].uses)
             add_output(out, i, NULL);
-    put_in_order(out);
+    // A sum may have been joined with what was made after it.
+    struct ordering o = {out, mem_alloc((size_t)out->layer_count * sizeof(int) + 1), 0};
+    struct onnx_layer *sorted = mem_zero((size_t)out->layer_count + 1, sizeof *sorted);
+    for (int i = 0; i < out->layer_count; i++)
+        o.place[i] = -1;
+    for (int i = 0; i < out->layer_count; i++)
+        place(&o, i);
+    for (int i = 0; i < out->layer_count; i++) {
+        struct onnx_layer *to = &sorted[o.place[i]];
+        *to = out->layer[i];
+        for (int k = 0; k < to->from_count; k++)
+            if (to->from[k].source >= 0)
+                to->from[k].source = o.place[to->from[k].source];
+    }
+    for (int i = 0; i < out->output_count; i++)
+        out->output[i].layer = o.place[out->output[i].layer];
+    free(out->layer);
+    free(o.place);
+    out->layer = sorted;
     free(l.flow);
 }
 

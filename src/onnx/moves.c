@@ -111,26 +111,6 @@ static void strides_of(const struct onnx_shape *s, int64_t *out)
     }
 }
 
-static void set_strides(struct lowering *l, struct onnx_layer *to, const struct onnx_strides *s)
-{
-    static const char *const sizes[] = {"n1", "n2", "n3", "n4"}, *const strides[] = {"s1", "s2",
-                                                                                     "s3", "s4"};
-    for (int i = 0; i < 4; i++) {
-        int own = i - (4 - s->shape.rank);
-        lowering_set(l, to, sizes[i], own < 0 ? 1 : s->shape.size[own]);
-        lowering_set(l, to, strides[i], own < 0 ? i == 3 : s->stride[own]);
-    }
-    if (s->offset)
-        lowering_set(l, to, "offset", s->offset);
-}
-
-// A matrix that is turned: Y[c, r] = X[r, c].
-static bool is_turned(const struct onnx_strides *s, int64_t count)
-{
-    return s->shape.rank == 2 && s->offset == 0 && s->stride[0] == 1 &&
-           s->stride[1] == s->shape.size[0] && count == s->shape.size[0] * s->shape.size[1];
-}
-
 enum onnx_verdict lowering_strided(struct lowering *l, const struct onnx_at *n, int input,
                                    struct onnx_strides *s, int *source)
 {
@@ -159,7 +139,8 @@ enum onnx_verdict lowering_strided(struct lowering *l, const struct onnx_at *n, 
         return ONNX_FINE;
     if (s->shape.rank > 4)
         return onnx_lacks(n, "it takes elements from more than four axes");
-    bool turned = is_turned(s, count);
+    bool turned = s->shape.rank == 2 && s->offset == 0 && s->stride[0] == 1 &&
+                  s->stride[1] == s->shape.size[0] && count == s->shape.size[0] * s->shape.size[1];
     struct onnx_layer *to = lowering_add(l, n, turned ? "copy" : "strided", s->more, s->type);
     if (turned) {
         lowering_set(l, to, "rows", s->shape.size[1]);
@@ -167,7 +148,15 @@ enum onnx_verdict lowering_strided(struct lowering *l, const struct onnx_at *n, 
         lowering_set_word(l, to, "transpose", "yes");
     } else {
         lowering_set(l, to, "count", count);
-        set_strides(l, to, s);
+        static const char *const sizes[] = {"n1", "n2", "n3", "n4"}, *const strides[] = {
+                                                                         "s1", "s2", "s3", "s4"};
+        for (int i = 0; i < 4; i++) {
+            int own = i - (4 - s->shape.rank);
+            lowering_set(l, to, sizes[i], own < 0 ? 1 : s->shape.size[own]);
+            lowering_set(l, to, strides[i], own < 0 ? i == 3 : s->stride[own]);
+        }
+        if (s->offset)
+            lowering_set(l, to, "offset", s->offset);
     }
     lowering_read(l, to, "X", from);
     *source = l->out->layer_count - 1;

@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "report/svg_text.h"
 
 #include <cairo-svg.h>
 #include <cairo.h>
@@ -145,25 +144,6 @@ static void canvas_stroke(cairo_t *cairo, double x0, double y0, double x1, doubl
     cairo_move_to(cairo, x0, y0);
     cairo_line_to(cairo, x1, y1);
     cairo_stroke(cairo);
-}
-
-static void draw_x_axis(const struct canvas *c)
-{
-    const struct plot_axis *x = &c->chart->x;
-    double bottom = c->top + AREA_HEIGHT;
-    bool boxes = c->chart->line_count > 0 && c->chart->line[0].box; // letters tell them apart
-    struct plot_ticks t = plot_ticks(c->left, c->right, x->scale, boxes ? 0 : 10);
-    for (int i = 0; i < t.count; i++) {
-        char text[24];
-        double at = canvas_x(c, t.value[i]);
-        use_ink(c->cairo, 0.9, 0.5);
-        canvas_stroke(c->cairo, at, c->top, at, bottom);
-        use_ink(c->cairo, 0, 1);
-        canvas_stroke(c->cairo, at, bottom, at, bottom + 4);
-        put_text(c->cairo, at, bottom + 18, ALIGN_MIDDLE, plot_tick_text(&t, t.value[i], text));
-    }
-    if (x->name)
-        put_text(c->cairo, (LEFT + area_right()) / 2, bottom + 38, ALIGN_MIDDLE, x->name);
 }
 
 static void draw_y_axis(const struct canvas *c)
@@ -449,7 +429,21 @@ void chart_draw(const struct chart *chart, cairo_t *cairo)
     if (chart->title)
         put_fitting(cairo, LEFT, TOP + FONT, chart->title);
     use_font(cairo, false);
-    draw_x_axis(&c);
+    const struct plot_axis *x = &c.chart->x;
+    double bottom = c.top + AREA_HEIGHT;
+    bool boxes = c.chart->line_count > 0 && c.chart->line[0].box; // letters tell them apart
+    struct plot_ticks t = plot_ticks(c.left, c.right, x->scale, boxes ? 0 : 10);
+    for (int i = 0; i < t.count; i++) {
+        char text[24];
+        double at = canvas_x(&c, t.value[i]);
+        use_ink(c.cairo, 0.9, 0.5);
+        canvas_stroke(c.cairo, at, c.top, at, bottom);
+        use_ink(c.cairo, 0, 1);
+        canvas_stroke(c.cairo, at, bottom, at, bottom + 4);
+        put_text(c.cairo, at, bottom + 18, ALIGN_MIDDLE, plot_tick_text(&t, t.value[i], text));
+    }
+    if (x->name)
+        put_text(c.cairo, (LEFT + area_right()) / 2, bottom + 38, ALIGN_MIDDLE, x->name);
     draw_y_axis(&c);
     draw_lines(&c);
     draw_frame(&c);
@@ -514,8 +508,6 @@ static cairo_status_t make_svg(const struct chart *c, struct str *out)
     if (status == CAIRO_STATUS_SUCCESS)
         status = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
-    if (status == CAIRO_STATUS_SUCCESS)
-        svg_shorten(out);
     return status;
 }
 

@@ -110,17 +110,6 @@ static uint32_t push_word(const struct kernel_pass *p, uint32_t at)
     return word;
 }
 
-static void add_push(struct str *out, const char *id, int pass, const struct kernel_pass *p)
-{
-    if (!p->push_bytes)
-        return;
-    str_printf(out, "\nstatic const uint32_t %s_push_%d[%" PRIu32 "] = {", id, pass + 1,
-               p->push_bytes / 4);
-    for (uint32_t at = 0; at < p->push_bytes; at += 4)
-        str_printf(out, "%s%" PRIu32 ",", at % 32 ? " " : "\n    ", push_word(p, at));
-    str_add(out, "\n};\n");
-}
-
 static void add_passes(struct str *out, const char *id, const struct kernel_description *d)
 {
     str_printf(out, "\nstatic const struct tilewalk_pass %s_passes[%d] = {\n", id, d->pass_count);
@@ -136,18 +125,6 @@ static void add_passes(struct str *out, const char *id, const struct kernel_desc
             str_printf(out, "%s_push_%d},\n", id, i + 1);
         else
             str_add(out, "NULL},\n");
-    }
-    str_add(out, "};\n");
-}
-
-static void add_bindings(struct str *out, const char *id, const struct kernel_description *d)
-{
-    str_printf(out, "\nstatic const struct tilewalk_binding %s_bindings[%d] = {\n", id,
-               d->binding_count);
-    for (int i = 0; i < d->binding_count; i++) {
-        str_add(out, "    {");
-        add_literal(out, d->binding[i].name);
-        str_printf(out, ", \"%s\", %" PRIu64 "u},\n", d->binding[i].access, d->binding[i].bytes);
     }
     str_add(out, "};\n");
 }
@@ -204,10 +181,24 @@ void kernel_add_header(const struct kernel_description *d, struct str *out)
             str_printf(out, "%s0x%08" PRIx32 ",", j % WORDS_PER_LINE ? " " : "\n    ",
                        d->pass[i].word[j]);
         str_add(out, "\n};\n");
-        add_push(out, id, i, &d->pass[i]);
+        if (d->pass[i].push_bytes) {
+            str_printf(out, "\nstatic const uint32_t %s_push_%d[%" PRIu32 "] = {", id, i + 1,
+                       d->pass[i].push_bytes / 4);
+            for (uint32_t at = 0; at < d->pass[i].push_bytes; at += 4)
+                str_printf(out, "%s%" PRIu32 ",", at % 32 ? " " : "\n    ",
+                           push_word(&d->pass[i], at));
+            str_add(out, "\n};\n");
+        }
     }
     add_passes(out, id, d);
-    add_bindings(out, id, d);
+    str_printf(out, "\nstatic const struct tilewalk_binding %s_bindings[%d] = {\n", id,
+               d->binding_count);
+    for (int i = 0; i < d->binding_count; i++) {
+        str_add(out, "    {");
+        add_literal(out, d->binding[i].name);
+        str_printf(out, ", \"%s\", %" PRIu64 "u},\n", d->binding[i].access, d->binding[i].bytes);
+    }
+    str_add(out, "};\n");
     str_printf(out, "\nstatic const struct tilewalk_size %s_sizes[] = {\n", id);
     for (int i = 0; d->operation->kind->sizes[i].name; i++)
         str_printf(out, "    {\"%s\", %" PRId64 "},\n", d->operation->kind->sizes[i].name,
@@ -308,25 +299,6 @@ static void kernel_json_add_passes(struct json_writer *w, const struct kernel_de
     json_end(w);
 }
 
-static void kernel_json_add_bindings(struct json_writer *w, const struct kernel_description *d)
-{
-    begin_member(w);
-    json_begin_list(w, "bindings");
-    for (int i = 0; i < d->binding_count; i++) {
-        const struct kernel_binding *b = &d->binding[i];
-        json_begin_line(w, 4);
-        json_begin_object(w, NULL);
-        json_add_int(w, "set", 0);
-        json_add_int(w, "binding", i);
-        json_add_text(w, "name", b->name);
-        json_add_count(w, "bytes", b->bytes);
-        json_add_text(w, "access", b->access);
-        json_end(w);
-    }
-    begin_member(w);
-    json_end(w);
-}
-
 static void add_timing(struct json_writer *w, const struct kernel_description *d)
 {
     const struct kernel_timing *t = &d->timing;
@@ -406,7 +378,21 @@ void kernel_add_json(const struct kernel_description *d, bool embedded, struct s
     add_text(&w, "dispatch",
              "constant: these kernels are specialised to the sizes of the problem; dispatch the "
              "groups of every pass, in order, with a full barrier between passes");
-    kernel_json_add_bindings(&w, d);
+    begin_member(&w);
+    json_begin_list(&w, "bindings");
+    for (int i = 0; i < d->binding_count; i++) {
+        const struct kernel_binding *b = &d->binding[i];
+        json_begin_line(&w, 4);
+        json_begin_object(&w, NULL);
+        json_add_int(&w, "set", 0);
+        json_add_int(&w, "binding", i);
+        json_add_text(&w, "name", b->name);
+        json_add_count(&w, "bytes", b->bytes);
+        json_add_text(&w, "access", b->access);
+        json_end(&w);
+    }
+    begin_member(&w);
+    json_end(&w);
     add_raw(&w, "push_constants", "[]");
     add_timing(&w, d);
     if (d->baselines)

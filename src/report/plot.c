@@ -122,12 +122,6 @@ struct glyphs {
     uint32_t across, up, corner, tick_x, tick_y;
 };
 
-static struct glyphs glyphs_of(enum charset c)
-{
-    return c == CHARSET_ASCII ? (struct glyphs){'-', '|', '+', '+', '+'}
-                              : (struct glyphs){0x2500, 0x2502, 0x2514, 0x252c, 0x2524};
-}
-
 // A range that can be divided by.
 static void mend_range(double *low, double *high)
 {
@@ -215,7 +209,9 @@ void plot_axes(struct plot *p, const struct plot_axis *x, const struct plot_axis
     p->col = has_y ? widest_text(&t) + 1 : 0;
     p->wide = p->cols - p->col;
     p->room = x->room < p->wide / 4 ? x->room : p->wide / 4;
-    struct glyphs g = glyphs_of(p->charset);
+    struct glyphs g = p->charset == CHARSET_ASCII
+                          ? (struct glyphs){'-', '|', '+', '+', '+'}
+                          : (struct glyphs){0x2500, 0x2502, 0x2514, 0x252c, 0x2524};
     if (has_y) {
         for (int row = 0; row < p->down; row++)
             plot_put(p, row, p->col - 1, PLOT_AXIS, g.up);

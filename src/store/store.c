@@ -143,16 +143,13 @@ static bool explain_place(const struct store *s, const char *folder, struct err 
     return true;
 }
 
-static bool is_about_place(int code)
-{
-    return code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_IOERR;
-}
-
 bool db_error_code(struct store *s, int code, struct err *e)
 {
     const char *path = s->path;
     char *folder = path_folder(path);
-    bool explained = is_about_place(code & 0xff) && explain_place(s, folder, e);
+    bool explained = ((code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY ||
+                      (code & 0xff) == SQLITE_IOERR) &&
+                     explain_place(s, folder, e);
     free(folder);
     if (explained)
         return false;
@@ -309,12 +306,6 @@ static bool open_unchanging(struct store *s, int newest, int *version, struct er
     return ok;
 }
 
-static bool connect_and_read_version(struct store *s, int newest, int *version, struct err *e)
-{
-    return (s->db || connect_to(s, s->path, SQLITE_OPEN_READONLY, e)) &&
-           db_version(s, newest, version, e);
-}
-
 // While another process makes the database, or leaves it as the last, the files beside it come and
 // go, and a reader that needs them just then cannot open it, or finds it empty. It can a moment
 // later, unless it lies where nobody like us could make it.
@@ -325,7 +316,8 @@ static bool read_version(struct store *s, int newest, int *version, struct err *
     bool may_be_made = access(folder, W_OK) == 0;
     free(folder);
     for (int waited_ms = 0;; waited_ms += 5) {
-        bool ok = connect_and_read_version(s, newest, version, e);
+        bool ok = (s->db || connect_to(s, s->path, SQLITE_OPEN_READONLY, e)) &&
+                  db_version(s, newest, version, e);
         bool is_unmade = ok ? *version == 0 : sqlite3_errcode(s->db) == SQLITE_CANTOPEN;
         bool exists = access(s->path, F_OK) == 0;
         if (!is_unmade || !may_be_made || !exists || waited_ms >= MAKING_MS)

@@ -331,11 +331,6 @@ static double get(const void *saved, enum saved_type type, size_t index)
     }
 }
 
-static double largest(enum element e)
-{
-    return e == ELEMENT_F32 ? (double)FLT_MAX : e == ELEMENT_F16 ? 65504 : INFINITY;
-}
-
 enum { STEP = 1 << 16 }; // elements
 
 static bool convert(const struct weights *w, const void *saved, int64_t first, size_t count,
@@ -344,7 +339,9 @@ static bool convert(const struct weights *w, const void *saved, int64_t first, s
     for (size_t i = 0; i < count; i++) {
         double value = get(saved, w->saved, i);
         int64_t index = first + (int64_t)i;
-        if (isfinite(value) && fabs(value) > largest(w->element))
+        if (isfinite(value) && fabs(value) > (w->element == ELEMENT_F32   ? (double)FLT_MAX
+                                              : w->element == ELEMENT_F16 ? 65504
+                                                                          : INFINITY))
             return err_set(e, "element %" PRId64 " is %g, too large for %s", index, value,
                            element_name(w->element));
         element_put(out, w->element, index, value);
