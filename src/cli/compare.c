@@ -114,7 +114,9 @@ static void add_json(const struct contest *c, struct str *out)
         comparison_add_group_json(&c->result, g, c->unit, &w);
         if (c->session) {
             json_begin_list(&w, "sessions");
-            add_sessions(c, g, ",", out);
+            const struct comparison_group *of = &c->result.group[g];
+            for (int i = 0; i < of->runs; i++)
+                json_add_int(&w, NULL, c->session[c->result.run[of->first + i] - c->setup.run]);
             json_end(&w);
         }
         json_end(&w);
