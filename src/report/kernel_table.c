@@ -164,7 +164,7 @@ static bool are_alike(struct arena *scratch, const struct operation_kind *kind, 
         int i = 0;
         while (kind->sizes[i].name && !json_is(name, kind->sizes[i].name))
             i++;
-        if (!(kind->sizes[i].name != NULL)) {
+        if (!kind->sizes[i].name) {
             if (!same_text(w.value, other))
                 return false;
         } else if (same_text(w.value, other)) {
