@@ -32,7 +32,7 @@ const struct command *const commands[] = {
     &cmd_completion, &cmd_man,    NULL,
 };
 
-const struct command *command_find(const char *name)
+static const struct command *command_find(const char *name)
 {
     for (int i = 0; commands[i]; i++)
         if (str_equal(commands[i]->name, name))
@@ -62,51 +62,24 @@ static int unknown_command(const char *name)
     return fail_with(&e, EXIT_USAGE);
 }
 
-// Workers, and what runs in the background in another folder, find it as we do.
-static bool take_compiler(const struct arguments *a, struct err *e)
+// Exports --glslang and --no-sandbox to this process and to all processes that it starts. The path
+// is absolute, as some of them run in other folders.
+static bool export_options(const struct arguments *a, struct err *e)
 {
     const char *program = arguments_text(a, "glslang");
-    if (!program)
-        return true;
-    char *path = realpath(program, NULL);
-    bool ok = path && access(path, X_OK) == 0;
-    if (ok)
-        setenv("TILEWALK_GLSLANG", path, 1);
-    else
+    char *path = program ? realpath(program, NULL) : NULL;
+    bool ok = !program || (path && access(path, X_OK) == 0);
+    if (!ok)
         err_usage(e, "--glslang '%s': %s", program, strerror(errno));
+    else if (path)
+        setenv("TILEWALK_GLSLANG", path, 1);
     free(path);
-    return ok;
+    return ok && (!arguments_flag(a, "no-sandbox") || setenv("TILEWALK_SANDBOX", "0", 1) == 0 ||
+                  err_set(e, "--no-sandbox: %s", strerror(errno)));
 }
 
-// Presets, templates, workers: all is found from where the program lies.
-static bool can_find_itself(struct err *e)
-{
-    char *program = path_program();
-    bool found = *program;
-    free(program);
-    return found || err_set(e, "cannot find its own files: /proc/self/exe cannot be read (is /proc "
-                               "mounted?)");
-}
-
-// What programs read is theirs as it is, but on a terminal.
-static bool is_for_programs(const struct arguments *a)
-{
-    static const char *const flags[] = {"json", "csv", "glsl", "spirv"};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (arguments_flag(a, flags[i]))
-            return !isatty(STDOUT_FILENO);
-    return false;
-}
-
-// For this process and all that it starts.
-static bool take_sandbox(const struct arguments *a, struct err *e)
-{
-    return !arguments_flag(a, "no-sandbox") || setenv("TILEWALK_SANDBOX", "0", 1) == 0 ||
-           err_set(e, "--no-sandbox: %s", strerror(errno));
-}
-
-// `argv` holds the command's name and what follows it.
-static int run(const struct command *c, int argc, char **argv)
+// `argv` begins with the command's name.
+static int run_command(const struct command *c, int argc, char **argv)
 {
     struct arguments a;
     struct err e;
@@ -116,18 +89,25 @@ static int run(const struct command *c, int argc, char **argv)
             command_print_help(c);
             return EXIT_OK;
         }
-    if (!arguments_parse(c, argc - 1, argv + 1, &a, &e) || !take_compiler(&a, &e) ||
-        !take_sandbox(&a, &e))
+    char *program = path_program(); // presets, templates and workers are found from there
+    if (!arguments_parse(c, argc - 1, argv + 1, &a, &e) || !export_options(&a, &e))
         code = fail_with(&e, EXIT_USAGE);
-    else if (!can_find_itself(&e))
+    else if (!*program) {
+        err_set(&e, "cannot find its own files: /proc/self/exe cannot be read (is /proc mounted?)");
         code = fail_with(&e, EXIT_FAILED);
-    else if (c->in_workbench && workbench_wanted(&a))
+    } else if (c->in_workbench && workbench_wanted(&a))
         code = workbench_run(&a, (const char *const *)argv);
     else {
+        static const char *const for_programs[] = {"json", "csv", "glsl", "spirv"};
+        bool escapes = true; // programs get their output as it is, unless a terminal gets it
+        for (size_t i = 0; i < sizeof for_programs / sizeof *for_programs; i++)
+            if (arguments_flag(&a, for_programs[i]))
+                escapes = isatty(STDOUT_FILENO);
         if (!c->draws || arguments_flag(&a, "plain"))
-            shown_streams(!is_for_programs(&a));
+            shown_streams(escapes);
         code = c->run(c, &a);
     }
+    free(program);
     arguments_finish(&a);
     return code;
 }
@@ -154,43 +134,38 @@ static int run_words(int argc, char **argv)
     }
     const struct command *c = command_find(name);
     if (!c && str_starts(name, "--")) // no command: the workbench, with its options
-        return run(&cmd_browse, argc, argv);
-    return c ? run(c, argc - 1, argv + 1) : unknown_command(name);
-}
-
-// What could not be printed makes a success a failure.
-static int check_output(int code)
-{
-    struct err e;
-    bool written = fflush(stdout) == 0 && !ferror(stdout);
-    if (written || (code != EXIT_OK && code != EXIT_NOTHING_VALID))
-        return code;
-    err_set(&e, "standard output cannot be written (is its disk full, or its reader gone?)");
-    return fail_with(&e, EXIT_FAILED);
+        return run_command(&cmd_browse, argc, argv);
+    return c ? run_command(c, argc - 1, argv + 1) : unknown_command(name);
 }
 
 int main(int argc, char **argv)
 {
     struct err e;
     // OpenBLAS starts its threads before main. Where memory is limited they may wait for it for
-    // ever, and the end of the program for them: then once more, with one thread.
+    // ever, and the end of the program would wait for them: start once more, with one thread.
     struct rlimit memory;
-    if ((getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur != RLIM_INFINITY) &&
+    if (getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur != RLIM_INFINITY &&
         !getenv("OPENBLAS_NUM_THREADS")) {
         char *program = path_program();
         setenv("OPENBLAS_NUM_THREADS", "1", 1);
         execv(program, argv);
         free(program);
     }
-    // Where it ends, the system ends the program, without a word.
+    // A stack that is too small would end the program without a message.
     struct rlimit stack;
-    if (!(getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= LEAST_STACK ||
-          err_set(&e, "the stack is limited to %llu KiB (ulimit -s): %d are needed",
-                  (unsigned long long)stack.rlim_cur >> 10, LEAST_STACK >> 10)))
+    if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < LEAST_STACK) {
+        err_set(&e, "the stack is limited to %llu KiB (ulimit -s): %d are needed",
+                (unsigned long long)stack.rlim_cur >> 10, LEAST_STACK >> 10);
         return fail_with(&e, EXIT_FAILED);
+    }
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error of writing it
     setlocale(LC_CTYPE, "");
     if (argc > 1 && str_equal(argv[1], WORKER_COMMAND))
         return worker_main();
-    return check_output(run_words(argc, argv));
+    int code = run_words(argc, argv);
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
+    if (written || (code != EXIT_OK && code != EXIT_NOTHING_VALID))
+        return code;
+    err_set(&e, "standard output cannot be written (is its disk full, or its reader gone?)");
+    return fail_with(&e, EXIT_FAILED);
 }

@@ -1,4 +1,4 @@
-// adopt: a first space file for a shader that others wrote.
+// adopt: writes a first space file for a shader that exists already.
 #include "base/file.h"
 #include "cli/common.h"
 #include "cli/confine.h"
@@ -10,8 +10,8 @@
 
 enum { MOST_FOLDERS = 16 };
 
-// Where `path` lies seen from `folder`; NULL when it is not below it. Both are resolved. Heap.
-static char *seen_from(const char *folder, const char *path)
+// Returns `path` relative to `folder`, heap; NULL when it is not below it. Both are resolved.
+static char *path_from(const char *folder, const char *path)
 {
     char *real = realpath(path, NULL), *base = realpath(folder, NULL), *seen = NULL;
     size_t length = base ? strlen(base) : 0;
@@ -33,45 +33,7 @@ struct adoption {
     char *shader, *seen[MOST_FOLDERS]; // from the space file's folder
 };
 
-// The space file names files from its own folder on.
-static bool name_files(struct adoption *a, struct err *e)
-{
-    char *place = path_folder(a->file ? a->file : a->path);
-    a->shader = seen_from(place, a->path);
-    bool ok = a->shader ||
-              err_at(e, a->file, 0,
-                     "the space file has to lie in the folder of the shader or above it (it names "
-                     "files from there)");
-    for (int i = 0; ok && i < a->folders; i++) {
-        a->seen[i] = seen_from(place, a->folder[i]);
-        ok = a->seen[i] || err_at(e, a->folder[i], 0,
-                                  "the space file has to lie in the folder of what is included or "
-                                  "above it (--out)");
-    }
-    free(place);
-    return ok;
-}
-
-static bool write_space(const struct adoption *a, const struct outline *o, struct err *e)
-{
-    struct str lua = {0};
-    outline_add_space(o, a->shader, (const char *const *)a->seen, a->folders, &lua);
-    bool ok = true;
-    if (a->file)
-        ok = (!file_exists(a->file) ||
-              err_at(e, a->file, 0, "it is there already (--out writes elsewhere)")) &&
-             file_write(a->file, str_text(&lua), lua.length, e);
-    else
-        fputs(str_text(&lua), stdout);
-    str_finish(&lua);
-    if (ok && a->file)
-        printf("%s: %d constants, %d push constants, %d buffers, %d macros (look for TODO)\n",
-               a->file, o->constant_count, o->field_count, o->buffer_count,
-               o->asked.count + o->host.count);
-    return ok;
-}
-
-static void confine(const struct adoption *a)
+static void adopt_confine(const struct adoption *a)
 {
     struct sandbox s;
     confine_begin(&s);
@@ -82,31 +44,54 @@ static void confine(const struct adoption *a)
     confine_enter(&s);
 }
 
-static bool adopt(struct adoption *a, struct err *e)
-{
-    struct outline o;
-    if (!outline_read(&o, a->path, a->folder, a->folders, e))
-        return false;
-    bool ok = name_files(a, e) && write_space(a, &o, e);
-    outline_finish(&o);
-    free(a->shader);
-    for (int i = 0; i < a->folders; i++)
-        free(a->seen[i]);
-    return ok;
-}
-
 static int run_adopt(const struct command *self, const struct arguments *a)
 {
     struct err e;
     struct adoption n = {.path = a->operand[0], .file = arguments_text(a, "out")};
     (void)self;
     n.folders = arguments_list(a, "include", n.folder, MOST_FOLDERS);
-    confine(&n);
-    return adopt(&n, &e) ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    adopt_confine(&n);
+    struct outline o;
+    if (!outline_read(&o, n.path, n.folder, n.folders, &e))
+        return fail_with(&e, EXIT_FAILED);
+    // The names of files in a space file are relative to its own folder.
+    struct str lua = {0};
+    char *place = path_folder(n.file ? n.file : n.path);
+    n.shader = path_from(place, n.path);
+    bool ok = n.shader ||
+              err_at(&e, n.file, 0,
+                     "the space file has to lie in the folder of the shader or above it (it names "
+                     "files from there)");
+    for (int i = 0; ok && i < n.folders; i++) {
+        n.seen[i] = path_from(place, n.folder[i]);
+        ok = n.seen[i] || err_at(&e, n.folder[i], 0,
+                                 "the space file has to lie in the folder of the included files or "
+                                 "above it (--out)");
+    }
+    free(place);
+    if (ok)
+        outline_add_space(&o, n.shader, (const char *const *)n.seen, n.folders, &lua);
+    if (ok && n.file)
+        ok = (!file_exists(n.file) ||
+              err_at(&e, n.file, 0, "it is there already (--out writes elsewhere)")) &&
+             file_write(n.file, str_text(&lua), lua.length, &e);
+    else
+        fputs(str_text(&lua), stdout);
+    str_finish(&lua);
+    if (ok && n.file)
+        printf("%s: %d constants, %d push constants, %d buffers, %d macros (look for TODO)\n",
+               n.file, o.constant_count, o.field_count, o.buffer_count,
+               o.asked.count + o.host.count);
+    outline_finish(&o);
+    free(n.shader);
+    for (int i = 0; i < n.folders; i++)
+        free(n.seen[i]);
+    return common_exit(ok, &e);
 }
 
 static const struct option options[] = {
-    {"include", OPTION_TEXT, "DIR", "where files that it includes are looked for; may be repeated"},
+    {"include", OPTION_TEXT, "DIR",
+     "folder in which included files are looked for; may be repeated"},
     {"out", OPTION_TEXT, "FILE.lua", "the space file to write (default: to the terminal)"},
     OPTION_SANDBOX,
     OPTION_HELP,
@@ -116,8 +101,9 @@ static const struct option options[] = {
 const struct command cmd_adopt = {
     .name = "adopt",
     .operands = "FILE.comp",
-    .help = "write a first space file for a shader that exists already: its constants, macros, "
-            "buffers and push constants",
+    .help =
+        "write a first space file for an existing shader: its constants, macros, buffers and push "
+        "constants",
     .least = 1,
     .most = 1,
     .options = options,

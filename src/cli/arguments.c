@@ -36,36 +36,6 @@ static const struct option *option_find(const struct command *c, const char *nam
     return NULL;
 }
 
-static bool check_number(const struct command *c, struct given *g, struct err *e)
-{
-    const struct option *o = g->option;
-    if (o->type == OPTION_INTEGER) {
-        int64_t high = o->high >= 9e18 ? INT64_MAX : (int64_t)o->high;
-        if (str_to_int(g->text, (int64_t)o->low, high, &g->integer))
-            return true;
-        char range[64];
-        if (high < INT64_MAX)
-            snprintf(range, sizeof range, "from %.0f to %.0f", o->low, o->high);
-        else
-            snprintf(range, sizeof range, "from %.0f up", o->low);
-        return err_set(e, "%s: --%s wants a whole number %s, not '%s'", c->name, o->name, range,
-                       g->text);
-    }
-    if (o->type == OPTION_REAL &&
-        (!str_to_real(g->text, &g->real) || g->real < o->low || g->real > o->high))
-        return err_set(e, "%s: --%s wants a number from %g to %g, not '%s'", c->name, o->name,
-                       o->low, o->high, g->text);
-    return true;
-}
-
-static bool check_pair(const struct command *c, const struct given *g, struct err *e)
-{
-    const char *equals = strchr(g->text, '=');
-    return g->option->type != OPTION_LIST || (equals && equals > g->text && equals[1]) ||
-           err_set(e, "%s: --%s wants %s, not '%s'", c->name, g->option->name, g->option->value,
-                   g->text);
-}
-
 static bool is_among(const char *word, const char *list)
 {
     size_t length = strlen(word);
@@ -75,14 +45,44 @@ static bool is_among(const char *word, const char *list)
     return false;
 }
 
-static bool check_word(const struct command *c, const struct given *g, struct err *e)
+// Checks the value of an option against its type, and parses a number.
+static bool check_value(const struct command *c, struct given *g, struct err *e)
 {
-    return g->option->type != OPTION_WORD || is_among(g->text, g->option->value) ||
-           err_set(e, "%s: --%s wants %s, not '%s'", c->name, g->option->name, g->option->value,
-                   g->text);
+    const struct option *o = g->option;
+    const char *equals = strchr(g->text, '=');
+    int64_t high = o->high >= 9e18 ? INT64_MAX : (int64_t)o->high;
+    char range[64];
+    switch (o->type) {
+    case OPTION_LIST:
+        if (equals && equals > g->text && equals[1])
+            return true;
+        break;
+    case OPTION_WORD:
+        if (is_among(g->text, o->value))
+            return true;
+        break;
+    case OPTION_INTEGER:
+        if (str_to_int(g->text, (int64_t)o->low, high, &g->integer))
+            return true;
+        if (high < INT64_MAX)
+            snprintf(range, sizeof range, "from %.0f to %.0f", o->low, o->high);
+        else
+            snprintf(range, sizeof range, "from %.0f up", o->low);
+        return err_set(e, "%s: --%s wants a whole number %s, not '%s'", c->name, o->name, range,
+                       g->text);
+    case OPTION_REAL:
+        if (str_to_real(g->text, &g->real) && g->real >= o->low && g->real <= o->high)
+            return true;
+        return err_set(e, "%s: --%s wants a number from %g to %g, not '%s'", c->name, o->name,
+                       o->low, o->high, g->text);
+    default:
+        return g->text[0] ||
+               err_set(e, "%s: --%s needs a value, not an empty one", c->name, o->name);
+    }
+    return err_set(e, "%s: --%s wants %s, not '%s'", c->name, o->name, o->value, g->text);
 }
 
-// One `--name`, `--name=value` or `--name value`. Moves `*at` past what it used.
+// Parses one `--name`, `--name=value` or `--name value`, and moves `*at` past it.
 static bool parse_option(const struct command *c, int argc, char **argv, int *at,
                          struct arguments *out, struct err *e)
 {
@@ -108,9 +108,7 @@ static bool parse_option(const struct command *c, int argc, char **argv, int *at
                            o->value);
         g->text = argv[(*at)++];
     }
-    if ((o->type == OPTION_TEXT || o->type == OPTION_REPEATED) && !g->text[0])
-        return err_set(e, "%s: --%s needs a value, not an empty one", c->name, o->name);
-    return check_pair(c, g, e) && check_word(c, g, e) && check_number(c, g, e);
+    return check_value(c, g, e);
 }
 
 bool arguments_parse(const struct command *c, int argc, char **argv, struct arguments *out,
@@ -153,7 +151,7 @@ void arguments_finish(struct arguments *a)
     free(a->given);
 }
 
-static const struct given *last(const struct arguments *a, const char *name)
+static const struct given *last_given(const struct arguments *a, const char *name)
 {
     for (int i = a->given_count - 1; i >= 0; i--)
         if (str_equal(a->given[i].option->name, name))
@@ -163,24 +161,24 @@ static const struct given *last(const struct arguments *a, const char *name)
 
 bool arguments_flag(const struct arguments *a, const char *name)
 {
-    return last(a, name) != NULL;
+    return last_given(a, name) != NULL;
 }
 
 const char *arguments_text(const struct arguments *a, const char *name)
 {
-    const struct given *g = last(a, name);
+    const struct given *g = last_given(a, name);
     return g ? g->text : NULL;
 }
 
 int64_t arguments_integer(const struct arguments *a, const char *name, int64_t standard)
 {
-    const struct given *g = last(a, name);
+    const struct given *g = last_given(a, name);
     return g ? g->integer : standard;
 }
 
 double arguments_real(const struct arguments *a, const char *name, double standard)
 {
-    const struct given *g = last(a, name);
+    const struct given *g = last_given(a, name);
     return g ? g->real : standard;
 }
 

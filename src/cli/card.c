@@ -1,7 +1,9 @@
-// What a session found, as a card: a picture and a page of Markdown, to be pasted where a change of
-// a kernel is discussed. It says nothing that the database does not: where no default or naive
-// kernel was measured, the best is held against the first valid trial, and the card says so. Where
-// the space declares what is in use, that is the default, on each shape.
+// card: the results of a session as a picture and a page of Markdown, which can be pasted where a
+// change of a kernel is discussed.
+//
+// Everything on it is in the database. Where no default or naive kernel was measured, the best is
+// compared with the first valid trial, and the card notes it. Where the space declares a kernel
+// that is in use, the best is compared with that one, on each shape.
 #include "base/file.h"
 #include "base/json_read.h"
 #include "cli/common.h"
@@ -19,15 +21,15 @@ struct card {
     struct store *store;
     struct session_curves curves; // of the one session; its arena is that of all texts here
     struct arena *arena;
-    struct session_record *session;       // as people may read it
-    const char *operation;                // as it is stored
+    struct session_record *session;       // escaped for people
+    const char *operation;                // as stored
     struct evidence found;                // of the best
     struct best_step first;               // the first valid trial
     const struct baseline_record *in_use; // the fastest of its baselines; NULL: none ran
     int64_t baseline;                     // 0: none was named; else a session
-    struct session_record rival;          // that one
+    struct session_record rival;          // that session
     const char *result;                   // in words, as those that follow
-    const char *against, *faster;         // what the best is held against, and how it compares
+    const char *against, *faster;         // the rival, and the comparison with it
     const char *verified, *outcomes, *command, *config;
 };
 
@@ -72,13 +74,13 @@ static bool read_card(struct card *c, const struct arguments *a, struct err *e)
     if (!c->found.trial.ask || !c->first.ask)
         return err_set(e,
                        "session %" PRId64 " has no valid trial to show (tilewalk show %" PRId64
-                       " --trials%s tells what became of them)",
+                       " --trials%s lists the outcomes)",
                        r->id, r->id, store_option(c->store));
     c->in_use = baselines_fastest(&c->found.baselines);
     return read_rival(c, a, e);
 }
 
-// What the best is held against takes.
+// Returns the time of the kernel that the best is compared with.
 static double rival_seconds(const struct card *c)
 {
     return c->baseline ? c->rival.best_seconds
@@ -88,15 +90,9 @@ static double rival_seconds(const struct card *c)
 
 // --- words ---
 
-static const char *keep(struct card *c, struct str *text)
-{
-    const char *kept = arena_strdup(c->arena, str_text(text));
-    str_finish(text);
-    return kept;
-}
-
-// Times of a search and of a race were not taken side by side: like is held against like.
-static void compare(struct card *c)
+// Describes the comparison. Times of a search and of a race were not measured side by side: each is
+// compared with its own kind.
+static void describe_comparison(struct card *c)
 {
     char speed[32], time[32];
     const struct session_record *r = c->session, *rival = &c->rival;
@@ -141,29 +137,8 @@ static bool describe_outcomes(struct card *c, struct err *e)
     for (int i = 0; i < OUTCOME_COUNT; i++)
         if (count[i])
             str_printf(&text, " %s %" PRId64, outcome_name((enum outcome)i), count[i]);
-    c->outcomes = keep(c, &text);
+    c->outcomes = common_keep(c->arena, &text);
     return true;
-}
-
-static void describe_checks(struct card *c)
-{
-    const struct session_record *r = c->session;
-    if (!str_equal(r->source, "device"))
-        c->verified = arena_printf(c->arena, "no: the times are those of %s, no kernel ran",
-                                   session_curves_place(r));
-    else
-        c->verified = evidence_checks(&c->found);
-}
-
-// The preset's name, else the file's: a path is nobody else's business, and of no use to them.
-static const char *space_word(struct card *c)
-{
-    struct err ignored;
-    const struct session_record *r = c->session;
-    char *preset = script_find(r->name, &ignored);
-    bool is_preset = str_equal(preset, r->path);
-    free(preset);
-    return is_preset ? r->name : path_name(r->path);
 }
 
 static void add_option(struct str *out, const char *option, const char *value)
@@ -177,9 +152,13 @@ static void describe_command(struct card *c)
     const struct session_record *r = c->session;
     struct json_walk settings = text_params(r->settings);
     struct str out = {0}, name = {0}, value = {0};
+    struct err ignored;
+    // The preset's name, else the file's: other people have no use for a path.
+    char *preset = script_find(r->name, &ignored);
     str_add(&out, "tilewalk tune ");
-    str_add_shell(&out, space_word(c));
-    // The sizes of the first shape are settings too: what is said of each counts.
+    str_add_shell(&out, str_equal(preset, r->path) ? r->name : path_name(r->path));
+    free(preset);
+    // The sizes of the first shape are settings too; those of --shape count.
     struct json root;
     if (json_parse(c->session->shapes, &root)) {
         if (json_is(json_member(root, "by"), "worst"))
@@ -198,7 +177,6 @@ static void describe_command(struct card *c)
         add_option(&out, "device", r->device);
     else
         add_option(&out, "source", r->source);
-    struct err ignored;
     char *spec = strategy_canonical_for(ENGINE_DEFAULT_STRATEGY, r->workers, false, &ignored);
     bool same = str_equal(spec, r->strategy);
     free(spec);
@@ -207,25 +185,12 @@ static void describe_command(struct card *c)
     str_printf(&out, " --seed %" PRIu64 " --trials %" PRId64, r->seed, r->budget_trials);
     str_finish(&name);
     str_finish(&value);
-    c->command = keep(c, &out);
+    c->command = common_keep(c->arena, &out);
 }
 
 // --- the picture ---
 
-// One level all along.
-static struct chart_line level_line(const struct chart_line *beside, double level,
-                                    struct arena *arena)
-{
-    struct chart_line line = *beside;
-    struct spread *at = arena_zero(arena, (size_t)line.count + 1, sizeof *at);
-    for (int i = 0; i < line.count; i++)
-        at[i].mean = level;
-    line.letter = 'B';
-    line.at = at;
-    return line;
-}
-
-static bool draw(struct card *c, const char *path, struct err *e)
+static bool card_draw(struct card *c, const char *path, struct err *e)
 {
     const struct session_record *r = c->session;
     struct curve_scale scale = session_curves_scale(&c->curves);
@@ -233,7 +198,12 @@ static bool draw(struct card *c, const char *path, struct err *e)
     const struct session_record *rival = c->baseline ? &c->rival : r;
     double rival_s = rival_seconds(c);
     line[0].label = "best so far, as measured in the search";
-    line[1] = level_line(&line[0], rival->flop / rival_s / scale.unit, c->arena);
+    struct spread *level = arena_zero(c->arena, (size_t)line[0].count + 1, sizeof *level);
+    for (int i = 0; i < line[0].count; i++)
+        level[i].mean = rival->flop / rival_s / scale.unit;
+    line[1] = line[0];
+    line[1].letter = 'B';
+    line[1].at = level;
     line[1].label = c->against;
     const char *const notes[MOST_NOTES] = {
         arena_printf(c->arena, "best: %s; B: the best is %s", c->result, c->faster),
@@ -264,25 +234,6 @@ static void add_row(struct str *out, const char *name, const char *text)
     str_add(out, " |\n");
 }
 
-// --- the files ---
-
-static void tell(const char *const *path, bool json)
-{
-    struct str out = {0};
-    if (json) {
-        struct json_writer w = json_begin(&out);
-        json_add_texts(&w, "files", path);
-        json_print(&w);
-        return;
-    }
-    for (; *path; path++) {
-        shown_add(&out, *path);
-        str_add_char(&out, '\n');
-    }
-    fputs(str_text(&out), stdout);
-    str_finish(&out);
-}
-
 static bool write_card(struct card *c, const struct arguments *a, struct err *e)
 {
     static const char *const endings[] = {"svg", "png", "md"};
@@ -298,7 +249,7 @@ static bool write_card(struct card *c, const struct arguments *a, struct err *e)
         free(joined);
     }
     free(name);
-    // Blocks are indented: nothing that is in them ends them.
+    // Blocks are indented, so that their text cannot end them.
     const char *picture = path_name(path[1]);
     char speed[32];
     const struct session_record *r = c->session;
@@ -319,13 +270,23 @@ static bool write_card(struct card *c, const struct arguments *a, struct err *e)
     evidence_add_shapes(&c->found, &page);
     str_printf(&page, "\nThe best configuration:\n\n    %s\n\nFound by", c->config);
     str_printf(&page, "%s tilewalk %s:\n\n    %s\n",
-               r->warm || r->history ? " (beginning with what other sessions knew)" : "",
-               TILEWALK_VERSION, c->command);
-    bool ok = (!folder || file_make_folders(folder, e)) && draw(c, path[0], e) &&
-              draw(c, path[1], e) && file_write(path[2], page.text, page.length, e);
+               r->warm || r->history ? " (with results of other sessions)" : "", TILEWALK_VERSION,
+               c->command);
+    bool ok = (!folder || file_make_folders(folder, e)) && card_draw(c, path[0], e) &&
+              card_draw(c, path[1], e) && file_write(path[2], page.text, page.length, e);
     str_finish(&page);
-    if (ok)
-        tell(path, arguments_flag(a, "json"));
+    struct str out = {0};
+    if (ok && arguments_flag(a, "json")) {
+        struct json_writer w = json_begin(&out);
+        json_add_texts(&w, "files", path);
+        json_print(&w);
+        return ok;
+    }
+    for (int i = 0; ok && i < FILES; i++) {
+        shown_add(&out, path[i]);
+        str_add_char(&out, '\n');
+    }
+    common_print(&out);
     return ok;
 }
 
@@ -352,22 +313,27 @@ static int run_card(const struct command *self, const struct arguments *a)
             text_time(r->best_seconds, time), c.found.trial.number,
             r->best_raced ? "timed again in turns with the runners-up" : "as measured");
         text_config(c.found.trial.config, &text);
-        c.config = keep(&c, &text);
-        compare(&c);
+        c.config = common_keep(c.arena, &text);
+        describe_comparison(&c);
         describe_command(&c);
-        describe_checks(&c);
+        if (str_equal(r->source, "device"))
+            c.verified = evidence_checks(&c.found);
+        else
+            c.verified = arena_printf(c.arena, "no: the times are those of %s, no kernel ran",
+                                      session_curves_place(r));
         ok = describe_outcomes(&c, &e) && write_card(&c, a, &e);
     }
     store_close(c.store);
     session_curves_finish(&c.curves);
-    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    return common_exit(ok, &e);
 }
 
 static const struct option options[] = {
-    {"out", OPTION_TEXT, "DIR", "folder of the files, made when missing (default: this one)"},
+    {"out", OPTION_TEXT, "DIR",
+     "folder of the files, made when missing (default: the current one)"},
     {"baseline", OPTION_TEXT, "ID",
-     "hold the best against that of another session of the same problem on the same device: a "
-     "naive kernel, say, or the one in use (default: the first valid trial)"},
+     "compare the best with that of another session of the same problem on the same device, such "
+     "as a naive kernel or the one in use (default: the first valid trial)"},
     OPTION_JSON,
     OPTION_DB,
     OPTION_HELP,
@@ -377,7 +343,7 @@ static const struct option options[] = {
 const struct command cmd_card = {
     .name = "card",
     .operands = "ID",
-    .help = "write what a session found as a picture (.svg, .png) and a page of Markdown",
+    .help = "write the results of a session as a picture (.svg, .png) and a page of Markdown",
     .least = 1,
     .most = 1,
     .options = options,

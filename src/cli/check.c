@@ -1,6 +1,5 @@
-// check: what a space file declares, how large it is, and what a device leaves of it; or the tasks
-// of a network.
-
+// check: parameters and size of a space file, and the fractions that its constraints and a device's
+// limits remove; or the tasks of a network.
 #include "base/json.h"
 #include "cli/check_compile.h"
 #include "cli/check_network.h"
@@ -8,7 +7,6 @@
 #include "cli/confine.h"
 #include "define/program.h"
 #include "engine/attempt.h"
-#include "engine/devices.h"
 #include "script/script.h"
 #include "space/survey.h"
 #include "trial/errand.h"
@@ -18,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// check --sketches: the shapes that programs of a definition can have.
+// --- check --sketches: the loop structures of the programs of a definition ---
 
-static void check_sketches_print_json(const struct program *p)
+static void print_sketches_json(const struct program *p)
 {
     struct str out = {0};
     struct json_writer w = json_begin(&out);
@@ -43,7 +41,7 @@ static void check_sketches_print_json(const struct program *p)
     json_print(&w);
 }
 
-static void check_sketches_print_text(const struct program *p)
+static void print_sketches(const struct program *p)
 {
     for (int i = 0; i < p->sketches.count; i++) {
         const struct sketch *s = &p->sketches.sketch[i];
@@ -58,80 +56,48 @@ static void check_sketches_print_text(const struct program *p)
     }
 }
 
-// Prints them and gives the exit status; a space file whose kernels are templates has none, which
-// is an error.
-static int check_sketches(const struct script *s, const char *file, bool json)
-{
-    const struct program *p = script_program(s);
-    struct err e;
-    if (!p) {
-        err_usage(&e,
-                  "%s: its kernels are templates, which have no sketches (what compute(...) "
-                  "defines has)",
-                  file);
-        return fail_with(&e, EXIT_USAGE);
-    }
-    (json ? check_sketches_print_json : check_sketches_print_text)(p);
-    return EXIT_OK;
-}
+// --- a space ---
 
 #define PREPROCESS_SECONDS 30.0
 
 struct check {
     struct script *script;
     const struct space *space;
-    struct gpu_info *list;
+    struct device_choice chosen;
     const struct gpu_info *device; // NULL: no device
     struct survey survey;
-    enum attempt attempt; // what became of one candidate
+    enum attempt attempt; // of one candidate
     struct arena storage;
 };
 
-// Without --device the best one is used when there is one, or the only one, that perhaps runs
-// nothing; naming one that is not there is an error.
-static bool find_device(struct check *c, const char *wanted, struct err *e)
+// Without --device the only device is chosen even where it cannot run kernels.
+static bool choose_device(struct check *c, const struct arguments *a, struct err *e)
 {
-    int count, index;
-    struct err ignored;
-    if (str_equal(wanted, "none"))
-        return true;
-    if (!devices_find(&c->list, &count, wanted ? e : &ignored))
-        return wanted == NULL;
-    if (!wanted && !count)
-        return true;
-    if (!gpu_choose(c->list, count, wanted, &index, wanted ? e : &ignored)) {
-        if (wanted)
-            return false;
-        if (count > 1)
-            return true;
-        index = 0;
-    }
-    c->device = &c->list[index];
-    return true;
+    bool ok = common_choose_device(a, &c->chosen, e);
+    c->device = c->chosen.device;
+    if (ok && !c->device && c->chosen.count == 1)
+        c->device = &c->chosen.list[0];
+    return ok;
 }
 
-static bool load(struct check *c, const struct arguments *a, struct err *e)
+static bool check_load(struct check *c, const struct arguments *a, struct err *e)
 {
     struct script_options o = {0};
     o.set = common_settings(a, &c->storage, &o.set_count);
-    if (!find_device(c, arguments_text(a, "device"), e))
+    if (!choose_device(c, a, e))
         return false;
     char *path = script_find(a->operand[0], e);
-    if (!path)
-        return false;
     o.path = path;
     o.device_type = c->device ? c->device->type : "none";
     o.limits = c->device ? &c->device->limits : NULL;
-    c->script = script_create(&o, e);
+    c->script = path ? script_create(&o, e) : NULL;
+    c->space = c->script ? script_space(c->script) : NULL;
     free(path);
-    if (!c->script)
-        return false;
-    c->space = script_space(c->script);
-    return true;
+    return c->script != NULL;
 }
 
-// What is left of the space, and that a candidate compiles.
-static bool look(struct check *c, const struct arguments *a, struct err *e)
+// Surveys the space and compiles a candidate.
+static bool check_survey(struct check *c, const struct arguments *a, struct err *e)
 {
     const struct limits *limits = c->device ? &c->device->limits : NULL;
     struct survey_plan plan = survey_usual;
@@ -144,7 +110,7 @@ static bool look(struct check *c, const struct arguments *a, struct err *e)
     return c->attempt != ATTEMPT_FAILED;
 }
 
-static double share(const struct check *c, uint64_t n)
+static double share_of(const struct check *c, uint64_t n)
 {
     return c->survey.points ? (double)n / (double)c->survey.points : 0;
 }
@@ -159,29 +125,8 @@ static void add_share(struct json_writer *w, const char *name, double removes)
     json_end(w);
 }
 
-// The GLSL of every pass of the example; null when there is no example.
-static void add_glsl(const struct job *job, struct json_writer *w)
-{
-    if (job->pass_count == 0) {
-        json_add_null(w, "glsl");
-        return;
-    }
-    json_begin_list(w, "glsl");
-    for (int i = 0; i < job->pass_count; i++)
-        json_add_text(w, NULL, job->pass[i].glsl);
-    json_end(w);
-}
-
-static void add_example(const struct check *c, struct json_writer *w)
-{
-    json_add_name(w, "example");
-    if (c->survey.valid)
-        config_add_json(c->space, &c->survey.example, w->out);
-    else
-        str_add(w->out, "null");
-}
-
-// Why it does not run here, in `v` where a rule says so; NULL: it may.
+// Returns the reason why a baseline does not run here, in `v` where a rule rejects it; NULL: it may
+// run.
 static const char *why_not(const struct check *c, const struct baseline *b, struct verdict *v,
                            struct err *e)
 {
@@ -192,24 +137,8 @@ static const char *why_not(const struct check *c, const struct baseline *b, stru
     return v->legal ? NULL : v->reason;
 }
 
-static void add_baselines(const struct check *c, struct json_writer *w)
-{
-    struct verdict v;
-    struct err e;
-    if (!c->space->baseline_count)
-        return;
-    json_begin_list(w, "baselines");
-    for (int i = 0; i < c->space->baseline_count; i++) {
-        json_begin_object(w, NULL);
-        json_add_text(w, "name", c->space->baseline[i].name);
-        json_add_text(w, "reason", why_not(c, &c->space->baseline[i], &v, &e));
-        json_end(w);
-    }
-    json_end(w);
-}
-
-// `job` is the example's, NULL when its GLSL was not asked for.
-static void print_json(const struct check *c, const struct job *job)
+// `job` is that of the example; NULL: its GLSL was not asked for.
+static void check_print_json(const struct check *c, const struct job *job)
 {
     struct str out = {0};
     struct json_writer w = json_begin(&out);
@@ -237,20 +166,41 @@ static void print_json(const struct check *c, const struct job *job)
     json_end(&w);
     json_begin_list(&w, "constraints");
     for (int i = 0; i < c->space->constraint_count; i++)
-        add_share(&w, c->space->constraint[i].name, share(c, c->survey.by_constraint[i]));
+        add_share(&w, c->space->constraint[i].name, share_of(c, c->survey.by_constraint[i]));
     json_end(&w);
     json_begin_list(&w, "limits");
     for (int l = LIMIT_NONE + 1; l < LIMIT_COUNT && c->device; l++)
-        add_share(&w, limit_name((enum limit)l), share(c, c->survey.by_limit[l]));
+        add_share(&w, limit_name((enum limit)l), share_of(c, c->survey.by_limit[l]));
     json_end(&w);
-    json_add_real(&w, "valid_fraction", share(c, c->survey.valid));
+    json_add_real(&w, "valid_fraction", share_of(c, c->survey.valid));
     json_add_count(&w, "samples", c->survey.points);
     json_add_flag(&w, "exact", c->survey.exact);
-    add_example(c, &w);
-    add_baselines(c, &w);
+    json_add_name(&w, "example");
+    if (c->survey.valid)
+        config_add_json(c->space, &c->survey.example, &out);
+    else
+        str_add(&out, "null");
+    if (c->space->baseline_count)
+        json_begin_list(&w, "baselines");
+    for (int i = 0; i < c->space->baseline_count; i++) {
+        struct verdict v;
+        struct err e;
+        json_begin_object(&w, NULL);
+        json_add_text(&w, "name", c->space->baseline[i].name);
+        json_add_text(&w, "reason", why_not(c, &c->space->baseline[i], &v, &e));
+        json_end(&w);
+    }
+    if (c->space->baseline_count)
+        json_end(&w);
     json_add_text(&w, "template", c->attempt == ATTEMPT_COMPILED ? "ok" : "none");
-    if (job)
-        add_glsl(job, &w);
+    if (job && !job->pass_count) { // there is no example
+        json_add_null(&w, "glsl");
+    } else if (job) {
+        json_begin_list(&w, "glsl");
+        for (int i = 0; i < job->pass_count; i++)
+            json_add_text(&w, NULL, job->pass[i].glsl);
+        json_end(&w);
+    }
     json_print(&w);
 }
 
@@ -261,29 +211,14 @@ static void print_share(const char *name, double removes)
     printf("  %-44s %6.2f %%\n", name, 100 * removes);
 }
 
-static void print_baselines(const struct check *c)
-{
-    struct verdict v;
-    struct err e;
-    struct str text = {0};
-    for (int i = 0; i < c->space->baseline_count; i++) {
-        const char *why = why_not(c, &c->space->baseline[i], &v, &e);
-        str_printf(&text, "%sbaseline '%s': ", i ? "" : "\n", c->space->baseline[i].name);
-        shown_add(&text, why ? why : "may run here");
-        str_add_char(&text, '\n');
-    }
-    fputs(str_text(&text), stdout);
-    str_finish(&text);
-}
-
-static void print_text(const struct check *c)
+static void check_print_text(const struct check *c)
 {
     struct str text = {0};
     shown_add(&text, c->space->name);
     str_add(&text, ": ");
     operation_add_text(script_operation(c->script), &text);
     printf("%s on %s\n", str_text(&text),
-           c->device ? c->device->name : "no device (limits are not judged)");
+           c->device ? c->device->name : "no device (its limits are not checked)");
     printf("%s points\n", c->space->size_text);
     printf("\n  %-14s %-14s %20s  %s\n", "parameter", "kind", "size", "neighbours");
     for (int i = 0; i < c->space->param_count; i++) {
@@ -297,16 +232,24 @@ static void print_text(const struct check *c)
     }
     printf("\n  %-44s %8s\n", "rule", "removes alone");
     for (int i = 0; i < c->space->constraint_count; i++)
-        print_share(c->space->constraint[i].name, share(c, c->survey.by_constraint[i]));
+        print_share(c->space->constraint[i].name, share_of(c, c->survey.by_constraint[i]));
     for (int l = LIMIT_NONE + 1; l < LIMIT_COUNT && c->device; l++)
         if (c->survey.by_limit[l])
-            print_share(limit_name((enum limit)l), share(c, c->survey.by_limit[l]));
+            print_share(limit_name((enum limit)l), share_of(c, c->survey.by_limit[l]));
     printf("  %-44s %6.2f %%  (%s %" PRIu64 " %s)\n",
            c->device ? "valid" : "valid by the rules alone (no device)",
-           100 * share(c, c->survey.valid), c->survey.exact ? "exact, all" : "estimated from",
+           100 * share_of(c, c->survey.valid), c->survey.exact ? "exact, all" : "estimated from",
            c->survey.points, c->survey.exact ? "points" : "random points");
-    print_baselines(c);
-    str_finish(&text);
+    text.length = 0;
+    for (int i = 0; i < c->space->baseline_count; i++) {
+        struct verdict v;
+        struct err e;
+        const char *why = why_not(c, &c->space->baseline[i], &v, &e);
+        str_printf(&text, "%sbaseline '%s': ", i ? "" : "\n", c->space->baseline[i].name);
+        shown_add(&text, why ? why : "may run here");
+        str_add_char(&text, '\n');
+    }
+    common_print(&text);
     if (!c->survey.valid)
         return;
     config_add_json(c->space, &c->survey.example, &text);
@@ -314,26 +257,23 @@ static void print_text(const struct check *c)
     str_finish(&text);
 }
 
-static bool has_batch(const struct script *script)
-{
-    const struct script_setting *batch = script_find_setting(script, "batch");
-    return batch && batch->is_whole && !str_equal(batch->value, "1");
-}
-
-// One line for a space in which nothing is possible, with what removes how much.
-static int nothing_possible(const struct check *c, const char *file)
+// Fails with one line for a space in which nothing is possible: the fractions that each rule and
+// limit removes.
+static int fail_without_valid(const struct check *c, const char *file)
 {
     struct err e;
     struct str why = {0};
     for (int i = 0; i < c->space->constraint_count; i++)
         if (c->survey.by_constraint[i])
             str_printf(&why, "%s'%s' %.3g %%", why.length ? ", " : "", c->space->constraint[i].name,
-                       100 * share(c, c->survey.by_constraint[i]));
+                       100 * share_of(c, c->survey.by_constraint[i]));
     for (int l = LIMIT_NONE + 1; l < LIMIT_COUNT; l++)
         if (c->survey.by_limit[l])
             str_printf(&why, "%s%s %.3g %%", why.length ? ", " : "", limit_name((enum limit)l),
-                       100 * share(c, c->survey.by_limit[l]));
-    if (c->survey.by_limit[LIMIT_BUFFER] && has_batch(c->script))
+                       100 * share_of(c, c->survey.by_limit[l]));
+    const struct script_setting *batch = script_find_setting(c->script, "batch");
+    if (c->survey.by_limit[LIMIT_BUFFER] && batch && batch->is_whole &&
+        !str_equal(batch->value, "1"))
         str_add(&why, "; tune reduces the batch to what fits, --set batch=1 shows such a space");
     char drawn[64] = "";
     if (!c->survey.exact)
@@ -345,27 +285,21 @@ static int nothing_possible(const struct check *c, const char *file)
     return fail_with(&e, EXIT_NOTHING_VALID);
 }
 
-// Shaders of others are macros for the most part: they are shown as the preprocessor leaves them.
-// Texts without any are shown as they are written, with their comments.
-static bool has_macros(const struct job *job)
-{
-    static const char *const words[] = {"#define", "#if", "#line"};
-    for (int i = 0; i < job->pass_count; i++)
-        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-            if (strstr(job->pass[i].glsl, words[k]))
-                return true;
-    return false;
-}
-
+// Renders the example. Foreign shaders consist of macros for the most part: they are shown as the
+// preprocessor leaves them. Texts without macros are shown as they are written, with their
+// comments.
 static bool render_example(const struct check *c, struct job *job, struct err *e)
 {
+    static const char *const macros[] = {"#define", "#if", "#line"};
     char *text[JOB_MAX_PASSES];
+    bool plain = true;
     if (!script_render(c->script, &c->survey.example, job, e))
         return false;
-    if (!has_macros(job))
-        return true;
-    if (!errand_preprocess(job, PREPROCESS_SECONDS, text, e))
-        return false;
+    for (int i = 0; i < job->pass_count; i++)
+        for (size_t k = 0; k < sizeof macros / sizeof *macros; k++)
+            plain = plain && !strstr(job->pass[i].glsl, macros[k]);
+    if (plain || !errand_preprocess(job, PREPROCESS_SECONDS, text, e))
+        return plain;
     for (int i = 0; i < job->pass_count; i++) {
         free(job->pass[i].glsl);
         job->pass[i].glsl = text[i];
@@ -373,7 +307,7 @@ static bool render_example(const struct check *c, struct job *job, struct err *e
     return true;
 }
 
-static int report(const struct check *c, const struct arguments *a)
+static int check_report(const struct check *c, const struct arguments *a)
 {
     struct err e;
     struct job job = {0};
@@ -381,7 +315,7 @@ static int report(const struct check *c, const struct arguments *a)
     if (glsl && c->survey.valid && !render_example(c, &job, &e))
         return fail_with(&e, EXIT_FAILED);
     if (arguments_flag(a, "json"))
-        print_json(c, glsl ? &job : NULL);
+        check_print_json(c, glsl ? &job : NULL);
     else if (glsl) {
         for (int i = 0; i < job.pass_count; i++) {
             struct str given = {0};
@@ -396,37 +330,38 @@ static int report(const struct check *c, const struct arguments *a)
             str_finish(&given);
         }
     } else
-        print_text(c);
+        check_print_text(c);
     job_finish(&job);
-    return c->survey.valid ? EXIT_OK : nothing_possible(c, a->operand[0]);
+    return c->survey.valid ? EXIT_OK : fail_without_valid(c, a->operand[0]);
 }
 
-static int look_and_report(struct check *c, const struct arguments *a)
+static int check_space(struct check *c, const struct arguments *a)
 {
     struct err e;
-    return look(c, a, &e) ? report(c, a) : fail_with(&e, EXIT_FAILED);
-}
-
-// A space in which nothing is possible is told of as without --compile.
-static int compile(struct check *c, const struct arguments *a)
-{
-    struct err e;
-    if (!c->device) {
-        err_usage(&e, "--compile needs a device: name one with --device (tilewalk devices lists "
-                      "them)");
-        return fail_with(&e, EXIT_USAGE);
+    if (!check_load(c, a, &e))
+        return fail_with(&e, EXIT_FAILED);
+    if (arguments_flag(a, "sketches")) {
+        const struct program *p = script_program(c->script);
+        bool ok = p || err_usage(&e,
+                                 "%s: its kernels are templates, which have no sketches (what "
+                                 "compute(...) defines has)",
+                                 a->operand[0]);
+        if (ok)
+            (arguments_flag(a, "json") ? print_sketches_json : print_sketches)(p);
+        return common_exit(ok, &e);
     }
-    int code = check_compile(c->script, c->device, a);
-    if (code != EXIT_NOTHING_VALID)
-        return code;
-    return look(c, a, &e) ? nothing_possible(c, a->operand[0]) : fail_with(&e, EXIT_FAILED);
-}
-
-static int check_tasks(struct check *c, const struct arguments *a)
-{
-    struct err e;
-    return find_device(c, arguments_text(a, "device"), &e) ? check_network(a, c->device)
-                                                           : fail_with(&e, EXIT_FAILED);
+    if (arguments_integer(a, "compile", 0) > 0) {
+        if (!c->device)
+            return common_exit(err_usage(&e, "--compile needs a device: name one with --device "
+                                             "(tilewalk devices lists them)"),
+                               &e);
+        int code = check_compile(c->script, c->device, a);
+        if (code != EXIT_NOTHING_VALID)
+            return code;
+        return check_survey(c, a, &e) ? fail_without_valid(c, a->operand[0])
+                                      : fail_with(&e, EXIT_FAILED);
+    }
+    return check_survey(c, a, &e) ? check_report(c, a) : fail_with(&e, EXIT_FAILED);
 }
 
 static int run_check(const struct command *self, const struct arguments *a)
@@ -440,15 +375,14 @@ static int run_check(const struct command *self, const struct arguments *a)
     confine_read_settings(&s, a);
     confine_enter(&s);
     arena_init(&c.storage);
-    int code = network_is(a->operand[0]) ? check_tasks(&c, a)
-               : !load(&c, a, &e)        ? fail_with(&e, EXIT_FAILED)
-               : arguments_flag(a, "sketches")
-                   ? check_sketches(c.script, a->operand[0], arguments_flag(a, "json"))
-               : arguments_integer(a, "compile", 0) > 0 ? compile(&c, a)
-                                                        : look_and_report(&c, a);
+    int code;
+    if (!network_is(a->operand[0]))
+        code = check_space(&c, a);
+    else
+        code = choose_device(&c, a, &e) ? check_network(a, c.device) : fail_with(&e, EXIT_FAILED);
     survey_finish(&c.survey);
     script_destroy(c.script);
-    free(c.list);
+    free(c.chosen.list);
     arena_finish(&c.storage);
     return code;
 }
@@ -456,19 +390,20 @@ static int run_check(const struct command *self, const struct arguments *a)
 static const struct option options[] = {
     OPTION_SET,
     {"device", OPTION_TEXT, "DEVICE|none",
-     "whose limits are judged (default: the best device there is)"},
+     "device whose limits are checked (default: the best one; see tilewalk devices)"},
     {"samples", OPTION_INTEGER, "N",
-     "random points to judge in a space too large to count (default: 4000)", 1, 1e9},
+     "random points to check in a space that is too large to count (default: 4000)", 1, 1e9},
     {"glsl", OPTION_FLAG, NULL, "print the GLSL of one valid configuration"},
-    {"sketches", OPTION_FLAG, NULL, "print the shapes that programs of what it computes can have"},
+    {"sketches", OPTION_FLAG, NULL,
+     "list the sketches that are generated for an operator definition"},
     {"compile", OPTION_INTEGER, "N",
-     "compile N random valid configurations with the device's driver, run nothing, and print what "
-     "it "
-     "refuses, how long it takes, and what it says of them (registers, spills, ...)",
+     "compile N random valid configurations with the device's driver, run nothing, and print the "
+     "refusals, the compile times and the compiler statistics (registers, spills, ...)",
      1, 1e6},
-    {"seed", OPTION_INTEGER, "S", "seed of those configurations (default: 1)", 0, 1L << 53},
-    {"validate", OPTION_FLAG, NULL, "compile them with the Khronos validation layer"},
-    {"fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true},
+    {"seed", OPTION_INTEGER, "S", "seed of the configurations of --compile (default: 1)", 0,
+     1L << 53},
+    {"validate", OPTION_FLAG, NULL, "with --compile: use the Khronos validation layer"},
+    OPTION_FAULT,
     OPTION_GLSLANG,
     OPTION_SANDBOX,
     OPTION_JSON,
@@ -479,8 +414,8 @@ static const struct option options[] = {
 const struct command cmd_check = {
     .name = "check",
     .operands = "PRESET|NETWORK|FILE",
-    .help = "check a space file: parameters, exact size, what rules and a device remove, and that "
-            "a candidate compiles; or a network: its tasks, uses and FLOP",
+    .help = "check a space file: parameters, exact size, fraction removed by constraints and by "
+            "device limits, and that a candidate compiles; or a network: its tasks, uses and FLOP",
     .least = 1,
     .most = 1,
     .options = options,

@@ -41,7 +41,7 @@ void json_sample(struct json_writer *w, const struct sample *s)
 
 void sample_add_text(const struct sample *s, const struct gpu_info *d, struct str *out)
 {
-    struct arena words; // of the driver's and the compiler's
+    struct arena words; // escaped texts of the driver and the compiler
     arena_init(&words);
     str_printf(
         out, "%" PRId64 " random valid configurations, %" PRId64 " compiled, %" PRId64 " refused\n",
@@ -51,8 +51,8 @@ void sample_add_text(const struct sample *s, const struct gpu_info *d, struct st
                    shown_text(&words, s->refusal[i].reason));
     if (s->told)
         str_printf(out,
-                   "%" PRId64 " of %" PRId64 " spill (%.3g %%), %" PRId64 " more than %" PRIu32
-                   ": tune leaves these out\n",
+                   "%" PRId64 " of %" PRId64 " spill (%.3g %%), %" PRId64 " have more than %" PRIu32
+                   " spills: tune leaves these out\n",
                    s->spilled, s->told, 100 * (double)s->spilled / (double)s->told, s->left_out,
                    d->limits.spills);
     if (s->compiled)
@@ -93,7 +93,7 @@ int check_compile(struct script *script, const struct gpu_info *device, const st
         json_print(&w);
     } else {
         struct str out = {0};
-        struct arena words; // of the driver's
+        struct arena words; // escaped texts of the driver
         arena_init(&words);
         sample_add_text(&s, device, &out);
         printf("on %s (%s)\n%s", shown_text(&words, device->name),

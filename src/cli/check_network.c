@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Of the time, where another program told it of all tasks, else of the FLOP.
-static double share(const struct network *n, const struct network_task *t)
+// Returns a task's share of the time, where another program measured all tasks; else of the FLOP.
+static double share_of(const struct network *n, const struct network_task *t)
 {
-    double flop = network_flop(n), told = network_told(n);
-    if (told > 0)
-        return t->told_s / told;
+    double flop = network_flop(n), seconds = network_told(n);
+    if (seconds > 0)
+        return t->told_s / seconds;
     return flop > 0 ? (double)t->uses * t->flop / flop : 0;
 }
 
@@ -55,23 +55,10 @@ static void add_layer(struct json_writer *w, const struct network *n, const stru
     json_end(w);
 }
 
-static void add_inputs(struct json_writer *w, const struct network *n)
+void check_network_add(struct json_writer *w, const struct network *n)
 {
-    json_begin_list(w, "inputs");
-    for (int i = 0; i < n->input_count; i++) {
-        json_begin_object(w, NULL);
-        json_add_text(w, "name", n->input[i].name);
-        json_add_text(w, "type", element_name(n->input[i].element));
-        json_add_int(w, "elements", n->input[i].count);
-        if (n->input[i].from)
-            add_file(w, "from", n->input[i].from);
-        json_end(w);
-    }
-    json_end(w);
-}
-
-static void add_settings(struct json_writer *w, const struct network *n)
-{
+    json_add_text(w, "name", n->name);
+    json_add_text(w, "about", n->about);
     json_begin_list(w, "settings");
     for (int i = 0; i < n->setting_count; i++) {
         json_begin_object(w, NULL);
@@ -83,13 +70,6 @@ static void add_settings(struct json_writer *w, const struct network *n)
         json_end(w);
     }
     json_end(w);
-}
-
-void check_network_add(struct json_writer *w, const struct network *n)
-{
-    json_add_text(w, "name", n->name);
-    json_add_text(w, "about", n->about);
-    add_settings(w, n);
     json_add_real(w, "flop", network_flop(n));
     json_add_real(w, "weight_bytes", network_weight_bytes(n));
     const struct plan_bytes b = plan_bytes(&n->plan);
@@ -112,7 +92,7 @@ void check_network_add(struct json_writer *w, const struct network *n)
         json_end(w);
         json_add_int(w, "uses", n->task[i].uses);
         json_add_real(w, "flop", n->task[i].flop);
-        json_add_real(w, "share", share(n, &n->task[i]));
+        json_add_real(w, "share", share_of(n, &n->task[i]));
         json_add_real(w, "told_seconds", n->task[i].told_s > 0 ? n->task[i].told_s : NAN);
         json_add_real(w, "bytes", is_rated_in_bytes(&n->task[i]) ? n->task[i].work.amount : NAN);
         json_end(w);
@@ -122,7 +102,17 @@ void check_network_add(struct json_writer *w, const struct network *n)
     for (int i = 0; i < n->layer_count; i++)
         add_layer(w, n, &n->layer[i]);
     json_end(w);
-    add_inputs(w, n);
+    json_begin_list(w, "inputs");
+    for (int i = 0; i < n->input_count; i++) {
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", n->input[i].name);
+        json_add_text(w, "type", element_name(n->input[i].element));
+        json_add_int(w, "elements", n->input[i].count);
+        if (n->input[i].from)
+            add_file(w, "from", n->input[i].from);
+        json_end(w);
+    }
+    json_end(w);
     json_begin_list(w, "outputs");
     for (int i = 0; i < n->output_count; i++)
         json_add_text(w, NULL, n->layer[n->output[i]].output.name);
@@ -130,21 +120,6 @@ void check_network_add(struct json_writer *w, const struct network *n)
 }
 
 // --- text ---
-
-static void print_sums(const struct network *n)
-{
-    const struct plan_bytes b = plan_bytes(&n->plan);
-    double read = 0;
-    for (int i = 0; i < n->layer_count; i++)
-        read += n->layer[i].read_bytes;
-    printf("%d task%s in %d layer%s, %.4g GFLOP, %.4g MB of weights", n->task_count,
-           n->task_count == 1 ? "" : "s", n->layer_count, n->layer_count == 1 ? "" : "s",
-           network_flop(n) / 1e9, network_weight_bytes(n) / 1e6);
-    if (read > 0)
-        printf(", %.4g MB of them from files", read / 1e6);
-    printf("\nthe %.4g MB that layers make lie in %.4g MB (no plan needs less than %.4g MB)\n\n",
-           (double)b.made / 1e6, (double)b.shared / 1e6, (double)b.least / 1e6);
-}
 
 void check_network_print(const struct network *n)
 {
@@ -168,8 +143,20 @@ void check_network_print(const struct network *n)
         if (network_told(n) > 0)
             printf(", %.4g ms elsewhere", network_told(n) * 1e3);
         printf("\n\n");
-    } else
-        print_sums(n);
+    } else {
+        const struct plan_bytes b = plan_bytes(&n->plan);
+        double read = 0;
+        for (int i = 0; i < n->layer_count; i++)
+            read += n->layer[i].read_bytes;
+        printf("%d task%s in %d layer%s, %.4g GFLOP, %.4g MB of weights", n->task_count,
+               n->task_count == 1 ? "" : "s", n->layer_count, n->layer_count == 1 ? "" : "s",
+               network_flop(n) / 1e9, network_weight_bytes(n) / 1e6);
+        if (read > 0)
+            printf(", %.4g MB of them from files", read / 1e6);
+        printf(
+            "\nthe %.4g MB that layers make lie in %.4g MB (no plan needs less than %.4g MB)\n\n",
+            (double)b.made / 1e6, (double)b.shared / 1e6, (double)b.least / 1e6);
+    }
     printf("  %-*s %4s %10s %8s %8s  %s\n", width, "task", "uses", "GFLOP each", "GB each",
            network_told(n) > 0 ? "of time" : "share", "operation");
     for (int i = 0; i < n->task_count; i++) {
@@ -180,56 +167,35 @@ void check_network_print(const struct network *n)
         shown_add(&label, n->task[i].label);
         shown_add(&title, n->task[i].title);
         printf("  %-*s %4" PRId64 " %10.4g %8s %6.2f %%  %s\n", width, str_text(&label),
-               n->task[i].uses, n->task[i].flop / 1e9, bytes, 100 * share(n, &n->task[i]),
+               n->task[i].uses, n->task[i].flop / 1e9, bytes, 100 * share_of(n, &n->task[i]),
                str_text(&title));
         str_finish(&label);
         str_finish(&title);
     }
 }
 
-void check_network_print_settings(const struct network *n)
-{
-    printf("\nwhat --set changes\n");
-    for (int i = 0; i < n->setting_count; i++)
-        printf("  %-14s %s\n", n->setting[i].name, n->setting[i].value);
-}
-
-static bool refuse_others(const struct arguments *a, struct err *e)
-{
-    static const char *const flags[] = {"glsl", "sketches", "validate"};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (arguments_flag(a, flags[i]))
-            return err_usage(e, "--%s is about a space, not a network (tilewalk check PRESET)",
-                             flags[i]);
-    return !arguments_integer(a, "compile", 0) ||
-           err_usage(e, "--compile is about a space, not a network (tilewalk check PRESET)");
-}
-
-static bool read(const struct arguments *a, const struct gpu_info *device, struct network *n,
-                 struct err *e)
-{
-    struct arena storage;
-    char *path = network_find(a->operand[0], e);
-    struct script_options o = {.path = path,
-                               .device_type = device ? device->type : NULL,
-                               .limits = device ? &device->limits : NULL};
-    *n = (struct network){0};
-    arena_init(&storage);
-    o.set = common_settings(a, &storage, &o.set_count);
-    bool ok = path && network_load(&o, n, e);
-    arena_finish(&storage);
-    free(path);
-    return ok;
-}
-
 int check_network(const struct arguments *a, const struct gpu_info *device)
 {
     struct err e;
-    struct network n;
-    if (!refuse_others(a, &e))
-        return fail_with(&e, EXIT_FAILED);
+    static const char *const for_spaces[] = {"glsl", "sketches", "validate", "compile"};
+    for (size_t i = 0; i < sizeof for_spaces / sizeof *for_spaces; i++)
+        if (arguments_flag(a, for_spaces[i])) {
+            err_usage(&e, "--%s is for a space, not a network (tilewalk check PRESET)",
+                      for_spaces[i]);
+            return fail_with(&e, EXIT_USAGE);
+        }
+    struct network n = {0};
+    struct arena storage;
     struct err missing;
-    bool ok = read(a, device, &n, &e);
+    char *path = network_find(a->operand[0], &e);
+    struct script_options o = {.path = path,
+                               .device_type = device ? device->type : NULL,
+                               .limits = device ? &device->limits : NULL};
+    arena_init(&storage);
+    o.set = common_settings(a, &storage, &o.set_count);
+    bool ok = path && network_load(&o, &n, &e);
+    arena_finish(&storage);
+    free(path);
     bool fits = !ok || !device || network_fits(&n, &device->limits, device->memory_bytes, &missing);
     if (ok && arguments_flag(a, "json")) {
         struct str out = {0};
@@ -243,5 +209,5 @@ int check_network(const struct arguments *a, const struct gpu_info *device)
             printf("\nnot on %s: %s\n", device->name, missing.text);
     }
     network_finish(&n);
-    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    return common_exit(ok, &e);
 }

@@ -1,4 +1,4 @@
-// `check NETWORK`: what there is to tune in a network, and how much of it each task is.
+// check NETWORK: the tasks of a network, and the share of each.
 #ifndef TILEWALK_CLI_CHECK_NETWORK_H
 #define TILEWALK_CLI_CHECK_NETWORK_H
 
@@ -8,11 +8,10 @@
 #include "script/network.h"
 
 int check_network(const struct arguments *a,
-                  const struct gpu_info *device); // NULL: as none sees it
+                  const struct gpu_info *device); // NULL: without any device
 
-// The members of a network (docs/json.md), into the object that is open.
+// Adds the members of a network (docs/json.md) to the object that is open.
 void check_network_add(struct json_writer *w, const struct network *n);
 void check_network_print(const struct network *n); // for people: its tasks
-void check_network_print_settings(const struct network *n);
 
 #endif

@@ -1,16 +1,45 @@
 #include "cli/common.h"
 
 #include "base/file.h"
+#include "engine/devices.h"
 #include "store/store.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <langinfo.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+int common_exit(bool ok, const struct err *e)
+{
+    return ok ? EXIT_OK : fail_with(e, EXIT_FAILED);
+}
+
+void common_print(struct str *text)
+{
+    fputs(str_text(text), stdout);
+    str_finish(text);
+}
+
+const char *common_keep(struct arena *a, struct str *text)
+{
+    const char *kept = arena_strdup(a, str_text(text));
+    str_finish(text);
+    return kept;
+}
+
+void common_on_signals(void (*handler)(int number), int flags)
+{
+    static const int caught[] = {SIGHUP, SIGINT, SIGTERM};
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        sigaction(caught[i], &action, NULL);
+}
 
 struct setting *common_settings(const struct arguments *a, struct arena *storage, int *count)
 {
@@ -24,6 +53,23 @@ struct setting *common_settings(const struct arguments *a, struct arena *storage
     }
     return set;
 }
+
+bool common_choose_device(const struct arguments *a, struct device_choice *out, struct err *e)
+{
+    const char *wanted = arguments_text(a, "device");
+    struct err ignored;
+    int index;
+    *out = (struct device_choice){.count = 0};
+    if (str_equal(wanted, "none"))
+        return true;
+    if (!devices_find(&out->list, &out->count, wanted ? e : &ignored) ||
+        !gpu_choose(out->list, out->count, wanted, &index, wanted ? e : &ignored))
+        return !wanted;
+    out->device = &out->list[index];
+    return true;
+}
+
+// --- the database and its sessions ---
 
 char *common_database(const struct arguments *a)
 {
@@ -45,7 +91,8 @@ bool common_nothing_yet(const struct arguments *a)
     if (arguments_text(a, "db") || (variable && *variable))
         return false;
     char *path = store_default_path();
-    bool is_absent = access(path, F_OK) != 0 && errno == ENOENT; // else opening it says why
+    bool is_absent =
+        access(path, F_OK) != 0 && errno == ENOENT; // else opening it reports the error
     free(path);
     return is_absent;
 }
@@ -68,7 +115,7 @@ static bool keep_later(void *context, const struct trial_record *t)
 
 void common_take_ran(struct store *s, struct session_record *r)
 {
-    struct err ignored; // then it stays as it is
+    struct err ignored; // the time stays as it is then
     if (r->state == STATE_RUNNING && r->trials > 0)
         store_each_numbered(s, r->id, r->trials, keep_later, r, &ignored);
 }
@@ -82,6 +129,28 @@ void common_show_record(struct arena *a, struct session_record *r)
             *texts[i] = shown_text(a, *texts[i]);
 }
 
+const char *common_difference(const struct session_record *a, const struct session_record *b,
+                              unsigned facts, const char *value[2])
+{
+    const char *const all[][3] = {
+        {"problems", a->title, b->title},
+        {"devices", a->device, b->device},
+        {"drivers", a->device_id, b->device_id},
+        {"sources", a->source, b->source},
+        {"spaces", a->name, b->name},
+        {"settings", a->settings, b->settings},
+        {"timings", a->cold ? "--cold" : "without --cold", b->cold ? "--cold" : "without --cold"},
+        {"versions of the space's files", a->text_hash, b->text_hash},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (facts & 1u << i && !str_equal(all[i][1], all[i][2])) {
+            value[0] = all[i][1];
+            value[1] = all[i][2];
+            return all[i][0];
+        }
+    return NULL;
+}
+
 bool common_session_id(const char *text, int64_t *id, struct err *e)
 {
     return str_to_int(text, 1, INT64_MAX, id) ||
@@ -91,13 +160,6 @@ bool common_session_id(const char *text, int64_t *id, struct err *e)
 bool common_ascii(void)
 {
     return !str_equal(nl_langinfo(CODESET), "UTF-8");
-}
-
-// Asks, "12,5": an array, or null.
-static void add_asks(struct json_writer *w, const char *name, const char *asks)
-{
-    json_add_name(w, name);
-    str_printf(w->out, asks ? "[%s]" : "null", asks);
 }
 
 bool common_take_network(struct store *s, int64_t *id, struct err *e)
@@ -110,6 +172,15 @@ bool common_take_network(struct store *s, int64_t *id, struct err *e)
         *id = r.network;
     arena_finish(&arena);
     return ok;
+}
+
+// --- JSON ---
+
+// Adds asks, "12,5", as a list, or null.
+static void add_asks(struct json_writer *w, const char *name, const char *asks)
+{
+    json_add_name(w, name);
+    str_printf(w->out, asks ? "[%s]" : "null", asks);
 }
 
 static void add_speed(struct json_writer *w, const struct session_record *r, double seconds)
@@ -168,29 +239,12 @@ void json_best(struct json_writer *w, const struct session_record *r, const stru
     json_end(w);
 }
 
-static int64_t count_words(const char *text)
+void json_session(struct json_writer *w, const struct session_record *r, enum session_state state)
 {
-    int64_t n = text && *text;
-    for (const char *c = text ? text : ""; *c; c++)
-        n += *c == ' ';
-    return n;
-}
-
-static void add_history(struct json_writer *w, const char *text)
-{
-    json_begin_list(w, "transfer");
-    struct history_part part;
-    while (history_next(&text, &part)) {
-        json_begin_object(w, NULL);
-        json_add_int(w, "session", part.session);
-        json_add_int(w, "told", part.told);
-        json_end(w);
-    }
-    json_end(w);
-}
-
-static void add_problem(struct json_writer *w, const struct session_record *r)
-{
+    json_add_int(w, "id", r->id);
+    json_add_text(w, "state", state_name(state));
+    if (r->damage)
+        json_add_text_if_any(w, "reason", r->damage);
     json_add_text_if_any(w, "space", r->name);
     json_add_text_if_any(w, "title", r->title);
     // The first word of the title.
@@ -205,15 +259,6 @@ static void add_problem(struct json_writer *w, const struct session_record *r)
     json_add_text_if_any(w, "driver", r->driver);
     json_add_text(w, "compiler", r->compiler);
     json_add_text_if_any(w, "source", r->source);
-}
-
-void json_session(struct json_writer *w, const struct session_record *r, enum session_state state)
-{
-    json_add_int(w, "id", r->id);
-    json_add_text(w, "state", state_name(state));
-    if (r->damage)
-        json_add_text_if_any(w, "reason", r->damage);
-    add_problem(w, r);
     json_add_text_if_any(w, "strategy", r->strategy);
     if (r->scheduler)
         json_add_text(w, "scheduler", r->scheduler);
@@ -248,8 +293,19 @@ void json_session(struct json_writer *w, const struct session_record *r, enum se
     json_add_text_if_any(w, "message", r->message);
     json_add_text_if_any(w, "note", r->note);
     add_asks(w, "population", r->population);
-    json_add_int(w, "warm_start", count_words(r->warm));
-    add_history(w, r->history);
+    int64_t warm = r->warm && *r->warm; // words
+    for (const char *c = r->warm ? r->warm : ""; *c; c++)
+        warm += *c == ' ';
+    json_add_int(w, "warm_start", warm);
+    json_begin_list(w, "transfer");
+    struct history_part part;
+    for (const char *text = r->history; history_next(&text, &part);) {
+        json_begin_object(w, NULL);
+        json_add_int(w, "session", part.session);
+        json_add_int(w, "told", part.told);
+        json_end(w);
+    }
+    json_end(w);
 }
 
 void json_device_facts(struct json_writer *w, const struct gpu_info *i)
@@ -267,19 +323,7 @@ void json_device_facts(struct json_writer *w, const struct gpu_info *i)
     limits_add_json(w->out, &i->limits);
 }
 
-void json_device(struct json_writer *w, const struct gpu_info *i, const struct roof *roof)
-{
-    char id[33];
-    gpu_identity(i, id);
-    json_begin_object(w, NULL);
-    json_add_int(w, "index", i->index);
-    json_add_text_if_any(w, "identity", id);
-    json_add_text_if_any(w, "pci", i->pci);
-    json_device_facts(w, i);
-    json_add_name(w, "roof");
-    roof_add_json(roof, w->out);
-    json_end(w);
-}
+// --- simulations ---
 
 enum { SIMULATED_TRIALS = 500, SIMULATED_REPEATS = 50, SIMULATED_SEED = 1 };
 

@@ -1,4 +1,4 @@
-// What several commands need: the options they share, opening the database, naming sessions,
+// Helpers of several commands: the options they share, opening the database, naming sessions,
 // writing values for people and for programs.
 #ifndef TILEWALK_CLI_COMMON_H
 #define TILEWALK_CLI_COMMON_H
@@ -39,8 +39,12 @@
 #define OPTION_SANDBOX                                                                             \
     {                                                                                              \
         "no-sandbox", OPTION_FLAG, NULL,                                                           \
-            "let space files, templates and drivers do all that you may (also: "                   \
+            "let space files, templates and drivers do everything that you may do (also: "         \
             "TILEWALK_SANDBOX=0)"                                                                  \
+    }
+#define OPTION_FAULT                                                                               \
+    {                                                                                              \
+        "fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true                         \
     }
 #define OPTION_HELP                                                                                \
     {                                                                                              \
@@ -51,28 +55,60 @@
         NULL                                                                                       \
     }
 
+// Returns the exit code of a command: EXIT_OK, or EXIT_FAILED once `e` is printed.
+int common_exit(bool ok, const struct err *e);
+void common_print(struct str *text);                        // to stdout, and frees it
+const char *common_keep(struct arena *a, struct str *text); // moves a text into the arena
+// Handles HUP, INT and TERM. `flags` are those of sigaction.
+void common_on_signals(void (*handler)(int number), int flags);
+
 // The --set NAME=VALUE given, in `storage`, but for the values, which point into argv.
 struct setting *common_settings(const struct arguments *a, struct arena *storage, int *count);
 
+// The device of --device. Without --device `device` is NULL where no device can be chosen; a device
+// that is named and not there is an error. `list` is heap.
+struct device_choice {
+    struct gpu_info *list;
+    int count;
+    const struct gpu_info *device; // NULL: none
+};
+bool common_choose_device(const struct arguments *a, struct device_choice *out, struct err *e);
+
 char *common_database(const struct arguments *a); // path of --db, else the standard one; heap
 struct store *common_open(const struct arguments *a, enum store_mode mode, struct err *e);
-// The user names no database, and the standard one is not there: there are no sessions.
+// Returns true where the user names no database and the standard one is not there.
 bool common_nothing_yet(const struct arguments *a);
 struct store *common_open_session(const struct arguments *a, int64_t id,
-                                  struct err *e); // to read; nothing is made
-// A session's own running time is that of its last change of state: brings that of one that has
-// been running since, though its runner may have died, up to its last trial.
+                                  struct err *e); // to read; no database is made
+// Moves the running time of a session that is running up to its last trial: the stored time is that
+// of the last change of state, and the runner may have died.
 void common_take_ran(struct store *s, struct session_record *r);
-// For people: what a database says within a line is shown within it (base/shown.h).
+// Escapes the texts of a record for people (base/shown.h).
 void common_show_record(struct arena *a, struct session_record *r);
 bool common_session_id(const char *text, int64_t *id, struct err *e);
-// Who runs what: a task of a network is paused, stopped and resumed with the whole of it.
+// Replaces the session of a task by its network, which is paused, stopped and resumed as a whole.
 bool common_take_network(struct store *s, int64_t *id, struct err *e);
 
-// Whether lines for people keep to ASCII: the locale (main called setlocale) is not UTF-8.
-bool common_ascii(void);
+// Facts in which two sessions may differ.
+enum {
+    FACT_PROBLEM = 1 << 0,
+    FACT_DEVICE = 1 << 1,
+    FACT_DRIVER = 1 << 2,
+    FACT_SOURCE = 1 << 3,
+    FACT_SPACE = 1 << 4,
+    FACT_SETTINGS = 1 << 5,
+    FACT_TIMING = 1 << 6,
+    FACT_FILES = 1 << 7, // versions of the space's files
+    FACTS_ALL = (1 << 8) - 1,
+};
+// Returns the first of `facts` in which two sessions differ, as a word ("problems"), and each one's
+// value, which may be NULL; NULL: they differ in none.
+const char *common_difference(const struct session_record *a, const struct session_record *b,
+                              unsigned facts, const char *value[2]);
 
-// JSON (docs/json.md). Of trials and sessions the members, into the object that is open;
+bool common_ascii(void); // lines for people keep to ASCII: the locale is not UTF-8
+
+// JSON (docs/json.md). Trials and sessions are written as members of the object that is open;
 // `final_race` may be NULL.
 void json_trial(struct json_writer *w, const struct session_record *r, const struct trial_record *t,
                 const struct retime_record *final_race);
@@ -80,12 +116,11 @@ void json_best(struct json_writer *w, const struct session_record *r, const stru
                const struct retime_record *final_race); // the member "best"; `t` may be NULL
 void json_session(struct json_writer *w, const struct session_record *r,
                   enum session_state runner_state);
-// The members that say nothing of which card it is, nor of where it is.
+// Writes the members that identify neither the card nor its place.
 void json_device_facts(struct json_writer *w, const struct gpu_info *i);
-void json_device(struct json_writer *w, const struct gpu_info *i, const struct roof *roof);
 
-// What is to be simulated: operands (recordings), --strategy, --trials, --repeats, --seed. The
-// strings are those of `a`.
+// Returns the simulation that is asked for: operands (recordings), --strategy, --trials, --repeats,
+// --seed. The strings are those of `a`.
 struct simulate_words common_simulation(const struct arguments *a);
 
 #endif

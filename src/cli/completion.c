@@ -1,21 +1,19 @@
+// completion, man: prints the completion scripts and the manual page.
 #include "cli/common.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char *const shells[] = {"bash", "zsh", "fish"};
-enum { SHELLS = sizeof shells / sizeof *shells };
-
+// Prints the numbers of the sessions, which the scripts ask for.
 static bool print_sessions(const struct arguments *a, struct err *e)
 {
     struct arena arena;
     struct session_record *list;
     int count = 0;
-    if (common_nothing_yet(a))
-        return true;
-    struct store *s = common_open(a, STORE_READ, e);
+    bool nothing = common_nothing_yet(a);
+    struct store *s = nothing ? NULL : common_open(a, STORE_READ, e);
     arena_init(&arena);
-    bool ok = s && store_list_sessions(s, &arena, &list, &count, e);
+    bool ok = nothing || (s && store_list_sessions(s, &arena, &list, &count, e));
     for (int i = 0; i < count; i++)
         printf("%" PRId64 "\n", list[i].id);
     arena_finish(&arena);
@@ -25,14 +23,15 @@ static bool print_sessions(const struct arguments *a, struct err *e)
 
 static int run_completion(const struct command *self, const struct arguments *a)
 {
+    static const char *const shells[] = {"bash", "zsh", "fish"};
     struct err e;
     const char *shell = a->operand[0];
-    if (str_equal(shell, "sessions")) // the scripts' own question
-        return print_sessions(a, &e) ? EXIT_OK : fail_with(&e, EXIT_FAILED);
-    for (int i = 0; i < SHELLS; i++)
+    if (str_equal(shell, "sessions"))
+        return common_exit(print_sessions(a, &e), &e);
+    for (int i = 0; i < 3; i++)
         if (str_equal(shell, shells[i]))
             return generate(shell) ? EXIT_OK : EXIT_FAILED;
-    err_set(&e, "%s: unknown shell '%s' (there are %s)", self->name, shell, self->operands);
+    err_usage(&e, "%s: unknown shell '%s' (there are %s)", self->name, shell, self->operands);
     return fail_with(&e, EXIT_USAGE);
 }
 

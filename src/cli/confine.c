@@ -29,7 +29,7 @@ void confine_begin(struct sandbox *s)
 
 void confine_enter(struct sandbox *s)
 {
-    sandbox_enter(s); // whatever part holds here: doctor tells
+    sandbox_enter(s); // doctor lists the parts that work here
     sandbox_finish(s);
     if (getenv("TILEWALK_ESCAPE")) // for tests
         escape_try();
@@ -48,7 +48,7 @@ void confine_read_space(struct sandbox *s, const char *name)
     free(folder);
 }
 
-// "--set ggml=DIR"
+// Allows the folder of "--set ggml=DIR".
 static void read_folder(struct sandbox *s, const char *value)
 {
     if (file_is_folder(value))
@@ -66,7 +66,8 @@ void confine_read_settings(struct sandbox *s, const struct arguments *a)
     arena_finish(&arena);
 }
 
-void confine_read_source(struct sandbox *s, const char *source)
+// Allows the recording of a --source ("replay:FILE..."). Other sources need nothing.
+static void read_source(struct sandbox *s, const char *source)
 {
     if (!recorded_is(source))
         return;
@@ -82,7 +83,7 @@ static void read_stored(struct sandbox *s, const char *database,
 {
     struct arena arena;
     struct session_record *list;
-    struct err ignored; // whoever opens it for its sessions says why not
+    struct err ignored; // reported where the sessions are read
     int count;
     struct store *store = file_exists(database) ? store_open(database, STORE_READ, &ignored) : NULL;
     arena_init(&arena);
@@ -95,15 +96,15 @@ static void read_stored(struct sandbox *s, const char *database,
 
 static void read_recording(struct sandbox *s, const struct session_record *r)
 {
-    confine_read_source(s, r->source);
+    read_source(s, r->source);
 }
 
-// The space file may be gone for now.
+// Allows the space file of a session, which may be gone for now.
 static void read_session(struct sandbox *s, const struct session_record *r)
 {
     char *folder = path_folder(r->path);
     if (recorded_is(r->source)) {
-        confine_read_source(s, r->source);
+        read_source(s, r->source);
     } else {
         sandbox_allow(s, SANDBOX_READ, r->path);
         sandbox_allow(s, SANDBOX_READ, folder);
@@ -121,12 +122,6 @@ static void read_session(struct sandbox *s, const struct session_record *r)
 void confine_read_recordings(struct sandbox *s, const char *database)
 {
     read_stored(s, database, read_recording);
-}
-
-static bool is_below(const char *path, const char *folder)
-{
-    size_t length = strlen(folder);
-    return str_starts(path, folder) && (path[length] == '/' || !path[length] || length == 1);
 }
 
 // --- writing ---
@@ -150,8 +145,8 @@ void confine_write_beside(struct sandbox *s, const char *file)
     free(folder);
 }
 
-// Where it is a link, its companions are beside what it links to. What SQLite sorts in files shall
-// not be in the folders of all.
+// The database may be a link: its companions lie beside the linked file. Temporary files of SQLite
+// do not go to the shared folders.
 void confine_write_database(struct sandbox *s, const char *database)
 {
     char *folder = path_folder(database), *real = realpath(database, NULL);
@@ -175,10 +170,10 @@ void confine_stored(const struct arguments *a)
 
 // --- tune and resume ---
 
-// A network that goes on begins tasks that it had not begun before.
+// Allows the presets of all tasks of a network: a resumed network begins new ones.
 static void read_tasks(struct sandbox *s, const char *database, const char *session)
 {
-    struct err ignored; // whoever resumes it says it
+    struct err ignored; // reported where it is resumed
     struct arena arena;
     struct task_record *task;
     int count;
@@ -195,10 +190,10 @@ static void read_tasks(struct sandbox *s, const char *database, const char *sess
     store_close(store);
 }
 
-// Made now, as what is above it is not for all to be written.
+// Makes the folder of a file now: the folders above it will not be writable.
 static void make_folder_of(const char *file)
 {
-    struct err ignored; // whoever opens the file says it
+    struct err ignored; // reported where the file is opened
     char *folder = path_folder(file);
     file_make_folders(folder, &ignored);
     free(folder);
@@ -222,7 +217,7 @@ void confine_session(const struct arguments *a)
     confine_write_folder(&s, arguments_text(a, "export"));
     confine_read_space(&s, a->operand_count ? a->operand[0] : NULL);
     confine_read_settings(&s, a);
-    confine_read_source(&s, arguments_text(a, "source"));
+    read_source(&s, arguments_text(a, "source"));
     confine_read_recordings(&s, database);
     // "best.json,3": numbers are sessions.
     const char *sources = arguments_text(a, "warm-start");
@@ -230,13 +225,13 @@ void confine_session(const struct arguments *a)
     for (char *one = strtok_r(copy, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
         sandbox_allow(&s, SANDBOX_READ, one);
     free(copy);
-    // The layers of a network may name space files, which are wanted when it has been run, and it
-    // is too late then: whatever is written like one is looked for.
+    // The layers of a network may name space files, which are known only when it has been run, and
+    // that is too late. Each quoted text that ends in .lua is taken for one.
     const char *name = a->operand_count ? a->operand[0] : NULL;
     static const char suffix[] = ".lua", quotes[] = "\"'";
     struct stat info;
     char *text;
-    if (((name && stat(name, &info) == 0) && S_ISREG(info.st_mode)) &&
+    if (name && stat(name, &info) == 0 && S_ISREG(info.st_mode) &&
         file_read(name, &text, NULL, NULL)) {
         confine_read_space(&s, name);
         for (char *at = strpbrk(text, quotes); at; at = strpbrk(at + 1, quotes)) {
@@ -267,12 +262,15 @@ void confine_workbench(const struct arguments *a)
     make_folder_of(database);
     confine_write_database(&s, database);
     confine_read_space(&s, a->operand_count ? a->operand[0] : NULL);
-    confine_read_source(&s, arguments_text(a, "source"));
+    read_source(&s, arguments_text(a, "source"));
     read_stored(&s, database, read_session);
-    // Unless all of home is there.
     const char *home = getenv("HOME");
     char *here = realpath(".", NULL), *real = home ? realpath(home, NULL) : NULL;
-    if (here && !is_below(real ? real : "/", here))
+    const char *top = real ? real : "/";
+    size_t length = here ? strlen(here) : 0;
+    bool holds_home =
+        here && str_starts(top, here) && (top[length] == '/' || !top[length] || length == 1);
+    if (here && !holds_home) // else all of home could be read
         sandbox_allow(&s, SANDBOX_READ, here);
     free(real);
     free(here);

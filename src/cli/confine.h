@@ -1,14 +1,14 @@
-// What a command gives up before it reads what strangers wrote: a space file, a template, a list,
-// the texts of a stored session.
+// Confines a command before it reads foreign files: a space file, a template, a list, the texts of
+// a stored session.
 //
 //     struct sandbox s;
-//     confine_begin(&s);                             what workers need, this program, what ships
-//     confine_read_space(&s, "my.lua");              what this command needs
+//     confine_begin(&s);                             allows the files of workers and of tilewalk
+//     confine_read_space(&s, "my.lua");              allows the files of this command
 //     confine_write_database(&s, "runs/tilewalk.db");
 //     confine_enter(&s);                             for good; frees `s`
 //
-// Once a process, early: what is read and written later has to be known by then. A process that
-// only starts others (several devices at once) does not enter; those do.
+// A process enters once and early: all that it reads and writes later has to be known by then. A
+// process that only starts others (several devices at once) does not enter; those do.
 #ifndef TILEWALK_CLI_CONFINE_H
 #define TILEWALK_CLI_CONFINE_H
 
@@ -18,26 +18,24 @@
 void confine_begin(struct sandbox *s);
 void confine_enter(struct sandbox *s);
 
-// A preset (that ships) or a file: with it the folder that it includes from.
+// Allows a space file, and its folder, from which it includes. Shipped presets are allowed already.
 void confine_read_space(struct sandbox *s, const char *name);
-void confine_read_settings(struct sandbox *s, const struct arguments *a); // folders of --set
-// The recording of a --source ("replay:FILE..."); of others nothing.
-void confine_read_source(struct sandbox *s, const char *source);
-// Those on which sessions of the database ran.
+void confine_read_settings(struct sandbox *s, const struct arguments *a); // folders in --set
+// Allows the recordings on which sessions of the database ran.
 void confine_read_recordings(struct sandbox *s, const char *database);
 
-// A folder, where it is not there yet the nearest one above it that is. NULL: none.
+// Allows a folder, or the nearest existing folder above it. NULL: none.
 void confine_write_folder(struct sandbox *s, const char *path);
 void confine_write_beside(struct sandbox *s, const char *file); // the folder of a file; NULL: none
-// The folder of the database, for what SQLite puts there.
+// Allows the folder of the database, where SQLite writes other files too.
 void confine_write_database(struct sandbox *s, const char *database);
 
-// Enters with what is needed to read stored sessions and to run their kernels.
+// Enters with permission to read stored sessions and to run their kernels.
 void confine_stored(const struct arguments *a);
-// Enters with what tune and resume need.
+// Enters with the permissions of tune and resume.
 void confine_session(const struct arguments *a);
-// Enters with what the workbench needs: the spaces of the stored sessions, that of its command
-// line, and those in the current folder, for sessions to come.
+// Enters with the permissions of the workbench: the spaces of the stored sessions, that of its
+// command line, and those in the current folder, for sessions to come.
 void confine_workbench(const struct arguments *a);
 
 #endif

@@ -1,4 +1,4 @@
-// pause, stop, budget, pin, weigh: what can be asked of a session that another process runs.
+// pause, stop, budget, pin, weigh: requests to a session that another process runs.
 #include "cli/common.h"
 #include "engine/session_setup.h"
 
@@ -17,27 +17,24 @@ static int with_session(const struct arguments *a,
     int64_t id;
     struct arena arena;
     struct session_record record;
-    if (!common_session_id(a->operand[0], &id, &e))
-        return fail_with(&e, EXIT_USAGE);
-    struct store *s = common_open(a, STORE_WRITE, &e);
-    if (!s)
-        return fail_with(&e, EXIT_FAILED);
+    struct store *s =
+        common_session_id(a->operand[0], &id, &e) ? common_open(a, STORE_WRITE, &e) : NULL;
     arena_init(&arena);
-    bool ok = common_take_network(s, &id, &e) && store_get_session(s, id, &arena, &record, &e) &&
-              act(s, &record, a, &e);
+    bool ok = s && common_take_network(s, &id, &e) &&
+              store_get_session(s, id, &arena, &record, &e) && act(s, &record, a, &e);
     arena_finish(&arena);
     store_close(s);
-    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    return common_exit(ok, &e);
 }
 
+// Sends a command to the runner. `doing` is the sentence that is printed: "pausing".
 static bool ask_runner(struct store *s, int64_t id, const char *verb, const char *argument,
-                       struct err *e)
+                       const char *doing, struct err *e)
 {
-    if (!store_push_command(s, id, verb, argument, e))
-        return false;
-    printf("session %" PRId64 ": told its runner: %s%s%s\n", id, verb, *argument ? " " : "",
-           argument);
-    return true;
+    bool ok = store_push_command(s, id, verb, argument, e);
+    if (ok)
+        printf("%s session %" PRId64 "\n", doing, id);
+    return ok;
 }
 
 static bool pause_session(struct store *s, const struct session_record *r,
@@ -48,25 +45,12 @@ static bool pause_session(struct store *s, const struct session_record *r,
                        "session %" PRId64
                        " is not running (nothing to pause; tilewalk resume %" PRId64 "%s runs it)",
                        r->id, r->id, store_option(s));
-    return ask_runner(s, r->id, arguments_flag(a, "off") ? "resume" : "pause", "", e);
+    bool off = arguments_flag(a, "off");
+    return ask_runner(s, r->id, off ? "resume" : "pause", "", off ? "resuming" : "pausing", e);
 }
 
-// One that has ended stays as it is. Its lock is held.
-static bool stop_locked(struct store *s, struct session_record *r, struct err *e)
-{
-    if (r->state == STATE_DONE || r->state == STATE_STOPPED) {
-        printf("session %" PRId64 " is %s already\n", r->id, state_name(r->state));
-        return true;
-    }
-    common_take_ran(s, r); // its last runner died
-    if (!store_set_state(s, r->id, STATE_STOPPED, "stopped by the user", r->ran_seconds, e))
-        return false;
-    printf("session %" PRId64 " is stopped\n", r->id);
-    return true;
-}
-
-// A session without a runner is stopped right here. What was read of it before it was locked may
-// be old: its last runner may have ended in between.
+// Stops a session. One without a runner is stopped right here, one that has ended stays as it is.
+// The record was read before the lock was taken, and its last runner may have ended in between.
 static bool stop_session(struct store *s, const struct session_record *r, const struct arguments *a,
                          struct err *e)
 {
@@ -74,9 +58,17 @@ static bool stop_session(struct store *s, const struct session_record *r, const 
     struct session_record now;
     (void)a;
     if (!store_lock_session(s, r->id, e))
-        return store_runner(s, r->id) && ask_runner(s, r->id, "stop", "", e);
+        return store_runner(s, r->id) && ask_runner(s, r->id, "stop", "", "stopping", e);
     arena_init(&arena);
-    bool ok = store_get_session(s, r->id, &arena, &now, e) && stop_locked(s, &now, e);
+    bool ok = store_get_session(s, r->id, &arena, &now, e);
+    if (ok && (now.state == STATE_DONE || now.state == STATE_STOPPED)) {
+        printf("session %" PRId64 " is %s already\n", now.id, state_name(now.state));
+    } else if (ok) {
+        common_take_ran(s, &now); // its last runner died
+        ok = store_set_state(s, now.id, STATE_STOPPED, "stopped by the user", now.ran_seconds, e);
+        if (ok)
+            printf("session %" PRId64 " is stopped\n", now.id);
+    }
     arena_finish(&arena);
     return ok;
 }
@@ -89,10 +81,10 @@ static bool change_budget(struct store *s, const struct session_record *r,
     if (!session_check_budget(r, trials, e))
         return false;
     if (store_runner(s, r->id))
-        return ask_runner(s, r->id, "budget", a->operand[1], e);
+        return ask_runner(s, r->id, "budget", a->operand[1], "changing the budget of", e);
     if (!store_set_budget(s, r->id, trials, r->budget_seconds, e))
         return false;
-    printf("session %" PRId64 ": budget %" PRId64 " trial%s\n", r->id, trials,
+    printf("session %" PRId64 " has a budget of %" PRId64 " trial%s\n", r->id, trials,
            trials == 1 ? "" : "s");
     return true;
 }
@@ -103,7 +95,7 @@ static const char *task_at(const void *context, size_t i)
     return task[i].name;
 }
 
-// Tasks are told by their position to the runner.
+// Finds the position by which the runner knows a task.
 static bool find_position(struct store *s, const struct session_record *r, const char *name,
                           struct arena *a, int64_t *position, struct err *e)
 {
@@ -115,7 +107,10 @@ static bool find_position(struct store *s, const struct session_record *r, const
         if (str_equal(task[i].name, name)) {
             *position = task[i].position;
             return task[i].known_s <= 0 ||
-                   err_set(e, "%s is known: it gets no rounds (tune --again tunes it too)", name);
+                   err_set(
+                       e,
+                       "%s has a known best kernel: it gets no rounds (tune --again tunes it too)",
+                       name);
         }
     const char *near = str_suggest(name, (size_t)count, task_at, task);
     return near ? err_usage(e, "%s has no task '%s' (did you mean '%s'?)", r->name, name, near)
@@ -127,7 +122,7 @@ static bool pin_task(struct store *s, const struct session_record *r, const stru
 {
     struct arena arena;
     int64_t position = 0;
-    char text[24];
+    char text[24], doing[160];
     bool off = arguments_flag(a, "off");
     if (!r->scheduler)
         return err_usage(e, "session %" PRId64 " is no network: it has no tasks to pin", r->id);
@@ -139,7 +134,9 @@ static bool pin_task(struct store *s, const struct session_record *r, const stru
     bool ok = off || find_position(s, r, a->operand[1], &arena, &position, e);
     arena_finish(&arena);
     snprintf(text, sizeof text, "%" PRId64, position);
-    return ok && ask_runner(s, r->id, "pin", text, e);
+    snprintf(doing, sizeof doing, off ? "unpinning the tasks of" : "pinning task %s of",
+             a->operand[1]);
+    return ok && ask_runner(s, r->id, "pin", text, doing, e);
 }
 
 static int run_pin(const struct command *self, const struct arguments *a)
@@ -154,7 +151,7 @@ static bool weigh_task(struct store *s, const struct session_record *r, const st
     struct arena arena;
     int64_t position;
     double weight = 1;
-    char text[64];
+    char text[64], doing[160];
     str_to_real(a->operand[2], &weight); // checked before
     if (!r->scheduler)
         return err_usage(e, "session %" PRId64 " is no network: it has no tasks to weigh", r->id);
@@ -164,11 +161,12 @@ static bool weigh_task(struct store *s, const struct session_record *r, const st
     if (!ok)
         return false;
     snprintf(text, sizeof text, "%" PRId64 " %g", position, weight);
+    snprintf(doing, sizeof doing, "weighing task %s of", a->operand[1]);
     if (store_runner(s, r->id))
-        return ask_runner(s, r->id, "weigh", text, e);
+        return ask_runner(s, r->id, "weigh", text, doing, e);
     if (!store_put_weight(s, r->id, position, weight, e))
         return false;
-    printf("session %" PRId64 ": %s weighs %g\n", r->id, a->operand[1], weight);
+    printf("session %" PRId64 ": task %s has weight %g\n", r->id, a->operand[1], weight);
     return true;
 }
 
@@ -179,8 +177,8 @@ static int run_weigh(const struct command *self, const struct arguments *a)
     (void)self;
     if (str_to_real(a->operand[2], &weight) && weight >= LEAST_WEIGHT && weight <= MOST_WEIGHT)
         return with_session(a, weigh_task);
-    err_set(&e, "'%s' is not a weight (%g to %g; 1 is the standard)", a->operand[2], LEAST_WEIGHT,
-            MOST_WEIGHT);
+    err_usage(&e, "'%s' is not a weight (%g to %g; 1 is the standard)", a->operand[2], LEAST_WEIGHT,
+              MOST_WEIGHT);
     return fail_with(&e, EXIT_USAGE);
 }
 
@@ -203,12 +201,12 @@ static int run_budget(const struct command *self, const struct arguments *a)
     (void)self;
     if (str_to_int(a->operand[1], 1, MOST_TRIALS, &trials))
         return with_session(a, change_budget);
-    err_set(&e, "'%s' is not a number of trials", a->operand[1]);
+    err_usage(&e, "'%s' is not a number of trials", a->operand[1]);
     return fail_with(&e, EXIT_USAGE);
 }
 
 static const struct option pause_options[] = {
-    {"off", OPTION_FLAG, NULL, "let a paused session that still has its runner go on"},
+    {"off", OPTION_FLAG, NULL, "resume a paused session that still has its runner"},
     OPTION_DB,
     OPTION_HELP,
     OPTION_END,
@@ -229,7 +227,7 @@ const struct command cmd_pause = {
 const struct command cmd_stop = {
     .name = "stop",
     .operands = "ID",
-    .help = "end a session, keeping what it found (resume takes it up again)",
+    .help = "stop a session and keep its results (resume continues it)",
     .least = 1,
     .most = 1,
     .options = control_options,
@@ -239,7 +237,8 @@ const struct command cmd_stop = {
 const struct command cmd_budget = {
     .name = "budget",
     .operands = "ID TRIALS",
-    .help = "change how many trials a session may spend, in all; not fewer than it has spent",
+    .help = "change the number of trials that a session may spend in all; not below those that are "
+            "spent",
     .least = 2,
     .most = 2,
     .options = control_options,
@@ -247,7 +246,7 @@ const struct command cmd_budget = {
 };
 
 static const struct option pin_options[] = {
-    {"off", OPTION_FLAG, NULL, "let the scheduler give the rounds again"},
+    {"off", OPTION_FLAG, NULL, "let the scheduler allot the rounds again"},
     OPTION_DB,
     OPTION_HELP,
     OPTION_END,
@@ -256,7 +255,7 @@ static const struct option pin_options[] = {
 const struct command cmd_pin = {
     .name = "pin",
     .operands = "ID [TASK]",
-    .help = "let one task of a network that runs get every round",
+    .help = "give every round of a running network to one of its tasks",
     .least = 1,
     .most = 2,
     .options = pin_options,
@@ -266,7 +265,7 @@ const struct command cmd_pin = {
 const struct command cmd_weigh = {
     .name = "weigh",
     .operands = "ID TASK WEIGHT",
-    .help = "let a task of a network count so many times its uses when rounds are given",
+    .help = "weigh a task of a network: its uses count so many times when rounds are allotted",
     .least = 3,
     .most = 3,
     .options = control_options,

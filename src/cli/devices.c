@@ -1,3 +1,4 @@
+// devices: the Vulkan devices of this machine.
 #include "engine/devices.h"
 #include "base/file.h"
 #include "base/os.h"
@@ -8,28 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// "f32 41.30 TFLOPS, memory 892.1 GB/s, dispatch 3.2 us"
-static void print_roof(const struct roof *r)
-{
-    const char *lead = "   roof       ";
-    for (int k = 0; k < ROOF_COUNT; k++) {
-        char text[32];
-        if (r->rate[k] <= 0)
-            continue;
-        if (k == ROOF_DISPATCH)
-            printf("%sempty dispatch %s", lead, text_time(r->rate[k], text));
-        else
-            printf("%s%s %s", lead, k == ROOF_BYTES ? "memory" : roof_name((enum roof_kind)k),
-                   text_rate(r->rate[k], k == ROOF_BYTES ? WORK_BYTES : WORK_FLOP, text));
-        lead = ", ";
-    }
-    if (*lead == ',')
-        printf("\n");
-}
-
 static void print_device(const struct gpu_info *d, bool is_default, const struct roof *roof)
 {
-    struct arena words; // of the driver's
+    struct arena words; // escaped texts of the driver
     arena_init(&words);
     printf("%d  %s%s\n", d->index, shown_text(&words, d->name), is_default ? "  (default)" : "");
     printf("   type       %s", d->type);
@@ -52,7 +34,6 @@ static void print_device(const struct gpu_info *d, bool is_default, const struct
     if (d->limits.loop_trips)
         printf("   loops      cut after %" PRIu64 " iterations of an invocation\n",
                d->limits.loop_trips);
-    // Offered by the driver, and usable or not.
     const struct matrix_units *u = &d->limits.matrix;
     struct str text = {0};
     for (int i = 0; i < u->count; i++) {
@@ -69,31 +50,21 @@ static void print_device(const struct gpu_info *d, bool is_default, const struct
         printf("   runs       nothing: kernels can be compiled (check --compile), not tuned\n");
     else if (!d->timestamps)
         printf("   time       no timestamps: measured with the host's clock\n");
-    print_roof(roof);
-}
-
-static bool measure_roofs(const struct arguments *a, const struct gpu_info *list, int count,
-                          struct roof *roof, struct err *e)
-{
-    struct store *s = common_open(a, STORE_WRITE, e);
-    bool ok = s != NULL;
-    for (int i = 0; ok && i < count; i++)
-        ok = !list[i].runs || roof_measure(s, &list[i], &roof[i], e);
-    store_close(s);
-    return ok;
-}
-
-// Of a database that cannot be read none is.
-static void read_roofs(const struct arguments *a, const struct gpu_info *list, int count,
-                       struct roof *roof)
-{
-    char *path = common_database(a);
-    struct store *s = file_exists(path) ? store_open(path, STORE_READ, NULL) : NULL;
-    bool found;
-    for (int i = 0; s && i < count; i++)
-        roof_find(s, &list[i], &roof[i], &found, NULL);
-    store_close(s);
-    free(path);
+    // Prints "f32 41.30 TFLOPS, memory 892.1 GB/s, dispatch 3.2 us".
+    const char *lead = "   roofline   ";
+    for (int k = 0; k < ROOF_COUNT; k++) {
+        char value[32];
+        if (roof->rate[k] <= 0)
+            continue;
+        if (k == ROOF_DISPATCH)
+            printf("%sempty dispatch %s", lead, text_time(roof->rate[k], value));
+        else
+            printf("%s%s %s", lead, k == ROOF_BYTES ? "memory" : roof_name((enum roof_kind)k),
+                   text_rate(roof->rate[k], k == ROOF_BYTES ? WORK_BYTES : WORK_FLOP, value));
+        lead = ", ";
+    }
+    if (*lead == ',')
+        printf("\n");
 }
 
 static int run_devices(const struct command *self, const struct arguments *a)
@@ -105,18 +76,38 @@ static int run_devices(const struct command *self, const struct arguments *a)
     if (!devices_find(&list, &count, &e))
         return fail_with(&e, EXIT_FAILED);
     if (!gpu_choose(list, count, NULL, &best, NULL))
-        best = -1; // there is none that runs anything
+        best = -1; // none runs kernels
     struct roof *roof = mem_zero((size_t)count + 1, sizeof *roof);
-    bool measures = arguments_flag(a, "roof");
-    bool ok = !measures || measure_roofs(a, list, count, roof, &e);
-    if (!measures)
-        read_roofs(a, list, count, roof);
+    // Reads the rooflines, or measures and stores them.
+    bool measures = arguments_flag(a, "roof"), ok = true, found;
+    char *path = common_database(a);
+    struct store *s = measures            ? common_open(a, STORE_WRITE, &e)
+                      : file_exists(path) ? store_open(path, STORE_READ, NULL)
+                                          : NULL;
+    for (int i = 0; s && ok && i < count; i++)
+        if (!measures)
+            roof_find(s, &list[i], &roof[i], &found, NULL);
+        else
+            ok = !list[i].runs || roof_measure(s, &list[i], &roof[i], &e);
+    ok = ok && (s || !measures); // a database that cannot be read has no rooflines
+    store_close(s);
+    free(path);
     if (ok && arguments_flag(a, "json")) {
         struct str out = {0};
         struct json_writer w = json_begin(&out);
         json_begin_list(&w, "devices");
-        for (int i = 0; i < count; i++)
-            json_device(&w, &list[i], &roof[i]);
+        for (int i = 0; i < count; i++) {
+            char id[33];
+            gpu_identity(&list[i], id);
+            json_begin_object(&w, NULL);
+            json_add_int(&w, "index", list[i].index);
+            json_add_text_if_any(&w, "identity", id);
+            json_add_text_if_any(&w, "pci", list[i].pci);
+            json_device_facts(&w, &list[i]);
+            json_add_name(&w, "roof");
+            roof_add_json(&roof[i], &out);
+            json_end(&w);
+        }
         json_end(&w);
         if (best >= 0)
             json_add_int(&w, "default", list[best].index);
@@ -131,18 +122,18 @@ static int run_devices(const struct command *self, const struct arguments *a)
         char limits[OS_LIMITS_SIZE];
         const char *low = os_low_limits(limits);
         if (!count)
-            printf("no Vulkan device%s%s (tilewalk doctor says how to get one)\n",
+            printf("no Vulkan device%s%s (tilewalk doctor lists ways to get one)\n",
                    *low ? ", perhaps because " : "", low);
     }
     free(roof);
     free(list);
-    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    return common_exit(ok, &e);
 }
 
 static const struct option options[] = {
     {"roof", OPTION_FLAG, NULL,
-     "measure what each device can do at most: arithmetic of each type, memory, an empty "
-     "dispatch; it is kept in the database"},
+     "measure the peak rates of each device (arithmetic of each type, memory, an empty dispatch) "
+     "and store them in the database"},
     OPTION_GLSLANG,
     OPTION_JSON,
     OPTION_DB,
@@ -151,7 +142,7 @@ static const struct option options[] = {
 
 const struct command cmd_devices = {
     .name = "devices",
-    .help = "list the Vulkan devices, their drivers and limits, and measure their roofs",
+    .help = "list the Vulkan devices, their drivers and limits, and measure their rooflines",
     .options = options,
     .run = run_devices,
 };

@@ -1,5 +1,5 @@
-// doctor: what tilewalk needs, whether it is here, and which Debian package brings it.
-
+// doctor: checks the parts that tilewalk needs, and names the Debian package of those that are
+// missing.
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/common.h"
@@ -20,18 +20,39 @@
 #include <string.h>
 #include <unistd.h>
 
-// Why a host that has a card shows no Vulkan device of it, as containers and machines without a
-// display often do: which file, library or right its driver lacks.
+#define MOST_CHECKS 32
 
-enum { HOST_MOST_TROUBLES = 7 };
-
-struct host_trouble {
-    char found[200];
-    const char *hint; // what to do
+struct check {
+    const char *name;
+    bool needed, ok;
+    char found[320];  // the part that is there, or the trouble
+    const char *hint; // how to get it
 };
 
-// NVIDIA: the installation guides of its driver and of its container toolkit. Mesa: amdgpu, i915
-// and xe are reached through /dev/dri.
+struct doctor {
+    struct check check[MOST_CHECKS];
+    int count;
+    struct gpu_info *list;
+    int devices, best; // real GPUs come first; -1: none runs kernels
+    struct sandbox_state sandbox;
+};
+
+// `text` may be NULL: then the caller writes `found`.
+static struct check *add_check(struct doctor *d, const char *name, bool needed, bool ok,
+                               const char *text, const char *hint)
+{
+    struct check *c = &d->check[d->count++];
+    *c = (struct check){.name = name, .needed = needed, .ok = ok, .hint = hint};
+    snprintf(c->found, sizeof c->found, "%s", text ? text : "");
+    return c;
+}
+
+// --- cards of this host that are not among the devices ---
+//
+// Containers and machines without a display often have a card and no Vulkan device of it: a file, a
+// library or a right that its driver needs is missing. Sources: the installation guides of NVIDIA's
+// driver and of its container toolkit; Mesa's amdgpu, i915 and xe are reached through /dev/dri. The
+// files of the system are looked for below TILEWALK_ROOT (for tests; else where they are).
 
 enum { VENDOR_AMD = 0x1002, VENDOR_NVIDIA = 0x10de, VENDOR_INTEL = 0x8086 };
 
@@ -39,20 +60,12 @@ enum { VENDOR_AMD = 0x1002, VENDOR_NVIDIA = 0x10de, VENDOR_INTEL = 0x8086 };
     "in containers, give it the capability graphics: docker run --gpus all -e "                    \
     "NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics; else apt install nvidia-vulkan-icd"
 
-struct troubles {
-    struct host_trouble *list;
-    int count;
-};
-
-static void doctor_host_add(struct troubles *t, const char *found, const char *hint)
+static void add_trouble(struct doctor *d, const char *found, const char *hint)
 {
-    if (t->count == HOST_MOST_TROUBLES)
-        return;
-    snprintf(t->list[t->count].found, sizeof t->list->found, "%s", found);
-    t->list[t->count++].hint = hint;
+    add_check(d, "a card's driver", false, false, found, hint);
 }
 
-// A path of the system, which may be a pattern; heap.
+// Returns the first path of the system that matches a pattern; heap.
 static char *first_of(const char *pattern)
 {
     const char *root = getenv("TILEWALK_ROOT");
@@ -88,21 +101,21 @@ static bool has_library(const char *name)
     return false;
 }
 
-static bool has_device(const struct gpu_info *list, int count, uint32_t vendor)
+static bool has_device(const struct doctor *d, uint32_t vendor)
 {
-    for (int i = 0; i < count; i++)
-        if (list[i].vendor_id == vendor)
+    for (int i = 0; i < d->devices; i++)
+        if (d->list[i].vendor_id == vendor)
             return true;
     return false;
 }
 
-static void look_at_nvidia(struct troubles *t)
+static void look_at_nvidia(struct doctor *d)
 {
     if (!is_there("/dev/nvidiactl") && !is_there("/dev/nvidia[0-9]*"))
-        doctor_host_add(
-            t, "an NVIDIA card's kernel module is loaded, but /dev/nvidia* is missing",
+        add_trouble(
+            d, "an NVIDIA card's kernel module is loaded, but /dev/nvidia* is missing",
             "in containers: docker run --gpus all; else nvidia-smi as root makes the files");
-    // Where the loader looks, by the variables too.
+    // The loader looks in these folders and in those of its variables.
     int count;
     char **file = gpu_driver_files(&count);
     bool found = is_there("/usr/share/vulkan/icd.d/nvidia*.json") ||
@@ -113,35 +126,34 @@ static void look_at_nvidia(struct troubles *t)
     }
     free(file);
     if (!found)
-        doctor_host_add(t, "no Vulkan manifest of NVIDIA's driver (nvidia_icd.json)", CAPABILITIES);
+        add_trouble(d, "no Vulkan manifest of NVIDIA's driver (nvidia_icd.json)", CAPABILITIES);
     if (!has_library("libGLX_nvidia.so.*") && !has_library("libEGL_nvidia.so.*"))
-        doctor_host_add(
-            t, "NVIDIA's Vulkan driver is not there (libGLX_nvidia.so.0, libEGL_nvidia.so.0)",
-            CAPABILITIES);
+        add_trouble(d,
+                    "NVIDIA's Vulkan driver is not there (libGLX_nvidia.so.0, libEGL_nvidia.so.0)",
+                    CAPABILITIES);
     if (!has_library("libXext.so.6*"))
-        doctor_host_add(
-            t, "libXext.so.6 is not there: NVIDIA's driver loads it also without a display",
-            "apt install libxext6");
+        add_trouble(d, "libXext.so.6 is not there: NVIDIA's driver loads it also without a display",
+                    "apt install libxext6");
     if (!has_library("libEGL.so.1*"))
-        doctor_host_add(
-            t, "libEGL.so.1 is not there: NVIDIA's driver loads it where there is no display",
-            "apt install libegl1");
+        add_trouble(d,
+                    "libEGL.so.1 is not there: NVIDIA's driver loads it where there is no display",
+                    "apt install libegl1");
     if (!is_there("/usr/share/glvnd/egl_vendor.d/*nvidia*.json") &&
         !is_there("/etc/glvnd/egl_vendor.d/*nvidia*.json"))
-        doctor_host_add(
-            t,
+        add_trouble(
+            d,
             "no EGL manifest of NVIDIA's driver (egl_vendor.d/10_nvidia.json), which it needs "
             "without a display",
             "apt install libnvidia-egl-gbm1 nvidia-egl-common, or mount the host's "
             "/usr/share/glvnd/egl_vendor.d");
     if (!has_library("libnvidia-glvkspirv.so.*"))
-        doctor_host_add(
-            t, "libnvidia-glvkspirv is not there: NVIDIA's driver compiles no shader without it",
+        add_trouble(
+            d, "libnvidia-glvkspirv is not there: NVIDIA's driver compiles no shader without it",
             "apt install libnvidia-glvkspirv, of the driver's own version; in containers the "
             "capability graphics brings it");
 }
 
-// Cards by the vendor that the kernel tells.
+// Looks for a card by the vendor that the kernel knows.
 static bool has_card(uint32_t vendor)
 {
     bool found = false;
@@ -158,77 +170,36 @@ static bool has_card(uint32_t vendor)
     return found;
 }
 
-static void look_at_mesa(struct troubles *t, const char *vendor)
+static void look_at_mesa(struct doctor *d, const char *vendor)
 {
     char found[160], *node = first_of("/dev/dri/renderD*");
     if (!node) {
         snprintf(found, sizeof found, "there is a card of %s, but no /dev/dri/renderD*", vendor);
-        doctor_host_add(t, found, "in containers: docker run --device /dev/dri");
+        add_trouble(d, found, "in containers: docker run --device /dev/dri");
     } else if (access(node, R_OK | W_OK) != 0) {
         snprintf(found, sizeof found, "%s cannot be opened by this user", node);
-        doctor_host_add(
-            t, found,
-            "sudo usermod -aG render $USER, and log in again; in containers: docker run "
-            "--device /dev/dri --group-doctor_host_add render");
+        add_trouble(d, found,
+                    "sudo usermod -aG render $USER, and log in again; in containers: docker run "
+                    "--device /dev/dri --group-add render");
     } else {
         snprintf(found, sizeof found, "there is a card of %s, and no driver shows it", vendor);
-        doctor_host_add(t, found, "apt install mesa-vulkan-drivers");
+        add_trouble(d, found, "apt install mesa-vulkan-drivers");
     }
     free(node);
 }
 
-// What cards of this host that are not among the devices lack. The files of the system are looked
-// for below TILEWALK_ROOT (for tests; else they are where they are). Returns how many troubles.
-static int host_troubles(const struct gpu_info *list, int count,
-                         struct host_trouble out[HOST_MOST_TROUBLES])
-{
-    struct troubles t = {out, 0};
-    bool nvidia = is_there("/proc/driver/nvidia/version") || is_there("/dev/nvidiactl");
-    if (nvidia && !has_device(list, count, VENDOR_NVIDIA))
-        look_at_nvidia(&t);
-    if (has_card(VENDOR_AMD) && !has_device(list, count, VENDOR_AMD))
-        look_at_mesa(&t, "AMD");
-    if (has_card(VENDOR_INTEL) && !has_device(list, count, VENDOR_INTEL))
-        look_at_mesa(&t, "Intel");
-    return t.count;
-}
-
-#define MOST_CHECKS 24
-
-struct check {
-    const char *name;
-    bool needed, ok;
-    char found[320];  // what is there, or what is wrong
-    const char *hint; // how to get it
-};
-
-struct doctor {
-    struct check check[MOST_CHECKS];
-    int count;
-    struct gpu_info *list;
-    int devices, best; // real GPUs come first; -1: none runs kernels
-    struct sandbox_state sandbox;
-};
-
-// `text` may be NULL: then the caller writes `found`.
-static struct check *add(struct doctor *d, const char *name, bool needed, bool ok, const char *text,
-                         const char *hint)
-{
-    struct check *c = &d->check[d->count++];
-    *c = (struct check){.name = name, .needed = needed, .ok = ok, .hint = hint};
-    snprintf(c->found, sizeof c->found, "%s", text ? text : "");
-    return c;
-}
+// --- devices ---
 
 static void check_devices(struct doctor *d)
 {
     struct err e;
     bool ok = devices_find(&d->list, &d->devices, &e);
-    add(d, "Vulkan", true, ok, ok ? "works" : e.text, "apt install libvulkan1 mesa-vulkan-drivers");
+    add_check(d, "Vulkan", true, ok, ok ? "works" : e.text,
+              "apt install libvulkan1 mesa-vulkan-drivers");
     if (!ok)
         return;
-    struct check *c = add(d, "device", true, d->devices > 0, "none",
-                          "apt install mesa-vulkan-drivers (it brings a CPU device)");
+    struct check *c = add_check(d, "device", true, d->devices > 0, "none",
+                                "apt install mesa-vulkan-drivers (it brings a CPU device)");
     if (!d->devices)
         return;
     if (!gpu_choose(d->list, d->devices, NULL, &d->best, &e)) {
@@ -239,13 +210,13 @@ static void check_devices(struct doctor *d)
     }
     const struct gpu_info *best = &d->list[d->best];
     snprintf(c->found, sizeof c->found, "%s%s", best->name, d->devices > 1 ? ", and others" : "");
-    add(d, "real GPU", false, !best->is_cpu,
-        best->is_cpu ? "none: everything works, on the CPU device" : best->name,
-        "apt install mesa-vulkan-drivers (AMD, Intel) or nvidia-driver (NVIDIA)");
+    add_check(d, "real GPU", false, !best->is_cpu,
+              best->is_cpu ? "none: everything works, on the CPU device" : best->name,
+              "apt install mesa-vulkan-drivers (AMD, Intel) or nvidia-driver (NVIDIA)");
 }
 
-// How a device is kept from changing its clocks meanwhile; nothing here changes them.
-static const char *locking(const struct gpu_info *i)
+// Returns how a device is kept from changing its clocks; tilewalk changes none.
+static const char *locking_hint(const struct gpu_info *i)
 {
     switch (i->vendor_id) {
     case 0x10de:
@@ -260,12 +231,12 @@ static const char *locking(const struct gpu_info *i)
                "min_freq and max_freq in tile0/gt0/freq0";
     default:
         return "to keep a CPU's clocks while tuning: cpupower frequency-set -g performance, and "
-               "nothing else that runs";
+               "run nothing else";
     }
 }
 
-// Opens the best device twice, each time in a process of its own: where only the second time fails,
-// the layer is what is missing.
+// Opens the best device twice, each time in a process of its own. Where only the second time fails,
+// the validation layer is missing.
 static void check_open(struct doctor *d)
 {
     struct err e;
@@ -273,27 +244,28 @@ static void check_open(struct doctor *d)
         return;
     struct clocks clocks;
     bool plain = errand_open(d->best, false, devices_patience_s(), &clocks, &e);
-    add(d, "opening it", true, plain, plain ? "works" : e.text,
-        "another driver version (apt install mesa-vulkan-drivers)");
+    add_check(d, "opening it", true, plain, plain ? "works" : e.text,
+              "another driver version (apt install mesa-vulkan-drivers)");
     if (!plain)
         return;
     struct statistics now = clocks.now;
-    struct str told = {0}, text = {0};
-    statistics_add_json(&now, &told);
-    told_add_clocks(str_text(&told), 0, &text);
-    add(d, "clocks", false, text.length > 0, text.length ? str_text(&text) : clocks.why,
-        d->list[d->best].vendor_id == 0x10de ? "apt install libnvidia-ml1, beside the driver"
-                                             : "what the system does not tell is not kept");
-    add(d, "steady clocks", false, false, "nothing here can tell whether they are locked",
-        locking(&d->list[d->best]));
-    str_finish(&told);
+    struct str sensors = {0}, text = {0};
+    statistics_add_json(&now, &sensors);
+    told_add_clocks(str_text(&sensors), 0, &text);
+    add_check(d, "clocks", false, text.length > 0, text.length ? str_text(&text) : clocks.why,
+              d->list[d->best].vendor_id == 0x10de
+                  ? "apt install libnvidia-ml1, beside the driver"
+                  : "the clock frequency is not available on this device");
+    add_check(d, "steady clocks", false, false, "tilewalk cannot find out whether they are locked",
+              locking_hint(&d->list[d->best]));
+    str_finish(&sensors);
     str_finish(&text);
     bool validated = errand_open(d->best, true, devices_patience_s(), NULL, &e);
-    add(d, "validation layer", false, validated, validated ? "for tune --validate" : e.text,
-        "apt install vulkan-validationlayers");
+    add_check(d, "validation layer", false, validated, validated ? "for tune --validate" : e.text,
+              "apt install vulkan-validationlayers");
 }
 
-// The reference that decides what is right multiplies two matrices whose product is known.
+// Checks the library of the reference: it multiplies two matrices whose product is known.
 static void check_blas(struct doctor *d)
 {
     enum { N = 3, M = 5, K = 7 };
@@ -312,11 +284,11 @@ static void check_blas(struct doctor *d)
     operator_reference(&o, (const void *const[]){a, b}, c);
     for (int i = 0; i < N * M; i++)
         ok = ok && c[i] == (float)(K * (i / M) * (i % M));
-    add(d, "OpenBLAS", true, ok, ok ? "works" : "computes a wrong product",
-        "apt install --reinstall libopenblas0-pthread");
+    add_check(d, "OpenBLAS", true, ok, ok ? "works" : "computes a wrong product",
+              "apt install --reinstall libopenblas0-pthread");
 }
 
-// Models of learned strategies: trees that shall tell two programs apart.
+// Checks the library of surrogates: its trees have to distinguish two programs.
 static void check_xgboost(struct doctor *d)
 {
     const float x[] = {0, 1}, y[] = {0, 1};
@@ -329,11 +301,11 @@ static void check_xgboost(struct doctor *d)
     if (b)
         booster_predict(b, x, 2, predicted);
     bool ok = predicted[0] < predicted[1];
-    add(d, "XGBoost", true, ok,
-        ok  ? "works"
-        : b ? "learns nothing"
-            : e.text,
-        "apt install --reinstall libxgboost0");
+    add_check(d, "XGBoost", true, ok,
+              ok  ? "works"
+              : b ? "learns nothing"
+                  : e.text,
+              "apt install --reinstall libxgboost0");
     booster_destroy(b);
 }
 
@@ -343,13 +315,13 @@ static void check_database(struct doctor *d, const struct arguments *a)
     char *path = common_database(a);
     struct store *s = store_open(path, STORE_WRITE, &e);
     bool ok = s && store_check(s, &e) && store_check_sessions(s, &e);
-    add(d, "database", true, ok, ok ? path : e.text,
-        "name another with --db or TILEWALK_DB, or make its folder writable");
+    add_check(d, "database", true, ok, ok ? path : e.text,
+              "name another with --db or TILEWALK_DB, or make its folder writable");
     store_close(s);
     free(path);
 }
 
-// Whether an agent answers, and what it has.
+// Checks that an agent answers, and lists its devices.
 static void check_place(struct doctor *d, const char *place, struct on *on, const char *hint,
                         bool begun, struct err e)
 {
@@ -361,35 +333,10 @@ static void check_place(struct doctor *d, const char *place, struct on *on, cons
         str_printf(&found, "%s%s (%s)", i ? ", " : "", list[i].name, list[i].driver);
     if (r && !count)
         str_add(&found, "it has no device");
-    add(d, place, true, count > 0, r ? str_text(&found) : e.text, hint);
+    add_check(d, place, true, count > 0, r ? str_text(&found) : e.text, hint);
     str_finish(&found);
     remote_destroy(r);
     on_end(on);
-}
-
-static void check_machine(struct doctor *d, const char *place)
-{
-    struct err e = {0};
-    struct on on;
-    bool begun = on_begin(&on, &place, 1, &e);
-    check_place(d, place, &on,
-                "ssh has to reach it without a question, and to find tilewalk there, of this "
-                "version (hosts.conf: docs/fleet.md)",
-                begun, e);
-}
-
-static void check_pool(struct doctor *d, const struct arguments *a)
-{
-    struct err e = {0};
-    struct on on;
-    if (!arguments_text(a, "pool"))
-        return;
-    bool begun = on_begin_pool(&on, a, &e);
-    on.dialer.wait_s = 1;
-    check_place(d, "pool", &on,
-                "tilewalk worker --pool runs on each machine that measures, of this version "
-                "(docs/fleet.md)",
-                begun, e);
 }
 
 static const char *part_text(enum sandbox_part part)
@@ -403,28 +350,18 @@ static void check_sandbox(struct doctor *d)
     bool ok = d->sandbox.no_new_privs == SANDBOX_HOLDS && d->sandbox.seccomp == SANDBOX_HOLDS &&
               d->sandbox.landlock == SANDBOX_HOLDS;
     struct check *c =
-        add(d, "sandbox", false, ok, NULL,
-            sandbox_is_off() ? "unset TILEWALK_SANDBOX: it is 0, which turns it off"
-                             : "Linux 5.13 or newer, with landlock among its security "
-                               "modules (lsm=), and containers that allow both");
+        add_check(d, "sandbox", false, ok, NULL,
+                  sandbox_is_off() ? "unset TILEWALK_SANDBOX: it is 0, which turns it off"
+                                   : "Linux 5.13 or newer, with landlock among its security "
+                                     "modules (lsm=), and containers that allow both");
     snprintf(c->found, sizeof c->found, "no_new_privs %s, seccomp %s, landlock %s",
              part_text(d->sandbox.no_new_privs), part_text(d->sandbox.seccomp),
              part_text(d->sandbox.landlock));
 }
 
-static const char *state(const struct check *c)
+static const char *state_of(const struct check *c)
 {
     return c->ok ? "ok" : c->needed ? "missing" : "optional";
-}
-
-static void print_text(const struct doctor *d)
-{
-    for (int i = 0; i < d->count; i++) {
-        const struct check *c = &d->check[i];
-        printf("%-8s  %-16s  %s\n", state(c), c->name, c->found);
-        if (!c->ok)
-            printf("%-8s  %-16s  -> %s\n", "", "", c->hint);
-    }
 }
 
 static const char *part_json(enum sandbox_part part)
@@ -432,7 +369,7 @@ static const char *part_json(enum sandbox_part part)
     return part == SANDBOX_HOLDS ? "true" : part == SANDBOX_ABSENT ? "null" : "false";
 }
 
-static void print_json(const struct doctor *d, bool ok)
+static void doctor_print_json(const struct doctor *d, bool ok)
 {
     struct str out = {0};
     struct json_writer w = json_begin(&out);
@@ -442,7 +379,7 @@ static void print_json(const struct doctor *d, bool ok)
         const struct check *c = &d->check[i];
         json_begin_object(&w, NULL);
         json_add_text(&w, "name", c->name);
-        json_add_text(&w, "state", state(c));
+        json_add_text(&w, "state", state_of(c));
         json_add_flag(&w, "needed", c->needed);
         json_add_text(&w, "found", c->found);
         json_add_text(&w, "hint", c->hint);
@@ -465,10 +402,13 @@ static int run_doctor(const struct command *self, const struct arguments *a)
     (void)self;
     check_devices(&d);
     // Cards that no driver shows.
-    struct host_trouble trouble[HOST_MOST_TROUBLES];
-    int count = host_troubles(d.list, d.devices, trouble);
-    for (int i = 0; i < count; i++)
-        add(&d, "a card's driver", false, false, trouble[i].found, trouble[i].hint);
+    bool nvidia = is_there("/proc/driver/nvidia/version") || is_there("/dev/nvidiactl");
+    if (nvidia && !has_device(&d, VENDOR_NVIDIA))
+        look_at_nvidia(&d);
+    if (has_card(VENDOR_AMD) && !has_device(&d, VENDOR_AMD))
+        look_at_mesa(&d, "AMD");
+    if (has_card(VENDOR_INTEL) && !has_device(&d, VENDOR_INTEL))
+        look_at_mesa(&d, "Intel");
     check_open(&d);
     check_blas(&d);
     check_xgboost(&d);
@@ -481,29 +421,51 @@ static int run_doctor(const struct command *self, const struct arguments *a)
             str_printf(&missing, "%s%s", missing.length ? ", " : "no ", folders[i]);
         free(path);
     }
-    add(&d, "shipped files", true, !missing.length,
-        missing.length ? str_text(&missing) : "presets, shaders, lua",
-        "install tilewalk again, or set TILEWALK_DATA to a folder that has them");
+    add_check(&d, "shipped files", true, !missing.length,
+              missing.length ? str_text(&missing) : "presets, shaders, lua",
+              "install tilewalk again, or set TILEWALK_DATA to a folder that has them");
     str_finish(&missing);
     const char *set = nl_langinfo(CODESET); // main called setlocale
-    add(&d, "UTF-8 terminal", false, str_equal(set, "UTF-8"), set, "export LANG=C.UTF-8");
+    add_check(&d, "UTF-8 terminal", false, str_equal(set, "UTF-8"), set, "export LANG=C.UTF-8");
     check_sandbox(&d);
-    for (int i = 0; i < places && d.count < MOST_CHECKS; i++)
-        check_machine(&d, place[i]);
-    check_pool(&d, a);
+    for (int i = 0; i < places && d.count + 1 < MOST_CHECKS; i++) {
+        struct err e = {0};
+        struct on on;
+        bool begun = on_begin(&on, &place[i], 1, &e);
+        check_place(&d, place[i], &on,
+                    "ssh has to reach it without a question, and to find tilewalk there, of this "
+                    "version (hosts.conf: docs/fleet.md)",
+                    begun, e);
+    }
+    if (arguments_text(a, "pool")) {
+        struct err e = {0};
+        struct on on;
+        bool begun = on_begin_pool(&on, a, &e);
+        on.dialer.wait_s = 1;
+        check_place(&d, "pool", &on,
+                    "tilewalk worker --pool runs on each machine that measures, of this version "
+                    "(docs/fleet.md)",
+                    begun, e);
+    }
     for (int i = 0; i < d.count; i++)
         ok = ok && (d.check[i].ok || !d.check[i].needed);
     if (arguments_flag(a, "json"))
-        print_json(&d, ok);
-    else
-        print_text(&d);
+        doctor_print_json(&d, ok);
+    else {
+        for (int i = 0; i < d.count; i++) {
+            const struct check *c = &d.check[i];
+            printf("%-8s  %-16s  %s\n", state_of(c), c->name, c->found);
+            if (!c->ok)
+                printf("%-8s  %-16s  -> %s\n", "", "", c->hint);
+        }
+    }
     free(d.list);
     return ok ? EXIT_OK : EXIT_FAILED;
 }
 
 static const struct option options[] = {
-    {"on", OPTION_REPEATED, "local:|ssh:HOST", "whether an agent can be started there as well"},
-    OPTION_POOL("which devices measure there as well"),
+    {"on", OPTION_REPEATED, "local:|ssh:HOST", "check too that an agent can be started there"},
+    OPTION_POOL("list the devices that measure for this pool too"),
     OPTION_JSON,
     OPTION_DB,
     OPTION_HELP,
@@ -511,7 +473,7 @@ static const struct option options[] = {
 
 const struct command cmd_doctor = {
     .name = "doctor",
-    .help = "say what is missing on this machine and how to get it",
+    .help = "list what is missing on this machine and how to get it",
     .options = options,
     .run = run_doctor,
 };

@@ -1,3 +1,4 @@
+// export: writes sessions as kernels, recordings, tables and other files.
 #include "export/export.h"
 #include "base/file.h"
 #include "cli/common.h"
@@ -10,18 +11,17 @@
 
 #include <stdlib.h>
 
-// What a session can be written as, beside kernels: one file, named by the way's option, or lines
-// on stdout.
+// A form of a session beside kernels: one file, named by the option, or lines on stdout.
 struct way {
     const char *option;
-    bool chooses; // by --best
-    bool many;    // of several sessions
-    bool adds;    // to the file that is there
+    bool chooses; // trials, by --best
+    bool many;    // takes several sessions
+    bool adds;    // to an existing file
     bool (*make)(struct store *store, const struct arguments *a, struct export_text *out,
                  struct err *e); // the file's text; NULL: it is printed
 };
 
-static bool collect(void *context, const struct trial_record *t)
+static bool collect_trial(void *context, const struct trial_record *t)
 {
     if (t->outcome != OUTCOME_OPEN && t->number > 0)
         trial_list_add(context, t);
@@ -39,7 +39,7 @@ static bool make_csv(struct store *store, const struct arguments *a, struct expo
     trial_list_init(&list, &session, LIST_CSV, ORDER_ASK);
     bool ok = store_get_session(store, id, &arena, &session, e) &&
               trial_list_read_races(&list, store, e) &&
-              store_each_trial(store, id, 1, collect, &list, e);
+              store_each_trial(store, id, 1, collect_trial, &list, e);
     if (ok)
         trial_list_add_text(&list, 0, &out->text);
     out->entries = list.count;
@@ -59,11 +59,10 @@ static bool make_warm_start(struct store *store, const struct arguments *a, stru
     return warm_add_record(store, id, most, &out->text, &out->entries, e);
 }
 
-static const char *const changes[] = {"added", "replaced", "kept, being faster"};
-
 static bool make_table(struct store *store, const struct arguments *a, struct export_text *out,
                        struct err *e)
 {
+    static const char *const changes[] = {"added", "replaced", "kept, being faster"};
     struct kernel_table table;
     int count[3] = {0};
     kernel_table_init(&table);
@@ -111,32 +110,6 @@ static const struct way ways[] = {
     {NULL},
 };
 
-// NULL: kernels, or a recording.
-static const struct way *find_way(const struct arguments *a)
-{
-    const struct way *way = ways;
-    while (way->option && !arguments_text(a, way->option))
-        way++;
-    return way->option ? way : NULL;
-}
-
-static bool check_way(const struct way *way, const struct arguments *a, struct err *e)
-{
-    static const char *const of_kernels[] = {"recording", "format", "verify",
-                                             "dry-run",   "out",    "name"};
-    for (const struct way *other = way + 1; other->option; other++)
-        if (arguments_text(a, other->option))
-            return err_usage(e, "--%s and --%s are two exports (choose one)", way->option,
-                             other->option);
-    for (size_t i = 0; i < sizeof of_kernels / sizeof *of_kernels; i++)
-        if (arguments_flag(a, of_kernels[i]) || arguments_text(a, of_kernels[i]))
-            return err_usage(e, "--%s writes no files of kernels: --%s has no meaning there",
-                             way->option, of_kernels[i]);
-    return way->chooses || !arguments_integer(a, "best", 0) ||
-           err_usage(e, "--%s does not choose among trials: --best has no meaning there",
-                     way->option);
-}
-
 static bool write_way(const struct way *way, struct store *store, const struct arguments *a,
                       struct err *e)
 {
@@ -170,15 +143,29 @@ static bool check_words(const struct arguments *a, const struct way *way, struct
         (arguments_flag(a, "verify") || arguments_flag(a, "dry-run") ||
          arguments_integer(a, "best", 1) > 1))
         return err_usage(e,
-                         "--recording writes all trials, and no kernel to be chosen or verified");
+                         "--recording writes all trials: it neither chooses nor verifies kernels");
     if (arguments_text(a, "format") && !arguments_flag(a, "recording"))
-        return err_usage(e, "--format says how --recording is written (give both)");
+        return err_usage(e, "--format is the form of --recording (give both)");
     if (arguments_real(a, "slower", -1) >= 0 && !arguments_flag(a, "verify"))
-        return err_usage(e, "--slower says how --verify judges (give both)");
-    return !way || check_way(way, a, e);
+        return err_usage(e, "--slower is the tolerance of --verify (give both)");
+    if (!way)
+        return true;
+    static const char *const of_kernels[] = {"recording", "format", "verify",
+                                             "dry-run",   "out",    "name"};
+    for (const struct way *other = way + 1; other->option; other++)
+        if (arguments_text(a, other->option))
+            return err_usage(e, "--%s and --%s are two exports (choose one)", way->option,
+                             other->option);
+    for (size_t i = 0; i < sizeof of_kernels / sizeof *of_kernels; i++)
+        if (arguments_flag(a, of_kernels[i]))
+            return err_usage(e, "--%s writes no files of kernels: --%s has no meaning there",
+                             way->option, of_kernels[i]);
+    return way->chooses || !arguments_integer(a, "best", 0) ||
+           err_usage(e, "--%s does not choose among trials: --best has no meaning there",
+                     way->option);
 }
 
-static void confine(const struct arguments *a, const struct way *way)
+static void export_confine(const struct arguments *a, const struct way *way)
 {
     struct sandbox s;
     const char *folder = arguments_text(a, "out");
@@ -198,8 +185,11 @@ static int run_export(const struct command *self, const struct arguments *a)
 {
     struct err e;
     struct export_request request;
-    const struct way *way = find_way(a);
+    const struct way *way = ways;
     (void)self;
+    while (way->option && !arguments_text(a, way->option))
+        way++;
+    way = way->option ? way : NULL; // NULL: kernels, or a recording
     if (!check_words(a, way, &e))
         return fail_with(&e, EXIT_USAGE);
     double slower = arguments_real(a, "slower", -1);
@@ -217,7 +207,7 @@ static int run_export(const struct command *self, const struct arguments *a)
         .dry_run = arguments_flag(a, "dry-run"),
         .json = arguments_flag(a, "json"),
     };
-    confine(a, way);
+    export_confine(a, way);
     struct store *store = common_open_session(a, request.session, &e);
     if (!store)
         return fail_with(&e, EXIT_FAILED);
@@ -225,24 +215,25 @@ static int run_export(const struct command *self, const struct arguments *a)
               : arguments_flag(a, "recording") ? export_recording(store, &request, &e)
                                                : export_run(store, &request, &e);
     store_close(store);
-    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    return common_exit(ok, &e);
 }
 
 static const struct option options[] = {
     {"out", OPTION_TEXT, "DIR", "folder of the files, made when missing (default: export)"},
     {"best", OPTION_INTEGER, "N", "export the N best, not only the best one", 1, 1000},
-    {"name", OPTION_TEXT, "NAME", "of the files (default: made from the space and the problem)"},
+    {"name", OPTION_TEXT, "NAME",
+     "name of the files (default: made from the space and the problem)"},
     {"verify", OPTION_FLAG, NULL,
-     "first run, check and time them again on their device; write nothing unless all pass"},
+     "first run, check and time the kernels again on their device; write nothing unless all pass"},
     {"slower", OPTION_REAL, "PCT",
-     "how much slower they may be then (default: the larger of 5 and three times the spread of "
-     "their samples)",
+     "with --verify: per cent by which kernels may be slower (default: the larger of 5 and three "
+     "times the spread of their samples)",
      0, 1e6},
     {"recording", OPTION_FLAG, NULL,
      "write no kernel but all trials, as a recording for tilewalk replay"},
     {"format", OPTION_WORD, "tilewalk|kernel-tuner|t4",
-     "of --recording: for tilewalk (default), with its topology, or for tools that read Kernel "
-     "Tuner's cache files or T4 results"},
+     "form of --recording: for tilewalk (default), with its topology, or for tools that read "
+     "Kernel Tuner's cache files or T4 results"},
     {"csv", OPTION_TEXT, "FILE",
      "write no kernel but the landscape: a row for each trial, its parameters as columns"},
     {"table", OPTION_TEXT, "FILE",
@@ -250,17 +241,17 @@ static const struct option options[] = {
      "lookup; the fastest for a device and a problem stays"},
     {"tuned", OPTION_TEXT, "FILE",
      "write no kernel but the best configuration of each session by vendor, device, driver, space "
-     "and class of the shape, with its ratio to what is in use"},
+     "and class of the shape, with its ratio to the kernel in use"},
     {"warm-start", OPTION_TEXT, "FILE",
      "write no kernel but the N best configurations (default: 8), for tilewalk tune --warm-start "
      "here or on another machine"},
     {"as", OPTION_TEXT, "FORM",
-     "print the best configuration in the words of another program, as its space file declares it "
-     "(constants and ggml, of presets that tune the shaders of others)"},
+     "print the best configuration in a form for another program, which the space file declares "
+     "(constants and ggml, in presets for foreign shaders)"},
     {"dry-run", OPTION_FLAG, NULL, "list the files, but write nothing"},
     {"force", OPTION_FLAG, NULL,
-     "replace files that are there: those that another session's export wrote, or that FILE names"},
-    {"fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true},
+     "replace existing files: those that another session's export wrote, or that FILE names"},
+    OPTION_FAULT,
     OPTION_GLSLANG,
     OPTION_SANDBOX,
     OPTION_JSON,

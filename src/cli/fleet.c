@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
+#include "cli/common.h"
 #include "engine/devices.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@ static char *keep(struct fleet *f, char *word)
     return f->made[f->made_count++] = word;
 }
 
-// How many words say the option, which begins at `word`; 0: another one.
+// Returns the number of words of the option that begins at `word`; 0: it is another one.
 static int words_of(const char *word, const char *option)
 {
     size_t length = strlen(option);
@@ -98,7 +99,7 @@ enum { PIPES = 2 }; // stdout, stderr
 struct ship {
     pid_t pid; // 0: has ended
     int index;
-    int end[PIPES];         // what we read; -1: closed
+    int end[PIPES];         // read ends; -1: closed
     struct str line[PIPES]; // up to the next newline
     int code;
 };
@@ -115,16 +116,6 @@ static void pass_on(int number)
     errno = error;
 }
 
-static const int caught[] = {SIGHUP, SIGINT, SIGTERM};
-
-static void set_handlers(void (*handler)(int number))
-{
-    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
-        sigaction(caught[i], &action, NULL);
-}
-
 static bool open_pipes(struct ship *s, int writing[PIPES])
 {
     for (int i = 0; i < PIPES; i++) {
@@ -139,24 +130,26 @@ static bool open_pipes(struct ship *s, int writing[PIPES])
     return true;
 }
 
-// Signals wait meanwhile: a child that still has our handler would pass them on a second time, and
-// one whose number is not known yet would miss them.
-static bool launch(struct ship *s, const char *program, const char *const *words, struct err *e)
+// Starts a child. Signals are blocked meanwhile: a child that still has our handler would pass them
+// on a second time, and a child whose number is not known yet would miss them.
+static bool launch_child(struct ship *s, const char *program, const char *const *words,
+                         struct err *e)
 {
     int writing[PIPES] = {-1, -1};
     sigset_t signals;
     pid_t pid = -1;
     sigset_t held;
     sigemptyset(&held);
-    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
-        sigaddset(&held, caught[i]);
+    sigaddset(&held, SIGHUP);
+    sigaddset(&held, SIGINT);
+    sigaddset(&held, SIGTERM);
     sigprocmask(SIG_BLOCK, &held, &signals);
     if (open_pipes(s, writing))
         pid = fork();
     if (pid == 0) {
-        // In a group of its own: the terminal's Ctrl-C comes once, from us.
+        // It has a group of its own: the terminal's Ctrl-C comes once, from us.
         const char *const *argv = words - 1;
-        set_handlers(SIG_DFL);
+        common_on_signals(SIG_DFL, 0);
         sigprocmask(SIG_SETMASK, &signals, NULL);
         signal(SIGPIPE, SIG_DFL);
         setpgid(0, 0);
@@ -177,7 +170,7 @@ static bool launch(struct ship *s, const char *program, const char *const *words
     return pid > 0;
 }
 
-// --- what they say ---
+// --- their output ---
 
 static void print_line(const struct ship *s, int which, bool json)
 {
@@ -196,7 +189,7 @@ static void print_line(const struct ship *s, int which, bool json)
     fflush(to);
 }
 
-static void take(struct ship *s, int which, bool json)
+static void take_output(struct ship *s, int which, bool json)
 {
     char bytes[4096];
     ssize_t got = read(s->end[which], bytes, sizeof bytes);
@@ -218,34 +211,6 @@ static void take(struct ship *s, int which, bool json)
     s->end[which] = -1; // the reader is gone: the child sees that its own is
 }
 
-// Until all pipes are closed.
-static void relay(struct ship *list, int count, bool json)
-{
-    struct pollfd *fds = mem_zero((size_t)count * PIPES, sizeof *fds);
-    for (int open = 1; open;) {
-        open = 0;
-        for (int i = 0; i < count * PIPES; i++) {
-            fds[i] = (struct pollfd){.fd = list[i / PIPES].end[i % PIPES], .events = POLLIN};
-            open += fds[i].fd >= 0;
-        }
-        if (!open || poll(fds, (nfds_t)(count * PIPES), -1) <= 0)
-            continue;
-        for (int i = 0; i < count * PIPES; i++)
-            if (fds[i].fd >= 0 && fds[i].revents)
-                take(&list[i / PIPES], i % PIPES, json);
-    }
-    free(fds);
-}
-
-static int worst(const struct ship *list, int count)
-{
-    int code = EXIT_OK;
-    for (int i = 0; i < count; i++)
-        if (list[i].code && (!code || code == EXIT_NOTHING_VALID))
-            code = list[i].code;
-    return code;
-}
-
 int fleet_run(const struct fleet *f, bool json)
 {
     struct err e;
@@ -256,15 +221,29 @@ int fleet_run(const struct fleet *f, bool json)
     ships = list;
     fflush(NULL);
     signal(SIGPIPE, SIG_IGN); // seen as an error of stdout
-    set_handlers(pass_on);
+    common_on_signals(pass_on, SA_RESTART);
     for (; ok && started < f->count; started++) {
         list[started] = (struct ship){.index = f->index[started], .end = {-1, -1}};
         ship_count = started + 1;
-        ok = launch(&list[started], program, f->words[started], &e);
+        ok = launch_child(&list[started], program, f->words[started], &e);
     }
     if (!ok)
         pass_on(SIGTERM);
-    relay(list, started, json);
+    // The output is passed on until all pipes are closed.
+    struct pollfd *fds = mem_zero((size_t)started * PIPES, sizeof *fds);
+    for (int open = 1; open;) {
+        open = 0;
+        for (int i = 0; i < started * PIPES; i++) {
+            fds[i] = (struct pollfd){.fd = list[i / PIPES].end[i % PIPES], .events = POLLIN};
+            open += fds[i].fd >= 0;
+        }
+        if (!open || poll(fds, (nfds_t)(started * PIPES), -1) <= 0)
+            continue;
+        for (int i = 0; i < started * PIPES; i++)
+            if (fds[i].fd >= 0 && fds[i].revents)
+                take_output(&list[i / PIPES], i % PIPES, json);
+    }
+    free(fds);
     for (int i = 0; i < started; i++)
         if (list[i].pid) {
             int status;
@@ -273,12 +252,15 @@ int fleet_run(const struct fleet *f, bool json)
             list[i].pid = 0;
             list[i].code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
         }
-    set_handlers(SIG_DFL);
+    common_on_signals(SIG_DFL, 0);
     ship_count = 0;
-    int code = ok ? worst(list, started) : fail_with(&e, EXIT_FAILED);
-    for (int i = 0; i < started; i++)
+    int code = common_exit(ok, &e);
+    for (int i = 0; i < started; i++) {
+        if (ok && list[i].code && (!code || code == EXIT_NOTHING_VALID))
+            code = list[i].code;
         for (int k = 0; k < PIPES; k++)
             str_finish(&list[i].line[k]);
+    }
     free(list);
     free(program);
     return code;

@@ -17,19 +17,19 @@
 
 enum { PARENT_SOCKET = 3 };
 
-// A parent that does not listen any more is no reason to end.
-static void tell(const char *line)
+// Writes a line to the parent. A parent that has gone is no reason to end.
+static void write_parent(const char *line)
 {
     ssize_t ignored = write(PARENT_SOCKET, line, strlen(line));
     (void)ignored;
 }
 
-static void let_go(int number)
+static void on_detach(int number)
 {
     int error = errno;
     (void)number;
     os_signal_at_parent_death(0);
-    tell("detached\n");
+    write_parent("detached\n");
     errno = error;
 }
 
@@ -43,16 +43,16 @@ bool attached_check(struct err *e)
     return true;
 }
 
-// TERM takes the place of KILL before the session is announced, and USR1 is caught by then.
-void attached_begin(int64_t session)
+// TERM replaces KILL, and USR1 is caught, before the session is announced.
+static void attached_begin(int64_t session)
 {
     char line[64];
-    struct sigaction action = {.sa_handler = let_go};
+    struct sigaction action = {.sa_handler = on_detach};
     sigemptyset(&action.sa_mask);
     bool parent_lives = os_signal_at_parent_death(SIGTERM);
     sigaction(SIGUSR1, &action, NULL);
     snprintf(line, sizeof line, "session %" PRId64 "\n", session);
-    tell(line);
+    write_parent(line);
     if (!parent_lives)
         raise(SIGTERM);
 }
@@ -73,7 +73,7 @@ void front_init(struct front *f, const struct arguments *a, struct store *store)
 
 // --- JSON Lines (docs/json.md) ---
 
-// How the network stands at its end; without it where the database does not say.
+// Reads the state of a network at its end. Returns false where the database does not have it.
 static bool read_summary(struct store *store, const struct session_record *r, struct arena *a,
                          struct network_summary *out)
 {
@@ -81,34 +81,20 @@ static bool read_summary(struct store *store, const struct session_record *r, st
     return r->scheduler && network_summary_read(store, r, a, out, &ignored);
 }
 
-static void add_network(struct store *store, const struct session_record *r, struct json_writer *w)
-{
-    struct arena a;
-    struct network_summary n;
-    arena_init(&a);
-    if (read_summary(store, r, &a, &n))
-        network_add_json(w, &n);
-    arena_finish(&a);
-}
-
-// Without any where the database does not say. `a` is to be finished.
-static void read_baselines(struct store *store, const struct session_record *r, struct arena *a,
-                           struct baselines *out)
-{
-    struct err ignored;
-    arena_init(a);
-    if (!store_get_baselines(store, r->id, a, out, &ignored))
-        *out = (struct baselines){.count = 0};
-}
-
-static void read_shapes(const struct event *event, const struct baselines *b, struct arena *a,
-                        struct shape_table *out)
+// Reads baselines and shapes; there are none where the database does not have them. `a` has to be
+// finished.
+static void read_baselines(struct store *store, const struct event *event, struct arena *a,
+                           struct baselines *b, struct shape_table *shapes)
 {
     static const struct trial_record no_trial;
     static const struct retime_record no_race;
-    const struct shape_findings f = {event->trial ? event->trial : &no_trial,
-                                     event->retime ? event->retime : &no_race, b};
-    shape_table_read(event->session, &f, a, out);
+    const struct shape_findings found = {event->trial ? event->trial : &no_trial,
+                                         event->retime ? event->retime : &no_race, b};
+    struct err ignored;
+    arena_init(a);
+    if (!store_get_baselines(store, event->session->id, a, b, &ignored))
+        *b = (struct baselines){.count = 0};
+    shape_table_read(event->session, &found, a, shapes);
 }
 
 static void add_end(const struct front *f, const struct event *event, struct json_writer *w)
@@ -119,14 +105,15 @@ static void add_end(const struct front *f, const struct event *event, struct jso
     json_add_int(w, "rejected", r->rejected);
     json_add_text(w, "message", r->message ? r->message : "");
     json_best(w, r, event->trial, event->retime);
-    add_network(f->store, r, w);
     struct arena a;
     struct baselines b;
     struct shape_table shapes;
-    read_baselines(f->store, r, &a, &b);
+    struct network_summary n;
+    read_baselines(f->store, event, &a, &b, &shapes);
+    if (read_summary(f->store, r, &a, &n))
+        network_add_json(w, &n);
     if (b.count)
         speed_add_baselines(r, &b, r->best_seconds, "baselines", w);
-    read_shapes(event, &b, &a, &shapes);
     if (r->shapes)
         shape_table_add_json(&shapes, "shapes", w);
     arena_finish(&a);
@@ -144,11 +131,11 @@ static void add_body(const struct front *f, const struct event *event, struct js
     default: json_add_int(w, "session", r->id);
     }
     switch (event->kind) {
-    case EVENT_BEST: {
+    case EVENT_BEST:
         json_add_int(w, "trial", event->trial->number);
-        json_add_real(w, "tflops", event->session->flop / event->trial->seconds / 1e12);
-        json_add_real(w, "rate", speed_rate(event->session, event->trial->seconds));
-    } break;
+        json_add_real(w, "tflops", r->flop / event->trial->seconds / 1e12);
+        json_add_real(w, "rate", speed_rate(r, event->trial->seconds));
+        break;
     case EVENT_RETIME: {
         const struct retime_record *t = event->retime;
         json_add_int(w, "ask", t->ask);
@@ -159,10 +146,10 @@ static void add_body(const struct front *f, const struct event *event, struct js
     } break;
     case EVENT_ROUND: network_add_round(w, event); break;
     case EVENT_WHOLE: network_add_whole(w, event->whole); break;
-    case EVENT_MESSAGE: {
+    case EVENT_MESSAGE:
         json_add_text(w, "level", event->level);
         json_add_text(w, "text", event->text);
-    } break;
+        break;
     default: add_end(f, event, w); break;
     }
 }
@@ -205,21 +192,19 @@ static void count_trial(struct front *f, const struct trial_record *t)
     }
     if (o == OUTCOME_OK && (f->best_seconds <= 0 || t->seconds < f->best_seconds))
         f->best_seconds = t->seconds;
-    if (t->number) {
-        // Keeps at most 64 points of the best-so-far curve: when full, every second one is dropped
-        // and the step doubles.
-        const int most = (int)(sizeof f->curve / sizeof *f->curve);
-        if (!(++f->curve_skip < f->curve_step)) {
-            f->curve_skip = 0;
-            if (f->curve_count == most) {
-                for (int i = 0; i < most / 2; i++)
-                    f->curve[i] = f->curve[2 * i + 1];
-                f->curve_count = most / 2;
-                f->curve_step *= 2;
-            }
-            f->curve[f->curve_count++] = f->best_seconds > 0 ? 1 / f->best_seconds : 0;
-        }
+    if (!t->number || ++f->curve_skip < f->curve_step)
+        return;
+    // The best-so-far curve has room for 64 points: when it is full, every second one is dropped
+    // and the step doubles.
+    const int most = (int)(sizeof f->curve / sizeof *f->curve);
+    f->curve_skip = 0;
+    if (f->curve_count == most) {
+        for (int i = 0; i < most / 2; i++)
+            f->curve[i] = f->curve[2 * i + 1];
+        f->curve_count = most / 2;
+        f->curve_step *= 2;
     }
+    f->curve[f->curve_count++] = f->best_seconds > 0 ? 1 / f->best_seconds : 0;
 }
 
 static bool count_stored(void *context, const struct trial_record *t)
@@ -253,28 +238,6 @@ static void print_session(const struct event *event)
     arena_finish(&arena);
 }
 
-static void print_outcomes(const struct front *f, const struct session_record *r)
-{
-    printf("trials  %" PRId64, r->trials);
-    for (int i = 0; i < OUTCOME_COUNT; i++)
-        if (f->outcomes[i] && (i != OUTCOME_REJECTED || r->count_rejected))
-            printf("  %s %" PRId64, outcome_name((enum outcome)i), f->outcomes[i]);
-    printf("  (rejected without a trial: %" PRId64 ")\n", r->count_rejected ? 0 : r->rejected);
-    for (int i = 0; i < OUTCOME_COUNT; i++)
-        if (i != OUTCOME_OK && i != OUTCOME_REJECTED && f->reason[i][0])
-            printf("        first %s: %s\n", outcome_name((enum outcome)i), f->reason[i]);
-}
-
-static void print_tasks(const struct front *f, const struct session_record *r)
-{
-    struct arena a;
-    struct network_summary n;
-    arena_init(&a);
-    if (read_summary(f->store, r, &a, &n))
-        network_print_table(&n);
-    arena_finish(&a);
-}
-
 static void print_baselines(const struct front *f, const struct event *event)
 {
     struct arena a;
@@ -282,12 +245,10 @@ static void print_baselines(const struct front *f, const struct event *event)
     struct shape_table shapes;
     struct str text = {0};
     const struct session_record *r = event->session;
-    read_baselines(f->store, r, &a, &b);
+    read_baselines(f->store, event, &a, &b, &shapes);
     speed_add_baseline_lines(r, &b, r->best_seconds, &text);
-    read_shapes(event, &b, &a, &shapes);
     shape_table_add_text(&shapes, &text);
-    fputs(str_text(&text), stdout);
-    str_finish(&text);
+    common_print(&text);
     arena_finish(&a);
 }
 
@@ -300,16 +261,28 @@ static void print_end(const struct front *f, const struct event *event)
     shown_add(&message, r->message ? r->message : "");
     printf("\nsession %" PRId64 " %s: %s\n", r->id, state_name(r->state), str_text(&message));
     str_finish(&message);
-    print_outcomes(f, r);
+    printf("trials  %" PRId64, r->trials);
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        if (f->outcomes[i] && (i != OUTCOME_REJECTED || r->count_rejected))
+            printf("  %s %" PRId64, outcome_name((enum outcome)i), f->outcomes[i]);
+    printf("  (rejected without a trial: %" PRId64 ")\n", r->count_rejected ? 0 : r->rejected);
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        if (i != OUTCOME_OK && i != OUTCOME_REJECTED && f->reason[i][0])
+            printf("        first %s: %s\n", outcome_name((enum outcome)i), f->reason[i]);
     if (r->scheduler) {
-        print_tasks(f, r);
+        struct arena a;
+        struct network_summary n;
+        arena_init(&a);
+        if (read_summary(f->store, r, &a, &n))
+            network_print_table(&n);
+        arena_finish(&a);
     } else if (event->trial) {
         double seconds = event->retime ? event->retime->seconds : event->trial->seconds;
         static const char *const bars[][9] = {{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
                                               {" ", "_", ".", ":", "-", "=", "+", "*", "#"}};
         const char *const *bar = bars[common_ascii()];
         double top = f->curve_count ? f->curve[f->curve_count - 1] : 0;
-        if (!(top <= 0)) {
+        if (top > 0) {
             fputs("curve   ", stdout);
             for (int i = 0; i < f->curve_count; i++)
                 fputs(bar[(int)(8 * f->curve[i] / top)], stdout);
@@ -320,7 +293,6 @@ static void print_end(const struct front *f, const struct event *event)
                text_time(seconds, time), event->trial->number,
                event->retime ? "  (timed again against the runners-up, verified twice)"
                              : "  (as measured)");
-        config.length = 0;
         speed_add_roof(r, seconds, &config);
         if (config.length)
             printf("        %s\n", str_text(&config));
@@ -381,6 +353,17 @@ static void plain_message(const struct front *f, const struct event *event)
     str_finish(&text);
 }
 
+static void print_best(const struct event *event)
+{
+    char speed[32], time[32], at[32];
+    struct str config = {0};
+    const struct trial_record *t = event->trial;
+    printf("%5" PRId64 "  %-6s  %12s  %9s  %s\n", t->number, text_duration(t->elapsed_s, at),
+           speed_text(event->session, t->seconds, speed), text_time(t->seconds, time),
+           text_config(t->config, &config));
+    str_finish(&config);
+}
+
 static void plain_event(struct front *f, const struct event *event)
 {
     if (f->nothing_left)
@@ -389,25 +372,17 @@ static void plain_event(struct front *f, const struct event *event)
     case EVENT_SESSION: print_session(event); break;
     case EVENT_TRIAL: plain_trial(f, event); break;
     case EVENT_BEST:
-        if (event->network && !f->verbose) // its rounds are told
+        if (event->network && !f->verbose) // its rounds have lines
             break;
         clear_progress(f);
-        {
-            char speed[32], time[32], at[32];
-            struct str config = {0};
-            const struct trial_record *t = event->trial;
-            printf("%5" PRId64 "  %-6s  %12s  %9s  %s\n", t->number,
-                   text_duration(t->elapsed_s, at), speed_text(event->session, t->seconds, speed),
-                   text_time(t->seconds, time), text_config(t->config, &config));
-            str_finish(&config);
-        }
+        print_best(event);
         break;
     case EVENT_ROUND:
         f->latency_s = event->round->latency;
         clear_progress(f);
         network_print_round(event);
         break;
-    case EVENT_WHOLE: // its message tells
+    case EVENT_WHOLE: // has a message
     case EVENT_RETIME: break;
     case EVENT_STATE:
         clear_progress(f);
@@ -429,19 +404,18 @@ void front_on_event(void *context, const struct event *event)
     if (event->kind == EVENT_SESSION) {
         f->nothing_left = event->session->state != STATE_RUNNING;
         if (f->nothing_left && !f->json) {
-            // On stderr in a child of the workbench.
             struct str message = {0};
             shown_add(&message, event->session->message && *event->session->message
                                     ? event->session->message
                                     : state_name(event->session->state));
-            fprintf(f->attached ? stderr : stdout,
+            fprintf(f->attached ? stderr : stdout, // stdout of a child of the workbench is empty
                     "session %" PRId64 ": nothing is left to do, %s (tilewalk resume %" PRId64
-                    "%s --trials N goes on)\n",
+                    "%s --trials N continues)\n",
                     event->session->id, str_text(&message), event->session->id,
                     store_option(f->store));
             str_finish(&message);
         } else if (!f->attached) {
-            struct err ignored; // what the store cannot say is not counted
+            struct err ignored; // trials that cannot be read are not counted
             f->started_elapsed = event->session->ran_seconds;
             f->started_trials = event->session->scheduler ? event->session->trials : 0;
             store_each_trial(f->store, event->session->id, 1, count_stored, f, &ignored);
@@ -450,10 +424,10 @@ void front_on_event(void *context, const struct event *event)
     if (event->kind == EVENT_END) {
         f->finished = event->session->state == STATE_DONE || event->session->state == STATE_STOPPED;
         const struct session_record *r = event->session;
-        bool tried = r->trials + r->rejected > 0; // a network of known tasks has not
+        bool tried = r->trials + r->rejected > 0; // false for a network of known tasks
         f->nothing_valid = r->scheduler ? tried && !r->ok : !event->trial;
     }
-    if (f->attached) { // the workbench reads all of it in the database
+    if (f->attached) { // the workbench reads the database
         if (event->kind == EVENT_MESSAGE && !event->kept)
             plain_message(f, event);
         return;
@@ -462,7 +436,7 @@ void front_on_event(void *context, const struct event *event)
         print_event(f, event);
     else
         plain_event(f, event);
-    if (f->engine && ferror(stdout)) // nobody would see what comes
+    if (f->engine && ferror(stdout)) // nobody would see the rest
         engine_interrupt(f->engine);
 }
 
@@ -479,15 +453,6 @@ static void on_signal(int number)
     engine_interrupt(signalled_engine);
 }
 
-static void set_handlers(void (*handler)(int number))
-{
-    static const int caught[] = {SIGHUP, SIGINT, SIGTERM};
-    struct sigaction action = {.sa_handler = handler};
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
-        sigaction(caught[i], &action, NULL);
-}
-
 int front_code(const struct front *f)
 {
     return f->finished && f->nothing_valid ? EXIT_NOTHING_VALID : EXIT_OK;
@@ -497,12 +462,12 @@ int front_run(struct front *f, int64_t session)
 {
     struct err e;
     signalled_engine = f->engine;
-    set_handlers(on_signal);
+    common_on_signals(on_signal, 0);
     signal(SIGPIPE, SIG_IGN); // seen as an error of stdout
     if (f->attached)
         attached_begin(session);
     bool ok = engine_run(f->engine, &e);
-    set_handlers(SIG_DFL); // all is stored: what follows may be ended at any moment
+    common_on_signals(SIG_DFL, 0); // all is stored: the rest may be ended at any moment
     signalled_engine = NULL;
     if (!ok)
         return fail_with(&e, EXIT_FAILED);

@@ -10,9 +10,102 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The manual page, in the man macros of roff.
+#define WIDTH 80
 
-// Dashes are minus signs, so that options can be copied; nothing is taken for a request.
+static const struct option *option_next(const struct command *c, const struct option *previous)
+{
+    const struct option *o = previous ? previous + 1 : c->options;
+    while (o && o->name && o->hidden)
+        o++;
+    return o && o->name ? o : NULL;
+}
+
+static const struct command *const *command_next(const struct command *const *previous)
+{
+    const struct command *const *c = previous ? previous + 1 : commands;
+    while (*c && (*c)->hidden)
+        c++;
+    return *c ? c : NULL;
+}
+
+// --- help ---
+
+// Appends the words of `text` that fit between `column` and the edge, and a line's end. Returns the
+// rest.
+static const char *add_line(struct str *out, int column, const char *text)
+{
+    size_t room = (size_t)(WIDTH - column), length = strlen(text), cut = length;
+    if (length > room) {
+        cut = room;
+        while (cut > 0 && text[cut] != ' ')
+            cut--;
+        if (cut == 0) // one long word
+            cut = strcspn(text, " ");
+    }
+    str_printf(out, "%.*s\n", (int)cut, text);
+    return text + cut + strspn(text + cut, " ");
+}
+
+// Adds lines that begin at `column`; the first line already stands there.
+static void add_wrapped(struct str *out, int column, const char *text)
+{
+    text = add_line(out, column, text);
+    while (*text) {
+        str_printf(out, "%*s", column, "");
+        text = add_line(out, column, text);
+    }
+}
+
+// Adds a row of two columns; `left` has its own line when it is too long.
+static void add_row(struct str *out, const char *left, int column, const char *text)
+{
+    bool fits = (int)strlen(left) + 4 <= column;
+    str_printf(out, "  %-*s", column - 2, left);
+    if (!fits)
+        str_printf(out, "\n%*s", column, "");
+    add_wrapped(out, column, text);
+}
+
+static void print_out(struct str *text)
+{
+    fputs(str_text(text), stdout);
+    str_finish(text);
+}
+
+void command_print_help(const struct command *c)
+{
+    struct str out = {0};
+    str_printf(&out, "usage: tilewalk %s%s%s%s\n\n", c->name, c->operands ? " " : "",
+               c->operands ? c->operands : "", c->options ? " [--OPTION]..." : "");
+    add_wrapped(&out, 0, c->help);
+    str_add(&out, "\n");
+    for (const struct option *o = NULL; (o = option_next(c, o));) {
+        char *left =
+            o->value ? mem_printf("--%s %s", o->name, o->value) : mem_printf("--%s", o->name);
+        add_row(&out, left, 24, o->help);
+        free(left);
+    }
+    print_out(&out);
+}
+
+void command_print_overview(void)
+{
+    struct str out = {0};
+    str_add(&out, "tilewalk " TILEWALK_VERSION
+                  ": finds the fastest configuration of a compute kernel on a Vulkan device\n\n"
+                  "usage: tilewalk COMMAND ...\n\n");
+    for (const struct command *const *c = NULL; (c = command_next(c));) {
+        char *left = mem_printf("%s %s", (*c)->name, (*c)->operands ? (*c)->operands : "");
+        add_row(&out, left, 28, (*c)->help);
+        free(left);
+    }
+    str_add(&out, "\ntilewalk COMMAND --help explains a command; tilewalk --version\n");
+    print_out(&out);
+}
+
+// --- the manual page, in the man macros of roff ---
+
+// Escapes a text: dashes are minus signs, so that options can be copied, and no line is a request.
 static void add_text(struct str *out, const char *text)
 {
     for (const char *c = text; *c; c++) {
@@ -27,7 +120,7 @@ static void add_text(struct str *out, const char *text)
     }
 }
 
-static void generate_man_add_line(struct str *out, const char *text)
+static void add_text_line(struct str *out, const char *text)
 {
     add_text(out, text);
     str_add(out, "\n");
@@ -36,32 +129,8 @@ static void generate_man_add_line(struct str *out, const char *text)
 static void add_sentence(struct str *out, const char *text)
 {
     char *sentence = mem_printf("%c%s.", toupper((unsigned char)text[0]), text + 1);
-    generate_man_add_line(out, sentence);
+    add_text_line(out, sentence);
     free(sentence);
-}
-
-static void add_command(struct str *out, const struct command *c)
-{
-    str_add(out, ".SS tilewalk ");
-    add_text(out, c->name);
-    if (c->operands) {
-        str_add(out, " ");
-        add_text(out, c->operands);
-    }
-    str_add(out, "\n");
-    add_sentence(out, c->help);
-    for (const struct option *o = NULL; (o = option_next(c, o));) {
-        str_add(out, ".TP\n\\fB\\-\\-");
-        add_text(out, o->name);
-        str_add(out, "\\fR");
-        if (o->value) {
-            str_add(out, " \\fI");
-            add_text(out, o->value);
-            str_add(out, "\\fR");
-        }
-        str_add(out, "\n");
-        generate_man_add_line(out, o->help);
-    }
 }
 
 static void add_entry(struct str *out, const char *term, const char *text)
@@ -69,14 +138,14 @@ static void add_entry(struct str *out, const char *term, const char *text)
     str_add(out, ".TP\n\\fB");
     add_text(out, term);
     str_add(out, "\\fR\n");
-    generate_man_add_line(out, text);
+    add_text_line(out, text);
 }
 
 static void add_key_group(void *context, const char *name)
 {
     struct str *out = context;
     str_add(out, ".SS ");
-    generate_man_add_line(out, name);
+    add_text_line(out, name);
 }
 
 static void add_key(void *context, const char *keys, const char *name, const char *help)
@@ -90,31 +159,6 @@ static void add_key(void *context, const char *keys, const char *name, const cha
     add_sentence(out, help);
 }
 
-static void add_environment(struct str *out)
-{
-    str_add(out, ".SH ENVIRONMENT\n");
-    add_entry(out, "TILEWALK_DB", "The database, where --db names none.");
-    add_entry(out, "TILEWALK_DATA",
-              "A folder with the presets, shaders and lua folders to use instead of the shipped "
-              "ones.");
-    add_entry(
-        out, "TILEWALK_GLSLANG",
-        "The path of a glslangValidator or glslc to compile with, where --glslang names none; "
-        "else the glslang that is built in.");
-    add_entry(out, "TILEWALK_DRIVER_SECONDS",
-              "How long the Vulkan drivers may take to list their devices (default: 30). One that "
-              "takes longer, or ends the process that lists them, is left out with a warning.");
-    add_entry(out, "VISUAL, EDITOR",
-              "The editor of the workbench, where workbench.conf names none.");
-    add_entry(out, "NO_COLOR", "Present and not empty: no colours, unless --color always.");
-    add_entry(out, "COLORFGBG",
-              "Says, on some terminals, whether the background is light (else: --theme light).");
-    add_entry(out, "XDG_CONFIG_HOME", "Where the folder tilewalk with workbench.conf lies.");
-    add_entry(out, "XDG_DATA_HOME, XDG_STATE_HOME",
-              "Where the database and the logs of detached runs are kept, in a folder tilewalk "
-              "(default: ~/.local/share and ~/.local/state).");
-}
-
 void generate_man(struct str *out)
 {
     str_add(out, ".TH TILEWALK 1 \"\" \"tilewalk " TILEWALK_VERSION "\" \"User Commands\"\n"
@@ -125,35 +169,142 @@ void generate_man(struct str *out)
                  ".B tilewalk\n"
                  "\\fICOMMAND\\fR [\\fIOPERAND\\fR] [\\fIOPTION\\fR]...\n"
                  ".SH DESCRIPTION\n"
-                 "A space file declares what may vary in a kernel: how its loops are tiled, what "
-                 "is staged, unrolled, vectorised.\n"
+                 "A space file declares the parameters of a kernel: how its loops are tiled, which "
+                 "buffers are staged, which loops are unrolled and vectorised.\n"
                  "tilewalk searches that space: every candidate is generated from a template, "
                  "compiled, run on the device, checked against a reference and timed.\n"
                  "Sessions live in a database and can be paused, killed and resumed at any "
                  "moment.\n"
                  ".SH COMMANDS\n");
-    for (const struct command *const *c = NULL; (c = command_next(c));)
-        add_command(out, *c);
-    str_add(out,
-            ".SH KEYS\n"
-            "Of the workbench, which tune, resume and watch open on a terminal. In brackets the "
-            "names of the actions, for the : prompt and for workbench.conf.\n");
+    for (const struct command *const *at = NULL; (at = command_next(at));) {
+        const struct command *c = *at;
+        str_add(out, ".SS tilewalk ");
+        add_text(out, c->name);
+        if (c->operands) {
+            str_add(out, " ");
+            add_text(out, c->operands);
+        }
+        str_add(out, "\n");
+        add_sentence(out, c->help);
+        for (const struct option *o = NULL; (o = option_next(c, o));) {
+            str_add(out, ".TP\n\\fB\\-\\-");
+            add_text(out, o->name);
+            str_add(out, "\\fR");
+            if (o->value) {
+                str_add(out, " \\fI");
+                add_text(out, o->value);
+                str_add(out, "\\fR");
+            }
+            str_add(out, "\n");
+            add_text_line(out, o->help);
+        }
+    }
+    str_add(
+        out,
+        ".SH KEYS\n"
+        "These keys work in the workbench, which tune, resume and watch open on a terminal. The "
+        "names in brackets are those of the actions, for the : prompt and for "
+        "workbench.conf.\n");
     ui_each_action(add_key_group, add_key, out);
     str_add(out, ".SH FILES\n");
-    add_entry(out, "~/.config/tilewalk/workbench.conf",
-              "How the workbench looks, one \"name = value\" a line: charset, color, theme, mouse "
-              "(off or on), editor, and \"key ACTION = KEY KEY...\" for keys of your own.");
-    add_environment(out);
+    add_entry(
+        out, "~/.config/tilewalk/workbench.conf",
+        "Settings of the workbench, one \"name = value\" a line: charset, color, theme, mouse "
+        "(off or on), editor, and \"key ACTION = KEY KEY...\" for keys of your own.");
+    static const char *const variables[][2] = {
+        {"TILEWALK_DB", "The database, where --db names none."},
+        {"TILEWALK_DATA",
+         "A folder with the presets, shaders and lua folders to use instead of the "
+         "shipped ones."},
+        {"TILEWALK_GLSLANG", "The path of a glslangValidator or glslc to compile with, where "
+                             "--glslang names none; else the glslang that is built in."},
+        {"TILEWALK_DRIVER_SECONDS",
+         "Seconds that the Vulkan drivers may take to list their devices (default: 30). One that "
+         "takes longer, or ends the process that lists them, is left out with a warning."},
+        {"VISUAL, EDITOR", "The editor of the workbench, where workbench.conf names none."},
+        {"NO_COLOR", "Present and not empty: no colours, unless --color always."},
+        {"COLORFGBG",
+         "The terminal's colours, where it sets them: a light background gives --theme light."},
+        {"XDG_CONFIG_HOME", "The parent of the folder tilewalk with workbench.conf."},
+        {"XDG_DATA_HOME, XDG_STATE_HOME",
+         "The parents of the folders tilewalk with the database and with the logs of detached runs "
+         "(default: ~/.local/share and ~/.local/state)."},
+    };
+    str_add(out, ".SH ENVIRONMENT\n");
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        add_entry(out, variables[i][0], variables[i][1]);
     str_add(out, ".SH EXIT STATUS\n");
     add_entry(out, "0", "Everything went well.");
-    add_entry(out, "1", "Something failed; one line on standard error says what.");
+    add_entry(out, "1", "Something failed; one line on standard error names it.");
     add_entry(out, "2", "The command line is wrong.");
     add_entry(out, "3", "Nothing valid was found.");
-    add_entry(out, "129, 130, 143",
-              "Ended by SIGHUP, SIGINT or SIGTERM. Everything is saved: tilewalk resume goes on.");
+    add_entry(
+        out, "129, 130, 143",
+        "Ended by SIGHUP, SIGINT or SIGTERM. Everything is saved: tilewalk resume continues.");
 }
 
-// Completions. Strings from the table are quoted by the rules of each shell.
+// --- completions: strings from the table are quoted by the rules of each shell ---
+
+// The completion of a value or of operands.
+struct place_words {
+    bool files, folders;
+    struct str words; // separated by blanks; str_finish
+};
+
+static void add_word(struct str *out, const char *word, size_t length)
+{
+    str_add(out, out->length ? " " : "");
+    str_add_bytes(out, word, length);
+}
+
+static void add_shipped(struct str *out, char **(*names)(int *count))
+{
+    int count;
+    char **name = names(&count);
+    for (int i = 0; i < count; i++) {
+        add_word(out, name[i], strlen(name[i]));
+        free(name[i]);
+    }
+    free(name);
+}
+
+// Returns true where `word` begins with the name `other`.
+static bool is(const char *word, const char *other)
+{
+    size_t length = strlen(other);
+    return str_starts(word, other) && !isalpha((unsigned char)word[length]);
+}
+
+// Each of the shells runs this command when it completes a session.
+static const char sessions[] = "$(tilewalk completion sessions 2>/dev/null)";
+
+static struct place_words place_words(const char *shown)
+{
+    struct place_words p = {0};
+    for (const char *word = shown ? shown : ""; *word;) {
+        size_t length = strcspn(word, "|"), small = 0; // letters
+        while (small < length && islower((unsigned char)word[small]))
+            small++;
+        if (is(word, "FILE") || is(word, "RECORDING"))
+            p.files = true;
+        else if (is(word, "DIR"))
+            p.folders = true;
+        else if (is(word, "PRESET")) {
+            add_shipped(&p.words, script_presets);
+            add_shipped(&p.words, script_foreign_presets);
+        } else if (is(word, "NETWORK"))
+            add_shipped(&p.words, network_names);
+        else if (is(word, "STRATEGY")) {
+            for (int i = 0; strategy_kinds[i]; i++)
+                add_word(&p.words, strategy_kinds[i]->name, strlen(strategy_kinds[i]->name));
+        } else if (is(word, "ID") || is(word, "[ID"))
+            add_word(&p.words, sessions, strlen(sessions));
+        else if (length > 0 && small == length) // stands for itself
+            add_word(&p.words, word, length);
+        word += length + (word[length] == '|');
+    }
+    return p;
+}
 
 // Appends `text` with a backslash before each of `special`, and every single quote as `quote`.
 static void add_escaped(struct str *out, const char *text, const char *special, const char *quote)
@@ -171,31 +322,14 @@ static void add_escaped(struct str *out, const char *text, const char *special, 
 
 // --- bash ---
 
-static const char *bash_files(const struct place_words *p)
+static void add_bash_place(struct str *out, const char *shown)
 {
-    return p->files ? "-f " : p->folders ? "-d " : "";
-}
-
-// The case that follows an option which takes a value.
-static void add_bash_value(struct str *out, const struct command *c, const struct option *o)
-{
-    struct place_words p = place_words(o->value);
-    str_printf(out, "    %s:--%s) kinds='%s' words='%s' ;;\n", c->name, o->name, bash_files(&p),
+    struct place_words p = place_words(shown);
+    str_printf(out, "kinds='%s' words='%s' ",
+               p.files     ? "-f "
+               : p.folders ? "-d "
+                           : "",
                str_text(&p.words));
-    str_finish(&p.words);
-}
-
-static void add_bash_command(struct str *out, const struct command *c)
-{
-    struct place_words p = place_words(c->operands);
-    for (const struct option *o = NULL; (o = option_next(c, o));)
-        if (o->value)
-            add_bash_value(out, c, o);
-    str_printf(out, "    %s:*) kinds='%s' words='%s' options='", c->name, bash_files(&p),
-               str_text(&p.words));
-    for (const struct option *o = NULL; (o = option_next(c, o));)
-        str_printf(out, "--%s ", o->name);
-    str_add(out, "' ;;\n");
     str_finish(&p.words);
 }
 
@@ -206,8 +340,22 @@ void generate_bash(struct str *out)
                  "{\n"
                  "    local current=${COMP_WORDS[COMP_CWORD]} kinds= words= options=\n"
                  "    case ${COMP_WORDS[1]}:${COMP_WORDS[COMP_CWORD - 1]} in\n");
-    for (const struct command *const *c = NULL; (c = command_next(c));)
-        add_bash_command(out, *c);
+    for (const struct command *const *at = NULL; (at = command_next(at));) {
+        const struct command *c = *at;
+        for (const struct option *o = NULL; (o = option_next(c, o));) {
+            if (!o->value)
+                continue;
+            str_printf(out, "    %s:--%s) ", c->name, o->name);
+            add_bash_place(out, o->value);
+            str_add(out, ";;\n");
+        }
+        str_printf(out, "    %s:*) ", c->name);
+        add_bash_place(out, c->operands);
+        str_add(out, "options='");
+        for (const struct option *o = NULL; (o = option_next(c, o));)
+            str_printf(out, "--%s ", o->name);
+        str_add(out, "' ;;\n");
+    }
     str_add(out, "    esac\n"
                  "    ((COMP_CWORD > 1)) || kinds= options= words='");
     for (const struct command *const *c = NULL; (c = command_next(c));)
@@ -221,7 +369,7 @@ void generate_bash(struct str *out)
 
 // --- zsh ---
 
-// What _arguments calls an action; `shown` is the message before it.
+// Adds an action of _arguments; `shown` is the message before it.
 static void add_zsh_place(struct str *out, const char *shown)
 {
     struct place_words p = place_words(shown);
@@ -309,192 +457,29 @@ static void add_fish_place(struct str *out, const char *shown)
     str_finish(&p.words);
 }
 
-static void add_fish_command(struct str *out, const struct command *c)
-{
-    str_printf(out, "\ncomplete -c tilewalk -n __fish_use_subcommand -a %s", c->name);
-    add_fish_text(out, c->help);
-    for (const struct option *o = NULL; (o = option_next(c, o));) {
-        str_printf(out, "complete -c tilewalk -n '__fish_seen_subcommand_from %s' -l %s", c->name,
-                   o->name);
-        if (o->value) {
-            str_add(out, " -r");
-            add_fish_place(out, o->value);
-        }
-        add_fish_text(out, o->help);
-    }
-    if (c->operands) {
-        str_printf(out, "complete -c tilewalk -n '__fish_seen_subcommand_from %s'", c->name);
-        add_fish_place(out, c->operands);
-        str_add(out, "\n");
-    }
-}
-
 void generate_fish(struct str *out)
 {
     str_add(out, "# fish completion of tilewalk, made by: tilewalk completion fish\n"
                  "complete -c tilewalk -f\n");
-    for (const struct command *const *c = NULL; (c = command_next(c));)
-        add_fish_command(out, *c);
-}
-
-#define WIDTH 80
-
-const struct option *option_next(const struct command *c, const struct option *previous)
-{
-    const struct option *o = previous ? previous + 1 : c->options;
-    while (o && o->name && o->hidden)
-        o++;
-    return o && o->name ? o : NULL;
-}
-
-const struct command *const *command_next(const struct command *const *previous)
-{
-    const struct command *const *c = previous ? previous + 1 : commands;
-    while (*c && (*c)->hidden)
-        c++;
-    return *c ? c : NULL;
-}
-
-// --- help ---
-
-// Appends words from `text` that fit between `column` and the edge, and a line's end. Returns what
-// is left.
-static const char *add_line(struct str *out, int column, const char *text)
-{
-    size_t room = (size_t)(WIDTH - column), length = strlen(text), cut = length;
-    if (length > room) {
-        cut = room;
-        while (cut > 0 && text[cut] != ' ')
-            cut--;
-        if (cut == 0) // one long word
-            cut = strcspn(text, " ");
+    for (const struct command *const *at = NULL; (at = command_next(at));) {
+        const struct command *c = *at;
+        str_printf(out, "\ncomplete -c tilewalk -n __fish_use_subcommand -a %s", c->name);
+        add_fish_text(out, c->help);
+        for (const struct option *o = NULL; (o = option_next(c, o));) {
+            str_printf(out, "complete -c tilewalk -n '__fish_seen_subcommand_from %s' -l %s",
+                       c->name, o->name);
+            if (o->value) {
+                str_add(out, " -r");
+                add_fish_place(out, o->value);
+            }
+            add_fish_text(out, o->help);
+        }
+        if (c->operands) {
+            str_printf(out, "complete -c tilewalk -n '__fish_seen_subcommand_from %s'", c->name);
+            add_fish_place(out, c->operands);
+            str_add(out, "\n");
+        }
     }
-    str_printf(out, "%.*s\n", (int)cut, text);
-    return text + cut + strspn(text + cut, " ");
-}
-
-// Lines that begin at `column`, where the first one already stands.
-static void add_wrapped(struct str *out, int column, const char *text)
-{
-    text = add_line(out, column, text);
-    while (*text) {
-        str_printf(out, "%*s", column, "");
-        text = add_line(out, column, text);
-    }
-}
-
-// Two columns: `left` on its own line when it is too long.
-static void add_row(struct str *out, const char *left, int column, const char *text)
-{
-    bool fits = (int)strlen(left) + 4 <= column;
-    str_printf(out, "  %-*s", column - 2, left);
-    if (!fits)
-        str_printf(out, "\n%*s", column, "");
-    add_wrapped(out, column, text);
-}
-
-static void add_command_row(struct str *out, const struct command *c)
-{
-    char *left = mem_printf("%s %s", c->name, c->operands ? c->operands : "");
-    add_row(out, left, 28, c->help);
-    free(left);
-}
-
-static void print(struct str *text)
-{
-    fputs(str_text(text), stdout);
-    str_finish(text);
-}
-
-void command_print_help(const struct command *c)
-{
-    struct str out = {0};
-    str_printf(&out, "usage: tilewalk %s%s%s%s\n\n", c->name, c->operands ? " " : "",
-               c->operands ? c->operands : "", c->options ? " [--OPTION]..." : "");
-    add_wrapped(&out, 0, c->help);
-    str_add(&out, "\n");
-    for (const struct option *o = NULL; (o = option_next(c, o));) {
-        char *left =
-            o->value ? mem_printf("--%s %s", o->name, o->value) : mem_printf("--%s", o->name);
-        add_row(&out, left, 24, o->help);
-        free(left);
-    }
-    print(&out);
-}
-
-void command_print_overview(void)
-{
-    struct str out = {0};
-    str_add(&out, "tilewalk " TILEWALK_VERSION
-                  ": finds the fastest configuration of a compute kernel on a Vulkan device\n\n"
-                  "usage: tilewalk COMMAND ...\n\n");
-    for (const struct command *const *c = NULL; (c = command_next(c));)
-        add_command_row(&out, *c);
-    str_add(&out, "\ntilewalk COMMAND --help explains a command; tilewalk --version\n");
-    print(&out);
-}
-
-// --- completions ---
-
-static void add_word(struct str *out, const char *word, size_t length)
-{
-    str_add(out, out->length ? " " : "");
-    str_add_bytes(out, word, length);
-}
-
-static void add_shipped(struct str *out, char **(*names)(int *count))
-{
-    int count;
-    char **name = names(&count);
-    for (int i = 0; i < count; i++) {
-        add_word(out, name[i], strlen(name[i]));
-        free(name[i]);
-    }
-    free(name);
-}
-
-// Whether `word` begins with the name `other`.
-static bool is(const char *word, const char *other)
-{
-    size_t length = strlen(other);
-    return str_starts(word, other) && !isalpha((unsigned char)word[length]);
-}
-
-static bool stands_for_itself(const char *word, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (!islower((unsigned char)word[i]))
-            return false;
-    return length > 0;
-}
-
-// Each of the shells runs it where it completes.
-static const char sessions[] = "$(tilewalk completion sessions 2>/dev/null)";
-
-struct place_words place_words(const char *shown)
-{
-    struct place_words p = {0};
-    for (const char *word = shown ? shown : ""; *word;) {
-        size_t length = strcspn(word, "|");
-        if (is(word, "FILE") || is(word, "RECORDING"))
-            p.files = true;
-        else if (is(word, "DIR"))
-            p.folders = true;
-        else if (is(word, "PRESET")) {
-            add_shipped(&p.words, script_presets);
-            add_shipped(&p.words, script_foreign_presets);
-        } else if (is(word, "NETWORK"))
-            add_shipped(&p.words, network_names);
-        else if (is(word, "STRATEGY")) {
-            for (int i = 0; strategy_kinds[i]; i++)
-                add_word(&p.words, strategy_kinds[i]->name, strlen(strategy_kinds[i]->name));
-        } else if (is(word, "ID") || is(word, "[ID"))
-            add_word(&p.words, sessions, strlen(sessions));
-        else if (stands_for_itself(word, length))
-            add_word(&p.words, word, length);
-        word += length + (word[length] == '|');
-    }
-    return p;
 }
 
 bool generate(const char *what)
@@ -512,7 +497,7 @@ bool generate(const char *what)
         if (str_equal(texts[i].name, what)) {
             struct str out = {0};
             texts[i].make(&out);
-            print(&out);
+            print_out(&out);
             return true;
         }
     return false;

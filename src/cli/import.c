@@ -1,3 +1,4 @@
+// import: describes recorded spaces, and writes models and logs of other programs as network files.
 #include "import/import.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -16,10 +17,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// `import MODEL`: a model or a log of another program, as a network file.
+// --- models and logs ---
 
-static void import_model_print_json(const struct import_format *f, const char *path,
-                                    const struct imported *m, const struct network *n)
+static void model_print_json(const struct import_format *f, const char *path,
+                             const struct imported *m, const struct network *n)
 {
     struct str out = {0};
     struct json_writer w = json_begin(&out);
@@ -36,17 +37,7 @@ static void import_model_print_json(const struct import_format *f, const char *p
     json_print(&w);
 }
 
-// As check would read it from the file that it is to become.
-static bool read_network(const struct imported *m, const char *path, const char *out,
-                         struct network *n, struct err *e)
-{
-    const char *file = out ? out : path;
-    const struct script_text text = {path_name(file), file, str_text(&m->text)};
-    const struct script_options o = {.path = text.path, .texts = &text, .text_count = 1};
-    return network_load(&o, n, e);
-}
-
-// Says what it holds; writes the file of --out, that check takes, where there is one.
+// Describes the model, and writes it to the file of --out, if any, which check can read.
 static bool import_model(const struct arguments *a, const char *path, const struct import_format *f,
                          struct err *e)
 {
@@ -60,13 +51,17 @@ static bool import_model(const struct arguments *a, const char *path, const stru
                                .replaces = arguments_flag(a, "force")};
     arena_init(&storage);
     q.set = common_settings(a, &storage, &q.set_count);
-    bool ok = import_run(f, &q, &m, e) &&
-              (read_network(&m, path, out, &n, e) || err_prefix(e, "%s", path)) &&
-              (!out || file_write(out, str_text(&m.text), m.text.length, e));
+    const char *file = out ? out : path;
+    bool ok = import_run(f, &q, &m, e);
+    // The network is read as check would read it from the file that it becomes.
+    const struct script_text text = {path_name(file), file, str_text(&m.text)};
+    const struct script_options o = {.path = text.path, .texts = &text, .text_count = 1};
+    ok = ok && (network_load(&o, &n, e) || err_prefix(e, "%s", path)) &&
+         (!out || file_write(out, str_text(&m.text), m.text.length, e));
     if (!ok)
         imported_undo(&m);
     if (ok && arguments_flag(a, "json"))
-        import_model_print_json(f, path, &m, &n);
+        model_print_json(f, path, &m, &n);
     else if (ok) {
         printf("%s (%s): %s\n", path, f->name, m.about);
         for (int i = 0; i < m.note_count; i++)
@@ -82,47 +77,16 @@ static bool import_model(const struct arguments *a, const char *path, const stru
     return ok;
 }
 
-// What is printed beside the recording.
+// --- recordings ---
+
+// Findings that are printed beside the recording.
 struct findings {
     const struct record_agreement *rules; // NULL: none were given
-    const struct space *space;            // that the recording was put on; NULL: its own
+    const struct space *space;            // onto which the recording was put; NULL: its own
     const struct record_fit *fit;         // there
 };
 
-static void add_best(struct json_writer *w, const struct recording *r)
-{
-    struct config best;
-    json_add_real(w, "median", r->median);
-    json_add_real(w, "best", r->best < 0 ? NAN : r->entry[r->best].seconds);
-    json_add_name(w, "best_config");
-    if (r->best < 0) {
-        str_add(w->out, "null");
-        return;
-    }
-    recording_config(r, r->best, &best);
-    config_add_json(r->space, &best, w->out);
-}
-
-static void add_findings(struct json_writer *w, const struct findings *f)
-{
-    const struct record_agreement *a = f->rules;
-    if (a) {
-        json_begin_object(w, "rules");
-        json_add_count(w, "points", a->points);
-        json_add_count(w, "legal", a->legal);
-        json_add_count(w, "legal_absent", a->legal_absent);
-        json_add_count(w, "illegal_recorded", a->illegal_record);
-        json_end(w);
-    }
-    if (f->space) {
-        json_begin_object(w, "space");
-        json_add_text(w, "name", f->space->name);
-        json_add_int(w, "forbidden", f->fit->forbidden);
-        json_end(w);
-    }
-}
-
-static void print_json(const struct recording *r, const struct findings *f)
+static void recording_print_json(const struct recording *r, const struct findings *f)
 {
     struct str out = {0};
     struct json_writer w = json_begin(&out);
@@ -157,8 +121,30 @@ static void print_json(const struct recording *r, const struct findings *f)
         if (r->outcomes[o])
             json_add_int(&w, outcome_name((enum outcome)o), r->outcomes[o]);
     json_end(&w);
-    add_best(&w, r);
-    add_findings(&w, f);
+    json_add_real(&w, "median", r->median);
+    json_add_real(&w, "best", r->best < 0 ? NAN : r->entry[r->best].seconds);
+    json_add_name(&w, "best_config");
+    if (r->best < 0) {
+        str_add(&out, "null");
+    } else {
+        struct config best;
+        recording_config(r, r->best, &best);
+        config_add_json(r->space, &best, &out);
+    }
+    if (f->rules) {
+        json_begin_object(&w, "rules");
+        json_add_count(&w, "points", f->rules->points);
+        json_add_count(&w, "legal", f->rules->legal);
+        json_add_count(&w, "legal_absent", f->rules->legal_absent);
+        json_add_count(&w, "illegal_recorded", f->rules->illegal_record);
+        json_end(&w);
+    }
+    if (f->space) {
+        json_begin_object(&w, "space");
+        json_add_text(&w, "name", f->space->name);
+        json_add_int(&w, "forbidden", f->fit->forbidden);
+        json_end(&w);
+    }
     json_print(&w);
 }
 
@@ -187,7 +173,7 @@ static void print_agreement(const struct recording *r, const struct record_agree
     str_finish(&text);
 }
 
-static void print_text(const struct recording *r, const struct findings *f)
+static void recording_print_text(const struct recording *r, const struct findings *f)
 {
     printf("%s (%s)", r->name, r->format);
     if (*r->kernel)
@@ -231,14 +217,14 @@ static void print_text(const struct recording *r, const struct findings *f)
         print_agreement(r, f->rules);
 }
 
-// What is held against every recording, or done with it; NULL: nothing.
+// Inputs that apply to every recording; NULL: not given.
 struct given {
-    struct recording *rules;
-    struct script *script;
+    struct recording *rules; // to check it against
+    struct script *script;   // with the space onto which it is put
 };
 
-static bool put_on(const struct space *space, struct recording **r, struct record_fit *fit,
-                   struct err *e)
+static bool put_on_space(const struct space *space, struct recording **r, struct record_fit *fit,
+                         struct err *e)
 {
     struct recording *declared;
     if (!recording_declare(*r, space, &declared, fit, e))
@@ -265,68 +251,57 @@ static bool import_one(const struct arguments *a, const char *path, const struct
     if (!recording_read(path, &r, e))
         return false;
     bool ok = (!g->rules || recording_check(r, g->rules->space, &agreement, e)) &&
-              (!f.space || put_on(f.space, &r, &fit, e)) && (!out || recording_write(r, out, e));
+              (!f.space || put_on_space(f.space, &r, &fit, e)) &&
+              (!out || recording_write(r, out, e));
     if (ok && arguments_flag(a, "json"))
-        print_json(r, &f);
+        recording_print_json(r, &f);
     else if (ok)
-        print_text(r, &f);
+        recording_print_text(r, &f);
     recording_destroy(r);
-    return ok;
-}
-
-// Of each operand; NULL: it is a recording.
-static bool detect(const struct arguments *a, const struct import_format **format, bool *has_model,
-                   struct err *e)
-{
-    *has_model = false;
-    for (int i = 0; i < a->operand_count; i++) {
-        if (!import_detect(a->operand[i], &format[i], e))
-            return false;
-        *has_model |= format[i] != NULL;
-    }
-    return true;
-}
-
-static bool load_space(const struct arguments *a, struct script **out, struct err *e)
-{
-    struct script_options o = {.space_only = true};
-    struct arena storage;
-    arena_init(&storage);
-    o.set = common_settings(a, &storage, &o.set_count);
-    const char *name = arguments_text(a, "space");
-    char *path = name ? script_find(name, e) : NULL;
-    bool ok = path || !name;
-    o.path = path;
-    if (path)
-        ok = (*out = script_create(&o, e)) != NULL;
-    free(path);
-    arena_finish(&storage);
     return ok;
 }
 
 static bool load_given(const struct arguments *a, bool has_model, struct given *out, struct err *e)
 {
-    const char *rules = arguments_text(a, "rules"), *set[1];
-    if (arguments_list(a, "set", set, 1) && !arguments_text(a, "space") && !has_model)
+    const char *rules = arguments_text(a, "rules"), *space = arguments_text(a, "space");
+    if (arguments_flag(a, "set") && !space && !has_model)
         return err_usage(e, "--set is for --space, and for models");
-    if (has_model && (rules || arguments_text(a, "space")))
+    if (has_model && (rules || space))
         return err_usage(e, "--rules and --space are for recordings, not for models");
-    if (rules && arguments_text(a, "space"))
-        return err_usage(e, "--rules is for what is recorded, not for --space: one at a time");
-    return (!rules || recording_read(rules, &out->rules, e)) && load_space(a, &out->script, e);
+    if (rules && space)
+        return err_usage(
+            e, "--rules is for what is recorded, not for what --space declares (give one of them)");
+    if (rules)
+        return recording_read(rules, &out->rules, e);
+    struct script_options o = {.space_only = true};
+    struct arena storage;
+    char *path = space ? script_find(space, e) : NULL;
+    arena_init(&storage);
+    o.set = common_settings(a, &storage, &o.set_count);
+    o.path = path;
+    out->script = path ? script_create(&o, e) : NULL;
+    free(path);
+    arena_finish(&storage);
+    return out->script || !space;
 }
+
+// --- the command ---
 
 static bool import_all(const struct arguments *a, const struct import_format **format,
                        struct err *e)
 {
     struct given g = {NULL, NULL};
-    bool has_model;
+    bool has_model = false;
     const struct export_text out = {.path = arguments_text(a, "out"),
                                     .replaces = arguments_flag(a, "force")};
     if (out.path && a->operand_count > 1)
         return err_usage(e, "--out takes one recording");
-    bool ok = (!out.path || export_text_may_write(&out, e)) && detect(a, format, &has_model, e) &&
-              load_given(a, has_model, &g, e);
+    bool ok = !out.path || export_text_may_write(&out, e);
+    for (int i = 0; ok && i < a->operand_count; i++) {
+        ok = import_detect(a->operand[i], &format[i], e);
+        has_model |= format[i] != NULL; // else it is a recording
+    }
+    ok = ok && load_given(a, has_model, &g, e);
     for (int i = 0; ok && i < a->operand_count; i++) {
         if (i && !arguments_flag(a, "json"))
             printf("\n");
@@ -338,7 +313,7 @@ static bool import_all(const struct arguments *a, const struct import_format **f
     return ok;
 }
 
-static void confine(const struct arguments *a)
+static void import_confine(const struct arguments *a)
 {
     struct sandbox s;
     confine_begin(&s);
@@ -362,25 +337,24 @@ static int run_import(const struct command *self, const struct arguments *a)
 {
     struct err e;
     (void)self;
-    confine(a);
+    import_confine(a);
     const struct import_format **format = mem_zero((size_t)a->operand_count, sizeof *format);
     bool ok = import_all(a, format, &e);
     free(format);
-    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    return common_exit(ok, &e);
 }
 
 static const struct option options[] = {
     {"out", OPTION_TEXT, "FILE",
-     "also write the recording in tilewalk's own format, the model as a network file"},
+     "also write the recording in tilewalk's own format, or the model as a network file"},
     {"data", OPTION_TEXT, "FOLDER",
-     "an ONNX model's recorded inputs and outputs (input_0.pb, output_0.pb, ...): the network "
-     "reads the "
-     "first and has to give the others"},
-    {"force", OPTION_FLAG, NULL, "replace the FILE of --out when it is there"},
+     "recorded inputs and outputs of an ONNX model (input_0.pb, output_0.pb, ...): the network "
+     "reads the inputs and has to compute the outputs"},
+    {"force", OPTION_FLAG, NULL, "replace an existing FILE of --out"},
     {"rules", OPTION_TEXT, "FILE",
-     "a T1 input: say whether its conditions forbid what is absent, and nothing else"},
+     "a T1 input: check that its conditions forbid exactly the configurations that are absent"},
     {"space", OPTION_TEXT, "FILE",
-     "a space file: put the recording on the parameters declared there"},
+     "a space file: convert the recording to the parameters declared there"},
     OPTION_SET,
     OPTION_SANDBOX,
     OPTION_JSON,
@@ -391,8 +365,8 @@ static const struct option options[] = {
 const struct command cmd_import = {
     .name = "import",
     .operands = "FILE...",
-    .help = "say what recorded spaces hold (Kernel Tuner, T4, KTT, CLBlast, T1; gz, xz); turn "
-            "models (GGUF, logs of GGML_VK_PERF_LOGGER) into network files",
+    .help = "describe recorded spaces (Kernel Tuner, T4, KTT, CLBlast, T1; gz, xz); write models "
+            "(GGUF, logs of GGML_VK_PERF_LOGGER) as network files",
     .least = 1,
     .most = INT_MAX,
     .options = options,

@@ -1,4 +1,4 @@
-// The kernel of a table (export --table) that is nearest to a problem.
+// lookup: finds the kernel of a table (export --table) that is nearest to a problem.
 #include "base/file.h"
 #include "cli/common.h"
 #include "engine/devices.h"
@@ -15,28 +15,28 @@ struct lookup {
     struct arena arena;
     struct kernel_table table;
     struct operation wanted;
-    struct kernel_place place; // all NULL: of no device
+    struct kernel_place place; // all NULL: no device
     bool has_place;
     struct kernel_near near;
 };
 
 static bool is_choice(const struct operation_kind *kind, const char *name)
 {
-    const struct operation_choice *c = kind->choices;
-    while (c && c->name && !str_equal(c->name, name))
-        c++;
-    return c && c->name;
+    for (const struct operation_choice *c = kind->choices; c && c->name; c++)
+        if (str_equal(c->name, name))
+            return true;
+    return false;
 }
 
 static bool is_real(const struct operation_kind *kind, const char *name)
 {
-    const struct operation_real *r = kind->reals;
-    while (r && r->name && !str_equal(r->name, name))
-        r++;
-    return r && r->name;
+    for (const struct operation_real *r = kind->reals; r && r->name; r++)
+        if (str_equal(r->name, name))
+            return true;
+    return false;
 }
 
-static bool set(struct lookup *l, const struct setting *s, struct err *e)
+static bool set_value(struct lookup *l, const struct setting *s, struct err *e)
 {
     int64_t size;
     if (is_choice(l->wanted.kind, s->name))
@@ -59,20 +59,18 @@ static bool read_problem(struct lookup *l, struct err *e)
     const struct setting *given = common_settings(l->a, &l->arena, &count);
     const char *name = l->a->operand[1];
     const struct operation_kind *kind = operation_kind_named(name, e);
-    if (kind)
+    bool ok = kind != NULL;
+    if (ok)
         operation_init(&l->wanted, kind);
-    if (!(kind != NULL))
-        return false;
-    bool ok = true;
     for (int i = 0; ok && i < count; i++)
-        ok = set(l, &given[i], e);
+        ok = set_value(l, &given[i], e);
     ok = ok && operation_complete(&l->wanted, e);
-    e->usage |= !ok;
+    e->usage |= kind && !ok;
     return ok;
 }
 
-// Whether `part` is in `text`, whatever their cases.
-static bool holds(const char *text, const char *part)
+// Returns true where `part` is in `text`, in capitals or not.
+static bool contains(const char *text, const char *part)
 {
     for (; text && *text; text++) {
         size_t i = 0;
@@ -84,29 +82,16 @@ static bool holds(const char *text, const char *part)
     return false;
 }
 
-// A device that is not here, but in the table.
-static bool find_in_table(struct lookup *l, const char *wanted)
-{
-    for (int i = 0; i < l->table.count && !l->has_place; i++)
-        if (holds(l->table.entry[i].place.device, wanted)) {
-            l->has_place = true;
-            l->place = l->table.entry[i].place;
-        }
-    return l->has_place;
-}
-
-// A device that is named must be somewhere; without one here any will do.
+// Finds the device: one here, else one in the table. A device that is named must be somewhere;
+// without a name and a device here any will do.
 static bool find_place(struct lookup *l, struct err *e)
 {
-    const char *wanted = arguments_text(l->a, "device");
     struct gpu_info *list = NULL;
-    int count = 0, index;
     struct err ignored;
-    if (str_equal(wanted, "none"))
-        return true;
-    if (!devices_list(&list, &count, &ignored))
-        count = 0;
-    if (count && gpu_choose(list, count, wanted, &index, &ignored)) {
+    int count = 0, index;
+    const char *wanted = arguments_text(l->a, "device");
+    if (!str_equal(wanted, "none") && devices_list(&list, &count, &ignored) && count &&
+        gpu_choose(list, count, wanted, &index, &ignored)) {
         char id[33];
         gpu_identity(&list[index], id);
         l->has_place = true;
@@ -118,11 +103,18 @@ static bool find_place(struct lookup *l, struct err *e)
         };
     }
     free(list);
-    return l->has_place || !wanted || find_in_table(l, wanted) ||
+    if (l->has_place || !wanted || str_equal(wanted, "none"))
+        return true;
+    for (int i = 0; i < l->table.count && !l->has_place; i++)
+        if (contains(l->table.entry[i].place.device, wanted)) {
+            l->has_place = true;
+            l->place = l->table.entry[i].place;
+        }
+    return l->has_place ||
            err_usage(e, "--device %s: neither here nor in %s", wanted, l->a->operand[0]);
 }
 
-static bool find(struct lookup *l, struct err *e)
+static bool lookup_find(struct lookup *l, struct err *e)
 {
     if (!kernel_table_read(&l->table, l->a->operand[0], e) || !read_problem(l, e) ||
         !find_place(l, e))
@@ -132,8 +124,8 @@ static bool find(struct lookup *l, struct err *e)
         return true;
     struct str wanted = {0};
     operation_add_text(&l->wanted, &wanted);
-    err_at(e, l->a->operand[0], 0, "nothing like %s, but for its sizes, is among its %d kernels",
-           str_text(&wanted), l->table.count);
+    err_at(e, l->a->operand[0], 0, "none of its %d kernels is like %s but for the sizes",
+           l->table.count, str_text(&wanted));
     str_finish(&wanted);
     return false;
 }
@@ -145,7 +137,7 @@ static double expected_s(const struct lookup *l)
     return operation_flop(&l->wanted) / (l->near.entry->tflops * 1e12);
 }
 
-// The command that tunes exactly this shape.
+// Adds the command that tunes exactly this shape.
 static void add_command(const struct lookup *l, struct str *out)
 {
     const char *space = l->near.entry->space;
@@ -158,7 +150,8 @@ static void add_command(const struct lookup *l, struct str *out)
     for (int i = 0; i < count; i++)
         if (!is_choice(l->wanted.kind, given[i].name) && !is_real(l->wanted.kind, given[i].name))
             str_printf(out, " --set %s=%s", given[i].name, given[i].value);
-    // All but the sizes is as the entry has it: what its session did not set, its space has.
+    // All but the sizes is as in the entry. The space has what the session of the entry did not
+    // set.
     for (struct json_walk w = json_walk(json_member(l->near.entry->root, "settings"));
          json_next(&w);) {
         const char *member = json_text(w.key, &arena), *text = json_text(w.value, &arena);
@@ -172,12 +165,7 @@ static void add_command(const struct lookup *l, struct str *out)
     free(name);
 }
 
-static const char *kinship(const struct lookup *l)
-{
-    return l->has_place ? kernel_kinship_text(l->near.kinship) : "whatever device";
-}
-
-static void print_json(const struct lookup *l)
+static void lookup_print_json(const struct lookup *l)
 {
     static const char *const words[] = {"same", "driver", "vendor", "type", "other"};
     struct str out = {0}, command = {0};
@@ -204,9 +192,9 @@ static int run_lookup(const struct command *self, const struct arguments *a)
     (void)self;
     arena_init(&l.arena);
     kernel_table_init(&l.table);
-    bool found = find(&l, &e);
+    bool found = lookup_find(&l, &e);
     if (found && arguments_flag(a, "json"))
-        print_json(&l);
+        lookup_print_json(&l);
     else if (found) {
         const struct kernel_entry *x = l.near.entry;
         char speed[32], time[32], there[32];
@@ -220,7 +208,7 @@ static int run_lookup(const struct command *self, const struct arguments *a)
                x->place.device ? x->place.device : "an unknown device");
         printf(
             "          %s; distance %.3g (square root of the sum of log2(size / wanted) squared)\n",
-            kinship(&l), l.near.distance);
+            l.has_place ? kernel_kinship_text(l.near.kinship) : "any device", l.near.distance);
         printf("          %s\n", text_config(str_text(&json), &text));
         printf("expected  %s, %s (measured there: %s)\n",
                text_rate(work.amount / expected_s(&l), work.unit, speed),
@@ -234,7 +222,7 @@ static int run_lookup(const struct command *self, const struct arguments *a)
     }
     kernel_table_finish(&l.table);
     arena_finish(&l.arena);
-    return found ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    return common_exit(found, &e);
 }
 
 static const struct option options[] = {
@@ -242,7 +230,7 @@ static const struct option options[] = {
      "a size, choice (type, layout) or number of the problem; may be repeated"},
     {"device", OPTION_TEXT, "DEVICE|none",
      "index or part of the name of a device that is here or in the table (default: the best one "
-     "here; none: whatever device)"},
+     "here; none: any device)"},
     OPTION_JSON,
     OPTION_HELP,
     OPTION_END,

@@ -73,12 +73,30 @@ static const char *time_or_dash(double seconds, char out[32])
     return seconds > 0 ? text_time(seconds, out) : "-";
 }
 
-// The first and the last time that it was timed; what is wrong with the last run.
-static void print_whole(const struct network_summary *n)
+void network_print_table(const struct network_summary *n)
 {
+    char start[32], best[32], weight[32];
+    int64_t trials = 0;
+    printf("  %-20s %4s  %12s  %12s  %6s  %6s  %7s\n", "task", "uses", "first", "best", "share",
+           "trials", "session");
+    for (int i = 0; i < n->task_count; i++) {
+        const struct task_summary *t = &n->task[i];
+        trials += t->session.trials;
+        if (t->weight != 1)
+            snprintf(weight, sizeof weight, "  weight %g", t->weight);
+        else
+            weight[0] = '\0';
+        printf("  %-20s %4" PRId64 "  %12s  %12s  %4.0f %%  %6" PRId64 "  %7" PRId64 "%s%s\n",
+               t->task->name, t->task->uses, time_or_dash(t->start_s, start),
+               time_or_dash(t->best_s, best), 100 * t->share, t->session.trials, t->task->session,
+               t->task->known_s > 0 ? "  known" : "", weight);
+    }
+    printf("  %-20s %4s  %12s  %12s  %6s  %6" PRId64 "  sum of uses x time\n", "all", "",
+           time_or_dash(n->start_s, start), time_or_dash(n->latency_s, best), "", trials);
+    if (!n->whole_count)
+        return;
     const struct whole_record *last = &n->whole[n->whole_count - 1];
     double first_s = 0, last_s = 0;
-    char start[32], best[32];
     int runs = 0;
     for (int i = 0; i < n->whole_count; i++) {
         double seconds = whole_seconds(&n->whole[i]);
@@ -92,30 +110,6 @@ static void print_whole(const struct network_summary *n)
            : last->verified ? ", every layer right"
                             : "",
            last->reason);
-}
-
-void network_print_table(const struct network_summary *n)
-{
-    char start[32], best[32], weight[32];
-    int64_t trials = 0;
-    printf("  %-20s %4s  %12s  %12s  %6s  %6s  %7s\n", "task", "uses", "first", "best", "share",
-           "trials", "session");
-    for (int i = 0; i < n->task_count; i++) {
-        const struct task_summary *t = &n->task[i];
-        trials += t->session.trials;
-        if (t->weight != 1)
-            snprintf(weight, sizeof weight, "  weighs %g", t->weight);
-        else
-            weight[0] = '\0';
-        printf("  %-20s %4" PRId64 "  %12s  %12s  %4.0f %%  %6" PRId64 "  %7" PRId64 "%s%s\n",
-               t->task->name, t->task->uses, time_or_dash(t->start_s, start),
-               time_or_dash(t->best_s, best), 100 * t->share, t->session.trials, t->task->session,
-               t->task->known_s > 0 ? "  known" : "", weight);
-    }
-    printf("  %-20s %4s  %12s  %12s  %6s  %6" PRId64 "  sum of uses x time\n", "all", "",
-           time_or_dash(n->start_s, start), time_or_dash(n->latency_s, best), "", trials);
-    if (n->whole_count)
-        print_whole(n);
 }
 
 void network_print_round(const struct event *event)

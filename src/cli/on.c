@@ -12,19 +12,19 @@
 enum { MOST_WORDS = 64 };
 #define BLANKS " \t"
 
-static const char *keep(struct on *on, char *word)
+static const char *on_keep(struct on *on, char *word)
 {
     on->word = mem_resize(on->word, (size_t)on->words + 1, sizeof *on->word);
     return on->word[on->words++] = word;
 }
 
-// A command line in the making.
+// A command line that is being built.
 struct line {
     const char *word[MOST_WORDS];
     int count;
 };
 
-static bool add(struct line *l, const char *word)
+static bool line_add(struct line *l, const char *word)
 {
     bool fits = l->count < MOST_WORDS - 1;
     if (fits)
@@ -32,11 +32,11 @@ static bool add(struct line *l, const char *word)
     return fits;
 }
 
-static const char *const *take(struct on *on, const struct line *l)
+static const char *const *line_take(struct on *on, const struct line *l)
 {
     const char **argv = mem_zero((size_t)l->count + 1, sizeof *argv);
     memcpy(argv, l->word, (size_t)l->count * sizeof *argv);
-    keep(on, (char *)argv);
+    on_keep(on, (char *)argv);
     return argv;
 }
 
@@ -45,21 +45,6 @@ static const char *const *take(struct on *on, const struct line *l)
 struct entry {
     const char *address, *program;
 };
-
-// "address=... program=... -p 2222"; `words` is cut up.
-static bool read_words(char *words, struct entry *h, struct line *l, struct err *e)
-{
-    char *rest;
-    for (char *w = strtok_r(words, BLANKS, &rest); w; w = strtok_r(NULL, BLANKS, &rest)) {
-        if (str_starts(w, "address="))
-            h->address = w + strlen("address=");
-        else if (str_starts(w, "program="))
-            h->program = w + strlen("program=");
-        else if (!add(l, w))
-            return err_set(e, "too many words");
-    }
-    return true;
-}
 
 static char *trim(char *text)
 {
@@ -70,11 +55,13 @@ static char *trim(char *text)
     return text;
 }
 
-// The entry of `name`, where there is one. Every line is read, so that a wrong one is seen.
+// Parses "NAME = address=... program=... -p 2222", and keeps the entry of `name`. Every line is
+// parsed, so that a wrong one is found. `line` is cut up.
 static bool read_line(char *line, const char *name, struct entry *h, struct line *l, struct err *e)
 {
     struct entry other;
     struct line ignored = {.count = 0};
+    char *rest;
     line = trim(line);
     if (!*line || *line == '#')
         return true;
@@ -83,8 +70,19 @@ static bool read_line(char *line, const char *name, struct entry *h, struct line
         return err_set(e, "'%s' has no '=' (NAME = address=USER@HOST program=PATH SSH-OPTION...)",
                        line);
     *equals = '\0';
-    bool ours = str_equal(trim(line), name);
-    return read_words(equals + 1, ours ? h : &other, ours ? l : &ignored, e);
+    if (!str_equal(trim(line), name)) {
+        h = &other;
+        l = &ignored;
+    }
+    for (char *w = strtok_r(equals + 1, BLANKS, &rest); w; w = strtok_r(NULL, BLANKS, &rest)) {
+        if (str_starts(w, "address="))
+            h->address = w + strlen("address=");
+        else if (str_starts(w, "program="))
+            h->program = w + strlen("program=");
+        else if (!line_add(l, w))
+            return err_set(e, "too many words");
+    }
+    return true;
 }
 
 static bool read_hosts(struct on *on, const char *name, struct entry *h, struct line *l,
@@ -101,7 +99,7 @@ static bool read_hosts(struct on *on, const char *name, struct entry *h, struct 
         ok = read_line(line, name, h, l, &why) || err_at(e, path, number, "%s", why.text);
     }
     if (text)
-        keep(on, text);
+        on_keep(on, text);
     free(path);
     return ok;
 }
@@ -118,24 +116,25 @@ static bool find_place(struct on *on, const char *text, struct dial_place *out, 
     out->name = text;
     if (str_equal(text, "local:")) {
         struct line l = {.count = 0};
-        add(&l, keep(on, path_program()));
-        add(&l, "agent");
-        out->argv = take(on, &l);
+        line_add(&l, on_keep(on, path_program()));
+        line_add(&l, "agent");
+        out->argv = line_take(on, &l);
         return true;
     }
     if (str_starts(text, "ssh:")) {
-        // env finds ssh where the user's shell does.
         const char *name = text + strlen("ssh:");
         struct line l = {.count = 0};
         struct entry h = {.address = name, .program = "tilewalk"};
+        // env finds ssh where the user's shell does.
         const char *const begin[] = {"/usr/bin/env", "ssh", "-T", "-o", "BatchMode=yes"};
         for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
-            add(&l, begin[i]);
+            line_add(&l, begin[i]);
         if (!check_word("host", name, e) || !read_hosts(on, name, &h, &l, e) ||
             !check_word("address", h.address, e) || !check_word("program", h.program, e))
             return false;
-        bool fits = add(&l, "--") && add(&l, h.address) && add(&l, h.program) && add(&l, "agent");
-        out->argv = take(on, &l);
+        bool fits = line_add(&l, "--") && line_add(&l, h.address) && line_add(&l, h.program) &&
+                    line_add(&l, "agent");
+        out->argv = line_take(on, &l);
         return fits || err_set(e, "--on ssh:%s: too many words in its entry", name);
     }
     return err_usage(e, "--on '%s' is neither local: nor ssh:HOST", text);
@@ -157,13 +156,6 @@ bool on_pool_options(const struct arguments *a, struct queue_options *out, struc
            err_usage(e, "--pool '%s' is neither nats://HOST[:PORT] nor tls://HOST[:PORT]", url);
 }
 
-// Without the password that it may have.
-static const char *shown_url(struct on *on, const char *url)
-{
-    const char *at = strrchr(url, '@'), *host = strstr(url, "://") + strlen("://");
-    return keep(on, at ? mem_printf("%.*s%s", (int)(host - url), url, at + 1) : mem_strdup(url));
-}
-
 static bool find_pool(struct on *on, const struct arguments *a, struct dial_place *out,
                       struct err *e)
 {
@@ -171,18 +163,21 @@ static bool find_pool(struct on *on, const struct arguments *a, struct dial_plac
     struct line l = {.count = 0};
     if (!on_pool_options(a, &o, e))
         return false;
-    const char *const words[] = {keep(on, path_program()), "agent", "--pool", o.url};
+    const char *const words[] = {on_keep(on, path_program()), "agent", "--pool", o.url};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        add(&l, words[i]);
+        line_add(&l, words[i]);
     if (o.credentials)
-        add(&l, "--credentials"), add(&l, o.credentials);
+        line_add(&l, "--credentials"), line_add(&l, o.credentials);
     if (o.ca)
-        add(&l, "--ca"), add(&l, o.ca);
-    *out = (struct dial_place){.name = shown_url(on, o.url), .argv = take(on, &l)};
+        line_add(&l, "--ca"), line_add(&l, o.ca);
+    const char *at = strrchr(o.url, '@'), *host = strstr(o.url, "://") + strlen("://");
+    // The name is shown: it has no password.
+    char *name = at ? mem_printf("%.*s%s", (int)(host - o.url), o.url, at + 1) : mem_strdup(o.url);
+    *out = (struct dial_place){.name = on_keep(on, name), .argv = line_take(on, &l)};
     return true;
 }
 
-// --- the whole ---
+// --- all places ---
 
 static bool find_places(struct on *on, const char *const *text, int count, struct err *e)
 {

@@ -1,21 +1,21 @@
-// --on local: and --on ssh:HOST: the machines whose agents measure for a run, and how each is
-// reached.
+// Options --on local: and --on ssh:HOST: the machines whose agents measure for a run, and the
+// command that reaches each.
 //
 //     struct on on;
 //     if (!on_begin_all(&on, a, e)) ...           before the sandbox is entered
 //     options.dialer = on_dialer(&on);
 //     on_end(&on);
 //
-// A host may have an entry in hosts.conf, in the user's configuration folder, a line each; a line
-// that begins with # is a comment:
+// A host may have an entry in hosts.conf, in the user's configuration folder. Each entry is a line;
+// a line that begins with # is a comment:
 //
 //     rack1 = address=gpu@10.0.0.5 program=/opt/tilewalk/bin/tilewalk -p 2222
 //
-// `address` is what ssh is given (default: the name), `program` what is started there (default:
-// tilewalk); all other words are options of ssh.
+// ssh connects to `address` (default: the name) and starts `program` there (default: tilewalk). All
+// other words are options of ssh.
 //
-// --pool URL is one more such place: an agent here that measures by the workers of a pool
-// (fleet/broker.h).
+// Option --pool URL adds one more such place: an agent here that measures with the workers of a
+// pool (fleet/broker.h).
 #ifndef TILEWALK_CLI_ON_H
 #define TILEWALK_CLI_ON_H
 
@@ -28,22 +28,23 @@
 #define OPTION_ON                                                                                  \
     {                                                                                              \
         "on", OPTION_REPEATED, "local:|ssh:HOST",                                                  \
-            "measure on the devices of another machine, whose `tilewalk agent` ssh starts, or of " \
-            "an agent here; may be repeated: all of them, which have to be alike, measure for "    \
-            "the session"                                                                          \
+            "measure on the devices of another machine, where ssh starts `tilewalk agent` "        \
+            "(ssh:HOST), or of an agent here (local:); may be repeated: the devices of all of "    \
+            "them have to be alike and measure for the session together"                           \
     }
 #define OPTION_POOL(what)                                                                          \
     {"pool", OPTION_TEXT, "nats://HOST[:PORT]", what},                                             \
-        {"credentials", OPTION_TEXT, "FILE", "of the pool's user, as nsc writes it"},              \
+        {"credentials", OPTION_TEXT, "FILE",                                                       \
+         "credentials of the pool's user, as nsc writes them"},                                    \
     {                                                                                              \
         "ca", OPTION_TEXT, "FILE",                                                                 \
-            "certificates by which the pool's server (tls://HOST) is known (default: the "         \
+            "certificates that the pool's server (tls://HOST) is checked against (default: the "   \
             "system's)"                                                                            \
     }
 #define OPTION_WAIT                                                                                \
     {                                                                                              \
         "wait", OPTION_REAL, "S",                                                                  \
-            "how long to wait while no machine, or no worker of the pool, measures on such a "     \
+            "seconds to wait while no machine, or no worker of the pool, measures on such a "      \
             "device (default: 300)",                                                               \
             0.001, 1e9                                                                             \
     }
@@ -51,16 +52,16 @@
 struct on {
     struct dialer dialer; // no pid: --on was not given
     struct dial_place place[ON_MOST];
-    char **word; // heap, all that the places point to
+    char **word; // heap: everything that the places point to
     int words;
 };
 
 bool on_begin(struct on *on, const char *const *text, int count, struct err *e);
 bool on_begin_all(struct on *on, const struct arguments *a, struct err *e);  // --on, --pool, --wait
 bool on_begin_pool(struct on *on, const struct arguments *a, struct err *e); // --pool alone
-// Those of --pool, --credentials and --ca. False: there is no --pool, or it is none.
+// Reads --pool, --credentials and --ca. Returns false where --pool is missing or wrong.
 bool on_pool_options(const struct arguments *a, struct queue_options *out, struct err *e);
 struct dialer *on_dialer(struct on *on); // NULL: there are no machines
-void on_end(struct on *on);              // in any case
+void on_end(struct on *on);              // in any case; also after a failed begin
 
 #endif

@@ -1,20 +1,38 @@
 // ops: the operators, the presets and the networks that there are.
-
-#include "cli/ops.h"
-
+//
+// Each preset is read once for the device of this machine and once for a large GPU; all that is
+// known of it comes from that. It needs matrix units when it can be read for a GPU that has them
+// and not for one without; its operator determines the bits of its numbers.
 #include "base/file.h"
-#include "base/json.h"
 #include "cli/check_network.h"
 #include "cli/common.h"
 #include "cli/confine.h"
-#include "engine/devices.h"
+#include "script/script.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// A large GPU of today: what presets choose their standard sizes for.
+struct preset {
+    const char *name;
+    struct script *here, *gpu; // NULL: why_here and why_gpu name what that device lacks
+    struct err why_here, why_gpu;
+    bool needs_f16, needs_i8, needs_matrix; // with its standard sizes and choices
+};
+
+struct ops {
+    const char *device; // name of the one here; NULL: none
+    struct preset *preset;
+    int preset_count;
+    struct network *network;
+    int network_count;
+    struct arena arena;
+};
+
+// --- reading presets ---
+
+// A large GPU of today, for which presets choose their standard sizes.
 static const struct limits large_gpu = {
     .invocations = 1024,
     .group_size = {1024, 1024, 64},
@@ -53,45 +71,15 @@ static bool has_element(const struct script *s, enum element element)
     return false;
 }
 
-void catalogue_read(const char *name, const struct gpu_info *device, struct preset *out)
-{
-    *out = (struct preset){.name = name};
-    out->here = read_preset(name, device ? device->type : "none", device ? &device->limits : NULL,
-                            &out->why_here);
-    out->gpu = read_preset(name, "discrete", &large_gpu, &out->why_gpu);
-    const struct script *s = catalogue_script(out);
-    struct limits without = large_gpu;
-    struct err ignored;
-    without.matrix = (struct matrix_units){.api = MATRIX_NONE};
-    struct script *plain = out->gpu ? read_preset(out->name, "discrete", &without, &ignored) : NULL;
-    out->needs_matrix = out->gpu && !plain;
-    out->needs_f16 = s && has_element(s, ELEMENT_F16);
-    out->needs_i8 = s && has_element(s, ELEMENT_I8);
-    script_destroy(plain);
-    if (device) {
-        // A preset may be read where its numbers are missing.
-        bool f16 = out->needs_f16 && !device->limits.f16, i8 = out->needs_i8 && !device->limits.i8;
-        if (out->here && (f16 || i8)) {
-            err_set(&out->why_here, "the device has no numbers of %s bits", f16 ? "16" : "8");
-            script_destroy(out->here);
-            out->here = NULL;
-        }
-    }
-}
-
-void catalogue_finish(struct preset *p)
-{
-    script_destroy(p->here);
-    script_destroy(p->gpu);
-    *p = (struct preset){0};
-}
-
-const struct script *catalogue_script(const struct preset *p)
+// Returns the script that describes the preset: `here`, else `gpu`; NULL: neither could be read.
+static const struct script *preset_script(const struct preset *p)
 {
     return p->here ? p->here : p->gpu;
 }
 
-int catalogue_needs(const struct preset *p, const char *out[3])
+// Lists the needs that not every device meets: "16 bit", "8 bit", "matrix units". Returns their
+// number.
+static int preset_needs(const struct preset *p, const char *out[3])
 {
     int count = 0;
     if (p->needs_f16)
@@ -105,6 +93,12 @@ int catalogue_needs(const struct preset *p, const char *out[3])
 
 // --- tensors of a kind ---
 
+// A tensor that an operation may have. `when` is the choice that brings it, "" where it always is.
+struct possible_tensor {
+    struct tensor tensor;
+    char when[64];
+};
+
 static bool complete_tensors(struct operation o, struct tensor out[OPERATION_MAX_TENSORS],
                              int *count)
 {
@@ -114,16 +108,8 @@ static bool complete_tensors(struct operation o, struct tensor out[OPERATION_MAX
     return true;
 }
 
-static bool is_among(const struct tensor *list, int count, const char *name)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(list[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-// Where a choice alone brings a tensor that is not among the plain ones, it is made in `all`, and
-// `when` of the tensor says so.
+// Where a choice alone brings a tensor that is not among the plain ones, the choice is made in
+// `all`, and `when` of the tensor names it.
 static void try_choice(const struct operation *plain, int choice, struct operation *all,
                        struct possible_tensor *named, int *named_count)
 {
@@ -137,18 +123,23 @@ static void try_choice(const struct operation *plain, int choice, struct operati
         o.choice[choice] = v;
         if (!complete_tensors(o, tensor, &count))
             continue;
-        for (int i = 0; i < count && *named_count < OPERATION_MAX_TENSORS; i++)
-            if (!is_among(before, before_count, tensor[i].name) && !all->choice[choice]) {
-                struct possible_tensor *p = &named[(*named_count)++];
-                p->tensor = tensor[i];
-                snprintf(p->when, sizeof p->when, "%s=%s", c->name, c->values[v]);
-                all->choice[choice] = v;
-            }
+        for (int i = 0; i < count && *named_count < OPERATION_MAX_TENSORS; i++) {
+            int k = 0;
+            while (k < before_count && strcmp(before[k].name, tensor[i].name) != 0)
+                k++;
+            if (k < before_count || all->choice[choice])
+                continue;
+            struct possible_tensor *p = &named[(*named_count)++];
+            p->tensor = tensor[i];
+            snprintf(p->when, sizeof p->when, "%s=%s", c->name, c->values[v]);
+            all->choice[choice] = v;
+        }
     }
 }
 
-int catalogue_tensors(const struct operation_kind *kind,
-                      struct possible_tensor out[OPERATION_MAX_TENSORS])
+// Lists the tensors of a kind in the order of their bindings; returns their number.
+static int kind_tensors(const struct operation_kind *kind,
+                        struct possible_tensor out[OPERATION_MAX_TENSORS])
 {
     struct operation plain, all;
     struct possible_tensor named[OPERATION_MAX_TENSORS];
@@ -172,23 +163,7 @@ int catalogue_tensors(const struct operation_kind *kind,
     return count;
 }
 
-// --- operators ---
-
-static void add_buffers(struct json_writer *w, const struct operation_kind *k)
-{
-    struct possible_tensor tensor[OPERATION_MAX_TENSORS];
-    int count = catalogue_tensors(k, tensor);
-    json_begin_list(w, "buffers");
-    for (int i = 0; i < count; i++) {
-        json_begin_object(w, NULL);
-        json_add_text(w, "name", tensor[i].tensor.name);
-        json_add_int(w, "rank", tensor[i].tensor.rank);
-        json_add_flag(w, "output", i == count - 1);
-        json_add_text_if_any(w, "when", tensor[i].when);
-        json_end(w);
-    }
-    json_end(w);
-}
+// --- JSON (docs/json.md) ---
 
 static void add_operators(struct json_writer *w)
 {
@@ -230,13 +205,22 @@ static void add_operators(struct json_writer *w)
             json_end(w);
         }
         json_end(w);
-        add_buffers(w, k);
+        struct possible_tensor tensor[OPERATION_MAX_TENSORS];
+        int count = kind_tensors(k, tensor);
+        json_begin_list(w, "buffers");
+        for (int m = 0; m < count; m++) {
+            json_begin_object(w, NULL);
+            json_add_text(w, "name", tensor[m].tensor.name);
+            json_add_int(w, "rank", tensor[m].tensor.rank);
+            json_add_flag(w, "output", m == count - 1);
+            json_add_text_if_any(w, "when", tensor[m].when);
+            json_end(w);
+        }
+        json_end(w);
         json_end(w);
     }
     json_end(w);
 }
-
-// --- presets ---
 
 static void add_place(struct json_writer *w, const char *name, const struct script *s,
                       const struct err *why)
@@ -257,9 +241,9 @@ static void add_presets(struct json_writer *w, const struct ops *o)
     json_begin_list(w, "presets");
     for (int i = 0; i < o->preset_count; i++) {
         const struct preset *p = &o->preset[i];
-        const struct script *s = catalogue_script(p);
+        const struct script *s = preset_script(p);
         const char *needs[4] = {NULL};
-        catalogue_needs(p, needs);
+        preset_needs(p, needs);
         json_begin_object(w, NULL);
         json_add_text(w, "name", p->name);
         if (s) {
@@ -297,9 +281,7 @@ static void add_presets(struct json_writer *w, const struct ops *o)
     json_end(w);
 }
 
-// --- networks ---
-
-void ops_print_json(const struct ops *o)
+static void ops_print_json(const struct ops *o)
 {
     struct str out = {0};
     struct json_writer w = json_begin(&out);
@@ -318,15 +300,9 @@ void ops_print_json(const struct ops *o)
     json_print(&w);
 }
 
-// --- operators ---
+// --- text ---
 
-static bool is_of(const struct preset *p, const struct operation_kind *k)
-{
-    const struct script *s = catalogue_script(p);
-    return s && script_operation(s)->kind == k;
-}
-
-void ops_print_operator(const struct ops *o, const struct operation_kind *kind)
+static void print_operator(const struct ops *o, const struct operation_kind *kind)
 {
     printf("%s: %s\n", kind->name, kind->help);
     printf("\nsizes\n");
@@ -351,22 +327,22 @@ void ops_print_operator(const struct ops *o, const struct operation_kind *kind)
         printf("  %-14s a number, %g if it is not given\n", kind->reals[i].name,
                kind->reals[i].standard);
     struct possible_tensor tensor[OPERATION_MAX_TENSORS];
-    int count = catalogue_tensors(kind, tensor);
+    int count = kind_tensors(kind, tensor);
     printf("\nbuffers, in the order of their bindings\n");
     for (int i = 0; i < count; i++)
         printf("  %-14s %d dimension%s%s%s%s\n", tensor[i].tensor.name, tensor[i].tensor.rank,
                tensor[i].tensor.rank == 1 ? "" : "s", tensor[i].when[0] ? ", with " : "",
                tensor[i].when, i == count - 1 ? ", the output" : "");
     const char *between = "\npresets\n  ";
-    for (int i = 0; i < o->preset_count; i++)
-        if (is_of(&o->preset[i], kind)) {
-            printf("%s%s", between, o->preset[i].name);
-            between = " ";
-        }
+    for (int i = 0; i < o->preset_count; i++) {
+        const struct script *s = preset_script(&o->preset[i]);
+        if (!s || script_operation(s)->kind != kind)
+            continue;
+        printf("%s%s", between, o->preset[i].name);
+        between = " ";
+    }
     printf("%s", str_equal(between, " ") ? "\n" : "");
 }
-
-// --- presets ---
 
 static void add_title(const struct script *s, struct str *out)
 {
@@ -377,14 +353,14 @@ static void add_title(const struct script *s, struct str *out)
 static void print_needs(const struct preset *p, const char *before)
 {
     const char *needs[3];
-    int count = catalogue_needs(p, needs);
+    int count = preset_needs(p, needs);
     for (int i = 0; i < count; i++)
         printf("%s%s", i ? ", " : before, needs[i]);
     if (count)
         printf("\n");
 }
 
-// One line for a place, or why there is none.
+// Prints a line for a place, or why there is none.
 static void print_place(const char *place, const struct script *s, const struct err *why)
 {
     struct str text = {0};
@@ -411,9 +387,9 @@ static bool same_everywhere(const struct preset *p)
     return same;
 }
 
-void ops_print_preset(const struct ops *o, const struct preset *p)
+static void print_preset(const struct ops *o, const struct preset *p)
 {
-    const struct script *s = catalogue_script(p);
+    const struct script *s = preset_script(p);
     struct str here = {0};
     printf("%s: a preset%s%s\n", p->name, s ? " for " : "",
            s ? script_operation(s)->kind->help : "");
@@ -426,7 +402,7 @@ void ops_print_preset(const struct ops *o, const struct preset *p)
         return;
     int count;
     const struct script_setting *setting = script_settings(s, &count);
-    printf("\nwhat --set changes\n");
+    printf("\nsettings that --set changes\n");
     for (int i = 0; i < count; i++) {
         printf("  %-14s %s", setting[i].name, setting[i].standard);
         for (int v = 0; setting[i].values && setting[i].values[v]; v++)
@@ -443,17 +419,18 @@ void ops_print_preset(const struct ops *o, const struct preset *p)
     }
 }
 
-// --- networks ---
-
-void ops_print_network(const struct network *n, const char *asked_for)
+// `asked_for` is its name or its path.
+static void print_network(const struct network *n, const char *asked_for)
 {
     check_network_print(n);
-    check_network_print_settings(n);
-    printf("\ntilewalk tune %s tunes its tasks; check %s --json tells its layers, too\n", asked_for,
+    printf("\nsettings that --set changes\n");
+    for (int i = 0; i < n->setting_count; i++)
+        printf("  %-14s %s\n", n->setting[i].name, n->setting[i].value);
+    printf("\ntilewalk tune %s tunes its tasks; check %s --json lists its layers too\n", asked_for,
            asked_for);
 }
 
-void ops_print_overview(const struct ops *o)
+static void print_overview(const struct ops *o)
 {
     printf("operators\n");
     for (int i = 0; operation_kinds[i]; i++)
@@ -472,52 +449,12 @@ void ops_print_overview(const struct ops *o)
     printf("\nnetworks\n");
     for (int i = 0; i < o->network_count; i++)
         printf("  %-14s %s\n", o->network[i].name, o->network[i].about);
-    printf("\ntilewalk ops NAME says more of each\n");
+    printf("\ntilewalk ops NAME describes one of them\n");
 }
 
-struct view {
-    struct ops ops;
-    struct gpu_info *devices;
-    char **preset_name, **network_name;
-    struct arena arena;
-};
+// --- the command ---
 
-// Without --device the best one is used when there is one; naming one that is not there is an
-// error.
-static bool find_device(struct view *v, const char *wanted, const struct gpu_info **out,
-                        struct err *e)
-{
-    int count, index;
-    struct err ignored;
-    *out = NULL;
-    if (str_equal(wanted, "none"))
-        return true;
-    if (!devices_find(&v->devices, &count, wanted ? e : &ignored))
-        return wanted == NULL;
-    if (!gpu_choose(v->devices, count, wanted, &index, wanted ? e : &ignored))
-        return wanted == NULL;
-    *out = &v->devices[index];
-    v->ops.device = (*out)->name;
-    return true;
-}
-
-static bool read_networks(struct view *v, struct err *e)
-{
-    struct ops *o = &v->ops;
-    int count;
-    v->network_name = network_names(&count);
-    o->network = arena_zero(&v->arena, (size_t)count + 1, sizeof *o->network);
-    for (bool ok = true; ok && o->network_count < count; o->network_count++) {
-        char *path = network_find(v->network_name[o->network_count], e);
-        ok = path && network_read(path, NULL, 0, &o->network[o->network_count], e);
-        free(path);
-        if (!ok)
-            return false;
-    }
-    return true;
-}
-
-// Everything that has a name, to suggest from.
+// Names everything there is, to suggest from.
 static const char *name_at(const void *context, size_t i)
 {
     const struct ops *o = context;
@@ -528,9 +465,32 @@ static const char *name_at(const void *context, size_t i)
     return i < networks ? o->network[i].name : operation_kinds[i - networks]->name;
 }
 
-static bool unknown(const struct ops *o, const char *name, struct err *e)
+static bool print_named(const struct ops *o, const char *name, struct err *e)
 {
+    const struct operation_kind *kind = operation_kind_find(name);
     size_t count = (size_t)o->preset_count + (size_t)o->network_count;
+    if (kind) {
+        print_operator(o, kind);
+        return true;
+    }
+    for (int i = 0; i < o->preset_count; i++)
+        if (str_equal(o->preset[i].name, name)) {
+            print_preset(o, &o->preset[i]);
+            return true;
+        }
+    for (int i = 0; i < o->network_count; i++)
+        if (str_equal(o->network[i].name, name)) {
+            print_network(&o->network[i], name);
+            return true;
+        }
+    if (network_is(name)) { // a file of the user's
+        struct network n;
+        bool ok = network_read(name, NULL, 0, &n, e);
+        if (ok)
+            print_network(&n, name);
+        network_finish(&n);
+        return ok;
+    }
     for (int i = 0; operation_kinds[i]; i++)
         count++;
     const char *near = str_suggest(name, count, name_at, o);
@@ -540,88 +500,96 @@ static bool unknown(const struct ops *o, const char *name, struct err *e)
                             name);
 }
 
-static bool print_own_network(const char *path, struct err *e)
+// Reads presets for a device, or without any, and for a large GPU. Takes over the names.
+static void read_presets(struct ops *o, char **name, int count, const struct gpu_info *device)
 {
-    struct network n;
-    bool ok = network_read(path, NULL, 0, &n, e);
-    if (ok)
-        ops_print_network(&n, path);
-    network_finish(&n);
-    return ok;
+    for (int i = 0; i < count; i++) {
+        const char *kept = arena_strdup(&o->arena, name[i]);
+        struct preset *out = &o->preset[o->preset_count++];
+        *out = (struct preset){.name = kept};
+        out->here = read_preset(kept, device ? device->type : "none",
+                                device ? &device->limits : NULL, &out->why_here);
+        out->gpu = read_preset(kept, "discrete", &large_gpu, &out->why_gpu);
+        const struct script *s = preset_script(out);
+        struct limits without = large_gpu;
+        struct err ignored;
+        without.matrix = (struct matrix_units){.api = MATRIX_NONE};
+        struct script *plain =
+            out->gpu ? read_preset(out->name, "discrete", &without, &ignored) : NULL;
+        out->needs_matrix = out->gpu && !plain;
+        out->needs_f16 = s && has_element(s, ELEMENT_F16);
+        out->needs_i8 = s && has_element(s, ELEMENT_I8);
+        script_destroy(plain);
+        // A preset may be read where its numbers are missing.
+        bool no_f16 = device && out->needs_f16 && !device->limits.f16;
+        bool no_i8 = device && out->needs_i8 && !device->limits.i8;
+        if (out->here && (no_f16 || no_i8)) {
+            err_set(&out->why_here, "the device has no numbers of %s bits", no_f16 ? "16" : "8");
+            script_destroy(out->here);
+            out->here = NULL;
+        }
+        free(name[i]);
+    }
+    free(name);
 }
 
-static bool print(const struct ops *o, const struct arguments *a, struct err *e)
+static bool read_networks(struct ops *o, struct err *e)
 {
-    if (arguments_flag(a, "json")) {
-        ops_print_json(o);
-    } else if (a->operand_count) {
-        const char *name = a->operand[0];
-        const struct operation_kind *kind = operation_kind_find(name);
-        if (kind) {
-            ops_print_operator(o, kind);
-            return true;
-        }
-        for (int i = 0; i < o->preset_count; i++)
-            if (str_equal(o->preset[i].name, name)) {
-                ops_print_preset(o, &o->preset[i]);
-                return true;
-            }
-        for (int i = 0; i < o->network_count; i++)
-            if (str_equal(o->network[i].name, name)) {
-                ops_print_network(&o->network[i], name);
-                return true;
-            }
-        return network_is(name) ? print_own_network(name, e) : unknown(o, name, e);
-    } else {
-        ops_print_overview(o);
+    int count;
+    char **name = network_names(&count);
+    bool ok = true;
+    o->network = arena_zero(&o->arena, (size_t)count + 1, sizeof *o->network);
+    for (int i = 0; i < count; i++) {
+        char *path = ok ? network_find(name[i], e) : NULL;
+        ok = path && network_read(path, NULL, 0, &o->network[o->network_count++], e);
+        free(path);
+        free(name[i]);
     }
-    return true;
+    free(name);
+    return ok;
 }
 
 static int run_ops(const struct command *self, const struct arguments *a)
 {
     struct err e;
-    struct view v = {0};
-    const struct gpu_info *device;
+    struct ops o = {0};
+    struct device_choice chosen;
     struct sandbox s;
+    int ours, others;
     (void)self;
     confine_begin(&s);
     confine_read_space(&s, a->operand_count ? a->operand[0] : NULL);
     confine_enter(&s);
-    arena_init(&v.arena);
-    bool ok = find_device(&v, arguments_text(a, "device"), &device, &e);
+    arena_init(&o.arena);
+    bool ok = common_choose_device(a, &chosen, &e);
     if (ok) {
-        struct ops *o = &v.ops;
-        int ours, others;
         char **name = script_presets(&ours), **foreign = script_foreign_presets(&others);
-        o->preset_count = ours + others;
-        v.preset_name = arena_zero(&v.arena, (size_t)o->preset_count + 1, sizeof *v.preset_name);
-        for (int i = 0; i < o->preset_count; i++)
-            v.preset_name[i] = i < ours ? name[i] : foreign[i - ours];
-        free(name);
-        free(foreign);
-        o->preset = arena_zero(&v.arena, (size_t)o->preset_count + 1, sizeof *o->preset);
-        for (int i = 0; i < o->preset_count; i++)
-            catalogue_read(v.preset_name[i], device, &o->preset[i]);
+        o.device = chosen.device ? chosen.device->name : NULL;
+        o.preset = arena_zero(&o.arena, (size_t)(ours + others) + 1, sizeof *o.preset);
+        read_presets(&o, name, ours, chosen.device);
+        read_presets(&o, foreign, others, chosen.device);
+        ok = read_networks(&o, &e);
     }
-    ok = ok && read_networks(&v, &e) && print(&v.ops, a, &e);
-    for (int i = 0; i < v.ops.preset_count; i++) {
-        catalogue_finish(&v.ops.preset[i]);
-        free(v.preset_name[i]);
+    if (ok && arguments_flag(a, "json"))
+        ops_print_json(&o);
+    else if (ok && a->operand_count)
+        ok = print_named(&o, a->operand[0], &e);
+    else if (ok)
+        print_overview(&o);
+    for (int i = 0; i < o.preset_count; i++) {
+        script_destroy(o.preset[i].here);
+        script_destroy(o.preset[i].gpu);
     }
-    for (int i = 0; i < v.ops.network_count; i++) {
-        network_finish(&v.ops.network[i]);
-        free(v.network_name[i]);
-    }
-    free(v.network_name);
-    free(v.devices);
-    arena_finish(&v.arena);
-    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    for (int i = 0; i < o.network_count; i++)
+        network_finish(&o.network[i]);
+    free(chosen.list);
+    arena_finish(&o.arena);
+    return common_exit(ok, &e);
 }
 
 static const struct option options[] = {
     {"device", OPTION_TEXT, "DEVICE|none",
-     "whose eyes the presets are seen with (default: the best device there is)"},
+     "device to read the presets for (default: the best one; see tilewalk devices)"},
     OPTION_JSON,
     OPTION_HELP,
     OPTION_END,

@@ -1,3 +1,4 @@
+// plot: draws the best-so-far curves of sessions.
 #include "base/os.h"
 #include "cli/common.h"
 #include "cli/session_curves.h"
@@ -13,40 +14,16 @@ struct picture {
     struct curve_scale scale;
 };
 
-static bool check_units(const struct session_curves *c, struct err *e)
-{
-    const struct session_record *first = &c->curve[0].record;
-    for (int i = 1; i < c->count; i++)
-        if (!str_equal(speed_rate_word(&c->curve[i].record), speed_rate_word(first)))
-            return err_set(e,
-                           "sessions %" PRId64 " and %" PRId64
-                           " have no common unit (%s, %s): they are rated by other things, or the "
-                           "FLOP of a recording are not known",
-                           first->id, c->curve[i].record.id, speed_rate_word(first),
-                           speed_rate_word(&c->curve[i].record));
-    return true;
-}
-
-static char letter_of(int i)
-{
-    return (char)('A' + i);
-}
-
-static bool all_same_title(const struct session_curves *c)
-{
-    for (int i = 1; i < c->count; i++)
-        if (!str_equal(c->curve[i].record.title, c->curve[0].record.title))
-            return false;
-    return true;
-}
-
-// "1  opevo lambda=16  seed 2  10.86 GFLOPS"
+// Adds "1  opevo lambda=16  seed 2  10.86 GFLOPS".
 static void add_label(const struct session_curves *c, int i, struct str *out)
 {
     char speed[32], strategy[STRATEGY_TEXT];
     struct session_record shown = c->curve[i].record, *r = &shown;
     const struct steps *s = &c->curve[i].steps;
     struct arena arena;
+    bool same_title = true;
+    for (int k = 1; k < c->count; k++)
+        same_title &= str_equal(c->curve[k].record.title, c->curve[0].record.title);
     arena_init(&arena);
     common_show_record(&arena, &shown);
     str_printf(out, "%" PRId64 "  %s  seed %" PRIu64 "  %s", r->id,
@@ -55,9 +32,9 @@ static void add_label(const struct session_curves *c, int i, struct str *out)
                         : "nothing valid");
     if (r->scheduler)
         str_add(out, c->curve[i].whole ? "  as a whole" : "  sum of its parts");
-    if (r->best_raced) // elsewhere its speed is that of the race
+    if (r->best_raced) // other commands print the speed of the race
         str_add(out, " as measured");
-    if (!all_same_title(c))
+    if (!same_title)
         str_printf(out, "  %s", r->title);
     arena_finish(&arena);
 }
@@ -69,14 +46,13 @@ static bool choose_charset(const struct arguments *a, enum charset *out, struct 
     static const char *const names[] = {"braille", "block", "ascii"}; // as enum charset
     const char *given = arguments_text(a, "charset");
     *out = common_ascii() ? CHARSET_ASCII : CHARSET_BRAILLE;
-    if (!given || str_equal(given, "auto"))
-        return true;
+    bool known = !given || str_equal(given, "auto");
     for (int i = 0; i < 3; i++)
         if (str_equal(given, names[i])) {
             *out = (enum charset)i;
-            return true;
+            known = true;
         }
-    return err_usage(e, "--charset wants auto, braille, block or ascii, not '%s'", given);
+    return known || err_usage(e, "--charset wants auto, braille, block or ascii, not '%s'", given);
 }
 
 static void print_plot(const struct picture *p, enum charset charset)
@@ -96,63 +72,45 @@ static void print_plot(const struct picture *p, enum charset charset)
     plot_init(&plot, charset, ROWS, cols - 1);
     plot_axes(&plot, &x, &y);
     for (int i = 0; i < p->curves->count; i++) {
-        // With the levels in the picture's unit.
         const struct session_curve *c = &p->curves->curve[i];
         struct plot_point *point = mem_zero((size_t)c->steps.count + 1, sizeof *point);
         for (int k = 0; k < c->steps.count; k++)
             point[k] =
                 (struct plot_point){c->steps.point[k].x, c->steps.point[k].y / p->scale.unit};
-        plot_steps(&plot, i, letter_of(i), point, c->steps.count, c->end);
+        plot_steps(&plot, i, (char)('A' + i), point, c->steps.count, c->end);
         free(point);
     }
     plot_letters(&plot);
     plot_add_text(&plot, &out);
     plot_finish(&plot);
     for (int i = 0; i < p->curves->count; i++) {
-        str_printf(&out, "%c  ", letter_of(i));
+        str_printf(&out, "%c  ", (char)('A' + i));
         add_label(p->curves, i, &out);
         str_add_char(&out, '\n');
     }
-    fputs(str_text(&out), stdout);
-    str_finish(&out);
+    common_print(&out);
 }
 
 // --- the file ---
 
-static struct chart_line line_of(const struct picture *p, int i, struct arena *arena)
-{
-    struct chart_line line = session_curves_line(p->curves, i, &p->scale, arena);
-    struct str label = {0};
-    add_label(p->curves, i, &label);
-    line.label = arena_strdup(arena, str_text(&label));
-    str_finish(&label);
-    return line;
-}
-
-static bool is_listed(const char *const *list, int count, const char *wanted)
-{
-    for (int i = 0; i < count; i++)
-        if (str_equal(list[i], wanted))
-            return true;
-    return false;
-}
-
-// The problem and where it ran, or the problems.
+// Returns the problem and its place of measurement, or the problems.
 static const char *title_of(const struct session_curves *c, struct arena *arena)
 {
     const struct session_record *first = &c->curve[0].record;
     const char *problem[PLOT_MOST_SERIES];
     int problems = 0;
-    for (int i = 0; i < c->count; i++)
-        if (!is_listed(problem, problems, c->curve[i].record.title))
+    for (int i = 0; i < c->count; i++) {
+        int k = 0;
+        while (k < problems && !str_equal(problem[k], c->curve[i].record.title))
+            k++;
+        if (k == problems)
             problem[problems++] = c->curve[i].record.title;
+    }
     if (problems == 1)
         return arena_printf(arena, "%s on %s", first->title, session_curves_place(first));
     struct str out = {0};
     chart_add_names(problem, problems, &out);
-    const char *kept = arena_strdup(arena, str_text(&out));
-    str_finish(&out);
-    return kept;
+    return common_keep(arena, &out);
 }
 
 static bool write_chart(const struct picture *p, const char *path, struct err *e)
@@ -167,8 +125,12 @@ static bool write_chart(const struct picture *p, const char *path, struct err *e
         .line = line,
         .line_count = p->curves->count,
     };
-    for (int i = 0; i < chart.line_count; i++)
-        line[i] = line_of(p, i, &arena);
+    for (int i = 0; i < chart.line_count; i++) {
+        struct str label = {0};
+        add_label(p->curves, i, &label);
+        line[i] = session_curves_line(p->curves, i, &p->scale, &arena);
+        line[i].label = common_keep(&arena, &label);
+    }
     bool ok = chart_write(&chart, path, e);
     arena_finish(&arena);
     return ok;
@@ -188,18 +150,29 @@ static int run_plot(const struct command *self, const struct arguments *a)
     if (!session_curves_read(a, true, &curves, &e))
         return fail_with(&e, EXIT_FAILED);
     struct picture p = {&curves, session_curves_scale(&curves)};
-    bool ok = check_units(&curves, &e) && (!path || write_chart(&p, path, &e));
+    const struct session_record *first = &curves.curve[0].record;
+    bool ok = true;
+    for (int i = 1; ok && i < curves.count; i++) {
+        const struct session_record *r = &curves.curve[i].record;
+        ok = str_equal(speed_rate_word(r), speed_rate_word(first)) ||
+             err_set(&e,
+                     "sessions %" PRId64 " and %" PRId64
+                     " have no common unit (%s, %s): their speeds are rated differently, or the "
+                     "FLOP of a recording are not known",
+                     first->id, r->id, speed_rate_word(first), speed_rate_word(r));
+    }
+    ok = ok && (!path || write_chart(&p, path, &e));
     if (ok && (!path || arguments_flag(a, "plain")))
         print_plot(&p, charset);
     session_curves_finish(&curves);
-    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    return common_exit(ok, &e);
 }
 
 static const struct option options[] = {
     OPTION_AGAINST,
-    {"plain", OPTION_FLAG, NULL, "print the curves as text (that is so without --out)"},
-    {"out", OPTION_TEXT, "FILE.svg|FILE.png", "draw them into a file"},
-    {"charset", OPTION_TEXT, "auto|braille|block|ascii", "glyphs of the text"},
+    {"plain", OPTION_FLAG, NULL, "print the curves as text (default without --out)"},
+    {"out", OPTION_TEXT, "FILE.svg|FILE.png", "draw the curves into a file"},
+    {"charset", OPTION_TEXT, "auto|braille|block|ascii", "characters of the text"},
     OPTION_DB,
     OPTION_HELP,
     OPTION_END,

@@ -1,6 +1,8 @@
 #include "cli/portability.h"
 
+#include "cli/common.h"
 #include "engine/stored.h"
+#include "export/reverify.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,14 +12,37 @@
 
 #define CELL_WIDTH 24
 
-static char letter(int column)
+struct cell {
+    enum outcome outcome;
+    double seconds;                 // 0 unless ok
+    double share;                   // of the column's own best; NAN: unknown
+    char reason[TRIAL_REASON_SIZE]; // unless ok
+};
+
+struct row {
+    struct session_record session;
+    struct trial_record best;
+    int column;        // of its own device
+    struct cell *cell; // [columns]
+};
+
+struct portability {
+    struct row *row;
+    int rows;
+    const struct session_record **column; // the first session on each device
+    int columns;
+    struct arena arena;
+};
+
+// --- output ---
+
+static double tflops_of(const struct portability *p, const struct cell *c)
 {
-    return (char)('A' + column % 26);
+    return c->outcome == OUTCOME_OK ? p->row[0].session.flop / c->seconds / 1e12 : NAN;
 }
 
-// "0.67 GFLOPS  100 %", or the outcome.
-static const char *text_cell(const struct portability *p, const struct portability_cell *c,
-                             char out[64])
+// Writes "0.67 GFLOPS  100 %", or the outcome.
+static const char *cell_text(const struct portability *p, const struct cell *c, char out[64])
 {
     char speed[32], share[16] = "";
     if (c->outcome != OUTCOME_OK)
@@ -28,37 +53,40 @@ static const char *text_cell(const struct portability *p, const struct portabili
     return out;
 }
 
-void portability_add_text(const struct portability *p, struct str *out)
+static char letter_of(int column)
+{
+    return (char)('A' + column % 26);
+}
+
+static void portability_add_text(const struct portability *p, struct str *out)
 {
     char text[64];
     const struct session_record *first = &p->row[0].session;
+    struct str reasons = {0};
     str_printf(out,
                "%s (%s): best configuration of each session on each device, measured now\n\n%-18s",
                first->title, first->name, "");
     for (int k = 0; k < p->columns; k++)
-        str_printf(out, "  on %-*c", k + 1 < p->columns ? CELL_WIDTH - 3 : 0, letter(k));
-    str_add(out, "\n");
+        str_printf(out, "  on %-*c", k + 1 < p->columns ? CELL_WIDTH - 3 : 0, letter_of(k));
     for (int i = 0; i < p->rows; i++) {
-        str_printf(out, "#%-5" PRId64 " tuned on %c ", p->row[i].session.id,
-                   letter(p->row[i].column));
-        for (int k = 0; k < p->columns; k++)
-            str_printf(out, "  %-*s", k + 1 < p->columns ? CELL_WIDTH : 0,
-                       text_cell(p, &p->row[i].cell[k], text));
-        str_add(out, "\n");
-    }
-    str_add(out, "\n");
-    for (int k = 0; k < p->columns; k++)
-        str_printf(out, "%c  %s\n", letter(k), p->column[k]->device);
-    for (int i = 0; i < p->rows; i++)
+        int64_t id = p->row[i].session.id;
+        str_printf(out, "\n#%-5" PRId64 " tuned on %c ", id, letter_of(p->row[i].column));
         for (int k = 0; k < p->columns; k++) {
-            const struct portability_cell *c = &p->row[i].cell[k];
+            const struct cell *c = &p->row[i].cell[k];
+            str_printf(out, "  %-*s", k + 1 < p->columns ? CELL_WIDTH : 0, cell_text(p, c, text));
             if (c->outcome != OUTCOME_OK)
-                str_printf(out, "%s#%" PRId64 " on %c: %s: %s\n", "", p->row[i].session.id,
-                           letter(k), outcome_name(c->outcome), c->reason);
+                str_printf(&reasons, "#%" PRId64 " on %c: %s: %s\n", id, letter_of(k),
+                           outcome_name(c->outcome), c->reason);
         }
+    }
+    str_add(out, "\n\n");
+    for (int k = 0; k < p->columns; k++)
+        str_printf(out, "%c  %s\n", letter_of(k), p->column[k]->device);
+    str_add(out, str_text(&reasons));
+    str_finish(&reasons);
 }
 
-void portability_add_markdown(const struct portability *p, struct str *out)
+static void portability_add_markdown(const struct portability *p, struct str *out)
 {
     char text[64];
     str_add(out, "| tuned on |");
@@ -75,8 +103,8 @@ void portability_add_markdown(const struct portability *p, struct str *out)
         str_add_markdown(out, p->row[i].session.device);
         str_printf(out, " (#%" PRId64 ") |", p->row[i].session.id);
         for (int k = 0; k < p->columns; k++) {
-            const struct portability_cell *c = &p->row[i].cell[k];
-            str_printf(out, " %s%s", text_cell(p, c, text), c->outcome == OUTCOME_OK ? "" : ": ");
+            const struct cell *c = &p->row[i].cell[k];
+            str_printf(out, " %s%s", cell_text(p, c, text), c->outcome == OUTCOME_OK ? "" : ": ");
             str_add_markdown(out, c->reason);
             str_add(out, " |");
         }
@@ -84,57 +112,48 @@ void portability_add_markdown(const struct portability *p, struct str *out)
     str_add(out, "\n");
 }
 
-static double tflops(const struct portability *p, const struct portability_cell *c)
-{
-    return c->outcome == OUTCOME_OK ? p->row[0].session.flop / c->seconds / 1e12 : NAN;
-}
-
-static void add_number(struct str *out, double value)
-{
-    if (isfinite(value))
-        str_add_real(out, value);
-    str_add(out, ",");
-}
-
-void portability_add_csv(const struct portability *p, struct str *out)
+static void portability_add_csv(const struct portability *p, struct str *out)
 {
     str_add(out, "session,tuned_on,runs_on,outcome,tflops,share,reason\r\n");
     for (int i = 0; i < p->rows; i++)
         for (int k = 0; k < p->columns; k++) {
-            const struct portability_cell *c = &p->row[i].cell[k];
+            const struct cell *c = &p->row[i].cell[k];
+            const double number[] = {tflops_of(p, c), c->share};
             str_printf(out, "%" PRId64 ",", p->row[i].session.id);
             str_add_csv(out, p->row[i].session.device);
             str_add(out, ",");
             str_add_csv(out, p->column[k]->device);
             str_printf(out, ",%s,", outcome_name(c->outcome));
-            add_number(out, tflops(p, c));
-            add_number(out, c->share);
+            for (int n = 0; n < 2; n++) {
+                if (isfinite(number[n]))
+                    str_add_real(out, number[n]);
+                str_add(out, ",");
+            }
             str_add_csv(out, c->reason);
             str_add(out, "\r\n");
         }
 }
 
-void portability_add_json(const struct portability *p, struct str *out)
+static void portability_add_json(const struct portability *p, struct str *out)
 {
-    const struct session_record *first = &p->row[0].session;
     struct json_writer w = json_begin(out);
-    json_add_text(&w, "title", first->title);
-    json_add_text(&w, "space", first->name);
+    json_add_text(&w, "title", p->row[0].session.title);
+    json_add_text(&w, "space", p->row[0].session.name);
     json_begin_list(&w, "portability");
     for (int i = 0; i < p->rows; i++) {
-        const struct portability_row *row = &p->row[i];
+        const struct row *row = &p->row[i];
         json_begin_object(&w, NULL);
         json_add_int(&w, "session", row->session.id);
         json_add_text(&w, "device", row->session.device);
         json_add_raw(&w, "config", row->best.config);
         json_begin_list(&w, "on");
         for (int k = 0; k < p->columns; k++) {
-            const struct portability_cell *c = &row->cell[k];
+            const struct cell *c = &row->cell[k];
             json_begin_object(&w, NULL);
             json_add_text(&w, "device", p->column[k]->device);
             json_add_flag(&w, "own", row->column == k);
             json_add_text(&w, "outcome", outcome_name(c->outcome));
-            json_add_real(&w, "tflops", tflops(p, c));
+            json_add_real(&w, "tflops", tflops_of(p, c));
             json_add_real(&w, "ms", c->outcome == OUTCOME_OK ? c->seconds * 1e3 : NAN);
             json_add_real(&w, "share", c->share);
             json_add_text(&w, "reason", c->reason);
@@ -149,25 +168,11 @@ void portability_add_json(const struct portability *p, struct str *out)
 
 // --- the sessions ---
 
-// What forbids a common table; NULL: nothing.
-static const char *difference(const struct session_record *a, const struct session_record *b)
+static bool read_row(struct store *store, const char *operand, struct portability *p, struct err *e)
 {
-    const char *const pairs[][3] = {
-        {"problems", a->title, b->title},
-        {"spaces", a->name, b->name},
-        {"settings", a->settings, b->settings},
-        {"versions of the space's files", a->text_hash, b->text_hash},
-    };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (!str_equal(pairs[i][1], pairs[i][2]))
-            return pairs[i][0];
-    return NULL;
-}
-
-static bool read_row(struct store *store, const char *operand, struct portability *p,
-                     struct portability_row *row, struct err *e)
-{
+    struct row *row = &p->row[p->rows];
     struct ranked_trials best;
+    const char *value[2];
     int64_t id;
     if (!common_session_id(operand, &id, e) ||
         !store_get_session(store, id, &p->arena, &row->session, e) ||
@@ -176,7 +181,9 @@ static bool read_row(struct store *store, const char *operand, struct portabilit
     if (!str_equal(row->session.source, "device"))
         return err_set(e, "session %" PRId64 " was not measured on a device (%s)", id,
                        row->session.source);
-    const char *what = difference(&p->row[0].session, &row->session);
+    const char *what =
+        common_difference(&p->row[0].session, &row->session,
+                          FACT_PROBLEM | FACT_SPACE | FACT_SETTINGS | FACT_FILES, value);
     if (what)
         return err_set(
             e, "sessions %" PRId64 " and %" PRId64 " have no common table: they have different %s",
@@ -184,46 +191,20 @@ static bool read_row(struct store *store, const char *operand, struct portabilit
     if (!best.count)
         return err_set(e, "session %" PRId64 " has no valid trial", id);
     row->best = best.trial[0];
-    return true;
-}
-
-static int column_of(struct portability *p, const struct session_record *r)
-{
-    for (int i = 0; i < p->columns; i++)
-        if (str_equal(p->column[i]->device_id, r->device_id))
-            return i;
-    p->column[p->columns] = r;
-    return p->columns++;
-}
-
-static bool read_rows(struct store *store, const struct arguments *a, struct portability *p,
-                      struct err *e)
-{
-    size_t count = (size_t)a->operand_count;
-    p->row = arena_zero(&p->arena, count, sizeof *p->row);
-    p->column = arena_zero(&p->arena, count, sizeof *p->column);
-    for (; p->rows < a->operand_count; p->rows++) {
-        struct portability_row *row = &p->row[p->rows];
-        if (!read_row(store, a->operand[p->rows], p, row, e))
-            return false;
-        row->column = column_of(p, &row->session);
-        row->cell = arena_zero(&p->arena, count, sizeof *row->cell);
-    }
+    while (row->column < p->columns &&
+           !str_equal(p->column[row->column]->device_id, row->session.device_id))
+        row->column++;
+    if (row->column == p->columns)
+        p->column[p->columns++] = &row->session;
     return true;
 }
 
 // --- one device ---
 
-static void reject(struct portability_cell *cell, const char *reason)
-{
-    cell->outcome = OUTCOME_REJECTED;
-    snprintf(cell->reason, sizeof cell->reason, "%s", reason);
-}
-
-// The row's configuration in the space as it is on this device. False: it is not legal here, and
-// the cell says why.
-static bool translate(const struct portability_row *row, const struct space *space,
-                      const struct limits *limits, struct config *c, struct portability_cell *cell)
+// Finds the row's configuration in the space as it is on this device. Returns false where it is not
+// legal here; the cell has the reason.
+static bool translate(const struct row *row, const struct space *space, const struct limits *limits,
+                      struct config *c, struct cell *cell)
 {
     struct err e = {.text = ""};
     struct verdict verdict = {.legal = false};
@@ -233,28 +214,14 @@ static bool translate(const struct portability_row *row, const struct space *spa
         config_add_json(space, c, &here);
     same = same && str_equal(str_text(&here), row->best.config);
     str_finish(&here);
-    if (!same)
-        reject(cell, "the space has no such point on this device");
-    else if (!space_judge(space, limits, c, &verdict, &e))
-        reject(cell, e.text);
-    else if (!verdict.legal)
-        reject(cell, verdict.reason);
+    const char *reason = !same ? "the space has no such point on this device"
+                         : !space_judge(space, limits, c, &verdict, &e) ? e.text
+                                                                        : verdict.reason;
+    if (!verdict.legal) {
+        cell->outcome = OUTCOME_REJECTED;
+        snprintf(cell->reason, sizeof cell->reason, "%s", reason);
+    }
     return verdict.legal;
-}
-
-static void find_shares(struct portability *p, int column)
-{
-    double best = INFINITY;
-    for (int i = 0; i < p->rows; i++) {
-        const struct portability_cell *cell = &p->row[i].cell[column];
-        if (p->row[i].column == column && cell->outcome == OUTCOME_OK && cell->seconds < best)
-            best = cell->seconds;
-    }
-    for (int i = 0; i < p->rows; i++) {
-        struct portability_cell *cell = &p->row[i].cell[column];
-        bool known = cell->outcome == OUTCOME_OK && isfinite(best);
-        cell->share = known ? best / cell->seconds : NAN;
-    }
 }
 
 static bool measure_column(struct store *store, struct portability *p, int column, struct err *e)
@@ -264,42 +231,56 @@ static bool measure_column(struct store *store, struct portability *p, int colum
     struct script *script = stored_script(store, device, &p->arena, e);
     if (!script)
         return false;
-    const struct space *space = script_space(script);
-    bool known = limits_parse(device->limits, &limits);
+    const struct limits *known = limits_parse(device->limits, &limits) ? &limits : NULL;
     struct reverified *k = mem_zero((size_t)p->rows, sizeof *k);
     int *row = mem_zero((size_t)p->rows, sizeof *row), count = 0;
+    double best = INFINITY; // of the rows that were tuned on this device
     for (int i = 0; i < p->rows; i++)
-        if (translate(&p->row[i], space, known ? &limits : NULL, &k[count].config,
+        if (translate(&p->row[i], script_space(script), known, &k[count].config,
                       &p->row[i].cell[column]))
             row[count++] = i;
     bool ok = reverify_measure(device, script, &(struct reverify_options){0}, k, count, e);
     for (int i = 0; ok && i < count; i++) {
-        p->row[row[i]].cell[column].outcome = k[i].outcome;
-        p->row[row[i]].cell[column].seconds = k[i].outcome == OUTCOME_OK ? k[i].again_s : 0;
-        snprintf(p->row[row[i]].cell[column].reason, sizeof p->row[row[i]].cell[column].reason,
-                 "%s", k[i].reason);
+        struct cell *cell = &p->row[row[i]].cell[column];
+        cell->outcome = k[i].outcome;
+        cell->seconds = k[i].outcome == OUTCOME_OK ? k[i].again_s : 0;
+        snprintf(cell->reason, sizeof cell->reason, "%s", k[i].reason);
+        if (p->row[row[i]].column == column && cell->outcome == OUTCOME_OK)
+            best = fmin(best, cell->seconds);
     }
-    find_shares(p, column);
+    for (int i = 0; i < p->rows; i++) {
+        struct cell *cell = &p->row[i].cell[column];
+        cell->share = cell->outcome == OUTCOME_OK && isfinite(best) ? best / cell->seconds : NAN;
+    }
     free(row);
     free(k);
     script_destroy(script);
     return ok;
 }
 
-bool portability_measure(const struct arguments *a, struct portability *p, struct err *e)
+bool portability_print(const struct arguments *a, struct err *e)
 {
-    *p = (struct portability){.rows = 0};
-    arena_init(&p->arena);
+    struct portability p = {.rows = 0};
+    struct str out = {0};
+    arena_init(&p.arena);
+    size_t count = (size_t)a->operand_count;
+    p.row = arena_zero(&p.arena, count, sizeof *p.row);
+    p.column = arena_zero(&p.arena, count, sizeof *p.column);
     struct store *store = common_open(a, STORE_READ, e);
-    bool ok = store && read_rows(store, a, p, e);
-    for (int i = 0; ok && i < p->columns; i++)
-        ok = measure_column(store, p, i, e);
+    bool ok = store != NULL;
+    for (int i = 0; ok && i < a->operand_count; i++) {
+        ok = read_row(store, a->operand[i], &p, e);
+        p.row[p.rows++].cell = arena_zero(&p.arena, count, sizeof(struct cell));
+    }
+    for (int i = 0; ok && i < p.columns; i++)
+        ok = measure_column(store, &p, i, e);
     store_close(store);
+    if (ok)
+        (arguments_flag(a, "json")       ? portability_add_json
+         : arguments_flag(a, "csv")      ? portability_add_csv
+         : arguments_flag(a, "markdown") ? portability_add_markdown
+                                         : portability_add_text)(&p, &out);
+    common_print(&out);
+    arena_finish(&p.arena);
     return ok;
-}
-
-void portability_finish(struct portability *p)
-{
-    arena_finish(&p->arena);
-    *p = (struct portability){.rows = 0};
 }

@@ -20,34 +20,19 @@ struct shape {
     const struct baseline_record *baseline; // the fastest; NULL: none ran
 };
 
-struct book {
+struct shapes {
     struct arena arena;
     struct portfolio_problem problem;
     struct shape *shape;
-    const char *axis[MOST_AXES]; // sizes that are not the same everywhere
-    const char **config;         // JSON, of the candidates
+    const char *axis[MOST_AXES]; // names of the sizes in which the shapes differ
+    const char **config;         // JSON of the candidates
     double *seconds, *size, *weight;
-    double best_s; // of all, each with its own best, by weights
+    double best_s; // weighted time of all, each with its own best
 };
 
 // --- reading ---
 
-static const char *difference(const struct session_record *a, const struct session_record *b)
-{
-    const char *const pairs[][3] = {
-        {"spaces", a->name, b->name},
-        {"versions of the space's files", a->text_hash, b->text_hash},
-        {"devices", a->device, b->device},
-        {"drivers", a->device_id, b->device_id},
-    };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (!str_equal(pairs[i][1], pairs[i][2]))
-            return pairs[i][0];
-    size_t kind = strcspn(a->source, ":") + 1; // shapes may be of several recordings
-    return strncmp(a->source, b->source, kind) == 0 ? NULL : "sources";
-}
-
-static bool read_shape(struct book *b, struct store *store, const char *operand, struct shape *s,
+static bool read_shape(struct shapes *b, struct store *store, const char *operand, struct shape *s,
                        struct err *e)
 {
     struct baselines baselines;
@@ -57,11 +42,17 @@ static bool read_shape(struct book *b, struct store *store, const char *operand,
         !store_best_trials(store, id, MOST_TRIALS, &b->arena, &s->trials, e) ||
         !store_get_baselines(store, id, &b->arena, &baselines, e))
         return false;
-    const char *what = difference(&b->shape[0].session, &s->session);
+    const struct session_record *first = &b->shape[0].session;
+    const char *value[2],
+        *what = common_difference(first, &s->session,
+                                  FACT_SPACE | FACT_FILES | FACT_DEVICE | FACT_DRIVER, value);
+    // Shapes may be of several recordings.
+    if (!what && strncmp(first->source, s->session.source, strcspn(first->source, ":") + 1) != 0)
+        what = "sources";
     if (what)
         return err_set(
             e, "sessions %" PRId64 " and %" PRId64 " have no portfolio: they have different %s",
-            b->shape[0].session.id, id, what);
+            first->id, id, what);
     if (!s->trials.count)
         return err_set(e, "session %" PRId64 " has no valid trial", id);
     s->baseline = baselines_fastest(&baselines);
@@ -77,25 +68,20 @@ static double size_of(const struct session_record *r, const char *name)
     return value;
 }
 
-static bool is_same_everywhere(const struct book *b, const char *name)
-{
-    double first = size_of(&b->shape[0].session, name);
-    for (int i = 1; i < b->problem.shapes; i++) {
-        double other = size_of(&b->shape[i].session, name);
-        if (other < first || other > first)
-            return false;
-    }
-    return true;
-}
-
-static void find_sizes(struct book *b)
+static void find_sizes(struct shapes *b)
 {
     struct portfolio_problem *p = &b->problem;
     struct json root;
     json_parse(b->shape[0].session.operation, &root);
     for (struct json_walk w = json_walk(root); json_next(&w) && p->axes < MOST_AXES;) {
         const char *name = json_text_exact(w.key, &b->arena);
-        if (json_type(w.value) == JSON_NUMBER && !is_same_everywhere(b, name))
+        double first = size_of(&b->shape[0].session, name);
+        bool differs = false;
+        for (int i = 1; i < p->shapes; i++) {
+            double size = size_of(&b->shape[i].session, name);
+            differs |= size < first || size > first;
+        }
+        if (json_type(w.value) == JSON_NUMBER && differs)
             b->axis[p->axes++] = name;
     }
     b->size = arena_zero(&b->arena, (size_t)(p->shapes * p->axes) + 1, sizeof *b->size);
@@ -109,8 +95,8 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Every configuration of any session, once, in order.
-static void find_candidates(struct book *b)
+// Lists the configurations of all sessions, each once, in order.
+static void find_candidates(struct shapes *b)
 {
     struct portfolio_problem *p = &b->problem;
     int all = 0;
@@ -127,24 +113,7 @@ static void find_candidates(struct book *b)
             b->config[p->candidates++] = b->config[i];
 }
 
-static void find_times(struct book *b)
-{
-    struct portfolio_problem *p = &b->problem;
-    size_t cells = (size_t)p->shapes * (size_t)p->candidates;
-    b->seconds = arena_zero(&b->arena, cells, sizeof *b->seconds);
-    for (int i = 0; i < p->shapes; i++)
-        for (int k = 0; k < b->shape[i].trials.count; k++) {
-            const struct trial_record *t = &b->shape[i].trials.trial[k];
-            const char *const *at = bsearch(&t->config, b->config, (size_t)p->candidates,
-                                            sizeof *b->config, compare_texts);
-            b->seconds[i * p->candidates + (at - b->config)] = t->seconds;
-        }
-    p->seconds = b->seconds;
-    for (int i = 0; i < p->shapes; i++)
-        b->best_s += b->weight[i] * portfolio_best(p, i);
-}
-
-static bool read_weights(struct book *b, const struct arguments *a, struct err *e)
+static bool read_weights(struct shapes *b, const struct arguments *a, struct err *e)
 {
     const char *given[PORTFOLIO_MOST_SHAPES];
     int count = arguments_list(a, "weight", given, PORTFOLIO_MOST_SHAPES);
@@ -166,12 +135,12 @@ static bool read_weights(struct book *b, const struct arguments *a, struct err *
     return true;
 }
 
-static bool read_book(struct book *b, const struct arguments *a, struct err *e)
+static bool read_shapes(struct shapes *b, const struct arguments *a, struct err *e)
 {
     struct portfolio_problem *p = &b->problem;
     p->by_worst = str_equal(arguments_text(a, "by"), "worst");
     if (a->operand_count > PORTFOLIO_MOST_SHAPES)
-        return err_usage(e, "a portfolio is of at most %d sessions", PORTFOLIO_MOST_SHAPES);
+        return err_usage(e, "a portfolio takes at most %d sessions", PORTFOLIO_MOST_SHAPES);
     struct store *store = common_open(a, STORE_READ, e);
     b->shape = arena_zero(&b->arena, (size_t)a->operand_count, sizeof *b->shape);
     bool ok = store != NULL;
@@ -182,23 +151,34 @@ static bool read_book(struct book *b, const struct arguments *a, struct err *e)
         return false;
     find_sizes(b);
     find_candidates(b);
-    find_times(b);
+    size_t cells = (size_t)p->shapes * (size_t)p->candidates;
+    b->seconds = arena_zero(&b->arena, cells, sizeof *b->seconds);
+    for (int i = 0; i < p->shapes; i++)
+        for (int k = 0; k < b->shape[i].trials.count; k++) {
+            const struct trial_record *t = &b->shape[i].trials.trial[k];
+            const char *const *at = bsearch(&t->config, b->config, (size_t)p->candidates,
+                                            sizeof *b->config, compare_texts);
+            b->seconds[i * p->candidates + (at - b->config)] = t->seconds;
+        }
+    p->seconds = b->seconds;
+    for (int i = 0; i < p->shapes; i++)
+        b->best_s += b->weight[i] * portfolio_best(p, i);
     return true;
 }
 
-// --- what was found ---
+// --- results ---
 
-static double time_of(const struct book *b, const struct portfolio *f, int shape)
+static double time_of(const struct shapes *b, const struct portfolio *f, int shape)
 {
     return b->seconds[shape * b->problem.candidates + f->candidate[shape]];
 }
 
-static double ratio_of(const struct book *b, const struct portfolio *f, int shape)
+static double ratio_of(const struct shapes *b, const struct portfolio *f, int shape)
 {
     return time_of(b, f, shape) / portfolio_best(&b->problem, shape);
 }
 
-static int worst_of(const struct book *b, const struct portfolio *f)
+static int worst_of(const struct shapes *b, const struct portfolio *f)
 {
     int worst = 0;
     for (int i = 1; i < b->problem.shapes; i++)
@@ -207,7 +187,7 @@ static int worst_of(const struct book *b, const struct portfolio *f)
     return worst;
 }
 
-static double all_of(const struct book *b, const struct portfolio *f)
+static double sum_of(const struct shapes *b, const struct portfolio *f)
 {
     double all = 0;
     for (int i = 0; i < b->problem.shapes; i++)
@@ -215,8 +195,8 @@ static double all_of(const struct book *b, const struct portfolio *f)
     return all;
 }
 
-static void add_rule(struct json_writer *w, const struct book *b, const struct portfolio *f, int at,
-                     const char *name)
+static void add_rule(struct json_writer *w, const struct shapes *b, const struct portfolio *f,
+                     int at, const char *name)
 {
     const struct portfolio_node *n = &f->node[at];
     json_begin_object(w, name);
@@ -231,12 +211,13 @@ static void add_rule(struct json_writer *w, const struct book *b, const struct p
     json_end(w);
 }
 
-static void add_json(struct json_writer *w, const struct book *b, const struct portfolio *f)
+static void portfolio_add_json(struct json_writer *w, const struct shapes *b,
+                               const struct portfolio *f)
 {
     json_begin_object(w, NULL);
     json_add_int(w, "configurations", (f->nodes + 1) / 2);
-    json_add_real(w, "ms", all_of(b, f) * 1e3);
-    json_add_real(w, "loss", all_of(b, f) / b->best_s - 1);
+    json_add_real(w, "ms", sum_of(b, f) * 1e3);
+    json_add_real(w, "loss", sum_of(b, f) / b->best_s - 1);
     json_add_int(w, "worst", b->shape[worst_of(b, f)].session.id);
     add_rule(w, b, f, 0, "rule");
     json_begin_list(w, "shapes");
@@ -258,7 +239,7 @@ static void add_json(struct json_writer *w, const struct book *b, const struct p
     json_end(w);
 }
 
-static void print_rule(const struct book *b, const struct portfolio *f, int at, int depth)
+static void print_rule(const struct shapes *b, const struct portfolio *f, int at, int depth)
 {
     const struct portfolio_node *n = &f->node[at];
     struct str text = {0};
@@ -273,7 +254,7 @@ static void print_rule(const struct book *b, const struct portfolio *f, int at, 
     str_finish(&text);
 }
 
-static bool report(const struct book *b, const struct arguments *a, struct err *e)
+static bool portfolio_report(const struct shapes *b, const struct arguments *a, struct err *e)
 {
     bool is_json = arguments_flag(a, "json"), any = false;
     int most = (int)arguments_integer(a, "configurations", 3), before = 0;
@@ -288,13 +269,13 @@ static bool report(const struct book *b, const struct arguments *a, struct err *
         last = found;
         any = true;
         if (is_json)
-            add_json(&w, b, &found);
+            portfolio_add_json(&w, b, &found);
         else {
             int count = (found.nodes + 1) / 2, worst = worst_of(b, &found);
             printf("%d configuration%s: %.4g ms in all, %.1f %% more than the best of each; worst: "
                    "#%" PRId64 " %s, %.1f %%\n",
-                   count, count == 1 ? "" : "s", all_of(b, &found) * 1e3,
-                   100 * (all_of(b, &found) / b->best_s - 1), b->shape[worst].session.id,
+                   count, count == 1 ? "" : "s", sum_of(b, &found) * 1e3,
+                   100 * (sum_of(b, &found) / b->best_s - 1), b->shape[worst].session.id,
                    b->shape[worst].session.title, 100 * (ratio_of(b, &found, worst) - 1));
             print_rule(b, &found, 0, 1);
         }
@@ -316,7 +297,7 @@ static bool report(const struct book *b, const struct arguments *a, struct err *
         json_print(&w);
     str_finish(&out);
     return any || err_set(e,
-                          "no %d configurations were measured on all of these shapes between them "
+                          "no %d configurations together were measured on all of these shapes "
                           "(tune each with the others' best: --warm-start ID,ID)",
                           most);
 }
@@ -324,21 +305,22 @@ static bool report(const struct book *b, const struct arguments *a, struct err *
 static int run_portfolio(const struct command *self, const struct arguments *a)
 {
     struct err e;
-    struct book b = {.problem = {.shapes = 0}};
+    struct shapes b = {.problem = {.shapes = 0}};
     (void)self;
     confine_stored(a);
     arena_init(&b.arena);
-    bool ok = read_book(&b, a, &e) && report(&b, a, &e);
+    bool ok = read_shapes(&b, a, &e) && portfolio_report(&b, a, &e);
     arena_finish(&b.arena);
-    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    return common_exit(ok, &e);
 }
 
 static const struct option options[] = {
-    {"configurations", OPTION_INTEGER, "K", "find portfolios of 1 to K configurations (3)", 1,
-     PORTFOLIO_MOST},
+    {"configurations", OPTION_INTEGER, "K", "find portfolios of 1 to K configurations (default: 3)",
+     1, PORTFOLIO_MOST},
     {"by", OPTION_WORD, "time|worst",
-     "what counts: the time of all shapes (the standard), or the shape that loses most"},
-    {"weight", OPTION_LIST, "ID=W", "how often the shape of a session is run (1); may be repeated"},
+     "objective over shapes: weighted total time (default), or worst case"},
+    {"weight", OPTION_LIST, "ID=W",
+     "weight of a session's shape: how often it runs (default: 1); may be repeated"},
     OPTION_JSON,
     OPTION_DB,
     OPTION_HELP,
@@ -348,8 +330,8 @@ static const struct option options[] = {
 const struct command cmd_portfolio = {
     .name = "portfolio",
     .operands = "ID...",
-    .help = "few configurations for the shapes that sessions of one space were tuned on, the rule "
-            "that chooses among them, and what they lose",
+    .help = "find few configurations for the shapes that sessions of one space were tuned on, the "
+            "rule that chooses among them, and the speed that they lose",
     .least = 1,
     .most = INT_MAX,
     .options = options,

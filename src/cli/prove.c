@@ -20,15 +20,15 @@
 #include <unistd.h>
 
 #define STANDARD_MINUTES  8.0
-#define STATEMENTS_ON_CPU 150 // their drivers translate about a thousand a second
+#define STATEMENTS_ON_CPU 150 // drivers of CPU devices compile about a thousand a second
 
 struct part {
     const char *name, *title;
-    double until; // share of the time after which it ends
+    double until; // share of the time at which it ends
     bool (*run)(struct prove *p, struct err *e);
 };
 
-// In order of worth.
+// In order of importance.
 static const struct part parts[] = {
     {"limits", "Limits and features", 0.02, prove_limits},
     {"correctness", "Correctness", 0.35, prove_correctness},
@@ -67,14 +67,14 @@ bool prove_is_over(const struct prove *p)
     return signal_seen || prove_left(p) <= 0;
 }
 
-static void hear_nothing(void *context, const struct event *event)
+static void ignore_event(void *context, const struct event *event)
 {
     (void)context, (void)event; // the database has it
 }
 
 bool prove_session(struct prove *p, const struct session_options *o, int64_t *id, struct err *e)
 {
-    struct engine *g = engine_create(p->store, hear_nothing, NULL);
+    struct engine *g = engine_create(p->store, ignore_event, NULL);
     if (!g)
         return err_set(e, "the engine cannot start: %s", strerror(errno));
     bool ok = engine_start(g, o, id, e);
@@ -87,19 +87,9 @@ bool prove_session(struct prove *p, const struct session_options *o, int64_t *id
     return ok;
 }
 
-// --- what may be shown to others ---
+// --- the archive: free of private paths ---
 
-static void add_without(const char *text, const char *what, const char *instead, struct str *out)
-{
-    size_t length = what ? strlen(what) : 0;
-    for (const char *at; length > 1 && (at = strstr(text, what)); text = at + length) {
-        str_add_bytes(out, text, (size_t)(at - text));
-        str_add(out, instead);
-    }
-    str_add(out, text);
-}
-
-// "llvmpipe (LLVM 15.0.6, 256 bits)" -> "tilewalk-report-llvmpipe-llvm-15-0-6-256-bits"
+// Converts "llvmpipe (LLVM 15.0.6, 256 bits)" to "tilewalk-report-llvmpipe-llvm-15-0-6-256-bits".
 static char *report_name(const struct prove *p)
 {
     struct str out = {0};
@@ -115,14 +105,19 @@ static char *report_name(const struct prove *p)
 void prove_add_file(struct prove *p, const char *name, const char *text)
 {
     char *folder = report_name(p), *inside = mem_printf("%s/%s", folder, name);
-    // Messages of compilers and drivers may name files: where the user keeps them is nobody's
-    // business.
+    // Messages of compilers and drivers may hold the names of the user's folders.
     char *here = realpath(".", NULL), *shipped = path_shipped("presets");
     const char *const private[] = {p->folder, shipped, here, getenv("HOME"), getenv("TMPDIR")};
     char *shown = mem_strdup(text);
     for (size_t i = 0; i < sizeof private / sizeof *private; i++) {
         struct str next = {0};
-        add_without(shown, private[i], "...", &next);
+        const char *rest = shown, *path = private[i] ? private[i] : "";
+        size_t length = strlen(path);
+        for (const char *at; length > 1 && (at = strstr(rest, path)); rest = at + length) {
+            str_add_bytes(&next, rest, (size_t)(at - rest));
+            str_add(&next, "...");
+        }
+        str_add(&next, rest);
         free(shown);
         shown = str_take(&next);
     }
@@ -136,7 +131,7 @@ void prove_add_file(struct prove *p, const char *name, const char *text)
 
 // --- the page ---
 
-struct outcome_of_part {
+struct part_result {
     const char *state; // "done", "cut short", "did not fit", "failed"
     double seconds;
     char *left_out, *error, *page; // heap
@@ -144,11 +139,11 @@ struct outcome_of_part {
 
 struct report {
     struct prove *prove;
-    struct outcome_of_part part[PARTS];
+    struct part_result part[PARTS];
     struct str text; // JSON
     int failed;      // parts
-    bool json;       // is what is printed, and nothing else
-    bool has_begun;  // the first part is, however short the time
+    bool json;       // prints JSON only
+    bool has_begun;  // the first part has: it begins however short the time is
 };
 
 static void add_date(struct str *out)
@@ -165,7 +160,7 @@ static void add_page(const struct report *r, struct str *out)
     const struct prove *p = r->prove;
     struct utsname system = {0};
     uname(&system);
-    // The report's row in a table of many, which tests/lint/records.sh makes.
+    // The report's row in the table of records, which tests/lint/records.sh makes.
     str_add(out, "<!-- record: | ");
     str_add_markdown(out, p->device.name);
     str_add(out, " | ");
@@ -187,9 +182,9 @@ static void add_page(const struct report *r, struct str *out)
     str_add(out, "| tilewalk | " TILEWALK_VERSION ", ");
     add_date(out);
     str_printf(out, ", %g minutes asked, seed %" PRIu64 " |\n\n", p->seconds / 60, p->seed);
-    str_add(out, "| part | | seconds | what is not there |\n|---|---|---:|---|\n");
+    str_add(out, "| part | | seconds | left out |\n|---|---|---:|---|\n");
     for (int i = 0; i < PARTS; i++) {
-        const struct outcome_of_part *o = &r->part[i];
+        const struct part_result *o = &r->part[i];
         if (!o->state)
             continue;
         str_printf(out, "| %s | %s | %.1f | ", parts[i].name, o->state, o->seconds);
@@ -212,10 +207,15 @@ static bool is_wanted(const char *only, const char *name)
     return !only;
 }
 
-// The time that is left to it and those after it is theirs by their shares of what was planned.
-static void give_time(const struct report *r, int i, const char *only)
+static void run_part(struct report *r, int i, const char *only)
 {
     struct prove *p = r->prove;
+    struct part_result *o = &r->part[i];
+    struct err e = {0};
+    char error[1400];
+    double begin_s = elapsed_s(p);
+    bool fits = !signal_seen && (begin_s < p->seconds || !r->has_begun), ok = true;
+    // The part and those after it get the time that is left, by their planned shares.
     double last = 0, until = 0;
     for (int k = 0; k < PARTS; k++) {
         double share = parts[k].until - (k ? parts[k - 1].until : 0);
@@ -223,17 +223,6 @@ static void give_time(const struct report *r, int i, const char *only)
         until += is_wanted(only, parts[k].name) && k <= i ? share : 0;
     }
     p->until_s = p->seconds * until / last;
-}
-
-static void run_part(struct report *r, int i, const char *only)
-{
-    struct prove *p = r->prove;
-    struct outcome_of_part *o = &r->part[i];
-    struct err e = {0};
-    char error[1400];
-    double begin_s = elapsed_s(p);
-    bool fits = !signal_seen && (begin_s < p->seconds || !r->has_begun), ok = true;
-    give_time(r, i, only);
     json_begin_object(&p->json, NULL);
     json_add_text(&p->json, "name", parts[i].name);
     r->has_begun = true;
@@ -264,7 +253,7 @@ static void run_parts(struct report *r, const char *only)
 {
     struct prove *p = r->prove;
     if (!r->json)
-        printf("proving %s for %g minutes; what there is when it is interrupted is written, too\n",
+        printf("proving %s for %g minutes; an interruption ends it, and its findings are written\n",
                p->device.name, p->seconds / 60);
     fflush(stdout);
     p->json = json_begin(&r->text);
@@ -302,21 +291,6 @@ static bool write_report(struct report *r, const char *wanted, struct err *e)
     return ok;
 }
 
-static int conclude(const struct report *r)
-{
-    const struct prove *p = r->prove;
-    struct err e;
-    if (signal_seen)
-        return 128 + signal_seen;
-    if (!p->wrong && !p->failed && !r->failed)
-        return EXIT_OK;
-    err_set(&e,
-            "kernels: %" PRId64 " wrong, %" PRId64 " failed; %d part%s ended early (the report "
-            "says which)",
-            p->wrong, p->failed, r->failed, r->failed == 1 ? "" : "s");
-    return fail_with(&e, EXIT_FAILED);
-}
-
 // --- before and after ---
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -325,39 +299,7 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
     return remove(path);
 }
 
-static bool find_device(struct prove *p, const char *wanted, struct err *e)
-{
-    struct gpu_info *list = NULL;
-    int count, index;
-    bool ok = devices_find(&list, &count, e) && gpu_choose(list, count, wanted, &index, e) &&
-              gpu_can_run(&list[index], e);
-    if (ok)
-        p->device = list[index];
-    if (ok && p->device.is_cpu)
-        p->device.limits.statements = STATEMENTS_ON_CPU;
-    free(list);
-    return ok;
-}
-
-static bool make_folder(struct prove *p, struct err *e)
-{
-    const char *base = getenv("TMPDIR");
-    p->folder = mem_printf("%s/tilewalk-prove-XXXXXX", base && *base ? base : "/tmp");
-    return mkdtemp(p->folder) || err_set(e, "%s: %s", p->folder, strerror(errno));
-}
-
-// Better known to fail now than at the end.
-static bool check_out(const char *file, struct err *e)
-{
-    char *folder = path_folder(file ? file : ".");
-    bool ok = (!file || !file_is_folder(file) || err_usage(e, "--out '%s' is a folder", file)) &&
-              (access(folder, W_OK | X_OK) == 0 ||
-               err_set(e, "cannot write the archive to '%s': %s", folder, strerror(errno)));
-    free(folder);
-    return ok;
-}
-
-static bool begin(struct prove *p, const struct arguments *a, struct err *e)
+static bool prove_begin(struct prove *p, const struct arguments *a, struct err *e)
 {
     struct sandbox s;
     const char *only = arguments_text(a, "only");
@@ -373,13 +315,36 @@ static bool begin(struct prove *p, const struct arguments *a, struct err *e)
                                 one);
     }
     free(copy);
-    if (!ok || !check_out(arguments_text(a, "out"), e) ||
-        !find_device(p, arguments_text(a, "device"), e) || !make_folder(p, e))
+    if (!ok)
         return false;
+    const char *out = arguments_text(a, "out");
+    if (out && file_is_folder(out))
+        return err_usage(e, "--out '%s' is a folder", out);
+    // It is better to fail now than at the end.
+    char *folder = path_folder(out ? out : ".");
+    ok = access(folder, W_OK | X_OK) == 0 ||
+         err_set(e, "cannot write the archive to '%s': %s", folder, strerror(errno));
+    free(folder);
+    struct gpu_info *list = NULL;
+    int count, index;
+    ok = ok && devices_find(&list, &count, e) &&
+         gpu_choose(list, count, arguments_text(a, "device"), &index, e) &&
+         gpu_can_run(&list[index], e);
+    if (ok)
+        p->device = list[index];
+    if (ok && p->device.is_cpu)
+        p->device.limits.statements = STATEMENTS_ON_CPU;
+    free(list);
+    if (!ok)
+        return false;
+    const char *base = getenv("TMPDIR");
+    p->folder = mem_printf("%s/tilewalk-prove-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(p->folder))
+        return err_set(e, "%s: %s", p->folder, strerror(errno));
     char *path = path_join(p->folder, "prove.db");
     confine_begin(&s);
     confine_write_database(&s, path);
-    confine_write_beside(&s, arguments_text(a, "out") ? arguments_text(a, "out") : ".");
+    confine_write_beside(&s, out ? out : ".");
     confine_enter(&s);
     p->store = store_open(path, STORE_WRITE, e);
     free(path);
@@ -398,19 +363,19 @@ static int run_prove(const struct command *self, const struct arguments *a)
                       .seconds = 60 * arguments_real(a, "minutes", STANDARD_MINUTES)};
     struct report r = {.prove = &p, .json = arguments_flag(a, "json")};
     (void)self;
-    bool begun = begin(&p, a, &e);
+    bool begun = prove_begin(&p, a, &e);
     if (begun) {
-        // What is found until then is still written down.
-        static const int caught[] = {SIGHUP, SIGINT, SIGTERM};
-        struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-        sigemptyset(&action.sa_mask);
-        for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
-            sigaction(caught[i], &action, NULL);
+        common_on_signals(on_signal, (int)SA_RESETHAND); // the findings are still written
         signal(SIGPIPE, SIG_IGN);
         run_parts(&r, arguments_text(a, "only"));
     }
-    int code = begun && write_report(&r, arguments_text(a, "out"), &e) ? conclude(&r)
-                                                                       : fail_with(&e, EXIT_FAILED);
+    bool ok = begun && write_report(&r, arguments_text(a, "out"), &e);
+    if (ok && !signal_seen && (p.wrong || p.failed || r.failed))
+        ok = err_set(&e,
+                     "kernels: %" PRId64 " wrong, %" PRId64 " failed; %d part%s ended early (the "
+                     "report names them)",
+                     p.wrong, p.failed, r.failed, r.failed == 1 ? "" : "s");
+    int code = ok && signal_seen ? 128 + signal_seen : common_exit(ok, &e);
     if (begun && r.json)
         printf("%s", str_text(&r.text));
     store_close(p.store);
@@ -429,11 +394,12 @@ static int run_prove(const struct command *self, const struct arguments *a)
 
 static const struct option options[] = {
     {"minutes", OPTION_REAL, "N",
-     "how long it may take (default: 8); what does not fit is named in the report", 0.01, 1e5},
+     "time limit (default: 8); the report names the work that did not fit", 0.01, 1e5},
     {"only", OPTION_TEXT, "PART[,...]",
      "only these parts: limits, correctness, timing, roof, statistics, tuning, spaces"},
     {"out", OPTION_TEXT, "FILE",
-     "the archive (default: tilewalk-report-DEVICE.tar.xz, here); one that is there is replaced"},
+     "path of the archive (default: tilewalk-report-DEVICE.tar.xz, here); an existing file is "
+     "replaced"},
     {"seed", OPTION_INTEGER, "S", "seed of problems, kernels and searches (default: a new one)", 0,
      9007199254740992.0},
     OPTION_DEVICE,
@@ -441,15 +407,15 @@ static const struct option options[] = {
     OPTION_SANDBOX,
     OPTION_JSON,
     {"trials", OPTION_INTEGER, "N", "trials of a session at most", 1, 1e6, true},
-    {"fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true},
+    OPTION_FAULT,
     OPTION_HELP,
     OPTION_END,
 };
 
 const struct command cmd_prove = {
     .name = "prove",
-    .help = "test and measure a device: limits, correctness, times, roof, driver, tuning; one "
-            "archive with all of it, without paths and names, to be shown to others",
+    .help = "test and measure a device: limits, correctness, times, roofline, driver, tuning; the "
+            "results are one archive without paths and names, which can be shown to others",
     .options = options,
     .run = run_prove,
 };

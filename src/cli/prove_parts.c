@@ -1,5 +1,4 @@
-// The parts of prove that look at the device and its driver.
-
+// The parts of prove.
 #include "base/file.h"
 #include "base/median.h"
 #include "base/os.h"
@@ -21,12 +20,75 @@
 #include <string.h>
 #include <time.h>
 
-// The part of prove that asks whether the same kernel takes the same time: after idle, hot, in
-// another process, with several workers; and whether the device's clock agrees with the host's.
+// --- problems ---
+
+// A problem that is tuned, compiled and timed, with its sizes on CPU devices and on others.
+struct problem {
+    const char *preset, *name;
+    struct setting on_cpu[8], on_gpu[8];
+    bool needs_f16;
+};
+
+#define CUBE(type, n)                                                                              \
+    {                                                                                              \
+        {"type", type}, {"N", n}, {"M", n},                                                        \
+        {                                                                                          \
+            "K", n                                                                                 \
+        }                                                                                          \
+    }
+#define IMAGE(batch, channels, size)                                                               \
+    {                                                                                              \
+        {"batch", batch}, {"in_channels", channels}, {"out_channels", channels}, {"height", size}, \
+            {"width", size},                                                                       \
+        {                                                                                          \
+            "padding", "1"                                                                         \
+        }                                                                                          \
+    }
+#define CHANNELS(batch, channels, size)                                                            \
+    {                                                                                              \
+        {"batch", batch}, {"channels", channels}, {"height", size}, {"width", size},               \
+        {                                                                                          \
+            "padding", "1"                                                                         \
+        }                                                                                          \
+    }
+
+static const struct problem problems[PROVE_PROBLEMS] = {
+    {"gemm", "gemm-f32", CUBE("f32", "256"), CUBE("f32", "4096"), false},
+    {"gemm", "gemm-f16", CUBE("f16", "256"), CUBE("f16", "4096"), true},
+    {"conv-implicit", "convolution", IMAGE("1", "64", "28"), IMAGE("16", "64", "56"), false},
+    {"depthwise", "depthwise", CHANNELS("1", "64", "56"), CHANNELS("32", "128", "56"), false},
+};
+
+static bool can_run(const struct prove *p, const struct problem *q)
+{
+    return p->device.limits.f16 || !q->needs_f16;
+}
+
+static const struct setting *settings_of(const struct prove *p, const struct problem *q, int *count)
+{
+    const struct setting *set = p->device.is_cpu ? q->on_cpu : q->on_gpu;
+    *count = 0;
+    while (set[*count].name)
+        ++*count;
+    return set;
+}
+
+static struct script *load_problem(const struct prove *p, const struct problem *q, struct err *e)
+{
+    char *path = script_find(q->preset, e);
+    struct script_options o = {
+        .path = path, .device_type = p->device.type, .limits = &p->device.limits};
+    o.set = settings_of(p, q, &o.set_count);
+    struct script *s = path ? script_create(&o, e) : NULL;
+    free(path);
+    return s;
+}
+
+// --- timing: the same kernel after idle, hot, in another process and with several workers ---
 
 enum { CANDIDATES = 3, HOT_RUNS = 2, WORKERS_OF_GPU = 4, WORKERS_OF_CPU = 2, MOST_ROWS = 8 };
 
-static const struct prove_problem timed = {
+static const struct problem timed = {
     "gemm",
     "gemm f32",
     {{"N", "128"}, {"M", "128"}, {"K", "128"}},
@@ -34,7 +96,7 @@ static const struct prove_problem timed = {
     false,
 };
 
-#define IDLE_S_OF_GPU 3.0 // clocks have fallen by then
+#define IDLE_S_OF_GPU 3.0 // clocks have fallen after that
 #define IDLE_S_OF_CPU 0.1
 
 struct row {
@@ -72,7 +134,7 @@ static bool open_pool(struct timing *t, int workers, struct err *e)
     return t->pool != NULL;
 }
 
-static bool submit(struct timing *t, const struct config *c, struct err *e)
+static bool submit_kernel(struct timing *t, const struct config *c, struct err *e)
 {
     struct trial_request r = {
         .count = 1, .known_good = true, .accesses = ACCESSES_OF_NONE, .config = {*c}};
@@ -82,13 +144,14 @@ static bool submit(struct timing *t, const struct config *c, struct err *e)
     return true;
 }
 
-static bool run(struct timing *t, const struct config *c, struct trial_result *out, struct err *e)
+static bool run_kernel(struct timing *t, const struct config *c, struct trial_result *out,
+                       struct err *e)
 {
-    return submit(t, c, e) && source_wait(t->pool, out, e);
+    return submit_kernel(t, c, e) && source_wait(t->pool, out, e);
 }
 
-// Of a few random kernels the fastest.
-static bool choose(struct timing *t, struct err *e)
+// Chooses the fastest of a few random kernels.
+static bool choose_kernel(struct timing *t, struct err *e)
 {
     struct prove *p = t->prove;
     struct rng rng;
@@ -98,7 +161,8 @@ static bool choose(struct timing *t, struct err *e)
     rng_seed(&rng, p->seed);
     for (int i = 0; i < CANDIDATES && (isinf(best_s) || !prove_is_over(p)); i++) {
         struct config c;
-        if (!sample_draw(t->script, &p->device.limits, &rng, &c, e) || !run(t, &c, &result, e))
+        if (!sample_draw(t->script, &p->device.limits, &rng, &c, e) ||
+            !run_kernel(t, &c, &result, e))
             return false;
         snprintf(why, sizeof why, "%s", result.reason[0]);
         if (result.outcome[0] != OUTCOME_OK || result.seconds[0] >= best_s)
@@ -109,7 +173,7 @@ static bool choose(struct timing *t, struct err *e)
     return isfinite(best_s) || err_set(e, "no kernel can be timed: %s", why);
 }
 
-static bool keep(struct timing *t, const char *name, const struct trial_result *r, struct err *e)
+static bool add_row(struct timing *t, const char *name, const struct trial_result *r, struct err *e)
 {
     if (r->outcome[0] != OUTCOME_OK)
         return err_set(e, "%s: %s", name, r->reason[0]);
@@ -120,26 +184,17 @@ static bool keep(struct timing *t, const char *name, const struct trial_result *
     return true;
 }
 
-static bool run_hot(struct timing *t, const char *name, struct err *e)
+// Runs the kernel several times and keeps the last time.
+static bool time_kernel(struct timing *t, const char *name, int runs, struct err *e)
 {
     struct trial_result result = {0};
-    for (int i = 0; i < HOT_RUNS; i++)
-        if (!run(t, &t->config, &result, e))
+    for (int i = 0; i < runs; i++)
+        if (!run_kernel(t, &t->config, &result, e))
             return false;
-    return keep(t, name, &result, e);
+    return add_row(t, name, &result, e);
 }
 
-static bool run_after_idle(struct timing *t, struct err *e)
-{
-    struct trial_result result;
-    const double idle_s = t->prove->device.is_cpu ? IDLE_S_OF_CPU : IDLE_S_OF_GPU;
-    nanosleep(&(struct timespec){.tv_sec = (time_t)idle_s,
-                                 .tv_nsec = (long)((idle_s - floor(idle_s)) * 1e9)},
-              NULL);
-    return run(t, &t->config, &result, e) && keep(t, "after idle", &result, e);
-}
-
-static bool run_among_others(struct timing *t, struct err *e)
+static bool time_among_others(struct timing *t, struct err *e)
 {
     int workers = t->prove->device.is_cpu ? WORKERS_OF_CPU : WORKERS_OF_GPU;
     struct trial_result result;
@@ -148,18 +203,18 @@ static bool run_among_others(struct timing *t, struct err *e)
     if (!open_pool(t, workers, e))
         return false;
     for (int i = 0; i < workers; i++)
-        if (!submit(t, &t->config, e))
+        if (!submit_kernel(t, &t->config, e))
             return false;
     for (int i = 0; i < workers; i++) {
         if (!source_wait(t->pool, &result, e))
             return false;
         seconds[i] = result.seconds[0];
         if (result.outcome[0] != OUTCOME_OK)
-            return keep(t, "with several workers", &result, e);
+            return add_row(t, "with several workers", &result, e);
     }
     snprintf(name, sizeof name, "with %d workers", workers);
     result.seconds[0] = median_of(seconds, workers);
-    return keep(t, name, &result, e);
+    return add_row(t, name, &result, e);
 }
 
 static void add_rows(struct timing *t)
@@ -167,7 +222,7 @@ static void add_rows(struct timing *t)
     struct prove *p = t->prove;
     char time[32], wall[32];
     json_begin_list(&p->json, "runs");
-    str_add(&p->page, "| the same kernel | a run | unlike hot | by the host's clock |\n"
+    str_add(&p->page, "| the same kernel | a run | difference from hot | by the host's clock |\n"
                       "|---|---:|---:|---:|\n");
     for (int i = 0; i < t->rows; i++) {
         const struct row *r = &t->row[i];
@@ -187,87 +242,35 @@ static void add_rows(struct timing *t)
 bool prove_timing(struct prove *p, struct err *e)
 {
     struct timing t = {.prove = p};
-    t.script = prove_load(t.prove, &timed, e);
-    bool ok = t.script && open_pool(&t, 1, e) && choose(&t, e) && run_hot(&t, "hot", e) &&
-              run_after_idle(&t, e) && open_pool(&t, 1, e) &&
-              run_hot(&t, "in another process", e) && run_among_others(&t, e);
+    t.script = load_problem(p, &timed, e);
+    const double idle_s = p->device.is_cpu ? IDLE_S_OF_CPU : IDLE_S_OF_GPU;
+    const struct timespec idle = {.tv_sec = (time_t)idle_s,
+                                  .tv_nsec = (long)((idle_s - floor(idle_s)) * 1e9)};
+    bool ok = t.script && open_pool(&t, 1, e) && choose_kernel(&t, e) &&
+              time_kernel(&t, "hot", HOT_RUNS, e);
+    if (ok)
+        nanosleep(&idle, NULL);
+    ok = ok && time_kernel(&t, "after idle", 1, e) && open_pool(&t, 1, e) &&
+         time_kernel(&t, "in another process", HOT_RUNS, e) && time_among_others(&t, e);
     add_rows(&t);
     source_destroy(t.pool);
     script_destroy(t.script);
     return ok;
 }
 
-// The parts of prove that tune, and record what they measured.
+// --- tuning and recorded spaces ---
 
-#define CUBE(type, n)                                                                              \
-    {                                                                                              \
-        {"type", type}, {"N", n}, {"M", n},                                                        \
-        {                                                                                          \
-            "K", n                                                                                 \
-        }                                                                                          \
-    }
-#define IMAGE(batch, channels, size)                                                               \
-    {                                                                                              \
-        {"batch", batch}, {"in_channels", channels}, {"out_channels", channels}, {"height", size}, \
-            {"width", size},                                                                       \
-        {                                                                                          \
-            "padding", "1"                                                                         \
-        }                                                                                          \
-    }
-#define CHANNELS(batch, channels, size)                                                            \
-    {                                                                                              \
-        {"batch", batch}, {"channels", channels}, {"height", size}, {"width", size},               \
-        {                                                                                          \
-            "padding", "1"                                                                         \
-        }                                                                                          \
-    }
-
-const struct prove_problem prove_problems[PROVE_PROBLEMS] = {
-    {"gemm", "gemm-f32", CUBE("f32", "256"), CUBE("f32", "4096"), false},
-    {"gemm", "gemm-f16", CUBE("f16", "256"), CUBE("f16", "4096"), true},
-    {"conv-implicit", "convolution", IMAGE("1", "64", "28"), IMAGE("16", "64", "56"), false},
-    {"depthwise", "depthwise", CHANNELS("1", "64", "56"), CHANNELS("32", "128", "56"), false},
-};
-
-// A session in less time tells nothing.
+// Shorter sessions have no useful result.
 #define LEAST_S_OF_GPU 10.0
 #define LEAST_S_OF_CPU 5.0
-
-bool prove_has(const struct prove *p, const struct prove_problem *q)
-{
-    return p->device.limits.f16 || !q->needs_f16;
-}
-
-const struct setting *prove_settings(const struct prove *p, const struct prove_problem *q,
-                                     int *count)
-{
-    const struct setting *set = p->device.is_cpu ? q->on_cpu : q->on_gpu;
-    *count = 0;
-    while (set[*count].name)
-        ++*count;
-    return set;
-}
-
-struct script *prove_load(const struct prove *p, const struct prove_problem *q, struct err *e)
-{
-    char *path = script_find(q->preset, e);
-    struct script_options o = {
-        .path = path, .device_type = p->device.type, .limits = &p->device.limits};
-    o.set = prove_settings(p, q, &o.set_count);
-    struct script *s = path ? script_create(&o, e) : NULL;
-    free(path);
-    return s;
-}
 
 static double least_s(const struct prove *p)
 {
     return p->device.is_cpu ? LEAST_S_OF_CPU : LEAST_S_OF_GPU;
 }
 
-// --- a session ---
-
 struct search {
-    const struct prove_problem *problem;
+    const struct problem *problem;
     const char *strategy;
     int place; // among the speeds of the report; -1: none
 };
@@ -329,16 +332,6 @@ static bool add_recording(struct prove *p, const struct search *x, int64_t id, s
     return ok;
 }
 
-// Where nothing was measured there is nothing to record.
-static bool has_recording(const int64_t outcome[OUTCOME_COUNT])
-{
-    int64_t count = 0;
-    for (int i = 0; i < OUTCOME_COUNT; i++)
-        if (i != OUTCOME_OPEN && i != OUTCOME_REJECTED)
-            count += outcome[i];
-    return count > 0;
-}
-
 static bool add_session(struct prove *p, const struct search *x, int64_t id, struct err *e)
 {
     struct arena a;
@@ -352,10 +345,13 @@ static bool add_session(struct prove *p, const struct search *x, int64_t id, str
     if (ok)
         add_result(p, x, &r, &best, outcome);
     arena_finish(&a);
-    return ok && (!has_recording(outcome) || add_recording(p, x, id, e));
+    int64_t measured = 0;
+    for (int i = 0; ok && i < OUTCOME_COUNT; i++)
+        measured += i != OUTCOME_OPEN && i != OUTCOME_REJECTED ? outcome[i] : 0;
+    return ok && (!measured || add_recording(p, x, id, e));
 }
 
-static bool search(struct prove *p, const struct search *x, double seconds, struct err *e)
+static bool run_search(struct prove *p, const struct search *x, double seconds, struct err *e)
 {
     struct session_options o = {
         .strategy = x->strategy,
@@ -370,13 +366,13 @@ static bool search(struct prove *p, const struct search *x, double seconds, stru
     snprintf(index, sizeof index, "%d", p->device.index);
     o.space = path;
     o.device = index;
-    o.set = prove_settings(p, x->problem, &o.set_count);
+    o.set = settings_of(p, x->problem, &o.set_count);
     bool ok = path && prove_session(p, &o, &id, e);
     free(path);
     return (!id || add_session(p, x, id, ok ? e : NULL)) && ok;
 }
 
-static bool search_all(struct prove *p, const struct search *x, int count, struct err *e)
+static bool run_searches(struct prove *p, const struct search *x, int count, struct err *e)
 {
     bool ok = true;
     json_begin_list(&p->json, "sessions");
@@ -384,13 +380,13 @@ static bool search_all(struct prove *p, const struct search *x, int count, struc
                       "roof | seconds |\n|---|---|---|---:|---:|---:|---:|---:|\n");
     for (int i = 0; ok && i < count; i++) {
         double seconds = fmax(prove_left(p) / (count - i), least_s(p));
-        if (!prove_has(p, x[i].problem))
+        if (!can_run(p, x[i].problem))
             continue;
         if (prove_is_over(p) || prove_left(p) < least_s(p))
             str_printf(&p->left_out, "%s%s with %s", p->left_out.length ? ", " : "",
                        x[i].problem->name, x[i].strategy);
         else
-            ok = search(p, &x[i], seconds, e);
+            ok = run_search(p, &x[i], seconds, e);
     }
     json_end(&p->json);
     return ok;
@@ -400,38 +396,19 @@ bool prove_tuning(struct prove *p, struct err *e)
 {
     struct search x[PROVE_PROBLEMS + 1];
     for (int i = 0; i < PROVE_PROBLEMS; i++)
-        x[i] = (struct search){&prove_problems[i], "walk", i};
-    x[PROVE_PROBLEMS] = (struct search){&prove_problems[0], "opevo", -1};
-    return search_all(p, x, PROVE_PROBLEMS + 1, e);
+        x[i] = (struct search){&problems[i], "walk", i};
+    x[PROVE_PROBLEMS] = (struct search){&problems[0], "opevo", -1};
+    return run_searches(p, x, PROVE_PROBLEMS + 1, e);
 }
 
-// A random sample of a space, as long as there is time: what other searches can be tried on.
+// Records a random sample of a space, on which other searches can be simulated.
 bool prove_spaces(struct prove *p, struct err *e)
 {
-    const struct search x = {&prove_problems[0], "random", -1};
-    return search_all(p, &x, 1, e);
+    const struct search x = {&problems[0], "random", -1};
+    return run_searches(p, &x, 1, e);
 }
 
 // --- limits and features ---
-
-static void add_clocks(struct prove *p)
-{
-    struct err e;
-    struct clocks clocks;
-    struct str told = {0}, text = {0};
-    bool opened = errand_open(p->device.index, false, devices_patience_s(), &clocks, &e);
-    if (opened)
-        statistics_add_json(&clocks.now, &told);
-    told_add_clocks(str_text(&told), 0, &text);
-    const char *why = opened ? clocks.why : e.text;
-    json_add_raw(&p->json, "clocks", str_text(&told));
-    json_add_text(&p->json, "clocks_unknown", text.length ? NULL : why);
-    str_add(&p->page, "| clocks | ");
-    str_add_markdown(&p->page, text.length ? str_text(&text) : why);
-    str_add(&p->page, " |\n");
-    str_finish(&told);
-    str_finish(&text);
-}
 
 bool prove_limits(struct prove *p, struct err *e)
 {
@@ -452,7 +429,21 @@ bool prove_limits(struct prove *p, struct err *e)
     str_printf(&p->page, "| matrix units | %s%s |\n| timestamps | %s |\n",
                l->matrix.count ? matrix_api_name(l->matrix.api) : "none",
                l->matrix.count > 0 ? "" : " that can be used", d->timestamps ? "yes" : "no");
-    add_clocks(p);
+    struct err why_not;
+    struct clocks clocks;
+    struct str sensors = {0}, text = {0};
+    bool opened = errand_open(p->device.index, false, devices_patience_s(), &clocks, &why_not);
+    if (opened)
+        statistics_add_json(&clocks.now, &sensors);
+    told_add_clocks(str_text(&sensors), 0, &text);
+    const char *why = opened ? clocks.why : why_not.text;
+    json_add_raw(&p->json, "clocks", str_text(&sensors));
+    json_add_text(&p->json, "clocks_unknown", text.length ? NULL : why);
+    str_add(&p->page, "| clocks | ");
+    str_add_markdown(&p->page, text.length ? str_text(&text) : why);
+    str_add(&p->page, " |\n");
+    str_finish(&sensors);
+    str_finish(&text);
     return true;
 }
 
@@ -469,45 +460,34 @@ struct correctness {
     struct cells cells;
     struct tally *tally; // of each cell
     struct rng rng;
-    struct str said; // of those that are not right
-    struct json_writer complaints;
+    struct str failures; // Markdown, of kernels that are not right
+    struct json_writer failure_list;
 };
 
-static void complain(struct correctness *c, const char *word, const char *what, const char *config,
-                     const char *reason)
+static void add_failure(struct correctness *c, const char *outcome, const char *problem,
+                        const char *config, const char *reason)
 {
-    str_printf(&c->said, "* %s: `%s", word, what);
-    str_printf(&c->said, "%s%s`: %s\n", *config ? " " : "", config, reason);
-    json_begin_object(&c->complaints, NULL);
-    json_add_text(&c->complaints, "outcome", word);
-    json_add_text(&c->complaints, "problem", what);
-    json_add_raw(&c->complaints, "config", config);
-    json_add_text(&c->complaints, "reason", reason);
-    json_end(&c->complaints);
+    str_printf(&c->failures, "* %s: `%s", outcome, problem);
+    str_printf(&c->failures, "%s%s`: %s\n", *config ? " " : "", config, reason);
+    json_begin_object(&c->failure_list, NULL);
+    json_add_text(&c->failure_list, "outcome", outcome);
+    json_add_text(&c->failure_list, "problem", problem);
+    json_add_raw(&c->failure_list, "config", config);
+    json_add_text(&c->failure_list, "reason", reason);
+    json_end(&c->failure_list);
 }
 
-static void take_sample(struct correctness *c, struct tally *t, const struct sample *s,
-                        const char *what)
-{
-    t->right += s->compiled;
-    t->wrong += s->outcome[OUTCOME_WRONG];
-    for (int i = 0; i < OUTCOME_COUNT; i++)
-        t->failed += i != OUTCOME_OK && i != OUTCOME_WRONG ? s->outcome[i] : 0;
-    for (int i = 0; i < s->refusals; i++)
-        complain(c, outcome_name(s->refusal[i].outcome), what, s->refusal[i].example,
-                 s->refusal[i].reason);
-}
-
-// A problem of the cell, and random kernels for it. CPU devices also get the spaces that presets
-// have for GPUs. False: nothing more can be tried.
+// Tries random kernels for a random problem of the cell. CPU devices also get the spaces that
+// presets have for GPUs. Returns false where nothing more can be tried.
 static bool try_cell(struct correctness *c, int i, bool as_gpu, struct err *e)
 {
     struct prove *p = c->prove;
-    struct str what = {0};
+    struct tally *t = &c->tally[i];
+    struct str problem = {0};
     struct sample found = {0};
     const char *type = p->device.is_cpu && as_gpu ? "discrete" : p->device.type;
-    str_add(&what, c->cells.cell[i].preset);
-    struct script *s = cell_draw(&c->cells.cell[i], type, &p->device.limits, &c->rng, &what, e);
+    str_add(&problem, c->cells.cell[i].preset);
+    struct script *s = cell_draw(&c->cells.cell[i], type, &p->device.limits, &c->rng, &problem, e);
     const struct sample_options o = {.script = s,
                                      .device = &p->device,
                                      .count = KERNELS_OF_A_CELL,
@@ -515,18 +495,23 @@ static bool try_cell(struct correctness *c, int i, bool as_gpu, struct err *e)
                                      .runs = true,
                                      .fault = p->fault};
     bool ok = !s || sample_take(&o, &found, e);
-    if (s)
-        take_sample(c, &c->tally[i], &found, str_text(&what));
-    else
-        complain(c, "unloaded", str_text(&what), "", e->text);
-    c->tally[i].failed += !s;
+    t->right += found.compiled;
+    t->wrong += found.outcome[OUTCOME_WRONG];
+    for (int k = 0; k < OUTCOME_COUNT; k++)
+        t->failed += k != OUTCOME_OK && k != OUTCOME_WRONG ? found.outcome[k] : 0;
+    for (int k = 0; k < found.refusals; k++)
+        add_failure(c, outcome_name(found.refusal[k].outcome), str_text(&problem),
+                    found.refusal[k].example, found.refusal[k].reason);
+    if (!s)
+        add_failure(c, "unloaded", str_text(&problem), "", e->text);
+    t->failed += !s;
     sample_finish(&found);
     script_destroy(s);
-    str_finish(&what);
+    str_finish(&problem);
     return ok;
 }
 
-// In an order in which those that come first say something of all.
+// Tries the cells in a random order, so that the first ones are a sample of all.
 static bool try_all(struct correctness *c, struct err *e)
 {
     int count = c->cells.count;
@@ -575,7 +560,7 @@ static void add_cells(struct correctness *c)
         str_finish(&name);
     }
     json_end(&p->json);
-    // "12 of 110 cells (bmm 3, gemm 9)": presets follow each other.
+    // Writes "12 of 110 cells (bmm 3, gemm 9)"; the cells are in the order of their presets.
     struct str names = {0};
     int all = 0;
     for (int i = 0, of = 0; i < c->cells.count; i++) {
@@ -596,23 +581,23 @@ static void add_cells(struct correctness *c)
 bool prove_correctness(struct prove *p, struct err *e)
 {
     struct correctness c = {.prove = p};
-    struct str complaints = {0};
-    c.complaints = (struct json_writer){.out = &complaints};
-    json_begin_list(&c.complaints, NULL);
+    struct str failures = {0};
+    c.failure_list = (struct json_writer){.out = &failures};
+    json_begin_list(&c.failure_list, NULL);
     rng_seed(&c.rng, p->seed);
     bool ok = cells_list(&p->device.limits, &c.cells, e);
     c.tally = mem_zero((size_t)c.cells.count + 1, sizeof *c.tally);
     ok = ok && try_all(&c, e);
-    json_end_all(&c.complaints);
+    json_end_all(&c.failure_list);
     add_cells(&c);
-    json_add_raw(&p->json, "complaints", str_text(&complaints));
+    json_add_raw(&p->json, "complaints", str_text(&failures));
     str_printf(&p->page, "\nRandom problems and kernels of each preset, type and layout, compared "
                          "in full, on exact and on random inputs, with every access checked.\n");
-    str_printf(&p->page, "%s%s", c.said.length ? "\n" : "", str_text(&c.said));
+    str_printf(&p->page, "%s%s", c.failures.length ? "\n" : "", str_text(&c.failures));
     cells_finish(&c.cells);
     free(c.tally);
-    str_finish(&c.said);
-    str_finish(&complaints);
+    str_finish(&c.failures);
+    str_finish(&failures);
     return ok;
 }
 
@@ -639,33 +624,9 @@ bool prove_roof(struct prove *p, struct err *e)
     return ok;
 }
 
-// --- what the driver's compiler makes of kernels ---
+// --- compiler statistics ---
 
 enum { KERNELS_COMPILED = 50 };
-
-static bool compile_some(struct prove *p, const struct prove_problem *q, double seconds,
-                         struct err *e)
-{
-    struct sample found = {0};
-    struct script *s = prove_load(p, q, e);
-    const struct sample_options o = {.script = s,
-                                     .device = &p->device,
-                                     .count = KERNELS_COMPILED,
-                                     .seed = p->seed,
-                                     .seconds = seconds,
-                                     .fault = p->fault};
-    bool ok = s && sample_take(&o, &found, e);
-    json_begin_object(&p->json, NULL);
-    json_add_text(&p->json, "name", q->name);
-    json_sample(&p->json, &found);
-    json_end(&p->json);
-    str_printf(&p->page, "%s:\n\n```\n", q->name);
-    sample_add_text(&found, &p->device, &p->page);
-    str_add(&p->page, "```\n\n");
-    sample_finish(&found);
-    script_destroy(s);
-    return ok;
-}
 
 bool prove_statistics(struct prove *p, struct err *e)
 {
@@ -673,13 +634,31 @@ bool prove_statistics(struct prove *p, struct err *e)
     int left = PROVE_PROBLEMS;
     json_begin_list(&p->json, "kernels");
     for (int i = 0; i < PROVE_PROBLEMS; i++, left--) {
-        const struct prove_problem *q = &prove_problems[i];
-        if (!ok || !prove_has(p, q))
+        const struct problem *q = &problems[i];
+        if (!ok || !can_run(p, q))
             continue;
         if (i > 0 && prove_is_over(p))
             str_printf(&p->left_out, "%s%s", p->left_out.length ? ", " : "", q->name);
-        else
-            ok = compile_some(p, q, fmax(prove_left(p) / left, 0.1), e);
+        else {
+            struct sample found = {0};
+            struct script *s = load_problem(p, q, e);
+            const struct sample_options o = {.script = s,
+                                             .device = &p->device,
+                                             .count = KERNELS_COMPILED,
+                                             .seed = p->seed,
+                                             .seconds = fmax(prove_left(p) / left, 0.1),
+                                             .fault = p->fault};
+            ok = s && sample_take(&o, &found, e);
+            json_begin_object(&p->json, NULL);
+            json_add_text(&p->json, "name", q->name);
+            json_sample(&p->json, &found);
+            json_end(&p->json);
+            str_printf(&p->page, "%s:\n\n```\n", q->name);
+            sample_add_text(&found, &p->device, &p->page);
+            str_add(&p->page, "```\n\n");
+            sample_finish(&found);
+            script_destroy(s);
+        }
     }
     json_end(&p->json);
     return ok;

@@ -1,5 +1,4 @@
 // replay: simulated tuning of strategies on recorded spaces, as tables or JSON Lines.
-
 #include "base/minmax.h"
 #include "base/shown.h"
 #include "cli/common.h"
@@ -16,48 +15,24 @@
 #include <string.h>
 #include <unistd.h>
 
-// replay --scheduler: the recordings are the tasks of one network, and schedulers spend one budget
-// of trials on them.
-//
-//     struct replayed_network n;
-//     replay_network_parse(a, &n, e);
-//     replay_network_check(&plan, e);
-//     ...simulate each task for n.most trials...
-//     replay_network_print(&n, &plan, json, e);
-//     replay_network_finish(&n);                       in any case
+// --- replay --scheduler: the recordings are the tasks of one network, and schedulers spend one
+// budget of trials on them ---
 
 struct replayed_network {
     char **scheduler; // [schedulers]
     int schedulers;
     double *uses;   // [operands]
     int64_t trials; // over all tasks
-    int64_t most;   // that one of them can get
+    int64_t most;   // trials of one task
     int round;
 };
 
 #define TRIALS_A_TASK 100
 #define ROUND         8
-#define MOST_SHARES   4 // of an equal share of the budget: what one task can get
+#define MOST_SHARES   4 // equal shares of the budget that one task can get
 
-// --- from words ---
-
-static bool parse_uses(const char *text, int tasks, struct replayed_network *n, struct err *e)
-{
-    n->uses = mem_zero((size_t)tasks + 1, sizeof *n->uses);
-    for (int i = 0; i < tasks; i++)
-        n->uses[i] = 1;
-    if (!text)
-        return true;
-    bool good = str_to_reals(text, n->uses, tasks + 1) == tasks;
-    for (int i = 0; i < tasks && good; i++)
-        good = n->uses[i] > 0;
-    return good || err_usage(e, "--uses %s: expected a number above 0 for each of %d recording%s",
-                             text, tasks, tasks == 1 ? "" : "s");
-}
-
-// True as well without --scheduler: then there are no schedulers.
-static bool replay_network_parse(const struct arguments *a, struct replayed_network *out,
-                                 struct err *e)
+// Without --scheduler there are no schedulers.
+static bool parse_network(const struct arguments *a, struct replayed_network *out, struct err *e)
 {
     const char *schedulers = arguments_text(a, "scheduler"), *uses = arguments_text(a, "uses");
     int tasks = a->operand_count;
@@ -72,23 +47,17 @@ static bool replay_network_parse(const struct arguments *a, struct replayed_netw
     if (out->trials < out->round)
         return err_usage(e, "--trials %" PRId64 " are less than a round of %d", out->trials,
                          out->round);
-    return spec_list_parse(schedulers, schedule_canonical, &out->scheduler, &out->schedulers, e) &&
-           parse_uses(uses, tasks, out, e);
+    if (!spec_list_parse(schedulers, schedule_canonical, &out->scheduler, &out->schedulers, e))
+        return false;
+    out->uses = mem_zero((size_t)tasks + 1, sizeof *out->uses);
+    for (int i = 0; i < tasks; i++)
+        out->uses[i] = 1;
+    bool good = !uses || str_to_reals(uses, out->uses, tasks + 1) == tasks;
+    for (int i = 0; i < tasks && good; i++)
+        good = out->uses[i] > 0;
+    return good || err_usage(e, "--uses %s: expected a number above 0 for each of %d recording%s",
+                             uses, tasks, tasks == 1 ? "" : "s");
 }
-
-// False: a recording has no times, so that it can be no task.
-static bool replay_network_check(const struct simulate_plan *p, struct err *e)
-{
-    for (int i = 0; i < p->recordings; i++)
-        if (!str_equal(p->recording[i]->unit, "s"))
-            return err_at(e, p->recording[i]->path, 0,
-                          "recorded in %s: no latency, so no task of a network (without "
-                          "--scheduler it can be replayed)",
-                          p->recording[i]->unit);
-    return true;
-}
-
-// --- results ---
 
 struct row {
     const struct simulated_network *network;
@@ -96,7 +65,7 @@ struct row {
     const double *fraction, *deviation; // [marks]
 };
 
-static void replay_network_print_json(const struct row *r)
+static void network_print_json(const struct row *r)
 {
     const struct simulated_network *n = r->network;
     int64_t marks = simulated_network_marks(n);
@@ -123,7 +92,7 @@ static void replay_network_print_json(const struct row *r)
     json_print(&w);
 }
 
-// Trials that the table shows: as many shares of the budget, each a number of rounds.
+// Columns of the table: the budget in so many shares, each a number of rounds.
 enum { COLUMNS = 8 };
 
 static int64_t mark_of(const struct simulated_network *n, int column)
@@ -151,35 +120,35 @@ static bool print_strategy(const struct replayed_network *n, const struct simula
                 printf(" %6.3f", r.fraction[mark_of(r.network, j)]);
             printf("\n");
         } else if (ok)
-            replay_network_print_json(&r);
+            network_print_json(&r);
     }
     free(fraction);
     free(deviation);
     return ok;
 }
 
-// After the simulation: every strategy with every scheduler, and the oracle.
-static bool replay_network_print(const struct replayed_network *n, const struct simulate_plan *p,
-                                 bool json, struct err *e)
+// Prints every strategy with every scheduler, and with the oracle, after the simulation.
+static bool network_print(const struct replayed_network *n, const struct simulate_plan *p,
+                          bool json, struct err *e)
 {
     struct simulation *task = mem_zero((size_t)p->recordings, sizeof *task);
     int widths[2];
     bool ok = true;
     char text[STRATEGY_TEXT];
-    widths[0] = (int)strlen("strategy"), widths[1] = (int)strlen("scheduler");
+    widths[0] = (int)strlen("strategy");
+    widths[1] = (int)strlen("scheduler");
     for (int i = 0; i < p->strategies; i++)
         widths[0] = int_max(widths[0], (int)strlen(strategy_text(p->strategy[i], false, text)));
     for (int i = 0; i < n->schedulers; i++)
         widths[1] = int_max(widths[1], (int)strlen(n->scheduler[i]));
     for (int i = 0; i < p->strategies && ok; i++) {
-        // One strategy's simulations, by task.
         for (int j = 0; j < p->recordings; j++)
-            task[j] = p->list[j * p->strategies + i];
-        struct simulated_network of = (struct simulated_network){.task = task,
-                                                                 .tasks = p->recordings,
-                                                                 .uses = n->uses,
-                                                                 .trials = n->trials,
-                                                                 .round = n->round};
+            task[j] = p->list[j * p->strategies + i]; // of this strategy
+        struct simulated_network of = {.task = task,
+                                       .tasks = p->recordings,
+                                       .uses = n->uses,
+                                       .trials = n->trials,
+                                       .round = n->round};
         if (i == 0 && !json) {
             char optimum[32];
             printf(
@@ -197,6 +166,8 @@ static bool replay_network_print(const struct replayed_network *n, const struct 
     return ok;
 }
 
+// --- replay ---
+
 #define MOST_MARKS 8
 
 struct replayed {
@@ -212,8 +183,6 @@ static void on_signal(int number)
     signal_seen = number;
 }
 
-// --- for programs ---
-
 static void add_numbers(struct json_writer *w, const char *name, const double *value, int64_t count)
 {
     json_begin_list(w, name);
@@ -224,8 +193,8 @@ static void add_numbers(struct json_writer *w, const char *name, const double *v
     json_end(w);
 }
 
-static void print_json(const struct replayed *p, const struct simulation *s,
-                       const struct simulated_curve *c)
+static void replay_print_json(const struct replayed *p, const struct simulation *s,
+                              const struct simulated_curve *c)
 {
     struct str out = {0};
     struct json_writer w = json_begin(&out);
@@ -259,9 +228,7 @@ static void print_json(const struct replayed *p, const struct simulation *s,
     json_print(&w);
 }
 
-// --- for people ---
-
-// The trials that the table shows: round ones as far as the budget goes, and its end.
+// Chooses the trials that the table shows: round numbers up to the budget, and the budget.
 static int choose_marks(int64_t trials, int64_t mark[MOST_MARKS])
 {
     static const int64_t round[] = {10, 20, 50, 100, 200, 400, 500};
@@ -282,32 +249,6 @@ static int strategy_width(const struct replayed *p)
     return width;
 }
 
-static void print_row(const struct replayed *p, const struct simulation *s,
-                      const struct simulated_curve *c)
-{
-    int64_t mark[MOST_MARKS];
-    char strategy[STRATEGY_TEXT];
-    int marks = choose_marks(s->trials, mark);
-    printf("%-*s", strategy_width(p), strategy_text(s->strategy, false, strategy));
-    for (int i = 0; i < marks; i++)
-        printf(" %6.3f", c->fraction[mark[i] - 1]);
-    if (isfinite(c->score))
-        printf("  %7.3f", c->score);
-    else
-        printf("  %7s", "-");
-    printf("  %9.0f", c->seconds_per_trial > 0 ? 1 / c->seconds_per_trial : 0);
-    if (s->noise)
-        printf("  %6.2f %%", 100 * c->shortfall);
-    printf("\n");
-    if (p->by_time) {
-        static const int shown[] = {9, 24, 49, 74, 99};
-        printf("  by time:");
-        for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-            printf("%s %.3f after %.3g s", i ? "," : "", c->by_time[shown[i]], c->at_s[shown[i]]);
-        printf("\n");
-    }
-}
-
 static void clear_progress(const struct replayed *p)
 {
     if (p->on_terminal)
@@ -322,13 +263,13 @@ static void on_finished(void *context, int index)
     simulated_curve_make(s, &curve);
     clear_progress(p);
     if (p->json) {
-        print_json(p, s, &curve);
+        replay_print_json(p, s, &curve);
     } else {
         if (index && index % p->plan.strategies == 0)
             printf("\n");
+        int64_t mark[MOST_MARKS];
+        int marks = choose_marks(s->trials, mark);
         if (index % p->plan.strategies == 0) {
-            int64_t mark[MOST_MARKS];
-            int marks = choose_marks(s->trials, mark);
             char optimum[32];
             const struct recording *r = s->recording;
             double best = r->entry[r->best].seconds;
@@ -345,7 +286,26 @@ static void on_finished(void *context, int index)
                 printf(" %6" PRId64, mark[i]);
             printf("  %7s  %9s%s\n", "score", "trials/s", s->noise ? "  short by" : "");
         }
-        print_row(p, s, &curve);
+        char strategy[STRATEGY_TEXT];
+        printf("%-*s", strategy_width(p), strategy_text(s->strategy, false, strategy));
+        for (int i = 0; i < marks; i++)
+            printf(" %6.3f", curve.fraction[mark[i] - 1]);
+        if (isfinite(curve.score))
+            printf("  %7.3f", curve.score);
+        else
+            printf("  %7s", "-");
+        printf("  %9.0f", curve.seconds_per_trial > 0 ? 1 / curve.seconds_per_trial : 0);
+        if (s->noise)
+            printf("  %6.2f %%", 100 * curve.shortfall);
+        printf("\n");
+        if (p->by_time) {
+            static const int shown[] = {9, 24, 49, 74, 99};
+            printf("  by time:");
+            for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+                printf("%s %.3f after %.3g s", i ? "," : "", curve.by_time[shown[i]],
+                       curve.at_s[shown[i]]);
+            printf("\n");
+        }
     }
     p->broken_output |= fflush(stdout) != 0;
     simulated_curve_finish(&curve);
@@ -364,16 +324,20 @@ static bool on_tick(void *context, int64_t done, int64_t runs)
 static bool replay(struct replayed *p, const struct simulate_words *words,
                    const struct replayed_network *n, struct simulate_options *o, struct err *e)
 {
-    if (!simulate_plan_make(words, &p->plan, e) ||
-        (n->schedulers && !replay_network_check(&p->plan, e)))
+    if (!simulate_plan_make(words, &p->plan, e))
         return false;
-    static const int caught[] = {SIGHUP, SIGINT, SIGTERM};
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
-        sigaction(caught[i], &action, NULL);
+    for (int i = 0; n->schedulers && i < p->plan.recordings; i++) {
+        const struct recording *r = p->plan.recording[i];
+        if (!str_equal(r->unit, "s"))
+            return err_at(e, r->path, 0,
+                          "recorded in %s: it has no latency and cannot be a task of a network "
+                          "(without --scheduler it can be replayed)",
+                          r->unit);
+    }
+    common_on_signals(on_signal, SA_RESTART);
     bool ok = simulate(p->plan.list, p->plan.count, o, e);
     clear_progress(p);
-    return ok && (!n->schedulers || signal_seen || replay_network_print(n, &p->plan, p->json, e));
+    return ok && (!n->schedulers || signal_seen || network_print(n, &p->plan, p->json, e));
 }
 
 static int run_replay(const struct command *self, const struct arguments *a)
@@ -385,7 +349,7 @@ static int run_replay(const struct command *self, const struct arguments *a)
                          .on_terminal =
                              isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb")};
     struct replayed_network n;
-    bool ok = replay_network_parse(a, &n, &e);
+    bool ok = parse_network(a, &n, &e);
     struct simulate_options o = {.threads = (int)arguments_integer(a, "threads", 0),
                                  .tick = on_tick,
                                  .finished = n.schedulers ? NULL : on_finished,
@@ -401,30 +365,34 @@ static int run_replay(const struct command *self, const struct arguments *a)
         free(n.scheduler[i]);
     free(n.scheduler);
     free(n.uses);
-    n = (struct replayed_network){0};
     if (signal_seen)
         return 128 + signal_seen;
-    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    return common_exit(ok, &e);
 }
 
 static const struct option options[] = {
     {"strategy", OPTION_TEXT, "STRATEGY[:KEY=VALUE]...[,...]",
      "search strategies (default: walk; see tilewalk strategies)"},
-    {"trials", OPTION_INTEGER, "N", "budget of each search, in different configurations (500)", 1,
-     SIMULATE_MOST_TRIALS},
-    {"repeats", OPTION_INTEGER, "R", "searches of each strategy (50)", 1, SIMULATE_MOST_REPEATS},
-    {"seed", OPTION_INTEGER, "S", "of all of them (1)", 0, 9007199254740992.0},
+    {"trials", OPTION_INTEGER, "N",
+     "budget of each search, in different configurations (default: 500)", 1, SIMULATE_MOST_TRIALS},
+    {"repeats", OPTION_INTEGER, "R", "searches of each strategy (default: 50)", 1,
+     SIMULATE_MOST_REPEATS},
+    {"seed", OPTION_INTEGER, "S", "seed of all searches (default: 1)", 0, 9007199254740992.0},
     {"noise", OPTION_FLAG, NULL,
-     "measure one of the recorded runs, drawn anew, not their mean; the last trials are a race"},
+     "measure a random one of the recorded runs each time, not their mean; the last trials are a "
+     "final re-timing"},
     {"time", OPTION_FLAG, NULL,
-     "also against time: recorded compile and benchmark times, and the strategy's own"},
+     "print the results against time too: recorded compile and benchmark times, and the time of "
+     "the strategy itself"},
     {"scheduler", OPTION_TEXT, "SCHEDULER[,...]",
-     "the recordings are the tasks of one network; gradient or roundrobin spends --trials (100 a "
-     "task) on all of them"},
-    {"uses", OPTION_TEXT, "N,N,...", "how often the network runs each task (with --scheduler; 1)"},
-    {"round", OPTION_INTEGER, "N", "trials that a scheduler grants at a time (8)", 1, 100000},
-    {"threads", OPTION_INTEGER, "N", "(default: one a core; the results do not depend on it)", 1,
-     256},
+     "take the recordings as the tasks of one network, and let gradient or roundrobin allot "
+     "--trials (default: 100 a task) to them"},
+    {"uses", OPTION_TEXT, "N,N,...",
+     "with --scheduler: how often the network runs each task (default: 1)"},
+    {"round", OPTION_INTEGER, "N", "with --scheduler: trials that it allots at a time (default: 8)",
+     1, 100000},
+    {"threads", OPTION_INTEGER, "N",
+     "threads (default: one a core; the results do not depend on it)", 1, 256},
     OPTION_JSON,
     OPTION_HELP,
     OPTION_END,
@@ -433,7 +401,7 @@ static const struct option options[] = {
 const struct command cmd_replay = {
     .name = "replay",
     .operands = "RECORDING...",
-    .help = "search recorded spaces, many times and without a device",
+    .help = "search recorded spaces many times, without a device",
     .least = 1,
     .most = INT_MAX,
     .options = options,

@@ -26,25 +26,13 @@ const char *session_curves_axis_word(enum comparison_axis axis)
     return axes[axis];
 }
 
-static bool parse_sessions(const struct arguments *a, int64_t *id, struct err *e)
-{
-    for (int i = 0; i < a->operand_count; i++) {
-        if (!common_session_id(a->operand[i], &id[i], e))
-            return false;
-        for (int k = 0; k < i; k++)
-            if (id[k] == id[i])
-                return err_usage(e, "session %" PRId64 " is named twice", id[i]);
-    }
-    return true;
-}
-
 struct reader {
     struct plot_point *point;
     int count, capacity;
     double flop;
     enum comparison_axis axis;
     double trial;       // on the axis
-    const double *cost; // [number]: seconds of the trials up to it; NULL: they were waited for
+    const double *cost; // [number]: recorded seconds of the trials up to it; NULL: none
     int64_t costs;      // the last number that has one
 };
 
@@ -61,7 +49,7 @@ static bool take_step(void *context, const struct best_step *s)
     return true;
 }
 
-// As it was measured each time: what was faster before may have met a faster machine.
+// Adds a whole run as it was measured. An earlier run may be faster.
 static bool take_whole(void *context, const struct whole_record *w)
 {
     const struct best_step step = {
@@ -69,10 +57,10 @@ static bool take_whole(void *context, const struct whole_record *w)
     return step.seconds <= 0 || take_step(context, &step);
 }
 
-// What the trials of a session on a recording took when they were recorded, added up: they are
-// answered at once now.
+// The recorded times of the trials of a session on a recording, added up: the trials take no time
+// themselves.
 struct costs {
-    double *upto; // [number]
+    double *sum; // [number]
     int64_t trials;
 };
 
@@ -80,19 +68,8 @@ static bool take_cost(void *context, const struct trial_record *t)
 {
     struct costs *c = context;
     if (t->number <= c->trials)
-        c->upto[t->number] = c->upto[t->number - 1] + t->compile_s + t->device_s;
+        c->sum[t->number] = c->sum[t->number - 1] + t->compile_s + t->device_s;
     return true;
-}
-
-static bool read_costs(struct store *store, const struct session_record *r, struct arena *arena,
-                       struct reader *out, struct err *e)
-{
-    if (!str_starts(r->source, "replay:") || strstr(r->source, ":speed="))
-        return true;
-    struct costs c = {arena_zero(arena, (size_t)r->trials + 1, sizeof *c.upto), r->trials};
-    out->cost = c.upto;
-    out->costs = r->trials;
-    return store_each_numbered(store, r->id, 1, take_cost, &c, e);
 }
 
 static bool read_curve(struct store *store, struct session_curves *c, struct session_curve *out,
@@ -102,8 +79,15 @@ static bool read_curve(struct store *store, struct session_curves *c, struct ses
     struct reader r = {.flop = out->record.flop, .axis = c->axis, .trial = 1};
     if (c->axis == COMPARISON_SPACE)
         r.trial = 100 / strtod(out->record.size, NULL);
-    if (seconds && !read_costs(store, &out->record, &c->arena, &r, e))
-        return false;
+    const char *source = out->record.source;
+    if (seconds && str_starts(source, "replay:") && !strstr(source, ":speed=")) {
+        int64_t trials = out->record.trials;
+        struct costs costs = {arena_zero(&c->arena, (size_t)trials + 1, sizeof *costs.sum), trials};
+        r.cost = costs.sum;
+        r.costs = trials;
+        if (!store_each_numbered(store, out->record.id, 1, take_cost, &costs, e))
+            return false;
+    }
     bool ok = out->whole ? store_each_whole(store, out->record.id, take_whole, &r, e)
                          : session_each_best(store, &out->record, take_step, &r, e);
     struct plot_point *kept = arena_zero(&c->arena, (size_t)r.count + 1, sizeof *kept);
@@ -114,7 +98,7 @@ static bool read_curve(struct store *store, struct session_curves *c, struct ses
     out->end = seconds ? out->record.ran_seconds + (r.cost ? r.cost[out->record.trials] : 0)
                        : r.trial * (double)out->record.trials;
     if (r.count)
-        out->end = fmax(out->end, kept[r.count - 1].x); // told since, or not counted yet
+        out->end = fmax(out->end, kept[r.count - 1].x); // it has results that are not counted yet
     return ok;
 }
 
@@ -134,26 +118,24 @@ static bool read_session(struct store *store, int64_t id, struct session_curves 
     return ok;
 }
 
-static bool read_all(const struct arguments *a, const int64_t *id, struct session_curves *c,
-                     struct err *e)
-{
-    struct store *store = common_open_session(a, id[0], e);
-    bool ok = store != NULL;
-    c->curve = arena_zero(&c->arena, (size_t)a->operand_count * 2, sizeof *c->curve);
-    for (int i = 0; ok && i < a->operand_count; i++)
-        ok = read_session(store, id[i], c, e);
-    store_close(store);
-    return ok;
-}
-
 bool session_curves_read(const struct arguments *a, bool wholes, struct session_curves *out,
                          struct err *e)
 {
     *out = (struct session_curves){.wholes = wholes};
     arena_init(&out->arena);
     int64_t *id = arena_zero(&out->arena, (size_t)a->operand_count, sizeof *id);
-    bool ok = session_curves_parse_axis(a, &out->axis, e) && parse_sessions(a, id, e) &&
-              read_all(a, id, out, e);
+    bool ok = session_curves_parse_axis(a, &out->axis, e);
+    for (int i = 0; ok && i < a->operand_count; i++) {
+        ok = common_session_id(a->operand[i], &id[i], e);
+        for (int k = 0; ok && k < i; k++)
+            ok = id[k] != id[i] || err_usage(e, "session %" PRId64 " is named twice", id[i]);
+    }
+    struct store *store = ok ? common_open_session(a, id[0], e) : NULL;
+    ok = store != NULL;
+    out->curve = arena_zero(&out->arena, (size_t)a->operand_count * 2, sizeof *out->curve);
+    for (int i = 0; ok && i < a->operand_count; i++)
+        ok = read_session(store, id[i], out, e);
+    store_close(store);
     if (!ok)
         session_curves_finish(out);
     return ok;

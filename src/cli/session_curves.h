@@ -4,10 +4,10 @@
 //     if (session_curves_read(a, wholes, &c, e)) ...     sessions: the operands of the command
 //     session_curves_finish(&c);
 //
-// Levels are FLOP/s as they were measured in the search; a final race does not rewrite a curve. x
-// is the number of the trial, or what --against says, which OPTION_AGAINST offers: running time, of
-// sessions on a recording with what their trials took when they were recorded, or the share of the
-// space's points that were tried.
+// Levels are FLOP/s as they were measured in the search; a final re-timing does not change a curve.
+// The x axis is the number of the trial, or what --against (OPTION_AGAINST) names: the running
+// time, for sessions on a recording with the times that their trials took when they were recorded,
+// or the share of the space's points that were tried.
 #ifndef TILEWALK_CLI_SESSION_CURVES_H
 #define TILEWALK_CLI_SESSION_CURVES_H
 
@@ -25,7 +25,7 @@ struct session_curve {
     struct session_record record;
     struct steps steps;
     double end; // where it ends on the axis
-    bool whole; // of a network as a whole, beside the sum of its parts
+    bool whole; // a network as a whole, beside the sum of its parts
 };
 
 struct session_curves {
@@ -36,40 +36,40 @@ struct session_curves {
     struct arena arena;
 };
 
-// False: `out` is empty, and `e` says which word is wrong or what cannot be read.
+// Returns false where a word is wrong or a session cannot be read; then `out` is empty.
 bool session_curves_read(const struct arguments *a, bool wholes, struct session_curves *out,
                          struct err *e);
 void session_curves_finish(struct session_curves *c);
 
-// What --against says; else trials. Another word is an error of usage.
+// Parses --against (default: trials). Another word is an error of usage.
 bool session_curves_parse_axis(const struct arguments *a, enum comparison_axis *axis,
                                struct err *e);
 
 const char *session_curves_axis_word(enum comparison_axis axis);
 
-// Where it was measured, for titles: the device, or the source where there is none (of a recording
-// the file's name).
+// Returns the place of measurement for titles: the device, else the source (for a recording the
+// name of its file).
 const char *session_curves_place(const struct session_record *r);
 
-// An even grid over the axis up to `horizon` on which no result is lost: value i is what was
-// reached at the end of cell i, at x = step * (i + 1).
+// An even grid over the axis up to `horizon` on which no result is lost: value i is the level at
+// the end of cell i, at x = step * (i + 1).
 struct curve_grid {
-    double from, step; // of the cells: value i is drawn over from + i * step
+    double from, step; // value i is drawn over from + i * step
     int count;
 };
 struct curve_grid session_curves_grid(double horizon, enum comparison_axis axis);
-// The x axis of a chart of it.
+// Returns the x axis of a chart on that grid.
 struct plot_axis session_curves_axis(double horizon, enum comparison_axis axis);
 
-// What curves that are drawn together share: how far they go, and a unit that suits the highest.
+// The scale of curves that are drawn together: their extent, and a unit that suits the highest.
 struct curve_scale {
     double horizon; // on the axis
     double highest; // FLOP/s
-    double unit;    // FLOP/s of
+    double unit;    // in FLOP/s
     const char *unit_name;
 };
 struct curve_scale session_curves_scale(const struct session_curves *c);
-// Curve i as a line of a chart, still without its label; its values live in `arena`.
+// Returns curve i as a line of a chart, without a label; its values live in `arena`.
 struct chart_line session_curves_line(const struct session_curves *c, int i,
                                       const struct curve_scale *s, struct arena *arena);
 

@@ -1,3 +1,4 @@
+// show: a session, its trials and the fits of its model.
 #include "base/json.h"
 #include "cli/common.h"
 #include "cli/network_text.h"
@@ -12,25 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// How good a session's model was, each time it was fitted: for people and as JSON.
-//
-//     struct refit_list l = {0};
-//     refit_list_read(&l, store, session, e);
-//     refit_list_add_table(&l, &out);
-//     refit_list_finish(&l);
+// --- fits of the model ---
 
 struct refit_list {
     struct refit_record *refit; // in their order
     int count, capacity;
 };
 
-void refit_list_add_table(const struct refit_list *l, struct str *out); // a line each
-
-void refit_list_add_summary(const struct refit_list *l, struct str *out); // one line, if any
-
-void refit_list_add_json(const struct refit_list *l, struct json_writer *w); // "refits"
-
-static bool add(void *context, const struct refit_record *r)
+static bool keep_refit(void *context, const struct refit_record *r)
 {
     struct refit_list *l = context;
     MEM_GROW(l->refit, l->count, l->capacity);
@@ -38,9 +28,7 @@ static bool add(void *context, const struct refit_record *r)
     return true;
 }
 
-// --- for people ---
-
-// "0.61", or "-" where there was nothing to judge it by.
+// Writes "0.61", or "-" where there was nothing to compare with.
 static const char *correlation_text(const struct refit_record *r, char out[32])
 {
     snprintf(out, 32, isfinite(r->correlation) ? "%.2f" : "-", r->correlation);
@@ -56,7 +44,7 @@ static const char *recall_text(const struct refit_record *r, char out[32])
     return out;
 }
 
-void refit_list_add_table(const struct refit_list *l, struct str *out)
+static void add_refit_table(const struct refit_list *l, struct str *out)
 {
     char at[32], correlation[32], recall[32];
     if (l->count)
@@ -72,24 +60,7 @@ void refit_list_add_table(const struct refit_list *l, struct str *out)
     }
 }
 
-void refit_list_add_summary(const struct refit_list *l, struct str *out)
-{
-    char text[32];
-    if (!l->count)
-        return;
-    const struct refit_record *last = &l->refit[l->count - 1];
-    str_printf(out, "model    fitted %d time%s, last to %" PRId64 " results", l->count,
-               l->count == 1 ? "" : "s", last->told);
-    if (isfinite(last->correlation))
-        str_printf(out, "  rank correlation %s", correlation_text(last, text));
-    if (isfinite(last->recall))
-        str_printf(out, "  recall %s", recall_text(last, text));
-    str_printf(out, "  %.2g s  (--refits lists all)\n", last->seconds);
-}
-
-// --- JSON (docs/json.md) ---
-
-void refit_list_add_json(const struct refit_list *l, struct json_writer *w)
+static void add_refits_json(const struct refit_list *l, struct json_writer *w)
 {
     json_begin_list(w, "refits");
     for (int i = 0; i < l->count; i++) {
@@ -110,6 +81,8 @@ void refit_list_add_json(const struct refit_list *l, struct json_writer *w)
     json_end(w);
 }
 
+// --- the session ---
+
 struct view {
     struct store *store;
     const struct session_record *session;
@@ -129,7 +102,7 @@ struct view {
     struct arena arena;
 };
 
-// What only makes sense of a list of trials asks for one.
+// Options that only apply to a list of trials ask for one.
 static bool lists_trials(const struct view *v)
 {
     return arguments_flag(v->a, "trials") || v->order != ORDER_ASK || v->format == LIST_CSV;
@@ -143,7 +116,7 @@ static bool list_trial(void *context, const struct trial_record *t)
     return true;
 }
 
-static void print_json(struct view *v, enum session_state state, int64_t most)
+static void show_print_json(struct view *v, enum session_state state, int64_t most)
 {
     struct str out = {0};
     struct json_writer w = json_begin(&out);
@@ -165,7 +138,7 @@ static void print_json(struct view *v, enum session_state state, int64_t most)
         speed_add_baselines(r, &v->baselines, r->best_seconds, "baselines", &w);
     if (r->shapes)
         shape_table_add_json(&v->shapes, "shapes", &w);
-    refit_list_add_json(&v->refits, &w);
+    add_refits_json(&v->refits, &w);
     json_begin_object(&w, "calibration");
     json_add_int(&w, "results", v->calibration.results);
     json_add_int(&w, "within_50", v->calibration.within_50);
@@ -176,22 +149,23 @@ static void print_json(struct view *v, enum session_state state, int64_t most)
     json_print(&w);
 }
 
-static void print_steadiness(const struct steadiness *s)
-{
-    if (s->throttled)
-        printf("clocks   held back while %" PRId64 " of %" PRId64 " were timed\n", s->throttled,
-               s->sensed);
-    if (s->drifted)
-        printf("drift    %" PRId64 " were timed while the device drifted\n", s->drifted);
-}
-
 static void print_model(const struct view *v)
 {
     struct str text = {0};
     if (arguments_flag(v->a, "refits"))
-        refit_list_add_table(&v->refits, &text);
-    else
-        refit_list_add_summary(&v->refits, &text);
+        add_refit_table(&v->refits, &text);
+    else if (v->refits.count) {
+        const struct refit_list *l = &v->refits;
+        const struct refit_record *last = &l->refit[l->count - 1];
+        char number[32];
+        str_printf(&text, "model    fitted %d time%s, last to %" PRId64 " results", l->count,
+                   l->count == 1 ? "" : "s", last->told);
+        if (isfinite(last->correlation))
+            str_printf(&text, "  rank correlation %s", correlation_text(last, number));
+        if (isfinite(last->recall))
+            str_printf(&text, "  recall %s", recall_text(last, number));
+        str_printf(&text, "  %.2g s  (--refits lists all)\n", last->seconds);
+    }
     fputs(str_text(&text), stdout);
     text.length = 0;
     const struct calibration_record *c = &v->calibration;
@@ -201,17 +175,8 @@ static void print_model(const struct view *v)
     str_finish(&text);
 }
 
-static void print_baselines(const struct view *v, const struct session_record *r)
-{
-    struct str text = {0};
-    speed_add_baseline_lines(r, &v->baselines, r->best_seconds, &text);
-    shape_table_add_text(&v->shapes, &text);
-    fputs(str_text(&text), stdout);
-    str_finish(&text);
-}
-
-static void print_text(const struct view *v, const struct session_record *r,
-                       enum session_state state, pid_t runner)
+static void show_print_text(const struct view *v, const struct session_record *r,
+                            enum session_state state, pid_t runner)
 {
     char text[32], strategy[STRATEGY_TEXT];
     struct str config = {0};
@@ -239,13 +204,20 @@ static void print_text(const struct view *v, const struct session_record *r,
         if (v->outcomes[i])
             printf("  %s %" PRId64, outcome_name((enum outcome)i), v->outcomes[i]);
     printf("\n");
-    print_steadiness(&v->steadiness);
+    if (v->steadiness.throttled)
+        printf("clocks   throttled during %" PRId64 " of %" PRId64 " trials\n",
+               v->steadiness.throttled, v->steadiness.sensed);
+    if (v->steadiness.drifted)
+        printf("drift    %" PRId64 " trials were timed while the device drifted\n",
+               v->steadiness.drifted);
     print_model(v);
     if (r->scheduler) {
         network_print_table(&v->network);
         return;
     }
-    print_baselines(v, r);
+    speed_add_baseline_lines(r, &v->baselines, r->best_seconds, &config);
+    shape_table_add_text(&v->shapes, &config);
+    common_print(&config);
     if (!v->best.ask) {
         printf("best     none\n");
         return;
@@ -273,32 +245,32 @@ static void print_list(struct view *v, int64_t most)
     trial_list_add_text(&v->trials, most, &list);
     if (v->format == LIST_TEXT && list.length)
         printf("\n");
-    fputs(str_text(&list), stdout);
-    str_finish(&list);
+    common_print(&list);
 }
 
-static bool show(struct view *v, struct err *e)
+static bool show_session(struct view *v, struct err *e)
 {
     pid_t runner;
     int64_t most = arguments_integer(v->a, "top", 0);
     enum session_state state = store_state(v->store, v->session, &runner);
     int64_t id = v->session->id, best = v->session->best_ask;
-    if (!((!v->session->scheduler ||
-           network_summary_read(v->store, v->session, &v->arena, &v->network, e)) &&
-          store_get_baselines(v->store, id, &v->arena, &v->baselines, e) &&
-          store_get_tally(v->store, id, v->outcomes, NULL, e) &&
-          store_get_steadiness(v->store, id, &v->steadiness, e) &&
-          store_get_trial(v->store, id, best, &v->arena, &v->best, e) &&
-          store_get_race(v->store, id, best, &v->arena, &v->final_race, e) &&
-          store_each_refit(v->store, id, add, &v->refits, e) &&
-          store_get_calibration(v->store, id, &v->calibration, e) &&
-          (!lists_trials(v) || (trial_list_read_races(&v->trials, v->store, e) &&
-                                store_each_trial(v->store, id, 1, list_trial, v, e)))))
+    bool ok = (!v->session->scheduler ||
+               network_summary_read(v->store, v->session, &v->arena, &v->network, e)) &&
+              store_get_baselines(v->store, id, &v->arena, &v->baselines, e) &&
+              store_get_tally(v->store, id, v->outcomes, NULL, e) &&
+              store_get_steadiness(v->store, id, &v->steadiness, e) &&
+              store_get_trial(v->store, id, best, &v->arena, &v->best, e) &&
+              store_get_race(v->store, id, best, &v->arena, &v->final_race, e) &&
+              store_each_refit(v->store, id, keep_refit, &v->refits, e) &&
+              store_get_calibration(v->store, id, &v->calibration, e) &&
+              (!lists_trials(v) || (trial_list_read_races(&v->trials, v->store, e) &&
+                                    store_each_trial(v->store, id, 1, list_trial, v, e)));
+    if (!ok)
         return false;
     shape_table_read(v->session, &(struct shape_findings){&v->best, &v->final_race, &v->baselines},
                      &v->arena, &v->shapes);
     if (v->format == LIST_JSON) {
-        print_json(v, state, most);
+        show_print_json(v, state, most);
         return true;
     }
     if (v->format == LIST_CSV) {
@@ -307,23 +279,11 @@ static bool show(struct view *v, struct err *e)
     }
     struct session_record shown = *v->session;
     common_show_record(&v->arena, &shown);
-    print_text(v, &shown, state, runner);
+    show_print_text(v, &shown, state, runner);
     if (!store_each_message(v->store, v->session->id, 0, print_message, &v->arena, e))
         return false;
     print_list(v, most);
     return true;
-}
-
-// The best few are meant where nothing else is said.
-static bool choose_list(struct view *v, struct err *e)
-{
-    const char *order = arguments_text(v->a, "sort");
-    bool json = arguments_flag(v->a, "json"), csv = arguments_flag(v->a, "csv");
-    v->format = json ? LIST_JSON : csv ? LIST_CSV : LIST_TEXT;
-    v->order = arguments_integer(v->a, "top", 0) ? ORDER_SPEED : ORDER_ASK;
-    if (json && csv)
-        return err_usage(e, "--json and --csv are two ways to print the same (choose one)");
-    return !order || list_order_parse(order, &v->order, e);
 }
 
 static int run_show(const struct command *self, const struct arguments *a)
@@ -332,9 +292,16 @@ static int run_show(const struct command *self, const struct arguments *a)
     struct session_record record;
     int64_t id;
     struct view v = {.a = a, .session = &record};
-    bool understood, one_trial = show_trial_wanted(a, &understood, &e);
+    const char *order = arguments_text(a, "sort");
+    bool json = arguments_flag(a, "json"), csv = arguments_flag(a, "csv");
+    bool right, one_trial = show_trial_wanted(a, &right, &e);
     (void)self;
-    if (!understood || !common_session_id(a->operand[0], &id, &e) || !choose_list(&v, &e))
+    v.format = json ? LIST_JSON : csv ? LIST_CSV : LIST_TEXT;
+    v.order = arguments_integer(a, "top", 0) ? ORDER_SPEED : ORDER_ASK; // --top: the fastest
+    right = right && common_session_id(a->operand[0], &id, &e);
+    if (right && json && csv)
+        right = err_usage(&e, "--json and --csv print the same in two forms (choose one)");
+    if (!right || (order && !list_order_parse(order, &v.order, &e)))
         return fail_with(&e, EXIT_USAGE);
     v.store = common_open_session(a, id, &e);
     if (!v.store)
@@ -346,33 +313,35 @@ static int run_show(const struct command *self, const struct arguments *a)
         common_take_ran(v.store, &record);
         ok = (!one_trial && !lists_trials(&v)) || stored_has_kernels(v.store, &record, &e);
     }
-    if (ok) {
-        ok = one_trial ? show_trial(a, v.store, &record, &v.arena, &e) : show(&v, &e);
-    }
+    if (ok)
+        ok = one_trial ? show_trial(a, v.store, &record, &v.arena, &e) : show_session(&v, &e);
     trial_list_finish(&v.trials);
     free(v.refits.refit);
-    v.refits = (struct refit_list){0};
     arena_finish(&v.arena);
     store_close(v.store);
-    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    return common_exit(ok, &e);
 }
 
 static const struct option options[] = {
-    {"trials", OPTION_FLAG, NULL, "list the trials in the order they were asked"},
+    {"trials", OPTION_FLAG, NULL, "list the trials in the order in which they were proposed"},
     {"show-rejected", OPTION_FLAG, NULL, "list rejected configurations too"},
     {"sort", OPTION_TEXT, "number|speed|elapsed",
-     "list the trials in this order: as told, fastest first, by running time"},
-    {"top", OPTION_INTEGER, "N", "list only the first N (of the fastest, without --sort)", 1, 9e18},
-    {"options", OPTION_FLAG, NULL, "name the strategy with all its options, defaults too"},
-    {"refits", OPTION_FLAG, NULL, "list how good the model of the strategy was at each fit"},
-    {"csv", OPTION_FLAG, NULL, "print the list of trials as CSV only"},
-    {"trial", OPTION_INTEGER, "N", "show one trial, whatever became of it", 1, 9e18},
-    {"ask", OPTION_INTEGER, "N", "the same by its ask, which rejected configurations have too", 1,
+     "list the trials in this order: by number, fastest first, by running time"},
+    {"top", OPTION_INTEGER, "N", "list only the first N trials (the fastest, without --sort)", 1,
      9e18},
-    {"glsl", OPTION_FLAG, NULL, "of that trial the kernel as GLSL, rendered once more"},
-    {"spirv", OPTION_FLAG, NULL, "the same as SPIR-V, compiled once more and disassembled"},
-    {"diff", OPTION_FLAG, NULL, "only what of it is unlike the kernel of the best trial"},
-    {"lined", OPTION_FLAG, NULL, "as the workbench reads it", 0, 0, true},
+    {"options", OPTION_FLAG, NULL,
+     "print all options of the strategy, also those with default values"},
+    {"refits", OPTION_FLAG, NULL, "list the quality of the strategy's model at each fit"},
+    {"csv", OPTION_FLAG, NULL, "print the list of trials as CSV only"},
+    {"trial", OPTION_INTEGER, "N", "show one trial, also a failed one", 1, 9e18},
+    {"ask", OPTION_INTEGER, "N",
+     "show one trial by its ask, which rejected configurations have too", 1, 9e18},
+    {"glsl", OPTION_FLAG, NULL, "print the trial's kernel as GLSL, rendered once more"},
+    {"spirv", OPTION_FLAG, NULL,
+     "print the trial's kernel as SPIR-V, compiled once more and disassembled"},
+    {"diff", OPTION_FLAG, NULL, "print only the differences from the kernel of the best trial"},
+    {"lined", OPTION_FLAG, NULL, "print the kernel in the form that the workbench reads", 0, 0,
+     true},
     OPTION_GLSLANG,
     OPTION_SANDBOX,
     OPTION_JSON,

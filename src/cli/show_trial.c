@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CONTEXT = 3 }; // lines around what differs
+enum { CONTEXT = 3 }; // lines around a difference
 
 struct shown_trial {
     const struct arguments *a;
@@ -18,8 +18,8 @@ struct shown_trial {
     const struct session_record *session;
     struct arena *arena;
     struct trial_record trial;
-    struct retime_record race;  // that ranks it; ask 0: none
-    const char *const *changed; // files
+    struct retime_record race;  // its final race; ask 0: none
+    const char *const *changed; // files since then
 };
 
 bool show_trial_wanted(const struct arguments *a, bool *ok, struct err *e)
@@ -29,21 +29,21 @@ bool show_trial_wanted(const struct arguments *a, bool *ok, struct err *e)
     bool diff = arguments_flag(a, "diff");
     *ok = true;
     if (!number && !ask && (glsl || spirv || diff))
-        *ok = err_usage(e, "--glsl, --spirv and --diff show the kernel of a trial: --trial N or "
-                           "--ask N says of which");
+        *ok = err_usage(e, "--glsl, --spirv and --diff show the kernel of a trial: name it with "
+                           "--trial N or --ask N");
     else if ((number && ask) || (glsl && spirv))
-        *ok = err_usage(e, "%s are two ways (choose one)",
+        *ok = err_usage(e, "%s exclude each other (choose one)",
                         number && ask ? "--trial and --ask" : "--glsl and --spirv");
     else if (diff && !glsl && !spirv)
-        *ok = err_usage(e, "--diff compares --glsl or --spirv (say which)");
+        *ok = err_usage(e, "--diff compares --glsl or --spirv (choose one)");
     else if (diff && arguments_flag(a, "json"))
-        *ok = err_usage(e, "--diff is for people, --json has the texts");
+        *ok = err_usage(e, "--diff is for people; --json has the texts");
     return number || ask;
 }
 
 // --- reading ---
 
-static bool take_ask(void *context, const struct trial_record *t)
+static bool find_numbered(void *context, const struct trial_record *t)
 {
     *(struct trial_record *)context = (struct trial_record){.ask = t->ask, .number = t->number};
     return false;
@@ -55,7 +55,7 @@ static bool find_trial(struct shown_trial *s, struct err *e)
     struct trial_record at = {.ask = arguments_integer(s->a, "ask", 0), .number = number};
     if (number) {
         at.number = 0;
-        if (!store_each_numbered(s->store, id, number, take_ask, &at, e))
+        if (!store_each_numbered(s->store, id, number, find_numbered, &at, e))
             return false;
     }
     if (number && at.number != number)
@@ -64,7 +64,7 @@ static bool find_trial(struct shown_trial *s, struct err *e)
         !store_get_race(s->store, id, at.ask, s->arena, &s->race, e))
         return false;
     return (s->trial.ask && s->trial.outcome != OUTCOME_OPEN) ||
-           err_set(e, "session %" PRId64 " was told of no ask %" PRId64, id, at.ask);
+           err_set(e, "session %" PRId64 " has no result of ask %" PRId64, id, at.ask);
 }
 
 // --- for people ---
@@ -72,22 +72,11 @@ static bool find_trial(struct shown_trial *s, struct err *e)
 static const char *config_text(struct shown_trial *s, const struct trial_record *t)
 {
     struct str text = {0};
-    const char *kept = arena_strdup(s->arena, text_config(t->config, &text));
-    str_finish(&text);
-    return kept;
+    text_config(t->config, &text);
+    return common_keep(s->arena, &text);
 }
 
-// Of the device, while it was timed.
-static void add_clocks(struct shown_trial *s, const char *lead, struct str *out)
-{
-    struct str text = {0};
-    told_add_clocks(s->trial.clocks, s->trial.drift, &text);
-    if (text.length)
-        str_printf(out, "%sclocks: %s\n", lead, str_text(&text));
-    str_finish(&text);
-}
-
-// Its final figure first, and where that is of a race, what the search measured too.
+// Adds the final speed, and where that is of a race, the one measured in the search too.
 static void add_speeds(struct shown_trial *s, const char *lead, struct str *out)
 {
     const struct trial_record *t = &s->trial;
@@ -110,7 +99,7 @@ static void add_speeds(struct shown_trial *s, const char *lead, struct str *out)
         str_printf(out, "\n%swrong in the final race: it has no rank", lead);
 }
 
-// What became of it, each line behind `lead`.
+// Adds the outcome and all other facts, each line behind `lead`.
 static void add_facts(struct shown_trial *s, const char *lead, struct str *out)
 {
     const struct trial_record *t = &s->trial;
@@ -125,15 +114,17 @@ static void add_facts(struct shown_trial *s, const char *lead, struct str *out)
         str_printf(out, "%s%s: %s\n", lead,
                    t->phase && *t->phase ? t->phase : outcome_name(t->outcome),
                    shown_text(s->arena, t->reason));
-    // What the driver says of its kernel: whatever that is, in one line.
-    struct statistics told;
+    struct statistics statistics; // of the driver's compiler
     struct str text = {0};
-    told_parse(s->trial.statistics, &told);
-    told_add_text(&told, &text);
+    told_parse(t->statistics, &statistics);
+    told_add_text(&statistics, &text);
     if (text.length)
         str_printf(out, "%sdriver: %s\n", lead, shown_text(s->arena, str_text(&text)));
+    text.length = 0;
+    told_add_clocks(t->clocks, t->drift, &text); // while it was timed
+    if (text.length)
+        str_printf(out, "%sclocks: %s\n", lead, str_text(&text));
     str_finish(&text);
-    add_clocks(s, lead, out);
     for (int i = 0; s->changed && s->changed[i]; i++)
         str_printf(out, "%s%s has changed since: this is as the session stored it\n", lead,
                    shown_text(s->arena, s->changed[i]));
@@ -167,7 +158,7 @@ static bool add_diff(struct shown_trial *s, struct script *script, enum kernel_l
 
 // --- for programs (docs/json.md) ---
 
-static void add_json(struct shown_trial *s, const struct kernel_text *k, struct str *out)
+static void trial_add_json(struct shown_trial *s, const struct kernel_text *k, struct str *out)
 {
     struct json_writer w = json_begin(out);
     json_begin_object(&w, "trial");
@@ -196,11 +187,9 @@ static void add_json(struct shown_trial *s, const struct kernel_text *k, struct 
     str_add_char(out, '\n');
 }
 
-// --- for the workbench (ui/kernel_listing.h) ---
-
-#define BETWEEN "\x1f"
-
 // --- the kernel ---
+
+#define BETWEEN "\x1f" // parts of a line for the workbench (ui/kernel_listing.h)
 
 static bool add_kernel(struct shown_trial *s, struct script *script, struct str *out, struct err *e)
 {
@@ -210,7 +199,7 @@ static bool add_kernel(struct shown_trial *s, struct script *script, struct str 
         return err_prefix(e, "ask %" PRId64, s->trial.ask);
     bool ok = true;
     if (arguments_flag(s->a, "json")) {
-        add_json(s, &k, out);
+        trial_add_json(s, &k, out);
     } else if (arguments_flag(s->a, "lined")) {
         add_facts(s, "fact" BETWEEN, out);
         for (int i = 0; i < k.job.pass_count; i++) {
@@ -239,14 +228,14 @@ static bool add_kernel(struct shown_trial *s, struct script *script, struct str 
     return ok;
 }
 
-static bool show_kernel(struct shown_trial *s, struct str *out, struct err *e)
+static bool add_stored_kernel(struct shown_trial *s, struct str *out, struct err *e)
 {
     const struct session_record *r = s->session;
     if (recorded_is(r->source))
         return err_set(e, "session %" PRId64 " ran on a recording: there is no kernel", r->id);
     if (!kernel_text_changed(s->store, r->id, s->arena, &s->changed, e))
         return false;
-    confine_stored(s->a); // from here on what strangers wrote is run
+    confine_stored(s->a); // from here on foreign code is run
     struct script *script = stored_script(s->store, r, s->arena, e);
     bool ok = script && add_kernel(s, script, out, e);
     script_destroy(script);
@@ -260,13 +249,12 @@ bool show_trial(const struct arguments *a, struct store *store, const struct ses
     struct str out = {0};
     bool ok = find_trial(&s, e);
     if (ok && (arguments_flag(a, "glsl") || arguments_flag(a, "spirv")))
-        ok = show_kernel(&s, &out, e);
+        ok = add_stored_kernel(&s, &out, e);
     else if (ok && arguments_flag(a, "json"))
-        add_json(&s, NULL, &out);
+        trial_add_json(&s, NULL, &out);
     else if (ok)
         add_facts(&s, "", &out);
     if (ok)
-        fputs(str_text(&out), stdout);
-    str_finish(&out);
+        common_print(&out);
     return ok;
 }

@@ -1,4 +1,4 @@
-// strategies: what searches, and what gives the tasks of a network their trials.
+// strategies: search strategies, and the schedulers that give the tasks of a network their trials.
 #include "cli/common.h"
 #include "engine/network_run.h"
 
@@ -21,46 +21,35 @@ static void add_options(struct json_writer *w, const struct spec_option *option)
             json_add_text(w, "default", o->words[(int)o->value]);
             json_add_texts(w, "words", o->words);
         } else {
-            // Ranges without an end are null in JSON.
             json_add_flag(w, "integer", o->integer);
             json_add_real(w, "default", o->value);
             json_add_real(w, "low", o->low);
-            json_add_real(w, "high", o->high);
+            json_add_real(w, "high", o->high); // null where there is no end
         }
         json_end(w);
     }
     json_end(w);
 }
 
-static void print_words(const struct spec_option *o)
-{
-    char setting[64];
-    snprintf(setting, sizeof setting, "%s=%s", o->name, o->words[(int)o->value]);
-    printf("  %-22s %s (", setting, o->help);
-    for (int i = 0; o->words[i]; i++)
-        printf("%s%s", i ? ", " : "", o->words[i]);
-    printf(")\n");
-}
-
-static void print_option(const struct spec_option *o)
-{
-    if (o->words) {
-        print_words(o);
-        return;
-    }
-    char setting[64], range[64];
-    snprintf(setting, sizeof setting, "%s=%g", o->name, o->value);
-    if (isfinite(o->high))
-        snprintf(range, sizeof range, "%g to %g", o->low, o->high);
-    else
-        snprintf(range, sizeof range, "from %g", o->low);
-    printf("  %-22s %s (%s%s)\n", setting, o->help, o->integer ? "whole number, " : "", range);
-}
-
 static void print_options(const struct spec_option *option)
 {
-    for (const struct spec_option *o = option; o && o->name; o++)
-        print_option(o);
+    for (const struct spec_option *o = option; o && o->name; o++) {
+        char setting[64], range[64];
+        if (o->words) {
+            snprintf(setting, sizeof setting, "%s=%s", o->name, o->words[(int)o->value]);
+            printf("  %-22s %s (", setting, o->help);
+            for (int i = 0; o->words[i]; i++)
+                printf("%s%s", i ? ", " : "", o->words[i]);
+            printf(")\n");
+            continue;
+        }
+        snprintf(setting, sizeof setting, "%s=%g", o->name, o->value);
+        if (isfinite(o->high))
+            snprintf(range, sizeof range, "%g to %g", o->low, o->high);
+        else
+            snprintf(range, sizeof range, "from %g", o->low);
+        printf("  %-22s %s (%s%s)\n", setting, o->help, o->integer ? "whole number, " : "", range);
+    }
 }
 
 static int run_strategies(const struct command *self, const struct arguments *a)
@@ -105,7 +94,7 @@ static int run_strategies(const struct command *self, const struct arguments *a)
                    str_equal(k->name, NETWORK_DEFAULT_SCHEDULER) ? " (default)" : "");
             print_options(k->options);
         }
-        printf("\noptions are given after the name: tilewalk tune gemm --strategy opevo:q=0.3\n");
+        printf("\nOptions stand after the name: tilewalk tune gemm --strategy opevo:q=0.3\n");
     }
     return EXIT_OK;
 }

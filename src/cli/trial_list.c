@@ -52,15 +52,6 @@ bool trial_list_read_races(struct trial_list *l, struct store *store, struct err
 
 // --- one trial ---
 
-// NULL: it was in none that says anything of its rank.
-static const struct retime_record *race_of(const struct trial_list *l, const struct trial_record *t)
-{
-    for (int i = 0; i < l->races; i++)
-        if (l->race[i].ask == t->ask && t->outcome == OUTCOME_OK)
-            return &l->race[i];
-    return NULL;
-}
-
 static void add_field(struct str *out, const char *text)
 {
     str_add_char(out, ',');
@@ -77,18 +68,19 @@ static void add_csv_params(const char *config, bool names, struct str *out)
     str_finish(&value);
 }
 
-static bool is_rated_otherwise(const struct trial_list *l)
+// Returns true where speeds are not rated in FLOP.
+static bool has_other_rate(const struct trial_list *l)
 {
     return !str_equal(speed_work(l->session).unit, WORK_FLOP);
 }
 
-static void add_csv_head(const struct trial_list *l, const char *config, struct str *out)
+static void add_csv_head(struct trial_list *l, const char *config)
 {
-    str_add(out, "number,ask,generation,outcome,seconds,tflops");
-    add_csv_params(config, true, out);
-    str_add(out, ",reason,samples,race_seconds");
-    if (is_rated_otherwise(l))
-        add_field(out, speed_rate_word(l->session));
+    str_add(&l->head, "number,ask,generation,outcome,seconds,tflops");
+    add_csv_params(config, true, &l->head);
+    str_add(&l->head, ",reason,samples,race_seconds");
+    if (has_other_rate(l))
+        add_field(&l->head, speed_rate_word(l->session));
 }
 
 static void add_csv(const struct trial_list *l, const struct trial_record *t,
@@ -103,7 +95,7 @@ static void add_csv(const struct trial_list *l, const struct trial_record *t,
         str_add_real(out, l->session->flop / t->seconds / 1e12);
     add_csv_params(t->config, false, out);
     add_field(out, t->reason ? t->reason : "");
-    // "[0.5,0.25]" becomes the list that it holds.
+    // Writes "[0.5,0.25]" without the brackets.
     char *samples = mem_strdup(t->samples && *t->samples == '[' ? t->samples + 1 : "");
     samples[strcspn(samples, "]")] = '\0';
     add_field(out, samples);
@@ -111,36 +103,21 @@ static void add_csv(const struct trial_list *l, const struct trial_record *t,
     str_add_char(out, ',');
     if (race && race->verified)
         str_add_real(out, race->seconds);
-    if (is_rated_otherwise(l))
+    if (has_other_rate(l))
         str_add_char(out, ',');
-    if (is_rated_otherwise(l) && t->seconds > 0)
+    if (has_other_rate(l) && t->seconds > 0)
         str_add_real(out, speed_rate(l->session, t->seconds));
-}
-
-static struct trial_row row_of(enum list_order order, const struct trial_record *t,
-                               const struct retime_record *race)
-{
-    struct trial_row row = {.ask = t->ask};
-    switch (order) {
-    case ORDER_ASK: break; // that is sorted by last
-    case ORDER_NUMBER: row.key = (double)t->told; break;
-    case ORDER_SPEED:
-        row.behind = !race || !race->verified;
-        row.key = race             ? row.behind ? INFINITY : race->seconds
-                  : t->seconds > 0 ? t->seconds
-                                   : INFINITY;
-        break;
-    case ORDER_ELAPSED: row.key = t->elapsed_s; break;
-    }
-    return row;
 }
 
 void trial_list_add(struct trial_list *l, const struct trial_record *t)
 {
     struct str text = {0};
-    const struct retime_record *race = race_of(l, t);
+    const struct retime_record *race = NULL; // that ranks the trial
+    for (int i = 0; i < l->races && !race && t->outcome == OUTCOME_OK; i++)
+        if (l->race[i].ask == t->ask)
+            race = &l->race[i];
     if (l->format == LIST_CSV && !l->head.length)
-        add_csv_head(l, t->config, &l->head);
+        add_csv_head(l, t->config);
     switch (l->format) {
     case LIST_TEXT: {
         char number[32], speed[32] = "-", time[32] = "-";
@@ -153,7 +130,7 @@ void trial_list_add(struct trial_list *l, const struct trial_record *t)
             text_time(seconds, time);
         }
         snprintf(number, sizeof number, t->number ? "%" PRId64 : "ask %" PRId64,
-                 t->number ? t->number : t->ask); // what finds it: show --trial, or --ask
+                 t->number ? t->number : t->ask); // for show --trial or --ask
         str_printf(&text, "%6s  %4d  %-8s  %12s  %9s  %s%s%s\n", number, t->generation,
                    raced ? "raced" : outcome_name(t->outcome), speed, time,
                    text_config(t->config, &config), reason.length ? "  " : "", str_text(&reason));
@@ -169,7 +146,17 @@ void trial_list_add(struct trial_list *l, const struct trial_record *t)
     }
     MEM_GROW(l->row, l->count, l->capacity);
     struct trial_row *row = &l->row[l->count++];
-    *row = row_of(l->order, t, race);
+    *row = (struct trial_row){.ask = t->ask}; // which decides where keys are equal
+    if (l->order == ORDER_NUMBER)
+        row->key = (double)t->told;
+    else if (l->order == ORDER_ELAPSED)
+        row->key = t->elapsed_s;
+    else if (l->order == ORDER_SPEED) {
+        row->behind = !race || !race->verified;
+        row->key = race             ? row->behind ? INFINITY : race->seconds
+                   : t->seconds > 0 ? t->seconds
+                                    : INFINITY;
+    }
     row->text = arena_strdup(&l->arena, str_text(&text));
     if (l->format == LIST_CSV && t->statistics)
         row->statistics = arena_strdup(&l->arena, t->statistics);
@@ -178,7 +165,7 @@ void trial_list_add(struct trial_list *l, const struct trial_record *t)
 
 // --- all of them ---
 
-static int compare(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
     const struct trial_row *x = a, *y = b;
     if (x->behind != y->behind)
@@ -191,7 +178,7 @@ static int compare(const void *a, const void *b)
 static int64_t sort_first(struct trial_list *l, int64_t most)
 {
     if (l->count)
-        qsort(l->row, (size_t)l->count, sizeof *l->row, compare);
+        qsort(l->row, (size_t)l->count, sizeof *l->row, compare_rows);
     return most > 0 && most < l->count ? most : l->count;
 }
 
@@ -200,15 +187,15 @@ void trial_list_add_text(struct trial_list *l, int64_t most, struct str *out)
     int64_t n = sort_first(l, most);
     if (l->format == LIST_CSV) {
         if (!l->head.length)
-            add_csv_head(l, "{}", &l->head);
+            add_csv_head(l, "{}");
         // Either all lines have the column of statistics, or none has.
-        bool told = false;
+        bool has_statistics = false;
         for (int64_t i = 0; i < l->count; i++)
-            told |= l->row[i].statistics != NULL;
-        str_printf(out, "%s%s\r\n", str_text(&l->head), told ? ",statistics" : "");
+            has_statistics |= l->row[i].statistics != NULL;
+        str_printf(out, "%s%s\r\n", str_text(&l->head), has_statistics ? ",statistics" : "");
         for (int64_t i = 0; i < n; i++) {
             str_add(out, l->row[i].text);
-            if (told)
+            if (has_statistics)
                 add_field(out, l->row[i].statistics ? l->row[i].statistics : "");
             str_add(out, "\r\n");
         }
@@ -216,7 +203,7 @@ void trial_list_add_text(struct trial_list *l, int64_t most, struct str *out)
     }
     if (n > 0) {
         str_printf(&l->head, "%6s  %4s  %-8s  %12s  %9s  %s\n", "trial", "gen", "outcome", "speed",
-                   "time", "configuration, and what went wrong");
+                   "time", "configuration, and the reason of a failure");
     }
     str_add(out, str_text(&l->head));
     for (int64_t i = 0; i < n; i++)

@@ -1,4 +1,4 @@
-// The trials of a session as a list: in some order, for people, as JSON or as CSV.
+// The trials of a session as a sorted list: for people, as JSON or as CSV.
 //
 //     struct trial_list l;
 //     trial_list_init(&l, &record, LIST_CSV, ORDER_SPEED);
@@ -7,8 +7,8 @@
 //     trial_list_add_text(&l, 10, &out)            the first ten; or trial_list_add_json
 //     trial_list_finish(&l);
 //
-// Each trial is written when it is added, and only its text is kept: the records of a store live no
-// longer than a callback.
+// Each trial is converted to text when it is added: the records of a store live no longer than a
+// callback.
 #ifndef TILEWALK_CLI_TRIAL_LIST_H
 #define TILEWALK_CLI_TRIAL_LIST_H
 
@@ -19,17 +19,17 @@
 enum list_format { LIST_TEXT, LIST_JSON, LIST_CSV };
 enum list_order {
     ORDER_ASK,
-    ORDER_NUMBER,  // as told
+    ORDER_NUMBER,  // of the results
     ORDER_SPEED,   // best first, as the store ranks them, then those that have no rank
-    ORDER_ELAPSED, // running time when told
+    ORDER_ELAPSED, // running time at the result
 };
 
 struct trial_row {
-    bool behind; // those that were in the last race
-    double key;  // what it is sorted by then
+    bool behind; // sorted after the trials of the last race
+    double key;  // sorted by this then
     int64_t ask;
     const char *text;
-    const char *statistics; // CSV: those that the driver told; NULL: none
+    const char *statistics; // CSV: those of the driver's compiler; NULL: none
 };
 
 struct trial_list {
@@ -37,24 +37,24 @@ struct trial_list {
     enum list_format format;
     enum list_order order;
     struct arena arena;
-    struct retime_record *race; // that decide ranks
+    struct retime_record *race; // those that decide ranks
     int races, race_capacity;
     struct trial_row *row;
     int64_t count, capacity;
     struct str head; // CSV: names of the columns
 };
 
-// "number", "speed" or "elapsed". False: another word, `e` says so.
+// Parses "number", "speed" or "elapsed".
 bool list_order_parse(const char *word, enum list_order *out, struct err *e);
 
 void trial_list_init(struct trial_list *l, const struct session_record *session,
                      enum list_format format, enum list_order order); // borrows `session`
-// What races say (store_each_race); before the first trial.
+// Reads the races (store_each_race); before the first trial.
 bool trial_list_read_races(struct trial_list *l, struct store *store, struct err *e);
 void trial_list_add(struct trial_list *l, const struct trial_record *t);
-// The first `most` in order; 0: all. CSV is RFC 4180: number, ask, generation, outcome, seconds,
-// tflops, each parameter, reason, samples (seconds), race_seconds, and where a driver told any of
-// them, statistics (a JSON object). What is a list is one field, "16,4,16".
+// Add the first `most` in order; 0: all. CSV is RFC 4180: number, ask, generation, outcome,
+// seconds, tflops, each parameter, reason, samples (seconds), race_seconds, and where any trial has
+// them, statistics (a JSON object). A list is one field, "16,4,16".
 void trial_list_add_text(struct trial_list *l, int64_t most, struct str *out);
 void trial_list_add_json(struct trial_list *l, int64_t most, struct json_writer *w); // "trials"
 void trial_list_finish(struct trial_list *l);

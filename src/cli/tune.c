@@ -1,4 +1,4 @@
-#include "base/err.h"
+// tune, resume: runs a session, here, on several devices, in the background or in the workbench.
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -24,78 +24,85 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Running in the background: `tune --detach`.
+// --- in the background: tune --detach ---
 //
-//     struct detach d = DETACH_NOT;
-//     detach(&d, e);          the parent waits until the child is ready or has failed
-//     if (d.is_parent)
-//         return d.exit_code;
-//     ...the child makes its session; its errors still go to the terminal...
-//     detach_ready(&d, id, database, is_new);
-//                             the child lets the parent go; from now on it writes to the
-//                             session's log, session-ID-HASH.log in the user's state folder
-//
-// The hash is that of the database's real path: each database has a session 1. A new session begins
-// its log, one that goes on adds to it.
-//
-// detach_ready does nothing where `d` was not detached.
+// The parent waits until the child has begun its session or has failed; until then the child's
+// errors go to the terminal. From then on it writes to the session's log, session-ID-HASH.log in
+// the user's state folder. The hash is that of the database's real path: each database has a
+// session 1. A new session truncates its log, a resumed one appends to it.
 
 // The side of the fork that a process is on.
 struct detach {
     bool is_parent;
     int exit_code;  // of the parent: the child's when it failed, else 0
-    int ready_pipe; // of the child, its end; -1: there is nobody to tell
+    int ready_pipe; // write end of the child; -1: not detached
 };
 
-#define DETACH_NOT ((struct detach){.ready_pipe = -1})
-
-bool detach(struct detach *d, struct err *e); // before any thread or driver
-
-// A byte means ready. None means that the child has ended: its exit code is ours.
-static int wait_for_child(pid_t child, int pipe_end)
+// Forks, before any thread or driver.
+static bool tune_detach(struct detach *d, struct err *e)
 {
+    int ends[2], status = 0;
     char byte;
-    int status = 0;
     ssize_t got;
-    do
-        got = read(pipe_end, &byte, 1);
-    while (got < 0 && errno == EINTR);
-    close(pipe_end);
-    if (got == 1)
-        return 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-}
-
-bool detach(struct detach *d, struct err *e)
-{
-    int ends[2];
     if (pipe(ends) != 0)
         return err_set(e, "cannot detach: %s", strerror(errno));
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     pid_t child = fork();
     if (child < 0)
         return err_set(e, "cannot detach: %s", strerror(errno));
-    if (child > 0) {
-        close(ends[1]);
-        d->is_parent = true;
-        d->exit_code = wait_for_child(child, ends[0]);
+    if (child == 0) {
+        close(ends[0]);
+        d->ready_pipe = ends[1];
+        setsid();
         return true;
     }
+    close(ends[1]);
+    do
+        got = read(ends[0], &byte, 1);
+    while (got < 0 && errno == EINTR);
     close(ends[0]);
-    d->ready_pipe = ends[1];
-    setsid();
+    d->is_parent = true;
+    if (got == 1) // the child is ready; else it has ended
+        return true;
+    waitpid(child, &status, 0);
+    d->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
     return true;
 }
 
-static int open_log(const char *path, bool is_new)
+// Lets the parent go and writes to the session's log from now on.
+static void detach_ready(struct detach *d, int64_t id, const char *database, bool is_new)
 {
+    char hash[33], *real = realpath(database, NULL);
     struct err ignored;
-    char *folder = path_folder(path);
+    const char *known = real ? real : database;
+    hash_hex(known, strlen(known), hash);
+    char *name = mem_printf("session-%" PRId64 "-%.8s.log", id, hash);
+    char *path = path_user_state(name), *folder = path_folder(path);
     file_make_folders(folder, &ignored);
+    int log = open(path, O_WRONLY | O_CREAT | O_APPEND | (is_new ? O_TRUNC : 0), 0644);
+    int error = errno, null = open("/dev/null", O_RDWR);
+    if (log >= 0)
+        fprintf(stderr, "session %" PRId64 " runs in the background; log: %s\n", id, path);
+    else
+        fprintf(stderr, "session %" PRId64 " runs in the background, without a log: %s: %s\n", id,
+                path, strerror(error));
+    fflush(NULL);
+    log = log >= 0 ? log : dup(null);
+    dup2(null, STDIN_FILENO);
+    dup2(log, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+    close(log);
+    close(null);
+    if (write(d->ready_pipe, "r", 1) != 1)
+        perror("tilewalk: the parent is gone");
+    close(d->ready_pipe);
     free(folder);
-    return open(path, O_WRONLY | O_CREAT | O_APPEND | (is_new ? O_TRUNC : 0), 0644);
+    free(path);
+    free(name);
+    free(real);
 }
+
+// --- options ---
 
 extern const struct command cmd_tune;
 
@@ -105,24 +112,22 @@ extern const struct command cmd_tune;
      1,        9e18},                                                                              \
         {"seconds", OPTION_REAL, "S", "running time in all", 0.001, 1e9},                          \
         {"until", OPTION_TEXT, "P%",                                                               \
-         "end once the best reaches so much of the device's roof (tilewalk devices --roof), 95% "  \
-         "say"},                                                                                   \
+         "end once the best reaches this share of the device's peak (tilewalk devices --roof), "   \
+         "such as 95%"},                                                                           \
         {"workers", OPTION_INTEGER, "N", "worker processes (default: as fits the device)", 1, 64}, \
-        OPTION_ON, OPTION_POOL("measure by the workers of a pool (tilewalk worker --pool)"),       \
+        OPTION_ON, OPTION_POOL("measure with the workers of a pool (tilewalk worker --pool)"),     \
         OPTION_WAIT, OPTION_GLSLANG, OPTION_SANDBOX, OPTION_DB, OPTION_JSON,                       \
         {"show-rejected", OPTION_FLAG, NULL, "report rejected configurations too"},                \
         {"export", OPTION_TEXT, "DIR",                                                             \
-         "write the best kernel there at the end, unless a faster one is there"},                  \
+         "write the best kernel to this folder at the end, unless a faster one is there"},         \
         {"detach", OPTION_FLAG, NULL, "run in the background, with a log"},                        \
         {"attached", OPTION_FLAG, NULL, "run as a child of the workbench", 0, 0, true},            \
-        {"plain", OPTION_FLAG, NULL, "lines of text, also on a terminal"}, OPTION_LOOKS,           \
-        {"verbose", OPTION_FLAG, NULL, "report every trial, and what workers and drivers say"},    \
+        {"plain", OPTION_FLAG, NULL, "print lines of text, also on a terminal"}, OPTION_LOOKS,     \
+        {"verbose", OPTION_FLAG, NULL, "report every trial, and the logs of workers and drivers"}, \
         {"validate", OPTION_FLAG, NULL,                                                            \
-         "turn the Vulkan validation layer on (needs it installed; slower); its messages are "     \
-         "warnings"},                                                                              \
-    {                                                                                              \
-        "fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true                         \
-    }
+         "turn the Vulkan validation layer on (it has to be installed, and is slow); its "         \
+         "messages are warnings"},                                                                 \
+        OPTION_FAULT
 
 static void fill_options(const struct arguments *a, struct session_options *o)
 {
@@ -148,90 +153,32 @@ static void fill_options(const struct arguments *a, struct session_options *o)
     };
 }
 
-// "95%"
-static bool take_until(const struct arguments *a, struct session_options *o, struct err *e)
+// Parses "95%".
+static bool parse_until(const struct arguments *a, struct session_options *o, struct err *e)
 {
     const char *text = arguments_text(a, "until");
     char *end = NULL;
     double percent = text ? strtod(text, &end) : 0;
     if (text && (end == text || !str_equal(end, "%") || !(percent > 0 && percent <= 100)))
-        return err_usage(e, "--until: '%s' is no share of a roof (try 95%%)", text);
+        return err_usage(e, "--until: '%s' is no share of the peak (try 95%%)", text);
     o->until = percent / 100;
     return true;
 }
 
-static bool export_best(const struct arguments *a, struct store *store, int64_t id, struct err *e)
-{
-    struct export_request request = {.session = id,
-                                     .folder = arguments_text(a, "export"),
-                                     .count = 1,
-                                     .keep_faster = true, // it is too late to ask
-                                     .quiet = arguments_flag(a, "json") ||
-                                              arguments_flag(a, "attached")};
-    return export_run(store, &request, e);
-}
-
-// Runs what was started, and exports when that was asked for and something is there to export.
-static int run(const struct arguments *a, struct front *f, struct detach *background, int64_t id,
-               bool is_new)
+// Runs the session that has begun, and exports its best kernel where that is asked for.
+static int tune_run(const struct arguments *a, struct front *f, int64_t id)
 {
     struct err e;
-    char *database = common_database(a);
-    if (!(background->ready_pipe < 0)) {
-        // Heap.
-        char hash[33], *real = realpath(database, NULL);
-        const char *known = real ? real : database;
-        hash_hex(known, strlen(known), hash);
-        char *name = mem_printf("session-%" PRId64 "-%.8s.log", id, hash);
-        char *path = path_user_state(name);
-        free(name);
-        free(real);
-        int log = open_log(path, is_new), error = errno, null = open("/dev/null", O_RDWR);
-        if (log >= 0)
-            fprintf(stderr, "session %" PRId64 " runs in the background; log: %s\n", id, path);
-        else
-            fprintf(stderr, "session %" PRId64 " runs in the background, without a log: %s: %s\n",
-                    id, path, strerror(error));
-        fflush(NULL);
-        log = log >= 0 ? log : dup(null);
-        dup2(null, STDIN_FILENO);
-        dup2(log, STDOUT_FILENO);
-        dup2(log, STDERR_FILENO);
-        close(log);
-        close(null);
-        if (write(background->ready_pipe, "r", 1) != 1)
-            perror("tilewalk: the parent is gone");
-        close(background->ready_pipe);
-        background->ready_pipe = -1;
-        free(path);
-    }
-    free(database);
+    const struct export_request request = {.session = id,
+                                           .folder = arguments_text(a, "export"),
+                                           .count = 1,
+                                           .keep_faster = true, // it is too late to ask
+                                           .quiet = arguments_flag(a, "json") ||
+                                                    arguments_flag(a, "attached")};
     int code = front_run(f, id);
-    if (code == EXIT_OK && !ferror(stdout) && arguments_text(a, "export") &&
-        !export_best(a, f->store, id, &e))
+    if (code == EXIT_OK && !ferror(stdout) && request.folder && !export_run(f->store, &request, &e))
         return fail_with(&e, EXIT_FAILED);
     return code;
-}
-
-// A whole network is run on a device here, and --device all is of this machine.
-static bool check_on(const struct arguments *a, struct err *e)
-{
-    const char *first = arguments_text(a, "pool"), *option = first ? "pool" : "on";
-    if (!first && !arguments_list(a, "on", &first, 1))
-        return true;
-    if (fleet_wanted(a))
-        return err_usage(e, "tune: --%s %s: --device %s is of this machine", option, first,
-                         arguments_text(a, "device"));
-    return true;
-}
-
-static bool check_device_word(const struct session_options *o, struct err *e)
-{
-    bool measured = o->source ? str_equal(o->source, "device") : !o->like;
-    if (measured && str_equal(o->device, "none"))
-        return err_usage(e, "--device none: measuring needs a device (or --source synthetic:bowl, "
-                            "which needs none)");
-    return true;
 }
 
 static bool is_network(const struct arguments *a)
@@ -239,7 +186,7 @@ static bool is_network(const struct arguments *a)
     return a->operand_count && !arguments_integer(a, "like", 0) && network_is(a->operand[0]);
 }
 
-// What is for networks alone.
+// Checks the options for networks.
 static bool check_network(const struct arguments *a, struct err *e)
 {
     bool network = is_network(a), only = arguments_text(a, "only") != NULL;
@@ -257,13 +204,13 @@ static bool check_network(const struct arguments *a, struct err *e)
         return true;
     if (arguments_text(a, "until"))
         return err_usage(e, "tune: --until ends the search for one operation: the tasks of a "
-                            "network have roofs of their own (--only TASK)");
+                            "network have peaks of their own (--only TASK)");
     return !arguments_text(a, "export") ||
            err_usage(e, "tune: --export writes the kernels of one operation: tilewalk export ID "
                         "does for each task of a network");
 }
 
-// Exactly one of a space, a network, a recording and a session to be like.
+// Checks that exactly one of a space, a network, a recording and --like is given.
 static bool check_space(const struct arguments *a, int64_t like, struct err *e)
 {
     if (like && a->operand_count)
@@ -313,13 +260,11 @@ static const struct network_task *find_task(const struct network *n, const char 
 static bool start_network(struct front *f, const struct arguments *a, struct session_options *o,
                           int64_t *id, struct err *e)
 {
-    struct network network;
-    char *path;
+    struct network network = {.name = NULL};
+    char *path = network_find(a->operand[0], e);
     const char *only = arguments_text(a, "only");
     const struct network_task *task = NULL;
-    network = (struct network){.name = NULL};
-    path = network_find(a->operand[0], e);
-    bool ok = (path && network_read(path, o->set, o->set_count, &network, e)) &&
+    bool ok = path && network_read(path, o->set, o->set_count, &network, e) &&
               (!only || (task = find_task(&network, only, e)) != NULL);
     if (ok && task) { // as a session of its own
         o->space = task->preset;
@@ -353,14 +298,18 @@ static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, 
     o.shape_count = arguments_list(a, "shape", text, a->given_count);
     o.shape = text;
     o.by = arguments_text(a, "by");
-    bool ok = take_until(a, &o, e) && check_device_word(&o, e) &&
+    bool measured = o.source ? str_equal(o.source, "device") : !o.like;
+    bool ok = parse_until(a, &o, e) &&
+              (!measured || !str_equal(o.device, "none") ||
+               err_usage(e, "--device none: measuring needs a device (or --source synthetic:bowl, "
+                            "which needs none)")) &&
               (is_network(a) ? start_network(f, a, &o, id, e) : engine_start(f->engine, &o, id, e));
     arena_finish(&storage);
     return ok;
 }
 
-// A session that is paused may still have its runner, which waits: it has only to be told.
-static bool check_nobody_waits(struct store *store, int64_t id, struct err *e)
+// A paused session may still have its runner, which waits for `pause --off`.
+static bool check_no_runner(struct store *store, int64_t id, struct err *e)
 {
     struct arena arena;
     struct session_record r;
@@ -369,8 +318,8 @@ static bool check_nobody_waits(struct store *store, int64_t id, struct err *e)
     bool ok = store_get_session(store, id, &arena, &r, e);
     if (ok && store_state(store, &r, &runner) == STATE_PAUSED && runner)
         ok = err_set(e,
-                     "session %" PRId64 " is paused, and process %d, which runs it, waits "
-                     "(`tilewalk pause %" PRId64 " --off%s` lets it go on)",
+                     "session %" PRId64 " is paused, and its process %d waits "
+                     "(`tilewalk pause %" PRId64 " --off%s` resumes it)",
                      id, (int)runner, id, store_option(store));
     arena_finish(&arena);
     return ok;
@@ -381,18 +330,9 @@ static bool begin_resume(struct front *f, const struct arguments *a, int64_t *id
     struct session_options o;
     fill_options(a, &o);
     o.dialer = f->dialer;
-    return take_until(a, &o, e) && common_session_id(a->operand[0], id, e) &&
-           common_take_network(f->store, id, e) && check_nobody_waits(f->store, *id, e) &&
+    return parse_until(a, &o, e) && common_session_id(a->operand[0], id, e) &&
+           common_take_network(f->store, id, e) && check_no_runner(f->store, *id, e) &&
            engine_resume(f->engine, *id, &o, e);
-}
-
-static bool check_attached(const struct arguments *a, struct err *e)
-{
-    if (!arguments_flag(a, "attached"))
-        return true;
-    if (arguments_flag(a, "detach"))
-        return err_usage(e, "--attached and --detach exclude each other");
-    return attached_check(e);
 }
 
 static int run_session(const struct arguments *a, struct dialer *dialer,
@@ -402,12 +342,17 @@ static int run_session(const struct arguments *a, struct dialer *dialer,
     struct err e;
     struct front front;
     int64_t id = 0;
-    struct detach background = DETACH_NOT;
-    if (!check_attached(a, &e) || (arguments_flag(a, "detach") && !detach(&background, &e)))
+    struct detach background = {.ready_pipe = -1};
+    bool detaches = arguments_flag(a, "detach"), attached = arguments_flag(a, "attached");
+    if (attached && detaches) {
+        err_usage(&e, "--attached and --detach exclude each other");
+        return fail_with(&e, EXIT_USAGE);
+    }
+    if ((attached && !attached_check(&e)) || (detaches && !tune_detach(&background, &e)))
         return fail_with(&e, EXIT_FAILED);
     if (background.is_parent)
         return background.exit_code;
-    const char *folder = arguments_text(a, "export"); // better known to fail now than at the end
+    const char *folder = arguments_text(a, "export"); // it is better to fail now than at the end
     if (folder && !file_make_folders(folder, &e))
         return fail_with(&e, EXIT_FAILED);
     struct store *store = common_open(a, STORE_WRITE, &e);
@@ -419,24 +364,18 @@ static int run_session(const struct arguments *a, struct dialer *dialer,
     if (!front.engine)
         err_set(&e, "the engine cannot start: %s", strerror(errno));
     bool begun = front.engine && begin(&front, a, &id, &e);
-    int code =
-        begun ? run(a, &front, &background, id, begin != begin_resume) : fail_with(&e, EXIT_FAILED);
+    if (begun && background.ready_pipe >= 0) {
+        char *database = common_database(a);
+        detach_ready(&background, id, database, begin != begin_resume);
+        free(database);
+    }
+    int code = begun ? tune_run(a, &front, id) : fail_with(&e, EXIT_FAILED);
     engine_destroy(front.engine);
     store_close(store);
     return code;
 }
 
-static int run_on_several(const struct arguments *a)
-{
-    struct err e;
-    struct fleet fleet;
-    int code = fleet_init(&fleet, a, &e) ? fleet_run(&fleet, arguments_flag(a, "json"))
-                                         : fail_with(&e, EXIT_FAILED);
-    fleet_finish(&fleet);
-    return code;
-}
-
-// The machines of --on are reached from outside of the sandbox.
+// The machines of --on are reached from outside the sandbox.
 static int run_confined(const struct arguments *a,
                         bool (*begin)(struct front *f, const struct arguments *a, int64_t *id,
                                       struct err *e))
@@ -457,14 +396,22 @@ static int run_confined(const struct arguments *a,
 static int run_tune(const struct command *self, const struct arguments *a)
 {
     struct err e;
+    struct fleet fleet;
+    const char *first = arguments_text(a, "pool"), *option = first ? "pool" : "on";
     (void)self;
     if (!check_space(a, arguments_integer(a, "like", 0), &e))
         return fail_with(&e, EXIT_USAGE);
-    if (!check_on(a, &e))
+    if (!fleet_wanted(a))
+        return run_confined(a, begin_tune);
+    if (first || arguments_list(a, "on", &first, 1)) {
+        err_usage(&e, "tune: --%s %s: --device %s is of this machine", option, first,
+                  arguments_text(a, "device"));
         return fail_with(&e, EXIT_USAGE);
-    if (fleet_wanted(a))
-        return run_on_several(a);
-    return run_confined(a, begin_tune);
+    }
+    int code = fleet_init(&fleet, a, &e) ? fleet_run(&fleet, arguments_flag(a, "json"))
+                                         : fail_with(&e, EXIT_FAILED);
+    fleet_finish(&fleet);
+    return code;
 }
 
 static int run_resume(const struct command *self, const struct arguments *a)
@@ -479,22 +426,21 @@ static int run_resume(const struct command *self, const struct arguments *a)
 
 static const struct option tune_options[] = {
     {"scheduler", OPTION_TEXT, "gradient|roundrobin[:KEY=VALUE]...",
-     "of a network: what gives its tasks their trials (default: gradient; see tilewalk "
+     "for a network: scheduler that allots trials to its tasks (default: gradient; see tilewalk "
      "strategies)"},
-    {"only", OPTION_TEXT, "TASK", "of a network, tune this task alone"},
-    {"again", OPTION_FLAG, NULL, "of a network, tune also tasks whose best kernels are known"},
+    {"only", OPTION_TEXT, "TASK", "for a network: tune this task alone"},
+    {"again", OPTION_FLAG, NULL, "for a network: tune also tasks whose best kernels are known"},
     {"like", OPTION_INTEGER, "ID",
-     "instead of a space: that of session ID, as it was stored, with its sizes, device, strategy "
-     "and budget where nothing else is said",
+     "tune the stored space of session ID, with its sizes, device, strategy and budget, unless "
+     "other options change them",
      1, 9e18},
     OPTION_SET,
     {"shape", OPTION_LIST, "SIZE=N,SIZE=N[,weight=W]",
-     "look for one configuration for several shapes, each with these sizes and as often as W says "
-     "(default: 1); twice or more"},
+     "search for one configuration for several shapes, each with these sizes and weight W "
+     "(default: 1); two or more are needed"},
     {"by", OPTION_WORD, "time|worst",
-     "what is to be good of several shapes: the time of all, by weight (default), or the shape "
-     "that "
-     "gains least, or loses most, against the fastest baseline of the space"},
+     "objective over shapes: weighted total time (default), or worst case: the shape that gains "
+     "least, or loses most, against the fastest baseline of the space"},
     {"strategy", OPTION_TEXT, "STRATEGY[:KEY=VALUE]...",
      "search strategy (default: walk; see tilewalk strategies)"},
     {"seed", OPTION_INTEGER, "S", "seed of the search and of the inputs (default: a new one)", 0,
@@ -504,27 +450,26 @@ static const struct option tune_options[] = {
      "(0,2): a session on each of them at once; 0+2, or a name that several cards of one model "
      "have: one session that measures on all of them"},
     {"source", OPTION_TEXT, "SOURCE",
-     "where times come from: device, synthetic:bowl, synthetic:rugged, synthetic:machine, "
-     "synthetic:trap, or a recorded space, which then is the one that is searched: "
-     "replay:FILE[:speed=X]"},
+     "source of the times: device, synthetic:bowl, synthetic:rugged, synthetic:machine, "
+     "synthetic:trap, or a recorded space, which is searched then: replay:FILE[:speed=X]"},
     {"warm-start", OPTION_TEXT, "FILE|ID|baseline[,...]|none",
      "begin with the best configurations of other sessions, or of files that tilewalk export "
-     "--warm-start wrote, or with what the space declares as its baselines (default: these); those "
-     "of other shapes are moved to the nearest ones here"},
+     "--warm-start wrote, or with the baselines that the space declares (default); configurations "
+     "for other shapes are moved to the nearest ones here"},
     {"transfer", OPTION_TEXT, "ID[,...]|auto|none",
-     "let the model of the strategy begin with the results of other sessions; auto: of all before "
-     "it on this device (for walk, which weighs them, on any), of this kind of operator, with "
+     "train the model of the strategy with the results of other sessions too; auto: all earlier "
+     "ones on this device (walk weights them and takes any device) of this kind of operator with "
      "these parameters (default: none; for walk on a device, those of this device; in a network, "
-     "but for walk, of tasks that began before)"},
+     "except for walk, those of tasks that began before)"},
     {"spills", OPTION_INTEGER, "N",
-     "where the driver tells what spills, leave out kernels that spill more than N, once they are "
-     "compiled, but for those of --warm-start (default: as tilewalk devices --json has it, or the "
-     "session of --like; 0: leave out none)",
+     "skip kernels with more than N register spills, where the driver reports them, except those "
+     "of --warm-start (default: that of tilewalk devices --json, or of the session of --like; 0: "
+     "skip none)",
      0, 1e9},
     {"count-rejected", OPTION_FLAG, NULL,
-     "spend a trial on each rejected configuration, as papers do"},
+     "count each rejected configuration as a trial, as papers do"},
     {"cold", OPTION_FLAG, NULL,
-     "time kernels on copies of their buffers in turns, so that caches do not have what they read"},
+     "time kernels with cold caches: on copies of their buffers in turns"},
     RUN_OPTIONS,
     OPTION_HELP,
     OPTION_END,
@@ -539,7 +484,8 @@ static const struct option resume_options[] = {
 const struct command cmd_tune = {
     .name = "tune",
     .operands = "PRESET|NETWORK|FILE",
-    .help = "search the best configuration of a space, or of all tasks of a network, on a device",
+    .help =
+        "search for the best configuration of a space, or of all tasks of a network, on a device",
     .least = 0,
     .most = 1,
     .options = tune_options,
@@ -550,7 +496,7 @@ const struct command cmd_tune = {
 const struct command cmd_resume = {
     .name = "resume",
     .operands = "ID",
-    .help = "go on with a session exactly where it stood",
+    .help = "continue a session exactly where it stopped",
     .least = 1,
     .most = 1,
     .options = resume_options,

@@ -12,20 +12,23 @@
 #include <stdlib.h>
 #include <time.h>
 
-// A session that another process runs, as the lines that `tune --plain` prints of one: what the
-// database gains is told to a front (front.h) as the engine would tell it.
+// watch, and the workbench of other commands.
+
+// --- watch --plain: a session that another process runs, in the lines of `tune --plain` ---
+//
+// New rows of the database become events of a front (front.h), as the engine would send them.
 
 struct follow {
     struct store *store;
     struct front front;
     struct session_record record; // as it was when it was last read
-    struct arena arena;           // of it, emptied before each reading
-    enum session_state state;     // that was told last: running or paused
-    int64_t told, message;        // numbers of the last trial and of the last message told
+    struct arena arena;           // of the record, emptied before each reading
+    enum session_state state;     // sent last: running or paused
+    int64_t trial, message;       // numbers of the last trial and message that were sent
     pid_t runner;                 // 0: nobody
 };
 
-static void tell(struct follow *f, struct event event)
+static void send_event(struct follow *f, struct event event)
 {
     event.session = &f->record;
     front_on_event(&f->front, &event);
@@ -35,15 +38,13 @@ static bool read_session(struct follow *f, int64_t id, struct err *e)
 {
     arena_finish(&f->arena);
     arena_init(&f->arena);
-    f->runner = store_runner(f->store, id); // before the rows: what is read then is all it did
+    f->runner = store_runner(f->store, id); // before the rows, which then are complete
     if (!store_get_session(f->store, id, &f->arena, &f->record, e))
         return false;
     if (!f->runner && f->record.state == STATE_RUNNING)
         f->record.state = STATE_PAUSED;
     return true;
 }
-
-// --- how it begins ---
 
 static bool skip_message(void *context, const struct message_record *m)
 {
@@ -52,70 +53,63 @@ static bool skip_message(void *context, const struct message_record *m)
     return true;
 }
 
-// The front counts what is there already; the best of that is a line, or nothing might be said for
-// long.
-static bool begin(struct follow *f, struct err *e)
+// Begins with the stored trials, which the front counts, and a line for the best of them, as the
+// next line may take long.
+static bool follow_begin(struct follow *f, struct err *e)
 {
     struct trial_record best;
     struct session_record record = f->record;
-    f->state = record.state = STATE_RUNNING; // whatever it is now comes next
+    f->state = record.state = STATE_RUNNING; // its present state comes next
     front_on_event(&f->front, &(struct event){.kind = EVENT_SESSION, .session = &record});
-    f->told = f->front.started_trials;
+    f->trial = f->front.started_trials;
     if (!store_each_message(f->store, record.id, 0, skip_message, f, e) ||
         !store_get_trial(f->store, record.id, record.best_ask, &f->arena, &best, e))
         return false;
     if (f->runner && best.ask)
-        tell(f, (struct event){.kind = EVENT_BEST, .trial = &best});
+        send_event(f, (struct event){.kind = EVENT_BEST, .trial = &best});
     return true;
 }
 
-// --- what is new ---
-
-static bool tell_trial(void *context, const struct trial_record *t)
+static bool send_trial(void *context, const struct trial_record *t)
 {
     struct follow *f = context;
     double best = f->front.best_seconds;
-    f->told = t->number;
-    tell(f, (struct event){.kind = EVENT_TRIAL, .trial = t});
+    f->trial = t->number;
+    send_event(f, (struct event){.kind = EVENT_TRIAL, .trial = t});
     if (f->front.best_seconds != best)
-        tell(f, (struct event){.kind = EVENT_BEST, .trial = t});
+        send_event(f, (struct event){.kind = EVENT_BEST, .trial = t});
     return true;
 }
 
-// The log has the states too, "done: all 30 trials are done": those are told as what they are.
-static bool is_of_state(const char *text)
+static bool send_message(void *context, const struct message_record *m)
 {
+    // Messages of a state, "done: all 30 trials are done", are left out: a state is an event.
     static const char *const states[] = {
         "running: ", "paused: ", "done: ", "stopped: ", "failed: "};
-    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-        if (str_starts(text, states[i]))
-            return true;
-    return false;
-}
-
-static bool tell_message(void *context, const struct message_record *m)
-{
     struct follow *f = context;
+    bool is_state = false;
     f->message = m->id;
-    if (!is_of_state(m->text))
-        tell(f, (struct event){.kind = EVENT_MESSAGE, .level = m->level, .text = m->text});
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        is_state |= str_starts(m->text, states[i]);
+    if (!is_state)
+        send_event(f, (struct event){.kind = EVENT_MESSAGE, .level = m->level, .text = m->text});
     return true;
 }
 
-static bool tell_new(struct follow *f, struct err *e)
+static bool send_new(struct follow *f, struct err *e)
 {
     int64_t id = f->record.id;
-    if (!store_each_numbered(f->store, id, f->told + 1, tell_trial, f, e) ||
-        !store_each_message(f->store, id, f->message, tell_message, f, e))
+    if (!store_each_numbered(f->store, id, f->trial + 1, send_trial, f, e) ||
+        !store_each_message(f->store, id, f->message, send_message, f, e))
         return false;
     enum session_state now = f->record.state == STATE_PAUSED ? STATE_PAUSED : STATE_RUNNING;
     if (f->runner && now != f->state)
-        tell(f, (struct event){.kind = EVENT_STATE});
+        send_event(f, (struct event){.kind = EVENT_STATE});
     f->state = now;
     return true;
 }
 
-static bool end(struct follow *f, struct err *e)
+static bool follow_end(struct follow *f, struct err *e)
 {
     struct trial_record best;
     struct retime_record race;
@@ -123,21 +117,21 @@ static bool end(struct follow *f, struct err *e)
     if (!store_get_trial(f->store, id, ask, &f->arena, &best, e) ||
         !store_get_race(f->store, id, ask, &f->arena, &race, e))
         return false;
-    tell(f, (struct event){.kind = EVENT_END,
-                           .trial = best.ask ? &best : NULL,
-                           .retime = race.ask ? &race : NULL});
+    send_event(f, (struct event){.kind = EVENT_END,
+                                 .trial = best.ask ? &best : NULL,
+                                 .retime = race.ask ? &race : NULL});
     return true;
 }
 
-// A line that cannot be printed is the end: main says so.
-static bool follow(struct follow *f, int64_t id, struct err *e)
+// Follows a session to its end. A line that cannot be printed ends it: main reports that.
+static bool follow_to_end(struct follow *f, int64_t id, struct err *e)
 {
     const struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
-    if (!read_session(f, id, e) || !begin(f, e))
+    if (!read_session(f, id, e) || !follow_begin(f, e))
         return false;
-    while (tell_new(f, e)) {
+    while (send_new(f, e)) {
         if (!f->runner)
-            return end(f, e);
+            return follow_end(f, e);
         do {
             if (ferror(stdout))
                 return true;
@@ -149,23 +143,25 @@ static bool follow(struct follow *f, int64_t id, struct err *e)
     return false;
 }
 
-// Until nobody runs session `id` any more; of one that nobody runs, how it stands. Changes nothing.
-// Returns the exit code, which of a session that has ended is that of its own run.
+// Follows session `id` until nobody runs it any more, or prints the state of one that nobody runs.
+// Changes nothing. Returns the exit code, which for a session that has ended is that of its own
+// run.
 static int follow_run(const struct arguments *a, int64_t id)
 {
     struct err e;
     struct follow f = {.store = common_open_session(a, id, &e)};
-    if (!f.store)
-        return fail_with(&e, EXIT_FAILED);
     arena_init(&f.arena);
-    front_init(&f.front, a, f.store);
-    bool ok = follow(&f, id, &e);
+    bool ok = f.store != NULL;
+    if (ok) {
+        front_init(&f.front, a, f.store);
+        ok = follow_to_end(&f, id, &e);
+    }
     arena_finish(&f.arena);
     store_close(f.store);
-    if (!ok)
-        return fail_with(&e, EXIT_FAILED);
-    return front_code(&f.front);
+    return ok ? front_code(&f.front) : fail_with(&e, EXIT_FAILED);
 }
+
+// --- the workbench ---
 
 bool workbench_wanted(const struct arguments *a)
 {
@@ -177,23 +173,23 @@ bool workbench_wanted(const struct arguments *a)
     if (ui_is_possible(&why))
         return true;
     if (why.text[0])
-        fprintf(stderr, "tilewalk: %s: lines instead of the workbench\n", why.text);
+        fprintf(stderr, "tilewalk: %s: tilewalk prints lines instead of the workbench\n", why.text);
     return false;
 }
 
-static void confine(const void *context)
+static void workbench_confine(const void *context)
 {
     confine_workbench(context);
 }
 
-static int show(const struct arguments *a, struct ui_options *o)
+static int workbench_show(const struct arguments *a, struct ui_options *o)
 {
     char *path = common_database(a);
     o->database = path;
     o->charset = arguments_text(a, "charset");
     o->color = arguments_text(a, "color");
     o->theme = arguments_text(a, "theme");
-    o->confine = confine;
+    o->confine = workbench_confine;
     o->context = a;
     int code = ui_run(o);
     free(path);
@@ -205,10 +201,11 @@ int workbench_run(const struct arguments *a, const char *const *words)
     struct err e;
     struct fleet fleet;
     if (!fleet_wanted(a))
-        return show(a, &(struct ui_options){.run = &words, .runs = 1});
-    int code = fleet_init(&fleet, a, &e)
-                   ? show(a, &(struct ui_options){.run = fleet.words, .runs = fleet.count})
-                   : fail_with(&e, EXIT_FAILED);
+        return workbench_show(a, &(struct ui_options){.run = &words, .runs = 1});
+    int code =
+        fleet_init(&fleet, a, &e)
+            ? workbench_show(a, &(struct ui_options){.run = fleet.words, .runs = fleet.count})
+            : fail_with(&e, EXIT_FAILED);
     fleet_finish(&fleet);
     return code;
 }
@@ -219,14 +216,14 @@ bool workbench_browse(int *code)
     struct arguments none = {0};
     if (!ui_is_possible(&why))
         return false;
-    *code = show(&none, &(struct ui_options){0});
+    *code = workbench_show(&none, &(struct ui_options){0});
     return true;
 }
 
-static int need_terminal(const struct err *why)
+static int fail_without_terminal(const struct err *why)
 {
     struct err e;
-    err_set(&e, "%s (tilewalk ls, show and watch --plain print what there is to see)",
+    err_set(&e, "%s (tilewalk ls, show and watch --plain print text)",
             why->text[0] ? why->text : "the workbench needs a terminal");
     return fail_with(&e, EXIT_FAILED);
 }
@@ -235,7 +232,8 @@ static int run_browse(const struct command *self, const struct arguments *a)
 {
     struct err why;
     (void)self;
-    return ui_is_possible(&why) ? show(a, &(struct ui_options){0}) : need_terminal(&why);
+    return ui_is_possible(&why) ? workbench_show(a, &(struct ui_options){0})
+                                : fail_without_terminal(&why);
 }
 
 // --- watch ---
@@ -252,7 +250,7 @@ static bool check_session(const struct arguments *a, int64_t id, struct err *e)
     return ok;
 }
 
-// The session that was made last among those that run; 0: none, also when nothing can be read yet.
+// Returns the newest session that runs; 0: none, or nothing can be read yet.
 static int64_t newest_running(const struct arguments *a)
 {
     struct err ignored;
@@ -271,17 +269,6 @@ static int64_t newest_running(const struct arguments *a)
     return newest;
 }
 
-static int watch_in_lines(const struct arguments *a, int64_t id)
-{
-    struct err e;
-    if (!id)
-        id = newest_running(a);
-    if (id)
-        return follow_run(a, id);
-    err_set(&e, "no session is running (tilewalk ls lists all of them)");
-    return fail_with(&e, EXIT_FAILED);
-}
-
 static int run_watch(const struct command *self, const struct arguments *a)
 {
     struct err e, why;
@@ -289,23 +276,25 @@ static int run_watch(const struct command *self, const struct arguments *a)
     (void)self;
     if (a->operand_count && !common_session_id(a->operand[0], &o.session, &e))
         return fail_with(&e, EXIT_USAGE);
-    if (arguments_flag(a, "plain"))
-        return watch_in_lines(a, o.session);
+    if (arguments_flag(a, "plain")) {
+        int64_t id = o.session ? o.session : newest_running(a);
+        err_set(&e, "no session is running (tilewalk ls lists all of them)");
+        return id ? follow_run(a, id) : fail_with(&e, EXIT_FAILED);
+    }
     if (!ui_is_possible(&why))
-        return need_terminal(&why);
+        return fail_without_terminal(&why);
     if (!a->operand_count)
         o.session = newest_running(a);
     else if (!check_session(a, o.session, &e))
         return fail_with(&e, EXIT_FAILED);
-    return show(a, &o);
+    return workbench_show(a, &o);
 }
 
 static const struct option watch_options[] = {
     OPTION_DB,
     {"view", OPTION_TEXT, "main|map|trials|network|sessions|space|log|kernel",
-     "screen shown first"},
-    {"plain", OPTION_FLAG, NULL,
-     "lines of text as tune --plain prints them, until the session ends"},
+     "screen that is shown first"},
+    {"plain", OPTION_FLAG, NULL, "print lines of text, like tune --plain, until the session ends"},
     OPTION_LOOKS,
     OPTION_SANDBOX,
     OPTION_HELP,
@@ -315,8 +304,8 @@ static const struct option watch_options[] = {
 const struct command cmd_watch = {
     .name = "watch",
     .operands = "[ID]",
-    .help = "show sessions in the workbench, whoever runs them, and steer them (default: the "
-            "newest one that runs)",
+    .help = "show sessions of any process in the workbench, and control them (default: the newest "
+            "one that runs)",
     .least = 0,
     .most = 1,
     .options = watch_options,
@@ -330,7 +319,7 @@ static const struct option browse_options[] = {OPTION_DB, OPTION_LOOKS, OPTION_S
 // `tilewalk` with options and no command.
 const struct command cmd_browse = {
     .name = "(none)",
-    .help = "all sessions, in the workbench",
+    .help = "show all sessions in the workbench",
     .options = browse_options,
     .draws = true,
     .run = run_browse,

@@ -33,7 +33,8 @@ static void for_each_number(const char *path, void (*visit)(const char *name, vo
 
 // --- who there is ---
 
-// "/proc/PID/stat": the parent is the second field behind the name, which ends with the last ')'.
+// Parses "/proc/PID/stat": the parent is the second field behind the name, which ends with the last
+// ')'.
 static bool read_process(const char *pid, struct process *out)
 {
     struct err e;
@@ -87,7 +88,8 @@ struct looked {
     int64_t run_ns, line_ns;
 };
 
-// "/proc/PID/task/TID/schedstat": nanoseconds on a processor, in line for one, times it got one.
+// Parses "/proc/PID/task/TID/schedstat": nanoseconds on a processor, nanoseconds of waiting for
+// one, times it got one.
 static void add_thread(const char *thread, void *context)
 {
     struct err e;
@@ -121,7 +123,8 @@ void patience_begin(struct patience *p, pid_t root)
     *p = (struct patience){.root = root, .looked_ns = os_now_ns(), .run_ns = -1};
 }
 
-// Those that ended since the last look took what they had with them: then the clock is believed.
+// Processes that have ended since the last look are not in the sum any more: the clock is used
+// then.
 double patience_spent_s(struct patience *p)
 {
     int64_t now_ns = os_now_ns(), passed_ns = now_ns - p->looked_ns, counted_ns = passed_ns;

@@ -15,7 +15,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-// Those below `root`, itself not included, in no order; at most `most` of them. Returns how many.
+// Lists the processes below `root`, without itself, in no order; at most `most`. Returns their
+// number.
 int processes_below(pid_t root, pid_t *out, int most);
 
 struct patience {

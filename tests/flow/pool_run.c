@@ -88,8 +88,8 @@ void go_on(const struct running *r)
     send_signal(r, SIGCONT);
 }
 
-// False: it had most of its trials before it stood still, because this program had to wait for a
-// processor. Then there is no session 2 again.
+// Returns false where the run had most of its trials before it was stopped, because this program
+// had to wait for a processor. Then there is no session 2 again.
 static bool freeze_in_the_middle(struct box *b, struct scene *s)
 {
     s->run = BEGIN(b, SLOW, "--strategy", "random", "--pool", s->server.url);

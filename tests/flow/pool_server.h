@@ -1,5 +1,5 @@
-// A pool for tests: a nats-server of its own on a free port of this machine, with its storage in
-// the box; and somebody who speaks to it by hand, as no program of ours would.
+// A pool for tests: its own nats-server on a free port of this machine, with its storage in the
+// box; and a client that writes the protocol by hand, as no program of ours would.
 #ifndef TILEWALK_TESTS_POOL_SERVER_H
 #define TILEWALK_TESTS_POOL_SERVER_H
 
@@ -11,7 +11,7 @@ struct pool_server {
     int port;
 };
 
-// Path of nats-server; NULL: there is none, or the program was built without pools.
+// Returns the path of nats-server; NULL: there is none, or the program was built without pools.
 const char *pool_server_program(void);
 
 // `config`: lines of its configuration file; "" for none.

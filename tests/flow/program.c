@@ -261,7 +261,7 @@ struct result run_list(struct box *b, const char *const *arguments)
     return finish(b, start_list(b, arguments));
 }
 
-// What those that run have printed, for whoever reads why a test failed.
+// Prints the output of the programs that run, to explain why a test failed.
 static const char *all_printed(struct box *b)
 {
     const char *all = "";

@@ -64,7 +64,7 @@ int box_teardown(void **state);
 int remove_folder(const char *path); // with all that is in it; 0 when it is gone
 #define FLOW_TEST(name) cmocka_unit_test_setup_teardown(name, box_setup, box_teardown)
 
-// For the runs that follow; NULL unsets.
+// Sets a variable for the runs that follow; NULL unsets it.
 void box_set(struct box *b, const char *name, const char *value);
 const char *box_get(const struct box *b, const char *name); // what was set; NULL: nothing
 const char *box_path(struct box *b, const char *name);      // in the box's folder
@@ -86,11 +86,11 @@ struct result finish(struct box *b, struct running *r); // waits for its end
 // it never becomes true.
 void wait_until(struct box *b, const char *what, bool (*holds)(struct box *b, void *context),
                 void *context);
-// The same; the failure also names what `seen` says was there at last.
+// Does the same; the failure also prints the last text of `seen`.
 void wait_and_tell(struct box *b, const char *what, bool (*holds)(struct box *b, void *context),
                    const char *(*seen)(struct box *b, void *context), void *context);
 
-// JSON. What is missing or has another type fails the test.
+// JSON. A member that is missing or has another type fails the test.
 cJSON *json_of(struct box *b, const char *text); // exactly one value
 int64_t count_trials(const char *out);           // trials in what a run said with --json
 int json_lines(struct box *b, const char *text, cJSON ***lines); // every line parses
@@ -101,8 +101,8 @@ bool is_null(const cJSON *object, const char *name);
 
 void assert_ok(const struct result *r); // exit code 0
 
-// What errors have in common: exit code, nothing on stdout, one line that holds every given word.
-// A failure names the line of the test.
+// Checks an error: exit code, nothing on stdout, and one line that holds every given word. A
+// failure names the line of the test.
 void assert_one_line(const char *text);
 void assert_contains(const char *text, const char *part);
 #define assert_refused(r, code, part, other_part)                                                  \

@@ -111,7 +111,7 @@ int64_t trials_of(struct box *b, int64_t id)
 
 // --- the database ---
 
-// Only looks. A database that is not there yet, or has no such table yet, has nothing.
+// Reads only. A database or a table that is not there yet has nothing.
 static int64_t look_for(struct box *b, const char *sql)
 {
     sqlite3 *db = NULL;

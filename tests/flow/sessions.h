@@ -1,15 +1,14 @@
-// What tests ask about the sessions of a box, through the program itself but where it says
-// otherwise.
+// Questions of tests about the sessions of a box, answered by the program itself unless noted.
 #ifndef TILEWALK_TESTS_SESSIONS_H
 #define TILEWALK_TESTS_SESSIONS_H
 
 #include "program.h"
 
-// The whole sequence of a session, rejected configurations too, one line for each ask: everything
-// that must not depend on kills, resumes, workers or time. Fails the test unless the asks are
-// 1, 2, 3 ... without gaps.
+// Returns the whole sequence of a session, with rejected configurations, one line for each ask:
+// everything that must not depend on kills, resumes, workers or time. Fails the test unless the
+// asks are 1, 2, 3 ... without gaps.
 const char *sequence(struct box *b, int64_t id);
-// The same without that condition: asks that are still open leave gaps.
+// Returns the same without that condition: asks that are still open leave gaps.
 const char *sequence_with_gaps(struct box *b, int64_t id);
 
 cJSON *listed_sessions(struct box *b); // array of `ls --json`, newest first; empty without database
@@ -18,7 +17,8 @@ const char *state_of(struct box *b, int64_t id);
 int64_t runner_of(struct box *b, int64_t id);
 int64_t trials_of(struct box *b, int64_t id);
 
-// Whether there is a Vulkan device, asked in a box of its own; says so when there is none.
+// Returns true where there is a Vulkan device, checked in a box of its own; prints a note when
+// there is none.
 bool has_device(void);
 
 // Trials of 40 ms: the two thousand valid configurations of small.lua last for the better part of a
@@ -36,14 +36,14 @@ void wait_for_trials(struct box *b, int64_t id, int64_t trials);
 void wait_for_state(struct box *b, int64_t id, const char *state);
 void wait_for_no_runner(struct box *b, int64_t id);
 
-// Read from the database itself, for waits that ask often: 0 and false where nothing is stored.
+// Read from the database itself, for waits that poll often: 0 and false where nothing is stored.
 int64_t stored_trials(struct box *b, int64_t id); // of all its tasks, where it is a network
 bool is_stored(struct box *b, int64_t id);
 
-// Whatever the program would never do to its database. Returns the first number of the answer, 0
-// where there is none.
+// Changes a database as the program never would. Returns the first number of the answer, 0 where
+// there is none.
 int64_t tamper(struct box *b, const char *sql);
-// Rows of a table: those for which `where` holds, or all (NULL).
+// Returns the number of rows of a table for which `where` holds (NULL: all).
 int64_t count_rows(struct box *b, const char *table, const char *where);
 
 // The lines of `tune --json` and `resume --json`.

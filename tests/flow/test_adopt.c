@@ -1,5 +1,5 @@
-// The shaders of ggml and ncnn, where they are: adopt makes space files of them, which are right
-// once a person has said what only people know, and what is said wrongly is told.
+// Shaders of ggml and ncnn, where they are: adopt makes space files of them, which are right once a
+// person has added what only people know. Wrong additions are refused.
 #include "group.h"
 #include "sessions.h"
 
@@ -13,7 +13,7 @@ struct edit {
     const char *begins, *line; // NULL: the line goes
 };
 
-// The lines of a file, of which those that begin so are others. Fails when one is not there.
+// Replaces the lines of a file that begin so. Fails when one is not there.
 static const char *edited(struct box *b, const char *text, const struct edit *edits, size_t count)
 {
     struct str out = {0};
@@ -44,7 +44,7 @@ static bool has_foreign(void)
     return false;
 }
 
-// All of it in the box, as a checkout is.
+// Copies all of it to the box, as a checkout is.
 static void copy_shaders(struct box *b, const char *folder)
 {
     struct err e;
@@ -63,7 +63,8 @@ static void copy_shaders(struct box *b, const char *folder)
     free(from);
 }
 
-// What mul_mm of f32 needs of a person. Its tiles are small here: these compile in no time.
+// The edits that mul_mm of f32 needs from a person. Its tiles are small here: these compile in no
+// time.
 static const struct edit of_mul_mm[] = {
     {"local N = ", "local M, N, K = size('M', 64), size('N', 64), size('K', 64)"},
     {"operator.define {", "operator.matmul { N = N, M = M, K = K, layout = 'nt' }"},
@@ -167,7 +168,8 @@ static void adopt(struct box *b, const char *shader, const struct edit *edits, s
 
 #define ADOPT(b, shader, edits, more) adopt(b, shader, edits, sizeof(edits) / sizeof *(edits), more)
 
-// What adopt() left, its push constants given as `to` where `from` stands: refused, in one line.
+// The output of adopt(), with `to` where `from` stands in its push constants, is refused in one
+// line.
 static void refuse_push(struct box *b, const char *file, const char *from, const char *to,
                         const char *told)
 {
@@ -209,7 +211,7 @@ static void ncnn_convolution(void **state)
                 "'cstep' at byte 4 is i32, field 2 of push gives u32");
 }
 
-// Each of them becomes a space file (that such files load is what the fuzzer looks at).
+// Each of them becomes a space file (the fuzzer checks that such files load).
 static void all_are_adopted(void **state)
 {
     struct box *b = *state;

@@ -1,5 +1,5 @@
-// Trials that agents measure: --on local:, and --on ssh: by way of a stand-in for ssh whose line is
-// slow, stalls, breaks, and ends for good (relay.c).
+// Trials that agents measure: --on local:, and --on ssh: by a stand-in for ssh whose line is slow,
+// stalls, breaks, and ends for good (relay.c).
 #include "group.h"
 #include "sessions.h"
 
@@ -39,7 +39,7 @@ static void take_relay(struct box *b, const char *how)
     box_set(b, "TILEWALK_LINK_SECONDS", "0.5");
 }
 
-// How many different machines; all trials have one, or none has.
+// Returns the number of different machines; all trials have one, or none has.
 static int machines_of(struct box *b, const char *out)
 {
     const char *seen[100];
@@ -84,7 +84,7 @@ static void test_local(void **state)
     check_same(b, 3);
 }
 
-// Four at once here, and at two machines.
+// Four workers here, and at two machines.
 static void test_workers(void **state)
 {
     struct box *b = *state;
@@ -149,7 +149,7 @@ static void test_killed(void **state)
     assert_true(strlen(box_read(b, box_path(b, "connections"))) > 1);
 }
 
-// One that takes every machine along is not asked for ever.
+// A trial that ends every machine is not retried for ever.
 static void test_to_blame(void **state)
 {
     struct box *b = *state;
@@ -165,7 +165,7 @@ static void test_to_blame(void **state)
     assert_int_equal(strlen(box_read(b, box_path(b, "connections"))), 10);
 }
 
-// Whatever comes: no crash, and either all trials or one line.
+// Whatever happens, nothing crashes, and there are either all trials or one line.
 static void test_garbled(void **state)
 {
     struct box *b = *state;
@@ -213,7 +213,7 @@ static void test_one_gone(void **state)
     assert_contains(RUN(b, "fleet").out, "ssh:far");
 }
 
-// What is stored stays, and is gone on with elsewhere, or here.
+// Stored results stay, and the session continues on another machine or here.
 static void test_all_gone(void **state)
 {
     struct box *b = *state;
@@ -231,7 +231,7 @@ static void test_all_gone(void **state)
     check_same(b, 2);
 }
 
-// What is refused at once, with one line.
+// Errors that are refused at once, with one line.
 static void test_refused(void **state)
 {
     struct box *b = *state;
@@ -249,7 +249,7 @@ static void test_refused(void **state)
     assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 0);
 }
 
-// In the place of ssh: whatever this prints is what the other side says.
+// A stand-in for ssh: its output is the answer of the other side.
 static void take_other_side(struct box *b, const char *script)
 {
     const char *bin = box_path(b, "bin"), *ssh = arena_printf(&b->arena, "%s/ssh", bin);
@@ -273,7 +273,8 @@ static void test_no_agent(void **state)
     assert_refused(&r, 1, "ssh:far", "77.1.2");
 }
 
-// What ssh was given last, which take_other_side's script has written down, a word a line.
+// Returns the last words that ssh was given, which the script of take_other_side has written down,
+// a word a line.
 static void assert_given(struct box *b, const char *const *words)
 {
     char *rest, *word = strtok_r(box_read(b, box_path(b, "given")), "\n", &rest);

@@ -1,5 +1,5 @@
-// What strangers made is compiled apart from the engine: templates that end or hang a compiler,
-// compilers that hang and leave processes behind.
+// Foreign code is compiled apart from the engine: templates that end or hang a compiler, compilers
+// that hang and leave processes behind.
 #include "group.h"
 #include "sessions.h"
 
@@ -94,9 +94,9 @@ static void test_export(void **state)
 
 // --- compilers ---
 
-// Says its version; compiling, it leaves two processes behind, tells their numbers and its own in
-// the file "pids", and goes on for ever. In the sandbox it could write no file: there the attack
-// "compilers" of the campaign looks for what is left.
+// A compiler that prints its version. When it compiles, it leaves two processes behind, writes
+// their numbers and its own to the file "pids", and runs for ever. In the sandbox it could write no
+// file: there the attack "compilers" of the campaign looks for the processes.
 static const char *sleeping_compiler(struct box *b)
 {
     const char *path = box_write(b, "glslang",

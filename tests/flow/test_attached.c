@@ -37,7 +37,7 @@ static void spawn_long(struct box *b, struct child *c)
           "--trials", "4000", "--workers", "2", "--seed", "7", "--attached");
 }
 
-// One line from a socket or pipe; "" at its end.
+// Returns one line from a socket or pipe; "" at its end.
 static const char *read_line(struct box *b, int fd)
 {
     char *line = arena_zero(&b->arena, 256, 1);
@@ -120,7 +120,7 @@ static void test_terminated(void **state)
     assert_string_equal(state_of(b, 1), "paused");
 }
 
-// Nobody listens any more: the run goes on, also when it is let go then.
+// Nobody listens any more: the run continues, also when it is detached then.
 static void test_closed_descriptors(void **state)
 {
     struct box *b = *state;
@@ -137,7 +137,7 @@ static void test_closed_descriptors(void **state)
     assert_string_equal(state_of(b, 1), "stopped");
 }
 
-// Workers talk over a descriptor 3 of their own: on a device nothing of that reaches ours.
+// Workers talk over their own descriptor 3: none of that reaches ours, also on a device.
 static void test_with_workers(void **state)
 {
     struct box *b = *state;
@@ -171,7 +171,7 @@ static void copy_line(struct box *b, int from, int to)
         _exit(1);
 }
 
-// A process between us and the run. It hands on what the run says.
+// A process between us and the run. It passes on the output of the run.
 static struct parent start_parent(struct box *b, bool lets_go)
 {
     int ends[2];

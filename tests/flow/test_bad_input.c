@@ -1,5 +1,4 @@
-// Space files, templates and devices that do not do what they should: each time one clear line and
-// the right exit code.
+// Space files, templates and devices that fail: each time one clear line and the right exit code.
 #include "group.h"
 #include "sessions.h"
 
@@ -46,8 +45,8 @@ static void test_templates(void **state)
     assert_refused(&r, 1, "mine.lua:3:", "mine.comp");
 }
 
-// A space too large to count, in which nothing is possible: the search gives up, says why, and says
-// it again when it is resumed.
+// A space too large to count, in which nothing is possible: the search gives up with a reason, and
+// with the same reason when it is resumed.
 static void test_rejected_for_ever(void **state)
 {
     struct box *b = *state;

@@ -1,4 +1,5 @@
-// What a space says is in use: measured first, begun with, raced, told as a ratio.
+// Kernels that a space declares as in use: measured first, used as a start, raced, compared by
+// ratio.
 #include "group.h"
 #include "sessions.h"
 
@@ -68,7 +69,7 @@ static double best_of(const cJSON *shown)
     return number_of(member(shown, "session"), "best_tflops");
 }
 
-// On request the search asks for the same as without them.
+// With an option the search proposes the same as without them.
 static void test_outside_the_search(void **state)
 {
     struct box *b = *state;
@@ -124,7 +125,7 @@ static void test_killed(void **state)
     check_ratio(baseline(one, SHIPPED), best_of(one));
 }
 
-// Unless something else is asked for, they are the first trials: nothing found is slower.
+// By default they are the first trials, so that no result is slower.
 static void test_warm_start(void **state)
 {
     struct box *b = *state;

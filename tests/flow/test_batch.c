@@ -1,5 +1,5 @@
-// Batches that a device cannot bear: `tune` reduces them, says so, and is resumed, repeated and
-// exported as what it really ran.
+// Batches that are too large for a device: `tune` reduces them with a message, and they are
+// resumed, repeated and exported as they really ran.
 #include "group.h"
 #include "sessions.h"
 
@@ -18,7 +18,7 @@ static bool has_cpu_device(void)
     return has;
 }
 
-// The session event of a short run, and what the session became.
+// Returns the session event of a short run and the session that it made.
 static const cJSON *tuned(struct box *b, const char *const *more)
 {
     const char *arguments[24] = {"tune", "--json", "--trials", "1", "--seed", "1"};

@@ -43,7 +43,7 @@ static void test_files(void **state)
     assert_contains(r.out, "session-1.md\n");
 }
 
-// What was measured elsewhere is held against it only where it can be.
+// A session is compared with another one only where both have the same problem, device and source.
 static void test_baseline(void **state)
 {
     struct box *b = *state;

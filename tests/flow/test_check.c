@@ -1,4 +1,4 @@
-// check: what a space file declares, how large it is, what is left of it, and what it refuses.
+// check: parameters and size of a space file, the fraction that is left of it, and its errors.
 #include "group.h"
 #include "sessions.h"
 
@@ -26,7 +26,7 @@ static const char *space_file(struct box *b, const char *rest)
     return box_write(b, "mine.lua", text);
 }
 
-// Every space needs a kernel; what is in it does not matter here.
+// Every space needs a kernel; its content does not matter here.
 #define WITH_KERNEL(text)                                                                          \
     text "\nkernel { template = \"small.comp\", groups = function(c) return { 1 } end }"
 
@@ -83,7 +83,7 @@ static void test_sketches(void **state)
     assert_int_equal(r.code, 2);
 }
 
-// Of one preset of definitions at one of its shapes: each sketch has a name of its own, rules, and
+// One preset with definitions at one of its shapes: each sketch has a name of its own, rules, and
 // text with its loops.
 static void check_listed(struct box *b, const char *preset, int shape)
 {
@@ -225,7 +225,7 @@ static void test_glsl_in_json(void **state)
     assert_true(str_starts(text, "#version 450"));
     struct result plain = RUN(b, "check", small, "--device", "none", "--glsl");
     assert_contains(plain.out, text);
-    // Nobody asked.
+    // Without --glsl there is none.
     assert_null(cJSON_GetObjectItem(check(b, small), "glsl"));
     const char *path =
         whole_space(b, WITH_KERNEL("param.unroll = discrete { 1, 2 }\n"
@@ -332,7 +332,7 @@ static void test_failing_constraint(void **state)
     assert_refused(&r, 1, "mine.lua:4:", "constraint 'typo'");
 }
 
-// Rules that are only called for a candidate, and the template: Lua's errors and GLSL's.
+// Rules that are only called for a candidate, and the template: errors of Lua and of GLSL.
 static void test_a_candidate_is_compiled(void **state)
 {
     struct box *b = *state;
@@ -373,7 +373,7 @@ static void test_a_candidate_is_compiled(void **state)
 #undef VALID
 }
 
-// Of 20000 points one is legal: the survey finds it, drawing another would not.
+// One of 20000 points is legal: the survey finds it, but drawing another would not.
 static void test_the_only_candidate_is_compiled(void **state)
 {
     struct box *b = *state;
@@ -415,7 +415,7 @@ static void test_errors_of_space_files(void **state)
     assert_refused(&r, 2, "missing.lua", NULL);
 }
 
-// A preset that asks for what a device lacks says so, and how it runs all the same.
+// A preset that needs a feature that a device lacks names it, and how it runs all the same.
 static void test_matrix_units(void **state)
 {
     struct box *b = *state;

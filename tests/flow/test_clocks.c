@@ -1,6 +1,5 @@
-// What the system tells of the device's clocks, kept with each trial and shown; and a device that
-// drifts; and what share of its roof is reached. With a library of ours in NVML's place, on
-// whatever device there is.
+// Sensors of the device's clocks, stored with each trial and shown; a device that drifts; and the
+// share of its peak that is reached. A library of ours stands in for NVML, on any device.
 #include "group.h"
 #include "sessions.h"
 
@@ -59,7 +58,7 @@ static void test_sensed(void **state)
     assert_contains(text, "\nwarning  ");
 }
 
-// A device whose clocks never rise is waited for, and then measured all the same.
+// A device whose clocks never rise is waited for, and then measured.
 static void test_asleep(void **state)
 {
     struct box *b = *state;
@@ -83,7 +82,7 @@ static void test_liar(void **state)
     assert_null(cJSON_GetObjectItem(member(shown, "session"), "clocks"));
 }
 
-// The second anchor takes a hundred times as long as the first: what was told in between is marked.
+// The second anchor takes a hundred times as long as the first: results in between are marked.
 static void test_drift(void **state)
 {
     struct box *b = *state;
@@ -133,10 +132,10 @@ static void test_measured_roof(void **state)
     assert_true(number_of(roof, "dispatch_s") > 0);
     cJSON *kept = member(first_device(b, RUN(b, "devices", "--json").out), "roof");
     assert_true(number_of(kept, "f32") == number_of(roof, "f32"));
-    assert_contains(RUN(b, "devices").out, "\n   roof       f32 ");
+    assert_contains(RUN(b, "devices").out, "\n   roofline   f32 ");
 }
 
-// Figures that are made up: 8 * 64^3 / 4e9 s of arithmetic, whatever the device.
+// Synthetic rates: 8 * 64^3 / 4e9 s of arithmetic, on any device.
 static void set_roof(struct box *b, const char *figures)
 {
     cJSON *d = first_device(b, RUN(b, "devices", "--json").out);
@@ -181,7 +180,8 @@ static void test_share_and_until(void **state)
     assert_contains(RUN(b, "show", "3").out, "roof (memory)");
 }
 
-// Kept with the session, taken over by one that is like it, by an agent, by all tasks of a network.
+// The rates are stored with the session, and taken over by one that is like it, by an agent, and by
+// all tasks of a network.
 static void test_cold(void **state)
 {
     struct box *b = *state;

@@ -1,5 +1,5 @@
-// `compare` and `plot`, on sessions with synthetic times: their numbers against what `show` lists,
-// what they refuse, what they draw.
+// `compare` and `plot`, on sessions with synthetic times: their numbers against those of `show`,
+// their errors, their pictures.
 #include "group.h"
 #include "sessions.h"
 
@@ -55,7 +55,7 @@ static double item(const cJSON *object, const char *name, int i)
     return value->valuedouble;
 }
 
-// `trials`: of each session, by its number.
+// `trials` are those of each session, by its number.
 static void check_group(cJSON *const *trials, const cJSON *group, double best)
 {
     static const int at[] = {5, 25, 60};
@@ -104,7 +104,7 @@ static void test_numbers(void **state)
     check_group(trials, second, best);
     assert_true(number_of(first, "area") >= number_of(second, "area"));
     assert_true(item(first, "p", 1) >= 0.25 && item(first, "p", 1) <= 1); // of three pairs
-    // By seed: 1, 2, 3.
+    // The sessions are in the order of their seeds: 1, 2, 3.
     const cJSON *random = strcmp(text_of(first, "strategy"), "random") == 0 ? first : second;
     assert_int_equal(item(random, "sessions", 0), 3);
     assert_int_equal(item(random, "sessions", 1), 5);
@@ -127,7 +127,7 @@ static void test_time(void **state)
         1e-12);
 }
 
-// Of N trials of a space with 21952 points.
+// N trials are this share of a space with 21952 points.
 static void test_share_of_the_space(void **state)
 {
     struct box *b = *state;

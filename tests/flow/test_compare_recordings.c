@@ -1,5 +1,5 @@
-// `compare` on recordings: the numbers of `replay`, ranks over repeats and over recordings, what it
-// refuses.
+// `compare` on recordings: the numbers of `replay`, ranks over repeats and over recordings, and
+// errors.
 #include "group.h"
 #include "program.h"
 
@@ -138,7 +138,7 @@ static void test_time(void **state)
     assert_refused(&r, 1, "free.json: ", NULL);
 }
 
-// Its trials are answered at once; their time is that of the recording.
+// Its trials take no time; their times are those of the recording.
 static void test_time_of_a_session(void **state)
 {
     struct box *b = *state;

@@ -1,5 +1,5 @@
 // Kernels that are compiled and not run: Debian's own AMD driver opens without any hardware. check
-// --compile, and what else is to know that such a device runs nothing.
+// --compile, and other commands on a device that runs nothing.
 #include "group.h"
 #include "sessions.h"
 
@@ -11,7 +11,7 @@
 #define AMD "/usr/share/vulkan/icd.d/radeon_icd.x86_64.json"
 #define CPU "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"
 
-// A driver of GPUs does not bear being sanitized.
+// A driver of GPUs does not work with sanitizers.
 static bool has_driver(void)
 {
     return access(AMD, R_OK) == 0 && !getenv("ASAN_OPTIONS");
@@ -72,8 +72,8 @@ static void test_what_is_told(void **state)
     assert_contains(r.out, "VGPRs");
 }
 
-// Bytes of the code of a kernel that asks for subgroups of `lanes`; one that finds itself in
-// subgroups of 32 has much to do.
+// Returns the bytes of the code of a kernel that needs subgroups of `lanes`; a kernel with
+// subgroups of 32 has much work.
 static double sized_code(struct box *b, int lanes)
 {
     char *space =
@@ -93,7 +93,7 @@ static double sized_code(struct box *b, int lanes)
     return 0;
 }
 
-// What a kernel asks for is a constant to the driver's compiler, which leaves out the rest.
+// The requested subgroup size is a constant for the driver's compiler, which leaves out the rest.
 static void test_size_of_subgroups(void **state)
 {
     struct box *b = *state;
@@ -187,7 +187,7 @@ static void test_failures(void **state)
     assert_contains(r.err, "status 7");
 }
 
-// As the driver of a GPU may say it of a kernel, in the middle of a session: it is left out.
+// The statistics are those of a GPU driver, in the middle of a session: the kernel is skipped.
 static struct result tune_spilling(struct box *b, const char *most)
 {
     return RUN(b, "tune", flow_path(b, "small.lua"), "--seed", "1", "--trials", "3", "--strategy",
@@ -229,7 +229,8 @@ static void test_spills(void **state)
     assert_int_equal(count_left_out(b, 1), 2);
 }
 
-// What is known to be good is measured, whatever it spills; a session like another has its limit.
+// A kernel that is known to be good is measured, whatever it spills; a session like another has its
+// limit.
 static void test_spills_of_others(void **state)
 {
     struct box *b = *state;

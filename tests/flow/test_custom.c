@@ -1,5 +1,5 @@
-// An operator of the user's own, as docs/operators.md shows it: both ways to say what is right, on
-// a real device; kernels that are wrong are found out; the operator stays with its session.
+// An operator of the user's own, as docs/operators.md shows it: both forms of a reference, on a
+// real device; wrong kernels are found; the operator stays with its session.
 #include "group.h"
 #include "sessions.h"
 
@@ -14,7 +14,7 @@ static char *sample(struct box *b, const char *name)
     return box_read(b, flow_path(b, arena_printf(&b->arena, "../../docs/sample/%s", name)));
 }
 
-// `text` with its first `from` replaced, which must be there.
+// Returns `text` with its first `from` replaced, which must be there.
 static const char *replaced(struct box *b, const char *text, const char *from, const char *to)
 {
     const char *at = strstr(text, from);
@@ -153,7 +153,7 @@ static void a_reference_may_write_any_integer(void **state)
     assert_contains(r.err, "it leaves Y unwritten at byte 240");
 }
 
-// Weights in blocks, in either form: q4_K, and a table that says what q8_0 is.
+// Weights in blocks, in either form: q4_K, and a table that defines q8_0.
 static void blocks(void **state)
 {
     struct box *b = *state;

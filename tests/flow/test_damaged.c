@@ -1,5 +1,5 @@
-// A session whose rows are damaged: it is listed as that, commands on it say so in one line, and
-// nothing else is harmed. Which damage the store finds is the matter of tests/store/test_damaged.c.
+// A session whose rows are damaged: it is listed as such, commands on it report it in one line, and
+// nothing else is harmed. tests/store/test_damaged.c has the kinds of damage that the store finds.
 #include "group.h"
 #include "sessions.h"
 
@@ -76,7 +76,7 @@ static void test_refused(void **state)
     assert_null(listed_session(b, 2));
 }
 
-// Of a trial, what is read says so; what does not read it works.
+// Commands that read a damaged trial report it; others work.
 #define KEPT                                                                                       \
     "ask, number, told, asked_after, generation, key, config, outcome, phase, reason, seconds,"    \
     " samples, early_stopped, compile_s, pipeline_s, device_s, worker, elapsed_s, finished,"       \
@@ -110,7 +110,7 @@ static void test_trial(void **state)
     }
 }
 
-// What a page of other bytes takes away is not said to have never been there.
+// A page of other bytes is reported as damage, not as an absent session.
 static void test_lost(void **state)
 {
     struct box *b = *state;

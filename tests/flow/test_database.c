@@ -27,7 +27,7 @@ static void become_nobody(const struct box *b)
         _exit(126);
 }
 
-// Root may write anywhere: these runs are somebody else's. That one must be able to read the
+// Root may write anywhere: these runs belong to another user. That user must be able to read the
 // program, wherever the tests are built, so it gets a copy.
 static void use_copies(struct box *b)
 {
@@ -96,7 +96,7 @@ static void assert_nothing_made(struct box *b, const char *path)
     assert_int_not_equal(access(box_path(b, "home/.local"), F_OK), 0);
 }
 
-// Looking makes nothing: neither where the user pointed, nor at the usual place.
+// Reading makes no database: neither at the path that the user named, nor at the usual one.
 static void test_missing_database(void **state)
 {
     struct box *b = *state;
@@ -140,7 +140,7 @@ static void test_strange_databases(void **state)
     assert_refused(&r, 1, "text.db", NULL);
 }
 
-// The pages after the first are overwritten: what refers to them is damaged.
+// The pages after the first are overwritten: rows that refer to them are damaged.
 static void test_damaged_database(void **state)
 {
     struct box *b = *state;

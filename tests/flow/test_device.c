@@ -78,8 +78,8 @@ static struct result tune_small(struct box *b, const char *trials, const char *f
                "--show-rejected", fault ? fault : "--workers=2");
 }
 
-// What the driver does to us costs the trial it happens in, and nothing else.
-// The example of the manual, as it is printed there.
+// A failure of the driver costs the trial in which it happens, and nothing else. The example is
+// printed in the manual.
 static void test_sample(void **state)
 {
     struct box *b = *state;
@@ -122,7 +122,7 @@ static void make_database(struct box *b)
     assert_ok(&r);
 }
 
-// All of a final race is stored or nothing of it, and without it the session is paused.
+// All of a final race is stored or nothing of it; without it the session is paused.
 static void test_race_is_not_stored(void **state)
 {
     struct box *b = *state;
@@ -184,7 +184,7 @@ static void test_faults(void **state)
     assert_string_equal(text_of(end_event(&e), "state"), "done");
 }
 
-// What the validation layer says is told, each message once, and counted.
+// Messages of the validation layer are printed once each, and counted.
 static void test_complaints(void **state)
 {
     struct box *b = *state;
@@ -208,8 +208,8 @@ static void test_complaints(void **state)
     assert_contains(r.out, "2 messages, 1 ");
 }
 
-// Nothing that breaks a limit reaches the driver: here it would not even be GLSL. Half of the
-// points say so in their resources; the others are found out by their SPIR-V.
+// A configuration that breaks a limit never reaches the driver: here it would not even be GLSL.
+// Half of the points have that in their resources; the others are found out by their SPIR-V.
 static void test_rejected(void **state)
 {
     struct box *b = *state;
@@ -251,7 +251,7 @@ static const char *space_of_copies(struct box *b, const char *template)
         "kernel { template = \"typo.comp\", groups = function(c) return { 1 } end }\n");
 }
 
-// glslang's complaint names the line of the template, not that of the generated text.
+// An error of glslang names the line of the template, not that of the generated text.
 static void test_broken_template(void **state)
 {
     struct box *b = *state;
@@ -267,7 +267,7 @@ static void test_broken_template(void **state)
     assert_string_equal(RUN(b, "ls", "--json").out, "{\"sessions\":[]}\n"); // nothing was begun
 }
 
-// One that fails for some configurations only costs those their trials.
+// A template that fails for some configurations only costs those their trials.
 static void test_template_that_sometimes_fails(void **state)
 {
     struct box *b = *state;
@@ -313,7 +313,8 @@ static void test_kill_and_resume(void **state)
     assert_true(cJSON_IsTrue(member(member(member(end_event(&e), "best"), "final"), "verified")));
 }
 
-// What the oldest programs stored of a device, lavapipe here (tests/space/test_limits.c has more).
+// The oldest programs stored these facts of a device, lavapipe here (tests/space/test_limits.c has
+// more).
 static void test_old_limits(void **state)
 {
     struct box *b = *state;
@@ -359,8 +360,7 @@ static void test_check(void **state)
     assert_refused(&r, 2, "'nowhere'", NULL);
 }
 
-// A compiler of the user's compiles what is measured, and what was measured with it goes on with
-// it.
+// A compiler of the user's compiles the kernels, and their session continues with that compiler.
 static void test_compiler(void **state)
 {
     struct box *b = *state;
@@ -395,8 +395,9 @@ static int histories_of(struct box *b, int64_t id)
     return cJSON_GetArraySize(member(listed_session(b, id), "transfer"));
 }
 
-// walk learns from what was measured on this device, unless it is told not to; others do not, nor
-// does a session that is like another one, but for what that one learned.
+// walk learns from earlier results on this device, unless an option forbids it. Other strategies do
+// not, nor does a session that is like another one, except for the results that the other one
+// learned from.
 static void test_learns_from_what_is_here(void **state)
 {
     static const struct {

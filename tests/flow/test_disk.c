@@ -19,7 +19,8 @@
 
 #define INSIDE "TILEWALK_TEST_INSIDE" // set in the namespace
 
-// What was stored when the space ran out is kept, and the session goes on when there is room.
+// Results that were stored when the space ran out are kept, and the session continues when there is
+// room.
 static void assert_kept(struct box *b, const struct result *full)
 {
     if (full->code != 1)
@@ -61,7 +62,7 @@ static void test_file_limit(void **state)
     assert_kept(b, &r);
 }
 
-// Its exit code, -1 when it could not be started or did not exit.
+// Returns its exit code, -1 when it could not be started or did not exit.
 static int command(const char *const *argv)
 {
     int status;

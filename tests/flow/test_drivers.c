@@ -1,5 +1,5 @@
-// Vulkan drivers that abort or hang while their devices are listed: told, left out, and the others
-// are there.
+// Vulkan drivers that abort or hang while their devices are listed: they are named and left out,
+// and the others are there.
 #include "group.h"
 #include "sessions.h"
 
@@ -29,7 +29,7 @@ static void use_only(struct box *b, const char *files)
     box_set(b, "VK_ICD_FILENAMES", files);
 }
 
-// Beside those that there are.
+// The driver is added to those that there are.
 static void add_manifest(struct box *b, const char *file)
 {
     const char *only = getenv("VK_DRIVER_FILES");
@@ -96,7 +96,7 @@ static void test_tune(void **state)
     r = RUN(b, "tune", flow_path(b, "small.lua"), "--trials", "2", "--seed", "1", "--plain",
             "--device", "0,0");
     assert_ok(&r);
-    // Once: the children have been told.
+    // There is one warning: the children know it already.
     assert_int_equal(count_told(b, r.err), 1);
 }
 
@@ -130,7 +130,8 @@ static void test_hanging(void **state)
     } while (i < 1 && strcmp(r.out, sound) != 0);
     assert_ok(&r);
     assert_string_equal(r.out, sound);
-    // What is waited for, while it is: together with the others, and alone.
+    // The drivers that the program waits for are named meanwhile: together with the others, and
+    // alone.
     static const char waiting[] = "warning: waiting for Vulkan drivers to list their devices\n";
     const char *told = r.err;
     for (int k = 0; k < 2; k++) {
@@ -140,7 +141,7 @@ static void test_hanging(void **state)
     assert_told(b, told, arena_printf(&b->arena, " %s s", patience[i]));
 }
 
-// Which the loader would wait for.
+// The loader would wait for this driver.
 static void test_pipe(void **state)
 {
     struct box *b = *state;
@@ -176,7 +177,7 @@ static void test_no_other(void **state)
     assert_contains(r.err, "SIGABRT");
 }
 
-// Nor any part of one: the first thing that Mesa's CPU driver needs is LLVM.
+// No part of a driver is loaded either: the first library that Mesa's CPU driver needs is LLVM.
 static void test_engine_loads_none(void **state)
 {
     struct box *b = *state;

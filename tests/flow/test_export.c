@@ -1,4 +1,4 @@
-// `tilewalk export`: what it would write, what it does not replace, and what it checks again first.
+// `tilewalk export`: the files of --dry-run, files that it does not replace, and --verify.
 #include "group.h"
 #include "sessions.h"
 
@@ -88,8 +88,8 @@ static void test_other_session(void **state)
     assert_int_equal(number_of(json_of(b, box_read(b, json)), "session"), 2);
 }
 
-// `tune --export` has nobody to ask: what is faster stays, what is slower makes place, and what
-// cannot be compared is in the way.
+// `tune --export` cannot ask: a faster kernel stays, a slower one is replaced, and one that cannot
+// be compared is an error.
 static void test_faster_stays(void **state)
 {
     struct box *b = *state;

@@ -14,7 +14,7 @@
 
 #define LAVAPIPE "/usr/share/vulkan/icd.d/lvp_icd*.json"
 
-// Both drivers and nothing else. False: one of them is not here.
+// Selects both drivers and nothing else. Returns false where one of them is not here.
 static bool take_two_devices(struct box *b)
 {
     const char *swiftshader = getenv("TILEWALK_SWIFTSHADER");
@@ -37,7 +37,7 @@ static int devices_of(struct box *b)
     return r.code ? 0 : cJSON_GetArraySize(member(json_of(b, r.out), "devices"));
 }
 
-// Every line says its device; each of them has one session from its first line to its last.
+// Every line names its device; each device has one session from its first line to its last.
 static void check_lines(struct box *b, const char *out, int devices)
 {
     cJSON **line;
@@ -121,7 +121,7 @@ static void test_interrupted(void **state)
     assert_string_equal(state_of(b, 2), "paused");
 }
 
-// Killed, it leaves no runner behind: what ran is paused.
+// A killed run leaves no runner behind: its sessions are paused.
 static void test_killed(void **state)
 {
     struct box *b = *state;
@@ -136,8 +136,8 @@ static void test_killed(void **state)
     wait_for_state(b, 2, "paused");
 }
 
-// Agents on the device that is here measure what a run here would, on a line that breaks, too; and
-// what they have begun goes on without them.
+// Agents on the device of this machine measure like a run here, on a line that breaks, too; and
+// their work continues without them.
 static void test_agents(void **state)
 {
     struct box *b = *state;
@@ -164,7 +164,7 @@ static void test_agents(void **state)
     assert_true(is_null(first_event(&events, "trial"), "machine"));
 }
 
-// One that is not as the others are is set aside, and what it measured is measured again.
+// A machine that differs from the others is set aside, and its trials are measured again.
 static void test_calibration(void **state)
 {
     struct box *b = *state;
@@ -205,7 +205,7 @@ static void test_refused(void **state)
     assert_refused(&r, 2, "--device all", "synthetic:bowl");
 }
 
-// What a child says of its own arguments comes through, with its exit code.
+// Errors of a child about its own arguments come through, with its exit code.
 static void test_usage(void **state)
 {
     struct box *b = *state;
@@ -321,7 +321,7 @@ static void test_no_descriptors(void **state)
     assert_refused(&r, 1, "cannot start", "files");
 }
 
-// Lavapipe by two names: two cards of one model. False: it is not here.
+// Lists lavapipe by two names: two cards of one model. Returns false where it is not here.
 static bool take_two_cards(struct box *b)
 {
     glob_t found;

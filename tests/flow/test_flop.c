@@ -18,7 +18,7 @@ static const char *source_of(struct box *b, const char *path)
     return arena_printf(&b->arena, "replay:%s", path);
 }
 
-// FLOP that nobody knows are not invented: speeds are shares of the fastest.
+// Unknown FLOP are not invented: speeds are shares of the fastest.
 static void test_unknown_flop(void **state)
 {
     struct box *b = *state;
@@ -42,7 +42,7 @@ static void test_unknown_flop(void **state)
     assert_contains(r.err, "sessions 1 and 2 have no common unit");
 }
 
-// For others: what they read, this program reads too.
+// Exports for other programs can be read by this program too.
 static void test_export_for_others(void **state)
 {
     static const char *const formats[] = {"kernel-tuner", "t4"};
@@ -95,7 +95,7 @@ static void test_known_flop(void **state)
     assert_contains(r.err, "bad.json:1: flop ");
 }
 
-// What moves bytes is rated by them, everywhere; tflops stay what they were.
+// Operations that move bytes are rated by them, everywhere; tflops stay the same.
 static void test_bytes(void **state)
 {
     struct box *b = *state;
@@ -131,7 +131,7 @@ static void test_bytes(void **state)
     assert_refused(&r, 1, "GB/s, TFLOPS", NULL);
 }
 
-// And by what a space file says.
+// The work that a space file declares rates them too.
 static void test_own_unit(void **state)
 {
     struct box *b = *state;

@@ -1,4 +1,4 @@
-// `watch --plain`: what another process runs, told in the lines of `tune --plain`.
+// `watch --plain`: the run of another process, in the lines of `tune --plain`.
 #include "group.h"
 #include "sessions.h"
 
@@ -33,7 +33,7 @@ static int count_lines(const char *text, const char *part)
     return count;
 }
 
-// The front's last words are of all trials, those before the watching began too.
+// The last lines of the front are about all trials, also those before the watching began.
 static void assert_end(struct box *b, const struct result *r, const char *state)
 {
     assert_ok(r);
@@ -81,7 +81,7 @@ static void test_killed(void **state)
     assert_contains(r.out, "resume 1");
 }
 
-// Of what has ended the first and the last lines are those of the run itself.
+// The first and the last lines for a session that has ended are those of the run itself.
 static void test_ended(void **state)
 {
     struct box *b = *state;

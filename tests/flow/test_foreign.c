@@ -1,6 +1,6 @@
-// Shaders that others wrote: taken as they are, with macros, files that they include,
-// specialization constants, push constants, several views of a binding, passes with scratch memory
-// between; and what is wrong with one is told with file, line and what to do.
+// Foreign shaders: used as they are, with macros, files that they include, specialization
+// constants, push constants, several views of a binding, passes with scratch memory between; errors
+// name the file, the line and the remedy.
 #include "group.h"
 #include "sessions.h"
 
@@ -96,7 +96,7 @@ static void write_shaders(struct box *b)
     box_write(b, "more/common/common/nothing.glsl", "// nothing\n");
 }
 
-// The space file with its first `from` replaced.
+// Returns the space file with its first `from` replaced.
 static const char *space_with(struct box *b, const char *from, const char *to)
 {
     const char *at = strstr(space_lua, from);
@@ -129,7 +129,7 @@ static void texts(void **state)
     static const char *const gone[] = {"FLOAT", "BROKEN", "#if", "#define", "#line", "somebody's"};
     for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
         assert_null(strstr(r.out, gone[i]));
-    // A session is resumed and shown from what it stored.
+    // A session is resumed and shown from the stored texts.
     r = RUN(b, "tune", file, "--trials", "1", "--seed", "1");
     assert_ok(&r);
     box_write(b, "more/common/sum.glsl", "#error gone\n");
@@ -229,7 +229,7 @@ static void cut_off_spirv(void **state)
 
 // --- adopt ---
 
-// What it writes is a space file, which needs no more than to be told what only people know.
+// adopt writes a space file, which needs only the facts that people know.
 static void adopted(void **state)
 {
     struct box *b = *state;
@@ -261,7 +261,7 @@ static void adopted(void **state)
 
 // --- presets ---
 
-// The same shaders somewhere else: the space file says what it takes, the user where that is.
+// The same shaders in another folder: the space file names its setting, the user the folder.
 static void folder_of_the_user(void **state)
 {
     struct box *b = *state;

@@ -1,5 +1,5 @@
-// Presets for shaders of ggml and ncnn, where those are: all of them compile with what can be
-// chosen, small ones are tuned, and what their maintainers are handed back is right.
+// Presets for shaders of ggml and ncnn, where those are: all of them compile with all choices,
+// small ones are tuned, and the exports for their maintainers are right.
 #include "group.h"
 #include "sessions.h"
 

@@ -186,7 +186,7 @@ static int count_rejected(const struct events *e)
     return n;
 }
 
-// Of those that propose what is not legal.
+// These strategies propose configurations that are not legal.
 static void test_rejected(void **state)
 {
     struct box *b = *state;

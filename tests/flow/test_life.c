@@ -77,7 +77,7 @@ static void test_budget(void **state)
 {
     struct box *b = *state;
     struct running *r = start_long_session(b);
-    // More than it has spent when the command is there, on a slow machine too.
+    // The budget is larger than what is spent when the command arrives, on a slow machine too.
     struct result asked = RUN(b, "budget", "1", "150");
     assert_ok(&asked);
     struct result result = finish(b, r);
@@ -96,7 +96,8 @@ static void test_budget(void **state)
     assert_true(trials_of(b, 1) >= 170);
 }
 
-// Less than what was done already: nothing is left to do, and the session stays as it is.
+// The new budget is less than what is spent already: nothing is left to do, and the session stays
+// as it is.
 static void test_budget_below_what_is_done(void **state)
 {
     struct box *b = *state;
@@ -112,7 +113,8 @@ static void test_budget_below_what_is_done(void **state)
     assert_int_equal(trials_of(b, 1), 12);
 }
 
-// What is spent cannot be taken back: fewer is refused, exactly that ends the session.
+// Spent trials cannot be taken back: a smaller budget is refused, exactly that number ends the
+// session.
 static void test_resuming_below_what_is_spent(void **state)
 {
     struct box *b = *state;

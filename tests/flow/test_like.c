@@ -55,7 +55,7 @@ static void start_in_the_box(const struct box *b)
         abort();
 }
 
-// Whoever looks at the session may be in another folder.
+// The session may be read from another folder.
 static void test_paths_are_stored_whole(void **state)
 {
     struct box *b = *state;
@@ -88,7 +88,8 @@ static void expect_ahead(struct box *b, int64_t id, const char *ahead)
     assert_contains(text_of(listed_session(b, id), "strategy"), ahead);
 }
 
-// How far walk asks ahead follows the workers that are named, and is kept where none are.
+// The number of open proposals of walk follows the workers that are named, and is kept where none
+// are.
 static void test_other_workers(void **state)
 {
     struct box *b = *state;
@@ -104,7 +105,7 @@ static void test_other_workers(void **state)
     expect_ahead(b, 3, ":ahead=3");
 }
 
-// The stored texts count, not what the file says now.
+// The stored texts count, not the present file.
 static void test_changed_file(void **state)
 {
     struct box *b = *state;

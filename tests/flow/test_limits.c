@@ -1,8 +1,8 @@
-// What a shell's limits and a strange system take away: one clear line, an exit code that is not 0,
-// no hang, nothing lost.
+// Limits of a shell and a strange system: one clear line, an exit code that is not 0, no hang,
+// nothing lost.
 //
-// Without /proc is tested where whoever runs the tests may mount something over it in a namespace
-// of its own; else the test says that it is skipped.
+// A system without /proc is tested where the user of the tests may mount something over it in a
+// namespace; else the test is skipped with a message.
 #include "group.h"
 #include "sessions.h"
 
@@ -160,7 +160,7 @@ static void test_home_is_a_file(void **state)
     }
 }
 
-// The session is kept, its log is not: that is said.
+// The session is kept, its log is not: a message reports that.
 static void test_no_place_for_a_log(void **state)
 {
     struct box *b = *state;

@@ -71,7 +71,7 @@ static void test_other_orders(void **state)
     assert_true(rejected > 0 && cJSON_GetArraySize(all) == 40 + rejected);
 }
 
-// What is asked for comes last, under a line that says what it is.
+// The list stands last, under a line with the names of its columns.
 static void test_text(void **state)
 {
     struct box *b = *state;
@@ -102,7 +102,7 @@ static void test_all_options_on_request(void **state)
 
 // --- CSV ---
 
-// The next field, unquoted; `*at` moves behind what ends it, `*end` is that.
+// Returns the next field, unquoted; `*at` moves behind its end, `*end` is that character.
 static const char *field(struct box *b, const char **at, char *end)
 {
     char *text = arena_zero(&b->arena, strlen(*at) + 1, 1), *to = text;

@@ -1,5 +1,4 @@
-// Strategies with a model, as users and scripts see them: how good the model is, and what it learns
-// from other sessions.
+// Strategies with a model: how good the model is, and how it learns from other sessions.
 #include "group.h"
 #include "sessions.h"
 
@@ -22,7 +21,7 @@ static const cJSON *refits_of(struct box *b, const char *id)
     return member(json_of(b, RUN(b, "show", id, "--json").out), "refits");
 }
 
-// What does not depend on time.
+// Returns the members that do not depend on time.
 static void assert_same_refits(struct box *b, const char *one, const char *other)
 {
     static const char *const members[] = {"refit", "told",        "rows",  "batch",
@@ -142,7 +141,7 @@ static struct result walk(struct box *b, const char *transfer)
                "--transfer", transfer);
 }
 
-// walk weighs what it learns: stored, resumed and repeated like what models begin with.
+// walk weights the results of others: stored, resumed and repeated like initial results of models.
 static void test_weighed(void **state)
 {
     struct box *b = *state;

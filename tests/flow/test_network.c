@@ -1,4 +1,5 @@
-// Networks: what `check` and `ops` say of those that ship, against what their papers' tables give.
+// Networks: the output of `check` and `ops` for those that ship, against the tables of their
+// papers.
 #include "group.h"
 #include "program.h"
 

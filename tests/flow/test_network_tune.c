@@ -1,4 +1,4 @@
-// A network as one session: its rounds, its death and resurrection, what is known already.
+// A network as one session: its rounds, its kill and resume, and tasks that are known already.
 #include "group.h"
 #include "sessions.h"
 
@@ -48,8 +48,8 @@ static int64_t session_of(const cJSON *task)
     return (int64_t)number_of(task, "session");
 }
 
-// All that must not depend on when the process died: which task had which round, and each task's
-// sequence.
+// Returns all that must not depend on when the process died: the round of each task, and each
+// task's sequence.
 static const char *history(struct box *b, const char *id)
 {
     cJSON *session = shown(b, id);
@@ -100,7 +100,7 @@ static void test_one_session(void **state)
     assert_true(trials == 90 && share > 0.999 && share < 1.001);
     assert_true(number_of(end, "sum_ms") > 0.999 * sum && number_of(end, "sum_ms") < 1.001 * sum);
     assert_true(is_null(shown(b, "1"), "best") && is_null(shown(b, "1"), "best_tflops"));
-    // `ls` tells of the network, and of its tasks when they are asked for.
+    // `ls` lists the network, and its tasks with --tasks.
     assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 1);
     assert_int_equal(trials_of(b, 1), 90);
     r = RUN(b, "ls", "--tasks", "--json");
@@ -184,7 +184,7 @@ static void test_known(void **state)
     r = RUN(b, "tune", make_network(b), "--source", SOURCE, "--trials", "60", "--again");
     assert_ok(&r);
     assert_null(strstr(r.err, "known"));
-    // What another compiler has made is not known.
+    // Kernels of another compiler are not known.
     tamper(b, "UPDATE session SET compiler = 'another'");
     assert_true(count_rows(b, "session", "compiler = 'another'") > 1);
     r = RUN(b, "tune", make_network(b), "--source", SOURCE, "--trials", "60");
@@ -259,7 +259,7 @@ static void test_pin(void **state)
     assert_refused(&r, 2, "name a task", NULL);
 }
 
-// What a network gives after a task has been made to weigh more, killed at `point` or not at all.
+// Returns the output of a network after a task was weighed, killed at `point` or not at all.
 static const char *weighed_history(struct box *b, const char *point)
 {
     struct result r = tune(b, "opevo");
@@ -277,7 +277,8 @@ static const char *weighed_history(struct box *b, const char *point)
     return history(b, newest(b));
 }
 
-// The share of task 3 in the rounds from the change of its weight on (">="), or before ("<").
+// Returns the share of task 3 in the rounds from the change of its weight on (">="), or before
+// ("<").
 static double share_of_rounds(struct box *b, const char *compared)
 {
     const char *then = arena_printf(&b->arena, "number %s (SELECT round FROM weight)", compared);
@@ -293,7 +294,7 @@ static void test_weigh(void **state)
     assert_true(share_of_rounds(b, ">=") > 0.8);
     assert_true(share_of_rounds(b, "<") < 0.8);
     struct result r = RUN(b, "show", "1");
-    assert_contains(r.out, "weighs 64");
+    assert_contains(r.out, "weight 64");
     r = RUN(b, "weigh", "1", "narow", "2");
     assert_refused(&r, 2, "'narow'", "'narrow'");
     static const char *const weights[] = {"0", "-1", "nan", "101", "x", ""};
@@ -308,7 +309,8 @@ static void test_weigh(void **state)
         fail_msg("another sequence\n--- uninterrupted\n%s--- found\n%s", wanted, found);
 }
 
-// Of a list: rounds go where another program spent its time, if it says, else to what occurs often.
+// In a list, rounds go where another program spent its time, if that is known, else to tasks with
+// many uses.
 static void test_list(void **state)
 {
     struct box *b = *state;
@@ -341,7 +343,7 @@ static void test_list(void **state)
     }
 }
 
-// Of definitions: what their operator is goes with their space files, which end before the network.
+// With definitions, the operator is part of the space files, which end before the network.
 static void test_definitions(void **state)
 {
     struct box *b = *state;

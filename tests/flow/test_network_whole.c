@@ -57,7 +57,7 @@ static void test_runs(void **state)
         assert_string_equal(text_of(one, "reason"), "");
     }
     assert_true(number_of(last_of(runs), "ms") <= number_of(last_of(runs), "newest_ms"));
-    // The last one was of the kernels that are each task's best.
+    // The last run was with the best kernel of each task.
     r = RUN(b, "show", "1", "--json");
     const cJSON *tasks = member(member(json_of(b, r.out), "session"), "tasks");
     int64_t first = (int64_t)number_of(member(cJSON_GetArrayItem(tasks, 0), "best"), "ask");
@@ -86,7 +86,7 @@ static void test_runs(void **state)
     assert_int_equal(count_rows(b, "plan", NULL), 0);
 }
 
-// A network is not worse off for it, and says what it was.
+// A network is not harmed by it, and reports it.
 static void test_failures(void **state)
 {
     static const struct {

@@ -1,4 +1,4 @@
-// `ops`: what there is to tune.
+// `ops`: the operators, presets and networks.
 #include "group.h"
 #include "sessions.h"
 
@@ -32,7 +32,7 @@ static void test_operators(void **state)
     assert_true(is_null(all, "device"));
 }
 
-// All that ship are there, as `check` and their own complaints know them.
+// All that ship are there, as in `check` and its errors.
 static void test_presets(void **state)
 {
     struct box *b = *state;

@@ -82,7 +82,7 @@ static void all_are_right(void **state)
     assert_contains(r.out, "// pass 1: groups 4 16 1, ");
 }
 
-// What would be work that nobody times.
+// Work that nobody times is refused.
 static void nothing_is_hidden(void **state)
 {
     struct box *b = *state;

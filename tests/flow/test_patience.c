@@ -1,4 +1,4 @@
-// How long the tests have waited, as they count it.
+// The time for which tests have waited, as they count it.
 #include "group.h"
 #include "patience.h"
 
@@ -48,7 +48,7 @@ static void end_all(const pid_t *pid, int count)
     }
 }
 
-// What is counted of `ms` milliseconds, in seconds, looking at it as those who wait do.
+// Returns the counted part of `ms` milliseconds, in seconds, with the looks of a waiting test.
 static double counted_s(struct patience *p, int ms, double *passed_s)
 {
     int64_t start_ns = os_now_ns(), now_ns;
@@ -91,7 +91,7 @@ static void test_who_sleeps_is_counted_by_the_clock(void **state)
     assert_true(spent_s > 0.9 * passed_s && spent_s < 1.1 * passed_s);
 }
 
-// Eight for each processor: each gets an eighth of it, and has spent no more.
+// Eight processes run on each processor: each gets an eighth of it, and has spent no more.
 static void test_who_stands_in_line_is_not_counted(void **state)
 {
     struct patience p;

@@ -42,7 +42,7 @@ static void test_late(void **state)
     assert_int_equal(at_work(b, "2"), 2);
 }
 
-// Finishes, hands back, and says so.
+// The worker finishes, hands its work back, and announces that it leaves.
 static void test_drained(void **state)
 {
     struct box *b = *state;
@@ -59,7 +59,8 @@ static void test_drained(void **state)
     assert_int_equal(finish(b, s.worker[1]).code, 0);
 }
 
-// The same by name, from where the run is; and who is gone can be forgotten.
+// `fleet drain` does the same by name, from where the run is; a machine that is gone can be
+// forgotten.
 static void test_drained_by_name(void **state)
 {
     struct box *b = *state;
@@ -98,7 +99,7 @@ static void test_nobody_to_drain(void **state)
     assert_int_equal(RUN(b, "fleet", "dismiss", "nobody").code, 2);
 }
 
-// What it was at comes again to the other one.
+// Its unfinished trials go to the other worker.
 static void test_killed_worker(void **state)
 {
     struct box *b = *state;
@@ -153,7 +154,7 @@ static void test_killed_server(void **state)
     check_same(b, &r, 2);
 }
 
-// And on none.
+// The server comes back without its storage.
 static void test_lost_storage(void **state)
 {
     struct box *b = *state;
@@ -196,7 +197,7 @@ static const char *result_subject(struct box *b, const char *job)
     return arena_printf(&b->arena, "tw.result.%.*s", (int)strcspn(run, " "), run);
 }
 
-// Results that are none, of trials that are waited for; presence that is none; jobs that are none.
+// Messages that are wrong: results of trials that are waited for, presence, and jobs.
 static void test_garbage(void **state)
 {
     static const char other[] = "{\"type\":\"member\",\"version\":\"77.1\"}";
@@ -222,8 +223,7 @@ static bool has_left(struct box *b, void *context)
     return strstr(printed_so_far(b, context), "has left the pool") != NULL;
 }
 
-// What it measured is measured by another one, it hears why, and so does whoever looks at the
-// fleet.
+// Its trials are measured by another worker, and both it and `fleet` get the reason.
 static void test_set_aside(void **state)
 {
     struct box *b = *state;

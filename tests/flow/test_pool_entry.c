@@ -1,5 +1,5 @@
-// Who is let into a pool, by which door, and what it is told who is not: passwords, credentials,
-// certificates, rights; and what a server does not take.
+// Entry to a pool: passwords, credentials, certificates, rights, and their errors; and messages
+// that a server refuses.
 #include "group.h"
 #include "pool_run.h"
 
@@ -34,7 +34,7 @@ static void test_refused(void **state)
     assert_refused(&r, 1, s.url, "available");
 }
 
-// Whoever may not do what a run does gets to know it.
+// A client without the rights of a run gets an error.
 static void test_not_permitted(void **state)
 {
     struct box *b = *state;
@@ -52,7 +52,8 @@ static bool says_stuck(struct box *b, void *context)
     return strstr(printed_so_far(b, context), "is stuck: its results are not kept: ") != NULL;
 }
 
-// The first trial fills it: its result is kept by who has it, and whoever waits is told why.
+// The first trial fills the server: the worker keeps its result, and the run that waits gets the
+// reason.
 static void test_full(void **state)
 {
     struct box *b = *state;
@@ -90,7 +91,7 @@ static void test_nobody(void **state)
     assert_contains(r.err, "no worker that measures came within 0.2 s");
 }
 
-// Says which devices there are, and waits for another one.
+// Lists the devices, and waits for another one.
 static void test_other_device(void **state)
 {
     struct box *b = *state;
@@ -100,7 +101,7 @@ static void test_other_device(void **state)
     struct running *worker = START(b, "worker", "--pool", s.url);
     wait_for_worker(b, worker);
     struct result r = {.code = 1};
-    // Until the worker, which may stand in line for a processor, has answered within the time.
+    // Waits until the worker, which may wait for a processor, has answered within the time.
     for (double wait_s = 0.3; r.code == 1 && wait_s < 100; wait_s *= 3)
         r = RUN(b, "tune", flow_path(b, "small.lua"), "--pool", s.url, "--device", "nowhere",
                 "--wait", arena_printf(&b->arena, "%g", wait_s));
@@ -108,7 +109,7 @@ static void test_other_device(void **state)
     assert_contains(r.err, "'nowhere'");
 }
 
-// With the rights that docs/fleet.md gives each of both; who measures cannot put trials.
+// Both have the rights of docs/fleet.md; a worker cannot submit trials.
 static void test_rights(void **state)
 {
     struct box *b = *state;
@@ -135,7 +136,7 @@ static void test_rights(void **state)
     assert_contains(r.err, "ermissions Violation");
 }
 
-// By files as nsc writes them; made once, with keys that are used nowhere else.
+// Credentials are files as nsc writes them; made once, with keys that are used nowhere else.
 static void test_credentials(void **state)
 {
     struct box *b = *state;
@@ -155,7 +156,7 @@ static void test_credentials(void **state)
     assert_refused(&r, 1, s.url, "Authorization Violation");
 }
 
-// A certificate of our own for this machine, and who signed it; false: there is no openssl.
+// Makes a certificate for this machine and its authority; returns false where there is no openssl.
 static bool make_certificates(struct box *b)
 {
     static const char script[] =

@@ -1,4 +1,4 @@
-// prove: the report holds what there is, whatever happens meanwhile, and nothing that is private.
+// prove: the report holds all findings, however the run ends, and nothing that is private.
 #include "group.h"
 #include "sessions.h"
 
@@ -13,7 +13,8 @@ static const char *const parts[] = {"limits",     "correctness", "timing", "roof
                                     "statistics", "tuning",      "spaces"};
 enum { PARTS = 7 };
 
-// All of the archive: a tar of texts has them as they are, between zeros, which become blanks.
+// Returns all of the archive: a tar of texts has them as they are, between zeros, which become
+// blanks.
 static const char *archive_text(struct box *b, const char *path)
 {
     struct err e;
@@ -50,7 +51,7 @@ static void assert_nothing_private(struct box *b, const char *text)
     assert_true(strlen(host) < 4 || !strstr(text, host));
 }
 
-// In a second or two there is no time for most of it: that is said of each.
+// A second or two is not enough for most of it: the report names each part that is left out.
 static void test_short(void **state)
 {
     struct box *b = *state;

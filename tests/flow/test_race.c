@@ -1,4 +1,4 @@
-// Who is the best of a session: the final race, the next one, and none when there is nothing to do.
+// The best of a session: the final race, the next one, and none when there is nothing to do.
 #include "group.h"
 #include "sessions.h"
 
@@ -13,7 +13,7 @@ static struct result tune_small(struct box *b)
     return RUN(b, "tune", flow_path(b, "small.lua"), "--trials", "4", "--seed", "1", "--json");
 }
 
-// What has nothing left to do is not touched, whatever budget it is given within what it did.
+// A session with nothing left to do is not touched by any budget up to what it has spent.
 static void test_nothing_left(void **state)
 {
     struct box *b = *state;

@@ -114,7 +114,7 @@ static const char *replayed(struct box *b, const char *path, const char *threads
     struct result r = RUN(b, "replay", path, "--strategy", "random,opevo,local", "--trials", "20",
                           "--repeats", "30", "--threads", threads, "--json", "--seed", "5", noise);
     assert_ok(&r);
-    // What the machine has a say in is left out.
+    // Members that depend on the machine are left out.
     struct str kept = {0};
     const char *at = r.out, *cut;
     while ((cut = strstr(at, "\"seconds_per_trial\":"))) {
@@ -182,7 +182,7 @@ static bool first_is_there(struct box *b, void *context)
     return strstr(printed_so_far(b, context), "\"random\"") != NULL;
 }
 
-// The second strategy would take minutes; what the first one gave is printed already.
+// The second strategy would take minutes; the results of the first one are printed already.
 static void test_interrupted(void **state)
 {
     struct box *b = *state;

@@ -66,7 +66,8 @@ static void test_workers_do_not_matter(void **state)
             one = one ? one : all;
             assert_same(one, all, worker_counts[w]);
         }
-        // Or the test says less than it seems to; but who asks for legal points alone has none.
+        // Otherwise the test would show less than it seems to; but a strategy that proposes legal
+        // points alone has none.
         assert_true(!strstr(one, "\"rejected\"") == (strategies[s] != strategies[0]));
         assert_non_null(strstr(one, "\"ok\""));
         assert_non_null(strstr(one, "the landscape says"));
@@ -86,7 +87,7 @@ static void test_seeds_matter(void **state)
     assert_string_not_equal(sequence(b, 1), sequence(b, 2));
 }
 
-// What breeds now; null for a strategy without.
+// Returns the present population; null for a strategy without.
 static const char *population(struct box *b, const cJSON *session)
 {
     char *text = cJSON_PrintUnformatted(member(session, "population"));
@@ -95,7 +96,7 @@ static const char *population(struct box *b, const cJSON *session)
     return kept;
 }
 
-// Dies at visit `first` of a point, then, resumed, at visit `second`, then lives.
+// Dies at visit `first` of a point, then, resumed, at visit `second`, then runs to its end.
 static void assert_survives(struct box *b, const char *wanted, const char *breeding,
                             const char *strategy, const char *workers, const char *point, int first,
                             int second)
@@ -144,7 +145,8 @@ static const struct point points[] = {
     {"create", {1}},
 };
 
-// At each visit; or, as points are the engine's and know no strategy, each at one, in turns.
+// Kills at each visit; or, as points belong to the engine and not to strategies, at one for each,
+// in turns.
 static void test_kill_points(void **state, const char *strategy, bool at_each)
 {
     struct box *b = *state;
@@ -174,7 +176,7 @@ static void test_kill_points_random(void **state)
     test_kill_points(state, "random", false);
 }
 
-// Where a driver tells of what it compiles: some of it is compiled and not chosen.
+// The driver has compiler statistics: some kernels are compiled and not chosen.
 static int tune_looking(struct box *b, const char *strategy, const char *workers)
 {
     return RUN(b, "tune", "gemm", "--source", "synthetic:machine:statistics=1:invalid=0.2",
@@ -344,7 +346,7 @@ static void test_resume_reports_only_new_trials(void **state)
     assert_int_equal(number_of(end_event(&e), "trials"), atoi(TRIALS));
 }
 
-// The time that it ran is kept when nobody is left to say it.
+// The running time is kept when no process is left to store it.
 static void test_stopped_after_a_kill(void **state)
 {
     struct box *b = *state;
@@ -358,7 +360,7 @@ static void test_stopped_after_a_kill(void **state)
     assert_float_equal(number_of(listed_session(b, 1), "ran_seconds"), ran, 1e-9);
 }
 
-// Why it ended is no reason to run.
+// The reason for its end does not make it run again.
 static void test_message_is_of_this_run(void **state)
 {
     struct box *b = *state;

@@ -1,4 +1,5 @@
-// What the commands that read space files have given up by then: they try it (TILEWALK_ESCAPE).
+// Permissions that the commands that read space files have given up: they try them
+// (TILEWALK_ESCAPE).
 #include "group.h"
 #include "sessions.h"
 

@@ -164,7 +164,7 @@ static void check_rows(const struct truth *t, const cJSON *one, int best)
         assert_int_equal(cJSON_IsTrue(member(cJSON_GetArrayItem(rows, k), "worst")), k == worst);
 }
 
-// What is found is the best there is, by fewer measurements than all of them.
+// The result is the best there is, with fewer measurements than all of them.
 static void test_against_all(void **state)
 {
     struct box *b = *state;
@@ -201,7 +201,7 @@ static void test_against_all(void **state)
     }
 }
 
-// It goes on as it would have, also with the measurements that it had learnt from.
+// It continues as it would have, also with the measurements that it had learnt from.
 static void test_killed(void **state)
 {
     struct box *b = *state;
@@ -261,7 +261,8 @@ static const char *device_word(const cJSON *session, const char *name, struct bo
     return arena_printf(&b->arena, "%.*s", (int)(vendor ? strcspn(text, ",") : strlen(text)), text);
 }
 
-// By vendor, device, driver, space and class: each shape has the one configuration, and its ratio.
+// Rows are by vendor, device, driver, space and class: each shape has the one configuration, and
+// its ratio.
 static void check_tuned(struct box *b, const cJSON *one)
 {
     static const char *const classes[SHAPES] = {"N<=64 M<=32 K<=64", "N<=512 M<=256 K<=128",

@@ -1,4 +1,4 @@
-// What becomes of a search, as `tune`, `show` and `ls` tell it to programs and to people.
+// Outcomes of a search, as `tune`, `show` and `ls` print them for programs and for people.
 #include "group.h"
 #include "sessions.h"
 
@@ -81,7 +81,7 @@ static void test_one_of_it(void **state)
     assert_ok(&r);
     assert_contains(r.out, "  1 trial  workers");
     assert_contains(r.out, "session 1 done: its one trial is done\n");
-    assert_contains(RUN(b, "budget", "1", "1").out, "budget 1 trial\n");
+    assert_contains(RUN(b, "budget", "1", "1").out, "a budget of 1 trial\n");
     assert_contains(RUN(b, "export", "1", "--csv", box_path(b, "t.csv")).out, "t.csv: 1 trial\n");
     assert_contains(RUN(b, "export", "1", "--warm-start", box_path(b, "t.json")).out,
                     ": 1 configuration ");
@@ -136,7 +136,7 @@ static void print_to_full_disk(const struct box *b)
     dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO);
 }
 
-// What cannot be printed is no success, and a search that nobody can follow is paused.
+// Output that cannot be printed is an error, and a search whose output nobody reads is paused.
 static void test_full_output(void **state)
 {
     struct box *b = *state;
@@ -184,7 +184,7 @@ static const char *read_terminal(struct box *b, int master)
     return text;
 }
 
-// The progress line is drawn over itself: trials, rate, best, what is left.
+// The progress line is drawn over itself: trials, rate, best, time left.
 static void test_terminal(void **state)
 {
     struct box *b = *state;
@@ -214,7 +214,7 @@ static void test_terminal(void **state)
     assert_null(strchr(r.out, '\r'));
 }
 
-// Everything fails: the search ends properly, and the exit code says that nothing was found.
+// Everything fails: the search ends properly, and the exit code reports that no result was found.
 static void test_nothing_valid(void **state)
 {
     struct box *b = *state;
@@ -251,7 +251,7 @@ static void test_exhausted(void **state)
     }
 }
 
-// As a driver of a GPU tells it: of one trial, here.
+// The statistics are like those of a GPU driver, here of one trial.
 static void test_statistics(void **state)
 {
     struct box *b = *state;
@@ -260,7 +260,7 @@ static void test_statistics(void **state)
     assert_ok(&r);
     r = RUN(b, "show", "1", "--csv");
     assert_ok(&r);
-    // Nobody tells any.
+    // No trial has statistics.
     assert_null(strstr(r.out, "statistics"));
     tamper(b,
            "UPDATE trial SET statistics = '{\"VGPRs\":96,\"Spilled VGPRs\":2}' WHERE number = 2");

@@ -1,4 +1,4 @@
-// The kernel of a trial, whatever became of the trial: `show ID --trial N --glsl|--spirv`.
+// The kernel of a trial, also of a failed one: `show ID --trial N --glsl|--spirv`.
 #include "group.h"
 #include "sessions.h"
 
@@ -35,7 +35,8 @@ static const cJSON *trials(struct box *b)
     return member(json_of(b, r.out), "trials");
 }
 
-// The ask of the first trial with that outcome and that stage or, NULL, another than "shared".
+// Returns the ask of the first trial with that outcome and that stage or, NULL, another than
+// "shared".
 static const char *ask_of(struct box *b, const char *outcome, const char *stage)
 {
     const cJSON *trial;
@@ -95,7 +96,7 @@ static void test_json(void **state)
     assert_null(cJSON_GetObjectItem(json_of(b, r.out), "passes"));
 }
 
-// What is shown is what the session stored.
+// The output is the stored kernel.
 static void test_changed(void **state)
 {
     struct box *b = *state;

@@ -1,5 +1,5 @@
-// What strangers wrote into space files, databases and names cannot steer the terminal that it is
-// printed on, nor forge a line.
+// Foreign texts in space files, databases and names cannot steer the terminal on which they are
+// printed, nor forge a line.
 #include "base/shown.h"
 #include "group.h"
 #include "sessions.h"
@@ -80,7 +80,7 @@ static void test_space_files(void **state)
     assert_int_equal(r.code, 2);
 }
 
-// What programs read is as it is: GLSL goes into files and other compilers.
+// Output for programs is not escaped: GLSL goes into files and other compilers.
 static void test_glsl_in_a_pipe_is_raw(void **state)
 {
     struct box *b = *state;
@@ -99,7 +99,7 @@ static void use_terminal(const struct box *b)
     dup2(open(terminal, O_RDWR | O_NOCTTY), STDOUT_FILENO);
 }
 
-// What is drawn there, with the terminal's own line ends as '\n'.
+// Returns the drawn text, with the terminal's own line ends as '\n'.
 static const char *read_terminal(struct box *b, int master)
 {
     char *text = arena_zero(&b->arena, 1 << 16, 1);

@@ -83,7 +83,7 @@ static const char *slow_space(struct box *b)
         "kernel { template = \"slow.comp\", groups = function(c) return { 1 } end }\n");
 }
 
-// The search is over and stored: what follows it is ended like any other program.
+// The search is over and stored: the rest is ended like any other program.
 static void test_interrupted_export(void **state)
 {
     struct box *b = *state;
@@ -121,7 +121,7 @@ static bool printed_paused(struct box *b, void *context)
     return strstr(printed_so_far(b, context), "session 1 is paused") != NULL;
 }
 
-// Pasted, a command means the session that it was printed for.
+// A pasted command means the session for which it was printed.
 static void test_hints_name_the_database(void **state)
 {
     struct box *b = *state;
@@ -162,7 +162,7 @@ static void test_dead_runner(void **state)
     assert_string_equal(state_of(b, 1), "stopped");
 }
 
-// What tune --detach printed.
+// Returns the output of tune --detach.
 static const char *log_of(struct box *b, const char *printed)
 {
     static const char before[] = "log: ";
@@ -206,7 +206,7 @@ static bool is_closed(struct box *b, void *context)
            access(arena_printf(&b->arena, "%s-shm", (const char *)context), F_OK) != 0;
 }
 
-// Its log, once it holds `text` and the database is left.
+// Returns its log, once it holds `text` and the database is closed.
 static const char *log_with(struct box *b, struct result r, const char *database, const char *text)
 {
     assert_ok(&r);
@@ -216,7 +216,7 @@ static const char *log_with(struct box *b, struct result r, const char *database
     return wanted.path;
 }
 
-// What a log says at the end of so many trials.
+// Returns the last lines of a log for so many trials.
 static const char *end_of(struct box *b, const char *trials)
 {
     return arena_printf(&b->arena, "all %s trials are done", trials);

@@ -1,5 +1,5 @@
-// Exports of one file: the landscape as CSV, tables of kernels over many shapes, and looking
-// problems up in them.
+// Exports of one file: the landscape as CSV, tables of kernels over many shapes, and lookups in
+// them.
 #include "group.h"
 #include "sessions.h"
 
@@ -169,7 +169,7 @@ static void test_only_measured(void **state)
     assert_string_equal(box_read(b, box_path(b, "other.json")), "{\"a\": 1}\n");
 }
 
-// A table as a program or a person may have written it.
+// A table that a program or a person may have written.
 #define TABLE                                                                                      \
     "{\"format\": \"tilewalk-table\", \"version\": 1, \"entries\": [\n"                            \
     "{\"title\": \"matmul f32 nn 64x64x64\", \"space\": \"gemm\", \"device\": \"Card 1\",\n"       \
@@ -247,7 +247,7 @@ static struct result tune(struct box *b, const char *size)
     return RUN(b, "tune", flow_path(b, "small.lua"), "--set", size, "--trials", "3", "--seed", "1");
 }
 
-// From sessions to a kernel that is found again.
+// The way from sessions to a kernel that is found again.
 static void test_measured(void **state)
 {
     struct box *b = *state;

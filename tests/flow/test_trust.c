@@ -1,10 +1,10 @@
-// Whether results can be trusted: a device that others disturb, kernels that leave their arrays.
+// Trust in results: a device that other programs disturb, kernels that leave their arrays.
 #include "group.h"
 #include "sessions.h"
 
 #include <string.h>
 
-// Something else had the machine during the first full run of every trial.
+// Another program used the machine during the first full run of every trial.
 static void one_slow_sample_hides_no_winner(void **state)
 {
     struct box *b = *state;
@@ -25,7 +25,7 @@ static void one_slow_sample_hides_no_winner(void **state)
     assert_string_equal(text_of(member(best, "config"), "work"), "least");
 }
 
-// A product of which every candidate does one thing outside an array, and is right all the same.
+// A product of which every candidate does one thing outside an array, and is right.
 static struct result tune_outside(struct box *b, const char *shared, const char *statement)
 {
     const char *lua = box_write(

@@ -1,5 +1,5 @@
-// Warm starts: what a session gives is what another one begins with, moved to fit it, and what it
-// is resumed from.
+// Warm starts: a session begins with the results of another one, changed to fit it, and is resumed
+// with them.
 #include "group.h"
 #include "sessions.h"
 
@@ -47,7 +47,7 @@ static int product_of(const cJSON *parts)
     return product;
 }
 
-// What a sketch lacks has no value, and needs none.
+// A parameter that a sketch lacks has no value, and needs none.
 static void test_conditional(void **state)
 {
     struct box *b = *state;
@@ -169,7 +169,7 @@ static void test_deterministic(void **state)
     assert_string_not_equal(sequence(b, 2), sequence(b, 5));
 }
 
-// Resumed, it has the start that it was made with, wherever that came from.
+// A resumed session has the start with which it was made, wherever that came from.
 static void test_killed(void **state)
 {
     struct box *b = *state;

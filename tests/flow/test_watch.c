@@ -1,4 +1,4 @@
-// What others do to the database of a run: take it away, put another there, lock it.
+// Changes by others to the database of a run: it is taken away, replaced, locked.
 #include "group.h"
 #include "sessions.h"
 
@@ -25,7 +25,7 @@ static void remove_files(struct box *b, const char *folder, const char *const *n
         assert_int_equal(unlink(arena_printf(&b->arena, "%s/%s", folder, *name)), 0);
 }
 
-// All that the run has said is in `saved`, which goes on.
+// All results of the run are in `saved`, where it continues.
 static void assert_saved(struct box *b, const struct result *r, const char *saved)
 {
     assert_int_equal(r->code, 1);
@@ -61,7 +61,7 @@ static void test_removed(void **state)
     }
 }
 
-// Another database at the same path keeps what it has; names that are taken are left alone.
+// Another database at the same path keeps its content; names that are taken are left alone.
 static void test_replaced(void **state)
 {
     struct box *b = *state;
@@ -81,7 +81,7 @@ static void test_replaced(void **state)
     assert_saved(b, &r, box_path(b, "folder/t.db.saved2"));
 }
 
-// Where there is no folder any more, the user's own takes what is saved.
+// Without a folder, the user's own folder takes the saved database.
 static void test_folder_removed(void **state)
 {
     struct box *b = *state;
@@ -147,8 +147,8 @@ static void is_interrupted(struct box *b, struct running *running, sqlite3 *db)
     assert_true(str_starts(sequence(b, 1), before));
 }
 
-// Two databases, each for more than 10 s (that is what is tried): one run goes on, the other one is
-// interrupted meanwhile.
+// Two databases are locked for more than 10 s each, which is tested: one run continues, the other
+// one is interrupted meanwhile.
 static void test_locked(void **state)
 {
     struct box *b = *state;

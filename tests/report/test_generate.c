@@ -65,7 +65,7 @@ char **network_names(int *count)
     return names;
 }
 
-// What `print` writes to stdout.
+// Returns the text that `print` writes to stdout.
 static char *captured(void (*print)(void))
 {
     char step[4096];
@@ -128,7 +128,7 @@ static char *made(void (*make)(struct str *out), const char *folder)
     return path;
 }
 
-// A program that says which sessions there are, found before others.
+// Makes a program that lists the sessions, found before others.
 static void add_sessions(const char *folder)
 {
     run_silently("cd '%s' && mkdir bin && printf '#!/bin/sh\n"
@@ -137,7 +137,7 @@ static void add_sessions(const char *folder)
                  folder);
 }
 
-// What bash completes, sorted, on one line.
+// Checks the words that bash completes, sorted, on one line.
 static void check_bash(const char *folder, const char *words, int at, const char *expected)
 {
     char *said = run(NULL,
