@@ -200,7 +200,7 @@ static void add_best(struct app *app, struct pieces *row)
     pieces_add(row, 3, STYLE_TEXT, "#%" PRId64, best->number);
     if (o->record.roof_s > 0)
         pieces_add(row, 4, STYLE_TEXT, "%s of the roof",
-                   text_share(speed_of_roof(&o->record, o->record.best_seconds), ago));
+                   text_share(speed_of_peak(&o->record, o->record.best_seconds), ago));
     double since = app->unix_now - best->finished;
     if (since >= 0)
         pieces_add(row, 5, STYLE_DIM, "%s ago", text_duration(since, ago));

@@ -138,7 +138,7 @@ static void write_best(struct writer *w, const struct session_panel *p,
         str_printf(&text, ", trial %" PRId64, p->best_number);
     write_fact(w, "best", STYLE_BEST, str_text(&text));
     text.length = 0;
-    speed_add_roof(r, r->best_seconds, &text);
+    speed_add_peak(r, r->best_seconds, &text);
     if (text.length)
         write_fact(w, "roof", STYLE_TEXT, str_text(&text));
     str_finish(&text);

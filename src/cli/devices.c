@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/os.h"
 #include "cli/common.h"
-#include "engine/roof.h"
+#include "engine/devices.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -86,9 +86,9 @@ static int run_devices(const struct command *self, const struct arguments *a)
                                           : NULL;
     for (int i = 0; s && ok && i < count; i++)
         if (!measures)
-            roof_find(s, &list[i], &roof[i], &found, NULL);
+            peak_find(s, &list[i], &roof[i], &found, NULL);
         else
-            ok = !list[i].runs || roof_measure(s, &list[i], &roof[i], &e);
+            ok = !list[i].runs || peak_measure(s, &list[i], &roof[i], &e);
     ok = ok && (s || !measures); // a database that cannot be read has no rooflines
     store_close(s);
     free(path);

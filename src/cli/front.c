@@ -293,7 +293,7 @@ static void print_end(const struct front *f, const struct event *event)
                text_time(seconds, time), event->trial->number,
                event->retime ? "  (timed again against the runners-up, verified twice)"
                              : "  (as measured)");
-        speed_add_roof(r, seconds, &config);
+        speed_add_peak(r, seconds, &config);
         if (config.length)
             printf("        %s\n", str_text(&config));
         printf("        %s\n", text_config(event->trial->config, &config));

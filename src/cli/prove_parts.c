@@ -7,7 +7,6 @@
 #include "cli/prove.h"
 #include "engine/cell.h"
 #include "engine/devices.h"
-#include "engine/roof.h"
 #include "engine/sample.h"
 #include "export/export.h"
 #include "report/text.h"
@@ -279,7 +278,7 @@ static void add_result(struct prove *p, const struct search *x, const struct ses
                        const struct ranked_trials *best, const int64_t *outcome)
 {
     const double gflops = r->best_seconds > 0 ? r->flop / r->best_seconds / 1e9 : NAN;
-    const double share = r->best_seconds > 0 ? speed_of_roof(r, r->best_seconds) : 0;
+    const double share = r->best_seconds > 0 ? speed_of_peak(r, r->best_seconds) : 0;
     p->wrong += outcome[OUTCOME_WRONG];
     if (x->place >= 0 && r->best_seconds > 0)
         speed_text(r, r->best_seconds, p->speed[x->place]);
@@ -607,7 +606,7 @@ bool prove_roof(struct prove *p, struct err *e)
 {
     struct roof roof = {0};
     char text[32];
-    bool ok = roof_measure(p->store, &p->device, &roof, e);
+    bool ok = peak_measure(p->store, &p->device, &roof, e);
     json_add_name(&p->json, "roof");
     roof_add_json(&roof, p->json.out);
     str_add(&p->page, "| | at most |\n|---|---:|\n");

@@ -225,7 +225,7 @@ static void show_print_text(const struct view *v, const struct session_record *r
     printf("best     %s", speed_text(r, r->best_seconds, text));
     printf("  %s  trial %" PRId64 "  (%s)\n", text_time(r->best_seconds, text), v->best.number,
            r->best_raced ? "raced" : "as measured");
-    speed_add_roof(r, r->best_seconds, &config);
+    speed_add_peak(r, r->best_seconds, &config);
     if (config.length)
         printf("         %s\n", str_text(&config));
     printf("         %s\n", text_config(v->best.config, &config));

@@ -1,11 +1,11 @@
-// Whether a space file and its template hold at all, before anybody relies on them: a candidate is
+// A first check of a space file and its template, before anybody relies on them: a candidate is
 // taken as far as its SPIR-V, which calls every rule that a candidate needs (constraints, what they
 // derive, resources, the kernel's functions, scratch), renders every pass and compiles it.
 //
 //     switch (attempt_candidate(script, limits, seed, NULL, ATTEMPT_SECONDS, e)) ...
 //
-// What `check`, a new session and the workbench's look at an edited file have in common. A template
-// may be wrong for some candidates, which are trials that fail then: it is refused here when none
+// `check`, a new session and the workbench's check of an edited file use it. A template may be
+// wrong for some candidates, which are trials that fail then: it is refused here when none
 // of a few compiles. A rule that fails is an error at once.
 #ifndef TILEWALK_ENGINE_ATTEMPT_H
 #define TILEWALK_ENGINE_ATTEMPT_H

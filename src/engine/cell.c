@@ -61,7 +61,7 @@ static const struct range ranges[] = {
     {NULL, "count", 1, 3000},
 };
 
-// What is one cell each; other choices are drawn.
+// Choices whose values have a cell each; others are drawn.
 static const char *const axis_names[] = {"type", "layout", "transpose", "apply"};
 
 // --- cells ---
@@ -77,32 +77,7 @@ static struct script *load(const char *preset, const char *device_type, const st
     return s;
 }
 
-// gemm16 is gemm, mm1 is mm: what they are made of is tested. conv1x1 is worth it for its shapes.
-static bool is_another(const struct script *s, const char *preset)
-{
-    int count;
-    const struct script_text *text = script_texts(s, &count);
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (str_equal(ranges[i].preset, preset))
-            return false;
-    char *presets = path_folder(text[0].path);
-    bool is_made_of_another = false;
-    for (int i = 1; i < count; i++) {
-        char *folder = path_folder(text[i].path);
-        is_made_of_another |= strcmp(folder, presets) == 0;
-        free(folder);
-    }
-    free(presets);
-    return is_made_of_another;
-}
-
-static bool has_type(const struct limits *l, const char *name, const char *value)
-{
-    return strcmp(name, "type") != 0 ||
-           ((l->f16 || strcmp(value, "f16") != 0) && (l->i8 || strcmp(value, "i8") != 0));
-}
-
-// The choices that are axes, from `at` on: every combination with what `cell` has already.
+// Adds every combination of the axes from setting `at` on with those that `cell` has already.
 static void add_cells(struct cells *out, const struct limits *l, const struct script_setting *s,
                       int count, int at, struct cell *cell)
 {
@@ -114,7 +89,9 @@ static void add_cells(struct cells *out, const struct limits *l, const struct sc
             continue;
         for (int v = 0; s[at].values[v]; v++) {
             struct cell more = *cell;
-            if (!has_type(l, s[at].name, s[at].values[v]))
+            bool is_type = strcmp(s[at].name, "type") == 0;
+            if (is_type && ((!l->f16 && strcmp(s[at].values[v], "f16") == 0) ||
+                            (!l->i8 && strcmp(s[at].values[v], "i8") == 0)))
                 continue;
             more.axis[more.axes++] = (struct setting){arena_strdup(&out->arena, s[at].name),
                                                       arena_strdup(&out->arena, s[at].values[v])};
@@ -126,7 +103,7 @@ static void add_cells(struct cells *out, const struct limits *l, const struct sc
     out->cell[out->count++] = *cell;
 }
 
-// A preset that wants matrix units is content with their emulation.
+// Loads a preset; one that needs matrix units, with their emulation.
 static struct script *load_emulated(const char *preset, const struct limits *l, struct err *e)
 {
     static const struct setting emulated = {"units", "emulated"};
@@ -145,11 +122,25 @@ bool cells_list(const struct limits *l, struct cells *out, struct err *e)
     for (int i = 0; i < presets; i++) {
         struct script *s = ok ? load_emulated(name[i], l, e) : NULL;
         ok = s != NULL;
-        if (s && !is_another(s, name[i])) {
-            int count;
-            const struct script_setting *setting = script_settings(s, &count);
+        if (s) {
+            // A preset that is another one with settings is tested as that: gemm16 is gemm, mm1 is
+            // mm. One with ranges of its own, such as conv1x1, is tested for its shapes.
+            int count, settings;
+            const struct script_text *text = script_texts(s, &count);
+            const struct script_setting *setting = script_settings(s, &settings);
+            char *folder = path_folder(text[0].path);
+            bool is_another = false;
+            for (int k = 1; k < count; k++) {
+                char *other = path_folder(text[k].path);
+                is_another |= strcmp(other, folder) == 0;
+                free(other);
+            }
+            for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++)
+                is_another &= !str_equal(ranges[k].preset, name[i]);
             struct cell cell = {.preset = arena_strdup(&out->arena, name[i])};
-            add_cells(out, l, setting, count, 0, &cell);
+            if (!is_another)
+                add_cells(out, l, setting, settings, 0, &cell);
+            free(folder);
         }
         script_destroy(s);
         free(name[i]);
@@ -201,45 +192,34 @@ static const char *value_of(const struct drawing *d, const char *name)
     return "";
 }
 
-static const struct range *find_range(const char *preset, const char *name)
-{
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (strcmp(ranges[i].name, name) == 0 &&
-            (!ranges[i].preset || strcmp(ranges[i].preset, preset) == 0))
-            return &ranges[i];
-    return NULL;
-}
-
-// Rows and matrices of a product as they lie in memory: mostly packed (0), else far enough apart
-// for whatever is drawn.
-static bool draw_stride(struct drawing *d, const char *name)
-{
-    const int64_t row = 80, matrix = row * row;
-    bool is_row = str_starts(name, "row_"), is_batch = str_starts(name, "batch_");
-    if (!is_row && !is_batch)
-        return false;
-    int64_t least = is_row ? row : matrix;
-    put_number(d, name, rng_below(d->rng, 4) ? 0 : least + (int64_t)rng_below(d->rng, 5));
-    return true;
-}
-
+// Strides, as rows and matrices of a product lie in memory: mostly packed (0), else far enough
+// apart for whatever is drawn. Other sizes are drawn from their range.
 static bool draw_size(struct drawing *d, const char *name, struct err *e)
 {
-    if (draw_stride(d, name))
+    const int64_t row = 80, matrix = row * row;
+    const char *preset = d->cell->preset;
+    const struct range *range = NULL;
+    bool is_row = str_starts(name, "row_");
+    if (is_row || str_starts(name, "batch_")) {
+        int64_t least = is_row ? row : matrix;
+        put_number(d, name, rng_below(d->rng, 4) ? 0 : least + (int64_t)rng_below(d->rng, 5));
         return true;
-    const struct range *range = find_range(d->cell->preset, name);
+    }
+    for (size_t i = 0; !range && i < sizeof ranges / sizeof *ranges; i++)
+        if (strcmp(ranges[i].name, name) == 0 &&
+            (!ranges[i].preset || strcmp(ranges[i].preset, preset) == 0))
+            range = &ranges[i];
     if (!range)
         return err_set(e, "no range is known for the size %s of %s (src/engine/cell.c)", name,
-                       d->cell->preset);
-    int64_t low = range->low;
-    int64_t high = range->high;
-    int64_t value = low + (int64_t)rng_below(d->rng, (uint64_t)(high - low + 1));
-    bool rounds = high >= 8 && rng_below(d->rng, 2); // where vectors fit
+                       preset);
+    int64_t value =
+        range->low + (int64_t)rng_below(d->rng, (uint64_t)(range->high - range->low + 1));
+    bool rounds = range->high >= 8 && rng_below(d->rng, 2); // where vectors fit
     put_number(d, name, rounds ? (value + 3) / 4 * 4 : value);
     return true;
 }
 
-// Words that do not go together are not drawn together.
+// Choices that exclude each other are not drawn together.
 static void draw_choice(struct drawing *d, const struct script_setting *s)
 {
     for (int i = 0; i < d->cell->axes; i++)
@@ -278,8 +258,8 @@ static bool draw_all(struct drawing *d, const struct script *standard, struct er
     bool is_computed = script_find_setting(standard, "shape");
     for (int i = 0; i < count; i++)
         if (is_computed) {
-            // Of what is defined by its computation: the small problem, and a few more of what may
-            // be odd.
+            // A preset that is defined by its computation has its small problem, and a few more of
+            // the sizes that may be odd.
             static const char *const odd[] = {"B",   "N",    "M", "K", "H",  "W",  "L", "D",
                                               "seq", "head", "T", "C", "CI", "CO", NULL};
             bool is_grouped = strcmp(d->cell->preset, "grp") == 0;
@@ -298,7 +278,7 @@ static bool draw_all(struct drawing *d, const struct script *standard, struct er
                 put(d, arena_strdup(&d->arena, s[i].name), others[rng_below(d->rng, 4)]);
         } else if (!draw_size(d, arena_strdup(&d->arena, s[i].name), e))
             return false;
-    // What sizes have to do with each other.
+    // Sizes that depend on each other.
     int64_t groups = strtoll(value_of(d, "groups"), NULL, 10);
     int64_t window = strtoll(value_of(d, "window"), NULL, 10);
     int64_t padding = strtoll(value_of(d, "padding"), NULL, 10);

@@ -1,5 +1,5 @@
-// What is to be right: every preset in every type, layout and the like, a cell each; and random
-// operations of a cell.
+// The test matrix of kernels: every preset in every type, layout and the like is an entry, a cell;
+// and random operations of a cell.
 //
 //     struct cells all;
 //     cells_list(&limits, &all, e);
@@ -7,8 +7,8 @@
 //     sample_take(...)                                       random configurations of it (sample.h)
 //     cells_finish(&all);
 //
-// Presets are asked for what they can be told (script_settings), so that one that is added is
-// tested without being named here. A size whose name is not known is an error: it needs a range
+// The settings of the presets are read (script_settings), so that a preset that is added is tested
+// without being named here. A size whose name is not known is an error: it needs a range
 // (cell.c).
 #ifndef TILEWALK_ENGINE_CELL_H
 #define TILEWALK_ENGINE_CELL_H
@@ -30,15 +30,15 @@ struct cells {
     struct arena arena;
 };
 
-// Those that a device of these limits can run. To be finished in any case.
+// Lists those that a device of these limits can run. To be finished in any case.
 bool cells_list(const struct limits *l, struct cells *out, struct err *e);
 void cells_finish(struct cells *c);
 
 // "gemm type=f16 layout=nt"
 void cell_add_text(const struct cell *c, struct str *out);
 
-// A random operation: sizes, often ragged, strides and choices. `set` gets what was chosen. NULL
-// and `e`: the preset does not load so.
+// Draws a random operation: sizes, often ragged, strides and choices. `set` gets the settings. NULL
+// and `e`: the preset does not load with them.
 struct script *cell_draw(const struct cell *c, const char *device_type, const struct limits *l,
                          struct rng *r, struct str *set, struct err *e);
 

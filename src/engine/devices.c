@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/minmax.h"
+#include "base/os.h"
 #include "base/str.h"
 #include "kernel/kernel.h"
 #include "trial/errand.h"
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 
 #define DRIVER_SECONDS 30 // a server's GPUs may be asleep
+#define PEAK_SECONDS   120.0
 
 double devices_patience_s(void)
 {
@@ -20,13 +22,13 @@ double devices_patience_s(void)
                                                                                : DRIVER_SECONDS;
 }
 
-// The loader reads whatever lies there, and would wait for a pipe for ever.
+// The loader reads whatever lies there, and would wait for a pipe without end.
 static bool is_no_file(const char *manifest)
 {
     return file_exists(manifest) && !file_is_regular(manifest);
 }
 
-// Whether the devices of this driver alone can be listed.
+// Tries to list the devices of this driver alone.
 static bool is_sound(const char *manifest)
 {
     if (is_no_file(manifest)) {
@@ -45,63 +47,49 @@ static bool is_sound(const char *manifest)
     return !lost;
 }
 
-// "a:b" of those that are sound; heap. `*left_out`: how many are not.
-static char *sound_drivers(int *left_out)
+// Lists the devices of those drivers that can be listed alone, after all together ended the
+// process. The others are left out here and, so that all number the devices alike, in every process
+// that is started from now on.
+static bool list_sound(const struct err *how, struct gpu_info **list, int *count, struct err *e)
 {
-    struct str sound = {0};
-    int count;
-    char **file = gpu_driver_files(&count);
-    *left_out = 0;
-    for (int i = 0; i < count; i++) {
-        if (is_sound(file[i]))
+    struct str sound = {0}; // "a:b"
+    struct err again;
+    int files, left_out = 0;
+    char **file = gpu_driver_files(&files);
+    for (int i = 0; i < files; i++) {
+        bool is_listed = is_sound(file[i]);
+        left_out += !is_listed;
+        if (is_listed)
             str_printf(&sound, "%s%s", sound.length ? ":" : "", file[i]);
-        else
-            ++*left_out;
         free(file[i]);
     }
     free(file);
-    str_add(&sound, "");
-    return str_take(&sound);
-}
-
-// All together ended the process: without those that do so alone, here and, that all number the
-// devices alike, in every process that is started from now on.
-static bool list_sound(const struct err *how, struct gpu_info **list, int *count, struct err *e)
-{
-    int left_out;
-    struct err again;
-    char *sound = sound_drivers(&left_out);
-    bool ok = sound[0] && left_out;
+    bool ok = sound.length && left_out;
     if (ok) {
-        gpu_use_drivers(sound);
+        gpu_use_drivers(str_text(&sound));
         how = &again;
         ok = errand_list("", devices_patience_s(), list, count, &again) == ERRAND_DONE;
     }
-    free(sound);
+    str_finish(&sound);
     return ok || err_set(e,
                          "no devices: the process that lists them %s (another version of the "
                          "driver may help, or TILEWALK_DRIVER_SECONDS where it is slow)",
                          how->text);
 }
 
-static bool all_are_files(void)
+bool devices_list(struct gpu_info **list, int *count, struct err *e)
 {
-    int count;
+    struct err how = {.text = "would wait for a driver's manifest that is no regular file"};
     bool all = true;
-    char **file = gpu_driver_files(&count);
-    for (int i = 0; i < count; i++) {
+    int files;
+    gpu_prepare_environment();
+    char **file = gpu_driver_files(&files);
+    for (int i = 0; i < files; i++) {
         all &= !is_no_file(file[i]);
         free(file[i]);
     }
     free(file);
-    return all;
-}
-
-bool devices_list(struct gpu_info **list, int *count, struct err *e)
-{
-    struct err how = {.text = "would wait for a driver's manifest that is no regular file"};
-    gpu_prepare_environment();
-    if (!all_are_files())
+    if (!all)
         return list_sound(&how, list, count, e);
     switch (errand_list("", devices_patience_s(), list, count, &how)) {
     case ERRAND_DONE: return true;
@@ -171,11 +159,41 @@ bool devices_agree(const struct gpu_info *list, const struct gpu_cards *cards, s
             return err_prefix(e, "device %d", cards->index[i]);
         seconds[i] = clocks.anchor_s;
     }
-    // CPU devices share their cores with each other and all else: their times say nothing.
+    // CPU devices share their cores with each other and all else: their times mean nothing.
     return list[cards->index[0]].is_cpu ||
            gpu_cards_agree(seconds, cards->count, &slowest, &share) ||
            err_set(e,
                    "device %d takes %.1f %% longer for the calibration kernel: these cards are not "
                    "one pool (are their clocks limited alike? --device %d,%d tunes on each)",
                    cards->index[slowest], 100 * share, cards->index[0], cards->index[1]);
+}
+
+// --- peaks ---
+
+bool peak_measure(struct store *store, const struct gpu_info *i, struct roof *out, struct err *e)
+{
+    char id[33];
+    struct str figures = {0};
+    gpu_identity(i, id);
+    if (!errand_peaks(i->index, PEAK_SECONDS, out, e))
+        return err_prefix(e, "the roof of '%s' is not measured", i->name);
+    roof_add_json(out, &figures);
+    const struct roof_record r = {id, i->name, i->driver, str_text(&figures), os_unix_time()};
+    bool ok = store_put_roof(store, &r, e);
+    str_finish(&figures);
+    return ok;
+}
+
+bool peak_find(struct store *store, const struct gpu_info *i, struct roof *out, bool *found,
+               struct err *e)
+{
+    char id[33];
+    struct roof_record r;
+    struct arena a;
+    arena_init(&a);
+    gpu_identity(i, id);
+    bool ok = store_get_roof(store, id, &a, &r, e);
+    *found = ok && roof_parse(r.figures, out);
+    arena_finish(&a);
+    return ok;
 }

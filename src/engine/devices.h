@@ -6,13 +6,14 @@
 #define TILEWALK_ENGINE_DEVICES_H
 
 #include "gpu/gpu.h"
+#include "space/roof.h"
 #include "store/store.h"
 
 // Lists the devices as gpu_list does, in a child process (errand.h), with the environment that
 // drivers need (gpu_prepare_environment).
 bool devices_list(struct gpu_info **list, int *count, struct err *e);
 
-// How long a process may take to list or to open devices: TILEWALK_DRIVER_SECONDS, else 30.
+// Returns how long a process may take to list or open devices: TILEWALK_DRIVER_SECONDS, else 30.
 double devices_patience_s(void);
 
 // As devices_list, with two additions. `limits.matrix` of each device is what kernels can use:
@@ -28,7 +29,16 @@ bool devices_match(const struct session_record *r, const char *hint, const struc
 bool devices_find_again(const struct session_record *r, const char *hint, struct gpu_info **list,
                         int *count, struct gpu_cards *cards, struct err *e);
 
-// Whether the calibration kernel takes the same on all of them: only then they are one device.
+// Checks that the calibration kernel takes the same on all of them: only then they are one device.
 bool devices_agree(const struct gpu_info *list, const struct gpu_cards *cards, struct err *e);
+
+// The peaks of a device (space/roof.h) in the database. Each is measured once, with its device and
+// driver, by a process of its own:
+//
+//     peak_find(store, &info, &peak, &found, e) && (found || peak_measure(store, &info, &peak, e))
+bool peak_find(struct store *store, const struct gpu_info *i, struct roof *out, bool *found,
+               struct err *e);
+// Takes some seconds, and the device; what was stored before is replaced.
+bool peak_measure(struct store *store, const struct gpu_info *i, struct roof *out, struct err *e);
 
 #endif

@@ -4,6 +4,7 @@
 #include "engine/network_run.h"
 #include "engine/session_setup.h"
 #include "engine/session_step.h"
+#include "trial/errand.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,21 +25,22 @@ struct engine {
     bool gave_up;                // interrupted while the database was locked by another program
 };
 
-// The session that is at work; NULL: none is.
+// Returns the session that is at work; NULL: none is.
 static struct session *session_now(const struct engine *g)
 {
     return g->network ? network_task_now(g->network) : g->session;
 }
 
-// What was started: a session's record, or a network's.
-static struct session_record *record_of(const struct engine *g)
+// Returns the store of what was started: a session or a network. Its record and its log are those
+// of the run, too.
+static struct session_store *store_of(const struct engine *g)
 {
-    return g->network ? &g->network->record : &g->session->record;
+    return g->network ? &g->network->store : &g->session->store;
 }
 
 static bool ended(const struct engine *g)
 {
-    return g->network ? network_ended(g->network) : session_ended(g->session);
+    return (g->network ? g->network->phase : g->session->phase) == SESSION_ENDED;
 }
 
 // --- a database that another program keeps locked ---
@@ -51,17 +53,16 @@ static bool wait_for_store(void *context, double waited_s)
     if (waited_s >= STORE_BUSY_S && !s) // there is nothing yet to be paused
         return false;
     if (waited_s >= STORE_BUSY_S)
-        session_hold(s, waited_s);
+        session_lock_begins(s, waited_s);
     g->gave_up = poll(&wake, 1, waited_s < 0.1 ? 1 : waited_s < 1 ? 10 : 100) > 0;
     return !g->gave_up;
 }
 
 static void store_is_free(void *context)
 {
-    struct engine *g = context;
-    struct session *s = session_now(g);
+    struct session *s = session_now(context);
     if (s)
-        session_let_go(s);
+        session_lock_ends(s);
 }
 
 struct engine *engine_create(struct store *store,
@@ -102,58 +103,46 @@ void engine_interrupt(struct engine *g)
     errno = saved;
 }
 
-// --- the end of a session ---
+// --- the end of a run ---
 
 static void emit_end(struct engine *g)
 {
-    if (g->network)
-        network_emit(g->network, (struct event){.kind = EVENT_END});
-    else {
-        struct arena a;
-        struct trial_record best = {0};
-        struct retime_record race = {0};
-        struct store *store = g->session->host.store;
-        int64_t best_ask = g->session->record.best_ask;
-        struct err
-            ignored; // the session ended as its state says; what can't be read is not reported
-        arena_init(&a);
-        bool has_best =
-            best_ask &&
-            store_get_trial(store, g->session->record.id, best_ask, &a, &best, &ignored) &&
-            best.ask;
-        bool has_race =
-            has_best &&
-            store_get_race(store, g->session->record.id, best_ask, &a, &race, &ignored) && race.ask;
-        session_emit(g->session, EVENT_END, has_best ? &best : NULL, has_race ? &race : NULL);
-        arena_finish(&a);
+    struct arena a;
+    struct trial_record best = {0};
+    struct retime_record race = {0};
+    struct err ignored; // the session ended as its state says; what can't be read is not reported
+    if (g->network) {
+        session_event(&g->network->log, (struct event){.kind = EVENT_END});
+        return;
     }
+    const struct session_record *r = &g->session->record;
+    struct store *db = g->host.store;
+    arena_init(&a);
+    bool has_best =
+        r->best_ask && store_get_trial(db, r->id, r->best_ask, &a, &best, &ignored) && best.ask;
+    bool has_race =
+        has_best && store_get_race(db, r->id, r->best_ask, &a, &race, &ignored) && race.ask;
+    session_emit(g->session, EVENT_END, has_best ? &best : NULL, has_race ? &race : NULL);
+    arena_finish(&a);
 }
 
-static double ran_seconds(const struct engine *g)
-{
-    return g->network ? network_ran_seconds(g->network) : session_ran_seconds(g->session);
-}
-
-static bool *store_failed(struct engine *g)
-{
-    return g->network ? &g->network->store_failed : &g->session->hold.failed;
-}
-
-// After a failure. False: it ended as failed; true: whoever interrupts a run that waits for the
-// database knows why it ends.
+// Ends a run that failed. True: it was interrupted while it waited for the database, which is no
+// error of the run.
 static bool stop(struct engine *g, struct err *e)
 {
-    *store_failed(g) |= g->gave_up;
+    struct session_store *s = store_of(g);
+    struct session_record *r = s->record;
+    struct err why;
+    double seconds = session_clock_seconds(g->network ? &g->network->clock : &g->session->clock);
+    s->failed |= g->gave_up;
     if (g->gave_up)
         err_set(e, "interrupted while the database was locked by another program");
-    else if (!store_in_place(g->host.store, NULL)) {
-        // The database is not where others look for it: what this process still has of it becomes
-        // another one. Says so in `e`.
+    else if (!store_in_place(s->db, NULL)) {
+        // The database is not at its path any more: the contents that this process still has
+        // become another one.
         const struct err lost = *e;
-        struct err why;
-        struct store *store = g->host.store;
-        store_set_state(store, record_of(g)->id, STATE_PAUSED, lost.text, ran_seconds(g), &why);
-        const char *path = store_save(store, &why);
+        store_set_state(s->db, r->id, STATE_PAUSED, lost.text, seconds, &why);
+        const char *path = store_save(s->db, &why);
         if (path)
             err_set(
                 e,
@@ -162,21 +151,18 @@ static bool stop(struct engine *g, struct err *e)
         else
             err_set(e, "%s, and could not be saved: %s", lost.text, why.text);
     }
-    // A session that failed keeps everything it stored, and says why.
+    // A session that failed keeps everything it stored, and the reason.
     char text[1400];
-    struct err ignored;
-    struct session_record *r = record_of(g);
-    struct arena *arena = g->network ? &g->network->arena : &g->session->arena;
-    enum session_phase *phase = g->network ? &g->network->phase : &g->session->phase;
-    r->state = *store_failed(g) ? STATE_PAUSED : STATE_FAILED;
-    r->message = arena_strdup(arena, err_format(e, text, sizeof text));
-    *phase = SESSION_ENDED;
-    store_set_state(g->host.store, r->id, r->state, text, ran_seconds(g), &ignored);
-    store_unlock_session(g->host.store, r->id);
+    r->state = s->failed ? STATE_PAUSED : STATE_FAILED;
+    r->message = arena_strdup(g->network ? &g->network->arena : &g->session->arena,
+                              err_format(e, text, sizeof text));
+    *(g->network ? &g->network->phase : &g->session->phase) = SESSION_ENDED;
+    store_set_state(s->db, r->id, r->state, text, seconds, &why);
+    store_unlock_session(s->db, r->id);
     return g->gave_up;
 }
 
-// --- what is run ---
+// --- starting ---
 
 bool engine_start(struct engine *g, const struct session_options *o, int64_t *id, struct err *e)
 {
@@ -195,28 +181,23 @@ bool engine_start_network(struct engine *g, const struct network_options *o, int
     return g->network != NULL;
 }
 
-// One that has nothing left to do ends at once.
+// A run that has nothing left to do ends at once.
 bool engine_resume(struct engine *g, int64_t id, const struct session_options *more, struct err *e)
 {
-    bool network;
-    // Whether a stored session is a network; a task is resumed by its network alone.
     struct arena a;
     struct session_record r;
     arena_init(&a);
     bool ok = store_get_session(g->host.store, id, &a, &r, e);
-    network = ok && r.scheduler;
     if (ok && r.network)
         ok = err_set(e,
                      "session %" PRId64 " is task %s of network %" PRId64
                      " (`tilewalk resume %" PRId64 "%s` goes on with all of it)",
                      id, r.task ? r.task : "?", r.network, r.network, store_option(g->host.store));
-    arena_finish(&a);
-    if (!ok)
-        return false;
-    if (network)
+    if (ok && r.scheduler)
         g->network = network_resume(&g->host, id, more, e);
-    else
+    else if (ok)
         g->session = session_resume(&g->host, id, more, e);
+    arena_finish(&a);
     if (!g->network && !g->session)
         return false;
     if (ended(g))
@@ -226,44 +207,25 @@ bool engine_resume(struct engine *g, int64_t id, const struct session_options *m
 
 // --- the loop ---
 
-static bool step(struct engine *g, struct err *e)
-{
-    return g->network ? network_step(g->network, e) : session_step(g->session, e);
-}
-
-static bool command(struct engine *g, const char *verb, const char *argument, struct err *e)
-{
-    return g->network ? network_command(g->network, verb, argument, e)
-                      : session_command(g->session, verb, argument, e);
-}
-
-static bool interrupt(struct engine *g, struct err *e)
-{
-    return g->network ? network_interrupt(g->network, e) : session_interrupt(g->session, e);
-}
-
-static bool stored(struct engine *g, bool ok, struct err *e)
-{
-    return g->network ? network_stored(g->network, ok, e) : session_stored(g->session, ok, e);
-}
-
 static bool take_commands(struct engine *g, struct err *e)
 {
+    struct session_store *s = store_of(g);
     char verb[16], argument[64];
     for (bool any = true; any && !ended(g);) {
-        bool taken = store_take_command(g->host.store, record_of(g)->id, verb, argument, &any, e);
-        if (!stored(g, taken, e) || (any && !command(g, verb, argument, e)))
+        bool taken = store_take_command(s->db, s->record->id, verb, argument, &any, e);
+        if (!session_stored(s, taken, e) ||
+            (any && !(g->network ? network_command(g->network, verb, argument, e)
+                                 : session_command(g->session, verb, argument, e))))
             return false;
     }
     return true;
 }
 
-// Does something with the session, unless it has ended. One that fails in it ends.
-static bool with(struct engine *g, bool (*act)(struct engine *g, struct err *e), struct err *e)
+// Takes the result of something that was done with the run. A run that failed ends. Returns false
+// when that is an error of the run.
+static bool done(struct engine *g, bool ok, struct err *e)
 {
-    if (ended(g))
-        return true;
-    bool ok = act(g, e) || stop(g, e);
+    ok = ok || stop(g, e);
     if (ended(g)) {
         emit_end(g);
         if (g->session)
@@ -277,35 +239,44 @@ static bool sleep_until_needed(struct engine *g)
 {
     const struct session *s = session_now(g);
     struct pollfd fds[MOST_FDS] = {{.fd = g->wake[0], .events = POLLIN}};
-    int count = 1, model = s ? session_wait_fd(s) : -1;
-    // A network without a task at work begins a round, unless it is paused or runs as a whole.
-    bool waits = g->network && !s && g->network->phase == SESSION_PAUSED;
-    int ms = s && !s->busy ? source_wait_ms(s->source) : waits ? -1 : 0;
-    if (g->network && !s && !waits)
-        ms = network_whole_wait_ms(g->network);
+    struct errand *whole = g->network ? g->network->whole.run : NULL;
+    int count = 1, model = s ? session_wait_fd(s) : -1, ms = 0;
+    if (s && !s->busy)
+        ms = source_wait_ms(s->backend.source);
+    else if (!s && g->network && g->network->phase == SESSION_PAUSED)
+        ms = -1;
+    else if (!s && whole) // else a network without a task at work begins a round
+        ms = errand_wait_ms(whole);
     if (model >= 0)
         fds[count++] = (struct pollfd){.fd = model, .events = POLLIN};
-    if (g->network)
-        count += network_whole_fds(g->network, fds + count, MOST_FDS - count);
+    if (whole)
+        count += errand_fds(whole, fds + count, MOST_FDS - count);
     if (s)
-        count += source_fds(s->source, fds + count, MOST_FDS - count);
+        count += source_fds(s->backend.source, fds + count, MOST_FDS - count);
     poll(fds, (nfds_t)count, ms >= 0 && ms < COMMANDS_EVERY_MS ? ms : COMMANDS_EVERY_MS);
     return fds[0].revents & POLLIN;
 }
 
 bool engine_run(struct engine *g, struct err *e)
 {
+    struct network_run *n = g->network;
+    struct session *s = g->session;
     int64_t looked_ns = 0;
     struct err why = {0};
     bool ok = true;
     while (!ended(g)) {
-        ok = with(g, step, &why);
-        if (os_now_ns() - looked_ns > COMMANDS_EVERY_MS * 1000000ll) {
-            ok = ok && with(g, take_commands, &why);
+        ok = done(g, n ? network_step(n, &why) : session_step(s, &why), &why);
+        bool looks = os_now_ns() - looked_ns > COMMANDS_EVERY_MS * 1000000ll;
+        if (looks && !ended(g))
+            ok = done(g, take_commands(g, &why), &why) && ok;
+        if (looks)
             looked_ns = os_now_ns();
-        }
         if (!ended(g) && sleep_until_needed(g))
-            ok = ok && with(g, interrupt, &why);
+            ok = done(g,
+                      n ? network_interrupt(n, &why)
+                        : session_end(s, STATE_PAUSED, "interrupted", &why),
+                      &why) &&
+                 ok;
     }
     if (!ok && e)
         *e = why;

@@ -1,5 +1,5 @@
-// The engine: what can be done with a tuning session. A front end of a running one (the lines or
-// the JSON of `tune`) starts or resumes it here, and listens to its events.
+// The engine runs tuning sessions. A front end of a running one (the lines or the JSON of `tune`)
+// starts or resumes it here, and gets its events.
 //
 //     struct engine *g = engine_create(store, on_event, context);
 //     engine_start(g, &options, &id, e);     a new session, or
@@ -9,13 +9,12 @@
 //
 // An engine runs one session, or one network of them, and is one poll loop in one thread: it asks
 // the strategy, judges and renders configurations, feeds the source of measurements, stores and
-// tells results, and reports what happened through `on_event`, called in its thread. Other
-// processes steer the session through the database's command table, which is read four times a
-// second.
+// tells results, and reports events through `on_event`, called in its thread. Other processes steer
+// the session through the database's command table, which is read four times a second.
 #ifndef TILEWALK_ENGINE_ENGINE_H
 #define TILEWALK_ENGINE_ENGINE_H
 
-// What a front end needs of the rest comes with it.
+// The other headers that a front end needs come with it.
 #include "base/err.h"
 #include "engine/attempt.h"
 #include "engine/event.h"

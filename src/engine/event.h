@@ -1,9 +1,9 @@
-// What a running session tells its front end, in the engine's thread.
+// Events of a running session for its front end, in the engine's thread.
 //
 //     static void on_event(void *context, const struct event *event) { switch (event->kind) ... }
 //     engine_create(store, on_event, context);
 //
-// The database has it before it is told, but for messages that say so (`kept`).
+// What an event reports is in the database before, but for messages that are not `kept`.
 #ifndef TILEWALK_ENGINE_EVENT_H
 #define TILEWALK_ENGINE_EVENT_H
 
@@ -14,9 +14,9 @@ enum event_kind {
     EVENT_SESSION, // it was created or resumed
     EVENT_TRIAL,   // a trial was told, or a configuration was rejected
     EVENT_BEST,    // a new best, after its EVENT_TRIAL
-    EVENT_RETIME,  // a race or a canary took new samples of a trial
+    EVENT_RETIME,  // a race or a drift check took new samples of a trial
     EVENT_STATE,   // running, paused
-    EVENT_MESSAGE, // something to know: drift, worker noise, respawns
+    EVENT_MESSAGE, // such as drift, lines of workers, respawns
     EVENT_END,     // done, paused, stopped or failed
     EVENT_ROUND,   // of a network: a round is over
     EVENT_WHOLE    // a network was run as a whole
@@ -26,10 +26,10 @@ enum event_kind {
 struct event {
     enum event_kind kind;
     const struct session_record *session; // with current counts
-    // Of a network and of what its tasks tell: the network's, with current counts; NULL: none. The
-    // session of what a task tells is the task's.
+    // The network's, with current counts, also with events of its tasks, whose `session` is the
+    // task's; NULL: there is no network.
     const struct session_record *network;
-    const struct space *space;          // NULL with what a network tells itself
+    const struct space *space;          // NULL with a network's own events
     const struct task_record *task;     // EVENT_ROUND
     const struct round_record *round;   // EVENT_ROUND
     const struct whole_record *whole;   // EVENT_WHOLE

@@ -1,36 +1,40 @@
-// A network is run: rounds are given and told; at the end the best of each task race.
+// Runs a network: rounds are given and told; at the end the best of each task race.
 
 #include "engine/network_run.h"
 
 #include "base/os.h"
 #include "engine/session_setup.h"
 #include "engine/session_step.h"
-#include "engine/stored.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-// The sessions of a network's tasks: begun, taken up again, put to sleep and woken.
-
 #define MOST_AWAKE 4 // tasks whose workers wait for their next round
+// A budget is shared out in some 8 rounds a task, within limits: fewer trials show nothing, more
+// are given too late to others.
+#define ROUNDS_OF_A_TASK 8
+#define LEAST_ROUND      4
+#define MOST_ROUND       64
 
-// What a task's session says is told as the network's; how that session fares is not.
-static void hear(void *context, const struct event *event)
+struct session *network_task_now(const struct network_run *n)
 {
-    if (event->kind != EVENT_SESSION && event->kind != EVENT_STATE && event->kind != EVENT_END)
-        network_emit(context, *event);
+    return n->current ? n->current->session : NULL;
 }
 
-static struct session_host host_of_tasks(struct network_run *n)
+// --- the sessions of tasks ---
+
+// Events of a task's session are reported as the network's, but for its own states.
+static void on_task_event(void *network, const struct event *event)
 {
-    return (struct session_host){n->host.store, hear, n};
+    struct network_run *n = network;
+    if (event->kind != EVENT_SESSION && event->kind != EVENT_STATE && event->kind != EVENT_END)
+        session_event(&n->log, *event);
 }
 
 static bool start_task(struct network_run *n, struct network_member *m, struct err *e)
 {
-    struct session_host host = host_of_tasks(n);
+    const struct session_host host = {n->store.db, on_task_event, n};
     struct session_options o = n->each;
     o.space = m->record.preset;
     o.set = stored_settings(m->record.settings, &n->arena, &o.set_count);
@@ -44,49 +48,23 @@ static bool start_task(struct network_run *n, struct network_member *m, struct e
     for (int i = 0; i < n->count; i++)
         if (n->member[i].record.session)
             str_printf(&list, "%s%" PRId64, list.length ? "," : "", n->member[i].record.session);
-    const char *kept = list.length ? arena_strdup(&n->arena, str_text(&list)) : NULL;
+    o.earlier = list.length ? arena_strdup(&n->arena, str_text(&list)) : NULL;
     str_finish(&list);
-    o.earlier = kept;
     m->session = session_start(&host, &o, e);
     if (!m->session)
         return err_prefix(e, "%s", m->record.name);
     m->record.session = m->session->record.id;
-    return store_set_task(n->host.store, n->record.id, m->record.position, m->record.session, e);
+    return store_set_task(n->store.db, n->record.id, m->record.position, m->record.session, e);
 }
 
-// A task that began just before the process died is known by its session alone.
-static bool find_begun(struct network_run *n, struct network_member *m, struct err *e)
-{
-    struct arena a;
-    struct session_record *list;
-    int count;
-    arena_init(&a);
-    bool ok = store_list_sessions(n->host.store, &a, &list, &count, e);
-    for (int i = 0; ok && i < count; i++)
-        if (list[i].network == n->record.id && str_equal(list[i].task, m->record.name))
-            m->record.session = list[i].id;
-    arena_finish(&a);
-    return ok && (!m->record.session || store_set_task(n->host.store, n->record.id,
-                                                       m->record.position, m->record.session, e));
-}
-
-static bool resume_task(struct network_run *n, struct network_member *m, struct err *e)
-{
-    struct session_host host = host_of_tasks(n);
-    struct session_options more = n->each;
-    more.trials = m->granted;
-    m->session = session_resume(&host, m->record.session, &more, e);
-    return m->session != NULL || err_prefix(e, "%s", m->record.name);
-}
-
-// The workers of the one that has waited longest go.
+// Ends the workers of the task that has waited longest, where too many wait.
 static void put_to_sleep(struct network_run *n, const struct network_member *but)
 {
     struct network_member *oldest = NULL;
     int awake = 0;
     for (int i = 0; i < n->count; i++) {
         struct network_member *m = &n->member[i];
-        if (m == but || !m->session || !m->session->source)
+        if (m == but || !m->session || !m->session->backend.source)
             continue;
         awake++;
         if (!oldest || m->woken < oldest->woken)
@@ -94,56 +72,81 @@ static void put_to_sleep(struct network_run *n, const struct network_member *but
     }
     if (awake < MOST_AWAKE)
         return;
-    source_destroy(oldest->session->source);
-    oldest->session->source = NULL;
+    source_destroy(oldest->session->backend.source);
+    oldest->session->backend.source = NULL;
 }
 
-bool network_open_task(struct network_run *n, struct network_member *m, struct err *e)
+// The session of a task begins, goes on from the database, or is woken.
+static bool open_task(struct network_run *n, struct network_member *m, struct err *e)
 {
     put_to_sleep(n, m);
     m->woken = n->round.number;
-    if (!m->session && !m->record.session && !find_begun(n, m, e))
+    if (!m->session && !m->record.session) {
+        // A task that began just before the process died is known by its session alone.
+        struct arena a;
+        struct session_record *list;
+        int count;
+        arena_init(&a);
+        bool ok = store_list_sessions(n->store.db, &a, &list, &count, e);
+        for (int i = 0; ok && i < count; i++)
+            if (list[i].network == n->record.id && str_equal(list[i].task, m->record.name))
+                m->record.session = list[i].id;
+        arena_finish(&a);
+        if (!ok)
+            return false;
+        if (!m->record.session)
+            return start_task(n, m, e);
+        if (!store_set_task(n->store.db, n->record.id, m->record.position, m->record.session, e))
+            return false;
+    }
+    if (!m->session) {
+        const struct session_host host = {n->store.db, on_task_event, n};
+        struct session_options more = n->each;
+        more.trials = m->granted;
+        m->session = session_resume(&host, m->record.session, &more, e);
+        return m->session || err_prefix(e, "%s", m->record.name);
+    }
+    struct session *s = m->session;
+    return s->backend.source || s->phase == SESSION_ENDED ||
+           backend_make_source(&s->backend, &n->choice, &s->log, n->each.validate, n->each.fault,
+                               e);
+}
+
+// --- states ---
+
+static bool enter(struct network_run *n, enum session_phase phase, enum session_state state,
+                  const char *message, struct err *e)
+{
+    if (phase != SESSION_RUNNING)
+        network_whole_drop(&n->whole);
+    session_clock_run(&n->clock, phase == SESSION_RUNNING);
+    n->phase = phase;
+    kill_point("state");
+    return session_store_state(&n->store, state, message ? arena_strdup(&n->arena, message) : NULL,
+                               e);
+}
+
+static bool end(struct network_run *n, enum session_state state, const char *message, struct err *e)
+{
+    if (!enter(n, SESSION_ENDED, state, message, e))
         return false;
-    if (!m->session)
-        return m->record.session ? resume_task(n, m, e) : start_task(n, m, e);
-    return m->session->source || session_ended(m->session) ||
-           session_place_make_source(m->session, &n->place, n->each.validate, n->each.fault, e);
+    store_unlock_session(n->store.db, n->record.id);
+    return true;
 }
 
-// A budget is shared out in some 8 rounds a task, within what makes sense: fewer trials tell
-// nothing, more are given too late to others.
-#define ROUNDS_OF_A_TASK 8
-#define LEAST_ROUND      4
-#define MOST_ROUND       64
-
-bool network_ended(const struct network_run *n)
+static bool finish(struct network_run *n, struct err *e)
 {
-    return n->phase == SESSION_ENDED;
-}
-
-struct session *network_task_now(const struct network_run *n)
-{
-    return n->current ? n->current->session : NULL;
-}
-
-double network_ran_seconds(const struct network_run *n)
-{
-    double now = n->started_ns ? (double)(os_now_ns() - n->started_ns) / 1e9 : 0;
-    return n->record.ran_seconds + now;
-}
-
-void network_run_clock(struct network_run *n, bool running)
-{
-    n->record.ran_seconds = network_ran_seconds(n);
-    n->started_ns = running ? os_now_ns() : 0;
-}
-
-static int64_t spent(const struct network_run *n)
-{
-    int64_t sum = 0;
-    for (int i = 0; i < n->count; i++)
-        sum += n->member[i].spent;
-    return sum;
+    const struct session_record *r = &n->record;
+    char text[128];
+    if (n->stopping)
+        return end(n, STATE_STOPPED, "stopped by the user", e);
+    if (r->trials >= r->budget_trials)
+        snprintf(text, sizeof text, "all %" PRId64 " trials are done", r->budget_trials);
+    else if (!session_clock_trials(&n->clock))
+        snprintf(text, sizeof text, "%g seconds are over", r->budget_seconds);
+    else
+        snprintf(text, sizeof text, "no task has anything left to try");
+    return end(n, STATE_DONE, text, e);
 }
 
 // The network's counts are its tasks' together.
@@ -165,255 +168,7 @@ static void count(struct network_run *n)
     }
 }
 
-double network_seconds(const struct network_run *n)
-{
-    double sum = 0;
-    for (int i = 0; i < n->count; i++) {
-        if (n->member[i].seconds <= 0)
-            return 0;
-        sum += (double)n->member[i].record.uses * n->member[i].seconds;
-    }
-    return sum;
-}
-
-// --- what it says ---
-
-void network_emit(struct network_run *n, struct event event)
-{
-    struct session_record record = n->record;
-    record.ran_seconds = network_ran_seconds(n);
-    event.session = event.session ? event.session : &record;
-    event.network = &record;
-    n->host.on_event(n->host.context, &event);
-}
-
-void network_message(struct network_run *n, const char *level, const char *format, ...)
-{
-    char text[512];
-    struct err ignored; // what is told now is only missing in the log
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    network_emit(n,
-                 (struct event){.kind = EVENT_MESSAGE, .level = level, .text = text, .kept = true});
-    store_add_message(n->host.store, n->record.id, level, text, &ignored);
-}
-
-// --- what is stored ---
-
-bool network_stored(struct network_run *n, bool ok, struct err *e)
-{
-    ok = ok && store_in_place(n->host.store, e);
-    n->store_failed |= !ok;
-    return ok || err_prefix(e, "session %" PRId64 " stopped, nothing stored is lost", n->record.id);
-}
-
-static bool enter(struct network_run *n, enum session_phase phase, enum session_state state,
-                  const char *message, struct err *e)
-{
-    if (phase != SESSION_RUNNING)
-        network_whole_drop(n);
-    network_run_clock(n, phase == SESSION_RUNNING);
-    n->phase = phase;
-    n->record.state = state;
-    n->record.message = message ? arena_strdup(&n->arena, message) : NULL;
-    kill_point("state");
-    return network_stored(n,
-                          store_set_state(n->host.store, n->record.id, state, n->record.message,
-                                          n->record.ran_seconds, e),
-                          e);
-}
-
-static bool end(struct network_run *n, enum session_state state, const char *message, struct err *e)
-{
-    if (!enter(n, SESSION_ENDED, state, message, e))
-        return false;
-    store_unlock_session(n->host.store, n->record.id);
-    return true;
-}
-
-static bool finish(struct network_run *n, struct err *e)
-{
-    const struct session_record *r = &n->record;
-    char text[128];
-    if (n->stopping)
-        return end(n, STATE_STOPPED, "stopped by the user", e);
-    if (r->trials >= r->budget_trials)
-        snprintf(text, sizeof text, "all %" PRId64 " trials are done", r->budget_trials);
-    else if (r->budget_seconds > 0 && network_ran_seconds(n) >= r->budget_seconds)
-        snprintf(text, sizeof text, "%g seconds are over", r->budget_seconds);
-    else
-        snprintf(text, sizeof text, "no task has anything left to try");
-    return end(n, STATE_DONE, text, e);
-}
-
 // --- rounds ---
-
-static int64_t round_size(const struct network_run *n)
-{
-    int64_t tasks = 0;
-    for (int i = 0; i < n->count; i++)
-        tasks += n->member[i].record.known_s <= 0;
-    int64_t size = n->record.budget_trials / (ROUNDS_OF_A_TASK * (tasks ? tasks : 1));
-    return size < LEAST_ROUND ? LEAST_ROUND : size > MOST_ROUND ? MOST_ROUND : size;
-}
-
-static double seconds_left(const struct network_run *n)
-{
-    double budget = n->record.budget_seconds;
-    return budget > 0 ? budget - network_ran_seconds(n) : 1;
-}
-
-static bool put_round(struct network_run *n, struct err *e)
-{
-    kill_point("round");
-    return network_stored(n, store_put_round(n->host.store, n->record.id, &n->round, e), e);
-}
-
-// The task of the round that is given goes on with it. Of its running time it may have all that the
-// network has left.
-static bool open_round(struct network_run *n, struct err *e)
-{
-    struct network_member *m = &n->member[n->round.task - 1];
-    if (!network_open_task(n, m, e))
-        return false;
-    double left = n->record.budget_seconds > 0 ? seconds_left(n) : 0;
-    n->current = m;
-    return session_grant(m->session, m->granted,
-                         left > 0 ? session_ran_seconds(m->session) + left : 0, e);
-}
-
-// Whose round is next; -1: nobody's.
-static int next_task(struct network_run *n, bool *pinned)
-{
-    const struct network_member *m = n->pinned ? &n->member[n->pinned - 1] : NULL;
-    *pinned = m && !m->over;
-    return *pinned ? (int)n->pinned - 1 : schedule_next(n->schedule);
-}
-
-static bool begin_round(struct network_run *n, struct err *e)
-{
-    bool pinned = false;
-    if (n->round.number && !n->round.told) // cut short in an earlier run
-        return open_round(n, e);
-    int64_t left = n->record.budget_trials - spent(n), size = round_size(n);
-    int task = left > 0 && seconds_left(n) > 0 ? next_task(n, &pinned) : -1;
-    n->closing = task < 0;
-    if (n->closing)
-        return true;
-    n->round = (struct round_record){.number = n->round.number + 1,
-                                     .task = task + 1,
-                                     .trials = size < left ? size : left,
-                                     .pinned = pinned,
-                                     .at = os_unix_time()};
-    n->member[task].granted += n->round.trials;
-    return put_round(n, e) && open_round(n, e);
-}
-
-// What the task has now, whatever its next round brings.
-static void take(struct network_run *n, struct network_member *m)
-{
-    const struct cycle *c = &m->session->cycle;
-    m->seconds = c->best.ask ? c->best.seconds : 0;
-    count(n);
-}
-
-static bool end_round(struct network_run *n, struct err *e)
-{
-    struct network_member *m = n->current;
-    const struct cycle *c = &m->session->cycle;
-    struct round_record *r = &n->round;
-    take(n, m);
-    n->current = NULL;
-    r->told = true;
-    r->seconds = m->seconds;
-    r->more = !c->exhausted && c->rejected_in_row < CYCLE_MOST_REJECTED;
-    m->over = !r->more;
-    r->latency = network_seconds(n);
-    r->all_trials = n->record.trials;
-    r->elapsed_s = network_ran_seconds(n);
-    r->at = os_unix_time();
-    if (!put_round(n, e))
-        return false;
-    network_tell(n, m, r->seconds, r->more);
-    network_emit(n, (struct event){.kind = EVENT_ROUND, .round = r, .task = &m->record});
-    return true;
-}
-
-// --- the end ---
-
-static bool is_open(const struct network_member *m)
-{
-    return m->record.session && m->record.known_s <= 0 &&
-           !(m->session && session_ended(m->session));
-}
-
-static bool end_task(struct network_run *n, struct err *e)
-{
-    struct network_member *m = n->current;
-    take(n, m);
-    session_release(m->session);
-    n->current = NULL;
-    return !n->stopping || finish(n, e);
-}
-
-// Nobody has a round.
-static bool step_alone(struct network_run *n, struct err *e)
-{
-    if (n->whole.run)
-        return network_whole_step(n, e);
-    if (n->closing) {
-        // Each task races for itself, one after the other.
-        for (int i = 0; i < n->count; i++) {
-            struct network_member *m = &n->member[i];
-            if (!is_open(m))
-                continue;
-            if (!network_open_task(n, m, e))
-                return false;
-            if (session_ended(m->session)) // it had ended before
-                continue;
-            session_close(m->session);
-            n->current = m;
-            return true;
-        }
-        return network_whole_begin(n, true, e) && (n->whole.run || finish(n, e));
-    }
-    return network_whole_begin(n, false, e) && (n->whole.run || begin_round(n, e));
-}
-
-bool network_step(struct network_run *n, struct err *e)
-{
-    struct session *s = network_task_now(n);
-    if (!s)
-        return n->phase != SESSION_RUNNING || step_alone(n, e);
-    if (!session_step(s, e)) {
-        n->store_failed |= s->hold.failed;
-        return err_prefix(e, "%s", n->current->record.name);
-    }
-    count(n);
-    if (session_ended(s))
-        return end_task(n, e);
-    return s->grant.is_spent ? end_round(n, e) : true;
-}
-
-// --- what others wish ---
-
-// Every round goes to this task, while its search has something left; 0: they go where the schedule
-// says again.
-static void pin(struct network_run *n, const char *position)
-{
-    int64_t task;
-    if (!str_to_int(position, 0, n->count, &task) ||
-        (task && n->member[task - 1].record.known_s > 0))
-        return;
-    n->pinned = task;
-    if (task)
-        network_message(n, "info", "%s is pinned: it gets every round",
-                        n->member[task - 1].record.name);
-    else
-        network_message(n, "info", "no task is pinned: the scheduler gives the rounds");
-}
 
 void network_weigh(struct network_run *n, int64_t position, double weight)
 {
@@ -433,6 +188,150 @@ void network_tell(struct network_run *n, struct network_member *m, double second
     schedule_tell(n->schedule, (int)m->record.position - 1, seconds, more);
 }
 
+static bool put_round(struct network_run *n, struct err *e)
+{
+    kill_point("round");
+    return session_stored(&n->store, store_put_round(n->store.db, n->record.id, &n->round, e), e);
+}
+
+// Gives the next round, or closes the network where nobody gets one. The task of the round may have
+// all the running time that the network has left.
+static bool begin_round(struct network_run *n, struct err *e)
+{
+    const struct session_record *r = &n->record;
+    double seconds = r->budget_seconds;
+    double left_s = seconds > 0 ? seconds - session_clock_seconds(&n->clock) : 0;
+    if (!n->round.number || n->round.told) { // else it was cut short in an earlier run
+        int64_t spent = 0, tasks = 0;
+        for (int i = 0; i < n->count; i++) {
+            spent += n->member[i].spent;
+            tasks += n->member[i].record.known_s <= 0;
+        }
+        int64_t left = r->budget_trials - spent;
+        int64_t size = r->budget_trials / (ROUNDS_OF_A_TASK * (tasks ? tasks : 1));
+        size = size < LEAST_ROUND ? LEAST_ROUND : size > MOST_ROUND ? MOST_ROUND : size;
+        bool pinned = false;
+        int task = -1;
+        if (left > 0 && (seconds <= 0 || left_s > 0)) {
+            pinned = n->pinned && !n->member[n->pinned - 1].over;
+            task = pinned ? (int)n->pinned - 1 : schedule_next(n->schedule);
+        }
+        n->closing = task < 0;
+        if (n->closing)
+            return true;
+        n->round = (struct round_record){.number = n->round.number + 1,
+                                         .task = task + 1,
+                                         .trials = size < left ? size : left,
+                                         .pinned = pinned,
+                                         .at = os_unix_time()};
+        n->member[task].granted += n->round.trials;
+        if (!put_round(n, e))
+            return false;
+    }
+    struct network_member *m = &n->member[n->round.task - 1];
+    if (!open_task(n, m, e))
+        return false;
+    left_s = seconds > 0 ? seconds - session_clock_seconds(&n->clock) : 0;
+    n->current = m;
+    return session_grant(m->session, m->granted,
+                         left_s > 0 ? session_clock_seconds(&m->session->clock) + left_s : 0, e);
+}
+
+// Takes the best of a task, and the counts.
+static void take(struct network_run *n, struct network_member *m)
+{
+    const struct cycle *c = &m->session->cycle;
+    m->seconds = c->best.ask ? c->best.seconds : 0;
+    count(n);
+}
+
+static bool end_round(struct network_run *n, struct err *e)
+{
+    struct network_member *m = n->current;
+    const struct cycle *c = &m->session->cycle;
+    struct round_record *r = &n->round;
+    take(n, m);
+    n->current = NULL;
+    r->told = true;
+    r->seconds = m->seconds;
+    r->more = !c->exhausted && c->rejected_in_row < CYCLE_MOST_REJECTED;
+    m->over = !r->more;
+    r->latency = network_whole_sum(n);
+    r->all_trials = n->record.trials;
+    r->elapsed_s = session_clock_seconds(&n->clock);
+    r->at = os_unix_time();
+    if (!put_round(n, e))
+        return false;
+    network_tell(n, m, r->seconds, r->more);
+    session_event(&n->log, (struct event){.kind = EVENT_ROUND, .round = r, .task = &m->record});
+    return true;
+}
+
+static bool end_task(struct network_run *n, struct err *e)
+{
+    take(n, n->current);
+    session_release(n->current->session);
+    n->current = NULL;
+    return !n->stopping || finish(n, e);
+}
+
+// Goes on where no task has a round.
+static bool step_alone(struct network_run *n, struct err *e)
+{
+    if (n->whole.run)
+        return network_whole_step(n, e);
+    // At the end each task has its final race, one after the other.
+    for (int i = 0; n->closing && i < n->count; i++) {
+        struct network_member *m = &n->member[i];
+        if (!m->record.session || m->record.known_s > 0 ||
+            (m->session && m->session->phase == SESSION_ENDED))
+            continue;
+        if (!open_task(n, m, e))
+            return false;
+        if (m->session->phase == SESSION_ENDED) // it had ended before
+            continue;
+        m->session->clock.is_spent = false;
+        m->session->clock.is_last_round = true;
+        n->current = m;
+        return true;
+    }
+    return network_whole_begin(n, n->closing, e) &&
+           (n->whole.run || (n->closing ? finish(n, e) : begin_round(n, e)));
+}
+
+bool network_step(struct network_run *n, struct err *e)
+{
+    struct session *s = network_task_now(n);
+    if (!s)
+        return n->phase != SESSION_RUNNING || step_alone(n, e);
+    if (!session_step(s, e)) {
+        n->store.failed |= s->store.failed;
+        return err_prefix(e, "%s", n->current->record.name);
+    }
+    count(n);
+    if (s->phase == SESSION_ENDED)
+        return end_task(n, e);
+    return s->clock.is_spent ? end_round(n, e) : true;
+}
+
+// --- commands ---
+
+// Every round goes to the pinned task, while its search has something left; 0: to the one that the
+// schedule chooses.
+static void pin(struct network_run *n, const char *position)
+{
+    int64_t task;
+    if (!str_to_int(position, 0, n->count, &task) ||
+        (task && n->member[task - 1].record.known_s > 0))
+        return;
+    n->pinned = task;
+    if (task)
+        session_message(&n->log, "info", "%s is pinned: it gets every round",
+                        n->member[task - 1].record.name);
+    else
+        session_message(&n->log, "info", "no task is pinned: the scheduler gives the rounds");
+}
+
 // "POSITION WEIGHT"
 static bool weigh(struct network_run *n, const char *words, struct err *e)
 {
@@ -445,51 +344,47 @@ static bool weigh(struct network_run *n, const char *words, struct err *e)
         !str_to_real(words + length + 1, &weight) || !(weight > 0))
         return true;
     network_weigh(n, task, weight);
-    network_message(n, "info", "%s weighs %g times its uses, from the next round on",
+    session_message(&n->log, "info", "%s weighs %g times its uses, from the next round on",
                     n->member[task - 1].record.name, weight);
-    return network_stored(n, store_put_weight(n->host.store, n->record.id, task, weight, e), e);
+    return session_stored(&n->store, store_put_weight(n->store.db, n->record.id, task, weight, e),
+                          e);
 }
 
 bool network_command(struct network_run *n, const char *verb, const char *argument, struct err *e)
 {
     struct session *s = network_task_now(n);
     bool pauses = str_equal(verb, "pause") && n->phase == SESSION_RUNNING;
-    if (network_ended(n))
+    if (n->phase == SESSION_ENDED)
         return true;
-    if (str_equal(verb, "budget")) {
-        int64_t trials;
-        if (!str_to_int(argument, 1, INT64_MAX / 2, &trials))
-            return true;
-        n->record.budget_trials = trials;
-        return network_stored(
-            n, store_set_budget(n->host.store, n->record.id, trials, n->record.budget_seconds, e),
-            e);
-    }
+    if (str_equal(verb, "budget"))
+        return session_store_budget(&n->store, argument, e);
+    if (str_equal(verb, "weigh"))
+        return weigh(n, argument, e);
     if (str_equal(verb, "pin")) {
         pin(n, argument);
         return true;
     }
-    if (str_equal(verb, "weigh"))
-        return weigh(n, argument, e);
     if (str_equal(verb, "stop"))
         n->stopping = true;
     if (s && !session_command(s, verb, argument, e))
         return false;
     if (n->stopping)
-        return !s ? finish(n, e) : !session_ended(s) || end_task(n, e);
+        return !s ? finish(n, e) : s->phase != SESSION_ENDED || end_task(n, e);
     if (!pauses && !(str_equal(verb, "resume") && n->phase == SESSION_PAUSED))
         return true;
     if (!enter(n, pauses ? SESSION_PAUSED : SESSION_RUNNING, pauses ? STATE_PAUSED : STATE_RUNNING,
                pauses ? "paused by the user" : NULL, e))
         return false;
-    network_emit(n, (struct event){.kind = EVENT_STATE});
+    session_event(&n->log, (struct event){.kind = EVENT_STATE});
     return true;
 }
 
 bool network_interrupt(struct network_run *n, struct err *e)
 {
-    for (int i = 0; i < n->count; i++)
-        if (n->member[i].session && !session_interrupt(n->member[i].session, e))
+    for (int i = 0; i < n->count; i++) {
+        struct session *s = n->member[i].session;
+        if (s && s->phase != SESSION_ENDED && !session_end(s, STATE_PAUSED, "interrupted", e))
             return false;
-    return network_ended(n) || end(n, STATE_PAUSED, "interrupted", e);
+    }
+    return n->phase == SESSION_ENDED || end(n, STATE_PAUSED, "interrupted", e);
 }

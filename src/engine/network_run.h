@@ -1,21 +1,21 @@
 // A network that is tuned: many tasks, one budget. Each task is a session of its own, with all that
-// sessions have; a schedule (search/schedule.h) says whose next round of trials it is.
+// sessions have; a schedule (search/schedule.h) gives the next round of trials to one of them.
 //
 //     struct network_run *n = network_start(&host, &options, e);
 //                             or network_resume(&host, id, NULL, e);
-//     while (!network_ended(n)) {
+//     while (n->phase != SESSION_ENDED) {
 //         network_step(n, e);
-//         network_command(n, "pause", NULL, e);         what other processes wish
+//         network_command(n, "pause", NULL, e);         commands of other processes
 //         ...sleep until its task (network_task_now) has something to do...
 //     }
 //     network_destroy(n);
 //
-// network_setup.c puts it together, network_tasks.c its tasks; network_run.c runs it. The network
-// is a session of the database too, with a budget, a state and a log, but without trials: those
-// are its tasks'. A round is stored when it is given and again when it is over; the schedule is a
-// function of its seed and of what the rounds came to, so a network that goes on tells it the
-// stored rounds, and each task goes on from its own trials when its next round comes. Results of
-// different tasks never meet in one search: it does not matter in which order they come.
+// network_setup.c puts it together, network_run.c runs it, network_whole.c runs it as a whole now
+// and then. The network is a session of the database too, with a budget, a state and a log, but
+// without trials: those are its tasks'. A round is stored when it is given and again when it is
+// over. The schedule is a function of its seed and of the results of the rounds, so a network that
+// goes on tells it the stored rounds, and each task goes on from its own trials when its next round
+// comes. Results of different tasks never meet in one search: their order does not matter.
 //
 // Tasks with the same operation on the same device, driver and compiler that were tuned before, for
 // as many trials as a task of this network gets on average, are known: they get no round.
@@ -23,7 +23,7 @@
 #define TILEWALK_ENGINE_NETWORK_RUN_H
 
 #include "engine/network_whole.h"
-#include "engine/session_place.h"
+#include "engine/session.h"
 #include "search/schedule.h"
 
 struct network; // script/network.h
@@ -51,10 +51,12 @@ struct network_member {
 
 struct network_run {
     struct arena arena;
-    struct session_host host;
     struct session_record record;
-    struct session_options each; // for tasks that begin
-    struct session_place place;  // where they are measured
+    struct session_store store;
+    struct session_clock clock;
+    struct session_log log;
+    struct session_options each;  // for tasks that begin
+    struct backend_choice choice; // where they are measured
 
     struct network_member *member;
     int count;
@@ -68,8 +70,6 @@ struct network_run {
     enum session_phase phase;
     bool stopping, closing;
     int64_t pinned; // position of the task that gets every round in this run; 0: the schedule says
-    bool store_failed;
-    int64_t started_ns; // of the current running stretch; 0 while paused
 };
 
 // network_setup.c. NULL and `e` on failure; as session_start and session_resume.
@@ -78,28 +78,18 @@ struct network_run *network_start(const struct session_host *host, const struct 
 struct network_run *network_resume(const struct session_host *host, int64_t id,
                                    const struct session_options *more, struct err *e);
 void network_destroy(struct network_run *n); // fine with NULL
-// network_tasks.c: the session of a task, begun, taken up again, or woken.
-bool network_open_task(struct network_run *n, struct network_member *m, struct err *e);
 
 // network_run.c, as their namesakes of session_step.h.
 bool network_step(struct network_run *n, struct err *e);
 bool network_command(struct network_run *n, const char *verb, const char *argument, struct err *e);
 bool network_interrupt(struct network_run *n, struct err *e);
-bool network_ended(const struct network_run *n);
 // The task's session that is at work; NULL: none is, and network_step has something to do.
 struct session *network_task_now(const struct network_run *n);
 
-// What a task counts for the schedule from now on, times its uses. Of one that took so long in
-// another program they count so much that what is gained of its first time here is gained of that.
+// Changes what a task counts for the schedule, times its uses. Where the task's time in another
+// program is known, its uses count so much that a gain on its first time here is a gain on that.
 void network_weigh(struct network_run *n, int64_t position, double weight);
 // schedule_tell, for a round of that task, or of what is known of it.
 void network_tell(struct network_run *n, struct network_member *m, double seconds, bool more);
-double network_ran_seconds(const struct network_run *n);
-void network_run_clock(struct network_run *n, bool running);
-double network_seconds(const struct network_run *n);                // 0: a task has no kernel yet
-bool network_stored(struct network_run *n, bool ok, struct err *e); // as session_stored
-void network_message(struct network_run *n, const char *level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void network_emit(struct network_run *n, struct event event);
 
 #endif

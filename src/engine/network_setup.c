@@ -1,12 +1,11 @@
 // A network is put together: a new one, or one that goes on.
+
 #include "engine/network_run.h"
-#include "engine/stored.h"
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_read.h"
 #include "base/os.h"
-#include "engine/devices.h"
 #include "engine/session_setup.h"
 #include "script/network.h"
 
@@ -14,15 +13,6 @@
 #include <stdlib.h>
 
 #define HINT_RESUME "start a new session; mixing devices or drivers would mean nothing"
-
-// --- what is known ---
-
-static bool is_same_problem(const struct session_record *a, const struct session_record *b)
-{
-    return str_equal(a->operation, b->operation) && str_equal(a->source, b->source) &&
-           stored_on_one_device(a, b) && a->cold == b->cold && str_equal(a->driver, b->driver) &&
-           str_equal(a->compiler, b->compiler);
-}
 
 // --- a new one ---
 
@@ -47,6 +37,14 @@ static void take_options(struct network_run *n, const struct session_options *o)
     n->each.note = NULL;
 }
 
+// Copies a text into the network's arena and empties it.
+static const char *keep(struct network_run *n, struct str *text)
+{
+    const char *kept = arena_strdup(&n->arena, str_text(text));
+    str_finish(text);
+    return kept;
+}
+
 static const char *settings_json(struct network_run *n, const struct setting *set, int count)
 {
     struct str text = {0};
@@ -54,25 +52,10 @@ static const char *settings_json(struct network_run *n, const struct setting *se
     for (int i = 0; i < count; i++)
         json_add_text(&w, set[i].name, set[i].value);
     json_end(&w);
-    const char *kept = arena_strdup(&n->arena, str_text(&text));
-    str_finish(&text);
-    return kept;
+    return keep(n, &text);
 }
 
-static void describe_task(struct network_run *n, struct network_member *m,
-                          const struct network_task *t, double told, const struct session *foreseen)
-{
-    m->record.name = copy(n, t->label);
-    m->record.uses = t->uses;
-    m->record.title = copy(n, foreseen->record.title);
-    m->record.preset = copy(n, foreseen->record.path);
-    m->record.kind = copy(n, script_operation(foreseen->script)->kind->name);
-    m->record.flop = foreseen->record.flop;
-    m->record.told_s = told > 0 ? t->told_s : 0;
-    m->record.settings = settings_json(n, t->set, t->set_count);
-}
-
-// The network's own record takes from its first task what all have in common.
+// The network's own record takes from its last task what all have in common.
 static void describe(struct network_run *n, const struct network_options *o,
                      const struct session_record *task)
 {
@@ -101,9 +84,7 @@ static void describe(struct network_run *n, const struct network_options *o,
     json_add_text_if_any(&w, "warm", o->each->warm);
     json_add_text_if_any(&w, "transfer", o->each->transfer);
     json_end(&w);
-    const char *kept = arena_strdup(&n->arena, str_text(&text));
-    str_finish(&text);
-    r->begin_with = kept;
+    r->begin_with = keep(n, &text);
     r->size = "0";
     r->text_hash = "";
     r->settings = settings_json(n, o->each->set, o->each->set_count);
@@ -118,7 +99,8 @@ static void describe(struct network_run *n, const struct network_options *o,
         &n->arena, "{\"kind\":\"network\",\"tasks\":%d,\"kernels\":%" PRId64 "}", n->count, uses);
 }
 
-static bool foresee(struct network_run *n, const struct network_options *o, struct err *e)
+static bool foresee(struct network_run *n, const struct session_host *host,
+                    const struct network_options *o, struct err *e)
 {
     const struct network *net = o->network;
     struct arena a;
@@ -126,7 +108,7 @@ static bool foresee(struct network_run *n, const struct network_options *o, stru
     int known = 0;
     int64_t trials = (o->each->trials ? o->each->trials : ENGINE_DEFAULT_TRIALS) / net->task_count;
     arena_init(&a);
-    bool ok = store_list_sessions(n->host.store, &a, &list, &known, e);
+    bool ok = store_list_sessions(n->store.db, &a, &list, &known, e);
     for (int i = 0; ok && i < net->task_count; i++) {
         struct session_options each = *o->each;
         struct network_member *m = &n->member[i];
@@ -134,19 +116,26 @@ static bool foresee(struct network_run *n, const struct network_options *o, stru
         each.space = net->task[i].preset;
         each.set = net->task[i].set;
         each.set_count = net->task[i].set_count;
-        struct session *s = session_foresee(&n->host, &each, &n->place, e);
+        struct session *s = session_foresee(host, &each, &n->choice, e);
         ok = s || err_prefix(e, "%s", net->task[i].label);
         if (!s)
             break;
-        describe_task(n, m, &net->task[i], network_told(net), s);
-        if (!o->again) {
-            // The best of earlier sessions that had `trials` at least.
-            for (int j = 0; j < known; j++) {
-                const struct session_record *r = &list[j];
-                bool better = m->record.known_s <= 0 || r->best_seconds < m->record.known_s;
-                if (r->damage || !r->best_ask || r->trials < trials || r->state != STATE_DONE ||
-                    !better || !is_same_problem(r, &s->record))
-                    continue;
+        m->record.name = copy(n, net->task[i].label);
+        m->record.uses = net->task[i].uses;
+        m->record.title = copy(n, s->record.title);
+        m->record.preset = copy(n, s->record.path);
+        m->record.kind = copy(n, script_operation(s->backend.script)->kind->name);
+        m->record.flop = s->record.flop;
+        m->record.told_s = network_told(net) > 0 ? net->task[i].told_s : 0;
+        m->record.settings = settings_json(n, net->task[i].set, net->task[i].set_count);
+        // The best of earlier sessions that had `trials` at least.
+        for (int j = 0; !o->again && j < known; j++) {
+            const struct session_record *r = &list[j], *own = &s->record;
+            if (!r->damage && r->best_ask && r->trials >= trials && r->state == STATE_DONE &&
+                (m->record.known_s <= 0 || r->best_seconds < m->record.known_s) &&
+                str_equal(r->operation, own->operation) && str_equal(r->source, own->source) &&
+                stored_on_one_device(r, own) && r->cold == own->cold &&
+                str_equal(r->driver, own->driver) && str_equal(r->compiler, own->compiler)) {
                 m->record.known_s = m->seconds = r->best_seconds;
                 m->record.session = r->id;
             }
@@ -176,38 +165,25 @@ static bool make_schedule(struct network_run *n, struct err *e)
     return n->schedule != NULL;
 }
 
-static bool put_tasks(struct network_run *n, struct err *e)
-{
-    for (int i = 0; i < n->count; i++)
-        if (!store_put_task(n->host.store, n->record.id, &n->member[i].record, e))
-            return false;
-    return true;
-}
-
 static bool store_new(struct network_run *n, const struct plan *plan, struct err *e)
 {
     struct text_record text = {.name = n->record.name, .path = n->record.path};
-    struct store *store = n->host.store;
+    struct store *store = n->store.db;
     char *content = NULL;
     bool ok = file_read(n->record.path, &content, NULL, e);
     text.text = content;
     ok = ok && store_begin(store, e) &&
-         store_create_session(store, &n->record, &text, 1, &n->record.id, e) && put_tasks(n, e) &&
-         network_whole_start(n, plan, e) && store_commit(store, e) &&
+         store_create_session(store, &n->record, &text, 1, &n->record.id, e);
+    for (int i = 0; ok && i < n->count; i++)
+        ok = store_put_task(store, n->record.id, &n->member[i].record, e);
+    ok = ok && network_whole_start(n, plan, e) && store_commit(store, e) &&
          store_lock_session(store, n->record.id, e);
     kill_point("create");
     free(content);
     return ok;
 }
 
-// All at once: each task by itself is held against the device when it is foreseen.
-static bool fits(const struct network_run *n, const struct network *net, struct err *e)
-{
-    const struct gpu_info *info = session_place_device(&n->place);
-    return !info || network_fits(net, &info->limits, info->memory_bytes, e);
-}
-
-// A run of the whole is one device's, which would have to be the tasks' too.
+// The network runs as a whole on one device, which has to be that of the tasks, too.
 static bool check_place(const struct session_options *o, struct err *e)
 {
     return !o || !o->dialer ||
@@ -215,7 +191,8 @@ static bool check_place(const struct session_options *o, struct err *e)
                         "(tune NETWORK --only TASK --on ... tunes one of its tasks)");
 }
 
-static bool start(struct network_run *n, const struct network_options *o, struct err *e)
+static bool start(struct network_run *n, const struct session_host *host,
+                  const struct network_options *o, struct err *e)
 {
     const char *source = o->each->source;
     if (recorded_is(source))
@@ -228,39 +205,41 @@ static bool start(struct network_run *n, const struct network_options *o, struct
         schedule_canonical(o->scheduler ? o->scheduler : NETWORK_DEFAULT_SCHEDULER, e);
     n->record.scheduler = copy(n, scheduler);
     free(scheduler);
+    const struct backend_wish wish = {.source = source, .device = o->each->device};
     if (!check_place(o->each, e) || !n->record.scheduler ||
-        !session_place_find(NULL, &n->place, source, o->each->device, e) ||
-        !fits(n, o->network, e) || !foresee(n, o, e))
+        !backend_choose(&n->choice, NULL, &wish, e))
+        return false;
+    // The network as a whole; each task by itself is held against the device when it is foreseen.
+    const struct gpu_info *info = backend_device(&n->choice);
+    if ((info && !network_fits(o->network, &info->limits, info->memory_bytes, e)) ||
+        !foresee(n, host, o, e))
         return false;
     take_options(n, o->each);
     n->each.strategy = n->record.strategy;
     n->each.workers = n->record.workers;
     if (!make_schedule(n, e) || !store_new(n, &o->network->plan, e))
         return false;
-    network_run_clock(n, true);
-    network_emit(n, (struct event){.kind = EVENT_SESSION});
+    session_clock_run(&n->clock, true);
+    session_event(&n->log, (struct event){.kind = EVENT_SESSION});
     for (int i = 0; i < n->count; i++) {
         const struct task_record *t = &n->member[i].record;
         if (t->known_s > 0)
-            network_message(n, "info", "%s: known, tuned in session %" PRId64 " (%.4g ms)", t->name,
-                            t->session, t->known_s * 1e3);
+            session_message(&n->log, "info", "%s: known, tuned in session %" PRId64 " (%.4g ms)",
+                            t->name, t->session, t->known_s * 1e3);
     }
     return true;
-}
-
-static struct network_run *begun(struct network_run *n, bool ok)
-{
-    if (ok)
-        return n;
-    network_destroy(n);
-    return NULL;
 }
 
 static struct network_run *network_new(const struct session_host *host)
 {
     struct network_run *n = mem_zero(1, sizeof *n);
     arena_init(&n->arena);
-    n->host = *host;
+    n->store = (struct session_store){.db = host->store, .record = &n->record};
+    n->clock.record = &n->record;
+    n->log = (struct session_log){.store = &n->store,
+                                  .clock = &n->clock,
+                                  .on_event = host->on_event,
+                                  .context = host->context};
     return n;
 }
 
@@ -268,7 +247,10 @@ struct network_run *network_start(const struct session_host *host, const struct 
                                   struct err *e)
 {
     struct network_run *n = network_new(host);
-    return begun(n, start(n, o, e));
+    if (start(n, host, o, e))
+        return n;
+    network_destroy(n);
+    return NULL;
 }
 
 // --- one that goes on ---
@@ -281,7 +263,7 @@ struct telling {
     bool failed;
 };
 
-// What the user had said before a round was given.
+// Takes the weights that the user had set before a round was given.
 static void weigh_for(struct telling *t, int64_t round)
 {
     for (; t->weighed < t->weights && t->weight[t->weighed].round <= round; t->weighed++) {
@@ -291,7 +273,7 @@ static void weigh_for(struct telling *t, int64_t round)
     }
 }
 
-static bool tell_round(void *context, const struct round_record *r)
+static bool network_tell_round(void *context, const struct round_record *r)
 {
     struct telling *t = context;
     struct network_run *n = t->network;
@@ -316,23 +298,10 @@ static bool tell_round(void *context, const struct round_record *r)
     return true;
 }
 
-static bool tell_rounds(struct network_run *n, struct err *e)
-{
-    struct telling t = {.network = n};
-    struct store *s = n->host.store;
-    if (!store_get_weights(s, n->record.id, &n->arena, &t.weight, &t.weights, e) ||
-        !store_each_round(s, n->record.id, 0, tell_round, &t, e))
-        return false;
-    weigh_for(&t, INT64_MAX);
-    if (t.failed && e)
-        *e = t.err;
-    return !t.failed;
-}
-
 static bool read_members(struct network_run *n, struct err *e)
 {
     struct task_record *task;
-    if (!store_get_tasks(n->host.store, n->record.id, &n->arena, &task, &n->count, e))
+    if (!store_get_tasks(n->store.db, n->record.id, &n->arena, &task, &n->count, e))
         return false;
     n->member = mem_zero((size_t)n->count, sizeof *n->member);
     for (int i = 0; i < n->count; i++) {
@@ -340,25 +309,13 @@ static bool read_members(struct network_run *n, struct err *e)
         n->member[i] = (struct network_member){.record = task[i], .seconds = task[i].known_s};
         if (!task[i].session || task[i].known_s > 0)
             continue;
-        if (!store_get_session(n->host.store, task[i].session, &n->arena, &r, e))
+        if (!store_get_session(n->store.db, task[i].session, &n->arena, &r, e))
             return false;
         n->member[i].spent = r.trials;
         n->member[i].rejected = r.rejected;
         n->member[i].ok = r.ok;
     }
     return n->count > 0 || err_set(e, "session %" PRId64 " has no tasks", n->record.id);
-}
-
-static bool change_budget(struct network_run *n, const struct session_options *more, struct err *e)
-{
-    struct session_record *r = &n->record;
-    if (!more || (more->trials <= 0 && more->seconds <= 0))
-        return true;
-    if (more->trials > 0 && !session_check_budget(r, more->trials, e))
-        return false;
-    r->budget_trials = more->trials > 0 ? more->trials : r->budget_trials;
-    r->budget_seconds = more->seconds > 0 ? more->seconds : r->budget_seconds;
-    return store_set_budget(n->host.store, r->id, r->budget_trials, r->budget_seconds, e);
 }
 
 static void take_options_again(struct network_run *n, const struct session_options *more)
@@ -389,27 +346,37 @@ static bool resume(struct network_run *n, int64_t id, const struct session_optio
                    struct err *e)
 {
     struct session_record *r = &n->record;
-    if (!check_place(more, e) || !store_lock_session(n->host.store, id, e))
+    if (!check_place(more, e) || !store_lock_session(n->store.db, id, e))
         return false;
     r->id = id; // ours, to be unlocked
-    if (!store_get_session(n->host.store, id, &n->arena, r, e) || !change_budget(n, more, e))
+    if (!store_get_session(n->store.db, id, &n->arena, r, e) ||
+        !session_change_budget(&n->store, more, e))
         return false;
     if (r->state == STATE_DONE && r->trials >= r->budget_trials) {
         n->phase = SESSION_ENDED;
-        store_unlock_session(n->host.store, id);
-        network_emit(n, (struct event){.kind = EVENT_SESSION});
+        store_unlock_session(n->store.db, id);
+        session_event(&n->log, (struct event){.kind = EVENT_SESSION});
         return true;
     }
     take_options_again(n, more);
-    if (!session_place_find_again(NULL, &n->place, r, HINT_RESUME, e) || !read_members(n, e) ||
-        !make_schedule(n, e) || !tell_rounds(n, e) || !network_whole_resume(n, e))
+    const struct backend_wish wish = {.again = r, .hint = HINT_RESUME};
+    if (!backend_choose(&n->choice, NULL, &wish, e) || !read_members(n, e) || !make_schedule(n, e))
+        return false;
+    struct telling t = {.network = n};
+    if (!store_get_weights(n->store.db, id, &n->arena, &t.weight, &t.weights, e) ||
+        !store_each_round(n->store.db, id, 0, network_tell_round, &t, e))
+        return false;
+    weigh_for(&t, INT64_MAX);
+    if (t.failed && e)
+        *e = t.err;
+    if (t.failed || !network_whole_start(n, NULL, e))
         return false;
     r->state = STATE_RUNNING;
     r->message = NULL;
-    if (!store_set_state(n->host.store, id, STATE_RUNNING, NULL, r->ran_seconds, e))
+    if (!store_set_state(n->store.db, id, STATE_RUNNING, NULL, r->ran_seconds, e))
         return false;
-    network_run_clock(n, true);
-    network_emit(n, (struct event){.kind = EVENT_SESSION});
+    session_clock_run(&n->clock, true);
+    session_event(&n->log, (struct event){.kind = EVENT_SESSION});
     return true;
 }
 
@@ -417,7 +384,10 @@ struct network_run *network_resume(const struct session_host *host, int64_t id,
                                    const struct session_options *more, struct err *e)
 {
     struct network_run *n = network_new(host);
-    return begun(n, resume(n, id, more, e));
+    if (resume(n, id, more, e))
+        return n;
+    network_destroy(n);
+    return NULL;
 }
 
 void network_destroy(struct network_run *n)
@@ -429,9 +399,9 @@ void network_destroy(struct network_run *n)
         session_destroy(n->member[i].session);
     free(n->member);
     schedule_destroy(n->schedule);
-    session_place_finish(&n->place);
+    backend_choice_finish(&n->choice);
     if (n->record.id)
-        store_unlock_session(n->host.store, n->record.id);
+        store_unlock_session(n->store.db, n->record.id);
     arena_finish(&n->arena);
     free(n);
 }

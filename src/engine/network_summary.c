@@ -11,7 +11,7 @@ struct reading {
     int wholes, whole_capacity;
 };
 
-static bool take_step(void *context, const struct best_step *step)
+static bool summary_take_step(void *context, const struct best_step *step)
 {
     struct task_summary *t = context;
     if (t->start_s <= 0)
@@ -27,13 +27,13 @@ static bool read_task(struct store *store, const struct task_record *task, struc
     if (!task->session || task->known_s > 0)
         return true;
     if (!store_get_session(store, task->session, a, &t->session, e) ||
-        !store_each_best(store, task->session, 0, take_step, t, e))
+        !store_each_best(store, task->session, 0, summary_take_step, t, e))
         return false;
     t->best_s = t->session.best_ask ? t->session.best_seconds : 0;
     return true;
 }
 
-static bool take_round(void *context, const struct round_record *r)
+static bool summary_take_round(void *context, const struct round_record *r)
 {
     struct reading *reading = context;
     struct network_summary *n = reading->summary;
@@ -48,7 +48,7 @@ static bool take_round(void *context, const struct round_record *r)
     return true;
 }
 
-static bool take_whole(void *context, const struct whole_record *r)
+static bool summary_take_whole(void *context, const struct whole_record *r)
 {
     struct reading *reading = context;
     MEM_GROW(reading->whole, reading->wholes, reading->whole_capacity);
@@ -72,23 +72,12 @@ static double sum(const struct network_summary *n, bool at_start)
     return sum;
 }
 
-static bool read_weights(struct store *store, int64_t network, struct arena *a,
-                         struct network_summary *n, struct err *e)
-{
-    struct weight_record *weight;
-    int count;
-    if (!store_get_weights(store, network, a, &weight, &count, e))
-        return false;
-    for (int i = 0; i < count; i++)
-        if (weight[i].task <= n->task_count)
-            n->task[weight[i].task - 1].weight = weight[i].weight;
-    return true;
-}
-
 bool network_summary_read(struct store *store, const struct session_record *network,
                           struct arena *a, struct network_summary *out, struct err *e)
 {
     struct task_record *task;
+    struct weight_record *weight;
+    int weights = 0;
     struct reading reading = {.summary = out, .arena = a};
     *out = (struct network_summary){.task = NULL};
     if (!store_get_tasks(store, network->id, a, &task, &out->task_count, e))
@@ -97,9 +86,12 @@ bool network_summary_read(struct store *store, const struct session_record *netw
     for (int i = 0; i < out->task_count; i++)
         if (!read_task(store, &task[i], a, &out->task[i], e))
             return false;
-    bool ok = read_weights(store, network->id, a, out, e) &&
-              store_each_round(store, network->id, 0, take_round, &reading, e) &&
-              store_each_whole(store, network->id, take_whole, &reading, e);
+    bool ok = store_get_weights(store, network->id, a, &weight, &weights, e) &&
+              store_each_round(store, network->id, 0, summary_take_round, &reading, e) &&
+              store_each_whole(store, network->id, summary_take_whole, &reading, e);
+    for (int i = 0; i < weights; i++)
+        if (weight[i].task <= out->task_count)
+            out->task[weight[i].task - 1].weight = weight[i].weight;
     out->round = arena_zero(a, (size_t)reading.count + 1, sizeof *out->round);
     out->round_count = reading.count;
     for (int i = 0; i < reading.count; i++)
@@ -143,7 +135,7 @@ struct stepping {
     double best_s; // 0: a task has no kernel yet
 };
 
-static bool take_latency(void *context, const struct round_record *r)
+static bool summary_take_latency(void *context, const struct round_record *r)
 {
     struct stepping *s = context;
     if (r->latency <= 0 || (s->best_s > 0 && r->latency >= s->best_s))
@@ -160,6 +152,6 @@ bool session_each_best(struct store *store, const struct session_record *r,
                        struct err *e)
 {
     struct stepping s = {.each = each, .context = context};
-    return r->scheduler ? store_each_round(store, r->id, 0, take_latency, &s, e)
+    return r->scheduler ? store_each_round(store, r->id, 0, summary_take_latency, &s, e)
                         : store_each_best(store, r->id, 0, each, context, e);
 }

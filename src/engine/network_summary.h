@@ -1,10 +1,10 @@
-// How a stored network stands: its tasks, what each has found, and how the whole got faster.
+// The state of a stored network: its tasks, their results, and the curve of the whole.
 //
 //     struct network_summary n;
 //     if (network_summary_read(store, &record, &arena, &n, e)) ... n.latency_s ...
 //
-// The latency is the sum over the tasks of uses * time of the best kernel: what the kernels of one
-// pass take, one after the other, without what a real pass adds or saves.
+// The latency is the sum over the tasks of uses * time of the best kernel: the time of the kernels
+// of one pass, one after the other, without what a real pass adds or saves.
 #ifndef TILEWALK_ENGINE_NETWORK_SUMMARY_H
 #define TILEWALK_ENGINE_NETWORK_SUMMARY_H
 
@@ -16,7 +16,7 @@ struct task_summary {
     double start_s;                // of its first valid kernel; 0: there is none
     double best_s;                 // of its best, raced where it was; 0: there is none
     double share;                  // of the latency, 0 .. 1
-    double weight;                 // the user's, 1 is the standard: what the scheduler counts more
+    double weight;                 // the user's, for the scheduler; 1 is the standard
     double gained_s;               // running time of the network at its last gain; -1: none
     int64_t granted;               // trials
 };
@@ -37,12 +37,12 @@ struct network_summary {
 bool network_summary_read(struct store *store, const struct session_record *network,
                           struct arena *a, struct network_summary *out, struct err *e);
 
-// What a network took as a whole, by the kernels of that run that were the fastest; 0: it was not
-// timed.
+// Returns the time of a network as a whole, by the kernels of that run that were the fastest; 0: it
+// was not timed.
 double whole_seconds(const struct whole_record *r);
 
-// The best-so-far curve of a session, from its start: that of a network is the sum of its parts, as
-// it was at the ends of rounds.
+// Reads the best-so-far curve of a session, from its start: that of a network is the sum of its
+// parts, as it was at the ends of rounds.
 bool session_each_best(struct store *store, const struct session_record *r,
                        bool (*each)(void *context, const struct best_step *step), void *context,
                        struct err *e);

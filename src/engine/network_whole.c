@@ -16,30 +16,18 @@
 #define FALLEN_TO     0.95 // of the sum when it ran last
 #define SHARE_OF_TIME 0.1
 
-static void make_room(struct network_run *n)
+double network_whole_sum(const struct network_run *n)
 {
-    n->whole.trying = mem_zero((size_t)n->count, sizeof *n->whole.trying);
-    n->whole.kernels = mem_zero((size_t)n->count, sizeof *n->whole.kernels);
-    n->whole.kept = mem_zero((size_t)n->count, sizeof *n->whole.kept);
+    double sum = 0;
+    for (int i = 0; i < n->count; i++) {
+        if (n->member[i].seconds <= 0)
+            return 0;
+        sum += (double)n->member[i].record.uses * n->member[i].seconds;
+    }
+    return sum;
 }
 
-bool network_whole_start(struct network_run *n, const struct plan *plan, struct err *e)
-{
-    struct str text = {0};
-    struct json root;
-    make_room(n);
-    if (!plan->step_count) // a list
-        return true;
-    struct json_writer w = json_begin(&text);
-    plan_add_json(plan, &w);
-    json_end_all(&w);
-    bool ok = json_parse(str_text(&text), &root) && plan_read_json(root, &n->whole.plan, e) &&
-              store_put_plan(n->host.store, n->record.id, str_text(&text), e);
-    str_finish(&text);
-    return ok;
-}
-
-static bool take_last(void *context, const struct whole_record *r)
+static bool whole_take_last(void *context, const struct whole_record *r)
 {
     struct network_run *n = context;
     struct network_whole *w = &n->whole;
@@ -49,26 +37,42 @@ static bool take_last(void *context, const struct whole_record *r)
     return true;
 }
 
-bool network_whole_resume(struct network_run *n, struct err *e)
+bool network_whole_start(struct network_run *n, const struct plan *plan, struct err *e)
 {
-    make_room(n);
-    return stored_plan(n->host.store, n->record.id, &n->whole.plan, e) &&
-           store_each_whole(n->host.store, n->record.id, take_last, n, e);
+    struct network_whole *w = &n->whole;
+    struct store *db = n->store.db;
+    struct str text = {0};
+    struct json root;
+    w->trying = mem_zero((size_t)n->count, sizeof *w->trying);
+    w->kernels = mem_zero((size_t)n->count, sizeof *w->kernels);
+    w->kept = mem_zero((size_t)n->count, sizeof *w->kept);
+    if (!plan)
+        return stored_plan(db, n->record.id, &w->plan, e) &&
+               store_each_whole(db, n->record.id, whole_take_last, n, e);
+    if (!plan->step_count) // a list
+        return true;
+    struct json_writer json = json_begin(&text);
+    plan_add_json(plan, &json);
+    json_end_all(&json);
+    bool ok = json_parse(str_text(&text), &root) && plan_read_json(root, &w->plan, e) &&
+              store_put_plan(db, n->record.id, str_text(&text), e);
+    str_finish(&text);
+    return ok;
 }
 
 void network_whole_finish(struct network_run *n)
 {
-    network_whole_drop(n);
+    network_whole_drop(&n->whole);
     plan_finish(&n->whole.plan);
     free(n->whole.trying);
     free(n->whole.kernels);
     free(n->whole.kept);
 }
 
-void network_whole_drop(struct network_run *n)
+void network_whole_drop(struct network_whole *w)
 {
-    errand_destroy(n->whole.run);
-    n->whole.run = NULL;
+    errand_destroy(w->run);
+    w->run = NULL;
 }
 
 // --- the kernels ---
@@ -87,7 +91,7 @@ static bool render(struct making *m, int task, int64_t session, int64_t ask, str
     struct trial_record t;
     struct config config;
     const struct space *space = script_space(m->script[task]);
-    if (!store_get_trial(m->network->host.store, session, ask, &m->arena, &t, e))
+    if (!store_get_trial(m->network->store.db, session, ask, &m->arena, &t, e))
         return false;
     return t.ask ? config_parse_key(space, t.key, &config, e) &&
                        script_render(m->script[task], &config, out, e)
@@ -95,55 +99,49 @@ static bool render(struct making *m, int task, int64_t session, int64_t ask, str
                            session, ask);
 }
 
-static bool take_task(struct making *m, int i, struct err *e)
-{
-    struct network_run *n = m->network;
-    struct whole_task *t = &m->whole.task[i];
-    struct session_record r;
-    if (!store_get_session(n->host.store, n->member[i].record.session, &m->arena, &r, e))
-        return false;
-    m->best[i] = r.best_ask;
-    m->script[i] = stored_script(n->host.store, &r, &m->arena, e);
-    if (!m->script[i])
-        return false;
-    if (script_reference(m->script[i])->pass_count)
-        return err_set(e,
-                       "what it computes is defined by a kernel, no layer can be held against it");
-    t->operation = *script_operation(m->script[i]);
-    bool differs = n->whole.has_kept && n->whole.kept[i] != r.best_ask;
-    m->whole.races |= differs;
-    return render(m, i, r.id, r.best_ask, &t->job[0], e) &&
-           (!differs || render(m, i, r.id, n->whole.kept[i], &t->job[1], e));
-}
-
-static void take_place(struct making *m)
-{
-    struct network_run *n = m->network;
-    const struct gpu_info *info = session_place_device(&n->place);
-    struct hello *place = &m->whole.place;
-    *place = (struct hello){.device = info->index,
-                            .validate = n->each.validate,
-                            .limits = info->limits,
-                            .seed = n->record.seed};
-    snprintf(place->device_id, sizeof place->device_id, "%s", n->record.device_id);
-    snprintf(place->fault, sizeof place->fault, "%s", n->each.fault ? n->each.fault : "");
-    for (int i = 0; i < PHASE_COUNT; i++)
-        place->deadline_s[i] = pool_default_deadline((enum trial_phase)i, info->is_cpu);
-}
-
 static bool make(struct making *m, struct err *e)
 {
     struct network_run *n = m->network;
+    struct store *db = n->store.db;
     size_t count = (size_t)n->count;
     arena_init(&m->arena);
     m->whole.task_count = n->count;
     m->whole.task = mem_zero(count, sizeof *m->whole.task);
     m->script = mem_zero(count, sizeof(struct script *));
     m->best = mem_zero(count, sizeof *m->best);
-    for (int i = 0; i < n->count; i++)
-        if (!take_task(m, i, e))
-            return err_prefix(e, "%s", n->member[i].record.name);
-    take_place(m);
+    for (int i = 0; i < n->count; i++) {
+        const struct task_record *task = &n->member[i].record;
+        struct whole_task *t = &m->whole.task[i];
+        struct session_record r;
+        bool ok = store_get_session(db, task->session, &m->arena, &r, e);
+        if (ok) {
+            m->best[i] = r.best_ask;
+            m->script[i] = stored_script(db, &r, &m->arena, e);
+            ok = m->script[i];
+        }
+        if (ok && script_reference(m->script[i])->pass_count)
+            ok = err_set(
+                e, "what it computes is defined by a kernel, no layer can be held against it");
+        if (ok) {
+            bool differs = n->whole.has_kept && n->whole.kept[i] != r.best_ask;
+            t->operation = *script_operation(m->script[i]);
+            m->whole.races |= differs;
+            ok = render(m, i, r.id, r.best_ask, &t->job[0], e) &&
+                 (!differs || render(m, i, r.id, n->whole.kept[i], &t->job[1], e));
+        }
+        if (!ok)
+            return err_prefix(e, "%s", task->name);
+    }
+    const struct gpu_info *info = backend_device(&n->choice);
+    struct hello *hello = &m->whole.place;
+    *hello = (struct hello){.device = info->index,
+                            .validate = n->each.validate,
+                            .limits = info->limits,
+                            .seed = n->record.seed};
+    snprintf(hello->device_id, sizeof hello->device_id, "%s", n->record.device_id);
+    snprintf(hello->fault, sizeof hello->fault, "%s", n->each.fault ? n->each.fault : "");
+    for (int i = 0; i < PHASE_COUNT; i++)
+        hello->deadline_s[i] = pool_default_deadline((enum trial_phase)i, info->is_cpu);
     m->whole.plan = n->whole.plan; // lent
     return true;
 }
@@ -161,69 +159,47 @@ static void finish(struct making *m)
     arena_finish(&m->arena);
 }
 
-// --- when ---
-
-static bool is_new(const struct network_run *n, const int64_t *best)
-{
-    return !n->whole.record.number ||
-           memcmp(n->whole.kernels, best, (size_t)n->count * sizeof *best) != 0;
-}
-
-static void cannot(struct network_run *n, const struct err *why)
-{
-    char text[1400];
-    n->whole.cannot = true;
-    network_message(n, "warning", "the network is not run as a whole: %s",
-                    err_format(why, text, sizeof text));
-}
-
-static void begin(struct network_run *n, struct making *m)
-{
-    struct network_whole *w = &n->whole;
-    struct err e = {0};
-    int weights = -1;
-    if (plan_read_files(&w->plan, &weights, &e))
-        w->run = errand_begin_whole(&m->whole, weights, &e);
-    if (weights >= 0)
-        close(weights);
-    if (!w->run) {
-        cannot(n, &e);
-        return;
-    }
-    w->begun_ns = os_now_ns();
-    w->has_rival = m->whole.races;
-    w->running = (struct whole_record){.number = w->record.number + 1,
-                                       .all_trials = n->record.trials,
-                                       .elapsed_s = network_ran_seconds(n),
-                                       .sum_s = network_seconds(n)};
-    memcpy(w->trying, m->best, (size_t)n->count * sizeof *m->best);
-}
-
 bool network_whole_begin(struct network_run *n, bool at_end, struct err *e)
 {
+    struct network_whole *w = &n->whole;
     struct making m = {.network = n};
     struct err why = {0};
-    const struct network_whole *w = &n->whole;
-    double sum = network_seconds(n);
-    if (!w->plan.step_count || !n->place.on_device || w->cannot || sum <= 0)
+    const size_t bytes = (size_t)n->count * sizeof *w->kernels;
+    double sum = network_whole_sum(n);
+    if (!w->plan.step_count || !n->choice.on_device || w->cannot || sum <= 0)
         return true;
-    if ((w->record.number && !at_end) && (!(sum <= FALLEN_TO * w->record.sum_s) ||
-                                          !(w->spent_s <= SHARE_OF_TIME * network_ran_seconds(n))))
+    if (w->record.number && !at_end &&
+        (sum > FALLEN_TO * w->record.sum_s ||
+         w->spent_s > SHARE_OF_TIME * session_clock_seconds(&n->clock)))
         return true;
-    bool made = make(&m, &why);
-    if (!store_in_place(n->host.store, e)) {
-        finish(&m);
-        return false;
+    bool made = make(&m, &why), in_place = store_in_place(n->store.db, e);
+    if (made && in_place &&
+        (!w->record.number || memcmp(w->kernels, m.best, bytes) != 0)) { // new kernels
+        int weights = -1;
+        if (plan_read_files(&w->plan, &weights, &why))
+            w->run = errand_begin_whole(&m.whole, weights, &why);
+        if (weights >= 0)
+            close(weights);
+        made = w->run;
+        w->begun_ns = os_now_ns();
+        w->has_rival = m.whole.races;
+        w->running = (struct whole_record){.number = w->record.number + 1,
+                                           .all_trials = n->record.trials,
+                                           .elapsed_s = session_clock_seconds(&n->clock),
+                                           .sum_s = sum};
+        memcpy(w->trying, m.best, bytes);
     }
-    if (!made)
-        cannot(n, &why);
-    else if (is_new(n, m.best))
-        begin(n, &m);
     finish(&m);
-    return true;
+    if (!made && in_place) {
+        char text[1400];
+        w->cannot = true;
+        session_message(&n->log, "warning", "the network is not run as a whole: %s",
+                        err_format(&why, text, sizeof text));
+    }
+    return in_place;
 }
 
-// --- what came of it ---
+// --- its result ---
 
 static const char *asks_text(struct network_run *n, const int64_t *ask)
 {
@@ -235,7 +211,7 @@ static const char *asks_text(struct network_run *n, const int64_t *ask)
     return kept;
 }
 
-// Where the worker was when it was lost.
+// Returns where the worker was when it was lost.
 static const char *where(const struct network_run *n, char *out, size_t size)
 {
     int at;
@@ -251,31 +227,15 @@ static const char *where(const struct network_run *n, char *out, size_t size)
     return out;
 }
 
-static void take_result(struct network_run *n, const struct whole_result *r)
-{
-    struct network_whole *w = &n->whole;
-    size_t bytes = (size_t)n->count * sizeof *w->kernels;
-    w->record = w->running;
-    memcpy(w->kernels, w->trying, bytes);
-    w->record.verified = r->verified;
-    w->record.seconds = r->verified ? r->seconds[0] : 0;
-    w->record.rival_s = r->verified && w->has_rival ? r->seconds[1] : 0;
-    w->record.reason = arena_strdup(&n->arena, r->reason);
-    bool is_faster = w->record.seconds > 0 &&
-                     (!w->has_rival || (r->seconds[1] > 0 && r->seconds[0] <= r->seconds[1]));
-    if (!is_faster)
-        return;
-    memcpy(w->kept, w->kernels, bytes);
-    w->has_kept = true;
-}
-
 bool network_whole_step(struct network_run *n, struct err *e)
 {
     struct network_whole *w = &n->whole;
+    struct whole_record *r = &w->record;
     struct whole_result result = {.verified = false};
     struct err why = {0};
     enum errand_end end;
-    char at[160];
+    size_t bytes = (size_t)n->count * sizeof *w->kernels;
+    char at[160], whole[32], sum[32], rival[32];
     if (!errand_is_over(w->run, &end, &result, &why))
         return true;
     if (end == ERRAND_LOST)
@@ -283,39 +243,37 @@ bool network_whole_step(struct network_run *n, struct err *e)
                  where(n, at, sizeof at));
     else if (end == ERRAND_REFUSED)
         snprintf(result.reason, sizeof result.reason, "%s", why.text);
-    network_whole_drop(n);
+    network_whole_drop(w);
     w->spent_s += (double)(os_now_ns() - w->begun_ns) * 1e-9;
-    take_result(n, &result);
+    *r = w->running;
+    memcpy(w->kernels, w->trying, bytes);
+    r->verified = result.verified;
+    r->seconds = r->verified ? result.seconds[0] : 0;
+    r->rival_s = r->verified && w->has_rival ? result.seconds[1] : 0;
+    r->reason = arena_strdup(&n->arena, result.reason);
+    if (r->seconds > 0 && (!w->has_rival || (r->rival_s > 0 && r->seconds <= r->rival_s))) {
+        memcpy(w->kept, w->kernels, bytes);
+        w->has_kept = true;
+    }
     w->lost = end == ERRAND_DONE ? 0 : w->lost + 1;
     if (w->lost == 1) // perhaps not by these kernels: the end tries them once more
-        memset(w->kernels, 0, (size_t)n->count * sizeof *w->kernels);
-    w->record.kernels = asks_text(n, w->trying);
-    w->record.kept = w->has_kept ? asks_text(n, w->kept) : NULL;
-    w->record.at = os_unix_time();
-    if (!network_stored(n, store_put_whole(n->host.store, n->record.id, &w->record, e), e))
+        memset(w->kernels, 0, bytes);
+    r->kernels = asks_text(n, w->trying);
+    r->kept = w->has_kept ? asks_text(n, w->kept) : NULL;
+    r->at = os_unix_time();
+    if (!session_stored(&n->store, store_put_whole(n->store.db, n->record.id, r, e), e))
         return false;
-    const struct whole_record *r = &n->whole.record;
-    char whole[32], sum[32], rival[32];
     if (r->seconds <= 0)
-        network_message(n, "warning", "run as a whole it gave no time: %s", r->reason);
+        session_message(&n->log, "warning", "run as a whole it gave no time: %s", r->reason);
     else if (r->rival_s > 0 && r->rival_s < r->seconds)
-        network_message(
-            n, "info",
+        session_message(
+            &n->log, "info",
             "as a whole it takes %s with the kernels of before, %s with each task's best",
             text_time(r->rival_s, rival), text_time(r->seconds, whole));
     else
-        network_message(n, "info", "as a whole it takes %s, every layer is right; its parts %s",
+        session_message(&n->log, "info",
+                        "as a whole it takes %s, every layer is right; its parts %s",
                         text_time(r->seconds, whole), text_time(r->sum_s, sum));
-    network_emit(n, (struct event){.kind = EVENT_WHOLE, .whole = &w->record});
+    session_event(&n->log, (struct event){.kind = EVENT_WHOLE, .whole = r});
     return true;
-}
-
-int network_whole_fds(const struct network_run *n, struct pollfd *out, int most)
-{
-    return n->whole.run ? errand_fds(n->whole.run, out, most) : 0;
-}
-
-int network_whole_wait_ms(const struct network_run *n)
-{
-    return n->whole.run ? errand_wait_ms(n->whole.run) : 0;
 }

@@ -3,8 +3,8 @@
 // the fastest as a whole before. What is the best of each part need not be the best of the whole.
 //
 // It runs once every task has a kernel, whenever the sum of its parts has fallen by a twentieth
-// since (for at most a tenth of the network's running time), and at the end. Nothing of it tells
-// the searches or the scheduler anything.
+// since (for at most a tenth of the network's running time), and at the end. The searches and the
+// scheduler get nothing of its results.
 #ifndef TILEWALK_ENGINE_NETWORK_WHOLE_H
 #define TILEWALK_ENGINE_NETWORK_WHOLE_H
 
@@ -12,37 +12,34 @@
 #include "network/plan.h"
 #include "store/store.h"
 
-#include <poll.h>
-
 struct errand;
 struct network_run;
 
 struct network_whole {           // empty and valid when zeroed: it cannot be run
     struct plan plan;            // without steps where there is none
     struct errand *run;          // NULL: it does not run now
-    struct whole_record running; // what is known of that
-    struct whole_record record;  // the last one that was over; number 0: there was none
+    struct whole_record running; // its record so far
+    struct whole_record record;  // of the last one that was over; number 0: there was none
     // Asks by task: of the run, of the last one, of the fastest one; heap.
     int64_t *trying, *kernels, *kept;
     bool has_kept, has_rival;
-    bool cannot;      // it was said why
-    int lost;         // runs in a row that came to no answer
+    bool cannot;      // be run; a message told why
+    int lost;         // runs in a row without an answer
     int64_t begun_ns; // os_now_ns
     double spent_s;   // in this process
 };
 
-// Of a new network: its plan is stored.
+// Stores the plan of a new network; NULL: reads that of one that goes on.
 bool network_whole_start(struct network_run *n, const struct plan *plan, struct err *e);
-bool network_whole_resume(struct network_run *n, struct err *e);
 void network_whole_finish(struct network_run *n);
 
+// Returns the sum of the parts, uses * time of the best kernel; 0: a task has no kernel yet.
+double network_whole_sum(const struct network_run *n);
 // Begins a run where one is due; false: the database cannot be read. `at_end`: with kernels that
 // were not run yet, however little is gained.
 bool network_whole_begin(struct network_run *n, bool at_end, struct err *e);
-// Sees to the one that runs, and stores what came of it.
+// Looks after the run under way, and stores its result.
 bool network_whole_step(struct network_run *n, struct err *e);
-void network_whole_drop(struct network_run *n); // it is due again later
-int network_whole_fds(const struct network_run *n, struct pollfd *out, int most);
-int network_whole_wait_ms(const struct network_run *n);
+void network_whole_drop(struct network_whole *w); // it is due again later
 
 #endif

@@ -1,11 +1,10 @@
-// What is asked of a session when it is made or goes on: by front ends, in words of the command
-// line.
+// Options of a session when it is made or goes on: from front ends, in words of the command line.
 //
 //     struct session_options o = {.space = "gemm", .trials = 400};
 //     engine_start(g, &o, &id, e);
 //
-// What is zero or NULL is not given. All that is pointed to is the caller's, and has to be there
-// during that call only.
+// A member that is zero or NULL is not given. All that is pointed to is the caller's, and has to be
+// there during that call only.
 #ifndef TILEWALK_ENGINE_OPTIONS_H
 #define TILEWALK_ENGINE_OPTIONS_H
 
@@ -26,7 +25,7 @@ struct session_options {
     int set_count;
     const char *const *shape; // --shape, "M=512,N=64,weight=3": one configuration for all of them
     int shape_count;
-    const char *by; // "time", "worst"; NULL: nothing is said
+    const char *by; // "time", "worst"; NULL: the default
     int listed;     // how many of `set`, from the first on, come from the item of a list
     const char *note;
     const char *strategy; // NULL: the default
@@ -39,14 +38,14 @@ struct session_options {
     bool has_seed;
     uint64_t seed;
     int workers;      // 0: as fits the device
-    const char *warm; // "best.json,3,baseline": what it begins with (warm.h), or "none";
+    const char *warm; // "best.json,3,baseline": its warm start (transfer.h), or "none";
                       // NULL: the baselines
     // The sessions whose results the strategy's model begins with: "auto", "none", or numbers such
     // as "3,5"; NULL: none, or
     const char *transfer;
     // those that are alike and were measured on the same device, where the strategy weighs what it
-    // is told of others (LEARNS_WEIGHED), times are a device's, and the session is neither a
-    // network's nor like another one, which says itself what it began with.
+    // gets of others (LEARNS_WEIGHED), times are a device's, and the session is neither a
+    // network's nor like another one, which has stored its own beginning.
     bool transfers;
     // The sessions of the same network that began before this one, such as "3,5", or NULL. Their
     // results are taken too, where they are of use (transfer.h).

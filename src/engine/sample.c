@@ -26,7 +26,7 @@ struct run {
     struct rng rng;
     struct config_set seen;
     int64_t open, begin_ns;
-    bool is_dry; // no more is found to be asked
+    bool is_dry; // no further configuration is found
 };
 
 static void log_line(void *context, int worker, const char *line)
@@ -42,24 +42,12 @@ static void log_line(void *context, int worker, const char *line)
     log_warning("%s", line + sizeof warning - 1);
 }
 
-// --- what is found ---
+// --- results ---
 
 static void add_value(struct sample_column *c, double value)
 {
     MEM_GROW(c->value, c->count, c->capacity);
     c->value[c->count++] = value;
-}
-
-static struct sample_column *column_of(struct sample *s, const char *name)
-{
-    for (int i = 0; i < s->statistics; i++)
-        if (strcmp(s->statistic[i].name, name) == 0)
-            return &s->statistic[i];
-    if (s->statistics == STATISTICS_MOST)
-        return NULL;
-    struct sample_column *c = &s->statistic[s->statistics++];
-    snprintf(c->name, sizeof c->name, "%s", name);
-    return c;
 }
 
 static void add_refusal(struct run *r, const struct trial_result *result)
@@ -95,9 +83,15 @@ static void take(struct run *r, const struct trial_result *result)
     uint32_t most_spills = r->options->device->limits.spills;
     double spills;
     for (int i = 0; i < result->statistics[0].count; i++) {
-        struct sample_column *c = column_of(s, result->statistics[0].item[i].name);
-        if (c)
-            add_value(c, result->statistics[0].item[i].value);
+        const char *name = result->statistics[0].item[i].name;
+        int at = 0;
+        while (at < s->statistics && strcmp(s->statistic[at].name, name) != 0)
+            at++;
+        if (at == STATISTICS_MOST)
+            continue;
+        if (at == s->statistics)
+            snprintf(s->statistic[s->statistics++].name, STATISTICS_NAME_SIZE, "%s", name);
+        add_value(&s->statistic[at], result->statistics[0].item[i].value);
     }
     if (statistics_total(&result->statistics[0], STATISTIC_SPILLS, &spills)) {
         s->told++;
@@ -131,7 +125,7 @@ bool sample_draw(const struct script *s, const struct limits *l, struct rng *r, 
     return v.legal || err_set(e, "no legal point in %d draws (the last: %s)", DRAWS, v.reason);
 }
 
-// The next valid configuration that was not drawn yet; is_dry: there seems to be none.
+// Draws the next valid configuration that was not drawn yet; is_dry: there seems to be none.
 static bool draw(struct run *r, struct config *c, struct err *e)
 {
     const struct space *space = script_space(r->options->script);
@@ -148,17 +142,12 @@ static bool draw(struct run *r, struct config *c, struct err *e)
     return true;
 }
 
-static bool wants_more(const struct run *r)
-{
-    double seconds = r->options->seconds;
-    bool in_time = seconds <= 0 || (double)(os_now_ns() - r->begin_ns) * 1e-9 < seconds;
-    return !r->is_dry && in_time && r->found->asked < r->options->count;
-}
-
 static bool submit_some(struct run *r, struct err *e)
 {
-    bool runs = r->options->runs;
-    while (wants_more(r) && source_room(r->pool) > 0) {
+    const struct sample_options *o = r->options;
+    bool runs = o->runs;
+    while (!r->is_dry && r->found->asked < o->count && source_room(r->pool) > 0 &&
+           (o->seconds <= 0 || (double)(os_now_ns() - r->begin_ns) * 1e-9 < o->seconds)) {
         struct trial_request request = {.count = 1,
                                         .only_compiles = !runs,
                                         .race = runs,
@@ -168,7 +157,7 @@ static bool submit_some(struct run *r, struct err *e)
             return false;
         if (r->is_dry)
             return true;
-        if (!script_render(r->options->script, &request.config[0], &request.job[0], e))
+        if (!script_render(o->script, &request.config[0], &request.job[0], e))
             return false;
         request.ticket = r->found->asked++; // its index in `seen`
         source_submit(r->pool, &request);
@@ -180,21 +169,17 @@ static bool submit_some(struct run *r, struct err *e)
 static bool work(struct run *r, struct err *e)
 {
     struct trial_result result;
-    if (!submit_some(r, e))
-        return false;
-    while (r->open > 0) {
-        if (!source_step(r->pool, e))
-            return false;
-        while (source_collect(r->pool, &result))
+    struct pollfd fds[MOST_FDS];
+    bool ok = submit_some(r, e);
+    while (ok && r->open > 0) {
+        ok = source_step(r->pool, e);
+        while (ok && source_collect(r->pool, &result))
             take(r, &result);
-        if (!submit_some(r, e))
-            return false;
-        if (r->open > 0) {
-            struct pollfd fds[MOST_FDS];
+        ok = ok && submit_some(r, e);
+        if (ok && r->open > 0)
             poll(fds, (nfds_t)source_fds(r->pool, fds, MOST_FDS), source_wait_ms(r->pool));
-        }
     }
-    return true;
+    return ok;
 }
 
 bool sample_take(const struct sample_options *o, struct sample *out, struct err *e)
@@ -224,7 +209,7 @@ bool sample_take(const struct sample_options *o, struct sample *out, struct err 
                                                 .is_cpu = d->is_cpu,
                                                 .fault = r.options->fault,
                                                 .log = log_line,
-                                                .log_context = (&r)},
+                                                .log_context = &r},
                          e);
     free(program);
     bool ok = r.pool && work(&r, e);

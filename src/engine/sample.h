@@ -1,7 +1,7 @@
-// Random valid configurations, compiled by a driver as far as its pipelines: what it refuses, how
-// long it takes, and what it says of them. Nothing runs, so that a driver without its hardware will
-// do; unless they are to run: then each is also held against the reference, on exact and on random
-// inputs, and once more with every access checked, as winners of a race are.
+// Random valid configurations, compiled by a driver as far as its pipelines: the refusals, the
+// times and the statistics. Nothing runs, so that a driver without its hardware will do; unless
+// they are to run: then each is also held against the reference, on exact and on random inputs, and
+// once more with every access checked, as winners of a race are.
 //
 //     sample_take(&options, &found, e); ... sample_finish(&found);
 #ifndef TILEWALK_ENGINE_SAMPLE_H
@@ -30,8 +30,7 @@ struct sample_refusal {
     int64_t count;
 };
 
-// One number for each configuration of which it is known.
-struct sample_column {
+struct sample_column { // a number for each configuration that has it
     char name[STATISTICS_NAME_SIZE];
     double *value; // ascending
     int64_t count, capacity;
@@ -40,18 +39,18 @@ struct sample_column {
 struct sample {
     int64_t asked;                  // less than wanted where the space has no more that are valid
     int64_t compiled;               // or, where they run, right
-    int64_t outcome[OUTCOME_COUNT]; // what became of those asked
+    int64_t outcome[OUTCOME_COUNT]; // of those asked
     struct sample_refusal *refusal; // most frequent first
     int refusals, refusal_capacity;
     int64_t messages;           // of the validation layer
     struct sample_column build; // seconds in the driver's compiler, of those compiled
-    // Of those compiled: that spill; more than the device's limit; of which the driver tells it.
+    // Of those compiled: that spill; more than the device's limit; whose spills are known.
     int64_t spilled, left_out, told;
     struct sample_column statistic[STATISTICS_MOST];
     int statistics;
 };
 
-// A random legal configuration; false: none was found in many draws, or a rule failed (`e`).
+// Draws a random legal configuration; false: none was found in many draws, or a rule failed (`e`).
 bool sample_draw(const struct script *s, const struct limits *l, struct rng *r, struct config *c,
                  struct err *e);
 

@@ -20,18 +20,6 @@ int shape_parts(const char *parts, double out[TRIAL_MAX_SHAPES])
     return count;
 }
 
-// "M=512 N=64"
-static const char *name_of(struct json set, struct arena *a)
-{
-    const char *name = "";
-    for (struct json_walk w = json_walk(set); json_next(&w);) {
-        const char *value = json_text(w.value, a);
-        name = arena_printf(a, "%s%s%s=%s", name, *name ? " " : "", json_text(w.key, a),
-                            value ? value : "?");
-    }
-    return name;
-}
-
 static void read_rows(const struct session_record *r, struct arena *a, struct shape_table *t)
 {
     struct json root;
@@ -42,26 +30,14 @@ static void read_rows(const struct session_record *r, struct arena *a, struct sh
     for (struct json_walk w = json_walk(json_member(root, "shapes"));
          json_next(&w) && t->count < TRIAL_MAX_SHAPES;) {
         struct shape_row *row = &t->row[t->count++];
-        row->name = name_of(json_member(w.value, "set"), a);
+        row->name = "";
+        for (struct json_walk s = json_walk(json_member(w.value, "set")); json_next(&s);) {
+            const char *value = json_text(s.value, a);
+            row->name = arena_printf(a, "%s%s%s=%s", row->name, *row->name ? " " : "",
+                                     json_text(s.key, a), value ? value : "?");
+        }
         json_number(json_member(w.value, "weight"), &row->weight);
     }
-}
-
-static void take_baseline(const struct session_record *r, const struct baseline_record *b,
-                          struct shape_table *t)
-{
-    double part_s[TRIAL_MAX_SHAPES] = {0};
-    if (b->outcome != OUTCOME_OK)
-        return;
-    if (r->shapes)
-        shape_parts(b->parts, part_s);
-    else
-        part_s[0] = baseline_seconds(b);
-    for (int i = 0; i < t->count; i++)
-        if (part_s[i] > 0 && (!t->row[i].baseline || part_s[i] < t->row[i].baseline_s)) {
-            t->row[i].baseline = b->name;
-            t->row[i].baseline_s = part_s[i];
-        }
 }
 
 double shape_ratio(const struct shape_row *r)
@@ -75,8 +51,24 @@ void shape_table_read(const struct session_record *r, const struct shape_finding
     double part_s[TRIAL_MAX_SHAPES] = {0};
     *out = (struct shape_table){.worst = -1};
     read_rows(r, a, out);
-    for (int i = 0; i < f->baselines->count; i++)
-        take_baseline(r, &f->baselines->of[i], out);
+    for (int i = 0; i < f->baselines->count; i++) {
+        const struct baseline_record *b = &f->baselines->of[i];
+        if (b->outcome != OUTCOME_OK)
+            continue;
+        memset(part_s, 0, sizeof part_s);
+        if (r->shapes)
+            shape_parts(b->parts, part_s);
+        else
+            part_s[0] = baseline_seconds(b);
+        for (int k = 0; k < out->count; k++) {
+            struct shape_row *row = &out->row[k];
+            if (part_s[k] > 0 && (!row->baseline || part_s[k] < row->baseline_s)) {
+                row->baseline = b->name;
+                row->baseline_s = part_s[k];
+            }
+        }
+    }
+    memset(part_s, 0, sizeof part_s);
     if (!r->shapes)
         part_s[0] = f->best->ask ? r->best_seconds : 0;
     else if (f->best->ask)

@@ -1,5 +1,5 @@
-// What the best of a session is on each of its shapes, beside what is in use there: the same rows
-// in show, at the end of tune and on cards.
+// The best of a session on each of its shapes, beside what is in use there: the same rows in show,
+// at the end of tune and on cards.
 //
 //     shape_table_read(&record, &found, arena, &t);
 //     shape_table_add_text(&t, &text);      shape_table_add_json(&t, "shapes", &w);
@@ -23,7 +23,7 @@ struct shape_row {
 struct shape_table {
     int count;
     struct shape_row row[TRIAL_MAX_SHAPES];
-    int worst; // the row that gains least, or loses most; -1: none has a baseline
+    int worst; // the row with the least ratio; -1: none has a baseline
 };
 
 struct shape_findings {               // of a session
@@ -32,12 +32,12 @@ struct shape_findings {               // of a session
     const struct baselines *baselines;
 };
 
-// What is no list of times is one of none. The number of shapes that it tells of.
+// Reads the times of a list. Returns how many there are: 0, too, where it is no list.
 int shape_parts(const char *parts, double out[TRIAL_MAX_SHAPES]);
 void shape_table_read(const struct session_record *r, const struct shape_findings *f,
                       struct arena *a, struct shape_table *out);
 double shape_ratio(const struct shape_row *r); // in speed; NAN: one of both is not known
-// A line for each shape of a session that has several, and which is the worst.
+// Adds a line for each shape of a session that has several, and one for the worst.
 void shape_table_add_text(const struct shape_table *t, struct str *out);
 void shape_table_add_json(const struct shape_table *t, const char *name, struct json_writer *w);
 

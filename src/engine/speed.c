@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SMALL 20 // kernels are, that take less than so many empty dispatches
+#define SMALL 20 // a kernel that takes less than so many empty dispatches
 
 bool speed_is_relative(const struct session_record *r)
 {
@@ -123,14 +123,14 @@ void speed_add_baseline_lines(const struct session_record *r, const struct basel
     }
 }
 
-double speed_of_roof(const struct session_record *r, double seconds)
+double speed_of_peak(const struct session_record *r, double seconds)
 {
     return seconds > 0 && r->roof_s > 0 ? r->roof_s / seconds : 0;
 }
 
-void speed_add_roof(const struct session_record *r, double seconds, struct str *out)
+void speed_add_peak(const struct session_record *r, double seconds, struct str *out)
 {
-    double share = speed_of_roof(r, seconds);
+    double share = speed_of_peak(r, seconds);
     char text[32];
     if (share > 0)
         str_printf(out, "%s of the roof (%s)", text_share(share, text),

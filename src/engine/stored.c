@@ -18,21 +18,12 @@ bool recorded_is(const char *source)
     return source && str_starts(source, PREFIX);
 }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || c == '_';
-}
-
-// The ":key=value" that ends a spec, or NULL: names of files may hold colons.
+// Returns the ":key=value" that ends a spec, or NULL: names of files may hold colons.
 static char *find_option(char *text)
 {
     char *colon = strrchr(text, ':');
-    if (!colon)
-        return NULL;
-    const char *key = colon + 1, *end = key;
-    while (is_letter(*end))
-        end++;
-    return end > key && *end == '=' ? colon : NULL;
+    size_t key = colon ? strspn(colon + 1, "abcdefghijklmnopqrstuvwxyz_") : 0;
+    return key && colon[1 + key] == '=' ? colon : NULL;
 }
 
 // Cuts options off `text`, which then is the path.
@@ -51,41 +42,30 @@ static bool read_options(char *text, double *speed, struct err *e)
     return *text || err_usage(e, "source replay: which file? (replay:FILE[:speed=X])");
 }
 
-static bool identify(const char *path, char out[33], struct err *e)
-{
-    char *bytes;
-    size_t length;
-    if (!file_read(path, &bytes, &length, e))
-        return false;
-    hash_hex(bytes, length, out);
-    free(bytes);
-    return true;
-}
-
-static bool open_path(const char *path, double speed, struct recorded *out, struct err *e)
-{
-    if (!identify(path, out->identity, e) || !recording_read(path, &out->recording, e))
-        return false;
-    char *whole = realpath(path, NULL);
-    out->path = whole ? whole : mem_strdup(path);
-    struct str spec = {0};
-    str_printf(&spec, PREFIX "%s", out->path);
-    if (speed > 0) {
-        str_add(&spec, ":" SPEED);
-        str_add_real(&spec, speed);
-    }
-    out->spec = str_take(&spec);
-    out->speed = speed;
-    return out->recording->count > 0 ||
-           err_at(e, path, 0, "only declarations, no recorded times: nothing to replay");
-}
-
 bool recorded_open(const char *source, struct recorded *out, struct err *e)
 {
     double speed = 0;
-    char *path = mem_strdup(source + strlen(PREFIX));
+    char *path = mem_strdup(source + strlen(PREFIX)), *bytes;
+    size_t length;
     *out = (struct recorded){0};
-    bool ok = read_options(path, &speed, e) && open_path(path, speed, out, e);
+    bool ok = read_options(path, &speed, e) && file_read(path, &bytes, &length, e);
+    if (ok) {
+        struct str spec = {0};
+        char *whole = realpath(path, NULL);
+        hash_hex(bytes, length, out->identity);
+        free(bytes);
+        out->path = whole ? whole : mem_strdup(path);
+        str_printf(&spec, PREFIX "%s", out->path);
+        if (speed > 0) {
+            str_add(&spec, ":" SPEED);
+            str_add_real(&spec, speed);
+        }
+        out->spec = str_take(&spec);
+        out->speed = speed;
+        ok = recording_read(path, &out->recording, e) &&
+             (out->recording->count > 0 ||
+              err_at(e, path, 0, "only declarations, no recorded times: nothing to replay"));
+    }
     free(path);
     if (!ok)
         recorded_finish(out);
@@ -113,22 +93,6 @@ void recorded_finish(struct recorded *r)
     *r = (struct recorded){0};
 }
 
-static const char *operation(const struct recording *r, struct arena *a)
-{
-    struct str text = {0};
-    struct json_writer w = json_begin(&text);
-    json_add_text(&w, "kind", "replay");
-    json_add_text(&w, "recording", r->name);
-    json_add_text(&w, "kernel", r->kernel);
-    json_add_text(&w, "unit", r->unit);
-    if (r->flop > 0)
-        json_add_real(&w, "flop", r->flop);
-    json_end(&w);
-    const char *kept = arena_strdup(a, str_text(&text));
-    str_finish(&text);
-    return kept;
-}
-
 bool recorded_is_sparse(const struct recording *r)
 {
     return r->space->size / SPARSE >= (uint64_t)r->count;
@@ -152,11 +116,21 @@ double recorded_flop(const struct recording *r)
 void recorded_describe(const struct recorded *recorded, struct arena *a, struct session_record *out)
 {
     const struct recording *r = recorded->recording;
+    struct str text = {0};
+    struct json_writer w = json_begin(&text);
+    json_add_text(&w, "kind", "replay");
+    json_add_text(&w, "recording", r->name);
+    json_add_text(&w, "kernel", r->kernel);
+    json_add_text(&w, "unit", r->unit);
+    if (r->flop > 0)
+        json_add_real(&w, "flop", r->flop);
+    json_end(&w);
+    out->operation = arena_strdup(a, str_text(&text));
+    str_finish(&text);
     out->name = r->name;
     out->path = recorded->path;
     out->size = r->space->size_text;
     out->title = arena_printf(a, "replay %s", r->name);
-    out->operation = operation(r, a);
     out->settings = "{}";
     out->source = recorded->spec;
     out->device = *r->device ? r->device : "recorded";
@@ -174,14 +148,7 @@ const char *stored_beginning(const struct session_record *r)
     return r->history ? ", transfer" : "";
 }
 
-// A text, or how the value is written.
-static const char *word(struct json v, struct arena *a)
-{
-    const char *text = json_text_exact(v, a);
-    return text ? text : arena_printf(a, "%.*s", (int)json_length(v), v.at);
-}
-
-// Stored sizes, then others: the last one of a name counts.
+// Joins stored sizes and others: the last one of a name counts.
 static const struct setting *join_sizes(struct arena *a, const char *stored,
                                         const struct setting *set, int set_count, int *count)
 {
@@ -193,8 +160,12 @@ static const struct setting *join_sizes(struct arena *a, const char *stored,
         ++*count;
     all = arena_zero(a, (size_t)(*count + set_count) + 1, sizeof *all);
     *count = 0;
-    for (struct json_walk w = json_walk(root); json_next(&w);)
-        all[(*count)++] = (struct setting){json_text_exact(w.key, a), word(w.value, a)};
+    for (struct json_walk w = json_walk(root); json_next(&w);) {
+        const char *text = json_text_exact(w.value, a);
+        if (!text)
+            text = arena_printf(a, "%.*s", (int)json_length(w.value), w.value.at);
+        all[(*count)++] = (struct setting){json_text_exact(w.key, a), text};
+    }
     for (int i = 0; i < set_count; i++)
         all[(*count)++] = set[i];
     return all;

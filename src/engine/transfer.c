@@ -11,23 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-// One source on its way into a warm start.
-struct warm_reader {
+struct warm_reader { // one source on its way into a warm start
     const char *path;
     const struct search_problem *problem;
     struct arena *arena;
-    struct config_set known; // what was taken so far, of all sources
+    struct config_set known; // all that was taken so far, of all sources
     struct warm_start *out;
     const char *misfit; // the parameter that kept the last one out; NULL: nothing legal is near
 };
 
-// --- what a session has to give ---
-
-static void add_member(struct json_writer *w, const char *name, const char *text)
-{
-    json_begin_line(w, 1);
-    json_add_text_if_any(w, name, text);
-}
+// --- warm starts: the record of a session ---
 
 bool warm_add_record(struct store *store, int64_t session, int most, struct str *out,
                      int64_t *written, struct err *e)
@@ -45,26 +38,25 @@ bool warm_add_record(struct store *store, int64_t session, int most, struct str 
         w.is_spaced = true;
         json_add_text(&w, "format", WARM_FORMAT);
         json_add_int(&w, "version", WARM_FORMAT_VERSION);
-        add_member(&w, "space", r.name);
-        add_member(&w, "title", r.title);
-        json_begin_line(&w, 1);
-        json_add_raw(&w, "problem", r.operation);
-        add_member(&w, "device", r.device);
-        add_member(&w, "driver", r.driver);
-        add_member(&w, "device_identity", r.device_id);
-        add_member(&w, "source", r.source);
-        add_member(&w, "text_hash", r.text_hash);
-        add_member(&w, "tilewalk", TILEWALK_VERSION);
+        const char *const member[][2] = {
+            {"space", r.name},    {"title", r.title},         {"problem", r.operation},
+            {"device", r.device}, {"driver", r.driver},       {"device_identity", r.device_id},
+            {"source", r.source}, {"text_hash", r.text_hash}, {"tilewalk", TILEWALK_VERSION},
+        };
+        for (size_t i = 0; i < sizeof member / sizeof *member; i++) {
+            bool is_raw = member[i][1] == r.operation;
+            json_begin_line(&w, 1);
+            (is_raw ? json_add_raw : json_add_text_if_any)(&w, member[i][0], member[i][1]);
+        }
         json_begin_line(&w, 1);
         json_begin_list(&w, "configurations");
         for (int i = 0; i < best.count; i++) {
-            double flop = r.flop;
             json_begin_line(&w, 2);
             json_begin_object(&w, NULL);
             json_add_raw(&w, "configuration", best.trial[i].config);
             json_add_int(&w, "trial", best.trial[i].number);
             json_add_real(&w, "ms", best.trial[i].seconds * 1e3);
-            json_add_real(&w, "tflops", flop / best.trial[i].seconds / 1e12);
+            json_add_real(&w, "tflops", r.flop / best.trial[i].seconds / 1e12);
             json_end(&w);
         }
         json_begin_line(&w, 1);
@@ -76,38 +68,34 @@ bool warm_add_record(struct store *store, int64_t session, int most, struct str 
     return ok;
 }
 
-// --- what another one takes of it ---
+// --- a new session reads it ---
 
-static bool read_part(struct json v, struct arena *a, struct wish *w)
-{
-    if (w->count == PARAM_MAX_WIDTH)
-        return false;
-    w->text[w->count] = json_text(v, a);
-    return (w->text[w->count] || json_number(v, &w->number[w->count])) && ++w->count;
-}
-
-static bool read_wish(struct json v, struct arena *a, struct wish *w)
-{
-    *w = (struct wish){0};
-    if (json_type(v) != JSON_LIST)
-        return read_part(v, a, w);
-    for (struct json_walk walk = json_walk(v); json_next(&walk);)
-        if (!read_part(walk.value, a, w))
-            return false;
-    return true;
-}
-
-// Of a parameter, into its slots. False: there is no value, or none that has a like here.
+// Maps the value of a parameter into its slots, by the nearest there are. False: there is no value,
+// or none that is like one here.
 static bool map_value(const struct warm_reader *r, struct json values, int param, struct wish *w,
                       struct config *out)
 {
     const struct param *p = &r->problem->space->param[param];
     struct json value = json_member(values, p->name);
-    return value.at && read_wish(value, r->arena, w) && param_nearest(p, w, out->slot + p->offset);
+    struct json_walk walk = json_walk(value);
+    bool is_list = json_type(value) == JSON_LIST;
+    *w = (struct wish){0};
+    if (!value.at)
+        return false;
+    while (is_list ? json_next(&walk) : w->count == 0) {
+        struct json part = is_list ? walk.value : value;
+        int at = w->count;
+        if (at == PARAM_MAX_WIDTH)
+            return false;
+        w->text[at] = json_text(part, r->arena);
+        if (!w->text[at] && !json_number(part, &w->number[at]))
+            return false;
+        w->count++;
+    }
+    return param_nearest(p, w, out->slot + p->offset);
 }
 
-// Whether the values need one of that parameter: where the chooser brings it, in a conditional
-// space.
+// True: the values need one of that parameter. In a conditional space the chooser decides it.
 static bool needs(const struct warm_reader *r, struct json values, int param)
 {
     const struct space *s = r->problem->space;
@@ -134,7 +122,7 @@ static bool check_names(const struct warm_reader *r, struct json values, struct 
     return true;
 }
 
-// The nearest point. False: a value has no like here.
+// Maps to the nearest point. False: a value has nothing like it here.
 static bool map_values(struct warm_reader *r, struct json values, struct config *out, bool *moved)
 {
     const struct space *s = r->problem->space;
@@ -157,6 +145,7 @@ static bool map_values(struct warm_reader *r, struct json values, struct config 
     return true;
 }
 
+// Adds the nearest legal configuration.
 static void take_near(struct warm_reader *r, const struct config *wanted, bool moved)
 {
     const struct search_problem *p = r->problem;
@@ -181,18 +170,9 @@ static void take_baselines(struct warm_reader *r)
             take_near(r, &s->baseline[i].config, false);
 }
 
-static bool nothing_fits(const struct warm_reader *r, struct err *e)
+static bool read_record(struct warm_reader *r, struct json root, struct err *e)
 {
     const char *space = r->problem->space->name;
-    if (r->misfit)
-        return err_at(e, r->path, 0, "none of its configurations fits '%s' (parameter '%s')", space,
-                      r->misfit);
-    return err_at(e, r->path, 0, "none of its configurations is near anything legal in '%s' here",
-                  space);
-}
-
-static bool read_all(struct warm_reader *r, struct json root, struct err *e)
-{
     double version = 0;
     struct json list = json_member(root, "configurations");
     if (!json_is(json_member(root, "format"), WARM_FORMAT) || json_type(list) != JSON_LIST)
@@ -216,25 +196,25 @@ static bool read_all(struct warm_reader *r, struct json root, struct err *e)
         else
             r->out->left_out++;
     }
-    return r->out->left_out - left_out < given || nothing_fits(r, e);
+    if (r->out->left_out - left_out < given)
+        return true;
+    if (r->misfit)
+        return err_at(e, r->path, 0, "none of its configurations fits '%s' (parameter '%s')", space,
+                      r->misfit);
+    return err_at(e, r->path, 0, "none of its configurations is near anything legal in '%s' here",
+                  space);
 }
 
-// `text` is heap and is consumed.
-static bool read_text(struct warm_reader *r, char *text, size_t length, struct err *e)
-{
-    struct json root;
-    struct json_source source = {.path = r->path, .text = text, .length = length};
-    bool ok = json_check(&source, &root, e) && read_all(r, root, e);
-    free(text);
-    return ok;
-}
-
+// Reads a file, a session, or the baselines of the space.
 static bool read_source(struct warm_reader *r, struct store *store, const char *source,
                         struct err *e)
 {
+    const struct space *s = r->problem->space;
     int64_t id, count;
+    char *text = NULL;
+    size_t length = 0;
+    struct json root;
     if (str_equal(source, WARM_BASELINE)) {
-        const struct space *s = r->problem->space;
         take_baselines(r);
         return r->known.count ||
                err_usage(e,
@@ -243,20 +223,25 @@ static bool read_source(struct warm_reader *r, struct store *store, const char *
                              : "--warm-start " WARM_BASELINE ": '%s' declares no baseline",
                          s->name);
     }
-    char *text = NULL;
-    size_t length = 0;
-    struct str record = {0};
-    r->path = arena_strdup(r->arena, source);
-    if (!str_to_int(source, 1, INT64_MAX, &id))
-        return file_read(source, &text, &length, e) && read_text(r, text, length, e);
-    r->path = arena_printf(r->arena, "session %s", source);
-    if (!warm_add_record(store, id, WARM_STANDARD, &record, &count, e))
-        return false;
-    length = record.length;
-    return read_text(r, str_take(&record), length, e);
+    if (str_to_int(source, 1, INT64_MAX, &id)) {
+        struct str record = {0};
+        r->path = arena_printf(r->arena, "session %s", source);
+        if (!warm_add_record(store, id, WARM_STANDARD, &record, &count, e))
+            return false;
+        length = record.length;
+        text = str_take(&record);
+    } else {
+        r->path = arena_strdup(r->arena, source);
+        if (!file_read(source, &text, &length, e))
+            return false;
+    }
+    struct json_source json = {.path = r->path, .text = text, .length = length};
+    bool ok = json_check(&json, &root, e) && read_record(r, root, e);
+    free(text);
+    return ok;
 }
 
-static void warm_keep(const struct config_set *known, struct arena *a, struct warm_start *out)
+static void keep(const struct config_set *known, struct arena *a, struct warm_start *out)
 {
     out->count = known->count;
     out->config = arena_zero(a, (size_t)known->count + 1, sizeof *out->config);
@@ -271,7 +256,7 @@ void warm_take_baselines(const struct search_problem *problem, struct arena *a,
         .problem = problem, .arena = a, .known = {.slots = problem->space->slots}, .out = out};
     *out = (struct warm_start){0};
     take_baselines(&r);
-    warm_keep(&r.known, a, out);
+    keep(&r.known, a, out);
     config_set_finish(&r.known);
 }
 
@@ -288,12 +273,12 @@ bool warm_read(struct store *store, const char *sources, const struct search_pro
         ok = err_usage(e, "--warm-start: no file and no session is named");
     for (; ok && source; source = strtok_r(NULL, ",", &rest))
         ok = read_source(&r, store, source, e);
-    warm_keep(&r.known, a, out);
+    keep(&r.known, a, out);
     config_set_finish(&r.known);
     return ok;
 }
 
-// --- what a session stores ---
+// --- a session stores its warm start ---
 
 void warm_add_keys(const struct space *space, const struct warm_start *w, struct str *out)
 {
@@ -316,12 +301,12 @@ bool warm_parse(const struct space *space, const char *keys, struct arena *a,
         if (ok)
             config_set_add(&known, &c, NULL);
     }
-    warm_keep(&known, a, out);
+    keep(&known, a, out);
     config_set_finish(&known);
     return ok || err_prefix(e, "the stored warm start");
 }
 
-// --- one session ---
+// --- transfer: the results of one session ---
 
 struct reader {
     const struct space *space;
@@ -331,13 +316,13 @@ struct reader {
     double *fitness;
     int64_t *order; // when each was told
     int count, capacity;
-    int64_t answers,
-        last; // of all that count, rejected ones too: how many, and the latest one told
+    int64_t answers; // that count, rejected ones too
+    int64_t last;    // the latest of these told
     bool failed;
     struct err err;
 };
 
-static bool take(void *context, const struct trial_record *t)
+static bool transfer_take_trial(void *context, const struct trial_record *t)
 {
     struct reader *r = context;
     if (t->outcome == OUTCOME_OPEN || t->told > r->told)
@@ -346,7 +331,7 @@ static bool take(void *context, const struct trial_record *t)
     r->answers++;
     if (t->outcome == OUTCOME_REJECTED)
         return true;
-    if (!(r->count < r->capacity)) {
+    if (r->count == r->capacity) {
         r->capacity = r->capacity ? 2 * r->capacity : 256;
         r->config = mem_resize(r->config, (size_t)r->capacity, sizeof *r->config);
         r->fitness = mem_resize(r->fitness, (size_t)r->capacity, sizeof *r->fitness);
@@ -362,7 +347,7 @@ static bool read_results(struct store *store, struct transfer_source *from, doub
                          struct arena *a, struct search_history *out, struct err *e)
 {
     struct reader r = {.space = out->space, .flop = flop, .told = from->told};
-    bool ok = store_each_trial(store, from->session, 1, take, &r, e);
+    bool ok = store_each_trial(store, from->session, 1, transfer_take_trial, &r, e);
     if (ok && r.failed && e)
         *e = r.err;
     ok = ok && !r.failed;
@@ -393,15 +378,14 @@ static bool read_results(struct store *store, struct transfer_source *from, doub
     return ok;
 }
 
-static void release(struct transfer_source *s)
+#define ALL_TOLD INT64_MAX // of a session that has to be there
+
+static void drop_last(struct transfer *t)
 {
+    struct transfer_source *s = &t->source[--t->count];
     script_destroy(s->script);
     recording_destroy(s->recording);
-    s->script = NULL;
-    s->recording = NULL;
 }
-
-#define ALL_TOLD INT64_MAX // of a session that has to be there
 
 // Adds a session to `t`, which has room for it.
 static bool add(struct store *store, int64_t session, int64_t told, struct arena *a,
@@ -410,28 +394,20 @@ static bool add(struct store *store, int64_t session, int64_t told, struct arena
     struct session_record r;
     bool (*get)(struct store * s, int64_t id, struct arena * a, struct session_record * out,
                 struct err * e) = told == ALL_TOLD ? store_get_session : store_get_history;
-    struct transfer_source *from = &t->source[t->count];
-    struct search_history *history = &t->history[t->count];
-    *from = (struct transfer_source){.session = session, .told = told};
-    *history = (struct search_history){.name = arena_printf(a, "session %" PRId64, session)};
     if (!get(store, session, a, &r, e))
         return false;
+    struct transfer_source *from = &t->source[t->count];
+    struct search_history *history = &t->history[t->count++];
+    *from = (struct transfer_source){.session = session, .told = told};
+    *history = (struct search_history){.name = arena_printf(a, "session %" PRId64, session)};
     history->space = stored_space(store, &r, a, &from->script, &from->recording, e);
-    if (!history->space || !read_results(store, from, r.flop, a, history, e)) {
-        release(from);
-        return err_prefix(e, "the results of session %" PRId64, session);
-    }
-    t->count++;
-    return true;
+    if (history->space && read_results(store, from, r.flop, a, history, e))
+        return true;
+    drop_last(t);
+    return err_prefix(e, "the results of session %" PRId64, session);
 }
 
-static void make(struct arena *a, int most, struct transfer *out)
-{
-    *out = (struct transfer){.source = arena_zero(a, (size_t)most + 1, sizeof *out->source),
-                             .history = arena_zero(a, (size_t)most + 1, sizeof *out->history)};
-}
-
-// --- whose ---
+// --- the choice of sessions ---
 
 struct choice { // sessions, each once
     struct chosen {
@@ -471,59 +447,23 @@ static bool choose_listed(struct choice *c, const char *list, bool named, struct
     return ok;
 }
 
-static bool is_of_one_kind(const struct session_record *a, const struct session_record *b,
-                           bool any_device)
-{
-    size_t kind = strcspn(a->title, " ");
-    return (any_device || stored_on_one_device(a, b)) && a->cold == b->cold &&
-           str_equal(a->source, b->source) && kind == strcspn(b->title, " ") &&
-           strncmp(a->title, b->title, kind) == 0;
-}
-
-static bool has_same_parameters(const struct space *a, const struct space *b)
-{
-    bool same = a->param_count == b->param_count;
-    for (int i = 0; same && i < a->param_count; i++)
-        same = str_equal(a->param[i].name, b->param[i].name);
-    return same;
-}
-
-// By what is stored beside the space; the space itself is looked at when it is read.
-static bool choose_alike(struct store *store, const struct transfer_wish *wish, struct arena *a,
-                         struct choice *c, struct err *e)
-{
-    struct session_record *list;
-    int count;
-    if (!store_list_sessions(store, a, &list, &count, e))
-        return false;
-    for (int i = 0; i < count; i++)
-        if (list[i].ok > 0 && is_of_one_kind(&list[i], wish->record, wish->any_device))
-            choose(c, list[i].id, false);
-    return true;
-}
-
 static int compare_newest(const void *a, const void *b)
 {
     const struct chosen *x = a, *y = b;
     return (x->id < y->id) - (x->id > y->id);
 }
 
-static bool has_valid(const struct search_history *h)
-{
-    for (int i = 0; i < h->count; i++)
-        if (h->fitness[i] > 0)
-            return true;
-    return false;
-}
-
-static void drop_last(struct transfer *t)
-{
-    release(&t->source[--t->count]);
-}
-
+// True: it has a valid result and, of a session that was only found to be alike, the parameters of
+// the new session.
 static bool is_useful(const struct transfer_wish *wish, bool alike, const struct search_history *h)
 {
-    return has_valid(h) && (!alike || has_same_parameters(h->space, wish->space));
+    const struct space *s = h->space;
+    bool has_valid = false, same = s->param_count == wish->space->param_count;
+    for (int i = 0; i < h->count; i++)
+        has_valid |= h->fitness[i] > 0;
+    for (int i = 0; same && i < s->param_count; i++)
+        same = str_equal(s->param[i].name, wish->space->param[i].name);
+    return has_valid && (!alike || same);
 }
 
 // Reads the chosen ones, the newest first, until there are enough.
@@ -534,7 +474,7 @@ static bool read_chosen(struct store *store, const struct transfer_wish *wish, s
         qsort(c->item, (size_t)c->count, sizeof *c->item, compare_newest);
     for (int i = 0; i < c->count && out->count < TRANSFER_MOST; i++) {
         const struct chosen *item = &c->item[i];
-        struct err ignored; // of what nobody asked for by its name
+        struct err ignored; // of a session that the user did not name
         if (!add(store, item->id, ALL_TOLD, a, out, item->named ? e : &ignored)) {
             if (item->named)
                 return false;
@@ -545,7 +485,7 @@ static bool read_chosen(struct store *store, const struct transfer_wish *wish, s
                                item->id);
         }
     }
-    // Oldest first, whatever the order that they were found in.
+    // Oldest first.
     for (int i = 0, k = out->count - 1; i < k; i++, k--) {
         struct transfer_source source = out->source[i];
         struct search_history history = out->history[i];
@@ -574,12 +514,25 @@ bool transfer_choose(struct store *store, const struct transfer_wish *wish, stru
 {
     struct choice c = {0};
     bool alike = str_equal(wish->wanted, "auto"), ok = true;
-    make(a, TRANSFER_MOST, out);
+    *out = (struct transfer){.source = arena_zero(a, TRANSFER_MOST + 1, sizeof *out->source),
+                             .history = arena_zero(a, TRANSFER_MOST + 1, sizeof *out->history)};
     if (str_equal(wish->wanted, "none"))
         return true;
-    if (alike)
-        ok = choose_alike(store, wish, a, &c, e);
-    else
+    if (alike) {
+        // Records are compared here, spaces when they are read.
+        const struct session_record *own = wish->record;
+        const size_t kind = strcspn(own->title, " "); // the operator, which a title begins with
+        struct session_record *list;
+        int count = 0;
+        ok = store_list_sessions(store, a, &list, &count, e);
+        for (int i = 0; ok && i < count; i++) {
+            const struct session_record *r = &list[i];
+            if (r->ok > 0 && (wish->any_device || stored_on_one_device(r, own)) &&
+                r->cold == own->cold && str_equal(r->source, own->source) &&
+                strcspn(r->title, " ") == kind && strncmp(r->title, own->title, kind) == 0)
+                choose(&c, r->id, false);
+        }
+    } else
         ok = choose_listed(&c, wish->earlier, false, e) &&
              (!wish->wanted || choose_listed(&c, wish->wanted, true, e));
     ok = ok && read_chosen(store, wish, &c, alike, a, out, e);
@@ -589,7 +542,7 @@ bool transfer_choose(struct store *store, const struct transfer_wish *wish, stru
     return ok;
 }
 
-// --- what a session stores ---
+// --- a session stores its transfer ---
 
 void transfer_add_text(const struct transfer *t, struct str *out)
 {
@@ -603,7 +556,8 @@ bool transfer_parse(struct store *store, const char *text, struct arena *a, stru
     struct history_part part;
     const char *at = text;
     bool ok = true;
-    make(a, TRANSFER_MOST, out);
+    *out = (struct transfer){.source = arena_zero(a, TRANSFER_MOST + 1, sizeof *out->source),
+                             .history = arena_zero(a, TRANSFER_MOST + 1, sizeof *out->history)};
     while (ok && out->count < TRANSFER_MOST && history_next(&at, &part))
         ok = add(store, part.session, part.told, a, out, e);
     if (ok && at && *at)
@@ -611,14 +565,6 @@ bool transfer_parse(struct store *store, const char *text, struct arena *a, stru
     if (!ok)
         transfer_finish(out);
     return ok;
-}
-
-int64_t transfer_results(const struct transfer *t)
-{
-    int64_t results = 0;
-    for (int i = 0; i < t->count; i++)
-        results += t->history[i].count;
-    return results;
 }
 
 void transfer_finish(struct transfer *t)

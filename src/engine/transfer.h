@@ -1,14 +1,15 @@
-// What other sessions measured, for the model of a new one to begin with: `tune --transfer`.
+// The training set of a new session's model from other sessions, `tune --transfer`; and warm
+// starts.
 //
-//     transfer_choose(store, &wish, &arena, &t, e);     a new session: whose results
-//     transfer_add_text(&t, &text);                     what it stores: "3:200 5:180"
-//     transfer_parse(store, text, &arena, &t, e);       and is resumed with: the same results
+//     transfer_choose(store, &wish, &arena, &t, e);     the sessions, for a new one
+//     transfer_add_text(&t, &text);                     as it stores them: "3:200 5:180"
+//     transfer_parse(store, text, &arena, &t, e);       and is resumed with the same results
 //     problem.history = t.history, problem.history_count = t.count;
 //     transfer_finish(&t);                              after the strategy
 //
 // A history is a session's measured configurations in the order told, in its own space, which its
-// stored texts (or its recording) give again. Of a session that has gone on since, only what had
-// been told when the new one was made counts; one that was deleted since is still there for those
+// stored texts (or its recording) give again. Where a session has gone on since, only the results
+// count that it had when the new one was made; one that was deleted since is still there for those
 // that learn from it.
 #ifndef TILEWALK_ENGINE_TRANSFER_H
 #define TILEWALK_ENGINE_TRANSFER_H
@@ -36,7 +37,7 @@ struct transfer {
 struct transfer_wish {
     const char *wanted;  // "auto", "none" or "3,5"; NULL: none
     bool any_device;     // "auto": of other devices too
-    bool unasked;        // nobody said so
+    bool unasked;        // the default, not the user's
     const char *earlier; // "3,5": sessions that are taken too where they have results; NULL: none.
                          // Not used where `wanted` is "none", or "auto", which finds them itself
     const struct session_record *record; // of the new session: its device, source, operator
@@ -48,21 +49,20 @@ struct transfer_wish {
 // False: a word is none of these, or a session that is named is not there or has no result.
 bool transfer_choose(struct store *store, const struct transfer_wish *wish, struct arena *a,
                      struct transfer *out, struct err *e);
-// Checks the words alone: whether the sessions that `wanted` names are there.
+// Checks the words alone: the sessions that `wanted` names have to be there.
 bool transfer_check(struct store *store, const char *wanted, struct arena *a, struct err *e);
 bool transfer_parse(struct store *store, const char *text, struct arena *a, struct transfer *out,
                     struct err *e); // NULL: none
 void transfer_add_text(const struct transfer *t, struct str *out);
-int64_t transfer_results(const struct transfer *t); // of all
-void transfer_finish(struct transfer *t);           // the spaces; fine when empty
+void transfer_finish(struct transfer *t); // the spaces; fine when empty
 
 // Warm starts: the best configurations of a session, written down so that another session, of
 // another shape or on another machine, can begin with them.
 //
-//     warm_add_record(store, id, 8, &text, &n, e);      what `export --warm-start` writes
-//     warm_read(store, "best.json,3", &problem, &arena, &warm, e);   what `tune --warm-start` reads
-//     warm_add_keys(space, &warm, &keys);            what a session stores
-//     warm_parse(space, keys, &arena, &warm, e);     and is resumed from
+//     warm_add_record(store, id, 8, &text, &n, e);      `export --warm-start` writes it
+//     warm_read(store, "best.json,3", &problem, &arena, &warm, e);   `tune --warm-start` reads it
+//     warm_add_keys(space, &warm, &keys);            as a session stores it
+//     warm_parse(space, keys, &arena, &warm, e);     and is resumed from it
 //
 // A record names its values by parameter, so that it means something in another space with the same
 // parameters: values become the nearest there are (space/nearest.h), and a configuration that is
@@ -70,20 +70,19 @@ void transfer_finish(struct transfer *t);           // the spaces; fine when emp
 
 #define WARM_FORMAT         "tilewalk-start"
 #define WARM_FORMAT_VERSION 1
-#define WARM_BASELINE       "baseline" // the source that is what the space declares as in use
-#define WARM_NONE           "none"     // what is named instead of sources, to begin with nothing
+#define WARM_BASELINE       "baseline" // the source: what the space declares as in use
+#define WARM_NONE           "none"     // instead of sources: begin with nothing
 #define WARM_STANDARD       8          // of one session
 #define WARM_MOST           64         // of all together
 
 struct warm_start {
     struct config *config; // different ones, all legal, best first within each source
     int count;
-    int moved;    // of these, how many are not exactly what was asked for
+    int moved;    // of these, how many are not exactly those of the source
     int left_out; // configurations for which nothing legal near them was found
 };
 
-// What a session begins with of which nothing else was asked: the baselines of its space that fit
-// here, if there are any.
+// Takes the default of a session: the baselines of its space that fit here, if there are any.
 void warm_take_baselines(const struct search_problem *problem, struct arena *a,
                          struct warm_start *out);
 
@@ -92,12 +91,12 @@ void warm_take_baselines(const struct search_problem *problem, struct arena *a,
 bool warm_read(struct store *store, const char *sources, const struct search_problem *problem,
                struct arena *a, struct warm_start *out, struct err *e);
 
-// The best `most` of a session as JSON, with what they were measured on; `count`: how many there
+// Adds the best `most` of a session as JSON, with their device and driver; `count`: how many there
 // were.
 bool warm_add_record(struct store *store, int64_t session, int most, struct str *out,
                      int64_t *count, struct err *e);
 
-// "16,4,16 8,8,16": their slots. NULL: none.
+// Keys are the slots, "16,4,16 8,8,16"; NULL: none.
 void warm_add_keys(const struct space *space, const struct warm_start *w, struct str *out);
 bool warm_parse(const struct space *space, const char *keys, struct arena *a,
                 struct warm_start *out, struct err *e);

@@ -272,7 +272,7 @@ static bool describe_timing(struct exporter *x, const struct trial_record *t,
                                        .samples = t->samples,
                                        .statistics = t->statistics,
                                        .cold = x->session.cold,
-                                       .of_roof = speed_of_roof(&x->session, t->seconds),
+                                       .of_roof = speed_of_peak(&x->session, t->seconds),
                                        .roof_by = x->session.roof_by};
     if (t->raced && !store_get_race(x->store, x->session.id, t->ask, &x->arena, &race, e))
         return false;

@@ -1,5 +1,6 @@
 #include "simulate/curve.h"
 
+#include "base/median.h"
 #include "engine/stored.h"
 #include "report/score.h"
 
@@ -14,25 +15,23 @@ static double work_of(const struct recording *r)
 static void take_runs(const struct simulation *s, int problem, int group,
                       struct simulated_comparison *c, struct comparison_run *out)
 {
+    bool seconds = c->setup.axis == COMPARISON_SECONDS, space = c->setup.axis == COMPARISON_SPACE;
+    double trial = space ? 100 / (double)simulated_size(s->recording) : 1;
     for (int i = 0; i < s->repeats; i++) {
-        enum comparison_axis axis = c->setup.axis;
-        struct plot_point *point =
-            arena_zero(&c->arena, (size_t)s->run[i].count + 1, sizeof *point);
-        bool seconds = axis == COMPARISON_SECONDS;
-        double trial = axis == COMPARISON_SPACE ? 100 / (double)simulated_size(s->recording) : 1;
-        for (int j = 0; j < s->run[i].count; j++)
+        const struct simulated_run *run = &s->run[i];
+        struct plot_point *point = arena_zero(&c->arena, (size_t)run->count + 1, sizeof *point);
+        for (int j = 0; j < run->count; j++)
             point[j] = (struct plot_point){
-                seconds ? s->run[i].step[j].at_s : trial * (double)s->run[i].step[j].trial,
-                work_of(s->recording) / s->run[i].step[j].seconds,
+                seconds ? run->step[j].at_s : trial * (double)run->step[j].trial,
+                work_of(s->recording) / run->step[j].seconds,
             };
         out[i] = (struct comparison_run){
-            .curve = {point, s->run[i].count},
-            .end =
-                seconds ? s->run[i].recorded_s + s->run[i].own_s : trial * (double)s->run[i].trials,
+            .curve = {point, run->count},
+            .end = seconds ? run->recorded_s + run->own_s : trial * (double)run->trials,
+            .problem = problem,
+            .group = group,
+            .pair = (uint64_t)i,
         };
-        out[i].problem = problem;
-        out[i].group = group;
-        out[i].pair = (uint64_t)i;
     }
 }
 
@@ -53,12 +52,11 @@ void simulated_comparison_make(const struct simulation *list, int recordings, in
     for (int i = 0; i < recordings * strategies; i++) {
         int at = i / strategies, group = i % strategies;
         if (group == 0) {
-            double *time = simulated_times(list[i].recording);
-            score_init(&out->score[at], time, list[i].recording->outcomes[OUTCOME_OK],
-                       simulated_size(list[i].recording));
-            problem[at] = (struct comparison_problem){.best = work_of(list[i].recording) / time[0],
-                                                      .work = work_of(list[i].recording),
-                                                      .score = (&out->score[at])};
+            const struct recording *r = list[i].recording;
+            double *time = simulated_times(r);
+            score_init(&out->score[at], time, r->outcomes[OUTCOME_OK], simulated_size(r));
+            problem[at] = (struct comparison_problem){
+                .best = work_of(r) / time[0], .work = work_of(r), .score = &out->score[at]};
             free(time);
         }
         name[group] = list[i].strategy;
@@ -81,20 +79,14 @@ void simulated_comparison_finish(struct simulated_comparison *c)
     *c = (struct simulated_comparison){.score = NULL};
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double *simulated_times(const struct recording *r)
 {
-    size_t count = 0;
+    int64_t count = 0;
     double *time = mem_zero((size_t)r->outcomes[OUTCOME_OK], sizeof *time);
     for (int i = 0; i < r->count; i++)
         if (r->entry[i].outcome == OUTCOME_OK)
             time[count++] = r->entry[i].seconds;
-    qsort(time, count, sizeof *time, compare_times);
+    median_sort(time, count);
     return time;
 }
 
@@ -114,23 +106,6 @@ void simulated_mean_finish(double *squares, int64_t count, int n)
 {
     for (int64_t i = 0; i < count; i++)
         squares[i] = n > 1 ? sqrt(squares[i] / (n - 1)) : 0;
-}
-
-struct sums {
-    struct simulated_curve *curve;
-    double *mean_time; // [trials], for the score
-    double best, worst;
-};
-
-static void add_times(const struct sums *sums, const struct simulated_run *run, int n)
-{
-    struct simulated_curve *c = sums->curve;
-    for (int i = 0, at = 0; i < SIMULATED_TIMES; i++) {
-        while (at < run->count && run->step[at].at_s <= c->at_s[i])
-            at++;
-        simulated_mean_add(at ? sums->best / run->step[at - 1].seconds : 0, n, &c->by_time[i],
-                           &c->by_time_deviation[i]);
-    }
 }
 
 static void take_totals(const struct simulation *s, struct simulated_curve *c)
@@ -154,15 +129,6 @@ static void take_totals(const struct simulation *s, struct simulated_curve *c)
         c->at_s[i] = longest * (i + 1) / SIMULATED_TIMES;
 }
 
-static double score(const struct simulation *s, const double *time, const double *mean_time)
-{
-    struct score scale;
-    score_init(&scale, time, s->recording->outcomes[OUTCOME_OK], simulated_size(s->recording));
-    double value = score_of(&scale, mean_time, s->trials);
-    score_finish(&scale);
-    return value;
-}
-
 void simulated_curve_make(const struct simulation *s, struct simulated_curve *out)
 {
     size_t trials = (size_t)s->trials;
@@ -170,27 +136,33 @@ void simulated_curve_make(const struct simulation *s, struct simulated_curve *ou
     *out = (struct simulated_curve){.trials = s->trials,
                                     .fraction = mem_zero(trials, sizeof(double)),
                                     .deviation = mem_zero(trials, sizeof(double))};
-    struct sums sums = {.curve = out,
-                        .mean_time = mem_zero(trials, sizeof(double)),
-                        .best = time[0],
-                        .worst = time[s->recording->outcomes[OUTCOME_OK] - 1]};
+    double *mean_time = mem_zero(trials, sizeof(double)); // for the score
+    const double best = time[0], worst = time[s->recording->outcomes[OUTCOME_OK] - 1];
+    struct score scale;
     take_totals(s, out);
     for (int r = 0; r < s->repeats; r++) {
-        int n = r + 1;
-        const struct simulated_curve *c = sums.curve;
-        for (int64_t i = 0, at = 0; i < c->trials; i++) {
-            while (at < s->run[r].count && s->run[r].step[at].trial <= i + 1)
+        const struct simulated_step *step = s->run[r].step;
+        const int count = s->run[r].count, n = r + 1;
+        for (int64_t i = 0, at = 0; i < s->trials; i++) {
+            while (at < count && step[at].trial <= i + 1)
                 at++;
-            double seconds = at ? s->run[r].step[at - 1].seconds : sums.worst;
-            sums.mean_time[i] += (seconds - sums.mean_time[i]) / n;
-            simulated_mean_add(at ? sums.best / seconds : 0, n, &c->fraction[i], &c->deviation[i]);
+            double seconds = at ? step[at - 1].seconds : worst;
+            mean_time[i] += (seconds - mean_time[i]) / n;
+            simulated_mean_add(at ? best / seconds : 0, n, &out->fraction[i], &out->deviation[i]);
         }
-        add_times(&sums, &s->run[r], r + 1);
+        for (int i = 0, at = 0; i < SIMULATED_TIMES; i++) {
+            while (at < count && step[at].at_s <= out->at_s[i])
+                at++;
+            simulated_mean_add(at ? best / step[at - 1].seconds : 0, n, &out->by_time[i],
+                               &out->by_time_deviation[i]);
+        }
     }
     simulated_mean_finish(out->deviation, out->trials, s->repeats);
     simulated_mean_finish(out->by_time_deviation, SIMULATED_TIMES, s->repeats);
-    out->score = score(s, time, sums.mean_time);
-    free(sums.mean_time);
+    score_init(&scale, time, s->recording->outcomes[OUTCOME_OK], simulated_size(s->recording));
+    out->score = score_of(&scale, mean_time, s->trials);
+    score_finish(&scale);
+    free(mean_time);
     free(time);
 }
 

@@ -1,4 +1,4 @@
-// What simulated runs say together: mean curves over trials and over time, and the score.
+// Summaries of simulated runs: mean curves over trials and over time, and the score.
 //
 //     struct simulated_curve c;
 //     simulated_curve_make(&simulation, &c);        after simulate() has finished it
@@ -6,9 +6,9 @@
 //     simulated_curve_finish(&c);
 //
 // A run's curve is the recording's optimum / the recorded mean time of the configuration that
-// leads: 0 before the first valid one, flat after the end of the run. With noise the one that looks
-// best leads, and its mean says what that is worth; so a curve may fall. At its end stands what won
-// the race.
+// leads: 0 before the first valid one, flat after the end of the run. With noise the one with the
+// best single measurement leads, and its mean may be worse; so a curve may fall. It ends with the
+// winner of the race.
 #ifndef TILEWALK_SIMULATE_CURVE_H
 #define TILEWALK_SIMULATE_CURVE_H
 
@@ -62,7 +62,7 @@ struct simulated_comparison {
 };
 
 // `list`: [recordings * strategies], of the same strategies in the same order for each recording.
-// It is not needed afterwards, but for the names of the strategies. `axis` says what x counts.
+// It is not needed afterwards, but for the names of the strategies. `axis` is the unit of x.
 void simulated_comparison_make(const struct simulation *list, int recordings, int strategies,
                                enum comparison_axis axis, struct simulated_comparison *out);
 void simulated_comparison_finish(struct simulated_comparison *c); // fine on a zeroed one

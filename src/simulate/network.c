@@ -23,8 +23,7 @@ double simulated_network_optimum(const struct simulated_network *n)
     return sum;
 }
 
-// Of one repeat: where each task stands.
-struct standing {
+struct standing { // of a task in one repeat
     const struct simulated_run *run;
     int64_t trials; // spent on it
     int next;       // the first step that was not reached yet
@@ -57,12 +56,6 @@ static double latency(const struct simulated_network *n, const struct standing *
     return sum;
 }
 
-// The operator, which a kernel's title begins with: as the tasks of a network have it.
-static char *kind_of(const struct recording *r)
-{
-    return mem_printf("%.*s", (int)strcspn(r->kernel, " "), r->kernel);
-}
-
 static bool play_once(const struct simulated_network *n, const char *scheduler, int repeat,
                       double *curve, struct err *e)
 {
@@ -71,7 +64,8 @@ static bool play_once(const struct simulated_network *n, const char *scheduler, 
     char **kind = mem_zero((size_t)n->tasks, sizeof *kind);
     for (int i = 0; i < n->tasks; i++) {
         const struct recording *r = n->task[i].recording;
-        kind[i] = kind_of(r);
+        // The operator, which a kernel's title begins with, as the tasks of a network have it.
+        kind[i] = mem_printf("%.*s", (int)strcspn(r->kernel, " "), r->kernel);
         task[i] = (struct schedule_task){.work = recorded_flop(r), .kind = kind[i]};
         at[i].run = &n->task[i].run[repeat];
     }
@@ -79,7 +73,7 @@ static bool play_once(const struct simulated_network *n, const char *scheduler, 
     struct schedule *s =
         schedule_create(scheduler, &problem, n->task[0].seed + (uint64_t)repeat, e);
     if (s) {
-        // A mark shows what was known when so many trials were spent: a round counts at its end.
+        // A mark has the latency when so many trials were spent: a round counts at its end.
         int64_t spent = 0, mark = 0, marks = simulated_network_marks(n);
         double now = INFINITY;
         for (int i; spent < n->trials && (i = schedule_next(s)) >= 0;) {
@@ -104,25 +98,18 @@ static bool play_once(const struct simulated_network *n, const char *scheduler, 
 
 // --- the oracle ---
 
-// own[k]: the task's part of the latency after k rounds, INFINITY while it has no kernel.
-static void know_task(const struct simulated_network *n, int task, int repeat, double *own)
-{
-    struct standing t = {.run = &n->task[task].run[repeat]};
-    int64_t marks = simulated_network_marks(n);
-    for (int64_t k = 0; k <= marks; k++) {
-        own[k] = seconds(&t) > 0 ? n->uses[task] * seconds(&t) : INFINITY;
-        spend(&t, n->round);
-    }
-}
-
 // curve[m]: the least sum of the tasks so far, with m + 1 rounds among them; task by task.
-static void know_all(const struct simulated_network *n, int repeat, double *curve)
+static void play_oracle(const struct simulated_network *n, int repeat, double *curve)
 {
     int64_t marks = simulated_network_marks(n);
-    double *own = mem_zero((size_t)marks + 1, sizeof *own);
+    double *own = mem_zero((size_t)marks + 1, sizeof *own); // [rounds]: the task's latency then
     double *sum = mem_zero((size_t)marks + 1, sizeof *sum); // [rounds]: of no task it is 0
     for (int i = 0; i < n->tasks; i++) {
-        know_task(n, i, repeat, own);
+        struct standing t = {.run = &n->task[i].run[repeat]};
+        for (int64_t k = 0; k <= marks; k++) {
+            own[k] = seconds(&t) > 0 ? n->uses[i] * seconds(&t) : INFINITY;
+            spend(&t, n->round);
+        }
         for (int64_t k = marks; k >= 0; k--) {
             double least = INFINITY;
             for (int64_t mine = 0; mine <= k; mine++)
@@ -149,7 +136,7 @@ bool simulated_network_play(const struct simulated_network *n, const char *sched
         fraction[m] = deviation[m] = 0;
     for (int r = 0; r < n->task[0].repeats && ok; r++) {
         if (str_equal(scheduler, SIMULATED_ORACLE))
-            know_all(n, r, curve);
+            play_oracle(n, r, curve);
         else
             ok = play_once(n, scheduler, r, curve, e);
         for (int64_t m = 0; m < marks && ok; m++)

@@ -6,8 +6,8 @@
 //     double fraction[simulated_network_marks(&n)], deviation[...];
 //     simulated_network_play(&n, "gradient", fraction, deviation, e);
 //
-// Searches of different tasks do not know of each other. So each is simulated once, alone, and any
-// number of schedules is played on the same curves: what differs between them is the schedule.
+// Searches of different tasks do not depend on each other. So each is simulated once, alone, and
+// any number of schedules is played on the same curves: only the schedule differs between them.
 //
 // The network's latency is the sum of uses * best recorded time over its tasks; its curve is the
 // least latency that the recordings allow / that latency: 0 until every task has a kernel.
@@ -16,7 +16,7 @@
 
 #include "simulate/simulate.h"
 
-// Knows every curve: at each mark the best way to have spent the trials. No schedule is better.
+// The scheduler that has every curve: at each mark the best way to have spent the trials.
 #define SIMULATED_ORACLE "oracle"
 
 struct simulated_network {
@@ -27,7 +27,7 @@ struct simulated_network {
     int round;          // trials that a schedule grants at a time
 };
 
-// How often the latency is looked at: after each `round` trials.
+// Returns the number of marks: the latency is taken after each `round` trials.
 int64_t simulated_network_marks(const struct simulated_network *n);
 
 // `fraction` and `deviation`, [marks]: mean and sample deviation over the repeats of the curve.
@@ -35,7 +35,7 @@ int64_t simulated_network_marks(const struct simulated_network *n);
 bool simulated_network_play(const struct simulated_network *n, const char *scheduler,
                             double *fraction, double *deviation, struct err *e);
 
-// The least latency that the recordings allow, in seconds.
+// Returns the least latency that the recordings allow, in seconds.
 double simulated_network_optimum(const struct simulated_network *n);
 
 #endif

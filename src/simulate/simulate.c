@@ -12,70 +12,35 @@
 #include <string.h>
 #include <time.h>
 
-static bool read_recordings(const struct simulate_words *words, struct simulate_plan *p,
-                            struct err *e)
-{
-    p->recording = mem_zero((size_t)words->paths + 1, sizeof *p->recording);
-    for (int i = 0; i < words->paths; i++) {
-        struct recording *r;
-        if (!recording_read(words->path[i], &r, e))
-            return false;
-        p->recording[p->recordings++] = r;
-        if (r->count == 0)
-            return err_at(e, r->path, 0, "only declarations, no recorded times: nothing to replay");
-        if (words->costs_for && !recording_has_costs(r))
-            return err_at(e, r->path, 0,
-                          "neither compile nor benchmark times are recorded, which %s needs",
-                          words->costs_for);
-    }
-    return true;
-}
+#define TICK_NS      100000000
+#define MOST_THREADS 256
 
-bool simulate_plan_make(const struct simulate_words *words, struct simulate_plan *out,
-                        struct err *e)
-{
-    *out = (struct simulate_plan){.count = 0};
-    if (!spec_list_parse(words->strategies, strategy_canonical, &out->strategy, &out->strategies,
-                         e) ||
-        !read_recordings(words, out, e))
-        return false;
-    out->list = mem_zero((size_t)(out->recordings * out->strategies), sizeof *out->list);
-    for (int i = 0; i < out->recordings; i++)
-        for (int k = 0; k < out->strategies; k++)
-            out->list[out->count++] = (struct simulation){
-                .recording = out->recording[i],
-                .strategy = out->strategy[k],
-                .trials = words->trials,
-                .repeats = words->repeats,
-                .seed = words->seed,
-                .noise = words->noise,
-            };
-    return true;
-}
+// --- the final re-ranking ---
+//
+// The best few of a search with noise are measured again, and the search returns the fastest of
+// them, not one that was lucky once (engine/session_race.c does this on devices). A measurement
+// here is a single run, so there are more racers than on devices: each is measured once more, and
+// then the fastest of them several times, in turns.
 
-void simulate_plan_finish(struct simulate_plan *p)
-{
-    for (int i = 0; i < p->count; i++)
-        simulation_finish(&p->list[i]);
-    for (int i = 0; i < p->recordings; i++)
-        recording_destroy(p->recording[i]);
-    for (int i = 0; i < p->strategies; i++)
-        free(p->strategy[i]);
-    free(p->list);
-    free(p->recording);
-    free(p->strategy);
-    *p = (struct simulate_plan){.count = 0};
-}
+#define RACERS    10
+#define FINALISTS 3
+#define FINAL     5 // rounds
+_Static_assert(RACERS + FINALISTS * FINAL == SIMULATED_RACE_TRIALS, "all are spent");
 
-void simulated_race_enter(struct simulated_race *r, const struct record_entry *entry,
-                          double seconds)
+struct race {
+    int count;
+    const struct record_entry *racer[RACERS]; // fastest first
+    double seconds[RACERS];                   // as measured in the search
+};
+
+static void race_enter(struct race *r, const struct record_entry *entry, double seconds)
 {
     int place = r->count;
     while (place > 0 && seconds < r->seconds[place - 1])
         place--;
-    if (place == SIMULATED_RACERS)
+    if (place == RACERS)
         return;
-    if (r->count < SIMULATED_RACERS)
+    if (r->count < RACERS)
         r->count++;
     for (int i = r->count - 1; i > place; i--) {
         r->racer[i] = r->racer[i - 1];
@@ -94,28 +59,27 @@ static int fastest(const double *sum, int count)
     return best;
 }
 
-const struct record_entry *simulated_race_winner(
-    const struct simulated_race *r,
-    double (*measure)(void *context, const struct record_entry *entry), void *context)
+// NULL: nothing was valid.
+static const struct record_entry *race_winner(const struct race *r,
+                                              double (*measure)(void *context,
+                                                                const struct record_entry *entry),
+                                              void *context)
 {
-    double sum[SIMULATED_RACERS], total[SIMULATED_FINALISTS];
-    int finalist[SIMULATED_FINALISTS], finalists = 0;
+    double sum[RACERS], total[FINALISTS];
+    int finalist[FINALISTS], finalists = 0;
     for (int i = 0; i < r->count; i++)
         sum[i] = measure(context, r->racer[i]);
-    for (; finalists < SIMULATED_FINALISTS && finalists < r->count; finalists++) {
+    for (; finalists < FINALISTS && finalists < r->count; finalists++) {
         int i = fastest(sum, r->count);
         finalist[finalists] = i;
         total[finalists] = sum[i];
         sum[i] = INFINITY; // not again
     }
-    for (int round = 0; round < SIMULATED_FINAL; round++)
+    for (int round = 0; round < FINAL; round++)
         for (int i = 0; i < finalists; i++)
             total[i] += measure(context, r->racer[finalist[i]]);
     return finalists ? r->racer[finalist[fastest(total, finalists)]] : NULL;
 }
-
-#define TICK_NS      100000000
-#define MOST_THREADS 256
 
 bool simulate_is_trial(const struct record_entry *entry)
 {
@@ -124,18 +88,17 @@ bool simulate_is_trial(const struct record_entry *entry)
 
 // --- one run ---
 
-// What a problem's context points to.
-struct judge {
+struct judge { // the context of a search problem
     const struct recording *recording;
 };
 
-static bool is_legal(void *context, const struct config *c)
+static bool simulated_is_legal(void *context, const struct config *c)
 {
     const struct judge *judge = context;
     return simulate_is_trial(recording_find(judge->recording, c));
 }
 
-static void draw(void *context, struct rng *rng, struct config *out)
+static void simulated_draw(void *context, struct rng *rng, struct config *out)
 {
     const struct judge *judge = context;
     recorded_draw(judge->recording, rng, out);
@@ -144,40 +107,27 @@ static void draw(void *context, struct rng *rng, struct config *out)
 static struct search_problem problem_of(struct judge *judge)
 {
     return (struct search_problem){.space = judge->recording->space,
-                                   .legal = is_legal,
+                                   .legal = simulated_is_legal,
                                    .context = judge,
-                                   .draw = recorded_is_sparse(judge->recording) ? draw : NULL};
+                                   .draw = recorded_is_sparse(judge->recording) ? simulated_draw
+                                                                                : NULL};
 }
 
-static double thread_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-// A run under way.
-struct search {
+struct search { // a run under way
     const struct simulation *simulation;
     struct cycle cycle;
     struct rng noise;
-    double started_s;
-    double fitted_s; // CPU time of fitting models, on a thread of the strategy's own
-    struct simulated_race race;
+    double started_s; // CPU time of the thread then
+    double fitted_s;  // CPU time of fitting models, on a thread of the strategy's own
+    struct race race;
     struct simulated_run *out;
 };
 
 static double own_seconds(const struct search *s)
 {
-    return thread_seconds() - s->started_s + s->fitted_s;
-}
-
-static double measure(struct search *s, const struct record_entry *entry)
-{
-    if (!s->simulation->noise || entry->run_count == 0)
-        return entry->seconds;
-    double run = entry->runs[rng_below(&s->noise, (uint64_t)entry->run_count)];
-    return run > 0 ? run : entry->seconds;
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec - s->started_s + s->fitted_s;
 }
 
 static void take_lead(struct search *s, const struct record_entry *entry)
@@ -191,22 +141,25 @@ static void take_lead(struct search *s, const struct record_entry *entry)
     };
 }
 
-static double spend(struct search *s, const struct record_entry *entry)
+// Spends a trial on a recorded configuration. Returns its time: the mean or, with noise, one of its
+// runs; 0: it failed.
+static double spend(void *search, const struct record_entry *entry)
 {
+    struct search *s = search;
     s->out->trials++;
     s->out->failed += entry->outcome != OUTCOME_OK;
     s->out->recorded_s += replay_source_cost(entry);
-    return entry->outcome == OUTCOME_OK ? measure(s, entry) : 0;
+    if (entry->outcome != OUTCOME_OK)
+        return 0;
+    if (!s->simulation->noise || entry->run_count == 0)
+        return entry->seconds;
+    double run = entry->runs[rng_below(&s->noise, (uint64_t)entry->run_count)];
+    return run > 0 ? run : entry->seconds;
 }
 
 static int64_t race_trials(const struct simulation *s)
 {
     return s->noise && s->trials >= SIMULATED_RACE_FROM ? SIMULATED_RACE_TRIALS : 0;
-}
-
-static double measure_again(void *context, const struct record_entry *entry)
-{
-    return spend(context, entry);
 }
 
 static void answer(struct search *s, struct cycle_trial *t, const struct record_entry *entry)
@@ -220,30 +173,25 @@ static void answer(struct search *s, struct cycle_trial *t, const struct record_
     cycle_answer(&s->cycle, t, entry->outcome, spend(s, entry));
     if (t->outcome != OUTCOME_OK)
         return;
-    simulated_race_enter(&s->race, entry, t->seconds);
+    race_enter(&s->race, entry, t->seconds);
     if (out->best_s == 0 || entry->seconds < out->best_s)
         out->best_s = entry->seconds;
 }
 
-// Models are waited for.
-static bool ask(struct search *s, struct cycle_trial *t, enum ask *asked, struct err *e)
-{
-    bool ok;
-    struct refit refit;
-    while ((ok = cycle_ask(&s->cycle, t, asked, e)) && *asked == ASK_WAIT)
-        strategy_wait(s->cycle.strategy);
-    while (strategy_take_refit(s->cycle.strategy, &refit))
-        s->fitted_s += refit.seconds;
-    return ok;
-}
-
 static bool search(struct search *s, atomic_bool *stop, struct err *e)
 {
+    struct strategy *strategy = s->cycle.strategy;
     struct cycle_trial t;
+    struct refit refit;
     enum ask asked = ASK_NEW;
+    bool ok;
     int64_t trials = s->simulation->trials - race_trials(s->simulation);
     while (cycle_may_ask(&s->cycle, trials) && !atomic_load_explicit(stop, memory_order_relaxed)) {
-        if (!ask(s, &t, &asked, e))
+        while ((ok = cycle_ask(&s->cycle, &t, &asked, e)) && asked == ASK_WAIT)
+            strategy_wait(strategy); // for its model
+        while (strategy_take_refit(strategy, &refit))
+            s->fitted_s += refit.seconds;
+        if (!ok)
             return false;
         if (asked == ASK_EXHAUSTED)
             break;
@@ -278,19 +226,15 @@ static bool run_once(const struct simulation *simulation, int repeat, atomic_boo
         // Fitness 1 is the median of the recording: the strategies do not know what is possible.
         .cycle = {.work = simulation->recording->median, .unit = 1},
         .noise = rng_split(&seeds),
-        .started_s = thread_seconds(),
         .out = &simulation->run[repeat],
     };
+    s.started_s = own_seconds(&s);
     s.cycle.strategy = strategy_create(simulation->strategy, &problem, rng_next(&seeds), e);
     bool ok = s.cycle.strategy && search(&s, stop, e);
-    // Of what it measured it returns what it believes to be the fastest.
-    if (s.out->count != 0) {
-        if (race_trials(s.simulation)) {
-            const struct record_entry *winner = simulated_race_winner(&s.race, measure_again, &s);
-            take_lead(&s, winner);
-        }
+    if (s.out->count && race_trials(simulation))
+        take_lead(&s, race_winner(&s.race, spend, &s));
+    if (s.out->count)
         s.out->returned_s = s.out->step[s.out->count - 1].seconds;
-    }
     cycle_finish(&s.cycle);
     s.out->own_s = own_seconds(&s);
     return ok;
@@ -312,33 +256,23 @@ struct pool {
     struct err failure; // the first
 };
 
-static bool take_run(struct pool *p, int *index, int *repeat)
-{
-    if (atomic_load(&p->stop) || p->next == p->count)
-        return false;
-    *index = p->next;
-    *repeat = p->next_repeat++;
-    if (p->next_repeat == p->list[p->next].repeats) {
-        p->next++;
-        p->next_repeat = 0;
-    }
-    return true;
-}
-
 static void *work(void *context)
 {
     struct pool *p = context;
-    int index, repeat;
     pthread_mutex_lock(&p->mutex);
-    while (take_run(p, &index, &repeat)) {
+    while (!atomic_load(&p->stop) && p->next < p->count) {
+        const int index = p->next, repeat = p->next_repeat++;
         struct err e = {0};
+        if (p->next_repeat == p->list[index].repeats) {
+            p->next++;
+            p->next_repeat = 0;
+        }
         pthread_mutex_unlock(&p->mutex);
         bool ok = run_once(&p->list[index], repeat, &p->stop, &e);
         pthread_mutex_lock(&p->mutex);
         if (!ok && !p->failed)
             p->failure = e;
-        if (!ok)
-            p->failed = true;
+        p->failed |= !ok;
         if (p->failed)
             atomic_store(&p->stop, true);
         p->left[index] -= !atomic_load(&p->stop); // a run that was stopped is not complete
@@ -403,7 +337,7 @@ static bool run_pool(struct pool *p, const struct simulate_options *o, struct er
 bool simulate(struct simulation *list, int count, const struct simulate_options *o, struct err *e)
 {
     struct pool p = {.list = list, .count = count};
-    // What is wrong with a strategy is wrong in every repeat: it is said before anything runs.
+    // An error of a strategy is one in every repeat: it is reported before anything runs.
     for (int i = 0; i < count; i++) {
         struct judge judge = {list[i].recording};
         struct search_problem problem = problem_of(&judge);
@@ -434,4 +368,54 @@ void simulation_finish(struct simulation *s)
         free(s->run[i].step);
     free(s->run);
     s->run = NULL;
+}
+
+// --- the plan of a command ---
+
+bool simulate_plan_make(const struct simulate_words *words, struct simulate_plan *out,
+                        struct err *e)
+{
+    *out = (struct simulate_plan){.count = 0};
+    if (!spec_list_parse(words->strategies, strategy_canonical, &out->strategy, &out->strategies,
+                         e))
+        return false;
+    out->recording = mem_zero((size_t)words->paths + 1, sizeof *out->recording);
+    for (int i = 0; i < words->paths; i++) {
+        struct recording *r;
+        if (!recording_read(words->path[i], &r, e))
+            return false;
+        out->recording[out->recordings++] = r;
+        if (r->count == 0)
+            return err_at(e, r->path, 0, "only declarations, no recorded times: nothing to replay");
+        if (words->costs_for && !recording_has_costs(r))
+            return err_at(e, r->path, 0,
+                          "neither compile nor benchmark times are recorded, which %s needs",
+                          words->costs_for);
+    }
+    out->list = mem_zero((size_t)(out->recordings * out->strategies), sizeof *out->list);
+    for (int i = 0; i < out->recordings; i++)
+        for (int k = 0; k < out->strategies; k++)
+            out->list[out->count++] = (struct simulation){
+                .recording = out->recording[i],
+                .strategy = out->strategy[k],
+                .trials = words->trials,
+                .repeats = words->repeats,
+                .seed = words->seed,
+                .noise = words->noise,
+            };
+    return true;
+}
+
+void simulate_plan_finish(struct simulate_plan *p)
+{
+    for (int i = 0; i < p->count; i++)
+        simulation_finish(&p->list[i]);
+    for (int i = 0; i < p->recordings; i++)
+        recording_destroy(p->recording[i]);
+    for (int i = 0; i < p->strategies; i++)
+        free(p->strategy[i]);
+    free(p->list);
+    free(p->recording);
+    free(p->strategy);
+    *p = (struct simulate_plan){.count = 0};
 }

@@ -22,6 +22,9 @@
 
 #define SIMULATE_MOST_TRIALS  1000000
 #define SIMULATE_MOST_REPEATS 100000
+#define SIMULATED_RACE_TRIALS 25 // that the final race of a search with noise spends
+// Shorter searches have no race: it would be most of them.
+#define SIMULATED_RACE_FROM (4 * SIMULATED_RACE_TRIALS)
 
 struct simulated_step { // another configuration leads
     int64_t trial;      // from 1
@@ -34,9 +37,9 @@ struct simulated_run {
     int count, capacity;
     int64_t trials; // that were spent; fewer than the budget where the search ended early
     int64_t failed; // of these
-    int64_t asks;   // configurations that the strategy asked for, illegal ones too
-    // Recorded means: of what it returns in the end, and the least of all that it measured; 0:
-    // nothing was valid.
+    int64_t asks;   // configurations that the strategy proposed, illegal ones too
+    // Recorded means: of the configuration that it returns, and the least of all that it
+    // measured; 0: nothing was valid.
     double returned_s, best_s;
     double recorded_s; // compile and benchmark times of all trials
     double own_s;      // CPU time of the strategy and of looking up
@@ -49,7 +52,7 @@ struct simulation {
     int repeats;          // 1 .. SIMULATE_MOST_REPEATS
     uint64_t seed;
     const char *seeded_as;     // the spec whose seeds it has, for pairs of runs; NULL: its own
-    bool noise;                // each trial draws one of the recorded runs (simulate/race.h)
+    bool noise;                // each trial draws one of the recorded runs and has a final race
     struct simulated_run *run; // result: [repeats]; NULL before
 };
 
@@ -64,16 +67,16 @@ struct simulate_options {
 };
 
 // True also when `tick` ended it. False: a strategy or its options are not known, or do not suit a
-// space (nothing has run then), or one broke its contract. Whoever calls frees what is there with
+// space (nothing has run then), or one broke its contract. The caller frees the results with
 // simulation_finish in any case.
 bool simulate(struct simulation *list, int count, const struct simulate_options *o, struct err *e);
 void simulation_finish(struct simulation *s);
 
-// Whether a recorded configuration costs a trial: it has an entry (NULL: it has none) that was not
+// True: a recorded configuration costs a trial. It has an entry (NULL: it has none) that was not
 // rejected.
 bool simulate_is_trial(const struct record_entry *entry);
 
-// What is to be simulated, from the words of a command: each strategy on each recording.
+// The simulations that a command asks for: each strategy on each recording.
 //
 //     struct simulate_plan p;
 //     if (simulate_plan_make(&words, &p, e))
@@ -104,35 +107,5 @@ struct simulate_plan {
 bool simulate_plan_make(const struct simulate_words *words, struct simulate_plan *out,
                         struct err *e);
 void simulate_plan_finish(struct simulate_plan *p);
-
-// How a simulated search with noise ends: the best few are measured again, and the fastest of them
-// is what the search returns, not whoever was lucky once (session_race.c does this on devices). A
-// measurement here is a single run, so more are let in than on devices: each is measured once more,
-// and then the fastest of them several times, in turns.
-//
-//     struct simulated_race r = {0};
-//     simulated_race_enter(&r, entry, seconds);          for each valid trial, as measured
-//     simulated_race_winner(&r, measure, context);       calls measure(context, entry) for each
-//                                                        measurement, SIMULATED_RACE_TRIALS at most
-
-#define SIMULATED_RACERS      10
-#define SIMULATED_FINALISTS   3
-#define SIMULATED_FINAL       5 // rounds
-#define SIMULATED_RACE_TRIALS (SIMULATED_RACERS + SIMULATED_FINALISTS * SIMULATED_FINAL)
-// Shorter searches have no race: it would be most of them.
-#define SIMULATED_RACE_FROM (4 * SIMULATED_RACE_TRIALS)
-
-struct simulated_race {
-    int count;
-    const struct record_entry *racer[SIMULATED_RACERS]; // fastest first
-    double seconds[SIMULATED_RACERS];                   // as measured in the search
-};
-
-void simulated_race_enter(struct simulated_race *r, const struct record_entry *entry,
-                          double seconds);
-// NULL: nothing was valid.
-const struct record_entry *simulated_race_winner(
-    const struct simulated_race *r,
-    double (*measure)(void *context, const struct record_entry *entry), void *context);
 
 #endif

@@ -1,6 +1,6 @@
 // A strategy of the tests' own, the only one in programs that link it: it fits a "model" on a
-// thread after every batch, which decides what the next batch is. What it asks for is a function of
-// all that it was told and of the histories it was given, as of a real one.
+// thread after every batch, which decides the next batch. Its proposals are a function of all
+// results that it got and of its histories, as those of a real one.
 #ifndef TILEWALK_TESTS_LEARNER_H
 #define TILEWALK_TESTS_LEARNER_H
 
@@ -8,7 +8,7 @@
 
 #define LEARNER_BATCH 8
 
-// What tests see and decide.
+// Seen and set by tests.
 struct learner_control {
     atomic_int hold;    // the fit of this number (from 1, of the strategy) does not end by itself
     atomic_int started; // number of the latest fit

@@ -3,7 +3,7 @@
 //     struct run r;
 //     run_init(&r);
 //     int64_t id = run_tune(&r, &options);     to its end
-//     char *text = run_sequence(&r, id);       what was asked and told, heap
+//     char *text = run_sequence(&r, id);       its asks and results, heap
 //     run_finish(&r);
 #ifndef TILEWALK_TESTS_RUN_H
 #define TILEWALK_TESTS_RUN_H
@@ -30,12 +30,12 @@ void run_finish(struct run *r);
 
 // Options of a session of that many trials, seed 5, strategy "learner".
 struct session_options run_options(int64_t trials);
-// An engine of this run; engine_destroy.
+// Makes an engine of this run; engine_destroy.
 struct engine *run_engine(struct run *r);
 // Fail the test when something fails.
 int64_t run_tune(struct run *r, const struct session_options *o);
 void run_resume(struct run *r, int64_t id, int64_t trials); // 0: the budget that it had
-// In a child that dies at the point TILEWALK_KILL names. `resumed` 0: a new session.
+// Runs a session in a child that dies at a point of TILEWALK_KILL. `resumed` 0: a new session.
 void run_killed(struct run *r, const char *point, int64_t resumed, const struct session_options *o);
 
 char *run_sequence(struct run *r, int64_t id);

@@ -1,4 +1,4 @@
-// Who tuned on a busy machine is told so once, by the samples of what was timed.
+// A user who tuned on a busy machine gets one message, from the samples of what was timed.
 #include "group.h"
 
 #include "engine/session.h"
@@ -8,11 +8,12 @@
 
 static bool says(const struct busy *b, const char *part)
 {
-    struct str text = {0};
-    bool any = busy_add_text(b, &text), has = strstr(str_text(&text), part) != NULL;
-    assert_true(any == (text.length > 0));
+    struct str text = {0}, throttled = {0};
+    busy_add_text(b, &text, &throttled);
+    bool has = text.length > 0 && strstr(str_text(&text), part) != NULL;
+    assert_true(throttled.length == 0);
     str_finish(&text);
-    return any && has;
+    return has;
 }
 
 // After so many `timings`, `busy` of them disturbed in most samples.
@@ -59,36 +60,36 @@ static void what_says_nothing_does_not_count(void **state)
     assert_false(is_busy(30, 30, OUTCOME_OK, 1));
 }
 
-// The best took `now_s[i]` at the i-th canary, 1 ms when it was measured.
-static struct busy after_canaries(const double *now_s, int count)
+// The best took `now_s[i]` at the i-th drift check, 1 ms when it was measured.
+static struct busy after_checks(const double *now_s, int count)
 {
     struct busy b = {0};
     for (int i = 0; i < count; i++)
-        busy_watch_canary(&b, now_s[i], 1e-3, true);
+        busy_watch_drift(&b, now_s[i], 1e-3, true);
     return b;
 }
 
-static void what_slows_every_sample_alike_is_seen_by_the_canary(void **state)
+static void what_slows_every_sample_alike_is_seen_by_the_drift_check(void **state)
 {
     (void)state;
-    struct busy b = after_canaries((double[]){3.7e-3, 2.7e-3, 1.1e-3, 7e-3}, 4);
+    struct busy b = after_checks((double[]){3.7e-3, 2.7e-3, 1.1e-3, 7e-3}, 4);
     assert_true(says(&b, "the machine was busy: 3 of 4 times the best so far"));
     assert_true(b.slowdown > 6.9 && b.slowdown < 7.1);
-    b = after_canaries((double[]){1.1e-3, 0.9e-3}, 2);
+    b = after_checks((double[]){1.1e-3, 0.9e-3}, 2);
     assert_false(says(&b, ""));
     assert_true(b.slowdown < 1);
-    b = after_canaries((double[]){3e-3}, 1);
+    b = after_checks((double[]){3e-3}, 1);
     assert_false(says(&b, "")); // once is chance
-    b = after_canaries(NULL, 0);
+    b = after_checks(NULL, 0);
     assert_false(says(&b, ""));
     assert_true(b.slowdown == 0);
 }
 
-static void a_canary_of_who_was_the_best_says_nothing_of_the_best(void **state)
+static void a_check_of_who_was_the_best_says_nothing_of_the_best(void **state)
 {
     (void)state;
     struct busy b = {0};
-    assert_true(busy_watch_canary(&b, 9e-3, 2e-3, false) == 3.5);
+    assert_true(busy_watch_drift(&b, 9e-3, 2e-3, false) == 3.5);
     assert_true(b.slowdown == 0);
 }
 
@@ -98,8 +99,8 @@ TEST_GROUP(busy)
         cmocka_unit_test(a_busy_machine_is_named),
         cmocka_unit_test(a_quiet_one_is_not),
         cmocka_unit_test(what_says_nothing_does_not_count),
-        cmocka_unit_test(what_slows_every_sample_alike_is_seen_by_the_canary),
-        cmocka_unit_test(a_canary_of_who_was_the_best_says_nothing_of_the_best),
+        cmocka_unit_test(what_slows_every_sample_alike_is_seen_by_the_drift_check),
+        cmocka_unit_test(a_check_of_who_was_the_best_says_nothing_of_the_best),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void each_fit_is_recorded_once(void **state)
     assert_int_equal(r->messages, 9);
 }
 
-// --- somebody else, while the engine runs ---
+// --- another process, while the engine runs ---
 
 struct visitor {
     struct run *run;
@@ -97,8 +97,8 @@ static void push(struct store *s, int64_t id, const char *verb)
     assert(store_push_command(s, id, verb, NULL, &e));
 }
 
-// While the second fit takes for ever: the pause must come. While the session is paused the fit
-// ends: nothing may come of it.
+// While the second fit does not end, the pause must come. While the session is paused the fit ends:
+// it must have no effect.
 static void pause_at_the_second_fit(void *context, const atomic_bool *stop)
 {
     struct visitor *v = context;
@@ -137,7 +137,7 @@ static void stop_at_the_first_fit(void *context, const atomic_bool *stop)
     store_close(s);
 }
 
-// Runs what the engine was given, together with a visitor; ends the engine.
+// Runs the engine together with a visitor, and destroys it.
 static void run_with(struct visitor *v, void (*visit)(void *context, const atomic_bool *stop))
 {
     struct err e;
@@ -156,7 +156,8 @@ static struct visitor begin(struct run *r, const struct session_options *o)
     return v;
 }
 
-// One that goes on hears of each trial what compiling, its pipeline and measuring took together.
+// A strategy that goes on gets the time of each trial: compiling, its pipeline and measuring
+// together.
 static void what_trials_took_is_told_again(void **state)
 {
     struct run *r = *state;
@@ -204,7 +205,7 @@ static void an_interrupt_ends_a_fit(void **state)
     assert_same(r, whole, v.id);
 }
 
-// A session that is still telling itself what it knew.
+// A session that is still replaying.
 static void a_stop_does_not_wait_for_the_replay(void **state)
 {
     struct run *r = *state;

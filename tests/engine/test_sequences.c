@@ -1,5 +1,5 @@
-// What every search asks for and is told: the same, byte for byte, as when sequences.txt was
-// written. Sessions on made-up landscapes and on a recording, with one worker and with several,
+// The asks and results of every search are the same, byte for byte, as when sequences.txt was
+// written. Sessions on synthetic landscapes and on a recording, with one worker and with several,
 // undisturbed and killed and resumed; and simulated searches, with noise and without.
 //
 // A line of the file is a search: hashes of its asks, of its tells (outcome and exact fitness), and
@@ -61,7 +61,7 @@ static const char *const with_nests[] = {
 
 #define COUNT(list) (int)(sizeof(list) / sizeof *(list))
 
-// --- what is asked and told, seen from between searches and strategies ---
+// --- asks and results, seen between searches and strategies ---
 
 enum ask __real_strategy_ask(struct strategy *s, struct config *out);
 void __real_strategy_tell(struct strategy *s, const struct config *c, enum outcome o,
@@ -195,7 +195,7 @@ static void tune(struct scene *s, const char *source, const char *strategy, uint
     str_finish(&left);
 }
 
-// Killed twice on the way: its line is that of the one that never was, but for the events.
+// A session that is killed twice has the line of one that was not, but for the events.
 static void tune_killed(struct scene *s, const char *source, const char *strategy, uint64_t seed)
 {
     struct str left = {0};
@@ -373,7 +373,7 @@ static bool count_chosen(void *context, const struct trial_record *t)
 }
 
 // Every result of a trial that walk's model chose counts once, failed ones and its ten starts do
-// not; what was interrupted counts as if it had not been.
+// not; an interrupted session counts as if it had not been interrupted.
 static void what_a_model_expected_is_held_to_what_came(void **state)
 {
     enum { CHOSEN_TRIALS = 40 };

@@ -1,5 +1,5 @@
-// What a session's model begins with: fixed when the session is made, whatever becomes of those
-// that it learns from.
+// The training set of a session's model is fixed when the session is made, whatever becomes of the
+// sessions that it learns from.
 #include "group.h"
 #include "learner.h"
 #include "run.h"

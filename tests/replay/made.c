@@ -8,7 +8,7 @@
 
 enum { MOST_RUNS = 8 };
 
-// Below `n`, another one for each purpose.
+// Returns a number below `n`, another one for each purpose.
 static uint64_t drawn(const struct config *c, uint64_t purpose, uint64_t n)
 {
     uint64_t key[2] = {config_hash(c), purpose};

@@ -1,4 +1,4 @@
-// Recordings made up for tests, and what a random search of a recording has to reach.
+// Synthetic recordings for tests, and the results that a random search of a recording has to reach.
 //
 //     struct made m = {.space = space_mixed(), .recorded = 60, .failing = 15, .runs = 3};
 //     struct recording *r = made_recording(&m, "mine");       m.space is destroyed

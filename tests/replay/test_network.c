@@ -1,4 +1,4 @@
-// Networks of recordings: what a schedule is played on, and that nothing beats the oracle.
+// Networks of recordings: the curves that a schedule is played on; nothing beats the oracle.
 #include "group.h"
 #include "made.h"
 #include "simulate/network.h"
@@ -41,7 +41,7 @@ static void tear_down(struct fixture *f)
     }
 }
 
-// The best time of a run after so many trials, without the code that is tested.
+// Returns the best time of a run after so many trials, without the code that is tested.
 static double best_after(const struct simulation *s, int repeat, int64_t trials)
 {
     double best = INFINITY;
@@ -135,7 +135,7 @@ static void test_similar(void **state)
     tear_down(&f);
 }
 
-// Tasks that have nothing more get nothing more, and in the end all is known.
+// Tasks that have nothing more get no further trials, and in the end all is measured.
 static void test_that_it_ends(void **state)
 {
     (void)state;

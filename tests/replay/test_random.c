@@ -1,4 +1,4 @@
-// Random search on made-up recordings against its closed form: that replay is right.
+// Random search on synthetic recordings against its closed form: replay is right.
 #include "group.h"
 #include "made.h"
 #include "spaces.h"
@@ -41,7 +41,7 @@ static void test_exhausted(void **state)
     check((struct made){.space = space_24(), .recorded = 80, .failing = 30}, "small");
 }
 
-// What a session leaves of a large space.
+// The recording that a session leaves of a large space.
 static void test_sparse(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// Simulated tuning: what counts as a trial, and that the numbers depend on nothing else.
+// Simulated tuning: the count of trials, and numbers that depend on nothing else.
 #include "group.h"
 #include "made.h"
 #include "simulate/curve.h"
@@ -43,7 +43,7 @@ static bool is_same_run(const struct simulated_run *a, const struct simulated_ru
 
 // --- trials ---
 
-// Everything is asked for once: what is left over is the sum of the recording.
+// Everything is asked for once: the rest is the sum of the recording.
 static void test_a_whole_space(void **state)
 {
     struct recording *r = mixed();
@@ -67,7 +67,7 @@ static void test_a_whole_space(void **state)
     recording_destroy(r);
 }
 
-// A strategy that knows what is legal asks for nothing else.
+// A strategy that has the legality of configurations asks for legal ones alone.
 static void test_legal_is_what_is_recorded(void **state)
 {
     struct recording *r = mixed();
@@ -83,7 +83,7 @@ static void test_legal_is_what_is_recorded(void **state)
     recording_destroy(r);
 }
 
-// Where draws from the space would meet nothing, those from the recording do.
+// Draws from the recording meet points where draws from the space would not.
 static void test_sparse_recordings_are_met(void **state)
 {
     static const char *const specs[] = {"random", "opevo", "local", "ga", "de", "annealing"};
@@ -156,7 +156,7 @@ static void note_finished(void *context, int index)
     f->index[f->count++] = index;
 }
 
-// Neither what else is simulated nor how often, nor how an option is written.
+// Neither other simulations nor repeats nor the spelling of an option change them.
 static void test_company_changes_nothing(void **state)
 {
     struct recording *r = mixed();
@@ -246,7 +246,7 @@ static double mean_shortfall(const struct recording *r, int64_t trials, bool noi
     return shortfall;
 }
 
-// Measured once each, the one that looks best is not; measured again, it nearly is.
+// With one measurement each, the apparent best is not the best; measured again, it nearly is.
 static void test_race(void **state)
 {
     struct made m = {.space = space_mixed(), .recorded = 100, .runs = 3};

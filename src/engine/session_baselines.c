@@ -1,0 +1,149 @@
+// Baselines: what a space declares as in use is measured before anything is asked for, stored, and
+// raced with the winners, so that results are ratios to it. The search does not know of them: it
+// asks for the same configurations without.
+
+#include "engine/session_step.h"
+
+#include "base/os.h"
+#include "engine/session_shapes.h"
+#include "engine/speed.h"
+#include "report/text.h"
+
+static struct baseline_record begin(struct session *s, int i)
+{
+    const struct baseline *declared = &s->space->baseline[i];
+    struct str config = {0};
+    if (!declared->misfit)
+        config_add_json(s->space, &declared->config, &config);
+    struct baseline_record b = {.position = i,
+                                .name = declared->name,
+                                .config = arena_strdup(&s->arena, str_text(&config)),
+                                .at = os_unix_time()};
+    str_finish(&config);
+    return b;
+}
+
+static bool keep(struct session *s, const struct baseline_record *b, struct err *e)
+{
+    s->baselines.of[b->position] = *b;
+    kill_point("baseline");
+    return session_stored(&s->store, store_put_baseline(s->store.db, s->record.id, b, e), e);
+}
+
+// Keeps candidate `i` of a result. False: it could not be stored.
+static bool keep_result(struct session *s, struct baseline_record *b, const struct trial_result *r,
+                        int i, struct err *e)
+{
+    struct str samples = {0}, parts = {0};
+    samples_add_json(&r->samples[i], &samples);
+    parts_add_json(r, i, &parts);
+    b->parts = r->shapes ? arena_strdup(&s->arena, str_text(&parts)) : NULL;
+    b->outcome = r->outcome[i];
+    b->phase = b->outcome == OUTCOME_OK ? NULL : trial_phase_name(r->phase[i]);
+    b->reason = arena_strdup(&s->arena, r->reason[i]);
+    b->samples = arena_strdup(&s->arena, str_text(&samples));
+    b->at = os_unix_time();
+    str_finish(&samples);
+    str_finish(&parts);
+    return keep(s, b, e);
+}
+
+static void show(struct session *s, const struct baseline_record *b)
+{
+    char speed[32], time[32];
+    if (b->outcome == OUTCOME_OK)
+        session_message(&s->log, "info", "baseline '%s': %s, %s", b->name,
+                        speed_text(&s->record, b->seconds, speed), text_time(b->seconds, time));
+    else
+        session_message(&s->log, "warning", "baseline '%s' %s: %s (%s)", b->name,
+                        b->outcome == OUTCOME_WRONG ? "is wrong here" : "does not run here",
+                        outcome_name(b->outcome), b->reason);
+}
+
+// Submits a baseline, or rejects it.
+static bool submit(struct session *s, int i, struct err *e)
+{
+    const struct baseline *declared = &s->space->baseline[i];
+    const struct session_backend *k = &s->backend;
+    struct verdict v = {.legal = true};
+    if (!declared->misfit &&
+        !(k->shapes ? session_shapes_judge_baseline(k->shapes, backend_limits(k), i, &v, e)
+                    : backend_judge(k, &declared->config, &v, e)))
+        return err_prefix(e, "baseline '%s'", declared->name);
+    if (declared->misfit || !v.legal) {
+        struct baseline_record b = begin(s, i);
+        b.outcome = OUTCOME_REJECTED;
+        b.reason = arena_strdup(&s->arena, declared->misfit ? declared->misfit : v.reason);
+        if (!keep(s, &b, e))
+            return false;
+        show(s, &b);
+        return true;
+    }
+    struct trial_request request = {
+        .ticket = TICKET_BASELINE - i, .count = 1, .known_good = true, .accesses = ACCESSES_OF_ALL};
+    if (!backend_render(k, &declared->config, &request, 0, e))
+        return false;
+    source_submit(k->source, &request);
+    s->baselines.open++;
+    s->backend.in_flight++;
+    return true;
+}
+
+bool baselines_submit(struct session *s, bool *all, struct err *e)
+{
+    struct measured_baselines *m = &s->baselines;
+    for (int i = 0; i < s->space->baseline_count && !s->stopping; i++) {
+        if (m->submitted[i])
+            continue;
+        *all = source_room(s->backend.source) > 0;
+        if (!*all)
+            return true;
+        if (!s->clock.started_ns)
+            session_clock_run(&s->clock, true);
+        m->submitted[i] = true;
+        if (!submit(s, i, e))
+            return false;
+    }
+    *all = m->open == 0;
+    return true;
+}
+
+bool baseline_finish(struct session *s, const struct trial_result *r, struct err *e)
+{
+    struct baseline_record b = begin(s, (int)(TICKET_BASELINE - r->ticket));
+    s->baselines.open--;
+    s->backend.in_flight--;
+    s->busy = true;
+    b.seconds = r->seconds[0];
+    if (!keep_result(s, &b, r, 0, e))
+        return false;
+    show(s, &b);
+    return true;
+}
+
+bool baseline_retime(struct session *s, int position, const struct trial_result *r, int i,
+                     struct err *e)
+{
+    struct baseline_record b = s->baselines.of[position];
+    b.race_seconds = r->seconds[i];
+    if (!keep_result(s, &b, r, i, e))
+        return false;
+    if (b.outcome != OUTCOME_OK)
+        show(s, &b);
+    return true;
+}
+
+bool baselines_load(struct session *s, struct err *e)
+{
+    struct baselines stored;
+    if (!store_get_baselines(s->store.db, s->record.id, &s->arena, &stored, e))
+        return false;
+    for (int i = 0; i < stored.count; i++) {
+        int64_t at = stored.of[i].position;
+        if (at >= s->space->baseline_count)
+            continue;
+        s->baselines.of[at] = stored.of[i];
+        s->baselines.submitted[at] = true;
+    }
+    return true;
+}
