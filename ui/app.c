@@ -2,7 +2,7 @@
 
 #include "app_draw.h"
 #include "base/file.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "dialog.h"
 #include "screen.h"
 #include "trial_text.h"

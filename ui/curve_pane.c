@@ -167,7 +167,7 @@ void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_no
     r->per_flops = per_flops;
     if (!o->record.id)
         return;
-    r->roof = roof_of(o, per_flops);
+    r->roofline = roof_of(o, per_flops);
     const struct baseline_record *b = baselines_fastest(&o->baselines);
     if (b) {
         r->baseline = o->record.flop / baseline_seconds(b) * r->per_flops;
@@ -394,8 +394,8 @@ static struct legend make_legend(const struct pane *p, const struct curve_runs *
             add_entry(&l, b);
         }
     }
-    if (r->roof > 0)
-        add_level_entry(&l, r, "fastest recorded", r->roof);
+    if (r->roofline > 0)
+        add_level_entry(&l, r, "fastest recorded", r->roofline);
     if (r->baseline > 0)
         add_level_entry(&l, r, r->baseline_name, r->baseline);
     return l;
@@ -462,7 +462,7 @@ static double zoom_from(const struct curve_runs *r)
 static struct plot_axis y_axis(const struct curve_runs *r, const struct curve_mean *mean,
                                const struct curve_pane *state)
 {
-    double high = fmax(fmax(r->best, r->roof), r->baseline);
+    double high = fmax(fmax(r->best, r->roofline), r->baseline);
     if (state->zoomed && r->best > 0)
         return (struct plot_axis){.low = zoom_from(r), .high = (1 + ZOOM / 10) * high};
     for (int i = 0; i < mean->count && state->band != CURVE_NO_BAND; i++)
@@ -493,7 +493,7 @@ static void draw_level(struct plot *plot, const struct curve_runs *r, double spe
 static void draw_lines(struct plot *plot, const struct curve_runs *r, const struct curve_mean *mean,
                        enum curve_band band)
 {
-    draw_level(plot, r, r->roof);
+    draw_level(plot, r, r->roofline);
     draw_level(plot, r, r->baseline);
     if (mean->count && band != CURVE_NO_BAND)
         plot_band(plot, mean->low, mean->high, mean->count, mean->end);

@@ -95,7 +95,7 @@ struct curve_runs {
     int left_out[COMPARE_FITS]; // marked ones that tune something else or elsewhere
     double right;               // the farthest end; of a session that goes on, that of its budget
     double best;                // of all; 0: nothing valid yet
-    double roof;                // the fastest that is recorded; 0: it is no recording
+    double roofline;            // the fastest that is recorded; 0: it is no recording
     double baseline;            // the fastest of the open session that ran; 0: there is none
     const char *baseline_name;
     double per_flops; // of `unit`

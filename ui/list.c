@@ -1,6 +1,6 @@
 #include "list.h"
 
-#include "base/minmax.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>

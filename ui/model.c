@@ -1,7 +1,7 @@
 #include "model.h"
 
 #include "base/file.h"
-#include "base/median.h"
+#include "base/number.h"
 #include "engine/speed.h"
 #include "engine/stored.h"
 #include "model_inside.h"

@@ -1,7 +1,7 @@
 #include "population_pane.h"
 
 #include "app.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "report/text.h"
 
 #include <inttypes.h>

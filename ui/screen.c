@@ -1,7 +1,7 @@
 #include "screen.h"
 
 #include "base/mem.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "base/shown.h"
 
 #include <stdarg.h>

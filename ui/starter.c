@@ -1,7 +1,7 @@
 #include "starter.h"
 
 #include "base/mem.h"
-#include "base/passing.h"
+#include "base/os.h"
 #include "base/sandbox.h"
 #include "base/str.h"
 #include "term.h"

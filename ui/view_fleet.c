@@ -2,7 +2,7 @@
 // work first; below, all that is known of the one under the cursor.
 #include "app.h"
 #include "app_draw.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "list.h"
 #include "screen.h"
 #include "session_text.h"

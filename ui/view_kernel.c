@@ -2,7 +2,7 @@
 
 #include "app_draw.h"
 #include "base/mem.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "base/str.h"
 #include "engine/stored.h"
 #include "screen.h"

@@ -1,6 +1,6 @@
 #include "view_map.h"
 
-#include "base/minmax.h"
+#include "base/number.h"
 #include "trial_text.h"
 #include "view_trials.h"
 

@@ -1,6 +1,6 @@
 // The cells of the map, and the list that stands for them on tiny screens.
 
-#include "base/minmax.h"
+#include "base/number.h"
 #include "screen.h"
 #include "trial_text.h"
 #include "view_map.h"

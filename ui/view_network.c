@@ -4,7 +4,7 @@
 #include "view_network.h"
 
 #include "app.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "curve_pane.h"
 #include "list.h"
 #include "report/text.h"

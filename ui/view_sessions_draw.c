@@ -1,6 +1,6 @@
 #include "app_draw.h"
 #include "base/file.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "engine/speed.h"
 #include "list.h"
 #include "report/text.h"

@@ -1,6 +1,6 @@
 #include "view_trials.h"
 
-#include "base/minmax.h"
+#include "base/number.h"
 #include "engine/speed.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "view_trials_draw.h"
 
 #include "app_draw.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "list.h"
 #include "view_trials.h"
 

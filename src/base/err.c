@@ -16,13 +16,13 @@ int fail_with(const struct err *e, int code)
     return e->usage ? EXIT_USAGE : code;
 }
 
-static void set(struct err *e, bool usage, const char *format, va_list args)
+static void set(struct err *e, const char *file, int line, const char *format, va_list args)
 {
     if (!e)
         return;
-    e->file[0] = '\0';
-    e->line = 0;
-    e->usage = usage;
+    snprintf(e->file, sizeof e->file, "%s", file);
+    e->line = line;
+    e->usage = false;
     vsnprintf(e->text, sizeof e->text, format, args);
 }
 
@@ -30,7 +30,7 @@ bool err_set(struct err *e, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    set(e, false, format, args);
+    set(e, "", 0, format, args);
     va_end(args);
     return false;
 }
@@ -39,21 +39,18 @@ bool err_usage(struct err *e, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    set(e, true, format, args);
+    set(e, "", 0, format, args);
     va_end(args);
+    if (e)
+        e->usage = true;
     return false;
 }
 
 bool err_at(struct err *e, const char *file, int line, const char *format, ...)
 {
-    if (!e)
-        return false;
-    snprintf(e->file, sizeof e->file, "%s", file);
-    e->line = line;
-    e->usage = false;
     va_list args;
     va_start(args, format);
-    vsnprintf(e->text, sizeof e->text, format, args);
+    set(e, file, line, format, args);
     va_end(args);
     return false;
 }

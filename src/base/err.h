@@ -1,7 +1,7 @@
 // Errors as values.
 //
 // A function that can fail returns false and fills `struct err`. The deepest function that knows
-// what went wrong calls err_set (no place) or err_at (a place in a user's file); callers may add
+// the reason calls err_set (no place) or err_at (a place in a user's file); callers may add
 // context with err_prefix; the program prints the result once, at the top, as
 // `file:line: what (hint)`. Texts that are too long are cut.
 //
@@ -17,7 +17,7 @@ struct err {
     char file[256]; // "" when the error has no place
     int line;       // 0 when unknown
     char text[1024];
-    bool usage; // the words of the command line are what is wrong
+    bool usage; // the command line is wrong
 };
 
 #define ERR_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -27,8 +27,8 @@ struct err {
 bool err_set(struct err *e, const char *format, ...) ERR_PRINTF(2, 3);
 bool err_at(struct err *e, const char *file, int line, const char *format, ...) ERR_PRINTF(4, 5);
 
-// Like err_set, for words of the user's command line that cannot be understood: such an error ends
-// the program with another exit code.
+// Like err_set, for a command line that cannot be understood: such an error ends the program with
+// another exit code.
 bool err_usage(struct err *e, const char *format, ...) ERR_PRINTF(2, 3);
 
 // Puts "context: " before the text, keeps the rest, returns false.
@@ -37,9 +37,7 @@ bool err_prefix(struct err *e, const char *format, ...) ERR_PRINTF(2, 3);
 // Writes `file:line: text`, `file: text` or `text` into `out`; always terminated. Returns `out`.
 char *err_format(const struct err *e, char *out, size_t size);
 
-// How the program says that it failed, and what it ends with.
-
-// Frozen: scripts depend on them.
+// The exit codes of the program, on which scripts depend.
 enum exit_code {
     EXIT_OK = 0,
     EXIT_FAILED = 1,

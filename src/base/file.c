@@ -72,21 +72,7 @@ bool file_read_below(const char *path, const char *const *folders, size_t most, 
     return ok;
 }
 
-static bool write_all(int fd, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t put = write(fd, bytes, length);
-        if (put < 0 && errno != EINTR)
-            return false;
-        if (put > 0) {
-            bytes += put;
-            length -= (size_t)put;
-        }
-    }
-    return true;
-}
-
-// A new file beside `path`, named in `*temporary` (heap). Not mkstemp: the file shall have the
+// Opens a new file beside `path`, whose name is `*temporary` (heap). mkstemp would not give it the
 // usual permissions.
 static int open_temporary(const char *path, char **temporary)
 {
@@ -99,17 +85,6 @@ static int open_temporary(const char *path, char **temporary)
     }
 }
 
-static bool write_and_close(int fd, const void *bytes, size_t length)
-{
-    bool ok = write_all(fd, bytes, length) && fsync(fd) == 0;
-    int error = errno;
-    if (close(fd) != 0 && ok)
-        return false;
-    errno = error;
-    return ok;
-}
-
-// What rename would only say at the end.
 bool file_is_folder(const char *path)
 {
     struct stat info;
@@ -119,15 +94,23 @@ bool file_is_folder(const char *path)
 char *file_stage(const char *path, const void *bytes, size_t length, struct err *e)
 {
     char *temporary;
-    int fd = open_temporary(path, &temporary);
-    bool ok = fd >= 0 && write_and_close(fd, bytes, length);
-    if (ok && file_is_folder(path)) {
-        errno = EISDIR;
-        ok = false;
+    int fd = open_temporary(path, &temporary), error = fd < 0 ? errno : 0;
+    for (size_t done = 0; !error && done < length;) {
+        ssize_t put = write(fd, (const char *)bytes + done, length - done);
+        if (put >= 0)
+            done += (size_t)put;
+        else if (errno != EINTR)
+            error = errno;
     }
-    if (ok)
+    if (!error && fsync(fd) != 0)
+        error = errno;
+    if (fd >= 0 && close(fd) != 0 && !error)
+        error = errno;
+    if (!error && file_is_folder(path)) // rename would fail only at the end
+        error = EISDIR;
+    if (!error)
         return temporary;
-    err_set(e, "cannot write '%s': %s", path, strerror(errno));
+    err_set(e, "cannot write '%s': %s", path, strerror(error));
     if (fd >= 0)
         unlink(temporary);
     free(temporary);
@@ -138,8 +121,7 @@ bool file_put(const char *path, const char *temporary, struct err *e)
 {
     if (rename(temporary, path) != 0)
         return err_set(e, "cannot write '%s': %s", path, strerror(errno));
-    // Makes the rename itself durable. Some file systems cannot sync a folder; they lose nothing
-    // but that promise.
+    // This makes the rename itself durable, on file systems that can sync a folder.
     char *folder = path_folder(path);
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
@@ -192,18 +174,6 @@ bool file_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
-static bool make_folder(const char *path, const char *whole, struct err *e)
-{
-    if (mkdir(path, 0777) == 0)
-        return true;
-    int error = errno;
-    if (file_is_folder(path))
-        return true;
-    if (error == EEXIST)
-        return err_set(e, "cannot make the folder '%s': '%s' is a file", whole, path);
-    return err_set(e, "cannot make the folder '%s': %s", path, strerror(error));
-}
-
 bool file_make_folders(const char *path, struct err *e)
 {
     char *partial = mem_strdup(path);
@@ -213,7 +183,11 @@ bool file_make_folders(const char *path, struct err *e)
             continue;
         char after = p[1];
         p[1] = '\0';
-        ok = make_folder(partial, path, e);
+        int error = mkdir(partial, 0777) == 0 ? 0 : errno;
+        if (error && !file_is_folder(partial))
+            ok = error == EEXIST
+                     ? err_set(e, "cannot make the folder '%s': '%s' is a file", path, partial)
+                     : err_set(e, "cannot make the folder '%s': %s", partial, strerror(error));
         p[1] = after;
     }
     free(partial);
@@ -287,7 +261,7 @@ void path_keep_home(void)
     free(folder);
 }
 
-// XDG Base Directory Specification: a variable that holds no absolute path is ignored.
+// The XDG Base Directory Specification ignores a variable that holds no absolute path.
 static char *user_path(const char *variable, const char *fallback, const char *name)
 {
     const char *folder = getenv(variable);
@@ -319,16 +293,6 @@ char *path_program(void)
     return mem_strdup(path);
 }
 
-// folder/name when that exists, else NULL.
-static char *existing(const char *folder, const char *name)
-{
-    char *path = path_join(folder, name);
-    if (file_exists(path))
-        return path;
-    free(path);
-    return NULL;
-}
-
 char *path_shipped(const char *name)
 {
     const char *data = getenv("TILEWALK_DATA");
@@ -336,8 +300,13 @@ char *path_shipped(const char *name)
     char *share = path_join(above, "share/tilewalk");
     const char *const folders[] = {data ? data : above, above, share, TILEWALK_DATADIR};
     char *found = NULL;
-    for (size_t i = 0; !found && i < sizeof folders / sizeof *folders; i++)
-        found = existing(folders[i], name);
+    for (size_t i = 0; !found && i < sizeof folders / sizeof *folders; i++) {
+        char *path = path_join(folders[i], name);
+        if (file_exists(path))
+            found = path;
+        else
+            free(path);
+    }
     free(program);
     free(bin);
     free(above);

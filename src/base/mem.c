@@ -92,26 +92,20 @@ void arena_finish(struct arena *a)
     }
 }
 
-static struct arena_block *add_block(struct arena *a, size_t least)
-{
-    size_t size = least > ARENA_BLOCK_BYTES ? least : ARENA_BLOCK_BYTES;
-    if (size > SIZE_MAX - sizeof(struct arena_block))
-        checked(NULL);
-    struct arena_block *block = mem_zero(1, sizeof *block + size);
-    block->next = a->blocks;
-    block->size = size;
-    return a->blocks = block;
-}
-
 void *arena_zero(struct arena *a, size_t count, size_t size)
 {
     size_t bytes = product(count, size), align = sizeof(max_align_t);
-    if (bytes > SIZE_MAX - align)
+    if (bytes > SIZE_MAX - align - sizeof(struct arena_block))
         checked(NULL);
     bytes = (bytes + align - 1) / align * align;
     struct arena_block *block = a->blocks;
-    if (!block || block->size - block->used < bytes)
-        block = add_block(a, bytes);
+    if (!block || block->size - block->used < bytes) {
+        size_t room = bytes > ARENA_BLOCK_BYTES ? bytes : ARENA_BLOCK_BYTES;
+        block = mem_zero(1, sizeof *block + room);
+        block->next = a->blocks;
+        block->size = room;
+        a->blocks = block;
+    }
     void *memory = (char *)block->memory + block->used;
     block->used += bytes;
     return memory;

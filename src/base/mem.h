@@ -2,7 +2,7 @@
 //
 // Out of memory ends the program with one line on stderr (after the hook set by mem_on_exhausted,
 // which restores the terminal), so callers never check. An arena owns many small allocations that
-// die together: a space, a parsed file. An arena is used by one thread at a time.
+// are freed together: those of a space, of a parsed file. One thread at a time uses an arena.
 #ifndef TILEWALK_BASE_MEM_H
 #define TILEWALK_BASE_MEM_H
 

@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// The clocks of os.h: all of them are POSIX.
+// --- clocks ---
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -58,17 +58,44 @@ int64_t os_process_cpu_ns(pid_t pid)
     return is_known ? (int64_t)t.tv_sec * 1000000000 + t.tv_nsec : 0;
 }
 
-// For tests: "AT:BY", from os_now_ns AT seconds on the time of day is BY seconds further.
-static double stepped_s(void)
-{
-    const char *step = getenv("TILEWALK_CLOCK_STEP"), *by = step ? strchr(step, ':') : NULL;
-    return by && (double)os_now_ns() * 1e-9 >= strtod(step, NULL) ? strtod(by + 1, NULL) : 0;
-}
-
 double os_unix_time(void)
 {
-    return (double)clock_ns(CLOCK_REALTIME) * 1e-9 + stepped_s();
+    // For tests: TILEWALK_CLOCK_STEP=AT:BY adds BY seconds once os_now_ns has reached AT seconds.
+    const char *step = getenv("TILEWALK_CLOCK_STEP"), *by = step ? strchr(step, ':') : NULL;
+    bool is_stepped = by && (double)os_now_ns() * 1e-9 >= strtod(step, NULL);
+    return (double)clock_ns(CLOCK_REALTIME) * 1e-9 + (is_stepped ? strtod(by + 1, NULL) : 0);
 }
+
+// --- deadlines ---
+
+enum {
+    LONGEST_FACTOR = 4, // a process gets at most this many times its limit
+    BUSY_SHARE = 20     // a process that got less than 1/20 of the time counts as asleep
+};
+#define LEAST_LEFT_NS ((int64_t)20000000)
+
+void deadline_set(struct deadline *d, pid_t pid, double seconds, int64_t now_ns)
+{
+    d->begin_ns = now_ns;
+    d->limit_ns = (int64_t)(seconds * 1e9);
+    d->cpu_ns = os_process_cpu_ns(pid);
+    d->at_ns = now_ns + d->limit_ns;
+}
+
+bool deadline_is_over(struct deadline *d, pid_t pid, int64_t now_ns)
+{
+    if (!d->at_ns || now_ns < d->at_ns)
+        return false;
+    int64_t gone_ns = now_ns - d->begin_ns, spent_ns = os_process_cpu_ns(pid) - d->cpu_ns;
+    int64_t left_ns = d->limit_ns - spent_ns;
+    bool works = spent_ns > gone_ns / BUSY_SHARE && left_ns > LEAST_LEFT_NS;
+    if (!works || gone_ns > LONGEST_FACTOR * d->limit_ns)
+        return true;
+    d->at_ns = now_ns + left_ns;
+    return false;
+}
+
+// --- memory and limits ---
 
 // Sealed against a change of size: a worker that shrinks it would end the engine with SIGBUS.
 int os_memfd(const char *name, size_t size, struct err *e)
@@ -104,8 +131,8 @@ static bool lower_limit(int resource, uint64_t bytes)
 
 bool os_limit_memory(uint64_t bytes)
 {
-    // A stack cannot grow where memory is at its limit. What says so then needs some: this much is
-    // taken beforehand.
+    // A stack cannot grow once memory is at its limit, and reporting that needs some stack: these
+    // pages are touched beforehand.
     volatile char page[64 * 1024];
     for (size_t i = 0; i < sizeof page; i += 4096)
         page[i] = 0;
@@ -141,65 +168,54 @@ const char *os_low_limits(char out[OS_LIMITS_SIZE])
     return out;
 }
 
-static bool lies_below(const char *place, const char *folder)
-{
-    char whole[PATH_MAX];
-    if (!realpath(folder, whole))
-        return false;
-    size_t length = strlen(whole);
-    return strncmp(place, whole, length) == 0 && (place[length] == '/' || length == 1);
-}
+// --- files with untrusted names ---
 
+// Checks that an open file is a regular one and lies below one of `folders` (NULL: anywhere).
 static bool is_allowed(int fd, const char *const *folders, struct err *e)
-{
-    char place[PATH_MAX];
-    if (!folders)
-        return true;
-    // Where an open file lies by now. False: it cannot be said.
-    char link[32];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, place, PATH_MAX);
-    if (length <= 0 || length >= PATH_MAX)
-        return err_set(e, "where it lies cannot be found out (is /proc there?)");
-    place[length] = '\0';
-    if (place[0] != '/')
-        return err_set(e, "where it lies cannot be found out (is /proc there?)");
-    for (; *folders; folders++)
-        if (lies_below(place, *folders))
-            return true;
-    return err_set(e, "a link leads out of the space's folders");
-}
-
-static bool is_regular(int fd, struct err *e)
 {
     struct stat info;
     if (fstat(fd, &info) != 0)
         return err_set(e, "%s", strerror(errno));
-    return S_ISREG(info.st_mode) ||
-           err_set(e, S_ISDIR(info.st_mode) ? "a folder, not a file" : "not a regular file");
+    if (!S_ISREG(info.st_mode))
+        return err_set(e, S_ISDIR(info.st_mode) ? "a folder, not a file" : "not a regular file");
+    if (!folders)
+        return true;
+    char link[32], place[PATH_MAX], folder[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, place, PATH_MAX);
+    if (length <= 0 || length >= PATH_MAX || place[0] != '/')
+        return err_set(e, "where it lies cannot be found out (is /proc there?)");
+    place[length] = '\0';
+    for (; *folders; folders++) {
+        size_t above = realpath(*folders, folder) ? strlen(folder) : 0;
+        if (above && strncmp(place, folder, above) == 0 && (place[above] == '/' || above == 1))
+            return true;
+    }
+    return err_set(e, "a link leads out of the space's folders");
 }
 
-// With O_PATH nothing is opened yet, so that there is something to look at before anything happens.
-// What is opened then is the same file, or, where a link was changed in between, looked at again.
+// O_PATH opens nothing yet, so that the file can be checked before anything happens. The check is
+// repeated on the opened file, because a link may have been changed in between.
 int os_open_text(const char *path, const char *const *folders, struct err *e)
 {
-    int seen = open(path, O_PATH | O_CLOEXEC), fd = -1;
+    int seen = open(path, O_PATH | O_CLOEXEC);
     if (seen < 0) {
         err_set(e, "%s", strerror(errno));
         return -1;
     }
-    if (is_regular(seen, e) && is_allowed(seen, folders, e)) {
-        fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-        if (fd < 0)
-            err_set(e, "%s", strerror(errno));
-    }
+    bool allowed = is_allowed(seen, folders, e);
+    int fd = allowed ? open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+    if (allowed && fd < 0)
+        err_set(e, "%s", strerror(errno));
     close(seen);
-    if (fd >= 0 && (!is_regular(fd, e) || !is_allowed(fd, folders, e))) {
+    if (fd >= 0 && !is_allowed(fd, folders, e)) {
         close(fd);
         fd = -1;
     }
     return fd;
 }
+
+// --- streams, cores, the program itself ---
 
 FILE *os_stream(ptrdiff_t (*put)(void *context, const char *bytes, size_t length), void *context,
                 int mode)
@@ -227,7 +243,8 @@ uint64_t os_seed(void)
     return (uint64_t)(os_unix_time() * 1e9) ^ ((uint64_t)getpid() << 32);
 }
 
-// Not getrusage: its maximum counts what the process was before exec, a copy of its parent.
+// getrusage would not do: its maximum includes the time before exec, when the process was a copy of
+// its parent.
 bool os_peak_memory(uint64_t *bytes)
 {
     char *text;
@@ -251,7 +268,7 @@ bool os_terminal_size(int fd, int *rows, int *cols)
     return true;
 }
 
-// The program itself comes first.
+// dl_iterate_phdr passes the program itself first; its PT_INTERP names the loader.
 static int find_loader(struct dl_phdr_info *program, size_t bytes, void *data)
 {
     const char **loader = data;
@@ -269,7 +286,7 @@ const char *os_loader(void)
     return loader;
 }
 
-// Child processes of os.h, and the keepers of those that are not ours.
+// --- child processes ---
 
 enum {
     CHILD_SOCKET = 3,
@@ -285,7 +302,8 @@ struct launch {
     int input, output, socket, shared; // the child's, all high; `shared` may be -1
     int verdict, failure;              // a pipe: the parent reads whether exec succeeded
     int fd_limit;
-    bool kept, talks;
+    bool kept;  // by a keeper: os_spawn_kept
+    bool talks; // over stdin and stdout: os_spawn_talker
 };
 
 static void close_fd(int *fd)
@@ -306,42 +324,17 @@ static bool lift(int *fd)
     return high >= 0;
 }
 
-static bool make_pipe(int *read_end, int *write_end)
+// Makes a pipe (read end first) or a pair of sockets, both ends high.
+static bool make_pair(bool is_pipe, int *first, int *second)
 {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if ((is_pipe ? pipe2(ends, O_CLOEXEC)
+                 : socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) != 0)
         return false;
-    *read_end = ends[0];
-    *write_end = ends[1];
-    bool first = lift(read_end), second = lift(write_end);
-    return first && second;
-}
-
-static bool make_socket_pair(int *ours, int *theirs)
-{
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return false;
-    *ours = ends[0];
-    *theirs = ends[1];
-    bool first = lift(ours), second = lift(theirs);
-    return first && second;
-}
-
-static bool open_launch(struct launch *l, struct child *c, int shared_fd)
-{
-    if (!make_socket_pair(&c->socket, &l->socket) || !make_pipe(&c->stderr_fd, &l->output) ||
-        !make_pipe(&l->verdict, &l->failure) || fcntl(c->stderr_fd, F_SETFL, O_NONBLOCK) != 0)
-        return false;
-    l->input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (l->input < 0 || !lift(&l->input))
-        return false;
-    if (shared_fd >= 0) {
-        l->shared = fcntl(shared_fd, F_DUPFD_CLOEXEC, FIRST_HIGH_FD);
-        if (l->shared < 0)
-            return false;
-    }
-    return true;
+    *first = ends[0];
+    *second = ends[1];
+    bool one = lift(first), other = lift(second);
+    return one && other;
 }
 
 // execve writes to neither array nor strings, but its type is older than const.
@@ -352,7 +345,7 @@ static char **without_const(const char *const *strings)
     return same;
 }
 
-// At once, or on exec.
+// Closes all descriptors from `first` on, at once or on exec.
 static void close_others(int first, int limit, bool on_exec)
 {
     if (close_range((unsigned)first, ~0u, on_exec ? CLOSE_RANGE_CLOEXEC : 0) == 0)
@@ -364,14 +357,12 @@ static void close_others(int first, int limit, bool on_exec)
             close(fd);
 }
 
-// --- the keeper ---
-//
-// The kernel ends nobody but the direct child of a process that dies, and knows no way to end all
-// that descends from one. So the child stays, as the parent (PR_SET_CHILD_SUBREAPER) of all below
-// it that lost theirs, and the program runs as its child. Like all between fork and exec it only
-// makes system calls. Signals stay blocked: it takes them when it wants them.
+// The keeper: when a process dies, the kernel can end its direct child (PR_SET_PDEATHSIG), but not
+// everything that descends from it. So the child stays as the keeper: orphans below it become its
+// children (PR_SET_CHILD_SUBREAPER), and the program runs as its child. Like everything between
+// fork and exec it only makes system calls. Signals stay blocked, and it waits for them.
 
-// The children of this process, those that it inherited too.
+// Kills the children of this process, the inherited ones too.
 static void kill_children(void)
 {
     char list[4096];
@@ -390,25 +381,9 @@ static void kill_children(void)
         close(fd);
 }
 
-// The dead leave their children to us: until there are none. A process that hangs in the kernel
-// keeps nobody waiting.
-static void end_all_below(pid_t program)
-{
-    enum { MOST_ROUNDS = 1000 };
-    kill(-program, SIGKILL); // its number is still taken: it was not reaped
-    for (int round = 0; round < MOST_ROUNDS; round++) {
-        pid_t got;
-        kill_children();
-        while ((got = waitpid(-1, NULL, WNOHANG)) > 0)
-            continue;
-        if (got < 0)
-            return;
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
-}
-
-// Until the program has ended or we are to end (os_kill; the parent died). Returns an exit status.
-static int keep(pid_t program)
+// Waits until the program has ended or the keeper has to (os_kill; the parent died). Returns an
+// exit status.
+static int await_program(pid_t program)
 {
     sigset_t awaited;
     sigemptyset(&awaited);
@@ -429,6 +404,7 @@ static int keep(pid_t program)
 // Returns in the process that is to become the program; false, with errno: there is none.
 static bool stay_as_keeper(int fd_limit)
 {
+    enum { MOST_ROUNDS = 1000 };
     pid_t keeper = getpid();
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         return false;
@@ -440,14 +416,24 @@ static bool stay_as_keeper(int fd_limit)
         return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == keeper;
     }
     close_others(STDERR_FILENO + 1, fd_limit, false);
-    int status = keep(program);
-    end_all_below(program);
+    int status = await_program(program);
+    kill(-program, SIGKILL); // its number is still taken: it was not reaped
+    // Each dead process leaves its children to the keeper: kill until there are none. A process
+    // that hangs in the kernel must not hold this up for ever.
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        pid_t got;
+        kill_children();
+        while ((got = waitpid(-1, NULL, WNOHANG)) > 0)
+            continue;
+        if (got < 0)
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
     _exit(status);
 }
 
-// --- the child ---
-
-// In the child, all signals blocked. Returns only when something failed, with errno.
+// Becomes the program, in the child, with all signals blocked. Returns only when something failed,
+// with errno.
 static void run_child(const struct launch *l)
 {
     if (prctl(PR_SET_PDEATHSIG, l->kept ? SIGTERM : SIGKILL) != 0)
@@ -480,35 +466,28 @@ static void run_child(const struct launch *l)
     execve(l->argv[0], l->argv, l->envp);
 }
 
-static pid_t fork_child(struct launch *l)
+// Starts the child and waits until it has become the new program (which closes its end of the pipe)
+// or has written why it could not. Returns 0 or an errno.
+static int start(struct launch *l, struct child *c)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); // no handler of ours may run in the child
     pid_t pid = fork();
+    int error = errno;
     if (pid == 0) {
         run_child(l);
-        int error = errno;
+        error = errno;
         ssize_t ignored = write(l->failure, &error, sizeof error);
         (void)ignored;
         _exit(127);
     }
-    int error = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return pid;
-}
-
-// Starts the child and waits until it has become the new program (which closes its end of the pipe)
-// or says why it could not. 0 or an errno.
-static int start(struct launch *l, struct child *c)
-{
-    pid_t pid = fork_child(l);
     if (pid < 0)
-        return errno;
+        return error;
     c->pid = pid;
     close_fd(&l->failure);
-    int error = 0;
+    error = 0;
     ssize_t got;
     do
         got = read(l->verdict, &error, sizeof error);
@@ -516,59 +495,49 @@ static int start(struct launch *l, struct child *c)
     return got == sizeof error ? error : 0;
 }
 
-static struct launch launch_of(const char *const *argv)
+// Starts `argv`. The caller sets `envp`, `kept` and `talks` of `l`.
+static bool spawn(struct launch l, struct child *c, const char *const *argv, int shared_fd,
+                  struct err *e)
 {
-    return (struct launch){
-        .argv = without_const(argv),
-        .envp = environ,
-        .parent = getpid(),
-        .input = -1,
-        .output = -1,
-        .socket = -1,
-        .shared = -1,
-        .verdict = -1,
-        .failure = -1,
-        .fd_limit = (int)sysconf(_SC_OPEN_MAX),
-    };
-}
-
-static bool spawn(struct launch *l, struct child *c, int shared_fd, struct err *e)
-{
-    *c = (struct child){.socket = -1, .stderr_fd = -1, .kept = l->kept};
-    int error = open_launch(l, c, shared_fd) ? start(l, c) : errno;
-    close_fd(&l->input);
-    close_fd(&l->output);
-    close_fd(&l->socket);
-    close_fd(&l->shared);
-    close_fd(&l->verdict);
-    close_fd(&l->failure);
+    l.argv = without_const(argv);
+    l.parent = getpid();
+    l.fd_limit = (int)sysconf(_SC_OPEN_MAX);
+    l.input = l.output = l.socket = l.shared = l.verdict = l.failure = -1;
+    *c = (struct child){.socket = -1, .stderr_fd = -1, .kept = l.kept};
+    bool ready =
+        make_pair(false, &c->socket, &l.socket) && make_pair(true, &c->stderr_fd, &l.output) &&
+        make_pair(true, &l.verdict, &l.failure) && fcntl(c->stderr_fd, F_SETFL, O_NONBLOCK) == 0 &&
+        (l.input = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0 && lift(&l.input);
+    if (ready && shared_fd >= 0)
+        ready = (l.shared = fcntl(shared_fd, F_DUPFD_CLOEXEC, FIRST_HIGH_FD)) >= 0;
+    int error = ready ? start(&l, c) : errno;
+    close_fd(&l.input);
+    close_fd(&l.output);
+    close_fd(&l.socket);
+    close_fd(&l.shared);
+    close_fd(&l.verdict);
+    close_fd(&l.failure);
     if (!error)
         return true;
     os_kill(c, NULL);
-    return err_set(e, "cannot start '%s': %s", l->argv[0], strerror(error));
+    return err_set(e, "cannot start '%s': %s", argv[0], strerror(error));
 }
 
 bool os_spawn(struct child *c, const char *const *argv, const char *const *environment,
               int shared_fd, struct err *e)
 {
-    struct launch l = launch_of(argv);
-    if (environment)
-        l.envp = without_const(environment);
-    return spawn(&l, c, shared_fd, e);
+    struct launch l = {.envp = environment ? without_const(environment) : environ};
+    return spawn(l, c, argv, shared_fd, e);
 }
 
 bool os_spawn_talker(struct child *c, const char *const *argv, struct err *e)
 {
-    struct launch l = launch_of(argv);
-    l.talks = true;
-    return spawn(&l, c, -1, e);
+    return spawn((struct launch){.envp = environ, .talks = true}, c, argv, -1, e);
 }
 
 bool os_spawn_kept(struct child *c, const char *const *argv, struct err *e)
 {
-    struct launch l = launch_of(argv);
-    l.kept = true;
-    return spawn(&l, c, -1, e);
+    return spawn((struct launch){.envp = environ, .kept = true}, c, argv, -1, e);
 }
 
 static bool wait_child(struct child *c, int *status, int options)
@@ -609,4 +578,57 @@ bool os_signal_at_parent_death(int signal_number)
     bool lives = getppid() == parent;
     errno = error;
     return lives;
+}
+
+// --- messages with descriptors ---
+
+bool passing_pair(int ends[2])
+{
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0)
+        return false;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    return true;
+}
+
+bool passing_send(int socket, struct iovec *parts, int count, const int *fds, int fd_count)
+{
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(PASSING_MOST_FDS * sizeof(int))] = {0};
+    struct msghdr m = {.msg_iov = parts, .msg_iovlen = (size_t)count};
+    ssize_t sent;
+    if (fd_count) {
+        m.msg_control = control;
+        m.msg_controllen = CMSG_SPACE((size_t)fd_count * sizeof(int));
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN((size_t)fd_count * sizeof(int));
+        memcpy(CMSG_DATA(c), fds, (size_t)fd_count * sizeof(int));
+    }
+    do
+        sent = sendmsg(socket, &m, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent >= 0;
+}
+
+ssize_t passing_receive(int socket, struct iovec *parts, int count, int flags,
+                        int fds[PASSING_MOST_FDS])
+{
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(PASSING_MOST_FDS * sizeof(int))];
+    struct msghdr m = {.msg_iov = parts,
+                       .msg_iovlen = (size_t)count,
+                       .msg_control = control,
+                       .msg_controllen = sizeof control};
+    ssize_t got;
+    do
+        got = recvmsg(socket, &m, flags);
+    while (got < 0 && errno == EINTR);
+    fds[0] = fds[1] = -1;
+    struct cmsghdr *c = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+    if (c && c->cmsg_type == SCM_RIGHTS)
+        memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+    for (int i = 0; i < PASSING_MOST_FDS; i++)
+        if (fds[i] >= 0)
+            fcntl(fds[i], F_SETFD, FD_CLOEXEC);
+    return got;
 }

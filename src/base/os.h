@@ -1,11 +1,11 @@
-// The few things POSIX cannot do: child processes that cannot outlive us, anonymous shared memory,
-// limits, clocks. All Linux calls of tilewalk are in os.c; those
-// of a sandbox are in sandbox.c.
+// The calls of the operating system: child processes that cannot outlive their parent, their
+// deadlines, messages with descriptors, anonymous shared memory, limits, clocks. All Linux calls of
+// tilewalk are in os.c; those of a sandbox are in sandbox.c.
 //
 //     struct child worker = {0};
 //     if (!os_spawn(&worker, argv, NULL, -1, e))
 //         return false;
-//     ... talk over worker.socket, read worker.stderr_fd; os_reap says whether it has ended ...
+//     ... use worker.socket, read worker.stderr_fd until os_reap returns true ...
 //     os_kill(&worker, &status);
 #ifndef TILEWALK_BASE_OS_H
 #define TILEWALK_BASE_OS_H
@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 // A child process that talks over one socket and whose stderr can be read.
 struct child {
@@ -36,13 +37,13 @@ struct child {
 bool os_spawn(struct child *c, const char *const *argv, const char *const *environment,
               int shared_fd, struct err *e);
 
-// The same for a program that talks over its stdin and stdout, as ssh does: both are its end of the
-// socket.
+// Like os_spawn, for a program that communicates over stdin and stdout, as ssh does: both are its
+// end of the socket.
 bool os_spawn_talker(struct child *c, const char *const *argv, struct err *e);
 
-// The same for a program that is not ours: every process that it starts, in the background or in
-// sessions of its own, is killed when the program ends, at os_kill, and when this process dies in
-// whatever way. A keeper process in between sees to that; `pid` and the exit status (128 + n when
+// Like os_spawn, for a program that is not ours: every process that it starts, in the background or
+// in sessions of its own, is killed when the program ends, at os_kill, and when this process dies
+// in whatever way. A keeper process in between does that; `pid` and the exit status (128 + n when
 // signal n ended the program) are the keeper's.
 bool os_spawn_kept(struct child *c, const char *const *argv, struct err *e);
 
@@ -51,25 +52,25 @@ bool os_spawn_kept(struct child *c, const char *const *argv, struct err *e);
 void os_kill(struct child *c, int *status);
 
 // True once, when the child has ended; then it is reaped and `pid` is 0 (its descriptors stay open
-// until os_kill, so that its last words can be read).
+// until os_kill, so that its last output can be read).
 bool os_reap(struct child *c, int *status);
 
 // Sets the signal that this process gets when its parent dies to `signal_number`, or to none (0).
-// Up to this call it is the one that os_spawn chose. False: the parent died during the call, so
-// that no signal will come. May be called from a signal handler.
+// os_spawn has chosen the one before. False: the parent died during the call, so that no signal
+// will come. May be called from a signal handler.
 bool os_signal_at_parent_death(int signal_number);
 
-// An anonymous shared memory file of `size` bytes, zeroed, its size sealed; close() releases it. -1
-// and `e` on failure.
+// Returns an anonymous shared memory file of `size` bytes, zeroed, its size sealed; close()
+// releases it. -1 and `e` on failure.
 int os_memfd(const char *name, size_t size, struct err *e);
-// As tmpfile(), but in memory: for whoever may not write to any folder. Another process that may
-// trace this one opens it by /proc/PID/fd/N. NULL with errno.
+// Like tmpfile(), but in memory: for a process that may not write to any folder. Another process
+// that may trace this one opens it by /proc/PID/fd/N. NULL with errno.
 FILE *os_unnamed_file(void);
 
 bool os_limit_memory(uint64_t bytes); // RLIMIT_AS of this process, for good
-bool os_limit_data(uint64_t bytes);   // RLIMIT_DATA: of memory that it alone writes to, for good
-// The limits of this process that are so low that libraries and drivers fail for them without
-// saying so: "memory is limited to 146 MiB (ulimit -v)"; "" when there are none.
+bool os_limit_data(uint64_t bytes);   // RLIMIT_DATA (its private writable memory), for good
+// Describes limits of this process that are so low that libraries and drivers fail without a
+// message: "memory is limited to 146 MiB (ulimit -v)"; "" when there are none.
 #define OS_LIMITS_SIZE 128
 const char *os_low_limits(char out[OS_LIMITS_SIZE]);
 
@@ -83,17 +84,50 @@ uint64_t os_seed(void);               // entropy for a session that was given no
 bool os_peak_memory(uint64_t *bytes); // peak resident set of this process
 const char *os_loader(void);          // path of the dynamic loader; NULL: linked statically
 
-// Opens to read a regular file that a stranger has named: without waiting, without touching a
-// device, and only when it lies below one of `folders` (NULL-terminated; NULL: wherever), wherever
-// links have led to. The descriptor is the caller's; -1 and `e`, which does not name the path.
+// Opens for reading a regular file with an untrusted name, without waiting and without touching
+// a device. Resolved through all links, the file must lie below one of `folders` (NULL-terminated;
+// NULL: anywhere). The descriptor is the caller's; -1 and `e`, which does not name the path.
 int os_open_text(const char *path, const char *const *folders, struct err *e);
 
-// A stream to write to, which lives as long as the program. `put` gets what is written and returns
-// how many bytes it took; `mode` is the buffering, as of setvbuf.
+// Returns a stream to write to, which lives as long as the program. `put` gets what is written and
+// returns how many bytes it took; `mode` is the buffering, as of setvbuf.
 FILE *os_stream(ptrdiff_t (*put)(void *context, const char *bytes, size_t length), void *context,
                 int mode);
 
-// The size of a terminal in character cells. False: `fd` is no terminal, or does not tell its size.
+// The size of a terminal in character cells. False: `fd` is no terminal, or its size is not known.
 bool os_terminal_size(int fd, int *rows, int *cols);
+
+// --- messages with file descriptors ---
+//
+// They go over a socket pair (SOCK_SEQPACKET) between this process and its fork. The one that
+// starts programs for the other passes its ends of their pipes.
+#define PASSING_MOST_FDS 2
+
+bool passing_pair(int ends[2]); // closed on exec; false with errno
+
+// Sends the parts as one message. The descriptors stay the caller's. False: the other side is gone.
+bool passing_send(int socket, struct iovec *parts, int count, const int *fds, int fd_count);
+// Waits for a message; `flags` are those of recvmsg. Returns its bytes; 0 or less when the other
+// side is gone or, with MSG_DONTWAIT, no message is there yet. Received descriptors are the
+// caller's, closed on exec; missing ones are -1.
+ssize_t passing_receive(int socket, struct iovec *parts, int count, int flags,
+                        int fds[PASSING_MOST_FDS]);
+
+// --- deadlines of processes, on machines that others use as well ---
+//
+//     deadline_set(&d, pid, 10, now_ns);
+//     if (deadline_is_over(&d, pid, now_ns)) ...    else check again at d.at_ns
+//
+// Time in which the process waited for a processor does not count, judged by its CPU time: a
+// process that seldom gets a processor has up to four times as long, one that sleeps does not. The
+// clock is os_now_ns.
+struct deadline {
+    int64_t at_ns; // when to check it; 0: there is none
+    int64_t begin_ns, limit_ns, cpu_ns;
+};
+
+// pid 0: all time counts.
+void deadline_set(struct deadline *d, pid_t pid, double seconds, int64_t now_ns);
+bool deadline_is_over(struct deadline *d, pid_t pid, int64_t now_ns);
 
 #endif

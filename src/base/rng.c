@@ -10,7 +10,7 @@ static uint64_t rotate_left(uint64_t x, int k)
 void rng_seed(struct rng *r, uint64_t seed)
 {
     for (int i = 0; i < 4; i++) {
-        // splitmix64 (Steele, Lea, Flood 2014): spreads a seed over the state, which must not be
+        // splitmix64 (Steele, Lea, Flood 2014) spreads a seed over the state, which must not be
         // all zero.
         uint64_t z = seed += 0x9e3779b97f4a7c15;
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -71,7 +71,7 @@ size_t rng_weighted(struct rng *r, size_t n, const double *weight)
     for (size_t i = 0; i < n; i++) {
         if (weight[i] <= 0)
             continue;
-        drawn = i; // rounding may leave a rest after the last weight: then that one is it
+        drawn = i; // rounding may leave a rest after the last weight: then the last one is drawn
         if (left < weight[i])
             break;
         left -= weight[i];

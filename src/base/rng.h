@@ -1,8 +1,8 @@
 // Seeded random numbers: xoshiro256** (Blackman, Vigna 2018), seeded through splitmix64.
 //
-// Same seed, same numbers, on every machine. Nothing in tilewalk draws from anything else: a search
-// is a function of its seed and of what it was told. A generator is a value: copying it forks the
-// same sequence, rng_split starts another one.
+// The same seed gives the same numbers on every machine. Nothing in tilewalk uses another source: a
+// search is a function of its seed and of its observations. A generator is a value: a copy
+// continues the same sequence, rng_split starts another one.
 #ifndef TILEWALK_BASE_RNG_H
 #define TILEWALK_BASE_RNG_H
 
@@ -19,8 +19,8 @@ uint64_t rng_next(struct rng *r);
 uint64_t rng_below(struct rng *r, uint64_t n); // uniform in [0, n), unbiased; n >= 1
 double rng_real(struct rng *r);                // uniform in [0, 1), 53 bits
 
-// Index drawn with probability weight[i] / sum. The weights are >= 0 and their sum is finite and >
-// 0; zero weights are never drawn.
+// Returns index i with probability weight[i] / sum. The weights are >= 0, their sum is finite and
+// > 0; zero weights are never drawn.
 size_t rng_weighted(struct rng *r, size_t n, const double *weight);
 
 #endif

@@ -16,7 +16,7 @@ bool shown_is_plain(uint32_t c)
     return !is_control && !ends_line && !turns && c <= 0x10ffff;
 }
 
-// The next character, as it is or written out.
+// Adds the next character, plain or escaped.
 static void add_next(struct str *s, const char **text, bool with_lines)
 {
     const char *first = *text;
@@ -48,13 +48,12 @@ const char *shown_text(struct arena *a, const char *text)
 
 // --- streams ---
 
-// What goes to a descriptor; `held`: the beginning of a character whose end is still to come.
 struct outlet {
     int fd;
-    struct str held;
+    struct str held; // the beginning of a character whose end is still to come
 };
 
-// How many bytes at the end of `text` may be the beginning of a character.
+// Returns how many bytes at the end of `text` may be the beginning of a character.
 static size_t unfinished(const char *text, size_t length)
 {
     for (size_t back = 1; back <= 3 && back <= length; back++) {
@@ -67,18 +66,7 @@ static size_t unfinished(const char *text, size_t length)
     return 0;
 }
 
-static bool put_all(int fd, const struct str *s)
-{
-    for (size_t done = 0; done < s->length;) {
-        ssize_t put = write(fd, s->text + done, s->length - done);
-        if (put < 0 && errno != EINTR)
-            return false;
-        done += put > 0 ? (size_t)put : 0;
-    }
-    return true;
-}
-
-static ptrdiff_t put(void *context, const char *bytes, size_t length)
+static ptrdiff_t outlet_put(void *context, const char *bytes, size_t length)
 {
     struct outlet *o = context;
     struct str out = {0};
@@ -92,17 +80,22 @@ static ptrdiff_t put(void *context, const char *bytes, size_t length)
     memcpy(rest, at, left);
     str_finish(&o->held);
     str_add_bytes(&o->held, rest, left);
-    bool done = put_all(o->fd, &out);
+    size_t done = 0;
+    for (ssize_t put = 0; done < out.length && (put >= 0 || errno == EINTR);) {
+        put = write(o->fd, out.text + done, out.length - done);
+        done += put > 0 ? (size_t)put : 0;
+    }
+    bool ok = done == out.length;
     str_finish(&out);
-    return done ? (ptrdiff_t)length : 0;
+    return ok ? (ptrdiff_t)length : 0;
 }
 
 void shown_streams(bool with_stdout)
 {
     static struct outlet out = {.fd = STDOUT_FILENO}, error = {.fd = STDERR_FILENO};
     if (with_stdout)
-        stdout = os_stream(put, &out, isatty(out.fd) ? _IOLBF : _IOFBF);
-    stderr = os_stream(put, &error, _IONBF);
+        stdout = os_stream(outlet_put, &out, isatty(out.fd) ? _IOLBF : _IOFBF);
+    stderr = os_stream(outlet_put, &error, _IONBF);
 }
 
 void shown_clear_line(void)

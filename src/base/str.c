@@ -1,7 +1,7 @@
 #include "base/str.h"
 
 #include "base/mem.h"
-#include "base/minmax.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -102,8 +102,8 @@ void str_add_base64(struct str *s, const void *bytes, size_t length)
     }
 }
 
-// Length in bytes of the UTF-8 character that starts at `p`, 0 when there is none (RFC 3629: no
-// overlong forms, no surrogates, nothing above U+10FFFF). The terminating NUL is never a
+// Returns the length in bytes of the UTF-8 character that starts at `p`, 0 when there is none (RFC
+// 3629: no overlong forms, no surrogates, nothing above U+10FFFF). The terminating NUL is never a
 // continuation byte, so it stops every read.
 static size_t utf8_length(const unsigned char *p)
 {
@@ -178,8 +178,8 @@ void str_add_markdown(struct str *s, const char *text)
     }
 }
 
-// Numbers are written and read the same way whatever the locale of the program is; only this thread
-// changes its locale, and only for a moment.
+// Numbers are written and read in the C locale, whatever that of the program is: this thread alone
+// changes its locale for a moment.
 static locale_t enter_c_locale(void)
 {
     return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
@@ -271,7 +271,7 @@ bool str_to_real(const char *text, double *out)
     return true;
 }
 
-// The next number of a list, cut out into `out`. False at the end.
+// Copies the next number of a list into `out`. False at the end.
 static bool next_number(const char **list, char out[40])
 {
     const char *start = *list ? *list + strspn(*list, "[], ") : "";
@@ -332,8 +332,8 @@ const char *str_suggest(const char *name, size_t n,
         if (candidate_length > SUGGEST_LONGEST)
             continue;
         // Damerau-Levenshtein distance (optimal string alignment: insert, delete, replace, swap
-        // neighbours). Needs three rows of the table: row[i % 3][j] is the distance from the first
-        // i characters of `a` to the first j of `b`.
+        // neighbours), in three rows of the table: row[k % 3][j] is the distance from the first k
+        // characters of `name` to the first j of `candidate`.
         size_t row[3][SUGGEST_LONGEST + 1];
         for (size_t j = 0; j <= candidate_length; j++)
             row[0][j] = j;

@@ -5,7 +5,7 @@
 //     puts(str_text(&s));
 //     str_finish(&s);                  // or: char *text = str_take(&s);
 //
-// What is added must not point into the buffer that it is added to.
+// A text that is added must not point into the buffer that it is added to.
 #ifndef TILEWALK_BASE_STR_H
 #define TILEWALK_BASE_STR_H
 
@@ -26,16 +26,17 @@ void str_printf(struct str *s, const char *format, ...) __attribute__((format(pr
 
 // Appends `text` with U+FFFD for each byte that is not part of valid UTF-8.
 void str_add_valid(struct str *s, const char *text);
-// A word of a command line, quoted where a shell would take it apart.
+// Adds a word of a command line, quoted where a shell would split or change it.
 void str_add_shell(struct str *s, const char *word);
-// A field of a CSV line (RFC 4180), quoted where it must be.
+// Adds a field of a CSV line (RFC 4180), quoted where it must be.
 void str_add_csv(struct str *s, const char *text);
-// A cell of a Markdown table: what would end it is escaped, a line break becomes a blank.
+// Adds a cell of a Markdown table: `|` is escaped, a line break becomes a blank.
 void str_add_markdown(struct str *s, const char *text);
-// Bytes as base64 (RFC 4648, with padding).
+// Adds bytes as base64 (RFC 4648, with padding).
 void str_add_base64(struct str *s, const void *bytes, size_t length);
 void str_add_int(struct str *s, int64_t value);
-// A finite number: the fewest decimals that read back the same, in C notation whatever the locale.
+// Adds a finite number with the fewest decimals that read back the same, in C notation in every
+// locale.
 void str_add_real(struct str *s, double value);
 
 void str_cut(struct str *s, size_t length); // to its first bytes
@@ -53,12 +54,12 @@ bool str_equal(const char *a, const char *b); // either may be NULL
 bool str_starts(const char *text, const char *prefix);
 
 // Parse a whole text: a decimal integer within [low, high], a finite decimal number in C notation
-// whatever the locale. False for anything else (spaces, overflow, rests), then `*out` is untouched.
+// in every locale. False for anything else (spaces, overflow, rests), then `*out` is untouched.
 bool str_to_int(const char *text, int64_t low, int64_t high, int64_t *out);
 bool str_to_real(const char *text, double *out);
 
-// Parse a flat list, "[0.5,0.25]" or "3, 0, 7", as far as there are numbers (integers: from 0 on)
-// and for at most `most` of them. Return how many; NULL is an empty list.
+// Parse a flat list, "[0.5,0.25]" or "3, 0, 7", up to the first word that is no number (for
+// integers: no number >= 0) and at most `most` numbers. Return how many; NULL is an empty list.
 int str_to_reals(const char *list, double *out, int most);
 int str_to_ints(const char *list, int64_t *out, int most);
 
@@ -67,9 +68,9 @@ int str_to_ints(const char *list, int64_t *out, int most);
 uint64_t hash_bytes(const void *bytes, size_t length);
 void hash_hex(const void *bytes, size_t length, char out[33]);
 
-// The candidate nearest to `name`, or NULL when none is within a third of its length (at least 1)
-// by Damerau-Levenshtein distance; the first of several. `name_at(context, i)` gives candidate i of
-// n. Of more than a thousand, only the first thousand are compared.
+// Returns the candidate nearest to `name`, the first of several, or NULL when none is within a
+// third of its length (at least 1) by Damerau-Levenshtein distance. `name_at(context, i)` returns
+// candidate i of n. Only the first thousand are compared.
 const char *str_suggest(const char *name, size_t n,
                         const char *(*name_at)(const void *context, size_t i), const void *context);
 const char *str_suggest_list(const char *name, size_t n, const char *const *candidates);

@@ -14,10 +14,10 @@ struct task {
     void *context;
     pthread_t thread;
     atomic_bool stop, done;
-    int end[2]; // a byte here: it is done
+    int end[2]; // a pipe, which holds a byte once the work is done
 };
 
-static void *run(void *context)
+static void *task_run(void *context)
 {
     struct task *t = context;
     t->work(t->context, &t->stop);
@@ -47,11 +47,11 @@ struct task *task_start(void (*work)(void *context, const atomic_bool *stop), vo
     }
     for (int i = 0; i < 2; i++)
         fcntl(t->end[i], F_SETFD, FD_CLOEXEC);
-    // A new thread inherits what its maker blocks.
+    // A new thread inherits the blocked signals.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&t->thread, NULL, run, t) == 0;
+    bool started = pthread_create(&t->thread, NULL, task_run, t) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started)
         return t;

@@ -3,13 +3,12 @@
 #include "base/file.h"
 #include "base/os.h"
 #include "cli/common.h"
-#include "engine/devices.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static void print_device(const struct gpu_info *d, bool is_default, const struct roof *roof)
+static void print_device(const struct gpu_info *d, bool is_default, const struct roofline *roofline)
 {
     struct arena words; // escaped texts of the driver
     arena_init(&words);
@@ -52,15 +51,17 @@ static void print_device(const struct gpu_info *d, bool is_default, const struct
         printf("   time       no timestamps: measured with the host's clock\n");
     // Prints "f32 41.30 TFLOPS, memory 892.1 GB/s, dispatch 3.2 us".
     const char *lead = "   roofline   ";
-    for (int k = 0; k < ROOF_COUNT; k++) {
+    for (int k = 0; k < ROOFLINE_COUNT; k++) {
         char value[32];
-        if (roof->rate[k] <= 0)
+        if (roofline->rate[k] <= 0)
             continue;
-        if (k == ROOF_DISPATCH)
-            printf("%sempty dispatch %s", lead, text_time(roof->rate[k], value));
+        if (k == ROOFLINE_DISPATCH)
+            printf("%sempty dispatch %s", lead, text_time(roofline->rate[k], value));
         else
-            printf("%s%s %s", lead, k == ROOF_BYTES ? "memory" : roof_name((enum roof_kind)k),
-                   text_rate(roof->rate[k], k == ROOF_BYTES ? WORK_BYTES : WORK_FLOP, value));
+            printf(
+                "%s%s %s", lead,
+                k == ROOFLINE_BYTES ? "memory" : roofline_name((enum roofline_kind)k),
+                text_rate(roofline->rate[k], k == ROOFLINE_BYTES ? WORK_BYTES : WORK_FLOP, value));
         lead = ", ";
     }
     if (*lead == ',')
@@ -77,7 +78,7 @@ static int run_devices(const struct command *self, const struct arguments *a)
         return fail_with(&e, EXIT_FAILED);
     if (!gpu_choose(list, count, NULL, &best, NULL))
         best = -1; // none runs kernels
-    struct roof *roof = mem_zero((size_t)count + 1, sizeof *roof);
+    struct roofline *roofline = mem_zero((size_t)count + 1, sizeof *roofline);
     // Reads the rooflines, or measures and stores them.
     bool measures = arguments_flag(a, "roof"), ok = true, found;
     char *path = common_database(a);
@@ -86,9 +87,9 @@ static int run_devices(const struct command *self, const struct arguments *a)
                                           : NULL;
     for (int i = 0; s && ok && i < count; i++)
         if (!measures)
-            peak_find(s, &list[i], &roof[i], &found, NULL);
+            peak_find(s, &list[i], &roofline[i], &found, NULL);
         else
-            ok = !list[i].runs || peak_measure(s, &list[i], &roof[i], &e);
+            ok = !list[i].runs || peak_measure(s, &list[i], &roofline[i], &e);
     ok = ok && (s || !measures); // a database that cannot be read has no rooflines
     store_close(s);
     free(path);
@@ -105,7 +106,7 @@ static int run_devices(const struct command *self, const struct arguments *a)
             json_add_text_if_any(&w, "pci", list[i].pci);
             json_device_facts(&w, &list[i]);
             json_add_name(&w, "roof");
-            roof_add_json(&roof[i], &out);
+            roofline_add_json(&roofline[i], &out);
             json_end(&w);
         }
         json_end(&w);
@@ -117,7 +118,7 @@ static int run_devices(const struct command *self, const struct arguments *a)
     } else if (ok) {
         for (int i = 0; i < count; i++) {
             printf("%s", i ? "\n" : "");
-            print_device(&list[i], i == best, &roof[i]);
+            print_device(&list[i], i == best, &roofline[i]);
         }
         char limits[OS_LIMITS_SIZE];
         const char *low = os_low_limits(limits);
@@ -125,7 +126,7 @@ static int run_devices(const struct command *self, const struct arguments *a)
             printf("no Vulkan device%s%s (tilewalk doctor lists ways to get one)\n",
                    *low ? ", perhaps because " : "", low);
     }
-    free(roof);
+    free(roofline);
     free(list);
     return common_exit(ok, &e);
 }

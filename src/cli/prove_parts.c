@@ -1,6 +1,6 @@
 // The parts of prove.
 #include "base/file.h"
-#include "base/median.h"
+#include "base/number.h"
 #include "base/os.h"
 #include "cli/check_compile.h"
 #include "cli/common.h"
@@ -600,25 +600,26 @@ bool prove_correctness(struct prove *p, struct err *e)
     return ok;
 }
 
-// --- the roof ---
+// --- the roofline ---
 
 bool prove_roof(struct prove *p, struct err *e)
 {
-    struct roof roof = {0};
+    struct roofline roofline = {0};
     char text[32];
-    bool ok = peak_measure(p->store, &p->device, &roof, e);
+    bool ok = peak_measure(p->store, &p->device, &roofline, e);
     json_add_name(&p->json, "roof");
-    roof_add_json(&roof, p->json.out);
+    roofline_add_json(&roofline, p->json.out);
     str_add(&p->page, "| | at most |\n|---|---:|\n");
-    for (int k = 0; k < ROOF_COUNT; k++) {
-        if (roof.rate[k] <= 0)
+    for (int k = 0; k < ROOFLINE_COUNT; k++) {
+        if (roofline.rate[k] <= 0)
             continue;
-        if (k == ROOF_DISPATCH)
-            text_time(roof.rate[k], text);
+        if (k == ROOFLINE_DISPATCH)
+            text_time(roofline.rate[k], text);
         else
-            text_rate(roof.rate[k], k == ROOF_BYTES ? WORK_BYTES : WORK_FLOP, text);
+            text_rate(roofline.rate[k], k == ROOFLINE_BYTES ? WORK_BYTES : WORK_FLOP, text);
         str_printf(&p->page, "| %s | %s |\n",
-                   k == ROOF_DISPATCH ? "empty dispatch" : roof_name((enum roof_kind)k), text);
+                   k == ROOFLINE_DISPATCH ? "empty dispatch" : roofline_name((enum roofline_kind)k),
+                   text);
     }
     return ok;
 }

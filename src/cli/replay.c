@@ -1,5 +1,5 @@
 // replay: simulated tuning of strategies on recorded spaces, as tables or JSON Lines.
-#include "base/minmax.h"
+#include "base/number.h"
 #include "base/shown.h"
 #include "cli/common.h"
 #include "search/schedule.h"

@@ -90,11 +90,11 @@ static void add_speeds(struct shown_trial *s, const char *lead, struct str *out)
                    lead);
     str_printf(out, "  %s  %s%s", speed_text(s->session, t->seconds, speed),
                text_time(t->seconds, time), t->early_stopped ? "  (stopped early)" : "");
-    struct str roof = {0};
-    speed_add_peak(s->session, race->ask && race->verified ? race->seconds : t->seconds, &roof);
-    if (roof.length)
-        str_printf(out, "\n%s%s", lead, str_text(&roof));
-    str_finish(&roof);
+    struct str roofline = {0};
+    speed_add_peak(s->session, race->ask && race->verified ? race->seconds : t->seconds, &roofline);
+    if (roofline.length)
+        str_printf(out, "\n%s%s", lead, str_text(&roofline));
+    str_finish(&roofline);
     if (race->ask && !race->verified)
         str_printf(out, "\n%swrong in the final race: it has no rank", lead);
 }

@@ -4,7 +4,7 @@
 #define TILEWALK_DEFINE_ARITHMETIC_H
 
 #include "define/definition.h"
-#include "space/element.h"
+#include "space/tensor.h"
 
 #include <math.h>
 

@@ -3,9 +3,9 @@
 #include "define/evaluate.h"
 
 #include "base/mem.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "define/arithmetic.h"
-#include "space/element.h"
+#include "space/tensor.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "define/program.h"
 
-#include "base/minmax.h"
+#include "base/number.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // One point's tiles, what they need of a device, and which of them are worth a try.
 
-#include "base/minmax.h"
+#include "base/number.h"
 #include "define/program.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "base/os.h"
 #include "base/str.h"
 #include "kernel/kernel.h"
@@ -170,21 +170,22 @@ bool devices_agree(const struct gpu_info *list, const struct gpu_cards *cards, s
 
 // --- peaks ---
 
-bool peak_measure(struct store *store, const struct gpu_info *i, struct roof *out, struct err *e)
+bool peak_measure(struct store *store, const struct gpu_info *i, struct roofline *out,
+                  struct err *e)
 {
     char id[33];
     struct str figures = {0};
     gpu_identity(i, id);
     if (!errand_peaks(i->index, PEAK_SECONDS, out, e))
         return err_prefix(e, "the roof of '%s' is not measured", i->name);
-    roof_add_json(out, &figures);
+    roofline_add_json(out, &figures);
     const struct roof_record r = {id, i->name, i->driver, str_text(&figures), os_unix_time()};
     bool ok = store_put_roof(store, &r, e);
     str_finish(&figures);
     return ok;
 }
 
-bool peak_find(struct store *store, const struct gpu_info *i, struct roof *out, bool *found,
+bool peak_find(struct store *store, const struct gpu_info *i, struct roofline *out, bool *found,
                struct err *e)
 {
     char id[33];
@@ -193,7 +194,7 @@ bool peak_find(struct store *store, const struct gpu_info *i, struct roof *out, 
     arena_init(&a);
     gpu_identity(i, id);
     bool ok = store_get_roof(store, id, &a, &r, e);
-    *found = ok && roof_parse(r.figures, out);
+    *found = ok && roofline_parse(r.figures, out);
     arena_finish(&a);
     return ok;
 }

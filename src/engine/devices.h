@@ -6,7 +6,7 @@
 #define TILEWALK_ENGINE_DEVICES_H
 
 #include "gpu/gpu.h"
-#include "space/roof.h"
+#include "space/roofline.h"
 #include "store/store.h"
 
 // Lists the devices as gpu_list does, in a child process (errand.h), with the environment that
@@ -32,13 +32,14 @@ bool devices_find_again(const struct session_record *r, const char *hint, struct
 // Checks that the calibration kernel takes the same on all of them: only then they are one device.
 bool devices_agree(const struct gpu_info *list, const struct gpu_cards *cards, struct err *e);
 
-// The peaks of a device (space/roof.h) in the database. Each is measured once, with its device and
+// The peaks of a device (space/roofline.h) in the database. Each is measured once, with its device and
 // driver, by a process of its own:
 //
 //     peak_find(store, &info, &peak, &found, e) && (found || peak_measure(store, &info, &peak, e))
-bool peak_find(struct store *store, const struct gpu_info *i, struct roof *out, bool *found,
+bool peak_find(struct store *store, const struct gpu_info *i, struct roofline *out, bool *found,
                struct err *e);
 // Takes some seconds, and the device; what was stored before is replaced.
-bool peak_measure(struct store *store, const struct gpu_info *i, struct roof *out, struct err *e);
+bool peak_measure(struct store *store, const struct gpu_info *i, struct roofline *out,
+                  struct err *e);
 
 #endif

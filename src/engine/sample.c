@@ -2,8 +2,8 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "base/median.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/os.h"
 #include "base/str.h"
 #include "trial/source.h"

@@ -6,7 +6,7 @@
 #include "engine/session_step.h"
 
 #include "base/log.h"
-#include "base/median.h"
+#include "base/number.h"
 #include "gpu/sensors.h"
 
 #include <inttypes.h>

@@ -70,7 +70,7 @@ void session_destroy(struct session *s)
 static bool take_peak(struct session *s, const struct gpu_info *i, struct err *e)
 {
     struct session_record *r = &s->record;
-    struct roof peak;
+    struct roofline peak;
     bool found;
     if (!i)
         return r->until <= 0 ||
@@ -86,10 +86,10 @@ static bool take_peak(struct session *s, const struct gpu_info *i, struct err *e
             log_warning("%s", e->text);
     }
     if (found) {
-        enum roof_kind by;
-        r->roof_s = roof_seconds(&peak, script_operation(s->backend.script), &by);
-        r->roof_by = r->roof_s > 0 ? roof_name(by) : NULL;
-        r->dispatch_s = peak.rate[ROOF_DISPATCH];
+        enum roofline_kind by;
+        r->roof_s = roofline_seconds(&peak, script_operation(s->backend.script), &by);
+        r->roof_by = r->roof_s > 0 ? roofline_name(by) : NULL;
+        r->dispatch_s = peak.rate[ROOFLINE_DISPATCH];
     }
     return r->until <= 0 || r->roof_s > 0 ||
            err_set(e, "--until: nothing was measured that bounds this operation");

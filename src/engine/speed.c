@@ -134,7 +134,7 @@ void speed_add_peak(const struct session_record *r, double seconds, struct str *
     char text[32];
     if (share > 0)
         str_printf(out, "%s of the roof (%s)", text_share(share, text),
-                   str_equal(r->roof_by, roof_name(ROOF_BYTES)) ? "memory" : r->roof_by);
+                   str_equal(r->roof_by, roofline_name(ROOFLINE_BYTES)) ? "memory" : r->roof_by);
     if (seconds > 0 && r->dispatch_s * SMALL > seconds)
         str_printf(out, "%san empty dispatch takes %s", share > 0 ? ", " : "",
                    text_time(r->dispatch_s, text));

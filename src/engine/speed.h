@@ -11,7 +11,7 @@
 #define TILEWALK_ENGINE_SPEED_H
 
 #include "base/json.h"
-#include "space/roof.h"
+#include "space/roofline.h"
 #include "store/store.h"
 
 bool speed_is_relative(const struct session_record *r);
@@ -39,7 +39,7 @@ void speed_add_baselines(const struct session_record *r, const struct baselines 
                          const char *name, struct json_writer *w);
 void speed_add_baseline_lines(const struct session_record *r, const struct baselines *b,
                               double seconds, struct str *out);
-// Returns the share of its device's peak (space/roof.h) that a run of `seconds` reaches; 0: the
+// Returns the share of its device's peak (space/roofline.h) that a run of `seconds` reaches; 0: the
 // peak is not known, or there was no run.
 double speed_of_peak(const struct session_record *r, double seconds);
 // Adds the same as people read it: "43.1 % of the roof (memory)"; and the time of an empty

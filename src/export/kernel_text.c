@@ -1,7 +1,7 @@
 #include "export/kernel_text.h"
 
 #include "base/file.h"
-#include "kernel/disassemble.h"
+#include "kernel/fit.h"
 #include "script/texts.h"
 #include "trial/errand.h"
 

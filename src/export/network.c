@@ -5,7 +5,7 @@
 #include "base/shown.h"
 #include "engine/network_summary.h"
 #include "engine/stored.h"
-#include "space/element.h"
+#include "space/tensor.h"
 #include "trial/constants.h"
 #include "trial/operator.h"
 

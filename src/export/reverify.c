@@ -1,7 +1,7 @@
 #include "export/reverify.h"
 
 #include "base/file.h"
-#include "base/median.h"
+#include "base/number.h"
 #include "base/os.h"
 #include "engine/devices.h"
 #include "engine/speed.h"

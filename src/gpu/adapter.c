@@ -1,6 +1,6 @@
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "base/os.h"
 #include "base/str.h"
 #include "gpu/vk.h"
@@ -10,34 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PORTABILITY "VK_KHR_portability_subset" // a provisional extension
 #define LAVAPIPE_LOOP_TRIPS                                                                        \
-    65535 // one counter for all loops of an invocation; beyond, they are cut
-#define PORTABILITY         "VK_KHR_portability_subset" // a provisional extension
+    65535 // it counts all loops of an invocation together and cuts them here
 #define SOFT_STATEMENTS     20000
-#define SUBGROUP_OPERATIONS 0xffu // those of Vulkan itself, basic to quad; others take extensions
+#define SUBGROUP_OPERATIONS 0xffu // Vulkan's own, basic to quad; others need extensions
 
 enum { VENDOR_AMD = 0x1002, VENDOR_NVIDIA = 0x10de, VENDOR_INTEL = 0x8086 };
 
-static const char *type_name(VkPhysicalDeviceType t)
-{
-    switch (t) {
-    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return "discrete";
-    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return "integrated";
-    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return "virtual";
-    case VK_PHYSICAL_DEVICE_TYPE_CPU: return "cpu";
-    default: return "other";
-    }
-}
-
-// How early a device is listed: the order of these names.
-static int rank(const struct gpu_info *i)
-{
-    static const char *const order[] = {"discrete", "integrated", "virtual", "other", "cpu"};
-    int n = 0;
-    while (!str_equal(order[n], i->type))
-        n++;
-    return n;
-}
+static const struct {
+    VkPhysicalDeviceType type;
+    const char *name;
+} types[] = {
+    // in the order of gpu_list
+    {VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, "discrete"},
+    {VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU, "integrated"},
+    {VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU, "virtual"},
+    {VK_PHYSICAL_DEVICE_TYPE_OTHER, "other"},
+    {VK_PHYSICAL_DEVICE_TYPE_CPU, "cpu"},
+};
+enum { TYPES = sizeof types / sizeof *types };
 
 static void uuid_hex(const uint8_t uuid[VK_UUID_SIZE], char out[33])
 {
@@ -59,43 +51,28 @@ static int cpu_threads(const struct gpu_info *i)
     return os_cores();
 }
 
-// That programs can name. Intel's are of a whole subgroup, and as wide as its smallest one is.
-static uint32_t soft_registers(uint32_t vendor)
-{
-    switch (vendor) {
-    case VENDOR_AMD: return 256;
-    case VENDOR_NVIDIA: return 255;
-    case VENDOR_INTEL: return 128;
-    default: return 0;
-    }
-}
-
-// Half of the registers: random kernels of the presets with more of them spill in most cases, as
-// Mesa's drivers compile them (docs/gpus.md). What spills all the same is left out by `spills`.
-static uint32_t soft_accumulators(uint32_t vendor)
-{
-    uint32_t registers = soft_registers(vendor);
-    return registers ? (registers + 1) / 2 : 256;
-}
-
-// One for each 16 registers, whatever a compiler counts as a spill: registers, instructions, bytes.
-static uint32_t soft_spills(uint32_t vendor)
-{
-    uint32_t registers = soft_registers(vendor);
-    return registers ? (registers + 1) / 16 : 16;
-}
-
 static struct limits limits_of(const VkPhysicalDeviceProperties *p, uint64_t max_allocation)
 {
     const VkPhysicalDeviceLimits *v = &p->limits;
+    // Registers that programs can name. Intel's belong to a whole subgroup and have the width of
+    // its smallest one.
+    const uint32_t vendor = p->vendorID;
+    const uint32_t registers = vendor == VENDOR_AMD      ? 256
+                               : vendor == VENDOR_NVIDIA ? 255
+                               : vendor == VENDOR_INTEL  ? 128
+                                                         : 0;
     struct limits l = {
         .invocations = v->maxComputeWorkGroupInvocations,
         .shared_bytes = v->maxComputeSharedMemorySize,
         .buffer_bytes = (uint32_t)uint64_min(max_allocation, v->maxStorageBufferRange),
         .buffers = v->maxPerStageDescriptorStorageBuffers,
-        .accumulators = soft_accumulators(p->vendorID),
+        // Half of the registers: with more accumulators most random kernels of the presets spill
+        // when Mesa's drivers compile them (docs/gpus.md). `spills` catches the others.
+        .accumulators = registers ? (registers + 1) / 2 : 256,
         .statements = SOFT_STATEMENTS,
-        .registers = soft_registers(p->vendorID),
+        .registers = registers,
+        // One for each 16 registers, whether a compiler counts registers, instructions or bytes.
+        .spills = registers ? (registers + 1) / 16 : 16,
     };
     memcpy(l.group_size, v->maxComputeWorkGroupSize, sizeof l.group_size);
     memcpy(l.group_count, v->maxComputeWorkGroupCount, sizeof l.group_count);
@@ -120,7 +97,10 @@ static void describe_properties(struct adapter *a, bool has_driver)
 
     struct gpu_info *i = &a->info;
     snprintf(i->name, sizeof i->name, "%s", p->deviceName);
-    snprintf(i->type, sizeof i->type, "%s", type_name(p->deviceType));
+    int type = 0;
+    while (type < TYPES && types[type].type != p->deviceType)
+        type++;
+    snprintf(i->type, sizeof i->type, "%s", type < TYPES ? types[type].name : "other");
     snprintf(i->driver, sizeof i->driver, "%s%s%s", driver.driverName,
              driver.driverInfo[0] ? ", " : "", driver.driverInfo);
     i->vendor_id = p->vendorID;
@@ -143,10 +123,15 @@ static void describe_properties(struct adapter *a, bool has_driver)
     a->tick_s = (double)p->limits.timestampPeriod * 1e-9;
 }
 
-// `has_arithmetic`, `has_storage8`: whether the driver knows what asks for 16-bit and 8-bit
-// arithmetic, 8-bit storage.
-static void describe_features(struct adapter *a, bool has_arithmetic, bool has_storage8)
+// A structure of features may only be passed to a driver that knows its extension, or Vulkan 1.2.
+static void describe_features(struct adapter *a, bool is_1_2)
 {
+    bool has_arithmetic =
+        is_1_2 || vk_has_extension(a->handle, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
+    bool has_storage8 = is_1_2 || vk_has_extension(a->handle, VK_KHR_8BIT_STORAGE_EXTENSION_NAME);
+    bool has_dot = vk_has_extension(a->handle, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
+    VkPhysicalDeviceShaderIntegerDotProductFeatures dot = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES};
     VkPhysicalDevice8BitStorageFeatures bytes = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES};
     VkPhysicalDeviceShaderFloat16Int8Features arithmetic = {
@@ -156,8 +141,10 @@ static void describe_features(struct adapter *a, bool has_arithmetic, bool has_s
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES,
         .pNext = has_arithmetic ? &arithmetic : NULL};
     VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                     .pNext = &storage};
+                                     .pNext = has_dot ? (void *)&dot : &storage};
+    dot.pNext = &storage;
     vkGetPhysicalDeviceFeatures2(a->handle, &all);
+    a->info.limits.dot = dot.shaderIntegerDotProduct;
     a->info.limits.f16 = storage.storageBuffer16BitAccess && arithmetic.shaderFloat16;
     a->info.limits.i8 = bytes.storageBuffer8BitAccess && arithmetic.shaderInt8;
     a->info.limits.features |= (all.features.shaderFloat64 ? FEATURE_F64 : 0) |
@@ -165,7 +152,7 @@ static void describe_features(struct adapter *a, bool has_arithmetic, bool has_s
                                (all.features.shaderInt16 ? FEATURE_I16 : 0);
 }
 
-// The first family that computes, better one that takes timestamps.
+// Chooses the first queue family that computes, and preferably takes timestamps.
 static bool find_family(struct adapter *a)
 {
     uint32_t count = 0;
@@ -185,30 +172,6 @@ static bool find_family(struct adapter *a)
     return found;
 }
 
-static uint64_t largest_heap(VkPhysicalDevice handle)
-{
-    VkPhysicalDeviceMemoryProperties memory;
-    uint64_t most = 0;
-    vkGetPhysicalDeviceMemoryProperties(handle, &memory);
-    for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
-        if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) &&
-            memory.memoryHeaps[i].size > most)
-            most = memory.memoryHeaps[i].size;
-    return most;
-}
-
-static bool has_dot(const struct adapter *a)
-{
-    VkPhysicalDeviceShaderIntegerDotProductFeatures dot = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES};
-    VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                     .pNext = &dot};
-    if (!adapter_has_extension(a, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME))
-        return false;
-    vkGetPhysicalDeviceFeatures2(a->handle, &all);
-    return dot.shaderIntegerDotProduct;
-}
-
 static bool describe(struct adapter *a, VkInstance instance)
 {
     VkPhysicalDeviceProperties p;
@@ -218,26 +181,22 @@ static bool describe(struct adapter *a, VkInstance instance)
         return false;
     }
     bool is_1_2 = p.apiVersion >= VK_API_VERSION_1_2;
-    bool has_arithmetic =
-        is_1_2 || adapter_has_extension(a, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
-    describe_properties(a, is_1_2 ||
-                               adapter_has_extension(a, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME));
-    // TILEWALK_PCI is for tests: devices that are on no bus.
+    describe_properties(
+        a, is_1_2 || vk_has_extension(a->handle, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME));
+    // TILEWALK_PCI is for tests on devices that are on no bus.
     VkPhysicalDevicePCIBusInfoPropertiesEXT bus = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT};
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                        .pNext = &bus};
-    const char *told = getenv("TILEWALK_PCI");
-    if (told) {
-        snprintf(a->info.pci, sizeof a->info.pci, "%s", told);
-    } else if (adapter_has_extension(a, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME)) {
+    const char *pci = getenv("TILEWALK_PCI");
+    if (pci) {
+        snprintf(a->info.pci, sizeof a->info.pci, "%s", pci);
+    } else if (vk_has_extension(a->handle, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME)) {
         vkGetPhysicalDeviceProperties2(a->handle, &all);
         snprintf(a->info.pci, sizeof a->info.pci, "%04x:%02x:%02x.%x", bus.pciDomain & 0xffff,
                  bus.pciBus & 0xff, bus.pciDevice & 0xff, bus.pciFunction & 0xf);
     }
-    describe_features(a, has_arithmetic,
-                      is_1_2 || adapter_has_extension(a, VK_KHR_8BIT_STORAGE_EXTENSION_NAME));
-    a->info.limits.dot = has_dot(a);
+    describe_features(a, is_1_2);
     a->needs_f16_extension = !is_1_2;
     a->push_bytes = p.limits.maxPushConstantsSize;
     matrix_describe(a, instance);
@@ -246,26 +205,17 @@ static bool describe(struct adapter *a, VkInstance instance)
     a->info.limits.features |=
         (a->matrix.memory_model.vulkanMemoryModel ? FEATURE_MEMORY_MODEL : 0) |
         (a->matrix.memory_model.vulkanMemoryModelDeviceScope ? FEATURE_MEMORY_MODEL_DEVICE : 0);
-    a->tells_statistics = executable_describe(a);
-    a->info.limits.spills = a->tells_statistics ? soft_spills(a->info.vendor_id) : 0;
-    a->info.memory_bytes = largest_heap(a->handle);
+    a->has_statistics = executable_describe(a);
+    if (!a->has_statistics)
+        a->info.limits.spills = 0;
+    VkPhysicalDeviceMemoryProperties memory;
+    vkGetPhysicalDeviceMemoryProperties(a->handle, &memory);
+    for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
+        if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
+            a->info.memory_bytes = uint64_max(a->info.memory_bytes, memory.memoryHeaps[i].size);
     a->clock_is_sound = isfinite(a->tick_s);
     a->info.timestamps = a->valid_bits > 0 && a->tick_s > 0 && a->clock_is_sound;
     return true;
-}
-
-// Stable: devices of one rank stay in the loader's order.
-static void sort_by_rank(struct adapter *list, int count)
-{
-    for (int i = 1; i < count; i++) {
-        struct adapter moved = list[i];
-        int at = i;
-        for (; at > 0 && rank(&list[at - 1].info) > rank(&moved.info); at--)
-            list[at] = list[at - 1];
-        list[at] = moved;
-    }
-    for (int i = 0; i < count; i++)
-        list[i].info.index = i;
 }
 
 enum gpu_status adapter_find_all(VkInstance instance, struct adapter **list, int *count,
@@ -275,19 +225,27 @@ enum gpu_status adapter_find_all(VkInstance instance, struct adapter **list, int
     *list = NULL;
     *count = 0;
     VkResult r = vkEnumeratePhysicalDevices(instance, &found, NULL);
-    if (r == VK_ERROR_INITIALIZATION_FAILED) // what loaders say when every driver has nothing
+    if (r == VK_ERROR_INITIALIZATION_FAILED) // loaders return it when no driver has a device
         return GPU_OK;
     if (r != VK_SUCCESS)
         return vk_fail(r, "vkEnumeratePhysicalDevices", e);
     VkPhysicalDevice *handle = mem_zero(found, sizeof(VkPhysicalDevice));
     r = vkEnumeratePhysicalDevices(instance, &found, handle);
     if (r == VK_SUCCESS || r == VK_INCOMPLETE) {
-        *list = mem_zero(found, sizeof **list);
+        struct adapter *usable = mem_zero(found, sizeof *usable);
+        int usable_count = 0;
         for (uint32_t i = 0; i < found; i++) {
-            (*list)[*count] = (struct adapter){.handle = handle[i]};
-            *count += describe(&(*list)[*count], instance);
+            usable[usable_count] = (struct adapter){.handle = handle[i]};
+            usable_count += describe(&usable[usable_count], instance);
         }
-        sort_by_rank(*list, *count);
+        *list = mem_zero(found, sizeof **list);
+        for (int type = 0; type < TYPES; type++) // devices of one type stay in the loader's order
+            for (int i = 0; i < usable_count; i++)
+                if (str_equal(usable[i].info.type, types[type].name)) {
+                    usable[i].info.index = *count;
+                    (*list)[(*count)++] = usable[i];
+                }
+        free(usable);
     }
     free(handle);
     return *list ? GPU_OK : vk_fail(r, "vkEnumeratePhysicalDevices", e);
@@ -322,7 +280,7 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
         .shaderIntegerDotProduct = VK_TRUE};
     const char *extension[5 + MATRIX_EXTENSIONS];
     uint32_t extensions = 0;
-    if (adapter_has_extension(a, PORTABILITY)) // then it must be
+    if (vk_has_extension(a->handle, PORTABILITY)) // it must be enabled if it exists
         extension[extensions++] = PORTABILITY;
     if ((f16 || i8) && a->needs_f16_extension)
         extension[extensions++] = VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME;
@@ -334,7 +292,7 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
         dot.pNext = chain;
         chain = &dot;
     }
-    if (a->tells_statistics)
+    if (a->has_statistics)
         chain = executable_enable(&executable, extension, &extensions, chain);
     const uint32_t features = a->info.limits.features;
     const VkPhysicalDeviceFeatures core = {.shaderFloat64 = (features & FEATURE_F64) != 0,

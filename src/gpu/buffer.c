@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "base/number.h"
 #include "gpu/vk.h"
 
 #include <inttypes.h>
@@ -12,21 +13,12 @@
 #define CACHED VK_MEMORY_PROPERTY_HOST_CACHED_BIT
 #define LOCAL  VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
 
-// Kinds of memory, best first. Kernels are timed on what the device likes best, and that is the
-// first of its own: more properties come later in the list (Vulkan spec 11.2), and cost speed on
-// integrated GPUs where the host's caches have to be asked. Memory that the host sees but does not
-// cache (a GPU's behind the bus) is no good for reading results: there staging is faster.
+// Kinds of memory, best first. Kernels are timed on the device's fastest memory, which is the first
+// of its own: types with more properties come later in the list (Vulkan spec 11.2) and are slower
+// on integrated GPUs, where they are coherent with the host's caches. Memory that the host sees but
+// does not cache (a GPU's behind the bus) is slow to read: there staging is faster.
 static const VkMemoryPropertyFlags storage_wishes[] = {LOCAL, 0, 0};
 static const VkMemoryPropertyFlags staging_wishes[] = {HOST | CACHED, HOST, HOST};
-
-static int find_memory(const struct gpu *g, uint32_t allowed, const VkMemoryPropertyFlags wish[3])
-{
-    for (int w = 0; w < 3; w++)
-        for (uint32_t i = 0; i < g->memory.memoryTypeCount; i++)
-            if ((allowed >> i & 1) && (g->memory.memoryTypes[i].propertyFlags & wish[w]) == wish[w])
-                return (int)i;
-    return -1;
-}
 
 static enum gpu_status create_handle(struct gpu *g, uint64_t bytes, VkBuffer *out,
                                      VkMemoryRequirements *need, struct err *e)
@@ -46,7 +38,12 @@ static enum gpu_status allocate(struct gpu *g, const VkMemoryRequirements *need,
                                 const VkMemoryPropertyFlags wish[3], VkDeviceMemory *out,
                                 void **mapped, struct err *e)
 {
-    int type = find_memory(g, need->memoryTypeBits, wish);
+    int type = -1;
+    for (int w = 0; w < 3 && type < 0; w++)
+        for (uint32_t i = 0; i < g->memory.memoryTypeCount && type < 0; i++)
+            if ((need->memoryTypeBits >> i & 1) &&
+                (g->memory.memoryTypes[i].propertyFlags & wish[w]) == wish[w])
+                type = (int)i;
     if (type < 0)
         return vk_fail(VK_ERROR_FEATURE_NOT_PRESENT, "memory for a buffer", e);
     const VkMemoryAllocateInfo info = {
@@ -78,7 +75,7 @@ static enum gpu_status buffer_init(struct gpu *g, uint64_t bytes, uint64_t guard
 void vk_buffer_finish(struct gpu *g, struct gpu_buffer *b)
 {
     vkDestroyBuffer(g->device, b->handle, NULL);
-    vkFreeMemory(g->device, b->memory, NULL); // unmaps; none of a buffer that was placed
+    vkFreeMemory(g->device, b->memory, NULL); // unmaps; a placed buffer has none
     *b = (struct gpu_buffer){0};
 }
 
@@ -121,12 +118,12 @@ void gpu_buffer_destroy(struct gpu *g, struct gpu_buffer *b)
     free(b);
 }
 
-// --- many in one memory ---
+// --- several buffers in one memory ---
 
 enum gpu_status gpu_memory_create(struct gpu *g, uint64_t bytes, struct gpu_memory **out,
                                   struct err *e)
 {
-    const uint64_t any = GPU_PLACE_BYTES; // buffers of one usage need the same but for their sizes
+    const uint64_t any = GPU_PLACE_BYTES; // buffers of one usage differ only in their sizes
     struct gpu_memory *m = mem_zero(1, sizeof *m);
     VkBuffer probe = VK_NULL_HANDLE;
     VkMemoryRequirements need = {0};
@@ -183,6 +180,8 @@ enum gpu_status gpu_buffer_place(struct gpu *g, const struct gpu_memory *m, uint
     return status;
 }
 
+// --- copies ---
+
 static enum gpu_status check_range(const struct gpu_buffer *b, uint64_t offset, uint64_t bytes,
                                    struct err *e)
 {
@@ -213,11 +212,6 @@ static enum gpu_status need_staging(struct gpu *g, struct err *e)
     return status;
 }
 
-static uint64_t chunk(uint64_t bytes)
-{
-    return bytes < STAGING_BYTES ? bytes : STAGING_BYTES;
-}
-
 enum gpu_status gpu_write(struct gpu *g, struct gpu_buffer *b, uint64_t offset, const void *data,
                           uint64_t bytes, struct err *e)
 {
@@ -228,8 +222,8 @@ enum gpu_status gpu_write(struct gpu *g, struct gpu_buffer *b, uint64_t offset, 
         return GPU_OK;
     }
     GPU_TRY(need_staging(g, e));
-    for (uint64_t done = 0; done < bytes; done += chunk(bytes - done)) {
-        uint64_t n = chunk(bytes - done);
+    for (uint64_t done = 0, n; done < bytes; done += n) {
+        n = uint64_min(bytes - done, STAGING_BYTES);
         memcpy(g->staging.mapped, (const char *)data + done, n);
         GPU_TRY(copy(g, &g->staging, 0, b, b->guard + offset + done, n, e));
     }
@@ -246,8 +240,8 @@ static enum gpu_status read_raw(struct gpu *g, struct gpu_buffer *b, uint64_t of
         return GPU_OK;
     }
     GPU_TRY(need_staging(g, e));
-    for (uint64_t done = 0; done < bytes; done += chunk(bytes - done)) {
-        uint64_t n = chunk(bytes - done);
+    for (uint64_t done = 0, n; done < bytes; done += n) {
+        n = uint64_min(bytes - done, STAGING_BYTES);
         GPU_TRY(copy(g, b, offset + done, &g->staging, 0, n, e));
         memcpy((char *)data + done, g->staging.mapped, n);
     }
@@ -292,7 +286,7 @@ enum gpu_status gpu_copy(struct gpu *g, const struct gpu_buffer *from, struct gp
     return vk_submit(g, COPY_TIMEOUT_S, NULL, e);
 }
 
-bool vk_remembers(struct gpu *g, double patience_s)
+bool vk_keeps_writes(struct gpu *g, double patience_s)
 {
     const uint32_t word = 0x600df00d;
     if (need_staging(g, NULL) != GPU_OK)

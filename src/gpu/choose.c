@@ -1,8 +1,7 @@
-// What is known of devices without talking to one: environment, choice by name, identity, robust
-// statistic.
+// Functions on devices that open none: environment, choice by name, identity, robust statistic.
 #include "base/err.h"
-#include "base/median.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/os.h"
 #include "base/str.h"
 #include "gpu/gpu.h"
@@ -17,9 +16,9 @@
 #define MAX_INDEX 99 // larger numbers are names: "4090"
 
 // One thread: with more, a kernel's time on a shared machine is bimodal. No disk caches: compile
-// times and the containment of a driver's compiler must not depend on what ran before. No layers
-// that nobody asked for: overlays, recorders, switches between cards (loaders before 1.3.234 know
-// only what each layer's own variable says).
+// times and the containment of a driver's compiler must not depend on earlier runs. No implicit
+// layers: overlays, recorders, switches between cards (loaders before 1.3.234 read only the
+// variable of each layer).
 void gpu_prepare_environment(void)
 {
     setenv("LP_NUM_THREADS", "1", 0);
@@ -68,7 +67,7 @@ static bool fail_choice(const struct gpu_info *list, int count, const char *want
     return false;
 }
 
-// Drivers do not say that they are out of memory or of descriptors: there is no device, then.
+// Drivers that are out of memory or descriptors report no error, only no device.
 static bool fail_no_device(struct err *e)
 {
     char limits[OS_LIMITS_SIZE];
@@ -125,14 +124,14 @@ bool gpu_choose(const struct gpu_info *list, int count, const char *wanted, int 
     return exact == 1 || matches == 1 || fail_choice(list, count, wanted, matches, e);
 }
 
-// Names hold commas too ("llvmpipe (LLVM 15.0.6, 256 bits)"): only indices make a list.
+// Names may contain commas ("llvmpipe (LLVM 15.0.6, 256 bits)"): a list has only indices.
 bool gpu_is_several(const char *wanted)
 {
     return wanted && (str_equal(wanted, "all") || (strchr(wanted, ',') && wanted[0] != ',' &&
                                                    !wanted[strspn(wanted, "0123456789,")]));
 }
 
-// Marks the devices of "0,2".
+// Marks the devices of a list such as "0,2".
 static bool mark_listed(const struct gpu_info *list, int count, const char *wanted, bool *marked,
                         struct err *e)
 {
@@ -213,8 +212,9 @@ static bool add_card(const struct gpu_info *list, int index, struct gpu_cards *o
     return true;
 }
 
-static bool take_sum(const struct gpu_info *list, int count, const char *wanted,
-                     struct gpu_cards *out, struct err *e)
+// Adds the cards of a sum such as "0+2".
+static bool add_sum(const struct gpu_info *list, int count, const char *wanted,
+                    struct gpu_cards *out, struct err *e)
 {
     bool ok = true;
     char *rest, *text = mem_strdup(wanted);
@@ -228,9 +228,9 @@ static bool take_sum(const struct gpu_info *list, int count, const char *wanted,
     return ok;
 }
 
-// A whole name wins over a part. False: it is not that of several, or they differ.
-static bool take_named(const struct gpu_info *list, int count, const char *wanted,
-                       bool (*fits)(const char *name, const char *wanted), struct gpu_cards *out)
+// Adds the cards whose name fits. False: fewer than two do, or they differ.
+static bool add_named(const struct gpu_info *list, int count, const char *wanted,
+                      bool (*fits)(const char *name, const char *wanted), struct gpu_cards *out)
 {
     out->count = 0;
     for (int i = 0; i < count; i++)
@@ -246,16 +246,17 @@ bool gpu_choose_cards(const struct gpu_info *list, int count, const char *wanted
     *out = (struct gpu_cards){.count = 0};
     if (wanted && strchr(wanted, '+') && isdigit((unsigned char)wanted[0]) &&
         !wanted[strspn(wanted, "0123456789+")])
-        return take_sum(list, count, wanted, out, e);
+        return add_sum(list, count, wanted, out, e);
+    // A whole name wins over a part.
     if (wanted && *wanted && !str_to_int(wanted, 0, MAX_INDEX, &number) &&
-        (take_named(list, count, wanted, is_name, out) ||
-         (out->count == 0 && take_named(list, count, wanted, contains, out))))
+        (add_named(list, count, wanted, is_name, out) ||
+         (out->count == 0 && add_named(list, count, wanted, contains, out))))
         return true;
     out->count = 1;
     return gpu_choose(list, count, wanted, &out->index[0], e);
 }
 
-#define ALIKE 0.05 // as near as clocks that nobody has locked
+#define ALIKE 0.05 // clocks that are not locked differ less
 
 bool gpu_cards_agree(const double *seconds, int count, int *slowest, double *share)
 {

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Matrix units: which a device has, and what must be enabled for kernels that use them.
+// --- matrix units ---
 //
-// The structures of VK_KHR_cooperative_matrix are written down here: Vulkan's headers have them
-// from 1.3.255 on, and ours may be older. Numbers and layouts are those of its registry (vk.xml).
-// NV's component types and scopes have the same numbers.
+// The structures of VK_KHR_cooperative_matrix are declared here: Vulkan's headers have them from
+// 1.3.255 on, and ours may be older. Numbers and layouts are those of its registry (vk.xml). NV's
+// component types and scopes have the same numbers.
 
 enum {
     FEATURES_KHR = 1000506000,
@@ -27,7 +27,7 @@ enum {
 typedef VkResult(VKAPI_PTR *matrix_properties_khr_function)(VkPhysicalDevice, uint32_t *,
                                                             struct matrix_properties_khr *);
 
-// Element types by VkComponentTypeKHR, of those that kernels here know.
+// Returns the element of a VkComponentTypeKHR, "" for one that our kernels do not know.
 static const char *element_of(int32_t component)
 {
     switch (component) {
@@ -51,8 +51,7 @@ void matrix_add_properties(struct matrix_units *u, const struct matrix_propertie
         matrix_units_add(u, &s);
 }
 
-// The structures that are enabled, linked before `next`; their features were filled in when the
-// device was asked.
+// Links the structures of the extensions that the device has before `next`.
 static void *link_features(struct matrix_features *f, void *next)
 {
     VkBaseOutStructure *all[] = {(void *)&f->khr, (void *)&f->nv, (void *)&f->memory_model,
@@ -77,15 +76,15 @@ static void find_features(struct adapter *a)
     f->memory_model.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES;
     f->subgroup_size.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
     for (int i = 0; i < MATRIX_EXTENSIONS; i++)
-        f->has[i] = adapter_has_extension(a, extensions[i]);
+        f->has[i] = vk_has_extension(a->handle, extensions[i]);
     VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                      .pNext = link_features(f, NULL)};
     vkGetPhysicalDeviceFeatures2(a->handle, &all);
-    f->khr.cooperativeMatrixRobustBufferAccess = VK_FALSE; // never needed, and it may cost time
+    f->khr.cooperativeMatrixRobustBufferAccess = VK_FALSE; // not needed, and may cost time
     f->nv.cooperativeMatrixRobustBufferAccess = VK_FALSE;
 }
 
-// What kernels can ask for, where they can.
+// Fills in the subgroup sizes that kernels may require.
 static void describe_subgroups(struct adapter *a)
 {
     const VkPhysicalDeviceSubgroupSizeControlFeatures *f = &a->matrix.subgroup_size;
@@ -161,29 +160,28 @@ void *matrix_enable(struct matrix_features *f, const char **name, uint32_t *coun
     return link_features(f, next);
 }
 
+// --- drivers ---
+
 #define CLOSE_TIMEOUT_S 2.0
 #define PROBE_TIMEOUT_S 2.0
 
-// A version says little (SwiftShader's never changes); the driver's file says all. It is found
-// through a function of the device, one that hardly any layer intercepts.
+// Hashes the driver's library, because a version does not identify it (SwiftShader's never
+// changes). The library is the file that is mapped where a function of the device is, one that
+// hardly any layer intercepts.
 static void hash_driver(VkDevice device, char out[33])
 {
-    char path[4096], *bytes;
+    char path[4096] = "", line[4096], *bytes;
     size_t length;
     struct err e;
     out[0] = '\0';
-    // The file that is mapped at `address` of this process, "" when there is none.
     uintptr_t address = (uintptr_t)vkGetDeviceProcAddr(device, "vkGetEventStatus");
-    size_t size = sizeof path;
-    char line[4096];
-    path[0] = '\0';
     FILE *maps = fopen("/proc/self/maps", "r");
     while (maps && !path[0] && fgets(line, sizeof line, maps)) {
         uint64_t begin, end;
         const char *name = strchr(line, '/');
         if (name && sscanf(line, "%" SCNx64 "-%" SCNx64, &begin, &end) == 2 && begin <= address &&
             address < end)
-            snprintf(path, size, "%.*s", (int)strcspn(name, "\n"), name);
+            snprintf(path, sizeof path, "%.*s", (int)strcspn(name, "\n"), name);
     }
     if (maps)
         fclose(maps);
@@ -197,75 +195,7 @@ static void hash_driver(VkDevice device, char out[33])
     free(bytes);
 }
 
-static bool same_driver(const struct gpu_info *a, const struct gpu_info *b)
-{
-    return str_equal(a->driver, b->driver) && str_equal(a->driver_uuid, b->driver_uuid) &&
-           a->vendor_id == b->vendor_id && a->driver_version == b->driver_version;
-}
-
-static enum gpu_status prepare_runs(struct gpu *g, struct err *e);
-
-// Opens a device for a moment. Drivers that work without their hardware make no fence, or forget
-// what is written. One that cannot be opened at all says so where it is used.
-static void look_at_driver(struct gpu_info *i)
-{
-    struct err e;
-    struct gpu *g = gpu_open_to_compile(i->index, false, &e);
-    i->runs = true; // as far as is known
-    if (!g) {
-        log_warning("%s cannot be opened: %s", i->name, e.text);
-        return;
-    }
-    memcpy(i->driver_hash, g->adapter.info.driver_hash, sizeof i->driver_hash);
-    if (!i->is_cpu)
-        i->runs = prepare_runs(g, NULL) == GPU_OK && vk_remembers(g, PROBE_TIMEOUT_S);
-    gpu_close(g);
-}
-
-// One device of each driver.
-static void look_at_drivers(struct adapter *list, int count)
-{
-    for (int i = 0; i < count; i++) {
-        int same = 0;
-        while (!same_driver(&list[same].info, &list[i].info))
-            same++;
-        if (same == i) {
-            look_at_driver(&list[i].info);
-        } else {
-            memcpy(list[i].info.driver_hash, list[same].info.driver_hash, 33);
-            list[i].info.runs = list[same].info.runs;
-        }
-        list[i].info.runs &= list[i].clock_is_sound;
-    }
-}
-
-static enum gpu_status list_devices(struct gpu_info **list, int *count, struct err *e)
-{
-    VkInstance instance;
-    struct adapter *adapter = NULL;
-    GPU_TRY(instance_create(false, &instance, e));
-    if (!instance)
-        return GPU_OK;
-    enum gpu_status status = adapter_find_all(instance, &adapter, count, e);
-    if (status == GPU_OK) {
-        look_at_drivers(adapter, *count);
-        *list = mem_zero((size_t)*count, sizeof **list);
-        for (int i = 0; i < *count; i++)
-            (*list)[i] = adapter[i].info;
-    }
-    free(adapter);
-    vkDestroyInstance(instance, NULL);
-    return status;
-}
-
-bool gpu_list(struct gpu_info **list, int *count, struct err *e)
-{
-    *list = NULL;
-    *count = 0;
-    return list_devices(list, count, e) == GPU_OK;
-}
-
-// All that pipelines need.
+// Opens the device with what pipelines need.
 static enum gpu_status open_device(struct gpu *g, int index, bool validate, struct err *e)
 {
     GPU_TRY(instance_create(validate, &g->instance, e));
@@ -274,7 +204,7 @@ static enum gpu_status open_device(struct gpu *g, int index, bool validate, stru
         return GPU_FAILED;
     }
     if (validate)
-        GPU_TRY(instance_listen(g->instance, &g->messages, &g->messenger, e));
+        GPU_TRY(instance_add_messenger(g->instance, &g->messages, &g->messenger, e));
     struct adapter *list;
     int count;
     GPU_TRY(adapter_find_all(g->instance, &list, &count, e));
@@ -286,7 +216,7 @@ static enum gpu_status open_device(struct gpu *g, int index, bool validate, stru
     free(list);
     GPU_TRY(ok ? GPU_OK : GPU_FAILED);
     GPU_TRY(adapter_open(&g->adapter, &g->device, e));
-    // The validation layer hides the driver's functions: then the hash comes from a device without
+    // The validation layer hides the driver's functions: the hash is then made on a device without
     // it.
     struct gpu *plain = validate ? gpu_open_to_compile(g->adapter.info.index, false, NULL) : g;
     if (plain)
@@ -296,6 +226,7 @@ static enum gpu_status open_device(struct gpu *g, int index, bool validate, stru
     return GPU_OK;
 }
 
+// Adds what runs need.
 static enum gpu_status prepare_runs(struct gpu *g, struct err *e)
 {
     vkGetPhysicalDeviceMemoryProperties(g->adapter.handle, &g->memory);
@@ -344,8 +275,8 @@ struct gpu *gpu_open(int index, bool validate, struct err *e)
     return NULL;
 }
 
-// What a kernel may still be using cannot be destroyed: if it does not end soon, everything is left
-// to the end of the process.
+// Objects that a kernel may still be using cannot be destroyed: if it does not end soon, everything
+// is left to the end of the process.
 void gpu_close(struct gpu *g)
 {
     if (!g)
@@ -363,10 +294,62 @@ void gpu_close(struct gpu *g)
         vkDestroyDevice(g->device, NULL);
     }
     if (g->instance) {
-        instance_ignore(g->instance, g->messenger);
+        instance_remove_messenger(g->instance, g->messenger);
         vkDestroyInstance(g->instance, NULL);
     }
     free(g);
+}
+
+// Opens a device briefly. Drivers that work without their hardware make no fence, or do not keep
+// what is written. A device that cannot be opened fails where it is used.
+static void probe_driver(struct gpu_info *i)
+{
+    struct err e;
+    struct gpu *g = gpu_open_to_compile(i->index, false, &e);
+    i->runs = true; // as far as is known
+    if (!g) {
+        log_warning("%s cannot be opened: %s", i->name, e.text);
+        return;
+    }
+    memcpy(i->driver_hash, g->adapter.info.driver_hash, sizeof i->driver_hash);
+    if (!i->is_cpu)
+        i->runs = prepare_runs(g, NULL) == GPU_OK && vk_keeps_writes(g, PROBE_TIMEOUT_S);
+    gpu_close(g);
+}
+
+bool gpu_list(struct gpu_info **list, int *count, struct err *e)
+{
+    VkInstance instance;
+    struct adapter *adapter = NULL;
+    *list = NULL;
+    *count = 0;
+    if (instance_create(false, &instance, e) != GPU_OK)
+        return false;
+    if (!instance)
+        return true;
+    bool ok = adapter_find_all(instance, &adapter, count, e) == GPU_OK;
+    if (ok)
+        *list = mem_zero((size_t)*count, sizeof **list);
+    for (int i = 0; ok && i < *count; i++) {
+        struct gpu_info *info = &(*list)[i];
+        int same = 0; // one device of each driver is probed
+        *info = adapter[i].info;
+        for (const struct gpu_info *o = *list;
+             !str_equal(o->driver, info->driver) || !str_equal(o->driver_uuid, info->driver_uuid) ||
+             o->vendor_id != info->vendor_id || o->driver_version != info->driver_version;
+             o++)
+            same++;
+        if (same == i) {
+            probe_driver(info);
+        } else {
+            memcpy(info->driver_hash, (*list)[same].driver_hash, sizeof info->driver_hash);
+            info->runs = (*list)[same].runs;
+        }
+        info->runs = info->runs && adapter[i].clock_is_sound;
+    }
+    free(adapter);
+    vkDestroyInstance(instance, NULL);
+    return ok;
 }
 
 const struct gpu_info *gpu_get_info(const struct gpu *g)

@@ -10,22 +10,31 @@
 #include <string.h>
 #include <sys/stat.h>
 
-bool adapter_has_extension(const struct adapter *a, const char *name)
+static VkResult list_extensions(VkPhysicalDevice device, uint32_t *count,
+                                VkExtensionProperties *list)
+{
+    return device ? vkEnumerateDeviceExtensionProperties(device, NULL, count, list)
+                  : vkEnumerateInstanceExtensionProperties(NULL, count, list);
+}
+
+bool vk_has_extension(VkPhysicalDevice device, const char *name)
 {
     uint32_t count = 0;
-    if (vkEnumerateDeviceExtensionProperties(a->handle, NULL, &count, NULL) != VK_SUCCESS)
+    if (list_extensions(device, &count, NULL) != VK_SUCCESS)
         return false;
     VkExtensionProperties *list = mem_zero(count, sizeof *list);
     bool found = false;
-    if (vkEnumerateDeviceExtensionProperties(a->handle, NULL, &count, list) == VK_SUCCESS)
+    if (list_extensions(device, &count, list) == VK_SUCCESS)
         for (uint32_t i = 0; i < count; i++)
             found |= str_equal(list[i].extensionName, name);
     free(list);
     return found;
 }
 
-// Where the Vulkan loader looks for drivers: "Driver Discovery on Linux" and "Overriding the
-// Default Driver Discovery" of docs/LoaderDriverInterface.md (Vulkan-Loader).
+// --- manifests of drivers ---
+//
+// They are found as the Vulkan loader does: "Driver Discovery on Linux" and "Overriding the Default
+// Driver Discovery" of docs/LoaderDriverInterface.md (Vulkan-Loader).
 
 #define SUFFIX ".json"
 
@@ -68,7 +77,7 @@ static void add_icd_folder(struct files *f, const char *base)
     free(folder);
 }
 
-// What `add` makes of each part of "a:b".
+// Calls `add` with each part of "a:b".
 static void add_each(struct files *f, const char *list,
                      void (*add)(struct files *f, const char *path))
 {
@@ -78,41 +87,37 @@ static void add_each(struct files *f, const char *list,
     free(text);
 }
 
-static const char *value_of(const char *name)
+static const char *env_value(const char *name)
 {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
 }
 
-static void add_base(struct files *f, const char *variable, const char *standard)
+// Adds the folders of a variable, else those of `standard`, else `below` the home folder.
+static void add_base(struct files *f, const char *variable, const char *standard, const char *below)
 {
-    const char *value = value_of(variable);
-    add_each(f, value ? value : standard, add_icd_folder);
-}
-
-static void add_home(struct files *f, const char *variable, const char *below)
-{
-    char *standard = path_join(value_of("HOME") ? value_of("HOME") : "", below);
-    add_base(f, variable, value_of("HOME") ? standard : "");
-    free(standard);
+    const char *value = env_value(variable), *home = env_value("HOME");
+    char *folder = !standard && home ? path_join(home, below) : NULL;
+    add_each(f, value ? value : standard ? standard : folder ? folder : "", add_icd_folder);
+    free(folder);
 }
 
 char **gpu_driver_files(int *count)
 {
     struct files f = {0};
-    const char *only = value_of("VK_DRIVER_FILES"), *added = value_of("VK_ADD_DRIVER_FILES");
+    const char *only = env_value("VK_DRIVER_FILES"), *added = env_value("VK_ADD_DRIVER_FILES");
     if (!only)
-        only = value_of("VK_ICD_FILENAMES");
+        only = env_value("VK_ICD_FILENAMES");
     if (only) {
         add_each(&f, only, add_file_or_folder);
     } else {
         if (added)
             add_each(&f, added, add_file_or_folder);
-        add_home(&f, "XDG_CONFIG_HOME", ".config");
-        add_base(&f, "XDG_CONFIG_DIRS", "/etc/xdg");
+        add_base(&f, "XDG_CONFIG_HOME", NULL, ".config");
+        add_base(&f, "XDG_CONFIG_DIRS", "/etc/xdg", NULL);
         add_icd_folder(&f, "/etc");
-        add_home(&f, "XDG_DATA_HOME", ".local/share");
-        add_base(&f, "XDG_DATA_DIRS", "/usr/local/share:/usr/share");
+        add_base(&f, "XDG_DATA_HOME", NULL, ".local/share");
+        add_base(&f, "XDG_DATA_DIRS", "/usr/local/share:/usr/share", NULL);
     }
     *count = f.count;
     return f.path;
@@ -121,13 +126,17 @@ char **gpu_driver_files(int *count)
 void gpu_use_drivers(const char *files)
 {
     setenv("VK_DRIVER_FILES", files, 1);
-    setenv("VK_ICD_FILENAMES", files, 1); // what loaders before 1.3.207 read
+    setenv("VK_ICD_FILENAMES", files, 1); // for loaders before 1.3.207
 }
 
-static const char *result_name(VkResult r)
+// --- results ---
+
+enum gpu_status vk_fail(VkResult r, const char *call, struct err *e)
 {
+    int length = (int)strcspn(call, "(");
+    const char *name = NULL;
 #define NAME(x)                                                                                    \
-    case x: return #x
+    case x: name = #x; break
     switch (r) {
         NAME(VK_NOT_READY);
         NAME(VK_TIMEOUT);
@@ -146,20 +155,13 @@ static const char *result_name(VkResult r)
         NAME(VK_ERROR_UNKNOWN);
         NAME(VK_ERROR_OUT_OF_POOL_MEMORY);
         NAME(VK_ERROR_INVALID_SHADER_NV);
-    default: return NULL;
+    default: break;
     }
 #undef NAME
-}
-
-enum gpu_status vk_fail(VkResult r, const char *call, struct err *e)
-{
-    int length = (int)strcspn(call, "(");
-    const char *name = result_name(r);
     if (name)
         err_set(e, "%.*s: %s", length, call, name);
     else
         err_set(e, "%.*s: VkResult %d", length, call, (int)r);
-
     switch (r) {
     case VK_ERROR_DEVICE_LOST: return GPU_LOST;
     case VK_ERROR_OUT_OF_HOST_MEMORY:
@@ -169,23 +171,9 @@ enum gpu_status vk_fail(VkResult r, const char *call, struct err *e)
     }
 }
 
-#define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
+// --- the instance ---
 
-// Drivers that lack a part of Vulkan (MoltenVK) are listed only for those that ask for them.
-static bool lists_portability(void)
-{
-    uint32_t count = 0;
-    if (vkEnumerateInstanceExtensionProperties(NULL, &count, NULL) != VK_SUCCESS)
-        return false;
-    VkExtensionProperties *list = mem_zero(count, sizeof *list);
-    bool found = false;
-    if (vkEnumerateInstanceExtensionProperties(NULL, &count, list) == VK_SUCCESS)
-        for (uint32_t i = 0; i < count; i++)
-            found |=
-                str_equal(list[i].extensionName, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
-    free(list);
-    return found;
-}
+#define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
 
 enum gpu_status instance_create(bool validate, VkInstance *out, struct err *e)
 {
@@ -202,7 +190,9 @@ enum gpu_status instance_create(bool validate, VkInstance *out, struct err *e)
     };
     const char *layer = VALIDATION_LAYER, *extension[2];
     uint32_t extensions = 0;
-    bool portability = lists_portability();
+    // Drivers that lack a part of Vulkan (MoltenVK) are listed only with this extension.
+    bool portability =
+        vk_has_extension(VK_NULL_HANDLE, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
     if (validate)
         extension[extensions++] = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
     if (portability)
@@ -241,8 +231,8 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlag
     return VK_FALSE;
 }
 
-enum gpu_status instance_listen(VkInstance instance, int *messages, VkDebugUtilsMessengerEXT *out,
-                                struct err *e)
+enum gpu_status instance_add_messenger(VkInstance instance, int *messages,
+                                       VkDebugUtilsMessengerEXT *out, struct err *e)
 {
     PFN_vkCreateDebugUtilsMessengerEXT create =
         (PFN_vkCreateDebugUtilsMessengerEXT)vkGetInstanceProcAddr(instance,
@@ -261,7 +251,7 @@ enum gpu_status instance_listen(VkInstance instance, int *messages, VkDebugUtils
     return GPU_OK;
 }
 
-void instance_ignore(VkInstance instance, VkDebugUtilsMessengerEXT messenger)
+void instance_remove_messenger(VkInstance instance, VkDebugUtilsMessengerEXT messenger)
 {
     PFN_vkDestroyDebugUtilsMessengerEXT destroy =
         (PFN_vkDestroyDebugUtilsMessengerEXT)vkGetInstanceProcAddr(

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What a driver's compiler made of pipelines, as bytes that go from one process to another.
+// --- compiled pipelines as bytes, for another process ---
 
 void gpu_keep(struct gpu *g, const struct gpu_kept *known)
 {
@@ -40,9 +40,10 @@ void gpu_kept_finish(struct gpu_kept *k)
     *k = (struct gpu_kept){0};
 }
 
-// VK_KHR_pipeline_executable_properties: the numbers that a driver's compiler has of a pipeline.
+// --- compiler statistics: VK_KHR_pipeline_executable_properties ---
 
-#define EXTENSION VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME
+#define EXTENSION        VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME
+#define EXECUTABLE_FLAGS VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR
 
 bool executable_describe(const struct adapter *a)
 {
@@ -50,7 +51,7 @@ bool executable_describe(const struct adapter *a)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR};
     VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                      .pNext = &f};
-    if (!adapter_has_extension(a, EXTENSION))
+    if (!vk_has_extension(a->handle, EXTENSION))
         return false;
     vkGetPhysicalDeviceFeatures2(a->handle, &all);
     return f.pipelineExecutableInfo;
@@ -67,17 +68,18 @@ void *executable_enable(VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR 
     return f;
 }
 
-static double value_of(const VkPipelineExecutableStatisticKHR *s)
+static double statistic_value(const VkPipelineExecutableStatisticKHR *s)
 {
     switch (s->format) {
     case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_BOOL32_KHR: return s->value.b32 != VK_FALSE;
     case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR: return (double)s->value.i64;
     case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR: return (double)s->value.u64;
     case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_FLOAT64_KHR: return s->value.f64;
-    default: return -1; // of no format that is known: refused as a number
+    default: return -1; // an unknown format: refused as a number
     }
 }
 
+// Adds the statistics of one of a pipeline's executables.
 static void read_one(VkDevice device, const VkPipelineExecutableInfoKHR *which,
                      struct statistics *out)
 {
@@ -95,14 +97,16 @@ static void read_one(VkDevice device, const VkPipelineExecutableInfoKHR *which,
             // The name need not end within its array.
             char name[VK_MAX_DESCRIPTION_SIZE + 1];
             snprintf(name, sizeof name, "%.*s", VK_MAX_DESCRIPTION_SIZE, list[i].name);
-            if (!statistics_take(out, name, value_of(&list[i])))
-                log_info("the driver's statistic '%s' is left out: %g is nothing that it can be",
-                         name, value_of(&list[i]));
+            double value = statistic_value(&list[i]);
+            if (!statistics_take(out, name, value))
+                log_info("the driver's statistic '%s' is left out: %g is no possible value", name,
+                         value);
         }
     free(list);
 }
 
-void executable_read(VkDevice device, VkPipeline pipeline, struct statistics *out)
+// Reads the statistics of a pipeline that was created with EXECUTABLE_FLAGS.
+static void executable_read(VkDevice device, VkPipeline pipeline, struct statistics *out)
 {
     PFN_vkGetPipelineExecutablePropertiesKHR get =
         (PFN_vkGetPipelineExecutablePropertiesKHR)vkGetDeviceProcAddr(
@@ -121,6 +125,8 @@ void executable_read(VkDevice device, VkPipeline pipeline, struct statistics *ou
                                            .executableIndex = i},
             out);
 }
+
+// --- pipelines ---
 
 static enum gpu_status create_layouts(struct gpu *g, struct gpu_pipeline *p, struct err *e)
 {
@@ -171,7 +177,7 @@ static enum gpu_status create_handle(struct gpu *g, const struct gpu_shader *s,
     const VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT | // see gpu_run_in_parts
-                 (g->adapter.tells_statistics ? EXECUTABLE_FLAGS : 0),
+                 (g->adapter.has_statistics ? EXECUTABLE_FLAGS : 0),
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                   .pNext = sized ? &size : NULL,
                   .flags = full ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0,
@@ -182,7 +188,7 @@ static enum gpu_status create_handle(struct gpu *g, const struct gpu_shader *s,
     };
     VkResult r = vkCreateComputePipelines(g->device, g->cache, 1, &info, NULL, &p->handle);
     vkDestroyShaderModule(g->device, module, NULL);
-    if (r == VK_SUCCESS && g->adapter.tells_statistics)
+    if (r == VK_SUCCESS && g->adapter.has_statistics)
         executable_read(g->device, p->handle, &p->statistics);
     return r == VK_SUCCESS ? GPU_OK : vk_fail(r, "vkCreateComputePipelines", e);
 }

@@ -1,6 +1,5 @@
-#include "base/deadline.h"
 #include "base/mem.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "base/os.h"
 #include "gpu/vk.h"
 
@@ -10,8 +9,260 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// A first run of a kernel that nobody knows: in parts, so that no submission is long. A device that
-// is busy for seconds may be reset by its driver, and its display stands still.
+// --- submissions ---
+
+#define LONGEST_S 1e9
+
+enum gpu_status vk_settle(struct gpu *g, double timeout_s, struct err *e)
+{
+    if (!g->pending)
+        return GPU_OK;
+    // On a CPU device this process itself compiles and computes: time in which it waited for a
+    // processor does not count.
+    pid_t pid = g->adapter.info.is_cpu ? getpid() : 0;
+    int64_t now_ns = os_now_ns();
+    struct deadline d;
+    VkResult r;
+    deadline_set(&d, pid, fmax(0, fmin(timeout_s, LONGEST_S)), now_ns);
+    do {
+        uint64_t left_ns = d.at_ns > now_ns ? (uint64_t)(d.at_ns - now_ns) : 0;
+        r = vkWaitForFences(g->device, 1, &g->fence, VK_TRUE, left_ns);
+        now_ns = os_now_ns();
+    } while (r == VK_TIMEOUT && !deadline_is_over(&d, pid, now_ns));
+    if (r == VK_TIMEOUT) {
+        err_set(e, "the kernel is still running after %g s", timeout_s);
+        return GPU_TIMEOUT;
+    }
+    g->pending = false; // a lost device counts as done (Vulkan spec 5.2.3)
+    return r == VK_SUCCESS ? GPU_OK : vk_fail(r, "vkWaitForFences", e);
+}
+
+static void barrier(struct gpu *g, VkPipelineStageFlags from, VkAccessFlags written,
+                    VkPipelineStageFlags to, VkAccessFlags used)
+{
+    const VkMemoryBarrier all = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = written,
+        .dstAccessMask = used,
+    };
+    vkCmdPipelineBarrier(g->command, from, to, 0, 1, &all, 0, NULL, 0, NULL);
+}
+
+// The barriers make earlier work visible to the commands, and vk_submit makes theirs visible to the
+// host.
+enum gpu_status vk_begin(struct gpu *g, double timeout_s, struct err *e)
+{
+    GPU_TRY(vk_settle(g, timeout_s, e));
+    const VkCommandBufferBeginInfo begin = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+    };
+    VK_TRY(vkBeginCommandBuffer(g->command, &begin));
+    barrier(g, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
+            VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+            VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
+    return GPU_OK;
+}
+
+enum gpu_status vk_submit(struct gpu *g, double timeout_s, double *host_s, struct err *e)
+{
+    barrier(g, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
+            VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
+    VK_TRY(vkEndCommandBuffer(g->command));
+    VK_TRY(vkResetFences(g->device, 1, &g->fence));
+    const VkSubmitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &g->command,
+    };
+    int64_t begin = os_now_ns();
+    VK_TRY(vkQueueSubmit(g->queue, 1, &info, g->fence));
+    g->pending = true;
+    enum gpu_status status = vk_settle(g, timeout_s, e);
+    if (host_s)
+        *host_s = (double)(os_now_ns() - begin) * 1e-9;
+    return status;
+}
+
+// --- runs ---
+
+// Checks that the sequence can run. `passes` gets the number of passes in all, `turns` the number
+// of different buffers that they run on.
+static enum gpu_status check_run(const struct gpu *g, const struct gpu_sequence *s, int repeats,
+                                 int *passes, int *turns, struct err *e)
+{
+    const uint32_t *most = g->adapter.info.limits.group_count;
+    *passes = 0;
+    *turns = 1;
+    for (; s; s = s->next) {
+        bool ok = repeats >= 1 && s->pass_count >= 1 && s->pass_count <= GPU_MAX_PASSES;
+        for (int i = 0; ok && i < s->pass_count; i++) {
+            const struct gpu_pass *pass = &s->pass[i];
+            ok = pass->pipeline->bindings <= s->buffer_count;
+            for (int d = 0; d < 3; d++)
+                ok = ok && pass->groups[d] <= most[d] && pass->base[d] <= most[d] - pass->groups[d];
+        }
+        if (!ok) {
+            err_set(e,
+                    "%d passes, %d repeats, %d buffers: more than can be run, or fewer than is "
+                    "needed",
+                    s->pass_count, repeats, s->buffer_count);
+            return GPU_FAILED;
+        }
+        *passes += s->pass_count;
+        *turns = int_max(*turns, int_min(s->copies, repeats));
+    }
+    return GPU_OK;
+}
+
+// Makes room for so many descriptor sets; all sets become free.
+static enum gpu_status need_sets(struct gpu *g, int count, struct err *e)
+{
+    if (count <= g->most_sets) {
+        VK_TRY(vkResetDescriptorPool(g->device, g->descriptors, 0));
+        return GPU_OK;
+    }
+    const VkDescriptorPoolSize size = {
+        .type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        .descriptorCount = (uint32_t)count * GPU_MAX_BINDINGS,
+    };
+    const VkDescriptorPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        .maxSets = (uint32_t)count,
+        .poolSizeCount = 1,
+        .pPoolSizes = &size,
+    };
+    vkDestroyDescriptorPool(g->device, g->descriptors, NULL);
+    g->descriptors = VK_NULL_HANDLE;
+    g->most_sets = 0;
+    VK_TRY(vkCreateDescriptorPool(g->device, &info, NULL, &g->descriptors));
+    g->most_sets = count;
+    return GPU_OK;
+}
+
+// Creates the set of a pipeline: its buffers, of one copy.
+static enum gpu_status create_set(struct gpu *g, const struct gpu_pipeline *p,
+                                  struct gpu_buffer *const *buffer, VkDescriptorSet *set,
+                                  struct err *e)
+{
+    const VkDescriptorSetAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = g->descriptors,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &p->set_layout,
+    };
+    VK_TRY(vkAllocateDescriptorSets(g->device, &allocate, set));
+    VkDescriptorBufferInfo whole[GPU_MAX_BINDINGS];
+    VkWriteDescriptorSet write[GPU_MAX_BINDINGS];
+    for (int i = 0; i < p->bindings; i++) {
+        whole[i] = (VkDescriptorBufferInfo){buffer[i]->handle, buffer[i]->guard, VK_WHOLE_SIZE};
+        write[i] = (VkWriteDescriptorSet){
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = *set,
+            .dstBinding = (uint32_t)i,
+            .descriptorCount = 1,
+            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .pBufferInfo = &whole[i],
+        };
+    }
+    vkUpdateDescriptorSets(g->device, (uint32_t)p->bindings, write, 0, NULL);
+    return GPU_OK;
+}
+
+static void record_once(struct gpu *g, const struct gpu_sequence *s, const VkDescriptorSet *set,
+                        bool is_bound)
+{
+    for (; s; s = s->next)
+        for (int i = 0; i < s->pass_count; i++, set++) {
+            const struct gpu_pipeline *p = s->pass[i].pipeline;
+            if (!is_bound && p->push_bytes)
+                vkCmdPushConstants(g->command, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                   p->push_bytes, s->pass[i].push);
+            if (!is_bound) {
+                vkCmdBindPipeline(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->handle);
+                vkCmdBindDescriptorSets(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1,
+                                        set, 0, NULL);
+            }
+            // With base 0 both calls do the same, but the synchronization validation of 1.3.239
+            // does not check vkCmdDispatchBase.
+            const uint32_t *n = s->pass[i].groups, *base = s->pass[i].base;
+            if (base[0] || base[1] || base[2])
+                vkCmdDispatchBase(g->command, base[0], base[1], base[2], n[0], n[1], n[2]);
+            else
+                vkCmdDispatch(g->command, n[0], n[1], n[2]);
+            barrier(g, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+        }
+}
+
+// The descriptor sets of a run, one copy after the other.
+struct turns {
+    VkDescriptorSet *set; // [count * passes]
+    int count, passes;
+};
+
+double vk_stamp_seconds(uint64_t begin, uint64_t end, uint32_t valid_bits, double tick_s)
+{
+    uint64_t mask = valid_bits < 64 ? (UINT64_C(1) << valid_bits) - 1 : UINT64_MAX;
+    uint64_t ticks = (end - begin) & mask;
+    return (double)(ticks ? ticks : 1) * tick_s;
+}
+
+static enum gpu_status run_with(struct gpu *g, const struct gpu_sequence *s, const struct turns *t,
+                                int repeats, double timeout_s, double *seconds, struct err *e)
+{
+    double run_s;
+    VkDescriptorSet *set = t->set;
+    for (int turn = 0; turn < t->count; turn++)
+        for (const struct gpu_sequence *q = s; q; q = q->next) {
+            int copy = q->copies > 1 ? (int)((g->turn + (unsigned)turn) % (unsigned)q->copies) : 0;
+            for (int i = 0; i < q->pass_count; i++)
+                GPU_TRY(create_set(g, q->pass[i].pipeline, q->buffer + (ptrdiff_t)copy * q->stride,
+                                   set++, e));
+        }
+    GPU_TRY(vk_begin(g, timeout_s, e));
+    // Timestamps are no barriers: without a barrier after each dispatch the runs would overlap, and
+    // the time would not be that of `repeats` runs one after the other.
+    if (g->stamps) {
+        vkCmdResetQueryPool(g->command, g->stamps, 0, 2);
+        vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 0);
+    }
+    bool is_single = t->passes == 1 && t->count == 1;
+    for (int n = 0; n < repeats; n++)
+        record_once(g, s, t->set + n % t->count * t->passes, n > 0 && is_single);
+    if (g->stamps)
+        vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 1);
+    g->turn += (unsigned)repeats;
+    GPU_TRY(vk_submit(g, timeout_s, &run_s, e));
+    if (seconds && g->stamps) {
+        uint64_t stamp[2];
+        VK_TRY(vkGetQueryPoolResults(g->device, g->stamps, 0, 2, sizeof stamp, stamp,
+                                     sizeof stamp[0], VK_QUERY_RESULT_64_BIT));
+        run_s = vk_stamp_seconds(stamp[0], stamp[1], g->adapter.valid_bits, g->adapter.tick_s);
+    }
+    if (seconds)
+        *seconds = run_s;
+    return GPU_OK;
+}
+
+enum gpu_status gpu_run(struct gpu *g, const struct gpu_sequence *s, int repeats, double timeout_s,
+                        double *seconds, struct err *e)
+{
+    struct turns t;
+    GPU_TRY(check_run(g, s, repeats, &t.passes, &t.count, e));
+    GPU_TRY(vk_settle(g, timeout_s, e)); // the sets of the last run become free
+    GPU_TRY(need_sets(g, t.count * t.passes, e));
+    t.set = mem_zero((size_t)(t.count * t.passes), sizeof *t.set);
+    enum gpu_status status = run_with(g, s, &t, repeats, timeout_s, seconds, e);
+    free(t.set);
+    return status;
+}
+
+// --- the first run of an unknown kernel ---
+//
+// It goes in parts, so that no submission is long: a driver may reset a device that is busy for
+// seconds, and its display freezes.
 
 #define MOST_GROWTH 8
 
@@ -68,14 +319,11 @@ enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_sequence *s,
         for (uint64_t done = 0, total = volume(s->pass[i].groups); done < total; out->count++) {
             double seconds;
             pass = parts_next(&s->pass[i], done, most);
-            // In what is left of the time; who reads of a timeout wants to know how long it had in
-            // all.
-            double timeout_s = pace->timeout_s;
-            double left_s = timeout_s - (double)(os_now_ns() - begin_ns) * 1e-9;
+            double left_s = pace->timeout_s - (double)(os_now_ns() - begin_ns) * 1e-9;
             enum gpu_status status =
                 left_s > 0 ? gpu_run(g, &part, 1, left_s, &seconds, e) : GPU_TIMEOUT;
-            if (status == GPU_TIMEOUT)
-                err_set(e, "the kernel is not done after %g s", timeout_s);
+            if (status == GPU_TIMEOUT) // the message has the whole time, not that of the last part
+                err_set(e, "the kernel is not done after %g s", pace->timeout_s);
             GPU_TRY(status);
             most = parts_grow(most, volume(pass.groups), seconds, pace->submit_s);
             done += volume(pass.groups);
@@ -86,26 +334,21 @@ enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_sequence *s,
     return GPU_OK;
 }
 
-// Warm up, find how many repeats make a batch long enough to be measured, take batches. What a run
-// takes is a batch's device time over its repeats; what is spent is counted on the host's clock,
+// --- timing ---
+//
+// Warm up, find how many repeats make a batch long enough to be measured, measure batches. The time
+// of a run is a batch's device time divided by its repeats; the budget counts on the host's clock,
 // overheads included.
 
 #define RUN_TIMEOUT_S 30.0
 #define MAX_REPEATS   10000
 #define AGREEMENT     0.02
-#define WARMUP_CAP    4 // times warmup_s: then it has to do, agreement or not
+#define WARMUP_CAP    4 // the warm-up ends after so many times warmup_s, agreement or not
 
 enum { FEWEST_SAMPLES = 2 };
 
-struct plan {
-    struct gpu *g;
-    const struct gpu_sequence *sequence;
-    const struct gpu_timing *t;
-    int repeats;
-};
-
-// GPUs idle at a fraction of their clock: they are warmed up by time. On CPU devices a batch is
-// cheap to trust (the minimum counts) and dear to take (kernels run for milliseconds).
+// GPUs idle at a fraction of their clock: they need time to warm up. On CPU devices few batches are
+// enough (the minimum counts), and they are slow (kernels run for milliseconds).
 struct gpu_timing gpu_timing_default(const struct gpu_info *i)
 {
     struct gpu_timing gpu = {.warmup_s = 0.06, .batch_s = 0.015, .batches = 5, .budget_s = 0.5};
@@ -113,7 +356,7 @@ struct gpu_timing gpu_timing_default(const struct gpu_info *i)
     struct gpu_timing t = i->is_cpu ? cpu : gpu;
     t.submit_s = 0.2;
     t.hopeless = 3;
-    t.apart_s = 0.025; // some turns of a scheduler with whoever else wants the processor
+    t.apart_s = 0.025; // some time slices of the scheduler
     return t;
 }
 
@@ -148,318 +391,45 @@ static double seconds_since(int64_t begin_ns)
     return (double)(os_now_ns() - begin_ns) * 1e-9;
 }
 
-static enum gpu_status run_batch(const struct plan *p, double *seconds, struct err *e)
-{
-    return gpu_run(p->g, p->sequence, p->repeats, RUN_TIMEOUT_S, seconds, e);
-}
-
-static enum gpu_status take_samples(struct plan *p, double incumbent_s, struct gpu_samples *out,
-                                    struct err *e)
-{
-    int64_t first = os_now_ns();
-    int batches = int_min(p->t->batches, 32), fewest = int_min(batches, FEWEST_SAMPLES);
-    double wall_s = 0;
-    bool done = false;
-    while (!done) {
-        double seconds, apart_s = seconds_since(first);
-        int64_t begin = os_now_ns();
-        GPU_TRY(run_batch(p, &seconds, e));
-        int next = timing_repeats(p->t, p->repeats, seconds);
-        if (out->count == 0 && next > 2 * p->repeats) { // the warm-up was slowed by a compiler
-            p->repeats = next;
-            first = os_now_ns();
-            continue;
-        }
-        wall_s += seconds_since(begin) / p->repeats;
-        out->seconds[out->count++] = seconds / p->repeats;
-        out->early_stopped = out->count < batches &&
-                             gpu_is_hopeless(p->t, out->seconds, out->count, apart_s, incumbent_s);
-        done = out->early_stopped || out->count >= batches ||
-               (out->count >= fewest && seconds_since(first) >= p->t->budget_s);
-    }
-    out->repeats = p->repeats;
-    out->wall_s = wall_s / out->count;
-    return GPU_OK;
-}
-
 enum gpu_status gpu_time(struct gpu *g, const struct gpu_sequence *s, const struct gpu_timing *t,
                          double incumbent_s, struct gpu_samples *out, struct err *e)
 {
     assert(t->submit_s > 0);
-    struct plan p = {g, s, t, 1};
     *out = (struct gpu_samples){0};
-    // The first run decides how many repeats the second batch has, so that no submission of an
-    // unknown kernel is long.
+    // Warm up. The first run decides how many repeats the second batch has, so that no submission
+    // of an unknown kernel is long.
     int64_t begin = os_now_ns();
+    int repeats = 1;
     double seconds, previous = 0;
     for (bool done = false; !done;) {
-        GPU_TRY(run_batch(&p, &seconds, e));
-        double each = seconds / p.repeats;
-        int next = timing_repeats(p.t, p.repeats, seconds);
-        done = next <= p.repeats && timing_is_warm(p.t, seconds_since(begin), each, previous);
-        p.repeats = next;
+        GPU_TRY(gpu_run(g, s, repeats, RUN_TIMEOUT_S, &seconds, e));
+        double each = seconds / repeats;
+        int next = timing_repeats(t, repeats, seconds);
+        done = next <= repeats && timing_is_warm(t, seconds_since(begin), each, previous);
+        repeats = next;
         previous = each;
     }
-    GPU_TRY(GPU_OK);
-    return take_samples(&p, incumbent_s, out, e);
-}
-
-#define LONGEST_S 1e9
-
-enum gpu_status vk_settle(struct gpu *g, double timeout_s, struct err *e)
-{
-    if (!g->pending)
-        return GPU_OK;
-    // On a CPU device it is this process that compiles and computes: time in which it stood in line
-    // for a processor does not count.
-    pid_t pid = g->adapter.info.is_cpu ? getpid() : 0;
-    int64_t now_ns = os_now_ns();
-    struct deadline d;
-    VkResult r;
-    deadline_set(&d, pid, fmax(0, fmin(timeout_s, LONGEST_S)), now_ns);
-    do {
-        uint64_t left_ns = d.at_ns > now_ns ? (uint64_t)(d.at_ns - now_ns) : 0;
-        r = vkWaitForFences(g->device, 1, &g->fence, VK_TRUE, left_ns);
-        now_ns = os_now_ns();
-    } while (r == VK_TIMEOUT && !deadline_is_over(&d, pid, now_ns));
-    if (r == VK_TIMEOUT) {
-        err_set(e, "the kernel is still running after %g s", timeout_s);
-        return GPU_TIMEOUT;
-    }
-    g->pending = false; // a lost device counts as done (Vulkan spec 5.2.3)
-    return r == VK_SUCCESS ? GPU_OK : vk_fail(r, "vkWaitForFences", e);
-}
-
-static void barrier(struct gpu *g, VkPipelineStageFlags from, VkAccessFlags written,
-                    VkPipelineStageFlags to, VkAccessFlags used)
-{
-    const VkMemoryBarrier all = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-        .srcAccessMask = written,
-        .dstAccessMask = used,
-    };
-    vkCmdPipelineBarrier(g->command, from, to, 0, 1, &all, 0, NULL, 0, NULL);
-}
-
-// Whatever ran before is over and visible, and after vk_submit so is this for the host.
-enum gpu_status vk_begin(struct gpu *g, double timeout_s, struct err *e)
-{
-    GPU_TRY(vk_settle(g, timeout_s, e));
-    const VkCommandBufferBeginInfo begin = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
-    };
-    VK_TRY(vkBeginCommandBuffer(g->command, &begin));
-    barrier(g, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
-            VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-            VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
-    return GPU_OK;
-}
-
-enum gpu_status vk_submit(struct gpu *g, double timeout_s, double *host_s, struct err *e)
-{
-    barrier(g, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
-            VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
-    VK_TRY(vkEndCommandBuffer(g->command));
-    VK_TRY(vkResetFences(g->device, 1, &g->fence));
-    const VkSubmitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .commandBufferCount = 1,
-        .pCommandBuffers = &g->command,
-    };
-    int64_t begin = os_now_ns();
-    VK_TRY(vkQueueSubmit(g->queue, 1, &info, g->fence));
-    g->pending = true;
-    enum gpu_status status = vk_settle(g, timeout_s, e);
-    if (host_s)
-        *host_s = (double)(os_now_ns() - begin) * 1e-9;
-    return status;
-}
-
-static bool is_runnable(const struct gpu *g, const struct gpu_sequence *s)
-{
-    const uint32_t *most = g->adapter.info.limits.group_count;
-    bool ok = s->pass_count >= 1 && s->pass_count <= GPU_MAX_PASSES;
-    for (int i = 0; ok && i < s->pass_count; i++) {
-        const struct gpu_pass *pass = &s->pass[i];
-        ok = pass->pipeline->bindings <= s->buffer_count;
-        for (int d = 0; d < 3; d++)
-            ok = ok && pass->groups[d] <= most[d] && pass->base[d] <= most[d] - pass->groups[d];
-    }
-    return ok;
-}
-
-// `passes` gets how many there are in all, `turns` how many different buffers they are run on.
-static enum gpu_status check_run(const struct gpu *g, const struct gpu_sequence *s, int repeats,
-                                 int *passes, int *turns, struct err *e)
-{
-    *passes = 0;
-    *turns = 1;
-    for (; s; s = s->next) {
-        if (repeats < 1 || !is_runnable(g, s)) {
-            err_set(e,
-                    "%d passes, %d repeats, %d buffers: more than can be run, or fewer than is "
-                    "needed",
-                    s->pass_count, repeats, s->buffer_count);
-            return GPU_FAILED;
+    int64_t first = os_now_ns();
+    int batches = int_min(t->batches, 32), fewest = int_min(batches, FEWEST_SAMPLES);
+    double wall_s = 0;
+    for (bool done = false; !done;) {
+        double apart_s = seconds_since(first);
+        begin = os_now_ns();
+        GPU_TRY(gpu_run(g, s, repeats, RUN_TIMEOUT_S, &seconds, e));
+        int next = timing_repeats(t, repeats, seconds);
+        if (out->count == 0 && next > 2 * repeats) { // a compiler slowed the warm-up
+            repeats = next;
+            first = os_now_ns();
+            continue;
         }
-        *passes += s->pass_count;
-        *turns = int_max(*turns, int_min(s->copies, repeats));
+        wall_s += seconds_since(begin) / repeats;
+        out->seconds[out->count++] = seconds / repeats;
+        out->early_stopped = out->count < batches &&
+                             gpu_is_hopeless(t, out->seconds, out->count, apart_s, incumbent_s);
+        done = out->early_stopped || out->count >= batches ||
+               (out->count >= fewest && seconds_since(first) >= t->budget_s);
     }
+    out->repeats = repeats;
+    out->wall_s = wall_s / out->count;
     return GPU_OK;
-}
-
-// Room for so many descriptor sets, all of which are free then.
-static enum gpu_status need_sets(struct gpu *g, int count, struct err *e)
-{
-    if (count <= g->most_sets) {
-        VK_TRY(vkResetDescriptorPool(g->device, g->descriptors, 0));
-        return GPU_OK;
-    }
-    const VkDescriptorPoolSize size = {
-        .type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-        .descriptorCount = (uint32_t)count * GPU_MAX_BINDINGS,
-    };
-    const VkDescriptorPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = (uint32_t)count,
-        .poolSizeCount = 1,
-        .pPoolSizes = &size,
-    };
-    vkDestroyDescriptorPool(g->device, g->descriptors, NULL);
-    g->descriptors = VK_NULL_HANDLE;
-    g->most_sets = 0;
-    VK_TRY(vkCreateDescriptorPool(g->device, &info, NULL, &g->descriptors));
-    g->most_sets = count;
-    return GPU_OK;
-}
-
-// A set of all the buffers that the pipeline sees, of one copy.
-static enum gpu_status create_set(struct gpu *g, const struct gpu_pipeline *p,
-                                  struct gpu_buffer *const *buffer, VkDescriptorSet *set,
-                                  struct err *e)
-{
-    const VkDescriptorSetAllocateInfo allocate = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = g->descriptors,
-        .descriptorSetCount = 1,
-        .pSetLayouts = &p->set_layout,
-    };
-    VK_TRY(vkAllocateDescriptorSets(g->device, &allocate, set));
-    VkDescriptorBufferInfo whole[GPU_MAX_BINDINGS];
-    VkWriteDescriptorSet write[GPU_MAX_BINDINGS];
-    for (int i = 0; i < p->bindings; i++) {
-        whole[i] = (VkDescriptorBufferInfo){buffer[i]->handle, buffer[i]->guard, VK_WHOLE_SIZE};
-        write[i] = (VkWriteDescriptorSet){
-            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-            .dstSet = *set,
-            .dstBinding = (uint32_t)i,
-            .descriptorCount = 1,
-            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-            .pBufferInfo = &whole[i],
-        };
-    }
-    vkUpdateDescriptorSets(g->device, (uint32_t)p->bindings, write, 0, NULL);
-    return GPU_OK;
-}
-
-static void record_once(struct gpu *g, const struct gpu_sequence *s, const VkDescriptorSet *set,
-                        bool is_bound)
-{
-    for (; s; s = s->next)
-        for (int i = 0; i < s->pass_count; i++, set++) {
-            const struct gpu_pipeline *p = s->pass[i].pipeline;
-            if (!is_bound && p->push_bytes)
-                vkCmdPushConstants(g->command, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                   p->push_bytes, s->pass[i].push);
-            if (!is_bound) {
-                vkCmdBindPipeline(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->handle);
-                vkCmdBindDescriptorSets(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1,
-                                        set, 0, NULL);
-            }
-            // The same from base 0 on, but layers know vkCmdDispatch better: the synchronization
-            // validation of 1.3.239 does not look at vkCmdDispatchBase.
-            const uint32_t *n = s->pass[i].groups, *base = s->pass[i].base;
-            if (base[0] || base[1] || base[2])
-                vkCmdDispatchBase(g->command, base[0], base[1], base[2], n[0], n[1], n[2]);
-            else
-                vkCmdDispatch(g->command, n[0], n[1], n[2]);
-            barrier(g, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-                    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
-        }
-}
-
-// The descriptor sets of a run on each of the copies that are used, one after the other.
-struct turns {
-    VkDescriptorSet *set; // [count * passes]
-    int count, passes;
-};
-
-double vk_stamp_seconds(uint64_t begin, uint64_t end, uint32_t valid_bits, double tick_s)
-{
-    uint64_t mask = valid_bits < 64 ? (UINT64_C(1) << valid_bits) - 1 : UINT64_MAX;
-    uint64_t ticks = (end - begin) & mask;
-    return (double)(ticks ? ticks : 1) * tick_s;
-}
-
-static enum gpu_status read_stamps(struct gpu *g, double *seconds, struct err *e)
-{
-    uint64_t stamp[2];
-    VK_TRY(vkGetQueryPoolResults(g->device, g->stamps, 0, 2, sizeof stamp, stamp, sizeof stamp[0],
-                                 VK_QUERY_RESULT_64_BIT));
-    *seconds = vk_stamp_seconds(stamp[0], stamp[1], g->adapter.valid_bits, g->adapter.tick_s);
-    return GPU_OK;
-}
-
-static enum gpu_status create_sets(struct gpu *g, const struct gpu_sequence *all,
-                                   const struct turns *t, struct err *e)
-{
-    VkDescriptorSet *set = t->set;
-    for (int turn = 0; turn < t->count; turn++)
-        for (const struct gpu_sequence *s = all; s; s = s->next) {
-            int copy = s->copies > 1 ? (int)((g->turn + (unsigned)turn) % (unsigned)s->copies) : 0;
-            for (int i = 0; i < s->pass_count; i++)
-                GPU_TRY(create_set(g, s->pass[i].pipeline, s->buffer + (ptrdiff_t)copy * s->stride,
-                                   set++, e));
-        }
-    return GPU_OK;
-}
-
-static enum gpu_status run_with(struct gpu *g, const struct gpu_sequence *s, const struct turns *t,
-                                int repeats, double timeout_s, double *seconds, struct err *e)
-{
-    double host_s;
-    GPU_TRY(create_sets(g, s, t, e));
-    GPU_TRY(vk_begin(g, timeout_s, e));
-    // Timestamps are no barriers: without one after each dispatch they would overlap, and the sum
-    // would not be what `repeats` runs take one after the other.
-    if (g->stamps) {
-        vkCmdResetQueryPool(g->command, g->stamps, 0, 2);
-        vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 0);
-    }
-    bool is_single = t->passes == 1 && t->count == 1;
-    for (int n = 0; n < repeats; n++)
-        record_once(g, s, t->set + n % t->count * t->passes, n > 0 && is_single);
-    if (g->stamps)
-        vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 1);
-    g->turn += (unsigned)repeats;
-    GPU_TRY(vk_submit(g, timeout_s, &host_s, e));
-    if (!seconds)
-        return GPU_OK;
-    *seconds = host_s;
-    return g->stamps ? read_stamps(g, seconds, e) : GPU_OK;
-}
-
-enum gpu_status gpu_run(struct gpu *g, const struct gpu_sequence *s, int repeats, double timeout_s,
-                        double *seconds, struct err *e)
-{
-    struct turns t;
-    GPU_TRY(check_run(g, s, repeats, &t.passes, &t.count, e));
-    GPU_TRY(vk_settle(g, timeout_s, e)); // the sets of the last run are free
-    GPU_TRY(need_sets(g, t.count * t.passes, e));
-    t.set = mem_zero((size_t)(t.count * t.passes), sizeof *t.set);
-    enum gpu_status status = run_with(g, s, &t, repeats, timeout_s, seconds, e);
-    free(t.set);
-    return status;
 }

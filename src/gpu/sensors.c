@@ -1,5 +1,5 @@
-// NVML: its API reference. sysfs: Documentation/gpu/amdgpu/thermal.rst, i915 and xe's sysfs ABI,
-// struct gpu_metrics_v1_3 and v2_2 of the kernel's kgd_pp_interface.h.
+// Sources: NVML's API reference; for sysfs Documentation/gpu/amdgpu/thermal.rst, i915 and xe's
+// sysfs ABI, struct gpu_metrics_v1_3 and v2_2 of the kernel's kgd_pp_interface.h.
 #include "gpu/sensors.h"
 
 #include "base/file.h"
@@ -17,7 +17,7 @@
 
 enum { VENDOR_NVIDIA = 0x10de, NVML_OK = 0, POLICIES = 2 };
 
-struct violation { // of a policy, since the driver was loaded
+struct violation { // throttling by a policy, since the driver was loaded
     unsigned long long at_us, ns;
 };
 
@@ -35,12 +35,12 @@ struct nvml {
 };
 
 struct sensors {
-    char folder[256]; // of the device in sysfs; "": NVML tells
+    char folder[256]; // of the device in sysfs; "": NVML is used
     struct nvml nvml;
-    bool complained;
+    bool has_warned;
 };
 
-static const char *value_of(const char *name, const char *standard)
+static const char *env_value(const char *name, const char *standard)
 {
     const char *value = getenv(name);
     return value && *value ? value : standard;
@@ -48,41 +48,30 @@ static const char *value_of(const char *name, const char *standard)
 
 // --- numbers ---
 
-static double most_of(const char *name)
+static void add_number(struct sensors *s, const char *name, double value, struct statistics *out)
 {
-    return strstr(name, "mhz") ? 20000 : str_equal(name, "celsius") ? 200 : 5000;
-}
-
-static bool has(const struct statistics *s, const char *name)
-{
-    double unused;
-    return statistics_find(s, name, &unused);
-}
-
-static void take(struct sensors *s, const char *name, double value, struct statistics *out)
-{
-    if (value > 0 && value <= most_of(name)) {
+    double most = strstr(name, "mhz") ? 20000 : str_equal(name, "celsius") ? 200 : 5000;
+    if (value > 0 && value <= most) {
         statistics_take(out, name, value);
-    } else if (value != 0 && !s->complained) {
+    } else if (value != 0 && !s->has_warned) {
         log_warning("clocks: %s %g of %s is not believed: no device has it", name, value,
                     s->folder[0] ? s->folder : "NVML");
-        s->complained = true;
+        s->has_warned = true;
     }
 }
 
-static void take_reason(const char *reason, struct statistics *out)
+static void add_reason(const char *reason, struct statistics *out)
 {
     char name[STATISTICS_NAME_SIZE];
     snprintf(name, sizeof name, SENSORS_THROTTLE "%s", reason);
     statistics_take(out, name, 1);
 }
 
-// Bits from `first` to `last`.
-static void take_bits(uint64_t bits, int first, int last, const char *reason,
-                      struct statistics *out)
+// Adds the reason if one of the bits from `first` to `last` is set.
+static void add_bits(uint64_t bits, int first, int last, const char *reason, struct statistics *out)
 {
     if (bits >> first & (((uint64_t)1 << (last - first + 1)) - 1))
-        take_reason(reason, out);
+        add_reason(reason, out);
 }
 
 // --- NVML ---
@@ -90,7 +79,7 @@ static void take_bits(uint64_t bits, int first, int last, const char *reason,
 static bool find(struct nvml *n, const char *name, void *function)
 {
     void *at = dlsym(n->library, name);
-    memcpy(function, &at, sizeof at); // C knows no other way from an object to a function
+    memcpy(function, &at, sizeof at); // C has no cast from an object pointer to a function pointer
     return at != NULL;
 }
 
@@ -109,23 +98,25 @@ static bool find_functions(struct nvml *n)
            find(n, "nvmlDeviceGetClockInfo", &n->clock);
 }
 
-// Vulkan's hexadecimal digits as NVML writes them.
-static bool find_by_uuid(struct nvml *n, const char *hex)
+// Finds the device by its bus address, else by its UUID, with Vulkan's digits in NVML's form.
+static bool find_device(struct nvml *n, const struct gpu_info *i)
 {
     char uuid[48];
+    const char *hex = i->device_uuid;
     snprintf(uuid, sizeof uuid, "GPU-%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16,
              hex + 20);
-    return n->by_uuid && n->by_uuid(uuid, &n->device) == NVML_OK;
+    return (i->pci[0] && n->by_bus(i->pci, &n->device) == NVML_OK) ||
+           (n->by_uuid && n->by_uuid(uuid, &n->device) == NVML_OK);
 }
 
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 };
 
 // --- sysfs ---
 
-// In the order of trust: the first file that tells a name counts.
+// The most reliable file comes first; the first file with a number counts.
 static const struct {
     const char *name;
-    double unit; // of the file's number; 0: a state of a table, marked by a star, in MHz
+    double unit; // of the file's number; 0: the file is a table in MHz, a star marks the state
     const char *file;
 } numbers[] = {
     {"core_mhz", 1e-6, "hwmon/hwmon*/freq1_input"},
@@ -142,7 +133,7 @@ static const struct {
     {"watts", 1e-6, "hwmon/hwmon*/power1_input"},
 };
 
-// Of Intel's: below drm/card*/gt/gt0/throttle_ (i915) and tile0/gt0/freq0/throttle/ (xe).
+// Intel's files: below drm/card*/gt/gt0/throttle_ (i915) and tile0/gt0/freq0/throttle/ (xe).
 static const struct {
     const char *file, *reason;
 } reasons[] = {
@@ -156,7 +147,7 @@ static const struct {
     {"reason_vr_tdc", "current"},
 };
 
-// Of the first file of that pattern below the device; NULL: there is none, or it is refused.
+// Reads the first file of that pattern below the device; NULL: there is none, or it is refused.
 static char *read_below(const struct sensors *s, const char *file, size_t *length)
 {
     glob_t found;
@@ -170,23 +161,15 @@ static char *read_below(const struct sensors *s, const char *file, size_t *lengt
     return text;
 }
 
-static bool read_number(const struct sensors *s, const char *file, double *out)
+// Reads a number, or that of the marked line of a table ("0: 500Mhz\n1: 1500Mhz *\n").
+static bool read_number(const struct sensors *s, const char *file, bool is_table, double *out)
 {
-    char *end, *text = read_below(s, file, NULL);
-    if (!text)
-        return false;
-    *out = strtod(text, &end);
-    bool ok = end != text;
-    free(text);
-    return ok;
-}
-
-// "0: 500Mhz\n1: 1500Mhz *\n"
-static bool read_marked(const struct sensors *s, const char *file, double *out)
-{
-    char *text = read_below(s, file, NULL), *star = text ? strchr(text, '*') : NULL;
+    char *end, *text = read_below(s, file, NULL), *star = text ? strchr(text, '*') : NULL;
     bool ok = false;
-    if (star) {
+    if (text && !is_table) {
+        *out = strtod(text, &end);
+        ok = end != text;
+    } else if (star) {
         while (star > text && star[-1] != '\n')
             star--;
         ok = sscanf(star, "%*d: %lf", out) == 1;
@@ -199,13 +182,11 @@ static void read_sysfs(struct sensors *s, struct statistics *out)
 {
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         double value, unit = numbers[i].unit;
-        if (has(out, numbers[i].name))
-            continue;
-        if (unit != 0 ? read_number(s, numbers[i].file, &value)
-                      : read_marked(s, numbers[i].file, &value))
-            take(s, numbers[i].name, unit != 0 ? unit * value : value, out);
+        if (!statistics_find(out, numbers[i].name, &value) &&
+            read_number(s, numbers[i].file, unit == 0, &value))
+            add_number(s, numbers[i].name, unit != 0 ? unit * value : value, out);
     }
-    // Bits by what holds back, in tables of two kinds: for cards, and for processors with a GPU.
+    // Bits of reasons, in tables of two kinds: for cards, and for processors with a GPU.
     enum { CARD_AT = 112, PROCESSOR_AT = 120 };
     size_t length = 0;
     char *bytes = read_below(s, "gpu_metrics", &length);
@@ -216,10 +197,10 @@ static void read_sysfs(struct sensors *s, struct statistics *out)
     uint64_t bits = 0;
     if (at && length >= at + sizeof bits)
         memcpy(&bits, bytes + at, sizeof bits);
-    take_bits(bits, 0, 15, "power", out);
-    take_bits(bits, 16, 31, "current", out);
-    take_bits(bits, 32, 55, "temperature", out);
-    take_bits(bits, 56, 62, "other", out);
+    add_bits(bits, 0, 15, "power", out);
+    add_bits(bits, 16, 31, "current", out);
+    add_bits(bits, 32, 55, "temperature", out);
+    add_bits(bits, 56, 62, "other", out);
     free(bytes);
     static const char *const folders[] = {"drm/card*/gt/gt0/throttle_",
                                           "tile0/gt0/freq0/throttle/"};
@@ -228,21 +209,9 @@ static void read_sysfs(struct sensors *s, struct statistics *out)
             char file[96];
             double value;
             snprintf(file, sizeof file, "%s%s", folders[f], reasons[i].file);
-            if (read_number(s, file, &value) && value != 0)
-                take_reason(reasons[i].reason, out);
+            if (read_number(s, file, false, &value) && value != 0)
+                add_reason(reasons[i].reason, out);
         }
-}
-
-static bool open_sysfs(struct sensors *s, const struct gpu_info *i, char *why, size_t size)
-{
-    struct statistics now = {0};
-    snprintf(s->folder, sizeof s->folder, "%s/bus/pci/devices/%s",
-             value_of("TILEWALK_SYSFS", "/sys"), i->pci);
-    read_sysfs(s, &now);
-    if (now.count)
-        return true;
-    snprintf(why, size, "%s tells no clock, temperature or power", s->folder);
-    return false;
 }
 
 // --- both ---
@@ -253,13 +222,12 @@ struct sensors *sensors_open(const struct gpu_info *i, char *why, size_t size)
     bool ok = false;
     if (!i->pci[0] && i->vendor_id != VENDOR_NVIDIA)
         snprintf(why, size, "%s",
-                 i->is_cpu ? "a CPU device: nothing tells of it"
-                           : "its driver does not say where the device is (VK_EXT_pci_bus_info)");
+                 i->is_cpu ? "clock frequency is not available on CPU devices"
+                           : "its driver does not report its PCI address (VK_EXT_pci_bus_info)");
     else if (i->vendor_id == VENDOR_NVIDIA || getenv("TILEWALK_NVML")) {
-        const char *path = value_of("TILEWALK_NVML", "libnvidia-ml.so.1");
+        const char *path = env_value("TILEWALK_NVML", "libnvidia-ml.so.1");
         s->nvml.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         int code = NVML_OK;
-        bool found = false;
         if (!s->nvml.library)
             snprintf(why, size, "NVIDIA's NVML cannot be loaded: %s (package libnvidia-ml1)",
                      dlerror());
@@ -267,12 +235,17 @@ struct sensors *sensors_open(const struct gpu_info *i, char *why, size_t size)
             snprintf(why, size, "%s is no NVML that is known here", path);
         else if ((code = s->nvml.init()) != NVML_OK)
             snprintf(why, size, "NVML does not start: its error %d (does nvidia-smi work?)", code);
-        else if (!(found = (i->pci[0] && s->nvml.by_bus(i->pci, &s->nvml.device) == NVML_OK) ||
-                           find_by_uuid(&s->nvml, i->device_uuid)))
+        else if (!(ok = find_device(&s->nvml, i)))
             snprintf(why, size, "NVML does not know the device %s", i->pci);
-        ok = found;
-    } else
-        ok = open_sysfs(s, i, why, size);
+    } else {
+        struct statistics now;
+        snprintf(s->folder, sizeof s->folder, "%s/bus/pci/devices/%s",
+                 env_value("TILEWALK_SYSFS", "/sys"), i->pci);
+        sensors_read(s, &now);
+        ok = now.count > 0;
+        if (!ok)
+            snprintf(why, size, "%s has no clock, temperature or power", s->folder);
+    }
     if (ok)
         return s;
     sensors_close(s);
@@ -291,28 +264,28 @@ void sensors_read(struct sensors *s, struct statistics *out)
         struct nvml *n = &s->nvml;
         unsigned value = 0;
         if (n->clock(n->device, CLOCK_SM, &value) == NVML_OK)
-            take(s, "core_mhz", value, out);
+            add_number(s, "core_mhz", value, out);
         if (n->clock(n->device, CLOCK_MEMORY, &value) == NVML_OK)
-            take(s, "memory_mhz", value, out);
+            add_number(s, "memory_mhz", value, out);
         if (n->temperature && n->temperature(n->device, OF_GPU, &value) == NVML_OK)
-            take(s, "celsius", value, out);
+            add_number(s, "celsius", value, out);
         if (n->power && n->power(n->device, &value) == NVML_OK)
-            take(s, "watts", value / 1e3, out);
+            add_number(s, "watts", value / 1e3, out);
         enum { POWER_CAP = 2, SLOWDOWN = 3, SW_THERMAL = 5, HW_THERMAL = 6, POWER_BRAKE = 7 };
         static const char *const policy[POLICIES] = {"power", "temperature"};
         unsigned long long bits = 0;
         if (n->reasons && n->reasons(n->device, &bits) == NVML_OK) {
-            take_bits(bits, POWER_CAP, POWER_CAP, "power", out);
-            take_bits(bits, POWER_BRAKE, POWER_BRAKE, "power", out);
-            take_bits(bits, SW_THERMAL, HW_THERMAL, "temperature", out);
-            take_bits(bits, SLOWDOWN, SLOWDOWN, "other", out);
+            add_bits(bits, POWER_CAP, POWER_CAP, "power", out);
+            add_bits(bits, POWER_BRAKE, POWER_BRAKE, "power", out);
+            add_bits(bits, SW_THERMAL, HW_THERMAL, "temperature", out);
+            add_bits(bits, SLOWDOWN, SLOWDOWN, "other", out);
         }
         for (int p = 0; n->violation && p < POLICIES; p++) {
             struct violation v = {0};
             if (n->violation(n->device, p, &v) != NVML_OK)
                 continue;
             if (n->held_ns[p] && v.ns > n->held_ns[p])
-                take_reason(policy[p], out);
+                add_reason(policy[p], out);
             n->held_ns[p] = v.ns;
         }
     }
@@ -321,10 +294,10 @@ void sensors_read(struct sensors *s, struct statistics *out)
 double sensors_awake(struct sensors *s)
 {
     unsigned now, most;
-    bool tells = s && s->nvml.device && s->nvml.most_clock &&
-                 s->nvml.clock(s->nvml.device, CLOCK_SM, &now) == NVML_OK &&
-                 s->nvml.most_clock(s->nvml.device, CLOCK_SM, &most) == NVML_OK && most > 0;
-    return tells ? (double)now / most : NAN;
+    bool is_known = s && s->nvml.device && s->nvml.most_clock &&
+                    s->nvml.clock(s->nvml.device, CLOCK_SM, &now) == NVML_OK &&
+                    s->nvml.most_clock(s->nvml.device, CLOCK_SM, &most) == NVML_OK && most > 0;
+    return is_known ? (double)now / most : NAN;
 }
 
 void sensors_close(struct sensors *s)

@@ -1,8 +1,8 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/str.h"
-#include "base/times.h"
 #include "import/import.h"
 #include "import/words.h"
 

@@ -1,8 +1,7 @@
-#include "kernel/check.h"
+#include "kernel/kernel.h"
 
 #include "base/mem.h"
 #include "kernel/enumerants.h"
-#include "kernel/kernel.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -10,21 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The block is taken apart into its numbers, down through arrays, vectors, matrices and structures
-// (SPIR-V spec 3.20, decorations Offset, ArrayStride, MatrixStride, RowMajor say where they lie).
+// --- push constants ---
+//
+// The block is divided into its numbers, down through arrays, vectors, matrices and structures
+// (SPIR-V spec 3.20; decorations Offset, ArrayStride, MatrixStride, RowMajor have their positions).
 
-enum { HEADER = 5, MOST_PARTS = 4096 }; // words; types that are looked into: blocks are small
+enum {
+    HEADER = 5, // words
+    MOST_PARTS = 4096
+};
 
 struct number {
-    uint32_t at, bytes; // of the block
+    uint32_t at, bytes; // its position in the block, its size
     enum push_kind kind;
-    const char *name; // of the block's member that it belongs to; NULL: not known
+    const char *name; // of the block's member with it; NULL: not known
     bool is_given;
 };
 
 struct block {
     const struct spirv *module;
-    uint32_t *place; // by id, where its type or constant stands; 0: it is neither
+    uint32_t *place; // by id: the offset of a type or constant in the module; 0: it is neither
     uint32_t bound;
     struct number number[JOB_MAX_PUSH];
     int count, parts;
@@ -35,57 +39,53 @@ static const uint32_t *words_of(const struct block *b, uint32_t id)
     return b->module->word + (id < b->bound ? b->place[id] : 0);
 }
 
-static uint32_t op_of(const uint32_t *w)
-{
-    return w[0] & 0xffff;
-}
-
-// Learns where types and constants stand; returns the structure of the push constants, 0: none.
+// Finds the places of types and constants; returns the structure of the push constants, 0: none.
 static uint32_t find_block(struct block *b)
 {
     const struct spirv *s = b->module;
     uint32_t found = 0;
     for (size_t at = HEADER; at < s->count; at += s->word[at] >> 16) {
         const uint32_t *w = s->word + at;
-        uint32_t op = op_of(w);
+        uint32_t op = w[0] & 0xffff;
         bool is_type = op >= SpvOpTypeVoid && op <= SpvOpTypePointer && w[0] >> 16 > 1;
         if (is_type && w[1] < b->bound)
             b->place[w[1]] = (uint32_t)at;
         else if (op == SpvOpConstant && w[2] < b->bound)
             b->place[w[2]] = (uint32_t)at;
         else if (op == SpvOpVariable && w[3] == SpvStorageClassPushConstant)
-            found = words_of(b, w[1])[3]; // of the pointer
+            found = words_of(b, w[1])[3]; // the pointee
     }
     return found;
 }
 
-// What the first instruction of its kind says of a type, or of a member of it: where what it says
-// begins. NULL: there is none. All of them stand before types.
-static const uint32_t *told(const struct block *b, uint32_t op, uint32_t id, uint32_t member,
-                            uint32_t decoration)
+// Returns the operands of the first decoration or name of a type, or of a member of it. NULL: there
+// is none. All of them stand before types.
+static const uint32_t *decoration_of(const struct block *b, uint32_t op, uint32_t id,
+                                     uint32_t member, uint32_t decoration)
 {
     const struct spirv *s = b->module;
     bool of_member = op != SpvOpDecorate, is_name = op == SpvOpMemberName;
     for (size_t at = HEADER; at < b->place[id]; at += s->word[at] >> 16) {
         const uint32_t *w = s->word + at, head = 2u + of_member + !is_name;
-        if (op_of(w) == op && w[0] >> 16 >= head && w[1] == id && (!of_member || w[2] == member) &&
-            (is_name || w[head - 1] == decoration))
+        if ((w[0] & 0xffff) == op && w[0] >> 16 >= head && w[1] == id &&
+            (!of_member || w[2] == member) && (is_name || w[head - 1] == decoration))
             return w + head;
     }
     return NULL;
 }
 
-static uint32_t told_number(const struct block *b, uint32_t op, uint32_t id, uint32_t member,
-                            uint32_t decoration)
+static uint32_t decoration_number(const struct block *b, uint32_t op, uint32_t id, uint32_t member,
+                                  uint32_t decoration)
 {
-    const uint32_t *w = told(b, op, id, member, decoration);
+    const uint32_t *w = decoration_of(b, op, id, member, decoration);
     return w && w < b->module->word + b->place[id] ? w[0] : 0;
 }
 
-// NULL: it has none. Literals end with a zero within their instruction.
+// Returns the name of a member; NULL: it has none. Literals end with a zero within their
+// instruction.
 static const char *member_name(const struct block *b, uint32_t id, uint32_t member)
 {
-    const uint32_t *w = told(b, SpvOpMemberName, id, member, 0);
+    const uint32_t *w = decoration_of(b, SpvOpMemberName, id, member, 0);
     size_t room = w ? (size_t)(b->module->word + b->place[id] - w) * sizeof *w : 0;
     const char *name = (const char *)w;
     return room && *name && memchr(name, 0, room) ? name : NULL;
@@ -98,16 +98,16 @@ static void add_number(struct block *b, uint32_t at, uint32_t bytes, enum push_k
         b->number[b->count++] = (struct number){at, bytes, kind, name, false};
 }
 
-// A part of the block at a byte of it; which member of which structure it belongs to, which says
-// how its matrices lie; and what the block's member is called.
 struct part {
-    uint32_t id, at, of, member;
-    const char *name;
+    uint32_t id, at; // its type; its position in the block
+    uint32_t of,
+        member;       // the structure and member that it is in, whose decorations lay matrices out
+    const char *name; // of the block's member
 };
 
 static void add_part(struct block *b, struct part p);
 
-// As many of another type, from where `p` is.
+// Adds `count` parts of another type from the position of `p` on.
 static void add_row(struct block *b, struct part p, uint32_t id, uint32_t count, uint32_t stride)
 {
     p.id = id;
@@ -119,28 +119,23 @@ static void add_row(struct block *b, struct part p, uint32_t id, uint32_t count,
     }
 }
 
-static uint32_t number_bytes(const struct block *b, uint32_t id)
-{
-    return words_of(b, id)[2] / 8;
-}
-
 static void add_part(struct block *b, struct part p)
 {
     const uint32_t *w = words_of(b, p.id);
     if (b->parts++ >= MOST_PARTS || p.at >= JOB_MAX_PUSH)
         return;
-    switch (op_of(w)) {
+    switch (w[0] & 0xffff) {
     case SpvOpTypeInt:
         add_number(b, p.at, w[2] / 8, w[3] ? PUSH_SIGNED : PUSH_UNSIGNED, p.name);
         break;
     case SpvOpTypeFloat: add_number(b, p.at, w[2] / 8, PUSH_FLOAT, p.name); break;
     case SpvOpTypePointer: add_number(b, p.at, 8, PUSH_UNSIGNED, p.name); break;
-    case SpvOpTypeVector: add_row(b, p, w[2], w[3], number_bytes(b, w[2])); break;
+    case SpvOpTypeVector: add_row(b, p, w[2], w[3], words_of(b, w[2])[2] / 8); break;
     case SpvOpTypeMatrix: {
-        const uint32_t *column = words_of(b, w[2]), bytes = number_bytes(b, column[2]);
+        const uint32_t *column = words_of(b, w[2]), bytes = words_of(b, column[2])[2] / 8;
         const uint32_t stride =
-            told_number(b, SpvOpMemberDecorate, p.of, p.member, SpvDecorationMatrixStride);
-        bool by_rows = told(b, SpvOpMemberDecorate, p.of, p.member, SpvDecorationRowMajor);
+            decoration_number(b, SpvOpMemberDecorate, p.of, p.member, SpvDecorationMatrixStride);
+        bool by_rows = decoration_of(b, SpvOpMemberDecorate, p.of, p.member, SpvDecorationRowMajor);
         for (uint32_t i = 0; i < w[3]; i++) {
             add_row(b, p, column[2], column[3], by_rows ? stride : bytes);
             p.at += by_rows ? bytes : stride;
@@ -151,7 +146,8 @@ static void add_part(struct block *b, struct part p)
         struct part m = {.of = p.id, .name = p.name};
         for (; m.member + 2 < w[0] >> 16; m.member++) {
             m.id = w[2 + m.member];
-            m.at = p.at + told_number(b, SpvOpMemberDecorate, p.id, m.member, SpvDecorationOffset);
+            m.at = p.at +
+                   decoration_number(b, SpvOpMemberDecorate, p.id, m.member, SpvDecorationOffset);
             if (is_block)
                 m.name = member_name(b, p.id, m.member);
             add_part(b, m);
@@ -159,14 +155,12 @@ static void add_part(struct block *b, struct part p)
     } break;
     case SpvOpTypeArray:
         add_row(b, p, w[2], words_of(b, w[3])[3],
-                told_number(b, SpvOpDecorate, p.id, 0, SpvDecorationArrayStride));
+                decoration_number(b, SpvOpDecorate, p.id, 0, SpvDecorationArrayStride));
         break;
     }
 }
 
-// --- against what is given ---
-
-// As a space file writes it: u32.
+// Writes a type as space files do: u32.
 static const char *type_name(uint32_t kind, uint32_t bytes, char out[8])
 {
     snprintf(out, 8, "%c%u", "uif"[kind], 8 * bytes);
@@ -179,24 +173,14 @@ static const char *quoted(const char *name, char out[80])
     return out;
 }
 
-static struct number *find_number(struct block *b, uint32_t at)
-{
-    for (int i = 0; i < b->count; i++)
-        if (b->number[i].at == at)
-            return &b->number[i];
-    return NULL;
-}
-
-static bool is_type(const struct push_field *f, const struct number *n)
-{
-    return f->bytes == n->bytes &&
-           (f->kind == n->kind || (f->kind == PUSH_WHOLE && n->kind != PUSH_FLOAT));
-}
-
+// Checks that the block has the number that a field gives.
 static bool check_number(struct block *b, const struct push_field *f, int field, uint32_t at,
                          struct err *e)
 {
-    struct number *n = find_number(b, at);
+    struct number *n = NULL;
+    for (int i = 0; i < b->count && !n; i++)
+        if (b->number[i].at == at)
+            n = &b->number[i];
     char is[8], gives[8], name[80];
     if (!n)
         return err_set(e,
@@ -208,7 +192,8 @@ static bool check_number(struct block *b, const struct push_field *f, int field,
         return err_set(
             e, "its push constant at byte %" PRIu32 " is '%.60s', field %d of push means '%s'", at,
             n->name, field, f->name);
-    if (is_type(f, n))
+    if (f->bytes == n->bytes &&
+        (f->kind == n->kind || (f->kind == PUSH_WHOLE && n->kind != PUSH_FLOAT)))
         return true;
     type_name(n->kind, n->bytes, is);
     return err_set(e,
@@ -219,41 +204,37 @@ static bool check_number(struct block *b, const struct push_field *f, int field,
                    is);
 }
 
-static bool check_fields(struct block *b, const struct pass *p, struct err *e)
-{
-    char name[80], is[8];
-    for (int i = 0; i < p->field_count; i++)
-        for (uint32_t k = 0; k < p->field[i].count; k++)
-            if (!check_number(b, &p->field[i], i + 1, p->field[i].at + k * p->field[i].bytes, e))
-                return false;
-    for (int i = 0; i < b->count; i++)
-        if (!b->number[i].is_given)
-            return err_set(e,
-                           "its push constant %sat byte %" PRIu32
-                           ", %s, is not given (push = function(c) ... end)",
-                           quoted(b->number[i].name, name), b->number[i].at,
-                           type_name(b->number[i].kind, b->number[i].bytes, is));
-    return true;
-}
-
 bool kernel_check_push(const struct spirv *s, const struct pass *p, struct err *e)
 {
     struct block b = {.module = s, .bound = s->word[3]};
+    char name[80], is[8];
+    bool ok = true;
     b.place = mem_zero(b.bound, sizeof *b.place);
     uint32_t block = find_block(&b);
     add_part(&b, (struct part){.id = block});
-    bool ok = check_fields(&b, p, e);
+    for (int i = 0; i < p->field_count; i++)
+        for (uint32_t k = 0; ok && k < p->field[i].count; k++)
+            ok = check_number(&b, &p->field[i], i + 1, p->field[i].at + k * p->field[i].bytes, e);
+    for (int i = 0; ok && i < b.count; i++)
+        if (!b.number[i].is_given)
+            ok = err_set(e,
+                         "its push constant %sat byte %" PRIu32
+                         ", %s, is not given (push = function(c) ... end)",
+                         quoted(b.number[i].name, name), b.number[i].at,
+                         type_name(b.number[i].kind, b.number[i].bytes, is));
     free(b.place);
     return ok;
 }
+
+// --- limits of the device ---
 
 uint32_t kernel_subgroup(const struct kernel_facts *f, const struct limits *l)
 {
     return f->subgroup ? f->subgroup : f->matrix != MATRIX_NONE ? l->subgroup_size : 0;
 }
 
-// Vulkan spec, VkPipelineShaderStageRequiredSubgroupSizeCreateInfo and VUID 02756; that all are
-// full is ours: the rest of the last one would be idle.
+// Follows the Vulkan spec, VkPipelineShaderStageRequiredSubgroupSizeCreateInfo and VUID 02756. That
+// all subgroups are full is our own rule: the rest of the last one would be idle.
 static bool lacks_subgroup(const struct kernel_facts *f, const struct limits *l, char *reason,
                            size_t size)
 {
@@ -279,8 +260,8 @@ static bool lacks_subgroup(const struct kernel_facts *f, const struct limits *l,
     return true;
 }
 
-// Only whole subgroups have matrix units (Vulkan spec, VUID 08987: along x, of the device's size
-// also where a kernel asks for another).
+// Returns why the matrix units cannot be used, or NULL. They need full subgroups along x, of the
+// device's size even where a kernel requires another one (Vulkan spec, VUID 08987).
 static const char *lacks_matrix(const struct kernel_facts *f, const struct limits *l)
 {
     if (f->matrix == MATRIX_NONE || !limits_knows(l, LIMITS_matrix))
@@ -292,39 +273,36 @@ static const char *lacks_matrix(const struct kernel_facts *f, const struct limit
     return full ? NULL : "its subgroups are not full along x";
 }
 
-static bool check_use(const struct spirv *s, const struct kernel_facts *f, const struct pass *p,
-                      int inputs, struct err *e)
-{
-    // SPIR-V's blocks end where their last member does, what is given in whole words.
-    if ((f->push_bytes + 3) / 4 * 4 != p->push_bytes)
-        return err_set(e,
-                       "its push constants have %" PRIu32 " bytes, %" PRIu32
-                       " are given (push = function(c) ... end)",
-                       f->push_bytes, p->push_bytes);
-    if (!kernel_check_push(s, p, e))
-        return false;
-    for (int i = 0; i < inputs && i < 32; i++)
-        if (f->written >> i & 1)
-            return err_set(e,
-                           "it writes to buffer %d, which is an input (bindings = says what each "
-                           "binding is; only the output and scratch are written)",
-                           i);
-    // The output comes behind the inputs.
-    if (p->once && inputs < 32 && f->written >> inputs & 1)
-        return err_set(e, "it writes to the output, and is not timed (once = true is for what "
-                          "packs inputs into scratch)");
-    return true;
-}
-
 bool kernel_check_use(const struct spirv *s, const struct kernel_facts *f, const struct pass *p,
                       int inputs, struct err *e)
 {
     struct err raw = {0};
-    return check_use(s, f, p, inputs, &raw) || kernel_fail_given(p, &raw, e);
+    int input = 0;
+    while (input < inputs && input < 32 && !(f->written >> input & 1))
+        input++;
+    // SPIR-V's blocks end where their last member does; the pass gives whole words.
+    if ((f->push_bytes + 3) / 4 * 4 != p->push_bytes)
+        err_set(&raw,
+                "its push constants have %" PRIu32 " bytes, %" PRIu32
+                " are given (push = function(c) ... end)",
+                f->push_bytes, p->push_bytes);
+    else if (!kernel_check_push(s, p, &raw))
+        return kernel_fail_given(p, &raw, e);
+    else if (input < inputs && input < 32)
+        err_set(&raw,
+                "it writes to buffer %d, which is an input (bindings = says what each binding is; "
+                "only the output and scratch are written)",
+                input);
+    else if (p->once && inputs < 32 && f->written >> inputs & 1) // the output follows the inputs
+        err_set(&raw, "it writes to the output, and is not timed (once = true is for what packs "
+                      "inputs into scratch)");
+    else
+        return true;
+    return kernel_fail_given(p, &raw, e);
 }
 
-// Every capability that is known, and the feature behind it; 0: judged elsewhere, or always there.
-// What they need: Vulkan spec, appendix "SPIR-V Capabilities".
+// The known capabilities and the feature that each needs (Vulkan spec, appendix "SPIR-V
+// Capabilities"); 0: it is judged elsewhere, or always there.
 static const struct capability {
     uint32_t number;
     unsigned feature;
@@ -359,24 +337,18 @@ static const struct capability {
     {SPIRV_CAPABILITY_MATRIX_KHR, 0, "cooperative matrices"},
 };
 
-static const struct capability *find_capability(uint32_t number)
-{
-    for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++)
-        if (capabilities[i].number == number)
-            return &capabilities[i];
-    return NULL;
-}
-
-// Drivers run what was not enabled, some of it wrongly. `reason` gets the first that is not.
+// Drivers run code whose feature was not enabled, sometimes wrongly. `reason` gets the first one.
 static bool lacks_feature(const struct kernel_facts *f, const struct limits *l, char *reason,
                           size_t size)
 {
     for (int i = 0; i < f->capability_count; i++) {
-        const struct capability *c = find_capability(f->capability[i]);
+        const struct capability *c = capabilities, *end = c + sizeof capabilities / sizeof *c;
+        while (c < end && c->number != f->capability[i])
+            c++;
         bool known = limits_knows(l, LIMITS_features);
-        if (c && (!known || (c->feature & l->features) == c->feature))
+        if (c < end && (!known || (c->feature & l->features) == c->feature))
             continue;
-        if (c)
+        if (c < end)
             snprintf(reason, size, "needs %s, which the device does not have", c->name);
         else
             snprintf(reason, size, "needs SPIR-V capability %" PRIu32 ", which is never enabled",
@@ -395,45 +367,32 @@ unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
         r.group_size[axis] = f->local_size[axis];
         r.groups[axis] = groups[axis];
     }
+    char subgroup[200] = "", feature[200] = "", words[80];
+    snprintf(words, sizeof words, "SPIR-V of %zu words > %u", f->words, KERNEL_MAX_WORDS);
+    bool lacks_f16 = (f->uses_f16 || f->uses_f16_storage) && !l->f16 && limits_knows(l, LIMITS_f16);
+    bool lacks_i8 = f->uses_i8 && !l->i8 && limits_knows(l, LIMITS_i8);
+    bool lacks_dot = f->uses_dot && !l->dot && limits_knows(l, LIMITS_dot);
+    const struct {
+        unsigned bit;
+        bool is_exceeded;
+        const char *reason;
+    } more[] = {
+        {KERNEL_NEEDS_F16, lacks_f16, "needs 16-bit floats, which the device does not have"},
+        {KERNEL_NEEDS_I8, lacks_i8, "needs 8-bit integers, which the device does not have"},
+        {KERNEL_NEEDS_FEATURE, lacks_dot,
+         "needs dot products of bytes, which the device does not have"},
+        {KERNEL_NEEDS_FEATURE, lacks_feature(f, l, feature, sizeof feature), feature},
+        {KERNEL_NEEDS_SUBGROUP, lacks_subgroup(f, l, subgroup, sizeof subgroup), subgroup},
+        {KERNEL_NEEDS_MATRIX, lacks_matrix(f, l), lacks_matrix(f, l)},
+        {KERNEL_TOO_LONG, f->words > KERNEL_MAX_WORDS, words},
+    };
     unsigned exceeded = limits_exceeded(l, &r);
     limits_explain(l, &r, reason, size);
-
-    if ((f->uses_f16 || f->uses_f16_storage) && !l->f16 && limits_knows(l, LIMITS_f16)) {
-        if (!exceeded)
-            snprintf(reason, size, "needs 16-bit floats, which the device does not have");
-        exceeded |= KERNEL_NEEDS_F16;
-    }
-    if (f->uses_i8 && !l->i8 && limits_knows(l, LIMITS_i8)) {
-        if (!exceeded)
-            snprintf(reason, size, "needs 8-bit integers, which the device does not have");
-        exceeded |= KERNEL_NEEDS_I8;
-    }
-    if (f->uses_dot && !l->dot && limits_knows(l, LIMITS_dot)) {
-        if (!exceeded)
-            snprintf(reason, size, "needs dot products of bytes, which the device does not have");
-        exceeded |= KERNEL_NEEDS_FEATURE;
-    }
-    char lacking[200];
-    if (lacks_feature(f, l, lacking, sizeof lacking)) {
-        if (!exceeded)
-            snprintf(reason, size, "%s", lacking);
-        exceeded |= KERNEL_NEEDS_FEATURE;
-    }
-    if (lacks_subgroup(f, l, lacking, sizeof lacking)) {
-        if (!exceeded)
-            snprintf(reason, size, "%s", lacking);
-        exceeded |= KERNEL_NEEDS_SUBGROUP;
-    }
-    const char *matrix = lacks_matrix(f, l);
-    if (matrix) {
-        if (!exceeded)
-            snprintf(reason, size, "%s", matrix);
-        exceeded |= KERNEL_NEEDS_MATRIX;
-    }
-    if (f->words > KERNEL_MAX_WORDS) {
-        if (!exceeded)
-            snprintf(reason, size, "SPIR-V of %zu words > %u", f->words, KERNEL_MAX_WORDS);
-        exceeded |= KERNEL_TOO_LONG;
-    }
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (more[i].is_exceeded) {
+            if (!exceeded)
+                snprintf(reason, size, "%s", more[i].reason);
+            exceeded |= more[i].bit;
+        }
     return exceeded;
 }

@@ -1,5 +1,5 @@
-// One pass: the module is copied, sections apart, so that what the functions turn out to need can
-// be added to those before them.
+// The module is copied in one pass, in three sections, so that declarations that the functions need
+// can be added to the sections before them.
 #include "kernel/checked.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 #define HEADER       5 // words
 #define VERSION_1_3  0x10300u
 #define VERSION_1_4  0x10400u
-#define SHARED_BIT   30 // below them one for each binding
+#define SHARED_BIT   30 // the lower bits are for bindings
 #define LOCAL_BIT    31
 #define MAX_BINDINGS 30
 
@@ -20,16 +20,16 @@ struct words {
     int count, capacity;
 };
 
-// What is known of an id. The members of types that others have are 0.
+// The facts about an id. Members that do not belong to its kind are 0.
 struct id {
     enum { UNKNOWN, TYPE, CONSTANT, VALUE } kind;
     uint32_t op;             // of a TYPE
-    uint32_t type;           // of its elements, of what it points to; of a CONSTANT or VALUE, its
+    uint32_t type;           // TYPE: of its elements or its pointee; CONSTANT, VALUE: its type
     uint32_t length;         // elements; bits of an integer; a CONSTANT's value
     uint32_t storage;        // of a pointer
     const uint32_t *members; // of a struct
     uint32_t stride, offset; // of an array; of a struct's last member
-    uint32_t binding;        // of a variable and what is reached from it, plus 1; 0: it has none
+    uint32_t binding;        // of a variable and of pointers into it, plus 1; 0: it has none
 };
 
 struct constant {
@@ -45,7 +45,7 @@ struct checker {
     struct constant *constants;
     int constant_count, constant_capacity;
     bool roll, has_types, has_functions, has_memory_model;
-    uint32_t entry, function;              // that is entered; that is being copied
+    uint32_t entry, function;              // the entry point; the function that is being copied
     uint32_t uint_type, bool_type;         // 0: not declared yet
     uint32_t noted, report, report_member; // variables, and the type of a pointer into the second
 };
@@ -74,17 +74,13 @@ static struct id *get(const struct checker *c, uint32_t id)
     return &c->id[id < c->bound ? id : 0];
 }
 
-static uint32_t new_id(struct checker *c)
-{
-    return c->next_id++;
-}
-
 static bool is_type(SpvOp op)
 {
     return op >= SpvOpTypeVoid && op <= SpvOpTypeFunction;
 }
 
-// Instructions with a result name its type first, and no others name a type there.
+// Notes the facts of an instruction. Instructions with a result name its type first, and no others
+// name a type there.
 static void learn(struct checker *c, SpvOp op, const uint32_t *w, uint32_t n)
 {
     if (op == SpvOpCapability && w[1] == SpvCapabilityVulkanMemoryModel)
@@ -136,7 +132,7 @@ static uint32_t constant(struct checker *c, uint32_t type, uint32_t value)
     for (int i = 0; i < c->constant_count; i++)
         if (c->constants[i].type == type && c->constants[i].value == value)
             return c->constants[i].id;
-    uint32_t id = new_id(c);
+    uint32_t id = c->next_id++;
     if (get(c, type)->length == 64)
         EMIT(&c->globals, SpvOpConstant, type, id, value, 0);
     else
@@ -148,7 +144,7 @@ static uint32_t constant(struct checker *c, uint32_t type, uint32_t value)
 
 static uint32_t declare(struct checker *c, SpvOp op, uint32_t a, uint32_t b)
 {
-    uint32_t id = new_id(c);
+    uint32_t id = c->next_id++;
     if (op == SpvOpTypeBool)
         EMIT(&c->globals, op, id);
     else if (op == SpvOpTypeStruct)
@@ -158,15 +154,16 @@ static uint32_t declare(struct checker *c, SpvOp op, uint32_t a, uint32_t b)
     return id;
 }
 
-// The index to be used instead, in front of an array of that many elements (0: not known).
+// Emits the check of an index of an array with `length` elements (0: not known). Returns the index
+// to use instead.
 static uint32_t check_index(struct checker *c, uint32_t index, uint64_t length, int bit)
 {
     const struct id *i = get(c, index), *type = get(c, i->type);
     bool inside = i->kind == CONSTANT && i->length < length;
     if (!length || length > UINT32_MAX || inside || type->op != SpvOpTypeInt || type->length < 32)
         return index;
-    uint32_t is_inside = new_id(c), safe = new_id(c), old = new_id(c), more = new_id(c),
-             now = new_id(c), u = c->uint_type;
+    uint32_t is_inside = c->next_id++, safe = c->next_id++, old = c->next_id++, more = c->next_id++,
+             now = c->next_id++, u = c->uint_type;
     EMIT(&c->body, SpvOpULessThan, c->bool_type, is_inside, index,
          constant(c, i->type, (uint32_t)length));
     EMIT(&c->body, SpvOpSelect, i->type, safe, is_inside, index, constant(c, i->type, 0));
@@ -177,7 +174,7 @@ static uint32_t check_index(struct checker *c, uint32_t index, uint64_t length, 
     return safe;
 }
 
-// How many elements of an array that ends its block the bound buffer has; 0: not known.
+// Returns how many elements the bound buffer has of an array that ends its block; 0: not known.
 static uint64_t runtime_length(const struct checker *c, const struct id *array, uint32_t offset,
                                uint32_t binding)
 {
@@ -186,14 +183,7 @@ static uint64_t runtime_length(const struct checker *c, const struct id *array, 
     return (c->bytes[binding - 1] - offset) / array->stride;
 }
 
-static int bit_of(const struct id *pointer, uint32_t binding)
-{
-    return binding                                        ? (int)binding - 1
-           : pointer->storage == SpvStorageClassWorkgroup ? SHARED_BIT
-                                                          : LOCAL_BIT;
-}
-
-// What a kernel is told without guards.
+// Replaces the length of a runtime array by that of the buffer without its guards.
 static void copy_length(struct checker *c, const uint32_t *w, uint32_t n)
 {
     const struct id *base = get(c, w[3]), *block = get(c, get(c, base->type)->type);
@@ -208,7 +198,7 @@ static void copy_length(struct checker *c, const uint32_t *w, uint32_t n)
 
 static void emit_report(struct checker *c)
 {
-    uint32_t u = c->uint_type, noted = new_id(c), member = new_id(c), before = new_id(c);
+    uint32_t u = c->uint_type, noted = c->next_id++, member = c->next_id++, before = c->next_id++;
     uint32_t scope = c->has_memory_model ? SpvScopeQueueFamily : SpvScopeDevice;
     EMIT(&c->body, SpvOpLoad, u, noted, c->noted);
     EMIT(&c->body, SpvOpAccessChain, c->report_member, member, c->report, constant(c, u, 0));
@@ -225,6 +215,9 @@ static void copy_in_function(struct checker *c, SpvOp op, const uint32_t *w, uin
     if ((op == SpvOpAccessChain || op == SpvOpInBoundsAccessChain) && n > 4) {
         const struct id *base = get(c, w[3]), *pointer = get(c, base->type);
         uint32_t type = pointer->type, offset = 0, binding = base->binding;
+        int bit = binding                                        ? (int)binding - 1
+                  : pointer->storage == SpvStorageClassWorkgroup ? SHARED_BIT
+                                                                 : LOCAL_BIT;
         struct words chain = {0};
         bool ends_block = false;
         add(&chain, w, 4);
@@ -240,7 +233,7 @@ static void copy_in_function(struct checker *c, SpvOp op, const uint32_t *w, uin
                          room = ends_block && k == 5 ? runtime_length(c, t, offset, binding) : 0;
                 if (room && (t->op == SpvOpTypeRuntimeArray || room < length))
                     length = room;
-                used = check_index(c, used, length, bit_of(pointer, binding));
+                used = check_index(c, used, length, bit);
                 type = t->type;
             }
             add(&chain, &used, 1);
@@ -250,7 +243,7 @@ static void copy_in_function(struct checker *c, SpvOp op, const uint32_t *w, uin
         free(chain.word);
     } else if ((op == SpvOpVectorExtractDynamic && n == 5) ||
                (op == SpvOpVectorInsertDynamic && n == 6)) {
-        // v[i] of a vector that is no variable.
+        // This is v[i] of a vector that is no variable.
         uint32_t copy[6];
         const struct id *vector = get(c, get(c, w[3])->type);
         memcpy(copy, w, n * sizeof *w);
@@ -268,8 +261,7 @@ static void copy(struct checker *c, SpvOp op, const uint32_t *w, uint32_t n)
 {
     c->has_types |= is_type(op);
     if (op == SpvOpFunction && !c->has_functions) {
-        // Types of numbers may be declared only once.
-        if (!c->uint_type)
+        if (!c->uint_type) // types of numbers may be declared only once
             c->uint_type = declare(c, SpvOpTypeInt, 32, 0);
         if (!c->bool_type)
             c->bool_type = declare(c, SpvOpTypeBool, 0, 0);
@@ -293,7 +285,7 @@ static void copy(struct checker *c, SpvOp op, const uint32_t *w, uint32_t n)
     else if (op == SpvOpEntryPoint) {
         // Since SPIR-V 1.4 an entry point names every variable that it may use.
         add(&c->head, w, n);
-        if (!(c->version < VERSION_1_4)) {
+        if (c->version >= VERSION_1_4) {
             c->head.word[c->head.count - (int)n] += 2u << 16;
             add(&c->head, (const uint32_t[]){c->noted, c->report}, 2);
         }

@@ -19,8 +19,8 @@ void kernel_setup(void)
     glslang_initialize_process();
 }
 
-// "ERROR: 0:12: 'x' : undeclared identifier" is line 12 of source 0 and the rest. Link errors have
-// no place.
+// Skips the place of a message: "ERROR: 0:12: 'x' : undeclared identifier" is in line 12 of source
+// 0. Link errors have no place.
 static const char *skip_place(const char *message, int *source, int *line)
 {
     const char *colon = strchr(message, ':');
@@ -35,25 +35,19 @@ static const char *skip_place(const char *message, int *source, int *line)
     return end + 1 + strspn(end + 1, " ");
 }
 
-// glslang writes "ERROR: place: message", glslc "place: error: message".
-static const char *first_error(const char *log, int *source, int *line)
-{
-    static const char prefix[] = "ERROR: ", infix[] = "error: ";
-    const char *message = strstr(log, prefix), *of_glslc = strstr(log, infix);
-    if (message)
-        return skip_place(message + sizeof prefix - 1, source, line);
-    if (!of_glslc)
-        return skip_place(log, source, line);
-    while (of_glslc > log && of_glslc[-1] != '\n')
-        of_glslc--;
-    message = skip_place(of_glslc, source, line);
-    return str_starts(message, infix) ? message + sizeof infix - 1 : message;
-}
-
+// Reports the first error of a log; returns false. glslang writes "ERROR: place: message", glslc
+// "place: error: message".
 static bool report_first(const char *log, struct err *e)
 {
+    static const char prefix[] = "ERROR: ", infix[] = "error: ";
+    const char *of_glslang = strstr(log, prefix), *of_glslc = strstr(log, infix);
+    const char *start = of_glslang ? of_glslang + sizeof prefix - 1 : of_glslc ? of_glslc : log;
+    while (!of_glslang && of_glslc && start > log && start[-1] != '\n')
+        start--;
     int line = 0, source = 0;
-    const char *message = first_error(log, &source, &line);
+    const char *message = skip_place(start, &source, &line);
+    if (!of_glslang && of_glslc && str_starts(message, infix))
+        message += sizeof infix - 1;
     size_t length = strcspn(message, "\n");
     while (length > 0 && isspace((unsigned char)message[length - 1]))
         length--;
@@ -81,7 +75,7 @@ static bool link_and_generate(glslang_program_t *program, struct spirv *out, str
     return true;
 }
 
-// What glslang would refuse at parse time is left to kernel_check, which knows the device.
+// Limits are raised so that kernel_check judges by those of the device, not glslang while parsing.
 static glslang_resource_t generous_resource(void)
 {
     glslang_resource_t r = *glslang_default_resource();
@@ -89,16 +83,6 @@ static glslang_resource_t generous_resource(void)
     r.max_compute_work_group_size_y = 1 << 20;
     r.max_compute_work_group_size_z = 1 << 20;
     return r;
-}
-
-static bool compile_outside(const char *program, const char *glsl, struct spirv *out, struct err *e)
-{
-    struct str log = {0};
-    bool ok = external_compile(program, glsl, out, &log, e);
-    if (ok && !out->word)
-        ok = report_first(str_text(&log), e);
-    str_finish(&log);
-    return ok;
 }
 
 static glslang_input_t input_of(const char *glsl, const glslang_resource_t *resource)
@@ -121,8 +105,14 @@ static glslang_input_t input_of(const char *glsl, const glslang_resource_t *reso
 bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
 {
     *out = (struct spirv){0};
-    if (external_program())
-        return compile_outside(external_program(), glsl, out, e);
+    if (external_program()) {
+        struct str log = {0};
+        bool compiled = external_compile(external_program(), glsl, out, &log, e);
+        if (compiled && !out->word)
+            compiled = report_first(str_text(&log), e);
+        str_finish(&log);
+        return compiled;
+    }
     const glslang_resource_t resource = generous_resource();
     const glslang_input_t input = input_of(glsl, &resource);
     glslang_shader_t *shader = glslang_shader_create(&input);
@@ -179,7 +169,7 @@ bool kernel_fail_given(const struct pass *p, const struct err *raw, struct err *
 }
 
 struct found {
-    char name[256], line[256]; // of the file; its text, or ""
+    char name[256], line[256]; // the file's name; the line's text, or ""
 };
 
 // Follows `#line N SOURCE // NAME` through the text to a line of a source; false: there is none.
@@ -203,8 +193,9 @@ static bool find_line(const char *glsl, int wanted, int number, struct found *ou
     return out->name[0];
 }
 
-// Of another file than the template, when it is; else of the line that the template's gave. What
-// #error says is told as it is written: glslang puts blanks between its words.
+// Reports an error in another file than the template, or in the template's line that made the
+// generated one. The text of #error is taken from the source: glslang puts blanks between its
+// words.
 static bool fail_at(const struct pass *p, const struct err *raw, struct err *e)
 {
     static const char directive[] = "#error ";
@@ -228,7 +219,7 @@ bool kernel_preprocess_pass(const struct pass *p, struct str *out, struct err *e
         return err_set(e, "glslang refuses the input (is kernel_setup missing?)");
     bool ok = glslang_shader_preprocess(shader, &input);
     if (ok) {
-        // Without lines that are empty, or only say which line follows.
+        // Leave out empty lines and #line.
         const char *text = glslang_shader_get_preprocessed_code(shader);
         for (size_t length; *text; text += length) {
             length = strcspn(text, "\n") + (text[strcspn(text, "\n")] == '\n');
@@ -282,7 +273,7 @@ const char *kernel_built_in(void)
 bool kernel_check_compiler(const char *text, struct err *e)
 {
     char now[256] = "";
-    // What kernel_add_compiler added to `text`; NULL: nothing that looks like it.
+    // `then` is what kernel_add_compiler added to `text`; NULL: nothing like it is there.
     const char *of_glslang = strstr(text, ", Glslang "), *of_glslc = strstr(text, ", shaderc ");
     const char *found = of_glslang ? of_glslang : of_glslc;
     const char *then = found ? found + 2 : NULL;

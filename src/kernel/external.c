@@ -14,7 +14,7 @@
 
 enum {
     COMPILE_SECONDS = 60, // workers have less
-    MOST_WORDS_BYTES = 1 << 20
+    MOST_OUTPUT_BYTES = 1 << 20
 };
 #define MS_NS ((int64_t)1000000)
 
@@ -24,31 +24,26 @@ const char *external_program(void)
     return program && *program ? program : NULL;
 }
 
-// What the program says, until it and all that it started have closed their ends: they have ended
-// then. False: not before `end_ns`. More than a compiler has to say is dropped.
-static bool read_all(int fd, int64_t end_ns, struct str *out)
-{
-    char bytes[4096];
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-    for (int64_t left_ns; (left_ns = end_ns - os_now_ns()) > 0;) {
-        poll(&p, 1, (int)(left_ns / MS_NS) + 1);
-        ssize_t n = read(fd, bytes, sizeof bytes);
-        if (n > 0 && out->length < MOST_WORDS_BYTES)
-            str_add_bytes(out, bytes, (size_t)n);
-        else if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-            return true;
-    }
-    return false;
-}
-
+// Reads the program's output until it and all that it started have closed their ends, which means
+// that they have ended. False: they had not by `end_ns`. Output beyond MOST_OUTPUT_BYTES is
+// dropped.
 static bool run(const char *const *argv, int seconds, struct str *log, int *status, struct err *e)
 {
+    char bytes[4096];
     struct child c = {0};
     if (!os_spawn_kept(&c, argv, e))
         return err_prefix(e, "--glslang");
-    bool ended = read_all(c.stderr_fd, os_now_ns() + seconds * 1000 * MS_NS, log);
+    int64_t end_ns = os_now_ns() + seconds * 1000 * MS_NS;
+    bool ended = false;
+    for (int64_t left_ns; !ended && (left_ns = end_ns - os_now_ns()) > 0;) {
+        poll(&(struct pollfd){.fd = c.stderr_fd, .events = POLLIN}, 1, (int)(left_ns / MS_NS) + 1);
+        ssize_t n = read(c.stderr_fd, bytes, sizeof bytes);
+        if (n > 0 && log->length < MOST_OUTPUT_BYTES)
+            str_add_bytes(log, bytes, (size_t)n);
+        ended = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+    }
     while (ended && !os_reap(&c, status))
-        poll(NULL, 0, 1); // it is about to be gone
+        poll(NULL, 0, 1); // it is about to end
     os_kill(&c, NULL);
     return ended || err_set(e, "--glslang: '%s' did not end in %d s", argv[0], seconds);
 }
@@ -67,8 +62,8 @@ static bool read_module(FILE *f, struct spirv *out)
     return false;
 }
 
-// Files in memory, which the child opens through ours: nothing is left behind by a process that is
-// killed, and a sandbox has no folder to write to.
+// The files are in memory, and the child opens them through this process: a process that is killed
+// leaves nothing behind, and a sandbox has no folder to write to.
 static bool compile_files(const char *program, FILE *in, FILE *module, struct spirv *out,
                           struct str *log, struct err *e)
 {

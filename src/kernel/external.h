@@ -1,6 +1,6 @@
-// A compiler of the user's: glslangValidator or glslc, newer than the glslang that is built in,
-// say. Named by TILEWALK_GLSLANG (--glslang sets it). A process per shader, which nobody waits for
-// for ever, and with which all ends that it started.
+// The user's own compiler: glslangValidator or glslc, for example a newer one than the built-in
+// glslang. TILEWALK_GLSLANG names it (--glslang sets it). Each shader has a process, with a
+// timeout; everything that it started ends with it.
 #ifndef TILEWALK_KERNEL_EXTERNAL_H
 #define TILEWALK_KERNEL_EXTERNAL_H
 
@@ -8,12 +8,12 @@
 #include "base/str.h"
 #include "kernel/kernel.h"
 
-// The program's path; NULL: none is named.
+// Returns the program's path; NULL: none is named.
 const char *external_program(void);
 
-// False only when it cannot be run at all, does not end within a minute, or left no module and no
-// word: then `e` says so. Else `log` has what it wrote, and `out` the module, or nothing when the
-// shader is wrong.
+// Compiles a shader: `log` gets the program's output, and `out` the module, or nothing when the
+// shader is wrong. False and `e` only when the program cannot be run, does not end within a minute,
+// or left neither a module nor a message.
 bool external_compile(const char *program, const char *glsl, struct spirv *out, struct str *log,
                       struct err *e);
 

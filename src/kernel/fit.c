@@ -1,18 +1,78 @@
-// One pass over the module, section by section as SPIR-V orders them: decorations, then types and
-// constants, each behind what it is made of.
+// kernel_fit makes one pass over the module, in the order of SPIR-V's sections: decorations, then
+// types and constants, each behind its parts.
+
 #include "kernel/fit.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "kernel/disassemble.h"
 #include "kernel/enumerants.h"
-#include "space/element.h"
+#include "space/tensor.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <spirv-tools/libspirv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// --- SPIRV-Tools ---
+
+char *kernel_disassemble(const struct spirv *s, struct err *e)
+{
+    spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_1);
+    spv_text text = NULL;
+    spv_diagnostic diagnostic = NULL;
+    const uint32_t options = SPV_BINARY_TO_TEXT_OPTION_NO_HEADER |
+                             SPV_BINARY_TO_TEXT_OPTION_INDENT |
+                             SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES;
+    spv_result_t result = spvBinaryToText(context, s->word, s->count, options, &text, &diagnostic);
+    char *out = NULL;
+    if (result == SPV_SUCCESS)
+        out = mem_printf("%.*s", (int)text->length, text->str);
+    else
+        err_set(e, "the SPIR-V cannot be read: %s",
+                diagnostic && diagnostic->error ? diagnostic->error : "it is no module");
+    spvTextDestroy(text);
+    spvDiagnosticDestroy(diagnostic);
+    spvContextDestroy(context);
+    return out;
+}
+
+bool kernel_validate(const struct spirv *s, struct err *e)
+{
+    spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_1);
+    struct spv_const_binary_t module = {s->word, s->count};
+    spv_diagnostic diagnostic = NULL;
+    bool ok = spvValidate(context, &module, &diagnostic) == SPV_SUCCESS;
+    const char *why = diagnostic && diagnostic->error ? diagnostic->error : "it is no module";
+    if (!ok)
+        err_set(e, "invalid SPIR-V: %.*s (spirv-val says where)", (int)strcspn(why, "\n"), why);
+    spvDiagnosticDestroy(diagnostic);
+    spvContextDestroy(context);
+    return ok;
+}
+
+// --- modules as text ---
+
+bool kernel_read_spirv(const char *text, struct spirv *out, struct err *e)
+{
+    bool ok = true;
+    *out = (struct spirv){mem_alloc((strlen(text) / 8 + 1) * sizeof *out->word), 0};
+    for (const char *at = text + strlen(JOB_SPIRV); *at && ok; at += strspn(at, " \n")) {
+        char digits[9] = "", *end;
+        snprintf(digits, sizeof digits, "%.8s", at);
+        out->word[out->count++] = (uint32_t)strtoul(digits, &end, 16);
+        ok = strspn(digits, "0123456789abcdef") == 8 ||
+             err_set(e, "the words of its SPIR-V are damaged");
+        at += strlen(digits);
+    }
+    if (ok && kernel_validate(out, e))
+        return true;
+    spirv_finish(out);
+    return false;
+}
+
+// --- fitting ---
 
 #define HEADER    5 // words
 #define MAX_BOUND 4194304
@@ -22,7 +82,7 @@ struct id {
     uint32_t width;                                            // of a type; BOOL: 1
     bool is_signed;
     uint32_t type;        // of a constant
-    uint64_t bits;        // KNOWN: as many as its type is wide, the rest 0
+    uint64_t bits;        // KNOWN: its value in the width of its type, the rest 0
     const uint32_t *part; // COMPOSITE
     uint32_t parts;
     uint32_t number; // of a specialization constant
@@ -36,7 +96,7 @@ struct fitter {
     uint32_t *out;
     size_t count;
     bool used[JOB_MAX_CONSTANTS];
-    uint64_t there[2]; // numbers below 128 that the module has, for messages
+    uint64_t there[2]; // bits for the numbers below 128 that the module has, for messages
     struct err *e;
 };
 
@@ -62,17 +122,7 @@ static int64_t with_sign(uint64_t bits, uint32_t width)
     return (int64_t)((bits ^ sign) - sign);
 }
 
-// --- values that are given ---
-
-static const struct spec_constant *given(struct fitter *f, uint32_t number)
-{
-    for (int i = 0; i < f->pass->constant_count; i++)
-        if (f->pass->constant[i].id == number) {
-            f->used[i] = true;
-            return &f->pass->constant[i];
-        }
-    return NULL;
-}
+// --- given values ---
 
 static bool wrong_type(struct fitter *f, const struct spec_constant *c, const char *type)
 {
@@ -87,6 +137,7 @@ static bool wrong_type(struct fitter *f, const struct spec_constant *c, const ch
                    c->id, type, c->value);
 }
 
+// Replaces the default of a specialization constant by the value that the pass gives, if any.
 static bool take_given(struct fitter *f, const struct id *result, const struct id *type,
                        uint64_t *bits)
 {
@@ -94,9 +145,13 @@ static bool take_given(struct fitter *f, const struct id *result, const struct i
         return true;
     if (result->number < 128)
         f->there[result->number / 64] |= UINT64_C(1) << result->number % 64;
-    const struct spec_constant *c = given(f, result->number);
-    if (!c)
+    int given = 0;
+    while (given < f->pass->constant_count && f->pass->constant[given].id != result->number)
+        given++;
+    if (given == f->pass->constant_count)
         return true;
+    const struct spec_constant *c = &f->pass->constant[given];
+    f->used[given] = true;
     if (type->kind == FLOAT) {
         uint32_t width = type->width;
         float single = (float)c->value;
@@ -145,7 +200,7 @@ static bool define(struct fitter *f, uint32_t type, uint32_t result, uint64_t bi
         return true;
     }
     uint64_t word = r->bits;
-    if (t->kind == INT && t->is_signed) // narrow ones fill their word
+    if (t->kind == INT && t->is_signed) // narrow numbers fill their word
         word = (uint64_t)with_sign(word, t->width);
     uint32_t n = t->width > 32 ? 5 : 4;
     copy(f,
@@ -155,41 +210,21 @@ static bool define(struct fitter *f, uint32_t type, uint32_t result, uint64_t bi
     return true;
 }
 
-// --- what is computed from them ---
+// --- operations on constants ---
 
 struct operands {
     uint64_t a, b;  // bits
     int64_t sa, sb; // the same with their signs
-    uint32_t width; // of what they are
+    uint32_t width; // of their type
 };
 
-static int64_t divide(int64_t a, int64_t b)
-{
-    return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
-}
-
-static int64_t rest(int64_t a, int64_t b)
-{
-    return b == -1 ? 0 : a % b;
-}
-
-static int64_t modulo(int64_t a, int64_t b) // with the sign of b
-{
-    int64_t r = rest(a, b);
-    return r && (r < 0) != (b < 0) ? r + b : r;
-}
-
-static bool divides(uint32_t op)
-{
-    return op == SpvOpUDiv || op == SpvOpSDiv || op == SpvOpUMod || op == SpvOpSRem ||
-           op == SpvOpSMod;
-}
-
-// False: an operation that is left to the driver.
+// Computes an integer. False: the operation is left to the driver.
 static bool compute_number(uint32_t op, const struct operands *o, uint64_t *out)
 {
     uint64_t a = o->a, b = o->b;
     bool shifts_all = b >= o->width;
+    int64_t rest = o->sb == 0 || o->sb == -1 ? 0 : o->sa % o->sb; // no division overflows
+    bool other_sign = rest && (rest < 0) != (o->sb < 0);
     switch (op) {
     case SpvOpUConvert: *out = a; break;
     case SpvOpSConvert: *out = (uint64_t)o->sa; break;
@@ -200,9 +235,9 @@ static bool compute_number(uint32_t op, const struct operands *o, uint64_t *out)
     case SpvOpIMul: *out = a * b; break;
     case SpvOpUDiv: *out = a / b; break;
     case SpvOpUMod: *out = a % b; break;
-    case SpvOpSDiv: *out = (uint64_t)divide(o->sa, o->sb); break;
-    case SpvOpSRem: *out = (uint64_t)rest(o->sa, o->sb); break;
-    case SpvOpSMod: *out = (uint64_t)modulo(o->sa, o->sb); break;
+    case SpvOpSDiv: *out = o->sb == -1 ? 0 - (uint64_t)o->sa : (uint64_t)(o->sa / o->sb); break;
+    case SpvOpSRem: *out = (uint64_t)rest; break;
+    case SpvOpSMod: *out = (uint64_t)(other_sign ? rest + o->sb : rest); break;
     case SpvOpShiftLeftLogical: *out = shifts_all ? 0 : a << b; break;
     case SpvOpShiftRightLogical: *out = shifts_all ? 0 : a >> b; break;
     case SpvOpShiftRightArithmetic:
@@ -240,20 +275,12 @@ static bool compute_truth(uint32_t op, const struct operands *o, uint64_t *out)
     return true;
 }
 
-static const struct id *extracted(const struct fitter *f, const uint32_t *w, uint32_t n)
-{
-    const struct id *c = get(f, w[4]);
-    for (uint32_t i = 5; i < n; i++)
-        c = c->kind == COMPOSITE && w[i] < c->parts ? get(f, c->part[w[i]]) : f->id;
-    return c;
-}
-
-// The one that it is the same as, or NULL.
+// Returns the constant that an extraction or a selection gives, or NULL.
 static const struct id *chosen(const struct fitter *f, const uint32_t *w, uint32_t n)
 {
-    const struct id *c = NULL;
-    if (w[3] == SpvOpCompositeExtract && n > 5)
-        c = extracted(f, w, n);
+    const struct id *c = w[3] == SpvOpCompositeExtract && n > 5 ? get(f, w[4]) : NULL;
+    for (uint32_t i = 5; c && i < n; i++)
+        c = c->kind == COMPOSITE && w[i] < c->parts ? get(f, c->part[w[i]]) : f->id;
     if (w[3] == SpvOpSelect && n == 7 && get(f, w[4])->kind == KNOWN)
         c = get(f, w[get(f, w[4])->bits ? 5 : 6]);
     return c && c->kind == KNOWN ? c : NULL;
@@ -281,7 +308,9 @@ static bool fit_operation(struct fitter *f, const uint32_t *w, uint32_t n)
     struct operands o = {.a = a->bits, .b = b->bits, .width = get(f, a->type)->width};
     o.sa = with_sign(o.a, o.width);
     o.sb = with_sign(o.b, get(f, b->type)->width);
-    if (divides(w[3]) && !o.b)
+    bool divides = w[3] == SpvOpUDiv || w[3] == SpvOpSDiv || w[3] == SpvOpUMod ||
+                   w[3] == SpvOpSRem || w[3] == SpvOpSMod;
+    if (divides && !o.b)
         return err_set(f->e,
                        "it divides by zero with these specialization constants (a constraint can "
                        "leave such configurations out)");
@@ -393,20 +422,7 @@ static bool fit_instruction(struct fitter *f, const uint32_t *w, uint32_t n)
     }
 }
 
-static bool fit_all(struct fitter *f, const struct spirv *s)
-{
-    copy(f, s->word, HEADER);
-    for (size_t at = HEADER; at < s->count;) {
-        uint32_t n = s->word[at] >> 16;
-        if (n == 0 || n > s->count - at)
-            return err_set(f->e, "malformed SPIR-V: instruction runs past the end");
-        if (!fit_instruction(f, s->word + at, n))
-            return false;
-        at += n;
-    }
-    return true;
-}
-
+// Fails for a constant that the pass gives and the module does not have.
 static bool all_used(struct fitter *f)
 {
     struct str has = {0};
@@ -433,7 +449,16 @@ bool kernel_fit(const struct pass *p, struct spirv *s, struct err *e)
     f.bound = s->word[3];
     f.id = mem_zero(f.bound, sizeof *f.id);
     f.out = mem_alloc(2 * s->count * sizeof *f.out); // no instruction grows to more
-    bool ok = fit_all(&f, s) && all_used(&f);
+    bool ok = true;
+    copy(&f, s->word, HEADER);
+    for (size_t at = HEADER; ok && at < s->count; at += s->word[at] >> 16) {
+        uint32_t n = s->word[at] >> 16;
+        if (n == 0 || n > s->count - at)
+            ok = err_set(e, "malformed SPIR-V: instruction runs past the end");
+        else
+            ok = fit_instruction(&f, s->word + at, n);
+    }
+    ok = ok && all_used(&f);
     free(f.id);
     if (!ok) {
         free(f.out);
@@ -442,30 +467,4 @@ bool kernel_fit(const struct pass *p, struct spirv *s, struct err *e)
     free(s->word);
     *s = (struct spirv){f.out, f.count};
     return true;
-}
-
-// --- modules that others made ---
-
-static bool read_words(const char *text, struct spirv *out, struct err *e)
-{
-    out->word = mem_alloc((strlen(text) / 8 + 1) * sizeof *out->word);
-    for (const char *at = text + strlen(JOB_SPIRV); *at;) {
-        char digits[9] = "", *end;
-        snprintf(digits, sizeof digits, "%.8s", at);
-        out->word[out->count++] = (uint32_t)strtoul(digits, &end, 16);
-        if (strspn(digits, "0123456789abcdef") != 8)
-            return err_set(e, "the words of its SPIR-V are damaged");
-        at += 8;
-        at += strspn(at, " \n");
-    }
-    return true;
-}
-
-bool kernel_read_spirv(const char *text, struct spirv *out, struct err *e)
-{
-    *out = (struct spirv){0};
-    if (read_words(text, out, e) && kernel_validate(out, e))
-        return true;
-    spirv_finish(out);
-    return false;
 }

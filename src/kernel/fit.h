@@ -1,20 +1,27 @@
-// A module as its pass wants it: what is open in it when others have written it is closed here, so
-// that all that follows (limits, checked accesses, drivers, exports) sees one plain module.
+// SPIR-V modules that others wrote: reading, validating, disassembling, and fitting them to a pass,
+// so that limits, checked accesses, drivers and exports see one plain module.
 //
-//     kernel_fit(&pass, &spirv, e);
+//     kernel_read_spirv(text, &spirv, e); kernel_fit(&pass, &spirv, e);
 //
-// Specialization constants become constants: those that the pass gives, else their standards, and
-// what is computed from them. Bindings become those of the job.
+// Specialization constants become constants: those that the pass gives, else their defaults, and
+// those that are computed from them. Bindings become those of the job.
 #ifndef TILEWALK_KERNEL_FIT_H
 #define TILEWALK_KERNEL_FIT_H
 
 #include "kernel/kernel.h"
 
-// `s` is replaced. False and `e`: a constant that it lacks or that is of another type, a binding
-// that the pass does not name, a division by zero among constants, no module.
+// Replaces `s`. False and `e`: it lacks a constant or has it with another type, the pass does not
+// name a binding, constants are divided by zero, or it is no module.
 bool kernel_fit(const struct pass *p, struct spirv *s, struct err *e);
 
-// The module that a text with JOB_SPIRV holds, when it is valid. `out` is spirv_finish's.
+// Reads the module of a text with JOB_SPIRV and validates it. Release `out` with spirv_finish.
 bool kernel_read_spirv(const char *text, struct spirv *out, struct err *e);
+
+// Returns the text that spirv-dis writes, with the names of ids in the module. Heap, the caller's.
+// NULL and `e` if it is no module.
+char *kernel_disassemble(const struct spirv *s, struct err *e);
+
+// Validates by the rules of Vulkan 1.1. `e` has the first one that it breaks.
+bool kernel_validate(const struct spirv *s, struct err *e);
 
 #endif

@@ -1,10 +1,10 @@
-// One pass over the module (SPIR-V spec 2.3: header, then instructions in a fixed order of
+// The module is read in one pass (SPIR-V spec 2.3: header, then instructions in a fixed order of
 // sections). Decorations come before types, types before their users, so that every type's layout
 // is known when it is needed, and nothing recurses.
 #include "kernel/kernel.h"
 
 #include "base/mem.h"
-#include "base/times.h"
+#include "base/number.h"
 #include "kernel/enumerants.h"
 
 #include <inttypes.h>
@@ -15,15 +15,15 @@
 #define MAX_BOUND   4194304 // SPIR-V spec 2.17, universal limits
 #define MAX_BINDING 4096
 
-// What is known of a result id.
+// The facts about a result id.
 struct id {
     enum { UNKNOWN, VALUE, STRUCT, POINTER, CONSTANT } kind; // VALUE: any other type with a size
     uint64_t size, align;                                    // of VALUE, STRUCT, POINTER
     uint32_t pointee;                                        // of POINTER
-    uint64_t number; // of CONSTANT: its value, for a specialization constant the default; of
-                     // STRUCT: where its last member ends
+    uint64_t number; // CONSTANT: its value (of a specialization constant the default); STRUCT: the
+                     // end of its last member
     uint32_t stride, binding, set;
-    uint32_t root; // of what is reached from a buffer: the variable
+    uint32_t root; // the variable of a buffer that a pointer leads into
     bool has_binding, is_buffer_block, is_workgroup_size;
 };
 
@@ -32,7 +32,7 @@ struct reader {
     size_t count;
     struct id *id; // `bound` of them; number 0 is never a result and stays UNKNOWN
     uint32_t bound;
-    size_t decorations; // where the first member decoration stands; 0: none yet
+    size_t decorations; // the offset of the first member decoration; 0: none yet
     int entry_points;
     enum { SIZE_MISSING, SIZE_LITERAL, SIZE_IDS, SIZE_BUILTIN } size_from;
     uint32_t size[3]; // literals, or ids for SIZE_IDS
@@ -93,37 +93,27 @@ static uint64_t align_up(uint64_t n, uint64_t align) // a power of two
     return add(n, align - 1) & ~(align - 1);
 }
 
-static bool read_capability(struct reader *r, const uint32_t *w, uint32_t n)
+static bool read_capability(struct reader *r, uint32_t capability)
 {
-    (void)n;
     struct kernel_facts *f = r->facts;
     if (f->capability_count == KERNEL_MAX_CAPABILITIES)
         return malformed(r, "too many capabilities");
-    f->capability[f->capability_count++] = w[1];
-    if (w[1] == SpvCapabilityFloat16)
+    f->capability[f->capability_count++] = capability;
+    if (capability == SpvCapabilityFloat16)
         f->uses_f16 = true;
-    if (w[1] == SpvCapabilityStorageBuffer16BitAccess ||
-        w[1] == SpvCapabilityUniformAndStorageBuffer16BitAccess)
+    if (capability == SpvCapabilityStorageBuffer16BitAccess ||
+        capability == SpvCapabilityUniformAndStorageBuffer16BitAccess)
         f->uses_f16_storage = true;
-    if (w[1] == SpvCapabilityInt8 || w[1] == SpvCapabilityStorageBuffer8BitAccess ||
-        w[1] == SpvCapabilityUniformAndStorageBuffer8BitAccess)
+    if (capability == SpvCapabilityInt8 || capability == SpvCapabilityStorageBuffer8BitAccess ||
+        capability == SpvCapabilityUniformAndStorageBuffer8BitAccess)
         f->uses_i8 = true;
-    if (w[1] == SpvCapabilityDotProduct || w[1] == SpvCapabilityDotProductInput4x8BitPacked)
+    if (capability == SpvCapabilityDotProduct ||
+        capability == SpvCapabilityDotProductInput4x8BitPacked)
         f->uses_dot = true;
-    if (w[1] == SpvCapabilityCooperativeMatrixNV)
+    if (capability == SpvCapabilityCooperativeMatrixNV)
         f->matrix = MATRIX_NV;
-    if (w[1] == SPIRV_CAPABILITY_MATRIX_KHR)
+    if (capability == SPIRV_CAPABILITY_MATRIX_KHR)
         f->matrix = MATRIX_KHR;
-    return true;
-}
-
-static bool read_entry_point(struct reader *r, const uint32_t *w, uint32_t n)
-{
-    (void)n;
-    bool is_main = w[3] == 0x6e69616du && w[4] == 0; // "main" in two words
-    if (w[1] != SpvExecutionModelGLCompute || !is_main)
-        return err_set(r->e, "not a module with one compute entry point named main");
-    r->entry_points++;
     return true;
 }
 
@@ -169,101 +159,11 @@ static bool read_decorate(struct reader *r, const uint32_t *w, uint32_t n)
     return true;
 }
 
-static bool read_member_decorate(struct reader *r, const uint32_t *w, uint32_t n)
-{
-    (void)n;
-    if (!r->decorations)
-        r->decorations = (size_t)(w - r->word);
-    return true;
-}
-
-static bool read_decoration_group(struct reader *r, const uint32_t *w, uint32_t n)
-{
-    (void)w, (void)n;
-    return err_set(r->e, "SPIR-V decoration groups are not supported");
-}
-
-static bool read_bool(struct reader *r, const uint32_t *w, uint32_t n)
-{
-    (void)n;
-    return type_define(r, w[1], VALUE, 4, 4);
-}
-
-static bool read_number(struct reader *r, const uint32_t *w, uint32_t n)
-{
-    (void)n;
-    if (w[2] != 8 && w[2] != 16 && w[2] != 32 && w[2] != 64)
-        return malformed(r, "width of a number");
-    return type_define(r, w[1], VALUE, w[2] / 8, w[2] / 8);
-}
-
-static bool read_vector(struct reader *r, const uint32_t *w, uint32_t n)
-{
-    (void)n;
-    const struct id *part = type_get(r, w[2]);
-    if (!part || part->size == 0 || part->size != part->align || w[3] < 2 || w[3] > 4)
-        return malformed(r, "vector type");
-    return type_define(r, w[1], VALUE, w[3] * part->size, (w[3] == 3 ? 4 : w[3]) * part->size);
-}
-
-// Matrices count as arrays of their columns.
-static bool read_matrix(struct reader *r, const uint32_t *w, uint32_t n)
-{
-    (void)n;
-    const struct id *column = type_get(r, w[2]);
-    if (!column || w[3] < 2 || w[3] > 4)
-        return malformed(r, "matrix type");
-    uint64_t stride = align_up(column->size, column->align);
-    return type_define(r, w[1], VALUE, times_unsigned(stride, w[3]), column->align);
-}
-
-// A fragment, of which there may be arrays, lies in no memory that is counted.
-static bool read_fragment(struct reader *r, const uint32_t *w, uint32_t n)
-{
-    (void)n;
-    return type_define(r, w[1], VALUE, 0, 1);
-}
-
-static bool read_array(struct reader *r, const uint32_t *w, uint32_t n)
-{
-    (void)n;
-    const struct id *part = type_get(r, w[2]), *length = id_get(r, w[3]);
-    if (!part || length->kind != CONSTANT)
-        return malformed(r, "array of unknown element or length");
-    uint64_t stride = r->id[w[1] < r->bound ? w[1] : 0].stride;
-    if (!stride)
-        stride = align_up(part->size, part->align);
-    return type_define(r, w[1], VALUE, times_unsigned(stride, length->number), part->align);
-}
-
-static bool read_runtime_array(struct reader *r, const uint32_t *w, uint32_t n)
-{
-    (void)n;
-    const struct id *part = type_get(r, w[2]);
-    if (!part)
-        return malformed(r, "array of unknown element");
-    return type_define(r, w[1], VALUE, 0, part->align);
-}
-
-// The end of the last member of struct instruction `w` by explicit offsets, 0 when there are none.
-// Member decorations stand before it, in instructions whose lengths have been checked.
-static uint64_t explicit_end(const struct reader *r, const uint32_t *w, uint32_t n)
-{
-    uint64_t end = 0;
-    if (!r->decorations)
-        return 0;
-    for (const uint32_t *d = r->word + r->decorations; d < w; d += d[0] >> 16)
-        if ((d[0] & 0xffff) == SpvOpMemberDecorate && d[0] >> 16 >= 5 && d[1] == w[1] &&
-            d[3] == SpvDecorationOffset && d[2] < n - 2) {
-            uint64_t last = add(d[4], type_get(r, w[2 + d[2]])->size);
-            end = last > end ? last : end;
-        }
-    return end;
-}
-
+// The struct ends behind its last member by explicit offsets, if there are any. Member decorations
+// stand before it, in instructions whose lengths have been checked.
 static bool read_struct(struct reader *r, const uint32_t *w, uint32_t n)
 {
-    uint64_t size = 0, align = 1;
+    uint64_t size = 0, align = 1, end = 0;
     for (uint32_t i = 2; i < n; i++) {
         const struct id *member = type_get(r, w[i]);
         if (!member)
@@ -271,29 +171,59 @@ static bool read_struct(struct reader *r, const uint32_t *w, uint32_t n)
         size = add(align_up(size, member->align), member->size);
         align = member->align > align ? member->align : align;
     }
-    uint64_t end = explicit_end(r, w, n);
+    const uint32_t *first = r->decorations ? r->word + r->decorations : w;
+    for (const uint32_t *d = first; d < w; d += d[0] >> 16)
+        if ((d[0] & 0xffff) == SpvOpMemberDecorate && d[0] >> 16 >= 5 && d[1] == w[1] &&
+            d[3] == SpvDecorationOffset && d[2] < n - 2) {
+            uint64_t last = add(d[4], type_get(r, w[2 + d[2]])->size);
+            end = last > end ? last : end;
+        }
     if (!type_define(r, w[1], STRUCT, align_up(end ? end : size, align), align))
         return false;
     r->id[w[1]].number = end ? end : size;
     return true;
 }
 
-static bool read_pointer(struct reader *r, const uint32_t *w, uint32_t n)
+static bool read_type(struct reader *r, uint32_t op, const uint32_t *w, uint32_t n)
 {
-    (void)n;
-    if (!type_define(r, w[1], POINTER, 8, 8))
-        return false;
-    r->id[w[1]].pointee = w[3];
-    return true;
-}
-
-static bool read_constant(struct reader *r, const uint32_t *w, uint32_t n)
-{
-    struct id *c = id_define(r, w[2], CONSTANT);
-    if (!c)
-        return false;
-    c->number = w[3] | (n > 4 ? (uint64_t)w[4] << 32 : 0);
-    return true;
+    const struct id *part = n > 2 ? type_get(r, w[2]) : NULL; // element or column
+    switch (op) {
+    case SpvOpTypeBool: return type_define(r, w[1], VALUE, 4, 4);
+    case SpvOpTypeInt:
+    case SpvOpTypeFloat:
+        if (w[2] != 8 && w[2] != 16 && w[2] != 32 && w[2] != 64)
+            return malformed(r, "width of a number");
+        return type_define(r, w[1], VALUE, w[2] / 8, w[2] / 8);
+    case SpvOpTypeVector:
+        if (!part || part->size == 0 || part->size != part->align || w[3] < 2 || w[3] > 4)
+            return malformed(r, "vector type");
+        return type_define(r, w[1], VALUE, w[3] * part->size, (w[3] == 3 ? 4 : w[3]) * part->size);
+    case SpvOpTypeMatrix: // counts as an array of its columns
+        if (!part || w[3] < 2 || w[3] > 4)
+            return malformed(r, "matrix type");
+        return type_define(r, w[1], VALUE, times_unsigned(align_up(part->size, part->align), w[3]),
+                           part->align);
+    case SpvOpTypeArray: {
+        const struct id *length = id_get(r, w[3]);
+        if (!part || length->kind != CONSTANT)
+            return malformed(r, "array of unknown element or length");
+        uint64_t stride = r->id[w[1] < r->bound ? w[1] : 0].stride;
+        if (!stride)
+            stride = align_up(part->size, part->align);
+        return type_define(r, w[1], VALUE, times_unsigned(stride, length->number), part->align);
+    }
+    case SpvOpTypeRuntimeArray:
+        if (!part)
+            return malformed(r, "array of unknown element");
+        return type_define(r, w[1], VALUE, 0, part->align);
+    case SpvOpTypeStruct: return read_struct(r, w, n);
+    case SpvOpTypePointer:
+        if (!type_define(r, w[1], POINTER, 8, 8))
+            return false;
+        r->id[w[1]].pointee = w[3];
+        return true;
+    default: return type_define(r, w[1], VALUE, 0, 1); // a matrix tile takes no counted memory
+    }
 }
 
 // gl_WorkGroupSize with specialization constants is a composite of their defaults.
@@ -314,34 +244,13 @@ static bool read_composite(struct reader *r, const uint32_t *w, uint32_t n)
     return true;
 }
 
-static bool read_loop_merge(struct reader *r, const uint32_t *w, uint32_t n)
-{
-    (void)w, (void)n;
-    r->facts->has_loops = true;
-    return true;
-}
-
-// OpAccessChain and the like: what it gives belongs to what it begins at.
-static bool read_chain(struct reader *r, const uint32_t *w, uint32_t n)
-{
-    (void)n;
-    if (w[2] < r->bound)
-        r->id[w[2]].root = id_get(r, w[3])->root;
-    return true;
-}
-
+// Notes that the variable behind a pointer is written to.
 static bool note_write(struct reader *r, uint32_t pointer)
 {
     uint32_t root = id_get(r, pointer)->root;
     if (root && id_get(r, root)->binding < 32)
         r->facts->written |= UINT32_C(1) << id_get(r, root)->binding;
     return true;
-}
-
-static bool read_store(struct reader *r, const uint32_t *w, uint32_t n)
-{
-    (void)n;
-    return note_write(r, w[1]);
 }
 
 static bool add_buffer(struct reader *r, struct id *variable, const struct id *content)
@@ -355,9 +264,8 @@ static bool add_buffer(struct reader *r, struct id *variable, const struct id *c
     return true;
 }
 
-static bool read_variable(struct reader *r, const uint32_t *w, uint32_t n)
+static bool read_variable(struct reader *r, const uint32_t *w)
 {
-    (void)n;
     struct kernel_facts *f = r->facts;
     struct id *variable = &r->id[w[2] < r->bound ? w[2] : 0];
     const struct id *pointer = id_get(r, w[1]);
@@ -388,71 +296,93 @@ static bool read_variable(struct reader *r, const uint32_t *w, uint32_t n)
     return true;
 }
 
-// Instructions that matter, with the fewest words they may have.
-static const struct instruction {
+// The instructions that matter, with the fewest words that they may have.
+static const struct {
     uint16_t op, words;
-    bool (*read)(struct reader *r, const uint32_t *w, uint32_t n);
 } instructions[] = {
-    {SpvOpEntryPoint, 5, read_entry_point},
-    {SpvOpExecutionMode, 3, read_execution_mode},
-    {SpvOpCapability, 2, read_capability},
-    {SpvOpTypeBool, 2, read_bool},
-    {SpvOpTypeInt, 4, read_number},
-    {SpvOpTypeFloat, 3, read_number},
-    {SpvOpTypeVector, 4, read_vector},
-    {SpvOpTypeMatrix, 4, read_matrix},
-    {SpvOpTypeCooperativeMatrixNV, 6, read_fragment},
-    {SPIRV_OP_TYPE_MATRIX_KHR, 7, read_fragment},
-    {SpvOpTypeArray, 4, read_array},
-    {SpvOpTypeRuntimeArray, 3, read_runtime_array},
-    {SpvOpTypeStruct, 2, read_struct},
-    {SpvOpTypePointer, 4, read_pointer},
-    {SpvOpConstant, 4, read_constant},
-    {SpvOpConstantComposite, 3, read_composite},
-    {SpvOpSpecConstant, 4, read_constant},
-    {SpvOpSpecConstantComposite, 3, read_composite},
-    {SpvOpVariable, 4, read_variable},
-    {SpvOpDecorate, 3, read_decorate},
-    {SpvOpMemberDecorate, 4, read_member_decorate},
-    {SpvOpDecorationGroup, 2, read_decoration_group},
-    {SpvOpLoopMerge, 4, read_loop_merge},
-    {SpvOpAccessChain, 4, read_chain},
-    {SpvOpInBoundsAccessChain, 4, read_chain},
-    {SpvOpCopyObject, 4, read_chain},
-    {SpvOpStore, 3, read_store},
-    {SpvOpCopyMemory, 3, read_store},
-    {SpvOpAtomicStore, 5, read_store},
-    {SpvOpCooperativeMatrixStoreNV, 5, read_store},
-    {SPIRV_OP_MATRIX_STORE_KHR, 4, read_store},
-    {SpvOpExecutionModeId, 3, read_execution_mode},
+    {SpvOpEntryPoint, 5},
+    {SpvOpExecutionMode, 3},
+    {SpvOpExecutionModeId, 3},
+    {SpvOpCapability, 2},
+    {SpvOpTypeBool, 2},
+    {SpvOpTypeInt, 4},
+    {SpvOpTypeFloat, 3},
+    {SpvOpTypeVector, 4},
+    {SpvOpTypeMatrix, 4},
+    {SpvOpTypeCooperativeMatrixNV, 6},
+    {SPIRV_OP_TYPE_MATRIX_KHR, 7},
+    {SpvOpTypeArray, 4},
+    {SpvOpTypeRuntimeArray, 3},
+    {SpvOpTypeStruct, 2},
+    {SpvOpTypePointer, 4},
+    {SpvOpConstant, 4},
+    {SpvOpConstantComposite, 3},
+    {SpvOpSpecConstant, 4},
+    {SpvOpSpecConstantComposite, 3},
+    {SpvOpVariable, 4},
+    {SpvOpDecorate, 3},
+    {SpvOpMemberDecorate, 4},
+    {SpvOpDecorationGroup, 2},
+    {SpvOpLoopMerge, 4},
+    {SpvOpAccessChain, 4},
+    {SpvOpInBoundsAccessChain, 4},
+    {SpvOpCopyObject, 4},
+    {SpvOpStore, 3},
+    {SpvOpCopyMemory, 3},
+    {SpvOpAtomicStore, 5},
+    {SpvOpCooperativeMatrixStoreNV, 5},
+    {SPIRV_OP_MATRIX_STORE_KHR, 4},
 };
 
 static bool read_instruction(struct reader *r, const uint32_t *w, uint32_t n)
 {
     uint32_t op = w[0] & 0xffff;
-    for (size_t i = 0; i < sizeof instructions / sizeof *instructions; i++) {
-        const struct instruction *known = &instructions[i];
-        if (known->op == op)
-            return n < known->words ? malformed(r, "instruction cut short") : known->read(r, w, n);
+    size_t known = 0;
+    while (known < sizeof instructions / sizeof *instructions && instructions[known].op != op)
+        known++;
+    if (known == sizeof instructions / sizeof *instructions)
+        return op < SpvOpAtomicExchange || op > SpvOpAtomicXor || n <= 3 || note_write(r, w[3]);
+    if (n < instructions[known].words)
+        return malformed(r, "instruction cut short");
+    switch (op) {
+    case SpvOpCapability: return read_capability(r, w[1]);
+    case SpvOpEntryPoint: // "main" is two words
+        if (w[1] != SpvExecutionModelGLCompute || w[3] != 0x6e69616du || w[4] != 0)
+            return err_set(r->e, "not a module with one compute entry point named main");
+        r->entry_points++;
+        return true;
+    case SpvOpExecutionMode:
+    case SpvOpExecutionModeId: return read_execution_mode(r, w, n);
+    case SpvOpDecorate: return read_decorate(r, w, n);
+    case SpvOpMemberDecorate:
+        if (!r->decorations)
+            r->decorations = (size_t)(w - r->word);
+        return true;
+    case SpvOpDecorationGroup: return err_set(r->e, "SPIR-V decoration groups are not supported");
+    case SpvOpConstant:
+    case SpvOpSpecConstant: {
+        struct id *c = id_define(r, w[2], CONSTANT);
+        if (c)
+            c->number = w[3] | (n > 4 ? (uint64_t)w[4] << 32 : 0);
+        return c;
     }
-    if (op >= SpvOpAtomicExchange && op <= SpvOpAtomicXor && n > 3) {
-        (void)n;
-        return note_write(r, w[3]);
+    case SpvOpConstantComposite:
+    case SpvOpSpecConstantComposite: return read_composite(r, w, n);
+    case SpvOpVariable: return read_variable(r, w);
+    case SpvOpLoopMerge: r->facts->has_loops = true; return true;
+    case SpvOpAccessChain:
+    case SpvOpInBoundsAccessChain:
+    case SpvOpCopyObject: // the result belongs to the variable of its base
+        if (w[2] < r->bound)
+            r->id[w[2]].root = id_get(r, w[3])->root;
+        return true;
+    case SpvOpStore:
+    case SpvOpCopyMemory:
+    case SpvOpAtomicStore:
+    case SpvOpCooperativeMatrixStoreNV:
+    case SPIRV_OP_MATRIX_STORE_KHR: return note_write(r, w[1]);
+    default: return read_type(r, op, w, n);
     }
-    return true;
-}
-
-static bool read_all(struct reader *r)
-{
-    for (size_t at = HEADER; at < r->count;) {
-        uint32_t n = r->word[at] >> 16;
-        if (n == 0 || n > r->count - at)
-            return malformed(r, "instruction runs past the end");
-        if (!read_instruction(r, r->word + at, n))
-            return false;
-        at += n;
-    }
-    return true;
 }
 
 static bool finish_size(struct reader *r)
@@ -482,7 +412,13 @@ bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err 
     if (r.bound == 0 || r.bound > MAX_BOUND)
         return malformed(&r, "bound of ids");
     r.id = mem_zero(r.bound, sizeof *r.id);
-    bool ok = read_all(&r) && finish_size(&r);
+    bool ok = true;
+    for (size_t at = HEADER; ok && at < r.count; at += r.word[at] >> 16) {
+        uint32_t n = r.word[at] >> 16;
+        ok = n == 0 || n > r.count - at ? malformed(&r, "instruction runs past the end")
+                                        : read_instruction(&r, r.word + at, n);
+    }
+    ok = ok && finish_size(&r);
     free(r.id);
     return ok;
 }

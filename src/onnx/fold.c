@@ -2,7 +2,7 @@
 #include "onnx/operators.h"
 
 #include "base/str.h"
-#include "space/element.h"
+#include "space/tensor.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 // What shapes ONNX's operators give (onnx/docs/Operators.md, of the versions that onnx 1.12 has).
 
-#include "base/minmax.h"
-#include "base/times.h"
+#include "base/number.h"
 #include "onnx/operators.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 #include "onnx/lowering.h"
 
-#include "base/minmax.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

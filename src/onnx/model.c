@@ -1,8 +1,8 @@
 #include "onnx/model.h"
 
+#include "base/number.h"
 #include "base/str.h"
-#include "base/times.h"
-#include "space/element.h"
+#include "space/tensor.h"
 
 #include <math.h>
 #include <stdio.h>

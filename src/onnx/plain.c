@@ -1,7 +1,7 @@
 // What is computed element by element, or along rows.
 #include "onnx/lowering.h"
 
-#include "base/minmax.h"
+#include "base/number.h"
 
 #include <float.h>
 #include <math.h>

@@ -3,9 +3,9 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/os.h"
 #include "base/str.h"
-#include "base/times.h"
 #include "onnx/model.h"
 
 #include <errno.h>

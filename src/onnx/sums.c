@@ -1,7 +1,7 @@
 // Convolutions and products, and what is done to a sum before it is stored.
 #include "onnx/lowering.h"
 
-#include "base/minmax.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,8 @@ static const char *const root_members[ROOT_MEMBERS] = {"kernel_family", "device"
 enum { TIME, PARAMETERS, MEMBERS };
 static const char *const members[MEMBERS] = {"time", "parameters"};
 
-static bool read_result(struct table *t, struct cost *cost, struct json result, struct err *e)
+static bool clblast_read_result(struct table *t, struct cost *cost, struct json result,
+                                struct err *e)
 {
     struct json found[MEMBERS];
     struct record_entry entry = {.compile_s = NAN, .benchmark_s = NAN};
@@ -26,7 +27,7 @@ static bool read_result(struct table *t, struct cost *cost, struct json result, 
     return cost_settle(t, cost, &sample, &entry, e) && table_end_row(t, &entry, e);
 }
 
-static bool read_all(struct recording *r, struct json root, struct err *e)
+static bool clblast_read(struct recording *r, struct json root, struct err *e)
 {
     struct cost cost = {.objective = "time", .unit = "s", .scale = 1e-3};
     struct json found[ROOT_MEMBERS];
@@ -37,7 +38,7 @@ static bool read_all(struct recording *r, struct json root, struct err *e)
     r->kernel = family ? family : "";
     r->device = device ? device : "";
     table_init(&t, r);
-    bool ok = cost_read_rows(&t, &cost, found[RESULTS], "the results", read_result, e);
+    bool ok = cost_read_rows(&t, &cost, found[RESULTS], "the results", clblast_read_result, e);
     table_release(&t);
     return ok;
 }
@@ -45,4 +46,4 @@ static bool read_all(struct recording *r, struct json root, struct err *e)
 const struct format format_clblast = {.name = "clblast",
                                       .what = "CLBlast tuner output",
                                       .members = {"results", "kernel_family"},
-                                      .read = read_all};
+                                      .read = clblast_read};

@@ -28,21 +28,19 @@ bool cost_parse_unit(const char *word, double *scale)
     return false;
 }
 
-static bool only_of_list(struct recording *r, struct json list, struct json *out, struct err *e)
-{
-    struct json_walk w = json_walk(list);
-    if (!json_next(&w))
-        return err_at(e, r->path, list.line, "there is no objective");
-    *out = w.value;
-    return !json_next(&w) ||
-           err_at(e, r->path, list.line, "several objectives (only one can be searched for)");
-}
-
 bool cost_parse_objective(struct recording *r, struct json objective, struct cost *out,
                           struct err *e)
 {
-    if (json_type(objective) == JSON_LIST && !only_of_list(r, objective, &objective, e))
-        return false;
+    if (json_type(objective) == JSON_LIST) {
+        struct json list = objective;
+        struct json_walk w = json_walk(list);
+        if (!json_next(&w))
+            return err_at(e, r->path, list.line, "there is no objective");
+        objective = w.value;
+        if (json_next(&w))
+            return err_at(e, r->path, list.line,
+                          "several objectives (only one can be searched for)");
+    }
     out->objective = objective.at ? json_text(objective, &r->arena) : "time";
     if (!out->objective)
         return err_at(e, r->path, objective.line, "the objective is a name, not %s",
@@ -104,22 +102,7 @@ void cost_add_duration(double seconds, const char *name, struct json_writer *w)
         json_add_real(w, name, seconds * 1e3);
 }
 
-// A run, or a pair whose second number is the run.
-static bool read_run(const struct table *t, struct json v, double *out, bool *nested, struct err *e)
-{
-    if (json_type(v) == JSON_LIST) {
-        struct json_walk w = json_walk(v);
-        struct json second = {0};
-        if (json_next(&w) && json_next(&w))
-            second = w.value;
-        *nested = true;
-        v = json_next(&w) ? (struct json){.line = v.line} : second;
-    }
-    return (json_number(v, out) && *out >= 0) ||
-           err_at(e, t->recording->path, v.line ? v.line : t->row_line,
-                  "a run is a time, or a pair of which the second is");
-}
-
+// Reads runs: each is a time, or a pair whose second number is the time (`*nested`).
 static bool read_runs(struct table *t, struct json times, double scale, bool *nested, struct err *e)
 {
     enum json_type type = json_type(times);
@@ -128,8 +111,18 @@ static bool read_runs(struct table *t, struct json times, double scale, bool *ne
                       json_type_name(type));
     for (struct json_walk w = json_walk(times); json_next(&w);) {
         double run;
-        if (!read_run(t, w.value, &run, nested, e))
-            return false;
+        struct json v = w.value;
+        if (json_type(v) == JSON_LIST) {
+            struct json_walk pair = json_walk(v);
+            struct json second = {0};
+            if (json_next(&pair) && json_next(&pair))
+                second = pair.value;
+            *nested = true;
+            v = json_next(&pair) ? (struct json){.line = v.line} : second;
+        }
+        if (!(json_number(v, &run) && run >= 0))
+            return err_at(e, t->recording->path, v.line ? v.line : t->row_line,
+                          "a run is a time, or a pair of which the second is");
         table_add_run(t, run * scale);
     }
     return true;
@@ -156,12 +149,12 @@ double cost_duration(struct json v, double scale)
     return json_number(v, &value) && value >= 0 ? value * scale : NAN;
 }
 
-// Divides by the work that was done in `reported` seconds.
+// Divides times by the work that was done in `reported` seconds.
 static void invert(struct table *t, double rate, double reported, double *seconds)
 {
     if (!(reported > 0)) {
         *seconds = 1 / rate;
-        t->runs = t->row_first_run; // of unknown work
+        t->runs = t->row_first_run; // their work is not known
         return;
     }
     double work = rate * reported;

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Where one slot of a declared parameter comes from.
+// The source of one slot of a declared parameter.
 struct origin {
     const struct param *p; // of the recording; NULL: it has none, the declared one has one value
-    int slot;              // which of p's
-    int32_t *to; // where each of p's values is declared, -1: nowhere; NULL for a factorization
+    int slot;              // of `p`
+    int32_t *to; // the declared index of each of p's values, -1: none; NULL for a factorization
 };
 
 struct mapping {
@@ -22,42 +22,36 @@ struct mapping {
 
 // --- values ---
 
-struct said {
+struct item {
     const char *text; // NULL: a number
     double number;
 };
 
-static struct said what_says(const struct param *p, int32_t slot)
+static struct item item_of(const struct param *p, int32_t slot)
 {
     if (p->kind == PARAM_FACTORIZATION)
-        return (struct said){.number = slot};
-    return p->label ? (struct said){.text = p->label[slot]}
-                    : (struct said){.number = p->number[slot]};
+        return (struct item){.number = slot};
+    return p->label ? (struct item){.text = p->label[slot]}
+                    : (struct item){.number = p->number[slot]};
 }
 
-static bool says(const struct param *p, int i, struct said s)
-{
-    if (p->label)
-        return str_equal(p->label[i], s.text);
-    return !s.text && p->number[i] == s.number;
-}
-
-// The slot that says the same; -1: there is none.
-static int32_t find_slot(const struct param *p, struct said s)
+// Returns the slot with an equal value; -1: there is none.
+static int32_t find_slot(const struct param *p, struct item item)
 {
     if (p->kind == PARAM_FACTORIZATION) {
-        bool is_part = !s.text && s.number >= 1 && s.number <= INT32_MAX;
-        return is_part && s.number == floor(s.number) ? (int32_t)s.number : -1;
+        bool is_part = !item.text && item.number >= 1 && item.number <= INT32_MAX;
+        return is_part && item.number == floor(item.number) ? (int32_t)item.number : -1;
     }
     for (int i = 0; i < p->count; i++)
-        if (says(p, i, s))
+        if (p->label ? str_equal(p->label[i], item.text)
+                     : !item.text && p->number[i] == item.number)
             return i;
     return -1;
 }
 
 // --- names ---
 
-// Of the names that only `a` has, the one meant by `name`, or all of them.
+// Adds a hint about the names that only `a` has: the one nearest to `name`, or all of them.
 static void add_hint(const struct space *a, const struct space *b, const char *name,
                      struct str *out)
 {
@@ -74,16 +68,6 @@ static void add_hint(const struct space *a, const struct space *b, const char *n
                    i + 1 < count ? "" : ")");
 }
 
-static bool is_missing(const struct mapping *m, const struct param *p, struct err *e)
-{
-    struct str hint = {0};
-    add_hint(m->from->space, m->to, p->name, &hint);
-    err_at(e, m->from->path, 0, "there is no parameter '%s', which space '%s' declares%s", p->name,
-           m->to->name, str_text(&hint));
-    str_finish(&hint);
-    return false;
-}
-
 static void set_origin(struct mapping *m, const struct param *to, int k, const struct param *p,
                        int slot)
 {
@@ -94,25 +78,21 @@ static void set_origin(struct mapping *m, const struct param *to, int k, const s
         return;
     o->to = mem_alloc((size_t)p->count * sizeof *o->to);
     for (int i = 0; i < p->count; i++)
-        o->to[i] = find_slot(to, what_says(p, i));
+        o->to[i] = find_slot(to, item_of(p, i));
 }
 
-static const struct param *find_part(const struct space *s, const char *list, bool brackets,
-                                     int number)
-{
-    struct str name = {0};
-    str_printf(&name, brackets ? "%s[%d]" : "%s_%d", list, number);
-    const struct param *p = space_find(s, str_text(&name));
-    str_finish(&name);
-    return p && p->width == 1 ? p : NULL;
-}
-
+// Maps a declared list to parameters of the recording named NAME_0 .. or NAME[0] ..
 static bool map_parts(struct mapping *m, const struct param *to, bool brackets, int first)
 {
     const struct param *part[PARAM_MAX_WIDTH];
-    for (int k = 0; k < to->width; k++)
-        if (!(part[k] = find_part(m->from->space, to->name, brackets, first + k)))
+    for (int k = 0; k < to->width; k++) {
+        struct str name = {0};
+        str_printf(&name, brackets ? "%s[%d]" : "%s_%d", to->name, first + k);
+        part[k] = space_find(m->from->space, str_text(&name));
+        str_finish(&name);
+        if (!part[k] || part[k]->width != 1)
             return false;
+    }
     for (int k = 0; k < to->width; k++)
         set_origin(m, to, k, part[k], 0);
     return true;
@@ -129,9 +109,15 @@ static bool map_param(struct mapping *m, const struct param *to, struct err *e)
     if (p || to->size == 1)
         return true;
     bool is_list = to->kind == PARAM_FACTORIZATION || to->kind == PARAM_PERMUTATION;
-    return (is_list && (map_parts(m, to, false, 0) || map_parts(m, to, false, 1) ||
-                        map_parts(m, to, true, 0) || map_parts(m, to, true, 1))) ||
-           is_missing(m, to, e);
+    if (is_list && (map_parts(m, to, false, 0) || map_parts(m, to, false, 1) ||
+                    map_parts(m, to, true, 0) || map_parts(m, to, true, 1)))
+        return true;
+    struct str hint = {0};
+    add_hint(m->from->space, m->to, to->name, &hint);
+    err_at(e, m->from->path, 0, "there is no parameter '%s', which space '%s' declares%s", to->name,
+           m->to->name, str_text(&hint));
+    str_finish(&hint);
+    return false;
 }
 
 static bool make_mapping(struct mapping *m, struct err *e)
@@ -170,7 +156,7 @@ static bool move_value(const struct mapping *m, const struct param *p, const str
     }
     for (int k = 0; k < p->width; k++, o++) {
         int32_t slot = slot_of(o, c);
-        out[k] = o->to ? o->to[slot] : find_slot(p, what_says(o->p, slot));
+        out[k] = o->to ? o->to[slot] : find_slot(p, item_of(o->p, slot));
     }
     return param_valid(p, out);
 }
@@ -187,11 +173,11 @@ static bool move_config(const struct mapping *m, int index, struct config *out, 
             struct str value = {0};
             for (int k = 0; k < p->width; k++, o++) {
                 str_add(&value, k ? "," : p->width > 1 ? "[" : "");
-                struct said s = what_says(o->p, slot_of(o, &c));
-                if (s.text)
-                    json_add_string(&value, s.text);
+                struct item item = item_of(o->p, slot_of(o, &c));
+                if (item.text)
+                    json_add_string(&value, item.text);
                 else
-                    str_add_real(&value, s.number);
+                    str_add_real(&value, item.number);
             }
             str_add(&value, p->width > 1 ? "]" : "");
             err_at(e, m->from->path, 0,
@@ -204,31 +190,22 @@ static bool move_config(const struct mapping *m, int index, struct config *out, 
     return true;
 }
 
-static bool judge(const struct mapping *m, int index, const struct config *c,
-                  struct record_fit *fit, struct err *e)
-{
-    struct verdict v;
-    if (m->from->entry[index].outcome != OUTCOME_OK)
-        return true;
-    if (!space_judge(m->to, NULL, c, &v, e))
-        return false;
-    if (!v.legal && fit->forbidden++ == 0) {
-        fit->first = index;
-        memcpy(fit->reason, v.reason, sizeof fit->reason);
-    }
-    return true;
-}
-
 static bool move_entries(const struct mapping *m, struct recording *out, struct record_fit *fit,
                          struct err *e)
 {
     for (int i = 0; i < m->from->count; i++) {
         struct config c;
         bool was_new;
-        if (!move_config(m, i, &c, e) || !judge(m, i, &c, fit, e))
+        struct verdict v = {.legal = true};
+        bool is_valid = m->from->entry[i].outcome == OUTCOME_OK;
+        if (!move_config(m, i, &c, e) || (is_valid && !space_judge(m->to, NULL, &c, &v, e)))
             return false;
+        if (!v.legal && fit->forbidden++ == 0) {
+            fit->first = i;
+            memcpy(fit->reason, v.reason, sizeof fit->reason);
+        }
         recording_add(out, &c, &m->from->entry[i], &was_new);
-        assert(was_new); // different values stay different, and what is dropped has one value
+        assert(was_new); // different values stay different, and dropped parameters have one value
     }
     return recording_finish(out, e);
 }

@@ -2,12 +2,13 @@
 
 struct flat {
     const struct space *s;
-    const struct param *p; // of which `part` is told
+    const struct param *p; // its part `part` is the current one
     int index, part;
     struct str name;
 };
 
-// From {.s = space} on. False: there are no more, and nothing is to be freed.
+// Moves to the next flat parameter, from {.s = space} on. False: there are no more, and `name` is
+// freed.
 static bool next(struct flat *f)
 {
     if (f->p && f->part + 1 < f->p->width) {

@@ -1,6 +1,6 @@
-// Parameters as the formats of others have them: a number or a text each. A list of n values, as
-// of a factorization or a permutation, is n parameters there, NAME_0 to NAME_n-1, of which
-// declared.h makes a list again. Internal to this folder.
+// Flat parameters, as in the formats of others: each is a number or a text. A list of n values, as
+// of a factorization or a permutation, becomes n parameters, NAME_0 to NAME_n-1, which declared.h
+// joins to a list again. Internal to this folder.
 #ifndef TILEWALK_RECORD_FLAT_H
 #define TILEWALK_RECORD_FLAT_H
 

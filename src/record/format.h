@@ -1,8 +1,8 @@
 // The known formats, one record each. Internal to this folder.
 //
 // The first format whose members are all in the outermost object reads the file: `read` fills
-// `recording`, whose space is sealed when it comes back. The records live in the files of their
-// names; read.c lists them, write.c those that are written too.
+// `recording` and seals its space. The records are in the files of their names; record.c lists
+// them.
 #ifndef TILEWALK_RECORD_FORMAT_H
 #define TILEWALK_RECORD_FORMAT_H
 
@@ -15,9 +15,9 @@ struct format {
     const char *what;       // for messages
     const char *members[3]; // ends with NULL
     bool (*read)(struct recording *r, struct json root, struct err *e);
-    const char *open; // the last member, which may well not be closed; NULL: there is none
-    // Adds all members of the outermost object; NULL: the format is only read. Those of others
-    // hold times in seconds alone, as flat.h has parameters.
+    const char *open; // the last member, which may be unclosed; NULL: none may
+    // Adds all members of the outermost object; NULL: the format is only read. The formats of
+    // others have only times in seconds and flat parameters (flat.h).
     void (*write)(const struct recording *r, struct json_writer *w);
 };
 

@@ -10,7 +10,7 @@ enum { DEVICE, KERNEL, KEYS, PARAMS, OBJECTIVE, CACHE, MEMBERS };
 static const char *const members[MEMBERS] = {"device_name", "kernel_name", "tune_params_keys",
                                              "tune_params", "objective",   "cache"};
 
-// What an entry holds besides its parameters.
+// The fields of an entry besides its parameters.
 enum { TIME, TIMES, COMPILE, VERIFICATION, BENCHMARK, ERROR, FIELDS };
 static const char *const fields[FIELDS] = {
     "time", "times", "compile_time", "verification_time", "benchmark_time", "__error__"};
@@ -30,7 +30,7 @@ static bool declare_named(struct table *t, const char *name, struct json values,
     return table_declare(t, name, values, e);
 }
 
-// In the order of tune_params_keys, which is the order of the entries' keys.
+// Declares parameters in the order of tune_params_keys, which is that of the entries' keys.
 static bool declare_in_order(struct table *t, struct json keys, struct json params, struct err *e)
 {
     struct recording *r = t->recording;
@@ -71,9 +71,9 @@ static bool declare_all(struct table *t, struct json keys, struct json params, s
     return true;
 }
 
-// A failure's name in any field marks the entry, whatever else it holds.
-static bool look_at(struct table *t, const struct cost *cost, struct json entry, struct found *out,
-                    struct err *e)
+// Reads parameters and fields. The name of a failure in any field makes the entry a failure.
+static bool read_fields(struct table *t, const struct cost *cost, struct json entry,
+                        struct found *out, struct err *e)
 {
     for (struct json_walk w = json_walk(entry); json_next(&w);) {
         int column = table_find(t, w.key);
@@ -91,7 +91,7 @@ static bool look_at(struct table *t, const struct cost *cost, struct json entry,
     return true;
 }
 
-// Very old files mark failures with a time that no run has.
+// Very old files mark failures with an impossible time.
 static bool is_mark(struct json v)
 {
     double value;
@@ -104,8 +104,8 @@ static double number_or_none(struct json v)
     return json_number(v, &value) ? value : NAN;
 }
 
-static bool settle(struct table *t, const struct cost *cost, struct json entry,
-                   const struct found *f, struct record_entry *out, struct err *e)
+static bool read_outcome(struct table *t, const struct cost *cost, struct json entry,
+                         const struct found *f, struct record_entry *out, struct err *e)
 {
     const char *path = t->recording->path;
     struct json error = f->field[ERROR], objective = f->objective;
@@ -142,31 +142,20 @@ static bool read_entry(struct table *t, const struct cost *cost, struct json_wal
         return err_at(e, r->path, w->value.line, "an entry is an object, not %s",
                       json_type_name(json_type(w->value)));
     table_begin_row(t, w->key.line);
-    if (!look_at(t, cost, w->value, &f, e))
+    if (!read_fields(t, cost, w->value, &f, e))
         return false;
     if (!table_row_complete(t) && !table_set_key(t, json_text(w->key, &r->arena), e))
         return false;
     double scale = cost->scale;
     struct record_entry entry = {.compile_s = cost_duration(f.field[COMPILE], scale),
                                  .benchmark_s = cost_duration(f.field[BENCHMARK], scale)};
-    if (!settle(t, cost, w->value, &f, &entry, e))
+    if (!read_outcome(t, cost, w->value, &f, &entry, e))
         return false;
-    // The sum of times whose work was divided out would be no time.
+    // With a rate the runs are divided by their work, and their sum is no time.
     if (isnan(entry.benchmark_s) && !cost->rate)
         entry.benchmark_s = cost_run_sum(t);
     entry.benchmark_s = cost_sum(entry.benchmark_s, cost_duration(f.field[VERIFICATION], scale));
     return table_end_row(t, &entry, e);
-}
-
-static bool read_cache(struct table *t, const struct cost *cost, struct json cache, struct err *e)
-{
-    if (json_type(cache) != JSON_OBJECT)
-        return err_at(e, t->recording->path, cache.line, "the cache is an object, not %s",
-                      json_type_name(json_type(cache)));
-    for (struct json_walk w = json_walk(cache); json_next(&w);)
-        if (!read_entry(t, cost, &w, e))
-            return false;
-    return table_finish(t, e);
 }
 
 static const char *text_or_empty(struct json v, struct arena *arena)
@@ -175,7 +164,7 @@ static const char *text_or_empty(struct json v, struct arena *arena)
     return text ? text : "";
 }
 
-static bool read_all(struct recording *r, struct json root, struct err *e)
+static bool kernel_tuner_read(struct recording *r, struct json root, struct err *e)
 {
     struct json found[MEMBERS];
     struct table t;
@@ -185,16 +174,21 @@ static bool read_all(struct recording *r, struct json root, struct err *e)
     r->kernel = text_or_empty(found[KERNEL], &r->arena);
     table_init(&t, r);
     bool ok = cost_parse_objective(r, found[OBJECTIVE], &cost, e) &&
-              declare_all(&t, found[KEYS], found[PARAMS], e) &&
-              read_cache(&t, &cost, found[CACHE], e);
+              declare_all(&t, found[KEYS], found[PARAMS], e);
+    if (ok && json_type(found[CACHE]) != JSON_OBJECT)
+        ok = err_at(e, r->path, found[CACHE].line, "the cache is an object, not %s",
+                    json_type_name(json_type(found[CACHE])));
+    for (struct json_walk w = json_walk(found[CACHE]); ok && json_next(&w);)
+        ok = read_entry(&t, &cost, &w, e);
+    ok = ok && table_finish(&t, e);
     table_release(&t);
     return ok;
 }
 
-// --- written ---
+// --- writing ---
 
-// The kernel is our title: the operator's name, and behind it the problem.
-static void write_all(const struct recording *r, struct json_writer *w)
+// The kernel's name is our title: the operator, and behind it the problem.
+static void kernel_tuner_write(const struct recording *r, struct json_writer *w)
 {
     const char *problem = strchr(r->kernel, ' ');
     json_add_text(w, members[DEVICE], r->device);
@@ -232,7 +226,7 @@ const struct format format_kernel_tuner = {
     .name = "kernel-tuner",
     .what = "Kernel Tuner cache file",
     .members = {"cache", "tune_params"},
-    .read = read_all,
+    .read = kernel_tuner_read,
     .open = "cache",
-    .write = write_all,
+    .write = kernel_tuner_write,
 };

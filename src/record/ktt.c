@@ -24,22 +24,6 @@ static const char *const members[MEMBERS] = {
     "TotalDuration",   "TotalOverhead",      "DataMovementOverhead", "ValidationOverhead",
     "SearcherOverhead"};
 
-static bool read_metadata(struct recording *r, struct json metadata, double *scale, struct err *e)
-{
-    struct json unit = json_member(metadata, "TimeUnit");
-    const char *device = json_text(json_member(metadata, "Device"), &r->arena);
-    const char *word = json_text(unit, &r->arena);
-    r->device = device ? device : "";
-    if (!word)
-        return err_at(e, r->path, metadata.line,
-                      "the unit of times is not known: there is no Metadata.TimeUnit");
-    return cost_parse_unit(word, scale) ||
-           err_at(e, r->path, unit.line,
-                  "unknown unit '%s' (known: Nanoseconds, Microseconds, "
-                  "Milliseconds, Seconds)",
-                  word);
-}
-
 static bool read_status(const struct table *t, struct json status, enum outcome *out, struct err *e)
 {
     static const struct {
@@ -62,7 +46,7 @@ static bool read_status(const struct table *t, struct json status, enum outcome 
                   "DeviceLimitsExceeded");
 }
 
-// A list of {Name, Value, ValueType}.
+// Reads a list of {Name, Value, ValueType}.
 static bool read_parameters(struct table *t, struct json configuration, struct err *e)
 {
     static const char *const names[] = {"Name", "Value"};
@@ -81,7 +65,8 @@ static bool read_parameters(struct table *t, struct json configuration, struct e
     return true;
 }
 
-// What launching took, compilation with it; a failure only has the sum of everything.
+// Returns the time of launching, which includes compilation; a failure only has the sum of
+// everything.
 static double compile_time(const struct json *found, double scale)
 {
     double sum = NAN;
@@ -95,7 +80,7 @@ static double compile_time(const struct json *found, double scale)
     return rest >= 0 ? rest : NAN;
 }
 
-static bool read_result(struct table *t, struct cost *cost, struct json result, struct err *e)
+static bool ktt_read_result(struct table *t, struct cost *cost, struct json result, struct err *e)
 {
     struct json found[MEMBERS];
     struct recording *r = t->recording;
@@ -121,18 +106,29 @@ static bool read_result(struct table *t, struct cost *cost, struct json result, 
     return table_end_row(t, &entry, e);
 }
 
-static bool read_all(struct recording *r, struct json root, struct err *e)
+static bool ktt_read(struct recording *r, struct json root, struct err *e)
 {
     struct json found[ROOT_MEMBERS];
     struct table t;
     struct cost cost = {.objective = "TotalDuration"};
     json_members(root, ROOT_MEMBERS, root_members, found);
+    struct json unit = json_member(found[METADATA], "TimeUnit");
+    const char *device = json_text(json_member(found[METADATA], "Device"), &r->arena);
+    const char *word = json_text(unit, &r->arena);
+    r->device = device ? device : "";
+    if (!word)
+        return err_at(e, r->path, found[METADATA].line,
+                      "the unit of times is not known: there is no Metadata.TimeUnit");
+    if (!cost_parse_unit(word, &cost.scale))
+        return err_at(e, r->path, unit.line,
+                      "unknown unit '%s' (known: Nanoseconds, Microseconds, "
+                      "Milliseconds, Seconds)",
+                      word);
     table_init(&t, r);
-    bool ok = read_metadata(r, found[METADATA], &cost.scale, e) &&
-              cost_read_rows(&t, &cost, found[RESULTS], "the Results", read_result, e);
+    bool ok = cost_read_rows(&t, &cost, found[RESULTS], "the Results", ktt_read_result, e);
     table_release(&t);
     return ok;
 }
 
 const struct format format_ktt = {
-    .name = "ktt", .what = "KTT output", .members = {"Results", "Metadata"}, .read = read_all};
+    .name = "ktt", .what = "KTT output", .members = {"Results", "Metadata"}, .read = ktt_read};

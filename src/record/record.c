@@ -1,7 +1,7 @@
 #include "record/record.h"
 
 #include "base/file.h"
-#include "base/median.h"
+#include "base/number.h"
 #include "record/flat.h"
 #include "record/format.h"
 #include "record/unpack.h"
@@ -11,31 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Conditions against what is recorded.
+// --- conditions and the recorded configurations ---
 
 #define MOST_POINTS (UINT64_C(1) << 28)
 
-// For each parameter of the recording: which one of the rules it is, and where its values are
-// there (-1: not declared there).
+// For each parameter of the recording: the parameter of the rules with its name, and the index of
+// each of its values there (-1: not declared there).
 struct mapping {
-    const struct param *to[SPACE_MAX_PARAMS]; // NULL: a constant that the rules do not know
+    const struct param *to[SPACE_MAX_PARAMS]; // NULL: a constant that the rules do not have
     int32_t *slot[SPACE_MAX_PARAMS];
 };
-
-static bool same_value(const struct param *a, int i, const struct param *b, int j)
-{
-    if (a->label && b->label)
-        return str_equal(a->label[i], b->label[j]);
-    return a->number && b->number && a->number[i] == b->number[j];
-}
-
-static int32_t find_value(const struct param *from, int i, const struct param *to)
-{
-    for (int j = 0; j < to->count; j++)
-        if (same_value(from, i, to, j))
-            return j;
-    return -1;
-}
 
 static bool is_listed(const struct param *p)
 {
@@ -51,8 +36,15 @@ static bool map_param(const struct param *from, const struct param *to, int32_t 
     if (!is_listed(from) || !is_listed(to))
         return err_set(e, "parameter '%s' is no list of values", from->name);
     *slot = mem_alloc((size_t)from->count * sizeof **slot);
-    for (int i = 0; i < from->count; i++)
-        (*slot)[i] = find_value(from, i, to);
+    for (int i = 0; i < from->count; i++) {
+        (*slot)[i] = -1;
+        for (int j = 0; j < to->count && (*slot)[i] < 0; j++) {
+            bool same = from->label && to->label
+                            ? str_equal(from->label[i], to->label[j])
+                            : from->number && to->number && from->number[i] == to->number[j];
+            (*slot)[i] = same ? j : -1;
+        }
+    }
     return true;
 }
 
@@ -71,11 +63,11 @@ static bool make_mapping(const struct space *from, const struct space *to, struc
     return true;
 }
 
-// Into the rules' space; false: a value is not declared there.
+// Translates a configuration into the rules' space; false: a value is not declared there.
 static bool translate(const struct space *from, const struct mapping *m, const struct config *c,
                       struct config *out)
 {
-    *out = (struct config){0}; // constants that only the rules have: their only value
+    *out = (struct config){0}; // constants that only the rules have get their only value
     for (int i = 0; i < from->param_count; i++) {
         if (!m->to[i])
             continue;
@@ -84,23 +76,6 @@ static bool translate(const struct space *from, const struct mapping *m, const s
             return false;
         out->slot[m->to[i]->offset] = slot;
     }
-    return true;
-}
-
-static bool look_at(const struct recording *r, const struct space *rules, const struct mapping *m,
-                    const struct config *c, struct record_agreement *out, struct err *e)
-{
-    struct config there;
-    struct verdict verdict = {.legal = false};
-    if (translate(r->space, m, c, &there) && !space_judge(rules, NULL, &there, &verdict, e))
-        return false;
-    bool recorded = recording_find(r, c) != NULL;
-    out->points++;
-    out->legal += verdict.legal;
-    out->legal_absent += verdict.legal && !recorded;
-    out->illegal_record += !verdict.legal && recorded;
-    if (verdict.legal != recorded)
-        out->example = *c;
     return true;
 }
 
@@ -114,16 +89,26 @@ bool recording_check(const struct recording *r, const struct space *rules,
                        r->space->size_text);
     bool ok = make_mapping(r->space, rules, &m, e);
     for (uint64_t i = 0; ok && i < r->space->size; i++) {
-        struct config c;
+        struct config c, there;
+        struct verdict verdict = {.legal = false};
         space_point(r->space, i, &c);
-        ok = look_at(r, rules, &m, &c, out, e);
+        ok = !translate(r->space, &m, &c, &there) || space_judge(rules, NULL, &there, &verdict, e);
+        bool recorded = recording_find(r, &c) != NULL;
+        out->points += ok;
+        out->legal += ok && verdict.legal;
+        out->legal_absent += ok && verdict.legal && !recorded;
+        out->illegal_record += ok && !verdict.legal && recorded;
+        if (ok && verdict.legal != recorded)
+            out->example = c;
     }
     for (int i = 0; i < r->space->param_count; i++)
         free(m.slot[i]);
     return ok;
 }
 
-// T4 comes last of those with results: the other two say more of themselves.
+// --- reading ---
+
+// T4 comes last of those with results, because the others have more specific members.
 static const struct format *const formats[] = {
     &format_tilewalk, &format_kernel_tuner, &format_clblast, &format_ktt, &format_t4, &format_t1,
 };
@@ -142,23 +127,13 @@ static const struct format *recognise(struct json root)
     return NULL;
 }
 
-// A file that ended early is fine when it ended inside the member that its format leaves open.
+// Returns whether the file ended inside the member that its format may leave unclosed.
 static bool may_be_open(const struct format *f, struct json root)
 {
     bool last = false;
     for (struct json_walk w = json_walk(root); f && f->open && json_next(&w);)
         last = json_is(w.key, f->open);
     return last;
-}
-
-static bool unknown(const char *path, struct json root, struct err *e)
-{
-    struct str known = {0};
-    for (int f = 0; f < FORMATS; f++)
-        str_printf(&known, "%s%s", f ? ", " : "", formats[f]->what);
-    err_at(e, path, root.line, "not a recording (known are: %s)", str_text(&known));
-    str_finish(&known);
-    return false;
 }
 
 static bool read_text(struct json_source *s, struct recording **out, struct err *e)
@@ -175,8 +150,14 @@ static bool read_text(struct json_source *s, struct recording **out, struct err 
     const struct format *f = recognise(root);
     if (s->unclosed && !may_be_open(f, root))
         return err_at(e, s->path, s->unclosed, "broken JSON: the file ends early (is it cut off?)");
-    if (!f)
-        return unknown(s->path, root, e);
+    if (!f) {
+        struct str known = {0};
+        for (int i = 0; i < FORMATS; i++)
+            str_printf(&known, "%s%s", i ? ", " : "", formats[i]->what);
+        err_at(e, s->path, root.line, "not a recording (known are: %s)", str_text(&known));
+        str_finish(&known);
+        return false;
+    }
     struct recording *r = recording_create(s->path, f->name);
     if (!f->read(r, root, e)) {
         recording_destroy(r);
@@ -199,37 +180,27 @@ bool recording_read(const char *path, struct recording **out, struct err *e)
     return ok;
 }
 
+// --- writing ---
+
 static const struct format *const written[] = {&format_tilewalk, &format_kernel_tuner, &format_t4};
-
-static const struct format *find(const char *name)
-{
-    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
-        if (str_equal(written[i]->name, name))
-            return written[i];
-    return NULL;
-}
-
-// What others' formats have no words for.
-static bool fits_others(const struct recording *r, const struct format *f, struct err *e)
-{
-    if (!str_equal(r->unit, "s"))
-        return err_at(e, r->path, 0,
-                      "'%s' is a format of times, and these are in %s (tilewalk's own has both)",
-                      f->name, r->unit);
-    return flat_check(r, e);
-}
 
 bool recording_write_as(const struct recording *r, const char *format, const char *path,
                         struct err *e)
 {
     struct str out = {0};
-    const struct format *f = find(format);
+    const struct format *f = NULL;
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+        f = str_equal(written[i]->name, format) ? written[i] : f;
     if (!f)
         return err_set(e, "recordings are not written as '%s' (known: tilewalk, kernel-tuner, t4)",
                        format);
     if (r->count == 0)
         return err_at(e, r->path, 0, "there are only declarations: nothing to replay");
-    if (f != &format_tilewalk && !fits_others(r, f, e))
+    if (f != &format_tilewalk && !str_equal(r->unit, "s"))
+        return err_at(e, r->path, 0,
+                      "'%s' is a format of times, and these are in %s (tilewalk's own has both)",
+                      f->name, r->unit);
+    if (f != &format_tilewalk && !flat_check(r, e))
         return false;
     struct json_writer w = json_begin(&out);
     f->write(r, &w);
@@ -244,6 +215,8 @@ bool recording_write(const struct recording *r, const char *path, struct err *e)
 {
     return recording_write_as(r, format_tilewalk.name, path, e);
 }
+
+// --- making a recording ---
 
 struct recording *recording_create(const char *path, const char *format)
 {
@@ -304,7 +277,7 @@ void recording_add(struct recording *r, const struct config *c, const struct rec
         return;
     MEM_GROW(r->entry, r->count, r->entry_capacity);
     r->entry[r->count++] = *entry;
-    // Offsets until recording_finish: the runs still move.
+    // recording_finish sets the pointers to the runs, which still move.
     for (int i = 0; i < entry->run_count; i++) {
         MEM_GROW(r->run, r->run_count, r->run_capacity);
         r->run[r->run_count++] = entry->runs[i];
@@ -317,7 +290,7 @@ bool recording_finish(struct recording *r, struct err *e)
     for (int i = 0; i < r->count; i++) {
         struct record_entry *entry = &r->entry[i];
         entry->runs = NULL;
-        if (entry->run_count) { // there is something to point into
+        if (entry->run_count) { // without runs r->run may be NULL
             entry->runs = next;
             next += entry->run_count;
         }

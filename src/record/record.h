@@ -1,27 +1,27 @@
-// Recorded spaces: what every configuration of a kernel did on a device, to search again without
-// the device.
+// Recorded spaces: the result of every configuration of a kernel on a device, to search again
+// without the device.
 //
 //     struct recording *r;
 //     recording_read("gemm-RTX_3090.json.gz", &r, e);      any known format, packed or not
 //     const struct record_entry *found = recording_find(r, &config);
 //     recording_write(r, "gemm.json", e);                  our own format
-//     recording_write_as(r, "t4", "gemm-t4.json", e);      that of others
+//     recording_write_as(r, "t4", "gemm-t4.json", e);      another format
 //     recording_destroy(r);
 //
 // Made by hand: recording_create, parameters by space_add to its space, recording_seal_space,
 // recording_add for each configuration, recording_finish.
 //
-// Formats (told apart by content): Kernel Tuner cache files, T4 results, KTT output, CLBlast tuner
+// Formats (recognised by content): Kernel Tuner cache files, T4 results, KTT output, CLBlast tuner
 // output, our own, and T1 inputs, which declare parameters and conditions and have no entries.
-// Topology is inferred where a format has none: a parameter whose values are all numbers is the
-// ladder of those that are declared (else: that occur), any other is categorical. Parameters keep
-// the order of declaration, constants stay as parameters of size 1.
+// Topology is inferred where a format has none: a parameter whose values are all numbers is
+// discrete, with the declared values (else those that occur), any other is categorical. Parameters
+// keep the order of declaration, constants stay as parameters of size 1.
 //
-// A space with entries has one constraint, "recorded": there is an entry. So in an exhaustive
-// recording the absent ones are what the kernel's own restrictions forbid. A space without entries
-// has the conditions of its T1 input instead.
+// A space with entries has one constraint, "recorded": there is an entry. In an exhaustive
+// recording the absent configurations are those that the kernel's own restrictions forbid. A space
+// without entries has the conditions of its T1 input instead.
 //
-// After recording_finish nothing changes any more: any number of threads may use a recording.
+// Nothing changes after recording_finish: any number of threads may use a recording.
 #ifndef TILEWALK_RECORD_RECORD_H
 #define TILEWALK_RECORD_RECORD_H
 
@@ -32,7 +32,7 @@ struct record_entry {
     enum outcome outcome;
     double seconds;   // mean of the runs, > 0; 0 unless the outcome is ok
     double compile_s; // wall time; NAN: not recorded
-    // Wall time of all runs, and of checking what they computed; NAN: not recorded.
+    // Wall time of all runs and of verifying their results; NAN: not recorded.
     double benchmark_s;
     const double *runs; // seconds each, `run_count` of them, which may be 0
     int run_count;
@@ -44,61 +44,61 @@ struct recording {
     const char *path;
     const char *format; // "kernel-tuner", "t4", "ktt", "clblast", "tilewalk", "t1"
     const char *kernel, *device;
-    // What `seconds` counts: "s", or "s/GFLOP" where a rate of GFLOP/s was recorded, inverted.
+    // The unit of `seconds`: "s", or "s/GFLOP" where a rate of GFLOP/s was recorded, inverted.
     const char *unit;
-    double flop; // floating point operations of a run; 0: not known, or `seconds` count no runs
+    double flop; // floating-point operations of a run; 0: not known, or the unit is not "s"
     struct space *space;
 
     int count;
     struct record_entry *entry; // in the order of the file
-    struct config_set configs;  // of the same index
+    struct config_set configs;  // with the same indices
 
-    int outcomes[OUTCOME_COUNT]; // how many of each; [OUTCOME_OK] are valid
+    int outcomes[OUTCOME_COUNT]; // the count of each; [OUTCOME_OK] are valid
     int best;                    // the fastest entry (the first of several), -1 without entries
-    double median;               // of the valid ones; the mean of the middle two; NAN without
+    double median;               // of the valid entries; NAN without any
 
     double *run; // of all entries
     size_t run_count, run_capacity;
     int entry_capacity;
 };
 
-// Errors say `file:line: what (hint)`. `*out` is the caller's.
+// Errors have the form `file:line: what (hint)`. `*out` is the caller's.
 bool recording_read(const char *path, struct recording **out, struct err *e);
 bool recording_write(const struct recording *r, const char *path, struct err *e); // "tilewalk"
-// In the format "tilewalk", or for the tools of others as "kernel-tuner" or "t4". Those hold times
-// only: a unit that is not "s" is an error. They have no topology, and fewer words for outcomes: a
-// driver that refused a kernel is their compiler, a lost device their run that failed.
+// Writes the format "tilewalk", or for other tools "kernel-tuner" or "t4". Those have times only: a
+// unit that is not "s" is an error. They have no topology, and fewer outcomes: a driver that
+// refused a kernel becomes a failed compilation, a lost device a failed run.
 bool recording_write_as(const struct recording *r, const char *format, const char *path,
                         struct err *e);
 void recording_destroy(struct recording *r);
 
 // NULL: it was not recorded.
 const struct record_entry *recording_find(const struct recording *r, const struct config *c);
-// Whether any entry says what compiling it or running it took.
-bool recording_has_costs(const struct recording *r);
+bool recording_has_costs(const struct recording *r); // any entry has compile_s or benchmark_s
 void recording_config(const struct recording *r, int index, struct config *out);
 
-// `path` names it. Texts are copied.
+// Creates a recording with the name in `path`. Texts are copied.
 struct recording *recording_create(const char *path, const char *format);
 // Adds the parameters of another space, with their topology, to `r->space`.
 bool recording_add_params(struct recording *r, const struct space *like, struct err *e);
 // Adds the constraint "recorded" and seals.
 bool recording_seal_space(struct recording *r, struct err *e);
-// Copies `entry` and its runs. `*was_new` false: the configuration has an entry already, which
-// stays as it is.
+// Copies `entry` and its runs. `*was_new` is false if the configuration has an entry already, which
+// does not change then.
 void recording_add(struct recording *r, const struct config *c, const struct record_entry *entry,
                    bool *was_new);
 // Fails unless one entry is valid.
 bool recording_finish(struct recording *r, struct err *e);
 
-// Whether conditions (the space of a T1 input) forbid what is absent from a recording, and nothing
-// else. Parameters are matched by name; one that only `rules` has, or only `r`, has one value.
+// The comparison of conditions (the space of a T1 input) with a recording: they should forbid
+// exactly the absent configurations. Parameters are matched by name; one that only `rules` has, or
+// only `r`, has one value.
 struct record_agreement {
-    uint64_t points;         // of the recording's space, all looked at
+    uint64_t points;         // of the recording's space; all are judged
     uint64_t legal;          // by the conditions
     uint64_t legal_absent;   // legal, and not recorded
     uint64_t illegal_record; // recorded, and not legal
-    struct config example;   // one that disagrees, of r->space
+    struct config example;   // a point of r->space that disagrees
 };
 bool recording_check(const struct recording *r, const struct space *rules,
                      struct record_agreement *out, struct err *e);

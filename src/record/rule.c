@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+// --- evaluating rules ---
+
 bool rule_truth(const struct value *v)
 {
     return v->type == VALUE_TEXT ? *v->text != '\0' : v->number != 0;
@@ -38,7 +40,7 @@ static bool compare(enum rule_op op, const struct value *a, const struct value *
     return comparable || err_set(e, "a text and a number have no order");
 }
 
-// The sign of the divisor, as in Python.
+// The result has the sign of the divisor, as in Python.
 static double modulo(double a, double b)
 {
     double rest = fmod(a, b);
@@ -67,7 +69,7 @@ static bool calculate(enum rule_op op, const struct value *a, const struct value
     return isfinite(z) || err_set(e, "the result is not a finite number");
 }
 
-// Up to the first that does not hold.
+// Evaluates a chain of comparisons up to the first that does not hold.
 static bool evaluate_comparison(const struct rule *r, const struct rule_world *w, struct value *out,
                                 struct err *e)
 {
@@ -93,7 +95,7 @@ bool rule_evaluate(const struct rule *r, const struct rule_world *w, struct valu
     case RULE_NAME: *out = w->value(w->context, r->name); return true;
     case RULE_OR:
     case RULE_AND: {
-        // Like Python's: the operand that decides, and no look at the other.
+        // As in Python, the result is the operand that decides, and the other is not evaluated.
         if (!rule_evaluate(r->left, w, out, e))
             return false;
         return rule_truth(out) == (r->op == RULE_OR) || rule_evaluate(r->right, w, out, e);
@@ -118,199 +120,9 @@ bool rule_evaluate(const struct rule *r, const struct rule_world *w, struct valu
            calculate(r->op, &a, &b, out, e);
 }
 
-enum { VALUE_LIST_DEEPEST = 16 };
+// --- parsing rules ---
 
-struct value_list_parser {
-    struct arena *arena;
-    const char *start, *at;
-    int depth;
-    struct err *e;
-};
-
-static bool value_list_parse_sum(struct value_list_parser *p, struct value_list *out);
-
-static bool value_list_wrong(struct value_list_parser *p, const char *what)
-{
-    return err_set(p->e, "%s at '%.20s' of '%s'", what, *p->at ? p->at : "the end", p->start);
-}
-
-static void value_list_skip_space(struct value_list_parser *p)
-{
-    p->at += strspn(p->at, " \t\r\n");
-}
-
-static bool accept(struct value_list_parser *p, const char *text)
-{
-    value_list_skip_space(p);
-    size_t length = strlen(text);
-    bool word = isalpha((unsigned char)*text);
-    if (strncmp(p->at, text, length) != 0 || (word && isalnum((unsigned char)p->at[length])))
-        return false;
-    p->at += length;
-    return true;
-}
-
-static bool expect(struct value_list_parser *p, const char *text, const char *complaint)
-{
-    return accept(p, text) || value_list_wrong(p, complaint);
-}
-
-static bool append(struct value_list_parser *p, struct value_list *out, struct value v)
-{
-    if (out->count == PARAM_MAX_VALUES)
-        return value_list_wrong(p, "too many values");
-    MEM_GROW(out->value, out->count, out->capacity);
-    out->value[out->count++] = v;
-    return true;
-}
-
-// The variable of a comprehension, whose name follows its use.
-struct variable {
-    char name[64];
-    bool used;
-    struct value value;
-};
-
-static int find_variable(void *context, const char *name)
-{
-    struct variable *v = context;
-    if (v->used)
-        return str_equal(v->name, name) ? 0 : -1;
-    v->used = true;
-    snprintf(v->name, sizeof v->name, "%s", name);
-    return 0;
-}
-
-static struct value value_of_variable(const void *context, int number)
-{
-    (void)number;
-    return ((const struct variable *)context)->value;
-}
-
-static bool evaluate(struct value_list_parser *p, const struct rule *rule, const struct variable *v,
-                     struct value *out)
-{
-    struct rule_world world = {value_of_variable, v};
-    return rule_evaluate(rule, &world, out, p->e);
-}
-
-static bool parse_expression(struct value_list_parser *p, struct variable *v, struct rule **out)
-{
-    struct rule_names names = {find_variable, v};
-    return rule_parse_part(p->arena, &p->at, &names, out, p->e);
-}
-
-// `for NAME in LIST]`, after the expression.
-static bool parse_comprehension(struct value_list_parser *p, const struct rule *rule,
-                                struct variable *v, struct value_list *out)
-{
-    char name[64] = "";
-    size_t length = 0;
-    value_list_skip_space(p);
-    while (isalnum((unsigned char)p->at[length]) || p->at[length] == '_')
-        length++;
-    if (length == 0 || length >= sizeof name)
-        return value_list_wrong(p, "a name is missing");
-    memcpy(name, p->at, length);
-    if (v->used && !str_equal(name, v->name))
-        return value_list_wrong(p, "another name was used before");
-    p->at += length;
-    struct value_list over = {0};
-    bool ok = expect(p, "in", "'in' is missing") && value_list_parse_sum(p, &over);
-    for (int i = 0; ok && i < over.count; i++) {
-        struct value made;
-        v->value = over.value[i];
-        ok = evaluate(p, rule, v, &made) && append(p, out, made);
-    }
-    free(over.value);
-    return ok && expect(p, "]", "']' is missing");
-}
-
-static bool parse_items(struct value_list_parser *p, struct value_list *out)
-{
-    while (!accept(p, "]")) {
-        struct variable v = {.used = false};
-        struct rule *rule;
-        struct value made;
-        if (!parse_expression(p, &v, &rule))
-            return false;
-        if (accept(p, "for"))
-            return parse_comprehension(p, rule, &v, out);
-        if (v.used)
-            return value_list_wrong(p, "names have no value here");
-        if (!evaluate(p, rule, &v, &made) || !append(p, out, made))
-            return false;
-        if (!accept(p, ",") && *p->at != ']')
-            return value_list_wrong(p, "',' or ']' is missing");
-    }
-    return true;
-}
-
-static bool parse_range(struct value_list_parser *p, struct value_list *out)
-{
-    double bound[3] = {0, 0, 1};
-    int given = 0;
-    do {
-        struct variable v = {.used = false};
-        struct rule *rule;
-        struct value made;
-        if (given == 3 || !parse_expression(p, &v, &rule) || v.used ||
-            !evaluate(p, rule, &v, &made))
-            return value_list_wrong(p, "range wants one to three numbers");
-        bound[given++] = made.number;
-    } while (accept(p, ","));
-    if (given == 1) {
-        bound[1] = bound[0];
-        bound[0] = 0;
-    }
-    if (bound[2] == 0 || !expect(p, ")", "')' is missing"))
-        return value_list_wrong(p, "a range ends in steps other than 0");
-    bool up = bound[2] > 0;
-    for (double i = bound[0]; up ? i < bound[1] : i > bound[1]; i += bound[2])
-        if (!append(p, out, (struct value){.type = VALUE_NUMBER, .number = i}))
-            return false;
-    return true;
-}
-
-static bool parse_list(struct value_list_parser *p, struct value_list *out)
-{
-    if (++p->depth > VALUE_LIST_DEEPEST)
-        return value_list_wrong(p, "too deep");
-    bool ok;
-    if (accept(p, "["))
-        ok = parse_items(p, out);
-    else if (accept(p, "range") && accept(p, "("))
-        ok = parse_range(p, out);
-    else {
-        // `list(...)`, or parentheses alone.
-        accept(p, "list");
-        ok = expect(p, "(", "a list is missing") && value_list_parse_sum(p, out) &&
-             expect(p, ")", "')' is missing");
-    }
-    p->depth--;
-    return ok;
-}
-
-static bool value_list_parse_sum(struct value_list_parser *p, struct value_list *out)
-{
-    do {
-        if (!parse_list(p, out))
-            return false;
-    } while (accept(p, "+"));
-    return true;
-}
-
-bool value_list_parse(struct arena *arena, const char *text, struct value_list *out, struct err *e)
-{
-    struct value_list_parser p = {.arena = arena, .start = text, .at = text, .e = e};
-    *out = (struct value_list){0};
-    if (!value_list_parse_sum(&p, out))
-        return false;
-    value_list_skip_space(&p);
-    return !*p.at || value_list_wrong(&p, "nothing is known to follow");
-}
-
-// Evaluation recurses as deep as a rule has nodes.
+// Evaluation recurses as deep as the parser does.
 enum { DEEPEST = 200, MOST_NODES = 10000, LONGEST_NAME = 63 };
 
 struct parser {
@@ -321,8 +133,7 @@ struct parser {
     struct err *e;
 };
 
-static struct rule *parse_or(struct parser *p);
-static struct rule *parse_sum(struct parser *p);
+static struct rule *parse_logic(struct parser *p, int level);
 static struct rule *parse_factor(struct parser *p);
 
 static void skip_space(struct parser *p)
@@ -359,7 +170,7 @@ static bool is_name_character(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-// A whole word, which is passed over.
+// Steps over a whole word.
 static bool word(struct parser *p, const char *text)
 {
     size_t length = strlen(text);
@@ -375,7 +186,7 @@ struct symbol {
     enum rule_op op;
 };
 
-// The first of the list that is here; the longer ones come first.
+// Steps over the first symbol of the list that is here; longer ones come first.
 static bool symbol(struct parser *p, const struct symbol *list, enum rule_op *op)
 {
     skip_space(p);
@@ -419,7 +230,7 @@ static struct rule *parse_atom(struct parser *p)
     skip_space(p);
     if (*p->at == '(') {
         p->at++;
-        struct rule *r = parse_or(p);
+        struct rule *r = parse_logic(p, 0);
         if (!r)
             return NULL;
         skip_space(p);
@@ -460,7 +271,7 @@ static struct rule *parse_atom(struct parser *p)
     return wrong(p, "a value is missing");
 }
 
-// Binds more tightly than a sign on its left, less than one on its right.
+// A power binds more tightly than a sign on its left, less than one on its right.
 static struct rule *parse_power(struct parser *p)
 {
     static const struct symbol power[] = {{"**", RULE_POWER}, {NULL, RULE_VALUE}};
@@ -491,36 +302,25 @@ static struct rule *parse_factor(struct parser *p)
     return r;
 }
 
-static struct rule *parse_term(struct parser *p)
+// Parses sums (level 0) of products (level 1).
+static struct rule *parse_sum(struct parser *p, int level)
 {
-    static const struct symbol operators[] = {{"//", RULE_FLOOR_DIVIDE},
-                                              {"*", RULE_MULTIPLY},
-                                              {"/", RULE_DIVIDE},
-                                              {"%", RULE_MODULO},
-                                              {NULL, RULE_VALUE}};
+    static const struct symbol operators[2][5] = {{{"+", RULE_ADD}, {"-", RULE_SUBTRACT}, {NULL}},
+                                                  {{"//", RULE_FLOOR_DIVIDE},
+                                                   {"*", RULE_MULTIPLY},
+                                                   {"/", RULE_DIVIDE},
+                                                   {"%", RULE_MODULO},
+                                                   {NULL}}};
     enum rule_op op;
-    struct rule *left = parse_factor(p);
-    while (left && symbol(p, operators, &op)) {
-        struct rule *right = parse_factor(p);
+    struct rule *left = level == 0 ? parse_sum(p, 1) : parse_factor(p);
+    while (left && symbol(p, operators[level], &op)) {
+        struct rule *right = level == 0 ? parse_sum(p, 1) : parse_factor(p);
         left = right ? node(p, op, left, right) : NULL;
     }
     return left;
 }
 
-static struct rule *parse_sum(struct parser *p)
-{
-    static const struct symbol operators[] = {
-        {"+", RULE_ADD}, {"-", RULE_SUBTRACT}, {NULL, RULE_VALUE}};
-    enum rule_op op;
-    struct rule *left = parse_term(p);
-    while (left && symbol(p, operators, &op)) {
-        struct rule *right = parse_term(p);
-        left = right ? node(p, op, left, right) : NULL;
-    }
-    return left;
-}
-
-// a < b < c is a < b and b < c, with b looked at once.
+// a < b < c is a < b and b < c, with b evaluated once.
 static struct rule *parse_comparison(struct parser *p)
 {
     static const struct symbol operators[] = {{"<=", RULE_LESS_EQUAL}, {">=", RULE_MORE_EQUAL},
@@ -528,9 +328,9 @@ static struct rule *parse_comparison(struct parser *p)
                                               {"<", RULE_LESS},        {">", RULE_MORE},
                                               {NULL, RULE_VALUE}};
     enum rule_op op;
-    struct rule *left = parse_sum(p), *first = NULL, *last = NULL;
+    struct rule *left = parse_sum(p, 0), *first = NULL, *last = NULL;
     while (left && symbol(p, operators, &op)) {
-        struct rule *right = parse_sum(p);
+        struct rule *right = parse_sum(p, 0);
         if (!right)
             return NULL;
         struct rule *one = node(p, op, left, right);
@@ -559,31 +359,23 @@ static struct rule *parse_not(struct parser *p)
     return r;
 }
 
-static struct rule *parse_and(struct parser *p)
+// Parses `or` (level 0) of `and` (level 1).
+static struct rule *parse_logic(struct parser *p, int level)
 {
-    struct rule *left = parse_not(p);
-    while (left && word(p, "and")) {
-        struct rule *right = parse_not(p);
-        left = right ? node(p, RULE_AND, left, right) : NULL;
+    struct rule *left = level == 0 ? parse_logic(p, 1) : parse_not(p);
+    while (left && word(p, level == 0 ? "or" : "and")) {
+        struct rule *right = level == 0 ? parse_logic(p, 1) : parse_not(p);
+        left = right ? node(p, level == 0 ? RULE_OR : RULE_AND, left, right) : NULL;
     }
     return left;
 }
 
-static struct rule *parse_or(struct parser *p)
-{
-    struct rule *left = parse_and(p);
-    while (left && word(p, "or")) {
-        struct rule *right = parse_and(p);
-        left = right ? node(p, RULE_OR, left, right) : NULL;
-    }
-    return left;
-}
-
-bool rule_parse_part(struct arena *arena, const char **text, const struct rule_names *names,
-                     struct rule **out, struct err *e)
+// Parses the longest condition that `*text` begins with, and moves `*text` behind it.
+static bool rule_parse_part(struct arena *arena, const char **text, const struct rule_names *names,
+                            struct rule **out, struct err *e)
 {
     struct parser p = {.arena = arena, .start = *text, .at = *text, .names = names, .e = e};
-    *out = parse_or(&p);
+    *out = parse_logic(&p, 0);
     if (*out && p.nodes > MOST_NODES)
         *out = wrong(&p, "too long");
     if (!*out)
@@ -599,4 +391,198 @@ bool rule_parse(struct arena *arena, const char *text, const struct rule_names *
     const char *at = text;
     return rule_parse_part(arena, &at, names, out, e) &&
            (!*at || err_set(e, "nothing is known to follow at '%.20s' of '%s'", at, text));
+}
+
+// --- lists of values ---
+
+enum { DEEPEST_LIST = 16 };
+
+struct list_parser {
+    struct arena *arena;
+    const char *start, *at;
+    int depth;
+    struct err *e;
+};
+
+static bool parse_list_sum(struct list_parser *p, struct value_list *out);
+
+static bool list_wrong(struct list_parser *p, const char *what)
+{
+    return err_set(p->e, "%s at '%.20s' of '%s'", what, *p->at ? p->at : "the end", p->start);
+}
+
+static void list_skip_space(struct list_parser *p)
+{
+    p->at += strspn(p->at, " \t\r\n");
+}
+
+static bool accept(struct list_parser *p, const char *text)
+{
+    list_skip_space(p);
+    size_t length = strlen(text);
+    bool word = isalpha((unsigned char)*text);
+    if (strncmp(p->at, text, length) != 0 || (word && isalnum((unsigned char)p->at[length])))
+        return false;
+    p->at += length;
+    return true;
+}
+
+static bool expect(struct list_parser *p, const char *text, const char *message)
+{
+    return accept(p, text) || list_wrong(p, message);
+}
+
+static bool append(struct list_parser *p, struct value_list *out, struct value v)
+{
+    if (out->count == PARAM_MAX_VALUES)
+        return list_wrong(p, "too many values");
+    MEM_GROW(out->value, out->count, out->capacity);
+    out->value[out->count++] = v;
+    return true;
+}
+
+// The variable of a comprehension; its name is known only after its use.
+struct variable {
+    char name[64];
+    bool used;
+    struct value value;
+};
+
+static int find_variable(void *context, const char *name)
+{
+    struct variable *v = context;
+    if (v->used)
+        return str_equal(v->name, name) ? 0 : -1;
+    v->used = true;
+    snprintf(v->name, sizeof v->name, "%s", name);
+    return 0;
+}
+
+static struct value value_of_variable(const void *context, int number)
+{
+    (void)number;
+    return ((const struct variable *)context)->value;
+}
+
+static bool evaluate(struct list_parser *p, const struct rule *rule, const struct variable *v,
+                     struct value *out)
+{
+    struct rule_world world = {value_of_variable, v};
+    return rule_evaluate(rule, &world, out, p->e);
+}
+
+static bool parse_expression(struct list_parser *p, struct variable *v, struct rule **out)
+{
+    struct rule_names names = {find_variable, v};
+    return rule_parse_part(p->arena, &p->at, &names, out, p->e);
+}
+
+// Parses `for NAME in LIST]`, after the expression.
+static bool parse_comprehension(struct list_parser *p, const struct rule *rule, struct variable *v,
+                                struct value_list *out)
+{
+    char name[64] = "";
+    size_t length = 0;
+    list_skip_space(p);
+    while (isalnum((unsigned char)p->at[length]) || p->at[length] == '_')
+        length++;
+    if (length == 0 || length >= sizeof name)
+        return list_wrong(p, "a name is missing");
+    memcpy(name, p->at, length);
+    if (v->used && !str_equal(name, v->name))
+        return list_wrong(p, "another name was used before");
+    p->at += length;
+    struct value_list over = {0};
+    bool ok = expect(p, "in", "'in' is missing") && parse_list_sum(p, &over);
+    for (int i = 0; ok && i < over.count; i++) {
+        struct value made;
+        v->value = over.value[i];
+        ok = evaluate(p, rule, v, &made) && append(p, out, made);
+    }
+    free(over.value);
+    return ok && expect(p, "]", "']' is missing");
+}
+
+static bool parse_items(struct list_parser *p, struct value_list *out)
+{
+    while (!accept(p, "]")) {
+        struct variable v = {.used = false};
+        struct rule *rule;
+        struct value made;
+        if (!parse_expression(p, &v, &rule))
+            return false;
+        if (accept(p, "for"))
+            return parse_comprehension(p, rule, &v, out);
+        if (v.used)
+            return list_wrong(p, "names have no value here");
+        if (!evaluate(p, rule, &v, &made) || !append(p, out, made))
+            return false;
+        if (!accept(p, ",") && *p->at != ']')
+            return list_wrong(p, "',' or ']' is missing");
+    }
+    return true;
+}
+
+static bool parse_range(struct list_parser *p, struct value_list *out)
+{
+    double bound[3] = {0, 0, 1};
+    int given = 0;
+    do {
+        struct variable v = {.used = false};
+        struct rule *rule;
+        struct value made;
+        if (given == 3 || !parse_expression(p, &v, &rule) || v.used ||
+            !evaluate(p, rule, &v, &made))
+            return list_wrong(p, "range wants one to three numbers");
+        bound[given++] = made.number;
+    } while (accept(p, ","));
+    if (given == 1) {
+        bound[1] = bound[0];
+        bound[0] = 0;
+    }
+    if (bound[2] == 0 || !expect(p, ")", "')' is missing"))
+        return list_wrong(p, "a range ends in steps other than 0");
+    bool up = bound[2] > 0;
+    for (double i = bound[0]; up ? i < bound[1] : i > bound[1]; i += bound[2])
+        if (!append(p, out, (struct value){.type = VALUE_NUMBER, .number = i}))
+            return false;
+    return true;
+}
+
+static bool parse_list(struct list_parser *p, struct value_list *out)
+{
+    if (++p->depth > DEEPEST_LIST)
+        return list_wrong(p, "too deep");
+    bool ok;
+    if (accept(p, "["))
+        ok = parse_items(p, out);
+    else if (accept(p, "range") && accept(p, "("))
+        ok = parse_range(p, out);
+    else {
+        // It is `list(...)`, or parentheses alone.
+        accept(p, "list");
+        ok = expect(p, "(", "a list is missing") && parse_list_sum(p, out) &&
+             expect(p, ")", "')' is missing");
+    }
+    p->depth--;
+    return ok;
+}
+
+static bool parse_list_sum(struct list_parser *p, struct value_list *out)
+{
+    do {
+        if (!parse_list(p, out))
+            return false;
+    } while (accept(p, "+"));
+    return true;
+}
+
+bool value_list_parse(struct arena *arena, const char *text, struct value_list *out, struct err *e)
+{
+    struct list_parser p = {.arena = arena, .start = text, .at = text, .e = e};
+    *out = (struct value_list){0};
+    if (!parse_list_sum(&p, out))
+        return false;
+    list_skip_space(&p);
+    return !*p.at || list_wrong(&p, "nothing is known to follow");
 }

@@ -1,12 +1,12 @@
-// Conditions as Python writes them: "32 <= x*y <= 1024 and (not pad or x % 32 != 0)".
+// Conditions in Python's syntax: "32 <= x*y <= 1024 and (not pad or x % 32 != 0)".
 //
 //     struct rule *rule;
 //     rule_parse(&arena, text, &names, &rule, e);
 //     rule_evaluate(rule, &world, &value, e);
 //
-// or, and, not, chained comparisons, + - * / // % **, unary + and -, parentheses, names, numbers,
-// texts, True and False, with Python's precedence, its true division and the sign of its % and //.
-// A rule is immutable: any number of threads may evaluate it.
+// They may have or, and, not, chained comparisons, + - * / // % **, unary + and -, parentheses,
+// names, numbers, texts, True and False, with Python's precedence, its true division and the sign
+// of its % and //. A rule is immutable: any number of threads may evaluate it.
 #ifndef TILEWALK_RECORD_RULE_H
 #define TILEWALK_RECORD_RULE_H
 
@@ -14,30 +14,26 @@
 
 struct rule;
 
-// Which names there are: `find` gives the number of a name, or -1.
+// The known names: `find` returns the number of a name, or -1.
 struct rule_names {
     int (*find)(void *context, const char *name);
     void *context;
 };
 
-// What they stand for.
+// The values of the names.
 struct rule_world {
     struct value (*value)(const void *context, int number);
     const void *context;
 };
 
-// The rule lives in `arena`. Errors say where in the text.
+// The rule lives in `arena`. Errors have the place in the text.
 bool rule_parse(struct arena *arena, const char *text, const struct rule_names *names,
                 struct rule **out, struct err *e);
-// Parses the longest condition that `*text` begins with, and moves `*text` behind it.
-bool rule_parse_part(struct arena *arena, const char **text, const struct rule_names *names,
-                     struct rule **out, struct err *e);
-// False: a division by zero, or an operation on things that do not have it.
+// False: a division by zero, or an operation that its operands do not have.
 bool rule_evaluate(const struct rule *r, const struct rule_world *w, struct value *out,
                    struct err *e);
 bool rule_truth(const struct value *v);
 
-// What follows is for rule.c, which parses, and rule_evaluate.c.
 enum rule_op {
     RULE_VALUE,
     RULE_NAME,
@@ -63,12 +59,12 @@ enum rule_op {
 struct rule {
     enum rule_op op;
     const struct rule *left, *right;
-    const struct rule *next; // of a comparison: the one whose left is our right
+    const struct rule *next; // the next comparison of a chain, whose left is our right
     struct value value;      // RULE_VALUE
     int name;                // RULE_NAME
 };
 
-// The values of a T1 parameter: a text that holds a Python list.
+// The values of a T1 parameter: a text with a Python list.
 //
 //     [16, 32, 64]          ['a', "b"]            [2**i for i in range(0, 6)]
 //     [1, 2, 4] + list(range(32, 1024+1, 32))

@@ -4,22 +4,22 @@
 
 #include <stdlib.h>
 
-// A condition and what it needs to look at a configuration. Lives in the recording's arena.
+// A condition with the data to evaluate it. It lives in the recording's arena.
 struct condition {
     const struct rule *rule;
     const struct space *space;
-    // Of parameters that are not ladders: what stands at each slot value.
+    // The values by slot, for parameters that are not discrete.
     const struct value *value[SPACE_MAX_PARAMS];
 };
 
-struct sight {
+struct evaluation {
     const struct condition *condition;
     const struct config *config;
 };
 
 static struct value value_at(const void *context, int number)
 {
-    const struct sight *s = context;
+    const struct evaluation *s = context;
     const struct param *p = &s->condition->space->param[number];
     int32_t slot = s->config->slot[p->offset];
     if (p->kind == PARAM_DISCRETE)
@@ -27,11 +27,11 @@ static struct value value_at(const void *context, int number)
     return s->condition->value[number][slot];
 }
 
-static int holds(void *context, const struct config *c, struct err *e)
+static int condition_holds(void *context, const struct config *c, struct err *e)
 {
     const struct condition *condition = context;
-    const struct sight sight = {condition, c};
-    const struct rule_world world = {value_at, &sight};
+    const struct evaluation evaluation = {condition, c};
+    const struct rule_world world = {value_at, &evaluation};
     struct value v;
     if (!rule_evaluate(condition->rule, &world, &v, e))
         return -1;
@@ -95,8 +95,11 @@ static bool add_condition(struct table *t, struct json condition, struct err *e)
                 kept[j] = t->column[i].value[j];
             made->value[i] = kept;
         }
-    struct constraint constraint = {
-        .name = text, .file = r->path, .line = expression.line, .context = made, .holds = holds};
+    struct constraint constraint = {.name = text,
+                                    .file = r->path,
+                                    .line = expression.line,
+                                    .context = made,
+                                    .holds = condition_holds};
     space_add_constraint(r->space, &constraint);
     return true;
 }
@@ -122,7 +125,7 @@ static bool read_space(struct table *t, struct json space, struct err *e)
     return space_seal(r->space, e);
 }
 
-static bool read_all(struct recording *r, struct json root, struct err *e)
+static bool t1_read(struct recording *r, struct json root, struct err *e)
 {
     struct json kernel = json_member(json_member(root, "KernelSpecification"), "KernelName");
     struct table t;
@@ -135,4 +138,4 @@ static bool read_all(struct recording *r, struct json root, struct err *e)
 }
 
 const struct format format_t1 = {
-    .name = "t1", .what = "T1 input", .members = {"ConfigurationSpace"}, .read = read_all};
+    .name = "t1", .what = "T1 input", .members = {"ConfigurationSpace"}, .read = t1_read};

@@ -1,5 +1,5 @@
 // T4 results (schema 1.0.0): a list, with the unit of its times beside it. Parameters are not
-// declared: what occurs is the space.
+// declared: the values that occur make the space.
 #include "record/cost.h"
 #include "record/flat.h"
 #include "record/format.h"
@@ -13,25 +13,10 @@ enum { CONFIGURATION, OBJECTIVES, TIMES, INVALIDITY, CORRECTNESS, MEASUREMENTS, 
 static const char *const members[MEMBERS] = {"configuration", "objectives",  "times",
                                              "invalidity",    "correctness", "measurements"};
 
-// The schema says compilation_time, files say compilation.
+// The schema has compilation_time, files have compilation.
 enum { COMPILATION, COMPILATION_TIME, BENCHMARK, VALIDATION, RUNTIMES, TIME_MEMBERS };
 static const char *const time_members[TIME_MEMBERS] = {"compilation", "compilation_time",
                                                        "benchmark", "validation", "runtimes"};
-
-static bool read_unit(struct recording *r, struct json root, struct json metadata, double *scale,
-                      struct err *e)
-{
-    struct json unit = json_member(metadata, "timeunit");
-    const char *word = json_text(unit, &r->arena);
-    if (!word)
-        return err_at(e, r->path, metadata.at ? metadata.line : root.line,
-                      "the unit of times is not known: there is no metadata.timeunit");
-    return cost_parse_unit(word, scale) ||
-           err_at(e, r->path, unit.line,
-                  "unknown unit '%s' (known: milliseconds, seconds, "
-                  "microseconds, nanoseconds)",
-                  word);
-}
 
 static const struct {
     const char *word;
@@ -57,7 +42,7 @@ static bool read_outcome(const struct table *t, const struct json *found, enum o
                   "timeout");
 }
 
-// The measurement of that name; its unit, when it has one, counts.
+// Reads the measurement of that name, in its own unit when it has one.
 static bool read_measurement(const struct table *t, const struct cost *cost, struct json list,
                              const char *name, double *out, enum outcome *outcome, struct err *e)
 {
@@ -83,14 +68,6 @@ static bool read_measurement(const struct table *t, const struct cost *cost, str
     return true;
 }
 
-static bool read_parameters(struct table *t, struct json configuration, struct err *e)
-{
-    if (json_type(configuration) != JSON_OBJECT)
-        return err_at(e, t->recording->path, configuration.at ? configuration.line : t->row_line,
-                      "a result's configuration is an object of parameters");
-    return table_set_members(t, configuration, e);
-}
-
 static bool read_cost(struct table *t, const struct cost *cost, const struct json *found,
                       struct record_entry *entry, struct err *e)
 {
@@ -104,7 +81,7 @@ static bool read_cost(struct table *t, const struct cost *cost, const struct jso
         .time = NAN,
         .rate = NAN,
         .times = times[RUNTIMES],
-        .position = list.at ? list : (struct json){NULL, t->row_line},
+        .position = list.at ? list : (struct json){.line = t->row_line},
     };
     enum outcome *outcome = &entry->outcome;
     if (!read_measurement(t, cost, list, "time", &sample.time, outcome, e) ||
@@ -119,46 +96,51 @@ static bool read_cost(struct table *t, const struct cost *cost, const struct jso
     return true;
 }
 
-// The same one in all results.
-static bool read_objective(struct table *t, struct cost *cost, struct json result,
-                           struct json objective, struct err *e)
-{
-    const char *before = t->rows ? cost->objective : NULL;
-    if (!cost_parse_objective(t->recording, objective, cost, e))
-        return false;
-    return !before || str_equal(before, cost->objective) ||
-           err_at(e, t->recording->path, result.line, "the objective changes from '%s' to '%s'",
-                  before, cost->objective);
-}
-
-static bool read_result(struct table *t, struct cost *cost, struct json result, struct err *e)
+static bool t4_read_result(struct table *t, struct cost *cost, struct json result, struct err *e)
 {
     struct json found[MEMBERS];
     struct record_entry entry = {0};
     json_members(result, MEMBERS, members, found);
     table_begin_row(t, result.line);
-    return read_objective(t, cost, result, found[OBJECTIVES], e) &&
-           read_parameters(t, found[CONFIGURATION], e) &&
-           read_outcome(t, found, &entry.outcome, e) && read_cost(t, cost, found, &entry, e) &&
-           table_end_row(t, &entry, e);
+    const char *before = t->rows ? cost->objective : NULL;
+    struct json configuration = found[CONFIGURATION];
+    if (!cost_parse_objective(t->recording, found[OBJECTIVES], cost, e))
+        return false;
+    if (before && !str_equal(before, cost->objective))
+        return err_at(e, t->recording->path, result.line, "the objective changes from '%s' to '%s'",
+                      before, cost->objective);
+    if (json_type(configuration) != JSON_OBJECT)
+        return err_at(e, t->recording->path, configuration.at ? configuration.line : t->row_line,
+                      "a result's configuration is an object of parameters");
+    return table_set_members(t, configuration, e) && read_outcome(t, found, &entry.outcome, e) &&
+           read_cost(t, cost, found, &entry, e) && table_end_row(t, &entry, e);
 }
 
-static bool read_all(struct recording *r, struct json root, struct err *e)
+static bool t4_read(struct recording *r, struct json root, struct err *e)
 {
     struct json found[ROOT_MEMBERS];
     struct table t;
     struct cost cost;
     json_members(root, ROOT_MEMBERS, root_members, found);
+    struct json unit = json_member(found[METADATA], "timeunit");
+    const char *word = json_text(unit, &r->arena);
+    if (!word)
+        return err_at(e, r->path, found[METADATA].at ? found[METADATA].line : root.line,
+                      "the unit of times is not known: there is no metadata.timeunit");
+    if (!cost_parse_unit(word, &cost.scale))
+        return err_at(e, r->path, unit.line,
+                      "unknown unit '%s' (known: milliseconds, seconds, "
+                      "microseconds, nanoseconds)",
+                      word);
     table_init(&t, r);
-    bool ok = read_unit(r, root, found[METADATA], &cost.scale, e) &&
-              cost_read_rows(&t, &cost, found[RESULTS], "the results", read_result, e);
+    bool ok = cost_read_rows(&t, &cost, found[RESULTS], "the results", t4_read_result, e);
     table_release(&t);
     return ok;
 }
 
-// --- written ---
+// --- writing ---
 
-static void write_all(const struct recording *r, struct json_writer *w)
+static void t4_write(const struct recording *r, struct json_writer *w)
 {
     json_add_text(w, "schema_version", "1.0.0");
     json_begin_object(w, root_members[METADATA]);
@@ -200,8 +182,5 @@ static void write_all(const struct recording *r, struct json_writer *w)
     }
 }
 
-const struct format format_t4 = {.name = "t4",
-                                 .what = "T4 results",
-                                 .members = {"results"},
-                                 .read = read_all,
-                                 .write = write_all};
+const struct format format_t4 = {
+    .name = "t4", .what = "T4 results", .members = {"results"}, .read = t4_read, .write = t4_write};

@@ -5,26 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// From rows to a recording: topology, then entries.
-
-static bool all_numbers(const struct column *c)
-{
-    for (int i = 0; i < c->count; i++)
-        if (c->value[i].type != VALUE_NUMBER)
-            return false;
-    return true;
-}
-
-static bool make_discrete(const struct column *c, struct arena *arena, struct param *out,
-                          struct err *e)
-{
-    double *number = mem_alloc((size_t)c->count * sizeof *number);
-    for (int i = 0; i < c->count; i++)
-        number[i] = c->value[i].number;
-    bool ok = param_discrete(out, arena, c->name, c->count, number, e);
-    free(number);
-    return ok;
-}
+// --- from rows to a recording: topology, then entries ---
 
 static const char *label_of(const struct value *v, struct arena *arena)
 {
@@ -39,32 +20,32 @@ static const char *label_of(const struct value *v, struct arena *arena)
     return label;
 }
 
-static bool make_categorical(const struct column *c, struct arena *arena, struct param *out,
-                             struct err *e)
-{
-    const char **label = mem_alloc((size_t)c->count * sizeof *label);
-    for (int i = 0; i < c->count; i++)
-        label[i] = label_of(&c->value[i], arena);
-    bool ok = param_categorical(out, arena, c->name, c->count, label, e);
-    free(label);
-    return ok;
-}
-
 bool table_make_params(struct table *t, struct err *e)
 {
     struct space *s = t->recording->space;
     for (int i = 0; i < t->columns; i++) {
         const struct column *c = &t->column[i];
         struct param p;
-        bool ok = all_numbers(c) ? make_discrete(c, &s->arena, &p, e)
-                                 : make_categorical(c, &s->arena, &p, e);
+        bool is_number = true;
+        double *number = mem_alloc((size_t)c->count * sizeof *number);
+        const char **label = mem_alloc((size_t)c->count * sizeof *label);
+        for (int k = 0; k < c->count; k++) {
+            is_number = is_number && c->value[k].type == VALUE_NUMBER;
+            number[k] = c->value[k].number;
+        }
+        for (int k = 0; k < c->count && !is_number; k++)
+            label[k] = label_of(&c->value[k], &s->arena);
+        bool ok = is_number ? param_discrete(&p, &s->arena, c->name, c->count, number, e)
+                            : param_categorical(&p, &s->arena, c->name, c->count, label, e);
+        free(number);
+        free(label);
         if (!ok || !space_add(s, &p, e))
             return err_prefix(e, "%s", t->recording->path);
     }
     return true;
 }
 
-// Where value `k` of a column is in its parameter.
+// Returns the index of value `k` of a column in its parameter.
 static int32_t position(const struct param *p, const struct column *c, int k)
 {
     if (p->kind != PARAM_DISCRETE)
@@ -80,15 +61,7 @@ static int32_t position(const struct param *p, const struct column *c, int k)
     return low;
 }
 
-static int32_t *positions(const struct param *p, const struct column *c)
-{
-    int32_t *at = mem_alloc((size_t)c->count * sizeof *at);
-    for (int k = 0; k < c->count; k++)
-        at[k] = position(p, c, k);
-    return at;
-}
-
-// Every parameter of a table is one slot wide.
+// Adds the rows. Every parameter of a table is one slot wide.
 static bool add_rows(struct table *t, int32_t *const *at, struct err *e)
 {
     const double *runs = t->run;
@@ -122,13 +95,19 @@ bool table_finish(struct table *t, struct err *e)
         return err_at(e, r->path, 0, "there are no recorded configurations");
     if (!table_make_params(t, e) || !recording_seal_space(r, e))
         return false;
-    for (int i = 0; i < t->columns; i++)
-        at[i] = positions(&r->space->param[i], &t->column[i]);
+    for (int i = 0; i < t->columns; i++) {
+        const struct column *c = &t->column[i];
+        at[i] = mem_alloc((size_t)c->count * sizeof *at[i]);
+        for (int k = 0; k < c->count; k++)
+            at[i][k] = position(&r->space->param[i], c, k);
+    }
     bool ok = add_rows(t, at, e);
     for (int i = 0; i < t->columns; i++)
         free(at[i]);
     return ok && recording_finish(r, e);
 }
+
+// --- values and columns ---
 
 void table_init(struct table *t, struct recording *r)
 {
@@ -144,7 +123,8 @@ void table_release(struct table *t)
     free(t->run);
 }
 
-bool table_value(struct table *t, struct json v, struct value *out, struct err *e)
+// Reads a value; refuses lists, objects and null.
+static bool table_value(struct table *t, struct json v, struct value *out, struct err *e)
 {
     bool flag;
     *out = (struct value){.type = VALUE_NUMBER};
@@ -162,24 +142,20 @@ bool table_value(struct table *t, struct json v, struct value *out, struct err *
                                                            : json_type_name(json_type(v)));
 }
 
-static bool equal(const struct value *a, const struct value *b)
-{
-    if (a->type == VALUE_TEXT || b->type == VALUE_TEXT)
-        return a->type == b->type && str_equal(a->text, b->text);
-    return a->number == b->number;
-}
-
 static int find_value(struct column *c, const struct value *v)
 {
     for (int n = 0; n < c->count; n++) {
         int i = c->last + n < c->count ? c->last + n : c->last + n - c->count;
-        if (equal(&c->value[i], v))
+        const struct value *known = &c->value[i];
+        bool has_text = known->type == VALUE_TEXT || v->type == VALUE_TEXT;
+        if (has_text ? known->type == v->type && str_equal(known->text, v->text)
+                     : known->number == v->number)
             return c->last = i;
     }
     return -1;
 }
 
-// -1: there are too many.
+// Returns the index of a value, new or old; -1: there are too many.
 static int add_value(struct column *c, const struct value *v)
 {
     int found = find_value(c, v);
@@ -250,6 +226,8 @@ int table_find(const struct table *t, struct json name)
     return -1;
 }
 
+// --- rows ---
+
 void table_begin_row(struct table *t, int line)
 {
     for (int i = 0; i < t->columns; i++)
@@ -257,24 +235,6 @@ void table_begin_row(struct table *t, int line)
     t->row_line = line;
     t->expected = 0;
     t->row_first_run = t->runs;
-}
-
-static bool not_declared(const struct table *t, const struct column *c, const struct value *v,
-                         int line, struct err *e)
-{
-    struct str text = {0};
-    if (!c->declared)
-        return too_many(t, c, line, e);
-    if (v->type == VALUE_TEXT)
-        json_add_string(&text, v->text);
-    else if (v->type == VALUE_FLAG)
-        str_add(&text, v->number ? "true" : "false");
-    else
-        str_add_real(&text, v->number);
-    err_at(e, t->recording->path, line, "parameter '%s': %s is not among the declared values",
-           c->name, str_text(&text));
-    str_finish(&text);
-    return false;
 }
 
 bool table_set(struct table *t, int column, struct json value, struct err *e)
@@ -285,7 +245,21 @@ bool table_set(struct table *t, int column, struct json value, struct err *e)
         return err_prefix(e, "parameter '%s'", c->name);
     t->cell[column] = c->declared ? find_value(c, &v) : add_value(c, &v);
     t->expected = column + 1 < t->columns ? column + 1 : 0;
-    return t->cell[column] >= 0 || not_declared(t, c, &v, value.line, e);
+    if (t->cell[column] >= 0)
+        return true;
+    if (!c->declared)
+        return too_many(t, c, value.line, e);
+    struct str text = {0};
+    if (v.type == VALUE_TEXT)
+        json_add_string(&text, v.text);
+    else if (v.type == VALUE_FLAG)
+        str_add(&text, v.number ? "true" : "false");
+    else
+        str_add_real(&text, v.number);
+    err_at(e, t->recording->path, value.line, "parameter '%s': %s is not among the declared values",
+           c->name, str_text(&text));
+    str_finish(&text);
+    return false;
 }
 
 bool table_set_named(struct table *t, struct json name, struct json value, struct err *e)
@@ -313,9 +287,9 @@ bool table_set_members(struct table *t, struct json object, struct err *e)
     return true;
 }
 
-// How much of `key` is this value as Python's str() writes it, up to a comma or the end; 0: it is
-// not.
-static size_t match(const struct value *v, const char *key)
+// Returns the length of this value at the begin of `key`, as Python's str() writes it, up to a
+// comma or the end; 0: it is not there.
+static size_t match_value(const struct value *v, const char *key)
 {
     size_t length = strcspn(key, ",");
     if (v->type == VALUE_TEXT) {
@@ -333,7 +307,8 @@ static size_t match(const struct value *v, const char *key)
     return str_to_real(piece, &number) && number == v->number ? length : 0;
 }
 
-static int first_unset(const struct table *t) // t->columns: none
+// Returns the first column that the row does not have; t->columns: it has all.
+static int first_unset(const struct table *t)
 {
     int i = 0;
     while (i < t->columns && t->cell[i] >= 0)
@@ -349,7 +324,7 @@ bool table_set_key(struct table *t, const char *key, struct err *e)
         const struct column *c = &t->column[i];
         size_t longest = 0;
         for (int k = 0; k < c->count; k++) {
-            size_t length = match(&c->value[k], rest);
+            size_t length = match_value(&c->value[k], rest);
             if (length > longest) {
                 longest = length;
                 cell[i] = k;
@@ -358,8 +333,7 @@ bool table_set_key(struct table *t, const char *key, struct err *e)
         rest += longest;
         bool last = i == t->columns - 1;
         if (longest == 0 || *rest != (last ? '\0' : ',')) {
-            // A row that gives some parameters itself lacks the others, whatever its key looks
-            // like.
+            // A row that gives some parameters itself lacks the others; its key does not matter.
             int column = longest > 0 && !*rest ? i + 1 : i;
             const char *path = t->recording->path;
             for (int j = 0; j < t->columns; j++)

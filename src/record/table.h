@@ -1,4 +1,4 @@
-// The rows of a file while its topology is not known yet. Internal to this folder.
+// The rows of a file, whose topology is not known until all are read. Internal to this folder.
 //
 //     struct table t;
 //     table_init(&t, recording);
@@ -10,8 +10,7 @@
 //     table_release(&t);
 //
 // Numbers are equal when their values are (16 and 16.0), flags are equal to 0 and 1 as in Python.
-// Parameters that no declaration fixes come into being in the first row; every later row has the
-// same ones.
+// The first row makes the parameters that are not declared; every later row has the same ones.
 #ifndef TILEWALK_RECORD_TABLE_H
 #define TILEWALK_RECORD_TABLE_H
 
@@ -28,10 +27,10 @@ struct value {
 
 struct column {
     const char *name;
-    bool declared; // its values were declared: a row may have no others
+    bool declared; // its values were declared: a row may not have others
     struct value *value;
     int count, capacity;
-    int last; // which value was found last: the next row often has the same or the next one
+    int last; // the value found last: the next row often has the same or the next one
 };
 
 struct row {
@@ -43,8 +42,8 @@ struct table {
     struct recording *recording;
     struct column column[SPACE_MAX_PARAMS];
     int columns;
-    int32_t cell[SPACE_MAX_PARAMS]; // of the row in the making; -1: not set
-    int expected;                   // the column that the next member is likely to be
+    int32_t cell[SPACE_MAX_PARAMS]; // the current row; -1: not set
+    int expected;                   // the likely column of the next member
     int row_line;
 
     struct row *row;
@@ -57,33 +56,30 @@ struct table {
 void table_init(struct table *t, struct recording *r);
 void table_release(struct table *t);
 
-// Refuses lists, objects and null.
-bool table_value(struct table *t, struct json v, struct value *out, struct err *e);
-
-// A parameter with all its values (a list).
+// Declares a parameter with all its values (a list).
 bool table_declare(struct table *t, const char *name, struct json values, struct err *e);
-// The same from values; false: there are too many parameters already.
+// Declares a parameter with an array of values.
 bool table_declare_values(struct table *t, const char *name, int count, const struct value *value,
                           int line, struct err *e);
 int table_find(const struct table *t, struct json name); // -1: no such column
 
 void table_begin_row(struct table *t, int line);
-// Sets a parameter of the row in the making by its name; the first row makes its column.
+// Sets a parameter of the current row by its name; the first row makes its column.
 bool table_set_named(struct table *t, struct json name, struct json value, struct err *e);
-// All members of an object.
+// Sets all members of an object.
 bool table_set_members(struct table *t, struct json object, struct err *e);
 bool table_set(struct table *t, int column, struct json value, struct err *e);
-// All columns from "16,True,a": values in order, joined by commas, which texts may hold, too.
-// False leaves the row as it is.
+// Sets all columns from "16,True,a": values in order, joined by commas, which texts may contain,
+// too. False leaves the row as it is.
 bool table_set_key(struct table *t, const char *key, struct err *e);
 bool table_row_complete(const struct table *t);
-// A run of the row in the making.
+// Adds a run to the current row.
 void table_add_run(struct table *t, double seconds);
-// `entry` without runs; they are dropped unless its outcome is ok.
+// Ends the row with `entry`, which has no runs; added runs are dropped unless its outcome is ok.
 bool table_end_row(struct table *t, const struct record_entry *entry, struct err *e);
 
 bool table_finish(struct table *t, struct err *e);
-// The space alone, for a file without rows; not sealed.
+// Makes the space alone, for a file without rows; does not seal it.
 bool table_make_params(struct table *t, struct err *e);
 
 #endif

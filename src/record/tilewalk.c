@@ -1,14 +1,5 @@
-#include "base/json.h"
-#include "base/json_read.h"
-#include "record/format.h"
-#include "record/record.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-// Our own format, which keeps the exact topology, so that a session is replayed on the graph it was
-// tuned on. Internal to this folder.
+// Our own format, which keeps the exact topology, so that a session is replayed on the graph that
+// it was tuned on.
 //
 //     {"format":"tilewalk-recording","version":1,"name":"mm","kernel":"mm","device":"...",
 //      "unit":"s","params":[
@@ -20,22 +11,25 @@
 //       {"config":[[16,32,2],["k","n","m"],"shared",8],"outcome":"ok","seconds":0.012,
 //        "runs":[0.011,0.013],"compile_s":0.3,"benchmark_s":0.5}]}
 //
-// "discrete" has values, too. Outcomes are the words of space/outcome.h; what is not known is left
+// "discrete" has values, too. Outcomes are the words of space/outcome.h; unknown members are left
 // out. An entry takes one line. Edges are pairs of indices into the values.
+#include "base/json.h"
+#include "record/format.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define TILEWALK_FORMAT "tilewalk-recording"
+#define FORMAT_VERSION  1
 
-#define TILEWALK_VERSION_OF_FORMAT 1
+// --- parameters and their values ---
 
-void tilewalk_write(const struct recording *r, struct json_writer *w); // format.h
+enum { PARAM_NAME, KIND, PRODUCT, PARTS, ITEMS, VALUES, EDGES, PARAM_MEMBERS };
+static const char *const param_members[PARAM_MEMBERS] = {"name",  "kind",   "product", "parts",
+                                                         "items", "values", "edges"};
 
-// Parameters and their values in our own format.
-
-enum { TILEWALK_PARAM_NAME, KIND, PRODUCT, PARTS, ITEMS, VALUES, EDGES, TILEWALK_PARAM_MEMBERS };
-static const char *const tilewalk_param_members[TILEWALK_PARAM_MEMBERS] = {
-    "name", "kind", "product", "parts", "items", "values", "edges"};
-
-// What a list holds: either texts or numbers. Released by the caller.
+// A list of either texts or numbers, released by the caller.
 struct listed {
     int count, label_capacity, number_capacity;
     const char **label;
@@ -65,7 +59,7 @@ static bool read_whole(struct recording *r, struct json v, double low, double hi
            err_at(e, r->path, v.line, "a whole number from %.0f to %.0f is wanted", low, high);
 }
 
-// Pairs of indices; each stands for both directions.
+// Each edge is stored in both directions.
 struct matrix {
     int count;
     bool *edge; // count * count
@@ -111,15 +105,6 @@ static bool make_custom(struct recording *r, const char *name, const struct list
     return ok;
 }
 
-static bool make_factorization(struct recording *r, const char *name, const struct json *found,
-                               struct param *p, struct err *e)
-{
-    double product, parts;
-    return read_whole(r, found[PRODUCT], 1, INT32_MAX, &product, e) &&
-           read_whole(r, found[PARTS], 1, PARAM_MAX_WIDTH, &parts, e) &&
-           param_factorization(p, &r->space->arena, name, (int64_t)product, (int)parts, e);
-}
-
 static bool make_listed(struct recording *r, enum param_kind kind, const char *name,
                         const struct json *found, struct param *p, struct err *e)
 {
@@ -147,24 +132,26 @@ static bool make_listed(struct recording *r, enum param_kind kind, const char *n
 
 static bool make_param(struct recording *r, struct json declared, struct param *p, struct err *e)
 {
-    struct json found[TILEWALK_PARAM_MEMBERS];
-    json_members(declared, TILEWALK_PARAM_MEMBERS, tilewalk_param_members, found);
-    const char *name = json_text(found[TILEWALK_PARAM_NAME], &r->arena);
+    struct json found[PARAM_MEMBERS];
+    json_members(declared, PARAM_MEMBERS, param_members, found);
+    const char *name = json_text(found[PARAM_NAME], &r->arena);
     if (!name || !*name)
         return err_at(e, r->path, declared.line, "a parameter has a name");
-    for (int kind = PARAM_FACTORIZATION; kind <= PARAM_CUSTOM; kind++)
+    double product, parts;
+    if (json_is(found[KIND], param_kind_name(PARAM_FACTORIZATION)))
+        return read_whole(r, found[PRODUCT], 1, INT32_MAX, &product, e) &&
+               read_whole(r, found[PARTS], 1, PARAM_MAX_WIDTH, &parts, e) &&
+               param_factorization(p, &r->space->arena, name, (int64_t)product, (int)parts, e);
+    for (int kind = PARAM_PERMUTATION; kind <= PARAM_CUSTOM; kind++)
         if (json_is(found[KIND], param_kind_name((enum param_kind)kind)))
-            return kind == PARAM_FACTORIZATION
-                       ? make_factorization(r, name, found, p, e)
-                       : make_listed(r, (enum param_kind)kind, name, found, p, e);
+            return make_listed(r, (enum param_kind)kind, name, found, p, e);
     return err_at(e, r->path, declared.line,
                   "parameter '%s' is of no known kind (factorization, permutation, discrete, "
                   "categorical, custom)",
                   name);
 }
 
-// Adds a parameter to r->space.
-static bool tilewalk_read_param(struct recording *r, struct json declared, struct err *e)
+static bool read_param(struct recording *r, struct json declared, struct err *e)
 {
     struct param p;
     struct err why = {0};
@@ -173,36 +160,23 @@ static bool tilewalk_read_param(struct recording *r, struct json declared, struc
     return err_at(e, r->path, why.line ? why.line : declared.line, "%s", why.text);
 }
 
-static int find_label(const struct param *p, struct json v)
+// Returns the slot of a value; -1: it is not one of the parameter's.
+static int32_t read_slot(const struct param *p, struct json v)
 {
+    double number;
+    bool is_number = json_number(v, &number);
+    if (p->kind == PARAM_FACTORIZATION) {
+        bool whole = is_number && number >= 1 && number <= INT32_MAX && number == floor(number);
+        return whole ? (int32_t)number : -1;
+    }
     for (int i = 0; i < p->count; i++)
-        if (json_is(v, p->label[i]))
+        if (p->label ? json_is(v, p->label[i]) : is_number && p->number[i] == number)
             return i;
     return -1;
 }
 
-static int find_number(const struct param *p, struct json v)
-{
-    double number;
-    if (json_number(v, &number))
-        for (int i = 0; i < p->count; i++)
-            if (p->number[i] == number)
-                return i;
-    return -1;
-}
-
-static int32_t read_slot(const struct param *p, struct json v)
-{
-    double number;
-    if (p->kind != PARAM_FACTORIZATION)
-        return p->label ? find_label(p, v) : find_number(p, v);
-    bool whole = json_number(v, &number) && number >= 1 && number <= INT32_MAX;
-    return whole && number == floor(number) ? (int32_t)number : -1;
-}
-
-// Its value into its slots.
-static bool tilewalk_read_value(const struct recording *r, const struct param *p, struct json v,
-                                int32_t *slot, struct err *e)
+static bool read_value(const struct recording *r, const struct param *p, struct json v,
+                       int32_t *slot, struct err *e)
 {
     int given = 0;
     if (p->kind == PARAM_FACTORIZATION || p->kind == PARAM_PERMUTATION) {
@@ -216,13 +190,15 @@ static bool tilewalk_read_value(const struct recording *r, const struct param *p
            err_at(e, r->path, v.line, "parameter '%s': not one of its values", p->name);
 }
 
+// --- writing ---
+
 static void add_seconds(struct json_writer *w, const char *name, double seconds)
 {
     if (!isnan(seconds))
         json_add_real(w, name, seconds);
 }
 
-static void tilewalk_write_add_entry(const struct recording *r, int index, struct json_writer *w)
+static void write_entry(const struct recording *r, int index, struct json_writer *w)
 {
     const struct record_entry *entry = &r->entry[index];
     struct config c;
@@ -245,10 +221,10 @@ static void tilewalk_write_add_entry(const struct recording *r, int index, struc
     json_end(w);
 }
 
-void tilewalk_write(const struct recording *r, struct json_writer *w)
+static void tilewalk_write(const struct recording *r, struct json_writer *w)
 {
     json_add_text(w, "format", TILEWALK_FORMAT);
-    json_add_int(w, "version", TILEWALK_VERSION_OF_FORMAT);
+    json_add_int(w, "version", FORMAT_VERSION);
     json_add_text(w, "name", r->name);
     json_add_text(w, "kernel", r->kernel);
     json_add_text(w, "device", r->device);
@@ -258,24 +234,24 @@ void tilewalk_write(const struct recording *r, struct json_writer *w)
     json_begin_line(w, 0);
     json_begin_list(w, "params");
     for (int i = 0; i < r->space->param_count; i++) {
+        const struct param *p = &r->space->param[i];
         json_begin_line(w, 1);
         json_begin_object(w, NULL);
-        json_add_text(w, "name", r->space->param[i].name);
-        json_add_text(w, "kind", param_kind_name(r->space->param[i].kind));
-        if (r->space->param[i].kind == PARAM_FACTORIZATION) {
-            json_add_int(w, "product", r->space->param[i].product);
-            json_add_int(w, "parts", r->space->param[i].width);
+        json_add_text(w, "name", p->name);
+        json_add_text(w, "kind", param_kind_name(p->kind));
+        if (p->kind == PARAM_FACTORIZATION) {
+            json_add_int(w, "product", p->product);
+            json_add_int(w, "parts", p->width);
         } else {
-            json_add_name(w, r->space->param[i].kind == PARAM_PERMUTATION ? "items" : "values");
-            param_add_listed_json(&r->space->param[i], w->out);
+            json_add_name(w, p->kind == PARAM_PERMUTATION ? "items" : "values");
+            param_add_listed_json(p, w->out);
         }
-        if (r->space->param[i].kind == PARAM_CUSTOM) {
+        if (p->kind == PARAM_CUSTOM) {
             json_begin_list(w, "edges");
-            for (int32_t j = 0; j < r->space->param[i].count; j++)
-                for (int32_t k = r->space->param[i].edge_start[j];
-                     k < r->space->param[i].edge_start[j + 1]; k++)
-                    if (j < r->space->param[i].edge[k])
-                        json_add_reals(w, NULL, 2, (double[]){j, r->space->param[i].edge[k]});
+            for (int32_t j = 0; j < p->count; j++)
+                for (int32_t k = p->edge_start[j]; k < p->edge_start[j + 1]; k++)
+                    if (j < p->edge[k])
+                        json_add_reals(w, NULL, 2, (double[]){j, p->edge[k]});
             json_end(w);
         }
         json_end(w);
@@ -285,9 +261,11 @@ void tilewalk_write(const struct recording *r, struct json_writer *w)
     json_begin_list(w, "entries");
     for (int i = 0; i < r->count; i++) {
         json_begin_line(w, 1);
-        tilewalk_write_add_entry(r, i, w);
+        write_entry(r, i, w);
     }
 }
+
+// --- reading ---
 
 enum { FORMAT, VERSION, NAME, KERNEL, DEVICE, UNIT, FLOP, PARAMS, ENTRIES, ROOT_MEMBERS };
 static const char *const root_members[ROOT_MEMBERS] = {
@@ -297,24 +275,14 @@ enum { CONFIG, OUTCOME, SECONDS, RUNS, COMPILE, BENCHMARK, MEMBERS };
 static const char *const members[MEMBERS] = {"config", "outcome",   "seconds",
                                              "runs",   "compile_s", "benchmark_s"};
 
-static bool read_flop(struct recording *r, struct json flop, struct err *e)
-{
-    if (!flop.at)
-        return true;
-    return (json_number(flop, &r->flop) && r->flop > 0 && str_equal(r->unit, "s")) ||
-           err_at(e, r->path, flop.line,
-                  "flop is the number of operations of a run, above 0, where the unit is s");
-}
-
 static bool check_version(const struct recording *r, const struct json *found, struct err *e)
 {
     double version;
     if (!json_is(found[FORMAT], TILEWALK_FORMAT))
         return err_at(e, r->path, found[FORMAT].line, "format is not \"" TILEWALK_FORMAT "\"");
-    return (json_number(found[VERSION], &version) && version == TILEWALK_VERSION_OF_FORMAT) ||
+    return (json_number(found[VERSION], &version) && version == FORMAT_VERSION) ||
            err_at(e, r->path, found[VERSION].at ? found[VERSION].line : found[FORMAT].line,
-                  "this version of the format is not known (known is %d)",
-                  TILEWALK_VERSION_OF_FORMAT);
+                  "this version of the format is not known (known is %d)", FORMAT_VERSION);
 }
 
 static bool read_config(const struct recording *r, struct json config, struct config *out,
@@ -326,7 +294,7 @@ static bool read_config(const struct recording *r, struct json config, struct co
         if (given == r->space->param_count)
             return err_at(e, r->path, w.value.line, "more values than parameters");
         const struct param *p = &r->space->param[given];
-        if (!tilewalk_read_value(r, p, w.value, out->slot + p->offset, e))
+        if (!read_value(r, p, w.value, out->slot + p->offset, e))
             return false;
     }
     return given == r->space->param_count ||
@@ -353,7 +321,7 @@ static bool read_outcome(const struct recording *r, struct json entry, struct js
                   "wrong)");
 }
 
-// `runs` grows as needed; the entry points into it.
+// The runs of an entry; the array grows as needed.
 struct runs {
     double *run;
     int count, capacity;
@@ -396,25 +364,7 @@ static bool add_entry(struct recording *r, struct json entry, struct runs *runs,
     return was_new || err_at(e, r->path, entry.line, "this configuration is here a second time");
 }
 
-static bool read_entries(struct recording *r, struct json entries, struct err *e)
-{
-    struct runs runs = {0};
-    bool ok = true;
-    for (struct json_walk w = json_walk(entries); ok && json_next(&w);)
-        ok = add_entry(r, w.value, &runs, e);
-    free(runs.run);
-    return ok && recording_finish(r, e);
-}
-
-static bool read_params(struct recording *r, struct json params, struct err *e)
-{
-    for (struct json_walk w = json_walk(params); json_next(&w);)
-        if (!tilewalk_read_param(r, w.value, e))
-            return false;
-    return r->space->param_count > 0 || err_at(e, r->path, params.line, "there are no parameters");
-}
-
-static bool read_all(struct recording *r, struct json root, struct err *e)
+static bool tilewalk_read(struct recording *r, struct json root, struct err *e)
 {
     struct json found[ROOT_MEMBERS];
     json_members(root, ROOT_MEMBERS, root_members, found);
@@ -426,12 +376,25 @@ static bool read_all(struct recording *r, struct json root, struct err *e)
         if (text && *text)
             *place[i] = text;
     }
-    return read_flop(r, found[FLOP], e) && read_params(r, found[PARAMS], e) &&
-           recording_seal_space(r, e) && read_entries(r, found[ENTRIES], e);
+    struct json flop = found[FLOP];
+    if (flop.at && !(json_number(flop, &r->flop) && r->flop > 0 && str_equal(r->unit, "s")))
+        return err_at(e, r->path, flop.line,
+                      "flop is the number of operations of a run, above 0, where the unit is s");
+    for (struct json_walk w = json_walk(found[PARAMS]); json_next(&w);)
+        if (!read_param(r, w.value, e))
+            return false;
+    if (r->space->param_count == 0)
+        return err_at(e, r->path, found[PARAMS].line, "there are no parameters");
+    struct runs runs = {0};
+    bool ok = recording_seal_space(r, e);
+    for (struct json_walk w = json_walk(found[ENTRIES]); ok && json_next(&w);)
+        ok = add_entry(r, w.value, &runs, e);
+    free(runs.run);
+    return ok && recording_finish(r, e);
 }
 
 const struct format format_tilewalk = {.name = "tilewalk",
                                        .what = "tilewalk recording",
                                        .members = {"format", "entries"},
-                                       .read = read_all,
+                                       .read = tilewalk_read,
                                        .write = tilewalk_write};

@@ -14,7 +14,8 @@
 
 enum { BLOCK = 512, END = 1024, PRESET = 6 };
 
-// Numbers are octal digits with a NUL behind them; the checksum is taken with blanks in its place.
+// Numbers are octal digits with a NUL behind them; the checksum is computed with blanks in its
+// place.
 struct header {
     char name[100], mode[8], user[8], group[8], size[12], time[12], checksum[8], type;
     char link[100], magic[6], version[2], rest[247];
@@ -103,7 +104,7 @@ static bool within_bound(const struct packed *p, size_t length, struct err *e)
     return true;
 }
 
-// Doubles, so that what was unpacked is judged before twice of it is.
+// Doubles the room, after checking what was unpacked so far.
 static bool make_room(const struct packed *p, struct plain *out, struct err *e)
 {
     if (out->length < out->capacity)
@@ -122,15 +123,7 @@ static bool is_gzip(const unsigned char *bytes, size_t length)
     return length >= 2 && bytes[0] == 0x1F && bytes[1] == 0x8B;
 }
 
-static bool is_xz(const unsigned char *bytes, size_t length)
-{
-    return length >= 6 && memcmp(bytes,
-                                 "\xFD"
-                                 "7zXZ",
-                                 6) == 0;
-}
-
-// After a member: another one, the zeros that tapes leave, or nothing.
+// Steps over the end of a member: another one follows, or zeros as on tapes, or nothing.
 static bool next_member(const struct packed *p, z_stream *z, bool *end, struct err *e)
 {
     while (z->avail_in > 0 && *z->next_in == 0) {
@@ -221,7 +214,7 @@ bool unpack_file(const char *path, const struct unpack_bound *bound, char **text
     p.bytes = (const unsigned char *)bytes;
     if (is_gzip(p.bytes, p.length))
         ok = unpack_gzip(&p, &out, e);
-    else if (is_xz(p.bytes, p.length))
+    else if (p.length >= 6 && memcmp(p.bytes, "\xFD\x37zXZ", 6) == 0) // its NUL counts
         ok = unpack_xz(&p, &out, e);
     else {
         out.bytes = mem_alloc(p.length + ROOM);

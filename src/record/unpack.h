@@ -1,8 +1,8 @@
 // Files as they are: plain, gzip (also several members), xz (also several streams).
 //
-// The first bytes say what a file is, never its name. A compressed file that ends early or is
-// damaged is refused with the byte where that shows; one that grows beyond measure, too: a
-// recording shrinks by 5 to 100 times, what shrinks more is no recording.
+// The first bytes decide the type of a file, not its name. A compressed file that ends early or is
+// damaged is refused with the byte where that shows; one that grows too much is refused, too:
+// recordings shrink by a factor of 5 to 100.
 #ifndef TILEWALK_RECORD_UNPACK_H
 #define TILEWALK_RECORD_UNPACK_H
 
@@ -30,8 +30,8 @@ bool unpack_file(const char *path, const struct unpack_bound *bound, char **text
 //     pack_write(&tar, "report.tar.xz", e); str_finish(&tar);
 //
 // A tar archive (POSIX.1-1988, "ustar") is a header of 512 bytes for each file, the file, zeros up
-// to the next 512 bytes; two blocks of zeros end it. Who owns the files, and when they were
-// written, it does not say: the same files make the same archive.
+// to the next 512 bytes; two blocks of zeros end it. It has no owners and times: the same files
+// make the same archive.
 
 // `name` has less than 100 bytes.
 void pack_add(struct str *tar, const char *name, const void *bytes, size_t length);

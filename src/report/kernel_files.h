@@ -46,7 +46,7 @@ struct kernel_timing {
     double seconds;
     const char *samples;    // JSON array of seconds
     bool cold;              // its inputs were in memory, not in a cache (tune --cold)
-    double of_roof;         // share of what the roof of its device leaves to it; 0: not known
+    double of_roof;         // share of what the roofline of its device leaves to it; 0: not known
     const char *roof_by;    // what bounds that
     bool retimed;           // in a race against the other best ones
     const char *statistics; // what the driver says of it, a JSON object; NULL: nothing

@@ -1,7 +1,7 @@
 #include "report/plot.h"
 
 #include "base/mem.h"
-#include "base/minmax.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdio.h>

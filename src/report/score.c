@@ -1,7 +1,7 @@
 #include "report/score.h"
 
-#include "base/median.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdlib.h>

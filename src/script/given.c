@@ -4,7 +4,7 @@
 #include "script/readonly.h"
 #include "script/state.h"
 
-#include "space/element.h"
+#include "space/tensor.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/times.h"
+#include "base/number.h"
 #include "script/check.h"
 #include "script/library.h"
 #include "script/readonly.h"

@@ -1,6 +1,6 @@
 #include "simulate/curve.h"
 
-#include "base/median.h"
+#include "base/number.h"
 #include "engine/stored.h"
 #include "report/score.h"
 

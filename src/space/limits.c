@@ -1,7 +1,7 @@
 #include "space/limits.h"
 
 #include "base/json.h"
-#include "base/times.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -16,17 +16,14 @@ const char *matrix_api_name(enum matrix_api api)
     return names[api];
 }
 
-static bool same_shape(const struct matrix_shape *a, const struct matrix_shape *b)
-{
-    return a->m == b->m && a->n == b->n && a->k == b->k && str_equal(a->input, b->input) &&
-           str_equal(a->sum, b->sum);
-}
-
 void matrix_units_add(struct matrix_units *u, const struct matrix_shape *s)
 {
-    for (int i = 0; i < u->count; i++)
-        if (same_shape(&u->shape[i], s))
+    for (int i = 0; i < u->count; i++) {
+        const struct matrix_shape *t = &u->shape[i];
+        if (s->m == t->m && s->n == t->n && s->k == t->k && str_equal(s->input, t->input) &&
+            str_equal(s->sum, t->sum))
             return;
+    }
     if (u->count < MATRIX_MAX_SHAPES)
         u->shape[u->count++] = *s;
 }
@@ -50,7 +47,7 @@ void matrix_units_add_text(const struct matrix_units *u, struct str *out)
     }
 }
 
-// Steps over the shape at `*text`, and the blank before it.
+// Parses the shape at `*text`, and the blank before it, and steps over it.
 static bool parse_shape(const char **text, struct matrix_shape *s)
 {
     unsigned m, n, k;
@@ -98,8 +95,7 @@ void limits_add_json(struct str *out, const struct limits *l)
         if (limits_knows(l, i)) {
             const void *at = (const char *)l + limits_fields[i].offset;
             switch (limits_fields[i].type) {
-            case LIMITS_MATRIX: {
-                // Matrix units are two members: which, and a list of shapes.
+            case LIMITS_MATRIX: { // two members: the API, and a list of shapes
                 const struct matrix_units *u = at;
                 json_add_text(&w, "matrix_api", matrix_api_name(u->api));
                 json_begin_list(&w, "matrix");
@@ -128,7 +124,7 @@ void limits_add_json(struct str *out, const struct limits *l)
 
 // --- reading ---
 
-// Nothing is written where it is not a whole number that fits.
+// Reads a whole number of `size` bytes. False, and nothing is written: it is none, or does not fit.
 static bool read_whole(struct json v, size_t size, void *out)
 {
     double value, most = size == sizeof(uint64_t) ? 0x1p64 : UINT32_MAX;
@@ -142,7 +138,7 @@ static bool read_whole(struct json v, size_t size, void *out)
     return true;
 }
 
-// By way of the text of an older program, whose reader knows what shapes there can be.
+// Makes the list of shapes the text of an older program, and reads that.
 static bool read_matrix(struct json api, struct json list, struct matrix_units *out)
 {
     struct str text = {0};
@@ -155,7 +151,7 @@ static bool read_matrix(struct json api, struct json list, struct matrix_units *
     for (struct json_walk w = json_walk(list); json_next(&w);) {
         str_add_char(&text, ' ');
         for (const char *c = "mnk"; *c; c++) {
-            uint32_t size = 0; // which none has
+            uint32_t size = 0; // no shape has 0
             read_whole(json_member(w.value, (char[]){*c, '\0'}), sizeof size, &size);
             str_printf(&text, "%" PRIu32 "%s", size, *c == 'k' ? "." : "x");
         }
@@ -169,7 +165,7 @@ static bool read_matrix(struct json api, struct json list, struct matrix_units *
     return ok;
 }
 
-// Of an older program each axis is a member of its own: NAME_x, NAME_y, NAME_z.
+// Returns an axis as older programs wrote it, in a member of its own: NAME_x, NAME_y, NAME_z.
 static struct json old_axis(struct json object, const char *name, int axis)
 {
     char old[64];
@@ -189,22 +185,19 @@ static bool read_axes(struct json object, const char *name, uint32_t *out)
     return ok && !json_next(&w);
 }
 
-static bool read_flag(struct json v, bool *out)
-{
-    uint32_t number = 0;
-    if (json_flag(v, out))
-        return true;
-    bool ok = read_whole(v, sizeof number, &number);
-    *out = number;
-    return ok;
-}
-
 static bool read_field(struct json object, const struct limits_field *f, void *out)
 {
     struct json v = json_member(object, f->name);
+    uint32_t number = 0;
     switch (f->type) {
     case LIMITS_AXES: return read_axes(object, f->name, out);
-    case LIMITS_FLAG: return read_flag(v, out);
+    case LIMITS_FLAG:
+        if (json_flag(v, out))
+            return true;
+        if (!read_whole(v, sizeof number, &number))
+            return false;
+        *(bool *)out = number;
+        return true;
     case LIMITS_MATRIX: return read_matrix(json_member(object, "matrix_api"), v, out);
     case LIMITS_NUMBER:
     case LIMITS_BITS: break;
@@ -233,8 +226,10 @@ bool limits_parse(const char *json, struct limits *out)
     return json_type(root) == JSON_OBJECT && !limits_read_json(root, out);
 }
 
-// Vulkan spec, table "Required Limits"; accumulators and statements are ours (spilling, compile
-// time).
+// --- judging ---
+
+// From the Vulkan specification, table "Required Limits"; accumulators and statements are our own
+// (spilling, compile time).
 const struct limits limits_vulkan_minimum = {
     .invocations = 128,
     .group_size = {128, 128, 64},
@@ -264,7 +259,7 @@ uint64_t limits_number(const struct limits *l, const struct limits_field *f)
 
 static const struct {
     const char *name;
-    enum limits_index field; // what is judged by
+    enum limits_index field; // the limit that it is judged by
 } judged[LIMIT_COUNT] = {
     [LIMIT_NONE] = {.name = "none"},
     [LIMIT_INVOCATIONS] = {"invocations", LIMITS_invocations},
@@ -283,22 +278,13 @@ const char *limit_name(enum limit l)
     return judged[l].name;
 }
 
-// What is needed and what there is, of one limit.
+// The need and the limit, for one of the limits.
 struct demand {
     uint64_t need, have;
     const char *axis, *unit; // " x", " bytes", or ""
 };
 
-static uint64_t invocations(const struct resources *r)
-{
-    uint64_t product = 1;
-    for (int axis = 0; axis < 3; axis++)
-        if (r->group_size[axis])
-            product = times_unsigned(product, r->group_size[axis]);
-    return product;
-}
-
-// The first axis that asks for too much, else the last one.
+// Returns the first axis that needs too much, else the last one.
 static struct demand demand_of_axes(const uint64_t need[3], const uint32_t have[3])
 {
     static const char *const axes[3] = {" x", " y", " z"};
@@ -315,8 +301,13 @@ static struct demand demand_soft(uint64_t need, uint64_t have)
 
 static struct demand demand_of(enum limit which, const struct limits *l, const struct resources *r)
 {
+    uint64_t invocations = 1;
     switch (limits_knows(l, judged[which].field) ? which : LIMIT_NONE) {
-    case LIMIT_INVOCATIONS: return (struct demand){invocations(r), l->invocations, "", ""};
+    case LIMIT_INVOCATIONS:
+        for (int axis = 0; axis < 3; axis++)
+            if (r->group_size[axis])
+                invocations = times_unsigned(invocations, r->group_size[axis]);
+        return (struct demand){invocations, l->invocations, "", ""};
     case LIMIT_GROUP_SIZE: return demand_of_axes(r->group_size, l->group_size);
     case LIMIT_GROUP_COUNT: return demand_of_axes(r->groups, l->group_count);
     case LIMIT_SHARED: return (struct demand){r->shared_bytes, l->shared_bytes, "", " bytes"};
@@ -325,8 +316,8 @@ static struct demand demand_of(enum limit which, const struct limits *l, const s
     case LIMIT_ACCUMULATORS: return demand_soft(r->accumulators, l->accumulators);
     case LIMIT_STATEMENTS: return demand_soft(r->statements, l->statements);
     case LIMIT_REGISTERS: {
-        // What is left for the values of a kernel: addresses, counters and what compilers keep for
-        // themselves take some, of subgroups of any size.
+        // Addresses, counters and the compiler itself take some registers, in subgroups of any
+        // size; the rest is left for the values of a kernel.
         const uint64_t taken = 24;
         uint64_t have = l->registers;
         if (l->register_lanes && r->subgroup > l->register_lanes)

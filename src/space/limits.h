@@ -1,8 +1,7 @@
-// What a configuration needs and what a device has: arithmetic, before anything is compiled.
+// Limits of a device and resources of a configuration, compared before anything is compiled.
 //
 // A space declares `struct resources` as a function of the configuration; a device has `struct
-// limits`. The same names are used for the static check after compilation, where the SPIR-V says
-// what it really holds.
+// limits`. The static check after compilation uses the same names, with the numbers of the SPIR-V.
 #ifndef TILEWALK_SPACE_LIMITS_H
 #define TILEWALK_SPACE_LIMITS_H
 
@@ -13,11 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Matrix units: what the invocations of a subgroup can multiply and add together, C += A B with A
-// of m x k, B of k x n and C of m x n elements.
+// Matrix units: the invocations of a subgroup multiply and add tiles together, C += A B with A of
+// m x k, B of k x n and C of m x n elements.
 //
-// Vulkan has them twice: VK_KHR_cooperative_matrix, and VK_NV_cooperative_matrix, which came first.
-// A device may have both; which one kernels use depends on the compiler too (see devices.h).
+// Vulkan has two extensions: VK_NV_cooperative_matrix and the later VK_KHR_cooperative_matrix. A
+// device may have both; which one kernels use depends on the compiler too (see devices.h).
 
 #define MATRIX_MAX_SHAPES 24
 
@@ -25,7 +24,7 @@ enum matrix_api { MATRIX_NONE, MATRIX_NV, MATRIX_KHR, MATRIX_API_COUNT };
 
 struct matrix_shape {
     uint16_t m, n, k;
-    char input[4], sum[4]; // elements of A and B, of C: "f16" and "f16" or "f32", "i8" and "i32"
+    char input[4], sum[4]; // A and B's element, C's: "f16" with "f16" or "f32", "i8" with "i32"
 };
 
 struct matrix_units {
@@ -36,40 +35,39 @@ struct matrix_units {
 
 const char *matrix_api_name(enum matrix_api api); // "none", "nv", "khr"
 
-// A shape that is there already, or one too many, is left out.
+// Adds a shape, unless it is there already or there is no room.
 void matrix_units_add(struct matrix_units *u, const struct matrix_shape *s);
 
-// "16x8x16 f16 f32"
+// Appends "16x8x16 f16 f32".
 void matrix_shape_add_text(const struct matrix_shape *s, struct str *out);
 
-// As one word for records and messages: "khr 16x16x16.f16.f32 16x8x16.f16.f16", "none".
+// The text in records and messages: "khr 16x16x16.f16.f32 16x8x16.f16.f16", "none".
 void matrix_units_add_text(const struct matrix_units *u, struct str *out);
 bool matrix_units_parse(const char *text, struct matrix_units *out);
 
-// Parts of SPIR-V that a device need not have, of which nothing is declared: kernels may use those
-// that are there. Bits of `features`.
+// Optional parts of SPIR-V, which spaces need not declare: kernels may use those that the device
+// has. Bits of `features`.
 enum feature {
     FEATURE_F64 = 1 << 0, // arithmetic and storage
     FEATURE_I64 = 1 << 1,
     FEATURE_I16 = 1 << 2, // arithmetic
     FEATURE_MEMORY_MODEL = 1 << 3,
     FEATURE_MEMORY_MODEL_DEVICE = 1 << 4, // its device scope
-    FEATURE_SUBGROUP = 1 << 5,            // and the 7 above: as VkSubgroupFeatureFlagBits has them
-    // What kernels need to add up over a subgroup, and to swap numbers within it.
+    FEATURE_SUBGROUP = 1 << 5,            // and the 7 bits above: as in VkSubgroupFeatureFlagBits
+    // Kernels need these to add up over a subgroup, and to swap numbers within it.
     FEATURE_SUBGROUP_ADDS = FEATURE_SUBGROUP | FEATURE_SUBGROUP << 2,
     FEATURE_SUBGROUP_SHUFFLES = FEATURE_SUBGROUP | FEATURE_SUBGROUP << 4,
 };
 
 typedef uint32_t limits_axes[3];
 
-// What a field is, and so how it is shown: in JSON a number, a list of three, true or false, or
-// `matrix_api` and a list of shapes; and so as a field of Lua's `device`, but for bits, which are
-// not shown there.
+// The type of a field. In JSON it is a number, a list of three, true or false, or `matrix_api` and
+// a list of shapes; Lua's `device` has the same fields, without bits.
 enum limits_type { LIMITS_NUMBER, LIMITS_AXES, LIMITS_FLAG, LIMITS_MATRIX, LIMITS_BITS };
 
-// The one list of what is known of a device: the structure, its JSON (messages to and from workers,
-// stored sessions, `devices --json`, whose order this is) and Lua's `device` follow from it. New
-// ones go to the end. 0 is "unlimited" of loop_trips, accumulators, statements, buffers, spills,
+// The one list of a device's limits: the structure, its JSON (messages to and from workers, stored
+// sessions, `devices --json`, in this order) and Lua's `device` follow from it. New fields go to
+// the end. 0 means "unlimited" for loop_trips, accumulators, statements, buffers, spills,
 // registers.
 // clang-format off
 #define LIMITS_FIELDS(F) \
@@ -82,17 +80,17 @@ enum limits_type { LIMITS_NUMBER, LIMITS_AXES, LIMITS_FLAG, LIMITS_MATRIX, LIMIT
     F(subgroup_size, uint32_t, NUMBER) \
     F(f16, bool, FLAG)                       /* 16-bit storage and arithmetic */ \
     F(i8, bool, FLAG)                        /* 8-bit storage and arithmetic */ \
-    F(matrix, struct matrix_units, MATRIX)   /* those that kernels can use here */ \
+    F(matrix, struct matrix_units, MATRIX)   /* usable by kernels here */ \
     F(accumulators, uint32_t, NUMBER)        /* soft: more of them spill */ \
     F(statements, uint32_t, NUMBER)          /* soft: more take long to compile */ \
     F(buffers, uint32_t, NUMBER)             /* maxPerStageDescriptorStorageBuffers */ \
-    F(features, uint32_t, BITS)              /* of enum feature */ \
+    F(features, uint32_t, BITS)              /* bits of enum feature */ \
     F(spills, uint32_t, NUMBER)              /* soft: kernels that spill more are not measured */ \
-    F(subgroup_least, uint32_t, NUMBER)      /* sizes of subgroups that kernels may ask for, powers */ \
-    F(subgroup_most, uint32_t, NUMBER)       /* of two from it to this one; 0: none */ \
-    F(group_subgroups, uint32_t, NUMBER)     /* of a workgroup that asks: maxComputeWorkgroupSubgroups */ \
-    F(registers, uint32_t, NUMBER)           /* soft: of an invocation, 32 bits each */ \
-    F(register_lanes, uint32_t, NUMBER)      /* in subgroups up to this size, larger ones share; 0: in all */ \
+    F(subgroup_least, uint32_t, NUMBER)      /* kernels may require a subgroup size that is a power of */ \
+    F(subgroup_most, uint32_t, NUMBER)       /* two within these bounds; 0: none */ \
+    F(group_subgroups, uint32_t, NUMBER)     /* maxComputeWorkgroupSubgroups, where a size is required */ \
+    F(registers, uint32_t, NUMBER)           /* soft: 32-bit registers of an invocation */ \
+    F(register_lanes, uint32_t, NUMBER)      /* subgroups larger than this share registers; 0: none do */ \
     F(dot, bool, FLAG)                       /* dot products of four bytes in a word */
 // clang-format on
 
@@ -103,9 +101,8 @@ enum limits_index { LIMITS_FIELDS(LIMITS_INDEX) LIMITS_FIELD_COUNT };
 
 struct limits {
     LIMITS_FIELDS(LIMITS_MEMBER)
-    // Bit set of 1 << enum limits_index: what a session that was stored by an older program does
-    // not say. Scripts see the Vulkan minimum of it; nothing is judged by it (limits_exceeded,
-    // kernel_check).
+    // Bit set of 1 << enum limits_index: fields that a session stored by an older program lacks.
+    // Scripts see the Vulkan minimum; limits_exceeded and kernel_check do not judge by them.
     uint32_t unknown;
 };
 
@@ -117,7 +114,7 @@ struct limits_field {
 extern const struct limits_field limits_fields[LIMITS_FIELD_COUNT];
 
 bool limits_knows(const struct limits *l, enum limits_index field);
-// Of numbers and bits, whatever their width.
+// Returns a number or bits of any width.
 uint64_t limits_number(const struct limits *l, const struct limits_field *f);
 
 // Zero means "not declared", and is never judged.
@@ -129,8 +126,8 @@ struct resources {
     uint64_t loop_trips;   // iterations of all loops that are not unrolled, per invocation, summed
     uint64_t statements;   // statements of the fully unrolled body
     uint64_t buffer_bytes; // largest storage buffer
-    uint64_t registers;    // live values of an invocation, and what else waits in registers
-    uint64_t subgroup;     // the size that the kernel asks for
+    uint64_t registers;    // live values and other register contents of an invocation
+    uint64_t subgroup;     // the size that the kernel requires
 };
 
 enum limit {
@@ -149,24 +146,24 @@ enum limit {
 
 const char *limit_name(enum limit l); // "invocations", "group size", ...: the words of reasons
 
-// All limits that `r` exceeds, as a bit set of 1 << enum limit. Products saturate.
+// Returns all limits that `r` exceeds, as a bit set of 1 << enum limit. Products saturate.
 unsigned limits_exceeded(const struct limits *l, const struct resources *r);
 
-// One sentence for the lowest exceeded limit, e.g. "shared memory 49152 bytes > 32768"; "" when
-// none is. Returns `out`.
+// Writes a sentence for the lowest exceeded limit, e.g. "shared memory 49152 bytes > 32768"; ""
+// when none is. Returns `out`.
 char *limits_explain(const struct limits *l, const struct resources *r, char *out, size_t size);
 
-// A JSON object of all that is known. Read back, what it lacks is unknown, and members of other
-// names are ignored. Objects of older programs are read too: axes as `group_size_x`, flags as 0 and
-// 1, matrix units as one text. Whole numbers are exact up to 2^53. Reading returns the name of a
-// member that is there and wrong, and then leaves `out` as it is; else NULL. limits_parse is false
-// for that and for anything but one JSON object; NULL is none.
+// The limits as a JSON object of the known fields. On reading, missing fields become unknown and
+// members of other names are ignored. Objects of older programs are read too: axes as
+// `group_size_x`, flags as 0 and 1, matrix units as one text. Whole numbers are exact up to 2^53.
+// limits_read_json returns the name of a member that is wrong, and then leaves `out` as it is; else
+// NULL. limits_parse returns false for that and for anything but one JSON object (NULL is none).
 void limits_add_json(struct str *out, const struct limits *l);
 const char *limits_read_json(struct json object, struct limits *out);
 bool limits_parse(const char *json, struct limits *out);
 
-// The limits that every Vulkan device guarantees or better: what `device.*` says in space files
-// where there is no device. Nothing is judged by them.
+// The limits that every Vulkan device guarantees: the values of `device.*` in space files where
+// there is no device. Nothing is judged by them.
 extern const struct limits limits_vulkan_minimum;
 
 #endif

@@ -4,10 +4,10 @@
 #include <string.h>
 
 enum {
-    ENUMERABLE = 65536, // factorizations that are all looked at
-    MOST_LOOKS = 4096   // in search of something legal
+    ENUMERABLE = 65536, // a parameter with at most so many factorizations is enumerated
+    MOST_POINTS = 4096  // in the search for a legal point
 };
-static const double same = 1e-9; // in logarithms: rounding, not a difference
+static const double same = 1e-9; // a difference of logarithms that is only rounding
 
 static double gap(const struct param *p, const double *goal, const int32_t *v)
 {
@@ -28,14 +28,11 @@ static bool is_nearer(const struct param *p, const double *goal, const int32_t *
     return i < p->width && a[i] > b[i];
 }
 
-static void copy(const struct param *p, const int32_t *from, int32_t *to)
-{
-    memcpy(to, from, (size_t)p->width * sizeof *to);
-}
-
 static bool nearest_factorization(const struct param *p, const struct wish *w, int32_t *out)
 {
     double goal[PARAM_MAX_WIDTH];
+    size_t bytes = (size_t)p->width * sizeof *out;
+    int32_t next[PARAM_MAX_WIDTH];
     if (w->count != p->width)
         return false;
     for (int i = 0; i < p->width; i++) {
@@ -55,43 +52,40 @@ static bool nearest_factorization(const struct param *p, const struct wish *w, i
             out[lacks] *= p->prime[m];
         }
     if (p->size <= ENUMERABLE) {
-        int32_t next[PARAM_MAX_WIDTH];
         for (uint64_t i = 0; i < p->size; i++) {
             param_value(p, i, next);
             if (is_nearer(p, goal, next, out))
-                copy(p, next, out);
+                memcpy(out, next, bytes);
         }
-    } else {
-        // From there moves of one prime, as long as they lead nearer. That is the nearest of all
-        // where the product is a power of one prime, for the sum is convex.
-        int32_t next[PARAM_MAX_WIDTH];
-        for (int k = 0; k < param_degree(p, out); k++) {
-            param_neighbour(p, out, k, next);
-            if (is_nearer(p, goal, next, out)) {
-                copy(p, next, out);
-                k = -1;
-            }
+        return true;
+    }
+    // Then primes move one by one, as long as that leads nearer. Where the product is a power of
+    // one prime this finds the nearest of all, because the sum is convex.
+    for (int k = 0; k < param_degree(p, out); k++) {
+        param_neighbour(p, out, k, next);
+        if (is_nearer(p, goal, next, out)) {
+            memcpy(out, next, bytes);
+            k = -1;
         }
     }
     return true;
 }
 
-static int find_label(const struct param *p, const char *text)
+// Returns the index of the item or value nearest to part `part` of the wanted one; -1: no such
+// label.
+static int nearest_listed(const struct param *p, const struct wish *w, int part)
 {
-    for (int i = 0; text && i < p->count; i++)
-        if (str_equal(p->label[i], text))
-            return i;
-    return -1;
-}
-
-static int nearest_number(const struct param *p, double number)
-{
-    int nearest = 0;
-    for (int i = 1; i < p->count; i++) {
-        double by = fabs(p->number[i] - number) - fabs(p->number[nearest] - number);
-        if (by < 0 || (by == 0 && p->number[i] < p->number[nearest]))
-            nearest = i;
-    }
+    int nearest = p->number ? 0 : -1;
+    for (int i = 0; i < p->count; i++)
+        if (!p->number) {
+            if (w->text[part] && str_equal(p->label[i], w->text[part]))
+                return i;
+        } else {
+            double number = w->number[part];
+            double by = fabs(p->number[i] - number) - fabs(p->number[nearest] - number);
+            if (by < 0 || (by == 0 && p->number[i] < p->number[nearest]))
+                nearest = i;
+        }
     return nearest;
 }
 
@@ -104,7 +98,7 @@ bool param_nearest(const struct param *p, const struct wish *w, int32_t *out)
     for (int i = 0; i < p->width; i++) {
         if (p->number && w->text[i])
             return false;
-        out[i] = p->number ? nearest_number(p, w->number[i]) : find_label(p, w->text[i]);
+        out[i] = nearest_listed(p, w, i);
     }
     return param_valid(p, out);
 }
@@ -142,7 +136,7 @@ bool space_nearest_legal(const struct space *s,
         config_set_get(&seen, i, &at);
         found = legal(context, &at);
         int moves = found ? 0 : space_degree(s, &at);
-        for (int k = 0; k < moves && seen.count < MOST_LOOKS; k++) {
+        for (int k = 0; k < moves && seen.count < MOST_POINTS; k++) {
             space_neighbour(s, &at, k, &next);
             config_set_add(&seen, &next, NULL);
         }

@@ -1,10 +1,12 @@
 #include "space/nest.h"
 
-#include "base/minmax.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+// --- formulas ---
 
 void formulas_finish(struct formulas *f)
 {
@@ -13,21 +15,17 @@ void formulas_finish(struct formulas *f)
     *f = (struct formulas){0};
 }
 
-static bool is_same(const struct formula_node *x, const struct formula_node *y)
-{
-    return x->op == y->op && x->a == y->a && x->b == y->b && x->c == y->c &&
-           x->constant == y->constant;
-}
-
-// The bucket that holds the node, or the empty one that it belongs into.
+// Returns the bucket that holds the node, or the empty one for it.
 static int find(const struct formulas *f, const struct formula_node *n)
 {
     uint64_t mask = (uint64_t)f->buckets - 1;
     double key[5] = {n->constant + 0.0, (double)n->op, n->a, n->b, n->c};
-    uint64_t at = hash_bytes(key, sizeof key) & mask;
-    while (f->bucket[at] && !is_same(&f->node[f->bucket[at] - 1], n))
-        at = (at + 1) & mask;
-    return (int)at;
+    for (uint64_t at = hash_bytes(key, sizeof key) & mask;; at = (at + 1) & mask) {
+        const struct formula_node *m = f->bucket[at] ? &f->node[f->bucket[at] - 1] : NULL;
+        if (!m || (m->op == n->op && m->a == n->a && m->b == n->b && m->c == n->c &&
+                   m->constant == n->constant))
+            return (int)at;
+    }
 }
 
 static int node(struct formulas *f, struct formula_node n)
@@ -69,12 +67,7 @@ int formulas_place(struct formulas *f, int param, int item)
     return node(f, (struct formula_node){.op = FORMULA_PLACE, .a = param, .b = item});
 }
 
-static int operands(enum formula_op op)
-{
-    return op == FORMULA_NOT ? 1 : op == FORMULA_CHOOSE ? 3 : 2;
-}
-
-#define DIVISOR_MOST 65536 // the root of what fits 32 bits: enough for every size
+#define DIVISOR_MOST 65536 // the root of 2^32: enough for every size
 
 static double combine(enum formula_op op, double a, double b, double c)
 {
@@ -88,7 +81,7 @@ static double combine(enum formula_op op, double a, double b, double c)
     case FORMULA_MIN: return a < b ? a : b;
     case FORMULA_MAX: return a > b ? a : b;
     case FORMULA_DIVISOR: {
-        // In pairs: d and a / d, for d up to the root of a.
+        // Divisors come in pairs: d and a / d, for d up to the root of a.
         double best = 1;
         if (!(a < 9007199254740992.0) || b < 2)
             return best;
@@ -121,7 +114,7 @@ bool formulas_is_constant(const struct formulas *f, int n, double constant)
     return f->node[n].op == FORMULA_CONSTANT && f->node[n].constant == constant;
 }
 
-// The node that the operation comes down to, or -1.
+// Returns a node that has the same value as the operation, or -1.
 static int simpler(struct formulas *f, enum formula_op op, int a, int b, int c)
 {
     const struct formula_node *n = f->node;
@@ -142,34 +135,18 @@ static int simpler(struct formulas *f, enum formula_op op, int a, int b, int c)
     return -1;
 }
 
-static bool is_symmetric(enum formula_op op)
-{
-    return op == FORMULA_ADD || op == FORMULA_MULTIPLY || op == FORMULA_MIN || op == FORMULA_MAX ||
-           op == FORMULA_EQUAL || op == FORMULA_AND || op == FORMULA_OR;
-}
-
 int formulas_add(struct formulas *f, enum formula_op op, int a, int b, int c)
 {
-    int count = operands(op);
-    b = count > 1 ? b : 0;
-    c = count > 2 ? c : 0;
+    b = op == FORMULA_NOT ? 0 : b;
+    c = op == FORMULA_CHOOSE ? c : 0;
     int known = simpler(f, op, a, b, c);
     if (known >= 0)
         return known;
-    if (is_symmetric(op) && a > b) {
-        int first = b;
-        b = a;
-        a = first;
-    }
-    return node(f, (struct formula_node){.op = op, .a = a, .b = b, .c = c});
-}
-
-static double place(const struct param *p, const int32_t *order, int item)
-{
-    int at = 0;
-    while (at < p->count - 1 && order[at] != item)
-        at++;
-    return at;
+    bool is_symmetric = op == FORMULA_ADD || op == FORMULA_MULTIPLY || op == FORMULA_MIN ||
+                        op == FORMULA_MAX || op == FORMULA_EQUAL || op == FORMULA_AND ||
+                        op == FORMULA_OR;
+    bool swap = is_symmetric && a > b;
+    return node(f, (struct formula_node){.op = op, .a = swap ? b : a, .b = swap ? a : b, .c = c});
 }
 
 void formulas_evaluate(const struct formulas *f, const struct space *s, const struct config *c,
@@ -177,19 +154,24 @@ void formulas_evaluate(const struct formulas *f, const struct space *s, const st
 {
     for (int i = 0; i < f->count; i++) {
         const struct formula_node *n = &f->node[i];
+        bool is_of_param = n->op == FORMULA_NUMBER || n->op == FORMULA_PLACE;
+        const struct param *p = is_of_param ? &s->param[n->a] : NULL;
+        int at = 0;
         switch (n->op) {
         case FORMULA_CONSTANT: value[i] = n->constant; break;
         case FORMULA_SLOT: value[i] = c->slot[n->a]; break;
-        case FORMULA_NUMBER:
-            value[i] = s->param[n->a].number[c->slot[s->param[n->a].offset]];
-            break;
+        case FORMULA_NUMBER: value[i] = p->number[c->slot[p->offset]]; break;
         case FORMULA_PLACE:
-            value[i] = place(&s->param[n->a], c->slot + s->param[n->a].offset, n->b);
+            while (at < p->count - 1 && c->slot[p->offset + at] != n->b)
+                at++;
+            value[i] = at;
             break;
         default: value[i] = combine(n->op, value[n->a], value[n->b], value[n->c]); break;
         }
     }
 }
+
+// --- nests ---
 
 static const char *const kind_names[NEST_LOOP_KINDS] = {
     [NEST_BLOCK_X] = "block_x",   [NEST_BLOCK_Y] = "block_y",       [NEST_BLOCK_Z] = "block_z",
@@ -247,6 +229,8 @@ void nest_destroy(struct nest *n)
     free(n);
 }
 
+// --- points ---
+
 void nest_point_init(struct nest_point *p, const struct nest *n)
 {
     *p = (struct nest_point){
@@ -283,8 +267,8 @@ void nest_evaluate(const struct nest *n, const struct space *space, const struct
         const struct nest_statement *s = &n->statement[i];
         int *path = p->path + s->first_path;
         p->present[i] = p->value[s->when] != 0;
-        // The declared path with each run of loops that have a place sorted by it, by insertion:
-        // stable.
+        // Copy the declared path; sort each run of loops that have a place by it (insertion sort,
+        // stable).
         for (int j = 0; j < s->loop_count; j++) {
             int loop = s->loop[j], place = p->nest->loop[loop].place, at = j;
             for (; place >= 0 && at > 0; at--) {

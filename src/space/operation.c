@@ -12,7 +12,8 @@
 #define AS_ENTRY(name) &operation_##name,
 const struct operation_kind *const operation_kinds[] = {OPERATIONS(AS_ENTRY) NULL};
 
-// The lists of a kind have one shape: records that begin with a name, up to one without.
+// Finds a name in a list of a kind: records that begin with a name, up to one without. Returns its
+// index, or -1.
 static int find_name(const void *list, size_t record, const char *name)
 {
     const char *at = list;
@@ -27,22 +28,10 @@ static int find_name(const void *list, size_t record, const char *name)
     return -1;
 }
 
-static int find_size(const struct operation_kind *kind, const char *name)
-{
-    return find_name(kind->sizes, sizeof *kind->sizes, name);
-}
+#define FIND(list, name) find_name(list, sizeof *(list), name)
 
-static int find_choice(const struct operation_kind *kind, const char *name)
-{
-    return find_name(kind->choices, sizeof *kind->choices, name);
-}
-
-static int find_real(const struct operation_kind *kind, const char *name)
-{
-    return find_name(kind->reals, sizeof *kind->reals, name);
-}
-
-// "matmul has no type 'f64' (did you mean 'f16'?)", or the list where nothing is near.
+// Fails with "matmul has no type 'f64' (did you mean 'f16'?)", or with the list when no name is
+// near.
 static bool unknown(const struct operation_kind *kind, const char *what, const char *name,
                     const char *const *known, struct err *e)
 {
@@ -67,19 +56,14 @@ const struct operation_kind *operation_kind_find(const char *name)
     return NULL;
 }
 
-static const char *kind_name(const void *context, size_t i)
-{
-    (void)context;
-    return operation_kinds[i]->name;
-}
-
 const struct operation_kind *operation_kind_named(const char *name, struct err *e)
 {
     const struct operation_kind *kind = operation_kind_find(name);
+    const char *names[sizeof operation_kinds / sizeof *operation_kinds];
     size_t count = 0;
-    while (operation_kinds[count])
-        count++;
-    const char *near = kind ? NULL : str_suggest(name, count, kind_name, NULL);
+    for (; operation_kinds[count]; count++)
+        names[count] = operation_kinds[count]->name;
+    const char *near = kind ? NULL : str_suggest_list(name, count, names);
     if (near)
         err_usage(e, "unknown operator '%s' (did you mean '%s'?)", name, near);
     else if (!kind)
@@ -98,7 +82,7 @@ void operation_init(struct operation *o, const struct operation_kind *kind)
 
 bool operation_set_size(struct operation *o, const char *name, int64_t value, struct err *e)
 {
-    int i = find_size(o->kind, name);
+    int i = FIND(o->kind->sizes, name);
     if (i < 0) {
         const char *known[OPERATION_MAX_SIZES + 1] = {NULL};
         for (int j = 0; o->kind->sizes[j].name; j++)
@@ -115,7 +99,7 @@ bool operation_set_size(struct operation *o, const char *name, int64_t value, st
 
 bool operation_set_choice(struct operation *o, const char *name, const char *value, struct err *e)
 {
-    int i = find_choice(o->kind, name);
+    int i = FIND(o->kind->choices, name);
     if (i < 0)
         return err_set(e, "%s has no choice '%s'", o->kind->name, name);
     const char *const *values = o->kind->choices[i].values;
@@ -129,7 +113,7 @@ bool operation_set_choice(struct operation *o, const char *name, const char *val
 
 bool operation_set_real(struct operation *o, const char *name, double value, struct err *e)
 {
-    int i = find_real(o->kind, name);
+    int i = FIND(o->kind->reals, name);
     if (i < 0)
         return err_set(e, "%s has no number '%s'", o->kind->name, name);
     if (!isfinite(value))
@@ -148,7 +132,7 @@ bool operation_complete(struct operation *o, struct err *e)
 
 int64_t *operation_size_at(struct operation *o, const char *name)
 {
-    int i = find_size(o->kind, name);
+    int i = FIND(o->kind->sizes, name);
     assert(i >= 0);
     return &o->size[i];
 }
@@ -156,17 +140,17 @@ int64_t *operation_size_at(struct operation *o, const char *name)
 int64_t operation_size(const struct operation *o, const char *name)
 {
     const struct operation_derived *derived = o->kind->derived;
-    int i = find_size(o->kind, name);
+    int i = FIND(o->kind->sizes, name);
     if (i >= 0)
         return o->size[i];
-    i = find_name(derived, sizeof *derived, name);
+    i = FIND(derived, name);
     assert(i >= 0);
     return derived[i].value(o);
 }
 
 const char *operation_choice(const struct operation *o, const char *name)
 {
-    int i = find_choice(o->kind, name);
+    int i = FIND(o->kind->choices, name);
     assert(i >= 0);
     return o->kind->choices[i].values[o->choice[i]];
 }
@@ -178,7 +162,7 @@ bool operation_chooses(const struct operation *o, const char *name, const char *
 
 double operation_real(const struct operation *o, const char *name)
 {
-    int i = find_real(o->kind, name);
+    int i = FIND(o->kind->reals, name);
     assert(i >= 0);
     return o->real[i];
 }
@@ -190,6 +174,14 @@ enum element operation_element(const struct operation *o)
     while (strcmp(element_name(e), type) != 0)
         e++;
     return e;
+}
+
+struct tensor tensor_image(const struct operation *o, const char *name, enum element element,
+                           const int64_t size[4])
+{
+    bool channels_last = operation_chooses(o, "layout", "nhwc");
+    const int64_t last[4] = {size[0], size[2], size[3], size[1]};
+    return tensor_packed(name, element, 4, channels_last ? last : size);
 }
 
 double operation_flop(const struct operation *o)
@@ -219,7 +211,16 @@ int operation_tensors(const struct operation *o, struct tensor out[OPERATION_MAX
     return o->kind->tensors(o, out);
 }
 
-// Whether a size is what it would be had it not been given.
+// --- text and JSON ---
+
+struct field {
+    const char *name;
+    char value[40];
+    bool is_plain, is_number;
+};
+enum { MOST_FIELDS = OPERATION_MAX_SIZES + OPERATION_MAX_CHOICES + OPERATION_MAX_REALS };
+
+// Returns whether size i is what it would be if it had not been given.
 static bool is_standard(const struct operation *o, int i)
 {
     struct operation plain = *o;
@@ -228,82 +229,61 @@ static bool is_standard(const struct operation *o, int i)
            plain.size[i] == o->size[i];
 }
 
-// Calls `add` with the fields that say what an operation is: the sizes and numbers that it must be
-// given and the plain choices, then what is not at its standard.
-static void each_field(const struct operation *o, struct str *out,
-                       void (*add)(struct str *out, const char *name, const char *value,
-                                   bool is_plain, bool is_number))
+// Lists the fields that describe an operation: the required sizes and the plain choices, then all
+// others that differ from the standard. Returns how many.
+static int list_fields(const struct operation *o, struct field field[MOST_FIELDS])
 {
     const struct operation_kind *kind = o->kind;
-    char text[40];
-    struct str real = {0};
+    int count = 0;
     for (int i = 0; kind->sizes[i].name; i++) {
         bool required = kind->sizes[i].standard == SIZE_REQUIRED;
-        snprintf(text, sizeof text, "%" PRId64, o->size[i]);
+        struct field f = {kind->sizes[i].name, "", required, true};
+        snprintf(f.value, sizeof f.value, "%" PRId64, o->size[i]);
         if (required || !is_standard(o, i))
-            add(out, kind->sizes[i].name, text, required, true);
+            field[count++] = f;
     }
     for (int i = 0; kind->choices && kind->choices[i].name; i++) {
         const struct operation_choice *c = &kind->choices[i];
+        struct field f = {c->name, "", c->is_plain, false};
+        snprintf(f.value, sizeof f.value, "%s", c->values[o->choice[i]]);
         if (c->is_plain || o->choice[i] != 0)
-            add(out, c->name, c->values[o->choice[i]], c->is_plain, false);
+            field[count++] = f;
     }
     for (int i = 0; kind->reals && kind->reals[i].name; i++)
         if (o->real[i] != kind->reals[i].standard) { // nothing is equal to NAN
+            struct str real = {0};
+            struct field f = {kind->reals[i].name, "", false, true};
             str_add_real(&real, o->real[i]);
-            add(out, kind->reals[i].name, str_text(&real), false, true);
+            snprintf(f.value, sizeof f.value, "%s", str_text(&real));
             str_finish(&real);
+            field[count++] = f;
         }
-}
-
-static void add_choice_text(struct str *out, const char *name, const char *value, bool is_plain,
-                            bool is_number)
-{
-    (void)name;
-    if (is_plain && !is_number)
-        str_printf(out, " %s", value);
-}
-
-static void add_size_text(struct str *out, const char *name, const char *value, bool is_plain,
-                          bool is_number)
-{
-    (void)name;
-    if (is_plain && is_number)
-        str_printf(out, "x%s", value);
-}
-
-static void add_other_text(struct str *out, const char *name, const char *value, bool is_plain,
-                           bool is_number)
-{
-    (void)is_number;
-    if (!is_plain)
-        str_printf(out, " %s=%s", name, value);
+    return count;
 }
 
 void operation_add_text(const struct operation *o, struct str *out)
 {
-    struct str sizes = {0};
+    struct field field[MOST_FIELDS];
+    int count = list_fields(o, field), sizes = 0;
     str_add(out, o->kind->name);
-    each_field(o, out, add_choice_text);
-    each_field(o, &sizes, add_size_text);
-    if (sizes.length) // an operation of a space file may have none
-        str_printf(out, " %s", str_text(&sizes) + 1);
-    each_field(o, out, add_other_text);
-    str_finish(&sizes);
-}
-
-static void add_json(struct str *out, const char *name, const char *value, bool is_plain,
-                     bool is_number)
-{
-    struct json_writer w = {.out = out, .has_more = true}; // kind comes first
-    (void)is_plain;
-    (is_number ? json_add_raw : json_add_text)(&w, name, value);
+    for (int i = 0; i < count; i++)
+        if (field[i].is_plain && !field[i].is_number)
+            str_printf(out, " %s", field[i].value);
+    for (int i = 0; i < count; i++)
+        if (field[i].is_plain && field[i].is_number)
+            str_printf(out, "%c%s", sizes++ ? 'x' : ' ', field[i].value);
+    for (int i = 0; i < count; i++)
+        if (!field[i].is_plain)
+            str_printf(out, " %s=%s", field[i].name, field[i].value);
 }
 
 void operation_add_json(const struct operation *o, struct str *out)
 {
+    struct field field[MOST_FIELDS];
+    int count = list_fields(o, field);
     struct json_writer w = json_begin(out);
     json_add_text(&w, "kind", o->kind->name);
-    each_field(o, out, add_json);
+    for (int i = 0; i < count; i++)
+        (field[i].is_number ? json_add_raw : json_add_text)(&w, field[i].name, field[i].value);
     json_end(&w);
 }

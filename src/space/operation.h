@@ -1,16 +1,17 @@
-// What is computed: an operator's kind and its sizes, choices and numbers, as a space file declares
+// An operation: an operator's kind with its sizes, choices and numbers, as a space file declares
 // them.
 //
 //     operator.matmul { N = 512, M = 1024, K = 1024, type = "f32", layout = "nn" }
 //
-// A pure description. `operation_kinds` says which fields a kind has, and is what space files are
-// checked against; a kind also says which tensors it reads and writes and how they lie in memory.
-// trial/operator.h knows how to fill them and what the right result is.
+// It is a pure description. `operation_kinds` has the fields of each kind, by which space files are
+// checked, and the tensors that it reads and writes. trial/operator.h fills them and computes the
+// right result.
 #ifndef TILEWALK_SPACE_OPERATION_H
 #define TILEWALK_SPACE_OPERATION_H
 
 #include "base/err.h"
 #include "base/str.h"
+#include "space/tensor.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,31 +20,8 @@
 #define OPERATION_MAX_CHOICES 8
 #define OPERATION_MAX_REALS   4
 #define OPERATION_MAX_TENSORS 6
-#define TENSOR_MAX_RANK       4
 
 struct operation;
-
-enum element { ELEMENT_F32, ELEMENT_F16, ELEMENT_I8, ELEMENT_I32, ELEMENT_COUNT };
-
-const char *element_name(enum element e); // "f32"
-int element_bytes(enum element e);        // 4
-
-struct tensor {
-    const char *name; // "A", "bias"
-    enum element element;
-    int rank;
-    int64_t size[TENSOR_MAX_RANK];   // slowest first
-    int64_t stride[TENSOR_MAX_RANK]; // in elements; no two elements share a place
-};
-
-int64_t tensor_count(const struct tensor *t);  // elements; saturates at 2^63-1
-int64_t tensor_extent(const struct tensor *t); // the same with the gaps between them
-uint64_t tensor_bytes(const struct tensor *t); // of its buffer, gaps included, a multiple of 4
-// A tensor is read line by line, a line being the elements along the last dimension.
-int64_t tensor_lines(const struct tensor *t);
-int64_t tensor_line(const struct tensor *t, int64_t line); // where its first element lies
-// Whether an element lies at `offset`; false in a gap.
-bool tensor_has(const struct tensor *t, int64_t offset);
 
 #define SIZE_REQUIRED (-1)
 
@@ -61,7 +39,7 @@ struct operation_derived { // a size that follows from the others
 struct operation_choice {
     const char *name;          // "type"
     const char *const *values; // NULL-terminated; the first is the default
-    bool is_plain;             // its value alone says what it is: titles always have it
+    bool is_plain;             // its value needs no name: titles always have it
 };
 
 struct operation_real {
@@ -69,10 +47,10 @@ struct operation_real {
     double standard; // NAN: must be given
 };
 
-// What a run does, as its speed is told: so much of what `unit` counts by the second.
+// The work of a run, from which its speed is computed: `amount` per second in `unit`.
 struct workload {
     double amount;
-    const char *unit; // "FLOPS", "B/s", or what a defined operation calls its own
+    const char *unit; // "FLOPS", "B/s", or a defined operation's own
 };
 #define WORK_FLOP  "FLOPS"
 #define WORK_BYTES "B/s"
@@ -85,8 +63,8 @@ struct operation_kind {
     const struct operation_real *reals;      // NULL: none
     double (*flop)(const struct operation *o);
     struct workload (*work)(const struct operation *o); // NULL: its FLOP
-    // Fills in sizes that were left to it (0) and refuses what does not fit together. NULL: nothing
-    // to do. Called again on what it has completed it changes nothing.
+    // Fills in sizes that were not given (0) and checks that all fit together. NULL: nothing to do.
+    // A second call changes nothing.
     bool (*complete)(struct operation *o, struct err *e);
     // The inputs in the order of their bindings, the output last. Returns how many.
     int (*tensors)(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS]);
@@ -99,8 +77,8 @@ struct operation {
     double real[OPERATION_MAX_REALS];
 };
 
-// What can be computed. Each has two records: operation_NAME says what it is (here), operator_NAME
-// how inputs are filled and what is right (src/trial).
+// The operators. Each has two records: operation_NAME describes it (here), operator_NAME fills
+// inputs and computes the right result (src/trial).
 // clang-format off
 #define OPERATIONS(O) \
     O(matmul) O(batch_matmul) O(conv2d) O(max_pool) O(avg_pool) O(softmax) O(elementwise) O(copy) O(lrn) \
@@ -110,31 +88,32 @@ struct operation {
 extern const struct operation_kind *const operation_kinds[]; // NULL-terminated
 
 const struct operation_kind *operation_kind_find(const char *name); // NULL when unknown
-// The same, with what was meant, perhaps.
+// Like operation_kind_find; the error suggests a name.
 const struct operation_kind *operation_kind_named(const char *name, struct err *e);
 
-// Everything at its standard.
+// Sets everything to its standard.
 void operation_init(struct operation *o, const struct operation_kind *kind);
-// On failure `o` is as before and `e` says what is known.
+// On failure `o` is as before and `e` lists the known names.
 bool operation_set_size(struct operation *o, const char *name, int64_t value, struct err *e);
 bool operation_set_choice(struct operation *o, const char *name, const char *value, struct err *e);
 bool operation_set_real(struct operation *o, const char *name, double value, struct err *e);
-// Once all is set: names a size that is missing, refuses what does not fit together.
+// Completes an operation once all is set. Fails for a missing size and for fields that do not fit
+// together.
 bool operation_complete(struct operation *o, struct err *e);
 
-// Of a complete operation; the size (derived ones too), the choice, the number must exist.
+// For a complete operation; the size (derived ones too), the choice, the number must exist.
 int64_t operation_size(const struct operation *o, const char *name);
 const char *operation_choice(const struct operation *o, const char *name);
 double operation_real(const struct operation *o, const char *name);
 bool operation_chooses(const struct operation *o, const char *name, const char *value);
 double operation_flop(const struct operation *o);
-// Products and convolutions are rated by their FLOP; what reads and writes more than it computes by
-// the bytes of its tensors, each counted once.
+// Returns FLOP for products and convolutions; for operations that read and write more than they
+// compute, the bytes of their tensors, each counted once.
 struct workload operation_work(const struct operation *o);
 int operation_tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS]);
-// "matmul f32 nn 512x1024x1024", and then what differs from the standard: " bias=add"
+// Appends "matmul f32 nn 512x1024x1024", then fields that differ from the standard: " bias=add".
 void operation_add_text(const struct operation *o, struct str *out);
-// {"kind":"matmul","N":512,"M":1024,"K":1024,"type":"f32","layout":"nn"}, and likewise
+// Appends {"kind":"matmul","N":512,"M":1024,"K":1024,"type":"f32","layout":"nn"}, and likewise.
 void operation_add_json(const struct operation *o, struct str *out);
 
 #endif

@@ -1,16 +1,15 @@
-// What surrounds products and convolutions in networks: softmax, functions of single elements,
-// copies, normalisation across channels.
+// The operations beside products and convolutions in networks: concatenation, strided reads,
+// pooling, softmax, copies, functions of single elements, normalisation across channels.
 
-#include "base/times.h"
+#include "base/number.h"
 #include "space/operation_kinds.h"
 
-// What only moves elements: concatenation, and reading in another order (transposing, slicing,
-// repeating).
-
-#define MOVE_TYPES                                                                                 \
+#define TYPES                                                                                      \
     {                                                                                              \
         "type", (const char *const[]){"f32", "f16", NULL}, true                                    \
     }
+
+// --- concat ---
 
 enum { MOST_PARTS = 4 };
 static const char *const part_names[MOST_PARTS] = {"first", "second", "third", "fourth"};
@@ -61,7 +60,7 @@ const struct operation_kind operation_concat = {
             {NULL, 0, 0},
         },
     .derived = (const struct operation_derived[]){{"columns", concat_columns}, {NULL, NULL}},
-    .choices = (const struct operation_choice[]){MOVE_TYPES, {NULL, NULL, false}},
+    .choices = (const struct operation_choice[]){TYPES, {NULL, NULL, false}},
     .flop = concat_flop,
     .work = operation_moved,
     .complete = concat_complete,
@@ -82,7 +81,7 @@ static double strided_flop(const struct operation *o)
     return count;
 }
 
-// That the last element read is one of X.
+// Checks that the last element read is one of X.
 static bool strided_complete(struct operation *o, struct err *e)
 {
     int64_t last = operation_size(o, "offset");
@@ -127,14 +126,14 @@ const struct operation_kind operation_strided = {
             {"offset", 0, 0},
             {NULL, 0, 0},
         },
-    .choices = (const struct operation_choice[]){MOVE_TYPES, {NULL, NULL, false}},
+    .choices = (const struct operation_choice[]){TYPES, {NULL, NULL, false}},
     .flop = strided_flop,
     .work = strided_work,
     .complete = strided_complete,
     .tensors = strided_tensors,
 };
 
-// Max and average pooling: of each window of an image, channel by channel, one number.
+// --- max and average pooling: one number for each window of an image, channel by channel ---
 
 #define POOL_CHOICES                                                                               \
     {"type", (const char *const[]){"f32", "f16", NULL}, true},                                     \
@@ -149,12 +148,12 @@ static int64_t pooled(const struct operation *o, const char *size)
     return (padded - operation_size(o, "window")) / operation_size(o, "stride") + 1;
 }
 
-static int64_t out_height(const struct operation *o)
+static int64_t pool_height(const struct operation *o)
 {
     return pooled(o, "height");
 }
 
-static int64_t out_width(const struct operation *o)
+static int64_t pool_width(const struct operation *o)
 {
     return pooled(o, "width");
 }
@@ -163,10 +162,10 @@ static double pool_flop(const struct operation *o)
 {
     double window = (double)operation_size(o, "window");
     return (double)operation_size(o, "batch") * (double)operation_size(o, "channels") *
-           (double)out_height(o) * (double)out_width(o) * window * window;
+           (double)pool_height(o) * (double)pool_width(o) * window * window;
 }
 
-// Every window meets the image: there is no number for one that does not.
+// Checks that every window meets the image: a window outside has no result.
 static bool pool_complete(struct operation *o, struct err *e)
 {
     int64_t window = operation_size(o, "window"), padding = operation_size(o, "padding");
@@ -176,9 +175,9 @@ static bool pool_complete(struct operation *o, struct err *e)
     if (window > operation_size(o, "height") + 2 * padding + extra ||
         window > operation_size(o, "width") + 2 * padding + extra)
         return err_set(e, "%s: the window is larger than the padded image", o->kind->name);
-    int64_t reach = operation_size(o, "stride");
-    if ((out_height(o) - 1) * reach - padding >= operation_size(o, "height") ||
-        (out_width(o) - 1) * reach - padding >= operation_size(o, "width"))
+    int64_t stride = operation_size(o, "stride");
+    if ((pool_height(o) - 1) * stride - padding >= operation_size(o, "height") ||
+        (pool_width(o) - 1) * stride - padding >= operation_size(o, "width"))
         return err_set(e, "%s: a window lies outside of the image (extra is too much)",
                        o->kind->name);
     return true;
@@ -188,13 +187,13 @@ static int pool_tensors(const struct operation *o, struct tensor out[OPERATION_M
 {
     int64_t batch = operation_size(o, "batch"), channels = operation_size(o, "channels");
     const int64_t x[4] = {batch, channels, operation_size(o, "height"), operation_size(o, "width")};
-    const int64_t y[4] = {batch, channels, out_height(o), out_width(o)};
+    const int64_t y[4] = {batch, channels, pool_height(o), pool_width(o)};
     out[0] = tensor_image(o, "X", operation_element(o), x);
     out[1] = tensor_image(o, "Y", operation_element(o), y);
     return 2;
 }
 
-static const struct operation_size sizes[] = {
+static const struct operation_size pool_sizes[] = {
     {"batch", SIZE_REQUIRED, 1},
     {"channels", SIZE_REQUIRED, 1},
     {"height", SIZE_REQUIRED, 1},
@@ -206,14 +205,14 @@ static const struct operation_size sizes[] = {
     {NULL, 0, 0},
 };
 
-static const struct operation_derived derived[] = {
-    {"out_height", out_height}, {"out_width", out_width}, {NULL, NULL}};
+static const struct operation_derived pool_derived[] = {
+    {"out_height", pool_height}, {"out_width", pool_width}, {NULL, NULL}};
 
 const struct operation_kind operation_max_pool = {
     .name = "max_pool",
     .help = "the largest number of each square window (padding is left out)",
-    .sizes = sizes,
-    .derived = derived,
+    .sizes = pool_sizes,
+    .derived = pool_derived,
     .choices = (const struct operation_choice[]){POOL_CHOICES, {NULL, NULL, false}},
     .flop = pool_flop,
     .work = operation_moved,
@@ -224,8 +223,8 @@ const struct operation_kind operation_max_pool = {
 const struct operation_kind operation_avg_pool = {
     .name = "avg_pool",
     .help = "the mean of each square window: of what is inside the image, or with zeros around it",
-    .sizes = sizes,
-    .derived = derived,
+    .sizes = pool_sizes,
+    .derived = pool_derived,
     .choices =
         (const struct operation_choice[]){
             POOL_CHOICES,
@@ -238,119 +237,7 @@ const struct operation_kind operation_avg_pool = {
     .tensors = pool_tensors,
 };
 
-// Tensors: elements of a type, and where they lie.
-
-static const struct {
-    const char *name;
-    int bytes;
-} elements[ELEMENT_COUNT] = {
-    [ELEMENT_F32] = {"f32", 4},
-    [ELEMENT_F16] = {"f16", 2},
-    [ELEMENT_I8] = {"i8", 1},
-    [ELEMENT_I32] = {"i32", 4},
-};
-
-const char *element_name(enum element e)
-{
-    return elements[e].name;
-}
-
-int element_bytes(enum element e)
-{
-    return elements[e].bytes;
-}
-
-int64_t tensor_count(const struct tensor *t)
-{
-    int64_t count = 1;
-    for (int d = 0; d < t->rank; d++)
-        count = times_signed(count, t->size[d]);
-    return count;
-}
-
-int64_t tensor_extent(const struct tensor *t)
-{
-    int64_t extent = 1;
-    for (int d = 0; d < t->rank; d++) {
-        int64_t here = times_signed(t->size[d], t->stride[d]);
-        extent = here > extent ? here : extent;
-    }
-    return extent;
-}
-
-uint64_t tensor_bytes(const struct tensor *t)
-{
-    uint64_t count = (uint64_t)tensor_extent(t), bytes = (uint64_t)elements[t->element].bytes;
-    return count > (UINT64_MAX - 3) / bytes ? UINT64_MAX - 3 : (count * bytes + 3) / 4 * 4;
-}
-
-int64_t tensor_lines(const struct tensor *t)
-{
-    return tensor_count(t) / t->size[t->rank - 1];
-}
-
-int64_t tensor_line(const struct tensor *t, int64_t line)
-{
-    int64_t offset = 0;
-    for (int d = t->rank - 2; d >= 0; d--) {
-        offset += line % t->size[d] * t->stride[d];
-        line /= t->size[d];
-    }
-    return offset;
-}
-
-// The dimension with the largest stride below `limit`, -1 for none.
-static int next_stride(const struct tensor *t, int64_t limit)
-{
-    int found = -1;
-    for (int d = 0; d < t->rank; d++)
-        if (t->stride[d] < limit && (found < 0 || t->stride[d] > t->stride[found]))
-            found = d;
-    return found;
-}
-
-// From the largest stride to the smallest: since elements do not share places, each dimension's
-// index is what division leaves. Dimensions of one element may have any stride and say nothing.
-bool tensor_has(const struct tensor *t, int64_t offset)
-{
-    int64_t limit = INT64_MAX;
-    for (int d; (d = next_stride(t, limit)) >= 0; limit = t->stride[d]) {
-        int64_t size = 1; // of dimensions with equal strides at most one has more than one element
-        for (int k = 0; k < t->rank; k++)
-            if (t->stride[k] == t->stride[d] && t->size[k] > size)
-                size = t->size[k];
-        if (size > 1 && offset / t->stride[d] >= size)
-            return false;
-        if (size > 1)
-            offset %= t->stride[d];
-    }
-    return offset == 0;
-}
-
-struct tensor tensor_packed(const char *name, enum element element, int rank, const int64_t *size)
-{
-    struct tensor t = {.name = name, .element = element, .rank = rank};
-    int64_t stride = 1;
-    for (int d = rank - 1; d >= 0; d--) {
-        t.size[d] = size[d];
-        t.stride[d] = stride;
-        stride = times_signed(stride, size[d]);
-    }
-    return t;
-}
-
-struct tensor tensor_image(const struct operation *o, const char *name, enum element element,
-                           const int64_t size[4])
-{
-    bool channels_last = operation_chooses(o, "layout", "nhwc");
-    const int64_t last[4] = {size[0], size[2], size[3], size[1]};
-    return tensor_packed(name, element, 4, channels_last ? last : size);
-}
-
-#define TYPES                                                                                      \
-    {                                                                                              \
-        "type", (const char *const[]){"f32", "f16", NULL}, true                                    \
-    }
+// --- softmax and copy ---
 
 static double matrix_count(const struct operation *o)
 {
@@ -394,7 +281,7 @@ static int copy_tensors(const struct operation *o, struct tensor out[OPERATION_M
     return 2;
 }
 
-// One "operation" an element moved.
+// An element that is moved counts as one operation.
 const struct operation_kind operation_copy = {
     .name = "copy",
     .help = "Y = X, or X transposed; flattening is copying",
@@ -409,6 +296,8 @@ const struct operation_kind operation_copy = {
     .work = operation_moved,
     .tensors = copy_tensors,
 };
+
+// --- elementwise ---
 
 static double elementwise_flop(const struct operation *o)
 {
@@ -454,6 +343,8 @@ const struct operation_kind operation_elementwise = {
     .complete = elementwise_complete,
     .tensors = elementwise_tensors,
 };
+
+// --- lrn: local response normalisation ---
 
 // Squares and sums of a window; scale, shift, raise, divide.
 static double lrn_flop(const struct operation *o)

@@ -1,17 +1,86 @@
-#include "base/times.h"
+#include "base/number.h"
 #include "space/operation_kinds.h"
 
 #include <math.h>
 
-// C[N,M] = A[N,K] B[K,M], one product or a batch of them; a layout says for A and for B whether it
-// is stored transposed.
+// --- the epilogue of a sum of products: y = activation(scale * sum + bias + residual) ---
+
+#define EPILOGUE_CHOICES                                                                           \
+    {"bias", (const char *const[]){"none", "add", NULL}, false},                                   \
+        {"residual", (const char *const[]){"none", "add", NULL}, false},                           \
+    {                                                                                              \
+        "activation", (const char *const[]){"none", "relu", "leaky", "clamp", NULL}, false         \
+    }
+#define SUM_TYPES                                                                                  \
+    {                                                                                              \
+        "type", (const char *const[]){"f32", "f16", "i8", NULL}, true                              \
+    }
+#define SUM_ACCUMULATE                                                                             \
+    {                                                                                              \
+        "accumulate", (const char *const[]){"f32", "f16", "mixed", NULL}, false                    \
+    }
+
+static const struct operation_real epilogue_reals[] = {
+    {"scale", 1}, {"slope", 0.01}, {"low", 0}, {"high", 6}, {NULL, 0},
+};
+
+// Refuses types, sums and epilogues that do not go together.
+static bool epilogue_check(const struct operation *o, struct err *e)
+{
+    const char *kind = o->kind->name;
+    enum element type = operation_element(o);
+    double low = operation_real(o, "low"), high = operation_real(o, "high");
+    bool clamps = operation_chooses(o, "activation", "clamp");
+    bool fits = low == floor(low) && high == floor(high) && fabs(low) <= INT32_MAX &&
+                fabs(high) <= INT32_MAX;
+    if (!operation_chooses(o, "accumulate", "f32") && type != ELEMENT_F16)
+        return err_set(e, "%s: accumulate = \"%s\" needs type = \"f16\"", kind,
+                       operation_choice(o, "accumulate"));
+    if (clamps && low > high)
+        return err_set(e, "%s: low is greater than high", kind);
+    if (type != ELEMENT_I8)
+        return true;
+    if (operation_real(o, "scale") != 1)
+        return err_set(e, "%s: i8 has no scale (its sums are stored as i32)", kind);
+    if (operation_chooses(o, "activation", "leaky"))
+        return err_set(e, "%s: i8 has no leaky activation (it has none, relu, clamp)", kind);
+    return !clamps || fits ||
+           err_set(e, "%s: low and high of i8 are whole numbers of 32 bits", kind);
+}
+
+// Returns the element that a sum of products is stored as.
+static enum element epilogue_element(const struct operation *o)
+{
+    enum element e = operation_element(o);
+    return e == ELEMENT_I8 ? ELEMENT_I32 : e;
+}
+
+// Adds bias (`channels` numbers) and residual where they are chosen, and the output. Returns the
+// number of tensors.
+static int epilogue_tensors(const struct operation *o, int count, int64_t channels,
+                            const struct tensor *output, struct tensor *out)
+{
+    if (operation_chooses(o, "bias", "add"))
+        out[count++] = tensor_packed("bias", output->element, 1, &channels);
+    if (operation_chooses(o, "residual", "add")) {
+        out[count] = *output;
+        out[count++].name = "residual";
+    }
+    out[count++] = *output;
+    return count;
+}
+
+// --- matrix products ---
+
+// C[N,M] = A[N,K] B[K,M], one product or a batch of them; the two letters of a layout are for A and
+// B: `t` is stored transposed.
 
 #define LAYOUTS                                                                                    \
     {                                                                                              \
         "layout", (const char *const[]){"nn", "nt", "tn", "tt", NULL}, true                        \
     }
 
-static const struct operation_choice choices[] = {
+static const struct operation_choice product_choices[] = {
     SUM_TYPES, LAYOUTS, SUM_ACCUMULATE, EPILOGUE_CHOICES, {NULL, NULL, false},
 };
 
@@ -27,8 +96,8 @@ static double product_flop(const struct operation *o)
            (double)operation_size(o, "K");
 }
 
-// A matrix as it lies in memory: rows of `columns` elements, `row` elements apart, and matrices
-// `batch` elements apart.
+// The storage of a matrix: rows of `columns` elements; the sizes named `row_name` and `batch_name`
+// are the distances of rows and of matrices.
 struct place {
     const char *name, *row_name, *batch_name;
     int64_t rows, columns;
@@ -46,16 +115,8 @@ static void find_places(const struct operation *o, struct place place[MATRICES])
     place[C] = (struct place){"C", "row_c", "batch_c", n, m};
 }
 
-static bool place_rows(struct operation *o, const struct place *p, struct err *e)
-{
-    int64_t *row = operation_size_at(o, p->row_name);
-    if (*row == 0)
-        *row = p->columns;
-    return *row >= p->columns ||
-           err_set(e, "%s: %s is smaller than a row of %s", o->kind->name, p->row_name, p->name);
-}
-
-// Matrices lie one behind the other, or row by row in turn (as the heads of an attention do).
+// Checks that matrices lie one behind the other, or with interleaved rows (as the heads of an
+// attention do).
 static bool place_batch(struct operation *o, const struct place *p, struct err *e)
 {
     int64_t row = operation_size(o, p->row_name), batch = operation_size(o, "batch");
@@ -73,9 +134,16 @@ static bool product_complete(struct operation *o, struct err *e)
 {
     struct place place[MATRICES];
     find_places(o, place);
-    for (int i = 0; i < MATRICES; i++)
-        if (!place_rows(o, &place[i], e) || (is_batched(o) && !place_batch(o, &place[i], e)))
+    for (int i = 0; i < MATRICES; i++) {
+        const struct place *p = &place[i];
+        int64_t *row = operation_size_at(o, p->row_name);
+        *row = *row == 0 ? p->columns : *row;
+        if (*row < p->columns)
+            return err_set(e, "%s: %s is smaller than a row of %s", o->kind->name, p->row_name,
+                           p->name);
+        if (is_batched(o) && !place_batch(o, p, e))
             return false;
+    }
     return epilogue_check(o, e);
 }
 
@@ -98,7 +166,7 @@ static int product_tensors(const struct operation *o, struct tensor out[OPERATIO
     return epilogue_tensors(o, C, place[C].columns, &output, out);
 }
 
-// With a vector every element of the matrix is used once: memory decides.
+// With a vector every element of the matrix is used once, and memory limits the speed.
 static struct workload product_work(const struct operation *o)
 {
     bool is_vector = operation_size(o, "N") == 1 || operation_size(o, "M") == 1;
@@ -118,7 +186,7 @@ const struct operation_kind operation_matmul = {
             {"row_c", 0, 0},
             {NULL, 0, 0},
         },
-    .choices = choices,
+    .choices = product_choices,
     .reals = epilogue_reals,
     .flop = product_flop,
     .work = product_work,
@@ -143,7 +211,7 @@ const struct operation_kind operation_batch_matmul = {
             {"batch_c", 0, 0},
             {NULL, 0, 0},
         },
-    .choices = choices,
+    .choices = product_choices,
     .reals = epilogue_reals,
     .flop = product_flop,
     .work = product_work,
@@ -151,15 +219,17 @@ const struct operation_kind operation_batch_matmul = {
     .tensors = product_tensors,
 };
 
-// Y = X * W: a convolution (in the sense of networks: the kernel is not turned) of images with a
-// kernel for each output channel, in groups of channels that do not see each other.
+// --- convolution ---
 
-static const struct operation_choice operation_conv2d_choices[] = {
+// Y = X * W: a convolution (as in networks: the kernel is not turned) of images with a kernel for
+// each output channel, in independent groups of channels.
+
+static const struct operation_choice conv2d_choices[] = {
     SUM_TYPES,
     {"layout", (const char *const[]){"nchw", "nhwc", NULL}, true},
     SUM_ACCUMULATE,
     EPILOGUE_CHOICES,
-    {"algorithm", (const char *const[]){"sums", "winograd", NULL}, false}, // how it may round
+    {"algorithm", (const char *const[]){"sums", "winograd", NULL}, false}, // bounds rounding
     {NULL, NULL, false},
 };
 
@@ -173,12 +243,12 @@ static int64_t padded(const struct operation *o, const char *size)
     return operation_size(o, size) + 2 * operation_size(o, "padding") + operation_size(o, "extra");
 }
 
-static int64_t out_height(const struct operation *o)
+static int64_t conv2d_height(const struct operation *o)
 {
     return (padded(o, "height") - dilated(o, "kernel_h")) / operation_size(o, "stride") + 1;
 }
 
-static int64_t out_width(const struct operation *o)
+static int64_t conv2d_width(const struct operation *o)
 {
     return (padded(o, "width") - dilated(o, "kernel_w")) / operation_size(o, "stride") + 1;
 }
@@ -210,7 +280,7 @@ static int conv2d_tensors(const struct operation *o, struct tensor out[OPERATION
     const int64_t x[4] = {batch, in, operation_size(o, "height"), operation_size(o, "width")};
     const int64_t w[4] = {channels, in / operation_size(o, "groups"), operation_size(o, "kernel_h"),
                           operation_size(o, "kernel_w")};
-    const int64_t y[4] = {batch, channels, out_height(o), out_width(o)};
+    const int64_t y[4] = {batch, channels, conv2d_height(o), conv2d_width(o)};
     out[0] = tensor_image(o, "X", operation_element(o), x);
     out[1] = tensor_image(o, "W", operation_element(o), w);
     struct tensor output = tensor_image(o, "Y", epilogue_element(o), y);
@@ -236,65 +306,12 @@ const struct operation_kind operation_conv2d = {
             {"groups", 1, 1},
             {NULL, 0, 0},
         },
-    .derived = (const struct operation_derived[]){{"out_height", out_height},
-                                                  {"out_width", out_width},
+    .derived = (const struct operation_derived[]){{"out_height", conv2d_height},
+                                                  {"out_width", conv2d_width},
                                                   {NULL, NULL}},
-    .choices = operation_conv2d_choices,
+    .choices = conv2d_choices,
     .reals = epilogue_reals,
     .flop = conv2d_flop,
     .complete = conv2d_complete,
     .tensors = conv2d_tensors,
 };
-
-// What is done with a sum of products before it is stored: y = activation(scale * sum + bias +
-// residual).
-
-const struct operation_real epilogue_reals[] = {
-    {"scale", 1}, {"slope", 0.01}, {"low", 0}, {"high", 6}, {NULL, 0},
-};
-
-static bool check_integers(const struct operation *o, struct err *e)
-{
-    const char *kind = o->kind->name;
-    double low = operation_real(o, "low"), high = operation_real(o, "high");
-    if (operation_real(o, "scale") != 1)
-        return err_set(e, "%s: i8 has no scale (its sums are stored as i32)", kind);
-    if (operation_chooses(o, "activation", "leaky"))
-        return err_set(e, "%s: i8 has no leaky activation (it has none, relu, clamp)", kind);
-    if (operation_chooses(o, "activation", "clamp") &&
-        (low != floor(low) || high != floor(high) || fabs(low) > INT32_MAX ||
-         fabs(high) > INT32_MAX))
-        return err_set(e, "%s: low and high of i8 are whole numbers of 32 bits", kind);
-    return true;
-}
-
-bool epilogue_check(const struct operation *o, struct err *e)
-{
-    bool is_half = operation_element(o) == ELEMENT_F16;
-    if (!operation_chooses(o, "accumulate", "f32") && !is_half)
-        return err_set(e, "%s: accumulate = \"%s\" needs type = \"f16\"", o->kind->name,
-                       operation_choice(o, "accumulate"));
-    if (operation_chooses(o, "activation", "clamp") &&
-        operation_real(o, "low") > operation_real(o, "high"))
-        return err_set(e, "%s: low is greater than high", o->kind->name);
-    return operation_element(o) != ELEMENT_I8 || check_integers(o, e);
-}
-
-enum element epilogue_element(const struct operation *o)
-{
-    enum element e = operation_element(o);
-    return e == ELEMENT_I8 ? ELEMENT_I32 : e;
-}
-
-int epilogue_tensors(const struct operation *o, int count, int64_t channels,
-                     const struct tensor *output, struct tensor *out)
-{
-    if (operation_chooses(o, "bias", "add"))
-        out[count++] = tensor_packed("bias", output->element, 1, &channels);
-    if (operation_chooses(o, "residual", "add")) {
-        out[count] = *output;
-        out[count++].name = "residual";
-    }
-    out[count++] = *output;
-    return count;
-}

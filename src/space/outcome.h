@@ -1,13 +1,13 @@
-// What became of a configuration. The words are frozen: they enter databases, JSON and scripts.
+// The outcome of a trial. The words never change: they are in databases, JSON and scripts.
 //
 //   ok        measured and verified
 //   rejected  a constraint or a static limit forbids it: never launched, costs no trial
-//   compile   GLSL or SPIR-V front end refused it
+//   compile   the GLSL or SPIR-V front end refused it
 //   driver    the driver's compiler refused it
-//   timeout   a phase outlived its deadline
+//   timeout   a phase exceeded its deadline
 //   crash     the worker died
 //   lost      the device was lost
-//   wrong     it ran and its result is not the reference's
+//   wrong     it ran and its result differs from the reference
 #ifndef TILEWALK_SPACE_OUTCOME_H
 #define TILEWALK_SPACE_OUTCOME_H
 
@@ -23,7 +23,7 @@ enum outcome {
     OUTCOME_LOST,
     OUTCOME_WRONG,
     OUTCOME_COUNT,
-    OUTCOME_OPEN = OUTCOME_COUNT // of a trial in flight, which has none yet
+    OUTCOME_OPEN = OUTCOME_COUNT // a trial in flight has no outcome yet
 };
 
 const char *outcome_name(enum outcome o); // NULL for OUTCOME_OPEN

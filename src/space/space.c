@@ -40,7 +40,7 @@ void config_add_key(const struct space *s, const struct config *c, struct str *o
     }
 }
 
-// Reads exactly `count` numbers between commas; cuts `text` up.
+// Reads exactly `count` numbers between commas; writes into `text`.
 static bool read_slots(char *text, int count, int32_t *slot)
 {
     for (int i = 0; i < count; i++) {
@@ -73,6 +73,8 @@ bool config_parse_key(const struct space *s, const char *key, struct config *out
     return true;
 }
 
+// --- sets of configurations ---
+
 static size_t row_bytes(const struct config_set *s)
 {
     return (size_t)s->slots * sizeof *s->row;
@@ -83,7 +85,7 @@ static int32_t *row_of(const struct config_set *s, int index)
     return s->row + (size_t)index * (size_t)s->slots;
 }
 
-// The bucket that holds `row`, or the empty one where it belongs. There is always an empty one.
+// Returns the bucket that holds `row`, or the empty one for it. There is always an empty one.
 static int *bucket_of(const struct config_set *s, const int32_t *row)
 {
     size_t mask = (size_t)s->buckets - 1; // a power of two
@@ -102,9 +104,8 @@ int config_set_find(const struct config_set *s, const struct config *c)
 int config_set_add(struct config_set *s, const struct config *c, bool *was_new)
 {
     assert(s->slots > 0);
-    if (2 * (s->count + 1) > s->buckets) // at most half full
-    {
-        assert(s->buckets <= INT_MAX / 4);
+    if (2 * (s->count + 1) > s->buckets) {
+        assert(s->buckets <= INT_MAX / 4); // at most half full
         s->buckets = s->buckets ? 2 * s->buckets : 64;
         free(s->bucket);
         s->bucket = mem_zero((size_t)s->buckets, sizeof *s->bucket);
@@ -139,6 +140,8 @@ void config_set_finish(struct config_set *s)
     free(s->bucket);
     *s = (struct config_set){.slots = s->slots};
 }
+
+// --- building a space ---
 
 struct space *space_create(const char *name)
 {
@@ -191,14 +194,10 @@ static bool is_live_for(const struct param *p, int32_t choice)
     return p->when == 0 || (p->when >> choice & 1);
 }
 
-static int32_t choice_of(const struct space *s, const struct config *c)
-{
-    return s->chooser < 0 ? 0 : c->slot[s->param[s->chooser].offset];
-}
-
 bool space_is_live(const struct space *s, const struct config *c, int param)
 {
-    return is_live_for(&s->param[param], choice_of(s, c));
+    int32_t choice = s->chooser < 0 ? 0 : c->slot[s->param[s->chooser].offset];
+    return is_live_for(&s->param[param], choice);
 }
 
 void space_settle(const struct space *s, struct config *c)
@@ -226,12 +225,7 @@ void space_add_constraint(struct space *s, const struct constraint *c)
     mine->file = c->file ? arena_strdup(&s->arena, c->file) : NULL;
 }
 
-static int choices(const struct space *s)
-{
-    return s->chooser < 0 ? 1 : s->param[s->chooser].count;
-}
-
-// Adds the points of one choice.
+// Adds the number of points with one choice.
 static void count_points(const struct space *s, int choice, mpz_t sum)
 {
     mpz_t product;
@@ -264,7 +258,8 @@ bool space_seal(struct space *s, struct err *e)
         return err_set(e, "space '%s' has no parameters", s->name);
     mpz_t sum;
     mpz_init(sum);
-    for (int i = 0; i < choices(s); i++)
+    int choices = s->chooser < 0 ? 1 : s->param[s->chooser].count;
+    for (int i = 0; i < choices; i++)
         count_points(s, i, sum);
     s->size_text = mem_alloc(mpz_sizeinbase(sum, 10) + 2);
     mpz_get_str(s->size_text, 10, sum);
@@ -281,6 +276,8 @@ const struct param *space_find(const struct space *s, const char *name)
     return NULL;
 }
 
+// --- points and their neighbours ---
+
 void space_sample(const struct space *s, struct rng *r, struct config *out)
 {
     *out = (struct config){0};
@@ -294,8 +291,8 @@ void space_point(const struct space *s, uint64_t index, struct config *out)
     assert(index < s->size);
     *out = (struct config){0};
     if (s->chooser >= 0) {
-        // The choice that the index-th point has, choices one after the other; `index` becomes that
-        // among the points of the choice.
+        // Points are numbered choice by choice: find the choice of the index-th point; `index`
+        // becomes the number among the points of that choice.
         int choice = 0;
         mpz_t sum;
         mpz_init(sum);

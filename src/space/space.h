@@ -13,9 +13,10 @@
 // A configuration is a small value: copy it, compare it, hash it. Slots past `slots` are zero, so
 // that two equal configurations are equal bytes.
 //
-// A space may be conditional: one of its parameters, the chooser, says which others are there (they
-// are live). One that is not is at rest, at a value of its own: points where it is elsewhere are no
-// points. Whoever changes slots says space_settle then; what the space itself makes is settled.
+// A space may be conditional: the value of one parameter, the chooser, decides which others are
+// live. One that is not live has a fixed value, `rest`; a configuration in which it has another
+// value is not a point of the space. Code that changes slots calls space_settle afterwards;
+// configurations that the space itself makes are settled.
 #ifndef TILEWALK_SPACE_SPACE_H
 #define TILEWALK_SPACE_SPACE_H
 
@@ -35,17 +36,17 @@ struct constraint {
     const char *file; // where it is declared
     int line;
     void *context;
-    // 1 holds, 0 does not, -1 the rule itself failed (`e` says where).
+    // Returns 1 if it holds, 0 if not, -1 if the rule itself failed (`e` has the place).
     int (*holds)(void *context, const struct config *c, struct err *e);
 };
 
 struct nest;
 
-// A configuration that is in use somewhere: what a search finds is held against it.
+// A configuration that is in use somewhere: the result of a search is compared with it.
 struct baseline {
     const char *name;
     struct config config;
-    const char *misfit; // why it is no point of the space; NULL: it is one
+    const char *misfit; // why it is not a point of the space; NULL: it is one
 };
 
 struct space {
@@ -58,7 +59,7 @@ struct space {
     int constraint_capacity;
     struct baseline baseline[SPACE_MAX_BASELINES];
     int baseline_count;
-    // What a configuration needs of a device; NULL when the space declares nothing.
+    // Computes what a configuration needs of a device; NULL when the space declares nothing.
     bool (*resources)(void *context, const struct config *c, struct resources *out, struct err *e);
     void *resources_context;
     const struct nest *nest; // the declared loop nest (space/nest.h), or NULL; not the space's own
@@ -71,9 +72,10 @@ void space_destroy(struct space *s);
 // `p` was built with &s->arena. Fails for a second parameter of that name and when there are too
 // many.
 bool space_add(struct space *s, const struct param *p, struct err *e);
-// The parameter `param` is there where the parameter `chooser`, a categorical one of at most 64
-// labels that has no condition, has a value whose bit is set in `values`; elsewhere it stands at
-// `rest`, `width` slots. All conditions of a space have the same chooser. Before space_seal.
+// Makes parameter `param` live only where parameter `chooser` has a value whose bit is set in
+// `values`; elsewhere it has the value `rest`, `width` slots. The chooser is categorical, has at
+// most 64 labels and no condition, and is the same for all conditions of a space. Before
+// space_seal.
 void space_condition(struct space *s, int param, int chooser, uint64_t values, const int32_t *rest);
 void space_add_constraint(struct space *s, const struct constraint *c); // strings are copied
 bool space_seal(struct space *s, struct err *e); // fails for a space without parameters
@@ -81,31 +83,31 @@ bool space_seal(struct space *s, struct err *e); // fails for a space without pa
 const struct param *space_find(const struct space *s, const char *name); // NULL when unknown
 
 bool space_is_live(const struct space *s, const struct config *c, int param);
-void space_settle(const struct space *s, struct config *c); // what is not live comes to rest
+void space_settle(const struct space *s, struct config *c); // sets what is not live to `rest`
 bool space_is_settled(const struct space *s, const struct config *c);
 
-// Uniform over all; of a conditional space, over the chooser and what is live then.
+// Draws uniformly; in a conditional space, the chooser first and then what is live.
 void space_sample(const struct space *s, struct rng *r, struct config *out);
 void space_point(const struct space *s, uint64_t index, struct config *out); // index < size
-// The live parameters each on their own: walks, the sum of degrees, the sum of distances (-1: not
-// connected). What the chooser brings begins at rest.
+// These treat each live parameter on its own: a walk, the sum of degrees, the sum of distances (-1:
+// not connected). A parameter that becomes live starts at `rest`.
 void space_walk(const struct space *s, double q, struct rng *r, struct config *c);
 int space_degree(const struct space *s, const struct config *c);
 void space_neighbour(const struct space *s, const struct config *c, int k, struct config *out);
-// The k-th neighbour that differs in this parameter; `c` and `out` may be the same.
+// Gives the k-th neighbour that differs in this parameter; `c` and `out` may be the same.
 void space_step(const struct space *s, const struct config *c, int param, int k,
                 struct config *out);
 int space_distance(const struct space *s, const struct config *a, const struct config *b);
 
 bool config_equal(const struct config *a, const struct config *b);
 uint64_t config_hash(const struct config *c);
-// Appends {"tile_k":[16,4,16],...}, of what is live.
+// Appends {"tile_k":[16,4,16],...} with the live parameters.
 void config_add_json(const struct space *s, const struct config *c, struct str *out);
-// Appends all slots, "16,4,16,0", and reads them back (an error when they are not a point).
+// Append all slots, "16,4,16,0", and read them back (an error when they are not a point).
 void config_add_key(const struct space *s, const struct config *c, struct str *out);
 bool config_parse_key(const struct space *s, const char *key, struct config *out, struct err *e);
 
-// Why a configuration is not allowed.
+// The judgement of a configuration, with the reason why it is not legal.
 struct verdict {
     bool legal;
     int constraint;   // first one that does not hold, or -1
@@ -118,8 +120,8 @@ struct verdict {
 bool space_judge(const struct space *s, const struct limits *l, const struct config *c,
                  struct verdict *v, struct err *e);
 
-// A set of configurations, by value and in order of insertion: what was asked, what is known. Only
-// the `slots` of the space are kept of each, side by side:
+// A set of configurations, by value and in order of insertion. Only the `slots` of the space are
+// kept of each, side by side:
 //
 //     struct config_set seen = {.slots = space->slots}; // empty and valid
 struct config_set {
@@ -130,7 +132,7 @@ struct config_set {
 };
 
 int config_set_find(const struct config_set *s, const struct config *c); // its index, or -1
-// The index; `was_new` may be NULL.
+// Returns the index; `was_new` may be NULL.
 int config_set_add(struct config_set *s, const struct config *c, bool *was_new);
 void config_set_get(const struct config_set *s, int index, struct config *out);
 void config_set_finish(struct config_set *s);

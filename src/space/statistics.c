@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define MOST_VALUE 0x1p40 // of bytes, registers, cycles: beyond it is garbage
+#define MOST_VALUE 0x1p40 // a larger number of bytes, registers or cycles is garbage
 
 static const char *const kind_names[STATISTIC_KIND_COUNT] = {
     [STATISTIC_REGISTERS] = "registers", [STATISTIC_SPILLS] = "spills",
@@ -15,9 +15,9 @@ static const char *const kind_names[STATISTIC_KIND_COUNT] = {
     [STATISTIC_CODE_SIZE] = "code_size",
 };
 
-// What Mesa's drivers (RADV, NVK, ANV) and NVIDIA's call them, without regard to case. Fills are
-// the other half of spills; NVK and NVIDIA have only the memory that spilled values take. RADV's
-// spilled scalar registers are none of them: they go to lanes of vector registers, not to memory.
+// The names of Mesa's drivers (RADV, NVK, ANV) and NVIDIA's; case does not matter. Fills are not
+// counted beside spills; NVK and NVIDIA report only the memory of spilled values. RADV's spilled
+// scalar registers do not count: they go to lanes of vector registers, not to memory.
 static const struct {
     const char *name;
     enum statistic_kind kind;
@@ -46,15 +46,7 @@ const char *statistic_kind_name(enum statistic_kind k)
     return kind_names[k];
 }
 
-static bool is_of(const char *name, enum statistic_kind k)
-{
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].kind == k && strcasecmp(known[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-// Its index; -1: it is not among them.
+// Returns the index of a name; -1: there is none.
 static int named(const struct statistics *s, const char *name)
 {
     int i = s->count;
@@ -65,26 +57,29 @@ static int named(const struct statistics *s, const char *name)
 
 bool statistics_take(struct statistics *s, const char *name, double value)
 {
-    // A checksum says nothing of a kernel, and is another number for each.
+    // A checksum differs for each kernel and is no property of it.
     size_t length = strlen(name), word = sizeof "hash" - 1;
     if (length >= word && strcasecmp(name + length - word, "hash") == 0)
         return true;
-    // Of this number NVIDIA's driver (580.159.04) writes only the lower 32 bits: the upper half is
-    // 16, whatever the kernel.
+    // NVIDIA's driver (580.159.04) writes only the lower 32 bits of this number: the upper half is
+    // 16 for every kernel.
     bool is_cut = strcasecmp(name, "Local Memory Size") == 0 && value < MOST_VALUE;
     value = is_cut ? fmod(value, 0x1p32) : value;
     if (!*name || strlen(name) >= STATISTICS_NAME_SIZE || !(value >= 0 && value <= MOST_VALUE))
         return false;
     int at = named(s, name);
     if (at >= 0) {
-        struct told_number *there = &s->item[at];
-        bool least = is_of(name, STATISTIC_OCCUPANCY);
-        there->value = least ? fmin(there->value, value) : fmax(there->value, value);
+        bool is_least = false;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            is_least = is_least || (known[i].kind == STATISTIC_OCCUPANCY &&
+                                    strcasecmp(known[i].name, name) == 0);
+        double *there = &s->item[at].value;
+        *there = is_least ? fmin(*there, value) : fmax(*there, value);
         return true;
     }
     if (s->count == STATISTICS_MOST)
         return false;
-    struct told_number *added = &s->item[s->count++];
+    struct compiler_number *added = &s->item[s->count++];
     snprintf(added->name, sizeof added->name, "%s", name);
     added->value = value;
     return true;
@@ -96,7 +91,8 @@ void statistics_merge(struct statistics *s, const struct statistics *more)
         statistics_take(s, more->item[i].name, more->item[i].value);
 }
 
-// NVK has both a size and a count of instructions: the first that is there in the order of `known`.
+// NVK reports both a size and a count of instructions: the first one in the order of `known`
+// counts.
 bool statistics_total(const struct statistics *s, enum statistic_kind k, double *out)
 {
     int at = -1;

@@ -7,8 +7,8 @@ const struct survey_plan survey_usual = {
 
 // Judges one point by every rule. A rule may rely on those before it (a division that a constraint
 // makes safe): where an earlier one does not hold, its failure removes nothing and is no error.
-static bool look_at(const struct space *s, const struct limits *l, const struct config *c,
-                    struct survey *out, struct err *e)
+static bool judge_alone(const struct space *s, const struct limits *l, const struct config *c,
+                        struct survey *out, struct err *e)
 {
     bool valid = true;
     for (int i = 0; i < s->constraint_count; i++) {
@@ -55,7 +55,7 @@ bool survey_step(struct survey *v, const struct space *s, const struct limits *l
             space_point(s, v->points, &c);
         else
             space_sample(s, &v->rng, &c);
-        if (!look_at(s, l, &c, v, e))
+        if (!judge_alone(s, l, &c, v, e))
             return false;
     }
     return true;

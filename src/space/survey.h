@@ -1,22 +1,22 @@
-// Survey of a space: which share of its points each constraint and each device limit removes.
+// Survey of a space: the fraction of its points that each constraint and each device limit removes.
 //
-// Exact when the space has at most `count_up_to` points, else estimated from `samples` uniform
-// points. Each constraint and each limit is judged alone on every point, so the shares overlap;
-// `valid` counts those that pass all of them. (A rule that fails where an earlier constraint does
-// not hold removes nothing: it may rely on that constraint.)
+// It is exact when the space has at most `count_up_to` points, else estimated from `samples`
+// uniform points. Each constraint and each limit is judged alone on every point, so the fractions
+// overlap; `valid` counts the points that pass all of them. (A rule that fails where an earlier
+// constraint does not hold removes nothing: it may rely on that constraint.)
 //
 //     survey_take(space, limits, &survey_usual, &v, e);
 //     survey_begin(&v, space, &survey_usual);
 //     while (v.points < v.wanted && survey_step(&v, space, limits, 40, e)) ...
 //     survey_finish(&v);
 //
-// Both give the same numbers, one at once, one in slices.
+// survey_take and the steps give the same numbers, at once or in slices.
 #ifndef TILEWALK_SPACE_SURVEY_H
 #define TILEWALK_SPACE_SURVEY_H
 
 #include "space/space.h"
 
-#define SURVEY_SAMPLES 4000 // shares are known to a percent or two then
+#define SURVEY_SAMPLES 4000 // gives fractions to a percent or two
 
 struct survey_plan {
     uint64_t count_up_to, samples;
@@ -27,10 +27,10 @@ extern const struct survey_plan survey_usual; // SURVEY_SAMPLES, where there are
 struct survey {
     bool exact;
     struct rng rng;
-    uint64_t wanted; // points to look at
-    uint64_t points; // looked at
+    uint64_t wanted; // points to judge
+    uint64_t points; // points judged
     uint64_t valid;
-    uint64_t *by_constraint; // [constraint_count] points that this one alone removes
+    uint64_t *by_constraint; // [constraint_count] points that each removes, judged alone
     uint64_t by_limit[LIMIT_COUNT];
     struct config example; // a valid point when `valid` > 0
 };
@@ -39,7 +39,7 @@ struct survey {
 bool survey_take(const struct space *s, const struct limits *l, const struct survey_plan *plan,
                  struct survey *out, struct err *e);
 void survey_begin(struct survey *v, const struct space *s, const struct survey_plan *plan);
-// Looks at `count` more points, or at those that are left. False: a rule itself failed.
+// Judges `count` more points, or those that are left. False: a rule itself failed.
 bool survey_step(struct survey *v, const struct space *s, const struct limits *l, uint64_t count,
                  struct err *e);
 void survey_finish(struct survey *v);

@@ -1,7 +1,7 @@
 #include "trial/constants.h"
 
 #include "base/rng.h"
-#include "space/element.h"
+#include "space/tensor.h"
 #include "trial/operator.h"
 
 #include <errno.h>

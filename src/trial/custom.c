@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "define/evaluate.h"
 #include "space/custom_operation.h"
-#include "space/element.h"
+#include "space/tensor.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "trial/dialer.h"
 
 #include "base/mem.h"
-#include "base/passing.h"
+#include "base/os.h"
 
 #include <errno.h>
 #include <fcntl.h>

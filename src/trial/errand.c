@@ -1,10 +1,9 @@
 #include "trial/errand.h"
 
-#include "base/deadline.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "base/os.h"
 #include "trial/message.h"
 #include "trial/slot.h"
@@ -257,13 +256,13 @@ bool errand_open(int device, bool validate, double seconds, struct clocks *clock
     return true;
 }
 
-bool errand_peaks(int device, double seconds, struct roof *out, struct err *e)
+bool errand_peaks(int device, double seconds, struct roofline *out, struct err *e)
 {
     struct errand x;
     struct message answer;
     if (run(&x, message_peaks(device), seconds, MESSAGE_ROOF, &answer, e) != ERRAND_DONE)
         return false;
-    *out = answer.roof;
+    *out = answer.roofline;
     message_finish(&answer);
     return true;
 }

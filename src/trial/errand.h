@@ -48,8 +48,8 @@ enum errand_end errand_list(const char *drivers, double seconds, struct gpu_info
 // what the fixed kernel takes.
 bool errand_open(int device, bool validate, double seconds, struct clocks *clocks, struct err *e);
 
-// Measures the device's roof. It should have nothing else to do meanwhile.
-bool errand_peaks(int device, double seconds, struct roof *out, struct err *e);
+// Measures the device's roofline. It should have nothing else to do meanwhile.
+bool errand_peaks(int device, double seconds, struct roofline *out, struct err *e);
 
 // A network is run as a whole, on the device of whole->place, whose deadlines are those of each
 // layer's phases. `weights` is what plan_read_files gave. NULL and `e`: no worker can be started.

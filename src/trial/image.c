@@ -1,6 +1,6 @@
 #include "trial/image.h"
 
-#include "space/element.h"
+#include "space/tensor.h"
 #include "trial/operator_kind.h"
 
 #include <math.h>

@@ -26,7 +26,7 @@
 //                                        <- preprocessed: the texts; or failed and why
 //     list     which drivers             <- devices, or failed and why
 //     open     a device                  <- opened: its clocks; or failed and why
-//     peaks    of a device               <- roof, or failed and why
+//     peaks    of a device               <- roofline, or failed and why
 //     whole    a network, its kernels    -> phase compile, pipeline of each task; prepare, run,
 //                                           verify of each layer; run, verify, time of the whole
 //                                        <- whole_result, or failed and why
@@ -67,7 +67,7 @@
 #include "network/plan.h"
 #include "space/custom_operation.h"
 #include "space/limits.h"
-#include "space/roof.h"
+#include "space/roofline.h"
 #include "trial/kept.h"
 #include "trial/trial.h"
 
@@ -205,7 +205,7 @@ struct message {
     int device_count;
     struct gpu_info *device_list;      // DEVICES, MEMBER
     int device;                        // OPEN, PEAKS
-    struct roof roof;                  // ROOF
+    struct roofline roofline;          // ROOF
     bool validate;                     // OPEN
     struct whole *whole;               // WHOLE
     struct whole_result *whole_result; // WHOLE_RESULT
@@ -239,7 +239,7 @@ char *message_devices(const struct gpu_info *list, int count);
 char *message_open(int device, bool validate);
 char *message_opened(const struct clocks *c);
 char *message_peaks(int device);
-char *message_roof(const struct roof *r);
+char *message_roof(const struct roofline *r);
 char *message_whole(const struct whole *w);
 char *message_whole_result(const struct whole_result *r);
 

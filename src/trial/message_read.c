@@ -428,9 +428,9 @@ static void read_opened(struct reader *r, struct json o, struct clocks *c)
     c->anchor_s = reader_number(r, o, "anchor_s", 0, 1e9);
 }
 
-static void read_roof(struct reader *r, struct json o, struct roof *out)
+static void read_roof(struct reader *r, struct json o, struct roofline *out)
 {
-    if (!roof_read(reader_member(r, o, "roof", JSON_OBJECT), out))
+    if (!roofline_read(reader_member(r, o, "roof", JSON_OBJECT), out))
         reader_refuse(r, "roof");
 }
 
@@ -467,7 +467,7 @@ static void read_body(struct reader *r, struct json o, struct message *m)
     case MESSAGE_DEVICES: read_devices(r, o, m); break;
     case MESSAGE_OPEN: read_open(r, o, m); break;
     case MESSAGE_PEAKS: m->device = (int)reader_number(r, o, "device", 0, 1000); break;
-    case MESSAGE_ROOF: read_roof(r, o, &m->roof); break;
+    case MESSAGE_ROOF: read_roof(r, o, &m->roofline); break;
     case MESSAGE_OPENED: read_opened(r, o, &m->clocks); break;
     case MESSAGE_WHOLE: read_whole(r, o, m); break;
     case MESSAGE_WHOLE_RESULT: read_whole_result(r, o, m); break;

@@ -465,12 +465,12 @@ char *message_peaks(int device)
     return message_end(&w);
 }
 
-char *message_roof(const struct roof *r)
+char *message_roof(const struct roofline *r)
 {
     struct str s = {0};
     struct json_writer w = message_start(&s, MESSAGE_ROOF);
     json_add_name(&w, "roof");
-    roof_add_json(r, w.out);
+    roofline_add_json(r, w.out);
     return message_end(&w);
 }
 

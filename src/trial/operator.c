@@ -3,7 +3,7 @@
 #include "base/rng.h"
 #include "base/str.h"
 #include "space/custom_operation.h"
-#include "space/element.h"
+#include "space/tensor.h"
 #include "trial/operator_kind.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 #include "trial/peaks.h"
 
 #include "base/log.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "base/str.h"
 #include "kernel/kernel.h"
 
@@ -140,7 +140,7 @@ enum {
 
 struct peak {
     struct gpu *g;
-    struct roof *roof;
+    struct roofline *roofline;
     struct err *e;
 };
 
@@ -164,8 +164,8 @@ static enum gpu_status find_groups(const struct fixed *f, struct gpu *g, uint32_
 
 // `each`: what a workgroup does. Only a device that is lost is an error: what fails otherwise is
 // not there.
-static enum gpu_status measure(struct peak *p, enum roof_kind kind, const struct fixed_wish *wish,
-                               double each)
+static enum gpu_status measure(struct peak *p, enum roofline_kind kind,
+                               const struct fixed_wish *wish, double each)
 {
     struct fixed f;
     uint32_t groups;
@@ -176,23 +176,23 @@ static enum gpu_status measure(struct peak *p, enum roof_kind kind, const struct
     if (status == GPU_OK)
         status = fixed_time(&f, p->g, groups, &seconds, p->e);
     if (status == GPU_OK)
-        p->roof->rate[kind] = fmax(p->roof->rate[kind], each * groups / seconds);
+        p->roofline->rate[kind] = fmax(p->roofline->rate[kind], each * groups / seconds);
     else
-        log_info("%s is not measured: %s", roof_name(kind), p->e->text);
+        log_info("%s is not measured: %s", roofline_name(kind), p->e->text);
     if (status != GPU_LOST && status != GPU_TIMEOUT)
         fixed_finish(&f, p->g);
     return status == GPU_LOST || status == GPU_TIMEOUT ? status : GPU_OK;
 }
 
-static enum gpu_status measure_arithmetic(struct peak *p, enum roof_kind kind)
+static enum gpu_status measure_arithmetic(struct peak *p, enum roofline_kind kind)
 {
     static const struct {
         const char *head, *vector, *scalar;
     } of[] = {
-        [ROOF_F32] = {"", "vec4", "float"},
-        [ROOF_F16] = {"#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n",
-                      "f16vec4", "float16_t"},
-        [ROOF_I8] = {"", "ivec4", "int"},
+        [ROOFLINE_F32] = {"", "vec4", "float"},
+        [ROOFLINE_F16] = {"#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n",
+                          "f16vec4", "float16_t"},
+        [ROOFLINE_I8] = {"", "ivec4", "int"},
     };
     enum gpu_status status = GPU_OK;
     for (int chains = 2; status == GPU_OK && chains <= 4; chains *= 2) {
@@ -270,7 +270,7 @@ void peaks_add_matrix(enum matrix_api api, const struct matrix_shape *s, struct 
                  "    if (sum == 0.5) data[4] = sum;\n}\n");
 }
 
-static enum gpu_status measure_matrix(struct peak *p, enum roof_kind kind, const char *input)
+static enum gpu_status measure_matrix(struct peak *p, enum roofline_kind kind, const char *input)
 {
     const struct gpu_info *i = gpu_get_info(p->g);
     bool khr = i->matrix_khr.count && kernel_knows_matrix(MATRIX_KHR);
@@ -321,7 +321,7 @@ static enum gpu_status measure_way(struct peak *p, const struct way *way, bool c
     const uint64_t bytes = memory_bytes(gpu_get_info(p->g), way);
     struct str glsl = {0};
     struct fixed f;
-    double seconds, *best = &p->roof->rate[ROOF_BYTES];
+    double seconds, *best = &p->roofline->rate[ROOFLINE_BYTES];
     int group = FIXED_THREADS * way->vectors, own = way->own ? way->vectors : 1;
     str_printf(&glsl,
                "#version 450\n#extension GL_EXT_control_flow_attributes : require\n"
@@ -357,28 +357,28 @@ static enum gpu_status measure_memory(struct peak *p)
     return status;
 }
 
-enum gpu_status peaks_measure(struct gpu *g, struct roof *out, struct err *e)
+enum gpu_status peaks_measure(struct gpu *g, struct roofline *out, struct err *e)
 {
     const struct limits *l = &gpu_get_info(g)->limits;
     struct peak p = {g, out, e};
-    *out = (struct roof){0};
+    *out = (struct roofline){0};
     char glsl[] = "#version 450\nlayout(local_size_x = 128) in;\nvoid main() {}\n";
     const struct fixed_wish wish = {glsl, 1, DATA_BYTES, 0};
     struct fixed f;
     enum gpu_status status = fixed_make(&f, p.g, &wish, p.e);
     if (status == GPU_OK)
-        status = fixed_time(&f, p.g, 1, &p.roof->rate[ROOF_DISPATCH], p.e);
+        status = fixed_time(&f, p.g, 1, &p.roofline->rate[ROOFLINE_DISPATCH], p.e);
     if (status != GPU_LOST && status != GPU_TIMEOUT)
         fixed_finish(&f, p.g);
     if (status == GPU_OK)
-        status = measure_arithmetic(&p, ROOF_F32);
+        status = measure_arithmetic(&p, ROOFLINE_F32);
     if (status == GPU_OK && l->f16)
-        status = measure_arithmetic(&p, ROOF_F16);
+        status = measure_arithmetic(&p, ROOFLINE_F16);
     if (status == GPU_OK && l->i8)
-        status = measure_arithmetic(&p, ROOF_I8);
+        status = measure_arithmetic(&p, ROOFLINE_I8);
     if (status == GPU_OK)
-        status = measure_matrix(&p, ROOF_F16_MATRIX, "f16");
+        status = measure_matrix(&p, ROOFLINE_F16_MATRIX, "f16");
     if (status == GPU_OK)
-        status = measure_matrix(&p, ROOF_I8_MATRIX, "i8");
+        status = measure_matrix(&p, ROOFLINE_I8_MATRIX, "i8");
     return status == GPU_OK ? measure_memory(&p) : status;
 }

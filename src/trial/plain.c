@@ -5,7 +5,7 @@
 // |x| units in the last place, division 2.5.
 
 #include "base/str.h"
-#include "space/element.h"
+#include "space/tensor.h"
 #include "trial/operator_kind.h"
 
 #include <math.h>

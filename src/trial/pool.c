@@ -1,8 +1,8 @@
 #include "trial/pool.h"
 
 #include "base/log.h"
-#include "base/median.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/os.h"
 #include "trial/fault.h"
 #include "trial/shared.h"

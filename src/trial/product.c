@@ -1,7 +1,7 @@
 #include "trial/product.h"
 
 #include "base/mem.h"
-#include "space/element.h"
+#include "space/tensor.h"
 #include "trial/image.h"
 
 #include <cblas.h>

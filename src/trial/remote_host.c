@@ -1,8 +1,7 @@
 #include "trial/remote_host.h"
 
-#include "base/median.h"
 #include "base/mem.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "base/os.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "base/os.h"
 #include "kernel/kernel.h"
 #include "trial/candidate.h"

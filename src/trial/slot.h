@@ -9,7 +9,6 @@
 #ifndef TILEWALK_TRIAL_SLOT_H
 #define TILEWALK_TRIAL_SLOT_H
 
-#include "base/deadline.h"
 #include "base/os.h"
 #include "trial/frame.h"
 #include "trial/trial.h"

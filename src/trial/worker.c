@@ -57,12 +57,12 @@ static void chore_open(struct wire *w, int device, bool validate)
 static void chore_peaks(struct wire *w, int device)
 {
     struct err e = {0};
-    struct roof roof;
+    struct roofline roofline;
     gpu_prepare_environment();
     kernel_setup();
     struct gpu *g = gpu_open(device, false, &e);
-    bool ok = g && peaks_measure(g, &roof, &e) == GPU_OK;
-    wire_send(w, ok ? message_roof(&roof) : message_failed(&e));
+    bool ok = g && peaks_measure(g, &roofline, &e) == GPU_OK;
+    wire_send(w, ok ? message_roof(&roofline) : message_failed(&e));
 }
 
 enum { SOCKET_FD = 3, SHARED_FD = 4 };

@@ -1,6 +1,6 @@
 #include "base/json_read.h"
+#include "base/number.h"
 #include "base/str.h"
-#include "base/times.h"
 #include "weights/format.h"
 
 #include <ctype.h>

@@ -2,11 +2,10 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "base/os.h"
 #include "base/str.h"
-#include "base/times.h"
-#include "space/element.h"
+#include "space/tensor.h"
 #include "weights/format.h"
 
 #include <errno.h>

@@ -1,8 +1,6 @@
 // Deadlines wait for a process that stood in line for a processor, and for none that sleeps.
 #include "group.h"
 
-#include "base/deadline.h"
-
 #include "base/os.h"
 
 #include <signal.h>
@@ -78,7 +76,7 @@ static void who_has_worked_as_long_has_not(void **state)
     end(pid);
 }
 
-// What is on another machine: nothing is known of its processors.
+// A process on another machine: nothing is known about its processors.
 static void without_a_process_all_time_counts(void **state)
 {
     (void)state;

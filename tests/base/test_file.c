@@ -57,7 +57,7 @@ static void assert_content(const char *path, const char *expected)
     free(text);
 }
 
-// With the name, in quotes, and what the system says of the error.
+// Errors have the name, in quotes, and the system's text.
 static void assert_fails(bool ok, const struct err *e, const char *name, int error)
 {
     char quoted[100];
@@ -177,7 +177,8 @@ static void errors_name_the_file(void **state)
     assert_int_equal(rmdir("busy"), 0);
 }
 
-// As nobody: permissions do not bind root. A child, since there is no way back.
+// This runs as nobody, because permissions do not bind root, and in a child, because there is no
+// way back.
 static void permissions_are_errors(void **state)
 {
     (void)state;

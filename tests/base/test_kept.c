@@ -19,7 +19,7 @@ enum { CHILD_SOCKET = 3 };
 
 static char *program;
 
-// Leaves a process behind that has a session of its own and holds stdout, and says its pid.
+// Leaves a process behind that has its own session and holds stdout, and prints its pid.
 static void leave_a_brood(void)
 {
     if (fork() == 0) {
@@ -43,7 +43,7 @@ static void leave_a_brood_and_last(void)
         pause();
 }
 
-// Passes on what a lasting brood says, and lasts.
+// Passes on the output of a lasting brood, and lasts.
 static void pass_on_a_brood(void)
 {
     struct child brood;

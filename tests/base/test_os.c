@@ -61,7 +61,7 @@ static void play_witness(void)
     fclose(out);
 }
 
-// Starts a sleeper that holds descriptor 4 too, says so, and waits to be killed.
+// Starts a sleeper that holds descriptor 4 too, reports it, and waits to be killed.
 static void play_parent(void)
 {
     struct child sleeper;
@@ -218,7 +218,7 @@ static void wait_until_reaped(struct child *c, int *status)
     assert_int_equal(c->pid, 0);
 }
 
-static void reap_tells_how_it_ended(void **state)
+static void reap_gives_the_status(void **state)
 {
     (void)state;
     struct child c;
@@ -260,7 +260,7 @@ static void kill_ends_a_running_child(void **state)
     assert_true(fcntl(STDOUT_FILENO, F_GETFD) >= 0);
 }
 
-// The grandchild holds the pipe's end as long as it lives; nobody but the kernel tells it to stop.
+// The grandchild holds the pipe's end as long as it lives; only the kernel ends it.
 static void child_dies_with_its_parent(void **state)
 {
     (void)state;
@@ -413,7 +413,7 @@ TEST_GROUP(os)
         cmocka_unit_test(child_sees_only_what_it_should),
         cmocka_unit_test(works_with_low_descriptors_closed),
         cmocka_unit_test(stderr_and_stdout_are_captured),
-        cmocka_unit_test(reap_tells_how_it_ended),
+        cmocka_unit_test(reap_gives_the_status),
         cmocka_unit_test(kill_ends_a_running_child),
         cmocka_unit_test(child_dies_with_its_parent),
         cmocka_unit_test(a_program_that_cannot_run),

@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// What is lent to the attempts. The folder holds `given` (allowed), `kept` (not) and files in both.
+// The data of the attempts. The folder holds `given` (allowed), `kept` (not) and files in both.
 struct place {
     char folder[64];
     int port; // something listens there
@@ -365,7 +365,7 @@ static void test_of_what_starts_programs(void **state)
     sandbox_finish(&s);
 }
 
-// What may be read or written may not be given away, but by who keeps it.
+// The owner of a file that may be read or written can only be changed with keeps_files.
 static void test_of_what_keeps_files(void **state)
 {
     const struct place *p = *state;
@@ -399,7 +399,7 @@ static void test_of_what_lists(void **state)
     sandbox_finish(&s);
 }
 
-// Threads that were there are not in landlock, and that is said.
+// Threads that already run are not in landlock, and the state reports it.
 static void *sleep_on(void *context)
 {
     char byte;

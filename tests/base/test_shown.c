@@ -73,7 +73,7 @@ static const char hostile[] =
 static const char harmless[] = "a\\x1b[2Jb\nc\td\\u009b\\u202e\xe6\xbc\xa2\\xff\\x00"
                                "e\xf0\x9f\x98\x80";
 
-// What a child prints on stdout that writes the text in steps of so many bytes.
+// Returns the stdout of a child that writes the text in steps of so many bytes.
 static void print_in_steps(size_t step, char *out, size_t size)
 {
     int ends[2];

@@ -64,7 +64,7 @@ static bool is_readable(int fd, int ms)
     return poll(&p, 1, ms) == 1 && (p.revents & POLLIN);
 }
 
-static void works_beside_its_owner_and_says_when_it_is_done(void **state)
+static void works_beside_its_owner_until_it_is_done(void **state)
 {
     (void)state;
     struct sum s;
@@ -174,7 +174,7 @@ static void without_descriptors_there_is_none_and_none_is_left_open(void **state
 TEST_GROUP(task)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(works_beside_its_owner_and_says_when_it_is_done),
+        cmocka_unit_test(works_beside_its_owner_until_it_is_done),
         cmocka_unit_test(finishing_waits_for_it),
         cmocka_unit_test(one_that_is_asked_to_stop_ends_early),
         cmocka_unit_test(takes_no_signals_and_changes_nobodys),

@@ -11,8 +11,8 @@
 // one device.
 #include "base/err.h"
 #include "base/file.h"
-#include "base/median.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/str.h"
 #include "bench.h"
 #include "curves.h"

@@ -9,8 +9,8 @@
 // asks instead what few configurations of mul_mm are worth for twelve shapes, of N random ones that
 // were measured on each, and how many measurements a search for one configuration for all takes.
 #include "base/file.h"
-#include "base/median.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/str.h"
 #include "bench.h"
 #include "figures/figure_doc.h"

@@ -4,8 +4,8 @@
 // Tunes the preset `gemm` (fp32, 256^3) with seeds 1..3 and 200 trials, then times the winners, the
 // hand-written kernels of tests/bench/kernels and the naive one in turns, in one process: ratios
 // from one run, whatever the neighbours do.
-#include "base/median.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/str.h"
 #include "bench.h"
 #include "gpu/gpu.h"

@@ -7,8 +7,8 @@
 // are computed, and on the device here at sizes that a CPU device bears. With --repeats N instead
 // what recordings of the same kernel on other GPUs are worth (leave_out.h), with --shapes what
 // other shapes on the device here are (shapes.h): to walk, or to what TILEWALK_STRATEGIES names.
-#include "base/median.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/os.h"
 #include "base/str.h"
 #include "bench.h"

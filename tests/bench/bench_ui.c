@@ -3,7 +3,7 @@
 // answered while an engine takes all the time it can get.
 #include "app.h"
 #include "base/file.h"
-#include "base/median.h"
+#include "base/number.h"
 #include "base/os.h"
 #include "bench.h"
 #include "fixture.h"

@@ -1,7 +1,7 @@
 #include "ways.h"
 
-#include "base/median.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "report/compare.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "define/definition.h"
 #include "define/evaluate.h"
 #include "space/custom_operation.h"
-#include "space/element.h"
+#include "space/tensor.h"
 #include "trial/operator.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "patience.h"
 
 #include "base/file.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "base/os.h"
 
 #include <dirent.h>

@@ -107,7 +107,7 @@ static void test_drift(void **state)
     assert_contains(RUN(b, "show", "1").out, "were timed while the device drifted");
 }
 
-// --- the roof ---
+// --- the roofline ---
 
 static cJSON *first_device(struct box *b, const char *json)
 {
@@ -126,12 +126,12 @@ static void test_measured_roof(void **state)
     assert_null(none->child);
     struct result r = RUN(b, "devices", "--roof", "--json");
     assert_ok(&r);
-    cJSON *roof = member(first_device(b, r.out), "roof");
-    assert_true(number_of(roof, "f32") > 1e8);
-    assert_true(number_of(roof, "bytes") > 1e6);
-    assert_true(number_of(roof, "dispatch_s") > 0);
+    cJSON *roofline = member(first_device(b, r.out), "roof");
+    assert_true(number_of(roofline, "f32") > 1e8);
+    assert_true(number_of(roofline, "bytes") > 1e6);
+    assert_true(number_of(roofline, "dispatch_s") > 0);
     cJSON *kept = member(first_device(b, RUN(b, "devices", "--json").out), "roof");
-    assert_true(number_of(kept, "f32") == number_of(roof, "f32"));
+    assert_true(number_of(kept, "f32") == number_of(roofline, "f32"));
     assert_contains(RUN(b, "devices").out, "\n   roofline   f32 ");
 }
 

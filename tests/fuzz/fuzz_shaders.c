@@ -3,10 +3,9 @@
 #include "harness.h"
 
 #include "base/mem.h"
-#include "kernel/check.h"
 #include "kernel/checked.h"
-#include "kernel/disassemble.h"
 #include "kernel/fit.h"
+#include "kernel/kernel.h"
 #include "script/outline.h"
 #include "script/script.h"
 

@@ -1,7 +1,7 @@
 // What the presets declare is what the SPIR-V holds: a device limit is judged by arithmetic on the
 // former, and only legal points reach a compiler. Also the sizes of the paper's spaces, and that
 // legal points are not rare.
-#include "base/minmax.h"
+#include "base/number.h"
 #include "group.h"
 #include "kernel/kernel.h"
 #include "variant.h"

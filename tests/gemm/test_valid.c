@@ -2,7 +2,7 @@
 // random legal points, for a CPU device and a GPU, with the shipped sizes and with odd ones.
 #include "base/mem.h"
 #include "group.h"
-#include "kernel/disassemble.h"
+#include "kernel/fit.h"
 #include "kernel/kernel.h"
 #include "variant.h"
 

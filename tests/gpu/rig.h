@@ -1,11 +1,11 @@
-// What tests on a device share: the best device, opened, and kernels from GLSL.
+// The fixture of tests on a device: the best device, opened, and kernels from GLSL.
 #ifndef TILEWALK_TESTS_GPU_RIG_H
 #define TILEWALK_TESTS_GPU_RIG_H
 
 #include "gpu/gpu.h"
 
 // Opens device `best`. NULL when there is none, or when `validate` is asked for and the layer is
-// not installed; then the test says why and exits with 77.
+// not installed; then the test prints why and exits with 77.
 struct gpu *rig_open(bool validate);
 
 // A pipeline of a body, in which `i` is the global invocation index and a, b, c are buffers of uint

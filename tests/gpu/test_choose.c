@@ -1,4 +1,4 @@
-// What needs no device: choice, identity, statistics, timestamps, repeats, results.
+// Functions that need no device: choice, identity, statistics, timestamps, repeats, results.
 #include "group.h"
 #include "wording.h"
 
@@ -144,7 +144,7 @@ static void test_identity(void **state)
     other[8].device_uuid[0] = 'x';
     other[9].driver_uuid[0] = 'x';
     other[10].threads++;
-    // As it was when each card had its own.
+    // The identity by the older rule, when each card had its own.
     static const char before[] = "n\nd\nh\n1 2 3 4\nu v 5\n";
     char id[33], id_other[33], id_before[33];
     hash_hex(before, sizeof before - 1, id_before);

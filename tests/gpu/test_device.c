@@ -86,7 +86,7 @@ static void test_run_writes_what_it_should(void **state)
     gpu_pipeline_destroy(f->g, p);
 }
 
-// Each invocation reads what another wrote in the pass before, and in the repeat before.
+// Each invocation reads what another one wrote in the previous pass, and in the previous repeat.
 static void test_passes_are_ordered(void **state)
 {
     struct fixture *f = *state;
@@ -207,8 +207,8 @@ static void test_staging(void **state)
     f->g->memory = memory;
 }
 
-// Each run counts in the copy that it is run on. They take turns from one call to the next as well,
-// in both of two sequences, of which one has a single copy.
+// Each run counts in its copy of the buffers. The copies alternate from one call to the next as
+// well, in both of two sequences, of which one has a single copy.
 static void test_copies_take_turns(void **state)
 {
     struct fixture *f = *state;
@@ -273,7 +273,7 @@ static void test_bad_runs(void **state)
     gpu_pipeline_destroy(f->g, p);
 }
 
-// lavapipe says no to a damaged module; of other drivers nobody knows, which is why workers are
+// lavapipe refuses a damaged module; other drivers may not, which is why workers are
 // processes.
 static void test_bad_module(void **state)
 {
@@ -289,11 +289,11 @@ static void test_bad_module(void **state)
     assert_null(p);
 }
 
-// What is not done before it is waited for.
+// A submission that is not over when the wait begins.
 static const char long_body[] = "for (uint n = 0; n < 1000; n++) b[i] = b[i] * 3 + n;"
                                 "c[i] = i;";
 
-// A submission that does not end in time is told apart, blocks nothing for good, and keeps what it
+// A submission that does not end in time is recognised, blocks nothing for good, and keeps what it
 // uses.
 static void test_timeout(void **state)
 {

@@ -1,4 +1,4 @@
-// Which manifests the loader would read, in folders of ours.
+// The manifests that the loader would read, in folders of the test.
 #include "group.h"
 
 #include "base/file.h"
@@ -12,7 +12,7 @@
 
 static char folder[] = "/tmp/tilewalk-drivers-XXXXXX";
 
-// Of the folder; the caller's.
+// Returns a path in the folder (heap, the caller's).
 static char *at(const char *name)
 {
     return path_join(folder, name);
@@ -50,7 +50,7 @@ static void clear(void)
     set("XDG_DATA_DIRS", "share");
 }
 
-// Those in our folder, their names joined by blanks; /etc may have others.
+// Returns the names in the test's folder, joined by blanks; /etc may have others.
 static void assert_found(const char *expected)
 {
     struct str found = {0};

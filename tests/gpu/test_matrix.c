@@ -1,4 +1,4 @@
-// Which of the products that a driver lists are matrix units to us.
+// The choice of usable matrix units among the products that a driver lists.
 #include "group.h"
 
 #include "gpu/vk.h"

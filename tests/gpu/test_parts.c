@@ -55,7 +55,7 @@ static void test_sizes_of_parts(void **state)
     assert_int_equal(parts_grow(100, 100, 0.001, 0.2), 800); // at most eight times as many
     assert_int_equal(parts_grow(100, 100, 0.05, 0.2), 200);  // to half of what may be
     assert_int_equal(parts_grow(100, 100, 1, 0.2), 10);      // fewer when it took too long
-    assert_int_equal(parts_grow(100, 3, 0.001, 0.2), 100);   // the rest of a row says little
+    assert_int_equal(parts_grow(100, 3, 0.001, 0.2), 100);   // the rest of a row is too short
     assert_int_equal(parts_grow(100, 50, 0.2, 0.2), 25);     // but not when it took long
     assert_int_equal(parts_grow(1, 1, 10, 0.2), 1);
 }

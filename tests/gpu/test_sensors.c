@@ -1,4 +1,4 @@
-// What is read of a device's clocks: from a library of ours in NVML's place, and from made-up trees
+// Sensors of a device: from a fake NVML library, and from synthetic trees
 // of sysfs.
 #include "group.h"
 
@@ -95,7 +95,7 @@ static void refused(const struct gpu_info *i, const char *part)
     assert_int_equal(s.count, 0);
 }
 
-static void nvml_tells(void **state)
+static void nvml_has_numbers(void **state)
 {
     (void)state;
     setenv("TILEWALK_NVML", getenv("TILEWALK_TEST_NVML"), 1);
@@ -109,7 +109,7 @@ static void nvml_tells(void **state)
     assert_int_equal(s.count, 6);
 }
 
-static void nvml_tells_whether_cores_are_awake(void **state)
+static void nvml_has_the_share_of_the_highest_clock(void **state)
 {
     char why[320];
     (void)state;
@@ -136,7 +136,7 @@ static void nvml_knows_devices_by_their_uuid_too(void **state)
     refused(&elsewhere, "NVML does not know the device");
 }
 
-static void nvml_that_is_missing_refuses_or_lies_is_told(void **state)
+static void nvml_that_is_missing_refuses_or_lies_is_reported(void **state)
 {
     (void)state;
     setenv("TILEWALK_NVML", "/nowhere/libnvidia-ml.so.1", 1);
@@ -152,7 +152,7 @@ static void nvml_that_is_missing_refuses_or_lies_is_told(void **state)
     assert_true(number(&s, "celsius") == 71);
 }
 
-static void amd_tells_by_sysfs(void **state)
+static void amd_has_files_in_sysfs(void **state)
 {
     struct tree *t = *state;
     write_text(t, "hwmon/hwmon3/temp1_input", "63000\n");
@@ -170,7 +170,7 @@ static void amd_tells_by_sysfs(void **state)
     assert_true(number(&s, "core_mhz") == 2301); // what it is, before what was chosen
 }
 
-static void amd_tells_what_holds_it_back(void **state)
+static void amd_reports_reasons_for_throttling(void **state)
 {
     static const struct {
         size_t at, size;
@@ -193,7 +193,7 @@ static void amd_tells_what_holds_it_back(void **state)
     }
 }
 
-static void intel_tells_by_sysfs(void **state)
+static void intel_has_files_in_sysfs(void **state)
 {
     struct tree *t = *state;
     struct gpu_info intel = {.vendor_id = 0x8086, .pci = BUS};
@@ -212,14 +212,14 @@ static void intel_tells_by_sysfs(void **state)
     assert_true(number(&s, "throttle_current") == 1);
 }
 
-static void sysfs_that_refuses_or_lies_is_told(void **state)
+static void sysfs_that_refuses_or_lies_is_reported(void **state)
 {
     struct tree *t = *state;
-    refused(&amd, "tells no clock, temperature or power");
+    refused(&amd, "has no clock, temperature or power");
     char *path = write_text(t, "hwmon/hwmon0/temp1_input", "40000");
     chmod(path, 0);
     if (geteuid() != 0)
-        refused(&amd, "tells no clock, temperature or power");
+        refused(&amd, "has no clock, temperature or power");
     chmod(path, 0600);
     write_text(t, "hwmon/hwmon0/freq1_input", "99999999999999999");
     write_text(t, "hwmon/hwmon0/power1_average", "no number");
@@ -228,10 +228,11 @@ static void sysfs_that_refuses_or_lies_is_told(void **state)
     assert_true(number(&s, "celsius") == 40);
 }
 
-static void nothing_tells_of_others(void **state)
+static void others_have_no_sensors(void **state)
 {
     (void)state;
-    refused(&(struct gpu_info){.is_cpu = true, .vendor_id = 0x10005}, "a CPU device");
+    refused(&(struct gpu_info){.is_cpu = true, .vendor_id = 0x10005},
+            "not available on CPU devices");
     refused(&(struct gpu_info){.vendor_id = 0x1002}, "VK_EXT_pci_bus_info");
 }
 
@@ -239,15 +240,15 @@ TEST_GROUP(sensors)
 {
 #define SENSORS_TEST(name) cmocka_unit_test_setup_teardown(name, plant, fell)
     const struct CMUnitTest tests[] = {
-        SENSORS_TEST(nvml_tells),
-        SENSORS_TEST(nvml_tells_whether_cores_are_awake),
+        SENSORS_TEST(nvml_has_numbers),
+        SENSORS_TEST(nvml_has_the_share_of_the_highest_clock),
         SENSORS_TEST(nvml_knows_devices_by_their_uuid_too),
-        SENSORS_TEST(nvml_that_is_missing_refuses_or_lies_is_told),
-        SENSORS_TEST(amd_tells_by_sysfs),
-        SENSORS_TEST(amd_tells_what_holds_it_back),
-        SENSORS_TEST(intel_tells_by_sysfs),
-        SENSORS_TEST(sysfs_that_refuses_or_lies_is_told),
-        SENSORS_TEST(nothing_tells_of_others),
+        SENSORS_TEST(nvml_that_is_missing_refuses_or_lies_is_reported),
+        SENSORS_TEST(amd_has_files_in_sysfs),
+        SENSORS_TEST(amd_reports_reasons_for_throttling),
+        SENSORS_TEST(intel_has_files_in_sysfs),
+        SENSORS_TEST(sysfs_that_refuses_or_lies_is_reported),
+        SENSORS_TEST(others_have_no_sensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

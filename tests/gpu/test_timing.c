@@ -100,7 +100,7 @@ static void test_budget(void **state)
     struct gpu_timing t = gpu_timing_default(gpu_get_info(f->g));
     t.budget_s = 0;
     struct gpu_samples s = measure(f, f->light, &t, 0);
-    assert_int_equal(s.count, 2); // one alone would say nothing of the machine
+    assert_int_equal(s.count, 2); // one alone could be slow because of the machine
     assert_false(s.early_stopped);
     t.batches = 1;
     assert_int_equal(measure(f, f->light, &t, 0).count, 1);
@@ -116,7 +116,7 @@ static int given_up_after(const double *seconds, int count, double each_s, doubl
     return 0;
 }
 
-static void test_one_slow_sample_says_nothing(void **state)
+static void test_one_slow_sample_is_not_enough(void **state)
 {
     (void)state;
     const double slow[] = {8.65e-3, 8.7e-3, 8.6e-3, 8.65e-3}, late[] = {0.5e-3, 9e-3, 9e-3, 9e-3},
@@ -154,7 +154,7 @@ static void test_repeats(void **state)
     assert_true(measure(f, f->light, &t, 0).repeats > 1);
 }
 
-// Two batches at the idle clock agree: only after a while that says something.
+// Two batches at the idle clock agree too: agreement counts only after a while.
 static void test_warm(void **state)
 {
     (void)state;
@@ -210,7 +210,7 @@ TEST_GROUP(timing)
         cmocka_unit_test_prestate(test_early_stop, &f),
         cmocka_unit_test_prestate(test_budget, &f),
         cmocka_unit_test_prestate(test_repeats, &f),
-        cmocka_unit_test(test_one_slow_sample_says_nothing),
+        cmocka_unit_test(test_one_slow_sample_is_not_enough),
         cmocka_unit_test(test_warm),
         cmocka_unit_test_prestate(test_samples_are_per_run, &f),
     };

@@ -1,5 +1,5 @@
-// The Khronos validation layer has nothing to say about anything that src/gpu does, and would be
-// heard if it had.
+// The Khronos validation layer has no messages about anything that src/gpu does, and they would be
+// counted.
 #include "base/file.h"
 #include "base/log.h"
 #include "gpu/vk.h"
@@ -60,8 +60,8 @@ static void test_no_messages(void **state)
     assert_int_equal(gpu_validation_messages(g), 0);
 }
 
-// What was not destroyed is told of when the device is; that is after the count, so the log is
-// read.
+// Objects that were not destroyed are reported when the device is closed, after the count, so the
+// log is read.
 static void test_nothing_is_left(void **state)
 {
     (void)state;
@@ -79,7 +79,7 @@ static void test_nothing_is_left(void **state)
     free(text);
 }
 
-static void test_messages_are_heard(void **state)
+static void test_messages_are_counted(void **state)
 {
     struct gpu *g = *state;
     const VkFenceCreateInfo wrong = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
@@ -106,7 +106,7 @@ TEST_GROUP(validation)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(test_no_messages, g),
         cmocka_unit_test(test_nothing_is_left),
-        cmocka_unit_test_prestate(test_messages_are_heard, g),
+        cmocka_unit_test_prestate(test_messages_are_counted, g),
         cmocka_unit_test_prestate(test_same_identity, g),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-// Whether a device can take a module: every limit that it exceeds, one sentence for the first.
+// The check that a device can run a module: every limit that it exceeds, a sentence for the first.
 #include "group.h"
 #include "wording.h"
 
@@ -43,7 +43,7 @@ static void test_check(void **state)
     assert_int_equal(kernel_check(&f, one, &with_i8, reason, sizeof reason), 0);
 }
 
-// What a shader with a double asks for, as the reader finds it.
+// The facts of a shader with a double, as the reader finds them.
 static void test_check_double(void **state)
 {
     (void)state;
@@ -87,7 +87,7 @@ static void test_check_features(void **state)
     wording_is("kernel", "check: capability 12", reason);
 }
 
-// What is not known of a device is not held against a kernel.
+// A limit that is not known does not count against a kernel.
 static void test_check_unknown(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // Modules whose accesses are checked are modules still, checked where that is needed, and damaged
-// ones harm nobody. What they find is for tests/trial to see, on a device.
+// ones do no harm. tests/trial checks their results on a device.
 #include "group.h"
 
 #include "kernel/checked.h"
@@ -41,7 +41,7 @@ static struct spirv checked(const struct spirv *s, uint64_t bytes_a, uint64_t by
     return out;
 }
 
-// How many indices are compared in `glsl`, with buffers of so many bytes.
+// Returns how many indices are compared in `glsl`, with buffers of so many bytes.
 static int comparisons(const char *glsl, uint64_t bytes_a, uint64_t bytes_b)
 {
     enum { LESS_UNSIGNED = 176 };

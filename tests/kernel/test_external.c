@@ -19,7 +19,7 @@ static const char good[] =
 
 static char folder[] = "/tmp/tilewalk-external-XXXXXX";
 
-// A compiler named `name` that does what `script` says; TILEWALK_GLSLANG names it.
+// Makes a compiler named `name` that runs `script`; TILEWALK_GLSLANG names it.
 static void use_script(const char *name, const char *script)
 {
     struct err e;
@@ -73,7 +73,7 @@ static void scripts_that_leave_something_running(void **state)
     spirv_finish(&s);
 }
 
-// Asked for what it is, a compiler that does not say so at all is no compiler.
+// A program that prints no version is no compiler.
 static void scripts_that_never_end(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void scripts_that_never_end(void **state)
     wording_is("kernel", "external: endless", strstr(e.text, "endless'"));
 }
 
-// What each is given, and that a module is taken as it is.
+// Checks the arguments of each compiler, and that a module is used unchanged.
 static void scripts_that_succeed(void **state)
 {
     (void)state;

@@ -21,7 +21,7 @@ static struct spirv compile(const char *glsl)
     return s;
 }
 
-// Of a shader whose shared memory has as many floats as `length` says.
+// Returns a shader whose shared memory has as many floats as `length` names.
 static const char *shader(struct arena *a, const char *length)
 {
     return arena_printf(

@@ -1,4 +1,4 @@
-// What the SPIR-V reader finds, against hand counts, against the layouts that glslang itself
+// The facts from the SPIR-V reader, compared with hand counts, with the layouts that glslang itself
 // computes, and against damaged modules.
 #include "group.h"
 
@@ -108,7 +108,7 @@ static void test_buffers_and_push(void **state)
     f = facts_of("#version 450\n" SIZE "layout(std430, binding = 0) buffer A { float a; };\n"
                  "layout(push_constant, std140) uniform P { float v[4]; } p;\n"
                  "void main() { a = p.v[1]; }\n");
-    assert_int_equal(f.push_bytes, 64); // std140 spreads arrays, which only ArrayStride tells
+    assert_int_equal(f.push_bytes, 64); // std140 spreads arrays; only ArrayStride shows it
     f = facts_of("#version 450\n" SIZE "layout(std430, binding = 0) buffer A { float a; };\n"
                  "layout(push_constant) uniform P { layout(offset = 96) float v; } p;\n"
                  "void main() { a = p.v; }\n");
@@ -196,7 +196,7 @@ static char *random_type(struct rng *r, int depth, struct str *out, int *structs
     return mem_printf("S%d", (*structs)++);
 }
 
-// The same types as Workgroup variables, which SPIR-V leaves without a layout, and in std430
+// Types as Workgroup variables, which SPIR-V leaves without a layout, and the same in std430
 // blocks, where glslang writes its own Offset and ArrayStride decorations: two computations that
 // must agree.
 static void test_layout_agrees_with_glslang(void **state)

@@ -3,7 +3,7 @@
 #include "group.h"
 #include "wording.h"
 
-#include "kernel/check.h"
+#include "kernel/kernel.h"
 
 #include "base/str.h"
 
@@ -82,7 +82,7 @@ static const struct example examples[] = {
      "its push constant at byte 0 is 'rows', field 1 of push means 'columns'"},
 };
 
-static void agree_or_tell(void **state)
+static void agree_or_fail(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
@@ -141,7 +141,7 @@ static int setup(void **state)
 TEST_GROUP(push)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agree_or_tell),
+        cmocka_unit_test(agree_or_fail),
         cmocka_unit_test(without_a_block),
         cmocka_unit_test(without_names),
     };

@@ -1,7 +1,7 @@
 #include "proof.h"
 
 #include "base/mem.h"
-#include "base/minmax.h"
+#include "base/number.h"
 #include "kernel/checked.h"
 #include "trial/operator.h"
 

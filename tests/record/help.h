@@ -1,4 +1,4 @@
-// What the tests of recordings share: files of their own, in one folder that goes with the test.
+// The fixture of the tests of recordings: files in one folder that is removed with the test.
 //
 //     struct recording *r = must_read("x.json", "{...}");
 //     const struct record_entry *entry = entry_at(r, "16,1");    by the values' positions

@@ -68,7 +68,7 @@ static void test_miliseconds(void **state)
     } units[] = {
         {T4("miliseconds", T4_OK("1", "")), 4e-3},    {T4("milliseconds", T4_OK("1", "")), 4e-3},
         {T4("microseconds", T4_OK("1", "")), 4e-6},   {T4("seconds", T4_OK("1", "")), 4},
-        {T4("milliseconds", T4_OK("1", "us")), 4e-6}, // the measurement says its own
+        {T4("milliseconds", T4_OK("1", "us")), 4e-6}, // the measurement has its own unit
     };
     (void)state;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
@@ -181,7 +181,7 @@ static void test_0_000_times_of_clblast(void **state)
     refuse(CLBLAST("{\"parameters\": {\"A\": 1}}"), "x.json:3: there is no 'time'");
 }
 
-static void test_not_what_its_name_says(void **state)
+static void test_content_against_the_name(void **state)
 {
     const unsigned char png[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n', 0};
     (void)state;
@@ -203,7 +203,7 @@ TEST_GROUP(formats)
         cmocka_unit_test(test_t4_bad_input),
         cmocka_unit_test(test_ktt),
         cmocka_unit_test(test_0_000_times_of_clblast),
-        cmocka_unit_test(test_not_what_its_name_says),
+        cmocka_unit_test(test_content_against_the_name),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -39,7 +39,7 @@ static bool evaluate(const char *text, struct value *out, struct err *e)
 
 static void test_numbers(void **state)
 {
-    // What Python 3 prints for each.
+    // The output of Python 3 for each.
     static const struct {
         const char *text;
         double result;

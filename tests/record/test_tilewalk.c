@@ -83,7 +83,7 @@ static void assert_same_params(const struct space *a, const struct space *b)
         assert_int_equal(p->kind, q->kind);
         assert_int_equal(p->size, q->size);
     }
-    for (uint64_t i = 0; i < a->size; i += 5) { // neighbours tell topologies apart
+    for (uint64_t i = 0; i < a->size; i += 5) { // neighbours distinguish topologies
         struct config c, d, there;
         space_point(a, i, &c);
         space_point(b, i, &d);
@@ -135,7 +135,7 @@ static void test_round_trip(void **state)
     space_destroy(like);
 }
 
-// What others have a word for.
+// The outcomes that other formats have.
 static enum outcome told(enum outcome o, bool has_wrong)
 {
     if (o == OUTCOME_DRIVER)

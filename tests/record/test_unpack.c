@@ -66,7 +66,7 @@ static void test_plain_gzip_xz(void **state)
     }
 }
 
-// More than one step of the buffer.
+// The text is longer than one step of the buffer.
 static void test_long(void **state)
 {
     enum { LONG = 3000000 };
@@ -167,7 +167,7 @@ static void test_decompression_bomb(void **state)
     free(zeros);
 }
 
-// As a user meets it: 128 members of 1 MiB each.
+// A decompression bomb as a user may meet it: 128 members of 1 MiB each.
 static void test_bomb_is_no_recording(void **state)
 {
     enum { LONG = 1 << 20, MEMBERS = 128 };

@@ -3,7 +3,7 @@
 #include "driver.h"
 #include "group.h"
 
-#include "base/median.h"
+#include "base/number.h"
 #include "spaces.h"
 
 enum { PARAMS = 24 };

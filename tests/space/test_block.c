@@ -2,7 +2,7 @@
 #include "group.h"
 
 #include "space/custom_operation.h"
-#include "space/element.h"
+#include "space/tensor.h"
 
 #include <math.h>
 #include <stddef.h>

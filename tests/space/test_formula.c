@@ -1,4 +1,4 @@
-// Formulas of a configuration: each operation against what it says, sharing, what is simplified.
+// Formulas of a configuration: the value of each operation, sharing, simplification.
 #include "group.h"
 #include "space/nest.h"
 #include "spaces.h"
@@ -110,7 +110,7 @@ static void test_leaves(void **state)
     space_destroy(s);
 }
 
-// The same formula is the same node, in whatever order its symmetric operands come.
+// The same formula is the same node, in any order of its symmetric operands.
 static void test_sharing(void **state)
 {
     (void)state;

@@ -47,7 +47,7 @@ static char *written(const struct limits *l)
     return str_take(&out);
 }
 
-// By the table itself: a field that the writer or the reader drops comes back as it was not.
+// The table itself is the test: a field that the writer or the reader drops comes back different.
 static void every_field_comes_back(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void old_rows_are_read(void **state)
     }
 }
 
-// Not knowing a field allows what only it forbids; every limit has such a field.
+// A field that is not known forbids nothing; every limit has such a field.
 static void unknown_is_not_judged(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// What is nearest: against all values, and against all points.
+// The nearest value and point, compared with all values and all points.
 #include "group.h"
 #include "space/nearest.h"
 #include "spaces.h"
@@ -69,7 +69,7 @@ static void test_known_factorizations(void **state)
     expect_parts(512 * 8, &w, (int32_t[]){16, 8, 32}); // in proportion
     expect_parts(512 / 8, &w, (int32_t[]){4, 2, 8});
     expect_parts(1, &w, (int32_t[]){1, 1, 1});
-    // More values than are all looked at: a power of two has one valley.
+    // Too many values to enumerate: a power of two has one valley.
     const struct wish many = {.count = 12, .number = {8, 8, 8, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
     const int32_t sixteen[12] = {16, 16, 8, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     expect_parts(2048, &many, sixteen);

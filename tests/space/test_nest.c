@@ -192,8 +192,8 @@ static void test_product(void **state)
     space_destroy(s);
 }
 
-// What a few loops touch, against marking each element: strides with gaps, a window that overlaps,
-// an index that no loop moves.
+// The elements that a few loops touch, compared with marking each: strides with gaps, a window that
+// overlaps, an index that no loop moves.
 static void test_touched(void **state)
 {
     (void)state;

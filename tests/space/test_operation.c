@@ -184,7 +184,7 @@ static void a_convolution_derives_its_output(void **state)
     assert_false(operation_complete(&o, NULL)); // 15 rows of kernel over 13
 }
 
-// Whether exactly the elements are found, by listing them.
+// Checks that exactly the elements are found, by listing them.
 static void check_places(const struct tensor *t)
 {
     bool has[256] = {false};
@@ -234,7 +234,7 @@ static struct workload work_of(const char *kind, const char *sizes[][2], const c
     return operation_work(&o);
 }
 
-static void bytes_are_told_where_bytes_count(void **state)
+static void work_is_bytes_where_bytes_count(void **state)
 {
     (void)state;
     struct workload w =
@@ -254,7 +254,7 @@ static void bytes_are_told_where_bytes_count(void **state)
 TEST_GROUP(operation)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_told_where_bytes_count),
+        cmocka_unit_test(work_is_bytes_where_bytes_count),
         cmocka_unit_test(kinds_are_found_by_name),
         cmocka_unit_test(a_matmul_counts_two_for_each_product),
         cmocka_unit_test(text_and_json_name_everything),

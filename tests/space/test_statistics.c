@@ -1,4 +1,4 @@
-// What drivers say of kernels: taken, merged, found by its name and by what it is.
+// Compiler statistics: added, merged, found by name and by kind.
 #include "group.h"
 
 #include "space/statistics.h"
@@ -34,7 +34,7 @@ static void test_kinds(void **state)
     assert_true(total(&s, STATISTIC_REGISTERS) == 96);
     assert_true(total(&s, STATISTIC_SPILLS) == 5); // to memory
     assert_true(total(&s, STATISTIC_OCCUPANCY) == 8);
-    assert_true(total(&s, STATISTIC_SHARED) == -1); // it was not told
+    assert_true(total(&s, STATISTIC_SHARED) == -1); // it was not reported
     assert_true(total(&none, STATISTIC_SPILLS) == -1);
     statistics_take(&nvk, "Instruction count", 700);
     statistics_take(&nvk, "Code size", 11200);
@@ -43,7 +43,7 @@ static void test_kinds(void **state)
     assert_true(total(&nvk, STATISTIC_SPILLS) == 64);
 }
 
-// What NVIDIA's driver says of a kernel that spills 464 bytes.
+// The statistics of NVIDIA's driver for a kernel that spills 464 bytes.
 static void test_half_written(void **state)
 {
     struct statistics s = {0};
@@ -98,7 +98,7 @@ static void test_garbage_is_refused(void **state)
     assert_false(statistics_take(&s, "VGPRs", 1e300));
     assert_true(statistics_take(&s, "vgprs", 12)); // repeated: the larger one counts
     assert_true(total(&s, STATISTIC_REGISTERS) == 96);
-    assert_true(statistics_take(&s, "Hash", 0x9e3779b9)); // says nothing
+    assert_true(statistics_take(&s, "Hash", 0x9e3779b9)); // is ignored
     assert_int_equal(s.count, 5);
     for (int i = 0; i < STATISTICS_MOST; i++) {
         snprintf(name, sizeof name, "number %d", i);

@@ -1,7 +1,7 @@
 #include "case.h"
 
 #include "base/mem.h"
-#include "space/element.h"
+#include "space/tensor.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -155,7 +155,7 @@ static void errands_arrive(void **state)
                      message_list("/a.json:/b.json"),
                      message_open(7, true),
                      message_failed(&why),
-                     message_roof(&(struct roof){.rate = {1e9}}),
+                     message_roof(&(struct roofline){.rate = {1e9}}),
                      message_peaks(3),
                      message_opened(&(struct clocks){{1, {{"celsius", 71}}}, "why"})};
     assert_true(message_parse(texts[0], &m, NULL));
@@ -174,7 +174,7 @@ static void errands_arrive(void **state)
     assert_int_equal(m.failure.line, 12);
     assert_string_equal(m.failure.text, "no");
     assert_true(message_parse(texts[5], &m, NULL));
-    assert_true(m.roof.rate[ROOF_F32] == 1e9 && m.roof.rate[ROOF_BYTES] == 0);
+    assert_true(m.roofline.rate[ROOFLINE_F32] == 1e9 && m.roofline.rate[ROOFLINE_BYTES] == 0);
     assert_true(message_parse(texts[6], &m, NULL));
     assert_int_equal(m.device, 3);
     assert_true(message_parse(texts[7], &m, NULL));

@@ -1,7 +1,7 @@
 #include "group.h"
 #include "wording.h"
 
-#include "space/element.h"
+#include "space/tensor.h"
 #include "trial/operator.h"
 #include "trial/shared.h"
 

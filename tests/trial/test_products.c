@@ -2,7 +2,7 @@
 // tolerances let pass and what they do not.
 #include "case.h"
 #include "group.h"
-#include "space/element.h"
+#include "space/tensor.h"
 
 #include "base/mem.h"
 

@@ -1,12 +1,13 @@
-// The smaller and the larger of two numbers, and one held within bounds.
+// Small arithmetic: the smaller and the larger of two numbers, one held within bounds, products
+// that saturate, medians.
 //
 //     top = int_clamp(top, 0, count - rows);
 //
 // Where the bounds cross (there are fewer items than rows) the low one holds, so that an index
-// never gets below its first place. A NaN compares as not smaller and not larger: of it and another
-// number the second is taken.
-#ifndef TILEWALK_BASE_MINMAX_H
-#define TILEWALK_BASE_MINMAX_H
+// never gets below its first place. A NaN compares as not smaller and not larger: of a NaN and
+// another number the second argument is taken.
+#ifndef TILEWALK_BASE_NUMBER_H
+#define TILEWALK_BASE_NUMBER_H
 
 #include <stdint.h>
 
@@ -59,5 +60,22 @@ static inline double double_max(double a, double b)
 {
     return a > b ? a : b;
 }
+
+// Products that saturate at the largest number instead of overflowing, for sizes that a user may
+// choose freely and that are then compared with a limit.
+static inline uint64_t times_unsigned(uint64_t a, uint64_t b)
+{
+    return a && b > UINT64_MAX / a ? UINT64_MAX : a * b;
+}
+
+// Neither number may be negative.
+static inline int64_t times_signed(int64_t a, int64_t b)
+{
+    return a && b > INT64_MAX / a ? INT64_MAX : a * b;
+}
+
+void median_sort(double *x, int64_t count);           // ascending; `x` may be NULL if count is 0
+double median_sorted(const double *x, int64_t count); // of sorted numbers, at least one
+double median_of(double *x, int64_t count);           // sorts them
 
 #endif

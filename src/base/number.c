@@ -1,4 +1,4 @@
-#include "base/median.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static int compare(const void *a, const void *b)
 
 void median_sort(double *x, int64_t count)
 {
-    if (count > 0) // qsort takes no NULL, which no numbers may be
+    if (count > 0) // qsort takes no NULL
         qsort(x, (size_t)count, sizeof *x, compare);
 }
 

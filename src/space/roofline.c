@@ -1,0 +1,73 @@
+#include "space/roofline.h"
+
+#include "base/json.h"
+
+#include <math.h>
+
+#define MOST_RATE 1e18
+
+const char *roofline_name(enum roofline_kind k)
+{
+    static const char *const names[ROOFLINE_COUNT] = {
+        "f32", "f16", "i8", "f16_matrix", "i8_matrix", "bytes", "dispatch_s",
+    };
+    return names[k];
+}
+
+void roofline_add_json(const struct roofline *r, struct str *out)
+{
+    struct json_writer w = json_begin(out);
+    for (int k = 0; k < ROOFLINE_COUNT; k++)
+        if (r->rate[k] > 0)
+            json_add_real(&w, roofline_name((enum roofline_kind)k), r->rate[k]);
+    json_end(&w);
+}
+
+bool roofline_read(struct json object, struct roofline *out)
+{
+    struct roofline r = {0};
+    *out = r;
+    for (int k = 0; k < ROOFLINE_COUNT; k++) {
+        struct json v = json_member(object, roofline_name((enum roofline_kind)k));
+        if (v.at && (!json_number(v, &r.rate[k]) || !(r.rate[k] > 0 && r.rate[k] < MOST_RATE)))
+            return false;
+    }
+    *out = r;
+    return true;
+}
+
+bool roofline_parse(const char *json, struct roofline *out)
+{
+    struct json root;
+    *out = (struct roofline){0};
+    return json && json_parse(json, &root) && json_type(root) == JSON_OBJECT &&
+           roofline_read(root, out);
+}
+
+// Returns the fastest arithmetic for elements of a type.
+static enum roofline_kind arithmetic(const struct roofline *r, enum element e)
+{
+    static const enum roofline_kind halves[] = {ROOFLINE_F16_MATRIX, ROOFLINE_F16, ROOFLINE_F32};
+    enum roofline_kind best = ROOFLINE_F32;
+    if (e == ELEMENT_I8)
+        return r->rate[ROOFLINE_I8_MATRIX] > r->rate[ROOFLINE_I8] ? ROOFLINE_I8_MATRIX
+                                                                  : ROOFLINE_I8;
+    for (int i = 0; e == ELEMENT_F16 && i < 3; i++)
+        if (r->rate[halves[i]] > r->rate[best])
+            best = halves[i];
+    return best;
+}
+
+double roofline_seconds(const struct roofline *r, const struct operation *o, enum roofline_kind *by)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int count = operation_tensors(o, tensor);
+    double bytes = 0, rate = r->rate[ROOFLINE_BYTES];
+    for (int i = 0; i < count; i++)
+        bytes += (double)tensor_bytes(&tensor[i]);
+    enum roofline_kind kind = arithmetic(r, count ? tensor[0].element : ELEMENT_F32);
+    double computing = r->rate[kind] > 0 ? operation_flop(o) / r->rate[kind] : 0;
+    double moving = rate > 0 ? bytes / rate : 0;
+    *by = computing >= moving ? kind : ROOFLINE_BYTES;
+    return fmax(computing, moving);
+}
