@@ -6,7 +6,7 @@
 #include "cli/on.h"
 #include "engine/devices.h"
 #include "gpu/gpu.h"
-#include "model/booster.h"
+#include "model/trees.h"
 #include "report/text.h"
 #include "trial/confine.h"
 #include "trial/errand.h"

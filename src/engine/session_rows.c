@@ -86,7 +86,7 @@ static bool put(struct session *s, const struct open_trial *t, const struct tria
     kill_point("put");
     ok = ok && store_put_trial(db, s->record.id, record, e);
     if (ok && f->deviation > 0 && t->cycle.outcome == OUTCOME_OK) {
-        double z = fabs(forecast_surprise(f, cycle_fitness(&s->cycle, &t->cycle)));
+        double z = fabs(forecast_z_score(f, cycle_fitness(&s->cycle, &t->cycle)));
         const struct calibration_record more = {1, z < f->half, z < f->nine_in_ten};
         ok = store_add_calibration(db, s->record.id, &more, e);
     }

@@ -5,7 +5,7 @@
 #include "engine/session_shapes.h"
 #include "engine/speed.h"
 #include "report/text.h"
-#include "search/visited.h"
+#include "search/archive.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -134,7 +134,7 @@ static void add_rejections(struct rejections *r, const struct space *space, stru
 static void add_exhausted(struct session *s, struct str *why)
 {
     bool none = s->cycle.rejected == s->cycle.told;
-    bool all = s->space->size <= VISITED_ENUMERABLE || (uint64_t)s->cycle.told == s->space->size;
+    bool all = s->space->size <= ARCHIVE_ENUMERABLE || (uint64_t)s->cycle.told == s->space->size;
     if (all)
         str_add(why, none ? "no configuration is possible" : "the space is exhausted");
     else

@@ -1,13 +1,12 @@
 #include "model/actor_critic.h"
 
 #include "base/mem.h"
-#include "model/dense.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Where each layer's weights and biases lie in the flat arrays.
+// Offsets of the layers' weights and biases in the flat arrays.
 struct layout {
     size_t body, body_bias, value, value_bias, policy, policy_bias, end;
 };
@@ -24,13 +23,6 @@ static struct layout layout_of(const struct actor_critic *n)
     return l;
 }
 
-static void draw_weights(double *first, const double *end, size_t inputs, struct rng *r)
-{
-    double range = 1 / sqrt((double)inputs);
-    for (double *w = first; w < end; w++)
-        *w = range * (2 * rng_real(r) - 1);
-}
-
 void actor_critic_init(struct actor_critic *n, size_t inputs, size_t hidden, size_t actions,
                        struct rng *r)
 {
@@ -42,8 +34,8 @@ void actor_critic_init(struct actor_critic *n, size_t inputs, size_t hidden, siz
     n->h = mem_zero(hidden, sizeof *n->h);
     n->by_h = mem_zero(hidden, sizeof *n->by_h);
     adam_init(&n->adam, n->count);
-    draw_weights(n->weight, n->weight + l.value, inputs, r);
-    draw_weights(n->weight + l.value, n->weight + l.end, hidden, r);
+    weights_draw(n->weight, l.value, 1 / sqrt((double)inputs), r);
+    weights_draw(n->weight + l.value, l.end - l.value, 1 / sqrt((double)hidden), r);
 }
 
 void actor_critic_finish(struct actor_critic *n)
@@ -69,18 +61,7 @@ double actor_critic_forward(struct actor_critic *n, const double *x, const bool 
     dense_forward(n->hidden, 1, w + l.value, n->h, &value);
     memcpy(policy, w + l.policy_bias, n->actions * sizeof *policy);
     dense_forward(n->hidden, n->actions, w + l.policy, n->h, policy);
-    // Softmax over what is legal, in place; shifted by the largest, so that nothing overflows.
-    size_t actions = n->actions;
-    double largest = -INFINITY, sum = 0;
-    for (size_t k = 0; k < actions; k++)
-        if (!legal || legal[k])
-            largest = fmax(largest, policy[k]);
-    for (size_t k = 0; k < actions; k++) {
-        policy[k] = !legal || legal[k] ? exp(policy[k] - largest) : 0;
-        sum += policy[k];
-    }
-    for (size_t k = 0; k < actions && sum > 0; k++)
-        policy[k] /= sum;
+    softmax(n->actions, legal, policy);
     return value;
 }
 
@@ -115,17 +96,10 @@ void actor_critic_step(struct actor_critic *n, double rate, int samples, double 
     memset(n->gradient, 0, n->count * sizeof *n->gradient);
 }
 
-static double log_or_0(double p) // of what is illegal nothing is learned
-{
-    return p > 0 ? log(p) : 0;
-}
-
 double actor_critic_sound_loss(size_t actions, const double *policy,
                                const struct actor_critic_sample *s, double beta, double *by_logit)
 {
-    double advantage = s->goal - s->value, entropy = 0;
-    for (size_t k = 0; k < actions; k++)
-        entropy -= policy[k] * log_or_0(policy[k]);
+    double advantage = s->goal - s->value, entropy = choice_entropy(actions, policy);
     for (size_t k = 0; k < actions; k++) {
         double p = policy[k];
         by_logit[k] =

@@ -1,5 +1,5 @@
-// The two heads of an advantage actor-critic on one hidden layer: how good a state is, and which
-// action to take there.
+// An advantage actor-critic with one hidden layer and two heads: the value of a state, and the
+// policy over its actions.
 //
 //     struct actor_critic n;
 //     actor_critic_init(&n, inputs, hidden, actions, &rng);
@@ -16,51 +16,51 @@
 //     sound      - weight A log policy(a) + 1/2 (R - V)^2 - beta H(policy),   A held constant
 //     published  + A log policy(a) + A^2,   A not constant (NNI 2.0: the actor unlearns what pays)
 //
-// Weights begin uniform in +-1/sqrt(inputs of the layer), as PyTorch's do. Double precision, one
-// thread, the same numbers on every run.
+// The first weights are uniform in +-1/sqrt(inputs of the layer), as in PyTorch.
 #ifndef TILEWALK_MODEL_ACTOR_CRITIC_H
 #define TILEWALK_MODEL_ACTOR_CRITIC_H
 
 #include "base/rng.h"
-#include "model/adam.h"
+#include "model/neural.h"
 
 #include <stdbool.h>
 
 struct actor_critic {
     size_t inputs, hidden, actions;
-    size_t count;              // of all weights; in the order W1 b1 w2 b2 W3 b3,
-    double *weight, *gradient; // matrices a row for each input of the layer
+    size_t count;              // number of all weights, in the order W1 b1 w2 b2 W3 b3;
+    double *weight, *gradient; // matrices have a row for each input of the layer
     struct adam adam;
-    double *h, *by_h; // of the last forward; the loss by h
+    double *h, *by_h; // h of the last forward; derivative of the loss by h
 };
 
 void actor_critic_init(struct actor_critic *n, size_t inputs, size_t hidden, size_t actions,
                        struct rng *r);
 void actor_critic_finish(struct actor_critic *n);
 
-// `x`: `inputs` numbers. `legal`: of each action, NULL: all are. Fills `policy` (`actions` numbers,
-// 0 for what is illegal; all are 0 when nothing is legal); returns the value.
+// `x` has `inputs` numbers; `legal` a flag for each action, NULL: all are legal. Fills `policy`
+// (`actions` numbers, 0 for illegal actions); returns the value.
 double actor_critic_forward(struct actor_critic *n, const double *x, const bool *legal,
                             double *policy);
 
-// Adds to the gradient for the sample of the last forward, given the loss by V and by each z.
+// Adds the gradient for the sample of the last forward, given the derivatives of the loss by V and
+// by each z.
 void actor_critic_backward(struct actor_critic *n, const double *x, double by_value,
                            const double *by_logit);
 
-// One step of Adam on the mean over `samples` of what was added, clipped to the norm `clip`
-// (INFINITY: not). Clears the gradient.
+// Takes a step of Adam on the mean gradient of `samples` samples, clipped to the norm `clip`
+// (INFINITY: not clipped). Clears the gradient.
 void actor_critic_step(struct actor_critic *n, double rate, int samples, double clip);
 
-// What one step taught.
+// One step to learn from.
 struct actor_critic_sample {
     size_t action;
     double value;  // V, of the last forward
     double goal;   // R
-    double weight; // of the actor's part; the published loss has none
+    double weight; // of the actor's part; not used by the published loss
 };
 
-// The derivatives of the losses: fill `by_logit` (`actions` numbers; may be `policy`), return that
-// by V.
+// The derivatives of the losses: fill in those by z (`actions` numbers; `by_logit` may be
+// `policy`), and return that by V.
 double actor_critic_sound_loss(size_t actions, const double *policy,
                                const struct actor_critic_sample *s, double beta, double *by_logit);
 double actor_critic_published_loss(size_t actions, const double *policy,

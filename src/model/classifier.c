@@ -19,18 +19,17 @@ struct classifier {
     int nodes, capacity;
 };
 
-enum { NARROW = 256 }; // values so near to each other are sorted by counting them
+enum { NARROW = 256 }; // values within such a range are sorted by counting them
 
-// A tree that is being grown.
-struct growth {
+struct growth { // a tree that is being grown
     struct classifier *forest;
     const struct classifier_rows *of;
-    int *sample; // [rows]: rows, of a node side by side
+    int *sample; // [rows]: row numbers, sorted by node
     int *column; // [width], shuffled
     struct value {
         int32_t x;
         double weight, good;
-    } * value, *sorted; // [rows]: of a node, in one column
+    } * value, *sorted; // [rows]: the values of a node in one column
     struct rng *rng;
 };
 
@@ -52,8 +51,8 @@ static int by_x(const void *a, const void *b)
     return (x->x > y->x) - (x->x < y->x);
 }
 
-// Of equal ones the first stays the first, so that sums over them are the same however they are
-// sorted.
+// Sorts g->value. Equal values keep their order, so that sums over them do not depend on the
+// method.
 static void sort(struct growth *g, int count)
 {
     int32_t least = g->value[0].x, most = least;
@@ -77,7 +76,7 @@ static void sort(struct growth *g, int count)
     g->sorted = former;
 }
 
-// More columns than it wants to look at, where none of these can be split.
+// Finds the best split of a node. Looks at more columns than wanted if none of these can be split.
 static struct split find_split(struct growth *g, int first, int count)
 {
     int width = g->forest->width, wanted = (int)ceil(sqrt(width));
@@ -86,13 +85,12 @@ static struct split find_split(struct growth *g, int first, int count)
         int k = i + (int)rng_below(g->rng, (uint64_t)(width - i)), column = g->column[k];
         g->column[k] = g->column[i];
         g->column[i] = column;
-        // The best place to split a node in that column, where it is better than `best`.
         double all = 0, good = 0, left = 0, left_good = 0;
         for (int j = 0; j < count; j++) {
             int row = g->sample[first + j];
             double w = g->of->weight[row];
-            g->value[j] = (struct value){g->of->x[row * g->forest->width + column], w,
-                                         g->of->good[row] ? w : 0};
+            g->value[j] =
+                (struct value){g->of->x[row * width + column], w, g->of->good[row] ? w : 0};
             all += w;
             good += g->value[j].good;
         }
@@ -120,20 +118,6 @@ static int add_nodes(struct classifier *f, int count)
     return first;
 }
 
-// The rows of the left side come first. Returns how many.
-static int part(struct growth *g, const struct split *s, int first, int count)
-{
-    int left = 0;
-    for (int i = 0; i < count; i++) {
-        int row = g->sample[first + i];
-        if (g->of->x[row * g->forest->width + s->column] > s->at)
-            continue;
-        g->sample[first + i] = g->sample[first + left];
-        g->sample[first + left++] = row;
-    }
-    return left;
-}
-
 static void grow(struct growth *g, int at, int first, int count)
 {
     struct classifier *f = g->forest;
@@ -149,7 +133,15 @@ static void grow(struct growth *g, int at, int first, int count)
     struct split s = find_split(g, first, count);
     if (s.column < 0)
         return;
-    int left = part(g, &s, first, count), child = add_nodes(f, 2);
+    int left = 0; // the rows of the left side come first
+    for (int i = first; i < first + count; i++) {
+        int row = g->sample[i];
+        if (g->of->x[row * f->width + s.column] > s.at)
+            continue;
+        g->sample[i] = g->sample[first + left];
+        g->sample[first + left++] = row;
+    }
+    int child = add_nodes(f, 2);
     f->node[at] = (struct node){s.column, s.at, child, probability};
     grow(g, child, first, left);
     grow(g, child + 1, first + left, count - left);
@@ -190,17 +182,11 @@ void classifier_destroy(struct classifier *f)
     free(f);
 }
 
-static const struct node *step_down(const struct classifier *f, const struct node *n,
-                                    const int32_t *x)
-{
-    return &f->node[n->left + (x[n->column] > n->at)];
-}
-
 double classifier_vote(const struct classifier *f, int tree, const int32_t *x, int *leaf)
 {
     const struct node *n = &f->node[f->root[tree]];
     while (n->column >= 0)
-        n = step_down(f, n, x);
+        n = &f->node[n->left + (x[n->column] > n->at)];
     if (leaf)
         *leaf = (int)(n - f->node);
     return n->probability;
@@ -217,7 +203,8 @@ double classifier_probability(const struct classifier *f, const int32_t *x)
 int classifier_path(const struct classifier *f, int tree, const int32_t *x, int *column)
 {
     int count = 0;
-    for (const struct node *n = &f->node[f->root[tree]]; n->column >= 0; n = step_down(f, n, x)) {
+    const struct node *n = &f->node[f->root[tree]];
+    for (; n->column >= 0; n = &f->node[n->left + (x[n->column] > n->at)]) {
         bool known = false;
         for (int i = 0; i < count && !known; i++)
             known = column[i] == n->column;

@@ -26,7 +26,7 @@ void profile_of(const struct nest_point *p, double *out)
                 if (memory != NEST_REGISTERS)
                     out[memory == NEST_GLOBAL ? PROFILE_GLOBAL : PROFILE_SHARED] += times;
             }
-            if (!(executions <= most)) {
+            if (executions > most) {
                 most = executions;
                 out[PROFILE_LANES] = lanes;
                 out[PROFILE_WRITTEN_OUT] = nest_product(p, i, NEST_UNROLLED, NEST_UNROLLED) *
@@ -54,29 +54,6 @@ static int twos_in(double number)
     return twos;
 }
 
-// Of a whole number.
-static bool is_power_of_two(double number)
-{
-    int exponent;
-    return frexp(number, &exponent) == 0.5;
-}
-
-// The most twos in a number, or 0 where they say nothing that the rank does not: when there are
-// fractions, and when each number has as many more than the last (powers of two).
-static int most_twos(const struct param *p)
-{
-    int most = 0;
-    bool like_ranks = true;
-    for (int i = 0; i < p->count; i++) {
-        if (p->number[i] != floor(p->number[i]) || fabs(p->number[i]) > LARGEST_WHOLE)
-            return 0;
-        int twos = twos_in(p->number[i]);
-        most = twos > most ? twos : most;
-        like_ranks = like_ranks && (i == 0 || twos == twos_in(p->number[i - 1]) + 1);
-    }
-    return like_ranks ? 0 : most;
-}
-
 void coordinates_init(struct coordinates *s, const struct space *space, bool with_profile)
 {
     *s = (struct coordinates){.space = space};
@@ -88,9 +65,19 @@ void coordinates_init(struct coordinates *s, const struct space *space, bool wit
             add(s, COORDINATE_LABEL, p->offset, 1, NULL);
             if (p->count != 2) {
                 add(s, COORDINATE_RANK, p->offset, p->count - 1, NULL);
-                int twos = most_twos(p);
-                if (twos > 0) {
-                    add(s, COORDINATE_TWOS, p->offset, twos, p->number);
+                // The factors of two have no information beyond the rank with fractions, and if
+                // each number has one more than the last (powers of two).
+                int most = 0;
+                bool whole = true, like_ranks = true;
+                for (int k = 0; k < p->count; k++) {
+                    double v = p->number[k];
+                    whole = whole && v == floor(v) && fabs(v) <= LARGEST_WHOLE;
+                    int twos = whole ? twos_in(v) : 0;
+                    most = twos > most ? twos : most;
+                    like_ranks = like_ranks && (k == 0 || twos == twos_in(p->number[k - 1]) + 1);
+                }
+                if (whole && !like_ranks && most > 0) {
+                    add(s, COORDINATE_TWOS, p->offset, most, p->number);
                     add(s, COORDINATE_POWER, p->offset, 1, p->number);
                 }
             }
@@ -117,36 +104,30 @@ void coordinates_finish(struct coordinates *s)
     free(s->known);
 }
 
-static double coordinate_of(const struct coordinate *a, int32_t v)
-{
-    switch (a->kind) {
-    case COORDINATE_TWOS: return twos_in(a->number[v]) / a->whole;
-    case COORDINATE_POWER: return is_power_of_two(a->number[v]);
-    case COORDINATE_PART: return log(v) / a->whole;
-    case COORDINATE_LABEL:
-    case COORDINATE_RANK: break;
-    }
-    return v / a->whole;
-}
-
-static const double *profile_at(struct coordinates *s, const struct config *c)
-{
-    struct coordinates_known *k = &s->known[config_hash(c) % COORDINATES_KNOWN];
-    if (k->known && config_equal(&k->config, c))
-        return k->profile;
-    nest_evaluate(s->space->nest, s->space, c, &s->point);
-    profile_of(&s->point, k->profile);
-    for (int i = 0; i < PROFILE_NUMBERS; i++)
-        k->profile[i] = log2(1 + k->profile[i]) / PROFILE_BITS;
-    k->config = *c;
-    k->known = true;
-    return k->profile;
-}
-
 void coordinates_of(struct coordinates *s, const struct config *c, double *x)
 {
-    for (int i = 0; i < s->own; i++)
-        x[i] = coordinate_of(&s->at[i], c->slot[s->at[i].slot]);
-    if (s->count > s->own)
-        memcpy(x + s->own, profile_at(s, c), PROFILE_NUMBERS * sizeof *x);
+    for (int i = 0; i < s->own; i++) {
+        const struct coordinate *a = &s->at[i];
+        int32_t v = c->slot[a->slot];
+        int exponent;
+        switch (a->kind) {
+        case COORDINATE_TWOS: x[i] = twos_in(a->number[v]) / a->whole; break;
+        case COORDINATE_POWER: x[i] = frexp(a->number[v], &exponent) == 0.5; break;
+        case COORDINATE_PART: x[i] = log(v) / a->whole; break;
+        case COORDINATE_LABEL:
+        case COORDINATE_RANK: x[i] = v / a->whole; break;
+        }
+    }
+    if (s->count == s->own)
+        return;
+    struct coordinates_known *k = &s->known[config_hash(c) % COORDINATES_KNOWN];
+    if (!k->known || !config_equal(&k->config, c)) {
+        nest_evaluate(s->space->nest, s->space, c, &s->point);
+        profile_of(&s->point, k->profile);
+        for (int i = 0; i < PROFILE_NUMBERS; i++)
+            k->profile[i] = log2(1 + k->profile[i]) / PROFILE_BITS;
+        k->config = *c;
+        k->known = true;
+    }
+    memcpy(x + s->own, k->profile, PROFILE_NUMBERS * sizeof *x);
 }

@@ -1,25 +1,25 @@
-// How a statement of a loop nest uses memory: what every one of its accesses touches, how often,
-// and when it comes back.
+// Memory use of a statement of a loop nest: the elements that each of its accesses touches, how
+// often, and when it touches them again.
 //
 //     struct access_use use[NEST_MAX_ACCESSES];
 //     access_uses(&point, statement, use);
 //
-// As Ansor counts (OSDI 2020, appendix B; TVM's per-store features). With e the size of an element,
-// over the loops of the statement's path:
+// The definitions are Ansor's (OSDI 2020, appendix B; TVM's per-store features). With e the size of
+// an element, over the loops of the statement's path:
 //
 //     bytes          e * executions
 //     unique_bytes   e * different elements
 //     lines          executions / lengths of the innermost loops that do not move the access
 //                    * min(1, stride of the next loop * e / 64), at least 1: 64-byte lines fetched
 //     unique_lines   unique_bytes / min(64, length of a contiguous run), at least 1
-//     reuse          of the innermost loop that does not move the access: REUSE_LOOP, as often as
-//                    it is long; else, when another access to the buffer shares a loop with it,
-//                    REUSE_SERIAL, as often as there are such accesses
-//     distance       executions, and bytes that the statement touches, until the element is met
+//     reuse          REUSE_LOOP by the innermost loop that does not move the access, as often as
+//                    its length; else, if another access to the buffer shares a loop with it,
+//                    REUSE_SERIAL, as often as the number of such accesses
+//     distance       executions, and bytes that the statement touches, until the element is touched
 //                    again: those of all loops inside that one
 //     stride         of the innermost loop, in elements
 //
-// Loops of one iteration are as good as absent.
+// Loops of one iteration are ignored.
 #ifndef TILEWALK_MODEL_FEATURES_STATEMENTS_H
 #define TILEWALK_MODEL_FEATURES_STATEMENTS_H
 

@@ -7,56 +7,40 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define RATE 0.1 // of the logarithm, for a result
+#define RATE 0.1 // step of the logarithm of a width, for one result
 
 void intervals_init(struct intervals *i)
 {
     *i = (struct intervals){.half = 0.6745, .nine_in_ten = 1.6449};
 }
 
-static void learn(double *width, double share, double off)
+void intervals_observe(struct intervals *i, double z_score)
 {
-    *width *= exp(RATE * (off < *width ? share - 1 : share));
-}
-
-void intervals_told(struct intervals *i, double surprise)
-{
-    learn(&i->half, 0.5, fabs(surprise));
-    learn(&i->nine_in_ten, 0.9, fabs(surprise));
+    double *const width[] = {&i->half, &i->nine_in_ten}, share[] = {0.5, 0.9};
+    for (int k = 0; k < 2; k++)
+        *width[k] *= exp(RATE * (fabs(z_score) < *width[k] ? share[k] - 1 : share[k]));
     i->nine_in_ten = fmax(i->nine_in_ten, i->half);
 }
 
-// Priors: the logarithm of a weight, or of the noise, is normally distributed around that of its
-// TYPICAL value, with its SPREAD as the standard deviation.
+// Priors: the logarithm of a weight, and of the noise, has a normal distribution. Its mean is the
+// logarithm of the TYPICAL value, its standard deviation the SPREAD.
 #define TYPICAL_WEIGHT  0.05
 #define WEIGHT_SPREAD   1.0
 #define TYPICAL_NOISE   0.01
 #define NOISE_SPREAD    2.0
-#define LEAST_NOISE     1e-4  // above what rounding does to the Cholesky factor
-#define STEP            1.5   // of the logarithm, at most, in a try
+#define LEAST_NOISE     1e-4  // above the rounding errors of the Cholesky factor
+#define STEP            1.5   // largest change of the logarithm in a try
 #define LEAST_SCALE     1e-9  // of values that are all the same
 #define LEAST_DEVIATION 1e-12 // of a value that is known
-#define SLACK           1e-12 // more than rounding does to an expected improvement
+#define SLACK           1e-12 // above the rounding errors of an expected improvement
 
-// Compiled for wider vectors too, which are used where the processor has them: the numbers are the
-// same, since every element is computed as before.
+// Functions that are also compiled for wider vectors, used if the processor has them. The results
+// are the same, because every element is computed in the same way.
 #if defined __x86_64__ && defined __gnu_linux__ && !defined __SANITIZE_ADDRESS__
 #define WIDE __attribute__((target_clones("avx2", "default")))
 #else
 #define WIDE
 #endif
-
-static struct gp_solution solution_make(size_t most)
-{
-    return (struct gp_solution){.cholesky = mem_zero(most * most, sizeof(double)),
-                                .alpha = mem_zero(most, sizeof(double))};
-}
-
-static void solution_finish(struct gp_solution *s)
-{
-    free(s->cholesky);
-    free(s->alpha);
-}
 
 void gp_init(struct gp *g, int width, int most, int queries)
 {
@@ -69,14 +53,15 @@ void gp_init(struct gp *g, int width, int most, int queries)
         .y = mem_zero(n, sizeof(double)),
         .weight = mem_zero(w, sizeof(double)),
         .noise = TYPICAL_NOISE,
-        .now = solution_make(n),
-        .other = solution_make(n),
+        .now = {.cholesky = mem_zero(n * n, sizeof(double)), .alpha = mem_zero(n, sizeof(double))},
+        .other = {.cholesky = mem_zero(n * n, sizeof(double)),
+                  .alpha = mem_zero(n, sizeof(double))},
         .distances = mem_zero(n * n, sizeof(double)),
         .ones = mem_zero(n, sizeof(double)),
         .columns = mem_zero(n * (size_t)queries, sizeof(double)),
         .correlations = mem_zero(n * (size_t)queries, sizeof(double)),
         .partial = mem_zero((w + 1) * n, sizeof(double)),
-        .hope = mem_zero((size_t)queries, sizeof(struct gp_hope)),
+        .bound = mem_zero((size_t)queries, sizeof(struct gp_bound)),
     };
     for (int i = 0; i < width; i++)
         g->weight[i] = TYPICAL_WEIGHT;
@@ -87,31 +72,28 @@ void gp_finish(struct gp *g)
     free(g->x);
     free(g->y);
     free(g->weight);
-    solution_finish(&g->now);
-    solution_finish(&g->other);
+    free(g->now.cholesky);
+    free(g->now.alpha);
+    free(g->other.cholesky);
+    free(g->other.alpha);
     free(g->distances);
     free(g->ones);
     free(g->columns);
     free(g->correlations);
     free(g->partial);
-    free(g->hope);
-    for (int k = 0; k < g->furthers; k++) {
-        free(g->further[k].y);
-        free(g->further[k].alpha);
+    free(g->bound);
+    for (int k = 0; k < g->outputs; k++) {
+        free(g->output[k].y);
+        free(g->output[k].alpha);
     }
 }
 
-void gp_keep(struct gp *g, int count)
+void gp_add_outputs(struct gp *g, int count)
 {
     for (int k = 0; k < count; k++)
-        g->further[k] = (struct gp_further){.y = mem_zero((size_t)g->most, sizeof(double)),
-                                            .alpha = mem_zero((size_t)g->most, sizeof(double))};
-    g->furthers = count;
-}
-
-static double trend(const struct gp *g, const double *x)
-{
-    return g->trend ? g->trend(g->context, x) : 0;
+        g->output[k] = (struct gp_output){.y = mem_zero((size_t)g->most, sizeof(double)),
+                                          .alpha = mem_zero((size_t)g->most, sizeof(double))};
+    g->outputs = count;
 }
 
 void gp_clear(struct gp *g)
@@ -124,17 +106,17 @@ void gp_add(struct gp *g, const double *x, double y)
     assert(g->count < g->most);
     for (int i = 0; i < g->width; i++)
         g->x[i * g->most + g->count] = x[i];
-    for (int k = 0; k < g->furthers; k++)
-        g->further[k].y[g->count] = 0;
-    g->y[g->count++] = y - trend(g, x);
+    for (int k = 0; k < g->outputs; k++)
+        g->output[k].y[g->count] = 0;
+    g->y[g->count++] = y - (g->prior_mean ? g->prior_mean(g->prior_context, x) : 0);
 }
 
-void gp_set(struct gp *g, int further, double value)
+void gp_set_output(struct gp *g, int output, double value)
 {
-    g->further[further].y[g->count - 1] = value;
+    g->output[output].y[g->count - 1] = value;
 }
 
-// out[j] += weight * min(1, distance) of the points from `first` on to coordinate `i` being `at`.
+// Adds weight * min(1, distance) between `at` in coordinate `i` and the points from `first` on.
 WIDE static void add_distances(const struct gp *g, int i, double at, double weight, int first,
                                double *restrict out)
 {
@@ -145,7 +127,7 @@ WIDE static void add_distances(const struct gp *g, int i, double at, double weig
     }
 }
 
-// Correlations from weighted distances; `out` may be `distance`.
+// Computes correlations from weighted distances; `out` may be `distance`.
 WIDE static void correlate(const double *distance, int from, int to, double *out)
 {
     for (int j = from; j < to; j++) {
@@ -154,15 +136,15 @@ WIDE static void correlate(const double *distance, int from, int to, double *out
     }
 }
 
-// Adds to all distances between points what the weight of coordinate `i`, larger by `more`, adds.
+// Updates all distances between points after the weight of coordinate `i` grew by `more`.
 static void reweigh(struct gp *g, int i, double more)
 {
     for (int k = 0; k < g->count; k++)
         add_distances(g, i, g->x[i * g->most + k], more, k, g->distances + k * g->most);
 }
 
-// row[from..to) -= the sum of `count` rows, `stride` apart, each times its factor; four at a time,
-// so that `row` is read and written more seldom.
+// Subtracts from row[from..to) the sum of `count` rows, `stride` apart, each times its factor.
+// Takes four rows at a time, so that `row` is read and written less often.
 WIDE static void subtract(double *restrict row, int from, int to, const double *factor,
                           int factor_stride, const double *restrict rows, int stride, int count)
 {
@@ -178,21 +160,6 @@ WIDE static void subtract(double *restrict row, int from, int to, const double *
     for (; k < count; k++)
         for (int j = from; j < to; j++)
             row[j] -= factor[k * factor_stride] * rows[k * stride + j];
-}
-
-// Cholesky decomposition of the matrix of correlations, row by row.
-static void factorize(const struct gp *g, double *cholesky)
-{
-    int n = g->count, m = g->most;
-    for (int i = 0; i < n; i++) {
-        double *row = cholesky + i * m;
-        correlate(g->distances + i * m, i, n, row);
-        row[i] += g->noise;
-        subtract(row, i, n, cholesky + i, m, cholesky, m, i);
-        double scale = 1 / sqrt(row[i]);
-        for (int j = i; j < n; j++)
-            row[j] *= scale;
-    }
 }
 
 // Solves R^T x = v in place, R being the Cholesky factor.
@@ -217,12 +184,6 @@ static void solve_upper(const struct gp *g, const double *cholesky, double *v)
     }
 }
 
-static double log_prior(double value, double typical, double spread)
-{
-    double z = log(value / typical) / spread;
-    return -z * z / 2;
-}
-
 static double dot(const double *a, const double *b, int count)
 {
     double sum = 0;
@@ -231,7 +192,7 @@ static double dot(const double *a, const double *b, int count)
     return sum;
 }
 
-// With R the Cholesky factor: b = R^-T 1.
+// Computes b = R^-T 1, R being the Cholesky factor.
 static void solve_ones(struct gp *g, const double *cholesky)
 {
     for (int i = 0; i < g->count; i++)
@@ -239,8 +200,8 @@ static void solve_ones(struct gp *g, const double *cholesky)
     solve_lower(g, cholesky, g->ones);
 }
 
-// Once b is there: with a = R^-T y the most likely mean is a.b / b.b, which is returned; a becomes
-// a - mean b.
+// Uses b of solve_ones: with a = R^-T y the most likely mean is a.b / b.b, which is returned; a
+// becomes a - mean b.
 static double solve_mean(const struct gp *g, const double *cholesky, const double *y, double *a)
 {
     int n = g->count;
@@ -254,44 +215,34 @@ static double solve_mean(const struct gp *g, const double *cholesky, const doubl
     return mean;
 }
 
-// The most likely variance is |a - mean b|^2 / n.
+// Decomposes the matrix of correlations and computes the most likely mean and scale: the variance
+// is |a - mean b|^2 / n.
 static void solve(struct gp *g, struct gp_solution *s)
 {
-    int n = g->count;
+    int n = g->count, m = g->most;
     double *a = s->alpha;
-    factorize(g, s->cholesky);
+    for (int i = 0; i < n; i++) { // Cholesky decomposition, row by row
+        double *row = s->cholesky + i * m;
+        correlate(g->distances + i * m, i, n, row);
+        row[i] += g->noise;
+        subtract(row, i, n, s->cholesky + i, m, s->cholesky, m, i);
+        double scale = 1 / sqrt(row[i]);
+        for (int j = i; j < n; j++)
+            row[j] *= scale;
+    }
     solve_ones(g, s->cholesky);
     s->mean = solve_mean(g, s->cholesky, g->y, a);
     s->scale = sqrt(dot(a, a, n) / n) + LEAST_SCALE;
-    double sum = log_prior(g->noise, TYPICAL_NOISE, NOISE_SPREAD);
-    for (int i = 0; i < g->width; i++)
-        sum += log_prior(g->weight[i], TYPICAL_WEIGHT, WEIGHT_SPREAD);
+    double sum = 0;
+    for (int i = -1; i < g->width; i++) { // the priors of the noise and of the weights
+        double value = i < 0 ? g->noise / TYPICAL_NOISE : g->weight[i] / TYPICAL_WEIGHT;
+        double z = log(value) / (i < 0 ? NOISE_SPREAD : WEIGHT_SPREAD);
+        sum += -z * z / 2;
+    }
     s->likelihood = sum - n * log(s->scale);
     for (int i = 0; i < n; i++)
         s->likelihood -= log(s->cholesky[i * g->most + i]);
     solve_upper(g, s->cholesky, a);
-}
-
-// Changes one weight or the noise by `factor`, and takes it back when that is less likely.
-static void try_change(struct gp *g, int which, double factor)
-{
-    bool is_weight = which < g->width;
-    double *changed = is_weight ? &g->weight[which] : &g->noise, old = *changed;
-    *changed *= factor;
-    g->noise = fmax(g->noise, LEAST_NOISE);
-    double more = *changed - old;
-    if (is_weight)
-        reweigh(g, which, more);
-    solve(g, &g->other);
-    if (g->other.likelihood > g->now.likelihood) {
-        struct gp_solution worse = g->now;
-        g->now = g->other;
-        g->other = worse;
-        return;
-    }
-    *changed = old;
-    if (is_weight)
-        reweigh(g, which, -more);
 }
 
 void gp_fit(struct gp *g, int tries, struct rng *r)
@@ -302,23 +253,38 @@ void gp_fit(struct gp *g, int tries, struct rng *r)
     for (int i = 0; i < g->width; i++)
         reweigh(g, i, g->weight[i]);
     solve(g, &g->now);
-    for (int n = 0; n < tries; n++) {
+    for (int n = 0; n < tries; n++) { // changes a weight or the noise, if that is more likely
         int which = (int)rng_below(r, (uint64_t)g->width + 1);
-        try_change(g, which, exp(STEP * (2 * rng_real(r) - 1)));
+        double *changed = which < g->width ? &g->weight[which] : &g->noise, old = *changed;
+        *changed *= exp(STEP * (2 * rng_real(r) - 1));
+        g->noise = fmax(g->noise, LEAST_NOISE);
+        double more = *changed - old;
+        if (which < g->width)
+            reweigh(g, which, more);
+        solve(g, &g->other);
+        if (g->other.likelihood > g->now.likelihood) {
+            struct gp_solution worse = g->now;
+            g->now = g->other;
+            g->other = worse;
+            continue;
+        }
+        *changed = old;
+        if (which < g->width)
+            reweigh(g, which, -more);
     }
-    // Further values have the factor of the first.
+    // The additional outputs use the same Cholesky factor.
     const double *cholesky = g->now.cholesky;
-    if (g->furthers)
+    if (g->outputs)
         solve_ones(g, cholesky);
-    for (int k = 0; k < g->furthers; k++) {
-        struct gp_further *f = &g->further[k];
+    for (int k = 0; k < g->outputs; k++) {
+        struct gp_output *f = &g->output[k];
         f->mean = solve_mean(g, cholesky, f->y, f->alpha);
         solve_upper(g, cholesky, f->alpha);
     }
 }
 
-// The distances of a query to the points by its coordinates before the i-th are on row `i` of
-// `partial`: adds the i-th.
+// Row `i` of `partial` has the distances of a query to the points in its first `i` coordinates.
+// Adds coordinate `i`, which is `at`, and so fills the next row.
 WIDE static void extend(const struct gp *g, int i, double at)
 {
     const double *restrict row = g->x + i * g->most, *restrict before = g->partial + i * g->most;
@@ -329,52 +295,45 @@ WIDE static void extend(const struct gp *g, int i, double at)
     }
 }
 
-// Fills in the correlations of a query with the points, and returns its mean. It is like the query
-// before in its first `same` coordinates.
+// Fills in the correlations of a query with the points, and returns its mean. The query shares its
+// first `same` coordinates with the query before.
 static double expect(struct gp *g, const double *x, int same, double *c)
 {
     for (int i = same; i < g->width; i++)
         extend(g, i, x[i]);
     const double *distance = g->partial + g->width * g->most;
     correlate(distance, 0, g->count, c);
-    return trend(g, x) + g->now.mean + dot(c, g->now.alpha, g->count);
+    double prior = g->prior_mean ? g->prior_mean(g->prior_context, x) : 0;
+    return prior + g->now.mean + dot(c, g->now.alpha, g->count);
 }
 
-// Of a query with these correlations.
-static void expect_further(const struct gp *g, const double *c, double *further)
-{
-    for (int k = 0; k < g->furthers; k++)
-        further[k] = g->further[k].mean + dot(c, g->further[k].alpha, g->count);
-}
-
-double gp_further(struct gp *g, const double *x, double *further)
+double gp_mean(struct gp *g, const double *x, double *output)
 {
     double mean = expect(g, x, 0, g->ones);
-    expect_further(g, g->ones, further);
+    for (int k = 0; k < g->outputs; k++)
+        output[k] = g->output[k].mean + dot(g->ones, g->output[k].alpha, g->count);
     return mean;
 }
 
-static double judge(const struct gp *g, int query, const double *c)
+// Returns the factor of the acquisition value of a query with these correlations.
+static double factor_at(const struct gp *g, int query, const double *c)
 {
-    double further[GP_FURTHER];
-    if (!g->worth)
+    double output[GP_OUTPUTS];
+    if (!g->factor)
         return 1;
-    expect_further(g, c, further);
-    return g->worth(g->judge, query, further);
+    for (int k = 0; k < g->outputs; k++)
+        output[k] = g->output[k].mean + dot(c, g->output[k].alpha, g->count);
+    return g->factor(g->factor_context, query, output);
 }
 
-double gp_worth(struct gp *g, const double *x, int query)
+double gp_factor(struct gp *g, const double *x, int query)
 {
-    if (g->furthers)
+    if (g->outputs)
         expect(g, x, 0, g->ones);
-    return judge(g, query, g->ones);
+    return factor_at(g, query, g->ones);
 }
 
-double gp_mean(struct gp *g, const double *x)
-{
-    return expect(g, x, 0, g->ones);
-}
-
+// Returns the number of leading coordinates that two points share.
 static int common(const double *a, const double *b, int width)
 {
     int i = 0;
@@ -383,8 +342,8 @@ static int common(const double *a, const double *b, int width)
     return i;
 }
 
-// The variance at a point is 1 - |R^-T c|^2, where R is the Cholesky factor and c are the point's
-// correlations with the points known: the columns, which are solved for side by side.
+// Computes the deviations of `count` queries, whose correlations with the points are the columns.
+// The variance at a query with the correlations c is 1 - |R^-T c|^2, R being the Cholesky factor.
 static void deviate(struct gp *g, int count, double *deviation)
 {
     for (int q = 0; q < count; q++)
@@ -414,59 +373,55 @@ void gp_predict(struct gp *g, const double *x, int count, double *mean, double *
     deviate(g, count, deviation);
 }
 
-static int by_promise(const void *a, const void *b)
+static int largest_first(const void *a, const void *b)
 {
-    const struct gp_hope *x = a, *y = b;
-    return (x->promise < y->promise) - (x->promise > y->promise);
+    const struct gp_bound *x = a, *y = b;
+    return (x->most < y->most) - (x->most > y->most);
 }
 
-static int by_coordinates(const void *a, const void *b)
+// Orders queries so that those that share many coordinates follow each other.
+static int neighbours_first(const void *a, const void *b)
 {
-    const struct gp_hope *p = a, *q = b;
+    const struct gp_bound *p = a, *q = b;
     int i = common(p->x, q->x, p->width);
     return i == p->width ? p->query - q->query : p->x[i] < q->x[i] ? -1 : 1;
 }
 
-// What each query may come to at most, by its mean: it is no less sure than the nearest point alone
-// makes it. Those that are alike in many coordinates follow each other.
-static void hope(struct gp *g, const double *x, int count, double target)
-{
-    for (int q = 0; q < count; q++)
-        g->hope[q] = (struct gp_hope){.x = x + q * g->width, .width = g->width, .query = q};
-    qsort(g->hope, (size_t)count, sizeof *g->hope, by_coordinates);
-    for (int k = 0; k < count; k++) {
-        struct gp_hope *h = &g->hope[k];
-        double *c = g->correlations + h->query * g->most, nearest = 0;
-        h->mean = expect(g, h->x, k ? common(h->x, h[-1].x, g->width) : 0, c);
-        for (int i = 0; i < g->count; i++)
-            nearest = nearest > c[i] ? nearest : c[i];
-        double most = g->now.scale * sqrt(fmax(1 - nearest * nearest / (1 + g->noise), 0));
-        h->worth = judge(g, h->query, c);
-        h->promise = h->worth * gp_expected_improvement(h->mean, most, target);
-    }
-}
-
-// Those with the most hope first, a few at a time, until no hope is left above what is sure.
-void gp_promise(struct gp *g, const double *x, int count, double target, double *promise)
+// Computes an upper bound of each acquisition value: the nearest point alone limits the deviation
+// of a query. Then takes the queries with the largest bounds first, a few at a time, until no bound
+// is above the largest value.
+void gp_acquisition(struct gp *g, const double *x, int count, double target, double *value)
 {
     enum { FEW = 16 };
     double largest = -INFINITY, deviation[FEW];
-    hope(g, x, count, target);
-    for (int q = 0; q < count; q++)
-        promise[q] = -INFINITY;
-    qsort(g->hope, (size_t)count, sizeof *g->hope, by_promise);
-    for (int first = 0; first < count && g->hope[first].promise * (1 + SLACK) + SLACK >= largest;
+    for (int q = 0; q < count; q++) {
+        g->bound[q] = (struct gp_bound){.x = x + q * g->width, .width = g->width, .query = q};
+        value[q] = -INFINITY;
+    }
+    qsort(g->bound, (size_t)count, sizeof *g->bound, neighbours_first);
+    for (int k = 0; k < count; k++) {
+        struct gp_bound *b = &g->bound[k];
+        double *c = g->correlations + b->query * g->most, nearest = 0;
+        b->mean = expect(g, b->x, k ? common(b->x, b[-1].x, g->width) : 0, c);
+        for (int i = 0; i < g->count; i++)
+            nearest = nearest > c[i] ? nearest : c[i];
+        double most = g->now.scale * sqrt(fmax(1 - nearest * nearest / (1 + g->noise), 0));
+        b->factor = factor_at(g, b->query, c);
+        b->most = b->factor * gp_expected_improvement(b->mean, most, target);
+    }
+    qsort(g->bound, (size_t)count, sizeof *g->bound, largest_first);
+    for (int first = 0; first < count && g->bound[first].most * (1 + SLACK) + SLACK >= largest;
          first += FEW) {
-        const struct gp_hope *h = g->hope + first;
+        const struct gp_bound *b = g->bound + first;
         int few = count - first < FEW ? count - first : FEW;
         for (int q = 0; q < few; q++)
             for (int i = 0; i < g->count; i++)
-                g->columns[i * few + q] = g->correlations[h[q].query * g->most + i];
+                g->columns[i * few + q] = g->correlations[b[q].query * g->most + i];
         deviate(g, few, deviation);
         for (int q = 0; q < few; q++) {
-            double p = h[q].worth * gp_expected_improvement(h[q].mean, deviation[q], target);
-            promise[h[q].query] = p;
-            largest = fmax(largest, p);
+            double v = b[q].factor * gp_expected_improvement(b[q].mean, deviation[q], target);
+            value[b[q].query] = v;
+            largest = fmax(largest, v);
         }
     }
 }

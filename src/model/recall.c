@@ -10,7 +10,7 @@ struct place {
     int index;
 };
 
-static int best_first(const void *a, const void *b)
+static int recall_best_first(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
     if (x->value != y->value)
@@ -18,17 +18,17 @@ static int best_first(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-// Heap, the caller's.
+// Sorts the values, the best first. The list is the caller's.
 static struct place *sorted(int count, const float *value)
 {
     struct place *list = mem_alloc((size_t)count * sizeof *list);
     for (int i = 0; i < count; i++)
         list[i] = (struct place){value[i], i};
-    qsort(list, (size_t)count, sizeof *list, best_first);
+    qsort(list, (size_t)count, sizeof *list, recall_best_first);
     return list;
 }
 
-// The true ranks of what is predicted best, in that order. Heap, the caller's.
+// Returns the true ranks in the order of the predictions, the best first. The list is the caller's.
 static int *ranks_as_predicted(int count, const float *label, const float *predicted)
 {
     struct place *by_label = sorted(count, label), *by_prediction = sorted(count, predicted);
@@ -68,7 +68,7 @@ double recall_average(int count, const float *label, const float *predicted, int
     return n ? sum / n : 0;
 }
 
-// Heap, the caller's.
+// Returns the ranks, equals having the mean of theirs. The list is the caller's.
 static double *mean_ranks(int count, const float *value)
 {
     struct place *list = sorted(count, value);

@@ -1,21 +1,21 @@
-// REINFORCE (Williams 1992) with a moving baseline, an entropy bonus and Adam: how a policy over
+// REINFORCE (Williams 1992) with a moving baseline, an entropy bonus and Adam: a policy over
 // sequences learns from rewards.
 //
 //     struct reinforce r;
 //     reinforce_init(&r, steps, values, &settings, seed);
-//     ...draw sequences from r.policy (sequence_step), find what each is worth...
+//     ...draw sequences from r.policy (sequence_step), get the reward of each...
 //     reinforce_update(&r, count, samples);
 //     reinforce_finish(&r);
 //
-// An update goes uphill on mean over samples of [log pi(sample) (R - b)] + entropy * mean over all
+// An update climbs the mean over samples of [log pi(sample) (R - b)] + entropy * the mean over all
 // their decisions of H. The baseline b is the mean reward of the first batch, later the moving
-// average of the means of the batches before: no reward counts against itself. Rewards are about 0
-// to 1.
+// average over the batches before, so that no reward counts against itself. Rewards are about 0 to
+// 1.
 #ifndef TILEWALK_MODEL_REINFORCE_H
 #define TILEWALK_MODEL_REINFORCE_H
 
 #include "base/rng.h"
-#include "model/adam.h"
+#include "model/neural.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,39 +30,37 @@
 //
 //     i, f, o = sigmoid, g = tanh of Wx x + Wh h + b;   c' = f c + i g;   h' = o tanh(c')
 //
-// Weights are inputs + hidden + 1 rows (each input, each of h, the bias) of 4 hidden numbers: those
-// of i, f, o, g. A row of state is lstm_row numbers: h, c (these two are all that the next step
-// needs), then the gates and tanh(c), which only the backward step reads. All memory is the
-// caller's; row 0 is zeros.
+// The weights have inputs + hidden + 1 rows (each input, each of h, the bias) of 4 hidden numbers:
+// those of i, f, o, g. A state is a row of 7 hidden numbers: h and c, which the next step needs,
+// then the gates and tanh(c), which only the backward step reads. All memory is the caller's; row 0
+// is zeros.
 
 struct lstm {
     int inputs, hidden;
 };
 
 size_t lstm_weights(const struct lstm *l);
-size_t lstm_bias_forget(const struct lstm *l); // where the `hidden` biases of the forget gate begin
-size_t lstm_row(const struct lstm *l);         // 7 hidden; of these h and c are the first 2 hidden
 
-// From the state `before` (h and c) to `after` (a whole row) under input x.
+// Computes the state `after` (a whole row) from `before` (h and c) and the input x.
 void lstm_forward(const struct lstm *l, const double *w, const double *x, const double *before,
                   double *after);
 
-// What one lstm_forward was given and what it made.
+// Input, state and result of one lstm_forward.
 struct lstm_step {
     const double *x, *before, *after;
 };
 
-// The derivatives of a loss, and room to compute them.
+// The derivatives of a loss, with scratch memory.
 struct lstm_gradient {
-    double *h, *c;    // by those of `after`; lstm_backward makes them those by `before`
+    double *h, *c;    // by those of `after`; lstm_backward turns them into those by `before`
     double *x, *w;    // lstm_backward adds to them
-    double *by_gates; // 4 hidden, of no meaning between two calls
+    double *by_gates; // 4 hidden, scratch
 };
 
 void lstm_backward(const struct lstm *l, const double *w, const struct lstm_step *step,
                    const struct lstm_gradient *by);
 
-// A policy over sequences of decisions: an LSTM that is fed its own choices (Zoph, Le 2016).
+// A policy over sequences of decisions: an LSTM whose inputs are its own choices (Zoph, Le 2016).
 //
 //     struct sequence s;
 //     sequence_init(&s, steps, values, embedding, hidden); // decision t has values[t] values
@@ -72,23 +70,23 @@ void lstm_backward(const struct lstm *l, const double *w, const struct lstm_step
 //     sequence_gradient(&s, choice, allowed, ...);         // to learn from one
 //     sequence_finish(&s);
 //
-// Decision t reads the embedding of the choice before it (the first one a start token), and has an
-// output layer of its own: logits = U_t h + b_t, of which only the allowed ones enter the softmax;
-// the others have probability 0. What is allowed may depend on the choices before.
+// The input of decision t is the embedding of the choice before it (of a start token for the first
+// one). Each decision has its own output layer: logits = U_t h + b_t. Only the allowed ones enter
+// the softmax; the others have probability 0. The allowed ones may depend on the choices before.
 //
-// All weights are one array, their gradient another of the same shape: start token, embeddings,
-// the LSTM, output layers. The struct has room for one pass: one thread.
+// All weights are one array, their gradient another of the same shape: start token, embeddings, the
+// LSTM, output layers. The struct has memory for one pass: one thread.
 
 struct sequence {
     int steps;
-    const int *values; // the caller's, outlives the sequence; each >= 1
-    struct lstm lstm;  // inputs = width of the embedding
+    const int *values; // [steps], each >= 1; outlives the sequence
+    struct lstm lstm;  // its inputs are the width of the embedding
 
     size_t weights;
     double *weight, *gradient;
     size_t at_lstm;
-    size_t *at_embedding; // of decision t: values[t] rows of lstm.inputs
-    size_t *at_output;    // of decision t: lstm.hidden + 1 rows of values[t], the last one b_t
+    size_t *at_embedding; // for decision t values[t] rows of lstm.inputs
+    size_t *at_output;    // for decision t lstm.hidden + 1 rows of values[t], the last one b_t
 
     double *row;         // steps + 1 states, the first of them zeros
     double *probability; // of all values of all decisions, one after the other
@@ -97,35 +95,35 @@ struct sequence {
 
 void sequence_init(struct sequence *s, int steps, const int *values, int embedding, int hidden);
 void sequence_finish(struct sequence *s);
-// All weights uniform in [-range, range), then 1 more on the biases of the forget gate.
+// Draws all weights uniformly in [-range, range), then adds 1 to the biases of the forget gate.
 void sequence_randomise(struct sequence *s, double range, struct rng *r);
 
 size_t sequence_state(const struct sequence *s); // numbers of one state: h and c
 
-// Decision t after `choice` (ignored for t = 0) in state `before` (NULL for t = 0): the probability
-// of each of its values, of which at least one is allowed. The result is the state after, which is
-// that of `s` until its next step t or gradient.
+// Computes the probabilities of the values of decision t, after `choice` (ignored for t = 0) in the
+// state `before` (NULL for t = 0). At least one value is allowed. Returns the state after it, which
+// is valid until the next step t or gradient.
 const double *sequence_step(struct sequence *s, int t, int choice, const double *before,
                             const bool *allowed, double *probability);
 
-// A loss of one sequence: -praise * log of its probability - entropy * the sum over its decisions
-// of their entropy. `allowed` holds the values of all decisions, one after the other. Adds to
-// s->gradient, and returns the loss.
+// Computes a loss of one sequence: -praise * the logarithm of its probability - entropy * the sum
+// of the entropies of its decisions. `allowed` has the values of all decisions, one after the
+// other. Adds to s->gradient, and returns the loss.
 double sequence_gradient(struct sequence *s, const int *choice, const bool *allowed, double praise,
                          double entropy);
 
 struct reinforce_settings {
     int hidden, embedding;
-    double rate, range;    // of Adam; of the first weights
-    double decay, entropy; // of the baseline; weight of the bonus
-    double clip;           // longest gradient
+    double rate, range;    // learning rate of Adam; range of the first weights
+    double decay, entropy; // decay of the baseline; weight of the entropy bonus
+    double clip;           // norm of the longest gradient
 };
 
 struct reinforce {
     struct reinforce_settings settings;
     struct sequence policy;
     struct adam adam;
-    bool started; // the baseline is set
+    bool started; // true: the baseline is set
     double baseline;
 };
 
@@ -133,7 +131,7 @@ struct reinforce_sample {
     const int *choice;   // of every decision
     const bool *allowed; // of all decisions, one after the other
     double reward;
-    int times; // it was drawn, >= 1
+    int times; // how often it was drawn, >= 1
 };
 
 // `values` outlives `r`.

@@ -18,7 +18,7 @@ void ranking_finish(struct ranking *r)
 void ranking_add(struct ranking *r, struct ranked item)
 {
     MEM_GROW(r->item, r->count, r->capacity);
-    int low = 0, high = r->count; // the first that is better
+    int low = 0, high = r->count; // finds the first better one
     while (low < high) {
         int middle = low + (high - low) / 2;
         if (r->item[middle].fitness <= item.fitness)
@@ -37,14 +37,15 @@ struct ranked ranking_pop(struct ranking *r)
     return r->item[--r->count];
 }
 
-int ranking_show(const struct ranking *r, const struct rounds *of, int most, struct individual *out)
+int ranking_show(const struct ranking *r, const struct batches *of, int most,
+                 struct individual *out)
 {
     int shown = 0;
     for (int i = r->count - 1; i >= 0 && r->item[i].fitness > 0; i--) {
         if (shown == most || shown == RANKING_SHOWN)
             break;
         const struct ranked *item = &r->item[i];
-        config_set_get(&of->visited.given, item->index, &r->shown[shown]);
+        config_set_get(&of->archive.given, item->index, &r->shown[shown]);
         out[shown] = (struct individual){.config = &r->shown[shown],
                                          .ask = item->index + 1,
                                          .fitness = item->fitness,
@@ -54,37 +55,28 @@ int ranking_show(const struct ranking *r, const struct rounds *of, int most, str
     return shown;
 }
 
-static int count_of(const struct param *p)
-{
-    int lowest, highest;
-    switch (p->kind) {
-    case PARAM_FACTORIZATION: return p->width * (p->width - 1) * p->prime_count;
-    case PARAM_PERMUTATION: return p->count * (p->count - 1) / 2;
-    case PARAM_DISCRETE: return 2;
-    case PARAM_CATEGORICAL: return p->count;
-    case PARAM_CUSTOM: param_degree_range(p, &lowest, &highest); return highest;
-    }
-    return 0;
-}
-
 void actions_init(struct actions *a, const struct space *space)
 {
     *a = (struct actions){.space = space};
-    for (int i = 0; i < space->param_count; i++)
-        a->first[i + 1] = a->first[i] + count_of(&space->param[i]);
+    for (int i = 0; i < space->param_count; i++) {
+        const struct param *p = &space->param[i];
+        int lowest, count = 0;
+        switch (p->kind) {
+        case PARAM_FACTORIZATION: count = p->width * (p->width - 1) * p->prime_count; break;
+        case PARAM_PERMUTATION: count = p->count * (p->count - 1) / 2; break;
+        case PARAM_DISCRETE: count = 2; break;
+        case PARAM_CATEGORICAL: count = p->count; break;
+        case PARAM_CUSTOM: param_degree_range(p, &lowest, &count); break;
+        }
+        a->first[i + 1] = a->first[i] + count;
+    }
     a->count = a->first[space->param_count];
-}
-
-static bool set_value(int32_t value, int32_t *v)
-{
-    bool changes = *v != value;
-    *v = value;
-    return changes;
 }
 
 // Takes the k-th action of a parameter, in place. False: it is illegal, nothing changed.
 static bool act(const struct param *p, int k, int32_t *v)
 {
+    int32_t old = *v;
     switch (p->kind) {
     case PARAM_FACTORIZATION: {
         int32_t prime = p->prime[k % p->prime_count];
@@ -97,8 +89,10 @@ static bool act(const struct param *p, int k, int32_t *v)
         return true;
     }
     case PARAM_DISCRETE:
-        return (k == 0 ? *v > 0 : *v < p->count - 1) && set_value(k == 0 ? *v - 1 : *v + 1, v);
-    case PARAM_CATEGORICAL: return set_value(k, v);
+        if (k == 0 ? *v > 0 : *v < p->count - 1)
+            *v += k == 0 ? -1 : 1;
+        return *v != old;
+    case PARAM_CATEGORICAL: *v = k; return *v != old;
     case PARAM_PERMUTATION: // its k-th neighbour is one swap too, in the same order
     case PARAM_CUSTOM:
         if (k >= param_degree(p, v))
@@ -135,48 +129,38 @@ void actions_mask(const struct actions *a, const struct config *c, bool *legal)
     }
 }
 
-static int gift_between(const struct param *p, const int32_t *from, const int32_t *to)
-{
-    int giver = 0, taker = 0, prime = 0;
-    while (from[giver] <= to[giver])
-        giver++;
-    while (from[taker] >= to[taker])
-        taker++;
-    while (p->prime[prime] != from[giver] / to[giver])
-        prime++;
-    // Numbers of (giver, taker, prime), the prime changing fastest, and back.
-    int other = taker < giver ? taker : taker - 1;
-    return (giver * (p->width - 1) + other) * p->prime_count + prime;
-}
-
-static int edge_between(const struct param *p, const int32_t *from, const int32_t *to)
-{
-    int32_t value[PARAM_MAX_WIDTH];
-    for (int k = 0;; k++) {
-        param_neighbour(p, from, k, value);
-        if (memcmp(value, to, (size_t)p->width * sizeof *value) == 0)
-            return k;
-    }
-}
-
 int actions_between(const struct actions *a, const struct config *from, const struct config *to)
 {
-    int slot = 0;
+    int slot = 0, i = 0, k = 0;
     while (from->slot[slot] == to->slot[slot])
         slot++;
-    int i = 0;
     while (slot >= a->space->param[i].offset + a->space->param[i].width)
         i++;
     const struct param *p = &a->space->param[i];
     const int32_t *v = from->slot + p->offset, *w = to->slot + p->offset;
     switch (p->kind) {
-    case PARAM_FACTORIZATION: return a->first[i] + gift_between(p, v, w);
+    case PARAM_FACTORIZATION: {
+        int giver = 0, taker = 0, prime = 0;
+        while (v[giver] <= w[giver])
+            giver++;
+        while (v[taker] >= w[taker])
+            taker++;
+        while (p->prime[prime] != v[giver] / w[giver])
+            prime++;
+        int other = taker < giver ? taker : taker - 1;
+        return a->first[i] + (giver * (p->width - 1) + other) * p->prime_count + prime;
+    }
     case PARAM_DISCRETE: return a->first[i] + (*w > *v);
     case PARAM_CATEGORICAL: return a->first[i] + *w;
     case PARAM_PERMUTATION:
     case PARAM_CUSTOM: break;
     }
-    return a->first[i] + edge_between(p, v, w);
+    for (;; k++) { // finds the edge
+        int32_t value[PARAM_MAX_WIDTH];
+        param_neighbour(p, v, k, value);
+        if (memcmp(value, w, (size_t)p->width * sizeof *value) == 0)
+            return a->first[i] + k;
+    }
 }
 
 void actions_start(const struct space *space, struct config *out)
@@ -206,7 +190,7 @@ void neighbours_finish(struct neighbours *n)
     free(n->edge);
 }
 
-// A shuffle (Fisher, Yates) of which only the part that is asked for is done.
+// Shuffles only as far as needed (Fisher, Yates).
 bool neighbours_draw(struct neighbours *n, struct rng *r, struct config *out)
 {
     if (n->left == 0)

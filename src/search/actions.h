@@ -2,47 +2,46 @@
 //
 //     struct actions a;
 //     actions_init(&a, space);
-//     actions_mask(&a, &c, mask);                 // which of a.count change c
-//     if (actions_apply(&a, k, &c, &next)) ...    // and back:
+//     actions_mask(&a, &c, mask);                 // true for those of a.count that change c
+//     if (actions_apply(&a, k, &c, &next)) ...    // and the inverse:
 //     assert(actions_between(&a, &c, &next) == k);
 //
-// The edges are those of the parameters' graphs, so every edge can be walked both ways, and each
-// direction is exactly one action. Those of a parameter stand together, in order of declaration:
+// The actions are the edges of the parameters' graphs; each direction of an edge is one action.
+// They are sorted by parameter, in order of declaration:
 //
 //     factorization  take prime p from part i, give it to part j: by i, then j, then p
 //     permutation    swap positions a < b
 //     discrete       down, up
 //     categorical    set to value v
-//     custom         go to the k-th neighbour; as many as the value with the most neighbours has
+//     custom         go to the k-th neighbour; as many as the largest degree of a value
 //
-// An action that would change nothing, or that its state does not have, is illegal there. In the
-// spaces of Zhang, Cheng et al. (2019), powers of two in 4, 2 and 4 parts, there are 26.
+// An action that would change nothing, or that does not exist at a state, is illegal there. The
+// spaces of Zhang, Cheng et al. (2019), powers of two in 4, 2 and 4 parts, have 26 actions.
 #ifndef TILEWALK_SEARCH_ACTIONS_H
 #define TILEWALK_SEARCH_ACTIONS_H
 
-#include "search/rounds.h"
+#include "search/batches.h"
 #include "space/space.h"
 
 struct actions {
     const struct space *space;
     int count;
-    int first[SPACE_MAX_PARAMS + 1]; // those of parameter i are first[i] .. first[i + 1] - 1
+    int first[SPACE_MAX_PARAMS + 1]; // parameter i has the actions first[i] .. first[i + 1] - 1
 };
 
 void actions_init(struct actions *a, const struct space *space); // the space outlives it
 
-// False: illegal at `from`; then `to` equals `from`. `to` may be `from`.
+// Takes action k. False: it is illegal at `from`; then `to` equals `from`. `to` may be `from`.
 bool actions_apply(const struct actions *a, int k, const struct config *from, struct config *to);
-void actions_mask(const struct actions *a, const struct config *c, bool *legal); // `count` of them
-// The action that leads from one to the other; they must be neighbours.
+void actions_mask(const struct actions *a, const struct config *c, bool *legal); // [count]
+// Returns the action that leads from one configuration to the other, which are neighbours.
 int actions_between(const struct actions *a, const struct config *from, const struct config *to);
 
-// The untiled state where these searches start: of a factorization all in the first part, items as
-// they were declared, else the first value.
+// Gives the untiled state where these searches start: the first part of a factorization has all,
+// items are in the order of declaration, other parameters have their first value.
 void actions_start(const struct space *space, struct config *out);
 
-// The neighbours of a state, each once, in random order; as many as are wanted and no more work
-// than that:
+// Draws of the neighbours of a state in random order, each once:
 //
 //     struct neighbours n;
 //     neighbours_init(&n, space, &c);
@@ -51,14 +50,15 @@ void actions_start(const struct space *space, struct config *out);
 struct neighbours {
     const struct space *space;
     const struct config *from;
-    int left, *edge; // the numbers of those not drawn yet
+    int left, *edge; // the neighbours not drawn yet, by number
 };
 
 void neighbours_init(struct neighbours *n, const struct space *space, const struct config *from);
 void neighbours_finish(struct neighbours *n);
 bool neighbours_draw(struct neighbours *n, struct rng *r, struct config *out); // false: all drawn
 
-// What was told, best first: the queue of a search that goes on from the best, and what it shows.
+// The results, best first: the queue of a search that goes on from the best one, and its
+// population.
 //
 //     struct ranking r;
 //     ranking_init(&r);
@@ -66,31 +66,31 @@ bool neighbours_draw(struct neighbours *n, struct rng *r, struct config *out); /
 //     struct ranked best = ranking_pop(&r);
 //     ranking_finish(&r);
 //
-// A sorted list: new results are usually near its good end, where adding moves little. Of equal
-// fitness the newest comes first; failures, of fitness 0, come last.
+// It is a sorted list: new results are usually near its good end, where an insertion moves little.
+// Of equal fitness the newest comes first; failures, of fitness 0, come last.
 
 struct ranked {
     double fitness;
-    int index;      // in the `visited.given` of its rounds
-    int generation; // the round, from 0
+    int index;      // in the archive
+    int generation; // the batch, from 0
 };
 
 struct ranking {
     struct ranked *item; // worst first
     int count, capacity;
-    struct config *shown; // what ranking_show gave last
+    struct config *shown; // result of the last ranking_show
 };
 
-enum { RANKING_SHOWN = 64 }; // at most
+enum { RANKING_SHOWN = 64 }; // the most that ranking_show gives
 
 void ranking_init(struct ranking *r);
 void ranking_finish(struct ranking *r);
 void ranking_add(struct ranking *r, struct ranked item);
 struct ranked ranking_pop(struct ranking *r); // the best; there must be one
 
-// What a strategy's `population` returns: the best results, at most `most` and RANKING_SHOWN of
-// them, without failures.
-int ranking_show(const struct ranking *r, const struct rounds *of, int most,
+// Implements a strategy's `population`: gives the best results without failures, at most `most` and
+// RANKING_SHOWN of them.
+int ranking_show(const struct ranking *r, const struct batches *of, int most,
                  struct individual *out);
 
 #endif

@@ -1,74 +1,62 @@
 // Simulated annealing on the graphs of the parameters (Kirkpatrick, Gelatt, Vecchi 1983).
 //
-// A chain stands on a vertex and looks at a random move: one parameter to a neighbour on its graph,
-// or, with chance `jump`, to any value within `reach`. It goes there when that is faster, and else
-// with probability exp(-d / T), where d is the relative loss of time, t_new / t_old - 1, so that
-// the unit of fitness does not matter. What failed is always left, whatever comes next, and gone to
-// from another failure alone. T begins at `heat` and is multiplied by `cooling` with every trial of
-// the chain: the schedule knows no budget, so a search of 100 trials is the beginning of one of
-// 1000. After `patience` trials in a row without a step a chain is frozen; it starts anew, hot, at
-// a uniform draw.
+// A chain stands on a vertex and tries a random move: one parameter goes to a neighbour on its
+// graph, or, with chance `jump`, to any value (if it has at most `reach` of them). The chain
+// accepts a faster configuration, and a slower one with probability exp(-d / T), where d is the
+// relative loss of time, t_new / t_old - 1, so that the unit of fitness does not matter. A failure
+// is accepted from another failure alone, and every move from a failure is accepted. T begins at
+// `heat` and is multiplied by `cooling` with every trial of the chain. The schedule does not depend
+// on a budget, so a search of 100 trials is the beginning of one of 1000. A chain that rejected
+// `patience` trials in a row is frozen; it restarts, hot, at a uniform draw.
 //
 // Jumps are half of the moves by default: on eight recorded spaces of kernels the graphs alone
 // reach 0.91 of the optimum after 100 trials, with jumps it is 0.94.
 //
-// Moves to vertices that are known already are decided at once and cost no trial. A move that would
-// end on something illegal goes on from there until it is out again (moves.h). With several chains
-// a round is one trial of each.
+// A move to a known vertex is decided at once and costs no trial. A move that ends on an illegal
+// vertex goes on from there until it is legal again (moves.h). With several chains a batch has one
+// trial of each.
+#include "search/batches.h"
 #include "search/moves.h"
-#include "search/rounds.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { OPTION_HEAT, OPTION_COOLING, OPTION_REACH, OPTION_JUMP, OPTION_PATIENCE, OPTION_CHAINS };
-enum { FREE_MOVES = 1000 }; // among known vertices before a chain starts anew
+enum {
+    OPTION_HEAT,
+    OPTION_COOLING,
+    OPTION_JUMP_LIMIT,
+    OPTION_JUMP,
+    OPTION_PATIENCE,
+    OPTION_CHAINS
+};
+enum { FREE_MOVES = 1000 }; // moves to known vertices before a chain restarts
 
 struct chain {
-    int here;     // index of where it stands, -1: nowhere yet
-    int proposal; // index of what it asked last, -1: nothing
-    int cold;     // trials since it last took a step
+    int here;     // index of its configuration, -1: none yet
+    int proposal; // index of its open trial, -1: none
+    int rejected; // trials rejected in a row
     double heat;
 };
 
 struct annealing {
-    struct rounds rounds; // first: a strategy is a struct annealing
+    struct batches batches; // first: a strategy is a struct annealing
     struct rng rng;
     double heat, cooling, jump;
-    int reach, patience, chains;
+    int jump_limit, patience, chains;
     struct chain *chain;
 };
 
-static void start_anew(const struct annealing *a, struct chain *c)
+static void restart_chain(const struct annealing *a, struct chain *c)
 {
     *c = (struct chain){.here = -1, .proposal = -1, .heat = a->heat};
 }
 
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
-{
-    (void)e;
-    struct annealing *a = mem_zero(1, sizeof *a);
-    rounds_init(&a->rounds, problem);
-    rng_seed(&a->rng, seed);
-    a->heat = option[OPTION_HEAT];
-    a->cooling = option[OPTION_COOLING];
-    a->reach = (int)option[OPTION_REACH];
-    a->jump = option[OPTION_JUMP];
-    a->patience = (int)option[OPTION_PATIENCE];
-    a->chains = (int)option[OPTION_CHAINS];
-    a->chain = mem_zero((size_t)a->chains, sizeof *a->chain);
-    for (int i = 0; i < a->chains; i++)
-        start_anew(a, &a->chain[i]);
-    return &a->rounds.base;
-}
-
-// Metropolis. True: the chain stands there now.
-static bool decide(struct annealing *a, struct chain *c, int there)
+// Decides by the rule of Metropolis. True: the chain has moved.
+static bool accept(struct annealing *a, struct chain *c, int there)
 {
     double chance = 1;
-    if (c->here >= 0 && a->rounds.fitness[c->here] > 0) {
-        double new = a->rounds.fitness[there], old = a->rounds.fitness[c->here];
+    if (c->here >= 0 && a->batches.fitness[c->here] > 0) {
+        double new = a->batches.fitness[there], old = a->batches.fitness[c->here];
         chance = new > 0 ? exp(-(old / new - 1) / c->heat) : 0; // above 1 when it is faster
     }
     if (chance < 1 && rng_real(&a->rng) >= chance)
@@ -77,82 +65,84 @@ static bool decide(struct annealing *a, struct chain *c, int there)
     return true;
 }
 
-static bool legal(const struct search_problem *p, const struct config *c)
-{
-    return !p->legal || p->legal(p->context, c);
-}
-
-// A move from where the chain stands. False: none was found, or there is none.
-static bool draw_move(struct annealing *a, const struct chain *c, struct config *out)
-{
-    config_set_get(&a->rounds.visited.given, c->here, out);
-    for (int n = 0; n < FREE_MOVES; n++) {
-        int reach = a->jump > 0 && rng_real(&a->rng) < a->jump ? a->reach : 0;
-        if (!moves_step(a->rounds.problem.space, reach, &a->rng, out))
-            return false;
-        if (legal(&a->rounds.problem, out))
-            return true;
-    }
-    return false;
-}
-
-// Moves among known vertices until one is new. False: it went round in circles.
+// Moves until a vertex is new, and proposes it. False: there is no move, or no new vertex was
+// found.
 static bool propose(struct annealing *a, struct chain *c)
 {
-    struct config move;
-    for (int n = 0; n < FREE_MOVES && draw_move(a, c, &move); n++) {
-        int index = config_set_find(&a->rounds.visited.given, &move);
+    const struct search_problem *p = &a->batches.problem;
+    for (int n = 0; n < FREE_MOVES; n++) {
+        struct config next;
+        bool legal = false;
+        config_set_get(&a->batches.archive.given, c->here, &next);
+        for (int k = 0; k < FREE_MOVES && !legal; k++) {
+            int jump_limit = a->jump > 0 && rng_real(&a->rng) < a->jump ? a->jump_limit : 0;
+            if (!moves_step(p->space, jump_limit, &a->rng, &next))
+                return false;
+            legal = search_is_legal(p, &next);
+        }
+        if (!legal)
+            return false;
+        int index = config_set_find(&a->batches.archive.given, &next);
         if (index < 0) {
-            int from[SPACE_MAX_PARAMS];
-            for (int i = 0; i < a->rounds.problem.space->param_count; i++)
-                from[i] = c->here + 1;
-            c->proposal = a->rounds.visited.given.count;
-            rounds_add(&a->rounds, &move, from);
+            c->proposal = a->batches.archive.given.count;
+            batches_add_child(&a->batches, &next, c->here);
             return true;
         }
-        if (index < a->rounds.handed_out) // not another chain's proposal of this round
-            decide(a, c, index);
+        if (index < a->batches.handed_out) // else it is another chain's proposal of this batch
+            accept(a, c, index);
     }
     return false;
 }
 
-static void make_round(void *self)
+static void annealing_make_batch(void *self)
 {
     struct annealing *a = self;
     for (int i = 0; i < a->chains; i++) {
-        if (!(a->chain[i].proposal < 0)) {
-            a->chain[i].cold =
-                decide(a, &a->chain[i], a->chain[i].proposal) ? 0 : a->chain[i].cold + 1;
-            a->chain[i].proposal = -1;
-            a->chain[i].heat *= a->cooling;
-            if (a->chain[i].cold >= a->patience)
-                start_anew(a, &a->chain[i]);
-        }
+        struct chain *c = &a->chain[i];
+        if (c->proposal < 0)
+            continue;
+        c->rejected = accept(a, c, c->proposal) ? 0 : c->rejected + 1;
+        c->proposal = -1;
+        c->heat *= a->cooling;
+        if (c->rejected >= a->patience)
+            restart_chain(a, c);
     }
     for (int i = 0; i < a->chains; i++) {
         struct chain *c = &a->chain[i];
-        struct config warm; // looked at before anything else
-        bool goes_on = c->here >= 0;
-        bool is_warm = visited_warm(&a->rounds.visited, &warm);
+        struct config warm;
+        bool is_warm = archive_warm(&a->batches.archive, &warm), goes_on = c->here >= 0;
         if (goes_on && !is_warm && propose(a, c))
             continue;
         if (!goes_on || !is_warm)
-            start_anew(a, c);
-        if (rounds_draw(&a->rounds, &a->rng))
-            c->proposal = a->rounds.visited.given.count - 1;
+            restart_chain(a, c);
+        if (batches_draw(&a->batches, &a->rng))
+            c->proposal = a->batches.archive.given.count - 1;
     }
 }
 
-static enum ask ask(struct strategy *s, struct config *out)
+static struct strategy *annealing_create(const struct search_problem *problem, uint64_t seed,
+                                         const double *option, struct err *e)
 {
-    struct annealing *a = (struct annealing *)s;
-    return rounds_ask(&a->rounds, out, make_round, a);
+    (void)e;
+    struct annealing *a = mem_zero(1, sizeof *a);
+    batches_init(&a->batches, problem, annealing_make_batch);
+    rng_seed(&a->rng, seed);
+    a->heat = option[OPTION_HEAT];
+    a->cooling = option[OPTION_COOLING];
+    a->jump_limit = (int)option[OPTION_JUMP_LIMIT];
+    a->jump = option[OPTION_JUMP];
+    a->patience = (int)option[OPTION_PATIENCE];
+    a->chains = (int)option[OPTION_CHAINS];
+    a->chain = mem_zero((size_t)a->chains, sizeof *a->chain);
+    for (int i = 0; i < a->chains; i++)
+        restart_chain(a, &a->chain[i]);
+    return &a->batches.base;
 }
 
-static void destroy(struct strategy *s)
+static void annealing_destroy(struct strategy *s)
 {
     struct annealing *a = (struct annealing *)s;
-    rounds_finish(&a->rounds);
+    batches_finish(&a->batches);
     free(a->chain);
     free(a);
 }
@@ -160,8 +150,8 @@ static void destroy(struct strategy *s)
 static const struct spec_option options[] = {
     [OPTION_HEAT] = {"heat", "temperature at the start, as a relative loss", 0.1, 1e-6, 1e6, false},
     [OPTION_COOLING] = {"cooling", "factor of the temperature at each trial", 0.99, 0.5, 1, false},
-    [OPTION_REACH] = {"reach", "parameters of at most so many values may jump to any", 64, 0, 65536,
-                      true},
+    [OPTION_JUMP_LIMIT] = {"reach", "parameters of at most so many values may jump to any", 64, 0,
+                           65536, true},
     [OPTION_JUMP] = {"jump", "chance that a move is such a jump", 0.5, 0, 1, false},
     [OPTION_PATIENCE] = {"patience", "trials without a step before a new start", 30, 1, 1000000,
                          true},
@@ -173,9 +163,9 @@ const struct strategy_kind strategy_annealing = {
     .name = "annealing",
     .help = "simulated annealing on the graphs of the parameters",
     .options = options,
-    .create = create,
-    .ask = ask,
-    .tell = rounds_tell,
-    .origin = rounds_origin,
-    .destroy = destroy,
+    .create = annealing_create,
+    .ask = batches_ask,
+    .tell = batches_tell,
+    .origin = batches_origin,
+    .destroy = annealing_destroy,
 };

@@ -1,25 +1,24 @@
-// Ansor (Zheng et al., OSDI 2020), but for sketches and its task scheduler: programs are evolved on
+// Ansor (Zheng et al., OSDI 2020), without its sketches and its task scheduler: programs evolve by
 // the score of a cost model, and only the best are measured.
 //
-// A round: boosted trees are fitted to all results, the packed loss summing the rows of a
-// program's statements (where the space declares no loop nest a program is one row of its
-// parameters). The first generation is what at least `sample` of 2048 draws at a time leave when
-// the illegal ones are dropped, and the best measured programs, 0.2 * `pop` at most; four
-// generations follow (evolution.h). Of all programs met the best `plan` are measured, but a share
-// `epsilon` of them, which are draws of the first generation. Nothing is measured twice.
+// For a batch, boosted trees are fitted to all results. The packed loss sums the rows of a
+// program's statements; without a loop nest a program is one row of its parameters. The first
+// generation has at least `sample` legal programs, drawn 2048 at a time, and the best measured
+// programs, at most 0.2 * `pop`. Four generations follow (evolution.h). The best `plan` of all
+// programs are measured, but a share `epsilon` are draws of the first generation. Nothing is
+// measured twice.
 //
-// Before there are `warmup` results, those of histories counted, scores are random. With
-// adaptive=1 the model is fitted anew only when there are a fifth more results than the last time.
+// With fewer than `warmup` results, histories included, scores are random. With adaptive=1 the
+// model is fitted again only when the number of results has grown by a fifth.
 //
-// What differs from TVM's code: illegal children are made again instead of bred with weight 0, so
-// none can be measured; what is drawn for `epsilon` is not drawn twice; where 2048 draws give
-// nothing new five times with little asked for, the search goes on with what it has; the model is
-// used from `warmup` results on, not from the round after.
+// Differences from TVM's code: illegal children are made again instead of getting the weight 0, so
+// none is measured; no draw for `epsilon` occurs twice; when 2048 draws give nothing new five
+// times, fewer programs are enough; the model is used from `warmup` results on, not from the next
+// batch.
 #include "base/log.h"
+#include "model/trees.h"
 #include "search/evolution.h"
-#include "search/learner.h"
-
-#include "model/booster.h"
+#include "search/surrogate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,24 +38,24 @@ enum {
 };
 enum {
     DRAWS = 2048,
-    PATIENCE = 5,      // times DRAWS draws without a new program before fewer will do
-    MOST_ROUNDS = 500, // 60 to 250 are usual; now and then tiny gains would go on to 10 000
+    PATIENCE = 5,      // times DRAWS draws without a new program before fewer are enough
+    MOST_ROUNDS = 500, // 60 to 250 are usual; rarely tiny gains would go on to 10 000
     CHUNK = 128        // programs predicted at once
 };
 
-static const double REUSED = 0.2, GROWTH = 0.2; // of the population; of the results
+static const double REUSED = 0.2, GROWTH = 0.2; // shares of the population, of the results
 
 struct ansor {
-    struct learner learner; // first: a strategy is a struct ansor
-    struct rng rng;         // of plans
+    struct surrogate surrogate; // first: a strategy is a struct ansor
+    struct rng rng;             // of plans
     int batch, population, generations, sample, warmup;
     double mutation, crossover, epsilon;
     bool adaptive, hist;
     struct booster *model; // NULL: scores are random
-    int64_t told;          // results it was fitted to
-    int programs;          // histories included
-    float *row, *value;    // of CHUNK programs
-    int *first;            // [CHUNK + 1] their rows
+    int64_t observed;      // results that the model was fitted to
+    int programs;          // the same, histories included
+    float *row, *value;    // features and predictions of CHUNK programs
+    int *first;            // [CHUNK + 1] the first row of each
 };
 
 // --- the model ---
@@ -83,21 +82,7 @@ static struct booster *fit(const struct ansor *a, const struct samples *s, const
     return model;
 }
 
-static bool refit(struct ansor *a, const atomic_bool *stop)
-{
-    const struct samples *s = &a->learner.samples;
-    struct booster *model = fit(a, s, stop);
-    if (!model)
-        return false;
-    booster_destroy(a->model);
-    a->model = model;
-    a->told = s->programs - a->learner.history;
-    a->programs = s->programs;
-    a->learner.model_bytes = (double)booster_bytes(model);
-    return true;
-}
-
-// Of each program: `value` is of each row.
+// Adds up the predictions of each program's rows.
 static void add_rows(const float *value, const int *first, int programs, float *out)
 {
     for (int i = 0; i < programs; i++) {
@@ -107,153 +92,137 @@ static void add_rows(const float *value, const int *first, int programs, float *
     }
 }
 
-static void predict_chunk(struct ansor *a, const struct config *c, int count, float *out)
+static void ansor_predict(void *self, const struct config *c, int count, float *out)
 {
-    struct features *f = a->learner.features;
+    struct ansor *a = self;
+    struct features *f = a->surrogate.features;
     int width = features_width(f);
     a->first[0] = 0;
-    for (int i = 0; i < count; i++)
-        a->first[i + 1] =
-            a->first[i] + features_fill(f, &c[i], a->row + (size_t)a->first[i] * (size_t)width);
-    booster_predict(a->model, a->row, a->first[count], a->value);
-    add_rows(a->value, a->first, count, out);
+    for (int done = 0, chunk; done < count; done += chunk) {
+        chunk = count - done < CHUNK ? count - done : CHUNK;
+        for (int i = 0; i < chunk; i++)
+            a->first[i + 1] =
+                a->first[i] +
+                features_fill(f, &c[done + i], a->row + (size_t)a->first[i] * (size_t)width);
+        booster_predict(a->model, a->row, a->first[chunk], a->value);
+        add_rows(a->value, a->first, chunk, out + done);
+    }
 }
 
-static void predict(void *self, const struct config *c, int count, float *out)
+static bool ansor_rate(void *self, const struct samples *known, const struct samples *asked,
+                       float *out, const atomic_bool *stop)
 {
-    for (int i = 0; i < count; i += CHUNK)
-        predict_chunk(self, c + i, count - i < CHUNK ? count - i : CHUNK, out + i);
-}
-
-static bool rate(void *self, const struct samples *known, const struct samples *asked, float *out,
-                 const atomic_bool *stop)
-{
-    struct booster *informed = fit(self, known, stop);
-    if (!informed)
+    struct booster *compiler_surrogate = fit(self, known, stop);
+    if (!compiler_surrogate)
         return false;
     float *value = mem_zero((size_t)asked->rows, sizeof *value);
-    booster_predict(informed, asked->x, asked->rows, value);
+    booster_predict(compiler_surrogate, asked->x, asked->rows, value);
     add_rows(value, asked->first, asked->programs, out);
     free(value);
-    booster_destroy(informed);
+    booster_destroy(compiler_surrogate);
     return true;
 }
 
-static void score(void *self, const struct config *c, int count, float *out)
+static void ansor_score(void *self, const struct config *c, int count, float *out)
 {
     struct ansor *a = self;
     if (a->model)
-        predict(a, c, count, out);
+        ansor_predict(a, c, count, out);
     for (int i = 0; i < count && !a->model; i++)
         out[i] = (float)rng_real(&a->rng);
 }
 
 // --- the search ---
 
-static bool is_legal(void *self, const struct config *c)
+// Adds the best valid results to the first generation.
+static void add_measured(const struct ansor *a, struct evolution *v)
 {
-    struct ansor *a = self;
-    return config_set_find(&a->learner.rounds.visited.given, c) >= 0 ||
-           learner_allows(&a->learner, c);
-}
-
-struct result {
-    double fitness;
-    int index;
-};
-
-static int compare(const void *a, const void *b)
-{
-    const struct result *x = a, *y = b;
-    if (x->fitness != y->fitness)
-        return x->fitness > y->fitness ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-static void reuse_measured(struct ansor *a, struct evolution *v)
-{
-    const struct rounds *r = &a->learner.rounds;
-    int most = (int)(REUSED * a->population), told = r->told;
-    struct result *all = mem_zero((size_t)told, sizeof *all);
-    for (int i = 0; i < told; i++)
-        all[i] = (struct result){r->fitness[i], i};
-    if (told > 0)
-        qsort(all, (size_t)told, sizeof *all, compare);
-    for (int i = 0; i < told && i < most && all[i].fitness > 0; i++) {
+    const struct batches *b = &a->surrogate.batches;
+    int most = (int)(REUSED * a->population);
+    bool *taken = mem_zero((size_t)b->observed, sizeof *taken);
+    for (int n = 0; n < most; n++) {
+        int best = -1;
+        for (int i = 0; i < b->observed; i++)
+            if (!taken[i] && b->fitness[i] > 0 && (best < 0 || b->fitness[i] > b->fitness[best]))
+                best = i;
+        if (best < 0)
+            break;
         struct config c;
-        config_set_get(&r->visited.given, all[i].index, &c);
+        taken[best] = true;
+        config_set_get(&b->archive.given, best, &c);
         evolution_add(v, &c);
     }
-    free(all);
+    free(taken);
 }
 
-// The first `drawn` of the pool, in a random order.
-static void propose_draws(struct ansor *a, const struct evolution *v, int drawn, int count)
+// Proposes configurations of the pool in the given order, from `at` on; returns where it ended.
+static int propose(struct ansor *a, const struct evolution *v, const int *order, int at, int end,
+                   int places)
 {
-    int *order = mem_zero((size_t)drawn, sizeof *order);
-    for (int i = 0; i < drawn; i++) {
-        int j = (int)rng_below(&a->rng, (uint64_t)i + 1);
-        order[i] = order[j];
-        order[j] = i;
-    }
-    for (int i = 0; i < drawn && count > 0; i++) {
+    for (; at < end && places > 0; at++) {
         struct config c;
-        config_set_get(&v->pool, order[i], &c);
-        count -= learner_propose(&a->learner, &c);
+        config_set_get(&v->pool, order[at], &c);
+        places -= surrogate_propose(&a->surrogate, &c);
     }
-    free(order);
+    return at;
 }
 
-// The best of the pool, of which few may be left when they were compiled; then some of its draws,
-// then the best that are left.
-static void propose(struct ansor *a, const struct evolution *v, int drawn)
+// Proposes the best of the pool, then some of the `drawn` first ones in random order, then the best
+// that are left: few of the first may fit the device.
+static void propose_all(struct ansor *a, const struct evolution *v, int drawn)
 {
     int *order = mem_zero((size_t)v->pool.count, sizeof *order);
-    int random = (int)(a->epsilon * a->batch), best = a->batch - random, at = 0;
+    int *shuffled = mem_zero((size_t)drawn, sizeof *shuffled);
+    int random = (int)(a->epsilon * a->batch), best = a->batch - random;
     evolution_rank(v, order);
-    for (int left = a->model ? best * a->learner.look : best; at < v->pool.count && left > 0;
-         at++) {
-        struct config c;
-        config_set_get(&v->pool, order[at], &c);
-        left -= learner_propose(&a->learner, &c);
-    }
+    int at = propose(a, v, order, 0, v->pool.count, a->model ? best * a->surrogate.look : best);
     if (a->model)
-        learner_contest(&a->learner, best);
-    propose_draws(a, v, drawn, random);
-    for (int places = random; at < v->pool.count && places > 0; at++) {
-        struct config c;
-        config_set_get(&v->pool, order[at], &c);
-        places -= learner_propose(&a->learner, &c);
+        surrogate_contest(&a->surrogate, best);
+    for (int i = 0; i < drawn; i++) {
+        int j = (int)rng_below(&a->rng, (uint64_t)i + 1);
+        shuffled[i] = shuffled[j];
+        shuffled[j] = i;
     }
+    propose(a, v, shuffled, 0, drawn, random);
+    propose(a, v, order, at, v->pool.count, random);
     free(order);
+    free(shuffled);
 }
 
-static bool plan(void *self, const atomic_bool *stop)
+static bool ansor_plan(void *self, const atomic_bool *stop)
 {
     struct ansor *a = self;
-    int programs = a->learner.samples.programs;
+    int programs = a->surrogate.samples.programs;
     bool grown = !a->model || !a->adaptive || programs - a->programs >= GROWTH * a->programs;
-    if (programs >= a->warmup && grown && !refit(a, stop))
-        return false;
-    a->learner.report.told = a->told;
+    if (programs >= a->warmup && grown) {
+        struct booster *model = fit(a, &a->surrogate.samples, stop);
+        if (!model)
+            return false;
+        booster_destroy(a->model);
+        a->model = model;
+        a->observed = programs - a->surrogate.history;
+        a->programs = programs;
+        a->surrogate.model_bytes = (double)booster_bytes(model);
+    }
+    a->surrogate.report.told = a->observed;
     struct evolution v = {
-        .space = a->learner.rounds.problem.space,
+        .space = a->surrogate.batches.problem.space,
         .rng = &a->rng,
         .population = a->population,
         .generations = a->generations,
         .mutation = a->mutation,
         .crossover = a->crossover,
-        .legal = is_legal,
-        .score = score,
+        .legal = surrogate_knows,
+        .score = ansor_score,
         .self = a,
-        .pool = {.slots = a->learner.rounds.problem.space->slots},
+        .pool = {.slots = a->surrogate.batches.problem.space->slots},
     };
     for (int wanted = a->sample, fruitless = 0; v.pool.count < wanted && !*stop;) {
         int before = v.pool.count;
         for (int n = 0; n < DRAWS && !*stop; n++) {
             struct config c;
-            visited_sample(&a->learner.rounds.problem, &a->rng, &c);
-            if (config_set_find(&v.pool, &c) < 0 && is_legal(a, &c))
+            archive_sample(&a->surrogate.batches.problem, &a->rng, &c);
+            if (config_set_find(&v.pool, &c) < 0 && surrogate_knows(a, &c))
                 evolution_add(&v, &c);
         }
         fruitless = v.pool.count == before ? fruitless + 1 : 0;
@@ -263,22 +232,22 @@ static bool plan(void *self, const atomic_bool *stop)
         }
     }
     int drawn = v.pool.count;
-    reuse_measured(a, &v);
+    add_measured(a, &v);
     evolution_run(&v, stop);
     if (!*stop)
-        propose(a, &v, drawn);
+        propose_all(a, &v, drawn);
     evolution_finish(&v);
     return a->model && !*stop;
 }
 
 // --- the strategy ---
 
-static const struct learner_kind learner_kind = {plan, predict, rate};
+static const struct surrogate_kind surrogate_kind = {ansor_plan, ansor_predict, ansor_rate};
 
-static void destroy(struct strategy *s)
+static void ansor_destroy(struct strategy *s)
 {
     struct ansor *a = (struct ansor *)s;
-    learner_finish(&a->learner);
+    surrogate_finish(&a->surrogate);
     booster_destroy(a->model);
     free(a->row);
     free(a->value);
@@ -286,8 +255,8 @@ static void destroy(struct strategy *s)
     free(a);
 }
 
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
+static struct strategy *ansor_create(const struct search_problem *problem, uint64_t seed,
+                                     const double *option, struct err *e)
 {
     struct ansor *a = mem_zero(1, sizeof *a);
     a->batch = (int)option[OPTION_PLAN];
@@ -301,21 +270,21 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     a->adaptive = option[OPTION_ADAPTIVE] != 0;
     a->hist = option[OPTION_TREES] != 0;
     rng_seed(&a->rng, seed);
-    const struct learner_settings settings = {
+    const struct surrogate_settings settings = {
         .features = problem->space->nest ? FEATURES_STATEMENTS : FEATURES_KNOB,
         .batch = a->batch,
         .look = (int)option[OPTION_LOOK],
         .seed = rng_next(&a->rng),
     };
-    if (!learner_init(&a->learner, &learner_kind, a, problem, &settings, e)) {
-        destroy(&a->learner.rounds.base);
+    if (!surrogate_init(&a->surrogate, &surrogate_kind, a, problem, &settings, e)) {
+        ansor_destroy(&a->surrogate.batches.base);
         return NULL;
     }
-    size_t rows = (size_t)features_most_rows(a->learner.features) * CHUNK;
-    a->row = mem_zero(rows * (size_t)features_width(a->learner.features), sizeof *a->row);
+    size_t rows = (size_t)features_most_rows(a->surrogate.features) * CHUNK;
+    a->row = mem_zero(rows * (size_t)features_width(a->surrogate.features), sizeof *a->row);
     a->value = mem_zero(rows, sizeof *a->value);
     a->first = mem_zero(CHUNK + 1, sizeof *a->first);
-    return &a->learner.rounds.base;
+    return &a->surrogate.batches.base;
 }
 
 static const char *const tree_words[] = {"exact", "hist", NULL};
@@ -335,7 +304,7 @@ static const struct spec_option options[] = {
                          true},
     [OPTION_TREES] = {"trees", "how splits are looked for: hist: among 256 bins", 1, 0, 1, true,
                       tree_words},
-    [OPTION_LOOK] = LOOKS_OPTION,
+    [OPTION_LOOK] = LOOK_OPTION,
     {NULL},
 };
 
@@ -344,11 +313,11 @@ const struct strategy_kind strategy_ansor = {
     .help = "Ansor's evolution on a learned cost model",
     .options = options,
     .learns = LEARNS_ALL,
-    .create = create,
-    .ask = learner_ask,
-    .tell = learner_tell,
-    .generation = rounds_generation,
-    .wait_fd = learner_wait_fd,
-    .take_refit = learner_take_refit,
-    .destroy = destroy,
+    .create = ansor_create,
+    .ask = surrogate_ask,
+    .tell = surrogate_tell,
+    .generation = batches_generation,
+    .wait_fd = surrogate_wait_fd,
+    .take_refit = surrogate_take_refit,
+    .destroy = ansor_destroy,
 };

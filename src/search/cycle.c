@@ -6,8 +6,10 @@
 
 #define WIDEST_GAP 65536 // between known asks: far more than are ever open at once
 
+// --- the replay log ---
+
 struct past {
-    struct past_trial *trial; // trial[ask - 1]; ask 0: not known
+    struct past_trial *trial; // trial[ask - 1]; ask 0: unknown
     int64_t count, capacity;
     int64_t *tell; // asks in the order told
     int64_t told;
@@ -63,72 +65,40 @@ const struct past_trial *past_find(const struct past *p, int64_t ask)
     return p && ask <= p->count && p->trial[ask - 1].ask ? &p->trial[ask - 1] : NULL;
 }
 
-bool past_is_over(const struct past *p, int64_t told)
-{
-    return !p || told >= p->told;
-}
-
-bool past_may_ask(const struct past *p, int64_t ask, int64_t told)
-{
-    const struct past_trial *t = past_find(p, ask);
-    return !t || told >= t->asked_after;
-}
-
 bool past_may_tell(const struct past *p, int64_t ask, int64_t asked, int64_t told)
 {
     const struct past_trial *next_ask = past_find(p, asked + 1);
     if (next_ask && told >= next_ask->asked_after)
         return false; // that ask came first
-    return past_is_over(p, told) || p->tell[told] == ask;
+    return !p || told >= p->told || p->tell[told] == ask;
 }
 
+// --- the budget ---
+
+// Returns true if a trial counts against the budget.
 static bool counts(const struct cycle *c, const struct cycle_trial *t)
 {
     return !t->answered || t->outcome != OUTCOME_REJECTED || c->count_rejected;
 }
 
-// What the past holds was paid for.
-static bool is_spent(const struct cycle *c, int64_t budget)
-{
-    return c->trials + c->pending >= budget && !past_find(c->past, c->asked + 1);
-}
-
 bool cycle_is_over(const struct cycle *c, int64_t budget)
 {
-    return c->exhausted || c->rejected_in_row >= CYCLE_MOST_REJECTED || is_spent(c, budget);
-}
-
-// So that what a strategy knows does not depend on how much is open at once.
-static bool must_tell(const struct cycle *c)
-{
-    return c->open && c->open->answered && cycle_next(c);
+    bool is_spent = c->trials + c->pending >= budget;
+    return c->exhausted || c->rejected_in_row >= CYCLE_MOST_REJECTED ||
+           (is_spent && !past_find(c->past, c->asked + 1)); // asks of the log are paid for
 }
 
 bool cycle_may_ask(const struct cycle *c, int64_t budget)
 {
-    return !cycle_is_over(c, budget) && !must_tell(c) && c->open_count < CYCLE_MOST_OPEN &&
-           (!strategy_is_async(c->strategy) || past_may_ask(c->past, c->asked + 1, c->told));
+    // Answers are told first, so that the strategy's knowledge does not depend on how many trials
+    // are open at once.
+    bool must_tell = c->open && c->open->answered && cycle_next(c);
+    const struct past_trial *next = past_find(c->past, c->asked + 1);
+    return !cycle_is_over(c, budget) && !must_tell && c->open_count < CYCLE_MOST_OPEN &&
+           (!next || !strategy_is_async(c->strategy) || c->told >= next->asked_after);
 }
 
 // --- ask ---
-
-static bool take_answer(struct cycle_trial *t, const struct past_trial *known, struct err *e)
-{
-    if (!known)
-        return true;
-    if (!config_equal(&known->config, &t->config))
-        return err_set(
-            e,
-            "the search proposes another configuration for ask %" PRId64 " than the database holds "
-            "(made by another version of tilewalk? its results can still be shown and exported)",
-            t->ask);
-    t->recorded = true;
-    t->stored = t->answered = known->answered;
-    t->outcome = known->outcome;
-    t->seconds = known->seconds;
-    t->took_s = known->took_s;
-    return true;
-}
 
 bool cycle_ask(struct cycle *c, struct cycle_trial *t, enum ask *asked, struct err *e)
 {
@@ -141,8 +111,20 @@ bool cycle_ask(struct cycle *c, struct cycle_trial *t, enum ask *asked, struct e
     if (*asked != ASK_NEW)
         return true;
     *t = (struct cycle_trial){.ask = ++c->asked, .asked_after = c->told, .config = config};
-    if (!take_answer(t, past_find(c->past, t->ask), e))
-        return false;
+    const struct past_trial *known = past_find(c->past, t->ask);
+    if (known && !config_equal(&known->config, &config))
+        return err_set(
+            e,
+            "the search proposes another configuration for ask %" PRId64 " than the database holds "
+            "(made by another version of tilewalk? its results can still be shown and exported)",
+            t->ask);
+    if (known) {
+        t->recorded = true;
+        t->stored = t->answered = known->answered;
+        t->outcome = known->outcome;
+        t->seconds = known->seconds;
+        t->took_s = known->took_s;
+    }
     if (c->last)
         c->last->next = t;
     else
@@ -184,24 +166,6 @@ struct cycle_trial *cycle_next(const struct cycle *c)
     return t;
 }
 
-static void count(struct cycle *c, const struct cycle_trial *t)
-{
-    bool is_rejected = t->outcome == OUTCOME_REJECTED;
-    c->told++;
-    c->trials += counts(c, t);
-    c->rejected += is_rejected;
-    c->ok += t->outcome == OUTCOME_OK;
-    c->rejected_in_row = is_rejected ? c->rejected_in_row + 1 : 0;
-}
-
-static bool take_best(struct cycle *c, const struct cycle_trial *t)
-{
-    if (t->outcome != OUTCOME_OK || (c->best.ask && t->seconds >= c->best.seconds))
-        return false;
-    c->best = (struct cycle_best){t->ask, t->seconds, t->config};
-    return true;
-}
-
 double cycle_fitness(const struct cycle *c, const struct cycle_trial *t)
 {
     return t->outcome == OUTCOME_OK ? c->work / t->seconds / c->unit : 0;
@@ -221,16 +185,24 @@ bool cycle_tell(struct cycle *c, struct cycle_trial *t)
         c->last = before;
     c->open_count--;
     c->pending -= counts(c, t);
-    count(c, t);
-    bool better = take_best(c, t);
-    strategy_took(c->strategy, &t->config, t->took_s);
+    bool is_rejected = t->outcome == OUTCOME_REJECTED, is_ok = t->outcome == OUTCOME_OK;
+    c->told++;
+    c->trials += counts(c, t);
+    c->rejected += is_rejected;
+    c->ok += is_ok;
+    c->rejected_in_row = is_rejected ? c->rejected_in_row + 1 : 0;
+    bool better = is_ok && (!c->best.ask || t->seconds < c->best.seconds);
+    if (better)
+        c->best = (struct cycle_best){t->ask, t->seconds, t->config};
+    if (c->strategy->kind->took)
+        c->strategy->kind->took(c->strategy, &t->config, t->took_s);
     strategy_tell(c->strategy, &t->config, t->outcome, fitness);
     return better;
 }
 
 bool cycle_is_replaying(const struct cycle *c)
 {
-    return !past_is_over(c->past, c->told);
+    return c->past && c->told < c->past->told;
 }
 
 void cycle_finish(struct cycle *c)

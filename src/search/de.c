@@ -1,25 +1,26 @@
 // Differential evolution (Storn, Price 1997), best/1/bin or rand/1/bin, on the values' own
 // geometry.
 //
-// Each member of the population is challenged by a trial: a mutant x + f (y - z) of three others
-// (x is the best member, or with best=0 a random one), from which every parameter is taken with
-// chance `cr`, at least one surely; the others are the member's own. The trial takes the member's
-// place when it is as good. What x + f (y - z) means for a value:
-//   discrete             the rank in the sorted numbers, rounded, kept inside
-//   factorization        for each prime, the exponents it has in the parts: their sum stays what it
-//                        is, for y - z sums to zero; rounded to whole exponents of that sum
-//   permutation          the swaps of positions that lead from z to y, each done to x with chance f
+// A trial challenges each member of the population. Its mutant is x + f (y - z) of three others,
+// where x is the best member, or with best=0 a random one. Every parameter comes from the mutant
+// with chance `cr`, at least one for sure; the others are the member's own. The trial replaces the
+// member if it is at least as good. The definition of x + f (y - z) by kind of parameter:
+//   discrete             on ranks of the sorted numbers, rounded and limited to the range
+//   factorization        for each prime, on its exponents in the parts; their sum is kept because
+//                        y - z sums to zero; rounded to whole exponents of that sum
+//   permutation          the swaps of positions that lead from z to y, each applied to x with
+//                        chance f
 //   categorical, custom  y's value with chance f if y and z differ, else x's
 //
 // The defaults are for budgets of a few hundred trials: on eight recorded spaces of kernels best/1
 // is ahead of rand/1 until 500 trials (after 100: 0.924 and 0.895 of the optimum), and a population
-// of 20 ahead of one of 80, nearer to the customary ten a parameter (0.893).
+// of 20 is ahead of one of 80 (0.893), which is closer to the customary ten per parameter.
 //
-// A trial that is illegal or was given before is made again from three others, a few times; then it
-// walks at random on the graphs until it is legal and new (moves.h). In a population that has
-// converged this walk is what is left of the search: it becomes a local one.
+// A trial that is illegal or known is made again from three others, a few times; then it takes
+// random steps on the graphs until it is legal and new (moves.h). In a converged population these
+// steps remain: the search becomes a local one.
+#include "search/batches.h"
 #include "search/moves.h"
-#include "search/rounds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,51 +28,37 @@
 
 enum { OPTION_POP, OPTION_F, OPTION_CR, OPTION_BEST };
 enum {
-    FEWEST = 4,   // members that make a trial
-    ATTEMPTS = 20 // to make one before it walks
+    FEWEST = 4,   // members needed to make a trial
+    ATTEMPTS = 20 // to make a trial before it takes random steps
 };
 
 struct member {
-    int index; // in what was given
+    int index; // in the archive
     int generation;
     double fitness;
     struct config config;
 };
 
 struct de {
-    struct rounds rounds; // first: a strategy is a struct de
+    struct batches batches; // first: a strategy is a struct de
     struct rng rng;
     int pop;
     double f, cr;
     bool from_best;
     struct member *member;
-    int members, best; // `best`: which one
+    int members, best; // `best`: index of the best member
 };
-
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
-{
-    (void)e;
-    struct de *d = mem_zero(1, sizeof *d);
-    rounds_init(&d->rounds, problem);
-    rng_seed(&d->rng, seed);
-    d->pop = (int)option[OPTION_POP];
-    d->f = option[OPTION_F];
-    d->cr = option[OPTION_CR];
-    d->from_best = option[OPTION_BEST] != 0;
-    d->member = mem_zero((size_t)d->pop, sizeof *d->member);
-    return &d->rounds.base;
-}
 
 static void take_member(struct de *d, int place, int index)
 {
     struct member *m = &d->member[place];
     *m = (struct member){.index = index,
-                         .generation = rounds_generation(&d->rounds.base),
-                         .fitness = d->rounds.fitness[index]};
-    config_set_get(&d->rounds.visited.given, index, &m->config);
+                         .generation = batches_generation(&d->batches.base),
+                         .fitness = d->batches.fitness[index]};
+    config_set_get(&d->batches.archive.given, index, &m->config);
 }
 
+// Mutates a factorization prime by prime.
 static void mutate_factorization(struct de *d, const struct param *p, const int32_t *const v[3],
                                  int32_t *out)
 {
@@ -86,18 +73,16 @@ static void mutate_factorization(struct de *d, const struct param *p, const int3
                 y = factor_multiplicity(v[1][i], p->prime[m]);
             wish[i] = x + d->f * (y - factor_multiplicity(v[2][i], p->prime[m]));
         }
-        // Whole numbers >= 0 that sum to `sum`, each near `wish`: rounded, then moved by one where
+        // Whole exponents >= 0 near `wish` with the right sum: rounded, then changed by one where
         // that costs least.
-        int count = p->width;
-        int sum = p->exponent[m];
-        int total = 0;
-        for (int i = 0; i < count; i++) {
+        int total = 0, sum = p->exponent[m];
+        for (int i = 0; i < p->width; i++) {
             exponent[i] = wish[i] > 0 ? (int)floor(wish[i] + 0.5) : 0;
             total += exponent[i];
         }
         for (int step = total < sum ? 1 : -1; total != sum; total += step) {
             int cheapest = -1;
-            for (int i = 0; i < count; i++)
+            for (int i = 0; i < p->width; i++)
                 if ((step > 0 || exponent[i] > 0) &&
                     (cheapest < 0 ||
                      step * (wish[i] - exponent[i]) > step * (wish[cheapest] - exponent[cheapest])))
@@ -109,13 +94,6 @@ static void mutate_factorization(struct de *d, const struct param *p, const int3
                 part[i] *= p->prime[m];
     }
     memcpy(out, part, (size_t)p->width * sizeof *out);
-}
-
-static void swap(int32_t *v, int i, int j)
-{
-    int32_t item = v[i];
-    v[i] = v[j];
-    v[j] = item;
 }
 
 static void mutate(struct de *d, const struct param *p, const struct config *const base[3],
@@ -141,9 +119,13 @@ static void mutate(struct de *d, const struct param *p, const struct config *con
                 j++;
             if (j == i)
                 continue;
-            swap(path, i, j);
-            if (rng_real(&d->rng) < d->f)
-                swap(mutant, i, j);
+            int32_t item = mutant[i];
+            path[j] = path[i];
+            path[i] = v[1][i];
+            if (rng_real(&d->rng) < d->f) {
+                mutant[i] = mutant[j];
+                mutant[j] = item;
+            }
         }
     } break;
     case PARAM_CATEGORICAL:
@@ -154,18 +136,18 @@ static void mutate(struct de *d, const struct param *p, const struct config *con
     }
 }
 
-// False: nothing new is left, or could be found.
+// Adds the trial that challenges a member. False: nothing new is left, or could be found.
 static bool add_trial(struct de *d, int target)
 {
     struct config trial;
     int from[SPACE_MAX_PARAMS];
     bool good = false;
-    if (visited_warm(&d->rounds.visited, &trial))
-        return rounds_draw(&d->rounds, &d->rng);
+    if (archive_warm(&d->batches.archive, &trial))
+        return batches_draw(&d->batches, &d->rng);
     for (int n = 0; n < ATTEMPTS && !good; n++) {
-        const struct space *s = d->rounds.problem.space;
+        const struct space *s = d->batches.problem.space;
         int base[3];
-        // x, y and z: different members, none of them `target` (the best may be).
+        // x, y and z are different members, none of them `target`; only the best may be it.
         for (int i = 0; i < 3; i++) {
             bool taken;
             do {
@@ -187,24 +169,24 @@ static bool add_trial(struct de *d, int target)
             from[i] = d->member[mutant ? base[0] : target].index + 1;
         }
         space_settle(s, &trial);
-        good = visited_allows(&d->rounds.visited, &trial);
+        good = archive_allows(&d->batches.archive, &trial);
     }
-    if (!good && !moves_settle(&d->rounds.visited, 0, &d->rng, &trial))
-        return rounds_draw(&d->rounds, &d->rng);
-    rounds_add(&d->rounds, &trial, from);
+    if (!good && !moves_settle(&d->batches.archive, 0, &d->rng, &trial))
+        return batches_draw(&d->batches, &d->rng);
+    batches_add(&d->batches, &trial, from);
     return true;
 }
 
-static void make_round(void *self)
+static void de_make_batch(void *self)
 {
     struct de *d = self;
-    if (d->rounds.number > 0) {
-        // Draws become members; the results of later rounds challenge them, in order.
+    if (d->batches.number > 0) {
+        // The first draws become members; later results challenge them, in order.
         bool filling = d->members < FEWEST;
-        for (int i = d->rounds.start, challenged = 0; i < d->rounds.handed_out; i++) {
+        for (int i = d->batches.start, challenged = 0; i < d->batches.handed_out; i++) {
             if (filling && d->members < d->pop)
                 take_member(d, d->members++, i);
-            else if (!filling && d->rounds.fitness[i] >= d->member[challenged++].fitness)
+            else if (!filling && d->batches.fitness[i] >= d->member[challenged++].fitness)
                 take_member(d, challenged - 1, i);
         }
         d->best = 0;
@@ -212,19 +194,28 @@ static void make_round(void *self)
             if (d->member[i].fitness > d->member[d->best].fitness)
                 d->best = i;
     }
-    bool breeds = d->members >= FEWEST; // else the space gave no more, or ran out
+    bool breeds = d->members >= FEWEST; // false: the space is too small, or exhausted
     for (int i = 0; i < (breeds ? d->members : d->pop); i++)
-        if (!(breeds ? add_trial(d, i) : rounds_draw(&d->rounds, &d->rng)))
+        if (!(breeds ? add_trial(d, i) : batches_draw(&d->batches, &d->rng)))
             return;
 }
 
-static enum ask ask(struct strategy *s, struct config *out)
+static struct strategy *de_create(const struct search_problem *problem, uint64_t seed,
+                                  const double *option, struct err *e)
 {
-    struct de *d = (struct de *)s;
-    return rounds_ask(&d->rounds, out, make_round, d);
+    (void)e;
+    struct de *d = mem_zero(1, sizeof *d);
+    batches_init(&d->batches, problem, de_make_batch);
+    rng_seed(&d->rng, seed);
+    d->pop = (int)option[OPTION_POP];
+    d->f = option[OPTION_F];
+    d->cr = option[OPTION_CR];
+    d->from_best = option[OPTION_BEST] != 0;
+    d->member = mem_zero((size_t)d->pop, sizeof *d->member);
+    return &d->batches.base;
 }
 
-static int compare(const void *a, const void *b)
+static int de_best_first(const void *a, const void *b)
 {
     const struct individual *x = a, *y = b;
     if (x->fitness != y->fitness)
@@ -232,7 +223,7 @@ static int compare(const void *a, const void *b)
     return (x->ask > y->ask) - (x->ask < y->ask);
 }
 
-static int population(const struct strategy *s, int most, struct individual *out)
+static int de_population(const struct strategy *s, int most, struct individual *out)
 {
     const struct de *d = (const struct de *)s;
     struct individual *all = mem_zero((size_t)d->members, sizeof *all);
@@ -241,7 +232,7 @@ static int population(const struct strategy *s, int most, struct individual *out
         all[i] = (struct individual){&m->config, m->index + 1, m->fitness, m->generation};
     }
     if (d->members)
-        qsort(all, (size_t)d->members, sizeof *all, compare);
+        qsort(all, (size_t)d->members, sizeof *all, de_best_first);
     int count = d->members < most ? d->members : most;
     if (count > 0)
         memcpy(out, all, (size_t)count * sizeof *out);
@@ -249,10 +240,10 @@ static int population(const struct strategy *s, int most, struct individual *out
     return count;
 }
 
-static void destroy(struct strategy *s)
+static void de_destroy(struct strategy *s)
 {
     struct de *d = (struct de *)s;
-    rounds_finish(&d->rounds);
+    batches_finish(&d->batches);
     free(d->member);
     free(d);
 }
@@ -269,11 +260,11 @@ const struct strategy_kind strategy_de = {
     .name = "de",
     .help = "differential evolution on ranks, exponents and swaps",
     .options = options,
-    .create = create,
-    .ask = ask,
-    .tell = rounds_tell,
-    .population = population,
-    .generation = rounds_generation,
-    .origin = rounds_origin,
-    .destroy = destroy,
+    .create = de_create,
+    .ask = batches_ask,
+    .tell = batches_tell,
+    .population = de_population,
+    .generation = batches_generation,
+    .origin = batches_origin,
+    .destroy = de_destroy,
 };

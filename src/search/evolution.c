@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double TILES = 0.9; // share of mutations
+static const double TILES = 0.9; // share of the mutations that change a tile
+enum { TRIES = 4, CHUNK = 256 }; // children made for one wanted, at most; programs scored at once
 
-// A uniform one of the live parameters that have a second value and are tiles, or are not. NULL:
-// none.
+// Chooses uniformly among the live parameters with a second value that are tiles, or that are not.
+// NULL: there is none.
 static const struct param *choose(const struct space *s, const struct config *c, bool tile,
                                   struct rng *r)
 {
@@ -37,7 +38,7 @@ bool breed_mutate(const struct space *s, struct rng *r, struct config *c)
             }
             while (v[order[from]] == 1)
                 from++;
-            // Uniform among the divisors of `part`, which is not 1, but 1.
+            // Draws uniformly among the divisors of `part` except 1.
             int32_t part = v[order[from]];
             int times[PARAM_MAX_PRIMES], divisors = 1;
             for (int m = 0; m < tile->prime_count; m++) {
@@ -76,9 +77,6 @@ void breed_cross(const struct space *s, struct rng *r, const struct config *a,
     space_settle(s, out);
 }
 
-enum { TRIES = 4 }; // children made for one wanted, at most
-enum { CHUNK = 256 };
-
 void evolution_add(struct evolution *v, const struct config *c)
 {
     MEM_GROW(v->member, v->members, v->member_capacity);
@@ -113,23 +111,6 @@ static void draw_parent(const struct evolution *v, const double *sum, struct con
     config_set_get(&v->pool, v->member[low], out);
 }
 
-// False: nothing came of it.
-static bool make_child(const struct evolution *v, const double *sum, struct config *child)
-{
-    struct config first, second;
-    draw_parent(v, sum, &first);
-    *child = first;
-    if (rng_real(v->rng) < v->crossover) {
-        draw_parent(v, sum, &second);
-        breed_cross(v->space, v->rng, &first, &second, child);
-    } else if (rng_real(v->rng) >= v->mutation) {
-        return true;
-    } else if (!breed_mutate(v->space, v->rng, child)) {
-        return false;
-    }
-    return config_set_find(&v->pool, child) >= 0 || v->legal(v->self, child);
-}
-
 void evolution_run(struct evolution *v, const atomic_bool *stop)
 {
     score_new(v);
@@ -142,8 +123,17 @@ void evolution_run(struct evolution *v, const atomic_bool *stop)
             sum[i] = i + 1;
         int *child = mem_zero((size_t)v->population, sizeof *child), children = 0;
         for (int n = 0; n < v->population * TRIES && children < v->population; n++) {
-            struct config c;
-            if (make_child(v, sum, &c))
+            struct config c, first, second;
+            bool made = true;
+            draw_parent(v, sum, &first);
+            c = first;
+            if (rng_real(v->rng) < v->crossover) {
+                draw_parent(v, sum, &second);
+                breed_cross(v->space, v->rng, &first, &second, &c);
+            } else if (rng_real(v->rng) < v->mutation) {
+                made = breed_mutate(v->space, v->rng, &c);
+            }
+            if (made && (config_set_find(&v->pool, &c) >= 0 || v->legal(v->self, &c)))
                 child[children++] = config_set_add(&v->pool, &c, NULL);
         }
         free(sum);
@@ -155,14 +145,14 @@ void evolution_run(struct evolution *v, const atomic_bool *stop)
     }
 }
 
-struct scored {
+struct place {
     float value;
     int index;
 };
 
-static int compare(const void *a, const void *b)
+static int evolution_best_first(const void *a, const void *b)
 {
-    const struct scored *x = a, *y = b;
+    const struct place *x = a, *y = b;
     if (x->value != y->value)
         return x->value > y->value ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
@@ -170,11 +160,11 @@ static int compare(const void *a, const void *b)
 
 void evolution_rank(const struct evolution *v, int *order)
 {
-    struct scored *all = mem_zero((size_t)v->pool.count, sizeof *all);
+    struct place *all = mem_zero((size_t)v->pool.count, sizeof *all);
     for (int i = 0; i < v->pool.count; i++)
-        all[i] = (struct scored){v->value[i], i};
+        all[i] = (struct place){v->value[i], i};
     if (v->pool.count)
-        qsort(all, (size_t)v->pool.count, sizeof *all, compare);
+        qsort(all, (size_t)v->pool.count, sizeof *all, evolution_best_first);
     for (int i = 0; i < v->pool.count; i++)
         order[i] = all[i].index;
     free(all);

@@ -2,18 +2,19 @@
 // (Hellsten and others 2023).
 //
 // It begins with `starts` random points. Then a Gaussian process learns the logarithms of the
-// speeds, of what did not fail only (lessons.h); and a forest (classifier.h) learns from all
-// results where they fail. What a point is worth is its expected improvement times its chance of
-// success; but nothing where that chance is below a bound, which is drawn anew for each trial from
-// [0, `bound`). So what failed nearby is neither forbidden for good nor tried again and again. Of
-// the single moves from the best results and some draws, the `climbs` that are worth the most are
-// climbed from, move by move, as long as that gains; the best of where this ends is measured.
+// speeds of all valid results (training.h), and a forest (classifier.h) learns from all results
+// which ones fail. The acquisition value of a point is its expected improvement times its chance of
+// success. It is zero where that chance is below a bound, which is drawn anew for each trial from
+// [0, `bound`). So the neighbours of failures are neither excluded for good nor tried again and
+// again. The candidates are single moves from the best results and some random immigrants. From the
+// `climbs` best ones the search climbs, move by move, to a local maximum of the acquisition value.
+// The best of these maxima is measured.
 //
-// BaCO says that the bound is random, not from which distribution: that is ours. So are the moves
-// from the best results, the process's correlations (gp.h), and that it learns from at most
-// `points` results.
+// BaCO says that the bound is random, but not its distribution, which is ours. Also ours are the
+// moves from the best results, the correlations of the process (gp.h), and its limit of `points`
+// results.
 #include "model/classifier.h"
-#include "search/surrogate.h"
+#include "search/training.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,32 +25,32 @@ enum {
     OPTION_LEARN,
     OPTION_TREES,
     OPTION_BOUND,
-    OPTION_NEAR,
-    OPTION_STRANGERS,
+    OPTION_NEIGHBOURHOODS,
+    OPTION_IMMIGRANTS,
     OPTION_CLIMBS,
     OPTION_AHEAD
 };
 
-enum { MOST_CLIMBS = 64, STEPS = 32, REACH = 64 }; // steps of a climb; reach: as in moves.h
-#define STRANGER_Q 0.2                             // of the walks to what is legal
+enum { MOST_CLIMBS = 64, STEPS = 32, JUMP_LIMIT = 64 }; // steps of a climb; as in moves.h
+#define IMMIGRANT_Q 0.2                                 // of the mutations to a legal point
 
 struct peak {
     struct candidate at;
-    double worth;
+    double value; // its acquisition value
 };
 
 struct feasible {
-    struct rounds rounds; // first: a strategy is a struct feasible
+    struct batches batches; // first: a strategy is a struct feasible
     struct rng rng;
     int starts, trees, climbs;
     double bound;
     struct coordinates coordinates;
-    struct lessons lessons;
+    struct training_set training;
     struct gp model;
     struct classifier *forest; // NULL: nothing failed so far
-    double least;              // the bound of the trial that is due
-    struct proposals proposals;
-    double *x, *mean, *deviation, *worth; // of them: [width] each, and one
+    double least;              // the bound of the next trial
+    struct candidates candidates;
+    double *x, *mean, *deviation, *value; // of the candidates: [width] each, and one each
     struct peak peak[MOST_CLIMBS];        // best first
     int peaks;
 };
@@ -59,115 +60,72 @@ static double chance(const struct feasible *f, const struct config *c)
     return f->forest ? classifier_probability(f->forest, c->slot) : 1;
 }
 
-// By which factor an expected improvement counts.
-static double count_chance(void *self, int candidate, const double *further)
+// Returns the factor of the expected improvement of a candidate.
+static double feasible_factor(void *self, int candidate, const double *output)
 {
-    (void)further;
+    (void)output;
     const struct feasible *f = self;
-    double succeeds = chance(f, &f->proposals.candidate[candidate].config);
+    double succeeds = chance(f, &f->candidates.candidate[candidate].config);
     return succeeds < f->least ? 0 : succeeds;
 }
 
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
-{
-    (void)e;
-    struct feasible *f = mem_zero(1, sizeof *f);
-    int points = (int)option[OPTION_POINTS];
-    rounds_init(&f->rounds, problem);
-    f->rounds.open = (int)option[OPTION_AHEAD];
-    rng_seed(&f->rng, seed);
-    f->starts = (int)option[OPTION_STARTS];
-    f->trees = (int)option[OPTION_TREES];
-    f->climbs = (int)option[OPTION_CLIMBS];
-    f->bound = option[OPTION_BOUND];
-    coordinates_init(&f->coordinates, problem->space, false);
-    lessons_init(&f->lessons, &f->rounds, &f->coordinates, NULL, points, (int)option[OPTION_LEARN]);
-    f->lessons.logarithms = true;
-    f->proposals = (struct proposals){.rounds = &f->rounds,
-                                      .rng = &f->rng,
-                                      .strangers = (int)option[OPTION_STRANGERS],
-                                      .places = (int)option[OPTION_NEAR],
-                                      .reach = REACH,
-                                      .q = STRANGER_Q};
-    size_t most = (size_t)(proposals_most(&f->proposals) + f->rounds.open);
-    size_t width = (size_t)f->coordinates.count;
-    gp_init(&f->model, f->coordinates.count, points + f->rounds.open, (int)most);
-    f->model.worth = count_chance;
-    f->model.judge = f;
-    f->x = mem_zero(most * (width + 3), sizeof *f->x);
-    f->mean = f->x + most * width;
-    f->deviation = f->mean + most;
-    f->worth = f->deviation + most;
-    return &f->rounds.base;
-}
-
-// --- what fails ---
-
-// --- what a point is worth ---
-
-static void locate(struct feasible *f)
-{
-    for (int i = 0; i < f->proposals.count; i++)
-        coordinates_of(&f->coordinates, &f->proposals.candidate[i].config,
-                       f->x + i * f->model.width);
-}
-
-// Of each. What is below the bound comes after all others, the surer the sooner.
+// Computes the acquisition value of each candidate. Those below the bound come after all others,
+// ordered by their chance.
 static void value_all(struct feasible *f)
 {
-    struct proposals *p = &f->proposals;
-    locate(f);
-    gp_predict(&f->model, f->x, p->count, f->mean, f->deviation);
-    for (int i = 0; i < p->count; i++) {
-        double succeeds = chance(f, &p->candidate[i].config);
-        f->worth[i] = succeeds < f->least
+    struct candidates *c = &f->candidates;
+    gp_predict(&f->model, f->x, c->count, f->mean, f->deviation);
+    for (int i = 0; i < c->count; i++) {
+        double succeeds = chance(f, &c->candidate[i].config);
+        f->value[i] = succeeds < f->least
                           ? succeeds - f->least
                           : succeeds * gp_expected_improvement(f->mean[i], f->deviation[i], 0);
     }
 }
 
-// A climb from what is worth `above` only asks which one is worth the most. Below the bound nothing
-// promises anything, and each has to be valued.
-static void value_best(struct feasible *f, double above)
+static void locate(struct feasible *f)
 {
-    if (above < 0) {
-        value_all(f);
-        return;
-    }
-    locate(f);
-    gp_promise(&f->model, f->x, f->proposals.count, 0, f->worth);
+    for (int i = 0; i < f->candidates.count; i++)
+        coordinates_of(&f->coordinates, &f->candidates.candidate[i].config,
+                       f->x + i * f->model.width);
 }
 
-static void remember(struct feasible *f, int candidate)
+// Puts a candidate into the list of the best ones, unless it is there.
+static void add_peak(struct feasible *f, int candidate)
 {
-    const struct candidate *c = &f->proposals.candidate[candidate];
-    int place = f->peaks;
+    const struct candidate *c = &f->candidates.candidate[candidate];
+    int rank = f->peaks;
     for (int i = 0; i < f->peaks; i++)
         if (config_equal(&f->peak[i].at.config, &c->config))
             return;
-    while (place > 0 && f->peak[place - 1].worth < f->worth[candidate])
-        place--;
-    if (place == f->climbs)
+    while (rank > 0 && f->peak[rank - 1].value < f->value[candidate])
+        rank--;
+    if (rank == f->climbs)
         return;
     f->peaks += f->peaks < f->climbs;
-    for (int i = f->peaks - 1; i > place; i--)
+    for (int i = f->peaks - 1; i > rank; i--)
         f->peak[i] = f->peak[i - 1];
-    f->peak[place] = (struct peak){*c, f->worth[candidate]};
+    f->peak[rank] = (struct peak){*c, f->value[candidate]};
 }
 
+// Climbs by single moves while the acquisition value grows. Above the bound it is enough to know
+// the best move; below it all expected improvements count as zero, and each move is valued.
 static void climb(struct feasible *f, struct peak *peak)
 {
-    struct proposals *p = &f->proposals;
+    struct candidates *c = &f->candidates;
     for (int step = 0; step < STEPS; step++) {
         const struct candidate *best = NULL;
-        proposals_begin(p);
-        proposals_add_moves(p, &peak->at);
-        value_best(f, peak->worth);
-        for (int i = 0; i < p->count; i++)
-            if (f->worth[i] > peak->worth) {
-                peak->worth = f->worth[i];
-                best = &p->candidate[i];
+        candidates_begin(c);
+        candidates_add_moves(c, &peak->at);
+        locate(f);
+        if (peak->value < 0)
+            value_all(f);
+        else
+            gp_acquisition(&f->model, f->x, c->count, 0, f->value);
+        for (int i = 0; i < c->count; i++)
+            if (f->value[i] > peak->value) {
+                peak->value = f->value[i];
+                best = &c->candidate[i];
             }
         if (!best)
             return;
@@ -175,80 +133,111 @@ static void climb(struct feasible *f, struct peak *peak)
     }
 }
 
-// NULL: there is no candidate.
-static const struct candidate *choose(struct feasible *f)
+// --- batches ---
+
+// Fits the forest to all results. Its inputs are the values of a configuration, as ranks or
+// numbers.
+static void fit_forest(struct feasible *f)
 {
-    struct proposals *p = &f->proposals;
-    const struct peak *best = f->peak;
+    int rows = f->training.results;
+    classifier_destroy(f->forest);
+    f->forest = NULL;
+    if (f->training.valid == rows)
+        return;
+    bool *succeeded = mem_zero((size_t)rows, sizeof *succeeded);
+    double *weight = mem_zero((size_t)rows, sizeof *weight);
+    for (int i = 0; i < rows; i++) {
+        succeeded[i] = f->batches.fitness[i] > 0;
+        weight[i] = 1;
+    }
+    const struct classifier_rows of = {f->batches.archive.given.row, succeeded, weight, rows,
+                                       f->batches.problem.space->slots};
+    f->forest = classifier_fit(&of, f->trees, &f->rng);
+    free(succeeded);
+    free(weight);
+}
+
+static void feasible_make_batch(void *self)
+{
+    struct feasible *f = self;
+    struct candidates *c = &f->candidates;
+    int size = f->batches.number == 0 ? f->starts : 1;
+    struct config warm;
     f->peaks = 0;
-    f->least = f->bound * rng_real(&f->rng);
-    proposals_begin(p);
-    for (int i = 0; i < p->places && i < f->lessons.valid; i++)
-        proposals_add_neighbours(p, f->lessons.ranked[i]);
-    proposals_add_strangers(p);
-    value_all(f);
-    for (int i = 0; i < p->count; i++)
-        remember(f, i);
+    while (f->training.results < f->batches.handed_out - f->batches.open)
+        training_observe(&f->training, f->training.results);
+    if (f->batches.number && f->training.valid && !archive_warm(&f->batches.archive, &warm)) {
+        training_fit(&f->training, &f->model, &f->rng);
+        fit_forest(f);
+        f->least = f->bound * rng_real(&f->rng);
+        candidates_begin(c);
+        for (int i = 0; i < c->neighbourhoods && i < f->training.valid; i++)
+            candidates_add_neighbours(c, f->training.ranked[i]);
+        candidates_add_immigrants(c);
+        locate(f);
+        value_all(f);
+        for (int i = 0; i < c->count; i++)
+            add_peak(f, i);
+    }
+    const struct peak *best = f->peak;
     for (int i = 0; i < f->peaks; i++) {
         climb(f, &f->peak[i]);
-        best = f->peak[i].worth > best->worth ? &f->peak[i] : best;
+        best = f->peak[i].value > best->value ? &f->peak[i] : best;
     }
-    return f->peaks ? &best->at : NULL;
+    if (f->peaks)
+        batches_add(&f->batches, &best->at.config, best->at.from[0] ? best->at.from : NULL);
+    else
+        while (size-- > 0 && batches_draw(&f->batches, &f->rng))
+            continue;
 }
+
+static struct strategy *feasible_create(const struct search_problem *problem, uint64_t seed,
+                                        const double *option, struct err *e)
+{
+    (void)e;
+    struct feasible *f = mem_zero(1, sizeof *f);
+    int points = (int)option[OPTION_POINTS];
+    batches_init(&f->batches, problem, feasible_make_batch);
+    f->batches.open = (int)option[OPTION_AHEAD];
+    rng_seed(&f->rng, seed);
+    f->starts = (int)option[OPTION_STARTS];
+    f->trees = (int)option[OPTION_TREES];
+    f->climbs = (int)option[OPTION_CLIMBS];
+    f->bound = option[OPTION_BOUND];
+    coordinates_init(&f->coordinates, problem->space, false);
+    training_init(&f->training, &f->batches, &f->coordinates, NULL, points,
+                  (int)option[OPTION_LEARN]);
+    f->training.logarithms = true;
+    f->candidates = (struct candidates){.batches = &f->batches,
+                                        .rng = &f->rng,
+                                        .immigrants = (int)option[OPTION_IMMIGRANTS],
+                                        .neighbourhoods = (int)option[OPTION_NEIGHBOURHOODS],
+                                        .jump_limit = JUMP_LIMIT,
+                                        .q = IMMIGRANT_Q};
+    size_t most = (size_t)(candidates_most(&f->candidates) + f->batches.open);
+    size_t width = (size_t)f->coordinates.count;
+    gp_init(&f->model, f->coordinates.count, points + f->batches.open, (int)most);
+    f->model.factor = feasible_factor;
+    f->model.factor_context = f;
+    f->x = mem_zero(most * (width + 3), sizeof *f->x);
+    f->mean = f->x + most * width;
+    f->deviation = f->mean + most;
+    f->value = f->deviation + most;
+    return &f->batches.base;
+}
+
+// --- acquisition values ---
 
 // --- rounds ---
 
-static void make_round(void *self)
-{
-    struct feasible *f = self;
-    int size = f->rounds.number == 0 ? f->starts : 1;
-    struct config warm;
-    const struct candidate *c = NULL;
-    while (f->lessons.results < f->rounds.handed_out - f->rounds.open)
-        lessons_told(&f->lessons, f->lessons.results);
-    if (f->rounds.number && f->lessons.valid && !visited_warm(&f->rounds.visited, &warm)) {
-        lessons_teach(&f->lessons, &f->model, &f->rng);
-        // The forest takes the values as they stand in a configuration, as ranks or numbers.
-        int rows = f->lessons.results;
-        classifier_destroy(f->forest);
-        f->forest = NULL;
-        if (f->lessons.valid != rows) {
-            bool *succeeded = mem_zero((size_t)rows, sizeof *succeeded);
-            double *weight = mem_zero((size_t)rows, sizeof *weight);
-            for (int i = 0; i < rows; i++) {
-                succeeded[i] = f->rounds.fitness[i] > 0;
-                weight[i] = 1;
-            }
-            const struct classifier_rows of = {f->rounds.visited.given.row, succeeded, weight, rows,
-                                               f->rounds.problem.space->slots};
-            f->forest = classifier_fit(&of, f->trees, &f->rng);
-            free(succeeded);
-            free(weight);
-        }
-        c = choose(f);
-    }
-    if (c) {
-        rounds_add(&f->rounds, &c->config, c->from[0] ? c->from : NULL);
-        return;
-    }
-    while (size-- > 0 && rounds_draw(&f->rounds, &f->rng))
-        continue;
-}
-
-static enum ask ask(struct strategy *s, struct config *out)
+static void feasible_destroy(struct strategy *s)
 {
     struct feasible *f = (struct feasible *)s;
-    return rounds_ask(&f->rounds, out, make_round, f);
-}
-
-static void destroy(struct strategy *s)
-{
-    struct feasible *f = (struct feasible *)s;
-    rounds_finish(&f->rounds);
+    batches_finish(&f->batches);
     gp_finish(&f->model);
     coordinates_finish(&f->coordinates);
-    proposals_finish(&f->proposals);
-    lessons_finish(&f->lessons);
+    candidates_finish(&f->candidates);
+    training_finish(&f->training);
     classifier_destroy(f->forest);
     free(f->x);
     free(f);
@@ -261,8 +250,9 @@ static const struct spec_option options[] = {
     [OPTION_TREES] = {"trees", "of the forest that learns what fails", 50, 1, 1000, true},
     [OPTION_BOUND] = {"bound", "chance of success asked for, at most; each trial a part of it", 0.5,
                       0, 1, false},
-    [OPTION_NEAR] = {"near", "best results whose neighbours are candidates", 3, 1, 64, true},
-    [OPTION_STRANGERS] = {"strangers", "drawn for each trial", 50, 0, 4096, true},
+    [OPTION_NEIGHBOURHOODS] = {"near", "best results whose neighbours are candidates", 3, 1, 64,
+                               true},
+    [OPTION_IMMIGRANTS] = {"strangers", "drawn for each trial", 50, 0, 4096, true},
     [OPTION_CLIMBS] = {"climbs", "candidates that are climbed from", 3, 1, MOST_CLIMBS, true},
     [OPTION_AHEAD] = {"ahead", "results not waited for (tune: workers - 1)", 0, 0, 255, true},
     {NULL},
@@ -272,10 +262,10 @@ const struct strategy_kind strategy_feasible = {
     .name = "feasible",
     .help = "a model of speed and one of what fails, as BaCO",
     .options = options,
-    .create = create,
-    .ask = ask,
-    .tell = rounds_tell,
-    .origin = rounds_origin,
-    .generation = rounds_generation,
-    .destroy = destroy,
+    .create = feasible_create,
+    .ask = batches_ask,
+    .tell = batches_tell,
+    .origin = batches_origin,
+    .generation = batches_generation,
+    .destroy = feasible_destroy,
 };

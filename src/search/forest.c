@@ -1,32 +1,39 @@
 // Bayesian search with a random forest, the idea of SMAC (Hutter, Hoos, Leyton-Brown 2011).
 //
-// After every `plan` results a forest is fitted to the logarithms of all speeds (what failed is as
-// slow as the slowest), on the parameters as numbers. What is asked for next has the largest
-// expected improvement over the best result, among 1000 legal draws and what climbs from the best
-// `starts` results meet: at each step `near` random moves of one parameter are looked at, and the
-// best of them is the next place while it is better. A share `epsilon` of a plan is drawn, so that
-// the search does not hang on an error of its model.
+// After every `plan` results a forest is fitted to the logarithms of all speeds, with the
+// parameters as numbers; a failure counts as the slowest result. The candidates are 1000 legal
+// draws and all configurations met by climbs from the best `starts` results. Each step of a climb
+// tries `near` random moves of one parameter and goes to the best of them while it is better. The
+// candidates with the largest expected improvement over the best result are proposed. A share
+// `epsilon` of a plan is drawn, so that the search does not depend on an error of its model.
 #include "base/log.h"
 #include "search/evolution.h"
-#include "search/learner.h"
 #include "search/moves.h"
+#include "search/surrogate.h"
 
-#include "model/forest.h"
+#include "model/trees.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { OPTION_PLAN, OPTION_TREES, OPTION_STARTS, OPTION_NEAR, OPTION_EPSILON, OPTION_LOOK };
+enum {
+    OPTION_PLAN,
+    OPTION_TREES,
+    OPTION_STARTS,
+    OPTION_NEIGHBOURHOODS,
+    OPTION_EPSILON,
+    OPTION_LOOK
+};
 enum {
     DRAWS = 1000,
-    STEPS = 20, // of a climb, at most
-    REACH = 64, // parameters of at most so many values move to any of them
+    STEPS = 20,      // of a climb, at most
+    JUMP_LIMIT = 64, // as in moves.h
     MOST_STARTS = 256
 };
 
 struct forest_search {
-    struct learner learner; // first: a strategy is a struct forest_search
-    struct rng rng;         // of plans
+    struct surrogate surrogate; // first: a strategy is a struct forest_search
+    struct rng rng;             // of plans
     int plan, trees, starts, near;
     double epsilon;
     struct forest *model;
@@ -55,23 +62,23 @@ static struct forest *fit(const struct forest_search *f, const struct samples *s
 static void evaluate(struct forest_search *f, const struct config *c, int count, float *mean,
                      float *variance)
 {
-    int width = features_width(f->learner.features);
+    int width = features_width(f->surrogate.features);
     float *x = mem_zero((size_t)count * (size_t)width, sizeof *x);
     for (int i = 0; i < count; i++)
-        features_fill(f->learner.features, &c[i], x + (size_t)i * (size_t)width);
+        features_fill(f->surrogate.features, &c[i], x + (size_t)i * (size_t)width);
     forest_predict(f->model, x, count, mean, variance);
     free(x);
 }
 
-static void predict(void *self, const struct config *c, int count, float *out)
+static void forest_search_predict(void *self, const struct config *c, int count, float *out)
 {
     float *variance = mem_zero((size_t)count, sizeof *variance);
     evaluate(self, c, count, out, variance);
     free(variance);
 }
 
-// Expected improvement of a normal distribution (Jones, Schonlau, Welch 1998) over the best, whose
-// logarithm is 0: labels are relative to it.
+// Returns the expected improvement of a normal distribution (Jones, Schonlau, Welch 1998) over the
+// best result, whose logarithm is 0.
 static double improvement(double mean, double variance)
 {
     double s = sqrt(variance), off = mean, z = off / s;
@@ -81,70 +88,58 @@ static double improvement(double mean, double variance)
     return off * erfc(-z * 0.7071067811865476) / 2 + s * density;
 }
 
-// Of means, in place.
-static void improve(float *mean, const float *variance, int count)
-{
-    for (int i = 0; i < count; i++)
-        mean[i] = (float)improvement((double)mean[i], (double)variance[i]);
-}
-
-static void score(void *self, const struct config *c, int count, float *out)
+static void forest_search_score(void *self, const struct config *c, int count, float *out)
 {
     float *variance = mem_zero((size_t)count, sizeof *variance);
     evaluate(self, c, count, out, variance);
-    improve(out, variance, count);
+    for (int i = 0; i < count; i++)
+        out[i] = (float)improvement((double)out[i], (double)variance[i]);
     free(variance);
 }
 
-static bool rate(void *self, const struct samples *known, const struct samples *asked, float *out,
-                 const atomic_bool *stop)
+static bool forest_search_rate(void *self, const struct samples *known, const struct samples *asked,
+                               float *out, const atomic_bool *stop)
 {
     (void)stop;
-    struct forest *informed = fit(self, known);
-    if (!informed)
+    struct forest *compiler_surrogate = fit(self, known);
+    if (!compiler_surrogate)
         return false;
     float *variance = mem_zero((size_t)asked->programs, sizeof *variance);
-    forest_predict(informed, asked->x, asked->programs, out, variance);
-    improve(out, variance, asked->programs);
+    forest_predict(compiler_surrogate, asked->x, asked->programs, out, variance);
+    for (int i = 0; i < asked->programs; i++)
+        out[i] = (float)improvement((double)out[i], (double)variance[i]);
     free(variance);
-    forest_destroy(informed);
+    forest_destroy(compiler_surrogate);
     return true;
 }
 
 // --- the search ---
 
-static bool is_legal(void *self, const struct config *c)
-{
-    struct forest_search *f = self;
-    return config_set_find(&f->learner.rounds.visited.given, c) >= 0 ||
-           learner_allows(&f->learner, c);
-}
-
-// The best results, as indices into the pool; returns how many.
+// Adds the best results to the pool, and their indices there to `place`. Returns how many.
 static int add_starts(struct forest_search *f, struct evolution *pool, int *place)
 {
-    const struct rounds *r = &f->learner.rounds;
+    const struct batches *b = &f->surrogate.batches;
+    const double *fitness = b->fitness;
     int best[MOST_STARTS], count = 0;
-    for (int i = 0; i < r->told; i++) {
-        if (r->fitness[i] <= 0 ||
-            (count == f->starts && r->fitness[i] <= r->fitness[best[count - 1]]))
+    for (int i = 0; i < b->observed; i++) {
+        if (fitness[i] <= 0 || (count == f->starts && fitness[i] <= fitness[best[count - 1]]))
             continue;
         int at = count < f->starts ? count++ : count - 1;
-        for (; at > 0 && r->fitness[best[at - 1]] < r->fitness[i]; at--)
+        for (; at > 0 && fitness[best[at - 1]] < fitness[i]; at--)
             best[at] = best[at - 1];
         best[at] = i;
     }
     for (int i = 0; i < count; i++) {
         struct config c;
-        config_set_get(&r->visited.given, best[i], &c);
+        config_set_get(&b->archive.given, best[i], &c);
         evolution_add(pool, &c);
         place[i] = config_set_find(&pool->pool, &c);
     }
     return count;
 }
 
-// One step of all climbs, so that their neighbours are scored together; -1: it is at its top.
-// False: all are.
+// Takes one step of all climbs, so that their moves are scored together. The place -1 is a climb at
+// its top. False: all climbs are at their tops.
 static bool climb(struct forest_search *f, struct evolution *v, int climbs, int *place,
                   const atomic_bool *stop)
 {
@@ -155,7 +150,7 @@ static bool climb(struct forest_search *f, struct evolution *v, int climbs, int 
         if (place[i / f->near] < 0)
             continue;
         config_set_get(&v->pool, place[i / f->near], &c);
-        if (!moves_step(v->space, REACH, &f->rng, &c) || !is_legal(f, &c))
+        if (!moves_step(v->space, JUMP_LIMIT, &f->rng, &c) || !surrogate_knows(f, &c))
             continue;
         evolution_add(v, &c);
         next[i] = config_set_find(&v->pool, &c);
@@ -174,45 +169,45 @@ static bool climb(struct forest_search *f, struct evolution *v, int climbs, int 
     return moved;
 }
 
-static bool plan(void *self, const atomic_bool *stop)
+static bool forest_search_plan(void *self, const atomic_bool *stop)
 {
     struct forest_search *f = self;
-    struct forest *model = fit(f, &f->learner.samples);
+    struct forest *model = fit(f, &f->surrogate.samples);
     if (!model)
         return false;
     forest_destroy(f->model);
     f->model = model;
-    f->learner.model_bytes = (double)forest_bytes(model);
+    f->surrogate.model_bytes = (double)forest_bytes(model);
     struct evolution v = {
-        // its pool and scores; no generations
-        .space = f->learner.rounds.problem.space,
+        // used for its pool and scores, without generations
+        .space = f->surrogate.batches.problem.space,
         .rng = &f->rng,
-        .legal = is_legal,
-        .score = score,
+        .legal = surrogate_knows,
+        .score = forest_search_score,
         .self = f,
-        .pool = {.slots = f->learner.rounds.problem.space->slots},
+        .pool = {.slots = f->surrogate.batches.problem.space->slots},
     };
     int place[MOST_STARTS], climbs = add_starts(f, &v, place);
     for (int n = 0; n < DRAWS; n++) {
         struct config c;
-        visited_sample(&f->learner.rounds.problem, &f->rng, &c);
-        if (config_set_find(&v.pool, &c) < 0 && learner_allows(&f->learner, &c))
+        archive_sample(&f->surrogate.batches.problem, &f->rng, &c);
+        if (config_set_find(&v.pool, &c) < 0 && surrogate_allows(&f->surrogate, &c))
             evolution_add(&v, &c);
     }
     evolution_run(&v, stop);
-    for (int n = 0; n < STEPS && !*stop && climb(f, &v, climbs, place, stop); n++) {
-    }
+    for (int n = 0; n < STEPS && !*stop && climb(f, &v, climbs, place, stop); n++)
+        continue;
     int *order = mem_zero((size_t)v.pool.count, sizeof *order);
     int places = f->plan;
-    for (int i = 0; i < f->plan; i++) // the learner draws for the places that are left
+    for (int i = 0; i < f->plan; i++) // the base draws for the places that are left
         places -= rng_real(&f->rng) < f->epsilon;
     evolution_rank(&v, order);
-    for (int i = 0, left = places * f->learner.look; i < v.pool.count && left > 0; i++) {
+    for (int i = 0, left = places * f->surrogate.look; i < v.pool.count && left > 0; i++) {
         struct config c;
         config_set_get(&v.pool, order[i], &c);
-        left -= learner_propose(&f->learner, &c);
+        left -= surrogate_propose(&f->surrogate, &c);
     }
-    learner_contest(&f->learner, places);
+    surrogate_contest(&f->surrogate, places);
     free(order);
     evolution_finish(&v);
     return !*stop;
@@ -220,33 +215,34 @@ static bool plan(void *self, const atomic_bool *stop)
 
 // --- the strategy ---
 
-static const struct learner_kind learner_kind = {plan, predict, rate};
+static const struct surrogate_kind surrogate_kind = {forest_search_plan, forest_search_predict,
+                                                     forest_search_rate};
 
-static void destroy(struct strategy *s)
+static void forest_search_destroy(struct strategy *s)
 {
     struct forest_search *f = (struct forest_search *)s;
-    learner_finish(&f->learner);
+    surrogate_finish(&f->surrogate);
     forest_destroy(f->model);
     free(f);
 }
 
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
+static struct strategy *forest_search_create(const struct search_problem *problem, uint64_t seed,
+                                             const double *option, struct err *e)
 {
     struct forest_search *f = mem_zero(1, sizeof *f);
     f->plan = (int)option[OPTION_PLAN];
     f->trees = (int)option[OPTION_TREES];
     f->starts = (int)option[OPTION_STARTS];
-    f->near = (int)option[OPTION_NEAR];
+    f->near = (int)option[OPTION_NEIGHBOURHOODS];
     f->epsilon = option[OPTION_EPSILON];
     rng_seed(&f->rng, seed);
-    const struct learner_settings settings = {.features = FEATURES_KNOB,
-                                              .batch = f->plan,
-                                              .look = (int)option[OPTION_LOOK],
-                                              .seed = rng_next(&f->rng)};
-    if (learner_init(&f->learner, &learner_kind, f, problem, &settings, e))
-        return &f->learner.rounds.base;
-    destroy(&f->learner.rounds.base);
+    const struct surrogate_settings settings = {.features = FEATURES_KNOB,
+                                                .batch = f->plan,
+                                                .look = (int)option[OPTION_LOOK],
+                                                .seed = rng_next(&f->rng)};
+    if (surrogate_init(&f->surrogate, &surrogate_kind, f, problem, &settings, e))
+        return &f->surrogate.batches.base;
+    forest_search_destroy(&f->surrogate.batches.base);
     return NULL;
 }
 
@@ -254,9 +250,10 @@ static const struct spec_option options[] = {
     [OPTION_PLAN] = {"plan", "points asked for between two fits", 16, 1, 4096, true},
     [OPTION_TREES] = {"trees", "trees of the forest", 50, 2, 1000, true},
     [OPTION_STARTS] = {"starts", "best results that climbs start from", 10, 1, MOST_STARTS, true},
-    [OPTION_NEAR] = {"near", "moves looked at before each step of a climb", 40, 1, 4096, true},
+    [OPTION_NEIGHBOURHOODS] = {"near", "moves looked at before each step of a climb", 40, 1, 4096,
+                               true},
     [OPTION_EPSILON] = {"epsilon", "chance of a point to be drawn", 0.1, 0, 1, false},
-    [OPTION_LOOK] = LOOKS_OPTION,
+    [OPTION_LOOK] = LOOK_OPTION,
     {NULL},
 };
 
@@ -265,11 +262,11 @@ const struct strategy_kind strategy_forest = {
     .help = "expected improvement by a random forest, as SMAC",
     .options = options,
     .learns = LEARNS_ALL,
-    .create = create,
-    .ask = learner_ask,
-    .tell = learner_tell,
-    .generation = rounds_generation,
-    .wait_fd = learner_wait_fd,
-    .take_refit = learner_take_refit,
-    .destroy = destroy,
+    .create = forest_search_create,
+    .ask = surrogate_ask,
+    .tell = surrogate_tell,
+    .generation = batches_generation,
+    .wait_fd = surrogate_wait_fd,
+    .take_refit = surrogate_take_refit,
+    .destroy = forest_search_destroy,
 };

@@ -1,60 +1,44 @@
 // AutoTVM's genetic algorithm (Chen et al. 2018; the rules of TVM v0.6, which never measures
 // twice).
 //
-// The first generation is `pop` uniform draws. When all of a generation was told, it and the elites
-// of before, with the scores they had, are the pool: its best `elite` are the next elites, and
-// `pop` children are made. A child takes a first part of its parameters from one and the rest from
-// another parent, two different ones drawn with weight fitness (failures weigh next to nothing);
-// then each parameter is drawn anew with chance `mutation`; then random parameters are, one after
-// the other, until the child is new. When no more than `pop` points of the space are left they are
-// the last generation, cut to what there is.
+// The first generation has `pop` uniform draws. When all results of a generation are known, it and
+// the earlier elites form the pool: its best `elite` are the next elites, and `pop` children are
+// made. A child takes the first part of its parameters from one parent and the rest from another.
+// Two different parents are drawn with their fitness as weight; the weight of a failure is almost
+// zero. Then each parameter is drawn anew with chance `mutation`, and further random parameters are
+// drawn anew until the child is new. The last `pop` points of a space form the last generation.
 //
-// Where TVM adds 1e-8 to scores in operations a second we add it to fitness relative to the best,
-// so that the unit does not matter. Illegal children are treated like known ones: parameters are
-// drawn on until the child is both legal and new, and a uniform draw takes its place when a
-// thousand times did not help.
-#include "search/rounds.h"
+// TVM adds 1e-8 to scores in operations a second. We add it to the fitness relative to the best, so
+// that the unit does not matter. Illegal children are treated like known ones: parameters are drawn
+// anew until the child is both legal and new, and after a thousand draws a uniform draw replaces
+// it.
+#include "search/batches.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { OPTION_POP, OPTION_ELITE, OPTION_MUTATION };
-enum { REDRAWS = 1000 }; // of one child before a uniform draw takes its place
+enum { REDRAWS = 1000 }; // of one child before a uniform draw replaces it
 
 struct parent {
-    int index; // in what was given
+    int index; // in the archive
     int generation;
     double fitness;
     struct config config;
 };
 
 struct ga {
-    struct rounds rounds; // first: a strategy is a struct ga
+    struct batches batches; // first: a strategy is a struct ga
     struct rng rng;
     int pop, elite;
     double mutation;
-    struct parent *pool; // what the newest generation was bred from, best first; the elites lead it
+    struct parent *pool; // parents of the newest generation, best first, elites included
     double *weight;
     int pooled;
 };
 
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
-{
-    (void)e;
-    struct ga *g = mem_zero(1, sizeof *g);
-    rounds_init(&g->rounds, problem);
-    rng_seed(&g->rng, seed);
-    g->pop = (int)option[OPTION_POP];
-    g->elite = (int)option[OPTION_ELITE];
-    g->mutation = option[OPTION_MUTATION];
-    g->pool = mem_zero((size_t)(g->pop + g->elite), sizeof *g->pool);
-    g->weight = mem_zero((size_t)(g->pop + g->elite), sizeof *g->weight);
-    return &g->rounds.base;
-}
-
-// Best first; of equals the earlier.
-static int compare(const void *a, const void *b)
+// Orders parents: the best first, of equals the earlier.
+static int ga_best_first(const void *a, const void *b)
 {
     const struct parent *x = a, *y = b;
     if (x->fitness != y->fitness)
@@ -64,26 +48,26 @@ static int compare(const void *a, const void *b)
 
 static void redraw(struct ga *g, int i, struct config *child, int from[SPACE_MAX_PARAMS])
 {
-    const struct space *s = g->rounds.problem.space;
+    const struct space *s = g->batches.problem.space;
     const struct param *p = &s->param[i];
     param_sample(p, &g->rng, child->slot + p->offset);
     space_settle(s, child);
     from[i] = 0;
 }
 
-// Adds a child that was never given. False: none is left, or could be found.
+// Adds a new child. False: none is left, or could be found.
 static bool add_child(struct ga *g)
 {
-    int params = g->rounds.problem.space->param_count, from[SPACE_MAX_PARAMS];
+    int params = g->batches.problem.space->param_count, from[SPACE_MAX_PARAMS];
     struct config child;
-    if (visited_warm(&g->rounds.visited, &child))
-        return rounds_draw(&g->rounds, &g->rng);
-    const struct space *s = g->rounds.problem.space;
+    if (archive_warm(&g->batches.archive, &child))
+        return batches_draw(&g->batches, &g->rng);
+    const struct space *s = g->batches.problem.space;
     size_t parent[2];
-    // Two different ones, if there are: the second is drawn as if the first were not there.
+    // Two different parents, if there are: the second is drawn without the first.
     size_t count = (size_t)g->pooled;
     parent[0] = parent[1] = rng_weighted(&g->rng, count, g->weight);
-    if (!(count < 2)) {
+    if (count >= 2) {
         double weight = g->weight[parent[0]];
         g->weight[parent[0]] = 0;
         parent[1] = rng_weighted(&g->rng, count, g->weight);
@@ -103,56 +87,65 @@ static bool add_child(struct ga *g)
         if (rng_real(&g->rng) < g->mutation)
             redraw(g, i, &child, from);
     for (int n = 0; n < REDRAWS; n++) {
-        if (visited_allows(&g->rounds.visited, &child)) {
-            rounds_add(&g->rounds, &child, from);
+        if (archive_allows(&g->batches.archive, &child)) {
+            batches_add(&g->batches, &child, from);
             return true;
         }
         redraw(g, (int)rng_below(&g->rng, (uint64_t)params), &child, from);
     }
-    return rounds_draw(&g->rounds, &g->rng);
+    return batches_draw(&g->batches, &g->rng);
 }
 
-static void make_generation(void *self)
+static void ga_make_generation(void *self)
 {
     struct ga *g = self;
-    if (g->rounds.problem.space->size - (uint64_t)g->rounds.visited.given.count <=
+    if (g->batches.problem.space->size - (uint64_t)g->batches.archive.given.count <=
         (uint64_t)g->pop) {
-        const struct space *s = g->rounds.problem.space;
+        const struct space *s = g->batches.problem.space;
         struct config c;
         for (uint64_t i = 0; i < s->size; i++) {
             space_point(s, i, &c);
-            if (visited_allows(&g->rounds.visited, &c))
-                rounds_add(&g->rounds, &c, NULL);
+            if (archive_allows(&g->batches.archive, &c))
+                batches_add(&g->batches, &c, NULL);
         }
         return;
     }
-    if (g->rounds.number > 0) {
-        // The elites, and the generation just told.
+    if (g->batches.number > 0) {
+        // The pool: the elites and the last generation.
         if (g->pooled > g->elite)
             g->pooled = g->elite;
-        for (int i = g->rounds.start; i < g->rounds.handed_out; i++) {
+        for (int i = g->batches.start; i < g->batches.handed_out; i++) {
             struct parent *p = &g->pool[g->pooled++];
-            *p =
-                (struct parent){i, rounds_generation(&g->rounds.base), g->rounds.fitness[i], {{0}}};
-            config_set_get(&g->rounds.visited.given, i, &p->config);
+            *p = (struct parent){
+                i, batches_generation(&g->batches.base), g->batches.fitness[i], {{0}}};
+            config_set_get(&g->batches.archive.given, i, &p->config);
         }
-        qsort(g->pool, (size_t)g->pooled, sizeof *g->pool, compare);
+        qsort(g->pool, (size_t)g->pooled, sizeof *g->pool, ga_best_first);
         double best = g->pool[0].fitness;
         for (int i = 0; i < g->pooled; i++)
             g->weight[i] = (best > 0 ? g->pool[i].fitness / best : 0) + 1e-8;
     }
     for (int i = 0; i < g->pop; i++)
-        if (!(g->rounds.number > 0 ? add_child(g) : rounds_draw(&g->rounds, &g->rng)))
+        if (!(g->batches.number > 0 ? add_child(g) : batches_draw(&g->batches, &g->rng)))
             return;
 }
 
-static enum ask ask(struct strategy *s, struct config *out)
+static struct strategy *ga_create(const struct search_problem *problem, uint64_t seed,
+                                  const double *option, struct err *e)
 {
-    struct ga *g = (struct ga *)s;
-    return rounds_ask(&g->rounds, out, make_generation, g);
+    (void)e;
+    struct ga *g = mem_zero(1, sizeof *g);
+    batches_init(&g->batches, problem, ga_make_generation);
+    rng_seed(&g->rng, seed);
+    g->pop = (int)option[OPTION_POP];
+    g->elite = (int)option[OPTION_ELITE];
+    g->mutation = option[OPTION_MUTATION];
+    g->pool = mem_zero((size_t)(g->pop + g->elite), sizeof *g->pool);
+    g->weight = mem_zero((size_t)(g->pop + g->elite), sizeof *g->weight);
+    return &g->batches.base;
 }
 
-static int population(const struct strategy *s, int most, struct individual *out)
+static int ga_population(const struct strategy *s, int most, struct individual *out)
 {
     const struct ga *g = (const struct ga *)s;
     int count = g->pooled < most ? g->pooled : most;
@@ -163,10 +156,10 @@ static int population(const struct strategy *s, int most, struct individual *out
     return count;
 }
 
-static void destroy(struct strategy *s)
+static void ga_destroy(struct strategy *s)
 {
     struct ga *g = (struct ga *)s;
-    rounds_finish(&g->rounds);
+    batches_finish(&g->batches);
     free(g->pool);
     free(g->weight);
     free(g);
@@ -183,11 +176,11 @@ const struct strategy_kind strategy_ga = {
     .name = "ga",
     .help = "AutoTVM's genetic algorithm",
     .options = options,
-    .create = create,
-    .ask = ask,
-    .tell = rounds_tell,
-    .population = population,
-    .generation = rounds_generation,
-    .origin = rounds_origin,
-    .destroy = destroy,
+    .create = ga_create,
+    .ask = batches_ask,
+    .tell = batches_tell,
+    .population = ga_population,
+    .generation = batches_generation,
+    .origin = batches_origin,
+    .destroy = ga_destroy,
 };

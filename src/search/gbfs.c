@@ -1,23 +1,23 @@
 // G-BFS (Zhang, Cheng, Zhang, Yang, Wang 2019): greedy best-first search from the untiled state.
 //
-// The fastest state in the queue is taken out, and at random rho of its neighbours are measured and
-// queued. What the paper leaves open is settled so (mode=paper stays with what it says):
+// The fastest state is taken out of the queue, and rho random neighbours of it are measured and
+// queued. The paper leaves some points open. These are our choices (mode=paper follows the paper):
 //
-//  * The sample is drawn among neighbours that were never given, so that every round uses rho
-//    trials; mode=paper draws among all and drops those that are known.
-//  * A state of which neighbours are left goes back into the queue once its sample was measured;
-//    mode=paper forgets it for ever, and misses states when rho is less than their neighbours.
-//  * A state without new neighbours is no reason to end: the next is taken. The search ends with an
-//    empty queue in mode=paper; else there is nothing left that could be reached, and it goes on
-//    from a random state in what is left (custom graphs and rules may cut a space in pieces).
-//  * Failures are queued behind everything, so that the search can cross a small region of them.
+// * The sample is drawn among neighbours that are not in the archive, so that every batch uses rho
+//    trials; mode=paper draws among all neighbours and drops the known ones.
+// * A state that has neighbours left returns to the queue after its sample was measured; mode=paper
+//    forgets it, and misses states when rho is less than the number of their neighbours.
+// * If a state has no new neighbours, the next state is taken. With an empty queue mode=paper ends;
+//    else the search continues from a random new state (custom graphs and rules may divide a space
+//    into unconnected parts).
+// * Failures are queued behind everything, so that the search can cross a small region of them.
 //    Of equal speed the newest comes first.
-//  * While nothing was valid yet, the untiled state first of all, states are drawn at random, one
-//    at a time.
+// * Until a state is valid, states are drawn at random, one at a time; the untiled state is the
+//    first.
 //
-// Rules: with legal=1, the default and the paper's J, only legal states are given or queued: a
-// neighbour is drawn again while it is illegal, so the sample stays uniform over the legal ones.
-// With legal=0 illegal ones are given as well, and are failures.
+// Rules: with legal=1, the default and the paper's J, only legal states are proposed or queued. An
+// illegal neighbour is drawn again, so the sample stays uniform over the legal ones. With legal=0
+// illegal states are proposed too, and are failures.
 #include "search/actions.h"
 
 #include <stdlib.h>
@@ -26,51 +26,27 @@ enum { OPTION_RHO, OPTION_MODE, OPTION_LEGAL };
 enum { MODE_DEFAULT, MODE_PAPER };
 
 struct gbfs {
-    struct rounds rounds; // first: a strategy is a struct gbfs
+    struct batches batches; // first: a strategy is a struct gbfs
     struct rng rng;
     int rho, mode;
 
     struct ranking queue;
-    struct ranked expanded; // whose neighbours are being measured
-    bool goes_back;         // to the queue, after them
+    struct ranked expanded; // its neighbours are being measured
+    bool goes_back;         // `expanded` returns to the queue after them
     bool any_valid;
 };
-
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
-{
-    (void)e;
-    struct gbfs *g = mem_zero(1, sizeof *g);
-    rounds_init(&g->rounds, problem);
-    g->rounds.visited.only_legal = problem->legal && option[OPTION_LEGAL] != 0;
-    rng_seed(&g->rng, seed);
-    g->rho = (int)option[OPTION_RHO];
-    g->mode = (int)option[OPTION_MODE];
-    ranking_init(&g->queue);
-    return &g->rounds.base;
-}
-
-static bool is_legal(const struct gbfs *g, const struct config *c)
-{
-    const struct visited *v = &g->rounds.visited;
-    return !v->only_legal || v->problem->legal(v->problem->context, c);
-}
 
 // Adds a sample of the neighbours of g->expanded.
 static void expand(struct gbfs *g)
 {
-    const struct visited *v = &g->rounds.visited;
+    const struct archive *v = &g->batches.archive;
     struct config from, next;
     config_set_get(&v->given, g->expanded.index, &from);
-    int origin[SPACE_MAX_PARAMS];
-    for (int i = 0; i < SPACE_MAX_PARAMS; i++)
-        origin[i] = g->expanded.index + 1;
-
     struct neighbours n;
     neighbours_init(&n, v->problem->space, &from);
     for (int sampled = 0; neighbours_draw(&n, &g->rng, &next);) {
         bool known = config_set_find(&v->given, &next) >= 0;
-        if ((known && g->mode != MODE_PAPER) || !is_legal(g, &next))
+        if ((known && g->mode != MODE_PAPER) || !archive_permits(v, &next))
             continue;
         if (sampled == g->rho) {
             g->goes_back = g->mode != MODE_PAPER;
@@ -78,28 +54,28 @@ static void expand(struct gbfs *g)
         }
         sampled++;
         if (!known)
-            rounds_add(&g->rounds, &next, origin);
+            batches_add_child(&g->batches, &next, g->expanded.index);
     }
     neighbours_finish(&n);
 }
 
-static void make_round(void *self)
+static void gbfs_make_batch(void *self)
 {
     struct gbfs *g = self;
-    const struct config_set *given = &g->rounds.visited.given;
+    const struct config_set *given = &g->batches.archive.given;
     int known = given->count;
     if (known == 0) {
         struct config c;
-        actions_start(g->rounds.problem.space, &c);
-        if (is_legal(g, &c))
-            rounds_add(&g->rounds, &c, NULL);
+        actions_start(g->batches.problem.space, &c);
+        if (archive_permits(&g->batches.archive, &c))
+            batches_add(&g->batches, &c, NULL);
         else
-            rounds_draw(&g->rounds, &g->rng);
-        rounds_add_warm(&g->rounds);
+            batches_draw(&g->batches, &g->rng);
+        batches_add_warm(&g->batches);
         return;
     }
     if (!g->any_valid) {
-        rounds_draw(&g->rounds, &g->rng);
+        batches_draw(&g->batches, &g->rng);
         return;
     }
     while (given->count == known && g->queue.count > 0) {
@@ -107,39 +83,47 @@ static void make_round(void *self)
         expand(g);
     }
     if (given->count == known && g->mode != MODE_PAPER)
-        rounds_draw(&g->rounds, &g->rng);
+        batches_draw(&g->batches, &g->rng);
 }
 
-static enum ask ask(struct strategy *s, struct config *out)
+static struct strategy *gbfs_create(const struct search_problem *problem, uint64_t seed,
+                                    const double *option, struct err *e)
 {
-    struct gbfs *g = (struct gbfs *)s;
-    return rounds_ask(&g->rounds, out, make_round, g);
+    (void)e;
+    struct gbfs *g = mem_zero(1, sizeof *g);
+    batches_init(&g->batches, problem, gbfs_make_batch);
+    g->batches.archive.only_legal = problem->legal && option[OPTION_LEGAL] != 0;
+    rng_seed(&g->rng, seed);
+    g->rho = (int)option[OPTION_RHO];
+    g->mode = (int)option[OPTION_MODE];
+    ranking_init(&g->queue);
+    return &g->batches.base;
 }
 
-static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
+static void gbfs_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
 {
     struct gbfs *g = (struct gbfs *)s;
-    struct rounds *r = &g->rounds;
-    rounds_tell(s, c, o, fitness);
-    int index = config_set_find(&r->visited.given, c);
-    ranking_add(&g->queue, (struct ranked){fitness, index, rounds_generation(s)});
+    struct batches *r = &g->batches;
+    batches_tell(s, c, o, fitness);
+    int index = config_set_find(&r->archive.given, c);
+    ranking_add(&g->queue, (struct ranked){fitness, index, batches_generation(s)});
     g->any_valid = g->any_valid || fitness > 0;
-    if (g->goes_back && r->told == r->visited.given.count) {
+    if (g->goes_back && r->observed == r->archive.given.count) {
         ranking_add(&g->queue, g->expanded);
         g->goes_back = false;
     }
 }
 
-static int population(const struct strategy *s, int most, struct individual *out)
+static int gbfs_population(const struct strategy *s, int most, struct individual *out)
 {
     const struct gbfs *g = (const struct gbfs *)s;
-    return ranking_show(&g->queue, &g->rounds, most, out);
+    return ranking_show(&g->queue, &g->batches, most, out);
 }
 
-static void destroy(struct strategy *s)
+static void gbfs_destroy(struct strategy *s)
 {
     struct gbfs *g = (struct gbfs *)s;
-    rounds_finish(&g->rounds);
+    batches_finish(&g->batches);
     ranking_finish(&g->queue);
     free(g);
 }
@@ -161,11 +145,11 @@ const struct strategy_kind strategy_gbfs = {
     .name = "gbfs",
     .help = "greedy best-first search from the untiled state",
     .options = options,
-    .create = create,
-    .ask = ask,
-    .tell = tell,
-    .population = population,
-    .generation = rounds_generation,
-    .origin = rounds_origin,
-    .destroy = destroy,
+    .create = gbfs_create,
+    .ask = batches_ask,
+    .tell = gbfs_tell,
+    .population = gbfs_population,
+    .generation = batches_generation,
+    .origin = batches_origin,
+    .destroy = gbfs_destroy,
 };

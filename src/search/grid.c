@@ -1,9 +1,8 @@
-// Grid search: all points in the order of the space's index, the last parameter changing fastest.
+// Grid search: all points in the order of the space's index; the last parameter changes fastest.
 //
-// Illegal points are passed over, and what are no points of a conditional space. It counts with one
-// digit a parameter, so the size of the space is of no matter: nothing is allocated, and an index
-// past 2^64 is as good as any. A run of 2^22 illegal points ends it (a smaller space is always
-// searched to the end).
+// Skips illegal points, and combinations that are no points of a conditional space. Counts with one
+// digit per parameter, so any size of space works, even beyond 2^64. A run of 2^22 illegal points
+// ends the search (a smaller space is always searched to the end).
 #include "search/strategy.h"
 
 #include <stdlib.h>
@@ -14,8 +13,8 @@ struct grid {
     struct strategy base; // first: a strategy is a struct grid
     struct search_problem problem;
     uint64_t digit[SPACE_MAX_PARAMS];
-    struct config point; // of these digits: the next one
-    int warm;            // warm points that were given or passed over
+    struct config point; // the next point, of these digits
+    int warm;            // number of warm points proposed or skipped
     bool done;
 };
 
@@ -26,8 +25,8 @@ static void set_digit(struct grid *g, int i, uint64_t digit)
     param_value(p, digit, g->point.slot + p->offset);
 }
 
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
+static struct strategy *grid_create(const struct search_problem *problem, uint64_t seed,
+                                    const double *option, struct err *e)
 {
     (void)seed;
     (void)option;
@@ -39,27 +38,21 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     return &g->base;
 }
 
-// Whether `c` is among the first `count` warm points.
-static bool is_warm(const struct grid *g, int count, const struct config *c)
+// Returns true if `c` is a legal point that is not among the first `warm` warm points.
+static bool is_proposed(const struct grid *g, int warm, const struct config *c)
 {
     int i = 0;
-    while (i < count && !config_equal(&g->problem.warm[i], c))
+    while (i < warm && !config_equal(&g->problem.warm[i], c))
         i++;
-    return i < count;
+    return i == warm && space_is_settled(g->problem.space, c) && search_is_legal(&g->problem, c);
 }
 
-static bool is_legal(const struct grid *g, const struct config *c)
-{
-    return space_is_settled(g->problem.space, c) &&
-           (!g->problem.legal || g->problem.legal(g->problem.context, c));
-}
-
-static enum ask ask(struct strategy *s, struct config *out)
+static enum ask grid_ask(struct strategy *s, struct config *out)
 {
     struct grid *g = (struct grid *)s;
     while (g->warm < g->problem.warm_count) {
         *out = g->problem.warm[g->warm++];
-        if (!is_warm(g, g->warm - 1, out) && is_legal(g, out))
+        if (is_proposed(g, g->warm - 1, out))
             return ASK_NEW;
     }
     for (int run = 0; run < ILLEGAL_RUN && !g->done; run++) {
@@ -71,23 +64,10 @@ static enum ask ask(struct strategy *s, struct config *out)
             set_digit(g, i, g->digit[i] + 1);
         else
             g->done = true;
-        if (!is_warm(g, g->warm, out) && is_legal(g, out))
+        if (is_proposed(g, g->warm, out))
             return ASK_NEW;
     }
     return ASK_EXHAUSTED;
-}
-
-static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
-{
-    (void)s;
-    (void)c;
-    (void)o;
-    (void)fitness;
-}
-
-static void destroy(struct strategy *s)
-{
-    free(s);
 }
 
 static const struct spec_option options[] = {{NULL}};
@@ -96,8 +76,6 @@ const struct strategy_kind strategy_grid = {
     .name = "grid",
     .help = "all points in order, illegal ones left out",
     .options = options,
-    .create = create,
-    .ask = ask,
-    .tell = tell,
-    .destroy = destroy,
+    .create = grid_create,
+    .ask = grid_ask,
 };

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-// A program that has a table of its own (a test with strategies of its own) links that instead.
+// A test with its own strategies links its own table instead.
 const struct strategy_kind *const strategy_kinds[] = {
     &strategy_walk,
     &strategy_opevo,

@@ -1,8 +1,8 @@
-// The strategies there are, one file each; kinds.c lists them. Internal to this folder.
+// The strategies, one file each; kinds.c lists them. Internal to this folder.
 //
-// To add one: write NAME.c with a `struct strategy_kind strategy_NAME` at its end (random.c is the
-// smallest), declare it here, and put it into strategy_kinds (kinds.c) and meson.build. The
-// tests of the contract (tests/search/test_strategy.c) list the specs that they run: add yours.
+// To add one, write NAME.c with a `struct strategy_kind strategy_NAME` at its end (random.c is the
+// smallest), declare it here, and add it to strategy_kinds (kinds.c) and meson.build. Also add it
+// to the list of specs in the contract tests (tests/search/test_strategy.c).
 #ifndef TILEWALK_SEARCH_KINDS_H
 #define TILEWALK_SEARCH_KINDS_H
 

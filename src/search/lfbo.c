@@ -2,21 +2,20 @@
 // others 2022 and Misic 2020.
 //
 // It begins with `starts` random points. A forest (classifier.h) learns which results are good: the
-// fastest `quantile` of them, each counting by how far it is ahead; what failed is not. From each
-// of the best `copies` results a path starts. In each generation `near` neighbours of where it
-// stands are made, those with the best chance of being good are measured, unlike one another
-// (`penalty` times the share of trees in which two fall into the same leaf), and the path goes to
-// the best of them, if that is better. The first neighbours of a path are random; later ones are
-// guided: they set the parameters that a random tree looks at to the values that this tree likes
-// best. A path ends after `patience` generations that brought less than 0.1 %, or GENERATIONS. When
-// all have ended, all steps from the best are tried while that helps, then all pairs of steps of
-// sizes; then it begins again, with what was learned.
+// fastest `quantile` of them, weighted by their lead; failures are not good. A path starts from
+// each of the best `copies` results. In each generation it makes `near` neighbours of its position
+// and measures those with the best chance to be good that differ from one another (the penalty is
+// `penalty` times the share of trees in which two fall into the same leaf). The path goes to the
+// best of them if that is better. The first neighbours of a path are random; later ones are guided:
+// the parameters that a random tree uses take the values with the best vote of this tree. A path
+// ends after `patience` generations that gained less than 0.1 % each, or after GENERATIONS. When
+// all paths have ended, all steps from the best result are tried as long as that helps, then all
+// pairs of steps of sizes. Then the search restarts, and keeps its results.
 //
-// Its makers measure a tenth of the neighbours at a time; these defaults are for budgets of a few
+// The authors measure a tenth of the neighbours at a time; our defaults are for budgets of a few
 // hundred trials, one by one.
 #include "model/classifier.h"
-#include "search/moves.h"
-#include "search/rounds.h"
+#include "search/batches.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +25,7 @@ enum {
     OPTION_STARTS,
     OPTION_TREES,
     OPTION_COPIES,
-    OPTION_NEAR,
+    OPTION_NEIGHBOURHOODS,
     OPTION_MEASURED,
     OPTION_RADIUS,
     OPTION_QUANTILE,
@@ -36,17 +35,17 @@ enum {
 enum { GENERATIONS = 20, MOST_COPIES = 64, MOST_VALUES = 256 };
 #define LEAST_GAIN   0.001
 #define LEAST_WEIGHT 1e-5
-#define LEAST_NEWS   0.02 // share of more results, before it learns again
+#define LEAST_NEWS   0.02 // share of new results before the forest is fitted again
 
 struct path {
-    int at; // index of the result where it stands
+    int at; // index of its result
     int idle, generations;
-    int first, count; // of the newest round: what it asked for
+    int first, count; // its proposals in the newest batch
     bool over;
 };
 
 struct lfbo {
-    struct rounds rounds; // first: a strategy is a struct lfbo
+    struct batches batches; // first: a strategy is a struct lfbo
     struct rng rng;
     int starts, trees, copies, near, measured, radius, patience;
     double quantile, penalty;
@@ -54,54 +53,17 @@ struct lfbo {
     int begun; // results before this start
     struct path path[MOST_COPIES];
     int paths;
-    double polished; // what was the best before the newest round of polishing
+    double polished; // the best fitness before the newest batch of steps
     struct classifier *forest;
-    int fitted;                        // to so many results
+    int fitted;                        // number of results that the forest was fitted to
     int sizes, size[SPACE_MAX_PARAMS]; // parameters that are sizes
     int param_of[SPACE_MAX_SLOTS];
 
     struct config *neighbour; // [near]
     int neighbours;
-    double *chance, *alike; // of each: of being good; sum over the chosen of how alike they are
-    int *leaf;              // of each in each tree
+    double *chance, *alike; // of each: to be good; summed similarity to the chosen ones
+    int *leaf;              // of each neighbour in each tree
 };
-
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
-{
-    (void)e;
-    struct lfbo *l = mem_zero(1, sizeof *l);
-    rounds_init(&l->rounds, problem);
-    rng_seed(&l->rng, seed);
-    l->starts = (int)option[OPTION_STARTS];
-    l->trees = (int)option[OPTION_TREES];
-    l->copies = (int)option[OPTION_COPIES];
-    l->near = (int)option[OPTION_NEAR];
-    l->measured = (int)option[OPTION_MEASURED];
-    l->radius = (int)option[OPTION_RADIUS];
-    l->quantile = option[OPTION_QUANTILE];
-    l->penalty = option[OPTION_PENALTY];
-    l->patience = (int)option[OPTION_PATIENCE];
-    for (int i = 0; i < problem->space->param_count; i++) {
-        const struct param *p = &problem->space->param[i];
-        for (int k = 0; k < p->width; k++)
-            l->param_of[p->offset + k] = i;
-        // Powers of two, and parts of a product.
-        int exponent;
-        bool all = p->kind == PARAM_DISCRETE && p->size > 1;
-        for (int j = 0; all && j < p->count; j++)
-            all = p->number[j] >= 1 && frexp(p->number[j], &exponent) == 0.5;
-        if (all || (p->kind == PARAM_FACTORIZATION && p->size > 1))
-            l->size[l->sizes++] = i;
-    }
-    l->neighbour = mem_zero((size_t)l->near, sizeof *l->neighbour);
-    l->chance = mem_zero((size_t)l->near, sizeof *l->chance);
-    l->alike = mem_zero((size_t)l->near, sizeof *l->alike);
-    l->leaf = mem_zero((size_t)(l->near * l->trees), sizeof *l->leaf);
-    return &l->rounds.base;
-}
-
-// --- the model ---
 
 static int by_speed(const void *a, const void *b)
 {
@@ -109,41 +71,15 @@ static int by_speed(const void *a, const void *b)
     return (*x < *y) - (*x > *y);
 }
 
-// The speed of a result that is just good.
-static double threshold(const struct lfbo *l)
-{
-    int valid = 0, told = l->rounds.told;
-    double *speed = mem_zero((size_t)told, sizeof *speed);
-    for (int i = 0; i < told; i++)
-        if (l->rounds.fitness[i] > 0)
-            speed[valid++] = l->rounds.fitness[i];
-    qsort(speed, (size_t)valid, sizeof *speed, by_speed);
-    double at = valid ? speed[(int)(l->quantile * (valid - 1))] : INFINITY;
-    free(speed);
-    return at;
-}
-
 // --- neighbours ---
 
+// Takes one random step of a parameter.
 static void step(struct lfbo *l, int param, struct config *c)
 {
-    const struct space *s = l->rounds.problem.space;
+    const struct space *s = l->batches.problem.space;
     int degree = param_degree(&s->param[param], c->slot + s->param[param].offset);
     if (degree > 0)
         space_step(s, c, param, (int)rng_below(&l->rng, (uint64_t)degree), c);
-}
-
-// A size moves within the radius, and up to `radius` others by a step.
-static void move_at_random(struct lfbo *l, struct config *c)
-{
-    int params = l->rounds.problem.space->param_count, radius = l->radius;
-    if (l->sizes) {
-        int size = l->size[rng_below(&l->rng, (uint64_t)l->sizes)];
-        for (int n = 1 + (int)rng_below(&l->rng, (uint64_t)radius); n > 0; n--)
-            step(l, size, c);
-    }
-    for (int n = (int)rng_below(&l->rng, (uint64_t)radius + 1); n > 0; n--)
-        step(l, (int)rng_below(&l->rng, (uint64_t)params), c);
 }
 
 static bool is_among(const struct config *list, int count, const struct config *c)
@@ -154,34 +90,25 @@ static bool is_among(const struct config *list, int count, const struct config *
     return false;
 }
 
-// The values of one parameter within `radius` steps, its own first; at most MOST_VALUES.
-static int values_near(const struct lfbo *l, const struct param *p, const struct config *from,
-                       struct config *out)
-{
-    int count = 1, begun = 0;
-    out[0] = *from;
-    for (int n = 0; n < l->radius; n++) {
-        int end = count;
-        for (; begun < end; begun++) {
-            int degree = param_degree(p, out[begun].slot + p->offset);
-            for (int k = 0; k < degree && count < MOST_VALUES; k++) {
-                out[count] = out[begun];
-                param_neighbour(p, out[begun].slot + p->offset, k, out[count].slot + p->offset);
-                space_settle(l->rounds.problem.space, &out[count]);
-                count += !is_among(out, count, &out[count]);
-            }
-        }
-    }
-    return count;
-}
-
-// The value that the tree likes best, of equals any.
+// Sets a parameter to the value with the best vote of the tree, of equals a random one. Looks at
+// its own value and at those within `radius` steps, at most MOST_VALUES.
 static void set_best(struct lfbo *l, int tree, int param, struct config *c)
 {
     struct config value[MOST_VALUES];
-    const struct param *p = &l->rounds.problem.space->param[param];
-    int count = values_near(l, p, c, value), equals = 0;
+    const struct param *p = &l->batches.problem.space->param[param];
+    int count = 1, begun = 0, equals = 0;
     double best = -1;
+    value[0] = *c;
+    for (int n = 0; n < l->radius; n++)
+        for (int end = count; begun < end; begun++) {
+            const int32_t *v = value[begun].slot + p->offset;
+            for (int k = 0; k < param_degree(p, v) && count < MOST_VALUES; k++) {
+                value[count] = value[begun];
+                param_neighbour(p, v, k, value[count].slot + p->offset);
+                space_settle(l->batches.problem.space, &value[count]);
+                count += !is_among(value, count, &value[count]);
+            }
+        }
     for (int i = 0; i < count; i++) {
         double vote = classifier_vote(l->forest, tree, value[i].slot, NULL);
         if (vote > best)
@@ -193,7 +120,25 @@ static void set_best(struct lfbo *l, int tree, int param, struct config *c)
     }
 }
 
-// The best that is left, when `chosen` are: it is not there any more then.
+// Sets the parameters that a random tree uses, and a random size, to the best values.
+static void move_guided(struct lfbo *l, struct config *c)
+{
+    int column[SPACE_MAX_SLOTS], tree = (int)rng_below(&l->rng, (uint64_t)l->trees);
+    int count = classifier_path(l->forest, tree, c->slot, column);
+    bool done[SPACE_MAX_PARAMS] = {false};
+    if (l->sizes && count < SPACE_MAX_SLOTS) {
+        int size = l->size[rng_below(&l->rng, (uint64_t)l->sizes)];
+        column[count++] = l->batches.problem.space->param[size].offset;
+    }
+    for (int i = 0; i < count; i++) {
+        int param = l->param_of[column[i]];
+        if (!done[param])
+            set_best(l, tree, param, c);
+        done[param] = true;
+    }
+}
+
+// Takes the best neighbour that is left, given that `chosen` were taken.
 static struct config choose(struct lfbo *l, int chosen)
 {
     int best = 0;
@@ -215,41 +160,63 @@ static struct config choose(struct lfbo *l, int chosen)
     return l->neighbour[best];
 }
 
-// --- rounds ---
+// --- the forest ---
 
-static void add_from(struct lfbo *l, const struct config *c, int index)
+static void fit(struct lfbo *l)
 {
-    int from[SPACE_MAX_PARAMS];
-    for (int i = 0; i < l->rounds.problem.space->param_count; i++)
-        from[i] = index + 1;
-    rounds_add(&l->rounds, c, from);
+    int rows = l->batches.observed, slots = l->batches.problem.space->slots;
+    const double *fitness = l->batches.fitness;
+    double *speed = mem_zero((size_t)rows, sizeof *speed);
+    double *weight = mem_zero((size_t)rows, sizeof *weight), sum = 0;
+    bool *good = mem_zero((size_t)rows, sizeof *good);
+    int valid = 0, count = 0;
+    for (int i = 0; i < rows; i++)
+        if (fitness[i] > 0)
+            speed[valid++] = fitness[i];
+    qsort(speed, (size_t)valid, sizeof *speed, by_speed);
+    double from =
+        valid ? speed[(int)(l->quantile * (valid - 1))] : INFINITY; // the slowest good one
+    for (int i = 0; i < rows; i++) { // times are shares of the time of that one
+        good[i] = fitness[i] >= from;
+        weight[i] = good[i] ? fmax(1 - from / fitness[i], LEAST_WEIGHT) : 1;
+        sum += good[i] ? weight[i] : 0;
+        count += good[i];
+    }
+    for (int i = 0; i < rows; i++)
+        if (good[i])
+            weight[i] *= count / sum;
+    const struct classifier_rows of = {l->batches.archive.given.row, good, weight, rows, slots};
+    classifier_destroy(l->forest);
+    l->forest = classifier_fit(&of, l->trees, &l->rng);
+    l->fitted = rows;
+    free(speed);
+    free(good);
+    free(weight);
 }
 
+// --- paths ---
+
+// Proposes the next generation of a path.
 static void go_on(struct lfbo *l, struct path *path)
 {
+    uint64_t params = (uint64_t)l->batches.problem.space->param_count;
     struct config here;
-    config_set_get(&l->rounds.visited.given, path->at, &here);
+    config_set_get(&l->batches.archive.given, path->at, &here);
     l->neighbours = 0;
     for (int n = 0; n < l->near; n++) {
         struct config c = here;
-        if (path->generations == 0)
-            move_at_random(l, &c);
-        else {
-            int column[SPACE_MAX_SLOTS], tree = (int)rng_below(&l->rng, (uint64_t)l->trees);
-            int count = classifier_path(l->forest, tree, c.slot, column);
-            bool done[SPACE_MAX_PARAMS] = {false};
-            if (l->sizes && count < SPACE_MAX_SLOTS) {
-                int size = l->size[rng_below(&l->rng, (uint64_t)l->sizes)];
-                column[count++] = l->rounds.problem.space->param[size].offset;
-            }
-            for (int i = 0; i < count; i++) {
-                int param = l->param_of[column[i]];
-                if (!done[param])
-                    set_best(l, tree, param, &c);
-                done[param] = true;
-            }
+        if (path->generations > 0) {
+            move_guided(l, &c);
+        } else { // a size by 1 to `radius` steps, and up to `radius` parameters by one step
+            int size = l->sizes ? l->size[rng_below(&l->rng, (uint64_t)l->sizes)] : -1;
+            int steps = size < 0 ? 0 : 1 + (int)rng_below(&l->rng, (uint64_t)l->radius);
+            while (steps-- > 0)
+                step(l, size, &c);
+            steps = (int)rng_below(&l->rng, (uint64_t)l->radius + 1);
+            while (steps-- > 0)
+                step(l, (int)rng_below(&l->rng, params), &c);
         }
-        if (visited_allows(&l->rounds.visited, &c) && !is_among(l->neighbour, l->neighbours, &c))
+        if (archive_allows(&l->batches.archive, &c) && !is_among(l->neighbour, l->neighbours, &c))
             l->neighbour[l->neighbours++] = c;
     }
     for (int i = 0; i < l->neighbours; i++) {
@@ -259,170 +226,173 @@ static void go_on(struct lfbo *l, struct path *path)
                 classifier_vote(l->forest, t, l->neighbour[i].slot, &l->leaf[i * l->trees + t]) /
                 l->trees;
     }
-    path->first = l->rounds.visited.given.count;
+    path->first = l->batches.archive.given.count;
     path->count = l->neighbours < l->measured ? l->neighbours : l->measured;
     path->over = path->count == 0;
     for (int n = 0; n < path->count; n++) {
         struct config c = choose(l, n);
-        add_from(l, &c, path->at);
+        batches_add_child(&l->batches, &c, path->at);
     }
 }
 
-static int best_of(const struct lfbo *l)
-{
-    int best = 0;
-    for (int i = 1; i < l->rounds.told; i++)
-        if (l->rounds.fitness[i] > l->rounds.fitness[best])
-            best = i;
-    return best;
-}
-
-static bool is_start(const struct lfbo *l, int index)
-{
-    for (int k = 0; k < l->paths; k++)
-        if (l->path[k].at == index)
-            return true;
-    return false;
-}
-
-// At the best results since the last start.
+// Starts paths at the best valid results since the last restart.
 static void start_paths(struct lfbo *l)
 {
-    for (l->paths = 0; l->paths < l->copies;) {
+    const double *fitness = l->batches.fitness;
+    for (l->paths = 0; l->paths < l->copies; l->paths++) {
         int best = -1;
-        for (int i = l->begun; i < l->rounds.told; i++)
-            if (l->rounds.fitness[i] > 0 && !is_start(l, i) &&
-                (best < 0 || l->rounds.fitness[i] > l->rounds.fitness[best]))
+        for (int i = l->begun; i < l->batches.observed; i++) {
+            bool is_start = false;
+            for (int k = 0; k < l->paths && !is_start; k++)
+                is_start = l->path[k].at == i;
+            if (fitness[i] > 0 && !is_start && (best < 0 || fitness[i] > fitness[best]))
                 best = i;
+        }
         if (best < 0)
             return;
-        l->path[l->paths++] = (struct path){.at = best};
+        l->path[l->paths] = (struct path){.at = best};
     }
 }
 
-static void walk_on(struct lfbo *l)
+// Moves the paths to their best results and proposes their next generations.
+static void advance_paths(struct lfbo *l)
 {
-    for (int k = 0; k < l->paths; k++)
-        if (l->path[k].count) {
-            const double *fitness = l->rounds.fitness;
-            double before = fitness[l->path[k].at];
-            for (int i = l->path[k].first; i < l->path[k].first + l->path[k].count; i++)
-                if (fitness[i] > fitness[l->path[k].at])
-                    l->path[k].at = i;
-            bool gained = fitness[l->path[k].at] > before &&
-                          1 - before / fitness[l->path[k].at] >= LEAST_GAIN;
-            l->path[k].idle = gained ? 0 : l->path[k].idle + 1;
-            l->path[k].over =
-                l->path[k].idle > l->patience || ++l->path[k].generations >= GENERATIONS;
-            l->path[k].count = 0;
-        }
-    int rows = l->rounds.told, slots = l->rounds.problem.space->slots;
-    if (!l->forest || !(rows < l->fitted * (1 + LEAST_NEWS))) {
-        l->fitted = rows;
-        bool *good = mem_zero((size_t)rows, sizeof *good);
-        double *weight = mem_zero((size_t)rows, sizeof *weight);
-        const struct classifier_rows of = {l->rounds.visited.given.row, good, weight, rows, slots};
-        // Times are shares of the threshold's.
-        double from = threshold(l), sum = 0;
-        int count = 0;
-        for (int i = 0; i < l->rounds.told; i++) {
-            double speed = l->rounds.fitness[i];
-            good[i] = speed >= from;
-            weight[i] = good[i] ? fmax(1 - from / speed, LEAST_WEIGHT) : 1;
-            sum += good[i] ? weight[i] : 0;
-            count += good[i];
-        }
-        for (int i = 0; i < l->rounds.told; i++)
-            if (good[i])
-                weight[i] *= count / sum;
-        classifier_destroy(l->forest);
-        l->forest = classifier_fit(&of, l->trees, &l->rng);
-        free(good);
-        free(weight);
+    const double *fitness = l->batches.fitness;
+    for (int k = 0; k < l->paths; k++) {
+        struct path *p = &l->path[k];
+        if (p->count == 0)
+            continue;
+        double before = fitness[p->at];
+        for (int i = p->first; i < p->first + p->count; i++)
+            if (fitness[i] > fitness[p->at])
+                p->at = i;
+        bool gained = fitness[p->at] > before && 1 - before / fitness[p->at] >= LEAST_GAIN;
+        p->idle = gained ? 0 : p->idle + 1;
+        p->over = p->idle > l->patience || ++p->generations >= GENERATIONS;
+        p->count = 0;
     }
+    if (!l->forest || l->batches.observed >= l->fitted * (1 + LEAST_NEWS))
+        fit(l);
     for (int k = 0; k < l->paths; k++)
         if (!l->path[k].over)
             go_on(l, &l->path[k]);
 }
 
-// All steps of one parameter.
+// --- steps from the best result ---
+
+static int best_of(const struct lfbo *l)
+{
+    int best = 0;
+    for (int i = 1; i < l->batches.observed; i++)
+        if (l->batches.fitness[i] > l->batches.fitness[best])
+            best = i;
+    return best;
+}
+
+// --- batches ---
+
+// Proposes all steps of one parameter.
 static void add_steps(struct lfbo *l, const struct config *c, int from, int param)
 {
-    const struct param *p = &l->rounds.problem.space->param[param];
+    const struct param *p = &l->batches.problem.space->param[param];
     for (int k = 0; k < param_degree(p, c->slot + p->offset); k++) {
         struct config n;
-        space_step(l->rounds.problem.space, c, param, k, &n);
-        if (visited_allows(&l->rounds.visited, &n))
-            add_from(l, &n, from);
+        space_step(l->batches.problem.space, c, param, k, &n);
+        if (archive_allows(&l->batches.archive, &n))
+            batches_add_child(&l->batches, &n, from);
     }
 }
 
+// Proposes all steps from the best result, or all pairs of steps of two sizes.
 static void polish(struct lfbo *l)
 {
-    struct config c;
+    const struct space *s = l->batches.problem.space;
     const int best = best_of(l);
-    config_set_get(&l->rounds.visited.given, best, &c);
-    l->polished = l->rounds.fitness[best];
-    if (l->phase == PAIRING) {
-        for (int i = 0; i < l->sizes; i++) {
-            const struct param *p = &l->rounds.problem.space->param[l->size[i]];
-            for (int k = 0; k < param_degree(p, c.slot + p->offset); k++) {
-                struct config n;
-                space_step(l->rounds.problem.space, &c, l->size[i], k, &n);
-                for (int j = i + 1; j < l->sizes; j++)
-                    add_steps(l, &n, best, l->size[j]);
-            }
+    struct config c;
+    config_set_get(&l->batches.archive.given, best, &c);
+    l->polished = l->batches.fitness[best];
+    for (int i = 0; l->phase == PAIRING && i < l->sizes; i++) {
+        const struct param *p = &s->param[l->size[i]];
+        for (int k = 0; k < param_degree(p, c.slot + p->offset); k++) {
+            struct config n;
+            space_step(s, &c, l->size[i], k, &n);
+            for (int j = i + 1; j < l->sizes; j++)
+                add_steps(l, &n, best, l->size[j]);
         }
     }
-    for (int i = 0; l->phase == STEPPING && i < l->rounds.problem.space->param_count; i++)
+    for (int i = 0; l->phase == STEPPING && i < s->param_count; i++)
         add_steps(l, &c, best, i);
 }
 
-static int new_ones(const struct lfbo *l)
-{
-    return l->rounds.visited.given.count - l->rounds.handed_out;
-}
-
-static void make_round(void *self)
+static void lfbo_make_batch(void *self)
 {
     struct lfbo *l = self;
-    // What the results so far lead to.
-    bool gained = l->rounds.told && l->rounds.fitness[best_of(l)] * (1 - LEAST_GAIN) >= l->polished;
-    if (l->phase == STARTING && l->rounds.told - l->begun >= l->starts) {
+    struct batches *b = &l->batches;
+    bool gained = b->observed && b->fitness[best_of(l)] * (1 - LEAST_GAIN) >= l->polished;
+    if (l->phase == STARTING && b->observed - l->begun >= l->starts) {
         start_paths(l);
         l->phase = l->paths ? WALKING : STARTING;
     } else if (l->phase == STEPPING || l->phase == PAIRING) {
         l->phase = gained ? STEPPING : l->phase == STEPPING ? PAIRING : STARTING;
-        l->begun = l->phase == STARTING ? l->rounds.told : l->begun;
+        l->begun = l->phase == STARTING ? b->observed : l->begun;
     }
     if (l->phase == WALKING) {
-        walk_on(l);
-        l->phase = new_ones(l) ? WALKING : STEPPING;
+        advance_paths(l);
+        l->phase = batches_added(b) ? WALKING : STEPPING;
     }
-    if (l->phase == STEPPING && new_ones(l) == 0)
+    if (l->phase == STEPPING && batches_added(b) == 0)
         polish(l);
-    if (l->phase == STEPPING && new_ones(l) == 0)
+    if (l->phase == STEPPING && batches_added(b) == 0)
         l->phase = PAIRING;
-    if (l->phase == PAIRING && new_ones(l) == 0)
+    if (l->phase == PAIRING && batches_added(b) == 0)
         polish(l);
-    if (new_ones(l))
+    if (batches_added(b))
         return;
-    l->begun = l->phase == STARTING ? l->begun : l->rounds.told;
+    l->begun = l->phase == STARTING ? l->begun : b->observed;
     l->phase = STARTING;
-    while (new_ones(l) < l->starts && rounds_draw(&l->rounds, &l->rng)) {
+    while (batches_added(b) < l->starts && batches_draw(b, &l->rng))
+        continue;
+}
+
+static struct strategy *lfbo_create(const struct search_problem *problem, uint64_t seed,
+                                    const double *option, struct err *e)
+{
+    (void)e;
+    struct lfbo *l = mem_zero(1, sizeof *l);
+    batches_init(&l->batches, problem, lfbo_make_batch);
+    rng_seed(&l->rng, seed);
+    l->starts = (int)option[OPTION_STARTS];
+    l->trees = (int)option[OPTION_TREES];
+    l->copies = (int)option[OPTION_COPIES];
+    l->near = (int)option[OPTION_NEIGHBOURHOODS];
+    l->measured = (int)option[OPTION_MEASURED];
+    l->radius = (int)option[OPTION_RADIUS];
+    l->quantile = option[OPTION_QUANTILE];
+    l->penalty = option[OPTION_PENALTY];
+    l->patience = (int)option[OPTION_PATIENCE];
+    for (int i = 0; i < problem->space->param_count; i++) {
+        const struct param *p = &problem->space->param[i];
+        for (int k = 0; k < p->width; k++)
+            l->param_of[p->offset + k] = i;
+        // Sizes are powers of two, and parts of a product.
+        int exponent;
+        bool all = p->kind == PARAM_DISCRETE && p->size > 1;
+        for (int j = 0; all && j < p->count; j++)
+            all = p->number[j] >= 1 && frexp(p->number[j], &exponent) == 0.5;
+        if (all || (p->kind == PARAM_FACTORIZATION && p->size > 1))
+            l->size[l->sizes++] = i;
     }
+    l->neighbour = mem_zero((size_t)l->near, sizeof *l->neighbour);
+    l->chance = mem_zero((size_t)l->near, sizeof *l->chance);
+    l->alike = mem_zero((size_t)l->near, sizeof *l->alike);
+    l->leaf = mem_zero((size_t)(l->near * l->trees), sizeof *l->leaf);
+    return &l->batches.base;
 }
 
-static enum ask ask(struct strategy *s, struct config *out)
+static void lfbo_destroy(struct strategy *s)
 {
     struct lfbo *l = (struct lfbo *)s;
-    return rounds_ask(&l->rounds, out, make_round, l);
-}
-
-static void destroy(struct strategy *s)
-{
-    struct lfbo *l = (struct lfbo *)s;
-    rounds_finish(&l->rounds);
+    batches_finish(&l->batches);
     classifier_destroy(l->forest);
     free(l->neighbour);
     free(l->chance);
@@ -435,7 +405,8 @@ static const struct spec_option options[] = {
     [OPTION_STARTS] = {"starts", "random points it begins with", 20, 1, 4096, true},
     [OPTION_TREES] = {"trees", "trees of the forest", 100, 1, 1000, true},
     [OPTION_COPIES] = {"copies", "best results that paths start from", 3, 1, MOST_COPIES, true},
-    [OPTION_NEAR] = {"near", "neighbours of a path that are looked at", 200, 1, 4096, true},
+    [OPTION_NEIGHBOURHOODS] = {"near", "neighbours of a path that are looked at", 200, 1, 4096,
+                               true},
     [OPTION_MEASURED] = {"measured", "of them measured before a path goes on", 2, 1, 4096, true},
     [OPTION_RADIUS] = {"radius", "steps that a parameter may move at once", 2, 1, 64, true},
     [OPTION_QUANTILE] = {"quantile", "share of the results that are good", 0.1, 0, 1, false},
@@ -448,10 +419,10 @@ const struct strategy_kind strategy_lfbo = {
     .name = "lfbo",
     .help = "paths guided by a forest that knows good from bad, as Helion's tuner",
     .options = options,
-    .create = create,
-    .ask = ask,
-    .tell = rounds_tell,
-    .origin = rounds_origin,
-    .generation = rounds_generation,
-    .destroy = destroy,
+    .create = lfbo_create,
+    .ask = batches_ask,
+    .tell = batches_tell,
+    .origin = batches_origin,
+    .generation = batches_generation,
+    .destroy = lfbo_destroy,
 };

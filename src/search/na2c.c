@@ -1,32 +1,32 @@
-// N-A2C (Zhang, Cheng, Zhang, Yang, Wang 2019): short walks from the best state, led by an
+// N-A2C (Zhang, Cheng, Zhang, Yang, Wang 2019): short walks from the best state, guided by an
 // actor-critic.
 //
-// A round: from the best state so far walk `steps` moves at a time, each with probability tau drawn
-// from the policy, else uniform, and measure the states not seen before, until there are `batch`.
-// Then the policy learns from them (walk_policy.h). The paper gives only steps = 3; tau, batch,
-// network and rate are those of NNI 2.0; entropy, memory, minibatch, updates and clip are ours.
+// A batch is made by walks of `steps` moves from the best state so far. Each move is drawn from the
+// policy with probability tau, else uniformly. New states are measured, until there are `batch` of
+// them. Then the policy learns from them. The paper gives only steps = 3; tau, batch, network and
+// rate are those of NNI 2.0; entropy, memory, minibatch, updates and clip are ours.
 //
-// augment=1 is the paper's memory: all moves that end in a measured state. It is off, for what it
-// teaches is also the way back to what is known. On six hills (4/2/4 parts of 1024 and six ladders
-// of 16 rungs, three slopes, 40 seeds) walks led without it end nearer to the top than uniform ones
-// on all, with it on one. On seven recorded spaces the three differ little.
+// augment=1 is the paper's memory: all moves that end in a measured state. It is off, because these
+// moves also teach the way back to known states. On six hills (4/2/4 parts of 1024 and six ladders
+// of 16 rungs, three slopes, 40 seeds) walks guided without it end nearer to the top than uniform
+// walks on all hills, with it on one. On seven recorded spaces the three differ little.
 //
-// When 200 walks in a row find nothing new, walks get longer by a move, up to 10, and short again
-// when the best state changes (the paper: "T grows again"). When that is not enough the search
-// starts anew from a random state that was never given, and counts the best from there on. soft=6
-// is the paper's soft start: walks of 6 moves at first, of `steps` after ten rounds.
+// After 200 walks in a row without a new state, walks get longer by a move, up to 10; they get
+// short again when the best state changes (the paper: "T grows again"). If that is not enough, the
+// search restarts from a random new state, and the best state is counted from there on. soft=6 is
+// the paper's soft start: walks of 6 moves at first, of `steps` after ten batches.
 //
-// mode=nni is what NNI 2.0 runs, with these defects: the sign of the actor's loss is wrong, so the
-// policy avoids what pays; the advantage is not held constant in it; rewards are neither scaled nor
-// put down to the right move (each result is written at the place that its state has among those
-// still out, so that results in the order asked all overwrite the first); moves that change nothing
-// are drawn too and use up a step; a walk is finished when the batch is already full. Only the
-// endless loop of NNI when all around is known is not reproduced. Its options are those above
-// memory; the others have no effect.
+// mode=nni is the algorithm of NNI 2.0, with these defects: the sign of the actor's loss is wrong,
+// so the policy avoids good moves; the advantage is not held constant in it; rewards are not
+// scaled, and belong to wrong moves (a result is written at the place of its state among the open
+// ones, so that results in the order asked all overwrite the first); moves that change nothing are
+// drawn too and use up a step; a walk goes on when the batch is already full. Only the endless loop
+// of NNI among known states is not reproduced. The options above `memory` apply; the others have no
+// effect.
 //
 // Rules: with legal=1, the default, walks stay on legal states. A move to an illegal one is drawn
-// again without it, so that what is drawn is the policy (or the uniform distribution) over the
-// legal moves; in mode=nni it is a step that stays. With legal=0 illegal states are given too, as
+// again without it; so the moves follow the policy (or the uniform distribution) over the legal
+// moves. In mode=nni it is a step that stays. With legal=0 illegal states are proposed too, as
 // failures.
 
 #include "search/na2c.h"
@@ -57,30 +57,23 @@ size_t encoding_width(const struct space *s)
     return width;
 }
 
-static double encode_number(const struct param *p, int32_t v)
-{
-    if (p->kind == PARAM_FACTORIZATION)
-        return (double)v / p->product - 0.5;
-    return p->count > 1 ? (double)v / (p->count - 1) - 0.5 : 0;
-}
-
-static void encode(const struct param *p, const int32_t *v, double *x)
-{
-    if (p->kind == PARAM_FACTORIZATION || p->kind == PARAM_DISCRETE) {
-        for (int i = 0; i < p->width; i++)
-            x[i] = encode_number(p, v[i]);
-        return;
-    }
-    memset(x, 0, width_of(p) * sizeof *x);
-    for (int i = 0; i < p->width; i++)
-        x[i * p->count + v[i]] = 1;
-}
-
 void encoding_fill(const struct space *s, const struct config *c, double *x)
 {
     for (int i = 0; i < s->param_count; i++) {
-        encode(&s->param[i], c->slot + s->param[i].offset, x);
-        x += width_of(&s->param[i]);
+        const struct param *p = &s->param[i];
+        const int32_t *v = c->slot + p->offset;
+        size_t width = width_of(p);
+        if (p->kind != PARAM_FACTORIZATION && p->kind != PARAM_DISCRETE)
+            memset(x, 0, width * sizeof *x);
+        for (int k = 0; k < p->width; k++) {
+            if (p->kind == PARAM_FACTORIZATION)
+                x[k] = (double)v[k] / p->product - 0.5;
+            else if (p->kind == PARAM_DISCRETE)
+                x[k] = p->count > 1 ? (double)v[k] / (p->count - 1) - 0.5 : 0;
+            else
+                x[k * p->count + v[k]] = 1;
+        }
+        x += width;
     }
 }
 
@@ -132,10 +125,10 @@ void walk_policy_remember(struct walk_policy *p, const struct move *m)
         p->remembered++;
 }
 
-void walk_policy_remember_arrivals(struct walk_policy *p, const struct rounds *rounds, int to)
+void walk_policy_remember_arrivals(struct walk_policy *p, const struct batches *batches, int to)
 {
     struct config end;
-    config_set_get(&rounds->visited.given, to, &end);
+    config_set_get(&batches->archive.given, to, &end);
     struct move m = {.to = to};
     int neighbours = space_degree(p->actions.space, &end);
     for (int k = 0; k < neighbours; k++) {
@@ -145,24 +138,18 @@ void walk_policy_remember_arrivals(struct walk_policy *p, const struct rounds *r
     }
 }
 
-static double return_of(struct walk_policy *p, const struct move *m, const struct rounds *rounds,
-                        double best)
-{
-    double reward = best > 0 ? rounds->fitness[m->to] / best : 0;
-    if (p->options.gamma == 0)
-        return reward;
-    struct config end;
-    config_set_get(&rounds->visited.given, m->to, &end);
-    return reward + p->options.gamma * walk_policy_at(p, &end);
-}
-
-void walk_policy_learn(struct walk_policy *p, const struct rounds *rounds, double best,
+void walk_policy_learn(struct walk_policy *p, const struct batches *batches, double best,
                        struct rng *r)
 {
     for (int n = 0; n < p->options.updates && p->remembered > 0; n++) {
         for (int i = 0; i < p->options.minibatch; i++) {
             const struct move *m = &p->memory[rng_below(r, (uint64_t)p->remembered)];
-            double goal = return_of(p, m, rounds, best);
+            double goal = best > 0 ? batches->fitness[m->to] / best : 0;
+            if (p->options.gamma != 0) {
+                struct config end;
+                config_set_get(&batches->archive.given, m->to, &end);
+                goal += p->options.gamma * walk_policy_at(p, &end);
+            }
             struct actor_critic_sample s = {.action = (size_t)m->action,
                                             .value = walk_policy_at(p, &m->from),
                                             .goal = goal,
@@ -209,15 +196,15 @@ enum {
 };
 enum { MODE_DEFAULT, MODE_NNI };
 enum {
-    IDLE_WALKS = 200, // that found nothing new, before walks get longer
+    IDLE_WALKS = 200, // walks without a new state before they get longer
     LONGEST = 10,
-    SOFT_ROUNDS = 10,
-    REFUSALS = 100 // by rules, of one step, before a walk ends there
+    SOFT_BATCHES = 10,
+    REFUSALS = 100 // illegal moves drawn for one step before the walk ends
 };
 static const double nni_reward = 1000; // per unit of fitness: NNI has GFLOP/s, the engine TFLOP/s
 
 struct na2c {
-    struct rounds rounds; // first: a strategy is a struct na2c
+    struct batches batches; // first: a strategy is a struct na2c
     struct rng rng;
     int steps, batch, soft, mode;
     double tau;
@@ -225,78 +212,38 @@ struct na2c {
     struct walk_policy policy;
     double *chance; // of each action, while a step is drawn
 
-    struct config_set illegal; // found to be so
-    struct config from;        // where walks start
-    double from_fitness;       // 0 while it is unknown
-    int first;                 // results before this index are of an earlier start
-    int longer;                // by which walks have grown
+    struct config_set illegal; // known illegal states
+    struct config from;        // start of the walks
+    double from_fitness;       // 0: unknown
+    int first;                 // results before this index belong to an earlier start
+    int longer;                // additional moves of a walk
     struct ranking ranking;
     double best;
 
-    struct move *walked; // the moves that led to the newest round
+    struct move *walked; // the moves that led to the newest batch
     double *reward;      // mode=nni: of each of them
-    int *out;            // mode=nni: the states that were not told yet
-    int walked_count, out_count;
+    int *open;           // mode=nni: the states without a result
+    int walked_count, open_count;
 };
 
-static void destroy(struct strategy *s)
+static void na2c_destroy(struct strategy *s)
 {
     struct na2c *n = (struct na2c *)s;
-    rounds_finish(&n->rounds);
+    batches_finish(&n->batches);
     walk_policy_finish(&n->policy);
     config_set_finish(&n->illegal);
     ranking_finish(&n->ranking);
     free(n->chance);
     free(n->walked);
     free(n->reward);
-    free(n->out);
+    free(n->open);
     free(n);
 }
 
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
-{
-    struct na2c *n = mem_zero(1, sizeof *n);
-    rounds_init(&n->rounds, problem);
-    n->rounds.visited.only_legal = problem->legal && option[OPTION_LEGAL] != 0;
-    rng_seed(&n->rng, seed);
-    ranking_init(&n->ranking);
-    n->steps = (int)option[OPTION_STEPS];
-    n->batch = (int)option[OPTION_BATCH];
-    n->tau = option[OPTION_TAU];
-    n->soft = (int)option[OPTION_SOFT];
-    n->mode = (int)option[OPTION_MODE];
-    n->augment = option[OPTION_AUGMENT] != 0;
-    n->illegal.slots = problem->space->slots;
-    actions_start(problem->space, &n->from);
-    struct walk_policy_options options = (struct walk_policy_options){
-        .hidden = (int)option[OPTION_HIDDEN],
-        .memory = (int)option[OPTION_MEMORY],
-        .minibatch = (int)option[OPTION_MINIBATCH],
-        .updates = (int)option[OPTION_UPDATES],
-        .rate = option[OPTION_RATE],
-        .gamma = option[OPTION_GAMMA],
-        .entropy = option[OPTION_ENTROPY],
-        .clip = option[OPTION_CLIP],
-        .augment = option[OPTION_AUGMENT] != 0,
-        .mask = option[OPTION_MODE] != MODE_NNI,
-    };
-    if (!walk_policy_init(&n->policy, problem->space, &options, &n->rng, e)) {
-        destroy(&n->rounds.base);
-        return NULL;
-    }
-    n->chance = mem_zero((size_t)n->policy.actions.count, sizeof *n->chance);
-    size_t most = (size_t)(n->batch + n->steps + LONGEST + n->soft);
-    n->walked = mem_zero(most, sizeof *n->walked);
-    n->reward = mem_zero(most, sizeof *n->reward);
-    n->out = mem_zero(most, sizeof *n->out);
-    return &n->rounds.base;
-}
-
-// Walks come by the same states many times; rules are asked once about each.
+// Asks the rules only once about each state, because walks meet the same states many times.
 static bool is_legal(struct na2c *n, const struct config *c)
 {
-    const struct visited *v = &n->rounds.visited;
+    const struct archive *v = &n->batches.archive;
     if (!v->only_legal || config_set_find(&v->given, c) >= 0)
         return true;
     if (config_set_find(&n->illegal, c) >= 0)
@@ -307,30 +254,27 @@ static bool is_legal(struct na2c *n, const struct config *c)
     return legal;
 }
 
-// One draw from the policy or a uniform one over all actions. -1: it leads nowhere.
-static int step_as_published(struct na2c *n, const struct config *from, struct config *to)
+// Draws a step; returns its action. Draws from the policy over the legal actions, or uniformly
+// among them; mode=nni draws from all actions. -1: there is no legal step, or it leads nowhere.
+static int draw_step(struct na2c *n, const struct config *from, struct config *to)
 {
+    static const double least = 1e-9; // for actions that the policy has given up
     const struct walk_policy *p = &n->policy;
     size_t count = (size_t)p->actions.count;
-    walk_policy_at(&n->policy, from);
-    size_t action = rng_real(&n->rng) < n->tau ? rng_weighted(&n->rng, count, p->policy)
-                                               : (size_t)rng_below(&n->rng, count);
-    bool moves = actions_apply(&p->actions, (int)action, from, to);
-    return moves && is_legal(n, to) ? (int)action : -1;
-}
-
-// A draw over the legal actions. -1: there is none.
-static int step_legally(struct na2c *n, const struct config *from, struct config *to)
-{
-    static const double least = 1e-9; // where the policy has lost an action for good
-    const struct walk_policy *p = &n->policy;
+    if (n->mode == MODE_NNI) {
+        walk_policy_at(&n->policy, from);
+        size_t action = rng_real(&n->rng) < n->tau ? rng_weighted(&n->rng, count, p->policy)
+                                                   : (size_t)rng_below(&n->rng, count);
+        bool moves = actions_apply(&p->actions, (int)action, from, to);
+        return moves && is_legal(n, to) ? (int)action : -1;
+    }
     bool uniform = rng_real(&n->rng) >= n->tau;
     walk_policy_at(&n->policy, from);
     for (int k = 0; k < p->actions.count; k++)
         n->chance[k] = !p->legal[k] ? 0 : uniform ? 1 : p->policy[k] + least;
     int left = p->legal_count < REFUSALS ? p->legal_count : REFUSALS;
     for (; left > 0; left--) {
-        size_t action = rng_weighted(&n->rng, (size_t)p->actions.count, n->chance);
+        size_t action = rng_weighted(&n->rng, count, n->chance);
         actions_apply(&p->actions, (int)action, from, to);
         if (is_legal(n, to))
             return (int)action;
@@ -339,58 +283,86 @@ static int step_legally(struct na2c *n, const struct config *from, struct config
     return -1;
 }
 
-static bool is_full(const struct na2c *n)
-{
-    return n->rounds.visited.given.count - n->rounds.handed_out >= n->batch;
-}
-
 static int walk_length(const struct na2c *n)
 {
-    int round = n->rounds.number, length = n->steps;
-    if (n->soft && round < SOFT_ROUNDS)
-        length = n->soft + (n->steps - n->soft) * round / SOFT_ROUNDS;
+    int round = n->batches.number, length = n->steps;
+    if (n->soft && round < SOFT_BATCHES)
+        length = n->soft + (n->steps - n->soft) * round / SOFT_BATCHES;
     return length + n->longer;
 }
 
 static void walk(struct na2c *n)
 {
+    const struct config_set *given = &n->batches.archive.given;
     struct config at = n->from, next;
     bool published = n->mode == MODE_NNI;
-    for (int left = walk_length(n); left > 0 && (published || !is_full(n)); left--) {
-        int action = published ? step_as_published(n, &at, &next) : step_legally(n, &at, &next);
+    for (int left = walk_length(n); left > 0; left--) {
+        if (!published && batches_added(&n->batches) >= n->batch)
+            return;
+        int action = draw_step(n, &at, &next);
         if (action < 0 && published)
             continue;
         if (action < 0)
             return;
-        if (config_set_find(&n->rounds.visited.given, &next) < 0) {
-            const struct config_set *given = &n->rounds.visited.given;
-            int parent = config_set_find(given, &at), origin[SPACE_MAX_PARAMS];
-            for (int i = 0; i < SPACE_MAX_PARAMS; i++)
-                origin[i] = parent + 1;
+        if (config_set_find(given, &next) < 0) {
+            int parent = config_set_find(given, &at);
             n->walked[n->walked_count++] = (struct move){at, action, given->count};
-            rounds_add(&n->rounds, &next, parent < 0 ? NULL : origin);
+            if (parent < 0)
+                batches_add(&n->batches, &next, NULL);
+            else
+                batches_add_child(&n->batches, &next, parent);
         }
         at = next;
     }
 }
 
-// Goes on from a random new state. False: none is left.
-static bool start_anew(struct na2c *n)
+// Restarts from a random new state. False: none is left.
+static bool restart(struct na2c *n)
 {
-    n->first = n->rounds.visited.given.count;
+    n->first = n->batches.archive.given.count;
     n->from_fitness = 0;
     n->longer = 0;
-    if (!rounds_draw(&n->rounds, &n->rng))
+    if (!batches_draw(&n->batches, &n->rng))
         return false;
-    config_set_get(&n->rounds.visited.given, n->first, &n->from);
+    config_set_get(&n->batches.archive.given, n->first, &n->from);
     return true;
 }
 
-static void fill_round(struct na2c *n)
+static void learn(struct na2c *n)
 {
-    const struct config_set *given = &n->rounds.visited.given;
+    const struct batches *b = &n->batches;
+    for (int i = b->start; i < b->observed; i++) { // walks start from the best state
+        n->best = fmax(n->best, b->fitness[i]);
+        if (i < n->first || b->fitness[i] <= n->from_fitness)
+            continue;
+        config_set_get(&b->archive.given, i, &n->from);
+        n->from_fitness = b->fitness[i];
+        n->longer = 0;
+    }
+    if (n->mode == MODE_NNI) {
+        walk_policy_learn_published(&n->policy, n->walked, n->reward, n->walked_count);
+        return;
+    }
+    for (int i = b->start; i < b->observed && n->augment; i++)
+        walk_policy_remember_arrivals(&n->policy, b, i);
+    for (int i = 0; i < n->walked_count && !n->augment; i++)
+        walk_policy_remember(&n->policy, &n->walked[i]);
+    walk_policy_learn(&n->policy, b, n->best, &n->rng);
+}
+
+static void na2c_make_batch(void *self)
+{
+    struct na2c *n = self;
+    if (n->batches.observed > 0)
+        learn(n);
+    else if (!is_legal(n, &n->from) && !restart(n))
+        return;
+    n->walked_count = 0;
+    batches_add_warm(&n->batches);
+    const struct config_set *given = &n->batches.archive.given;
     int idle = 0;
-    while (!is_full(n) && (uint64_t)given->count < n->rounds.problem.space->size) {
+    while (batches_added(&n->batches) < n->batch &&
+           (uint64_t)given->count < n->batches.problem.space->size) {
         int known = given->count;
         if (n->policy.actions.count > 0)
             walk(n);
@@ -400,82 +372,78 @@ static void fill_round(struct na2c *n)
         idle = 0;
         if (walk_length(n) < LONGEST)
             n->longer++;
-        else if (!start_anew(n))
-            return;
+        else if (!restart(n))
+            break;
     }
-}
-
-static void learn(struct na2c *n)
-{
-    const struct rounds *r = &n->rounds;
-    if (n->mode == MODE_NNI) {
-        walk_policy_learn_published(&n->policy, n->walked, n->reward, n->walked_count);
-        return;
-    }
-    for (int i = r->start; i < r->told && n->augment; i++)
-        walk_policy_remember_arrivals(&n->policy, r, i);
-    for (int i = 0; i < n->walked_count && !n->augment; i++)
-        walk_policy_remember(&n->policy, &n->walked[i]);
-    walk_policy_learn(&n->policy, r, n->best, &n->rng);
-}
-
-static void make_round(void *self)
-{
-    struct na2c *n = self;
-    if (n->rounds.told > 0) {
-        // The best so far, of those that count, is where walks start.
-        const struct rounds *r = &n->rounds;
-        for (int i = r->start; i < r->told; i++) {
-            n->best = fmax(n->best, r->fitness[i]);
-            if (i < n->first || r->fitness[i] <= n->from_fitness)
-                continue;
-            config_set_get(&r->visited.given, i, &n->from);
-            n->from_fitness = r->fitness[i];
-            n->longer = 0;
-        }
-        learn(n);
-    } else if (!is_legal(n, &n->from) && !start_anew(n)) {
-        return;
-    }
-    n->walked_count = 0;
-    rounds_add_warm(&n->rounds);
-    fill_round(n);
-    n->out_count = n->walked_count;
+    n->open_count = n->walked_count;
     for (int i = 0; i < n->walked_count; i++) {
-        n->out[i] = n->walked[i].to;
+        n->open[i] = n->walked[i].to;
         n->reward[i] = 0;
     }
 }
 
-static enum ask ask(struct strategy *s, struct config *out)
+static struct strategy *na2c_create(const struct search_problem *problem, uint64_t seed,
+                                    const double *option, struct err *e)
 {
-    struct na2c *n = (struct na2c *)s;
-    return rounds_ask(&n->rounds, out, make_round, n);
+    struct na2c *n = mem_zero(1, sizeof *n);
+    batches_init(&n->batches, problem, na2c_make_batch);
+    n->batches.archive.only_legal = problem->legal && option[OPTION_LEGAL] != 0;
+    rng_seed(&n->rng, seed);
+    ranking_init(&n->ranking);
+    n->steps = (int)option[OPTION_STEPS];
+    n->batch = (int)option[OPTION_BATCH];
+    n->tau = option[OPTION_TAU];
+    n->soft = (int)option[OPTION_SOFT];
+    n->mode = (int)option[OPTION_MODE];
+    n->augment = option[OPTION_AUGMENT] != 0;
+    n->illegal.slots = problem->space->slots;
+    actions_start(problem->space, &n->from);
+    const struct walk_policy_options options = {
+        .hidden = (int)option[OPTION_HIDDEN],
+        .memory = (int)option[OPTION_MEMORY],
+        .minibatch = (int)option[OPTION_MINIBATCH],
+        .updates = (int)option[OPTION_UPDATES],
+        .rate = option[OPTION_RATE],
+        .gamma = option[OPTION_GAMMA],
+        .entropy = option[OPTION_ENTROPY],
+        .clip = option[OPTION_CLIP],
+        .augment = n->augment,
+        .mask = n->mode != MODE_NNI,
+    };
+    if (!walk_policy_init(&n->policy, problem->space, &options, &n->rng, e)) {
+        na2c_destroy(&n->batches.base);
+        return NULL;
+    }
+    n->chance = mem_zero((size_t)n->policy.actions.count, sizeof *n->chance);
+    size_t most = (size_t)(n->batch + n->steps + LONGEST + n->soft);
+    n->walked = mem_zero(most, sizeof *n->walked);
+    n->reward = mem_zero(most, sizeof *n->reward);
+    n->open = mem_zero(most, sizeof *n->open);
+    return &n->batches.base;
 }
 
-static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
+static void na2c_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
 {
     struct na2c *n = (struct na2c *)s;
-    rounds_tell(s, c, o, fitness);
-    int index = config_set_find(&n->rounds.visited.given, c);
-    ranking_add(&n->ranking, (struct ranked){fitness, index, rounds_generation(s)});
-    // NNI looks a finished state up among those still out, and takes its place there for its place
-    // in the round.
+    batches_tell(s, c, o, fitness);
+    int index = config_set_find(&n->batches.archive.given, c);
+    ranking_add(&n->ranking, (struct ranked){fitness, index, batches_generation(s)});
+    // NNI takes the place of the state among the open ones for its place in the batch.
     int place = 0;
-    while (place < n->out_count && n->out[place] != index)
+    while (place < n->open_count && n->open[place] != index)
         place++;
-    if (place == n->out_count)
-        return; // it was drawn
+    if (place == n->open_count)
+        return; // the state was drawn
     n->reward[place] = nni_reward * fitness;
-    n->out_count--;
-    for (int i = place; i < n->out_count; i++)
-        n->out[i] = n->out[i + 1];
+    n->open_count--;
+    for (int i = place; i < n->open_count; i++)
+        n->open[i] = n->open[i + 1];
 }
 
-static int population(const struct strategy *s, int most, struct individual *out)
+static int na2c_population(const struct strategy *s, int most, struct individual *out)
 {
     const struct na2c *n = (const struct na2c *)s;
-    return ranking_show(&n->ranking, &n->rounds, most, out);
+    return ranking_show(&n->ranking, &n->batches, most, out);
 }
 
 static const char *const modes[] = {
@@ -507,11 +475,11 @@ const struct strategy_kind strategy_na2c = {
     .name = "na2c",
     .help = "walks from the best state led by an actor-critic",
     .options = options,
-    .create = create,
-    .ask = ask,
-    .tell = tell,
-    .population = population,
-    .generation = rounds_generation,
-    .origin = rounds_origin,
-    .destroy = destroy,
+    .create = na2c_create,
+    .ask = batches_ask,
+    .tell = na2c_tell,
+    .population = na2c_population,
+    .generation = batches_generation,
+    .origin = batches_origin,
+    .destroy = na2c_destroy,
 };

@@ -3,7 +3,7 @@
 
 #include "model/actor_critic.h"
 #include "search/actions.h"
-#include "search/rounds.h"
+#include "search/batches.h"
 #include "space/space.h"
 
 // A configuration as numbers for a network.
@@ -21,7 +21,7 @@
 size_t encoding_width(const struct space *s);
 void encoding_fill(const struct space *s, const struct config *c, double *x);
 
-// What N-A2C learns: a policy over the moves of a space, and the memory of moves it learns from.
+// A policy over the moves of a space, and the memory of moves that it learns from, of N-A2C.
 //
 //     struct walk_policy p;
 //     if (!walk_policy_init(&p, space, &options, &rng, e)) ...;
@@ -31,15 +31,15 @@ void encoding_fill(const struct space *s, const struct config *c, double *x);
 //     walk_policy_learn(&p, &rounds, best, &rng);
 //     walk_policy_finish(&p);
 //
-// A move's reward depends on where it ends alone: the fitness there over the best fitness so far,
-// computed anew whenever the move is learned from; 0 for failures. So one measurement says what
-// every move to that state is worth, from whatever neighbour (the paper's memory M): with `augment`
-// all of them are remembered. The policy would not have taken most of them, hence the actor learns
-// from a move with the weight min(1, policy(action) * legal actions), while the critic learns V(s),
-// then an average over the neighbours of s, from all alike.
+// The reward of a move depends only on the state where it ends: the fitness there over the best
+// fitness so far, computed whenever the move is learned from; 0 for failures. So one measurement
+// gives the reward of the moves from all neighbours (the paper's memory M): with `augment` all of
+// them are remembered. The policy would not have taken most of them. Therefore the actor learns
+// from a move with the weight min(1, policy(action) * legal actions). The critic learns V(s), then
+// an average over the neighbours of s, from all moves alike.
 //
-// Moves that change nothing are masked out of the policy. What rules forbid is not: whoever walks
-// draws again, which is the policy over what is allowed.
+// Moves that change nothing are masked out of the policy. Moves to states that rules forbid are not
+// masked: the walk draws again, which gives the policy over the allowed moves.
 
 struct walk_policy_options {
     int hidden, memory, minibatch, updates;
@@ -51,7 +51,7 @@ struct walk_policy_options {
 struct move {
     struct config from;
     int action;
-    int to; // index in rounds' visited.given
+    int to; // index in the archive
 };
 
 struct walk_policy {
@@ -59,8 +59,8 @@ struct walk_policy {
     struct actions actions;
     struct actor_critic net;
     double *x, *by_logit;
-    double *policy; // of each action, at the state last asked for
-    bool *legal;    // whether the action changes that state; only with `mask`
+    double *policy; // probability of each action at the last state of walk_policy_at
+    bool *legal;    // true for actions that change that state; only with `mask`
     int legal_count;
     struct move *memory; // a ring
     int remembered, next;
@@ -73,16 +73,17 @@ bool walk_policy_init(struct walk_policy *p, const struct space *space,
                       const struct walk_policy_options *options, struct rng *r, struct err *e);
 void walk_policy_finish(struct walk_policy *p);
 
-double walk_policy_at(struct walk_policy *p, const struct config *c); // returns the critic's value
+// Computes the policy at a state; returns the critic's value.
+double walk_policy_at(struct walk_policy *p, const struct config *c);
 
 void walk_policy_remember(struct walk_policy *p, const struct move *m);
-void walk_policy_remember_arrivals(struct walk_policy *p, const struct rounds *rounds, int to);
-// `updates` steps, each on `minibatch` moves drawn from the memory. `best`: the highest fitness so
-// far; 0: none.
-void walk_policy_learn(struct walk_policy *p, const struct rounds *rounds, double best,
+void walk_policy_remember_arrivals(struct walk_policy *p, const struct batches *batches, int to);
+// Takes `updates` steps, each on `minibatch` moves drawn from the memory. `best` is the highest
+// fitness so far; 0: none.
+void walk_policy_learn(struct walk_policy *p, const struct batches *batches, double best,
                        struct rng *r);
 
-// One step on these moves alone with the published loss and these rewards.
+// Takes one step on these moves alone, with the published loss and these rewards.
 void walk_policy_learn_published(struct walk_policy *p, const struct move *m, const double *reward,
                                  int count);
 

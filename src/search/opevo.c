@@ -1,21 +1,21 @@
 // OpEvo (Gao, Cui, Zhang, Yang 2021): evolution over the graphs of the parameters.
 //
-// Of all results the lambda best breed. Each child takes every parameter from one of them, chosen
-// with probability proportional to fitness (Eq. 2), then walks at random on each parameter's graph
-// (Eq. 1), on and on while it is not new. While fewer than lambda results exist, or the best of
-// them is no good, children are uniform draws.
+// The lambda best results breed. A child takes every parameter from one of them, chosen with
+// probability proportional to fitness (Eq. 2), then takes random steps on each parameter's graph
+// (Eq. 1) until it is new. While there are fewer than lambda results, or no valid one, children are
+// uniform draws.
 //
-// Generations are synchronous, as in the paper: lambda draws, then rho children at a time once all
-// of the last generation were told. With async=1, as in the authors' NNI code, the next rho are
-// made at the first result after the last of the batch was handed out.
-#include "search/visited.h"
+// Generations are synchronous, as in the paper: lambda draws, then rho children at a time when all
+// results of the last generation are known. With async=1, as in the authors' NNI code, the next rho
+// are made at the first result after the whole batch was handed out.
+#include "search/archive.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { OPTION_LAMBDA, OPTION_RHO, OPTION_Q, OPTION_ASYNC, OPTION_LEGAL };
-enum { MUTATIONS = 1000 }; // of one child before a uniform draw takes its place
+enum { MUTATIONS = 1000 }; // of one child before a uniform draw replaces it
 
 struct parent {
     struct config config;
@@ -24,10 +24,9 @@ struct parent {
     int generation;
 };
 
-// Where a child comes from.
-struct lineage {
-    bool bred;                 // not drawn
-    int ask[SPACE_MAX_PARAMS]; // that each parameter was taken from
+struct lineage {               // origin of a child
+    bool bred;                 // false: it was drawn
+    int ask[SPACE_MAX_PARAMS]; // for each parameter the ask that it was taken from
 };
 
 struct opevo {
@@ -38,22 +37,22 @@ struct opevo {
     double q;
     bool async;
 
-    // All that was made, in order: those from `handed_out` on are the queue. Generation g starts at
-    // index first[g]; what has index i is ask i + 1.
-    struct visited visited;
+    // The configurations from `handed_out` on are the queue. Generation g starts at index first[g];
+    // index i is ask i + 1.
+    struct archive archive;
     struct lineage *lineage; // of the children of the newest generation
     int *first;
     int generations, first_capacity;
-    int handed_out, told;
-    bool result_since; // one was told since the queue ran empty
+    int handed_out, observed;
+    bool result_since; // a result was observed since the queue ran empty
 
-    struct parent *parent; // the best at most lambda of those told, best first
+    struct parent *parent; // the best results, at most lambda, best first
     double *weight;        // their fitness
     int parents;
 };
 
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
+static struct strategy *opevo_create(const struct search_problem *problem, uint64_t seed,
+                                     const double *option, struct err *e)
 {
     (void)e;
     struct opevo *o = mem_zero(1, sizeof *o);
@@ -63,26 +62,20 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     o->rho = (int)option[OPTION_RHO];
     o->q = option[OPTION_Q];
     o->async = option[OPTION_ASYNC] != 0;
-    visited_init(&o->visited, &o->problem, option[OPTION_LEGAL] != 0);
+    archive_init(&o->archive, &o->problem, option[OPTION_LEGAL] != 0);
     o->lineage = mem_zero((size_t)(o->lambda > o->rho ? o->lambda : o->rho), sizeof *o->lineage);
     o->parent = mem_zero((size_t)o->lambda, sizeof *o->parent);
     o->weight = mem_zero((size_t)o->lambda, sizeof *o->weight);
     return &o->base;
 }
 
-static bool can_breed(const struct opevo *o)
-{
-    return o->parents == o->lambda && o->parent[0].fitness > 0;
-}
-
-// A child that was never given. False: none is left, or could be found.
+// Makes a new child. False: none is left, or could be found.
 static bool make_child(struct opevo *o, struct config *child, struct lineage *from)
 {
     from->bred = false;
-    if (visited_warm(&o->visited, child))
+    if (archive_warm(&o->archive, child))
         return true;
-    if (can_breed(o)) {
-        // OpEvo Eq. 2, for each parameter on its own.
+    if (o->parents == o->lambda && o->parent[0].fitness > 0) { // Eq. 2, parameter by parameter
         const struct space *space = o->problem.space;
         *child = (struct config){0};
         from->bred = true;
@@ -94,37 +87,37 @@ static bool make_child(struct opevo *o, struct config *child, struct lineage *fr
             from->ask[i] = o->parent[j].ask;
         }
         space_walk(o->problem.space, o->q, &o->rng, child);
-    } else if (o->visited.only_legal) {
-        return visited_draw(&o->visited, &o->rng, child);
+    } else if (o->archive.only_legal) {
+        return archive_draw(&o->archive, &o->rng, child);
     } else {
         space_sample(o->problem.space, &o->rng, child);
     }
     for (int n = 0; n < MUTATIONS; n++) {
-        if (visited_allows(&o->visited, child))
+        if (archive_allows(&o->archive, child))
             return true;
         space_walk(o->problem.space, o->q, &o->rng, child); // goes on from where it is
     }
     from->bred = false;
-    return visited_draw(&o->visited, &o->rng, child);
+    return archive_draw(&o->archive, &o->rng, child);
 }
 
-static enum ask ask(struct strategy *s, struct config *out)
+static enum ask opevo_ask(struct strategy *s, struct config *out)
 {
     struct opevo *o = (struct opevo *)s;
-    if (o->handed_out == o->visited.given.count) {
-        bool may_breed = o->told == o->handed_out || (o->async && o->result_since);
+    if (o->handed_out == o->archive.given.count) {
+        bool may_breed = o->observed == o->handed_out || (o->async && o->result_since);
         if (!may_breed)
             return ASK_WAIT;
         MEM_GROW(o->first, o->generations, o->first_capacity);
-        o->first[o->generations++] = o->visited.given.count;
+        o->first[o->generations++] = o->archive.given.count;
         int size = o->generations == 1 && !o->async ? o->lambda : o->rho;
         struct config child;
         for (int i = 0; i < size && make_child(o, &child, &o->lineage[i]); i++)
-            visited_add(&o->visited, &child);
-        if (o->handed_out == o->visited.given.count)
+            archive_add(&o->archive, &child);
+        if (o->handed_out == o->archive.given.count)
             return ASK_EXHAUSTED;
     }
-    config_set_get(&o->visited.given, o->handed_out++, out);
+    config_set_get(&o->archive.given, o->handed_out++, out);
     o->result_since = false;
     return ASK_NEW;
 }
@@ -142,14 +135,15 @@ static int generation_of(const struct opevo *o, int index)
     return low;
 }
 
-// Keeps the best; a new one stands before older ones of equal fitness.
-static void tell(struct strategy *s, const struct config *c, enum outcome outcome, double fitness)
+// Keeps the best results; a new one comes before older ones of equal fitness.
+static void opevo_tell(struct strategy *s, const struct config *c, enum outcome outcome,
+                       double fitness)
 {
-    (void)outcome; // whatever failed has fitness 0 and never breeds
+    (void)outcome; // a failure has fitness 0 and never breeds
     struct opevo *o = (struct opevo *)s;
-    int index = config_set_find(&o->visited.given, c);
-    assert(index >= 0 && index < o->handed_out && o->told < o->handed_out);
-    o->told++;
+    int index = config_set_find(&o->archive.given, c);
+    assert(index >= 0 && index < o->handed_out && o->observed < o->handed_out);
+    o->observed++;
     o->result_since = true;
 
     int place = 0;
@@ -166,7 +160,7 @@ static void tell(struct strategy *s, const struct config *c, enum outcome outcom
     o->weight[place] = fitness;
 }
 
-static int population(const struct strategy *s, int most, struct individual *out)
+static int opevo_population(const struct strategy *s, int most, struct individual *out)
 {
     const struct opevo *o = (const struct opevo *)s;
     int count = o->parents < most ? o->parents : most;
@@ -180,14 +174,14 @@ static int population(const struct strategy *s, int most, struct individual *out
     return count;
 }
 
-static int generation(const struct strategy *s)
+static int opevo_generation(const struct strategy *s)
 {
     const struct opevo *o = (const struct opevo *)s;
     return o->handed_out ? generation_of(o, o->handed_out - 1) : 0;
 }
 
-// All asked since the newest generation was made are of it.
-static bool origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
+// The asks since the newest generation was made are its children.
+static bool opevo_origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
 {
     const struct opevo *o = (const struct opevo *)s;
     int child = o->generations ? o->handed_out - 1 - o->first[o->generations - 1] : -1;
@@ -198,15 +192,15 @@ static bool origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
     return true;
 }
 
-static bool is_async(const struct strategy *s)
+static bool opevo_is_async(const struct strategy *s)
 {
     return ((const struct opevo *)s)->async;
 }
 
-static void destroy(struct strategy *s)
+static void opevo_destroy(struct strategy *s)
 {
     struct opevo *o = (struct opevo *)s;
-    visited_finish(&o->visited);
+    archive_finish(&o->archive);
     free(o->first);
     free(o->lineage);
     free(o->parent);
@@ -227,12 +221,12 @@ const struct strategy_kind strategy_opevo = {
     .name = "opevo",
     .help = "evolution on the graphs of the parameters",
     .options = options,
-    .is_async = is_async,
-    .create = create,
-    .ask = ask,
-    .tell = tell,
-    .population = population,
-    .generation = generation,
-    .origin = origin,
-    .destroy = destroy,
+    .is_async = opevo_is_async,
+    .create = opevo_create,
+    .ask = opevo_ask,
+    .tell = opevo_tell,
+    .population = opevo_population,
+    .generation = opevo_generation,
+    .origin = opevo_origin,
+    .destroy = opevo_destroy,
 };

@@ -1,16 +1,14 @@
-// Several searches that share what they find, each as often as it deserves: OpenTuner's portfolio
-// (Ansel and others 2014), over walk, local, lfbo and tpe.
+// Several searches that share their results: OpenTuner's portfolio (Ansel and others 2014), over
+// walk, local, lfbo and tpe.
 //
-// The next trial is that of the arm with the most credit (credit.h): the one that brought new bests
-// of late, with some curiosity for those that were seldom used. Before an arm is asked it hears of
-// the results of all others, once its own round is over; and where it asks for what another one
-// had asked for, it is told what came of that, and asked again, at no cost. One trial is open at a
-// time.
-
+// The arm with the most credit (portfolio.h) proposes the next trial. Before it is asked, the arm
+// imports the results of all others, as soon as its own batch is complete. If it proposes a
+// configuration that another arm has proposed, it is observed the known result and asked again, at
+// no cost. One trial is open at a time.
 #include "search/portfolio.h"
 
 #include "base/mem.h"
-#include "search/rounds.h"
+#include "search/batches.h"
 
 #include <assert.h>
 #include <math.h>
@@ -36,7 +34,7 @@ void credit_use(struct credit *c, int arm, bool gained)
     c->count += c->count < c->window;
 }
 
-static double area(const struct credit *c, int arm, int *uses)
+double credit_of(const struct credit *c, int arm, int *uses)
 {
     double sum = 0;
     int oldest = c->count < c->window ? 0 : c->next, n = 0;
@@ -49,19 +47,13 @@ static double area(const struct credit *c, int arm, int *uses)
     return n ? 2 * sum / (n * (n + 1.0)) : 0;
 }
 
-double credit_of(const struct credit *c, int arm)
-{
-    int uses;
-    return area(c, arm, &uses);
-}
-
 int credit_choose(const struct credit *c, const bool *usable)
 {
     int chosen = -1;
     double most = -INFINITY;
     for (int arm = 0; arm < c->arms; arm++) {
         int uses;
-        double worth = area(c, arm, &uses);
+        double worth = credit_of(c, arm, &uses);
         worth = uses ? worth + c->explore * sqrt(2 * log(c->count) / uses) : INFINITY;
         if (usable[arm] && worth > most) {
             most = worth;
@@ -73,30 +65,30 @@ int credit_choose(const struct credit *c, const bool *usable)
 
 enum { OPTION_WINDOW, OPTION_EXPLORE };
 
-// All are searches in rounds. An arm is not told what a trial took, so that walk counts trials; and
-// walk leaves as it did when sessions of portfolios were first stored.
+// All arms propose in batches. An arm does not get the cost of a trial, so walk counts trials; and
+// walk explores as it did when sessions of portfolios were first stored.
 static const char *const specs[] = {"walk:cost=0:surprise=0", "local", "lfbo", "tpe"};
 enum { ARMS = sizeof specs / sizeof *specs };
 
 struct arm {
     struct strategy *search;
-    int heard; // of the results of all
+    int imported; // number of the portfolio's results that it knows
 };
 
 struct portfolio {
     struct strategy base; // first: a strategy is a struct portfolio
     struct arm arm[ARMS];
-    bool usable[ARMS]; // it has more to ask for
+    bool usable[ARMS]; // not exhausted
     struct credit credit;
-    int turn;  // the arm that is to be asked, or was; -1: it is to be chosen
-    bool open; // its trial
+    int turn;  // the arm of the next or the open trial; -1: not chosen yet
+    bool open; // a trial is open
     double best;
     struct config_set given;
-    double *fitness; // of what was told, by index
-    int told, capacity;
+    double *fitness; // of each result, by index
+    int observed, capacity;
 };
 
-static void destroy(struct strategy *s)
+static void portfolio_destroy(struct strategy *s)
 {
     struct portfolio *p = (struct portfolio *)s;
     for (int i = 0; i < ARMS; i++)
@@ -107,8 +99,8 @@ static void destroy(struct strategy *s)
     free(p);
 }
 
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
+static struct strategy *portfolio_create(const struct search_problem *problem, uint64_t seed,
+                                         const double *option, struct err *e)
 {
     struct portfolio *p = mem_zero(1, sizeof *p);
     struct rng seeds;
@@ -120,24 +112,24 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
         p->usable[i] = true;
         p->arm[i].search = strategy_create(specs[i], problem, rng_next(&seeds), e);
         if (!p->arm[i].search) {
-            destroy(&p->base);
+            portfolio_destroy(&p->base);
             return NULL;
         }
     }
     return &p->base;
 }
 
-static void hear(struct portfolio *p, struct arm *a)
+static void import_results(struct portfolio *p, struct arm *a)
 {
-    struct rounds *rounds = (struct rounds *)a->search;
-    for (; a->heard < p->told && rounds_is_due(rounds); a->heard++) {
+    struct batches *batches = (struct batches *)a->search;
+    for (; a->imported < p->observed && batches_may_plan(batches, 0); a->imported++) {
         struct config c;
-        config_set_get(&p->given, a->heard, &c);
-        rounds_hear(rounds, &c, p->fitness[a->heard]);
+        config_set_get(&p->given, a->imported, &c);
+        batches_import(batches, &c, p->fitness[a->imported]);
     }
 }
 
-static enum ask ask(struct strategy *s, struct config *out)
+static enum ask portfolio_ask(struct strategy *s, struct config *out)
 {
     struct portfolio *p = (struct portfolio *)s;
     bool is_new;
@@ -148,16 +140,16 @@ static enum ask ask(struct strategy *s, struct config *out)
             p->turn = credit_choose(&p->credit, p->usable);
         if (p->turn < 0)
             return ASK_EXHAUSTED;
-        // What the arm asks for that is new.
+        // Asks the arm until its proposal is new.
         enum ask asked;
         int known = -1;
-        hear(p, &p->arm[p->turn]);
+        import_results(p, &p->arm[p->turn]);
         while ((asked = strategy_ask(p->arm[p->turn].search, out)) == ASK_NEW &&
                (known = config_set_find(&p->given, out)) >= 0) {
             double fitness = p->fitness[known];
             strategy_tell(p->arm[p->turn].search, out, fitness > 0 ? OUTCOME_OK : OUTCOME_LOST,
                           fitness);
-            hear(p, &p->arm[p->turn]);
+            import_results(p, &p->arm[p->turn]);
         }
         if (asked == ASK_COMPILE)
             return asked;
@@ -172,12 +164,13 @@ static enum ask ask(struct strategy *s, struct config *out)
     return ASK_NEW;
 }
 
-static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
+static void portfolio_tell(struct strategy *s, const struct config *c, enum outcome o,
+                           double fitness)
 {
     struct portfolio *p = (struct portfolio *)s;
-    assert(p->open && config_set_find(&p->given, c) == p->told);
-    MEM_GROW(p->fitness, p->told, p->capacity);
-    p->fitness[p->told++] = fitness;
+    assert(p->open && config_set_find(&p->given, c) == p->observed);
+    MEM_GROW(p->fitness, p->observed, p->capacity);
+    p->fitness[p->observed++] = fitness;
     strategy_tell(p->arm[p->turn].search, c, o, fitness);
     credit_use(&p->credit, p->turn, fitness > p->best);
     p->best = fitness > p->best ? fitness : p->best;
@@ -197,8 +190,8 @@ const struct strategy_kind strategy_portfolio = {
     .name = "portfolio",
     .help = "walk, local, lfbo and tpe with shared results, the one with the late gains next",
     .options = options,
-    .create = create,
-    .ask = ask,
-    .tell = tell,
-    .destroy = destroy,
+    .create = portfolio_create,
+    .ask = portfolio_ask,
+    .tell = portfolio_tell,
+    .destroy = portfolio_destroy,
 };

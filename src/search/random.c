@@ -1,49 +1,41 @@
-// Uniform random search without repetition: the baseline. It never looks at what it is told,
-// proposes illegal points like any other, and ends when the whole space was given.
-#include "search/visited.h"
+// Uniform random search without repetition: the baseline. It ignores all results, proposes illegal
+// points like any other, and ends when it has proposed the whole space.
+#include "search/archive.h"
 
 #include <stdlib.h>
 
 struct random {
     struct strategy base; // first: a strategy is a struct random
     struct search_problem problem;
-    struct visited visited;
+    struct archive archive;
     struct rng rng;
 };
 
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
+static struct strategy *random_create(const struct search_problem *problem, uint64_t seed,
+                                      const double *option, struct err *e)
 {
     (void)option;
     (void)e;
     struct random *r = mem_zero(1, sizeof *r);
     r->problem = *problem;
-    visited_init(&r->visited, &r->problem, false);
+    archive_init(&r->archive, &r->problem, false);
     rng_seed(&r->rng, seed);
     return &r->base;
 }
 
-static enum ask ask(struct strategy *s, struct config *out)
+static enum ask random_ask(struct strategy *s, struct config *out)
 {
     struct random *r = (struct random *)s;
-    if (!visited_draw(&r->visited, &r->rng, out))
+    if (!archive_draw(&r->archive, &r->rng, out))
         return ASK_EXHAUSTED;
-    visited_add(&r->visited, out);
+    archive_add(&r->archive, out);
     return ASK_NEW;
 }
 
-static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
-{
-    (void)s;
-    (void)c;
-    (void)o;
-    (void)fitness;
-}
-
-static void destroy(struct strategy *s)
+static void random_destroy(struct strategy *s)
 {
     struct random *r = (struct random *)s;
-    visited_finish(&r->visited);
+    archive_finish(&r->archive);
     free(r);
 }
 
@@ -53,8 +45,7 @@ const struct strategy_kind strategy_random = {
     .name = "random",
     .help = "uniform random search without repetition",
     .options = options,
-    .create = create,
-    .ask = ask,
-    .tell = tell,
-    .destroy = destroy,
+    .create = random_create,
+    .ask = random_ask,
+    .destroy = random_destroy,
 };

@@ -7,190 +7,180 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DECAY    0.95 // of what was promised and gained, a trial
-#define FADE     0.8  // of the largest promise, a trial
-#define PRIOR    0.01 // promised and gained before there is anything to learn from
-#define WORTH_IT 1e-3 // a gain, as a share, that is one
-#define STILL    0.6  // of the surprise that is followed at once, what a follower must be above
-enum { PROBES = 8, PATIENCE = 16, LEAST_IDLE = 10, AT_HOME_AGAIN = 2 };
+// --- the phases ---
 
-// Of the most surprising of the probes that are not followed at once.
-#define LEAST_SURPRISE 1.5
-#define LEAST_ALONE    1.0 // the same where `surprise` is 0
-#define PATIENCE_EACH  4.0 // for each deviation of surprise
+#define DECAY      0.95 // of the sums of expected and actual gains, for each trial
+#define FADE       0.8  // of the largest recent expected improvement, for each trial
+#define PRIOR      0.01 // expected and actual gain before the first trial
+#define LEAST_GAIN 1e-3 // relative gain that counts as an improvement
+#define STRICT     0.6  // share of `z_at_once` that a result of a strict local search must reach
+enum { PROBES = 8, PATIENCE = 16, LEAST_IDLE = 10, IDLE_AFTER_END = 2 };
+
+#define LEAST_Z         1.5 // z-score that starts a lenient local search
+#define LEAST_Z_LENIENT 1.0 // the same where `z_at_once` is 0
+#define PATIENCE_PER_Z  4.0
 enum { MOST_PATIENCE = 24 };
 
-static double trust(const struct excursion *e)
+enum exploration_trial exploration_next(struct exploration *e)
 {
-    return (e->gained + PRIOR) / (e->promised + PRIOR);
-}
-
-enum excursion_trial excursion_next(struct excursion *e)
-{
-    if (e->phase == EXCURSION_HOME && e->idle >= LEAST_IDLE && e->promise * trust(e) < e->least) {
-        e->phase = EXCURSION_PROBES_OUT;
-        e->asked = e->told = e->most.ask = 0;
+    double correction = (e->gained_sum + PRIOR) / (e->expected_sum + PRIOR);
+    if (e->phase == EXPLORATION_OFF && e->idle >= LEAST_IDLE &&
+        e->expected * correction < e->least) {
+        e->phase = EXPLORATION_PROBING;
+        e->asked = e->observed = e->runner_up.ask = 0;
     }
-    if (e->phase == EXCURSION_PROBES_OUT && e->asked < PROBES)
+    if (e->phase == EXPLORATION_PROBING && e->asked < PROBES)
         return TRIAL_PROBE;
-    return e->phase == EXCURSION_FOLLOWS ? TRIAL_FOLLOWS : TRIAL_HOME;
+    return e->phase == EXPLORATION_LOCAL ? TRIAL_LOCAL : TRIAL_MODEL;
 }
 
-void excursion_promise(struct excursion *e, double gain)
+void exploration_expect(struct exploration *e, double gain)
 {
-    e->promise = fmax(gain, FADE * e->promise);
-    e->promised = DECAY * e->promised + gain;
-    e->gained *= DECAY;
+    e->expected = fmax(gain, FADE * e->expected);
+    e->expected_sum = DECAY * e->expected_sum + gain;
+    e->gained_sum *= DECAY;
 }
 
-static struct excursion_expected *expected_at(struct excursion *e, int index)
+void exploration_local(struct exploration *e, int index, double mean, double deviation)
 {
-    return &e->expected[index % EXCURSION_OPEN];
+    e->prediction[index % EXPLORATION_OPEN] =
+        (struct exploration_prediction){index + 1, mean, deviation, 0};
 }
 
-void excursion_follower(struct excursion *e, int index, double mean, double deviation)
-{
-    *expected_at(e, index) = (struct excursion_expected){index + 1, mean, deviation, 0};
-}
-
-void excursion_probe(struct excursion *e, int index, double mean, double deviation)
+void exploration_probe(struct exploration *e, int index, double mean, double deviation)
 {
     if (e->asked++ == 0)
         e->first = index;
-    excursion_follower(e, index, mean, deviation);
+    exploration_local(e, index, mean, deviation);
 }
 
-int excursion_known(const struct excursion *e, int results)
+int exploration_known(const struct exploration *e, int results)
 {
-    return e->phase == EXCURSION_FOLLOWS && e->found < results ? e->found : results;
+    return e->phase == EXPLORATION_LOCAL && e->start < results ? e->start : results;
 }
 
-void excursion_end(struct excursion *e)
+void exploration_end(struct exploration *e)
 {
-    e->phase = EXCURSION_HOME;
-    e->idle = LEAST_IDLE - AT_HOME_AGAIN;
+    e->phase = EXPLORATION_OFF;
+    e->idle = LEAST_IDLE - IDLE_AFTER_END;
 }
 
-static void own(struct excursion *e, int index, double fitness)
+// Puts a result into the list of the best results of the local search.
+static void add_local(struct exploration *e, int index, double fitness)
 {
-    int place = e->owned;
-    while (place > 0 && e->own_fitness[place - 1] < fitness)
-        place--;
-    if (place == EXCURSION_OWN)
+    int rank = e->local_count;
+    while (rank > 0 && e->local_fitness[rank - 1] < fitness)
+        rank--;
+    if (rank == EXPLORATION_LOCAL_BEST)
         return;
-    e->owned += e->owned < EXCURSION_OWN;
-    for (int i = e->owned - 1; i > place; i--) {
-        e->own[i] = e->own[i - 1];
-        e->own_fitness[i] = e->own_fitness[i - 1];
+    e->local_count += e->local_count < EXPLORATION_LOCAL_BEST;
+    for (int i = e->local_count - 1; i > rank; i--) {
+        e->local[i] = e->local[i - 1];
+        e->local_fitness[i] = e->local_fitness[i - 1];
     }
-    e->own[place] = index;
-    e->own_fitness[place] = fitness;
+    e->local[rank] = index;
+    e->local_fitness[rank] = fitness;
 }
 
-static double surprise_of(const struct excursion_expected *x)
+static double z_score(const struct exploration_prediction *p)
 {
-    return x->fitness > 0 ? (x->fitness - x->mean) / fmax(x->deviation, DBL_MIN) : -INFINITY;
+    return p->fitness > 0 ? (p->fitness - p->mean) / fmax(p->deviation, DBL_MIN) : -INFINITY;
 }
 
-static bool is_followed_at_once(const struct excursion *e, const struct excursion_expected *x)
+static void start_local(struct exploration *e, const struct exploration_prediction *probe,
+                        int asked)
 {
-    return e->surprise > 0 && surprise_of(x) >= e->surprise;
-}
-
-static void follow(struct excursion *e, const struct excursion_expected *probe, int asked)
-{
-    e->phase = EXCURSION_FOLLOWS;
-    e->strict = is_followed_at_once(e, probe);
+    e->phase = EXPLORATION_LOCAL;
+    e->strict = e->z_at_once > 0 && z_score(probe) >= e->z_at_once;
     e->begun = asked;
-    e->found = probe->ask - 1;
-    e->owned = e->vain = 0;
-    e->patience =
-        e->strict ? PATIENCE : (int)fmin(PATIENCE_EACH * surprise_of(probe), MOST_PATIENCE);
-    own(e, probe->ask - 1, probe->fitness);
+    e->start = probe->ask - 1;
+    e->local_count = e->failed_streak = 0;
+    e->patience = e->strict ? PATIENCE : (int)fmin(PATIENCE_PER_Z * z_score(probe), MOST_PATIENCE);
+    add_local(e, probe->ask - 1, probe->fitness);
 }
 
-static void take_probe(struct excursion *e, const struct excursion_expected *x, int asked)
+static void observe_probe(struct exploration *e, const struct exploration_prediction *p, int asked)
 {
-    e->told++;
-    if (is_followed_at_once(e, x)) {
-        follow(e, x, asked);
+    double least = e->z_at_once > 0 ? LEAST_Z : LEAST_Z_LENIENT;
+    e->observed++;
+    if (e->z_at_once > 0 && z_score(p) >= e->z_at_once) {
+        start_local(e, p, asked);
         return;
     }
-    double least = e->surprise > 0 ? LEAST_SURPRISE : LEAST_ALONE;
-    if (surprise_of(x) > (e->most.ask ? surprise_of(&e->most) : least))
-        e->most = *x;
-    if (e->told < PROBES)
+    if (z_score(p) > (e->runner_up.ask ? z_score(&e->runner_up) : least))
+        e->runner_up = *p;
+    if (e->observed < PROBES)
         return;
-    if (e->most.ask)
-        follow(e, &e->most, asked);
+    if (e->runner_up.ask)
+        start_local(e, &e->runner_up, asked);
     else
-        excursion_end(e);
+        exploration_end(e);
 }
 
-void excursion_told(struct excursion *e, int index, double fitness, int asked)
+void exploration_observe(struct exploration *e, int index, double fitness, int asked)
 {
-    struct excursion_expected *x = expected_at(e, index);
-    bool is_expected = x->ask == index + 1 && index >= e->first;
-    x->fitness = fitness;
+    struct exploration_prediction *p = &e->prediction[index % EXPLORATION_OPEN];
+    bool is_predicted = p->ask == index + 1 && index >= e->first;
+    p->fitness = fitness;
     e->idle++;
-    if (fitness > e->best * (1 + WORTH_IT)) {
-        if (e->best > 0 && e->phase == EXCURSION_HOME)
-            e->gained += fitness / e->best - 1;
+    if (fitness > e->best * (1 + LEAST_GAIN)) {
+        if (e->best > 0 && e->phase == EXPLORATION_OFF)
+            e->gained_sum += fitness / e->best - 1;
         e->best = fitness;
         e->idle = 0;
-        e->phase = EXCURSION_HOME;
-    } else if (e->phase == EXCURSION_PROBES_OUT && is_expected)
-        take_probe(e, x, asked);
-    else if (e->phase == EXCURSION_FOLLOWS && e->strict && is_expected) {
-        // Also takes the probes that were out when it began to follow.
-        bool above = surprise_of(x) >= STILL * e->surprise;
-        if (x->ask > e->begun)
-            e->vain = above && x->fitness > e->own_fitness[0] ? 0 : e->vain + 1;
-        else
-            e->told++;
+        e->phase = EXPLORATION_OFF;
+    } else if (e->phase == EXPLORATION_PROBING && is_predicted) {
+        observe_probe(e, p, asked);
+    } else if (e->phase == EXPLORATION_LOCAL && e->strict && is_predicted) {
+        // A result of a strict local search, or of a probe that was open when it began.
+        bool above = z_score(p) >= STRICT * e->z_at_once;
+        bool improves = above && fitness > e->local_fitness[0], is_probe = p->ask <= e->begun;
+        e->observed += is_probe;
+        if (!is_probe)
+            e->failed_streak = improves ? 0 : e->failed_streak + 1;
         if (above)
-            own(e, x->ask - 1, x->fitness);
-        if (!(e->vain < e->patience)) {
-            if (e->told < PROBES)
-                e->phase = EXCURSION_PROBES_OUT;
-            else
-                excursion_end(e);
-        }
-    } else if (e->phase == EXCURSION_FOLLOWS && !e->strict && index >= e->begun) {
-        e->vain = fitness > e->own_fitness[0] ? 0 : e->vain + 1;
-        own(e, index, fitness);
-        if (e->vain >= e->patience)
-            excursion_end(e);
+            add_local(e, index, fitness);
+        if (e->failed_streak >= e->patience && e->observed < PROBES)
+            e->phase = EXPLORATION_PROBING;
+        else if (e->failed_streak >= e->patience)
+            exploration_end(e);
+    } else if (e->phase == EXPLORATION_LOCAL && !e->strict && index >= e->begun) {
+        e->failed_streak = fitness > e->local_fitness[0] ? 0 : e->failed_streak + 1;
+        add_local(e, index, fitness);
+        if (e->failed_streak >= e->patience)
+            exploration_end(e);
     }
 }
 
-static void find_more(struct field *f, struct rng *r)
+// --- the maximin sampler ---
+
+// Adds up to MAXIMIN_STEP points to the pool.
+static void grow_pool(struct maximin *m, struct rng *r)
 {
-    const struct space *s = f->problem->space;
-    bool all = s->size <= (uint64_t)f->most;
-    int most = all ? (int)s->size : f->most;
-    for (int end = f->tried + FIELD_AT_ONCE; f->tried < end && f->tried < most; f->tried++) {
+    const struct search_problem *p = m->problem;
+    bool all = p->space->size <= (uint64_t)m->most;
+    int most = all ? (int)p->space->size : m->most;
+    for (int end = m->tried + MAXIMIN_STEP; m->tried < end && m->tried < most; m->tried++) {
         struct config c;
-        if (all)
-            space_point(s, (uint64_t)f->tried, &c);
-        else
-            visited_sample(f->problem, r, &c);
-        const struct search_problem *p = f->problem;
         double x[COORDINATES_MOST];
         bool is_new = false;
-        if (!p->legal || p->legal(p->context, &c))
-            config_set_add(&f->points, &c, &is_new);
-        if (is_new) {
-            int at = f->points.count - 1;
-            coordinates_of(f->coordinates, &c, x);
-            for (int k = 0; k < f->coordinates->count; k++)
-                f->x[k * f->most + at] = (float)x[k];
-            f->nearest[at] = INFINITY;
-        }
+        if (all)
+            space_point(p->space, (uint64_t)m->tried, &c);
+        else
+            archive_sample(p, r, &c);
+        if (search_is_legal(p, &c))
+            config_set_add(&m->points, &c, &is_new);
+        if (!is_new)
+            continue;
+        int at = m->points.count - 1;
+        coordinates_of(m->coordinates, &c, x);
+        for (int k = 0; k < m->coordinates->count; k++)
+            m->x[k * m->most + at] = (float)x[k];
+        m->nearest[at] = INFINITY;
     }
 }
 
-// As gp.h measures distances.
+// Adds the distances in one coordinate, as gp.h defines them.
 static void add_distances(const float *restrict x, int count, float at, float weight,
                           float *restrict out)
 {
@@ -200,162 +190,151 @@ static void add_distances(const float *restrict x, int count, float at, float we
     }
 }
 
-// Compares a result with the points from `first` on.
-static void look_at(struct field *f, const struct config *c, const double *weight, int first)
+bool maximin_farthest(struct maximin *m, const struct config_set *given, int count,
+                      const double *weight, struct rng *r, struct config *out)
 {
-    int count = f->points.count - first;
-    float *distance = f->distance, *nearest = f->nearest + first;
-    double x[COORDINATES_MOST];
-    coordinates_of(f->coordinates, c, x);
-    for (int i = 0; i < count; i++)
-        distance[i] = 0;
-    for (int k = 0; k < f->coordinates->count; k++)
-        add_distances(f->x + k * f->most + first, count, (float)x[k], (float)weight[k], distance);
-    for (int i = 0; i < count; i++)
-        nearest[i] = distance[i] < nearest[i] ? distance[i] : nearest[i];
-}
-
-bool field_farthest(struct field *f, const struct config_set *given, int count,
-                    const double *weight, struct rng *r, struct config *out)
-{
-    if (!f->x) {
-        int width = f->coordinates->count;
-        size_t most = FIELD_NUMBERS / (size_t)(width > 0 ? width : 1);
-        f->points.slots = f->problem->space->slots;
-        f->most = (int)most;
-        f->x = mem_zero(most * (size_t)width + 1, sizeof *f->x);
-        f->nearest = mem_zero(most, sizeof *f->nearest);
-        f->distance = mem_zero(most, sizeof *f->distance);
+    if (!m->x) {
+        int width = m->coordinates->count;
+        size_t most = MAXIMIN_NUMBERS / (size_t)(width > 0 ? width : 1);
+        m->points.slots = m->problem->space->slots;
+        m->most = (int)most;
+        m->x = mem_zero(most * (size_t)width + 1, sizeof *m->x);
+        m->nearest = mem_zero(most, sizeof *m->nearest);
+        m->distance = mem_zero(most, sizeof *m->distance);
     }
-    int old = f->points.count, farthest = -1;
-    find_more(f, r);
-    for (int i = f->points.count > old ? 0 : f->results; i < count; i++) {
+    int old = m->points.count, farthest = -1;
+    grow_pool(m, r);
+    // New points meet all results, old points meet the new results.
+    for (int i = m->points.count > old ? 0 : m->results; i < count; i++) {
+        int begin = i < m->results ? old : 0, points = m->points.count - begin;
+        float *nearest = m->nearest + begin;
         struct config c;
+        double x[COORDINATES_MOST];
         config_set_get(given, i, &c);
-        look_at(f, &c, weight, i < f->results ? old : 0);
+        coordinates_of(m->coordinates, &c, x);
+        memset(m->distance, 0, (size_t)points * sizeof *m->distance);
+        for (int k = 0; k < m->coordinates->count; k++)
+            add_distances(m->x + k * m->most + begin, points, (float)x[k], (float)weight[k],
+                          m->distance);
+        for (int n = 0; n < points; n++)
+            nearest[n] = m->distance[n] < nearest[n] ? m->distance[n] : nearest[n];
     }
-    f->results = count;
-    for (int i = 0; i < f->points.count; i++)
-        if (f->nearest[i] > 0 && (farthest < 0 || f->nearest[i] > f->nearest[farthest]))
+    m->results = count;
+    for (int i = 0; i < m->points.count; i++)
+        if (m->nearest[i] > 0 && (farthest < 0 || m->nearest[i] > m->nearest[farthest]))
             farthest = i;
     if (farthest >= 0)
-        config_set_get(&f->points, farthest, out);
+        config_set_get(&m->points, farthest, out);
     return farthest >= 0;
 }
 
-void field_finish(struct field *f)
+void maximin_finish(struct maximin *m)
 {
-    config_set_finish(&f->points);
-    free(f->x);
-    free(f->nearest);
-    free(f->distance);
+    config_set_finish(&m->points);
+    free(m->x);
+    free(m->nearest);
+    free(m->distance);
 }
 
+// --- the trials of a phase ---
+
 enum {
-    AROUND = 64,  // results that say what is expected
-    LATEST = 1024 // results that these are chosen from
+    NEAREST = 64, // results of a local model
+    LATEST = 1024 // results among which these are searched
 };
 
-struct near {
+struct near_result {
     double distance;
     int index;
 };
 
-void leaving_init(struct leaving *l, const struct rounds *rounds, struct coordinates *coordinates,
+void restart_init(struct restart *r, const struct batches *batches, struct coordinates *coordinates,
                   struct gp *model)
 {
-    *l = (struct leaving){.rounds = rounds, .coordinates = coordinates, .model = model};
-    l->field = (struct field){.problem = &rounds->problem, .coordinates = coordinates};
-    gp_init(&l->around, coordinates->count, AROUND, 1);
+    *r = (struct restart){.batches = batches, .coordinates = coordinates, .model = model};
+    r->maximin = (struct maximin){.problem = &batches->problem, .coordinates = coordinates};
+    gp_init(&r->local_model, coordinates->count, NEAREST, 1);
 }
 
-void leaving_finish(struct leaving *l)
+void restart_finish(struct restart *r)
 {
-    field_finish(&l->field);
-    gp_finish(&l->around);
+    maximin_finish(&r->maximin);
+    gp_finish(&r->local_model);
 }
 
-static int by_distance(const void *a, const void *b)
+static int nearest_first(const void *a, const void *b)
 {
-    const struct near *x = a, *y = b;
+    const struct near_result *x = a, *y = b;
     if (x->distance != y->distance)
         return x->distance < y->distance ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static void result_at(struct leaving *l, int index, double *x)
+static void locate_result(struct restart *r, int index, double *x)
 {
     struct config c;
-    config_set_get(&l->rounds->visited.given, index, &c);
-    coordinates_of(l->coordinates, &c, x);
+    config_set_get(&r->batches->archive.given, index, &c);
+    coordinates_of(r->coordinates, &c, x);
 }
 
-// As gp.h measures it.
-static double distance(const struct leaving *l, const double *a, const double *b)
+// Fits the local model to the results nearest to the point `at`.
+static void fit_local(struct restart *r, struct restart_now now, const double *at)
 {
-    double sum = 0;
-    for (int k = 0; k < l->coordinates->count; k++)
-        sum += l->model->weight[k] * fmin(1, fabs(a[k] - b[k]));
-    return sum;
-}
-
-static void learn_around(struct leaving *l, struct leaving_now now, const double *at)
-{
-    int known = excursion_known(&l->excursion, now.results);
+    int known = exploration_known(&r->exploration, now.results);
     int first = known > LATEST ? known - LATEST : 0, count = known - first;
     double x[COORDINATES_MOST];
-    struct near near[LATEST];
+    struct near_result near[LATEST];
+    struct gp *g = &r->local_model;
     for (int i = 0; i < count; i++) {
-        result_at(l, first + i, x);
-        near[i] = (struct near){distance(l, at, x), first + i};
+        double distance = 0; // as gp.h defines it
+        locate_result(r, first + i, x);
+        for (int k = 0; k < r->coordinates->count; k++)
+            distance += r->model->weight[k] * fmin(1, fabs(at[k] - x[k]));
+        near[i] = (struct near_result){distance, first + i};
     }
-    qsort(near, (size_t)count, sizeof *near, by_distance);
-    gp_clear(&l->around);
-    for (int i = 0; i < count && i < AROUND; i++) {
-        double fitness = l->rounds->fitness[near[i].index];
-        result_at(l, near[i].index, x);
-        gp_add(&l->around, x, fitness > 0 ? fitness / now.best : now.failed / now.best);
+    qsort(near, (size_t)count, sizeof *near, nearest_first);
+    gp_clear(g);
+    for (int i = 0; i < count && i < NEAREST; i++) {
+        double fitness = r->batches->fitness[near[i].index];
+        locate_result(r, near[i].index, x);
+        gp_add(g, x, fitness > 0 ? fitness / now.best : now.failed / now.best);
     }
-    memcpy(l->around.weight, l->model->weight, (size_t)l->around.width * sizeof *x);
-    l->around.noise = l->model->noise;
-    gp_fit(&l->around, 0, NULL);
+    memcpy(g->weight, r->model->weight, (size_t)g->width * sizeof *x);
+    g->noise = r->model->noise;
+    gp_fit(g, 0, NULL);
 }
 
-// Of fitness.
-static void expect(struct leaving *l, struct leaving_now now, const struct config *c, double *mean,
-                   double *deviation)
+// Predicts the fitness of a configuration.
+static void predict(struct restart *r, struct restart_now now, const struct config *c, double *mean,
+                    double *deviation)
 {
     double x[COORDINATES_MOST];
-    struct gp *g = l->excursion.surprise > 0 ? &l->around : l->model;
-    coordinates_of(l->coordinates, c, x);
-    if (g == &l->around)
-        learn_around(l, now, x);
+    struct gp *g = r->exploration.z_at_once > 0 ? &r->local_model : r->model;
+    coordinates_of(r->coordinates, c, x);
+    if (g == &r->local_model)
+        fit_local(r, now, x);
     gp_predict(g, x, 1, mean, deviation);
     *mean *= now.best;
     *deviation *= now.best;
 }
 
-bool leaving_probe(struct leaving *l, struct leaving_now now, struct rng *r, struct config *out)
+bool restart_probe(struct restart *r, struct restart_now now, struct rng *rng, struct config *out)
 {
-    int asked = l->rounds->handed_out;
+    int asked = r->batches->handed_out;
     double mean, deviation;
-    if (!field_farthest(&l->field, &l->rounds->visited.given, asked, l->model->weight, r, out))
+    if (!maximin_farthest(&r->maximin, &r->batches->archive.given, asked, r->model->weight, rng,
+                          out))
         return false;
-    expect(l, now, out, &mean, &deviation);
-    excursion_probe(&l->excursion, asked, mean, deviation);
+    predict(r, now, out, &mean, &deviation);
+    exploration_probe(&r->exploration, asked, mean, deviation);
     return true;
 }
 
-double leaving_target(const struct leaving *l, struct leaving_now now)
-{
-    return l->excursion.strict ? 1 : l->excursion.own_fitness[0] / now.best;
-}
-
-void leaving_follows(struct leaving *l, struct leaving_now now, const struct config *c)
+void restart_local(struct restart *r, struct restart_now now, const struct config *c)
 {
     double mean, deviation;
-    if (l->excursion.phase != EXCURSION_FOLLOWS || !l->excursion.strict)
+    if (r->exploration.phase != EXPLORATION_LOCAL || !r->exploration.strict)
         return;
-    expect(l, now, c, &mean, &deviation);
-    excursion_follower(&l->excursion, l->rounds->handed_out, mean, deviation);
+    predict(r, now, c, &mean, &deviation);
+    exploration_local(&r->exploration, r->batches->handed_out, mean, deviation);
 }

@@ -3,149 +3,148 @@
 
 #include "model/coordinates.h"
 #include "model/gp.h"
-#include "search/rounds.h"
-#include "search/visited.h"
+#include "search/batches.h"
 
 #include <stdbool.h>
 
-// When a search leaves a place that promises nothing more, and where it goes.
+// The exploration phases of a search: when they begin, and what they evaluate.
 //
-//     struct excursion e = {.least = 1e-5};
-//     switch (excursion_next(&e)) ...                       before each ask; then one of
-//     excursion_promise(&e, gain);                          at home: what the trial is expected to
-//                                                           gain, as a share of the best
-//     excursion_probe(&e, index, mean, deviation);          a probe: what is expected of it
-//     excursion_follower(&e, index, mean, deviation);       a single move from e.own: the same
-//     excursion_end(&e);                                    there is nothing to probe or follow
-//     excursion_told(&e, index, fitness, asked);            every result, by rising index
+//     struct exploration e = {.least = 1e-5};
+//     switch (exploration_next(&e)) ...                 before each ask; then one of
+//     exploration_expect(&e, gain);                     TRIAL_MODEL: its expected improvement, as
+//                                                       a share of the best
+//     exploration_probe(&e, index, mean, deviation);    TRIAL_PROBE: its predicted fitness
+//     exploration_local(&e, index, mean, deviation);    TRIAL_LOCAL: its predicted fitness
+//     exploration_end(&e);                              there is nothing to probe or to move to
+//     exploration_observe(&e, index, fitness, asked);   every result, by rising index
 //
-// A search is at home while its model promises a gain of `least` a trial, or did lately; and it
-// learns what such promises are worth: by how much was gained where how much was promised. Then it
-// leaves: a few trials, probes, go where nothing is known. Where the results are what was expected,
-// the model is right; one that is above shows where it is wrong, and single moves follow from there
-// until some in a row were no gain on the best of these. Any gain on the best of all leads home.
+// A search exploits while its model expects an improvement of `least` for the next trial, or did so
+// recently. Expected improvements are corrected by experience: by the sum of the actual gains over
+// the sum of the expected ones. Below `least` an exploration phase begins with a few probes, which
+// are points far from all results. If the results of the probes are as predicted, the model is
+// right and the phase ends. A probe with a high z-score (result minus predicted mean, in predicted
+// deviations) shows a place where the model is wrong. A local search by single moves starts there;
+// it ends when `patience` results in a row did not improve on the best result of this place. Any
+// new best result of the whole search ends the phase.
 //
-// There are two ways to follow. A probe that is `surprise` deviations above expectation is followed
-// strictly, and at once: only moves whose results are above expectation, too, are moved from, for
-// the others lead back to what is known; after that come the probes that are left. What is expected
-// of such a follower is what was known before the place was found (excursion_known). Of the other
-// probes the most surprising is followed once all are told, if it is above 1.5 deviations and the
-// last one was not followed at once; there every move counts, for longer, the more surprising the
-// probe was. With `surprise` 0 no probe is followed at once, and 1 deviation is enough.
+// There are two kinds of local search. A probe with a z-score of at least `z_at_once` starts a
+// strict one at once: only results that have a high z-score themselves are moved from, because the
+// other moves lead back to known places. The predictions of its trials use the results from before
+// the probe (exploration_known). The remaining probes follow later. When all probes are observed
+// and the last one started no strict search, the probe with the highest z-score, if this is at
+// least 1.5, starts a lenient search: every result counts, and the patience grows with the z-score.
+// With `z_at_once` 0 there are only lenient searches, from a z-score of 1.
 
 enum {
-    EXCURSION_OWN = 3,
-    EXCURSION_OPEN = 256 // results that may be waited for at once
+    EXPLORATION_LOCAL_BEST = 3,
+    EXPLORATION_OPEN = 256 // trials that may be open at once
 };
 
-struct excursion_expected {
-    int ask; // its index + 1; 0: none
+struct exploration_prediction {
+    int ask; // index + 1; 0: none
     double mean, deviation;
-    double fitness; // 0: not told, or failed
+    double fitness; // the result; 0: not observed, or failed
 };
 
-struct excursion {
-    double least;    // 0: it never leaves
-    double surprise; // deviations; 0: no probe is followed at once
+struct exploration {
+    double least;     // 0: the search never explores
+    double z_at_once; // 0: no probe starts a strict local search
 
-    enum { EXCURSION_HOME, EXCURSION_PROBES_OUT, EXCURSION_FOLLOWS } phase;
-    double best;             // fitness
-    int idle;                // results since it last rose
-    double promise;          // the largest of late
-    double promised, gained; // sums over all trials, those of late counting more
-    struct excursion_expected expected[EXCURSION_OPEN]; // each at its index, modulo the size
-    int first, asked, told;                             // probes: index of the first, and how many
-    struct excursion_expected most; // the most surprising of those not followed at once
-    bool strict;                    // how `found` is followed
-    int found;                      // index of the probe that is followed
-    int begun;                      // asks from this one on follow it
-    int own[EXCURSION_OWN];         // the best results there, best first
-    double own_fitness[EXCURSION_OWN];
-    int owned;          // how many these are
-    int vain, patience; // results in a row that were no gain there; how many may be
+    enum { EXPLORATION_OFF, EXPLORATION_PROBING, EXPLORATION_LOCAL } phase;
+    double best;                     // fitness
+    int idle;                        // results since `best` rose
+    double expected;                 // the largest recent expected improvement
+    double expected_sum, gained_sum; // decaying sums over the trials
+    struct exploration_prediction prediction[EXPLORATION_OPEN]; // each at its index modulo the size
+    int first, asked, observed; // probes: index of the first, how many were asked and observed
+    struct exploration_prediction runner_up; // highest z-score among the probes below `z_at_once`
+    bool strict;                             // kind of the local search
+    int start;                               // index of the probe where it started
+    int begun;                               // trials from this index on belong to it
+    int local[EXPLORATION_LOCAL_BEST];       // indices of its best results, the best first
+    double local_fitness[EXPLORATION_LOCAL_BEST];
+    int local_count;
+    int failed_streak, patience; // results in a row without improvement; how many are allowed
 };
 
-enum excursion_trial { TRIAL_HOME, TRIAL_PROBE, TRIAL_FOLLOWS };
-enum excursion_trial excursion_next(struct excursion *e);
-void excursion_promise(struct excursion *e, double gain);
-void excursion_probe(struct excursion *e, int index, double mean, double deviation);
-void excursion_follower(struct excursion *e, int index, double mean, double deviation);
-void excursion_end(struct excursion *e);
-// `asked`: how many were asked by now.
-void excursion_told(struct excursion *e, int index, double fitness, int asked);
-// How many of the first `results` what is expected of the next trial may be learned from.
-int excursion_known(const struct excursion *e, int results);
+enum exploration_trial { TRIAL_MODEL, TRIAL_PROBE, TRIAL_LOCAL };
+enum exploration_trial exploration_next(struct exploration *e);
+void exploration_expect(struct exploration *e, double gain);
+void exploration_probe(struct exploration *e, int index, double mean, double deviation);
+void exploration_local(struct exploration *e, int index, double mean, double deviation);
+void exploration_end(struct exploration *e);
+// `asked`: number of trials asked by now.
+void exploration_observe(struct exploration *e, int index, double fitness, int asked);
+// Returns how many of the first `results` the prediction of the next trial may use.
+int exploration_known(const struct exploration *e, int results);
 
-// Where a search has not been: of many legal points the one that lies farthest from all that was
-// measured, which is the one that a model of distances is most unsure of.
+// Maximin sampler (farthest point): of many legal points, the one with the largest distance to the
+// nearest result. A model of distances is the least certain there.
 //
-//     struct field f = {.problem = problem, .coordinates = &coordinates};
-//     if (field_farthest(&f, &given, count, weight, &rng, &c)) ...
-//     field_finish(&f);
+//     struct maximin m = {.problem = problem, .coordinates = &coordinates};
+//     if (maximin_farthest(&m, &given, count, weight, &rng, &c)) ...
+//     maximin_finish(&m);
 //
-// The points are all that are legal, of a space with at most so many points that these have
-// FIELD_NUMBERS coordinates; of a larger one what is legal of as many draws. FIELD_AT_ONCE more are
-// looked for each time one is asked for, as to ask whether they are legal takes microseconds. Each
-// remembers how near the nearest result is, so that a result costs one pass: 0.1 ms.
+// A small space contributes all its legal points, as long as they have at most MAXIMIN_NUMBERS
+// coordinates in all; a larger space contributes as many random draws. The pool grows by
+// MAXIMIN_STEP at each call, because a check of legality takes microseconds. Each point keeps the
+// distance to its nearest result, so that a new result costs one pass over the pool: 0.1 ms.
 
-enum { FIELD_NUMBERS = 200000, FIELD_AT_ONCE = 2048 };
+enum { MAXIMIN_NUMBERS = 200000, MAXIMIN_STEP = 2048 };
 
-struct field {
+struct maximin {
     const struct search_problem *problem;
     struct coordinates *coordinates;
     struct config_set points;
     int tried, most; // points of the space, or draws
     float *x;        // [coordinates][most]
-    float *nearest;  // [most] distance of the nearest result
+    float *nearest;  // [most] distance to the nearest result
     float *distance; // [most] scratch
-    int results;     // the first of those given that all points were compared with
+    int results;     // number of results that all points were compared with
 };
 
-// Looks at the first `count` given. `weight`: what each coordinate counts, from now on. False: no
-// point is left.
-bool field_farthest(struct field *f, const struct config_set *given, int count,
-                    const double *weight, struct rng *r, struct config *out);
-void field_finish(struct field *f); // fine on a zeroed one
+// Compares the points with the first `count` of `given`. `weight` has the weight of each
+// coordinate, used for new comparisons. False: no point is left.
+bool maximin_farthest(struct maximin *m, const struct config_set *given, int count,
+                      const double *weight, struct rng *r, struct config *out);
+void maximin_finish(struct maximin *m); // a zeroed one is fine
 
-// Where a search goes that leaves (excursion.h), by what the results around a place say of it.
+// The trials of the exploration phases.
 //
-//     struct leaving l;
-//     leaving_init(&l, rounds, coordinates, model);   and l.excursion's `least` and `surprise`
-//     leaving_probe(&l, now, &rng, &c)               the next probe
-//     leaving_target(&l, now)                        what a follower must promise to be above
-//     leaving_follows(&l, now, &c)                   the follower that was chosen
-//     leaving_finish(&l);
+//     struct restart r;
+//     restart_init(&r, batches, coordinates, model);   then set r.exploration's options
+//     restart_probe(&r, now, &rng, &c)                 the next probe
+//     restart_local(&r, now, &c)                       the move that was chosen
+//     restart_finish(&r);
 //
-// A model that learns from the best and the latest results forgets the probes, and knows little of
-// what is far from the best. So what is expected of a probe and of its followers is learned anew,
-// from the results that are nearest to it, with the weights and the noise of the search's model.
-// With `surprise` 0 it is what that model itself expects.
+// The training set of the search has the best and the latest results. It soon drops the probes, and
+// has little from their surroundings. Therefore the prediction of a probe and of its moves comes
+// from a local model, fitted to the results nearest to that point with the weights and the noise of
+// the search's model. With `z_at_once` 0 the search's own model predicts.
 
-struct leaving_now {
+struct restart_now {
     double best;   // fitness
-    double failed; // what a result that failed counts as
-    int results;   // how many are known: the first ones
+    double failed; // fitness that a failed trial counts as
+    int results;   // the first results, which are known
 };
 
-struct leaving {
-    struct excursion excursion;
-    struct field field;
-    const struct rounds *rounds; // these outlive it
+struct restart {
+    struct exploration exploration;
+    struct maximin maximin;
+    const struct batches *batches; // these three outlive it
     struct coordinates *coordinates;
     struct gp *model;
-    struct gp around;
+    struct gp local_model;
 };
 
-// What `model` predicts are shares of the best.
-void leaving_init(struct leaving *l, const struct rounds *rounds, struct coordinates *coordinates,
+// The predictions of `model` are shares of the best fitness.
+void restart_init(struct restart *r, const struct batches *batches, struct coordinates *coordinates,
                   struct gp *model);
-void leaving_finish(struct leaving *l); // fine on a zeroed one
+void restart_finish(struct restart *r); // a zeroed one is fine
 
-// The point of the space that is the farthest from all that is known. False: none is left.
-bool leaving_probe(struct leaving *l, struct leaving_now now, struct rng *r, struct config *out);
-// As a share of the best.
-double leaving_target(const struct leaving *l, struct leaving_now now);
-// `c` is asked for next. Does nothing where no follower is due.
-void leaving_follows(struct leaving *l, struct leaving_now now, const struct config *c);
+// Chooses the point that is the farthest from all results. False: none is left.
+bool restart_probe(struct restart *r, struct restart_now now, struct rng *rng, struct config *out);
+// Says that `c` is proposed next. Does nothing unless a strict local search is under way.
+void restart_local(struct restart *r, struct restart_now now, const struct config *c);
 
 #endif

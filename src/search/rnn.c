@@ -1,26 +1,23 @@
-// A recurrent controller that learns by REINFORCE to write good configurations (Zoph, Le 2016).
+// A recurrent controller that learns by REINFORCE to generate good configurations (Zoph, Le 2016).
 //
-// The paper on G-BFS and N-A2C compares itself with such a controller and gives no settings; these
-// are ours: one LSTM of 64 units writes a configuration decision by decision (search/decisions.h),
-// and learns after each batch of 8 (model/reinforce.h). The reward is fitness / best so far, 0 for
-// what failed.
+// The paper on G-BFS and N-A2C compares itself with such a controller, but gives no settings. Ours:
+// one LSTM of 64 units generates a configuration decision by decision (rnn.h), and learns after
+// each batch of 8 (model/reinforce.h). The reward is fitness / best so far, 0 for failures.
 //
-// What it draws again cannot be asked again. A place of the batch is drawn anew up to `resample`
-// times; if that yields known configurations only, the last one's stored fitness is learned from
-// once more, at no trial, and the place is still free. After `reuse` of these it takes a uniform
-// draw among the unknown configurations. (So a controller that has made up its mind becomes random
-// search: with the default settings that is a matter of some hundred trials.)
+// A known configuration cannot be proposed again. A place of the batch is drawn again up to
+// `resample` times. If all these draws are known, the policy learns once more from the stored
+// fitness of the last one, without a trial, and the place is still free. After `reuse` of these the
+// place gets a uniform draw among the unknown configurations. (So a converged controller becomes
+// random search; with the default settings this takes some hundred trials.)
 //
-// Constraints: rejection, with the rejected ones learned from. An illegal draw is repeated, at no
-// trial, and the first four of each place join the batch with reward 0, so that the policy learns
-// to stay inside: where 80 % are illegal it starts with 5 draws a proposal and soon needs fewer. A
-// place that drew 200 illegal ones takes a uniform draw among the legal ones. Without constraints
-// none of this changes anything.
-
+// Constraints: an illegal draw is repeated, without a trial. The first four illegal draws of each
+// place join the batch with reward 0, so that the policy learns the constraints: where 80 % are
+// illegal it starts with 5 draws per proposal and soon needs fewer. A place with 200 illegal draws
+// gets a uniform draw among the legal configurations.
 #include "search/rnn.h"
 
 #include "model/reinforce.h"
-#include "search/rounds.h"
+#include "search/batches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,50 +65,27 @@ void decisions_finish(struct decisions *d)
     *d = (struct decisions){0};
 }
 
-static void allow_factors(const struct decision *e, const int *choice, int values, bool *allowed)
-{
-    int rest = e->param->exponent[e->prime];
-    for (int part = 1; part <= e->place; part++)
-        rest -= choice[-part];
-    for (int i = 0; i < values; i++)
-        allowed[i] = i <= rest;
-}
-
-static void allow_items(const struct decision *e, const int *choice, int values, bool *allowed)
-{
-    for (int i = 0; i < values; i++)
-        allowed[i] = true;
-    for (int place = 1; place <= e->place; place++)
-        allowed[choice[-place]] = false;
-}
-
 void decisions_allow(const struct decisions *d, int t, const int *choice, bool *allowed)
 {
     const struct decision *e = &d->decision[t];
-    int values = d->values[t];
+    int values = d->values[t], most = e->param->count - 1;
     if (e->kind == DECISION_FACTORS) {
-        allow_factors(e, choice + t, values, allowed);
-    } else if (e->kind == DECISION_ITEM) {
-        allow_items(e, choice + t, values, allowed);
-    } else {
-        int first = e->kind == DECISION_LOW ? choice[t - 1] * RADIX : 0;
-        for (int i = 0; i < values; i++)
-            allowed[i] = first + i < e->param->count;
+        most = e->param->exponent[e->prime];
+        for (int part = 1; part <= e->place; part++)
+            most -= choice[t - part];
+    } else if (e->kind == DECISION_LOW) {
+        most -= choice[t - 1] * RADIX;
     }
-}
-
-void decisions_allow_all(const struct decisions *d, const int *choice, bool *allowed)
-{
-    for (int t = 0; t < d->count; t++) {
-        decisions_allow(d, t, choice, allowed);
-        allowed += d->values[t];
-    }
+    for (int i = 0; i < values; i++)
+        allowed[i] = i <= most;
+    for (int place = 1; e->kind == DECISION_ITEM && place <= e->place; place++)
+        allowed[choice[t - place]] = false;
 }
 
 void decisions_config(const struct decisions *d, const struct space *s, const int *choice,
                       struct config *out)
 {
-    // What no decision says yet: every part is 1, the items stand in their order, the index is 0.
+    // Before the decisions every part is 1, the items are in their order, the index is 0.
     *out = (struct config){0};
     for (int i = 0; i < s->param_count; i++) {
         const struct param *p = &s->param[i];
@@ -124,23 +98,19 @@ void decisions_config(const struct decisions *d, const struct space *s, const in
         const struct decision *e = &d->decision[t];
         int32_t *slot = out->slot + e->param->offset;
         if (e->kind == DECISION_FACTORS) {
-            int32_t base = e->param->prime[e->prime];
-            int exponent = choice[t];
             int32_t factor = 1;
-            while (exponent-- > 0)
-                factor *= base;
+            for (int n = 0; n < choice[t]; n++)
+                factor *= e->param->prime[e->prime];
             slot[e->place] *= factor;
             slot[e->param->width - 1] /= factor;
         } else if (e->kind == DECISION_ITEM) {
-            // The item stands behind `place` until it is chosen; whom it replaces takes its place,
-            // so the last one is right when all others are.
-            int place = e->place;
-            int32_t item = choice[t];
-            int at = place;
-            while (slot[at] != item)
+            // Swaps the chosen item with the one at its place, so the last item is right at the
+            // end.
+            int at = e->place;
+            while (slot[at] != choice[t])
                 at++;
-            slot[at] = slot[place];
-            slot[place] = item;
+            slot[at] = slot[e->place];
+            slot[e->place] = choice[t];
         } else {
             *slot = (e->kind == DECISION_LOW ? *slot * RADIX : 0) + choice[t];
         }
@@ -148,23 +118,24 @@ void decisions_config(const struct decisions *d, const struct space *s, const in
     space_settle(s, out);
 }
 
-static int choice_of(const struct decision *e, const int32_t *slot)
-{
-    switch (e->kind) {
-    case DECISION_FACTORS: return factor_multiplicity(slot[e->place], e->param->prime[e->prime]);
-    case DECISION_ITEM: return slot[e->place];
-    case DECISION_HIGH: return *slot / RADIX;
-    case DECISION_LOW: return *slot % RADIX;
-    case DECISION_VALUE: break;
-    }
-    return *slot;
-}
-
 void decisions_of(const struct decisions *d, const struct config *c, int *choice)
 {
-    for (int t = 0; t < d->count; t++)
-        choice[t] = choice_of(&d->decision[t], c->slot + d->decision[t].param->offset);
+    for (int t = 0; t < d->count; t++) {
+        const struct decision *e = &d->decision[t];
+        const int32_t *slot = c->slot + e->param->offset;
+        switch (e->kind) {
+        case DECISION_FACTORS:
+            choice[t] = factor_multiplicity(slot[e->place], e->param->prime[e->prime]);
+            break;
+        case DECISION_ITEM: choice[t] = slot[e->place]; break;
+        case DECISION_HIGH: choice[t] = *slot / RADIX; break;
+        case DECISION_LOW: choice[t] = *slot % RADIX; break;
+        case DECISION_VALUE: choice[t] = *slot; break;
+        }
+    }
 }
+
+// --- draws ---
 
 enum { MOST_NUMBERS = 1 << 20 };
 
@@ -192,26 +163,19 @@ void prefixes_forget(struct prefixes *p)
     p->numbers = p->children = 0;
 }
 
-// Whether `needed` do not fit; then the capacity doubles until they do.
-static bool outgrows(size_t needed, size_t *capacity)
-{
-    if (needed <= *capacity)
-        return false;
-    *capacity = *capacity ? *capacity : 1024;
-    while (needed > *capacity)
-        *capacity *= 2;
-    return true;
-}
-
-// The node before decision t, behind node `parent` (-1: t is 0).
+// Adds the node before decision t, below node `parent` (-1: t is 0).
 static int open_node(struct prefixes *p, int t, int parent, const int *choice)
 {
     size_t state = sequence_state(p->policy), values = (size_t)p->decisions->values[t];
     size_t numbers = state + values;
-    if (outgrows(p->numbers + numbers, &p->number_capacity))
+    if (p->numbers + numbers > p->number_capacity) {
+        p->number_capacity = 2 * (p->numbers + numbers);
         p->number = mem_resize(p->number, p->number_capacity, sizeof *p->number);
-    if (outgrows(p->children + values, &p->child_capacity))
+    }
+    if (p->children + values > p->child_capacity) {
+        p->child_capacity = 2 * (p->children + values);
         p->child = mem_resize(p->child, p->child_capacity, sizeof *p->child);
+    }
     memset(p->child + p->children, 0, values * sizeof *p->child);
     MEM_GROW(p->node, p->nodes, p->node_capacity);
     p->node[p->nodes] = (struct prefix){p->numbers, p->children};
@@ -227,31 +191,25 @@ static int open_node(struct prefixes *p, int t, int parent, const int *choice)
     return node;
 }
 
-// The node before decision t, one choice behind `parent`.
-static int follow(struct prefixes *p, int t, int parent, const int *choice)
-{
-    size_t child = p->node[parent].child + (size_t)choice[t - 1];
-    if (p->child[child] == 0) {
-        int node = open_node(p, t, parent, choice);
-        p->child[child] = node; // which may have moved
-    }
-    return p->child[child];
-}
-
 void prefixes_draw(struct prefixes *p, struct rng *r, int *choice)
 {
     if (p->numbers > MOST_NUMBERS)
         prefixes_forget(p);
     int node = 0;
     for (int t = 0; t < p->decisions->count; t++) {
-        if (t > 0)
-            node = follow(p, t, node, choice);
-        else if (p->nodes == 0)
+        if (t > 0) {
+            size_t child = p->node[node].child + (size_t)choice[t - 1];
+            int next = p->child[child] ? p->child[child] : open_node(p, t, node, choice);
+            node = p->child[child] = next; // open_node may have moved the array
+        } else if (p->nodes == 0) {
             open_node(p, 0, -1, choice);
+        }
         const double *probability = p->number + p->node[node].number + sequence_state(p->policy);
         choice[t] = (int)rng_weighted(r, (size_t)p->decisions->values[t], probability);
     }
 }
+
+// --- the strategy ---
 
 enum {
     OPTION_BATCH,
@@ -267,32 +225,109 @@ enum {
 };
 
 enum {
-    ILLEGAL_TRIES = 200, // of one place
-    ILLEGAL_KEPT = 4     // of these
+    ILLEGAL_TRIES = 200, // illegal draws for one place
+    ILLEGAL_KEPT = 4     // illegal draws of a place that are learned from
 };
 
 struct rnn {
-    struct rounds rounds; // first: a strategy is a struct rnn
+    struct batches batches; // first: a strategy is a struct rnn
     struct rng rng;
     int batch, resample, reuse;
     double best;
 
     struct decisions decisions;
-    struct reinforce learner;
+    struct reinforce reinforce;
     struct prefixes prefixes;
-    int *choice; // of the draw at hand
+    int *choice; // scratch
 
-    // What it learns from next: configurations, and how often each was drawn.
-    struct config_set samples;
+    struct config_set samples; // configurations to learn from, and how often each was drawn
     int *times, times_capacity;
 };
 
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
+// Adds a configuration to those that the policy learns from next.
+static void keep(struct rnn *r, const struct config *c)
+{
+    int count = r->samples.count, i = config_set_add(&r->samples, c, NULL);
+    if (i == count) {
+        MEM_GROW(r->times, count, r->times_capacity);
+        r->times[i] = 0;
+    }
+    r->times[i]++;
+}
+
+// Fills one place of the batch. False: nothing new is left, or could be found.
+static bool fill_place(struct rnn *r)
+{
+    struct archive *archive = &r->batches.archive;
+    struct config c;
+    bool found = archive_warm(archive, &c);
+    if (!found && (uint64_t)archive->given.count == r->batches.problem.space->size)
+        return false;
+    for (int again = 0, reused = 0, illegal = 0;
+         !found && reused < r->reuse && illegal < ILLEGAL_TRIES;) {
+        prefixes_draw(&r->prefixes, &r->rng, r->choice);
+        decisions_config(&r->decisions, r->batches.problem.space, r->choice, &c);
+        found = archive_allows(archive, &c);
+        if (found)
+            break;
+        if (config_set_find(&archive->given, &c) < 0) {
+            if (illegal++ < ILLEGAL_KEPT)
+                keep(r, &c);
+        } else if (again++ == r->resample) {
+            keep(r, &c);
+            reused++;
+            again = 0;
+        }
+    }
+    found = found || archive_draw(archive, &r->rng, &c);
+    if (found) {
+        keep(r, &c);
+        batches_add(&r->batches, &c, NULL);
+    }
+    return found;
+}
+
+static void rnn_make_batch(void *self)
+{
+    struct rnn *r = self;
+    size_t count = (size_t)r->samples.count, steps = (size_t)r->decisions.count;
+    size_t values = (size_t)r->decisions.all_values;
+    struct reinforce_sample *sample = mem_zero(count, sizeof *sample);
+    int *choice = mem_zero(count * steps, sizeof *choice);
+    bool *allowed = mem_zero(count * values, sizeof *allowed);
+    for (size_t i = 0; i < count; i++) {
+        struct config c;
+        config_set_get(&r->samples, (int)i, &c);
+        int known = config_set_find(&r->batches.archive.given, &c); // -1: illegal
+        double fitness = known < 0 ? 0 : r->batches.fitness[known];
+        decisions_of(&r->decisions, &c, choice + i * steps);
+        sample[i] = (struct reinforce_sample){
+            .choice = choice + i * steps,
+            .allowed = allowed + i * values,
+            .reward = fitness > 0 ? fitness / r->best : 0,
+            .times = r->times[i],
+        };
+        bool *of_decision = allowed + i * values;
+        for (int t = 0; t < r->decisions.count; of_decision += r->decisions.values[t++])
+            decisions_allow(&r->decisions, t, choice + i * steps, of_decision);
+    }
+    reinforce_update(&r->reinforce, (int)count, sample);
+    free(sample);
+    free(choice);
+    free(allowed);
+    config_set_finish(&r->samples);
+    r->samples.slots = r->batches.problem.space->slots;
+    prefixes_forget(&r->prefixes);
+    for (int n = 0; n < r->batch && fill_place(r); n++)
+        continue;
+}
+
+static struct strategy *rnn_create(const struct search_problem *problem, uint64_t seed,
+                                   const double *option, struct err *e)
 {
     (void)e;
     struct rnn *r = mem_zero(1, sizeof *r);
-    rounds_init(&r->rounds, problem);
+    batches_init(&r->batches, problem, rnn_make_batch);
     rng_seed(&r->rng, seed);
     r->batch = (int)option[OPTION_BATCH];
     r->resample = (int)option[OPTION_RESAMPLE];
@@ -309,127 +344,26 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
         .clip = option[OPTION_CLIP],
     };
     decisions_init(&r->decisions, problem->space);
-    reinforce_init(&r->learner, r->decisions.count, r->decisions.values, &s, rng_next(&r->rng));
-    prefixes_init(&r->prefixes, &r->learner.policy, &r->decisions);
+    reinforce_init(&r->reinforce, r->decisions.count, r->decisions.values, &s, rng_next(&r->rng));
+    prefixes_init(&r->prefixes, &r->reinforce.policy, &r->decisions);
     r->choice = mem_zero((size_t)r->decisions.count, sizeof *r->choice);
-    return &r->rounds.base;
+    return &r->batches.base;
 }
 
-static void keep(struct rnn *r, const struct config *c)
-{
-    int count = r->samples.count, i = config_set_add(&r->samples, c, NULL);
-    if (i == count) {
-        MEM_GROW(r->times, count, r->times_capacity);
-        r->times[i] = 0;
-    }
-    r->times[i]++;
-}
-
-static void propose(struct rnn *r, const struct config *c)
-{
-    keep(r, c);
-    rounds_add(&r->rounds, c, NULL);
-}
-
-static bool propose_uniform(struct rnn *r)
-{
-    struct config c;
-    bool found = visited_draw(&r->rounds.visited, &r->rng, &c);
-    if (found)
-        propose(r, &c);
-    return found;
-}
-
-// One place of the batch. False: nothing new is left, or could be found.
-static bool fill_place(struct rnn *r)
-{
-    struct visited *visited = &r->rounds.visited;
-    struct config c;
-    if (visited_warm(visited, &c)) {
-        propose(r, &c);
-        return true;
-    }
-    if ((uint64_t)visited->given.count == r->rounds.problem.space->size)
-        return false;
-    int again = 0, reused = 0, illegal = 0;
-    while (reused < r->reuse && illegal < ILLEGAL_TRIES) {
-        prefixes_draw(&r->prefixes, &r->rng, r->choice);
-        decisions_config(&r->decisions, r->rounds.problem.space, r->choice, &c);
-        if (visited_allows(visited, &c)) {
-            propose(r, &c);
-            return true;
-        }
-        if (config_set_find(&visited->given, &c) < 0) {
-            if (illegal++ < ILLEGAL_KEPT)
-                keep(r, &c);
-        } else if (again++ == r->resample) {
-            keep(r, &c);
-            reused++;
-            again = 0;
-        }
-    }
-    return propose_uniform(r);
-}
-
-static double reward(const struct rnn *r, const struct config *c)
-{
-    int known = config_set_find(&r->rounds.visited.given, c); // -1: illegal
-    double fitness = known < 0 ? 0 : r->rounds.fitness[known];
-    return fitness > 0 ? fitness / r->best : 0;
-}
-
-static void make_round(void *self)
-{
-    struct rnn *r = self;
-    size_t count = (size_t)r->samples.count, steps = (size_t)r->decisions.count;
-    size_t values = (size_t)r->decisions.all_values;
-    struct reinforce_sample *sample = mem_zero(count, sizeof *sample);
-    int *choice = mem_zero(count * steps, sizeof *choice);
-    bool *allowed = mem_zero(count * values, sizeof *allowed);
-    for (size_t i = 0; i < count; i++) {
-        struct config c;
-        config_set_get(&r->samples, (int)i, &c);
-        decisions_of(&r->decisions, &c, choice + i * steps);
-        decisions_allow_all(&r->decisions, choice + i * steps, allowed + i * values);
-        sample[i] = (struct reinforce_sample){
-            .choice = choice + i * steps,
-            .allowed = allowed + i * values,
-            .reward = reward(r, &c),
-            .times = r->times[i],
-        };
-    }
-    reinforce_update(&r->learner, (int)count, sample);
-    free(sample);
-    free(choice);
-    free(allowed);
-    config_set_finish(&r->samples);
-    r->samples.slots = r->rounds.problem.space->slots;
-    prefixes_forget(&r->prefixes);
-    int free_places = r->batch;
-    while (free_places > 0 && fill_place(r))
-        free_places--;
-}
-
-static enum ask ask(struct strategy *s, struct config *out)
+static void rnn_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
 {
     struct rnn *r = (struct rnn *)s;
-    return rounds_ask(&r->rounds, out, make_round, r);
-}
-
-static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
-{
-    struct rnn *r = (struct rnn *)s;
-    rounds_tell(s, c, o, fitness);
+    batches_tell(s, c, o, fitness);
     r->best = fitness > r->best ? fitness : r->best;
 }
 
-static void destroy(struct strategy *s)
+static void rnn_destroy(struct strategy *s)
 {
     struct rnn *r = (struct rnn *)s;
     prefixes_finish(&r->prefixes);
-    reinforce_finish(&r->learner);
+    reinforce_finish(&r->reinforce);
     decisions_finish(&r->decisions);
-    rounds_finish(&r->rounds);
+    batches_finish(&r->batches);
     config_set_finish(&r->samples);
     free(r->times);
     free(r->choice);
@@ -454,9 +388,9 @@ const struct strategy_kind strategy_rnn = {
     .name = "rnn",
     .help = "an LSTM that learns to write configurations",
     .options = options,
-    .create = create,
-    .ask = ask,
-    .tell = tell,
-    .generation = rounds_generation,
-    .destroy = destroy,
+    .create = rnn_create,
+    .ask = batches_ask,
+    .tell = rnn_tell,
+    .generation = batches_generation,
+    .destroy = rnn_destroy,
 };

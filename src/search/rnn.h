@@ -4,25 +4,25 @@
 #include "model/reinforce.h"
 #include "space/space.h"
 
-// A configuration as a sequence of decisions, for controllers that make one choice after another.
+// A configuration as a sequence of decisions, for a controller that makes one choice at a time.
 //
 //     struct decisions d;
 //     decisions_init(&d, space);
 //     for (int t = 0; t < d.count; t++) {
-//         decisions_allow(&d, t, choice, allowed); // which of d.values[t] values choice[t] may
-//         take choice[t] = ...
+//         decisions_allow(&d, t, choice, allowed); // the allowed ones of d.values[t] values
+//         choice[t] = ...
 //     }
 //     decisions_config(&d, space, choice, &config);
 //     decisions_finish(&d);
 //
-// Parameters in the order of the space. Any product and any order of items works because later
-// decisions see what the earlier ones left:
-//  * factorization: for each prime, for each part but the last, how many of the factors that are
-//    left it gets; the last part takes the rest;
-//  * permutation: for each place but the last, which of the unused items stands there;
-//  * the other kinds: one decision over their values, or with more than 1024 of them two, the
-//    index / 256 and the index % 256, so that no output layer gets out of hand.
-// What leaves no choice in any case (one value, one part, one item) is no decision. Sequences and
+// Parameters come in the order of the space. The values that a decision may take depend on the
+// earlier decisions: * factorization: for each prime and each part but the last, the number of the
+// remaining factors
+//    that it gets; the last part takes the rest;
+// * permutation: for each place but the last, one of the unused items; * other kinds: one decision
+// over their values, or with more than 1024 values two, the index / 256
+//    and the index % 256, so that no output layer gets too large.
+// A parameter without a choice (one value, one part, one item) has no decision. Sequences and
 // configurations correspond one to one.
 
 enum decision_kind { DECISION_FACTORS, DECISION_ITEM, DECISION_VALUE, DECISION_HIGH, DECISION_LOW };
@@ -44,31 +44,29 @@ struct decisions {
 void decisions_init(struct decisions *d, const struct space *s); // `s` outlives `d`
 void decisions_finish(struct decisions *d);
 
-// `allowed` gets values[t] flags, of which at least one is set, given choice[0] .. choice[t - 1].
+// Sets values[t] flags, given choice[0] .. choice[t - 1]. At least one is true.
 void decisions_allow(const struct decisions *d, int t, const int *choice, bool *allowed);
-// The same for all of a whole sequence, one after the other: all_values flags.
-void decisions_allow_all(const struct decisions *d, const int *choice, bool *allowed);
 
 void decisions_config(const struct decisions *d, const struct space *s, const int *choice,
                       struct config *out);
 void decisions_of(const struct decisions *d, const struct config *c, int *choice);
 
-// Draws sequences from a policy between two updates of it, and computes only what no earlier draw
-// has.
+// Draws of sequences from a policy between two of its updates. Results of earlier draws are reused.
 //
 //     struct prefixes p;
 //     prefixes_init(&p, &policy, &decisions);
 //     prefixes_draw(&p, &rng, choice);
-//     prefixes_forget(&p); // whenever the policy has learned
+//     prefixes_forget(&p); // after each update of the policy
 //     prefixes_finish(&p);
 //
-// A tree of the choices made so far keeps the state and the probabilities behind each prefix, so
-// that a sequence that was drawn before costs its random numbers only. A policy that has made up
-// its mind draws the same few over and over until one is new: this is what makes that cheap. What
-// is drawn does not depend on what is kept; the tree starts afresh when it outgrows 8 MB.
+// A tree of the choices made so far keeps the state and the probabilities after each prefix. So a
+// sequence that was drawn before costs only its random numbers. A converged policy draws the same
+// few sequences again and again until one is new; the tree makes this cheap. The draws do not
+// depend on it. The tree is cleared when it outgrows 8 MB.
 
-// What is known of one prefix: where its state, then the probabilities of the values of the next
-// decision begin among the numbers; and where the nodes behind these values do among the children.
+// A node of the tree, for one prefix: the index of its numbers (its state, then the probabilities
+// of the values of the next decision), and the index of its children (a node for each of these
+// values).
 struct prefix {
     size_t number, child;
 };
@@ -81,7 +79,7 @@ struct prefixes {
     int nodes, node_capacity;
     double *number;
     size_t numbers, number_capacity;
-    int *child; // 0: not drawn yet
+    int *child; // index of a node; 0: not drawn yet
     size_t children, child_capacity;
 };
 

@@ -8,15 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IDLE_ROUNDS  5 // without a gain: objective `idle`
+#define IDLE_ROUNDS  5 // without a gain, for the objective `idle`
 #define GOLDEN_RATIO 1.618
 
 enum { KIND_GRADIENT, KIND_ROUNDROBIN };
 enum { OPTION_OBJECTIVE }; // the first of all kinds that have options
 enum objective { OBJECTIVE_SUM, OBJECTIVE_DEADLINE, OBJECTIVE_SPEEDUP, OBJECTIVE_IDLE };
 
-// What became of a task.
-struct course {
+struct course {   // the history of a task
     double *best; // [rounds]: seconds after each, 0 while nothing was valid
     int rounds, capacity;
     int gained; // the last round that made it faster, from 1
@@ -28,89 +27,51 @@ struct schedule {
     struct spec spec;
     struct course *course; // [tasks]
     struct rng rng;
-    int chosen; // next round's; -1: not chosen yet
+    int chosen; // task of the next round; -1: not chosen yet
     int64_t rounds;
 };
 
-// --- what it minimizes ---
-
-static double uses(const struct schedule *s, int network, int task)
-{
-    const double *w = s->problem->uses;
-    return w ? w[network * s->problem->tasks + task] : 1;
-}
+// --- the objective ---
 
 static double seconds(const struct course *c)
 {
     return c->rounds ? c->best[c->rounds - 1] : 0;
 }
 
-static bool is_solved(const struct course *c)
-{
-    return seconds(c) > 0;
-}
-
 static double latency(const struct schedule *s, int network)
 {
+    const double *w = s->problem->uses;
     double sum = 0;
     for (int i = 0; i < s->problem->tasks; i++)
-        sum += uses(s, network, i) * seconds(&s->course[i]);
+        sum += (w ? w[network * s->problem->tasks + i] : 1) * seconds(&s->course[i]);
     return sum;
 }
 
-static int network_count(const struct schedule *s)
-{
-    return s->problem->networks ? s->problem->networks : 1;
-}
-
-static double speedup(const struct schedule *s)
-{
-    double sum = 0;
-    int networks = network_count(s);
-    for (int j = 0; j < networks; j++)
-        sum += log(s->problem->today_s ? s->problem->today_s[j] / latency(s, j) : 1);
-    return exp(sum / networks);
-}
-
-static enum objective objective_of(const struct schedule *s)
-{
-    return (enum objective)s->spec.option[OPTION_OBJECTIVE];
-}
-
-// df / dl_j
-static double weight_of(const struct schedule *s, int network)
-{
-    double l = latency(s, network);
-    switch (objective_of(s)) {
-    case OBJECTIVE_DEADLINE: return !s->problem->deadline_s || l > s->problem->deadline_s[network];
-    case OBJECTIVE_SPEEDUP: return speedup(s) / network_count(s) / l;
-    default: return 1;
-    }
-}
-
-// df / dg_i of a task that has a time, >= 0.
+// Returns df / dg_i >= 0 of a task that has a time, from the df / dl_j of the networks.
 static double slope(const struct schedule *s, int task)
 {
+    const struct schedule_problem *p = s->problem;
     const struct course *c = &s->course[task];
-    if (objective_of(s) == OBJECTIVE_IDLE && c->rounds - c->gained >= IDLE_ROUNDS)
-        return 0;
+    enum objective objective = (enum objective)s->spec.option[OPTION_OBJECTIVE];
+    int networks = p->networks ? p->networks : 1;
     double sum = 0;
-    for (int j = 0; j < network_count(s); j++) {
-        double w = uses(s, j, task);
-        sum += w > 0 ? w * weight_of(s, j) : 0;
+    if (objective == OBJECTIVE_IDLE && c->rounds - c->gained >= IDLE_ROUNDS)
+        return 0;
+    for (int j = 0; j < networks; j++) {
+        double w = p->uses ? p->uses[j * p->tasks + task] : 1;
+        double l = latency(s, j), by_latency = 1, logs = 0;
+        if (objective == OBJECTIVE_DEADLINE)
+            by_latency = !p->deadline_s || l > p->deadline_s[j];
+        for (int k = 0; k < networks && objective == OBJECTIVE_SPEEDUP; k++)
+            logs += log(p->today_s ? p->today_s[k] / latency(s, k) : 1);
+        if (objective == OBJECTIVE_SPEEDUP)
+            by_latency = exp(logs / networks) / networks / l;
+        sum += w > 0 ? w * by_latency : 0;
     }
     return sum;
 }
 
-// --- in turns ---
-
-static bool may_gain(const struct schedule *s, int task)
-{
-    const struct course *c = &s->course[task];
-    return !c->over && (s->spec.kind == KIND_ROUNDROBIN || !is_solved(c) || slope(s, task) > 0);
-}
-
-// --- by what it may gain: Ansor's estimate ---
+// --- the expected gain: Ansor's estimate ---
 
 enum { GRADIENT_ALPHA = 1, GRADIENT_BETA, GRADIENT_WINDOW };
 
@@ -130,39 +91,37 @@ static const struct spec_option gradient_options[] = {
     {NULL},
 };
 
-// FLOP/s; 0: not known.
+// Returns the FLOP/s of a task; 0: not known.
 static double rate(const struct schedule *s, int task)
 {
-    const struct course *c = &s->course[task];
-    return is_solved(c) ? s->problem->task[task].work / seconds(c) : 0;
+    double now = seconds(&s->course[task]);
+    return now > 0 ? s->problem->task[task].work / now : 0;
 }
 
-// Of one kind, and of about the same work: within one power of the golden ratio, counted from 1.
-static bool are_similar(const struct schedule *s, int a, int b)
-{
-    const struct schedule_task *x = &s->problem->task[a], *y = &s->problem->task[b];
-    return x->kind && y->kind && x->work > 0 && y->work > 0 && str_equal(x->kind, y->kind) &&
-           floor(log(x->work + 1) / log(GOLDEN_RATIO)) ==
-               floor(log(y->work + 1) / log(GOLDEN_RATIO));
-}
-
-// The highest rate of those similar to a task; 0: there is none, or it has shown that it is unlike
-// them, by being slower than 1 / beta of theirs after many more rounds.
+// Returns the highest rate among the similar tasks, which have the same kind and about the same
+// work: within one power of the golden ratio, counted from 1. 0: there is none, or the task is
+// unlike them: slower than 1 / beta of their rate after many more rounds.
 static double rate_of_similar(const struct schedule *s, int task)
 {
-    double best = 0;
+    const struct schedule_task *x = &s->problem->task[task];
+    double best = 0, own = rate(s, task);
     int rounds = 0;
-    for (int k = 0; k < s->problem->tasks; k++)
-        if (k != task && are_similar(s, task, k)) {
-            best = fmax(best, rate(s, k));
-            rounds = s->course[k].rounds > rounds ? s->course[k].rounds : rounds;
-        }
-    bool unlike =
-        rate(s, task) < best / s->spec.option[GRADIENT_BETA] && s->course[task].rounds > 5 + rounds;
-    return unlike ? 0 : fmax(best, best > 0 ? rate(s, task) : 0);
+    for (int k = 0; k < s->problem->tasks; k++) {
+        const struct schedule_task *y = &s->problem->task[k];
+        if (k == task || !x->kind || !y->kind || x->work <= 0 || y->work <= 0 ||
+            !str_equal(x->kind, y->kind) ||
+            floor(log(x->work + 1) / log(GOLDEN_RATIO)) !=
+                floor(log(y->work + 1) / log(GOLDEN_RATIO)))
+            continue;
+        best = fmax(best, rate(s, k));
+        rounds = s->course[k].rounds > rounds ? s->course[k].rounds : rounds;
+    }
+    bool unlike = own < best / s->spec.option[GRADIENT_BETA] && s->course[task].rounds > 5 + rounds;
+    return unlike ? 0 : fmax(best, best > 0 ? own : 0);
 }
 
-// The change of f that another round is worth, <= 0 (Ansor, section 6.2 and appendix A).
+// Returns the change of f, <= 0, that another round of the task is expected to bring (Ansor,
+// section 6.2 and appendix A).
 static double gradient(const struct schedule *s, int task)
 {
     const struct course *c = &s->course[task];
@@ -176,8 +135,35 @@ static double gradient(const struct schedule *s, int task)
     return slope(s, task) * (alpha * past + (1 - alpha) * (next - now));
 }
 
-// --- choosing ---
+// Chooses the next task by the gradient. -1: nothing is gained.
+static int choose(struct schedule *s)
+{
+    int chosen = -1, equals = 0;
+    double best = 0;
+    // A task without a time comes first when it is its turn, the one with the fewest rounds first.
+    for (int i = 0; i < s->problem->tasks; i++) {
+        const struct course *c = &s->course[i];
+        int64_t others = (s->problem->tasks - 1) * (int64_t)c->rounds;
+        if (!c->over && seconds(c) <= 0 && s->rounds - c->rounds >= others &&
+            (chosen < 0 || c->rounds < s->course[chosen].rounds))
+            chosen = i;
+    }
+    for (int i = 0, first = chosen; i < s->problem->tasks && first < 0; i++) {
+        if (s->course[i].over || seconds(&s->course[i]) <= 0)
+            continue;
+        double d = gradient(s, i);
+        bool better = d < best;
+        if (!better && (d != best || d >= 0))
+            continue;
+        equals = better ? 1 : equals + 1;
+        best = d;
+        if (rng_below(&s->rng, (uint64_t)equals) == 0)
+            chosen = i;
+    }
+    return chosen;
+}
 
+// --- the schedule ---
 static const struct spec_option no_options[] = {{NULL}};
 
 const struct schedule_kind schedule_kinds[] = {
@@ -185,54 +171,6 @@ const struct schedule_kind schedule_kinds[] = {
     {"roundrobin", "to each task in turn", no_options},
     {NULL},
 };
-
-// One without a time whose turn it is, the longest waiting first.
-static int unsolved_in_turn(const struct schedule *s)
-{
-    int chosen = -1;
-    for (int i = 0; i < s->problem->tasks; i++) {
-        const struct course *c = &s->course[i];
-        int64_t others = (s->problem->tasks - 1) * (int64_t)c->rounds;
-        if (!c->over && !is_solved(c) && s->rounds - c->rounds >= others &&
-            (chosen < 0 || c->rounds < s->course[chosen].rounds))
-            chosen = i;
-    }
-    return chosen;
-}
-
-int schedule_next(struct schedule *s)
-{
-    if (s->chosen < 0 && s->spec.kind != KIND_ROUNDROBIN) {
-        s->chosen = unsolved_in_turn(s); // a first round for each, too
-        if (s->chosen < 0) {
-            // The most promising of those that have a time; among equals one at random, -1: nothing
-            // is gained.
-            double best = 0;
-            int chosen = -1, equals = 0;
-            for (int i = 0; i < s->problem->tasks; i++) {
-                if (s->course[i].over || !is_solved(&s->course[i]))
-                    continue;
-                double d = gradient(s, i);
-                if (d < best || (d == best && d < 0))
-                    equals = d < best ? 1 : equals + 1;
-                else
-                    continue;
-                best = d;
-                if (rng_below(&s->rng, (uint64_t)equals) == 0)
-                    chosen = i;
-            }
-            s->chosen = chosen;
-        }
-    }
-    if (s->chosen < 0) {
-        int least = -1;
-        for (int i = 0; i < s->problem->tasks; i++)
-            if (may_gain(s, i) && (least < 0 || s->course[i].rounds < s->course[least].rounds))
-                least = i;
-        s->chosen = least;
-    }
-    return s->chosen;
-}
 
 void schedule_tell(struct schedule *s, int task, double best, bool more)
 {
@@ -248,19 +186,35 @@ void schedule_tell(struct schedule *s, int task, double best, bool more)
     s->chosen = -1;
 }
 
-// --- from words ---
+int schedule_next(struct schedule *s)
+{
+    bool in_turn = s->spec.kind == KIND_ROUNDROBIN;
+    if (s->chosen < 0 && !in_turn)
+        s->chosen = choose(s);
+    if (s->chosen >= 0)
+        return s->chosen;
+    for (int i = 0; i < s->problem->tasks; i++) {
+        const struct course *c = &s->course[i];
+        if (!c->over && (in_turn || seconds(c) <= 0 || slope(s, i) > 0) &&
+            (s->chosen < 0 || c->rounds < s->course[s->chosen].rounds))
+            s->chosen = i;
+    }
+    return s->chosen;
+}
 
-static const char *kind_name(int kind)
+// --- specs ---
+
+static const char *schedule_kind_name(int kind)
 {
     return schedule_kinds[kind].name;
 }
 
-static const struct spec_option *kind_options(int kind)
+static const struct spec_option *schedule_kind_options(int kind)
 {
     return schedule_kinds[kind].options;
 }
 
-static const struct spec_family family = {"scheduler", kind_name, kind_options};
+static const struct spec_family family = {"scheduler", schedule_kind_name, schedule_kind_options};
 
 struct schedule *schedule_create(const char *spec, const struct schedule_problem *problem,
                                  uint64_t seed, struct err *e)

@@ -27,7 +27,7 @@ static const char *option_name(const void *context, size_t i)
     return options[i].name;
 }
 
-// The nearest of `count` names, or else all of them (heap, the caller's).
+// Returns the nearest of `count` names, or else all of them (heap, the caller's).
 static char *hint(const char *name, size_t count,
                   const char *(*name_at)(const void *context, size_t i), const void *context)
 {
@@ -40,113 +40,83 @@ static char *hint(const char *name, size_t count,
     return count ? str_take(&all) : mem_strdup("it has none");
 }
 
-// Under way: what is read, and into what.
-struct reader {
-    const struct spec_family *family;
-    const struct spec_option *options; // of the kind
-    struct spec *out;
-};
-
-static bool read_word(const char *value, const struct spec_option *o, double *out, struct err *e)
+static bool read_value(const char *value, const struct spec_option *o, double *out, struct err *e)
 {
-    for (int i = 0; o->words[i]; i++)
+    struct str known = {0};
+    if (!o->words) {
+        if (!str_to_real(value, out) || *out < o->low || *out > o->high ||
+            (o->integer && *out != floor(*out)))
+            return err_usage(e, "%s=%s is not %s within %g..%g", o->name, value,
+                             o->integer ? "a whole number" : "a number", o->low, o->high);
+        return true;
+    }
+    for (int i = 0; o->words[i]; i++) {
+        *out = i;
         if (str_equal(o->words[i], value)) {
-            *out = i;
+            str_finish(&known);
             return true;
         }
-    struct str known = {0};
-    for (int i = 0; o->words[i]; i++)
         str_printf(&known, "%s%s", i == 0 ? "" : ", ", o->words[i]);
+    }
     err_usage(e, "%s=%s is not one of: %s", o->name, value, str_text(&known));
     str_finish(&known);
     return false;
 }
 
-static bool read_number(const char *value, const struct spec_option *o, double *out, struct err *e)
+// Reads key=value into `out`; cuts `text` up.
+static bool read_option(const struct spec_family *f, char *text, struct spec *out, struct err *e)
 {
-    double number;
-    if (!str_to_real(value, &number) || number < o->low || number > o->high ||
-        (o->integer && number != floor(number)))
-        return err_usage(e, "%s=%s is not %s within %g..%g", o->name, value,
-                         o->integer ? "a whole number" : "a number", o->low, o->high);
-    *out = number;
-    return true;
-}
-
-static bool read_value(const struct reader *r, int i, const char *value, struct err *e)
-{
-    const struct spec_option *o = &r->options[i];
-    if (r->out->given[i])
-        return err_usage(e, "option '%s' is given twice", o->name);
-    r->out->given[i] = true;
-    return o->words ? read_word(value, o, &r->out->option[i], e)
-                    : read_number(value, o, &r->out->option[i], e);
-}
-
-// `text` is key=value; it is cut up.
-static bool read_option(const struct reader *r, char *text, struct err *e)
-{
-    const char *name = r->family->name(r->out->kind);
+    const struct spec_option *options = f->options(out->kind);
+    const char *name = f->name(out->kind);
     char *equals = strchr(text, '=');
     if (!equals)
-        return err_usage(e, "%s '%s': '%s' is not key=value", r->family->noun, name, text);
+        return err_usage(e, "%s '%s': '%s' is not key=value", f->noun, name, text);
     *equals = '\0';
-    int i = 0;
-    while (r->options[i].name && !str_equal(r->options[i].name, text))
+    size_t i = 0;
+    while (options[i].name && !str_equal(options[i].name, text))
         i++;
-    if (!r->options[i].name) {
-        size_t count = 0;
-        while (r->options[count].name)
-            count++;
-        char *help = hint(text, count, option_name, r->options);
-        err_usage(e, "%s '%s' has no option '%s' (%s)", r->family->noun,
-                  r->family->name(r->out->kind), text, help);
+    if (!options[i].name) {
+        char *help = hint(text, i, option_name, options);
+        err_usage(e, "%s '%s' has no option '%s' (%s)", f->noun, name, text, help);
         free(help);
         return false;
     }
-    if (read_value(r, i, equals + 1, e))
-        return true;
-    err_prefix(e, "%s '%s'", r->family->noun, name);
-    return false;
-}
-
-// `text` is the spec; it is cut up.
-static bool read_spec(struct reader *r, char *text, struct err *e)
-{
-    char *rest = strchr(text, ':');
-    if (rest)
-        *rest++ = '\0';
-    *r->out = (struct spec){.kind = spec_find(r->family, text)};
-    if (r->out->kind < 0) {
-        size_t count = 0;
-        while (r->family->name((int)count))
-            count++;
-        char *help = hint(text, count, kind_name, r->family);
-        err_usage(e, "unknown %s '%s' (%s)", r->family->noun, text, help);
-        free(help);
-        return false;
-    }
-    r->options = r->family->options(r->out->kind);
-    for (int i = 0; r->options[i].name; i++) {
-        assert(i < SPEC_OPTIONS);
-        r->out->option[i] = r->options[i].value;
-    }
-    while (rest) {
-        char *option = rest;
-        rest = strchr(option, ':');
-        if (rest)
-            *rest++ = '\0';
-        if (!read_option(r, option, e))
-            return false;
-    }
-    return true;
+    bool read = out->given[i] ? err_usage(e, "option '%s' is given twice", options[i].name)
+                              : read_value(equals + 1, &options[i], &out->option[i], e);
+    out->given[i] = true;
+    if (!read)
+        err_prefix(e, "%s '%s'", f->noun, name);
+    return read;
 }
 
 bool spec_parse(const struct spec_family *f, const char *text, struct spec *out, struct err *e)
 {
-    char *copy = mem_strdup(text);
-    struct reader r = {.family = f, .out = out};
-    bool read = read_spec(&r, copy, e);
+    char *copy = mem_strdup(text), *rest = strchr(copy, ':');
+    bool read = true;
+    if (rest)
+        *rest++ = '\0';
+    *out = (struct spec){.kind = spec_find(f, copy)};
+    if (out->kind < 0) {
+        size_t count = 0;
+        while (f->name((int)count))
+            count++;
+        char *help = hint(copy, count, kind_name, f);
+        read = err_usage(e, "unknown %s '%s' (%s)", f->noun, copy, help);
+        free(help);
+    } else {
+        const struct spec_option *options = f->options(out->kind);
+        for (int i = 0; options[i].name; i++) {
+            assert(i < SPEC_OPTIONS);
+            out->option[i] = options[i].value;
+        }
+    }
+    while (read && rest) {
+        char *option = rest;
+        rest = strchr(option, ':');
+        if (rest)
+            *rest++ = '\0';
+        read = read_option(f, option, out, e);
+    }
     free(copy);
     return read;
 }

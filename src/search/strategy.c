@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *kind_name(int kind)
+static const char *strategy_kind_name(int kind)
 {
     return strategy_kinds[kind] ? strategy_kinds[kind]->name : NULL;
 }
 
-static const struct spec_option *kind_options(int kind)
+static const struct spec_option *strategy_kind_options(int kind)
 {
     return strategy_kinds[kind]->options;
 }
 
-static const struct spec_family family = {"strategy", kind_name, kind_options};
+static const struct spec_family family = {"strategy", strategy_kind_name, strategy_kind_options};
 
 const struct strategy_kind *strategy_find(const char *name)
 {
@@ -27,50 +27,35 @@ const struct strategy_kind *strategy_find(const char *name)
     return kind < 0 ? NULL : strategy_kinds[kind];
 }
 
-// Of a strategy or a scheduler; NULL: there is none of that name.
-static const struct spec_option *options_of(const char *name)
-{
-    const struct strategy_kind *kind = strategy_find(name);
-    if (kind)
-        return kind->options;
-    for (const struct schedule_kind *s = schedule_kinds; s->name; s++)
-        if (str_equal(s->name, name))
-            return s->options;
-    return NULL;
-}
-
-// Whether `option`, key=value, says what would hold without it.
-static bool is_default(const struct spec_option *known, const char *option, size_t length)
-{
-    bool same = false;
-    for (int i = 0; known && known[i].name && !same; i++) {
-        struct str text = {0};
-        str_printf(&text, "%s=", known[i].name);
-        spec_add_value(&known[i], known[i].value, &text);
-        same = text.length == length && memcmp(str_text(&text), option, length) == 0;
-        str_finish(&text);
-    }
-    return same;
-}
-
 char *strategy_text(const char *spec, bool all, char out[STRATEGY_TEXT])
 {
     size_t name = strcspn(spec, ":");
     int used = snprintf(out, STRATEGY_TEXT, "%.*s", (int)(name < 200 ? name : 200), spec);
-    const struct spec_option *known = options_of(out);
+    const struct strategy_kind *kind = strategy_find(out);
+    const struct spec_option *known = kind ? kind->options : NULL;
+    for (const struct schedule_kind *s = schedule_kinds; s->name && !known; s++)
+        known = str_equal(s->name, out) ? s->options : NULL;
     for (spec += name; *spec == ':';) {
         size_t length = strcspn(++spec, ":"), room = STRATEGY_TEXT - (size_t)used;
-        if (length + 2 < room && (all || !is_default(known, spec, length)))
+        bool is_default = false;
+        for (int i = 0; known && known[i].name && !is_default && !all; i++) {
+            struct str text = {0};
+            str_printf(&text, "%s=", known[i].name);
+            spec_add_value(&known[i], known[i].value, &text);
+            is_default = text.length == length && memcmp(str_text(&text), spec, length) == 0;
+            str_finish(&text);
+        }
+        if (length + 2 < room && !is_default)
             used += snprintf(out + used, room, " %.*s", (int)length, spec);
         spec += length;
     }
     return out;
 }
 
-// Of an option that is not given.
+// Sets an option that is not given.
 static void choose(struct spec *s, const char *option, double value)
 {
-    const struct spec_option *o = kind_options(s->kind);
+    const struct spec_option *o = strategy_kind_options(s->kind);
     for (int i = 0; o[i].name; i++)
         if (str_equal(o[i].name, option) && !s->given[i]) {
             s->option[i] = value;
@@ -139,16 +124,11 @@ enum ask strategy_ask(struct strategy *s, struct config *out)
     return s->kind->ask(s, out);
 }
 
-void strategy_took(struct strategy *s, const struct config *c, double seconds)
-{
-    if (s->kind->took)
-        s->kind->took(s, c, seconds);
-}
-
 void strategy_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
 {
     assert(isfinite(fitness) && fitness >= 0 && (o == OUTCOME_OK || fitness == 0));
-    s->kind->tell(s, c, o, fitness);
+    if (s->kind->tell)
+        s->kind->tell(s, c, o, fitness);
 }
 
 int strategy_population(const struct strategy *s, int most, struct individual *out)
@@ -194,14 +174,16 @@ bool strategy_forecast(struct strategy *s, struct forecast *out)
     return s->kind->forecast && s->kind->forecast(s, out);
 }
 
-double forecast_surprise(const struct forecast *f, double fitness)
+double forecast_z_score(const struct forecast *f, double fitness)
 {
-    const double least = 1e-12; // of what is known for sure
+    const double least = 1e-12; // deviation of a certain prediction
     return (fitness - f->mean) / (f->deviation + least);
 }
 
 void strategy_destroy(struct strategy *s)
 {
-    if (s)
+    if (s && s->kind->destroy)
         s->kind->destroy(s);
+    else
+        free(s);
 }

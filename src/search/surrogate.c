@@ -1,271 +1,361 @@
 #include "search/surrogate.h"
 
-#include "base/mem.h"
-#include "search/moves.h"
+#include "base/os.h"
+#include "model/recall.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_S 1e-3 // what a trial costs beside
-
-enum { MOST_TRIES = 8, WIDEST = COORDINATES_MOST + STATISTIC_KIND_COUNT }; // tries: times `tries`
-
-struct lesson {
-    int index;
-    double value, further[LESSON_FURTHER];
-};
-
-void lessons_init(struct lessons *l, const struct rounds *rounds, struct coordinates *coordinates,
-                  const struct looks *looks, int points, int tries)
-{
-    size_t most = (size_t)(rounds->open + points),
-           width = (size_t)coordinates->count + STATISTIC_KIND_COUNT;
-    *l = (struct lessons){.rounds = rounds,
-                          .coordinates = coordinates,
-                          .looks = looks,
-                          .points = points,
-                          .tries = tries};
-    l->x = mem_zero(most * width, sizeof *l->x);
-    l->supposed = mem_zero(most, sizeof *l->supposed);
-}
-
-void lessons_finish(struct lessons *l)
-{
-    free(l->ranked);
-    free(l->x);
-    free(l->supposed);
-}
-
-// --- results ---
-
-double lessons_fitness(const struct lessons *l, int place)
-{
-    return l->rounds->fitness[l->ranked[place]];
-}
-
-double lessons_failed(const struct lessons *l)
-{
-    return lessons_fitness(l, l->valid * 3 / 4);
-}
-
-// The logarithm of what a trial took; where nobody said it, as much as the others in the mean.
-static double cost_of(const struct lessons *l, int index)
-{
-    double took_s = l->rounds->took_s[index];
-    if (took_s > 0)
-        return log(fmax(took_s, LEAST_S));
-    return l->costs ? l->cost / l->costs : 0;
-}
-
-void lessons_told(struct lessons *l, int index)
-{
-    double fitness = l->rounds->fitness[index];
-    int place = l->results;
-    MEM_GROW(l->ranked, l->results, l->capacity);
-    for (; place > 0 && lessons_fitness(l, place - 1) < fitness; place--)
-        l->ranked[place] = l->ranked[place - 1];
-    l->ranked[place] = index;
-    l->results++;
-    l->valid += fitness > 0;
-    if (l->rounds->took_s[index] > 0) {
-        l->cost += cost_of(l, index);
-        l->costs++;
-    }
-}
-
-// --- what is taught ---
-
-void lessons_point(const struct lessons *l, const struct gp *g, int index, double *x)
-{
-    struct config c;
-    int plan = index - l->rounds->handed_out;
-    if (plan < 0)
-        config_set_get(&l->rounds->visited.given, index, &c);
-    coordinates_of(l->coordinates, plan < 0 ? &c : &l->planned[plan], x);
-    if (g->width > l->coordinates->count)
-        looks_point(&l->looks->given[index], x + l->coordinates->count);
-}
-
-// What is known of a result beside its speed.
-static void look_back(const struct lessons *l, struct lesson *of)
-{
-    of->further[LESSON_COST] = cost_of(l, of->index);
-    of->further[LESSON_SUCCESS] = l->rounds->fitness[of->index] > 0;
-}
-
-static void add_lesson(struct gp *g, const double *x, const struct lesson *of)
-{
-    gp_add(g, x, of->value);
-    for (int k = 0; k < g->furthers; k++)
-        gp_set(g, k, of->further[k]);
-}
-
-static bool is_taught(const struct lessons *l, int index)
-{
-    return !l->logarithms || l->rounds->fitness[index] > 0;
-}
-
-static bool is_among(const int *list, int count, int index)
-{
-    for (int i = 0; i < count; i++)
-        if (list[i] == index)
-            return true;
-    return false;
-}
-
-// How many tries a fit has. A try costs the cube of the number of points: while there are few
-// points, there are more tries, but they cost no more than `tries` of them do once all are there.
-static int tries(const struct lessons *l, int points)
-{
-    double cheaper = pow((double)l->points / points, 3);
-    return l->tries * (int)fmin(cheaper, MOST_TRIES);
-}
-
-static void teach(struct lessons *l, struct gp *g, int index)
-{
-    if (l->apart && l->rounds->fitness[index] <= 0)
-        l->supposed[l->supposing++].index = index;
-    else {
-        double x[WIDEST];
-        double best = lessons_fitness(l, 0), fitness = l->rounds->fitness[index];
-        double share = (fitness > 0 ? fitness : lessons_failed(l)) / best;
-        struct lesson of = {.index = index, .value = l->logarithms ? log(share) : share};
-        lessons_point(l, g, index, x);
-        look_back(l, &of);
-        add_lesson(g, x, &of);
-    }
-}
-
-// Three quarters of its points are the best results, the others the latest.
-void lessons_teach(struct lessons *l, struct gp *g, struct rng *r)
-{
-    int known = l->logarithms ? l->valid : l->results;
-    int points = known < l->points ? known : l->points;
-    int best = points == known ? points : points * 3 / 4;
-    gp_clear(g);
-    l->supposing = 0;
-    for (int i = 0; i < best; i++)
-        teach(l, g, l->ranked[i]);
-    for (int i = l->results - 1; g->count + l->supposing < points; i--)
-        if (is_taught(l, i) && !is_among(l->ranked, best, i))
-            teach(l, g, i);
-    gp_fit(g, tries(l, points), r);
-    // What is open, and what failed where that is no result, is taught as what the process expects.
-    int failed = l->supposing;
-    for (int i = l->results; i < l->rounds->handed_out + l->plans; i++)
-        l->supposed[l->supposing++].index = i;
-    if (l->supposing == 0)
-        return;
-    for (int i = 0; i < l->supposing; i++) {
-        struct lesson *of = &l->supposed[i];
-        lessons_point(l, g, of->index, l->x + i * g->width);
-        of->value = gp_further(g, l->x + i * g->width, of->further);
-        if (i < failed)
-            look_back(l, of);
-    }
-    for (int i = 0; i < l->supposing; i++)
-        add_lesson(g, l->x + i * g->width, &l->supposed[i]);
-    gp_fit(g, 0, r);
-}
-
 enum {
-    STEPS = 100,         // of a walk, before it is given up
-    MOST_NEIGHBOURS = 48 // of one place that are candidates; of more a random choice
+    MOST_VERDICTS = 200000, // more are forgotten
+    SHARE = 4               // the recall is that of the best quarter of a batch
 };
 
-int proposals_most(const struct proposals *p)
+// --- samples ---
+
+// Makes room for a program of at most so many rows; returns its first row.
+static float *begin_program(struct samples *s, int rows)
 {
-    return p->children + p->strangers + p->others + p->places * MOST_NEIGHBOURS;
+    int most = s->rows + rows;
+    if (most > s->row_capacity) {
+        s->row_capacity = 2 * most;
+        s->x = mem_resize(s->x, (size_t)s->row_capacity * (size_t)s->width, sizeof *s->x);
+    }
+    if (s->programs + 1 >= s->capacity) {
+        s->capacity = 2 * s->programs + 16;
+        s->y = mem_resize(s->y, (size_t)s->capacity, sizeof *s->y);
+        s->first = mem_resize(s->first, (size_t)s->capacity, sizeof *s->first);
+    }
+    s->first[s->programs] = s->rows;
+    return s->x + (size_t)s->rows * (size_t)s->width;
 }
 
-void proposals_begin(struct proposals *p)
+static int end_program(struct samples *s, int rows)
 {
-    if (!p->candidate)
-        p->candidate = mem_zero((size_t)proposals_most(p), sizeof *p->candidate);
-    p->count = 0;
+    s->rows += rows;
+    s->first[s->programs + 1] = s->rows;
+    return s->programs++;
 }
 
-void proposals_finish(struct proposals *p)
+int samples_add(struct samples *s, struct features *f, const struct config *c)
 {
-    free(p->candidate);
+    float *row = begin_program(s, features_most_rows(f));
+    return end_program(s, features_fill(f, c, row));
 }
 
-void proposals_add(struct proposals *p, const struct candidate *c)
+void samples_add_wider(struct samples *s, const struct samples *of, int program, const double *more)
 {
-    if (p->count < proposals_most(p))
-        p->candidate[p->count++] = *c;
+    int first = of->first[program], rows = of->first[program + 1] - first;
+    float *row = begin_program(s, rows);
+    for (int i = 0; i < rows; i++, row += s->width) {
+        memcpy(row, of->x + (size_t)(first + i) * (size_t)of->width,
+               (size_t)of->width * sizeof *row);
+        for (int k = of->width; k < s->width; k++)
+            row[k] = (float)more[k - of->width];
+    }
+    s->y[end_program(s, rows)] = of->y[program];
 }
 
-// Moves the candidate by OpEvo's Eq. 1 again and again until it is allowed: most are known or not
-// legal at first.
-static void add_walked(struct proposals *p, struct candidate *c)
+void samples_finish(struct samples *s)
 {
-    for (int n = 0; n < STEPS; n++) {
-        if (visited_allows(&p->rounds->visited, &c->config)) {
-            proposals_add(p, c);
-            return;
+    free(s->x);
+    free(s->y);
+    free(s->first);
+}
+
+// --- the strategy's parts ---
+
+static void surrogate_make_batch(void *self);
+
+bool surrogate_init(struct surrogate *s, const struct surrogate_kind *kind, void *self,
+                    const struct search_problem *problem, const struct surrogate_settings *settings,
+                    struct err *e)
+{
+    *s = (struct surrogate){.kind = kind,
+                            .self = self,
+                            .batch = settings->batch,
+                            .look = problem->look ? settings->look : 1};
+    s->features = features_create(problem->space, settings->features, e);
+    if (!s->features)
+        return false;
+    batches_init(&s->batches, problem, surrogate_make_batch);
+    s->probes.problem = &s->batches.problem;
+    rng_seed(&s->rng, settings->seed);
+    s->samples.width = features_width(s->features);
+    s->proposal.slots = s->judged.slots = problem->space->slots;
+    s->predicted = mem_zero((size_t)s->batch, sizeof *s->predicted);
+    for (int i = 0; i < problem->history_count; i++) {
+        const struct search_history *h = &problem->history[i];
+        double best = 0;
+        for (int j = 0; j < h->count; j++)
+            best = fmax(best, h->fitness[j]);
+        struct features *f = best > 0 ? features_create(h->space, settings->features, NULL) : NULL;
+        for (int j = 0; f && features_are_like(f, s->features) && j < h->count; j++) {
+            int program = samples_add(&s->samples, f, &h->config[j]);
+            s->samples.y[program] = (float)(h->fitness[j] / best);
         }
-        space_walk(p->rounds->problem.space, p->q, p->rng, &c->config);
+        features_destroy(f);
     }
+    if (s->samples.programs < SURROGATE_FEWEST_RECORDS)
+        s->samples.programs = s->samples.rows = 0;
+    s->history = s->samples.programs;
+    return true;
 }
 
-void proposals_add_children(struct proposals *p, const int *ranked, int results)
+void surrogate_finish(struct surrogate *s)
 {
-    int parents = results < p->parents ? results : p->parents;
-    double *weight = mem_zero((size_t)parents, sizeof *weight);
-    for (int i = 0; i < parents; i++)
-        weight[i] = p->rounds->fitness[ranked[i]];
-    for (int i = 0; i < p->children; i++) {
-        struct candidate child = {0};
-        // OpEvo Eq. 2.
-        const struct space *s = p->rounds->problem.space;
-        for (int j = 0; j < s->param_count; j++) {
-            const struct param *param = &s->param[j];
-            struct config parent;
-            int index = ranked[rng_weighted(p->rng, (size_t)parents, weight)];
-            config_set_get(&p->rounds->visited.given, index, &parent);
-            memcpy(child.config.slot + param->offset, parent.slot + param->offset,
-                   (size_t)param->width * sizeof *parent.slot);
-            child.from[j] = index + 1;
-        }
-        add_walked(p, &child);
-    }
-    free(weight);
+    task_finish(s->task, true);
+    if (s->features)
+        batches_finish(&s->batches);
+    features_destroy(s->features);
+    samples_finish(&s->samples);
+    config_set_finish(&s->proposal);
+    config_set_finish(&s->judged);
+    compile_probes_finish(&s->probes);
+    free(s->probe);
+    free(s->legal);
+    free(s->predicted);
+    free(s->refit);
 }
 
-void proposals_add_strangers(struct proposals *p)
+// --- the fit ---
+
+static void surrogate_fit(void *self, const atomic_bool *stop)
 {
-    for (int i = 0; i < p->strangers; i++) {
-        struct candidate c = {0};
-        visited_sample(&p->rounds->problem, p->rng, &c.config);
-        add_walked(p, &c);
+    struct surrogate *s = self;
+    struct samples *all = &s->samples;
+    struct refit *report = &s->report;
+    int64_t start = os_thread_cpu_ns();
+    int observed = s->batches.observed, first = s->batches.start;
+    for (int i = all->programs - s->history; i < observed; i++) {
+        struct config c;
+        config_set_get(&s->batches.archive.given, i, &c);
+        samples_add(all, s->features, &c);
     }
+    for (int i = 0; i < observed; i++) // labels are relative to the best
+        all->y[s->history + i] = s->best > 0 ? (float)(s->batches.fitness[i] / s->best) : 0;
+    *report =
+        (struct refit){.told = observed, .rows = all->rows, .correlation = NAN, .recall = NAN};
+    if (s->has_predicted) { // rates the predictions of the last batch
+        const float *label = all->y + s->history + first;
+        report->batch = observed - first;
+        report->k = (report->batch + SHARE - 1) / SHARE;
+        report->correlation = rank_correlation(report->batch, label, s->predicted);
+        report->recall = recall_at(report->batch, label, s->predicted, report->k);
+    }
+    s->fitted = s->kind->plan(s->self, stop);
+    report->bytes = s->model_bytes;
+    report->seconds = (double)(os_thread_cpu_ns() - start) * 1e-9;
 }
 
-// Those of the graphs and, within reach, all other values of one parameter.
-void proposals_add_moves(struct proposals *p, const struct candidate *here)
+// --- the choice among compiled proposals ---
+
+// Gets the statistics of the contenders and of all results. False: some are being compiled.
+static bool look(struct surrogate *s)
 {
-    const struct space *s = p->rounds->problem.space;
-    struct candidate c = *here;
-    int degree = space_degree(s, &here->config), all = degree + moves_jumps(s, p->reach);
-    bool some = all > MOST_NEIGHBOURS;
-    for (int n = 0; n < (some ? MOST_NEIGHBOURS : all); n++) {
-        int k = some ? (int)rng_below(p->rng, (uint64_t)all) : n;
-        if (k < degree)
-            space_neighbour(s, &here->config, k, &c.config);
-        else
-            moves_jump(s, p->reach, &here->config, k - degree, &c.config);
-        if (visited_allows(&p->rounds->visited, &c.config))
-            proposals_add(p, &c);
-    }
+    const struct search_problem *p = &s->batches.problem;
+    struct config *c = mem_zero((size_t)s->contenders, sizeof *c);
+    for (int i = 0; i < s->contenders; i++)
+        config_set_get(&s->proposal, i, &c[i]);
+    s->probe = mem_resize(s->probe, (size_t)s->contenders, sizeof *s->probe);
+    bool known = compile_probes_take(&s->probes, &s->batches.archive.given, s->batches.observed);
+    known = p->look(p->context, c, s->contenders, s->probe) && known;
+    free(c);
+    return known;
 }
 
-void proposals_add_neighbours(struct proposals *p, int index)
+static void add_probed(struct samples *s, const struct samples *of, int program,
+                       const struct preview *probe)
 {
-    struct candidate here = {0};
-    config_set_get(&p->rounds->visited.given, index, &here.config);
-    for (int i = 0; i < p->rounds->problem.space->param_count; i++)
-        here.from[i] = index + 1;
-    proposals_add_moves(p, &here);
+    double x[STATISTIC_KIND_COUNT];
+    compile_probe_coordinates(probe, x);
+    samples_add_wider(s, of, program, x);
+}
+
+static void rate_contenders(struct surrogate *s, float *rating, const atomic_bool *stop)
+{
+    struct samples plain = {.width = s->samples.width};
+    struct samples known = {.width = plain.width + STATISTIC_KIND_COUNT}, asked = known;
+    for (int i = 0; i < s->batches.observed; i++)
+        add_probed(&known, &s->samples, s->history + i, &s->probes.given[i]);
+    for (int i = 0; i < s->contenders; i++) {
+        struct config c;
+        config_set_get(&s->proposal, i, &c);
+        int program = samples_add(&plain, s->features, &c);
+        plain.y[program] = 0; // unknown
+        add_probed(&asked, &plain, program, &s->probe[i]);
+    }
+    s->kind->rate(s->self, &known, &asked, rating, stop);
+    samples_finish(&plain);
+    samples_finish(&known);
+    samples_finish(&asked);
+}
+
+// Reduces the contenders to the best ones that fit the device, of equals those proposed first.
+static void surrogate_choose(void *self, const atomic_bool *stop)
+{
+    struct surrogate *s = self;
+    int64_t start = os_thread_cpu_ns();
+    float *rating = mem_zero((size_t)s->contenders, sizeof *rating);
+    bool *taken = mem_zero((size_t)s->contenders, sizeof *taken);
+    struct config_set chosen = {.slots = s->proposal.slots};
+    struct config c;
+    if (s->best > 0)
+        rate_contenders(s, rating, stop);
+    while (chosen.count < s->places) {
+        int best = -1;
+        for (int i = 0; i < s->contenders; i++)
+            if (s->probe[i].fits && !taken[i] && (best < 0 || rating[i] > rating[best]))
+                best = i;
+        if (best < 0)
+            break;
+        taken[best] = true;
+        config_set_get(&s->proposal, best, &c);
+        config_set_add(&chosen, &c, NULL);
+    }
+    for (int i = s->contenders; i < s->proposal.count; i++) {
+        config_set_get(&s->proposal, i, &c);
+        config_set_add(&chosen, &c, NULL);
+    }
+    config_set_finish(&s->proposal);
+    s->proposal = chosen;
+    s->report.seconds += (double)(os_thread_cpu_ns() - start) * 1e-9;
+    free(rating);
+    free(taken);
+}
+
+// --- batches ---
+
+// Starts a step on a thread. True: it ran at once, as there is no thread.
+static bool run(struct surrogate *s, void (*step)(void *self, const atomic_bool *stop))
+{
+    s->task = task_start(step, s);
+    if (s->task)
+        return false;
+    atomic_bool never = false;
+    step(s, &never);
+    return true;
+}
+
+static void surrogate_make_batch(void *self)
+{
+    struct surrogate *s = self;
+    struct archive *a = &s->batches.archive;
+    int from = a->given.count, end = from + s->batch;
+    struct config c;
+    while (a->given.count < end && archive_warm(a, &c))
+        batches_add(&s->batches, &c, NULL);
+    for (int i = 0; i < s->proposal.count && a->given.count < end; i++) {
+        config_set_get(&s->proposal, i, &c);
+        if (config_set_find(&a->given, &c) < 0) // it may be a warm point
+            batches_add(&s->batches, &c, NULL);
+    }
+    while (a->given.count < end && batches_draw(&s->batches, &s->rng))
+        continue;
+    int count = a->given.count - from;
+    s->has_predicted = s->fitted && count > 0;
+    if (!s->has_predicted)
+        return;
+    MEM_GROW(s->refit, s->refits, s->refit_capacity);
+    s->refit[s->refits++] = s->report;
+    struct config *batch = mem_alloc((size_t)count * sizeof *batch);
+    for (int i = 0; i < count; i++)
+        config_set_get(&a->given, from + i, &batch[i]);
+    s->kind->predict(s->self, batch, count, s->predicted);
+    free(batch);
+}
+
+// Plans the next batch step by step, then hands it out.
+enum ask surrogate_ask(struct strategy *base, struct config *out)
+{
+    struct surrogate *s = (struct surrogate *)base;
+    const struct batches *b = &s->batches;
+    if (batches_added(b) > 0 || b->observed < b->handed_out)
+        return batches_ask(base, out);
+    if (s->task && !task_is_done(s->task))
+        return ASK_WAIT;
+    task_finish(s->task, false);
+    s->task = NULL;
+    if (s->stage == SURROGATE_IDLE) {
+        config_set_finish(&s->proposal);
+        s->fitted = false;
+        s->contenders = 0;
+        if (s->best <= 0 && s->history == 0)
+            return batches_ask(base, out);
+        s->stage = SURROGATE_FITTING;
+        if (!run(s, surrogate_fit))
+            return ASK_WAIT;
+    }
+    if (s->stage == SURROGATE_FITTING && s->contenders) {
+        if (!look(s))
+            return ASK_COMPILE;
+        s->stage = SURROGATE_CHOOSING;
+        if (!run(s, surrogate_choose))
+            return ASK_WAIT;
+    }
+    s->stage = SURROGATE_IDLE;
+    return batches_ask(base, out);
+}
+
+void surrogate_tell(struct strategy *base, const struct config *c, enum outcome o, double fitness)
+{
+    struct surrogate *s = (struct surrogate *)base;
+    batches_tell(base, c, o, fitness);
+    s->best = fmax(s->best, fitness);
+}
+
+int surrogate_wait_fd(const struct strategy *base)
+{
+    const struct surrogate *s = (const struct surrogate *)base;
+    return s->task ? task_fd(s->task) : -1;
+}
+
+bool surrogate_take_refit(struct strategy *base, struct refit *out)
+{
+    struct surrogate *s = (struct surrogate *)base;
+    if (s->taken == s->refits)
+        return false;
+    *out = s->refit[s->taken++];
+    return true;
+}
+
+// --- proposals ---
+
+bool surrogate_allows(void *self, const struct config *c)
+{
+    struct surrogate *s = self;
+    const struct search_problem *p = &s->batches.problem;
+    if (config_set_find(&s->batches.archive.given, c) >= 0 || config_set_find(&s->proposal, c) >= 0)
+        return false;
+    if (!p->legal)
+        return true;
+    if (s->judged.count == MOST_VERDICTS)
+        config_set_finish(&s->judged);
+    bool is_new;
+    int index = config_set_add(&s->judged, c, &is_new);
+    if (is_new) {
+        MEM_GROW(s->legal, index, s->legal_capacity);
+        s->legal[index] = p->legal(p->context, c);
+    }
+    return s->legal[index];
+}
+
+bool surrogate_knows(void *self, const struct config *c)
+{
+    struct surrogate *s = self;
+    return config_set_find(&s->batches.archive.given, c) >= 0 || surrogate_allows(s, c);
+}
+
+bool surrogate_propose(struct surrogate *s, const struct config *c)
+{
+    return surrogate_allows(s, c) && config_set_add(&s->proposal, c, NULL) >= 0;
+}
+
+void surrogate_contest(struct surrogate *s, int places)
+{
+    if (s->look > 1) {
+        s->contenders = s->proposal.count;
+        s->places = places;
+    }
 }

@@ -1,99 +1,135 @@
+// Base of the surrogate-based strategies: results as rows of features, results of other sessions,
+// and a fit that plans the next batch on its own thread.
+//
+//     static const struct surrogate_kind kind = {plan, predict, rate};
+//     surrogate_init(&s->surrogate, &kind, s, problem, &settings, e);
+//     surrogate_finish(&s->surrogate);
+//
+// Such a strategy is a struct that begins with a struct surrogate; its kind has .ask =
+// surrogate_ask and the other functions below.
+//
+// The search proposes in batches (batches.h) of size `batch`. When a batch is observed, plan() fits
+// the model to `samples` and calls surrogate_propose for the next configurations, best first. It
+// runs on its own thread, and ask returns ASK_WAIT until it is done. The next batch has the warm
+// points, then the proposals in their order, then uniform draws for the places that are left. While
+// there is nothing to learn from (no valid result and no history), a batch has draws only.
+//
+// plan() must be a function of the samples and of random numbers of the strategy, so that the
+// proposals depend on the order of asks and tells alone. It may use `samples`, `features`,
+// `batches.archive` (to find configurations, or to draw) and the functions marked [plan].
+//
+// Where the compiler reports statistics, the proposals that plan() marks with surrogate_contest are
+// compiled first, `look` times as many as there are places. A second model, fitted to the search's
+// own results with these statistics as features, chooses among those that fit the device.
+//
+// Labels are speeds relative to the best of their task: 1 is the best, 0 failed. A task is the
+// search itself, or a history with the same features. Histories with fewer than 50 records together
+// are not used.
 #ifndef TILEWALK_SEARCH_SURROGATE_H
 #define TILEWALK_SEARCH_SURROGATE_H
 
-#include "model/coordinates.h"
-#include "model/gp.h"
-#include "search/rounds.h"
+#include "base/task.h"
+#include "model/features.h"
+#include "search/batches.h"
 
-// What the Gaussian processes of a search are taught: of its results the best and the latest.
+// Programs as rows of features, each program with a label: the training data of a cost model.
 //
-//     struct lessons l;
-//     lessons_init(&l, &rounds, &coordinates, &looks, points, tries);
-//     lessons_told(&l, index);        each result, by rising index
-//     lessons_teach(&l, &gp, &rng);   the process forgets what it was taught before
-//     lessons_finish(&l);
-//
-// Speeds are shares of the best, so that their unit does not matter. A failed trial counts as the
-// lower quartile of the others. Trials that are still open count as what the process itself
-// predicts for them (Ginsbourger, Le Riche, Carraro 2010, "kriging believer").
-//
-// A process with further values (gp_keep) is taught what each trial took, and whether it succeeded.
-//
-// A process may be wider than the coordinates: it then knows what the driver says (looks.h), too.
+//     struct samples s = {.width = features_width(f)}; // empty and valid
+//     int program = samples_add(&s, f, &c);            // y may have moved
+//     s.y[program] = label;
+//     samples_add_wider(&wider, &s, program, more);
+//     samples_finish(&s);
 
-enum { LESSON_COST, LESSON_SUCCESS, LESSON_FURTHER }; // logarithm of seconds; 1, or 0: it failed
-
-struct lessons {
-    const struct rounds *rounds; // these outlive it
-    struct coordinates *coordinates;
-    const struct looks *looks;
-    int points, tries; // results that a process is taught; weights it tries, once so many are there
-    int *ranked;       // indices of all results, best first; of equals the older one
-    int results, valid, capacity; // valid: did not fail
-    double cost; // of all results of which is known what they took, the logarithms in all
-    int costs;
-    struct lesson *supposed; // taught as the process expects them: failed ones, then open ones
-    double *x;               // of these: [width] each
-    int supposing;
-    // Set after lessons_init: what is taught are the logarithms of these shares, and no failures.
-    bool logarithms;
-    bool apart; // what failed is no result: it counts as what the process expects there
-    const struct config *planned; // to be given next: taught as if they were open; [plans]
-    int plans;
+struct samples {
+    float *x;   // rows * width
+    float *y;   // label of each program
+    int *first; // [programs + 1] first row of each; one row each except for FEATURES_STATEMENTS
+    int programs, rows, width;
+    int row_capacity, capacity;
 };
 
-// `rounds->open` is set.
-void lessons_init(struct lessons *l, const struct rounds *rounds, struct coordinates *coordinates,
-                  const struct looks *looks, int points, int tries);
-void lessons_finish(struct lessons *l);
+int samples_add(struct samples *s, struct features *f, const struct config *c); // its program
+// Adds a program of `of`, with its label, to samples with wider rows; each row ends with `more`.
+void samples_add_wider(struct samples *s, const struct samples *of, int program,
+                       const double *more);
+void samples_finish(struct samples *s);
 
-void lessons_told(struct lessons *l, int index);
-double lessons_fitness(const struct lessons *l, int place); // of the result at that place
-double lessons_failed(const struct lessons *l);             // what a failed trial counts as
+enum { SURROGATE_FEWEST_RECORDS = 50 };
 
-// A configuration that was given, as `g` sees it: [g->width]. Planned ones have the next indices,
-// and are seen by processes that are no wider than the coordinates alone.
-void lessons_point(const struct lessons *l, const struct gp *g, int index, double *x);
-// There is a result that did not fail. `g` holds, and predicts, as many points as are taught, open
-// and planned; of the last two there are `rounds->open` at most.
-void lessons_teach(struct lessons *l, struct gp *g, struct rng *r);
-
-// Candidates that a model chooses among: near the best results, bred from them, or drawn. All are
-// legal and were not given yet; one may be there twice.
-//
-//     struct proposals p = {.rounds = &rounds, .rng = &rng, .parents = 8, .children = 40, ...};
-//     proposals_begin(&p);
-//     proposals_add_neighbours(&p, index);          single moves from a result: `places` at most
-//     proposals_add_moves(&p, &candidate);          the same from what was not measured
-//     proposals_add_children(&p, ranked, results);  recombined, then walked (OpEvo, Eq. 2 and 1)
-//     proposals_add_strangers(&p);                  drawn, then walked
-//     ...p.candidate[0 .. p.count)
-//     proposals_finish(&p);
-
-struct candidate {
-    struct config config;
-    int from[SPACE_MAX_PARAMS]; // as rounds_add takes it
+struct surrogate_kind {
+    // Fits the model to the samples and calls surrogate_propose for the next configurations.
+    // Returns early once `stop` is set. False: no model was fitted, because there was too little to
+    // learn from or `stop` was set; the proposals made by then still count.
+    bool (*plan)(void *self, const atomic_bool *stop);
+    // Predicts the speed of each configuration, in any unit, with the model of the last plan() that
+    // returned true.
+    void (*predict)(void *self, const struct config *config, int count, float *out);
+    // Fits a model to `known` and rates each program of `asked` by it; larger is better. The rows
+    // of both end with the compiler's statistics. False: no model; then `out` is unchanged.
+    bool (*rate)(void *self, const struct samples *known, const struct samples *asked, float *out,
+                 const atomic_bool *stop);
 };
 
-struct proposals {
-    const struct rounds *rounds; // outlives them, as does the generator
-    struct rng *rng;
-    int parents, children, strangers;
-    int others;        // added one by one, beside these
-    int places, reach; // of neighbours; `reach` as in moves.h
-    double q;          // of walks, as in space_walk
-    struct candidate *candidate;
-    int count;
+struct surrogate_settings {
+    enum feature_kind features;
+    int batch; // size
+    int look;  // configurations compiled for each place, where the compiler reports statistics
+    uint64_t seed;
 };
 
-int proposals_most(const struct proposals *p);
-void proposals_begin(struct proposals *p);                          // forgets those that are there
-void proposals_add(struct proposals *p, const struct candidate *c); // past the most it is left out
-void proposals_add_neighbours(struct proposals *p, int index);
-void proposals_add_moves(struct proposals *p, const struct candidate *here); // of the same origin
-// `ranked`: indices of results, best first; of the first `parents`, by their fitness.
-void proposals_add_children(struct proposals *p, const int *ranked, int results);
-void proposals_add_strangers(struct proposals *p);
-void proposals_finish(struct proposals *p);
+struct surrogate {
+    struct batches batches; // first: such a strategy proposes in batches
+    const struct surrogate_kind *kind;
+    void *self;     // the strategy
+    struct rng rng; // of the draws
+    int batch;
+    double best; // highest speed among the search's own results
+
+    struct features *features;
+    struct samples samples; // those of histories first, then every result in the order asked
+    int history;            // number of samples that come from histories
+    double model_bytes;     // [plan] sets it
+
+    // The plan under way, or the one that the next batch is made of.
+    struct task *task;
+    enum { SURROGATE_IDLE, SURROGATE_FITTING, SURROGATE_CHOOSING } stage;
+    struct config_set proposal;
+    int look;               // 1: nothing is compiled before it is chosen
+    int contenders, places; // the first proposals compete for so many places
+    struct compile_probes probes;
+    struct preview *probe; // [contenders]
+    struct refit report;   // plan() may change `told`
+    bool fitted;           // plan() returned true
+
+    float *predicted; // speeds of the newest batch, where has_predicted
+    bool has_predicted;
+    struct config_set judged; // configurations whose legality is known,
+    bool *legal;              // and the verdict on each
+    int legal_capacity;
+    struct refit *refit; // queue for surrogate_take_refit
+    int refits, taken, refit_capacity;
+};
+
+// False and `e`: the space has no such features. Not moved afterwards.
+bool surrogate_init(struct surrogate *s, const struct surrogate_kind *kind, void *self,
+                    const struct search_problem *problem, const struct surrogate_settings *settings,
+                    struct err *e);
+void surrogate_finish(struct surrogate *s); // called before the memory that plan() uses is freed
+
+// The functions below are members of the strategy's kind.
+enum ask surrogate_ask(struct strategy *s, struct config *out);
+void surrogate_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness);
+int surrogate_wait_fd(const struct strategy *s);
+bool surrogate_take_refit(struct strategy *s, struct refit *out);
+
+// [plan] Returns true if `c` is new, not proposed either, and legal. Remembers verdicts. `self` is
+// the strategy.
+bool surrogate_allows(void *self, const struct config *c);
+// [plan] Returns true if `c` is allowed, or in the archive.
+bool surrogate_knows(void *self, const struct config *c);
+// [plan] Proposes `c` if it is allowed. Proposals beyond the size of a batch are dropped.
+bool surrogate_propose(struct surrogate *s, const struct config *c);
+// [plan] Says that the proposals so far compete for `places` places.
+void surrogate_contest(struct surrogate *s, int places);
 
 #endif

@@ -1,49 +1,48 @@
 // The tree-structured Parzen estimator (Bergstra, Bardenet, Bengio, Kegl 2011), as Bayesian search
 // without any model library.
 //
-// After `starts` draws all results are split: the best share `gamma` of them (at most 25, as
-// Hyperopt and Optuna have it), none that failed, are good; all others, failures and those still
-// open among them, are bad. Each side is a density: the mean of a window around each of its results
-// and of the uniform density over the space (windows: parzen.h). `candidates` are drawn from the
-// good density, and the one with the largest good / bad is asked for.
+// After `starts` draws all results are split. The best share `gamma` of them (at most 25, as in
+// Hyperopt and Optuna), without failures, is good; all others, failures and open trials included,
+// are bad. Each side has a density: the mean of the windows around its results and of the uniform
+// density over the space (windows: tpe.h). `candidates` are drawn from the good density, and the
+// one with the largest good / bad is proposed.
 //
-// With joint=1 a window lies around a whole configuration, which keeps together what is good only
-// together (as BOHB and Optuna's multivariate mode do); with joint=0 every parameter has windows of
-// its own and densities multiply, as published. What is illegal or known is no candidate.
+// With joint=1 a window is around a whole configuration, so that values that are good only together
+// stay together (as in BOHB and Optuna's multivariate mode). With joint=0 every parameter has its
+// own windows and the densities multiply, as published. Candidates are legal and new.
 //
-// With `again`, what is known is one. Where it is the best of them its result counts once more, as
-// if it had been measured again, so that the densities grow sharper where the search keeps going
-// (Optuna asks for known points, too); then candidates are drawn anew. After `again` such turns the
-// trial is a uniform draw: what the densities know is exhausted.
-
+// With `again`, known configurations are candidates too. If one is the best candidate its result
+// counts once more, as if it had been measured again, and candidates are drawn anew. So the
+// densities get sharper where the search returns (Optuna proposes known points, too). After `again`
+// such repetitions the trial is a uniform draw: the densities are exhausted.
 #include "search/tpe.h"
 
-#include "search/rounds.h"
+#include "search/batches.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    COUNTED = 4096, // values of a graph whose shells are counted
-    FARTHEST = 255, // steps that a window reaches
-    TRIES = 64,     // to find a neighbour further away
+    COUNTED = 4096, // values of the largest graph whose shells are counted
+    FARTHEST = 255, // steps to the end of a window
+    TRIES = 64,     // to find a neighbour farther away
 };
 
 static const double MOST_MOVED = 0.7, LARGEST = 1e6; // so that products of 32 densities are finite
 
-// Of a distinct value: what is d steps away.
+// The values d steps away from a distinct value.
 struct shells {
-    double chance[FARTHEST + 1];  // of a draw to be there
-    double density[FARTHEST + 1]; // of each value there, relative to a uniform draw
-    int16_t *distance;            // custom: to each value, where asking takes long; else NULL
-    int16_t *known;               // to the first `known_count` distinct values of the sample
+    double chance[FARTHEST + 1];  // of a draw at that distance
+    double density[FARTHEST + 1]; // of each value at that distance, relative to a uniform draw
+    int16_t *distance;            // custom: to each value, as computing it is slow; else NULL
+    int16_t *known;               // distances to the first `known_count` distinct values
     int known_count, known_capacity;
 };
 
 struct parzen_window {
     const struct param *param;
-    double moved, ratio; // chance to move; of the chances of neighbouring distances
+    double moved, ratio; // chance to move; ratio of the chances of successive distances
     int farthest;
     struct config_set known; // distinct values, in slots from 0 on
     struct shells **shells;  // of each
@@ -92,32 +91,49 @@ void parzen_finish(struct parzen *z)
     free(z->value);
 }
 
-// Capped; not connected: far.
-static int16_t steps_to(const struct param *p, const int32_t *from, const int32_t *to)
+// Returns the number of steps between two values, limited to FARTHEST + 1, also if there is no
+// path.
+static int16_t distance(const struct shells *s, const struct param *p, const int32_t *from,
+                        const int32_t *to)
 {
+    if (s->distance)
+        return s->distance[*to];
     int d = param_distance(p, from, to);
     return (int16_t)(d >= 0 && d <= FARTHEST ? d : FARTHEST + 1);
 }
 
-static int16_t distance(const struct shells *s, const struct param *p, const int32_t *from,
-                        const int32_t *to)
-{
-    return s->distance ? s->distance[*to] : steps_to(p, from, to);
-}
-
-static void count_shells(const struct parzen_window *w, struct shells *s, const int32_t *v,
-                         double *count)
+// Computes the shells of a new distinct value.
+static struct shells *make_shells(const struct parzen_window *w, const int32_t *v)
 {
     const struct param *p = w->param;
+    struct shells *s = mem_zero(1, sizeof *s);
+    int16_t *distances = NULL;
+    double count[FARTHEST + 1] = {0}, sum = 0, weight = 1, size = fmin((double)p->size, LARGEST);
     int32_t other[PARAM_MAX_WIDTH];
-    for (uint64_t i = 0; i < p->size; i++) {
+    if (p->kind == PARAM_CUSTOM)
+        distances = mem_zero((size_t)p->count, sizeof *distances);
+    for (uint64_t i = 0; i < p->size && p->size <= COUNTED; i++) {
         param_value(p, i, other);
-        int16_t d = steps_to(p, v, other);
+        int16_t d = distance(s, p, v, other);
         if (d <= w->farthest)
             count[d]++;
-        if (s->distance)
-            s->distance[i] = d;
+        if (distances)
+            distances[i] = d;
     }
+    s->distance = distances;
+    double ways = 1, degree = p->size > COUNTED ? param_degree(p, v) : 0;
+    for (int d = 1; d <= w->farthest && p->size > COUNTED; d++)
+        count[d] = fmax(1, ways *= degree / d);
+    for (int d = 1; d <= w->farthest; d++, weight *= w->ratio)
+        sum += s->chance[d] = count[d] > 0 ? weight : 0;
+    double moved = sum > 0 ? w->moved : 0;
+    s->chance[0] = 1 - moved;
+    s->density[0] = s->chance[0] * size;
+    for (int d = 1; d <= w->farthest && sum > 0; d++) {
+        s->chance[d] *= moved / sum;
+        s->density[d] = count[d] > 0 ? s->chance[d] / count[d] * size : 0;
+    }
+    return s;
 }
 
 int parzen_add(struct parzen *z, const struct config *c)
@@ -128,110 +144,71 @@ int parzen_add(struct parzen *z, const struct config *c)
         z->value = mem_resize(z->value, (size_t)z->capacity * (size_t)params, sizeof *z->value);
     }
     for (int i = 0; i < params; i++) {
-        const int32_t *v = c->slot + z->space->param[i].offset;
+        struct parzen_window *w = &z->window[i];
+        const int32_t *v = c->slot + w->param->offset;
         struct config key = {{0}};
-        memcpy(key.slot, v, (size_t)z->window[i].param->width * sizeof *v);
+        memcpy(key.slot, v, (size_t)w->param->width * sizeof *v);
         bool is_new;
-        int k = config_set_add(&z->window[i].known, &key, &is_new);
+        int k = config_set_add(&w->known, &key, &is_new);
         if (is_new) {
-            MEM_GROW(z->window[i].shells, k, z->window[i].capacity);
-            const struct param *p = z->window[i].param;
-            struct shells *s = mem_zero(1, sizeof *s);
-            double count[FARTHEST + 1] = {0}, sum = 0, weight = 1,
-                                    size = fmin((double)p->size, LARGEST);
-            if (p->kind == PARAM_CUSTOM)
-                s->distance = mem_zero((size_t)p->count, sizeof *s->distance);
-            if (p->size <= COUNTED)
-                count_shells(&z->window[i], s, v, count);
-            else {
-                double ways = 1, degree = param_degree(z->window[i].param, v);
-                for (int d = 1; d <= z->window[i].farthest; d++)
-                    count[d] = fmax(1, ways *= degree / d);
-            }
-            for (int d = 1; d <= z->window[i].farthest; d++, weight *= z->window[i].ratio)
-                sum += s->chance[d] = count[d] > 0 ? weight : 0;
-            double moved = sum > 0 ? z->window[i].moved : 0;
-            s->chance[0] = 1 - moved;
-            s->density[0] = s->chance[0] * size;
-            for (int d = 1; d <= z->window[i].farthest && sum > 0; d++) {
-                s->chance[d] *= moved / sum;
-                s->density[d] = count[d] > 0 ? s->chance[d] / count[d] * size : 0;
-            }
-            z->window[i].shells[k] = s;
+            MEM_GROW(w->shells, k, w->capacity);
+            w->shells[k] = make_shells(w, v);
         }
         z->value[z->count * params + i] = k;
     }
     return z->count++;
 }
 
-// A random walk that leads away at every step, in `v`. False: it came to an end earlier.
-static bool walk_away(const struct param *p, const int32_t *from, int steps, struct rng *r,
-                      int32_t *v)
-{
-    int32_t next[PARAM_MAX_WIDTH];
-    size_t bytes = (size_t)p->width * sizeof *v;
-    memcpy(v, from, bytes);
-    for (int d = 1; d <= steps; d++) {
-        int try = 0;
-        do
-            param_neighbour(p, v, (int)rng_below(r, (uint64_t)param_degree(p, v)), next);
-        while (param_distance(p, from, next) != d && ++try < TRIES);
-        if (try == TRIES)
-            return false;
-        memcpy(v, next, bytes);
-    }
-    return true;
-}
-
 void parzen_draw(const struct parzen *z, int i, int param, struct rng *r, struct config *out)
 {
     const struct parzen_window *w = &z->window[param];
+    const struct param *p = w->param;
     int known = z->value[i * z->space->param_count + param];
-    const struct shells *s = w->shells[known];
     struct config value;
     config_set_get(&w->known, known, &value);
-    int steps = (int)rng_weighted(r, (size_t)w->farthest + 1, s->chance);
-    int32_t *v = out->slot + w->param->offset;
-    for (int try = 0; !walk_away(w->param, value.slot, steps, r, v) && try < TRIES; try++) {
+    int steps = (int)rng_weighted(r, (size_t)w->farthest + 1, w->shells[known]->chance);
+    int32_t *v = out->slot + p->offset, next[PARAM_MAX_WIDTH];
+    size_t bytes = (size_t)p->width * sizeof *v;
+    bool arrived = false;
+    for (int walk = 0; walk <= TRIES && !arrived; walk++) { // each step must lead farther away
+        memcpy(v, value.slot, bytes);
+        arrived = true;
+        for (int d = 1; d <= steps && arrived; d++) {
+            int n = 0;
+            do
+                param_neighbour(p, v, (int)rng_below(r, (uint64_t)param_degree(p, v)), next);
+            while (param_distance(p, value.slot, next) != d && ++n < TRIES);
+            arrived = n < TRIES;
+            if (arrived)
+                memcpy(v, next, bytes);
+        }
     }
 }
 
-// From the k-th distinct value to all of them; what is looked at is mostly one that is known.
-static const int16_t *known_distances(const struct parzen_window *w, int k)
-{
-    struct shells *s = w->shells[k];
-    int width = w->param->width;
-    const int32_t *row = w->known.row;
-    for (int i = s->known_count; i < w->known.count; i++) {
-        MEM_GROW(s->known, i, s->known_capacity);
-        s->known[i] = distance(s, w->param, row + k * width, row + i * width);
-        s->known_count++;
-    }
-    return s->known;
-}
-
-static void look_at(const struct parzen_window *w, const int32_t *v, double *near)
-{
-    const struct param *p = w->param;
-    struct config key = {{0}};
-    memcpy(key.slot, v, (size_t)p->width * sizeof *v);
-    int known = config_set_find(&w->known, &key);
-    const int16_t *to = known >= 0 ? known_distances(w, known) : NULL;
-    for (int k = 0; k < w->known.count; k++) {
-        int d = to ? to[k] : distance(w->shells[k], p, w->known.row + k * p->width, v);
-        near[k] = d <= w->farthest ? w->shells[k]->density[d] : 0;
-    }
-}
-
-void parzen_look(const struct parzen *z, const struct config *c, struct parzen_view *v)
+void parzen_view_fill(const struct parzen *z, const struct config *c, struct parzen_view *v)
 {
     for (int i = 0; i < z->space->param_count; i++) {
         const struct parzen_window *w = &z->window[i];
+        const struct param *p = w->param;
+        const int32_t *value = c->slot + p->offset;
+        struct config key = {{0}};
+        memcpy(key.slot, value, (size_t)p->width * sizeof *value);
+        int known = config_set_find(&w->known, &key);
+        struct shells *s = known >= 0 ? w->shells[known] : NULL;
         if (v->capacity[i] < w->known.count) {
             v->capacity[i] = 2 * w->known.count;
             v->near[i] = mem_resize(v->near[i], (size_t)v->capacity[i], sizeof *v->near[i]);
         }
-        look_at(w, c->slot + w->param->offset, v->near[i]);
+        // The distances from a known value, which is the usual case, are kept.
+        for (; s && s->known_count < w->known.count; s->known_count++) {
+            MEM_GROW(s->known, s->known_count, s->known_capacity);
+            s->known[s->known_count] =
+                distance(s, p, value, w->known.row + s->known_count * p->width);
+        }
+        for (int k = 0; k < w->known.count; k++) {
+            int d = s ? s->known[k] : distance(w->shells[k], p, w->known.row + k * p->width, value);
+            v->near[i][k] = d <= w->farthest ? w->shells[k]->density[d] : 0;
+        }
     }
 }
 
@@ -252,52 +229,35 @@ enum {
 };
 enum {
     MOST_GOOD = 25,
-    DRAWS = 64, // for each candidate, before there are fewer of them
+    DRAWS = 64, // for each candidate, before fewer candidates are enough
 };
 
 struct tpe {
-    struct rounds rounds; // first: a strategy is a struct tpe
+    struct batches batches; // first: a strategy is a struct tpe
     struct rng rng;
     int starts, candidates, batch, again;
     double gamma;
     bool joint;
-    struct parzen sample; // all that was given, and with `again` some of it several times
+    struct parzen sample; // the archive, with `again` some of it several times
     struct parzen_view view;
-    int good[MOST_GOOD], good_count; // of the sample, best first
+    int good[MOST_GOOD], good_count; // places in the sample, best first
     bool *is_good;                   // by place in the sample
-    int *index;                      // of what was given, by place in the sample
-    int added;                       // of what was given, how many are in the sample
+    int *index;                      // in the archive, by place in the sample
+    int added;                       // number of configurations of the archive in the sample
     int capacity, index_capacity;
 };
 
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
-{
-    (void)e;
-    struct tpe *t = mem_zero(1, sizeof *t);
-    rounds_init(&t->rounds, problem);
-    rng_seed(&t->rng, seed);
-    t->starts = (int)option[OPTION_STARTS];
-    t->gamma = option[OPTION_GAMMA];
-    t->candidates = (int)option[OPTION_CANDIDATES];
-    t->joint = option[OPTION_JOINT] != 0;
-    t->batch = (int)option[OPTION_BATCH];
-    t->again = (int)option[OPTION_AGAIN];
-    parzen_init(&t->sample, problem->space, option[OPTION_MOVED]);
-    return &t->rounds.base;
-}
-
 static double fitness_of(const struct tpe *t, int i)
 {
-    return t->index[i] < t->rounds.told ? t->rounds.fitness[t->index[i]] : 0;
+    return t->index[i] < t->batches.observed ? t->batches.fitness[t->index[i]] : 0;
 }
 
-// The best results of the sample take the places of the good ones.
+// Splits the sample into good and bad results.
 static void split(struct tpe *t)
 {
     int told = 0;
     for (int i = 0; i < t->sample.count; i++)
-        told += t->index[i] < t->rounds.told;
+        told += t->index[i] < t->batches.observed;
     int most = (int)ceil(t->gamma * told);
     most = most < MOST_GOOD ? most : MOST_GOOD;
     for (int i = 0; i < t->good_count; i++)
@@ -316,6 +276,7 @@ static void split(struct tpe *t)
         t->is_good[t->good[i]] = true;
 }
 
+// Adds a result to the sample.
 static void sample_put(struct tpe *t, const struct config *c, int index)
 {
     MEM_GROW(t->is_good, t->sample.count, t->capacity);
@@ -324,16 +285,17 @@ static void sample_put(struct tpe *t, const struct config *c, int index)
     t->is_good[parzen_add(&t->sample, c)] = false;
 }
 
-static void sample_add(struct tpe *t)
+// Adds the new configurations of the archive to the sample.
+static void sample_update(struct tpe *t)
 {
     struct config c;
-    while (t->added < t->rounds.visited.given.count) {
-        config_set_get(&t->rounds.visited.given, t->added, &c);
+    while (t->added < t->batches.archive.given.count) {
+        config_set_get(&t->batches.archive.given, t->added, &c);
         sample_put(t, &c, t->added++);
     }
 }
 
-// Of the good ones and the uniform density, which counts as one more: an index, or -1.
+// Chooses among the good results and the uniform density, which counts as one more: -1.
 static int choose_origin(struct tpe *t)
 {
     int k = (int)rng_below(&t->rng, (uint64_t)t->good_count + 1);
@@ -342,7 +304,7 @@ static int choose_origin(struct tpe *t)
 
 static void draw(struct tpe *t, struct config *c, int from[SPACE_MAX_PARAMS])
 {
-    const struct space *s = t->rounds.problem.space;
+    const struct space *s = t->batches.problem.space;
     *c = (struct config){{0}};
     int origin = choose_origin(t);
     for (int i = 0; i < s->param_count; i++) {
@@ -357,7 +319,8 @@ static void draw(struct tpe *t, struct config *c, int from[SPACE_MAX_PARAMS])
     space_settle(s, c);
 }
 
-// Log of good / bad, a sum over the windows of [first, past) parameters; the uniform density is 1.
+// Returns the logarithm of good / bad for the parameters in [first, past); the uniform density is
+// 1.
 static double log_ratio(const struct tpe *t, int first, int past)
 {
     double good = 1, bad = 1;
@@ -370,80 +333,88 @@ static double log_ratio(const struct tpe *t, int first, int past)
     return log(good / (t->good_count + 1)) - log(bad / (t->sample.count - t->good_count + 1));
 }
 
-static double worth(struct tpe *t, const struct config *c)
-{
-    int params = t->rounds.problem.space->param_count;
-    parzen_look(&t->sample, c, &t->view);
-    if (t->joint)
-        return log_ratio(t, 0, params);
-    double sum = 0;
-    for (int k = 0; k < params; k++)
-        sum += log_ratio(t, k, k + 1);
-    return sum;
-}
-
-// The best of the candidates. False: none was allowed.
+// Gives the best of the candidates. False: none was allowed.
 static bool propose(struct tpe *t, struct config *best, int best_from[SPACE_MAX_PARAMS])
 {
+    int found = 0, params = t->batches.problem.space->param_count;
     double most = -INFINITY;
-    int found = 0;
     for (int n = 0; n < t->candidates * DRAWS && found < t->candidates; n++) {
         struct config c;
         int from[SPACE_MAX_PARAMS];
         draw(t, &c, from);
-        bool known = t->again && config_set_find(&t->rounds.visited.given, &c) >= 0;
-        if (!known && !visited_allows(&t->rounds.visited, &c))
+        bool known = t->again && config_set_find(&t->batches.archive.given, &c) >= 0;
+        if (!known && !archive_allows(&t->batches.archive, &c))
             continue;
-        double value = worth(t, &c);
+        double value = 0;
+        parzen_view_fill(&t->sample, &c, &t->view);
+        if (t->joint)
+            value = log_ratio(t, 0, params);
+        for (int k = 0; k < params && !t->joint; k++)
+            value += log_ratio(t, k, k + 1);
         if (found++ > 0 && value <= most)
             continue;
         most = value;
         *best = c;
-        for (int i = 0; i < t->rounds.problem.space->param_count; i++)
-            best_from[i] = from[i];
+        memcpy(best_from, from, sizeof from);
     }
     return found > 0;
 }
 
-static bool add_one(struct tpe *t)
+// Adds a trial to the batch. False: none is left.
+static bool add_trial(struct tpe *t)
 {
     struct config c;
-    int from[SPACE_MAX_PARAMS];
-    bool starts = t->rounds.told < t->starts || t->good_count == 0;
-    if (visited_warm(&t->rounds.visited, &c) || starts || !propose(t, &c, from))
-        return rounds_draw(&t->rounds, &t->rng);
-    for (int n = 0, index; (index = config_set_find(&t->rounds.visited.given, &c)) >= 0; n++) {
-        if (n == t->again)
-            return rounds_draw(&t->rounds, &t->rng);
-        sample_put(t, &c, index);
-        split(t);
-        if (!propose(t, &c, from))
-            return rounds_draw(&t->rounds, &t->rng);
+    int from[SPACE_MAX_PARAMS], index = -1;
+    bool starts = t->batches.observed < t->starts || t->good_count == 0;
+    bool proposes = !archive_warm(&t->batches.archive, &c) && !starts && propose(t, &c, from);
+    for (int n = 0; proposes; n++) {
+        index = config_set_find(&t->batches.archive.given, &c);
+        if (index < 0)
+            break;
+        proposes = n < t->again;
+        if (proposes) {
+            sample_put(t, &c, index);
+            split(t);
+            proposes = propose(t, &c, from);
+        }
     }
-    rounds_add(&t->rounds, &c, from);
+    if (!proposes)
+        return batches_draw(&t->batches, &t->rng);
+    batches_add(&t->batches, &c, from);
     return true;
 }
 
-static void make_round(void *self)
+static void tpe_make_batch(void *self)
 {
     struct tpe *t = self;
-    sample_add(t);
+    sample_update(t);
     split(t);
-    int size = t->rounds.told < t->starts ? t->starts - t->rounds.told : t->batch;
-    for (int i = 0; i < size && add_one(t); i++)
-        sample_add(t); // what is open is bad: the next one goes elsewhere
+    int size = t->batches.observed < t->starts ? t->starts - t->batches.observed : t->batch;
+    for (int i = 0; i < size && add_trial(t); i++)
+        sample_update(t); // open trials are bad, so the next one goes elsewhere
 }
 
-static enum ask ask(struct strategy *s, struct config *out)
+static struct strategy *tpe_create(const struct search_problem *problem, uint64_t seed,
+                                   const double *option, struct err *e)
 {
-    struct tpe *t = (struct tpe *)s;
-    return rounds_ask(&t->rounds, out, make_round, t);
+    (void)e;
+    struct tpe *t = mem_zero(1, sizeof *t);
+    batches_init(&t->batches, problem, tpe_make_batch);
+    rng_seed(&t->rng, seed);
+    t->starts = (int)option[OPTION_STARTS];
+    t->gamma = option[OPTION_GAMMA];
+    t->candidates = (int)option[OPTION_CANDIDATES];
+    t->joint = option[OPTION_JOINT] != 0;
+    t->batch = (int)option[OPTION_BATCH];
+    t->again = (int)option[OPTION_AGAIN];
+    parzen_init(&t->sample, problem->space, option[OPTION_MOVED]);
+    return &t->batches.base;
 }
 
-static void destroy(struct strategy *s)
+static void tpe_destroy(struct strategy *s)
 {
     struct tpe *t = (struct tpe *)s;
-    rounds_finish(&t->rounds);
+    batches_finish(&t->batches);
     parzen_finish(&t->sample);
     parzen_view_finish(&t->view);
     free(t->is_good);
@@ -470,10 +441,10 @@ const struct strategy_kind strategy_tpe = {
     .name = "tpe",
     .help = "tree-structured Parzen estimator: Bayesian search by two densities",
     .options = options,
-    .create = create,
-    .ask = ask,
-    .tell = rounds_tell,
-    .generation = rounds_generation,
-    .origin = rounds_origin,
-    .destroy = destroy,
+    .create = tpe_create,
+    .ask = batches_ask,
+    .tell = batches_tell,
+    .generation = batches_generation,
+    .origin = batches_origin,
+    .destroy = tpe_destroy,
 };

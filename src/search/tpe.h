@@ -1,21 +1,21 @@
-// A density over a space, learnt from points: a Parzen window on the graph of each parameter.
+// A density over a space, learned from points: a Parzen window on the graph of each parameter.
 //
 //     parzen_init(&z, space, moved);
 //     int i = parzen_add(&z, &c);                     // a point of the sample, from 0
-//     parzen_draw(&z, i, param, &rng, &out);          // near the value that point i has
-//     double k = parzen_near(&z, i, param, &value);   // how likely that draw gives a value
+//     parzen_draw(&z, i, param, &rng, &out);          // near the value of point i
+//     double k = parzen_near(&z, &view, i, param);    // likelihood of a value in that draw
 //     parzen_finish(&z);
 //
-// One window for all kinds of parameters: a draw stays at the value y of the sample with chance
-// 1 - m; else it goes d steps away, where chances fall geometrically with d and all values as far
-// away share alike. Steps are those of the parameter's own graph: primes moved between the parts of
-// a factorization, swaps of a permutation, places on the ladder of a discrete one; all labels of a
-// categorical one are one step away. Far means a tenth of the graph's width on average, but at
-// least one step. m is `moved` / parameters (at most 0.7), so that about `moved` of them change at
-// once, whatever their number.
+// All kinds of parameters have the same window: a draw stays at the value y of the sample with
+// chance 1 - m; else it goes d steps away. The chances fall geometrically with d; all values at the
+// same distance have the same chance. The steps are those of the parameter's graph: a prime moved
+// between the parts of a factorization, a swap of a permutation, a place on the ladder of a
+// discrete parameter; all labels of a categorical one are one step away. The average distance is a
+// tenth of the graph's width, but at least one step. m is `moved` / parameters (at most 0.7), so
+// that about `moved` of them change at once, for any number of parameters.
 //
-// How many values are d steps from y is counted on graphs of up to 4096 values, and taken from the
-// degree of y (degree^d / d!) on larger ones.
+// The number of values d steps from y is counted on graphs of up to 4096 values. On larger ones it
+// is estimated from the degree of y: degree^d / d!.
 #ifndef TILEWALK_SEARCH_TPE_H
 #define TILEWALK_SEARCH_TPE_H
 
@@ -28,7 +28,7 @@ struct parzen {
     struct parzen_window *window; // by parameter
     int count;                    // points
     int capacity;
-    int32_t *value; // [count * parameters]: which distinct value of its parameter
+    int32_t *value; // [count * parameters]: index among the distinct values of the parameter
 };
 
 void parzen_init(struct parzen *z, const struct space *space, double moved);
@@ -36,19 +36,20 @@ void parzen_finish(struct parzen *z);
 
 int parzen_add(struct parzen *z, const struct config *c);
 
-// Draws parameter `param` near the value that point `i` has, into its slots of `out`.
+// Draws parameter `param` near the value of point `i`, into its slots of `out`.
 void parzen_draw(const struct parzen *z, int i, int param, struct rng *r, struct config *out);
 
-// Prepares parzen_near for the values of `c`: their likelihood near every value of the sample.
+// The likelihoods of the values of one configuration near every value of the sample.
 struct parzen_view {
     double *near[SPACE_MAX_PARAMS]; // by distinct value
     int capacity[SPACE_MAX_PARAMS];
 };
 
-void parzen_look(const struct parzen *z, const struct config *c, struct parzen_view *v);
+void parzen_view_fill(const struct parzen *z, const struct config *c, struct parzen_view *v);
 void parzen_view_finish(struct parzen_view *v);
 
-// The chance of that draw to give the value looked at, relative to a uniform draw's.
+// Returns the chance that a draw near point `i` gives the value of the view's configuration,
+// relative to that of a uniform draw.
 static inline double parzen_near(const struct parzen *z, const struct parzen_view *v, int i,
                                  int param)
 {

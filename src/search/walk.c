@@ -1,405 +1,404 @@
 // Bayesian optimisation over evolutionary proposals: a Gaussian process chooses, by expected
 // improvement, among the children that OpEvo's evolution breeds (docs/walk.md).
 //
-// The first trials are random points. For each later one the candidates are single moves from the
-// very best results, children of the best (proposals.h) and strangers; trials that refine have the
-// moves alone. A Gaussian process, taught the best and the latest results (lessons.h), says of each
-// what it promises: the expected improvement over a target that lies a random share of `margin`
-// deviations above the best. Where no trial promises a gain any more, it leaves (leaving.h).
+// The first trials are random. For each later trial the candidates are the neighbours of the very
+// best results, children of the best results and random immigrants (training.h); some trials refine
+// and have the neighbours alone. A Gaussian process is fitted to the best and the latest results.
+// The candidate with the highest acquisition value is proposed: the expected improvement over a
+// target that lies a random share of `xi` deviations above the best result. When the model expects
+// no more improvement, an exploration phase begins (restart.h).
 //
-// With `ahead`, the model takes its own predictions for results that are not in. Where the driver
-// tells of what it compiles, the best `look` candidates are compiled, and a second model
-// (informed), which knows what it says of all, chooses among those that fit. Meanwhile those of the
-// next rounds are (shortlists.h).
+// With `ahead`, the model takes its own predictions for results that are not known yet. Where the
+// compiler reports statistics, the best `look` candidates are compiled, and a second surrogate that
+// uses these statistics chooses among those that fit the device. Meanwhile the candidates of the
+// next trials are compiled, too (compiler_surrogate.h).
 #include "model/gp.h"
-#include "search/elsewhere.h"
-#include "search/informed.h"
+#include "search/compiler_surrogate.h"
 #include "search/restart.h"
+#include "search/transfer_prior.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     OPTION_STARTS,
     OPTION_ELITES,
     OPTION_CHILDREN,
-    OPTION_STRANGERS,
-    OPTION_NEAR,
+    OPTION_IMMIGRANTS,
+    OPTION_NEIGHBOURHOODS,
     OPTION_REFINE,
-    OPTION_DOUBT,
+    OPTION_REFINE_XI,
     OPTION_Q,
     OPTION_POINTS,
     OPTION_LEARN,
     OPTION_PROFILE,
-    OPTION_MARGIN,
-    OPTION_REACH,
-    OPTION_LEAVE,
-    OPTION_SURPRISE,
+    OPTION_XI,
+    OPTION_JUMP_LIMIT,
+    OPTION_LEAST_GAIN,
+    OPTION_Z_SCORE,
     OPTION_LOOK,
-    OPTION_SHORTLISTS,
+    OPTION_BATCHES,
     OPTION_AHEAD,
     OPTION_COST,
     OPTION_CHANCE
 };
 
-enum { FORETOLD = 256 };  // more than results that may be waited for at once
-#define LEAST_CHANCE 0.01 // of success: nothing is given up for good
+enum { PREDICTIONS = 256 }; // more than trials that may be open at once
+#define LEAST_CHANCE 0.01   // of success: nothing is excluded for good
 
-struct foretold {
-    int ask;                // its index + 1; 0: none
-    double mean, deviation; // of fitness
+struct prediction {
+    int ask;                // index + 1; 0: none
+    double mean, deviation; // of the fitness
 };
 
 struct walk {
-    struct rounds rounds; // first: a strategy is a struct walk
+    struct batches batches; // first: a strategy is a struct walk
     struct rng rng;
-    int first; // trials of the first round; all others are of one
-    double refine, doubt, margin, cost, chance;
-    struct lessons lessons;
-    struct config *elite; // what population() shows: [elites]
+    int first; // size of the first batch; all later ones have one trial
+    double refine, refine_xi, xi, cost, chance;
+    struct training_set training;
+    struct config *elite; // result of population(): [elites]
 
     struct coordinates coordinates;
     struct gp model;
-    struct proposals proposals;
-    struct leaving leaving;
-    struct elsewhere elsewhere;
-    double *x, *mean, *deviation, *promise; // of them: [width] each, and one
-    struct shortlists shortlists;
-    struct config *planned; // the first of each: [shortlists.most]
-    int look;               // how many are compiled before one is chosen; 1: none
-    struct informed informed;
-    struct foretold foretold[FORETOLD]; // each at its index, modulo the size
+    struct candidates candidates;
+    struct restart restart;
+    struct transfer_prior prior;
+    double *x, *mean, *deviation, *acquisition; // of the candidates: [width] each, and one each
+    struct candidate_queue queue;
+    struct config *planned; // the first candidate of each batch in the queue: [queue.most]
+    int look;               // candidates compiled before one is chosen; 1: none is compiled
+    struct compiler_surrogate compiled;
+    struct prediction prediction[PREDICTIONS]; // each at its index modulo the size
     struct intervals intervals;
 };
 
-// By which factor a promise counts: expected improvement per second (Snoek, Larochelle, Adams 2012)
-// where `cost` is 1, times the chance of success where `chance` is 1.
-static double worth(void *self, int query, const double *further)
+// Returns the factor of an acquisition value: one over the predicted seconds to the power `cost`
+// (expected improvement per second with 1: Snoek, Larochelle, Adams 2012), times the predicted
+// chance of success to the power `chance`.
+static double walk_factor(void *self, int query, const double *output)
 {
     (void)query;
     const struct walk *w = self;
-    double succeeds = fmin(fmax(further[LESSON_SUCCESS], LEAST_CHANCE), 1);
-    return exp(-w->cost * further[LESSON_COST]) * pow(succeeds, w->chance);
+    double succeeds = fmin(fmax(output[TRAINING_SUCCESS], LEAST_CHANCE), 1);
+    return exp(-w->cost * output[TRAINING_COST]) * pow(succeeds, w->chance);
 }
 
-static void weigh(struct walk *w, struct gp *g)
+static void set_up_model(struct walk *w, struct gp *g)
 {
-    if (w->cost == 0 && w->chance == 0)
-        return;
-    gp_keep(g, LESSON_FURTHER);
-    g->worth = worth;
-    g->judge = w;
-}
-
-static struct strategy *create(const struct search_problem *problem, uint64_t seed,
-                               const double *option, struct err *e)
-{
-    (void)e;
-    struct walk *w = mem_zero(1, sizeof *w);
-    rounds_init(&w->rounds, problem);
-    w->rounds.open = (int)option[OPTION_AHEAD];
-    rng_seed(&w->rng, seed);
-    w->refine = option[OPTION_REFINE];
-    w->doubt = option[OPTION_DOUBT];
-    w->cost = option[OPTION_COST];
-    w->chance = option[OPTION_CHANCE];
-    int points = (int)option[OPTION_POINTS];
-    w->margin = option[OPTION_MARGIN];
-    w->elite = mem_zero((size_t)option[OPTION_ELITES], sizeof *w->elite);
-    coordinates_init(&w->coordinates, problem->space, option[OPTION_PROFILE] != 0);
-    lessons_init(&w->lessons, &w->rounds, &w->coordinates, &w->informed.looks, points,
-                 (int)option[OPTION_LEARN]);
-    w->lessons.apart = w->chance > 0;
-    elsewhere_init(&w->elsewhere, problem, &w->coordinates, (int)option[OPTION_STARTS], seed);
-    w->proposals = (struct proposals){.rounds = &w->rounds,
-                                      .rng = &w->rng,
-                                      .parents = (int)option[OPTION_ELITES],
-                                      .children = (int)option[OPTION_CHILDREN],
-                                      .strangers = (int)option[OPTION_STRANGERS],
-                                      .others = elsewhere_most(&w->elsewhere),
-                                      .places = (int)option[OPTION_NEAR],
-                                      .reach = (int)option[OPTION_REACH],
-                                      .q = option[OPTION_Q]};
-    intervals_init(&w->intervals);
-    leaving_init(&w->leaving, &w->rounds, &w->coordinates, &w->model);
-    w->leaving.excursion.least = points ? option[OPTION_LEAVE] : 0;
-    w->leaving.excursion.surprise = option[OPTION_SURPRISE];
-    size_t most = (size_t)(proposals_most(&w->proposals) + w->rounds.open);
-    int width = w->coordinates.count + STATISTIC_KIND_COUNT;
-    w->x = mem_zero(most * (size_t)(width + 3), sizeof *w->x);
-    w->mean = w->x + most * (size_t)width;
-    w->deviation = w->mean + most;
-    w->promise = w->deviation + most;
-    gp_init(&w->model, w->coordinates.count, points + w->rounds.open, (int)most);
-    weigh(w, &w->model);
-    elsewhere_attach(&w->elsewhere, &w->model);
-    w->informed.looks.problem = &w->rounds.problem;
-    w->look = problem->look && points ? (int)option[OPTION_LOOK] : 1;
-    int at_once = w->look > 1 ? (int)option[OPTION_SHORTLISTS] : 1;
-    shortlists_init(&w->shortlists, at_once < w->rounds.open ? at_once : fmax(w->rounds.open, 1));
-    w->lessons.planned = w->planned = mem_zero((size_t)w->shortlists.most, sizeof *w->planned);
-    if (w->look > 1) {
-        informed_init(&w->informed, &w->rounds, &w->lessons, points);
-        weigh(w, &w->informed.model);
-        elsewhere_attach(&w->elsewhere, &w->informed.model);
+    if (w->cost != 0 || w->chance != 0) {
+        gp_add_outputs(g, TRAINING_OUTPUTS);
+        g->factor = walk_factor;
+        g->factor_context = w;
     }
-    return &w->rounds.base;
+    g->prior_mean = w->prior.count ? transfer_prior_mean : NULL;
+    g->prior_context = &w->prior;
 }
 
-// --- results ---
+// --- the choice of a trial ---
 
-// What was expected of it; NULL: nothing.
-static const struct foretold *foretold(const struct walk *w, int index)
+// Collects the candidates of the next trial; returns its exploration weight.
+static double collect_candidates(struct walk *w)
 {
-    const struct foretold *f = &w->foretold[index % FORETOLD];
-    return f->ask == index + 1 ? f : NULL;
+    struct candidates *c = &w->candidates;
+    candidates_begin(c);
+    for (int i = 0; i < c->neighbourhoods && i < w->training.valid; i++)
+        candidates_add_neighbours(c, w->training.ranked[i]);
+    if (c->count > 0 && rng_real(&w->rng) < w->refine)
+        return w->refine_xi * w->xi;
+    candidates_add_children(c, w->training.ranked, w->training.results);
+    candidates_add_immigrants(c);
+    transfer_prior_propose(&w->prior, c);
+    return w->xi;
 }
 
-// --- candidates ---
-
-// Returns the exploration weight for choosing among them.
-static double gather(struct walk *w)
-{
-    struct proposals *p = &w->proposals;
-    proposals_begin(p);
-    for (int i = 0; i < p->places && i < w->lessons.valid; i++)
-        proposals_add_neighbours(p, w->lessons.ranked[i]);
-    if (p->count > 0 && rng_real(&w->rng) < w->refine)
-        return w->doubt * w->margin;
-    proposals_add_children(p, w->lessons.ranked, w->lessons.results);
-    proposals_add_strangers(p);
-    elsewhere_propose(&w->elsewhere, p);
-    return w->margin;
-}
-
-// --- the choice ---
-
-// Fills in what each candidate promises, by the coordinates alone. Where one is chosen, it is
-// enough to know which promises the most.
-static void find_promises(struct walk *w, double target)
-{
-    int width = w->coordinates.count;
-    for (int i = 0; i < w->proposals.count; i++)
-        coordinates_of(&w->coordinates, &w->proposals.candidate[i].config, w->x + i * width);
-    if (w->look == 1) {
-        gp_promise(&w->model, w->x, w->proposals.count, target, w->promise);
-        return;
-    }
-    gp_predict(&w->model, w->x, w->proposals.count, w->mean, w->deviation);
-    for (int i = 0; i < w->proposals.count; i++)
-        w->promise[i] = gp_worth(&w->model, w->x + i * width, i) *
-                        gp_expected_improvement(w->mean[i], w->deviation[i], target);
-}
-
-// Fills in what the model expects of each, with the noise of a measurement. Returns the expected
-// gain of the first, without, as a share of the best.
-static double foretell(struct walk *w, struct shortlist *s)
+// Predicts the fitness of each candidate of the batch, with the noise of a measurement. Returns the
+// expected improvement of the first one, without noise, as a share of the best fitness.
+static double predict_batch(struct walk *w, struct candidate_batch *b)
 {
     const struct gp *g = &w->model;
-    double best = lessons_fitness(&w->lessons, 0), gain = 0;
-    for (int i = 0; i < s->count; i++) {
+    double best = training_fitness(&w->training, 0), gain = 0;
+    for (int i = 0; i < b->count; i++) {
         double mean, deviation;
-        coordinates_of(&w->coordinates, &s->candidate[i].config, w->x);
+        coordinates_of(&w->coordinates, &b->candidate[i].config, w->x);
         gp_predict(&w->model, w->x, 1, &mean, &deviation);
         gain = i ? gain : gp_expected_improvement(mean, deviation, 1);
-        s->mean[i] = best * mean;
-        s->deviation[i] = best * hypot(deviation, sqrt(g->noise) * g->now.scale);
+        b->mean[i] = best * mean;
+        b->deviation[i] = best * hypot(deviation, sqrt(g->noise) * g->now.scale);
     }
     return gain;
 }
 
-// Returns what foretell does.
-static double shortlist(struct walk *w, struct shortlist *s, double target)
+// Fills the batch with the candidates of the highest acquisition values; returns the same as
+// predict_batch(). For one candidate it is enough to know which one has the highest value.
+static double choose(struct walk *w, struct candidate_batch *b, double target)
 {
-    find_promises(w, target);
-    shortlist_fill(s, &w->shortlists, &w->proposals, w->promise, w->look);
-    return foretell(w, s);
+    const struct candidates *c = &w->candidates;
+    int width = w->coordinates.count;
+    for (int i = 0; i < c->count; i++)
+        coordinates_of(&w->coordinates, &c->candidate[i].config, w->x + i * width);
+    if (w->look == 1) {
+        gp_acquisition(&w->model, w->x, c->count, target, w->acquisition);
+    } else {
+        gp_predict(&w->model, w->x, c->count, w->mean, w->deviation);
+        for (int i = 0; i < c->count; i++)
+            w->acquisition[i] = gp_factor(&w->model, w->x + i * width, i) *
+                                gp_expected_improvement(w->mean[i], w->deviation[i], target);
+    }
+    candidate_batch_fill(b, &w->queue, c, w->acquisition, w->look);
+    return predict_batch(w, b);
 }
 
-// --- excursions ---
-
-static struct leaving_now now(const struct walk *w)
+static struct restart_now now(const struct walk *w)
 {
-    return (struct leaving_now){lessons_fitness(&w->lessons, 0), lessons_failed(&w->lessons),
-                                w->lessons.results};
+    return (struct restart_now){training_fitness(&w->training, 0), training_failure(&w->training),
+                                w->training.results};
 }
 
-static bool probe(struct walk *w, struct shortlist *s)
+// Chooses a trial of an exploration phase. False: there is none, or it has no trial.
+static bool explore(struct walk *w, struct candidate_batch *b)
 {
-    struct candidate c = {0};
-    if (!leaving_probe(&w->leaving, now(w), &w->rng, &c.config))
+    struct exploration *e = &w->restart.exploration;
+    enum exploration_trial next = exploration_next(e);
+    struct candidate probe = {0};
+    if (next == TRIAL_MODEL)
         return false;
-    s->candidate[s->count++] = c;
-    foretell(w, s);
+    if (next == TRIAL_PROBE && restart_probe(&w->restart, now(w), &w->rng, &probe.config)) {
+        b->candidate[b->count++] = probe;
+        predict_batch(w, b);
+        return true;
+    }
+    candidates_begin(&w->candidates);
+    for (int i = 0; i < e->local_count && next == TRIAL_LOCAL; i++)
+        candidates_add_neighbours(&w->candidates, e->local[i]);
+    if (w->candidates.count == 0) {
+        exploration_end(e);
+        return false;
+    }
+    b->xi = 0;
+    b->is_local = true;
+    // A strict local search seeks improvements over the best of all, a lenient one over its own
+    // best.
+    choose(w, b, e->strict ? 1 : e->local_fitness[0] / training_fitness(&w->training, 0));
     return true;
 }
 
-static bool follow(struct walk *w, struct shortlist *s)
-{
-    const struct excursion *e = &w->leaving.excursion;
-    proposals_begin(&w->proposals);
-    for (int i = 0; i < e->owned; i++)
-        proposals_add_neighbours(&w->proposals, e->own[i]);
-    if (w->proposals.count == 0)
-        return false;
-    s->sought = 0;
-    s->follows = true;
-    shortlist(w, s, leaving_target(&w->leaving, now(w)));
-    return true;
-}
-
-// False: it stays at home.
-static bool leave(struct walk *w, struct shortlist *s)
-{
-    struct excursion *e = &w->leaving.excursion;
-    enum excursion_trial next = excursion_next(e);
-    bool left = next == TRIAL_PROBE ? probe(w, s) : next == TRIAL_FOLLOWS && follow(w, s);
-    if (!left && next != TRIAL_HOME)
-        excursion_end(e);
-    return left;
-}
-
-// --- rounds ---
-
-static void fill(struct walk *w, struct shortlist *s)
+// Fills the batch of a trial; leaves it empty where the trial is a random one.
+static void fill_batch(struct walk *w, struct candidate_batch *b)
 {
     struct config warm;
-    if (w->rounds.handed_out < w->elsewhere.starts || w->lessons.results == 0 ||
-        lessons_fitness(&w->lessons, 0) <= 0 || visited_warm(&w->rounds.visited, &warm))
+    double best = w->training.results ? training_fitness(&w->training, 0) : 0;
+    if (w->batches.handed_out < w->prior.starts || best <= 0 ||
+        archive_warm(&w->batches.archive, &warm))
         return;
-    if (w->lessons.points) {
-        if (elsewhere_weigh(&w->elsewhere, &w->rounds, w->lessons.results,
-                            lessons_fitness(&w->lessons, 0), &w->rng))
-            return;
-        lessons_teach(&w->lessons, &w->model, &w->rng);
-        if (!w->leaving.excursion.least || !leave(w, s)) {
-            s->sought = gather(w);
-            if (w->proposals.count != 0) {
-                s->sought *= rng_real(&w->rng);
-                double gain = shortlist(w, s, 1 + s->sought * w->model.now.scale);
-                if (s->count)
-                    excursion_promise(&w->leaving.excursion, gain);
-            }
-        }
+    if (w->training.points == 0) { // there is no model
+        collect_candidates(w);
+        if (w->candidates.count)
+            b->candidate[b->count++] =
+                w->candidates.candidate[rng_below(&w->rng, (uint64_t)w->candidates.count)];
         return;
     }
-    gather(w);
-    if (w->proposals.count)
-        s->candidate[s->count++] =
-            w->proposals.candidate[rng_below(&w->rng, (uint64_t)w->proposals.count)];
+    if (transfer_prior_weigh(&w->prior, &w->batches, w->training.results, best, &w->rng))
+        return;
+    training_fit(&w->training, &w->model, &w->rng);
+    if (w->restart.exploration.least && explore(w, b))
+        return;
+    b->xi = collect_candidates(w);
+    if (w->candidates.count == 0)
+        return;
+    b->xi *= rng_real(&w->rng);
+    double gain = choose(w, b, 1 + b->xi * w->model.now.scale);
+    if (b->count)
+        exploration_expect(&w->restart.exploration, gain);
 }
 
-// False: not before another result is in. How many are waited for follows from what was asked, not
-// from when the driver is done, and so does what is asked for.
+// --- the queue of trials ---
+
+// Returns the prediction of a trial; NULL: it was a random one.
+static const struct prediction *prediction_of(const struct walk *w, int index)
+{
+    const struct prediction *p = &w->prediction[index % PREDICTIONS];
+    return p->ask == index + 1 ? p : NULL;
+}
+
+// Takes the results that the next trial to be planned depends on.
+static void observe(struct walk *w)
+{
+    int planned = w->batches.handed_out + w->queue.count;
+    while (w->training.results < planned - w->batches.open) {
+        int index = w->training.results;
+        double fitness = w->batches.fitness[index];
+        const struct prediction *p = prediction_of(w, index);
+        training_observe(&w->training, index);
+        if (p && fitness > 0)
+            intervals_observe(&w->intervals, (fitness - p->mean) / p->deviation);
+        exploration_observe(&w->restart.exploration, index, fitness, planned);
+    }
+}
+
+// Plans trials until the queue is full. False: a result must be observed first. The number of open
+// results depends on the number of asks, never on time; so the proposals do not depend on time.
 static bool plan(struct walk *w)
 {
-    while (shortlists_have_room(&w->shortlists)) {
-        if (!rounds_may_plan(&w->rounds, w->shortlists.count))
+    struct candidate_queue *q = &w->queue;
+    while (q->count == 0 || (!q->closed && q->count < q->most)) {
+        if (!batches_may_plan(&w->batches, q->count))
             return false;
-        // Makes the shortlist of a round that is to come. An excursion begins, and goes on, with
-        // nothing before it that is not asked for.
-        struct shortlists *l = &w->shortlists;
-        while (w->lessons.results < w->rounds.handed_out + l->count - w->rounds.open) {
-            int index = w->lessons.results;
-            lessons_told(&w->lessons, index);
-            double fitness = w->rounds.fitness[index];
-            const struct foretold *f = foretold(w, index);
-            if (f && fitness > 0)
-                intervals_told(&w->intervals, (fitness - f->mean) / f->deviation);
-            excursion_told(&w->leaving.excursion, index, fitness,
-                           w->rounds.handed_out + w->shortlists.count);
-        }
-        l->closed = l->count && w->leaving.excursion.least &&
-                    excursion_next(&w->leaving.excursion) != TRIAL_HOME;
-        if (!l->closed) {
-            for (int i = 0; i < l->count; i++)
-                w->planned[i] = l->of[i].candidate[0].config;
-            w->lessons.plans = l->count;
-            struct shortlist *s = shortlists_add(l);
-            fill(w, s);
-            l->closed = s->count <= 1;
-            if (l->most > 1 && !l->closed)
-                informed_look(&w->informed, s);
-            // so that it is compiled while those before it are
-        }
+        observe(w);
+        // A trial of an exploration phase is planned only when no other trial is in the queue.
+        q->closed = q->count && w->restart.exploration.least &&
+                    exploration_next(&w->restart.exploration) != TRIAL_MODEL;
+        if (q->closed)
+            continue;
+        for (int i = 0; i < q->count; i++)
+            w->planned[i] = q->batch[i].candidate[0].config;
+        w->training.plans = q->count;
+        struct candidate_batch *b = &q->batch[q->count++];
+        struct preview probe[PROBES_MOST];
+        *b = (struct candidate_batch){0};
+        fill_batch(w, b);
+        q->closed = b->count <= 1;
+        if (q->most > 1 && !q->closed)
+            compiler_surrogate_probe(&w->compiled, b, probe); // so that it is compiled early
     }
     return true;
 }
 
-static void make_round(void *self)
+static void walk_make_batch(void *self)
 {
     struct walk *w = self;
-    const struct shortlist *s = &w->shortlists.of[0];
-    int size = w->rounds.number == 0 ? w->elsewhere.starts : 1, index = w->rounds.handed_out;
-    if (s->count) {
-        const struct candidate *c = &s->candidate[0];
-        if (s->follows)
-            leaving_follows(&w->leaving, now(w), &c->config);
-        rounds_add(&w->rounds, &c->config, c->from[0] ? c->from : NULL);
-        if (w->lessons.points)
-            w->foretold[index % FORETOLD] =
-                (struct foretold){index + 1, s->mean[0], s->deviation[0]};
-    } else
-        while (size-- > 0 && rounds_draw(&w->rounds, &w->rng))
+    const struct candidate_batch *b = &w->queue.batch[0];
+    int size = w->batches.number == 0 ? w->prior.starts : 1, index = w->batches.handed_out;
+    if (b->count) {
+        const struct candidate *c = &b->candidate[0];
+        if (b->is_local)
+            restart_local(&w->restart, now(w), &c->config);
+        batches_add(&w->batches, &c->config, c->from[0] ? c->from : NULL);
+        if (w->training.points)
+            w->prediction[index % PREDICTIONS] =
+                (struct prediction){index + 1, b->mean[0], b->deviation[0]};
+    } else {
+        while (size-- > 0 && batches_draw(&w->batches, &w->rng))
             continue;
-    if (w->rounds.number == 0)
-        w->first = w->rounds.visited.given.count;
-    shortlists_drop(&w->shortlists);
+    }
+    if (w->batches.number == 0)
+        w->first = w->batches.archive.given.count;
+    struct candidate_queue *q = &w->queue;
+    q->count--;
+    q->closed &= q->count > 0;
+    memmove(q->batch, q->batch + 1, (size_t)q->count * sizeof *q->batch);
 }
 
-static enum ask ask(struct strategy *s, struct config *out)
+// --- the strategy ---
+
+static struct strategy *walk_create(const struct search_problem *problem, uint64_t seed,
+                                    const double *option, struct err *e)
+{
+    (void)e;
+    struct walk *w = mem_zero(1, sizeof *w);
+    int points = (int)option[OPTION_POINTS];
+    batches_init(&w->batches, problem, walk_make_batch);
+    w->batches.open = (int)option[OPTION_AHEAD];
+    rng_seed(&w->rng, seed);
+    w->refine = option[OPTION_REFINE];
+    w->refine_xi = option[OPTION_REFINE_XI];
+    w->xi = option[OPTION_XI];
+    w->cost = option[OPTION_COST];
+    w->chance = option[OPTION_CHANCE];
+    w->elite = mem_zero((size_t)option[OPTION_ELITES], sizeof *w->elite);
+    coordinates_init(&w->coordinates, problem->space, option[OPTION_PROFILE] != 0);
+    training_init(&w->training, &w->batches, &w->coordinates, &w->compiled.probes, points,
+                  (int)option[OPTION_LEARN]);
+    w->training.impute_failed = w->chance > 0;
+    transfer_prior_init(&w->prior, problem, &w->coordinates, (int)option[OPTION_STARTS], seed);
+    w->candidates = (struct candidates){.batches = &w->batches,
+                                        .rng = &w->rng,
+                                        .parents = (int)option[OPTION_ELITES],
+                                        .children = (int)option[OPTION_CHILDREN],
+                                        .immigrants = (int)option[OPTION_IMMIGRANTS],
+                                        .others = w->prior.count * PRIOR_BEST,
+                                        .neighbourhoods = (int)option[OPTION_NEIGHBOURHOODS],
+                                        .jump_limit = (int)option[OPTION_JUMP_LIMIT],
+                                        .q = option[OPTION_Q]};
+    intervals_init(&w->intervals);
+    restart_init(&w->restart, &w->batches, &w->coordinates, &w->model);
+    w->restart.exploration.least = points ? option[OPTION_LEAST_GAIN] : 0;
+    w->restart.exploration.z_at_once = option[OPTION_Z_SCORE];
+    size_t most = (size_t)(candidates_most(&w->candidates) + w->batches.open);
+    int width = w->coordinates.count + STATISTIC_KIND_COUNT;
+    w->x = mem_zero(most * (size_t)(width + 3), sizeof *w->x);
+    w->mean = w->x + most * (size_t)width;
+    w->deviation = w->mean + most;
+    w->acquisition = w->deviation + most;
+    gp_init(&w->model, w->coordinates.count, points + w->batches.open, (int)most);
+    set_up_model(w, &w->model);
+    w->compiled.probes.problem = &w->batches.problem;
+    w->look = problem->look && points ? (int)option[OPTION_LOOK] : 1;
+    int at_once = w->look > 1 ? (int)option[OPTION_BATCHES] : 1;
+    w->queue.most = at_once < w->batches.open ? at_once : (int)fmax(w->batches.open, 1);
+    w->queue.batch = mem_zero((size_t)w->queue.most, sizeof *w->queue.batch);
+    w->training.planned = w->planned = mem_zero((size_t)w->queue.most, sizeof *w->planned);
+    if (w->look > 1) {
+        compiler_surrogate_init(&w->compiled, &w->batches, &w->training, points);
+        set_up_model(w, &w->compiled.model);
+    }
+    return &w->batches.base;
+}
+
+static enum ask walk_ask(struct strategy *s, struct config *out)
 {
     struct walk *w = (struct walk *)s;
-    if (rounds_may_plan(&w->rounds, 0)) {
+    if (batches_may_plan(&w->batches, 0)) {
         if (!plan(w))
             return ASK_WAIT;
-        if (w->shortlists.of[0].count > 1 &&
-            !informed_choose(&w->informed, &w->shortlists.of[0], &w->rng))
+        struct candidate_batch *next = &w->queue.batch[0];
+        if (next->count > 1 && !compiler_surrogate_choose(&w->compiled, next, &w->rng))
             return ASK_COMPILE;
     }
-    return rounds_ask(&w->rounds, out, make_round, w);
+    return batches_ask(s, out);
 }
 
-static bool forecast(struct strategy *s, struct forecast *out)
+static bool walk_forecast(struct strategy *s, struct forecast *out)
 {
     const struct walk *w = (const struct walk *)s;
-    const struct foretold *f = foretold(w, w->rounds.handed_out - 1);
-    if (f)
+    const struct prediction *p = prediction_of(w, w->batches.handed_out - 1);
+    if (p)
         *out =
-            (struct forecast){f->mean, f->deviation, w->intervals.half, w->intervals.nine_in_ten};
-    return f != NULL;
+            (struct forecast){p->mean, p->deviation, w->intervals.half, w->intervals.nine_in_ten};
+    return p != NULL;
 }
 
-static int population(const struct strategy *s, int most, struct individual *out)
+static int walk_population(const struct strategy *s, int most, struct individual *out)
 {
     const struct walk *w = (const struct walk *)s;
     int count = 0;
-    while (count < most && count < w->proposals.parents && count < w->lessons.results &&
-           lessons_fitness(&w->lessons, count) > 0) {
-        int index = w->lessons.ranked[count];
-        config_set_get(&w->rounds.visited.given, index, &w->elite[count]);
+    while (count < most && count < w->candidates.parents && count < w->training.results &&
+           training_fitness(&w->training, count) > 0) {
+        int index = w->training.ranked[count];
+        config_set_get(&w->batches.archive.given, index, &w->elite[count]);
         out[count] = (struct individual){.config = &w->elite[count],
                                          .ask = index + 1,
-                                         .fitness = lessons_fitness(&w->lessons, count),
+                                         .fitness = training_fitness(&w->training, count),
                                          .generation = index < w->first ? 0 : index - w->first + 1};
         count++;
     }
     return count;
 }
 
-static void destroy(struct strategy *s)
+static void walk_destroy(struct strategy *s)
 {
     struct walk *w = (struct walk *)s;
-    rounds_finish(&w->rounds);
+    batches_finish(&w->batches);
     gp_finish(&w->model);
-    informed_finish(&w->informed);
-    leaving_finish(&w->leaving);
-    shortlists_finish(&w->shortlists);
+    compiler_surrogate_finish(&w->compiled);
+    restart_finish(&w->restart);
+    free(w->queue.batch);
     free(w->planned);
-    elsewhere_finish(&w->elsewhere);
+    transfer_prior_finish(&w->prior);
     coordinates_finish(&w->coordinates);
-    proposals_finish(&w->proposals);
-    lessons_finish(&w->lessons);
+    candidates_finish(&w->candidates);
+    training_finish(&w->training);
     free(w->elite);
     free(w->x);
     free(w);
@@ -409,28 +408,29 @@ static const struct spec_option options[] = {
     [OPTION_STARTS] = {"starts", "random points before it breeds", 10, 1, 4096, true},
     [OPTION_ELITES] = {"elites", "results that breed", 8, 1, 4096, true},
     [OPTION_CHILDREN] = {"children", "bred for each trial", 40, 0, 4096, true},
-    [OPTION_STRANGERS] = {"strangers", "drawn for each trial", 8, 0, 4096, true},
-    [OPTION_NEAR] = {"near", "best results whose neighbours are candidates too", 6, 0, 64, true},
+    [OPTION_IMMIGRANTS] = {"strangers", "drawn for each trial", 8, 0, 4096, true},
+    [OPTION_NEIGHBOURHOODS] = {"near", "best results whose neighbours are candidates too", 6, 0, 64,
+                               true},
     [OPTION_REFINE] = {"refine", "chance that a trial has only those neighbours", 0.4, 0, 1, false},
-    [OPTION_DOUBT] = {"doubt", "margin of such a trial, times as large", 2, 0, 1000, false},
+    [OPTION_REFINE_XI] = {"doubt", "margin of such a trial, times as large", 2, 0, 1000, false},
     [OPTION_Q] = {"q", "mutation: chance of each further step of a walk", 0.2, 0.001, 0.999, false},
     [OPTION_POINTS] = {"points", "results the model learns from; 0: no model", 128, 0, 512, true},
     [OPTION_LEARN] = {"learn", "weights of the model tried at each trial", 2, 0, 1000, true},
     [OPTION_PROFILE] = {"profile", "knows of loops and memory, where declared", 1, 0, 1, true},
-    [OPTION_MARGIN] = {"margin", "improvement sought, at most, in deviations", 0.8, 0, 100, false},
-    [OPTION_REACH] = {"reach", "parameters of at most so many values may jump to any", 64, 0, 65536,
-                      true},
-    [OPTION_LEAVE] = {"leave",
-                      "gain promised, as a share, below which it looks elsewhere; 0: never", 1e-5,
-                      0, 1, false},
-    [OPTION_SURPRISE] =
-        {"surprise", "deviations above what is known that it follows elsewhere at once; 0: none",
-         2.5, 0, 100, false},
-    [OPTION_LOOK] = LOOKS_OPTION,
-    [OPTION_SHORTLISTS] = {"shortlists",
-                           "rounds whose candidates are compiled at a time, up to `ahead` (tune: 2 "
-                           "where it looks)",
-                           1, 1, 255, true, NULL, true},
+    [OPTION_XI] = {"margin", "improvement sought, at most, in deviations", 0.8, 0, 100, false},
+    [OPTION_JUMP_LIMIT] = {"reach", "parameters of at most so many values may jump to any", 64, 0,
+                           65536, true},
+    [OPTION_LEAST_GAIN] = {"leave",
+                           "gain promised, as a share, below which it looks elsewhere; 0: never",
+                           1e-5, 0, 1, false},
+    [OPTION_Z_SCORE] = {"surprise",
+                        "deviations above what is known that it follows elsewhere at once; 0: none",
+                        2.5, 0, 100, false},
+    [OPTION_LOOK] = LOOK_OPTION,
+    [OPTION_BATCHES] = {"shortlists",
+                        "rounds whose candidates are compiled at a time, up to `ahead` (tune: 2 "
+                        "where it looks)",
+                        1, 1, 255, true, NULL, true},
     [OPTION_AHEAD] = {"ahead", "results not waited for (tune: workers - 1)", 0, 0, 255, true},
     [OPTION_COST] = {"cost", "promises are divided by the seconds expected, to that power", 2, 0,
                      100, false},
@@ -446,13 +446,13 @@ const struct strategy_kind strategy_walk = {
     .help = "evolution on the graphs of the parameters, screened by a model",
     .options = options,
     .learns = LEARNS_WEIGHED,
-    .create = create,
-    .ask = ask,
-    .tell = rounds_tell,
-    .took = rounds_took,
-    .population = population,
-    .generation = rounds_generation,
-    .origin = rounds_origin,
-    .forecast = forecast,
-    .destroy = destroy,
+    .create = walk_create,
+    .ask = walk_ask,
+    .tell = batches_tell,
+    .took = batches_took,
+    .population = walk_population,
+    .generation = batches_generation,
+    .origin = batches_origin,
+    .forecast = walk_forecast,
+    .destroy = walk_destroy,
 };

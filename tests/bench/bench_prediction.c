@@ -14,9 +14,9 @@
 #include "base/os.h"
 #include "bench.h"
 #include "measured.h"
-#include "model/booster.h"
 #include "model/features.h"
 #include "model/tree_gru.h"
+#include "model/trees.h"
 #include "recordings.h"
 
 #include <math.h>

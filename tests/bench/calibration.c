@@ -18,7 +18,7 @@ static bool is_legal(void *context, const struct config *c)
 
 static void add(struct calibration *out, const struct forecast *f, double fitness)
 {
-    double z = forecast_surprise(f, fitness);
+    double z = forecast_z_score(f, fitness);
     if (fitness == 0) {
         out->failed++;
         return;

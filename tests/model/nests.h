@@ -35,7 +35,7 @@ struct space *space_with_random_nest(struct rng *r, struct config *c);
 
 void space_and_nest_destroy(struct space *s);
 
-// Where an access is when the loops of its path stand at `at`.
+// Returns the element that an access touches when the loops of its path are at `at`.
 long address_of(const struct nest_point *p, int statement, int access, const int *at);
 
 // The innermost `loops` loops of a path run, those outside standing at 0.

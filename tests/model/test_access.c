@@ -1,4 +1,4 @@
-// What accesses touch, against loops that are run one iteration after the other.
+// The memory use of accesses, compared with loops that are run one iteration after the other.
 #include "model/features_statements.h"
 
 #include "group.h"
@@ -83,7 +83,7 @@ struct expected {
     double reuse_count, distance, distance_bytes;
 };
 
-// By hand; every loop of the product but `thread_x` is 2 long.
+// Computed by hand; every loop of the product but `thread_x` is 2 long.
 static const struct expected by_hand[] = {
     // round moves a row of 8 elements on: half a line; t is contiguous, 16 elements are one line
     {FILL, 0, 128 * 0.5, 1, 8, REUSE_LOOP, 2, 2, 2 * 4 + 2 * 4},      // by tile, after both rounds

@@ -1,7 +1,7 @@
 // Boosted trees: what they learn, when they stop, and that the same is the same.
 #include "group.h"
 
-#include "model/booster.h"
+#include "model/trees.h"
 
 #include "base/mem.h"
 #include "base/rng.h"

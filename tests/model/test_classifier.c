@@ -33,7 +33,7 @@ static struct classifier *learned(uint64_t seed, int32_t x[ROWS][WIDTH])
     return classifier_fit(&(struct classifier_rows){*x, good, weight, ROWS, WIDTH}, TREES, &r);
 }
 
-// By a rule of two columns, points that it has not seen.
+// A forest learns a rule of two columns and applies it to new points.
 static void test_tells_apart(void **state)
 {
     (void)state;
@@ -54,7 +54,7 @@ static void test_tells_apart(void **state)
     classifier_destroy(f);
 }
 
-// Of rows that nothing tells apart, a leaf says how much of the weight is good.
+// Rows that cannot be distinguished end in one leaf, with the good share of their weight.
 static void test_weights_count(void **state)
 {
     (void)state;

@@ -114,7 +114,7 @@ static void test_profile(void **state)
     space_and_nest_destroy(s);
 }
 
-// What vectors carry is one access.
+// A vector is one access.
 static void test_profile_of_vectors(void **state)
 {
     (void)state;

@@ -40,7 +40,7 @@ static int place_of(const struct nest_point *p, int statement, int loop)
     return i;
 }
 
-// What a loop is in one statement, if it is the first that stands in it.
+// The columns of a loop come from the first statement in it.
 static void expect_loop(const struct nest_point *p, int statement, int loop, double *x)
 {
     const struct nest_statement *s = &p->nest->statement[statement];
@@ -229,7 +229,7 @@ static void assert_row(const float *row, int from, int count, const double *expe
         assert_near(row[from + i], logarithm(expected[i]));
 }
 
-// Of an access, by what test_access.c finds.
+// The columns of an access agree with the results of test_access.c.
 static void assert_access(const float *row, int place, int type, int reuse, const double *x)
 {
     const float *at = row + 57 + 18 * place;

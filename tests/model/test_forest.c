@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/forest.h"
+#include "model/trees.h"
 
 #include <math.h>
 #include <string.h>

@@ -211,7 +211,7 @@ static void test_expected_improvement(void **state)
 }
 
 // The largest is found without knowing how unsure all others are.
-static void test_promise(void **state)
+static void test_acquisition(void **state)
 {
     (void)state;
     enum { MANY = 100 };
@@ -219,7 +219,7 @@ static void test_promise(void **state)
     rng_seed(&r, 12);
     for (int round = 0; round < 20; round++) {
         struct gp g;
-        double x[MANY][WIDTH], mean[MANY], deviation[MANY], promise[MANY], target = 1 + 0.1 * round;
+        double x[MANY][WIDTH], mean[MANY], deviation[MANY], value[MANY], target = 1 + 0.1 * round;
         gp_init(&g, WIDTH, POINTS, MANY);
         for (int i = 0; i < POINTS; i++) {
             double at[WIDTH];
@@ -230,28 +230,28 @@ static void test_promise(void **state)
         for (int q = 0; q < MANY; q++)
             draw(&r, x[q]);
         gp_predict(&g, *x, MANY, mean, deviation);
-        gp_promise(&g, *x, MANY, target, promise);
+        gp_acquisition(&g, *x, MANY, target, value);
         int best = 0;
         for (int q = 0; q < MANY; q++) {
             double wanted = gp_expected_improvement(mean[q], deviation[q], target);
             double most = gp_expected_improvement(mean[best], deviation[best], target);
             best = wanted > most ? q : best;
-            assert_true(promise[q] == wanted || promise[q] == -INFINITY);
+            assert_true(value[q] == wanted || value[q] == -INFINITY);
         }
-        assert_true(isfinite(promise[best]));
+        assert_true(isfinite(value[best]));
         gp_finish(&g);
     }
 }
 
 // As if each had a process of its own, with the same weights and noise.
-static void test_further_values(void **state)
+static void test_additional_outputs(void **state)
 {
     (void)state;
     struct gp g, alone[2];
     struct rng r;
     rng_seed(&r, 21);
     gp_init(&g, WIDTH, POINTS, 1);
-    gp_keep(&g, 2);
+    gp_add_outputs(&g, 2);
     for (int k = 0; k < 2; k++)
         gp_init(&alone[k], WIDTH, POINTS, 1);
     for (int i = 0; i < POINTS; i++) {
@@ -260,7 +260,7 @@ static void test_further_values(void **state)
         gp_add(&g, x, sin(6 * x[0]));
         for (int k = 0; k < 2; k++) {
             double value = k ? x[1] > 0.5 : 3 - x[0] * x[1];
-            gp_set(&g, k, value);
+            gp_set_output(&g, k, value);
             gp_add(&alone[k], x, value);
         }
     }
@@ -271,25 +271,25 @@ static void test_further_values(void **state)
         gp_fit(&alone[k], 0, NULL);
     }
     for (int q = 0; q < QUERIES; q++) {
-        double x[WIDTH], further[GP_FURTHER];
+        double x[WIDTH], output[GP_OUTPUTS];
         draw(&r, x);
-        gp_further(&g, x, further);
+        gp_mean(&g, x, output);
         for (int k = 0; k < 2; k++)
-            expect(further[k], gp_mean(&alone[k], x));
+            expect(output[k], gp_mean(&alone[k], x, NULL));
     }
     gp_finish(&g);
     gp_finish(&alone[0]);
     gp_finish(&alone[1]);
 }
 
-// By what is expected, and by which query it is.
-static double cheaper(void *context, int query, const double *further)
+// A factor that depends on a predicted output and on the number of the query.
+static double cheaper(void *context, int query, const double *output)
 {
-    return query % *(int *)context == 0 ? 0 : exp(-further[0]);
+    return query % *(int *)context == 0 ? 0 : exp(-output[0]);
 }
 
 // Against the product for each query.
-static void test_promise_counts_worth(void **state)
+static void test_acquisition_factor(void **state)
 {
     (void)state;
     enum { MANY = 100 };
@@ -298,33 +298,33 @@ static void test_promise_counts_worth(void **state)
     rng_seed(&r, 22);
     for (int round = 0; round < 20; round++) {
         struct gp g;
-        double x[MANY][WIDTH], mean[MANY], deviation[MANY], promise[MANY], most = -1;
+        double x[MANY][WIDTH], mean[MANY], deviation[MANY], value[MANY], most = -1;
         gp_init(&g, WIDTH, POINTS, MANY);
-        gp_keep(&g, 1);
-        g.worth = cheaper;
-        g.judge = &bought;
+        gp_add_outputs(&g, 1);
+        g.factor = cheaper;
+        g.factor_context = &bought;
         for (int i = 0; i < POINTS; i++) {
             double at[WIDTH];
             draw(&r, at);
             gp_add(&g, at, at[0] - at[1] * at[1]);
-            gp_set(&g, 0, 4 * at[0]);
+            gp_set_output(&g, 0, 4 * at[0]);
         }
         gp_fit(&g, 20, &r);
         for (int q = 0; q < MANY; q++)
             draw(&r, x[q]);
         gp_predict(&g, *x, MANY, mean, deviation);
-        gp_promise(&g, *x, MANY, 0.7, promise);
+        gp_acquisition(&g, *x, MANY, 0.7, value);
         int best = 0, plain = 0;
         for (int q = 0; q < MANY; q++) {
-            double further[GP_FURTHER], gain = gp_expected_improvement(mean[q], deviation[q], 0.7);
-            gp_further(&g, x[q], further);
-            double wanted = q % bought ? gain * exp(-further[0]) : 0;
+            double output[GP_OUTPUTS], gain = gp_expected_improvement(mean[q], deviation[q], 0.7);
+            gp_mean(&g, x[q], output);
+            double wanted = q % bought ? gain * exp(-output[0]) : 0;
             best = wanted > most ? q : best;
             most = fmax(most, wanted);
-            plain += promise[q] > -INFINITY && promise[q] != gain;
-            assert_true(promise[q] == -INFINITY || fabs(promise[q] - wanted) < 1e-12);
+            plain += value[q] > -INFINITY && value[q] != gain;
+            assert_true(value[q] == -INFINITY || fabs(value[q] - wanted) < 1e-12);
         }
-        assert_true(fabs(promise[best] - most) < 1e-12);
+        assert_true(fabs(value[best] - most) < 1e-12);
         assert_true(plain > 0);
         gp_finish(&g);
     }
@@ -338,9 +338,9 @@ TEST_GROUP(gp)
         cmocka_unit_test(test_unit_and_zero_do_not_matter),
         cmocka_unit_test(test_known_points_and_equal_values),
         cmocka_unit_test(test_expected_improvement),
-        cmocka_unit_test(test_promise),
-        cmocka_unit_test(test_further_values),
-        cmocka_unit_test(test_promise_counts_worth),
+        cmocka_unit_test(test_acquisition),
+        cmocka_unit_test(test_additional_outputs),
+        cmocka_unit_test(test_acquisition_factor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

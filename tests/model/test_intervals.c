@@ -42,7 +42,7 @@ static void check(draw_function *draw)
         half += n >= WARM && fabs(off) < i.half;
         nine_in_ten += n >= WARM && fabs(off) < i.nine_in_ten;
         assert_true(i.half > 0 && i.half <= i.nine_in_ten);
-        intervals_told(&i, off);
+        intervals_observe(&i, off);
     }
     assert_true(fabs((double)half / RESULTS - 0.5) < 0.02);
     assert_true(fabs((double)nine_in_ten / RESULTS - 0.9) < 0.02);

@@ -121,7 +121,7 @@ static void test_first_weights(void **state)
 {
     (void)state;
     struct sequence s = sequence(0.08, 1);
-    size_t forget = s.at_lstm + lstm_bias_forget(&s.lstm);
+    size_t forget = s.at_lstm + lstm_weights(&s.lstm) - 3 * (size_t)HIDDEN;
     double low = 1, high = -1;
     for (size_t i = 0; i < s.weights; i++) {
         double w = s.weight[i] - (i >= forget && i < forget + HIDDEN);

@@ -32,7 +32,7 @@ static void test_recall_by_hand(void **state)
     expect(recall_average(0, label, predicted, 4), 0);
 }
 
-// Of equals the first is the better one.
+// The first of equals is the better one.
 static void test_recall_of_equals(void **state)
 {
     (void)state;

@@ -186,7 +186,7 @@ static void test_losses(void **state)
     double by[3];
     check_loss(false);
     check_loss(true);
-    // By hand: (0.5^2 + 1) / 2; one pair, the worse one ahead by 1; no pair at all.
+    // Computed by hand: (0.5^2 + 1) / 2; one pair, the worse one ahead by 1; no pair at all.
     assert_true(fabs(tree_gru_loss(false, 2, (double[]){0.5, 1}, (float[]){1, 0}, by) - 0.625) <
                 1e-12);
     assert_true(fabs(tree_gru_loss(true, 2, (double[]){0, 1}, (float[]){1, 0}, by) -
@@ -207,7 +207,7 @@ struct data {
     int first[PROGRAMS + 1], width;
 };
 
-// How fast a program is made to be: tiles in registers, and how depth is cut.
+// The speed of a program: tiles in registers, and the split of the depth.
 static float quality(const struct config *c)
 {
     double registers = log2(c->slot[2] * c->slot[5]), depth = log2(c->slot[7]);
@@ -298,7 +298,7 @@ static void test_same_again(void **state)
     forget_data(&d);
 }
 
-// What another model says already is not learned again.
+// The network does not learn again what the margins of another model contain.
 static void test_margins(void **state)
 {
     (void)state;

@@ -28,8 +28,8 @@ static void tell(struct drive *d, const struct config *c)
     double fitness = d->measure ? d->measure(d->context, c) : 0;
     enum outcome o = fitness > 0 ? OUTCOME_OK : fitness < 0 ? OUTCOME_REJECTED : OUTCOME_TIMEOUT;
     fitness = fitness > 0 ? fitness : 0;
-    if (d->takes)
-        strategy_took(d->strategy, c, d->takes(c));
+    if (d->takes && d->strategy->kind->took)
+        d->strategy->kind->took(d->strategy, c, d->takes(c));
     strategy_tell(d->strategy, c, o, fitness);
     d->best = fitness > d->best ? fitness : d->best;
     d->tells++;

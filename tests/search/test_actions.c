@@ -59,7 +59,7 @@ static void test_order_of_actions(void **state)
     add_factorization(s, "b", 2, 2);
     struct actions a;
     actions_init(&a, sealed(s));
-    // By giver, then taker, then prime: 0 -> 1 by 2 and 3, 0 -> 2 by 2 and 3, ...
+    // Sorted by giver, then taker, then prime: 0 -> 1 by 2 and 3, 0 -> 2 by 2 and 3, ...
     struct config from = {{12, 1, 1, 2, 1}}, to;
     const int32_t expected[][5] = {
         {6, 2, 1, 2, 1}, {4, 3, 1, 2, 1}, {6, 1, 2, 2, 1}, {4, 1, 3, 2, 1}};

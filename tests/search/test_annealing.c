@@ -32,7 +32,7 @@ static int64_t stands_on(struct strategy *s)
     return strategy_origin(s, from) ? from[0] : 0;
 }
 
-// How often of RUNS runs, told these fitnesses, the last of them is where the search then stands.
+// Counts in how many of RUNS runs, with these fitnesses, the search accepts the last one.
 static int count_accepted(const char *spec, int count, const double *fitness)
 {
     struct space *s = space_wide(); // so wide that hardly a move ends on something known

@@ -73,7 +73,7 @@ static void test_tiles_are_most_mutations(void **state)
     space_destroy(s);
 }
 
-// Where there are no tiles, as on recordings.
+// A space without tiles, like a recording.
 static void test_steps_along_the_topology(void **state)
 {
     (void)state;

@@ -152,8 +152,8 @@ static double mean_of_first_plan(const struct search_problem *p, int count)
     return sum / count;
 }
 
-// What another search measured makes the first plan; of too few records nothing is made. Its scale
-// does not matter: labels are relative to its own best.
+// The results of another search make the first plan; too few of them are ignored. Their scale
+// does not matter: labels are relative to their own best.
 static void test_histories_make_the_first_plan(void **state)
 {
     (void)state;
@@ -210,7 +210,7 @@ static void test_margins_are_those_of_their_rows(void **state)
     space_destroy(s);
 }
 
-// Of nests.h's product: blocks in registers of 16, depth in pairs.
+// The product of nests.h: blocks in registers of 16, depth in pairs.
 static double tiled(void *context, const struct config *c)
 {
     (void)context;

@@ -186,7 +186,7 @@ static void a_budget_is_shared(void **state)
     }
 }
 
-// What is open when a budget shrinks comes to its end, and nothing is asked.
+// Trials that are open when the budget shrinks are finished, and nothing is asked.
 static void a_budget_shrinks(void **state)
 {
     static struct play p;

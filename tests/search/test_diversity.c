@@ -80,7 +80,7 @@ static void test_within_the_bound(void **state)
     space_destroy(s);
 }
 
-// Of equals the first; no more than there are.
+// The first of equals is picked, and no more than there are.
 static void test_all_alike(void **state)
 {
     (void)state;

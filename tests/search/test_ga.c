@@ -1,4 +1,5 @@
-// What makes ga AutoTVM's: weights, one cut, mutation, elites, and that it never measures twice.
+// The properties of AutoTVM's ga: weights, one cut, mutation, elites, and no repeated
+// measurement.
 #include "driver.h"
 #include "group.h"
 #include "spaces.h"

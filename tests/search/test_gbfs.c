@@ -1,5 +1,5 @@
-// What makes gbfs G-BFS: the order of its queue, its sample, and what is done where the paper is
-// silent.
+// The properties of G-BFS: the order of its queue, its sample, and our choices where the paper
+// leaves a point open.
 #include "driver.h"
 #include "group.h"
 #include "spaces.h"
@@ -160,7 +160,7 @@ static void test_batches_of_rho(void **state)
     space_destroy(s);
 }
 
-// Of equal speed the newest is expanded first, as in NNI.
+// The newest of equal speed is expanded first, as in NNI.
 static void test_ties_newest_first(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void test_failures_are_crossed_last(void **state)
     space_destroy(s);
 }
 
-// What is shown is the front of the queue, failures never: they are no best.
+// The population is the front of the queue, without failures.
 static void test_population_is_the_queue_without_failures(void **state)
 {
     (void)state;

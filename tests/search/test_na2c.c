@@ -1,5 +1,5 @@
-// What makes na2c N-A2C: its walks, how they grow, what is learned from whom; and the defects of
-// NNI's, each in mode=nni alone.
+// The properties of N-A2C: its walks, their growth, its training data; and the defects of NNI,
+// each in mode=nni alone.
 #include "driver.h"
 #include "group.h"
 #include "spaces.h"

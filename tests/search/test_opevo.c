@@ -1,5 +1,5 @@
-// What makes opevo OpEvo: selection by fitness, generations, the all-failed rule, and that it beats
-// random search.
+// The properties of OpEvo: selection by fitness, generations, the all-failed rule, and results
+// better than random search.
 #include "driver.h"
 #include "group.h"
 

@@ -1,5 +1,4 @@
-// Where the children of opevo come from: what it says must be what a reader of its asks and tells
-// finds.
+// The origin of opevo's children agrees with its asks and tells.
 #include "group.h"
 #include "spaces.h"
 
@@ -30,7 +29,7 @@ struct run {
     int bred, inherited, moved;
 };
 
-// By the test's own count; no two have the same fitness.
+// Counts by itself; no two results have the same fitness.
 static void note_the_best(struct run *r)
 {
     for (int i = 1; i <= r->asked; i++) {

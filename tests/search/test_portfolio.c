@@ -1,8 +1,8 @@
 // Several searches as one: whose turn it is, and that they share what they find.
 #include "driver.h"
 #include "group.h"
+#include "search/batches.h"
 #include "search/portfolio.h"
-#include "search/rounds.h"
 #include "spaces.h"
 
 #include <math.h>
@@ -78,7 +78,7 @@ static void test_hears(void **state)
     assert_int_equal(strategy_ask(l, &c), ASK_NEW);
     strategy_tell(l, &c, OUTCOME_OK, hill(NULL, &c));
     for (int n = 0; n < 2; n++) // the second time it knows
-        rounds_hear((struct rounds *)l, &best, 1);
+        batches_import((struct batches *)l, &best, 1);
     for (int n = 0; n < 5; n++) {
         assert_int_equal(strategy_ask(l, &c), ASK_NEW);
         strategy_tell(l, &c, OUTCOME_OK, hill(NULL, &c));

@@ -1,5 +1,5 @@
-// What strategies with a model add to the contract: waiting for a fit, and telling how it went; on
-// one of this test's own, the only one that this program has.
+// The contract of strategies with a model: waiting for a fit, and reporting it. This program has
+// one strategy, its own.
 #include "group.h"
 
 #include "base/mem.h"

@@ -41,10 +41,10 @@ static void check_decisions(struct space *s)
         assert_true(d.count <= MOST_STEPS && d.all_values <= MOST_VALUES);
         space_point(s, i, &c);
         decisions_of(&d, &c, choice);
-        decisions_allow_all(&d, choice, allowed);
-        const bool *may = allowed;
-        for (int t = 0; t < d.count; may += d.values[t++])
-            assert_true(choice[t] >= 0 && choice[t] < d.values[t] && may[choice[t]]);
+        for (int t = 0; t < d.count; t++) {
+            decisions_allow(&d, t, choice, allowed);
+            assert_true(choice[t] >= 0 && choice[t] < d.values[t] && allowed[choice[t]]);
+        }
         decisions_config(&d, s, choice, &again);
         assert_true(config_equal(&c, &again));
     }
@@ -124,7 +124,7 @@ static void test_decision_counts(void **state)
     space_destroy(s);
 }
 
-// What is kept of earlier draws changes none of the later ones.
+// Kept results of earlier draws do not change later ones.
 static void test_prefixes_change_no_draw(void **state)
 {
     (void)state;

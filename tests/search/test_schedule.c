@@ -61,11 +61,11 @@ static void test_turns(void **state)
     assert_memory_equal(n.order, expected, sizeof expected);
 }
 
-// By hand, two tasks, alpha 0.2, window 3. After a round each: 0: -0.8 * 8, 1: -0.8 * 1. After 0's
-// second (4 s): -0.8 * 2 < -0.8. After its third (8/3 s): -0.8 * 8/9 > -0.8: task 1, whose second
-// round leaves it -0.8 / 2. Task 0's fourth (2 s): 0.2 * (2 - 8) / 3 - 0.8 * 2 / 4 = -0.8 against
-// -0.4; its fifth (1.6): 0.2 * (1.6 - 4) / 3 - 0.8 * 1.6 / 5 = -0.416; its sixth (4/3): 0.2 *
-// (4/3 - 8/3) / 3 - 0.8 * (4/3) / 6 = -0.2667: task 1.
+// Computed by hand, two tasks, alpha 0.2, window 3. After a round each: 0: -0.8 * 8, 1: -0.8 *
+// 1. After 0's second (4 s): -0.8 * 2 < -0.8. After its third (8/3 s): -0.8 * 8/9 > -0.8: task
+// 1, whose second round leaves it -0.8 / 2. Task 0's fourth (2 s): 0.2 * (2 - 8) / 3 - 0.8 * 2 /
+// 4 = -0.8 against -0.4; its fifth (1.6): 0.2 * (1.6 - 4) / 3 - 0.8 * 1.6 / 5 = -0.416; its
+// sixth (4/3): 0.2 * (4/3 - 8/3) / 3 - 0.8 * (4/3) / 6 = -0.2667: task 1.
 static void test_gradient_by_hand(void **state)
 {
     (void)state;
@@ -75,7 +75,8 @@ static void test_gradient_by_hand(void **state)
     assert_memory_equal(n.order, expected, sizeof expected);
 }
 
-// Of one kind and size, one runs at 4 FLOP/s, the other at 1, which may hope for half of 4: 0.5 s.
+// Two tasks of one kind and size run at 4 FLOP/s and at 1. The slower one may hope for half of
+// 4: 0.5 s.
 static double kin(int task, int round)
 {
     (void)round;
@@ -129,7 +130,7 @@ static void test_nothing_valid(void **state)
     assert_int_equal(n.total, 15);
 }
 
-// Where nothing tells tasks apart but how often they are used, rounds are in proportion to it.
+// Tasks that differ only in their number of uses get rounds in proportion to it.
 static void test_uses(void **state)
 {
     (void)state;
@@ -159,7 +160,7 @@ static void test_deadline(void **state)
     assert_int_equal(n.total, 44); // all are fast enough
 }
 
-// By speed-up, a network of 1 ms matters as much as one of 1 s.
+// The objective speedup weighs a network of 1 ms as much as one of 1 s.
 static double unlike_scales(int task, int round)
 {
     return (task == 0 ? 1 : 1e-3) / round;

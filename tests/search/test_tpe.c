@@ -31,14 +31,15 @@ static double *densities(const struct parzen *z, int param)
     space_point(z->space, 0, &c);
     for (uint64_t v = 0; v < p->size; v++) {
         param_value(p, v, c.slot + p->offset);
-        parzen_look(z, &c, &view);
+        parzen_view_fill(z, &c, &view);
         density[v] = parzen_near(z, &view, 0, param) / (double)p->size;
     }
     parzen_view_finish(&view);
     return density;
 }
 
-// Of values as far away, some are likelier where paths of the graph meet: counted by distance.
+// Some values at the same distance are more likely where paths of the graph meet: counted by
+// distance.
 static void check_draws(const struct parzen *z, int param, const int32_t *from,
                         const double *density)
 {
@@ -240,7 +241,8 @@ static void test_finds_the_optimum(void **state)
     space_destroy(s);
 }
 
-// What is known counts again, and is never asked for again: a small space to its last point.
+// Known points count again, and are never proposed again: a small space is searched to its last
+// point.
 static void test_counts_again(void **state)
 {
     (void)state;

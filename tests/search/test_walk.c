@@ -1,4 +1,5 @@
-// walk: random points first, then candidates near the best, the most promising by the model.
+// walk: random points first, then candidates near the best, those with the largest acquisition
+// values.
 #include "driver.h"
 #include "group.h"
 #include "nests.h"
@@ -82,8 +83,8 @@ static void test_finds_the_bottom(void **state)
     space_destroy(s);
 }
 
-// How far off forecasts are in the mean of the last trials, as a share of how far off it would be
-// to expect the mean of all results before.
+// Returns the mean error of the forecasts of the last trials, as a share of the error of
+// predicting the mean of all earlier results.
 static double forecast_error(const struct search_problem *problem, measure_function *measure)
 {
     enum { STARTS = 10, TRIALS = 80, LAST = 40 };
@@ -302,7 +303,7 @@ static double mean_speed(const struct search_problem *problem, const char *spec)
     return sum / (SEEDS * (TRIALS - STARTS));
 }
 
-// What hangs on products of parameters is found sooner, where a loop nest tells them.
+// Effects of products of parameters are found sooner with a loop nest.
 static void test_knows_the_nest(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// What N-A2C learns from: given moves, or every move to a measured state.
+// The training data of N-A2C: given moves, or every move to a measured state.
 #include "group.h"
 #include "spaces.h"
 
@@ -8,15 +8,11 @@
 
 // Six states, all measured; to set value 2 pays most. Learned from every move to each state (the
 // paper's memory), or from given moves alone.
-struct lesson {
-    struct rounds rounds;
-};
-
 static void give_all(void *self)
 {
-    struct lesson *l = self;
+    struct batches *b = self;
     for (int32_t v = 0; v < 6; v++)
-        rounds_add(&l->rounds, &(struct config){{v}}, NULL);
+        batches_add(b, &(struct config){{v}}, NULL);
 }
 
 static void check_policy_learns(bool augment)
@@ -24,13 +20,13 @@ static void check_policy_learns(bool augment)
     struct space *s = space_create("six");
     add_categorical(s, "a", 6);
     struct search_problem problem = {.space = sealed(s)};
-    struct lesson l;
-    rounds_init(&l.rounds, &problem);
+    struct batches b;
+    batches_init(&b, &problem, give_all);
     struct config c;
     for (int i = 0; i < 6; i++)
-        assert_int_equal(rounds_ask(&l.rounds, &c, give_all, &l), ASK_NEW);
+        assert_int_equal(batches_ask(&b.base, &c), ASK_NEW);
     for (int32_t v = 0; v < 6; v++)
-        rounds_tell(&l.rounds.base, &(struct config){{v}}, OUTCOME_OK, v == 2 ? 8 : 2);
+        batches_tell(&b.base, &(struct config){{v}}, OUTCOME_OK, v == 2 ? 8 : 2);
 
     struct rng r;
     struct walk_policy p;
@@ -47,18 +43,18 @@ static void check_policy_learns(bool augment)
     assert_true(walk_policy_init(&p, s, &options, &r, NULL));
     for (int to = 0; to < 6; to++)
         if (augment)
-            walk_policy_remember_arrivals(&p, &l.rounds, to);
+            walk_policy_remember_arrivals(&p, &b, to);
         else
             walk_policy_remember(&p, &(struct move){{{to ? 0 : 1}}, to, to});
     assert_int_equal(p.remembered, augment ? 30 : 6);
     walk_policy_at(&p, &(struct config){{0}});
     double before = p.policy[2];
-    walk_policy_learn(&p, &l.rounds, 8, &r);
+    walk_policy_learn(&p, &b, 8, &r);
     walk_policy_at(&p, &(struct config){{0}});
     assert_true(p.policy[0] == 0 && p.legal_count == 5);
     assert_true(p.policy[2] > 0.8 && before < 0.4);
     walk_policy_finish(&p);
-    rounds_finish(&l.rounds);
+    batches_finish(&b);
     space_destroy(s);
 }
 
@@ -76,17 +72,17 @@ static void test_all_moves_to_a_state_are_remembered(void **state)
     (void)state;
     struct space *s = space_mixed();
     struct search_problem problem = {.space = s};
-    struct lesson l;
-    rounds_init(&l.rounds, &problem);
+    struct batches b;
+    batches_init(&b, &problem, NULL);
     struct config to, end;
     space_point(s, 700, &to);
-    rounds_add(&l.rounds, &to, NULL);
+    batches_add(&b, &to, NULL);
     struct rng r;
     struct walk_policy p;
     rng_seed(&r, 2);
     const struct walk_policy_options options = {.hidden = 1, .memory = 1024};
     assert_true(walk_policy_init(&p, s, &options, &r, NULL));
-    walk_policy_remember_arrivals(&p, &l.rounds, 0);
+    walk_policy_remember_arrivals(&p, &b, 0);
     assert_int_equal(p.remembered, space_degree(s, &to));
     for (int i = 0; i < p.remembered; i++) {
         assert_true(actions_apply(&p.actions, p.memory[i].action, &p.memory[i].from, &end));
@@ -96,7 +92,7 @@ static void test_all_moves_to_a_state_are_remembered(void **state)
             assert_false(config_equal(&p.memory[i].from, &p.memory[j].from));
     }
     walk_policy_finish(&p);
-    rounds_finish(&l.rounds);
+    batches_finish(&b);
     space_destroy(s);
 }
 

@@ -92,7 +92,7 @@ static void test_asked_first(void **state)
     space_destroy(s);
 }
 
-// What must not be asked for, and what comes twice, is passed over.
+// Illegal and repeated points are skipped.
 static void test_passed_over(void **state)
 {
     (void)state;

@@ -107,7 +107,7 @@ static struct searched mean_of(const struct way *way)
     return mean;
 }
 
-// Of two hills that are as high it climbs the cheap one.
+// The search climbs the cheaper one of two equally high hills.
 static void test_takes_the_cheap_hill(void **state)
 {
     (void)state;
@@ -146,7 +146,7 @@ static void test_what_changes_nothing(void **state)
     assert_same(&plain, &(struct way){"walk:cost=0:chance=1", hills, dear, 1});
 }
 
-// What is asked is a function of what was told, whatever is open.
+// The proposals depend on the observed results, not on the number of open trials.
 static void test_any_number_of_workers(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// The choice of one of a shortlist, by a model of what is known.
-#include "search/informed.h"
+// The choice from a candidate batch, by a model of the compiler's statistics.
+#include "search/compiler_surrogate.h"
 
 #include "group.h"
 #include "spaces.h"
@@ -25,43 +25,43 @@ static struct config value(int slot)
 }
 
 // Chooses one of two: among the best results, or where nothing is known. Returns its value.
-static int chosen(const struct space *space, int most, double sought)
+static int chosen(const struct space *space, int most, double xi)
 {
     struct search_problem problem = {.space = space, .look = look, .context = &most};
-    struct rounds rounds;
+    struct batches batches;
     struct coordinates coordinates;
-    struct lessons lessons;
-    struct informed informed = {.looks.problem = &problem};
+    struct training_set training;
+    struct compiler_surrogate compiler_surrogate = {.probes.problem = &problem};
     struct rng rng;
     rng_seed(&rng, 1);
-    rounds_init(&rounds, &problem);
+    batches_init(&batches, &problem, NULL);
     coordinates_init(&coordinates, space, false);
-    lessons_init(&lessons, &rounds, &coordinates, &informed.looks, POINTS, 4);
-    informed_init(&informed, &rounds, &lessons, POINTS);
+    training_init(&training, &batches, &coordinates, &compiler_surrogate.probes, POINTS, 4);
+    compiler_surrogate_init(&compiler_surrogate, &batches, &training, POINTS);
     for (int i = 0; i <= 2 * NEAR; i++) {
         struct config c = value(i);
         if (i == NEAR)
             continue;
-        rounds_add(&rounds, &c, NULL);
-        rounds.handed_out++;
-        rounds_tell(&rounds.base, &c, OUTCOME_OK, abs(i - NEAR) < 3 ? 10 : 5);
-        lessons_told(&lessons, rounds.told - 1);
+        batches_add(&batches, &c, NULL);
+        batches.handed_out++;
+        batches_tell(&batches.base, &c, OUTCOME_OK, abs(i - NEAR) < 3 ? 10 : 5);
+        training_observe(&training, batches.observed - 1);
     }
-    struct shortlist s = {.count = 2, .sought = sought};
+    struct candidate_batch s = {.count = 2, .xi = xi};
     s.candidate[0].config = value(NEAR);
     s.candidate[1].config = value(FAR);
-    assert_true(informed_choose(&informed, &s, &rng));
+    assert_true(compiler_surrogate_choose(&compiler_surrogate, &s, &rng));
     assert_int_equal(s.count, 1);
     int slot = s.candidate[0].config.slot[0];
-    informed_finish(&informed);
-    lessons_finish(&lessons);
+    compiler_surrogate_finish(&compiler_surrogate);
+    training_finish(&training);
     coordinates_finish(&coordinates);
-    rounds_finish(&rounds);
+    batches_finish(&batches);
     return slot;
 }
 
-// Where improvement is sought it counts that nothing is known of a point, if it fits.
-static void what_is_unknown_promises_more(void **state)
+// A large exploration weight favours a candidate without results nearby, if it fits.
+static void test_exploration_weight_favours_unknown(void **state)
 {
     (void)state;
     struct space *s = space_create("line");
@@ -72,8 +72,8 @@ static void what_is_unknown_promises_more(void **state)
     space_destroy(s);
 }
 
-TEST_GROUP(informed)
+TEST_GROUP(compiler_surrogate)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_unknown_promises_more)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exploration_weight_favours_unknown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
-// What other searches measured as a trend: it helps where it holds, and is dropped where it does
-// not.
+// The results of other searches as a prior mean: it helps where it holds, and is dropped where
+// it does not.
 #include "driver.h"
 #include "group.h"
-#include "search/elsewhere.h"
+#include "search/transfer_prior.h"
 #include "space/nearest.h"
 #include "spaces.h"
 
@@ -95,26 +95,26 @@ static void test_helps(void **state)
 static double weight_after(struct world *w, struct hill *h, int told)
 {
     struct coordinates coordinates;
-    struct elsewhere e;
-    struct rounds rounds;
+    struct transfer_prior e;
+    struct batches batches;
     struct rng r;
     double best = 0;
     rng_seed(&r, 5);
     coordinates_init(&coordinates, w->space, true);
-    rounds_init(&rounds, &w->with);
-    elsewhere_init(&e, &w->with, &coordinates, 10, 1);
+    batches_init(&batches, &w->with, NULL);
+    transfer_prior_init(&e, &w->with, &coordinates, 10, 1);
     assert_int_equal(e.count, 1);
     for (int i = 0; i < told; i++) {
         struct config c;
-        assert_true(rounds_draw(&rounds, &r));
-        config_set_get(&rounds.visited.given, i, &c);
-        best = fmax(best, rounds.fitness[i] = climb(h, &c));
+        assert_true(batches_draw(&batches, &r));
+        config_set_get(&batches.archive.given, i, &c);
+        best = fmax(best, batches.fitness[i] = climb(h, &c));
     }
     if (told)
-        elsewhere_weigh(&e, &rounds, told, best, &r);
-    double weight = e.history[0].weight;
-    elsewhere_finish(&e);
-    rounds_finish(&rounds);
+        transfer_prior_weigh(&e, &batches, told, best, &r);
+    double weight = e.source[0].weight;
+    transfer_prior_finish(&e);
+    batches_finish(&batches);
     coordinates_finish(&coordinates);
     return weight;
 }
@@ -135,7 +135,7 @@ static void test_weights(void **state)
     space_destroy(s);
 }
 
-// What has other parameters, or nothing valid, is as good as nothing: the same is asked.
+// A history with other parameters, or without a valid result, changes no proposal.
 static void assert_ignored(struct world *w)
 {
     struct drive a = drive_create("walk", &w->alone, 7), b = drive_create("walk", &w->with, 7);
@@ -160,8 +160,8 @@ static void test_ignored(void **state)
     (void)state;
     static struct world w;
     struct space *s = space_mm(16, 16, 16), *other = space_mixed();
-    struct hill h = hill_at(s, 3), elsewhere = hill_at(other, 3);
-    begin(&w, s, &elsewhere);
+    struct hill h = hill_at(s, 3), transfer_prior = hill_at(other, 3);
+    begin(&w, s, &transfer_prior);
     assert_ignored(&w);
     begin(&w, s, &h);
     memset(w.fitness, 0, sizeof w.fitness);
@@ -170,7 +170,7 @@ static void test_ignored(void **state)
     space_destroy(s);
 }
 
-// Of another shape: the same schedule, where the sizes allow it.
+// A history of another shape: the same schedule, where the sizes allow it.
 static void test_other_shape(void **state)
 {
     (void)state;
@@ -189,7 +189,7 @@ static void test_other_shape(void **state)
     space_destroy(s);
 }
 
-TEST_GROUP(elsewhere)
+TEST_GROUP(transfer_prior)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_helps),
@@ -197,5 +197,5 @@ TEST_GROUP(elsewhere)
         cmocka_unit_test(test_ignored),
         cmocka_unit_test(test_other_shape),
     };
-    return cmocka_run_group_tests_name("elsewhere", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("transfer_prior", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-// What the learned strategies share, with a model that is easy to foresee: how fast a point is, is
-// the sum of its numbers.
-#include "search/learner.h"
+// The base of the surrogate-based strategies, with a model that is easy to predict: the speed of
+// a point is the sum of its numbers.
+#include "search/surrogate.h"
 
 #include "group.h"
 #include "spaces.h"
@@ -13,7 +13,7 @@ enum { BATCH = 8, MOST = 200 };
 
 // A strategy that proposes a list, whatever it learned.
 struct fake {
-    struct learner learner;
+    struct surrogate surrogate;
     const struct config *wish;
     int wishes, plans;
     bool has_model;
@@ -27,13 +27,13 @@ static bool plan(void *self, const atomic_bool *stop)
 {
     (void)stop;
     struct fake *f = self;
-    const struct samples *s = &f->learner.samples;
+    const struct samples *s = &f->surrogate.samples;
     f->programs = s->programs;
-    f->history = f->learner.history;
+    f->history = f->surrogate.history;
     memcpy(f->y, s->y, (size_t)s->programs * sizeof *f->y);
     for (int i = 0; i < f->wishes; i++)
-        learner_propose(&f->learner, &f->wish[i]);
-    f->learner.model_bytes = 123;
+        surrogate_propose(&f->surrogate, &f->wish[i]);
+    f->surrogate.model_bytes = 123;
     f->plans++;
     return f->has_model;
 }
@@ -53,22 +53,23 @@ static void predict(void *self, const struct config *config, int count, float *o
         out[i] = sum(&config[i]);
 }
 
-static const struct learner_kind kind = {plan, predict};
-static const struct learner_settings settings = {.batch = BATCH, .seed = 5};
+static const struct surrogate_kind kind = {plan, predict};
+static const struct surrogate_settings settings = {.batch = BATCH, .seed = 5};
 
 static void start(struct fake *f, const struct search_problem *p)
 {
     *f = (struct fake){.has_model = true};
-    assert_true(learner_init(&f->learner, &kind, f, p, &settings, NULL));
+    assert_true(surrogate_init(&f->surrogate, &kind, f, p, &settings, NULL));
 }
 
 static enum ask ask(struct fake *f)
 {
     enum ask asked;
-    while ((asked = learner_ask(&f->learner.rounds.base, &f->asked[f->count])) == ASK_WAIT &&
-           learner_wait_fd(&f->learner.rounds.base) >= 0)
-        poll(&(struct pollfd){.fd = learner_wait_fd(&f->learner.rounds.base), .events = POLLIN}, 1,
-             -1);
+    while ((asked = surrogate_ask(&f->surrogate.batches.base, &f->asked[f->count])) == ASK_WAIT &&
+           surrogate_wait_fd(&f->surrogate.batches.base) >= 0)
+        poll(
+            &(struct pollfd){.fd = surrogate_wait_fd(&f->surrogate.batches.base), .events = POLLIN},
+            1, -1);
     f->count += asked == ASK_NEW;
     return asked;
 }
@@ -81,8 +82,8 @@ static void run_round(struct fake *f, double scale)
         assert_int_equal(ask(f), ASK_NEW);
     assert_int_equal(ask(f), ASK_WAIT);
     for (int i = from; i < f->count; i++)
-        learner_tell(&f->learner.rounds.base, &f->asked[i], OUTCOME_OK,
-                     scale * (double)sum(&f->asked[i]));
+        surrogate_tell(&f->surrogate.batches.base, &f->asked[i], OUTCOME_OK,
+                       scale * (double)sum(&f->asked[i]));
 }
 
 static void expect_asked(const struct fake *f, int at, const struct config *c)
@@ -139,9 +140,9 @@ static void test_a_round_is_warm_points_then_the_plan_then_draws(void **state)
     expect_asked(&f, BATCH + 2, &wish[3]);
     expect_asked(&f, BATCH + 3, &wish[5]);
     looks = 0;
-    assert_false(learner_allows(&f.learner, &wish[2]));
+    assert_false(surrogate_allows(&f.surrogate, &wish[2]));
     assert_int_equal(looks, 0); // it was looked at before
-    learner_finish(&f.learner);
+    surrogate_finish(&f.surrogate);
     space_destroy(s);
 }
 
@@ -166,7 +167,7 @@ static void test_labels_are_relative_to_the_best(void **state)
         float scale = i < BATCH ? 0 : i < 2 * BATCH ? 3 : 5;
         assert_true(fabsf(f.y[i] - scale * sum(&f.asked[i]) / best) < 1e-6F);
     }
-    learner_finish(&f.learner);
+    surrogate_finish(&f.surrogate);
     space_destroy(s);
 }
 
@@ -180,10 +181,10 @@ static void test_refits_are_reported(void **state)
     struct refit r;
     start(&f, &p);
     run_round(&f, 1);
-    assert_false(learner_take_refit(&f.learner.rounds.base, &r));
+    assert_false(surrogate_take_refit(&f.surrogate.batches.base, &r));
     run_round(&f, 1);
-    assert_true(learner_take_refit(&f.learner.rounds.base, &r));
-    assert_false(learner_take_refit(&f.learner.rounds.base, &r));
+    assert_true(surrogate_take_refit(&f.surrogate.batches.base, &r));
+    assert_false(surrogate_take_refit(&f.surrogate.batches.base, &r));
     assert_int_equal(r.told, BATCH);
     assert_int_equal(r.rows, BATCH);
     assert_int_equal(r.batch, 0);
@@ -192,17 +193,17 @@ static void test_refits_are_reported(void **state)
 
     f.has_model = false;
     run_round(&f, 1);
-    assert_false(learner_take_refit(&f.learner.rounds.base, &r));
+    assert_false(surrogate_take_refit(&f.surrogate.batches.base, &r));
     f.has_model = true;
     run_round(&f, 1); // the round before it was not predicted
-    assert_true(learner_take_refit(&f.learner.rounds.base, &r) && r.batch == 0);
+    assert_true(surrogate_take_refit(&f.surrogate.batches.base, &r) && r.batch == 0);
     ask(&f);
-    assert_true(learner_take_refit(&f.learner.rounds.base, &r));
+    assert_true(surrogate_take_refit(&f.surrogate.batches.base, &r));
     assert_int_equal(r.told, 4 * BATCH);
     assert_int_equal(r.batch, BATCH);
     assert_int_equal(r.k, BATCH / 4);
     assert_true(r.correlation > 0.999 && r.recall == 1); // predicted as it was
-    learner_finish(&f.learner);
+    surrogate_finish(&f.surrogate);
     space_destroy(s);
 }
 
@@ -239,7 +240,7 @@ static void test_histories_are_normalised_each(void **state)
             assert_true(fabs((double)f.y[i] - slow[i] / 29) < 1e-6);
             assert_true(fabs((double)f.y[30 + i] - fast[i] / 30000) < 1e-6);
         }
-        learner_finish(&f.learner);
+        surrogate_finish(&f.surrogate);
     }
     space_destroy(unlike);
     space_destroy(other);
@@ -254,13 +255,13 @@ static void test_a_plan_under_way_is_ended(void **state)
     struct fake f;
     start(&f, &p);
     run_round(&f, 1);
-    assert_int_equal(learner_ask(&f.learner.rounds.base, &f.asked[0]), ASK_WAIT);
-    assert_true(learner_wait_fd(&f.learner.rounds.base) >= 0);
-    learner_finish(&f.learner);
+    assert_int_equal(surrogate_ask(&f.surrogate.batches.base, &f.asked[0]), ASK_WAIT);
+    assert_true(surrogate_wait_fd(&f.surrogate.batches.base) >= 0);
+    surrogate_finish(&f.surrogate);
     space_destroy(s);
 }
 
-TEST_GROUP(learner)
+TEST_GROUP(surrogate)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_round_is_warm_points_then_the_plan_then_draws),

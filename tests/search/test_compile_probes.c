@@ -101,7 +101,7 @@ static void test_they_see_what_the_driver_says(void **state)
     space_and_nest_destroy(s);
 }
 
-// Where none of three does, walk asks for one, and others draw.
+// If none of three candidates fits, walk proposes one of them, and the other strategies draw.
 static void test_what_does_not_fit_is_passed_over(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void test_looks_change_nothing_else(void **state)
     space_and_nest_destroy(s);
 }
 
-// --- shortlists ---
+// --- candidate batches ---
 
 // A driver that takes its time, and results that come in order, each at any time.
 static struct {
@@ -192,7 +192,8 @@ static void search_slowly(const struct space *space, const char *spec, uint64_t 
     strategy_destroy(s);
 }
 
-// However long the driver and the trials take: and several shortlists are compiled at a time.
+// The proposals do not depend on the time that the driver and the trials take, also with several
+// candidate batches compiled at a time.
 static void test_shortlists_are_the_same_at_any_pace(void **state)
 {
     (void)state;
@@ -229,7 +230,7 @@ static int finish(void **state)
     return 0;
 }
 
-TEST_GROUP(looks)
+TEST_GROUP(compile_probes)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_they_see_what_the_driver_says),

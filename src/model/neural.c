@@ -1,4 +1,4 @@
-#include "model/adam.h"
+#include "model/neural.h"
 
 #include "base/mem.h"
 
@@ -6,6 +6,26 @@
 #include <stdlib.h>
 
 static const double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+
+void weights_draw(double *w, size_t count, double range, struct rng *r)
+{
+    for (size_t i = 0; i < count; i++)
+        w[i] = range * (2 * rng_real(r) - 1);
+}
+
+void softmax(size_t count, const bool *allowed, double *x)
+{
+    double largest = -INFINITY, sum = 0; // shifted by the largest, so that nothing overflows
+    for (size_t i = 0; i < count; i++)
+        if (!allowed || allowed[i])
+            largest = fmax(largest, x[i]);
+    for (size_t i = 0; i < count; i++) {
+        x[i] = !allowed || allowed[i] ? exp(x[i] - largest) : 0;
+        sum += x[i];
+    }
+    for (size_t i = 0; i < count && sum > 0; i++)
+        x[i] /= sum;
+}
 
 void adam_init(struct adam *a, size_t count)
 {

@@ -1,0 +1,46 @@
+// The archive of a search: every configuration that it has proposed, and uniform draws from the
+// rest.
+//
+//     struct archive a;
+//     archive_init(&a, problem, only_legal);
+//     if (archive_allows(&a, &c)) archive_add(&a, &c);
+//     archive_finish(&a);
+//
+// `given` holds the configurations in the order in which they were proposed: evaluated, in flight,
+// queued and rejected ones. No strategy proposes one of them again. With `only_legal` an illegal
+// configuration is never allowed. The same holds where the problem has its own `draw`, because
+// legal configurations are rare there.
+#ifndef TILEWALK_SEARCH_ARCHIVE_H
+#define TILEWALK_SEARCH_ARCHIVE_H
+
+#include "search/strategy.h"
+
+enum { ARCHIVE_ENUMERABLE = 65536 }; // spaces of up to this size are searched to the last point
+
+struct archive {
+    const struct search_problem *problem;
+    bool only_legal;
+    struct config_set given;
+    int warm; // number of the problem's warm points that were proposed or skipped
+};
+
+void archive_init(struct archive *a, const struct search_problem *problem, bool only_legal);
+void archive_finish(struct archive *a);
+
+// Returns true if `c` is legal, or if illegal configurations are allowed.
+bool archive_permits(const struct archive *a, const struct config *c);
+bool archive_allows(const struct archive *a, const struct config *c); // permitted, and new
+int archive_add(struct archive *a, const struct config *c); // returns its index; `c` must be new
+
+// Gives the next warm point that is allowed, the same one until it is added. False: none is left.
+bool archive_warm(struct archive *a, struct config *out);
+
+// Draws uniformly, by the problem's own `draw` or else from the whole space. The result may be
+// known or illegal.
+void archive_sample(const struct search_problem *p, struct rng *r, struct config *out);
+
+// Gives the next warm point, or else a uniform draw among the allowed points. False: none is left,
+// or 10 000 draws from a space too large to enumerate found none.
+bool archive_draw(struct archive *a, struct rng *r, struct config *out);
+
+#endif
