@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "cli/common.h"
 #include "cli/confine.h"
-#include "script/outline.h"
+#include "script/scaffold.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +51,8 @@ static int run_adopt(const struct command *self, const struct arguments *a)
     (void)self;
     n.folders = arguments_list(a, "include", n.folder, MOST_FOLDERS);
     adopt_confine(&n);
-    struct outline o;
-    if (!outline_read(&o, n.path, n.folder, n.folders, &e))
+    struct scaffold o;
+    if (!scaffold_read(&o, n.path, n.folder, n.folders, &e))
         return fail_with(&e, EXIT_FAILED);
     // The names of files in a space file are relative to its own folder.
     struct str lua = {0};
@@ -70,7 +70,7 @@ static int run_adopt(const struct command *self, const struct arguments *a)
     }
     free(place);
     if (ok)
-        outline_add_space(&o, n.shader, (const char *const *)n.seen, n.folders, &lua);
+        scaffold_add_space(&o, n.shader, (const char *const *)n.seen, n.folders, &lua);
     if (ok && n.file)
         ok = (!file_exists(n.file) ||
               err_at(&e, n.file, 0, "it is there already (--out writes elsewhere)")) &&
@@ -82,7 +82,7 @@ static int run_adopt(const struct command *self, const struct arguments *a)
         printf("%s: %d constants, %d push constants, %d buffers, %d macros (look for TODO)\n",
                n.file, o.constant_count, o.field_count, o.buffer_count,
                o.asked.count + o.host.count);
-    outline_finish(&o);
+    scaffold_finish(&o);
     free(n.shader);
     for (int i = 0; i < n.folders; i++)
         free(n.seen[i]);

@@ -1,5 +1,5 @@
-// What a node of a definition makes of the numbers of its operands. Shared by what computes with
-// them: the reference (evaluate.c) and the bounds of indices (bounds.c).
+// The arithmetic of a definition's nodes, for the reference (evaluate.c), the bounds of indices
+// (bounds.c) and folding (constants.c).
 #ifndef TILEWALK_DEFINE_ARITHMETIC_H
 #define TILEWALK_DEFINE_ARITHMETIC_H
 
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-// As the element holds it; whole ones towards 0.
+// Rounds to the element type: whole numbers towards 0.
 static inline double node_rounded(double x, enum element e)
 {
     switch (e) {
@@ -18,7 +18,7 @@ static inline double node_rounded(double x, enum element e)
     }
 }
 
-// Operands that it does not have are ignored; what has none (a number, an axis, a read) gives 0.
+// Returns the node's value. Operands that it lacks are ignored; a node without operands gives 0.
 static inline double node_value(const struct node *n, double a, double b, double c)
 {
     switch (n->op) {

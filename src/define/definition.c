@@ -5,268 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A definition as text:
-//
-//     tensor A f32 256 256
-//     stage C f32 sum 256:i 256:j | 256:k = a0 a2 read0 a2 a1 read1 *
-//
-// Expressions in postfix; a read has its indices before it.
-
-// --- writing ---
-
-static void write_node(const struct definition *d, int node, struct str *out)
-{
-    const struct node *n = &d->node[node];
-    if (out->length > DEFINE_MAX_TEXT)
-        return;
-    for (int i = 0; n->op == NODE_READ && i < d->tensor[n->tensor].rank; i++)
-        write_node(d, d->index[n->index + i], out);
-    const int operand[] = {n->a, n->b, n->c};
-    for (int i = 0; i < node_operands(n->op); i++)
-        write_node(d, operand[i], out);
-    switch (n->op) {
-    case NODE_NUMBER:
-        str_add(out, n->is_real ? " r" : " n");
-        str_add_real(out, n->number);
-        break;
-    case NODE_AXIS: str_printf(out, " a%d", n->axis); break;
-    case NODE_READ: str_printf(out, " read%d", n->tensor); break;
-    case NODE_CAST: str_printf(out, " %s", element_name(n->element)); break;
-    default: str_printf(out, " %s", node_op_name(n->op));
-    }
-}
-
-bool definition_write(const struct definition *d, struct str *out)
-{
-    for (int i = 0; i < d->inputs; i++) {
-        const struct define_tensor *t = &d->tensor[i];
-        str_printf(out, "tensor %s %s", t->name, element_name(t->element));
-        for (int k = 0; k < t->rank; k++)
-            str_printf(out, " %" PRId64, t->size[k]);
-        str_add_char(out, '\n');
-    }
-    for (int i = 0; i < d->stage_count; i++) {
-        const struct define_tensor *t = &d->tensor[d->stage[i].tensor];
-        str_printf(out, "stage %s %s %s", t->name, element_name(t->element),
-                   reduction_name(d->stage[i].reduction));
-        for (int j = 0; j < d->stage[i].space + d->stage[i].reduce; j++)
-            str_printf(out, "%s %" PRId64 ":%s", j == d->stage[i].space ? " |" : "",
-                       d->stage[i].extent[j], d->stage[i].axis[j]);
-        str_add(out, " =");
-        write_node(d, d->stage[i].body, out);
-        str_add_char(out, '\n');
-    }
-    return out->length <= DEFINE_MAX_TEXT;
-}
-
-// --- reading ---
-
-enum { MOST_STACK = 1024, MOST_WORD = 80 };
-
-struct words {
-    struct definition *d;
-    const char *at;
-    char word[MOST_WORD];
-    int stack[MOST_STACK], depth;
-};
-
-// The next word of the line; false at its end.
-static bool next(struct words *w)
-{
-    w->at += strspn(w->at, " ");
-    size_t length = strcspn(w->at, " \n");
-    if (length == 0 || length >= MOST_WORD)
-        return false;
-    memcpy(w->word, w->at, length);
-    w->word[length] = 0;
-    w->at += length;
-    return true;
-}
-
-static bool read_element(struct words *w, enum element *out)
-{
-    if (!next(w))
-        return false;
-    for (int i = 0; i < ELEMENT_COUNT; i++)
-        if (str_equal(w->word, element_name((enum element)i))) {
-            *out = (enum element)i;
-            return true;
-        }
-    return false;
-}
-
-static bool read_size(const char *text, int64_t *out, const char **end)
-{
-    char *behind;
-    *out = strtoll(text, &behind, 10);
-    *end = behind;
-    return behind > text && *out >= 1 && *out <= INT32_MAX;
-}
-
-// All of its numbers fit an index.
-static bool fits(const int64_t *size, int count)
-{
-    double product = 1;
-    for (int i = 0; i < count; i++)
-        product *= (double)size[i];
-    return product <= (double)INT32_MAX;
-}
-
-static bool read_tensor(struct words *w)
-{
-    struct define_tensor t = {.rank = 0};
-    const char *end;
-    if (w->d->stage_count || w->d->tensor_count == DEFINE_MAX_INPUTS || !next(w))
-        return false;
-    t.name = arena_strdup(&w->d->arena, w->word);
-    if (!read_element(w, &t.element))
-        return false;
-    while (next(w))
-        if (t.rank == DEFINE_MAX_RANK || !read_size(w->word, &t.size[t.rank++], &end) || *end)
-            return false;
-    definition_add_tensor(w->d, &t);
-    w->d->inputs++;
-    return t.rank >= 1 && fits(t.size, t.rank);
-}
-
-static bool push(struct words *w, int node)
-{
-    if (node < 0 || w->depth == MOST_STACK)
-        return false;
-    w->stack[w->depth++] = node;
-    return true;
-}
-
-static bool push_read(struct words *w, const char *number)
-{
-    char *end;
-    long tensor = strtol(number, &end, 10);
-    if (end == number || *end || tensor < 0 || tensor >= w->d->tensor_count)
-        return false;
-    int rank = w->d->tensor[tensor].rank;
-    if (w->depth < rank)
-        return false;
-    w->depth -= rank;
-    for (int i = 0; i < rank; i++)
-        if (w->d->node[w->stack[w->depth + i]].is_real)
-            return false;
-    return push(w, definition_read(w->d, (int)tensor, w->stack + w->depth, rank));
-}
-
-static bool push_word(struct words *w, int axes)
-{
-    const char *rest = w->word + 1;
-    char *end;
-    for (int i = NODE_ADD; i < NODE_CAST; i++)
-        if (str_equal(w->word, node_op_name((enum node_op)i))) {
-            enum node_op op = (enum node_op)i;
-            int operand[3] = {-1, -1, -1}, count = node_operands(op);
-            if (w->depth < count)
-                return false;
-            w->depth -= count;
-            memcpy(operand, w->stack + w->depth, (size_t)count * sizeof *operand);
-            bool divides = op == NODE_FLOOR_DIVIDE || op == NODE_MODULO;
-            const struct node *by = divides ? &w->d->node[operand[1]] : NULL;
-            if (by && (by->is_real || w->d->node[operand[0]].is_real || by->op != NODE_NUMBER ||
-                       by->number < 1))
-                return false;
-            return push(w, definition_op(w->d, op, operand[0], operand[1], operand[2]));
-        }
-    for (int i = 0; i < ELEMENT_COUNT; i++)
-        if (str_equal(w->word, element_name((enum element)i)))
-            return w->depth > 0 &&
-                   push(w, definition_cast(w->d, w->stack[--w->depth], (enum element)i));
-    if (str_starts(w->word, "read"))
-        return push_read(w, w->word + 4);
-    if (*w->word == 'a') {
-        long axis = strtol(rest, &end, 10);
-        return end > rest && !*end && axis >= 0 && axis < axes &&
-               push(w, definition_axis(w->d, (int)axis));
-    }
-    if (*w->word != 'n' && *w->word != 'r')
-        return false;
-    double number = strtod(rest, &end);
-    return end > rest && !*end && isfinite(number) &&
-           push(w, definition_number(w->d, number, *w->word == 'r'));
-}
-
-static bool read_axes(struct words *w, struct define_stage *s)
-{
-    bool is_reduced = false;
-    while (next(w)) {
-        if (str_equal(w->word, "="))
-            return is_reduced == (s->reduction != REDUCE_NONE) && s->space <= DEFINE_MAX_RANK &&
-                   s->reduce <= DEFINE_MAX_AXES - DEFINE_MAX_RANK;
-        if (str_equal(w->word, "|")) {
-            if (is_reduced)
-                return false;
-            is_reduced = true;
-            continue;
-        }
-        // "256:i" in the word.
-        const char *end;
-        int i = s->space + s->reduce;
-        if (i == DEFINE_MAX_AXES || !read_size(w->word, &s->extent[i], &end) || *end != ':')
-            return false;
-        s->axis[i] = arena_strdup(&w->d->arena, end + 1);
-        if (is_reduced)
-            s->reduce++;
-        else
-            s->space++;
-    }
-    return false;
-}
-
-static bool read_stage(struct words *w)
-{
-    struct define_tensor t = {.rank = 0};
-    struct define_stage s = {.reduction = REDUCE_COUNT};
-    if (w->d->stage_count == DEFINE_MAX_STAGES || !next(w))
-        return false;
-    t.name = arena_strdup(&w->d->arena, w->word);
-    if (!read_element(w, &t.element) || !next(w))
-        return false;
-    for (int i = 0; i < REDUCE_COUNT; i++)
-        if (str_equal(w->word, reduction_name((enum reduction)i)))
-            s.reduction = (enum reduction)i;
-    if (s.reduction == REDUCE_COUNT || !read_axes(w, &s))
-        return false;
-    for (w->depth = 0; next(w);)
-        if (!push_word(w, s.space + s.reduce))
-            return false;
-    if (w->depth != 1)
-        return false;
-    t.rank = s.space ? s.space : 1;
-    t.size[0] = 1;
-    memcpy(t.size, s.extent, (size_t)s.space * sizeof *t.size);
-    s.body = w->stack[0];
-    s.tensor = definition_add_tensor(w->d, &t);
-    definition_add_stage(w->d, &s);
-    return fits(t.size, t.rank);
-}
-
-bool definition_read_text(struct definition *d, const char *text, struct err *e)
-{
-    struct words *w = mem_zero(1, sizeof *w);
-    int line = 1;
-    bool ok = true;
-    w->d = d;
-    for (w->at = text; ok && *w->at; w->at += strspn(w->at, "\n"), line++) {
-        ok = next(w) && (str_equal(w->word, "tensor")  ? read_tensor(w)
-                         : str_equal(w->word, "stage") ? read_stage(w)
-                                                       : false);
-        ok = ok && (*w->at == '\n' || !*w->at);
-        if (!ok)
-            err_set(e, "line %d of a definition is none", line);
-    }
-    if (ok && d->stage_count == 0) {
-        err_set(e, "a definition without a stage");
-        ok = false;
-    }
-    free(w);
-    return ok;
-}
-
 static const struct {
     const char *name;
     int operands;
@@ -344,26 +82,19 @@ void definition_add_stage(struct definition *d, const struct define_stage *s)
 
 // --- nodes ---
 
-static bool same_indices(const struct definition *d, const struct node *x, const struct node *y)
-{
-    size_t count = (size_t)d->tensor[x->tensor].rank;
-    return memcmp(d->index + x->index, d->index + y->index, count * sizeof *d->index) == 0;
-}
-
-static bool is_same(const struct definition *d, const struct node *x, const struct node *y)
-{
-    return x->op == y->op && x->is_real == y->is_real && x->a == y->a && x->b == y->b &&
-           x->c == y->c && x->tensor == y->tensor && x->axis == y->axis &&
-           memcmp(&x->number, &y->number, sizeof x->number) == 0 && x->element == y->element &&
-           (x->op != NODE_READ || same_indices(d, x, y));
-}
-
-// The node, old or new.
+// Returns the equal node of the pool, or adds it.
 static int add(struct definition *d, const struct node *n)
 {
-    for (int i = 0; i < d->node_count; i++)
-        if (is_same(d, &d->node[i], n))
+    size_t rank = n->op == NODE_READ ? (size_t)d->tensor[n->tensor].rank : 0;
+    for (int i = 0; i < d->node_count; i++) {
+        const struct node *x = &d->node[i];
+        if (x->op == n->op && x->is_real == n->is_real && x->a == n->a && x->b == n->b &&
+            x->c == n->c && x->tensor == n->tensor && x->axis == n->axis &&
+            memcmp(&x->number, &n->number, sizeof x->number) == 0 && x->element == n->element &&
+            (!rank ||
+             memcmp(d->index + x->index, d->index + n->index, rank * sizeof *d->index) == 0))
             return i;
+    }
     if (d->node_count == DEFINE_MAX_NODES)
         return -1;
     MEM_GROW(d->node, d->node_count, d->node_capacity);
@@ -417,28 +148,12 @@ int definition_cast(struct definition *d, int a, enum element element)
     return a < 0 ? -1 : add(d, &n);
 }
 
-static bool gives_real(const struct definition *d, enum node_op op, int a, int b, int c)
-{
-    bool any = d->node[a].is_real || (b >= 0 && d->node[b].is_real);
-    switch (op) {
-    case NODE_DIVIDE:
-    case NODE_EXP:
-    case NODE_SQRT:
-    case NODE_TANH: return true;
-    case NODE_LESS:
-    case NODE_AT_MOST:
-    case NODE_EQUAL: return false;
-    case NODE_SELECT: return d->node[b].is_real || d->node[c].is_real;
-    default: return any;
-    }
-}
-
 static bool is_number(const struct definition *d, int node, double number)
 {
     return d->node[node].op == NODE_NUMBER && d->node[node].number == number;
 }
 
-// Of whole numbers: sums with 0, products with 0 and 1, and what is constant.
+// Simplifies operations on whole numbers: sums with 0, products with 0 and 1, and constants.
 static bool fold(struct definition *d, enum node_op op, int a, int b, int *out)
 {
     if (node_operands(op) != 2 || d->node[a].is_real || d->node[b].is_real)
@@ -470,7 +185,11 @@ int definition_op(struct definition *d, enum node_op op, int a, int b, int c)
         return b;
     if (fold(d, op, a, b, &folded))
         return folded;
-    struct node n = blank(op, gives_real(d, op, a, b, c));
+    bool is_compared = op == NODE_LESS || op == NODE_AT_MOST || op == NODE_EQUAL;
+    bool is_real = op == NODE_DIVIDE || op == NODE_EXP || op == NODE_SQRT || op == NODE_TANH ||
+                   (op != NODE_SELECT && d->node[a].is_real) || (b >= 0 && d->node[b].is_real) ||
+                   (op == NODE_SELECT && d->node[c].is_real);
+    struct node n = blank(op, is_real && !is_compared);
     n.a = a;
     n.b = operands > 1 ? b : -1;
     n.c = operands > 2 ? c : -1;
@@ -479,9 +198,8 @@ int definition_op(struct definition *d, enum node_op op, int a, int b, int c)
 
 // --- walks ---
 
-// Parts are shared, and a walk along all paths to them might never end: the nodes that an
-// expression consists of are marked instead, and taken in the order in which they stand. `all`:
-// those of indices and conditions, too.
+// Marks the nodes of an expression; `all`: those of indices and conditions too. Parts are shared: a
+// walk along all paths to them could take forever, so the pool is walked once from the end.
 static bool *marked(const struct definition *d, int node, bool all)
 {
     bool *mark = mem_zero((size_t)node + 1, sizeof *mark);
@@ -518,12 +236,12 @@ int definition_nodes_of(const struct definition *d, int node, int *out)
     return list_nodes(d, node, true, out);
 }
 
-int definition_computed(const struct definition *d, int node, int *out)
+int definition_value_nodes(const struct definition *d, int node, int *out)
 {
     return list_nodes(d, node, false, out);
 }
 
-int definition_plain_reads(const struct definition *d, int node, int *out)
+int definition_unconditional_reads(const struct definition *d, int node, int *out)
 {
     bool *mark = mem_zero((size_t)node + 1, sizeof *mark);
     int count = 0;
@@ -562,7 +280,6 @@ int definition_substitute(struct definition *d, int node, const int *axis, const
         case NODE_NUMBER: made[i] = i; break;
         case NODE_AXIS: made[i] = axis ? axis[n.axis] : i; break;
         case NODE_READ: {
-            // Its indices are made; what stands for the tensor, if something does, at them.
             int index[DEFINE_MAX_RANK], rank = d->tensor[n.tensor].rank;
             for (int j = 0; j < rank; j++)
                 index[j] = made[d->index[n.index + j]];
@@ -586,11 +303,6 @@ int definition_substitute(struct definition *d, int node, const int *axis, const
     return result;
 }
 
-static bool is_constant(const struct definition *d, int node)
-{
-    return node >= 0 && d->node[node].op == NODE_NUMBER;
-}
-
 bool definition_affine(const struct definition *d, int node, double factor, double *coefficient)
 {
     const struct node *n = &d->node[node];
@@ -604,9 +316,9 @@ bool definition_affine(const struct definition *d, int node, double factor, doub
         return definition_affine(d, n->b, sign, coefficient) && first;
     }
     case NODE_MULTIPLY:
-        if (is_constant(d, n->b))
+        if (d->node[n->b].op == NODE_NUMBER)
             return definition_affine(d, n->a, factor * d->node[n->b].number, coefficient);
-        if (is_constant(d, n->a))
+        if (d->node[n->a].op == NODE_NUMBER)
             return definition_affine(d, n->b, factor * d->node[n->a].number, coefficient);
         return false;
     case NODE_FLOOR_DIVIDE:
@@ -638,38 +350,283 @@ bool definition_depends(const struct definition *d, int node, int axis)
     return found;
 }
 
-// --- what it costs ---
-
-static int flop_of(const struct definition *d, int node)
-{
-    bool *mark = marked(d, node, false);
-    int count = 0;
-    for (int i = 0; i <= node; i++)
-        count += mark[i] && d->node[i].op >= NODE_ADD && d->node[i].op < NODE_LESS;
-    free(mark);
-    return count;
-}
+// --- costs ---
 
 double definition_flop(const struct definition *d)
 {
     double sum = 0;
     for (int i = 0; i < d->stage_count; i++) {
         const struct define_stage *s = &d->stage[i];
-        sum += (double)stage_points(s, 0, s->space + s->reduce) *
-               (flop_of(d, s->body) + (s->reduction != REDUCE_NONE));
+        bool *mark = marked(d, s->body, false);
+        int count = s->reduction != REDUCE_NONE;
+        for (int k = 0; k <= s->body; k++)
+            count += mark[k] && d->node[k].op >= NODE_ADD && d->node[k].op < NODE_LESS;
+        free(mark);
+        sum += (double)stage_points(s, 0, s->space + s->reduce) * count;
     }
     return sum;
 }
 
-static double tensor_size(const struct define_tensor *t)
-{
-    return (double)define_tensor_count(t) * element_bytes(t->element);
-}
-
 double definition_bytes(const struct definition *d)
 {
-    double sum = tensor_size(&d->tensor[d->stage[d->stage_count - 1].tensor]);
-    for (int i = 0; i < d->inputs; i++)
-        sum += tensor_size(&d->tensor[i]);
+    int output = d->stage[d->stage_count - 1].tensor;
+    double sum = 0;
+    for (int i = 0; i <= output; i++)
+        if (i < d->inputs || i == output)
+            sum += (double)define_tensor_count(&d->tensor[i]) * element_bytes(d->tensor[i].element);
     return sum;
+}
+
+// --- text ---
+//
+//     tensor A f32 256 256
+//     stage C f32 sum 256:i 256:j | 256:k = a0 a2 read0 a2 a1 read1 *
+//
+// Expressions are postfix; the indices of a read stand before it.
+
+static void write_node(const struct definition *d, int node, struct str *out)
+{
+    const struct node *n = &d->node[node];
+    if (out->length > DEFINE_MAX_TEXT)
+        return;
+    for (int i = 0; n->op == NODE_READ && i < d->tensor[n->tensor].rank; i++)
+        write_node(d, d->index[n->index + i], out);
+    const int operand[] = {n->a, n->b, n->c};
+    for (int i = 0; i < node_operands(n->op); i++)
+        write_node(d, operand[i], out);
+    switch (n->op) {
+    case NODE_NUMBER:
+        str_add(out, n->is_real ? " r" : " n");
+        str_add_real(out, n->number);
+        break;
+    case NODE_AXIS: str_printf(out, " a%d", n->axis); break;
+    case NODE_READ: str_printf(out, " read%d", n->tensor); break;
+    case NODE_CAST: str_printf(out, " %s", element_name(n->element)); break;
+    default: str_printf(out, " %s", node_op_name(n->op));
+    }
+}
+
+bool definition_write(const struct definition *d, struct str *out)
+{
+    for (int i = 0; i < d->inputs; i++) {
+        const struct define_tensor *t = &d->tensor[i];
+        str_printf(out, "tensor %s %s", t->name, element_name(t->element));
+        for (int k = 0; k < t->rank; k++)
+            str_printf(out, " %" PRId64, t->size[k]);
+        str_add_char(out, '\n');
+    }
+    for (int i = 0; i < d->stage_count; i++) {
+        const struct define_tensor *t = &d->tensor[d->stage[i].tensor];
+        str_printf(out, "stage %s %s %s", t->name, element_name(t->element),
+                   reduction_name(d->stage[i].reduction));
+        for (int j = 0; j < d->stage[i].space + d->stage[i].reduce; j++)
+            str_printf(out, "%s %" PRId64 ":%s", j == d->stage[i].space ? " |" : "",
+                       d->stage[i].extent[j], d->stage[i].axis[j]);
+        str_add(out, " =");
+        write_node(d, d->stage[i].body, out);
+        str_add_char(out, '\n');
+    }
+    return out->length <= DEFINE_MAX_TEXT;
+}
+
+enum { MOST_STACK = 1024, MOST_WORD = 80 };
+
+struct words {
+    struct definition *d;
+    const char *at;
+    char word[MOST_WORD];
+    int stack[MOST_STACK], depth;
+};
+
+// Reads the next word of the line. False: at its end.
+static bool next(struct words *w)
+{
+    w->at += strspn(w->at, " ");
+    size_t length = strcspn(w->at, " \n");
+    if (length == 0 || length >= MOST_WORD)
+        return false;
+    memcpy(w->word, w->at, length);
+    w->word[length] = 0;
+    w->at += length;
+    return true;
+}
+
+static bool read_element(struct words *w, enum element *out)
+{
+    if (!next(w))
+        return false;
+    for (int i = 0; i < ELEMENT_COUNT; i++)
+        if (str_equal(w->word, element_name((enum element)i))) {
+            *out = (enum element)i;
+            return true;
+        }
+    return false;
+}
+
+static bool read_size(const char *text, int64_t *out, const char **end)
+{
+    char *behind;
+    *out = strtoll(text, &behind, 10);
+    *end = behind;
+    return behind > text && *out >= 1 && *out <= INT32_MAX;
+}
+
+// True: a tensor of that size has indices that fit an int32.
+static bool fits(const int64_t *size, int count)
+{
+    double product = 1;
+    for (int i = 0; i < count; i++)
+        product *= (double)size[i];
+    return product <= (double)INT32_MAX;
+}
+
+static bool read_tensor(struct words *w)
+{
+    struct define_tensor t = {.rank = 0};
+    const char *end;
+    if (w->d->stage_count || w->d->tensor_count == DEFINE_MAX_INPUTS || !next(w))
+        return false;
+    t.name = arena_strdup(&w->d->arena, w->word);
+    if (!read_element(w, &t.element))
+        return false;
+    while (next(w))
+        if (t.rank == DEFINE_MAX_RANK || !read_size(w->word, &t.size[t.rank++], &end) || *end)
+            return false;
+    definition_add_tensor(w->d, &t);
+    w->d->inputs++;
+    return t.rank >= 1 && fits(t.size, t.rank);
+}
+
+static bool push(struct words *w, int node)
+{
+    if (node < 0 || w->depth == MOST_STACK)
+        return false;
+    w->stack[w->depth++] = node;
+    return true;
+}
+
+// Pushes the node that the word stands for.
+static bool push_word(struct words *w, int axes)
+{
+    const char *rest = w->word + 1;
+    char *end;
+    for (int i = NODE_ADD; i < NODE_CAST; i++)
+        if (str_equal(w->word, node_op_name((enum node_op)i))) {
+            enum node_op op = (enum node_op)i;
+            int operand[3] = {-1, -1, -1}, count = node_operands(op);
+            if (w->depth < count)
+                return false;
+            w->depth -= count;
+            memcpy(operand, w->stack + w->depth, (size_t)count * sizeof *operand);
+            bool divides = op == NODE_FLOOR_DIVIDE || op == NODE_MODULO;
+            const struct node *by = divides ? &w->d->node[operand[1]] : NULL;
+            if (by && (by->is_real || w->d->node[operand[0]].is_real || by->op != NODE_NUMBER ||
+                       by->number < 1))
+                return false;
+            return push(w, definition_op(w->d, op, operand[0], operand[1], operand[2]));
+        }
+    for (int i = 0; i < ELEMENT_COUNT; i++)
+        if (str_equal(w->word, element_name((enum element)i)))
+            return w->depth > 0 &&
+                   push(w, definition_cast(w->d, w->stack[--w->depth], (enum element)i));
+    if (str_starts(w->word, "read")) {
+        long tensor = strtol(w->word + 4, &end, 10);
+        if (end == w->word + 4 || *end || tensor < 0 || tensor >= w->d->tensor_count)
+            return false;
+        int rank = w->d->tensor[tensor].rank;
+        if (w->depth < rank)
+            return false;
+        w->depth -= rank;
+        for (int i = 0; i < rank; i++)
+            if (w->d->node[w->stack[w->depth + i]].is_real)
+                return false;
+        return push(w, definition_read(w->d, (int)tensor, w->stack + w->depth, rank));
+    }
+    if (*w->word == 'a') {
+        long axis = strtol(rest, &end, 10);
+        return end > rest && !*end && axis >= 0 && axis < axes &&
+               push(w, definition_axis(w->d, (int)axis));
+    }
+    if (*w->word != 'n' && *w->word != 'r')
+        return false;
+    double number = strtod(rest, &end);
+    return end > rest && !*end && isfinite(number) &&
+           push(w, definition_number(w->d, number, *w->word == 'r'));
+}
+
+static bool read_axes(struct words *w, struct define_stage *s)
+{
+    bool is_reduced = false;
+    while (next(w)) {
+        if (str_equal(w->word, "="))
+            return is_reduced == (s->reduction != REDUCE_NONE) && s->space <= DEFINE_MAX_RANK &&
+                   s->reduce <= DEFINE_MAX_AXES - DEFINE_MAX_RANK;
+        if (str_equal(w->word, "|")) {
+            if (is_reduced)
+                return false;
+            is_reduced = true;
+            continue;
+        }
+        // The word is like "256:i".
+        const char *end;
+        int i = s->space + s->reduce;
+        if (i == DEFINE_MAX_AXES || !read_size(w->word, &s->extent[i], &end) || *end != ':')
+            return false;
+        s->axis[i] = arena_strdup(&w->d->arena, end + 1);
+        if (is_reduced)
+            s->reduce++;
+        else
+            s->space++;
+    }
+    return false;
+}
+
+static bool read_stage(struct words *w)
+{
+    struct define_tensor t = {.rank = 0};
+    struct define_stage s = {.reduction = REDUCE_COUNT};
+    if (w->d->stage_count == DEFINE_MAX_STAGES || !next(w))
+        return false;
+    t.name = arena_strdup(&w->d->arena, w->word);
+    if (!read_element(w, &t.element) || !next(w))
+        return false;
+    for (int i = 0; i < REDUCE_COUNT; i++)
+        if (str_equal(w->word, reduction_name((enum reduction)i)))
+            s.reduction = (enum reduction)i;
+    if (s.reduction == REDUCE_COUNT || !read_axes(w, &s))
+        return false;
+    for (w->depth = 0; next(w);)
+        if (!push_word(w, s.space + s.reduce))
+            return false;
+    if (w->depth != 1)
+        return false;
+    t.rank = s.space ? s.space : 1;
+    t.size[0] = 1;
+    memcpy(t.size, s.extent, (size_t)s.space * sizeof *t.size);
+    s.body = w->stack[0];
+    s.tensor = definition_add_tensor(w->d, &t);
+    definition_add_stage(w->d, &s);
+    return fits(t.size, t.rank);
+}
+
+bool definition_read_text(struct definition *d, const char *text, struct err *e)
+{
+    struct words *w = mem_zero(1, sizeof *w);
+    int line = 1;
+    bool ok = true;
+    w->d = d;
+    for (w->at = text; ok && *w->at; w->at += strspn(w->at, "\n"), line++) {
+        ok = next(w) && (str_equal(w->word, "tensor")  ? read_tensor(w)
+                         : str_equal(w->word, "stage") ? read_stage(w)
+                                                       : false);
+        ok = ok && (*w->at == '\n' || !*w->at);
+        if (!ok)
+            err_set(e, "line %d of a definition is none", line);
+    }
+    if (ok && d->stage_count == 0) {
+        err_set(e, "a definition without a stage");
+        ok = false;
+    }
+    free(w);
+    return ok;
 }

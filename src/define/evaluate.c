@@ -1,5 +1,5 @@
-// An expression is computed for many points of one axis at once, node by node.
-
+// Computes a definition on the CPU. An expression is computed node by node, each for many points of
+// one axis at once (lanes).
 #include "define/evaluate.h"
 
 #include "base/mem.h"
@@ -11,126 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-// An expression with some of its axes replaced by numbers, and what numbers decide computed.
-
-static bool is_number(const struct definition *d, int node, double number)
-{
-    return d->node[node].op == NODE_NUMBER && d->node[node].number == number;
-}
-
-// Of the kind of the node that it stands for.
-static int as_kind(struct definition *d, int node, bool is_real)
-{
-    if (node < 0 || d->node[node].is_real == is_real)
-        return node;
-    return d->node[node].op == NODE_NUMBER ? definition_number(d, d->node[node].number, is_real)
-                                           : definition_cast(d, node, ELEMENT_F32);
-}
-
-static bool are_numbers(const struct definition *d, const int *operand, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (d->node[operand[i]].op != NODE_NUMBER)
-            return false;
-    return count > 0;
-}
-
-static double number_at(const struct definition *d, const int *operand, int i)
-{
-    return operand[i] < 0 ? 0 : d->node[operand[i]].number;
-}
-
-// The operand that a sum, difference or product is, where the other one is a 0 or a 1; else -1.
-static int remaining(struct definition *d, enum node_op op, int a, int b, bool is_real)
-{
-    bool adds = op == NODE_ADD || op == NODE_SUBTRACT;
-    if (op == NODE_MULTIPLY && (is_number(d, a, 0) || is_number(d, b, 0)))
-        return definition_number(d, 0, is_real);
-    if (is_number(d, b, adds ? 0 : 1) && (adds || op == NODE_MULTIPLY))
-        return as_kind(d, a, is_real);
-    if ((op == NODE_ADD && is_number(d, a, 0)) || (op == NODE_MULTIPLY && is_number(d, a, 1)))
-        return as_kind(d, b, is_real);
-    return -1;
-}
-
-// a + -1 * b is a - b: of -1 * b, b; -1: of another.
-static int negative_of(const struct definition *d, int node)
-{
-    const struct node *n = &d->node[node];
-    if (n->op != NODE_MULTIPLY)
-        return -1;
-    return is_number(d, n->b, -1) ? n->a : is_number(d, n->a, -1) ? n->b : -1;
-}
-
-static int folded_op(struct definition *d, const struct node *n, const int *operand)
-{
-    int count = node_operands(n->op), a = operand[0], b = operand[1];
-    for (int i = 0; i < count; i++)
-        if (operand[i] < 0)
-            return -1;
-    double number =
-        node_value(n, number_at(d, operand, 0), number_at(d, operand, 1), number_at(d, operand, 2));
-    if (are_numbers(d, operand, count) && fabs(number) <= INT32_MAX)
-        return definition_number(d, number, n->is_real);
-    if (n->op == NODE_SELECT && d->node[a].op == NODE_NUMBER)
-        return as_kind(d, operand[d->node[a].number != 0 ? 1 : 2], n->is_real);
-    int left = count == 2 ? remaining(d, n->op, a, b, n->is_real) : -1;
-    if (left >= 0)
-        return left;
-    enum node_op op = n->op;
-    for (int of; (op == NODE_ADD || op == NODE_SUBTRACT) && (of = negative_of(d, b)) >= 0; b = of)
-        op = op == NODE_ADD ? NODE_SUBTRACT : NODE_ADD;
-    return n->op == NODE_CAST ? definition_cast(d, a, n->element)
-                              : definition_op(d, op, a, b, operand[2]);
-}
-
-int definition_fold_two(struct definition *d, enum node_op op, int a, int b)
-{
-    const struct node n = {.op = op, .is_real = d->node[a].is_real || d->node[b].is_real};
-    return folded_op(d, &n, (int[]){a, b, -1});
-}
-
-static int folded_read(struct definition *d, const struct node *n, const int *made)
-{
-    int index[DEFINE_MAX_RANK], rank = d->tensor[n->tensor].rank;
-    for (int i = 0; i < rank; i++)
-        index[i] = made[d->index[n->index + i]];
-    return definition_read(d, n->tensor, index, rank);
-}
-
-int definition_fold(struct definition *d, int node, const int *axis)
-{
-    int *order = mem_alloc(((size_t)node + 1) * sizeof *order);
-    int *made = mem_alloc(((size_t)node + 1) * sizeof *made), last = 0;
-    int count = definition_nodes_of(d, node, order);
-    for (int k = 0; k < count && last >= 0; k++) {
-        int i = order[k];
-        const struct node n = d->node[i]; // the pool moves
-        const int operand[] = {n.a < 0 ? -1 : made[n.a], n.b < 0 ? -1 : made[n.b],
-                               n.c < 0 ? -1 : made[n.c]};
-        made[i] = last = n.op == NODE_NUMBER ? i
-                         : n.op == NODE_AXIS ? axis[n.axis]
-                         : n.op == NODE_READ ? folded_read(d, &n, made)
-                                             : folded_op(d, &n, operand);
-    }
-    free(order);
-    free(made);
-    return last;
-}
-
 enum { LANES = 256 };
 
 struct evaluation {
     const struct definition *d;
     const struct define_stage *s;
     double *const *tensor;
-    int *order; // the nodes of the body, operands first
+    int *order; // nodes of the body, operands first
     int count;
-    bool *is_vector; // of each node: it depends on the axis of the lanes
-    double *value;   // LANES of each node; the first one counts where it is no vector
+    bool *is_vector; // nodes that depend on the axis of the lanes
+    double *value;   // LANES numbers for each node; other nodes use the first one
     int axis;        // of the lanes; -1: the stage has no axes, and there is one lane
     int lanes;
-    int64_t at[DEFINE_MAX_AXES]; // of `axis`: the first lane's
+    int64_t at[DEFINE_MAX_AXES]; // the point; on `axis`: the first lane
 };
 
 static double *value_at(const struct evaluation *v, int node)
@@ -138,8 +31,8 @@ static double *value_at(const struct evaluation *v, int node)
     return v->value + (size_t)node * LANES;
 }
 
-// The most frequent read: neighbouring lanes are so many numbers apart, all of them in the tensor.
-// -1: it is another.
+// Returns the distance of neighbouring lanes in the tensor; -1: it is not constant, or some lanes
+// lie outside. `place` becomes the first lane's index.
 static int64_t steady_stride(const struct evaluation *v, const struct node *n, int64_t *place)
 {
     const struct define_tensor *t = &v->d->tensor[n->tensor];
@@ -157,7 +50,7 @@ static int64_t steady_stride(const struct evaluation *v, const struct node *n, i
     return stride;
 }
 
-// What is not selected may lie outside: it is 0.
+// Reads that lie outside of the tensor give 0: they are not selected.
 static void read_lanes(const struct evaluation *v, const struct node *n, int lanes, double *out)
 {
     const struct define_tensor *t = &v->d->tensor[n->tensor];
@@ -178,6 +71,32 @@ static void read_lanes(const struct evaluation *v, const struct node *n, int lan
     }
 }
 
+static double combine(enum reduction r, double x, double y)
+{
+    switch (r) {
+    case REDUCE_SUM: return x + y;
+    case REDUCE_PRODUCT: return x * y;
+    case REDUCE_MAX: return fmax(x, y);
+    case REDUCE_MIN: return fmin(x, y);
+    default: return y;
+    }
+}
+
+// Advances the axes first ... first + count - 1 but that of the lanes. False: it was the last
+// point.
+static bool advance(struct evaluation *v, int first, int count)
+{
+    for (int i = first + count - 1; i >= first; i--) {
+        if (i == v->axis)
+            continue;
+        if (++v->at[i] < v->s->extent[i])
+            return true;
+        v->at[i] = 0;
+    }
+    return false;
+}
+
+// Computes the body for all lanes.
 static const double *compute_lanes(const struct evaluation *v)
 {
     for (int i = 0; i < v->count; i++) {
@@ -197,7 +116,7 @@ static const double *compute_lanes(const struct evaluation *v)
             const double *a = value_at(v, n->a), *b = value_at(v, b_node), *c = value_at(v, c_node);
             bool by_a = v->is_vector[n->a], by_b = v->is_vector[b_node],
                  by_c = v->is_vector[c_node];
-            if (n->op == NODE_MULTIPLY && !by_a && by_b) // of most that is computed
+            if (n->op == NODE_MULTIPLY && !by_a && by_b) // the most frequent case
                 for (int j = 0; j < lanes; j++)
                     out[j] = a[0] * b[j];
             else
@@ -208,32 +127,8 @@ static const double *compute_lanes(const struct evaluation *v)
     return value_at(v, v->s->body);
 }
 
-static double combine(enum reduction r, double x, double y)
-{
-    switch (r) {
-    case REDUCE_SUM: return x + y;
-    case REDUCE_PRODUCT: return x * y;
-    case REDUCE_MAX: return fmax(x, y);
-    case REDUCE_MIN: return fmin(x, y);
-    default: return y;
-    }
-}
-
-// The next point of the axes first ... first + count - 1, that of the lanes aside.
-static bool advance(struct evaluation *v, int first, int count)
-{
-    for (int i = first + count - 1; i >= first; i--) {
-        if (i == v->axis)
-            continue;
-        if (++v->at[i] < v->s->extent[i])
-            return true;
-        v->at[i] = 0;
-    }
-    return false;
-}
-
-// All points of the reduction, of as many lanes as there are: `sum` has one number each, or one in
-// all when the axis of the lanes is reduced.
+// Reduces all points of all lanes: `sum` has a number for each lane, or one number when the axis of
+// the lanes is reduced.
 static void reduce_lanes(struct evaluation *v, double *sum)
 {
     const struct define_stage *s = v->s;
@@ -258,34 +153,8 @@ static void reduce_lanes(struct evaluation *v, double *sum)
     } while (advance(v, s->space, s->reduce));
 }
 
-static void compute_stage(struct evaluation *v, double *out)
-{
-    const struct define_stage *s = v->s;
-    double sum[LANES];
-    bool by_lane = v->axis >= 0 && v->axis < s->space;
-    do {
-        int64_t end = by_lane ? s->extent[v->axis] : 1;
-        for (int64_t from = 0; from < end; from += LANES) {
-            v->lanes = 1;
-            if (by_lane) {
-                v->at[v->axis] = from;
-                v->lanes = (int)int64_min(LANES, end - from);
-            }
-            int lanes = v->lanes;
-            for (int i = 0; i < LANES; i++)
-                sum[i] = reduction_identity(v->s->reduction);
-            reduce_lanes(v, sum);
-            int64_t place = 0;
-            for (int i = 0; i < v->s->space; i++)
-                place = place * v->s->extent[i] + v->at[i];
-            memcpy(out + place, sum, (size_t)lanes * sizeof *sum);
-            if (by_lane)
-                v->at[v->axis] = 0;
-        }
-    } while (advance(v, 0, s->space));
-}
-
-// The last space axis, whose elements lie side by side, unless the reduction has a longer one.
+// Returns the last space axis, whose elements are neighbours, or the last reduction axis where that
+// is longer.
 static int axis_of_lanes(const struct define_stage *s)
 {
     int space = s->space - 1, reduced = s->space + s->reduce - 1;
@@ -315,7 +184,30 @@ void definition_evaluate(const struct definition *d, const void *const *inputs, 
         v.count = definition_nodes_of(d, d->stage[i].body, v.order);
         for (int j = 0; j < v.count; j++)
             v.is_vector[v.order[j]] = v.axis >= 0 && definition_depends(d, v.order[j], v.axis);
-        compute_stage(&v, tensor[d->stage[i].tensor]);
+        double *out = tensor[d->stage[i].tensor];
+        const struct define_stage *s = v.s;
+        double sum[LANES];
+        bool by_lane = v.axis >= 0 && v.axis < s->space;
+        do {
+            int64_t end = by_lane ? s->extent[v.axis] : 1;
+            for (int64_t from = 0; from < end; from += LANES) {
+                v.lanes = 1;
+                if (by_lane) {
+                    v.at[v.axis] = from;
+                    v.lanes = (int)int64_min(LANES, end - from);
+                }
+                int lanes = v.lanes;
+                for (int l = 0; l < LANES; l++)
+                    sum[l] = reduction_identity(v.s->reduction);
+                reduce_lanes(&v, sum);
+                int64_t place = 0;
+                for (int l = 0; l < v.s->space; l++)
+                    place = place * v.s->extent[l] + v.at[l];
+                memcpy(out + place, sum, (size_t)lanes * sizeof *sum);
+                if (by_lane)
+                    v.at[v.axis] = 0;
+            }
+        } while (advance(&v, 0, s->space));
         free(v.is_vector);
         free(v.value);
         free(v.order);

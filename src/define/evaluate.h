@@ -1,9 +1,9 @@
-// What is right: a definition computed on the CPU, in double.
+// The reference results of a definition, computed on the CPU in double.
 //
 //     definition_evaluate(&d, inputs, output);   inputs in order, without gaps, as their elements
 //
-// Stages one after the other, each kept in double and rounded only by its casts; the output is
-// rounded to its element. Needs memory for all tensors in double, which it frees.
+// Stages are computed one after the other, kept in double and rounded only by their casts. The
+// output is rounded to its element type. All tensors are held in memory as doubles meanwhile.
 #ifndef TILEWALK_DEFINE_EVALUATE_H
 #define TILEWALK_DEFINE_EVALUATE_H
 

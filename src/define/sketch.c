@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_LENGTH = 8 };
+// --- products of matrices ---
 
-// What a number is before a choice says what it is taken with: 0 and 1 are of any type.
+enum { LEAST_LENGTH = 8 }; // of rows, columns and reduction: half a fragment
+
+// The type of the numbers 0 and 1, which every type holds.
 #define ANY_ELEMENT ELEMENT_COUNT
 
 static enum element plain_element(const struct node *n)
@@ -15,9 +17,7 @@ static enum element plain_element(const struct node *n)
     return n->is_real ? ELEMENT_F32 : ELEMENT_I32;
 }
 
-static enum element element_of(const struct definition *d, int node);
-
-// The narrowest type that holds all that the expression can be.
+// Returns the narrowest type that holds all values of the expression.
 static enum element element_of(const struct definition *d, int node)
 {
     const struct node *n = &d->node[node];
@@ -77,14 +77,13 @@ bool product_find(const struct definition *d, const struct define_stage *s, stru
                                 .factor = {body->b, body->a},
                                 .element = out->element};
     for (int i = 0; i < 2; i++) {
-        // Whether numbers that are neighbours in memory are so along the last of the axes; of
-        // several reads the first one tells.
+        // True: neighbours in memory are neighbours along the last reduction axis, by the first
+        // read.
         int node = out->factor[i];
-        unsigned axes = out->reduced;
         int *order = mem_alloc(((size_t)node + 1) * sizeof *order), last = s->space + s->reduce - 1;
         int count = definition_nodes_of(d, node, order);
         bool along = false;
-        while (last > 0 && !(axes >> last & 1 && s->extent[last] > 1))
+        while (last > 0 && !(out->reduced >> last & 1 && s->extent[last] > 1))
             last--;
         for (int j = 0; j < count; j++) {
             const struct node *n = &d->node[order[j]];
@@ -112,8 +111,8 @@ bool product_fits(const struct product *p, bool is_real, const struct matrix_sha
 }
 
 enum { NONE = -1, TENSORS = DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES };
-// What is split over workgroups: at least so many subgroups' reductions, of at most so many full
-// workgroups' numbers.
+// A reduction is split over workgroups when it is at least so many subgroups long, and when there
+// are at most so many full workgroups of results.
 enum { LONG_REDUCTION = 4, FEW_GROUPS = 16 };
 
 // --- the graph of stages ---
@@ -126,12 +125,12 @@ struct graph {
     bool is_constant[TENSORS]; // a reduction by constant tensors alone
 };
 
-// `at`: what is looked at. `is_copied`: its numbers are stored by another stage, which Ansor calls
-// a cache write: it is tiled then, and that stage is its consumer.
+// `at` is the tensor that rules look at. `is_cache_write`: another stage stores its results, which
+// Ansor calls a cache write. Then it is tiled, and that stage is its consumer.
 struct state {
     struct sketch sketch;
     int at;
-    bool is_copied;
+    bool is_cache_write;
 };
 
 static const struct define_stage *stage_of(const struct graph *g, int tensor)
@@ -145,17 +144,16 @@ static bool reduces(const struct graph *g, int tensor)
     return s && s->reduction != REDUCE_NONE;
 }
 
-// Whether tiles of the stage's numbers read the same numbers again: a reduction of which an input
-// lacks one of the space axes, or two such inputs (TVM: NeedsMultilevelTiling). Unlike there,
-// inputs that lack the same axes count once: a scale and a shift of each channel are no reuse,
-// whether they stand in one stage or in two.
+// True: tiles of the stage read the same numbers again. The stage is a reduction with an input that
+// lacks a space axis, or it has two such inputs (TVM: NeedsMultilevelTiling). Unlike in TVM, inputs
+// that lack the same axes count once: a scale and a shift of each channel are no reuse, in one
+// stage or in two.
 static bool has_reuse(const struct definition *d, const struct define_stage *s)
 {
     unsigned met[TENSORS];
     int different = 0;
     for (int t = 0; t < d->tensor_count; t++) {
-        // The space axes, longer than 1, that occur in no index of the stage's reads of the tensor,
-        // a bit each; 0 where it does not read it.
+        // The space axes longer than 1 that occur in no index of the reads of tensor t, a bit each.
         unsigned occurring = 0, all = 0;
         bool is_read = false;
         int *order = mem_alloc(((size_t)s->body + 1) * sizeof *order);
@@ -202,8 +200,8 @@ bool reads_in_place(const struct definition *d, int node, int tensor)
     return in_place && reads > 0;
 }
 
-// The stages that read the tensor, past those that are computed where they are read, which are
-// `reached`, as is the tensor itself. Gives how many, and the first.
+// Returns the number of stages that read the tensor, directly or through inlined stages, and sets
+// the first of them. `reached` becomes true for the tensor and those inlined stages.
 static int find_consumers(const struct graph *g, const struct state *s, int tensor, bool *reached,
                           int *first)
 {
@@ -223,13 +221,7 @@ static int find_consumers(const struct graph *g, const struct state *s, int tens
     return count;
 }
 
-static int consumers(const struct graph *g, const struct state *s, int tensor, int *first)
-{
-    bool reached[TENSORS];
-    return find_consumers(g, s, tensor, reached, first);
-}
-
-// Whether what `tensor` is computed from of those that are `reached` are the numbers at its point.
+// True: `tensor` reads the `reached` tensors only at its own point.
 static bool follows(const struct graph *g, int tensor, const bool *reached)
 {
     const struct define_stage *b = stage_of(g, tensor);
@@ -252,8 +244,8 @@ static bool is_smooth(int64_t number)
     return number == 1;
 }
 
-// The only consumer, of the same numbers one by one, as is each stage on the way to it; NONE: there
-// is no such one.
+// Returns the only consumer, where it and each stage on the way to it map the numbers one by one;
+// else NONE.
 static int matching_consumer(const struct graph *g, const struct state *s, int tensor)
 {
     bool reached[TENSORS];
@@ -277,7 +269,8 @@ int64_t guarded_extent(int64_t length)
     return extent;
 }
 
-// Of the loops that it has: axes where it is tiled, else all of a kind as one.
+// True: a loop has a length with bad divisors. Loops are the axes of a tiled stage, else all axes
+// of a kind.
 static bool has_odd_lengths(const struct graph *g, int tensor)
 {
     const struct define_stage *s = stage_of(g, tensor);
@@ -292,14 +285,15 @@ static bool has_odd_lengths(const struct graph *g, int tensor)
 
 // --- the rules ---
 
-enum verdict_of_rule { PASS, APPLY, APPLY_AND_STOP };
+enum rule_result { PASS, APPLY, APPLY_AND_STOP };
 
-// What is read by tiles comes from shared memory. The copy is a stage of its own, and what is
-// copied is looked at again: it may be computed as it is copied.
-static enum verdict_of_rule cache_read(const struct graph *g, struct state *s)
+// A tile's reads come from shared memory. The staging buffer is a stage of its own. The tensor that
+// is staged is looked at again: it may be inlined into the staging.
+static enum rule_result apply_cache_read(const struct graph *g, struct state *s)
 {
+    bool reached[TENSORS];
     int consumer;
-    if (s->sketch.is_cached[s->at] || consumers(g, s, s->at, &consumer) == 0 ||
+    if (s->sketch.is_cached[s->at] || find_consumers(g, s, s->at, reached, &consumer) == 0 ||
         s->sketch.plan[consumer] != PLAN_TILE || !g->reads[consumer][s->at])
         return PASS;
     s->sketch.is_cached[s->at] = true;
@@ -312,30 +306,28 @@ static bool can_inline(const struct graph *g, int tensor)
            !reduces(g, tensor);
 }
 
-// Whether all reads of the tensor can be done before what they are read for.
-static bool is_read_first(const struct graph *g, int consumer, int tensor)
+// A stage that a kernel of constant tensors reads is computed once for all of that kernel's
+// results, where all reads are unconditional.
+static enum rule_result apply_special_location(const struct graph *g, struct state *s)
 {
-    const struct define_stage *s = stage_of(g, consumer);
-    int *read = mem_alloc(((size_t)s->body + 1) * sizeof *read), reads = 0;
-    int count = definition_plain_reads(g->d, s->body, read);
+    bool reached[TENSORS];
+    int consumer, reads = 0;
+    if (!can_inline(g, s->at) || find_consumers(g, s, s->at, reached, &consumer) != 1 ||
+        s->sketch.plan[consumer] != PLAN_CONSTANT)
+        return PASS;
+    int body = stage_of(g, consumer)->body;
+    int *read = mem_alloc(((size_t)body + 1) * sizeof *read);
+    int count = definition_unconditional_reads(g->d, body, read);
     for (int i = 0; i < count; i++)
-        reads += g->d->node[read[i]].tensor == tensor;
+        reads += g->d->node[read[i]].tensor == s->at;
     free(read);
-    return reads > 0 && reads == definition_reads_of(g->d, s->body, tensor);
-}
-
-// What is read by numbers that are written out is computed once for all of them.
-static enum verdict_of_rule special_location(const struct graph *g, struct state *s)
-{
-    int consumer;
-    if (!can_inline(g, s->at) || consumers(g, s, s->at, &consumer) != 1 ||
-        s->sketch.plan[consumer] != PLAN_CONSTANT || !is_read_first(g, consumer, s->at))
+    if (!reads || reads != definition_reads_of(g->d, body, s->at))
         return PASS;
     s->sketch.plan[s->at--] = PLAN_ONCE;
     return APPLY_AND_STOP;
 }
 
-static enum verdict_of_rule always_inline(const struct graph *g, struct state *s)
+static enum rule_result apply_inline(const struct graph *g, struct state *s)
 {
     if (!can_inline(g, s->at))
         return PASS;
@@ -343,11 +335,11 @@ static enum verdict_of_rule always_inline(const struct graph *g, struct state *s
     return APPLY_AND_STOP;
 }
 
-// The numbers of constant tensors stand in the text, where the axes that choose them are written
-// out; the others are tiled in two levels.
-static enum verdict_of_rule constant_tensors(const struct graph *g, struct state *s)
+// A reduction by constant tensors is written out over the axes that choose their numbers. The other
+// axes are tiled in two levels.
+static enum rule_result apply_constant_tensors(const struct graph *g, struct state *s)
 {
-    if (!g->is_constant[s->at] || s->is_copied)
+    if (!g->is_constant[s->at] || s->is_cache_write)
         return PASS;
     s->sketch.plan[s->at--] = PLAN_CONSTANT;
     return APPLY_AND_STOP;
@@ -356,7 +348,7 @@ static enum verdict_of_rule constant_tensors(const struct graph *g, struct state
 static bool can_share(const struct graph *g, const struct state *s)
 {
     const struct define_stage *stage = stage_of(g, s->at);
-    if (!reduces(g, s->at) || s->is_copied)
+    if (!reduces(g, s->at) || s->is_cache_write)
         return false;
     int64_t space = stage_points(stage, 0, stage->space);
     int64_t reduced = stage_points(stage, stage->space, stage->reduce);
@@ -364,19 +356,19 @@ static bool can_share(const struct graph *g, const struct state *s)
                                : reduced > g->device.subgroup;
 }
 
-// Lengths that no tile divides, or few: loops run past their ends, and what lies there is computed
-// for nothing. Reductions that can be shared are left as they are: sketches would be too many.
-static enum verdict_of_rule guard_ends(const struct graph *g, struct state *s)
+// Loops whose lengths have few divisors may run past their ends, and compute there for nothing.
+// Reductions that can be shared are left as they are, or there would be too many sketches.
+static enum rule_result apply_guard(const struct graph *g, struct state *s)
 {
     const struct define_stage *stage = stage_of(g, s->at);
-    if (!stage || !g->device.guards || s->is_copied || s->sketch.is_guarded[s->at] ||
+    if (!stage || !g->device.guards || s->is_cache_write || s->sketch.is_guarded[s->at] ||
         !has_odd_lengths(g, s->at) || can_share(g, s))
         return PASS;
     s->sketch.is_guarded[s->at] = true;
     return APPLY;
 }
 
-static enum verdict_of_rule cross_thread(const struct graph *g, struct state *s)
+static enum rule_result apply_cross_thread(const struct graph *g, struct state *s)
 {
     if (!can_share(g, s))
         return PASS;
@@ -384,80 +376,72 @@ static enum verdict_of_rule cross_thread(const struct graph *g, struct state *s)
     return APPLY;
 }
 
-// Into so many workgroups, and in each more than one part.
-static bool can_split(int64_t reduced)
-{
-    for (int across = 2; across <= SKETCH_MOST_ACROSS; across++)
-        if (reduced % across == 0 && reduced > across)
-            return true;
-    return false;
-}
-
-// Where there are too few numbers to fill a device by, and of each there is much to reduce,
-// workgroups share it. (MetaSchedule's rfactor, of which the outer part is the workgroup.)
-static enum verdict_of_rule split(const struct graph *g, struct state *s)
+// Workgroups share a long reduction when there are too few results to fill a device.
+// (MetaSchedule's rfactor, whose outer part is the workgroup.)
+static enum rule_result apply_split(const struct graph *g, struct state *s)
 {
     const struct define_stage *stage = stage_of(g, s->at);
-    if (!g->device.splits || !reduces(g, s->at) || s->is_copied || s->sketch.is_guarded[s->at])
+    if (!g->device.splits || !reduces(g, s->at) || s->is_cache_write || s->sketch.is_guarded[s->at])
         return PASS;
     int64_t space = stage_points(stage, 0, stage->space);
     int64_t reduced = stage_points(stage, stage->space, stage->reduce);
-    if (reduced < LONG_REDUCTION * g->device.subgroup || !can_split(reduced) ||
+    int across = 2; // the least number of workgroups that leaves each more than one part
+    while (across <= SKETCH_MOST_ACROSS && (reduced % across != 0 || reduced <= across))
+        across++;
+    if (reduced < LONG_REDUCTION * g->device.subgroup || across > SKETCH_MOST_ACROSS ||
         space > FEW_GROUPS * g->device.invocations || (g->has_reuse[s->at] && space > reduced))
         return PASS;
     s->sketch.plan[s->at--] = PLAN_SPLIT;
     return APPLY;
 }
 
-static bool has_fragments(const struct matrix_units *u, const struct product *p, bool is_real)
-{
-    bool any = false;
-    for (int i = 0; i < u->count; i++)
-        any = any || product_fits(p, is_real, &u->shape[i]);
-    return any;
-}
-
-// A product of matrices whose numbers the device's matrix units multiply and sum as the definition
-// does. (MetaSchedule's multi-level tiling with tensor cores.)
-static enum verdict_of_rule matrix_units(const struct graph *g, struct state *s)
+// A product of matrices goes to the device's matrix units, where they multiply and sum its numbers
+// as the definition does. (MetaSchedule's multi-level tiling with tensor cores.)
+static enum rule_result apply_matrix_units(const struct graph *g, struct state *s)
 {
     const struct define_stage *stage = stage_of(g, s->at);
     struct product product;
-    if (!g->has_reuse[s->at] || s->is_copied || s->sketch.is_guarded[s->at] ||
-        !product_find(g->d, stage, &product) ||
-        !has_fragments(g->device.matrix, &product, g->d->node[stage->body].is_real))
+    bool fits = false;
+    if (!g->has_reuse[s->at] || s->is_cache_write || s->sketch.is_guarded[s->at] ||
+        !product_find(g->d, stage, &product))
+        return PASS;
+    for (int i = 0; i < g->device.matrix->count; i++)
+        fits = fits ||
+               product_fits(&product, g->d->node[stage->body].is_real, &g->device.matrix->shape[i]);
+    if (!fits)
         return PASS;
     s->sketch.plan[s->at--] = PLAN_MATRIX;
     return APPLY;
 }
 
-static enum verdict_of_rule cache_write(const struct graph *g, struct state *s)
+static enum rule_result apply_cache_write(const struct graph *g, struct state *s)
 {
-    if (!g->has_reuse[s->at] || s->is_copied || matching_consumer(g, s, s->at) != NONE)
+    if (!g->has_reuse[s->at] || s->is_cache_write || matching_consumer(g, s, s->at) != NONE)
         return PASS;
-    s->is_copied = true;
+    s->is_cache_write = true;
     return APPLY_AND_STOP;
 }
 
-static enum verdict_of_rule tile(struct state *s)
+static enum rule_result tile(struct state *s)
 {
     s->sketch.plan[s->at--] = PLAN_TILE;
-    s->is_copied = false;
+    s->is_cache_write = false;
     return APPLY_AND_STOP;
 }
 
-static enum verdict_of_rule tile_fused(const struct graph *g, struct state *s)
+static enum rule_result apply_tile_fused(const struct graph *g, struct state *s)
 {
-    bool fuses = s->is_copied || (g->has_reuse[s->at] && matching_consumer(g, s, s->at) != NONE);
+    bool fuses =
+        s->is_cache_write || (g->has_reuse[s->at] && matching_consumer(g, s, s->at) != NONE);
     return fuses ? tile(s) : PASS;
 }
 
-static enum verdict_of_rule tile_alone(const struct graph *g, struct state *s)
+static enum rule_result apply_tile(const struct graph *g, struct state *s)
 {
     return g->has_reuse[s->at] ? tile(s) : PASS;
 }
 
-static enum verdict_of_rule skip(const struct graph *g, struct state *s)
+static enum rule_result apply_skip(const struct graph *g, struct state *s)
 {
     (void)g;
     s->at--;
@@ -466,20 +450,20 @@ static enum verdict_of_rule skip(const struct graph *g, struct state *s)
 
 static const struct {
     const char *name;
-    enum verdict_of_rule (*apply)(const struct graph *g, struct state *s); // in place, unless PASS
+    enum rule_result (*apply)(const struct graph *g, struct state *s); // in place, unless PASS
 } rules[RULE_COUNT] = {
-    [RULE_CACHE_READ] = {"cache read", cache_read},
-    [RULE_LOCATION] = {"special compute location", special_location},
-    [RULE_INLINE] = {"always inline", always_inline},
-    [RULE_CONSTANT] = {"constant tensors", constant_tensors},
-    [RULE_GUARD] = {"guarded ends", guard_ends},
-    [RULE_CROSS] = {"cross-thread reduction", cross_thread},
-    [RULE_SPLIT] = {"split reduction", split},
-    [RULE_MATRIX] = {"matrix units", matrix_units},
-    [RULE_CACHE_WRITE] = {"cache write", cache_write},
-    [RULE_TILE_FUSED] = {"multi-level tiling with fusion", tile_fused},
-    [RULE_TILE] = {"multi-level tiling", tile_alone},
-    [RULE_SKIP] = {"skip", skip},
+    [RULE_CACHE_READ] = {"cache read", apply_cache_read},
+    [RULE_LOCATION] = {"special compute location", apply_special_location},
+    [RULE_INLINE] = {"always inline", apply_inline},
+    [RULE_CONSTANT] = {"constant tensors", apply_constant_tensors},
+    [RULE_GUARD] = {"guarded ends", apply_guard},
+    [RULE_CROSS] = {"cross-thread reduction", apply_cross_thread},
+    [RULE_SPLIT] = {"split reduction", apply_split},
+    [RULE_MATRIX] = {"matrix units", apply_matrix_units},
+    [RULE_CACHE_WRITE] = {"cache write", apply_cache_write},
+    [RULE_TILE_FUSED] = {"multi-level tiling with fusion", apply_tile_fused},
+    [RULE_TILE] = {"multi-level tiling", apply_tile},
+    [RULE_SKIP] = {"skip", apply_skip},
 };
 
 const char *sketch_rule_name(enum sketch_rule r)
@@ -489,13 +473,10 @@ const char *sketch_rule_name(enum sketch_rule r)
 
 // --- the derivation ---
 
-enum {
-    MOST_CHOICES = 3
-}; // of rules that leave others a choice: to share, to split, to guard, to use matrix units
+enum { MOST_CHOICES = 3 }; // rules that apply and leave later rules a choice, at one tensor
 
-// Goes on with the state until it is done, and with those that split off it, depth first: what
-// shares no reduction comes out first, since the rules that share leave the others a choice, and
-// are put off.
+// Follows the state to its end, and the states that split off it, depth first. Sketches without
+// shared reductions come first: the rules that share leave later rules a choice, and are put off.
 static void derive(const struct graph *g, struct state s, struct sketches *out)
 {
     while (s.at >= 0 && out->count < SKETCH_MOST) {
@@ -503,7 +484,7 @@ static void derive(const struct graph *g, struct state s, struct sketches *out)
         int others = 0;
         for (int r = 0; r < RULE_COUNT; r++) {
             struct state next = s;
-            enum verdict_of_rule verdict = rules[r].apply(g, &next);
+            enum rule_result verdict = rules[r].apply(g, &next);
             if (verdict == PASS)
                 continue;
             if (next.sketch.rules < SKETCH_MOST_RULES)

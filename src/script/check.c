@@ -14,6 +14,12 @@ void check_type(lua_State *L, int index, const char *what, int type)
                    lua_isnoneornil(L, index) ? "nothing" : luaL_typename(L, index));
 }
 
+void check_done(lua_State *L, bool done, const struct err *e)
+{
+    if (!done)
+        luaL_error(L, "%s", e->text);
+}
+
 const char *check_string(lua_State *L, int index, const char *what)
 {
     check_type(L, index, what, LUA_TSTRING);
@@ -35,26 +41,6 @@ const char *check_identifier(lua_State *L, int index, const char *what)
     return name;
 }
 
-static bool is_known(const char *name, const char *const *known)
-{
-    for (; *known; known++)
-        if (strcmp(name, *known) == 0)
-            return true;
-    return false;
-}
-
-static int complain_of_field(lua_State *L, const char *what, const char *name,
-                             const char *const *known)
-{
-    lua_newtable(L);
-    for (int i = 0; known[i]; i++) {
-        lua_pushstring(L, known[i]);
-        lua_rawseti(L, -2, i + 1);
-    }
-    order_push_suggestion_in(L, -1, name);
-    return luaL_error(L, "%s has no field '%s'%s", what, name, lua_tostring(L, -1));
-}
-
 void check_fields(lua_State *L, int index, const char *what, const char *const *known)
 {
     check_type(L, index, what, LUA_TTABLE);
@@ -63,8 +49,18 @@ void check_fields(lua_State *L, int index, const char *what, const char *const *
         if (lua_rawgeti(L, -1, i) != LUA_TSTRING)
             luaL_error(L, "%s: expected fields by name, got a list", what);
         const char *name = lua_tostring(L, -1);
-        if (!is_known(name, known))
-            complain_of_field(L, what, name, known);
+        int k = 0;
+        while (known[k] && strcmp(name, known[k]) != 0)
+            k++;
+        if (!known[k]) {
+            lua_newtable(L);
+            for (k = 0; known[k]; k++) {
+                lua_pushstring(L, known[k]);
+                lua_rawseti(L, -2, k + 1);
+            }
+            order_push_suggestion_in(L, -1, name);
+            luaL_error(L, "%s has no field '%s'%s", what, name, lua_tostring(L, -1));
+        }
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
@@ -123,23 +119,17 @@ void check_parts(lua_State *L, int index, const char *what)
     check_list(L, -2, what);
 }
 
-static const char *keep_text(lua_State *L, struct arena *a, const char *text)
-{
-    guard_keep(L, strlen(text) + 1);
-    return arena_strdup(a, text);
-}
-
-// A number or a word, as --set would say it.
+// Keeps a number or a word, written like a --set value.
 static const char *keep_value(lua_State *L, int index, const char *what, struct arena *a)
 {
-    if (lua_type(L, index) == LUA_TSTRING)
-        return keep_text(L, a, check_string(L, index, what));
-    double value = check_real(L, index, what);
-    guard_keep(L, 32);
     struct str text = {0};
-    str_add_real(&text, value);
+    if (lua_type(L, index) == LUA_TSTRING)
+        str_add(&text, check_string(L, index, what));
+    else
+        str_add_real(&text, check_real(L, index, what));
     const char *kept = arena_strdup(a, str_text(&text));
     str_finish(&text);
+    guard_keep(L, strlen(kept) + 1);
     return kept;
 }
 
@@ -158,7 +148,8 @@ struct setting *check_settings(lua_State *L, int index, const char *what, struct
     for (int i = 0; i < length; i++) {
         lua_rawgeti(L, keys, i + 1);
         const char *place = lua_pushfstring(L, "%s: the name of a size", what);
-        set[i].name = keep_text(L, a, check_identifier(L, -2, place));
+        set[i].name = arena_strdup(a, check_identifier(L, -2, place));
+        guard_keep(L, strlen(set[i].name) + 1);
         place = lua_pushfstring(L, "%s: %s", what, set[i].name);
         lua_getfield(L, table, set[i].name);
         set[i].value = keep_value(L, -1, place, a);

@@ -1,3 +1,5 @@
+// Expressions of compute(...): constants, arithmetic, comparisons, reductions, and the stages they
+// make.
 #include "script/compute.h"
 
 #include "define/bounds.h"
@@ -9,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// constant({ ... }): a tensor of numbers that are known, as those of a transform. An element at
+// --- constants ---
+//
+// constant({ ... }) declares a tensor of known numbers, like those of a transform. An element at
 // axes is a choice between them.
 //
 //     local B = constant { { 1, 0 }, { 1, -1 } }
@@ -24,7 +28,7 @@ struct constant {
     double number[MOST_NUMBERS]; // the last index runs fastest
 };
 
-// Adds what the table on the top holds, which stands in `depth` others.
+// Adds the numbers of the list on the top, which stands in `depth` other lists.
 static void fill(lua_State *L, struct constant *c, int depth)
 {
     int count = check_list(L, -1, "constant");
@@ -65,7 +69,7 @@ static int declare_constant(lua_State *L) // constant({ { 1, 0 }, { 0, 1 } })
     return 1;
 }
 
-// The element whose first indices stand at the number `first`, in the order of all.
+// Returns the element at the indices from `depth` on, among the numbers from block `first` on.
 static int choose(struct definition *d, const struct constant *c, const int *index, int depth,
                   int first)
 {
@@ -108,17 +112,7 @@ static int read_constant(lua_State *L) // B(i, j)
     return compute_push(L, choose(&f->d, c, index, 0, 0));
 }
 
-void compute_constant_open(lua_State *L)
-{
-    luaL_newmetatable(L, COMPUTE_CONSTANT);
-    lua_pushcfunction(L, read_constant);
-    lua_setfield(L, -2, "__call");
-    lua_pop(L, 1);
-    lua_pushcfunction(L, declare_constant);
-    lua_setfield(L, -2, "constant");
-}
-
-// Arithmetic, comparisons and functions of expressions.
+// --- arithmetic ---
 
 struct expression {
     int node, serial;
@@ -145,14 +139,13 @@ int compute_push(lua_State *L, int node)
     struct defining *f = compute_state(L);
     if (node < 0)
         luaL_error(L, "more than %d parts of expressions", DEFINE_MAX_NODES);
-    guard_charge(L, (uint64_t)f->d.node_count / 4); // among which it was looked for
+    guard_charge(L, (uint64_t)f->d.node_count / 4); // the search among them
     struct expression *x = lua_newuserdatauv(L, sizeof *x, 0);
     *x = (struct expression){node, f->serial};
     luaL_setmetatable(L, COMPUTE_EXPRESSION);
     return 1;
 }
 
-// Of an expression or a number.
 int compute_node(lua_State *L, int index, const char *what)
 {
     struct defining *f = compute_running(L, "an expression");
@@ -172,67 +165,36 @@ int compute_node(lua_State *L, int index, const char *what)
     return definition_number(&f->d, number, !lua_isinteger(L, index));
 }
 
-static bool is_real(lua_State *L, int node)
+// Functions of two values. Upvalue 1: the operation.
+static int arithmetic(lua_State *L)
 {
-    return node >= 0 && compute_state(L)->d.node[node].is_real;
-}
-
-int compute_two(lua_State *L, enum node_op op)
-{
+    enum node_op op = (enum node_op)lua_tointeger(L, lua_upvalueindex(1));
     int a = compute_node(L, 1, node_op_name(op)), b = compute_node(L, 2, node_op_name(op));
     return compute_push(L, definition_op(&compute_state(L)->d, op, a, b, -1));
-}
-
-static int add(lua_State *L)
-{
-    return compute_two(L, NODE_ADD);
-}
-
-static int subtract(lua_State *L)
-{
-    return compute_two(L, NODE_SUBTRACT);
-}
-
-static int multiply(lua_State *L)
-{
-    return compute_two(L, NODE_MULTIPLY);
-}
-
-static int divide(lua_State *L)
-{
-    return compute_two(L, NODE_DIVIDE);
 }
 
 static int negate(lua_State *L)
 {
     struct definition *d = &compute_state(L)->d;
     int a = compute_node(L, 1, "-");
-    return compute_push(
-        L, definition_op(d, NODE_SUBTRACT, definition_number(d, 0, is_real(L, a)), a, -1));
+    int zero = definition_number(d, 0, a >= 0 && d->node[a].is_real);
+    return compute_push(L, definition_op(d, NODE_SUBTRACT, zero, a, -1));
 }
 
-static int on_whole(lua_State *L, enum node_op op)
+// Division of whole numbers. Upvalue 1: the operation.
+static int whole_division(lua_State *L)
 {
+    enum node_op op = (enum node_op)lua_tointeger(L, lua_upvalueindex(1));
+    struct definition *d = &compute_state(L)->d;
     const char *name = node_op_name(op);
     int a = compute_node(L, 1, name), b = compute_node(L, 2, name);
-    const struct definition *d = &compute_state(L)->d;
-    if (is_real(L, a) || b < 0 || d->node[b].op != NODE_NUMBER || is_real(L, b) ||
-        d->node[b].number < 1)
+    if ((a >= 0 && d->node[a].is_real) || b < 0 || d->node[b].op != NODE_NUMBER ||
+        d->node[b].is_real || d->node[b].number < 1)
         luaL_error(L, "%s is for whole numbers, by a positive number", name);
-    return compute_push(L, definition_op(&compute_state(L)->d, op, a, b, -1));
+    return compute_push(L, definition_op(d, op, a, b, -1));
 }
 
-static int floor_divide(lua_State *L)
-{
-    return on_whole(L, NODE_FLOOR_DIVIDE);
-}
-
-static int modulo(lua_State *L)
-{
-    return on_whole(L, NODE_MODULO);
-}
-
-// The answer of this run to a comparison; what was asked before is answered as before.
+// Returns the answer of this run to a comparison. A comparison has the same answer each time.
 static bool answer(lua_State *L, int condition)
 {
     struct ways *w = compute_running(L, "a comparison")->ways;
@@ -247,49 +209,33 @@ static bool answer(lua_State *L, int condition)
     return given;
 }
 
-static int compare(lua_State *L, enum node_op op)
+// Comparisons. Upvalue 1: the operation. Where the extents of the axes do not decide one, the run
+// answers it.
+static int compare(lua_State *L)
 {
+    enum node_op op = (enum node_op)lua_tointeger(L, lua_upvalueindex(1));
     int a = compute_node(L, 1, node_op_name(op)), b = compute_node(L, 2, node_op_name(op));
-    struct definition *d = &compute_state(L)->d;
-    int condition = definition_op(d, op, a, b, -1);
+    struct defining *f = compute_state(L);
+    int condition = definition_op(&f->d, op, a, b, -1);
     if (condition < 0)
         return compute_push(L, condition);
-    bool holds;
-    // Whether the extents of the axes say it already.
-    const struct defining *f = compute_state(L);
     struct define_stage open = {.space = f->axes};
     memcpy(open.extent, f->extent, sizeof open.extent);
     struct range x = bounds_range(&f->d, &open, a, NULL), y = bounds_range(&f->d, &open, b, NULL);
     bool apart = x.high < y.low || x.low > y.high;
-    holds = op == NODE_LESS ? x.high < y.low : op == NODE_AT_MOST ? x.high <= y.low : !apart;
-    if (op == NODE_LESS      ? holds || x.low >= y.high
-        : op == NODE_AT_MOST ? holds || x.low > y.high
-                             : apart || (x.low == x.high && y.low == y.high && x.low == y.low)) {
-        lua_pushboolean(L, holds);
-        return 1;
-    }
-    lua_pushboolean(L, answer(L, condition));
+    bool holds = op == NODE_LESS ? x.high < y.low : op == NODE_AT_MOST ? x.high <= y.low : !apart;
+    bool is_decided = op == NODE_LESS ? holds || x.low >= y.high
+                      : op == NODE_AT_MOST
+                          ? holds || x.low > y.high
+                          : apart || (x.low == x.high && y.low == y.high && x.low == y.low);
+    lua_pushboolean(L, is_decided ? holds : answer(L, condition));
     return 1;
-}
-
-static int less(lua_State *L)
-{
-    return compare(L, NODE_LESS);
-}
-
-static int at_most(lua_State *L)
-{
-    return compare(L, NODE_AT_MOST);
-}
-
-static int equal(lua_State *L)
-{
-    return compare(L, NODE_EQUAL);
 }
 
 // --- functions ---
 
-bool compute_are_numbers(lua_State *L, int count)
+// True: the stack holds `count` values, all of them numbers.
+static bool are_numbers(lua_State *L, int count)
 {
     for (int i = 1; i <= count; i++)
         if (lua_type(L, i) != LUA_TNUMBER)
@@ -297,29 +243,17 @@ bool compute_are_numbers(lua_State *L, int count)
     return lua_gettop(L) == count;
 }
 
-static int on_one(lua_State *L, enum node_op op, double (*function)(double))
+// Functions of one value. Upvalue 1: the operation.
+static int call_function(lua_State *L)
 {
-    if (compute_are_numbers(L, 1)) {
-        lua_pushnumber(L, function(lua_tonumber(L, 1)));
+    enum node_op op = (enum node_op)lua_tointeger(L, lua_upvalueindex(1));
+    if (are_numbers(L, 1)) {
+        double x = lua_tonumber(L, 1);
+        lua_pushnumber(L, op == NODE_EXP ? exp(x) : op == NODE_SQRT ? sqrt(x) : tanh(x));
         return 1;
     }
     int a = compute_node(L, 1, node_op_name(op));
     return compute_push(L, definition_op(&compute_state(L)->d, op, a, -1, -1));
-}
-
-static int call_exp(lua_State *L)
-{
-    return on_one(L, NODE_EXP, exp);
-}
-
-static int call_sqrt(lua_State *L)
-{
-    return on_one(L, NODE_SQRT, sqrt);
-}
-
-static int call_tanh(lua_State *L)
-{
-    return on_one(L, NODE_TANH, tanh);
 }
 
 enum element compute_element(lua_State *L, int index, const char *what)
@@ -339,7 +273,7 @@ static int call_cast(lua_State *L) // cast(x, "f16")
     return compute_push(L, a < 0 ? -1 : definition_cast(&compute_state(L)->d, a, e));
 }
 
-// select(condition, a, b); of anything else what `select` of Lua does (upvalue 1).
+// select(condition, a, b). With other arguments it is the `select` of Lua (upvalue 1).
 static int call_select(lua_State *L)
 {
     if (lua_type(L, 1) == LUA_TBOOLEAN && lua_gettop(L) == 3) {
@@ -352,29 +286,11 @@ static int call_select(lua_State *L)
     return lua_gettop(L);
 }
 
-void compute_expression_open(lua_State *L)
-{
-    static const luaL_Reg methods[] = {
-        {"__add", add},    {"__sub", subtract},      {"__mul", multiply}, {"__div", divide},
-        {"__unm", negate}, {"__idiv", floor_divide}, {"__mod", modulo},   {"__lt", less},
-        {"__le", at_most}, {"__eq", equal},          {NULL, NULL}};
-    static const luaL_Reg functions[] = {{"exp", call_exp},   {"sqrt", call_sqrt},
-                                         {"tanh", call_tanh}, {"cast", call_cast},
-                                         {"equal", equal},    {NULL, NULL}};
-    luaL_newmetatable(L, COMPUTE_EXPRESSION);
-    luaL_setfuncs(L, methods, 0);
-    lua_pop(L, 1);
-    luaL_setfuncs(L, functions, 0);
-    lua_getfield(L, -1, "select");
-    lua_pushcclosure(L, call_select, 1);
-    lua_setfield(L, -2, "select");
-}
-
-// What functions of axes give: the ways through them, their reductions, the stages that they make.
+// --- functions of axes ---
 
 enum { MOST_WAYS = 256 };
 
-// The expression of all ways that begin with the answers that are fixed.
+// Returns the expression of all runs of the function that begin with the fixed answers.
 static int explore(lua_State *L, struct defining *f, int function, int first, int count)
 {
     struct ways *w = f->ways, taken;
@@ -383,8 +299,6 @@ static int explore(lua_State *L, struct defining *f, int function, int first, in
     luaL_checkstack(L, LUA_MINSTACK, "comparisons");
     int fixed = w->fixed;
     w->count = 0;
-    // Runs the function at `function` with `count` axes from `first` on; its answers are in
-    // f->ways.
     lua_pushvalue(L, function);
     for (int i = 0; i < count; i++)
         compute_push(L, definition_axis(&f->d, first + i));
@@ -415,7 +329,7 @@ int compute_expression(lua_State *L, struct defining *f, int function, int first
 
 // --- stages ---
 
-// An index that can leave its tensor, where it stands in the file.
+// Raises the error of an index that can leave its tensor, at its place in the file.
 static void refuse_read(lua_State *L, const struct defining *f, const struct define_stage *s,
                         const struct misread *m)
 {
@@ -443,28 +357,14 @@ static void refuse_read(lua_State *L, const struct defining *f, const struct def
     guard_raise(L, f->place[m->read], lua_tostring(L, -1));
 }
 
-static void note_reads(struct defining *f, int body)
-{
-    int *node = mem_alloc(((size_t)body + 1) * sizeof *node);
-    int count = definition_nodes_of(&f->d, body, node);
-    for (int i = 0; i < count; i++)
-        if (f->d.node[node[i]].op == NODE_READ)
-            f->read[f->d.node[node[i]].tensor] = true;
-    free(node);
-}
-
-static enum element element_of(const struct definition *d, int body)
-{
-    const struct node *n = &d->node[body];
-    return n->op == NODE_CAST ? n->element : n->is_real ? ELEMENT_F32 : ELEMENT_I32;
-}
-
 int compute_add_stage(lua_State *L, struct defining *f, const char *name, const bool *keep,
                       const struct define_stage *what)
 {
     int reduce = what->reduce, body = what->body;
     struct define_stage open = {.space = f->axes - reduce, .reduce = reduce, .body = body}, s;
-    struct define_tensor t = {.name = name, .element = element_of(&f->d, body), .rank = 1};
+    const struct node *n = &f->d.node[body];
+    struct define_tensor t = {.name = name, .rank = 1};
+    t.element = n->op == NODE_CAST ? n->element : n->is_real ? ELEMENT_F32 : ELEMENT_I32;
     int axis[DEFINE_MAX_AXES];
     memcpy(open.extent, f->extent, sizeof open.extent);
     memcpy(open.axis, f->axis, sizeof open.axis);
@@ -493,59 +393,37 @@ int compute_add_stage(lua_State *L, struct defining *f, const char *name, const 
     s.body = definition_substitute(&f->d, body, axis, NULL);
     if (s.body < 0)
         compute_push(L, s.body);
-    note_reads(f, s.body);
+    int *node = mem_alloc(((size_t)s.body + 1) * sizeof *node);
+    int count = definition_nodes_of(&f->d, s.body, node);
+    for (int i = 0; i < count; i++)
+        if (f->d.node[node[i]].op == NODE_READ)
+            f->read[f->d.node[node[i]].tensor] = true;
+    free(node);
     s.tensor = definition_add_tensor(&f->d, &t);
     definition_add_stage(&f->d, &s);
     return s.tensor;
 }
 
-static bool is_same_stage(const struct definition *d, const struct define_stage *a,
-                          const struct define_stage *b)
-{
-    size_t axes = (size_t)(a->space + a->reduce);
-    return a->reduction == b->reduction && a->space == b->space && a->reduce == b->reduce &&
-           a->body == b->body && memcmp(a->extent, b->extent, axes * sizeof *a->extent) == 0 &&
-           d->tensor[a->tensor].element == d->tensor[b->tensor].element;
-}
-
-// Each run of the function makes its reductions anew.
+// Returns an earlier stage of this compute(...) that equals the last one, which is removed then:
+// each run of the function makes its reductions anew.
 static int known_stage(struct definition *d, int first, int tensor)
 {
-    const struct define_stage *last = &d->stage[d->stage_count - 1];
-    for (int i = first; i < d->stage_count - 1; i++)
-        if (is_same_stage(d, &d->stage[i], last)) {
-            d->stage_count--;
-            d->tensor_count--;
-            return d->stage[i].tensor;
-        }
+    const struct define_stage *b = &d->stage[d->stage_count - 1];
+    size_t bytes = (size_t)(b->space + b->reduce) * sizeof *b->extent;
+    for (int i = first; i < d->stage_count - 1; i++) {
+        const struct define_stage *a = &d->stage[i];
+        if (a->reduction != b->reduction || a->space != b->space || a->reduce != b->reduce ||
+            a->body != b->body || memcmp(a->extent, b->extent, bytes) != 0 ||
+            d->tensor[a->tensor].element != d->tensor[b->tensor].element)
+            continue;
+        d->stage_count--;
+        d->tensor_count--;
+        return a->tensor;
+    }
     return tensor;
 }
 
-// Opens the axes of { { "k", K }, ... } at `list`; gives how many.
-static int open_axes(lua_State *L, struct defining *f, int list, const char *what)
-{
-    int count = check_list(L, list, what);
-    if (count < 1 || count > DEFINE_MAX_REDUCE || f->axes + count > DEFINE_MAX_AXES)
-        luaL_error(L, "%s: %d axes, not 1 to %d of at most %d that are open", what, count,
-                   DEFINE_MAX_REDUCE, DEFINE_MAX_AXES);
-    for (int i = 1; i <= count; i++) {
-        lua_geti(L, list, i);
-        if (check_list(L, -1, what) != 2)
-            luaL_error(L, "%s: an axis is { \"name\", length }", what);
-        lua_geti(L, -1, 1);
-        const char *name = check_identifier(L, -1, what);
-        if (strlen(name) > COMPUTE_MOST_NAME)
-            luaL_error(L, "%s: the name of an axis has at most %d letters", what,
-                       COMPUTE_MOST_NAME);
-        f->axis[f->axes] = arena_strdup(&f->d.arena, name);
-        lua_geti(L, -2, 2);
-        f->extent[f->axes++] = check_whole(L, -1, what, 1, INT32_MAX);
-        lua_pop(L, 3);
-    }
-    return count;
-}
-
-// sum({ { "k", K } }, function(k) ... end): an expression, which reads the stage that it makes.
+// sum({ { "k", K } }, function(k) ... end): an expression that reads the stage it makes.
 static int reduce(lua_State *L, enum reduction kind)
 {
     const char *what = reduction_name(kind);
@@ -555,7 +433,25 @@ static int reduce(lua_State *L, enum reduction kind)
     int index[DEFINE_MAX_RANK], rank = 0, outer = f->axes;
     check_type(L, 2, what, LUA_TFUNCTION);
     lua_settop(L, 2);
-    int count = open_axes(L, f, 1, what), body = compute_expression(L, f, 2, outer, count);
+    int count = check_list(L, 1, what);
+    if (count < 1 || count > DEFINE_MAX_REDUCE || f->axes + count > DEFINE_MAX_AXES)
+        luaL_error(L, "%s: %d axes, not 1 to %d of at most %d that are open", what, count,
+                   DEFINE_MAX_REDUCE, DEFINE_MAX_AXES);
+    for (int i = 1; i <= count; i++) {
+        lua_geti(L, 1, i);
+        if (check_list(L, -1, what) != 2)
+            luaL_error(L, "%s: an axis is { \"name\", length }", what);
+        lua_geti(L, -1, 1);
+        const char *axis = check_identifier(L, -1, what);
+        if (strlen(axis) > COMPUTE_MOST_NAME)
+            luaL_error(L, "%s: the name of an axis has at most %d letters", what,
+                       COMPUTE_MOST_NAME);
+        f->axis[f->axes] = arena_strdup(&f->d.arena, axis);
+        lua_geti(L, -2, 2);
+        f->extent[f->axes++] = check_whole(L, -1, what, 1, INT32_MAX);
+        lua_pop(L, 3);
+    }
+    int body = compute_expression(L, f, 2, outer, count);
     for (int i = 0; i < outer; i++)
         keep[i] = definition_depends(&f->d, body, i);
     snprintf(name, sizeof name, "%s_%s%d", f->name, what, ++f->reductions);
@@ -570,44 +466,55 @@ static int reduce(lua_State *L, enum reduction kind)
     return compute_push(L, definition_read(&f->d, tensor, index, rank));
 }
 
-static int call_sum(lua_State *L)
+static int call_reduction(lua_State *L) // upvalue 1: the reduction
 {
-    return reduce(L, REDUCE_SUM);
+    return reduce(L, (enum reduction)lua_tointeger(L, lua_upvalueindex(1)));
 }
 
-static int call_product(lua_State *L)
+// max({ axes }, function) or max(a, b). Upvalue 1: the operation.
+static int call_either(lua_State *L)
 {
-    return reduce(L, REDUCE_PRODUCT);
-}
-
-// max({ axes }, function) or max(a, b).
-static int either(lua_State *L, enum reduction kind, enum node_op op)
-{
+    bool is_max = lua_tointeger(L, lua_upvalueindex(1)) == NODE_MAX;
     if (lua_type(L, 1) == LUA_TTABLE)
-        return reduce(L, kind);
-    if (compute_are_numbers(L, 2)) {
-        lua_pushvalue(L, lua_compare(L, 1, 2, LUA_OPLT) == (kind == REDUCE_MAX) ? 2 : 1);
-        return 1;
-    }
-    return compute_two(L, op);
+        return reduce(L, is_max ? REDUCE_MAX : REDUCE_MIN);
+    if (!are_numbers(L, 2))
+        return arithmetic(L);
+    lua_pushvalue(L, lua_compare(L, 1, 2, LUA_OPLT) == is_max ? 2 : 1);
+    return 1;
 }
 
-static int call_max(lua_State *L)
+void compute_open(lua_State *L)
 {
-    return either(L, REDUCE_MAX, NODE_MAX);
-}
-
-static int call_min(lua_State *L)
-{
-    return either(L, REDUCE_MIN, NODE_MIN);
-}
-
-void compute_stage_open(lua_State *L)
-{
-    static const luaL_Reg functions[] = {{"sum", call_sum},
-                                         {"product", call_product},
-                                         {"max", call_max},
-                                         {"min", call_min},
-                                         {NULL, NULL}};
-    luaL_setfuncs(L, functions, 0);
+    static const struct script_closure methods[] = {{"__add", arithmetic, NODE_ADD},
+                                                    {"__sub", arithmetic, NODE_SUBTRACT},
+                                                    {"__mul", arithmetic, NODE_MULTIPLY},
+                                                    {"__div", arithmetic, NODE_DIVIDE},
+                                                    {"__unm", negate, 0},
+                                                    {"__idiv", whole_division, NODE_FLOOR_DIVIDE},
+                                                    {"__lt", compare, NODE_LESS},
+                                                    {"__mod", whole_division, NODE_MODULO},
+                                                    {"__le", compare, NODE_AT_MOST},
+                                                    {"__eq", compare, NODE_EQUAL},
+                                                    {NULL, NULL, 0}};
+    static const struct script_closure functions[] = {{"exp", call_function, NODE_EXP},
+                                                      {"sqrt", call_function, NODE_SQRT},
+                                                      {"tanh", call_function, NODE_TANH},
+                                                      {"cast", call_cast, 0},
+                                                      {"equal", compare, NODE_EQUAL},
+                                                      {"sum", call_reduction, REDUCE_SUM},
+                                                      {"max", call_either, NODE_MAX},
+                                                      {"product", call_reduction, REDUCE_PRODUCT},
+                                                      {"min", call_either, NODE_MIN},
+                                                      {"constant", declare_constant, 0},
+                                                      {NULL, NULL, 0}};
+    luaL_newmetatable(L, COMPUTE_EXPRESSION);
+    script_set_closures(L, methods);
+    luaL_newmetatable(L, COMPUTE_CONSTANT);
+    lua_pushcfunction(L, read_constant);
+    lua_setfield(L, -2, "__call");
+    lua_pop(L, 2);
+    script_set_closures(L, functions);
+    lua_getfield(L, -1, "select");
+    lua_pushcclosure(L, call_select, 1);
+    lua_setfield(L, -2, "select");
 }

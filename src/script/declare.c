@@ -1,5 +1,4 @@
-// derived, constraint, resources, kernel, scratch.
-
+// baseline, export, derived, constraint, resources, kernel and scratch of a space file.
 #include "script/check.h"
 #include "script/readonly.h"
 #include "script/script.h"
@@ -7,9 +6,9 @@
 
 #include <string.h>
 
-// baseline { NAME = { parameter = value, ... }, ... }: configurations that are in use somewhere.
+// --- baselines: configurations that are in use somewhere ---
 
-// The value on the top as a slot. False: the parameter has none like it.
+// Reads the value on the top as a slot. False: the parameter has no such value.
 static bool read_slot(lua_State *L, const struct param *p, const char *what, int32_t *out)
 {
     if (p->kind == PARAM_FACTORIZATION) {
@@ -28,7 +27,7 @@ static bool read_slot(lua_State *L, const struct param *p, const char *what, int
     return *out < p->count;
 }
 
-// The value on the top. False: the parameter has no such value.
+// Reads the value on the top. False: the parameter has no such value.
 static bool read_value(lua_State *L, const struct param *p, const char *what, int32_t *slot)
 {
     bool known = true;
@@ -45,7 +44,7 @@ static bool read_value(lua_State *L, const struct param *p, const char *what, in
     return known && param_valid(p, slot);
 }
 
-// "{ 8, 4, 2 }" of the value on the top.
+// Pushes the value on the top as text, lists as "{ 8, 4, 2 }".
 static const char *push_value(lua_State *L)
 {
     int at = lua_gettop(L);
@@ -81,7 +80,6 @@ static int declare_baseline(lua_State *L) // baseline { NAME = { parameter = val
         if (space->baseline_count == SPACE_MAX_BASELINES)
             luaL_error(L, "more than %d baselines", SPACE_MAX_BASELINES);
         struct baseline b = {.name = arena_strdup(&space->arena, name)};
-        // Every value of the table on the top.
         const char *names[SPACE_MAX_PARAMS + 1] = {NULL};
         const int table = lua_gettop(L);
         for (int j = 0; j < s->space->param_count; j++)
@@ -113,13 +111,7 @@ void baseline_check(lua_State *L, const struct script *s)
                    s->space->param[s->baseline_params].name);
 }
 
-void baseline_open(lua_State *L)
-{
-    lua_pushcfunction(L, declare_baseline);
-    lua_setfield(L, -2, "baseline");
-}
-
-// export(name, function(c, found) ... end): a configuration as a text that another program reads.
+// --- exports: configurations as texts that other programs read ---
 
 static const struct rule *find(const struct script *s, const char *name)
 {
@@ -148,12 +140,6 @@ static int declare_export(
         .function = script_keep(L),
     };
     return 0;
-}
-
-void form_open(lua_State *L)
-{
-    lua_pushcfunction(L, declare_export);
-    lua_setfield(L, -2, "export");
 }
 
 struct form_call {
@@ -208,23 +194,17 @@ static int visit_form(lua_State *L)
     return 0;
 }
 
-static bool unknown(const struct script *s, const char *name, struct err *e)
-{
-    struct str all = {0};
-    for (int i = 0; i < s->form_count; i++)
-        str_printf(&all, "%s%s", i ? ", " : "", s->form[i].name);
-    err_set(e, "%s exports no '%s' (it has %s)", s->texts.item[0].name, name,
-            s->form_count ? str_text(&all) : "none");
-    str_finish(&all);
-    return false;
-}
-
 enum script_form script_export(struct script *s, const char *name, const struct config *c,
                                const struct script_found *found, struct str *out, struct err *e)
 {
     struct form_call call = {.rule = find(s, name), .config = c, .found = found, .out = out};
     if (!call.rule) {
-        unknown(s, name, e);
+        struct str all = {0};
+        for (int i = 0; i < s->form_count; i++)
+            str_printf(&all, "%s%s", i ? ", " : "", s->form[i].name);
+        err_set(e, "%s exports no '%s' (it has %s)", s->texts.item[0].name, name,
+                s->form_count ? str_text(&all) : "none");
+        str_finish(&all);
         return FORM_FAILED;
     }
     if (!guard_run(&s->guard, GUARD_RENDER, call.rule->place, visit_form, &call, e)) {
@@ -234,6 +214,8 @@ enum script_form script_export(struct script *s, const char *name, const struct 
     return call.made ? FORM_MADE : FORM_NONE;
 }
 
+// --- rules and kernels ---
+
 static int keep_function(lua_State *L, int index, const char *what)
 {
     check_type(L, index, what, LUA_TFUNCTION);
@@ -241,8 +223,8 @@ static int keep_function(lua_State *L, int index, const char *what)
     return script_keep(L);
 }
 
-// Upvalues: the function, its last result, and of which state of `c` (view.changes). Any other `c`,
-// such as the one of a nest, is not remembered.
+// The upvalues are the function, its last result, and the state of `c` that it is for
+// (view.changes). Results for another `c`, such as that of a nest, are not kept.
 static int derived_value(lua_State *L)
 {
     const struct view *v = &script_of(L)->view;
@@ -270,7 +252,7 @@ static int declare_derived(lua_State *L) // derived(function(c) -> value) -> fun
     check_type(L, 1, "derived", LUA_TFUNCTION);
     lua_settop(L, 1);
     lua_pushnil(L);
-    lua_pushinteger(L, -1); // of no state
+    lua_pushinteger(L, -1); // no result is kept yet
     lua_pushcclosure(L, derived_value, 3);
     return 1;
 }
@@ -336,7 +318,8 @@ static bool has_field(lua_State *L, const char *field)
     return has;
 }
 
-// Whether it is a shader that others wrote; that only fields are there which belong to it.
+// True: the kernel is a shader or SPIR-V, not a template. Raises an error for fields that do not
+// belong to it.
 static bool check_kind(lua_State *L)
 {
     bool is_template = has_field(L, "template"), is_shader = has_field(L, "shader"),
@@ -395,6 +378,7 @@ static int declare_kernel(lua_State *L)
 void declare_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {
+        {"baseline", declare_baseline},   {"export", declare_export},
         {"derived", declare_derived},     {"constraint", declare_constraint},
         {"resources", declare_resources}, {"scratch", declare_scratch},
         {"kernel", declare_kernel},       {NULL, NULL}};

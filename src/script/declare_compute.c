@@ -1,4 +1,4 @@
-// tensor, compute, output: what is computed, from which the space and the kernels follow.
+// tensor, compute, output: a definition, from which the space and the kernels are derived.
 //
 //     local A, B = tensor("A", { N, K }, "f32"), tensor("B", { K, M })
 //     local C = compute("C", { N, M }, function(i, j)
@@ -6,10 +6,10 @@
 //     end)
 //     output(C)
 //
-// The function is run with symbols and gives an expression. Each reduction in it becomes a stage of
-// its own over the axes that it depends on, unless it is all that the function gives. A comparison
-// of symbols is true once and false once: the function is run for each, and what it gives is
-// selected between.
+// The function is run with symbols and returns an expression. Each reduction in it becomes a stage
+// of its own over the axes that it depends on, unless the reduction is the whole expression. A
+// comparison of symbols is true in one run and false in another one; the expression selects between
+// the results.
 #include "define/bounds.h"
 #include "define/program.h"
 #include "script/check.h"
@@ -63,7 +63,7 @@ static int read_tensor(lua_State *L) // A(i, j)
     return compute_push(L, node);
 }
 
-// The shape at `index`; 1 to 6 sizes, 2^31-1 numbers at most.
+// Reads the shape at `index`: 1 to 6 sizes, at most 2^31-1 numbers.
 static void read_shape(lua_State *L, int index, const char *what, struct define_tensor *t)
 {
     double count = 1;
@@ -108,10 +108,9 @@ static int declare_tensor(lua_State *L) // tensor(name, shape, type)
     return push_tensor(L, definition_add_tensor(&f->d, &t));
 }
 
-// --- what is computed ---
+// --- compute ---
 
-// Whether the node is nothing but the last stage made, read where it stands: then that stage is
-// what is computed.
+// True: the node only reads the last stage at its own point. Then that stage is the tensor.
 static bool is_last_stage(const struct defining *f, int node, const struct define_tensor *t)
 {
     const struct node *n = &f->d.node[node];
@@ -147,7 +146,7 @@ static int declare_compute(lua_State *L) // compute(name, shape, function(i, j) 
     f->serial++;
     f->reductions = 0;
     f->first_stage = f->d.stage_count;
-    // The names of the function's parameters, which are those of the axes.
+    // The axes have the names of the function's parameters.
     f->axes = t.rank;
     for (int i = 0; i < t.rank; i++) {
         char usual[] = {'i', (char)('0' + i), 0};
@@ -168,10 +167,10 @@ static int declare_compute(lua_State *L) // compute(name, shape, function(i, j) 
     return push_tensor(L, tensor);
 }
 
-// --- all of it ---
+// --- output ---
 
-// The whole text of numbers that kernels compute exactly: sums, products and choices of whole
-// numbers that a float holds.
+// True: kernels compute all numbers exactly. They are sums, products and choices of whole numbers
+// that a float holds.
 static bool is_exact(const struct definition *d)
 {
     struct range known[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES];
@@ -199,20 +198,6 @@ static bool is_exact(const struct definition *d)
     return true;
 }
 
-static void refuse_unread(lua_State *L, const struct definition *d, const bool *read, int output)
-{
-    for (int i = 0; i < d->tensor_count; i++)
-        if (!read[i] && i != output)
-            luaL_error(L, "%s is %s and read by nothing", d->tensor[i].name,
-                       i < d->inputs ? "declared" : "computed");
-}
-
-static void must(lua_State *L, bool done, const struct err *e)
-{
-    if (!done)
-        luaL_error(L, "%s", e->text);
-}
-
 static void define_operation(lua_State *L, struct script *s, const struct definition *d)
 {
     struct err e;
@@ -238,11 +223,12 @@ static void define_operation(lua_State *L, struct script *s, const struct defini
             int to = j < merged ? 0 : j - merged;
             t.size[to] = j <= merged ? t.size[0] * d->tensor[i].size[j] : d->tensor[i].size[j];
         }
-        must(L,
-             custom_add_tensor(s->custom, &t, &(struct custom_filling){-1, 1, .whole = false}, &e),
-             &e);
+        check_done(
+            L,
+            custom_add_tensor(s->custom, &t, &(struct custom_filling){-1, 1, .whole = false}, &e),
+            &e);
     }
-    // Sums of so many numbers differ by their order.
+    // The rounding of a sum depends on its order, the more so the more terms it has.
     double terms = 1;
     for (int i = 0; i < d->stage_count; i++)
         terms =
@@ -270,10 +256,12 @@ static int declare_output(lua_State *L) // output(C)
         return luaL_error(L, "output: expected a tensor that is computed");
     if (f->name)
         return luaL_error(L, "output(...) stands outside of compute(...)");
-    refuse_unread(L, &f->d, f->read, *output);
+    for (int i = 0; i < f->d.tensor_count; i++)
+        if (!f->read[i] && i != *output)
+            luaL_error(L, "%s is %s and read by nothing", f->d.tensor[i].name,
+                       i < f->d.inputs ? "declared" : "computed");
     struct place place = guard_caller(L);
-    // What kernels can be made for. A file may offer a choice "units" of "device" and "emulated",
-    // as the preset gemm-coop does: with the latter, matrix units are emulated.
+    // A file may have a choice "units" of "device" and "emulated", as the preset gemm-coop has.
     const struct limits *l = s->limits;
     const struct script_setting *units = script_find_setting(s, "units");
     uint32_t subgroup = l->subgroup_size ? l->subgroup_size : 1;
@@ -286,11 +274,11 @@ static int declare_output(lua_State *L) // output(C)
                                     .lanes = asks ? l->subgroup_least : subgroup,
                                     .subgroups = asks ? l->group_subgroups : 0};
     if (device.emulates)
-        units_emulate(&device.matrix);
+        matrix_emulate(&device.matrix);
     s->program = program_create(&f->d, device, &e);
-    must(L, s->program, &e);
+    check_done(L, s->program, &e);
     define_operation(L, s, &f->d);
-    must(L, program_add_params(s->program, s->space, &e), &e);
+    check_done(L, program_add_params(s->program, s->space, &e), &e);
     s->loop_nest = program_nest(s->program);
     s->space->nest = s->loop_nest;
     program_set_rules(s->program, s->space, s->texts.item[place.text].path, place.line);
@@ -308,7 +296,5 @@ void declare_compute_open(lua_State *L)
     lua_setfield(L, -2, "__call");
     lua_pop(L, 1);
     luaL_setfuncs(L, functions, 0);
-    compute_expression_open(L);
-    compute_stage_open(L);
-    compute_constant_open(L);
+    compute_open(L);
 }

@@ -1,8 +1,12 @@
 // nest(function(c, d) ... end): the kernel's loops, buffers and statements as data.
 //
-// The function is called once, after the rest of the file: `c` has a symbol for each parameter, `d`
-// what a nest is made of. See nest_symbol.h.
-
+// The function is called once, after the rest of the file. `c` has a symbol for each parameter, `d`
+// the functions that make loops, buffers, statements and formulas.
+//
+// A symbol is what the function sees instead of a number: a sum of loops times formulas (an index
+// of an access), or without any loop a formula of the configuration. Arithmetic on symbols and
+// whole numbers makes symbols. It adds formulas to the nest being declared, and is an error
+// afterwards.
 #include "script/check.h"
 #include "script/guard.h"
 #include "script/readonly.h"
@@ -12,40 +16,24 @@
 #include <math.h>
 #include <string.h>
 
-// Symbols: what the function of nest() sees instead of numbers. Shared by the declare_nest files
-// only.
-//
-// A symbol is a sum of loops times formulas, the index of an access, or, without any loop, a
-// formula of the configuration. Arithmetic on symbols and whole numbers makes symbols; it adds to
-// the nest being declared, and is an error afterwards.
-
 #define NEST_MAX_FORMULAS 8192
-
-#define NEST_MAX_DIVISORS 64 // which take longer than the others
-
-#define DIVISOR_STEPS 20000 // of one
+#define NEST_MAX_DIVISORS 64    // these formulas take longer than others
+#define DIVISOR_STEPS     20000 // of one divisor
 
 struct symbol {
-    int formula; // without loops; else what is constant is lost, no index needs it
-    int loop;    // the loop that it simply is, or -1
+    int formula; // of a symbol without loops; constants of an index are not needed
+    int loop;    // the loop that the symbol is, or -1
     int count;
     struct nest_term term[];
 };
-
-void nest_symbol_open(lua_State *L); // the metatables, once
-
-struct nest *nest_symbol_nest(lua_State *L); // that is being declared; raises an error otherwise
-
-void nest_symbol_push_config(lua_State *L); // `c`, each parameter a symbol
-
-const struct symbol *nest_symbol_test(lua_State *L, int index); // NULL: something else
 
 // Names of metatables: no user value can have them.
 #define SYMBOL "a formula"
 #define WORD   "a word of the configuration"
 #define ORDER  "an order of the configuration"
 
-struct nest *nest_symbol_nest(lua_State *L)
+// Returns the nest that is being declared; raises an error otherwise.
+static struct nest *nest_of(lua_State *L)
 {
     struct script *s = script_of(L);
     if (!s->is_declaring_nest)
@@ -53,10 +41,10 @@ struct nest *nest_symbol_nest(lua_State *L)
     return s->loop_nest;
 }
 
-// To add to. Every way that makes formulas comes through here.
+// Returns the formulas to add to. All functions that make formulas call it.
 static struct formulas *formulas_of(lua_State *L)
 {
-    struct formulas *f = &nest_symbol_nest(L)->formulas;
+    struct formulas *f = &nest_of(L)->formulas;
     if (f->count > NEST_MAX_FORMULAS)
         luaL_error(L, "nest: more than %d formulas", NEST_MAX_FORMULAS);
     return f;
@@ -70,21 +58,21 @@ static struct symbol *push_symbol(lua_State *L, int count)
     return x;
 }
 
-static void nest_symbol_push_formula(lua_State *L, int formula)
+static void push_formula(lua_State *L, int formula)
 {
-    formulas_of(L); // refuses one too many
+    formulas_of(L); // raises an error where there are too many
     push_symbol(L, 0)->formula = formula;
 }
 
-const struct symbol *nest_symbol_test(lua_State *L, int index)
+static const struct symbol *test_symbol(lua_State *L, int index) // NULL: another value
 {
     return luaL_testudata(L, index, SYMBOL);
 }
 
-// A formula from a symbol, a whole number or a boolean.
-static int nest_symbol_formula(lua_State *L, int index, const char *what)
+// Returns the formula of a symbol, a whole number or a boolean.
+static int check_formula(lua_State *L, int index, const char *what)
 {
-    const struct symbol *x = nest_symbol_test(L, index);
+    const struct symbol *x = test_symbol(L, index);
     if (x && x->count > 0)
         luaL_error(L, "%s: a loop stands where a formula must (loops are for indices)", what);
     if (x)
@@ -102,15 +90,15 @@ static int nest_symbol_formula(lua_State *L, int index, const char *what)
     return formulas_constant(formulas_of(L), number);
 }
 
-// The symbol of an index; numbers become symbols in place. `index` is absolute.
-static const struct symbol *nest_symbol_index(lua_State *L, int index, const char *what)
+// Returns the symbol of an index. A number is replaced by its symbol. `index` is absolute.
+static const struct symbol *check_index(lua_State *L, int index, const char *what)
 {
-    const struct symbol *x = nest_symbol_test(L, index);
+    const struct symbol *x = test_symbol(L, index);
     if (x)
         return x;
-    nest_symbol_push_formula(L, nest_symbol_formula(L, index, what));
+    push_formula(L, check_formula(L, index, what));
     lua_replace(L, index);
-    return nest_symbol_test(L, index);
+    return test_symbol(L, index);
 }
 
 // --- arithmetic ---
@@ -119,17 +107,19 @@ static const char arithmetic[] = "arithmetic";
 
 static int combine(lua_State *L, enum formula_op op, int a, int b, int c)
 {
-    nest_symbol_push_formula(L, formulas_add(formulas_of(L), op, a, b, c));
+    push_formula(L, formulas_add(formulas_of(L), op, a, b, c));
     return 1;
 }
 
-static int on_formulas(lua_State *L, enum formula_op op)
+// Quotient and remainder of formulas. Upvalue 1: the operation.
+static int on_formulas(lua_State *L)
 {
-    int a = nest_symbol_formula(L, 1, arithmetic), b = nest_symbol_formula(L, 2, arithmetic);
+    enum formula_op op = (enum formula_op)lua_tointeger(L, lua_upvalueindex(1));
+    int a = check_formula(L, 1, arithmetic), b = check_formula(L, 2, arithmetic);
     return combine(L, op, a, b, 0);
 }
 
-// Adds the terms of `x`, times a formula or subtracted from 0, to those of `sum`.
+// Adds the terms of `x` to `sum`: times the formula `by`, or subtracted from it, or as they are.
 static void add_terms(struct formulas *f, struct symbol *sum, const struct symbol *x,
                       enum formula_op op, int by)
 {
@@ -148,13 +138,14 @@ static void add_terms(struct formulas *f, struct symbol *sum, const struct symbo
     }
 }
 
-static int on_sum(lua_State *L, enum formula_op op)
+// Sum and difference. Upvalue 1: the operation.
+static int on_sum(lua_State *L)
 {
+    enum formula_op op = (enum formula_op)lua_tointeger(L, lua_upvalueindex(1));
     lua_settop(L, 2);
-    const struct symbol *a = nest_symbol_index(L, 1, arithmetic);
-    const struct symbol *b = nest_symbol_index(L, 2, arithmetic);
+    const struct symbol *a = check_index(L, 1, arithmetic), *b = check_index(L, 2, arithmetic);
     if (a->count + b->count == 0)
-        return on_formulas(L, op);
+        return combine(L, op, a->formula, b->formula, 0);
     struct formulas *f = formulas_of(L);
     struct symbol *sum = push_symbol(L, a->count + b->count);
     sum->count = 0;
@@ -163,31 +154,20 @@ static int on_sum(lua_State *L, enum formula_op op)
     return 1;
 }
 
-static int on_add(lua_State *L)
-{
-    return on_sum(L, FORMULA_ADD);
-}
-
-static int on_subtract(lua_State *L)
-{
-    return on_sum(L, FORMULA_SUBTRACT);
-}
-
-static int on_minus(lua_State *L)
+static int on_minus(lua_State *L) // upvalue 1: FORMULA_SUBTRACT
 {
     lua_settop(L, 1);
     lua_pushinteger(L, 0);
     lua_insert(L, 1);
-    return on_subtract(L);
+    return on_sum(L);
 }
 
 static int on_multiply(lua_State *L)
 {
     lua_settop(L, 2);
-    const struct symbol *a = nest_symbol_index(L, 1, arithmetic);
-    const struct symbol *b = nest_symbol_index(L, 2, arithmetic);
+    const struct symbol *a = check_index(L, 1, arithmetic), *b = check_index(L, 2, arithmetic);
     if (a->count + b->count == 0)
-        return on_formulas(L, FORMULA_MULTIPLY);
+        return combine(L, FORMULA_MULTIPLY, a->formula, b->formula, 0);
     if (a->count > 0 && b->count > 0)
         return luaL_error(L, "a loop times a loop is no index (loops times formulas, added up)");
     struct symbol *product = push_symbol(L, a->count + b->count);
@@ -197,108 +177,63 @@ static int on_multiply(lua_State *L)
     return 1;
 }
 
-static int on_divide(lua_State *L)
+static int on_refused(lua_State *L) // upvalue 1: true for a comparison
 {
-    return on_formulas(L, FORMULA_DIVIDE);
-}
-
-static int on_modulo(lua_State *L)
-{
-    return on_formulas(L, FORMULA_MODULO);
-}
-
-static int on_fraction(lua_State *L)
-{
-    return luaL_error(L, "formulas are whole numbers ('//' divides without a rest)");
-}
-
-static int on_comparison(lua_State *L)
-{
-    return luaL_error(L, "what a configuration is, is not known here (write d.less, d.equal, "
-                         "d.is, d.choose)");
+    return luaL_error(L, lua_tointeger(L, lua_upvalueindex(1))
+                             ? "what a configuration is, is not known here (write d.less, d.equal, "
+                               "d.is, d.choose)"
+                             : "formulas are whole numbers ('//' divides without a rest)");
 }
 
 // --- functions ---
 
-static int fold(lua_State *L, enum formula_op op, const char *what)
+// d.min and the like. Upvalue 1: the operation.
+static int call_fold(lua_State *L)
 {
-    int count = lua_gettop(L);
-    int value = nest_symbol_formula(L, 1, what);
+    enum formula_op op = (enum formula_op)lua_tointeger(L, lua_upvalueindex(1));
+    const char *what = op == FORMULA_MIN   ? "d.min"
+                       : op == FORMULA_MAX ? "d.max"
+                       : op == FORMULA_AND ? "d.all"
+                       : op == FORMULA_OR  ? "d.any"
+                                           : "d.none";
+    int count = lua_gettop(L), value = check_formula(L, 1, what);
     for (int i = 2; i <= count; i++) {
-        int next = nest_symbol_formula(L, i, what);
-        value = formulas_add(formulas_of(L), op, value, next, 0);
+        int next = check_formula(L, i, what);
+        value = formulas_add(formulas_of(L), op == FORMULA_NOT ? FORMULA_OR : op, value, next, 0);
     }
-    nest_symbol_push_formula(L, value);
+    if (op == FORMULA_NOT)
+        return combine(L, op, value, 0, 0);
+    push_formula(L, value);
     return 1;
 }
 
-static int pair(lua_State *L, enum formula_op op, const char *what)
+// d.equal and the like. Upvalue 1: the operation.
+static int call_pair(lua_State *L)
 {
-    int a = nest_symbol_formula(L, 1, what), b = nest_symbol_formula(L, 2, what);
-    return combine(L, op, a, b, 0);
-}
-
-static int call_min(lua_State *L)
-{
-    return fold(L, FORMULA_MIN, "d.min");
-}
-
-static int call_max(lua_State *L)
-{
-    return fold(L, FORMULA_MAX, "d.max");
-}
-
-static int call_all(lua_State *L)
-{
-    return fold(L, FORMULA_AND, "d.all");
-}
-
-static int call_any(lua_State *L)
-{
-    return fold(L, FORMULA_OR, "d.any");
-}
-
-static int call_none(lua_State *L)
-{
-    fold(L, FORMULA_OR, "d.none");
-    return combine(L, FORMULA_NOT, nest_symbol_test(L, -1)->formula, 0, 0);
-}
-
-static int call_ceil_div(lua_State *L)
-{
-    return pair(L, FORMULA_CEIL_DIVIDE, "d.ceil_div");
-}
-
-static int call_divisor(lua_State *L)
-{
+    enum formula_op op = (enum formula_op)lua_tointeger(L, lua_upvalueindex(1));
+    const char *what = op == FORMULA_CEIL_DIVIDE ? "d.ceil_div"
+                       : op == FORMULA_DIVISOR   ? "d.divisor"
+                       : op == FORMULA_EQUAL     ? "d.equal"
+                                                 : "d.less";
     const struct formulas *f = formulas_of(L);
     int divisors = 0;
-    for (int i = 0; i < f->count; i++)
+    for (int i = 0; i < f->count && op == FORMULA_DIVISOR; i++)
         divisors += f->node[i].op == FORMULA_DIVISOR;
     if (divisors == NEST_MAX_DIVISORS)
         return luaL_error(L, "nest: more than %d times d.divisor", NEST_MAX_DIVISORS);
-    guard_charge(L, DIVISOR_STEPS); // constants are divided at once
-    return pair(L, FORMULA_DIVISOR, "d.divisor");
-}
-
-static int call_equal(lua_State *L)
-{
-    return pair(L, FORMULA_EQUAL, "d.equal");
-}
-
-static int call_less(lua_State *L)
-{
-    return pair(L, FORMULA_LESS, "d.less");
+    guard_charge(L, op == FORMULA_DIVISOR ? DIVISOR_STEPS : 0); // constants are divided at once
+    int a = check_formula(L, 1, what), b = check_formula(L, 2, what);
+    return combine(L, op, a, b, 0);
 }
 
 static int call_choose(lua_State *L) // d.choose(condition, a, b)
 {
-    int condition = nest_symbol_formula(L, 1, "d.choose");
-    int a = nest_symbol_formula(L, 2, "d.choose"), b = nest_symbol_formula(L, 3, "d.choose");
+    int condition = check_formula(L, 1, "d.choose");
+    int a = check_formula(L, 2, "d.choose"), b = check_formula(L, 3, "d.choose");
     return combine(L, FORMULA_CHOOSE, condition, a, b);
 }
 
-// The parameter of the word or order at 1, and among its labels the string at `index`.
+// Returns the parameter of the word or order at 1, and the label that the string at `index` is.
 static const struct param *find_label(lua_State *L, const char *kind, const char *what, int index,
                                       int *label)
 {
@@ -329,7 +264,7 @@ static int call_is(lua_State *L) // d.is(word, "one", "or another")
         int equal = formulas_add(f, FORMULA_EQUAL, slot, wanted, 0);
         value = i == 2 ? equal : formulas_add(f, FORMULA_OR, value, equal, 0);
     }
-    nest_symbol_push_formula(L, value);
+    push_formula(L, value);
     return 1;
 }
 
@@ -338,57 +273,36 @@ static int call_place(lua_State *L) // d.place(order, "item")
     int item;
     const struct param *p = find_label(L, ORDER, "d.place", 2, &item);
     int param = (int)(p - script_of(L)->space->param);
-    nest_symbol_push_formula(L, formulas_place(formulas_of(L), param, item));
+    push_formula(L, formulas_place(formulas_of(L), param, item));
     return 1;
 }
 
-// Adds d.min and so on to the table on the top.
-static void nest_symbol_set_functions(lua_State *L)
+static void open_symbols(lua_State *L) // the metatables, once
 {
-    static const luaL_Reg functions[] = {{"min", call_min},
-                                         {"max", call_max},
-                                         {"ceil_div", call_ceil_div},
-                                         {"equal", call_equal},
-                                         {"divisor", call_divisor},
-                                         {"less", call_less},
-                                         {"all", call_all},
-                                         {"any", call_any},
-                                         {"none", call_none},
-                                         {"choose", call_choose},
-                                         {"is", call_is},
-                                         {"place", call_place},
-                                         {NULL, NULL}};
-    luaL_setfuncs(L, functions, 0);
-}
-
-void nest_symbol_open(lua_State *L)
-{
-    static const luaL_Reg events[] = {{"__add", on_add},
-                                      {"__sub", on_subtract},
-                                      {"__unm", on_minus},
-                                      {"__mul", on_multiply},
-                                      {"__idiv", on_divide},
-                                      {"__mod", on_modulo},
-                                      {"__div", on_fraction},
-                                      {"__eq", on_comparison},
-                                      {"__lt", on_comparison},
-                                      {"__le", on_comparison},
-                                      {NULL, NULL}};
+    static const struct script_closure events[] = {{"__add", on_sum, FORMULA_ADD},
+                                                   {"__sub", on_sum, FORMULA_SUBTRACT},
+                                                   {"__unm", on_minus, FORMULA_SUBTRACT},
+                                                   {"__mul", on_multiply, 0},
+                                                   {"__idiv", on_formulas, FORMULA_DIVIDE},
+                                                   {"__mod", on_formulas, FORMULA_MODULO},
+                                                   {"__div", on_refused, false},
+                                                   {"__eq", on_refused, true},
+                                                   {"__lt", on_refused, true},
+                                                   {"__le", on_refused, true},
+                                                   {NULL, NULL, 0}};
+    static const struct script_closure equal[] = {{"__eq", on_refused, true}, {NULL, NULL, 0}};
     luaL_newmetatable(L, SYMBOL);
-    luaL_setfuncs(L, events, 0);
-    lua_pop(L, 1);
-    static const char *const others[] = {WORD, ORDER};
-    for (int i = 0; i < 2; i++) {
-        luaL_newmetatable(L, others[i]);
-        lua_pushcfunction(L, on_comparison);
-        lua_setfield(L, -2, "__eq");
-        lua_pop(L, 1);
-    }
+    script_set_closures(L, events);
+    luaL_newmetatable(L, WORD);
+    script_set_closures(L, equal);
+    luaL_newmetatable(L, ORDER);
+    script_set_closures(L, equal);
+    lua_pop(L, 3);
 }
 
 // --- the configuration ---
 
-void nest_symbol_push_config(lua_State *L)
+static void push_config(lua_State *L) // `c`, each parameter a symbol
 {
     const struct space *s = script_of(L)->space;
     lua_newtable(L);
@@ -398,13 +312,13 @@ void nest_symbol_push_config(lua_State *L)
             const char *name = lua_pushfstring(L, "c.%s", s->param[i].name);
             lua_createtable(L, s->param[i].width, 0);
             for (int k = 0; k < s->param[i].width; k++) {
-                nest_symbol_push_formula(L, formulas_slot(f, s->param[i].offset + k));
+                push_formula(L, formulas_slot(f, s->param[i].offset + k));
                 lua_rawseti(L, -2, k + 1);
             }
             readonly_wrap(L, name, NULL);
             lua_remove(L, -2);
         } else if (s->param[i].number) {
-            nest_symbol_push_formula(L, formulas_number(f, i));
+            push_formula(L, formulas_number(f, i));
         } else {
             const char *kind = s->param[i].kind == PARAM_PERMUTATION ? ORDER : WORD;
             int *name = lua_newuserdatauv(L, sizeof *name, 0);
@@ -419,21 +333,21 @@ void nest_symbol_push_config(lua_State *L)
 #define BUFFER "a buffer of the nest" // names of metatables
 #define ACCESS "an element of a buffer"
 
-// An access as the file made it; the terms of its dimensions, one after the other.
+// An access as the file made it, with the terms of its dimensions one after the other.
 struct indexed {
     int buffer;
     int count[NEST_MAX_DIMS];
     struct nest_term term[];
 };
 
-// The arguments { "name", ..., field = }: 1 the table, then
+// The arguments { "name", ..., field = } at 1 on the stack: its list and its fields.
 enum { LIST = 2, FIELDS };
 
-// The name, and in `what` how messages call it.
+// Returns the name, and in `what` the words for it in messages.
 static const char *read_parts(lua_State *L, const char *kind, bool has_sizes,
                               const char *const *known, const char **what)
 {
-    struct arena *arena = &nest_symbol_nest(L)->arena;
+    struct arena *arena = &nest_of(L)->arena;
     lua_settop(L, 1);
     check_parts(L, 1, kind);
     check_fields(L, FIELDS, kind, known);
@@ -451,10 +365,10 @@ static int read_formula(lua_State *L, const char *what, const char *field, int s
     lua_settop(L, FIELDS);
     if (lua_getfield(L, FIELDS, field) == LUA_TNIL)
         return standard;
-    return nest_symbol_formula(L, FIELDS + 1, lua_pushfstring(L, "%s: %s", what, field));
+    return check_formula(L, FIELDS + 1, lua_pushfstring(L, "%s: %s", what, field));
 }
 
-// The index of the field's word among `count` names; 0, the standard, when it is absent.
+// Returns the index of the field's word among `count` names; 0 where it is absent.
 static int read_word(lua_State *L, const char *what, const char *field, int count,
                      const char *(*name)(int index))
 {
@@ -476,7 +390,7 @@ static int read_word(lua_State *L, const char *what, const char *field, int coun
 
 static int constant(lua_State *L, double number)
 {
-    return formulas_constant(&nest_symbol_nest(L)->formulas, number);
+    return formulas_constant(&nest_of(L)->formulas, number);
 }
 
 // --- loops ---
@@ -489,7 +403,7 @@ static const char *kind_name(int i) // serial, the standard, first
 static int make_loop(lua_State *L) // d.loop { name, kind = , length = , place = }
 {
     static const char *const known[] = {"kind", "length", "place", NULL};
-    struct nest *n = nest_symbol_nest(L);
+    struct nest *n = nest_of(L);
     const char *what, *name = read_parts(L, "loop", false, known, &what);
     for (int i = 0; i < n->loop_count; i++)
         if (strcmp(n->loop[i].name, name) == 0)
@@ -527,7 +441,7 @@ static const char *type_name(int i)
 static int make_buffer(lua_State *L) // d.buffer { name, size, ..., memory = , type = , ... }
 {
     static const char *const known[] = {"memory", "type", "copies", "used", NULL};
-    struct nest *n = nest_symbol_nest(L);
+    struct nest *n = nest_of(L);
     const char *what, *name = read_parts(L, "buffer", true, known, &what);
     for (int i = 0; i < n->buffer_count; i++)
         if (strcmp(n->buffer[i].name, name) == 0)
@@ -540,7 +454,7 @@ static int make_buffer(lua_State *L) // d.buffer { name, size, ..., memory = , t
     struct nest_buffer b = {.name = name, .dim_count = dims};
     for (int i = 0; i < dims; i++) {
         lua_geti(L, LIST, i + 2);
-        b.dim[i] = nest_symbol_formula(L, -1, what);
+        b.dim[i] = check_formula(L, -1, what);
     }
     b.memory = (enum nest_memory)read_word(L, what, "memory", NEST_REGISTERS + 1, memory_name);
     b.bytes = element_bytes((enum element)read_word(L, what, "type", ELEMENT_COUNT, type_name));
@@ -555,7 +469,7 @@ static int make_buffer(lua_State *L) // d.buffer { name, size, ..., memory = , t
 
 static int index_buffer(lua_State *L) // buffer { index, ... }
 {
-    const struct nest *n = nest_symbol_nest(L);
+    const struct nest *n = nest_of(L);
     int buffer = *(const int *)luaL_checkudata(L, 1, BUFFER), terms = 0;
     const struct nest_buffer *b = &n->buffer[buffer];
     const char *what = lua_pushfstring(L, "buffer '%s'", b->name);
@@ -564,13 +478,13 @@ static int index_buffer(lua_State *L) // buffer { index, ... }
         luaL_error(L, "%s has %d dimensions, %d indices are given", what, b->dim_count, given);
     for (int i = 1; i <= given; i++) {
         lua_geti(L, 2, i);
-        terms += nest_symbol_index(L, first + i, what)->count;
+        terms += check_index(L, first + i, what)->count;
     }
     struct indexed *x = lua_newuserdatauv(L, sizeof *x + (size_t)terms * sizeof *x->term, 0);
     *x = (struct indexed){.buffer = buffer};
     struct nest_term *next = x->term;
     for (int i = 0; i < given; i++) {
-        const struct symbol *index = nest_symbol_test(L, first + 1 + i);
+        const struct symbol *index = test_symbol(L, first + 1 + i);
         x->count[i] = index->count;
         memcpy(next, index->term, (size_t)index->count * sizeof *next);
         next += index->count;
@@ -593,7 +507,7 @@ static void read_path(lua_State *L, const char *what, struct nest *n, struct nes
     int *path = arena_zero(&n->arena, (size_t)count, sizeof *path);
     for (int i = 0; i < count; i++) {
         lua_geti(L, list, i + 1);
-        const struct symbol *x = nest_symbol_test(L, -1);
+        const struct symbol *x = test_symbol(L, -1);
         if (!x || x->loop < 0)
             luaL_error(L, "%s: number %d is not a loop", what, i + 1);
         for (int k = 0; k < i; k++)
@@ -607,17 +521,7 @@ static void read_path(lua_State *L, const char *what, struct nest *n, struct nes
     lua_settop(L, FIELDS);
 }
 
-static void check_on_path(lua_State *L, const char *what, const struct nest *n,
-                          const struct nest_statement *s, const struct nest_buffer *b, int loop)
-{
-    for (int i = 0; i < s->loop_count; i++)
-        if (s->loop[i] == loop)
-            return;
-    luaL_error(L, "%s: the index of '%s' has loop '%s', which it is not in", what, b->name,
-               n->loop[loop].name);
-}
-
-// The access at the top of the stack, which it pops.
+// Returns the access on the top of the stack, which is popped.
 static struct nest_access read_access(lua_State *L, const char *what, struct nest *n,
                                       const struct nest_statement *s)
 {
@@ -632,7 +536,12 @@ static struct nest_access read_access(lua_State *L, const char *what, struct nes
         struct nest_term *term = arena_zero(&n->arena, (size_t)x->count[d], sizeof *term);
         for (int i = 0; i < x->count[d]; i++) {
             term[i] = *next++;
-            check_on_path(L, what, n, s, b, term[i].loop);
+            int k = 0;
+            while (k < s->loop_count && s->loop[k] != term[i].loop)
+                k++;
+            if (k == s->loop_count)
+                luaL_error(L, "%s: the index of '%s' has loop '%s', which it is not in", what,
+                           b->name, n->loop[term[i].loop].name);
         }
         a.dim[d].term = term;
         a.dim[d].count = x->count[d];
@@ -641,40 +550,12 @@ static struct nest_access read_access(lua_State *L, const char *what, struct nes
     return a;
 }
 
-static void read_accesses(lua_State *L, const char *what, struct nest *n, struct nest_statement *s)
-{
-    struct nest_access *access = arena_zero(&n->arena, NEST_MAX_ACCESSES, sizeof *access);
-    bool stores = lua_getfield(L, FIELDS, "stores") != LUA_TNIL;
-    bool updates = lua_getfield(L, FIELDS, "updates") != LUA_TNIL;
-    if (stores == updates)
-        luaL_error(L, "%s: %s", what,
-                   stores ? "it either stores or updates" : "stores is missing (or updates)");
-    lua_pushvalue(L, stores ? -2 : -1);
-    access[0] = read_access(L, what, n, s);
-    access[0].write = true;
-    access[0].read = updates;
-    s->access = access;
-    s->access_count = 1;
-    if (lua_getfield(L, FIELDS, "reads") != LUA_TNIL) {
-        int list = lua_gettop(L), count = check_list(L, list, what);
-        if (count + 1 > NEST_MAX_ACCESSES)
-            luaL_error(L, "%s: more than %d reads", what, NEST_MAX_ACCESSES - 1);
-        for (int i = 1; i <= count; i++) {
-            lua_geti(L, list, i);
-            access[i] = read_access(L, what, n, s);
-            access[i].read = true;
-        }
-        s->access_count = count + 1;
-    }
-    lua_settop(L, FIELDS);
-}
-
 static int make_statement(lua_State *L) // d.statement { name, loops = , stores = , ... }
 {
     static const char *const known[] = {"loops",   "stores",  "updates",  "reads",
                                         "when",    "add",     "multiply", "divide",
                                         "compare", "special", "integer",  NULL};
-    struct nest *n = nest_symbol_nest(L);
+    struct nest *n = nest_of(L);
     const char *what, *name = read_parts(L, "statement", false, known, &what);
     for (int i = 0; i < n->statement_count; i++)
         if (strcmp(n->statement[i].name, name) == 0)
@@ -690,14 +571,37 @@ static int make_statement(lua_State *L) // d.statement { name, loops = , stores 
     s.special = read_formula(L, what, "special", zero);
     s.integer = read_formula(L, what, "integer", zero);
     read_path(L, what, n, &s);
-    read_accesses(L, what, n, &s);
+    struct nest_access *access = arena_zero(&n->arena, NEST_MAX_ACCESSES, sizeof *access);
+    bool stores = lua_getfield(L, FIELDS, "stores") != LUA_TNIL;
+    bool updates = lua_getfield(L, FIELDS, "updates") != LUA_TNIL;
+    if (stores == updates)
+        luaL_error(L, "%s: %s", what,
+                   stores ? "it either stores or updates" : "stores is missing (or updates)");
+    lua_pushvalue(L, stores ? -2 : -1);
+    access[0] = read_access(L, what, n, &s);
+    access[0].write = true;
+    access[0].read = updates;
+    s.access = access;
+    s.access_count = 1;
+    if (lua_getfield(L, FIELDS, "reads") != LUA_TNIL) {
+        int list = lua_gettop(L), count = check_list(L, list, what);
+        if (count + 1 > NEST_MAX_ACCESSES)
+            luaL_error(L, "%s: more than %d reads", what, NEST_MAX_ACCESSES - 1);
+        for (int i = 1; i <= count; i++) {
+            lua_geti(L, list, i);
+            access[i] = read_access(L, what, n, &s);
+            access[i].read = true;
+        }
+        s.access_count = count + 1;
+    }
+    lua_settop(L, FIELDS);
     n->statement[n->statement_count++] = s;
     return 0;
 }
 
 static int set_unroll(lua_State *L) // d.unroll(limit)
 {
-    nest_symbol_nest(L)->unroll = nest_symbol_formula(L, 1, "d.unroll");
+    nest_of(L)->unroll = check_formula(L, 1, "d.unroll");
     return 0;
 }
 
@@ -710,22 +614,33 @@ void declare_nest_run(lua_State *L, struct script *s)
     s->guard.place = s->nest.place;
     s->loop_nest = nest_create();
     s->is_declaring_nest = true;
-    nest_symbol_open(L);
+    open_symbols(L);
     luaL_newmetatable(L, ACCESS);
     luaL_newmetatable(L, BUFFER);
     lua_pushcfunction(L, index_buffer);
     lua_setfield(L, -2, "__call");
     lua_pop(L, 2);
     lua_rawgeti(L, LUA_REGISTRYINDEX, s->nest.function);
-    nest_symbol_push_config(L);
-    static const luaL_Reg functions[] = {{"loop", make_loop},
-                                         {"buffer", make_buffer},
-                                         {"statement", make_statement},
-                                         {"unroll", set_unroll},
-                                         {NULL, NULL}};
+    push_config(L);
+    static const struct script_closure functions[] = {{"loop", make_loop, 0},
+                                                      {"buffer", make_buffer, 0},
+                                                      {"statement", make_statement, 0},
+                                                      {"unroll", set_unroll, 0},
+                                                      {"min", call_fold, FORMULA_MIN},
+                                                      {"max", call_fold, FORMULA_MAX},
+                                                      {"all", call_fold, FORMULA_AND},
+                                                      {"any", call_fold, FORMULA_OR},
+                                                      {"none", call_fold, FORMULA_NOT},
+                                                      {"ceil_div", call_pair, FORMULA_CEIL_DIVIDE},
+                                                      {"divisor", call_pair, FORMULA_DIVISOR},
+                                                      {"equal", call_pair, FORMULA_EQUAL},
+                                                      {"less", call_pair, FORMULA_LESS},
+                                                      {"choose", call_choose, 0},
+                                                      {"is", call_is, 0},
+                                                      {"place", call_place, 0},
+                                                      {NULL, NULL, 0}};
     lua_newtable(L);
-    luaL_setfuncs(L, functions, 0);
-    nest_symbol_set_functions(L);
+    script_set_closures(L, functions);
     readonly_wrap(L, "d", NULL);
     lua_call(L, 2, 0);
     s->is_declaring_nest = false;

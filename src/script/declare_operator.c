@@ -1,5 +1,4 @@
-// operator, and what it gives back: the operator as Lua sees it.
-
+// operator and operator.define: what they declare, and the operator as Lua sees it.
 #include "script/check.h"
 #include "script/readonly.h"
 #include "script/script.h"
@@ -9,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-// operator.define: an operator of the user's own.
+// operator.define declares an operator of the user's own:
 //
 //     operator.define {
 //       name = "scores",
@@ -21,13 +20,6 @@
 //       -- or { template = "reference.comp", groups = { x, y, z } }
 //       tolerance = { absolute = 1e-5, relative = 1e-5 },
 //     }
-
-// Raises what a call that has failed says.
-static void must(lua_State *L, bool done, const struct err *e)
-{
-    if (!done)
-        luaL_error(L, "%s", e->text);
-}
 
 // --- buffers: 1 the definition, 2 a buffer, 3 its list, 4 its fields ---
 
@@ -52,7 +44,7 @@ static enum element read_element(lua_State *L, const char *what)
     return ELEMENT_F32;
 }
 
-// A field of the table on the top, `standard` where it is absent.
+// Returns a field of the table on the top; `standard` where it is absent.
 static bool read_flag(lua_State *L, const char *what, const char *name, bool standard)
 {
     if (lua_getfield(L, -1, name) != LUA_TNIL) {
@@ -97,32 +89,6 @@ static int read_count(lua_State *L, const char *what, const char *name, int stan
     return standard;
 }
 
-// { weights = 32, bits = 4, zero = 8, scale = "f16", min = false, signed = false, pairs = false }
-// on the top.
-static void read_own_blocks(lua_State *L, const char *what, struct block_format *f)
-{
-    static const char *const known[] = {"weights", "bits",   "zero",  "scale",
-                                        "min",     "signed", "pairs", NULL};
-    check_fields(L, -1, what, known);
-    f->scale = ELEMENT_F16;
-    if (lua_getfield(L, -1, "scale") != LUA_TNIL)
-        f->scale = str_equal(check_string(L, -1, what), "f32")   ? ELEMENT_F32
-                   : str_equal(check_string(L, -1, what), "f16") ? ELEMENT_F16
-                                                                 : ELEMENT_COUNT;
-    lua_pop(L, 1);
-    f->has_min = read_flag(L, what, "min", false);
-    f->is_signed = read_flag(L, what, "signed", false);
-    f->pairs = read_flag(L, what, "pairs", false);
-    f->weights = read_count(L, what, "weights", 32, BLOCK_MAX_WEIGHTS);
-    f->bits = read_count(L, what, "bits", 4, 8);
-    f->zero = read_count(L, what, "zero", 0, 255);
-    if (!block_format_valid(f))
-        luaL_error(L,
-                   "%s: blocks have 1 to %d weights of 8 bits, or an even number of 4 bits, with "
-                   "a zero that has so many bits, and an f16 or f32 scale",
-                   what, BLOCK_MAX_WEIGHTS);
-}
-
 static void read_blocks(lua_State *L, const char *what, struct block_format *f)
 {
     int type = lua_getfield(L, FIELDS, "blocks");
@@ -131,7 +97,29 @@ static void read_blocks(lua_State *L, const char *what, struct block_format *f)
     what = lua_pushfstring(L, "%s: blocks", what);
     lua_pushvalue(L, -2);
     if (type == LUA_TTABLE) {
-        read_own_blocks(L, what, f);
+        // Reads { weights = 32, bits = 4, zero = 8, scale = "f16", min = false, signed = false,
+        // pairs = false } on the top.
+        static const char *const fields[] = {"weights", "bits",   "zero",  "scale",
+                                             "min",     "signed", "pairs", NULL};
+        check_fields(L, -1, what, fields);
+        f->scale = ELEMENT_F16;
+        if (lua_getfield(L, -1, "scale") != LUA_TNIL)
+            f->scale = str_equal(check_string(L, -1, what), "f32")   ? ELEMENT_F32
+                       : str_equal(check_string(L, -1, what), "f16") ? ELEMENT_F16
+                                                                     : ELEMENT_COUNT;
+        lua_pop(L, 1);
+        f->has_min = read_flag(L, what, "min", false);
+        f->is_signed = read_flag(L, what, "signed", false);
+        f->pairs = read_flag(L, what, "pairs", false);
+        f->weights = read_count(L, what, "weights", 32, BLOCK_MAX_WEIGHTS);
+        f->bits = read_count(L, what, "bits", 4, 8);
+        f->zero = read_count(L, what, "zero", 0, 255);
+        if (!block_format_valid(f))
+            luaL_error(
+                L,
+                "%s: blocks have 1 to %d weights of 8 bits, or an even number of 4 bits, with "
+                "a zero that has so many bits, and an f16 or f32 scale",
+                what, BLOCK_MAX_WEIGHTS);
         return;
     }
     const char *name = check_string(L, -1, what);
@@ -142,7 +130,7 @@ static void read_blocks(lua_State *L, const char *what, struct block_format *f)
     *f = *known;
 }
 
-// The buffer on the top of the stack, the only thing over the definition.
+// Reads the buffer at 2. The stack holds the definition and the buffer.
 static void read_buffer(lua_State *L, struct custom_operation *c, const char *place,
                         const char *const *known)
 {
@@ -170,11 +158,11 @@ static void read_buffer(lua_State *L, struct custom_operation *c, const char *pl
     read_blocks(L, what, &f.block);
     if (f.block.weights && lua_getfield(L, FIELDS, "type") != LUA_TNIL)
         luaL_error(L, "%s has blocks, which have no type", what);
-    must(L, custom_add_tensor(c, &t, &f, &e), &e);
+    check_done(L, custom_add_tensor(c, &t, &f, &e), &e);
     lua_settop(L, 1);
 }
 
-// --- what is right ---
+// --- tolerance and reference ---
 
 static double read_share(lua_State *L, int table, const char *name, double standard)
 {
@@ -200,22 +188,14 @@ static void read_tolerance(lua_State *L, struct custom_operation *c)
     c->nmse = read_share(L, 2, "nmse", 0);
     bool each = lua_getfield(L, 2, "absolute") != LUA_TNIL ||
                 lua_getfield(L, 2, "relative") != LUA_TNIL || !(c->nmse > 0);
-    c->absolute = read_share(L, 2, "absolute", each ? 0 : DBL_MAX); // not judged one by one
+    c->absolute =
+        read_share(L, 2, "absolute", each ? 0 : DBL_MAX); // numbers are not judged one by one
     c->relative = read_share(L, 2, "relative", 0);
     lua_settop(L, 2);
     c->exact = read_flag(L, "define: tolerance", "exact", false);
 }
 
-static const struct operation_kind *find_kind(lua_State *L, const char *what, const char *name)
-{
-    struct err e;
-    const struct operation_kind *kind = operation_kind_named(name, &e);
-    if (!kind)
-        luaL_error(L, "%s: %s", what, e.text);
-    return kind;
-}
-
-// { "softmax", "S", "P", rows = , columns = } at BUFFER
+// Reads { "softmax", "S", "P", rows = , columns = } at BUFFER.
 static void read_step(lua_State *L, struct custom_operation *c, int number)
 {
     const char *names[OPERATION_MAX_TENSORS + 1];
@@ -227,7 +207,9 @@ static void read_step(lua_State *L, struct custom_operation *c, int number)
     lua_geti(L, LIST, 1);
     const char *word = check_string(L, -1, what);
     bool dequantizes = strcmp(word, "dequantize") == 0;
-    const struct operation_kind *kind = dequantizes ? NULL : find_kind(L, what, word);
+    const struct operation_kind *kind = dequantizes ? NULL : operation_kind_named(word, &e);
+    if (!dequantizes && !kind)
+        luaL_error(L, "%s: %s", what, e.text);
     int count = (int)lua_rawlen(L, LIST) - 1;
     if (count > OPERATION_MAX_TENSORS)
         luaL_error(L, "%s: more than %d buffers", what, OPERATION_MAX_TENSORS);
@@ -240,11 +222,11 @@ static void read_step(lua_State *L, struct custom_operation *c, int number)
         check_fields(L, FIELDS, what, none);
         if (count != 2)
             luaL_error(L, "%s: dequantize has 2 buffers, %d are named", what, count);
-        must(L, custom_add_dequantize(c, names[0], names[1], &e), &e);
+        check_done(L, custom_add_dequantize(c, names[0], names[1], &e), &e);
         return;
     }
     declare_operator_read(L, FIELDS, kind, &o);
-    must(L, custom_add_step(c, &o, names, count, &e), &e);
+    check_done(L, custom_add_step(c, &o, names, count, &e), &e);
 }
 
 static void read_reference(lua_State *L, struct script *s)
@@ -256,7 +238,7 @@ static void read_reference(lua_State *L, struct script *s)
     bool is_kernel = lua_getfield(L, 2, "template") != LUA_TNIL;
     lua_settop(L, 2);
     if (is_kernel) {
-        // { template = , groups = } on the top; it is rendered when everything is declared.
+        // It is rendered when everything is declared.
         static const char *const known[] = {"template", "groups", NULL};
         int table = lua_gettop(L);
         uint64_t groups[3];
@@ -280,13 +262,13 @@ static void read_reference(lua_State *L, struct script *s)
             read_step(L, s->custom, i);
         }
     }
-    must(L, is_kernel || custom_is_computed(s->custom, &e), &e);
+    check_done(L, is_kernel || custom_is_computed(s->custom, &e), &e);
 }
 
-// --- the whole ---
+// --- operator.define ---
 
-// Its sizes, numbers and choices are those that the space file has declared so far. None has a
-// standard: what a file makes of one may change with the file, and the problem must say it.
+// The sizes, numbers and choices are those that the space file has declared so far. None has a
+// standard: it could change with the file, so the problem always has all of them.
 void declare_operator_take_settings(lua_State *L, struct script *s)
 {
     struct arena *arena = &s->custom->arena;
@@ -325,16 +307,16 @@ void declare_operator_set_settings(lua_State *L, const struct script *s, struct 
         if (setting->is_folder)
             continue;
         setting_push(L, setting);
-        must(L,
-             setting->values     ? operation_set_choice(o, name, setting->value, &e)
-             : setting->is_whole ? operation_set_size(o, name, lua_tointeger(L, -1), &e)
-                                 : operation_set_real(o, name, lua_tonumber(L, -1), &e),
-             &e);
+        check_done(L,
+                   setting->values     ? operation_set_choice(o, name, setting->value, &e)
+                   : setting->is_whole ? operation_set_size(o, name, lua_tointeger(L, -1), &e)
+                                       : operation_set_real(o, name, lua_tonumber(L, -1), &e),
+                   &e);
         lua_pop(L, 1);
     }
 }
 
-// It stands behind numbers in every list.
+// Returns the unit, which follows numbers in every list.
 static const char *check_unit(lua_State *L, int index)
 {
     enum { MOST = 12 };
@@ -348,13 +330,19 @@ static const char *check_unit(lua_State *L, int index)
     return unit;
 }
 
-static void begin(lua_State *L, struct script *s)
+static int declare_operator_define(lua_State *L) // operator.define { ... } -> op
 {
+    struct script *s = declare_operator_begin(L);
+    static const char *const known[] = {"name",   "flop",      "bytes",     "rate", "inputs",
+                                        "output", "reference", "tolerance", NULL};
+    struct operation o;
+    check_fields(L, 1, "define", known);
+    lua_settop(L, 1);
     lua_getfield(L, 1, "name");
     const char *name = check_identifier(L, -1, "define: name");
     if (operation_kind_find(name))
         luaL_error(L, "define: '%s' is built in", name);
-    // `bytes`, or `rate`: an amount and a unit. Nothing of either: FLOP.
+    // Without bytes or rate, which is an amount and a unit, the work is FLOP.
     struct workload work = {0, WORK_BYTES};
     bool has_bytes = lua_getfield(L, 1, "bytes") != LUA_TNIL;
     bool has_rate = lua_getfield(L, 1, "rate") != LUA_TNIL;
@@ -378,17 +366,6 @@ static void begin(lua_State *L, struct script *s)
         luaL_error(L, "define: flop: there must be some");
     s->custom = custom_create(name, flop, work.amount > 0 ? &work : NULL);
     declare_operator_take_settings(L, s);
-}
-
-static int declare_operator_define(lua_State *L) // operator.define { ... } -> op
-{
-    struct script *s = declare_operator_begin(L);
-    static const char *const known[] = {"name",   "flop",      "bytes",     "rate", "inputs",
-                                        "output", "reference", "tolerance", NULL};
-    struct operation o;
-    check_fields(L, 1, "define", known);
-    lua_settop(L, 1);
-    begin(L, s);
     static const char *const of_input[] = {"type", "fill", "blocks", NULL}, *const of_output[] = {
                                                                                 "type", NULL};
     lua_getfield(L, 1, "inputs");
@@ -412,32 +389,17 @@ static int declare_operator_define(lua_State *L) // operator.define { ... } -> o
     return declare_operator_end(L, s, &o);
 }
 
-void declare_operator_define_open(lua_State *L)
-{
-    lua_getfield(L, -1, "operator");
-    readonly_push_storage(L, -1);
-    lua_pushcfunction(L, declare_operator_define);
-    lua_setfield(L, -2, "define");
-    lua_pop(L, 2);
-}
-
 #define MOST_FIELDS (OPERATION_MAX_SIZES + OPERATION_MAX_CHOICES + OPERATION_MAX_REALS)
-
-static const struct operation_size *find_size(const struct operation_kind *kind, const char *name)
-{
-    for (int i = 0; kind->sizes[i].name; i++)
-        if (strcmp(kind->sizes[i].name, name) == 0)
-            return &kind->sizes[i];
-    return NULL;
-}
 
 // Sets a field to the value on the top of the stack.
 static bool set_field(lua_State *L, struct operation *o, const char *name, struct err *e)
 {
-    const struct operation_size *size = find_size(o->kind, name);
+    const struct operation_size *size = o->kind->sizes;
     int value = lua_gettop(L);
     const char *what = lua_pushfstring(L, "%s: %s", o->kind->name, name);
-    if (size)
+    while (size->name && strcmp(size->name, name) != 0)
+        size++;
+    if (size->name)
         return operation_set_size(o, name, check_whole(L, value, what, size->least, INT32_MAX), e);
     for (int i = 0; o->kind->choices && o->kind->choices[i].name; i++)
         if (strcmp(o->kind->choices[i].name, name) == 0)
@@ -458,7 +420,6 @@ void declare_operator_read(lua_State *L, int fields, const struct operation_kind
     const char *known[MOST_FIELDS + 1];
     struct err e;
     int top = lua_gettop(L);
-    // The fields that a space file may give, NULL-terminated.
     int n = 0;
     for (int i = 0; kind->sizes[i].name; i++)
         known[n++] = kind->sizes[i].name;
@@ -470,12 +431,11 @@ void declare_operator_read(lua_State *L, int fields, const struct operation_kind
     check_fields(L, fields, kind->name, known);
     operation_init(out, kind);
     for (int i = 0; known[i]; i++) {
-        if (lua_getfield(L, fields, known[i]) != LUA_TNIL && !set_field(L, out, known[i], &e))
-            luaL_error(L, "%s", e.text);
+        if (lua_getfield(L, fields, known[i]) != LUA_TNIL)
+            check_done(L, set_field(L, out, known[i], &e), &e);
         lua_settop(L, top);
     }
-    if (!operation_complete(out, &e))
-        luaL_error(L, "%s", e.text);
+    check_done(L, operation_complete(out, &e), &e);
 }
 
 struct script *declare_operator_begin(lua_State *L)
@@ -505,7 +465,7 @@ int declare_operator_end(lua_State *L, struct script *s, const struct operation 
         lua_pushnumber(L, o->real[i]);
         lua_setfield(L, -2, kind->reals[i].name);
     }
-    // The binding of each buffer by its name, and of scratch memory behind them.
+    // The bindings of the buffers by their names, then that of scratch memory.
     struct tensor tensor[OPERATION_MAX_TENSORS];
     int count = operation_tensors(o, tensor);
     lua_newtable(L);
@@ -537,6 +497,8 @@ void declare_operator_open(lua_State *L)
         lua_pushcclosure(L, declare_operator, 1);
         lua_setfield(L, -2, operation_kinds[i]->name);
     }
+    lua_pushcfunction(L, declare_operator_define);
+    lua_setfield(L, -2, "define");
     readonly_wrap(L, "operator", &words);
     lua_setfield(L, -2, "operator");
 }

@@ -1,8 +1,7 @@
 // param.NAME = factors | permutation | discrete | categorical | custom.
 //
-// The five functions make a `spec`, an opaque value; assigning it to a field of `param` declares
-// the parameter. What a parameter may be is judged by its constructor in space/param.h; here only
-// types are.
+// The five functions make a `spec`, an opaque value. Assigning it to a field of `param` declares
+// the parameter. This file checks types; the constructors in space/param.h check values.
 #include "base/log.h"
 #include "script/check.h"
 #include "script/readonly.h"
@@ -42,8 +41,8 @@ static int make_factors(lua_State *L) // factors(product, parts)
     return 1;
 }
 
-// Pushes a copy of the list of values at `index`, all of type `type`; LUA_TNONE: all strings or all
-// numbers.
+// Pushes a copy of the list of values at `index`, all of type `type` (LUA_TNONE: all strings or all
+// numbers).
 static int push_values(lua_State *L, int index, const char *what, int type)
 {
     index = lua_absindex(L, index);
@@ -68,8 +67,11 @@ static int push_values(lua_State *L, int index, const char *what, int type)
     return count;
 }
 
-static int make_listed(lua_State *L, enum param_kind kind, int type)
+// permutation, discrete and categorical. Upvalue 1: the kind.
+static int make_listed(lua_State *L)
 {
+    enum param_kind kind = (enum param_kind)lua_tointeger(L, lua_upvalueindex(1));
+    int type = kind == PARAM_DISCRETE ? LUA_TNUMBER : LUA_TSTRING;
     int count = push_values(L, 1, param_kind_name(kind), type);
     int values = lua_gettop(L);
     struct spec *spec = push_spec(L, kind);
@@ -77,21 +79,6 @@ static int make_listed(lua_State *L, enum param_kind kind, int type)
     lua_pushvalue(L, values);
     lua_setiuservalue(L, -2, 1);
     return 1;
-}
-
-static int make_permutation(lua_State *L)
-{
-    return make_listed(L, PARAM_PERMUTATION, LUA_TSTRING);
-}
-
-static int make_discrete(lua_State *L)
-{
-    return make_listed(L, PARAM_DISCRETE, LUA_TNUMBER);
-}
-
-static int make_categorical(lua_State *L)
-{
-    return make_listed(L, PARAM_CATEGORICAL, LUA_TSTRING);
 }
 
 static int make_custom(lua_State *L) // custom { values = { ... }, neighbours = function(v) }
@@ -111,12 +98,12 @@ static int make_custom(lua_State *L) // custom { values = { ... }, neighbours = 
     return 1;
 }
 
-// Arrays for the constructors, as userdata on the stack so that an error loses nothing. `list`:
-// what push_values made.
+// Pushes an array for the constructors. It is userdata, which an error cannot leak. `list` was made
+// by push_values.
 static const char *const *push_labels(lua_State *L, int list, int count)
 {
     const char **label = lua_newuserdatauv(L, (size_t)count * sizeof *label, 0);
-    size_t bytes = (size_t)count * sizeof *label; // that the space will keep
+    size_t bytes = (size_t)count * sizeof *label; // the space keeps them
     for (int i = 0; i < count; i++) {
         lua_rawgeti(L, list, i + 1);
         label[i] = lua_tostring(L, -1); // stays alive in the list
@@ -151,7 +138,7 @@ static bool is_adjacent(void *context, int i, int j)
     return g->bit[at / 8] >> (at % 8) & 1;
 }
 
-static int complain_of_neighbour(lua_State *L, const char *name, int list, int from)
+static int raise_neighbour(lua_State *L, const char *name, int list, int from)
 {
     int found = lua_gettop(L);
     lua_rawgeti(L, list, from);
@@ -187,8 +174,7 @@ static struct graph *push_graph(lua_State *L, const char *name, int list, int ne
     memset(g, 0, bytes);
     g->count = count;
     for (int i = 0; i < count; i++) {
-        // Row i of the graph. `list`: the values, `index`: table from value to its number,
-        // `neighbours`: the function.
+        // Row i of the graph. The table at `index` has the number of each value.
         int top = lua_gettop(L);
         lua_pushvalue(L, neighbours);
         lua_rawgeti(L, list, i + 1);
@@ -203,7 +189,7 @@ static struct graph *push_graph(lua_State *L, const char *name, int list, int ne
             lua_pushvalue(L, -1);
             if (lua_rawget(L, index) == LUA_TNIL) {
                 lua_pop(L, 1);
-                complain_of_neighbour(L, name, list, i + 1);
+                raise_neighbour(L, name, list, i + 1);
             }
             size_t at = (size_t)i * (size_t)g->count + (size_t)lua_tointeger(L, -1);
             g->bit[at / 8] |= (uint8_t)(1u << (at % 8));
@@ -214,7 +200,7 @@ static struct graph *push_graph(lua_State *L, const char *name, int list, int ne
     return g;
 }
 
-// The spec is at 3 on the stack.
+// Builds the parameter of the spec at 3 on the stack.
 static bool build(lua_State *L, struct param *p, struct arena *a, const char *name,
                   const struct spec *spec, struct err *e)
 {
@@ -278,15 +264,18 @@ static int read_param(lua_State *L)
 
 void declare_param_open(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        {"factors", make_factors},   {"permutation", make_permutation},
-        {"discrete", make_discrete}, {"categorical", make_categorical},
-        {"custom", make_custom},     {NULL, NULL}};
+    static const struct script_closure functions[] = {
+        {"factors", make_factors, 0},
+        {"permutation", make_listed, PARAM_PERMUTATION},
+        {"discrete", make_listed, PARAM_DISCRETE},
+        {"categorical", make_listed, PARAM_CATEGORICAL},
+        {"custom", make_custom, 0},
+        {NULL, NULL, 0}};
     static const luaL_Reg param[] = {
         {"__newindex", declare_param}, {"__index", read_param}, {NULL, NULL}};
     luaL_newmetatable(L, SPEC);
     lua_pop(L, 1);
-    luaL_setfuncs(L, functions, 0);
+    script_set_closures(L, functions);
     lua_newtable(L);
     lua_newtable(L);
     luaL_setfuncs(L, param, 0);

@@ -1,3 +1,4 @@
+// Finds presets and networks by their names.
 #include "script/network.h"
 #include "script/state.h"
 
@@ -10,18 +11,12 @@
 
 #define SUFFIX ".lua"
 
-static bool ends_with_suffix(const char *name)
-{
-    size_t length = strlen(name);
-    return length > strlen(SUFFIX) && strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0;
-}
-
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-// What ships in a folder, and how messages call it.
+// A shipped folder, and its words in messages.
 struct shelf {
     const char *folder, *what, *many;
 };
@@ -30,7 +25,7 @@ static const struct shelf presets = {"presets", "preset", "presets"};
 static const struct shelf foreign = {"presets/foreign", "preset", "presets"};
 static const struct shelf networks = {"presets/networks", "network", "networks"};
 
-static char **names_on(const struct shelf *shelf, int *count)
+static char **names_in(const struct shelf *shelf, int *count)
 {
     char *folder = path_shipped(shelf->folder);
     DIR *d = folder ? opendir(folder) : NULL;
@@ -38,7 +33,8 @@ static char **names_on(const struct shelf *shelf, int *count)
     int capacity = 0;
     *count = 0;
     for (struct dirent *entry; d && (entry = readdir(d));) {
-        if (entry->d_name[0] == '.' || !ends_with_suffix(entry->d_name))
+        const char *end = strrchr(entry->d_name, '.');
+        if (entry->d_name[0] == '.' || !end || strcmp(end, SUFFIX) != 0)
             continue;
         MEM_GROW(names, *count, capacity);
         names[*count] = mem_strdup(entry->d_name);
@@ -52,14 +48,14 @@ static char **names_on(const struct shelf *shelf, int *count)
     return names;
 }
 
-static char *shipped_on(const struct shelf *shelf, const char *name)
+static char *shipped_in(const struct shelf *shelf, const char *name)
 {
     if (!*name || strchr(name, '/'))
         return NULL;
     char *file = mem_printf("%s/%s" SUFFIX, shelf->folder, name);
     char *path = path_shipped(file);
     free(file);
-    return path || shelf != &presets ? path : shipped_on(&foreign, name);
+    return path || shelf != &presets ? path : shipped_in(&foreign, name);
 }
 
 static void free_names(char **names, int count)
@@ -69,15 +65,15 @@ static void free_names(char **names, int count)
     free(names);
 }
 
-static void complain(const struct shelf *shelf, const char *name, struct err *e)
+static void report_missing(const struct shelf *shelf, const char *name, struct err *e)
 {
     int count, others;
-    char **names = names_on(shelf, &count);
+    char **names = names_in(shelf, &count);
     const char *near = str_suggest_list(name, (size_t)count, (const char *const *)names);
-    char **more = names_on(&foreign, &others);
+    char **more = names_in(&foreign, &others);
     if (!near && shelf == &presets)
         near = str_suggest_list(name, (size_t)others, (const char *const *)more);
-    char *network = shelf == &presets ? shipped_on(&networks, name) : NULL;
+    char *network = shelf == &presets ? shipped_in(&networks, name) : NULL;
     struct str all = {0};
     for (int i = 0; i < count; i++)
         str_printf(&all, "%s%s", i ? ", " : "", names[i]);
@@ -97,48 +93,65 @@ static void complain(const struct shelf *shelf, const char *name, struct err *e)
     free_names(more, others);
 }
 
-static char *find_on(const struct shelf *shelf, const char *name, struct err *e)
+static char *find_in(const struct shelf *shelf, const char *name, struct err *e)
 {
-    // `gemm` is the preset even where there is a folder of this name. A pipe is fine.
+    // A folder of this name does not hide the preset; a pipe is read like a file.
     if (file_exists(name) && !file_is_folder(name))
         return mem_strdup(name);
-    char *shipped = shipped_on(shelf, name);
+    char *shipped = shipped_in(shelf, name);
     if (!shipped)
-        complain(shelf, name, e);
+        report_missing(shelf, name, e);
     return shipped;
 }
 
 char *script_find(const char *name, struct err *e)
 {
-    return find_on(&presets, name, e);
+    return find_in(&presets, name, e);
 }
 
 char *script_find_shipped(const char *name, struct err *e)
 {
-    char *shipped = shipped_on(&presets, name);
+    char *shipped = shipped_in(&presets, name);
     if (!shipped)
-        complain(&presets, name, e);
+        report_missing(&presets, name, e);
     return shipped;
 }
 
 char **script_presets(int *count)
 {
-    return names_on(&presets, count);
+    return names_in(&presets, count);
 }
 
 char **script_foreign_presets(int *count)
 {
-    return names_on(&foreign, count);
+    return names_in(&foreign, count);
 }
 
 char *network_find(const char *name, struct err *e)
 {
-    return find_on(&networks, name, e);
+    return find_in(&networks, name, e);
 }
 
 char **network_names(int *count)
 {
-    return names_on(&networks, count);
+    return names_in(&networks, count);
+}
+
+bool network_begins(const char *text)
+{
+    static const char word[] = "network";
+    for (;;) {
+        text += strspn(text, " \t\r\n\f\v");
+        if (!str_starts(text, "--"))
+            break;
+        if (str_starts(text, "--[[")) {
+            const char *end = strstr(text, "]]");
+            text = end ? end + 2 : "";
+        } else {
+            text += strcspn(text, "\n");
+        }
+    }
+    return str_starts(text, word) && strspn(text + strlen(word), " \t\r\n(\"'[") > 0;
 }
 
 bool network_is(const char *name)
@@ -146,7 +159,7 @@ bool network_is(const char *name)
     char *text = NULL, *shipped = NULL;
     bool is = false;
     if (!file_exists(name) || file_is_folder(name))
-        is = (shipped = shipped_on(&networks, name)) != NULL;
+        is = (shipped = shipped_in(&networks, name)) != NULL;
     else if (file_is_regular(name) && file_read(name, &text, NULL, NULL)) // a pipe is read once
         is = network_begins(text);
     free(text);

@@ -1,5 +1,5 @@
-// What a kernel is given for a configuration beside its text: macros, specialization constants,
-// push constants, and which buffers its bindings are.
+// The arguments of a kernel for a configuration: macros, specialization constants, push constants
+// and the buffers of its bindings.
 #include "script/check.h"
 #include "script/readonly.h"
 #include "script/state.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-// Calls a function of the configuration that gives a table; false: there is none.
+// Calls a function of the configuration that returns a table. False: there is no function.
 static bool call(lua_State *L, struct script *s, int function, const struct config *c,
                  const char *what)
 {
@@ -24,7 +24,7 @@ static bool call(lua_State *L, struct script *s, int function, const struct conf
 
 // --- macros ---
 
-// A number or a text, as it stands in the shader.
+// Defines a macro with the number or text on the top; `true` is 1, `false` leaves it undefined.
 static void add_macro(lua_State *L, const char *name, struct str *out)
 {
     const char *text = "1";
@@ -77,8 +77,6 @@ void given_define(lua_State *L, struct script *s, const struct stage *stage, con
     lua_settop(L, table - 1);
 }
 
-// --- specialization constants ---
-
 // --- push constants ---
 
 static const struct push_type {
@@ -100,33 +98,20 @@ static const struct push_type {
     {"i8", 1, PUSH_SIGNED, INT8_MIN, INT8_MAX},
     {NULL, 0, PUSH_WHOLE, 0, 0},
 };
-// A plain number, or true or false, is one of these.
+// The types of a plain number, true or false.
 static const struct push_type plain_whole = {"u32", 4, PUSH_WHOLE, INT32_MIN, UINT32_MAX};
 static const struct push_type *const plain_real = &push_types[2];
 
 struct push {
     struct pass *pass;
     bool taken[JOB_MAX_PUSH];
-    int field; // of messages, from 1
+    int field; // from 1
     uint32_t at;
 };
 
-static const struct push_type *find_type(lua_State *L, const struct push *push, const char *name)
-{
-    const struct push_type *t = push_types;
-    while (t->name && strcmp(t->name, name) != 0)
-        t++;
-    if (!t->name)
-        luaL_error(L,
-                   "kernel: push: field %d has no type '%s' (u32, i32, f32, u64, i64, f64, u16, "
-                   "i16, f16, u8, i8)",
-                   push->field, name);
-    return t;
-}
-
+// Puts the value on the top, as little-endian bytes.
 static void put(lua_State *L, struct push *push, const struct push_type *t)
 {
-    // The value at the top as bytes, little-endian as all devices are.
     const char *what = lua_pushfstring(L, "kernel: push: field %d", push->field);
     uint64_t bits = 0;
     double real;
@@ -156,7 +141,7 @@ static void put(lua_State *L, struct push *push, const struct push_type *t)
         push->taken[push->at + i] = true;
         push->pass->push[push->at + i] = (uint8_t)(bits >> 8 * i);
     }
-    // The first of a field says where it lies, the others lie behind it.
+    // The other values of a field lie behind its first one.
     struct push_field *f = &push->pass->field[push->field - 1];
     if (!f->count)
         f->at = (uint16_t)push->at;
@@ -169,7 +154,7 @@ static void put(lua_State *L, struct push *push, const struct push_type *t)
         push->pass->push_bytes = end;
 }
 
-// { "f32", value, ..., offset = bytes, name = "of the member" } at the top
+// Puts { "f32", value, ..., offset = bytes, name = "of the member" } on the top.
 static void put_typed(lua_State *L, struct push *push)
 {
     static const char *const known[] = {"offset", "name", NULL};
@@ -189,7 +174,13 @@ static void put_typed(lua_State *L, struct push *push)
     if (lua_getfield(L, fields, "offset") != LUA_TNIL)
         push->at = (uint32_t)check_whole(L, -1, what, 0, JOB_MAX_PUSH - 1);
     lua_geti(L, list, 1);
-    const struct push_type *t = find_type(L, push, check_string(L, -1, what));
+    const struct push_type *t = push_types;
+    const char *type = check_string(L, -1, what);
+    while (t->name && strcmp(t->name, type) != 0)
+        t++;
+    if (!t->name)
+        luaL_error(L, "%s has no type '%s' (u32, i32, f32, u64, i64, f64, u16, i16, f16, u8, i8)",
+                   what, type);
     if (push->at % t->bytes)
         push->at += t->bytes - push->at % t->bytes;
     int count = (int)lua_rawlen(L, list);
@@ -202,19 +193,7 @@ static void put_typed(lua_State *L, struct push *push)
     lua_remove(L, field - 1);
 }
 
-// --- bindings ---
-
-static int buffer_named(const struct operation *o, const char *name)
-{
-    struct tensor tensor[OPERATION_MAX_TENSORS];
-    int count = operation_tensors(o, tensor);
-    if (strcmp(name, "scratch") == 0)
-        return count;
-    for (int i = 0; i < count; i++)
-        if (strcmp(name, tensor[i].name) == 0)
-            return i;
-    return -1;
-}
+// --- all arguments ---
 
 void given_read_bindings(lua_State *L, struct stage *stage)
 {
@@ -268,9 +247,13 @@ void given_fill(lua_State *L, struct script *s, const struct stage *stage, const
         }
         lua_settop(L, table - 1);
     }
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int tensors = operation_tensors(&s->operation, tensor);
     for (int i = 0; i < stage->binding_count; i++) {
-        int buffer = buffer_named(&s->operation, stage->binding[i]);
-        if (buffer < 0)
+        int buffer = 0;
+        while (buffer < tensors && strcmp(stage->binding[i], tensor[buffer].name) != 0)
+            buffer++;
+        if (buffer == tensors && strcmp(stage->binding[i], "scratch") != 0)
             luaL_error(L, "kernel: bindings: the operator has no buffer '%s'", stage->binding[i]);
         p->binding[i] = (uint8_t)buffer;
     }

@@ -11,13 +11,13 @@
 
 #define MEMORY_LIMIT   ((size_t)GUARD_MEMORY_MIB << 20)
 #define BYTES_PER_STEP 16
-#define LOAD_STEPS     4    // of a byte that is compiled
-#define LOAD_PIECE     4096 // bytes that are compiled between two looks at the clock
+#define LOAD_STEPS     4    // for a byte that is compiled
+#define LOAD_PIECE     4096 // bytes that are compiled between two checks of the clock
 #define HOOK_INTERVAL  1000
 #define CPU_LIMIT_NS   10000000000
 
 // An instruction that compares, converts or joins a long string takes as long as thousands of
-// others: once there is one, the hook comes more often.
+// others. As soon as there is a long string, the hook runs more often.
 #define LONG_STRING      (64 << 10)
 #define LONG_STRING_HOOK 10
 #define TOO_MUCH_MEMORY                                                                            \
@@ -37,7 +37,7 @@ struct guard *guard_of(lua_State *L)
     return *(struct guard **)lua_getextraspace(L);
 }
 
-// "#3" -> 3; -1 for chunks that are not ours (there are none but C functions).
+// "#3" -> 3; -1 for other chunks (only C functions have none).
 static int text_of(const lua_Debug *at)
 {
     return at->short_src[0] == '#' ? atoi(at->short_src + 1) : -1;
@@ -94,8 +94,8 @@ static void *allocate(void *context, void *old, size_t old_size, size_t new_size
     return mem_resize(old, new_size, 1);
 }
 
-// Pushes the complaint when the visit has used up what it may, else returns false.
-static bool push_complaint(lua_State *L)
+// Pushes a message when the visit has used up its steps or its time; else returns false.
+static bool push_excess(lua_State *L)
 {
     struct guard *g = guard_of(L);
     if (g->steps_left < 0) {
@@ -119,7 +119,7 @@ static void on_count(lua_State *L, lua_Debug *at)
     struct guard *g = guard_of(L);
     g->steps_left -= g->hook_interval;
     lua_getinfo(L, "Sl", at); // luaL_where would name the caller: a hook is not a call
-    if (push_complaint(L))
+    if (push_excess(L))
         guard_raise(L, (struct place){text_of(at), at->currentline}, lua_tostring(L, -1));
 }
 
@@ -128,7 +128,7 @@ void guard_charge(lua_State *L, uint64_t steps)
     struct guard *g = guard_of(L);
     g->steps_left -= steps < INT64_MAX / 2 ? (int64_t)steps : INT64_MAX / 2;
     bool is_due = g->steps_left < 0 || g->steps_at_look - g->steps_left >= HOOK_INTERVAL;
-    if (is_due && push_complaint(L))
+    if (is_due && push_excess(L))
         luaL_error(L, "%s", lua_tostring(L, -1));
 }
 
@@ -147,7 +147,7 @@ int guard_raise(lua_State *L, struct place place, const char *message)
     return lua_error(L);
 }
 
-// The message handler: runs where the error was raised, while the stack still tells where that is.
+// The message handler runs where the error was raised, while the stack still shows where that is.
 static int on_error(lua_State *L)
 {
     guard_of(L)->caught = guard_caller(L);
@@ -156,14 +156,6 @@ static int on_error(lua_State *L)
     else if (lua_type(L, 1) != LUA_TSTRING)
         lua_pushfstring(L, "error was given a %s, not a message", luaL_typename(L, 1));
     return 1;
-}
-
-// What Lua says of a name that has no value leaves open why, as of what reads itself.
-static const char *hint_of(const char *message)
-{
-    bool is_called = strstr(message, "attempt to call a nil value (upvalue") ||
-                     strstr(message, "attempt to call a nil value (global");
-    return is_called ? ": it is declared further down, or not at all" : "";
 }
 
 bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CFunction visit,
@@ -194,7 +186,10 @@ bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CF
             err_at(e, g->texts->item[p.text].path, p.line, TOO_MUCH_MEMORY, GUARD_MEMORY_MIB);
         else
             err_at(e, g->texts->item[p.text].path, p.line, "%s%s", message + skip,
-                   hint_of(message));
+                   strstr(message, "attempt to call a nil value (upvalue") ||
+                           strstr(message, "attempt to call a nil value (global")
+                       ? ": it is declared further down, or not at all"
+                       : "");
     }
     lua_settop(L, 0);
     pthread_mutex_unlock(&g->turn);

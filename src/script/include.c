@@ -55,7 +55,7 @@ int include_find(lua_State *L, const char *what, const char *name, const char *s
     return text;
 }
 
-static int include(lua_State *L)
+static int declare_include(lua_State *L)
 {
     script_loading(L, "include");
     const char *name = check_string(L, 1, "include");
@@ -63,8 +63,9 @@ static int include(lua_State *L)
     return 1;
 }
 
-// use(file, sizes). The outermost use of a size counts: overrides are looked up in order.
-static int use(lua_State *L)
+// use(file, sizes). The outermost use() of a size counts, because overrides are
+// searched in order.
+static int declare_use(lua_State *L)
 {
     struct script *s = script_loading(L, "use");
     const char *file = check_string(L, 1, "use");
@@ -75,7 +76,6 @@ static int use(lua_State *L)
     }
     check_type(L, 2, "use: sizes", LUA_TTABLE);
     int count = order_push_keys(L, 2), first = s->override_count;
-    // Reads the names in the array at 3 and their values in the table at 2.
     if (count > SCRIPT_MAX_GIVEN - s->override_count)
         luaL_error(L, "use: more than %d values are given to settings", SCRIPT_MAX_GIVEN);
     for (int i = 1; i <= count; i++) {
@@ -89,10 +89,10 @@ static int use(lua_State *L)
     }
     include_run(L, include_find(L, "use", file, "presets"));
     for (int i = 0; i < count; i++) {
-        // That what was given is declared by now, and taken.
-        if (s->override[first + i].complaint)
+        // By now each given setting must be declared and valid.
+        if (s->override[first + i].error)
             luaL_error(L, "use: %s=%s: %s", s->override[first + i].name,
-                       s->override[first + i].text, s->override[first + i].complaint);
+                       s->override[first + i].text, s->override[first + i].error);
         if (!script_find_setting(s, s->override[first + i].name)) {
             lua_newtable(L);
             for (int j = 0; j < s->setting_count; j++) {
@@ -109,6 +109,7 @@ static int use(lua_State *L)
 
 void include_open(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"include", include}, {"use", use}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"include", declare_include}, {"use", declare_use}, {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

@@ -5,10 +5,10 @@
 #include <lualib.h>
 #include <string.h>
 
-#define STRING_MAX  (16 << 20) // of what rep makes
-#define CONCAT_MOST (4 << 20)  // elements that the memory has room for; it stops at the first nil
+#define STRING_MAX  (16 << 20) // of a result of rep
+#define CONCAT_MOST (4 << 20)  // elements that fit the memory; concat stops at the first nil
 
-// What work in C costs, roughly as long as it takes beside an instruction of the VM.
+// The steps of work in C, about as many as instructions of the VM take the same time.
 #define BYTES_PER_STEP       16
 #define STEPS_PER_ELEMENT    4
 #define STEPS_PER_COMPARISON 16
@@ -44,8 +44,8 @@ bool library_hint(lua_State *L, const char *key)
 
 static const struct readonly_words function_words = {.hint = library_hint};
 
-// Calls the standard function in upvalue 1, charged for its arguments, the strings among them, and
-// its results.
+// Calls the standard function in upvalue 1. Charges steps for its arguments, for the bytes of
+// strings among them, and for its results.
 static int charged_call(lua_State *L)
 {
     int top = lua_gettop(L);
@@ -58,8 +58,8 @@ static int charged_call(lua_State *L)
     return results;
 }
 
-// The same for a function that walks over the table at 1. A table with holes can be far longer than
-// what it holds: it is charged for its length, which is how far the function would go.
+// The same for a function that walks over the table at 1. It is charged for the length of the
+// table, which is how far the function goes; a table with holes has fewer elements.
 static int charged_walk(lua_State *L)
 {
     uint64_t length = lua_type(L, 1) == LUA_TTABLE ? lua_rawlen(L, 1) : 0;
@@ -67,7 +67,7 @@ static int charged_walk(lua_State *L)
     return charged_call(L);
 }
 
-// table.concat(t, gap, first, last), which may also walk where the length does not reach.
+// table.concat(t, gap, first, last) may also walk beyond the length.
 static int charged_concat(lua_State *L)
 {
     lua_Integer first = luaL_optinteger(L, 3, 1), last = luaL_optinteger(L, 4, 0);
@@ -76,15 +76,12 @@ static int charged_concat(lua_State *L)
     return charged_walk(L);
 }
 
-// table.insert(t, v) and table.remove(t) work at the end and walk over nothing.
-static int charged_insert(lua_State *L)
+// table.insert(t, v) and table.remove(t) work at the end and walk over nothing. Upvalue 2: the
+// number of arguments of these calls.
+static int charged_shift(lua_State *L)
 {
-    return lua_gettop(L) > 2 ? charged_walk(L) : charged_call(L);
-}
-
-static int charged_remove(lua_State *L)
-{
-    return lua_gettop(L) > 1 ? charged_walk(L) : charged_call(L);
+    return lua_gettop(L) > lua_tointeger(L, lua_upvalueindex(2)) ? charged_walk(L)
+                                                                 : charged_call(L);
 }
 
 static void push_text(lua_State *L, int index)
@@ -105,7 +102,7 @@ static int safe_tostring(lua_State *L)
     return 1;
 }
 
-// string.format without addresses: no %p, and tables, functions and the like only by their type.
+// string.format without addresses: no %p, and only the types of tables, functions and the like.
 static int safe_format(lua_State *L)
 {
     size_t length;
@@ -117,7 +114,7 @@ static int safe_format(lua_State *L)
         while (*p && strchr("-+ #0123456789.", *p));
         if (*p == 'p')
             return luaL_error(L, "string.format: %%p is not available");
-        p += p < end; // behind what it converts
+        p += p < end; // behind the conversion
     }
     for (int i = 2; i <= lua_gettop(L); i++)
         if (lua_type(L, i) >= LUA_TTABLE) {
@@ -214,14 +211,16 @@ static int list_ipairs(lua_State *L)
     return 3;
 }
 
-// Wraps the function of a standard library on the top and sets it in the table `part`.
-static void set_wrapped(lua_State *L, int part, const char *name, lua_CFunction wrapper)
+// Wraps the function of a standard library on the top and sets it in the table `part`. Upvalues:
+// the function, and a number.
+static void set_wrapped(lua_State *L, int part, const char *name, lua_CFunction wrapper, int number)
 {
-    lua_pushcclosure(L, wrapper, 1);
+    lua_pushinteger(L, number);
+    lua_pushcclosure(L, wrapper, 2);
     lua_setfield(L, part, name);
 }
 
-// Opens a standard library; pushes it, then a table of its safe part.
+// Opens a standard library; pushes it, then a table of its safe functions.
 static int push_part(lua_State *L, const char *name, lua_CFunction open, const char *const *names)
 {
     luaL_requiref(L, name, open, 0);
@@ -229,7 +228,7 @@ static int push_part(lua_State *L, const char *name, lua_CFunction open, const c
     int part = lua_gettop(L);
     for (int i = 0; names[i]; i++) {
         if (lua_getfield(L, part - 1, names[i]) == LUA_TFUNCTION)
-            set_wrapped(L, part, names[i], charged_call);
+            set_wrapped(L, part, names[i], charged_call, 0);
         else
             lua_setfield(L, part, names[i]);
     }
@@ -248,12 +247,12 @@ static void open_string(lua_State *L)
 {
     int part = push_part(L, LUA_STRLIBNAME, luaopen_string, string_names);
     lua_getfield(L, part - 1, "format");
-    set_wrapped(L, part, "format", safe_format);
+    set_wrapped(L, part, "format", safe_format, 0);
     lua_pushcfunction(L, safe_rep);
     lua_setfield(L, part, "rep");
     set_part(L, LUA_STRLIBNAME);
     lua_getfield(L, -1, LUA_STRLIBNAME);
-    // The methods of strings are what `string` holds. On the top: the front of `string`.
+    // The methods of strings are the functions of `string`, whose front is on the top.
     lua_pushliteral(L, "");
     lua_getmetatable(L, -1);
     readonly_push_storage(L, -3);
@@ -265,14 +264,17 @@ static void open_string(lua_State *L)
 static void open_table(lua_State *L)
 {
     int part = push_part(L, LUA_TABLIBNAME, luaopen_table, table_names);
-    static const luaL_Reg wrapped[] = {{"concat", charged_concat},
-                                       {"insert", charged_insert},
-                                       {"remove", charged_remove},
-                                       {"sort", safe_sort},
-                                       {NULL, NULL}};
-    for (const luaL_Reg *f = wrapped; f->name; f++) {
-        lua_getfield(L, part - 1, f->name);
-        set_wrapped(L, part, f->name, f->func);
+    static const struct {
+        const char *name;
+        lua_CFunction function;
+        int number;
+    } wrapped[] = {{"concat", charged_concat, 0},
+                   {"insert", charged_shift, 2},
+                   {"remove", charged_shift, 1},
+                   {"sort", safe_sort, 0}};
+    for (size_t i = 0; i < sizeof wrapped / sizeof *wrapped; i++) {
+        lua_getfield(L, part - 1, wrapped[i].name);
+        set_wrapped(L, part, wrapped[i].name, wrapped[i].function, wrapped[i].number);
     }
     set_part(L, LUA_TABLIBNAME);
 }

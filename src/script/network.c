@@ -1,3 +1,4 @@
+// Network files: their functions, and networks that were read.
 #include "script/network_reading.h"
 
 #include "base/file.h"
@@ -15,7 +16,7 @@
 
 #define FIRST_STATEMENT "network \"what it is\""
 
-// --- what Lua gets and gives: values, `-1-k` for input k of the network ---
+// --- values as Lua sees them; -1-k is input k of the network ---
 
 static struct network_reading *reading_of(lua_State *L)
 {
@@ -63,7 +64,7 @@ static int push_value(lua_State *L, struct network_reading *r, int value)
     return 1;
 }
 
-// False where the Lua value at `index` is not one that input or layer returned.
+// False: the Lua value at `index` was not returned by input or layer.
 static bool find_value(lua_State *L, const struct network_reading *r, int index, int *value)
 {
     index = lua_absindex(L, index);
@@ -89,7 +90,7 @@ static int check_value(lua_State *L, const struct network_reading *r, int index,
     return value;
 }
 
-// The field `name` at 1, which no other input or layer has.
+// Reads the field `name` at 1, which must be new.
 static const char *read_name(lua_State *L, struct network_reading *r, const char *what)
 {
     lua_settop(L, 1);
@@ -104,7 +105,7 @@ static const char *read_name(lua_State *L, struct network_reading *r, const char
     return script_keep_text(L, name);
 }
 
-// --- what flows into a layer ---
+// --- inputs of layers ---
 
 static void add_sizes(struct str *s, const struct tensor *t)
 {
@@ -117,30 +118,10 @@ static void add_sizes(struct str *s, const struct tensor *t)
     str_add(s, ")");
 }
 
-const struct tensor *network_find_tensor(lua_State *L, const struct network_reading *r,
-                                         const struct network_layer *layer, const char *field,
-                                         const char *name)
-{
-    const struct network_facts *f = &r->facts[layer->task];
-    luaL_Buffer all;
-    for (int i = 0; i < f->count - 1; i++)
-        if (strcmp(f->tensor[i].name, name) == 0)
-            return &f->tensor[i];
-    luaL_buffinit(L, &all);
-    for (int i = 0; i < f->count - 1; i++) {
-        luaL_addstring(&all, i ? ", " : "");
-        luaL_addstring(&all, f->tensor[i].name);
-    }
-    luaL_pushresult(&all);
-    luaL_error(L, "layer '%s': %s: %s reads no '%s' (it reads %s)", layer->output.name, field,
-               r->out->task[layer->task].kind, name, lua_tostring(L, -1));
-    return NULL;
-}
-
 static void add_input(lua_State *L, struct network_reading *r, struct network_layer *layer,
                       const struct tensor *to, int value)
 {
-    // Elements lie in memory as they are: what counts is how many, and how far.
+    // Tensors are passed on as they lie in memory: sizes may differ, counts and extents may not.
     const struct tensor *from = tensor_of(r, value);
     if ((from->element != to->element || tensor_count(from) != tensor_count(to)) ||
         tensor_extent(from) != tensor_extent(to)) {
@@ -158,7 +139,7 @@ static void add_input(lua_State *L, struct network_reading *r, struct network_la
     output_of(r, value)->uses++;
 }
 
-// The field `from` at 1: a value, or values by the names of tensors.
+// Reads the field `from` at 1: a value, or values by the names of tensors.
 static void read_inputs(lua_State *L, struct network_reading *r, struct network_layer *layer)
 {
     const char *name = layer->output.name;
@@ -186,23 +167,7 @@ static void read_inputs(lua_State *L, struct network_reading *r, struct network_
     }
 }
 
-bool network_flows_in(const struct network_layer *l, const char *tensor)
-{
-    for (int i = 0; i < l->input_count; i++)
-        if (strcmp(l->input[i].tensor, tensor) == 0)
-            return true;
-    return false;
-}
-
-static double weight_bytes(const struct network_facts *f, const struct network_layer *l)
-{
-    double bytes = 0;
-    for (int i = 0; i < f->count - 1; i++)
-        bytes += network_flows_in(l, f->tensor[i].name) ? 0 : (double)tensor_bytes(&f->tensor[i]);
-    return bytes;
-}
-
-// --- the words ---
+// --- functions of network files ---
 
 static int declare_network(lua_State *L) // network(about)
 {
@@ -226,7 +191,7 @@ static enum element read_element(lua_State *L)
     return ELEMENT_F32;
 }
 
-static int declare_input(
+static int network_declare_input(
     lua_State *L) // input { name = , sizes = { }, type = "f32", file = } -> value
 {
     static const char *const known[] = {"name", "sizes", "type", "file", NULL};
@@ -280,7 +245,9 @@ static int declare_layer(lua_State *L)
     if (!is_alone) {
         read_inputs(L, r, &layer);
         network_read_weights(L, r, &layer);
-        layer.weight_bytes = weight_bytes(f, &layer);
+        for (int i = 0; i < f->count - 1; i++)
+            if (!network_flows_in(&layer, f->tensor[i].name))
+                layer.weight_bytes += (double)tensor_bytes(&f->tensor[i]);
     }
     layer.output.element = f->tensor[f->count - 1].element;
     layer.output.count = tensor_count(&f->tensor[f->count - 1]);
@@ -291,7 +258,7 @@ static int declare_layer(lua_State *L)
     return is_alone ? 0 : push_value(L, r, n->layer_count - 1);
 }
 
-static int declare_output(lua_State *L) // output(value, { file =, relative =, absolute = })
+static int network_declare_output(lua_State *L) // output(value, { file =, relative =, absolute = })
 {
     struct network_reading *r = reading_of(L);
     struct network *n = r->out;
@@ -308,54 +275,15 @@ static int declare_output(lua_State *L) // output(value, { file =, relative =, a
     return 0;
 }
 
-// --- a whole file ---
+// --- networks ---
 
-bool network_begins(const char *text)
-{
-    static const char word[] = "network";
-    for (;;) {
-        text += strspn(text, " \t\r\n\f\v");
-        if (!str_starts(text, "--"))
-            break;
-        if (str_starts(text, "--[[")) {
-            const char *end = strstr(text, "]]");
-            text = end ? end + 2 : "";
-        } else {
-            text += strcspn(text, "\n");
-        }
-    }
-    return str_starts(text, word) && strspn(text + strlen(word), " \t\r\n(\"'[") > 0;
-}
-
-static int keep_table(lua_State *L)
-{
-    lua_newtable(L);
-    return script_keep(L);
-}
-
-static void complain_of_unused(lua_State *L, struct place p, const char *what, const char *name)
+static void raise_unused(lua_State *L, struct place p, const char *what, const char *name)
 {
     guard_raise(L, p,
                 lua_pushfstring(L,
                                 "%s '%s' is used by nothing (give it to a layer's from, or to "
                                 "output)",
                                 what, name));
-}
-
-static void check_whole_network(lua_State *L, const struct network_reading *r)
-{
-    const struct network *n = r->out;
-    if (n->layer_count == 0)
-        luaL_error(L,
-                   "the network has no layers (layer { name = , preset = , set = { }, from = })");
-    if (n->output_count == 0 && !n->is_list)
-        luaL_error(L, "the network has no output (output(x))");
-    for (int i = 0; i < n->input_count; i++)
-        if (!n->input[i].uses)
-            complain_of_unused(L, r->input_place[i], "input", n->input[i].name);
-    for (int i = 0; i < n->layer_count; i++)
-        if (!n->layer[i].output.uses)
-            complain_of_unused(L, r->layer_place[i], "layer", n->layer[i].output.name);
 }
 
 static int visit_network(lua_State *L)
@@ -365,13 +293,15 @@ static int visit_network(lua_State *L)
     s->guard.spares_library = true;
     if (!network_begins(s->texts.item[0].text))
         guard_raise(L, (struct place){0, 1}, "a network file begins with: " FIRST_STATEMENT);
-    r->names = keep_table(L);
-    r->tasks = keep_table(L);
-    r->values = keep_table(L);
+    int *const tables[] = {&r->names, &r->tasks, &r->values};
+    for (int i = 0; i < 3; i++) {
+        lua_newtable(L);
+        *tables[i] = script_keep(L);
+    }
     static const luaL_Reg functions[] = {{"network", declare_network},
-                                         {"input", declare_input},
+                                         {"input", network_declare_input},
                                          {"layer", declare_layer},
-                                         {"output", declare_output},
+                                         {"output", network_declare_output},
                                          {0}};
     static const struct readonly_words words = {
         .unknown = "unknown name '%s'",
@@ -391,7 +321,18 @@ static int visit_network(lua_State *L)
     readonly_wrap(L, "the environment", &words);
     lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
     include_run_first(L);
-    check_whole_network(L, r);
+    const struct network *n = r->out;
+    if (n->layer_count == 0)
+        luaL_error(L,
+                   "the network has no layers (layer { name = , preset = , set = { }, from = })");
+    if (n->output_count == 0 && !n->is_list)
+        luaL_error(L, "the network has no output (output(x))");
+    for (int i = 0; i < n->input_count; i++)
+        if (!n->input[i].uses)
+            raise_unused(L, r->input_place[i], "input", n->input[i].name);
+    for (int i = 0; i < n->layer_count; i++)
+        if (!n->layer[i].output.uses)
+            raise_unused(L, r->layer_place[i], "layer", n->layer[i].output.name);
     return 0;
 }
 
@@ -407,7 +348,7 @@ bool network_load(const struct script_options *o, struct network *out, struct er
     bool ok = script_load(s, o, visit_network, e);
     if (ok && !out->is_list)
         network_make_plan(&r);
-    out->setting = s->setting; // what is kept of the script, all in one arena
+    out->setting = s->setting; // kept of the script, with its arena
     out->setting_count = s->setting_count;
     out->arena = s->arena;
     s->setting = NULL;
@@ -419,7 +360,9 @@ bool network_load(const struct script_options *o, struct network *out, struct er
     free(r.input);
     free(r.layer_place);
     free(r.input_place);
-    network_close_files(&r);
+    for (int i = 0; i < r.file_count; i++)
+        weights_close(r.file[i]);
+    free(r.file);
     return ok;
 }
 

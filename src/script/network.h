@@ -1,6 +1,6 @@
-// Networks: layers, each with the preset that computes it, and what flows from one to the next.
+// Networks: layers, each with the preset that computes it, and the values that flow between them.
 //
-//     network "AlexNet"                      first, so that it is told from a space
+//     network "AlexNet"                      first: it distinguishes the file from a space file
 //     local batch = size("batch", 1)         settings, as in space files
 //     local x = input { name = "image", sizes = { batch, 9216 } }
 //     x = layer { name = "dense1", preset = "gemm", set = { N = batch, ... }, from = x }
@@ -12,9 +12,9 @@
 //
 //     layer { name = "q", preset = "gemm", set = { ... }, uses = 32, seconds = 63e-6 }
 //
-// is on its own: a network of such layers is a list, of what occurs so often. Nothing flows, it has
-// a sum and no run. `seconds`, which may be left out, is what each took in another program.
-// docs/networks.md
+// is a layer without inputs. A network of such layers is a list of operations and how often they
+// occur: it has a total time but cannot be run. `seconds`, which is optional, is the time of one in
+// another program. See docs/networks.md.
 #ifndef TILEWALK_SCRIPT_NETWORK_H
 #define TILEWALK_SCRIPT_NETWORK_H
 
@@ -25,38 +25,38 @@
 #define NETWORK_MAX_LAYERS 4096
 #define NETWORK_MAX_USES   1e15 // of a layer
 
-struct network_task {    // what has to be tuned; in the order of their first layers
+struct network_task {    // a problem to tune; in the order of their first layers
     const char *label;   // the name of its first layer
-    const char *preset;  // the name of one that ships, or a path
-    int64_t uses;        // layers, or as often as those of a list occur
-    struct setting *set; // what the layer said, and the sizes that it left to the preset
+    const char *preset;  // a shipped name or a path
+    int64_t uses;        // the number of layers; in a list how often they occur
+    struct setting *set; // the settings of the layer, and sizes that the preset chose
     int set_count;
     const char *kind, *title; // of its operation: "matmul", operation_add_text
     double flop;              // of a run
-    double told_s;            // what all its uses took in another program; 0: not known
+    double told_s;            // the time of all uses in another program; 0: unknown
     uint64_t largest_bytes;   // of its buffers
-    struct workload work;     // how its speed is told
+    struct workload work;     // the unit of its speed
 };
 
 struct network_input {  // of a layer
     const char *tensor; // of its operation
-    int layer;          // whose output it is, an earlier one; or -1-k: the network's input k
+    int layer;          // an earlier layer, whose output it is; or -1-k: the network's input k
 };
 
-struct network_weights { // of a layer: a constant that a file holds (weights_read)
+struct network_weights { // a constant of a layer from a file (weights_read)
     const char *tensor;  // of its operation
     struct weights from;
 };
 
-struct network_tensor { // an input of the network, the output of a layer
+struct network_tensor { // an input of the network or the output of a layer
     const char *name;
     enum element element;
-    int64_t count; // of elements
+    int64_t count; // elements
     int uses;      // by layers and as an output
-    const struct weights
-        *from;                 // of an input: the file that holds its values; NULL: the seed. Of an
-                               // output: what it has to be; NULL: not known
-    double relative, absolute; // how far off it may be then, as tolerances of operators
+    // The file with the values of an input (NULL: they come from the seed), or with the expected
+    // values of an output (NULL: unknown).
+    const struct weights *from;
+    double relative, absolute; // tolerances of an expected output
 };
 
 struct network_layer {
@@ -65,8 +65,8 @@ struct network_layer {
     int input_count;
     struct network_weights *weights;
     int weights_count;
-    double weight_bytes;          // of the tensors that no layer and no input gives
-    double read_bytes;            // of those that a file does
+    double weight_bytes;          // of all weights
+    double read_bytes;            // of weights from files
     struct network_tensor output; // its name is the layer's
     int64_t uses;                 // 1; in a list how often it occurs
 };
@@ -74,40 +74,39 @@ struct network_layer {
 struct network {
     const char *name, *about; // the file's name, one line
     struct network_task *task;
-    struct network_layer *layer; // in an order in which they can run
+    struct network_layer *layer; // in an order of execution
     struct network_tensor *input;
     int *output; // layers
     struct script_setting *setting;
-    struct plan plan; // of its run, with these layers as steps
+    struct plan plan; // with the layers as steps
     int task_count, layer_count, input_count, output_count, setting_count;
-    bool is_list; // of layers on their own: the plan is empty
+    bool is_list; // its layers have no inputs: the plan is empty
     // ours
     int task_capacity, layer_capacity, input_capacity, output_capacity;
     struct arena arena;
 };
 
-// `set`: what --set says. Every task's preset is read once, and what flows into a layer has to be
-// what its operation takes. To be finished in any case.
+// Reads a network. `set` has the values of --set. Every task's preset is read once, and the inputs
+// of each layer are checked. `out` must be finished in any case.
 bool network_read(const char *path, const struct setting *set, int set_count, struct network *out,
                   struct err *e);
-// The same with presets as a device sees them (`device_type`, `limits`), which the network itself
-// does not see; from texts, too.
+// The same with the presets for a device (`device_type`, `limits`), which the network itself does
+// not see; also from stored texts.
 bool network_load(const struct script_options *o, struct network *out, struct err *e);
 void network_finish(struct network *n);
 
 double network_flop(const struct network *n); // of all layers
-double network_told(const struct network *n); // seconds elsewhere; 0: not known of each task
+double network_told(const struct network *n); // seconds in another program; 0: unknown
 double network_weight_bytes(const struct network *n);
-// That no task has a buffer that is larger than the device takes (else `e` names the first one),
-// and that all that a run needs is no more than `memory_bytes` (0: not known).
+// True: no task has a buffer above the device's limit (else `e` names the first one), and a run
+// needs at most `memory_bytes` (0: unknown).
 bool network_fits(const struct network *n, const struct limits *l, uint64_t memory_bytes,
                   struct err *e);
 
 // Like script_find and script_presets, for the shipped presets/networks/NAME.lua.
 char *network_find(const char *name, struct err *e);
 char **network_names(int *count);
-// Whether a user's word means a network: a file that begins with `network`, or the name of one that
-// ships.
+// True: the user's word is a network, a file that begins with `network` or a shipped name.
 bool network_is(const char *name);
 
 #endif

@@ -1,3 +1,4 @@
+// The tasks, weights and plan of a network.
 #include "base/file.h"
 #include "base/mem.h"
 #include "script/check.h"
@@ -8,22 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The plan of a network's run, from its layers.
+// --- plan ---
 
-// The values of a plan: inputs, then what layers give, then weights as they come.
+// Returns the plan's value of a layer. The values are inputs, then results of layers, then weights.
 static int value_of(const struct network *n, int layer)
 {
     return layer < 0 ? -1 - layer : n->input_count + layer;
 }
 
-static bool is_output(const struct network *n, int layer)
-{
-    for (int i = 0; i < n->output_count; i++)
-        if (n->output[i] == layer)
-            return true;
-    return false;
-}
-
+// Returns the plan's value of a tensor that the layer reads; a weight is added.
 static int bound_to(struct network *n, const struct network_layer *l, const struct tensor *t)
 {
     for (int i = 0; i < l->input_count; i++)
@@ -48,7 +42,10 @@ void network_make_plan(const struct network_reading *r)
     for (int i = 0; i < n->layer_count; i++) {
         const struct network_facts *f = &r->facts[n->layer[i].task];
         const struct network_tensor *made = &n->layer[i].output;
-        int value = plan_add_value(&n->plan, made->name, is_output(n, i) ? PLAN_OUTPUT : PLAN_MADE,
+        bool is_output = false;
+        for (int k = 0; k < n->output_count; k++)
+            is_output = is_output || n->output[k] == i;
+        int value = plan_add_value(&n->plan, made->name, is_output ? PLAN_OUTPUT : PLAN_MADE,
                                    &f->tensor[f->count - 1]);
         n->plan.value[value].from = made->from;
         n->plan.value[value].relative = made->relative;
@@ -66,10 +63,40 @@ void network_make_plan(const struct network_reading *r)
     plan_place(&n->plan);
 }
 
-// What files hold of a network, constants and inputs: "fc.npy", { "a.safetensors", "fc.weight" }.
+// --- tensors of layers ---
 
-#define EXPECTED_TOLERANCE 1e-5 // as of operators of one's own
-#define OPEN_STEPS         1000 // of asking the system for a file
+const struct tensor *network_find_tensor(lua_State *L, const struct network_reading *r,
+                                         const struct network_layer *layer, const char *field,
+                                         const char *name)
+{
+    const struct network_facts *f = &r->facts[layer->task];
+    luaL_Buffer all;
+    for (int i = 0; i < f->count - 1; i++)
+        if (strcmp(f->tensor[i].name, name) == 0)
+            return &f->tensor[i];
+    luaL_buffinit(L, &all);
+    for (int i = 0; i < f->count - 1; i++) {
+        luaL_addstring(&all, i ? ", " : "");
+        luaL_addstring(&all, f->tensor[i].name);
+    }
+    luaL_pushresult(&all);
+    luaL_error(L, "layer '%s': %s: %s reads no '%s' (it reads %s)", layer->output.name, field,
+               r->out->task[layer->task].kind, name, lua_tostring(L, -1));
+    return NULL;
+}
+
+bool network_flows_in(const struct network_layer *l, const char *tensor)
+{
+    for (int i = 0; i < l->input_count; i++)
+        if (strcmp(l->input[i].tensor, tensor) == 0)
+            return true;
+    return false;
+}
+
+// --- weights and inputs from files: "fc.npy", { "a.safetensors", "fc.weight" } ---
+
+#define EXPECTED_TOLERANCE 1e-5 // like operator.define
+#define OPEN_STEPS         1000 // of looking for a file
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -77,7 +104,7 @@ static bool ends_with(const char *text, const char *end)
     return length > tail && strcmp(text + length - tail, end) == 0;
 }
 
-// That its header has been read, which is done once.
+// Returns the file, whose header is read once; NULL: `e` is filled.
 static struct weights_file *open_file(struct network_reading *r, const char *name, struct err *e)
 {
     bool is_npy = ends_with(name, ".npy");
@@ -104,8 +131,8 @@ static struct weights_file *open_file(struct network_reading *r, const char *nam
     return f;
 }
 
-// The file's name and what is taken of it, at the top of the stack: "fc.npy",
-// { "model.safetensors", "fc.weight", round = true }.
+// Reads the value on the top of the stack, "fc.npy" or { "model.safetensors", "fc.weight", round =
+// true }. Returns the file's name; `out` becomes the choice of its tensors.
 static const char *read_choice(lua_State *L, const char *what, struct weights_choice *out)
 {
     static const char *const known[] = {"round", NULL};
@@ -130,9 +157,9 @@ static const char *read_choice(lua_State *L, const char *what, struct weights_ch
     return file;
 }
 
-// What the value at the top of the stack says, for `to`.
-static void take(lua_State *L, struct network_reading *r, const char *what, const struct tensor *to,
-                 struct weights *out)
+// Takes the tensor for `to` that the value at the top of the stack names.
+static void read_weights(lua_State *L, struct network_reading *r, const char *what,
+                         const struct tensor *to, struct weights *out)
 {
     struct weights_choice choice;
     struct err e;
@@ -171,7 +198,7 @@ void network_read_weights(lua_State *L, struct network_reading *r, struct networ
         lua_getfield(L, 2, name);
         struct network_weights *w = &layer->weights[layer->weights_count++];
         w->tensor = to->name;
-        take(L, r, which, to, &w->from);
+        read_weights(L, r, which, to, &w->from);
         layer->read_bytes += (double)tensor_bytes(to);
         lua_settop(L, 4);
     }
@@ -187,7 +214,7 @@ const struct weights *network_read_file(lua_State *L, struct network_reading *r,
         return NULL;
     guard_keep(L, sizeof(struct weights));
     struct weights *from = arena_zero(&r->script->arena, 1, sizeof *from);
-    take(L, r, what, &named, from);
+    read_weights(L, r, what, &named, from);
     return from;
 }
 
@@ -216,16 +243,12 @@ void network_read_expected(lua_State *L, struct network_reading *r, struct netwo
     t->from = network_read_file(L, r, 2, "output", t->name, is);
 }
 
-void network_close_files(struct network_reading *r)
-{
-    for (int i = 0; i < r->file_count; i++)
-        weights_close(r->file[i]);
-    free(r->file);
-}
+// --- tasks ---
 
 #define MOST_TOLD_S 1e12
 
-// "gemm" ships, "mine.lua" lies below the network's own folder. Heap; NULL and a message.
+// Returns the path of a shipped preset, "gemm", or of a file below the network's folder,
+// "mine.lua".
 static char *find_preset(const struct network_reading *r, const char *name, struct err *e)
 {
     size_t length = strlen(name);
@@ -244,34 +267,7 @@ static char *find_preset(const struct network_reading *r, const char *name, stru
     return NULL;
 }
 
-static bool is_given(const struct network_task *t, const char *name)
-{
-    for (int i = 0; i < t->set_count; i++)
-        if (strcmp(t->set[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-static void describe(struct arena *a, const struct operation *o, struct network_task *t,
-                     struct network_facts *f)
-{
-    struct str title = {0};
-    operation_add_text(o, &title);
-    t->title = arena_strdup(a, str_text(&title));
-    t->kind = arena_strdup(a, o->kind->name);
-    t->flop = operation_flop(o);
-    t->work = operation_work(o);
-    t->work.unit = arena_strdup(a, t->work.unit);
-    f->count = operation_tensors(o, f->tensor);
-    for (int i = 0; i < f->count; i++) {
-        uint64_t bytes = tensor_bytes(&f->tensor[i]);
-        f->tensor[i].name = arena_strdup(a, f->tensor[i].name);
-        t->largest_bytes = bytes > t->largest_bytes ? bytes : t->largest_bytes;
-    }
-    str_finish(&title);
-}
-
-// Completes a task of which preset and settings are there. All memory is the arena's.
+// Completes a task that has its preset and settings. All memory belongs to the arena.
 static bool evaluate(const struct network_reading *r, struct network_task *t,
                      struct network_facts *f, struct err *e)
 {
@@ -285,8 +281,7 @@ static bool evaluate(const struct network_reading *r, struct network_task *t,
                                .limits = r->script->limits};
     struct script *s = script_create(&o, e);
     if (s) {
-        // What a preset makes of a task's settings. Sizes that were left to it are given from here
-        // on: it might choose others on another device.
+        // Sizes that the preset chose become settings: it might choose others on another device.
         struct str key = {0};
         int count, n = 0;
         const struct script_setting *all = script_settings(s, &count);
@@ -294,7 +289,10 @@ static bool evaluate(const struct network_reading *r, struct network_task *t,
         str_add(&key, t->preset);
         for (int i = 0; i < count; i++) {
             str_printf(&key, " %s=%s", all[i].name, all[i].value);
-            if (all[i].is_whole || is_given(t, all[i].name))
+            bool is_given = all[i].is_whole;
+            for (int k = 0; k < t->set_count; k++)
+                is_given = is_given || strcmp(t->set[k].name, all[i].name) == 0;
+            if (is_given)
                 set[n++] = (struct setting){arena_strdup(&r->script->arena, all[i].name),
                                             arena_strdup(&r->script->arena, all[i].value)};
         }
@@ -302,7 +300,21 @@ static bool evaluate(const struct network_reading *r, struct network_task *t,
         t->set_count = n;
         f->key = arena_strdup(&r->script->arena, str_text(&key));
         str_finish(&key);
-        describe(&r->script->arena, script_operation(s), t, f);
+        const struct operation *operation = script_operation(s);
+        struct str title = {0};
+        operation_add_text(operation, &title);
+        t->title = arena_strdup(&r->script->arena, str_text(&title));
+        t->kind = arena_strdup(&r->script->arena, operation->kind->name);
+        t->flop = operation_flop(operation);
+        t->work = operation_work(operation);
+        t->work.unit = arena_strdup(&r->script->arena, t->work.unit);
+        f->count = operation_tensors(operation, f->tensor);
+        for (int i = 0; i < f->count; i++) {
+            uint64_t bytes = tensor_bytes(&f->tensor[i]);
+            f->tensor[i].name = arena_strdup(&r->script->arena, f->tensor[i].name);
+            t->largest_bytes = bytes > t->largest_bytes ? bytes : t->largest_bytes;
+        }
+        str_finish(&title);
     }
     if (s && strchr(t->preset, '.'))
         t->preset = arena_strdup(&r->script->arena, path);
@@ -311,7 +323,7 @@ static bool evaluate(const struct network_reading *r, struct network_task *t,
     return s != NULL;
 }
 
-// The index at the key on the top of the stack, -1 when there is none.
+// Returns the index for the key on the top of the stack; -1: there is none.
 static int find_task(lua_State *L, int tasks)
 {
     lua_pushvalue(L, -1);
@@ -321,13 +333,7 @@ static int find_task(lua_State *L, int tasks)
     return is_known ? index : -1;
 }
 
-static void keep_task(lua_State *L, int tasks, int index) // pops the key
-{
-    lua_pushinteger(L, index);
-    lua_rawset(L, tasks);
-}
-
-// The task of the layer at 1: by what it says, else by what the preset makes of that.
+// The task is found by the settings of the layer, else by those that the preset completes.
 int network_read_task(lua_State *L, struct network_reading *r, const char *name)
 {
     struct network_task t = {.label = name};
@@ -341,7 +347,7 @@ int network_read_task(lua_State *L, struct network_reading *r, const char *name)
     t.set = check_settings(L, -1, what, &r->script->arena, &t.set_count);
     lua_rawgeti(L, LUA_REGISTRYINDEX, r->tasks);
     int tasks = lua_gettop(L);
-    // Pushes what a layer says as a text.
+    // The key is the layer's preset and settings as text.
     luaL_Buffer b;
     luaL_buffinit(L, &b);
     luaL_addstring(&b, t.preset);
@@ -371,8 +377,10 @@ int network_read_task(lua_State *L, struct network_reading *r, const char *name)
         n->task[n->task_count] = t;
         index = n->task_count++;
     }
-    keep_task(L, tasks, index);
-    keep_task(L, tasks, index);
+    for (int i = 0; i < 2; i++) { // under both keys, which are popped
+        lua_pushinteger(L, index);
+        lua_rawset(L, tasks);
+    }
     return index;
 }
 

@@ -15,7 +15,7 @@ struct key {
     size_t length;
 };
 
-static int compare(const void *pa, const void *pb)
+static int compare_keys(const void *pa, const void *pb)
 {
     const struct key *a = pa, *b = pb;
     if (a->type != b->type)
@@ -31,13 +31,13 @@ static int compare(const void *pa, const void *pb)
     return order ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-#define KEYS_STEPS 64 // a table that was large and is empty takes its time, too
+#define KEYS_STEPS 64 // a table that was large once takes time even when it is empty
 
 int order_push_keys(lua_State *L, int index)
 {
     index = lua_absindex(L, index);
     int count = 0;
-    uint64_t bytes = 0; // of all keys: sorting compares a string about as often as it has bits
+    uint64_t bytes = 0; // of all keys, each of which is compared several times
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
         count++;
         bytes += lua_type(L, -2) == LUA_TSTRING ? lua_rawlen(L, -2) : 0;
@@ -60,7 +60,7 @@ int order_push_keys(lua_State *L, int index)
             luaL_error(L, "a %s as a key has no order", lua_typename(L, k.type));
         key[filled++] = k;
     }
-    qsort(key, (size_t)count, sizeof *key, compare);
+    qsort(key, (size_t)count, sizeof *key, compare_keys);
     lua_createtable(L, count, 0);
     for (int i = 0; i < count; i++) {
         if (key[i].type == LUA_TBOOLEAN)
@@ -100,13 +100,6 @@ void order_push_suggestion_in(lua_State *L, int index, const char *name)
     lua_remove(L, -2);
 }
 
-void order_push_suggestion(lua_State *L, int index, const char *name)
-{
-    order_push_keys(L, index);
-    order_push_suggestion_in(L, -1, name);
-    lua_remove(L, -2);
-}
-
 static const struct readonly_words general = {0};
 
 static const char *push_key_text(lua_State *L, int index)
@@ -118,39 +111,33 @@ static const char *push_key_text(lua_State *L, int index)
     return luaL_typename(L, index);
 }
 
-// The words and the name are upvalues 1 and 2 of the functions below.
-static const struct readonly_words *words_of(lua_State *L)
-{
-    return lua_touserdata(L, lua_upvalueindex(1));
-}
-
-static const char *name_of(lua_State *L)
-{
-    return lua_tostring(L, lua_upvalueindex(2));
-}
-
+// Upvalues 1 and 2 of the functions below are the words and the name.
 static int on_unknown(lua_State *L) // (storage, key)
 {
-    const struct readonly_words *words = words_of(L);
+    const struct readonly_words *words = lua_touserdata(L, lua_upvalueindex(1));
+    const char *name = lua_tostring(L, lua_upvalueindex(2));
     if (lua_isinteger(L, 2) && lua_rawlen(L, 1) > 0)
-        return luaL_error(L, "%s has %I elements: there is none at %I", name_of(L),
+        return luaL_error(L, "%s has %I elements: there is none at %I", name,
                           (lua_Integer)lua_rawlen(L, 1), lua_tointeger(L, 2));
     const char *key = push_key_text(L, 2);
     if (words->unknown)
         lua_pushfstring(L, words->unknown, key);
     else
-        lua_pushfstring(L, "%s has no field '%s'", name_of(L), key);
-    if (!words->hint || !words->hint(L, key))
-        order_push_suggestion(L, 1, key);
+        lua_pushfstring(L, "%s has no field '%s'", name, key);
+    if (!words->hint || !words->hint(L, key)) {
+        order_push_keys(L, 1);
+        order_push_suggestion_in(L, -1, key);
+        lua_remove(L, -2);
+    }
     return luaL_error(L, "%s%s", lua_tostring(L, -2), lua_tostring(L, -1));
 }
 
 static int on_assign(lua_State *L) // (front, key, value)
 {
-    const struct readonly_words *words = words_of(L);
+    const struct readonly_words *words = lua_touserdata(L, lua_upvalueindex(1));
     if (words->assign)
         return luaL_error(L, words->assign, push_key_text(L, 2));
-    return luaL_error(L, "%s is read-only", name_of(L));
+    return luaL_error(L, "%s is read-only", lua_tostring(L, lua_upvalueindex(2)));
 }
 
 static int on_length(lua_State *L)

@@ -1,4 +1,4 @@
-// Rendering: derived values -> templates -> GLSL, pass by pass.
+// Rules as callbacks of the space, and the rendering of candidates: values -> templates -> GLSL.
 
 #include "base/mem.h"
 #include "define/program.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Constraints and resources: functions of Lua that the space calls for a configuration.
+// --- constraints and resources ---
 
 struct rule_call {
     const struct rule *rule;
@@ -25,18 +25,18 @@ static const char *const resource_names[] = {"invocations",  "groups",     "shar
                                              "accumulators", "loop_trips", "statements",
                                              "buffer_bytes", "registers",  NULL};
 
-// Pushes what the rule returns.
-static void call_rule(lua_State *L, const struct rule *r, const struct config *c)
+// Calls a function of the configuration, which returns one value.
+static void call_function(lua_State *L, struct script *s, int function, const struct config *c)
 {
-    lua_rawgeti(L, LUA_REGISTRYINDEX, r->function);
-    view_push(L, r->script, c);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, function);
+    view_push(L, s, c);
     lua_call(L, 1, 1);
 }
 
 static int visit_constraint(lua_State *L)
 {
     struct rule_call *call = lua_touserdata(L, 1);
-    call_rule(L, call->rule, call->config);
+    call_function(L, call->rule->script, call->rule->function, call->config);
     if (!lua_isboolean(L, -1))
         return luaL_error(L, "returned %s, expected true or false",
                           lua_isnil(L, -1) ? "nothing" : luaL_typename(L, -1));
@@ -62,7 +62,7 @@ void rule_add_constraint(struct rule *r)
                                               .holds = constraint_holds});
 }
 
-// A field of the table on the top; 0, which is "not declared", when it is absent.
+// Returns a field of the table on the top; 0 ("not declared") where it is absent.
 static uint64_t read_whole(lua_State *L, const char *name, int *found)
 {
     uint64_t value = 0;
@@ -87,7 +87,7 @@ void rule_get_resources(lua_State *L, struct script *s, const struct config *c,
                         struct resources *out)
 {
     *out = (struct resources){0};
-    call_rule(L, &s->resources, c);
+    call_function(L, s, s->resources.function, c);
     if (!lua_istable(L, -1))
         luaL_error(L, "returned %s, expected a table",
                    lua_isnil(L, -1) ? "nothing" : luaL_typename(L, -1));
@@ -130,9 +130,11 @@ void rule_set_resources(struct script *s)
     s->space->resources_context = &s->resources;
 }
 
+// --- rendering ---
+
 #define GLSL_MAX_BYTES   (4 << 20) // of one pass
 #define BYTES_PER_STEP   16
-#define STEPS_PER_NUMBER 64 // that is written
+#define STEPS_PER_NUMBER 64 // for writing one
 #define NUMBER_MAX_BYTES 32
 
 struct render {
@@ -141,7 +143,7 @@ struct render {
     struct job job;
     struct stage *stage; // being rendered
     struct str glsl;
-    int *map; // template line of each finished line of `glsl`
+    int *map; // the template line of each finished line of `glsl`
     int lines, map_capacity;
 };
 
@@ -162,7 +164,7 @@ static void add_bytes(lua_State *L, struct render *r, const char *text, size_t l
     }
 }
 
-// The value of ${expression} is at `index`.
+// Adds the value of ${expression}, which is at `index`.
 static void add_value(lua_State *L, struct render *r, int index, int line,
                       const struct template_piece *expression)
 {
@@ -174,8 +176,7 @@ static void add_value(lua_State *L, struct render *r, int index, int line,
         if (lua_isinteger(L, index))
             str_printf(&r->glsl, "%" PRId64, (int64_t)lua_tointeger(L, index));
         else {
-            // The shortest decimals that read back the same, with a point or an exponent: a float
-            // in GLSL.
+            // Decimals with a point or an exponent are a float in GLSL.
             double value = lua_tonumber(L, index);
             if (!isfinite(value))
                 luaL_error(L, "GLSL has no literal for %f", value);
@@ -205,7 +206,7 @@ static void add_value(lua_State *L, struct render *r, int index, int line,
     }
 }
 
-// _emit_(line, values...): a line of text of the template being rendered.
+// _emit_(line, values...): adds a line of text of the template.
 static int emit(lua_State *L)
 {
     struct render *r = script_of(L)->render;
@@ -227,37 +228,31 @@ static int emit(lua_State *L)
     return 0;
 }
 
-static void check_expressions(lua_State *L, const struct stage *stage)
-{
-    const struct glsl_template *t = &stage->template;
-    for (int i = 0; i < t->lines; i++)
-        for (int k = 0; k < t->line[i].count; k++) {
-            const struct template_piece *p = &t->piece[t->line[i].first + k];
-            if (p->is_expression) {
-                // Each expression must be one by itself: an error in it then names it, and it
-                // cannot close what surrounds it.
-                struct place place = (struct place){stage->text, i + 1};
-                lua_pushlstring(L, p->text, p->length);
-                const char *text = lua_tostring(L, -1),
-                           *source = lua_pushfstring(L, "return (%s)", text);
-                if (guard_load(L, "=", source, strlen(source)) != LUA_OK) {
-                    const char *message = strstr(lua_tostring(L, -1), ": "); // after ":1"
-                    guard_raise(L, place,
-                                lua_pushfstring(L, "${%s}%s", text, message ? message : ""));
-                }
-                lua_pop(L, 3);
-            }
-        }
-}
-
 void render_compile(lua_State *L, struct stage *stage)
 {
-    const struct script_text *text = &script_of(L)->texts.item[stage->text];
+    const struct script_text *file = &script_of(L)->texts.item[stage->text];
+    const struct glsl_template *t = &stage->template;
     struct err e;
-    if (!template_parse(&stage->template, text->path, text->text, &e))
+    if (!template_parse(&stage->template, file->path, file->text, &e))
         guard_raise(L, (struct place){stage->text, e.line}, e.text);
-    check_expressions(L, stage);
-    template_add_lua(&stage->template, &stage->lua);
+    for (int i = 0; i < t->lines; i++)
+        for (int k = 0; k < t->line[i].count; k++) {
+            // Each expression must compile by itself: it cannot close what surrounds it, and an
+            // error names it.
+            const struct template_piece *p = &t->piece[t->line[i].first + k];
+            if (!p->is_expression)
+                continue;
+            lua_pushlstring(L, p->text, p->length);
+            const char *text = lua_tostring(L, -1);
+            const char *source = lua_pushfstring(L, "return (%s)", text);
+            if (guard_load(L, "=", source, strlen(source)) != LUA_OK) {
+                const char *message = strstr(lua_tostring(L, -1), ": "); // after ":1"
+                guard_raise(L, (struct place){stage->text, i + 1},
+                            lua_pushfstring(L, "${%s}%s", text, message ? message : ""));
+            }
+            lua_pop(L, 3);
+        }
+    template_add_lua(t, &stage->lua);
     guard_load_text(L, stage->text, str_text(&stage->lua), stage->lua.length);
     str_finish(&stage->lua);
     stage->function = script_keep(L);
@@ -283,17 +278,15 @@ static void push_scope(lua_State *L, struct render *r)
     lua_rawgeti(L, LUA_REGISTRYINDEX, r->script->scope);
     script_copy_fields(L, -1, -2);
     lua_pop(L, 1);
-    if (!r->config) { // for all configurations alike
+    if (!r->config) { // it is for all configurations
         lua_pushnil(L);
         lua_setfield(L, -2, "c");
         return;
     }
     if (r->stage->values != LUA_NOREF) {
-        // Copies what the kernel's `values` function returns into the scope on the top.
+        // The scope also has the fields that the kernel's `values` function returns.
         int scope = lua_gettop(L);
-        lua_rawgeti(L, LUA_REGISTRYINDEX, r->stage->values);
-        view_push(L, r->script, r->config);
-        lua_call(L, 1, 1);
+        call_function(L, r->script, r->stage->values, r->config);
         check_type(L, -1, "kernel: what values returns", LUA_TTABLE);
         int count = order_push_keys(L, -1);
         for (int i = 1; i <= count; i++) {
@@ -307,7 +300,7 @@ static void push_scope(lua_State *L, struct render *r)
         }
         lua_settop(L, scope);
     }
-    view_push(L, r->script, r->config); // brings `c` of the scope up to date
+    view_push(L, r->script, r->config); // updates `c` of the scope
     lua_pop(L, 1);
 }
 
@@ -327,7 +320,7 @@ static void run_template(lua_State *L, struct render *r)
     r->script->guard.place = before;
 }
 
-// A shader of others: macros behind its #version. SPIR-V is as it is.
+// Adds a foreign shader: the macros follow its #version. SPIR-V is added as it is.
 static void run_shader(lua_State *L, struct render *r)
 {
     const struct stage *stage = r->stage;
@@ -374,9 +367,7 @@ uint32_t stage_subgroup(lua_State *L, struct script *s, const struct stage *stag
 {
     if (stage->subgroup == LUA_NOREF)
         return 0;
-    lua_rawgeti(L, LUA_REGISTRYINDEX, stage->subgroup);
-    view_push(L, s, c);
-    lua_call(L, 1, 1);
+    call_function(L, s, stage->subgroup, c);
     int64_t size = check_whole(L, -1, "kernel: subgroup", 1, 1 << 16);
     if (size & (size - 1))
         luaL_error(L, "kernel: subgroup is %d, not a power of two", (int)size);
@@ -388,27 +379,11 @@ static bool is_wanted(lua_State *L, struct render *r)
 {
     if (r->stage->when == LUA_NOREF)
         return true;
-    lua_rawgeti(L, LUA_REGISTRYINDEX, r->stage->when);
-    view_push(L, r->script, r->config);
-    lua_call(L, 1, 1);
+    call_function(L, r->script, r->stage->when, r->config);
     check_type(L, -1, "kernel: what when returns", LUA_TBOOLEAN);
     bool wanted = lua_toboolean(L, -1);
     lua_pop(L, 1);
     return wanted;
-}
-
-static void find_scratch(lua_State *L, struct render *r)
-{
-    const struct rule *scratch = &r->script->scratch;
-    if (scratch->function == LUA_NOREF)
-        return;
-    r->script->guard.place = scratch->place;
-    lua_rawgeti(L, LUA_REGISTRYINDEX, scratch->function);
-    view_push(L, r->script, r->config);
-    lua_call(L, 1, 1);
-    uint64_t bytes = (uint64_t)check_whole(L, -1, "scratch: the number of bytes", 0, INT64_MAX);
-    r->job.scratch_bytes = (bytes + 3) / 4 * 4; // as every buffer (tensor_bytes)
-    lua_pop(L, 1);
 }
 
 static int visit_render(lua_State *L)
@@ -425,12 +400,10 @@ static int visit_render(lua_State *L)
             run_template(L, r);
         struct pass *p = finish_pass(r);
         given_fill(L, r->script, r->stage, r->config, p);
-        // From the kernel's own `groups`, else from what the resources declare.
+        // The groups come from the kernel's `groups`, else from the resources.
         uint64_t groups[3] = {0};
         if (r->stage->groups != LUA_NOREF) {
-            lua_rawgeti(L, LUA_REGISTRYINDEX, r->stage->groups);
-            view_push(L, r->script, r->config);
-            lua_call(L, 1, 1);
+            call_function(L, r->script, r->stage->groups, r->config);
             check_dimensions(L, -1, "kernel: groups", UINT32_MAX, groups);
             lua_pop(L, 1);
         } else if (r->script->resources.function != LUA_NOREF) {
@@ -448,29 +421,15 @@ static int visit_render(lua_State *L)
     }
     if (r->job.pass_count == 0)
         return luaL_error(L, "no kernel is left: every 'when' is false");
-    find_scratch(L, r);
+    const struct rule *scratch = &r->script->scratch;
+    if (scratch->function != LUA_NOREF) {
+        r->script->guard.place = scratch->place;
+        call_function(L, r->script, scratch->function, r->config);
+        uint64_t bytes = (uint64_t)check_whole(L, -1, "scratch: the number of bytes", 0, INT64_MAX);
+        r->job.scratch_bytes = (bytes + 3) / 4 * 4; // like every buffer (tensor_bytes)
+        lua_pop(L, 1);
+    }
     return 0;
-}
-
-static void finish_render(struct render *r)
-{
-    r->script->render = NULL;
-    str_finish(&r->glsl);
-    free(r->map);
-}
-
-bool script_render(struct script *s, const struct config *c, struct job *job, struct err *e)
-{
-    struct render r = {.script = s, .config = c};
-    if (s->program)
-        return program_job(s->program, c, s->texts.item[0].path, job, e);
-    s->render = &r;
-    bool done = guard_run(&s->guard, GUARD_RENDER, s->stage[0].place, visit_render, &r, e);
-    if (!done)
-        job_finish(&r.job);
-    *job = r.job;
-    finish_render(&r);
-    return done;
 }
 
 static int visit_reference(lua_State *L)
@@ -481,14 +440,33 @@ static int visit_reference(lua_State *L)
     return 0;
 }
 
+static bool render(struct render *r, struct place place, lua_CFunction visit, struct err *e)
+{
+    r->script->render = r;
+    bool done = guard_run(&r->script->guard, GUARD_RENDER, place, visit, r, e);
+    r->script->render = NULL;
+    str_finish(&r->glsl);
+    free(r->map);
+    return done;
+}
+
+bool script_render(struct script *s, const struct config *c, struct job *job, struct err *e)
+{
+    struct render r = {.script = s, .config = c};
+    if (s->program)
+        return program_job(s->program, c, s->texts.item[0].path, job, e);
+    bool done = render(&r, s->stage[0].place, visit_render, e);
+    if (!done)
+        job_finish(&r.job);
+    *job = r.job;
+    return done;
+}
+
 bool render_reference(struct script *s, struct err *e)
 {
-    if (s->reference.function == LUA_NOREF)
-        return true;
     struct render r = {.script = s, .stage = &s->reference};
-    s->render = &r;
-    bool done = guard_run(&s->guard, GUARD_RENDER, s->reference.place, visit_reference, &r, e);
+    bool done =
+        s->reference.function == LUA_NOREF || render(&r, s->reference.place, visit_reference, e);
     s->reference_job = r.job;
-    finish_render(&r);
     return done;
 }

@@ -36,7 +36,6 @@ static void set_limit(lua_State *L, const struct limits *l, const struct limits_
     switch (f->type) {
     case LIMITS_NUMBER: set_integer(L, f->name, limits_number(l, f)); break;
     case LIMITS_AXES: {
-        // Of `device`.
         const uint32_t *value = at;
         lua_createtable(L, 3, 0);
         for (int i = 0; i < 3; i++) {
@@ -50,7 +49,7 @@ static void set_limit(lua_State *L, const struct limits *l, const struct limits_
     } break;
     case LIMITS_FLAG: set_flag(L, f->name, *(const bool *)at); break;
     case LIMITS_MATRIX: {
-        // A list of { m = , n = , k = , a = , c = }.
+        // A list of { m, n, k, a, c }.
         const struct matrix_units *u = at;
         lua_createtable(L, u->count, 0);
         for (int i = 0; i < u->count; i++) {
@@ -72,8 +71,8 @@ static void set_limit(lua_State *L, const struct limits *l, const struct limits_
     }
 }
 
-// The globals of all Lua files: the safe library, the language, the device. Leaves the scope of
-// templates on the stack: the library and the device.
+// Sets the globals of all Lua files: the safe library, the language, the device. Leaves the scope
+// of templates on the stack: the library and the device.
 static void set_globals(lua_State *L, struct script *s)
 {
     static const struct readonly_words words = {
@@ -101,30 +100,21 @@ static void set_globals(lua_State *L, struct script *s)
     script_copy_fields(L, -2, -1);
     setting_open(L);
     declare_operator_open(L);
-    declare_operator_define_open(L);
     declare_compute_open(L);
     declare_open(L);
     declare_param_open(L);
     declare_nest_open(L);
     include_open(L);
-    form_open(L);
-    baseline_open(L);
     readonly_wrap(L, "the environment", &words);
     lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-}
-
-static struct space *create_space(const char *file)
-{
-    char *name = path_stem(file);
-    struct space *space = space_create(name);
-    free(name);
-    return space;
 }
 
 static int visit_load(lua_State *L)
 {
     struct script *s = lua_touserdata(L, 1);
-    s->space = create_space(s->texts.item[0].name);
+    char *stem = path_stem(s->texts.item[0].name);
+    s->space = space_create(stem);
+    free(stem);
     set_globals(L, s);
     include_run_first(L);
     if (!s->operation.kind && s->defining && s->defining->d.tensor_count)
@@ -144,7 +134,7 @@ static int visit_load(lua_State *L)
     baseline_check(L, s);
     view_build(L, s);
     declare_nest_run(L, s);
-    // Adds what templates see beside the table on the top, and keeps it.
+    // The scope of templates also has the settings, `op` and `c`.
     for (int i = 0; i < s->setting_count; i++) {
         const char *name = s->setting[i].name;
         bool is_taken = lua_getfield(L, -1, name) != LUA_TNIL || // by the library
@@ -198,7 +188,7 @@ struct script *script_create(const struct script_options *o, struct err *e)
         script_destroy(s);
         return NULL;
     }
-    s->limits = NULL; // the caller's
+    s->limits = NULL; // it belongs to the caller
     s->device_type = NULL;
     s->texts.pinned = NULL;
     return s;

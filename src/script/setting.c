@@ -1,5 +1,5 @@
-// size, number, choice and folder: what a space file is declared for, and what --set and use() make
-// of it.
+// The settings of a space file, size, number, choice and folder, with the overrides of --set and
+// use().
 #include "script/check.h"
 #include "script/library.h"
 #include "script/script.h"
@@ -41,18 +41,19 @@ const struct script_setting *script_find_setting(const struct script *s, const c
     return NULL;
 }
 
-static const char *kind_of(const struct script_setting *s)
-{
-    return s->values ? "choice" : s->is_whole ? "size" : s->is_folder ? "folder" : "number";
-}
-
-// `what` is "size", "number", "choice" or "folder". A choice may be called as a function of the
-// library is (`type`): templates then see the function, and the choice as a field of `op`.
+// A new name. `what` is "size", "number", "choice" or "folder". A choice may have the name of a
+// function of the library (`type`): templates then see the function, and the choice as a field of
+// `op`.
 static void check_new(lua_State *L, const struct script *s, const char *what, const char *name)
 {
     const struct script_setting *known = script_find_setting(s, name);
     if (known)
-        luaL_error(L, "%s '%s' is declared twice", kind_of(known), name);
+        luaL_error(L, "%s '%s' is declared twice",
+                   known->values      ? "choice"
+                   : known->is_whole  ? "size"
+                   : known->is_folder ? "folder"
+                                      : "number",
+                   name);
     if (s->setting_count == SCRIPT_MAX_SETTINGS)
         luaL_error(L, "more than %d sizes, numbers and choices", SCRIPT_MAX_SETTINGS);
     library_push(L);
@@ -63,8 +64,8 @@ static void check_new(lua_State *L, const struct script *s, const char *what, co
     lua_pop(L, 2);
 }
 
-// Picks `value` and returns the standard. What `fits` refuses waits in the override for whoever
-// gave it, and the standard stands in.
+// Picks `value` and returns the standard. Where `fits` refuses an override, the standard is used,
+// and the error waits in the override.
 static const char *pick(struct script *s, const char *name, const char *standard,
                         bool (*fits)(void *context, struct override *o), void *context,
                         const char **value)
@@ -89,23 +90,19 @@ static void add_setting(lua_State *L, struct script *s, const char *name, const 
     setting_push(L, &s->setting[s->setting_count - 1]);
 }
 
-static double real_of(const struct script_setting *setting)
-{
-    double value = 0;
-    str_to_real(setting->value, &value);
-    return value;
-}
-
 void setting_push(lua_State *L, const struct script_setting *setting)
 {
     if (setting->values)
         lua_pushstring(L, setting->value);
     else if (setting->is_folder)
-        lua_pushstring(L, setting->name); // where it is, is nobody's business
+        lua_pushstring(L, setting->name); // space files do not see its path
     else if (setting->is_whole)
         lua_stringtonumber(L, setting->value);
-    else
-        lua_pushnumber(L, real_of(setting));
+    else {
+        double value = 0;
+        str_to_real(setting->value, &value);
+        lua_pushnumber(L, value);
+    }
 }
 
 struct size_rule {
@@ -121,7 +118,7 @@ static bool size_fits(void *context, struct override *o)
         return true;
     struct str s = {0};
     str_printf(&s, "a size is a whole number from %" PRId64 " to %" PRId32, rule->least, INT32_MAX);
-    o->complaint = arena_strdup(&rule->script->arena, str_text(&s));
+    o->error = arena_strdup(&rule->script->arena, str_text(&s));
     str_finish(&s);
     return false;
 }
@@ -149,11 +146,11 @@ static bool number_fits(void *context, struct override *o)
     double value;
     if (str_to_real(o->text, &value))
         return true;
-    o->complaint = arena_strdup(&s->arena, "a number is written like 0.5, -1 or 1e-3");
+    o->error = arena_strdup(&s->arena, "a number is written like 0.5, -1 or 1e-3");
     return false;
 }
 
-// As settings are written everywhere: two of one value are one text.
+// Returns the number as settings are written everywhere: equal values are equal texts.
 static const char *number_text(struct script *s, double value)
 {
     struct str text = {0};
@@ -209,7 +206,7 @@ static bool choice_fits(void *context, struct override *o)
         str_printf(&s, "%s %s", i ? "," : "", rule->values[i]);
     if (s.length >= COMPLAINT_MOST)
         str_add(&s, ", ...");
-    o->complaint = arena_strdup(&rule->script->arena, str_text(&s));
+    o->error = arena_strdup(&rule->script->arena, str_text(&s));
     str_finish(&s);
     return false;
 }
@@ -276,43 +273,35 @@ enum { MOST_PLACES = 8 };
 struct folder_rule {
     struct script *script;
     const char *name, *file, *what;
-    const char *place[MOST_PLACES]; // below what --set names
+    const char *place[MOST_PLACES]; // below the folder
     int places;
 };
 
-// Where the file lies in the folder or in one of the places below it; NULL: nowhere.
-static const char *find_place(const struct folder_rule *rule, const char *folder)
+// Looks for the file in the folder and in the places below it. Stored texts need no folder.
+static bool folder_fits(const struct folder_rule *rule, struct override *o)
 {
-    const char *found = NULL;
+    struct script *s = rule->script;
+    const char *found = s->texts.pinned ? o->text : NULL;
     for (int i = -1; i < rule->places && !found; i++) {
-        char *place = i < 0 ? mem_strdup(folder) : path_join(folder, rule->place[i]);
+        char *place = i < 0 ? mem_strdup(o->text) : path_join(o->text, rule->place[i]);
         char *file = path_join(place, rule->file);
         char *real = file_exists(file) ? realpath(place, NULL) : NULL;
         if (real)
-            found = arena_strdup(&rule->script->arena, real);
+            found = arena_strdup(&s->arena, real);
         free(real);
         free(file);
         free(place);
     }
-    return found;
-}
-
-// Stored texts need no folder.
-static bool folder_fits(const struct folder_rule *rule, struct override *o)
-{
-    struct script *s = rule->script;
-    const char *found = s->texts.pinned ? o->text : find_place(rule, o->text);
     if (found)
         o->text = found;
     else
-        o->complaint = arena_printf(&s->arena, "there is no %s in it (%s is what it takes)",
-                                    rule->file, rule->what);
+        o->error = arena_printf(&s->arena, "there is no %s in it (%s is what it takes)", rule->file,
+                                rule->what);
     return found != NULL;
 }
 
-// A folder of the user's, which no file can name: only --set does. Without it, one of that name
-// beside the space file will do.
-// folder(name, { file = , below = { places }, what = }) -> name
+// Declares a folder of the user's. Only --set can name it; without --set, a folder of that name
+// beside the space file is used. folder(name, { file = , below = { places }, what = }) -> name
 static int declare_folder(lua_State *L)
 {
     struct script *s = script_loading(L, "folder");
@@ -348,7 +337,7 @@ static int declare_folder(lua_State *L)
     int text = texts_read(&s->texts, &(struct texts_request){.name = file}, &e);
     if (text == TEXTS_UNREADABLE)
         return luaL_error(L, "%s", e.text);
-    if (text < 0 && !(user && user->complaint))
+    if (text < 0 && !(user && user->error))
         return luaL_error(L, "%s is not here: --set %s=DIR says where (%s)", file, rule.name,
                           rule.what);
     lua_pushstring(L, rule.name);
@@ -365,7 +354,7 @@ void setting_open(lua_State *L)
     luaL_setfuncs(L, functions, 0);
 }
 
-// --- what was given with --set ---
+// --- checks of --set ---
 
 static const char *name_at(const void *context, size_t i)
 {
@@ -373,7 +362,7 @@ static const char *name_at(const void *context, size_t i)
     return s->setting[i].name;
 }
 
-static bool unknown(const struct script *s, const struct override *o, struct err *e)
+static bool report_unknown(const struct script *s, const struct override *o, struct err *e)
 {
     const char *near = str_suggest(o->name, (size_t)s->setting_count, name_at, s);
     if (near)
@@ -392,10 +381,10 @@ bool setting_check(const struct script *s, bool is_loaded, struct err *e)
 {
     for (int i = 0; i < s->override_count; i++) {
         const struct override *o = &s->override[i];
-        if (o->from_user && o->complaint)
-            return err_usage(e, "--set %s=%s: %s", o->name, o->text, o->complaint);
+        if (o->from_user && o->error)
+            return err_usage(e, "--set %s=%s: %s", o->name, o->text, o->error);
         if (o->from_user && is_loaded && !script_find_setting(s, o->name))
-            return unknown(s, o, e);
+            return report_unknown(s, o, e);
     }
     return is_loaded;
 }

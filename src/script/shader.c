@@ -1,8 +1,7 @@
-// Shaders that others wrote, as they are: `kernel { shader = }` and `kernel { spirv = }`.
+// Shaders that others wrote: `kernel { shader = }` and `kernel { spirv = }`.
 //
-// What a shader #includes is put in its place when the file is loaded, so that nothing but its text
-// goes to the compiler. A file that is missing where #if may leave it out is no error before the
-// compiler meets it.
+// Includes are expanded when the file is loaded, so that the compiler gets one text. A missing file
+// is no error within #if: it becomes an #error, which the compiler may skip.
 #include "base/file.h"
 #include "script/check.h"
 #include "script/state.h"
@@ -20,7 +19,7 @@ struct expansion {
     int conditions; // #if that are open
 };
 
-// "#  name rest": the rest, or NULL.
+// Returns the rest of "#  name rest", or NULL.
 static const char *directive(const char *line, const char *name)
 {
     line += strspn(line, " \t");
@@ -48,7 +47,7 @@ static int read_text(lua_State *L, struct script *s, const char *name)
     return text == TEXTS_UNREADABLE ? luaL_error(L, "%s: %s", name, e.text) : text;
 }
 
-// Below the folder of the file that includes it, else below those that the kernel names.
+// Looks below the folder of the file that includes it, then below those that the kernel names.
 static int find_included(lua_State *L, struct expansion *x, int from, const char *name)
 {
     if (!texts_is_contained(name))
@@ -90,7 +89,7 @@ static void add_place(lua_State *L, struct expansion *x, int line, int source, i
 
 static void add_file(lua_State *L, struct expansion *x, int text, const char *from, int line);
 
-// Pushes what stands between the quotes; false for other lines.
+// Pushes the name of an include. False: the line is another one.
 static bool push_included(lua_State *L, const char *line)
 {
     const char *name = directive(line, "include");
@@ -99,7 +98,7 @@ static bool push_included(lua_State *L, const char *line)
     name += strspn(name, " \t");
     const char *end = *name == '"' ? "\"\r\n" : *name == '<' ? ">\r\n" : NULL;
     if (!end)
-        return false; // a macro: the compiler says that it is none of its
+        return false; // a macro: the compiler will refuse it
     lua_pushlstring(L, name + 1, strcspn(name + 1, end));
     return true;
 }
@@ -127,7 +126,7 @@ static void add_included(lua_State *L, struct expansion *x, int text, int source
     add_place(L, x, line + 1, source, text);
 }
 
-// From a line of it on.
+// Adds the text of a file from a line on, with its includes.
 static void add_file(lua_State *L, struct expansion *x, int text, const char *from, int line)
 {
     luaL_checkstack(L, 10, "files that include files");
@@ -171,15 +170,7 @@ static void read_folders(lua_State *L, struct stage *stage)
     }
 }
 
-static int find_own(lua_State *L, struct script *s, const char *what, const char *name)
-{
-    int text = texts_is_contained(name) ? read_text(L, s, name) : -1;
-    if (text < 0)
-        luaL_error(L, "%s \"%s\": no such file below the space file's folder", what, name);
-    return text;
-}
-
-// All up to its #version stays in front of what the kernel defines.
+// The text up to its #version stays in front of the kernel's macros.
 static void read_shader(lua_State *L, struct script *s, struct stage *stage)
 {
     const char *text = s->texts.item[stage->text].text, *head = text;
@@ -202,7 +193,10 @@ void shader_declare(lua_State *L, struct script *s, struct stage *stage, bool is
     const char *what = is_spirv ? "kernel: spirv" : "kernel: shader";
     lua_getfield(L, 1, is_spirv ? "spirv" : "shader");
     stage->is_shader = true;
-    stage->text = find_own(L, s, what, check_string(L, -1, what));
+    const char *name = check_string(L, -1, what);
+    stage->text = texts_is_contained(name) ? read_text(L, s, name) : -1;
+    if (stage->text < 0)
+        luaL_error(L, "%s \"%s\": no such file below the space file's folder", what, name);
     const char *text = s->texts.item[stage->text].text;
     if (is_spirv != (strncmp(text, JOB_SPIRV, strlen(JOB_SPIRV)) == 0))
         luaL_error(L,

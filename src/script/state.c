@@ -1,4 +1,4 @@
-// What every file of the language needs of a script.
+// Access to the script, and helpers for its Lua state.
 #include "script/state.h"
 
 #include "script/library.h"
@@ -46,5 +46,14 @@ void script_copy_fields(lua_State *L, int from, int to)
         lua_pushvalue(L, -2);
         lua_insert(L, -2);
         lua_rawset(L, to);
+    }
+}
+
+void script_set_closures(lua_State *L, const struct script_closure *c)
+{
+    for (; c->name; c++) {
+        lua_pushinteger(L, c->number);
+        lua_pushcclosure(L, c->function, 1);
+        lua_setfield(L, -2, c->name);
     }
 }

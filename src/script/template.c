@@ -16,8 +16,8 @@ static void add_piece(struct glsl_template *t, const char *text, size_t length, 
     t->line[t->lines - 1].expressions += is_expression;
 }
 
-// Steps over a quoted string of Lua; `p` is at its opening quote. Stops at `end` when it is never
-// closed.
+// Returns what follows a quoted string of Lua; `p` is at its opening quote. Returns `end` where it
+// is never closed.
 static const char *skip_quoted(const char *p, const char *end)
 {
     char quote = *p++;
@@ -26,8 +26,8 @@ static const char *skip_quoted(const char *p, const char *end)
     return p < end ? p + 1 : end;
 }
 
-// The brace that closes an expression which begins at `p`, or NULL: braces nest, strings may hold
-// any.
+// Returns the brace that closes an expression which begins at `p`, or NULL. Braces nest; those in
+// strings do not count.
 static const char *closing_brace(const char *p, const char *end)
 {
     int depth = 0;
@@ -60,7 +60,8 @@ static const char *find_opening(const char *p, const char *end)
     return NULL;
 }
 
-// `next` is where the following line begins: the text goes to it, with the line's own end.
+// Parses a line of text. `next` is where the following line begins: the text includes the line's
+// end.
 static bool parse_text(struct glsl_template *t, const char *path, const char *p, const char *end,
                        const char *next, struct err *e)
 {

@@ -8,8 +8,8 @@
 //     % for i = 1, n do              for i = 1, n do
 //     float x${i} = ${2 * i};       _emit_(2,(i),(2 * i))
 //
-// The chunk holds no GLSL: `_emit_`, its argument, gets the number of the line and the values, and
-// finds the text in `line`. No Lua here: this is plain text work.
+// The chunk has no GLSL: `_emit_`, its argument, gets the number of the line and the values, and
+// finds the text in `line`. This file only handles text and does not call Lua.
 #ifndef TILEWALK_SCRIPT_TEMPLATE_H
 #define TILEWALK_SCRIPT_TEMPLATE_H
 
@@ -26,7 +26,7 @@ struct template_piece {
 
 struct template_line {
     bool is_code;
-    int first, count; // pieces; of a line of code one, the code
+    int first, count; // pieces; a line of code is one piece
     int expressions;
 };
 

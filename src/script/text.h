@@ -1,4 +1,4 @@
-// A file of a script, as it was read: what a session stores, and a script is made of again.
+// A file of a script as it was read. Sessions store it and make the script from it again.
 #ifndef TILEWALK_SCRIPT_TEXT_H
 #define TILEWALK_SCRIPT_TEXT_H
 

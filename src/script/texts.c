@@ -17,11 +17,6 @@ static int add(struct texts *t, char *name, char *path, char *text)
     return t->count++;
 }
 
-static bool is_spirv(const char *bytes, size_t length)
-{
-    return length >= 4 && memcmp(bytes, "\x03\x02\x23\x07", 4) == 0;
-}
-
 static char *spirv_text(const char *path, const char *bytes, size_t length, struct err *e)
 {
     struct str out = {0};
@@ -36,13 +31,13 @@ static char *spirv_text(const char *path, const char *bytes, size_t length, stru
     return str_take(&out);
 }
 
-// Text that is text: small, and without NUL, which would cut it short where it is stored.
+// A text is small and has no NUL, which would cut it where it is stored.
 char *texts_from_bytes(const char *path, char *text, size_t length, struct err *e)
 {
     char *spirv = NULL;
     if (length > TEXTS_MAX_BYTES)
         err_set(e, "%s: larger than %d KiB", path, TEXTS_MAX_BYTES >> 10);
-    else if (is_spirv(text, length))
+    else if (length >= 4 && memcmp(text, "\x03\x02\x23\x07", 4) == 0)
         spirv = spirv_text(path, text, length, e);
     else if (strlen(text) != length)
         err_set(e, "%s: not a text file (it holds a zero byte)", path);
@@ -52,15 +47,8 @@ char *texts_from_bytes(const char *path, char *text, size_t length, struct err *
     return spirv;
 }
 
-static char *read_own(const char *path, struct err *e)
-{
-    char *text;
-    size_t length;
-    return file_read(path, &text, &length, e) ? texts_from_bytes(path, text, length, e) : NULL;
-}
-
-// Links of the space file's folder may lead below it and to what ships. Those of the shipped
-// folders are the installation's own, and may lead anywhere.
+// Reads a file below the space file's folder, a named folder or a shipped folder. Links of the
+// shipped folders belong to the installation and may lead anywhere.
 static char *read_named(const struct texts *t, const char *path, bool is_shipped, struct err *e)
 {
     char *lua = path_shipped("lua"), *presets = path_shipped("presets"),
@@ -95,14 +83,6 @@ bool texts_is_contained(const char *name)
     return true;
 }
 
-static int find_loaded(const struct texts *t, const char *name)
-{
-    for (int i = 0; i < t->count; i++)
-        if (strcmp(t->item[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 static int load_pinned(struct texts *t, const char *name)
 {
     for (int i = 0; i < t->pinned_count; i++) {
@@ -123,15 +103,14 @@ static char *own_path(const struct texts *t, const char *name)
     return path_join(t->folder, name);
 }
 
-// The text that is called `name`, read when it is new.
+// Returns the text of that name, which is read when it is new.
 static int load(struct texts *t, const char *name, bool is_shipped, struct err *e)
 {
-    int loaded = find_loaded(t, name);
-    if (loaded >= 0)
-        return loaded;
+    for (int i = 0; i < t->count; i++)
+        if (strcmp(t->item[i].name, name) == 0)
+            return i;
     if (t->pinned)
         return load_pinned(t, name);
-    // Takes over `path`, which may be NULL.
     char *path = is_shipped ? path_shipped(name) : own_path(t, name);
     if (!path || !file_exists(path)) {
         free(path);
@@ -175,7 +154,6 @@ int texts_read(struct texts *t, const struct texts_request *r, struct err *e)
     if (shipped == UNREADABLE || (shipped >= 0 && !is_open(r, shipped)))
         return shipped;
     if (own >= 0 || shipped >= 0) {
-        // "files include each other: a.lua -> b.lua -> a.lua"
         int text = own >= 0 ? own : shipped;
         struct str cycle = {0};
         int first = 0;
@@ -203,8 +181,9 @@ bool texts_open(struct texts *t, const char *path, const struct script_text *pin
         return true;
     }
     t->folder = path_folder(path);
-    char *text = read_own(path, e);
-    if (!text)
+    char *text;
+    size_t length;
+    if (!file_read(path, &text, &length, e) || !(text = texts_from_bytes(path, text, length, e)))
         return false;
     add(t, mem_strdup(path_name(path)), mem_strdup(path), text);
     return true;

@@ -1,4 +1,4 @@
-// `c`: one read-only table for all calls, brought up to date where a parameter has changed.
+// `c`: one read-only table for all calls, updated where a parameter has changed.
 #include "script/readonly.h"
 #include "script/state.h"
 
@@ -6,7 +6,7 @@
 
 const struct readonly_words view_words = {.unknown = "unknown parameter '%s'"};
 
-// The values by index + 1; nothing for a factorization, whose slots are its values.
+// Keeps the values by index + 1; LUA_NOREF for a factorization, whose slots are its values.
 static int keep_values(lua_State *L, const struct param *p)
 {
     if (p->kind == PARAM_FACTORIZATION)
@@ -62,7 +62,7 @@ static void push_slot(lua_State *L, int values, int32_t slot)
     lua_remove(L, -2);
 }
 
-// The storage of `c` is at `storage`.
+// Updates parameter `i` in the storage of `c`, which is at `storage`.
 static void update(lua_State *L, const struct view *v, int i, const struct param *p,
                    const int32_t *slot, int storage)
 {

@@ -1,4 +1,4 @@
-// What definitions compute, against loops written by hand; how they travel as text.
+// Definitions computed by the reference, against loops written by hand; definitions as text.
 #include "group.h"
 #include "help.h"
 
@@ -141,7 +141,7 @@ static void winograd(void **state)
     }
 }
 
-// Reductions inside of expressions, and one over what another gives.
+// Reductions inside of expressions, and one over the result of another.
 static void softmax(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void whole_division(void **state)
     }
 }
 
-// One number of all, which others read.
+// A tensor of one number, which other stages read.
 static void of_everything(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-// What follows from a definition: kernels, parameters, FLOP, inputs that are exact; and what a
-// wrong one is told.
+// Programs of definitions: kernels, parameters, FLOP, exact inputs; and the errors of wrong ones.
 #include "group.h"
 #include "help.h"
 
@@ -82,7 +81,7 @@ enum { I = 0, J = 5, K = 10, PLACE_A = 13, PLACE_B, UNROLL, VECTOR, PAD, BUFFERS
 static const int32_t eight_invocations[SLOTS] = {[I] = 1, 1, 8, 1,       1, [J] = 1, 1,
                                                  2,       1, 4, [K] = 1, 4, 1};
 
-// `A` and `B` are copied or not; what of it is in vectors is found by its text.
+// `A` and `B` are staged or not; the text shows which accesses are vectors.
 static void vectors(void **state)
 {
     static const struct {
@@ -140,7 +139,7 @@ static void vectors(void **state)
     script_destroy(s);
 }
 
-// What becomes of each number alone needs no kernel of its own.
+// A map of the results needs no kernel of its own.
 static void an_epilogue(void **state)
 {
     (void)state;
@@ -185,7 +184,7 @@ static void what_is_exact(void **state)
     }
 }
 
-// --- what is wrong ---
+// --- errors ---
 
 static const struct {
     const char *lua, *expected;

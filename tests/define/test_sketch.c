@@ -1,5 +1,5 @@
-// Which sketches Ansor's rules derive: those of its worked examples, rule by rule, and how many
-// tilings one has.
+// The sketches that Ansor's rules derive, for its worked examples rule by rule, and the number of
+// tilings of one.
 #include "group.h"
 #include "help.h"
 #include "wording.h"
@@ -144,7 +144,8 @@ static void worked_examples(void **state)
     }
 }
 
-// Of one parameter's values, those that the rule leaves; the others are of the space's first point.
+// Returns the values of one parameter that the rule leaves; the other parameters are those of the
+// space's first point.
 static int left_by(const struct space *s, const char *rule, const char *param)
 {
     const struct param *p = space_find(s, param);
@@ -191,8 +192,8 @@ static void guarded_lengths(void **state)
         assert_int_equal(guarded_extent(lengths[i][0]), lengths[i][1]);
 }
 
-// Parameters of one way to share a reduction are there in the sketches that have it, and legal at
-// rest.
+// Parameters of one way to share a reduction are active in the sketches that use it, and legal in
+// the others.
 static void live_parameters(void **state)
 {
     (void)state;

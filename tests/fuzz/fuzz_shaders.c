@@ -6,7 +6,7 @@
 #include "kernel/checked.h"
 #include "kernel/fit.h"
 #include "kernel/kernel.h"
-#include "script/outline.h"
+#include "script/scaffold.h"
 #include "script/script.h"
 
 #include <stdlib.h>
@@ -21,11 +21,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 static void try_adopt(const char *text)
 {
-    struct outline o;
+    struct scaffold o;
     struct str lua = {0};
     struct err e;
-    outline_read_text(&o, "/nowhere/fuzz.comp", text, NULL, 0);
-    outline_add_space(&o, "fuzz.comp", NULL, 0, &lua);
+    scaffold_read_text(&o, "/nowhere/fuzz.comp", text, NULL, 0);
+    scaffold_add_space(&o, "fuzz.comp", NULL, 0, &lua);
     const struct script_text texts[] = {{"fuzz.lua", "fuzz.lua", str_text(&lua)},
                                         {"fuzz.comp", "fuzz.comp", ""}};
     struct script *s = script_create(
@@ -33,7 +33,7 @@ static void try_adopt(const char *text)
     must(s != NULL, e.text);
     script_destroy(s);
     str_finish(&lua);
-    outline_finish(&o);
+    scaffold_finish(&o);
 }
 
 static void try_module(const uint8_t *data, size_t size)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-// Executions that meet another element: a vector of one and the same is read once.
+// Counts the executions that access another element: a vector of equal elements is read once.
 static double accesses(const struct nest_point *p, int statement, int access)
 {
     double count = nest_executions(p, statement);

@@ -86,7 +86,7 @@ static void read_loop(struct machine *m, const uint32_t *w, uint32_t header)
     m->id[w[1]].loop = m->id[w[2]].loop = header;
 }
 
-// What an invocation has of a matrix, and what is computed from that.
+// The share of a matrix that an invocation has, and values computed from it.
 static void read_operation(struct machine *m, const uint32_t *w)
 {
     struct id *c = &m->id[w[2]];
@@ -220,7 +220,7 @@ static void choose_by_block(struct machine *m, const uint32_t *w, uint32_t from)
             m->id[w[2]].value = m->id[w[i]].value;
 }
 
-// Into a block: an iteration begins anew where loops continue, and is over where they merge.
+// Enters a block: an iteration begins where loops continue, and ends where they merge.
 static void enter(struct machine *m, uint32_t label)
 {
     uint32_t header = m->id[label].loop;
@@ -235,7 +235,7 @@ static void enter(struct machine *m, uint32_t label)
     }
 }
 
-// The next block; 0 for the end of the function or an error.
+// Returns the next block; 0 for the end of the function or an error.
 static bool leave(struct machine *m, const uint32_t *w, uint32_t *next, struct value *returned)
 {
     *next = 0;

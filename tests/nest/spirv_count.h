@@ -1,13 +1,13 @@
-// What one invocation of a compute shader does, counted by running it: its control flow and whole
-// numbers are computed, floating-point numbers and the contents of memory are not known.
+// Counts the work of one invocation of a compute shader by running it. Control flow and whole
+// numbers are computed; floating-point numbers and the contents of memory are unknown.
 //
 //     struct spirv_count n;
 //     spirv_count(&spirv, 32, &n, e);    of invocation 0 of workgroup 0; adds to what `n` has
 //
-// Of what the `lanes` invocations of a subgroup do together with matrices, its share counts.
+// Operations on matrices, which the `lanes` invocations of a subgroup share, count by their share.
 //
-// Knows what glslang makes of the shipped shaders; an error for a branch that depends on what is
-// not known, and for instructions that it has not been taught.
+// Supports the instructions of the shipped shaders as glslang compiles them. An unsupported
+// instruction, and a branch that depends on an unknown value, is an error.
 #ifndef TILEWALK_TESTS_SPIRV_COUNT_H
 #define TILEWALK_TESTS_SPIRV_COUNT_H
 

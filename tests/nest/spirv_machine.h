@@ -52,21 +52,21 @@ struct value {
 };
 
 struct id {
-    // Of a type: its scalar, 0 for what is neither scalar nor vector.
+    // For a type: its scalar type; 0 for other types than scalars and vectors.
     enum { NO_SCALAR, BOOL, SIGNED, UNSIGNED, FLOAT } scalar;
     int components, bytes;  // bytes of a component
     uint32_t rows, columns; // of a matrix; its components are all of its elements
     uint32_t storage, pointee;
-    // Of a result.
+    // For a result.
     uint32_t type;
     struct value value; // of a variable: what it holds
-    // Of a pointer: the variable that it leads into, itself for a variable; the component there, or
-    // -1: all of it. 0: into an array or block, whose contents are not known.
+    // For a pointer: the variable that it points into, itself for a variable; the component, or -1
+    // for all. 0: an array or block, whose contents are unknown.
     uint32_t variable;
     int component;
     size_t at;     // word of a label's or a function's first instruction
     uint32_t loop; // of a label: the header whose continue target or merge block it is
-    // Of a loop header.
+    // For a loop header.
     uint32_t next, merge;
     bool is_hinted;
     double iterations;
@@ -97,8 +97,7 @@ static inline const struct id *machine_type_of(const struct machine *m, uint32_t
     return &m->id[m->id[id].type];
 }
 
-// Runs an instruction that is neither control flow nor memory: its result, and what it counts.
-// False: it is not known.
+// Runs and counts an instruction that is neither control flow nor memory. False: it is unsupported.
 bool machine_operate(struct machine *m, const uint32_t *w);
 
 #endif

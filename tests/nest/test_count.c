@@ -1,4 +1,4 @@
-// What is counted of shaders whose figures are known.
+// The counts of shaders whose figures are known.
 #include "group.h"
 #include "spirv_count.h"
 
@@ -43,7 +43,7 @@ static const struct known {
      {.trips = 5 + 5 + 4 + 3 + 2, .add = 15, .read = {0, 120}, .written = {0, 60}}},
     {MAIN("[[unroll]] for (uint i = 0; i < 5; i++) for (uint j = 0; j < 3; j++) y[i] = 1.0;"),
      {.trips = 15, .written = {0, 60}}},
-    // What is computed from the first invocation's place, through variables, vectors and calls.
+    // Values computed from the first invocation's index, through variables, vectors and calls.
     {MAIN("uvec3 p = gl_GlobalInvocationID; p.y += 7; uint n = p.y % 4;"
           "if (n == 3 && p.x < 1) y[0] = 1.0; else x[0] = vec4(0);"),
      {.written = {0, 4}}},

@@ -1,6 +1,5 @@
-// What the shipped presets declare with nest() is what their shaders do: for random legal
-// configurations, what the first invocation computes, loads, stores and how often it loops, and
-// what is launched.
+// The nests of the shipped presets agree with their shaders: for random legal configurations, the
+// computations, loads, stores and loops of the first invocation, and the launch.
 //
 // Sizes are such that the first workgroup has no tail: a nest counts tails as full.
 #include "group.h"
@@ -18,10 +17,10 @@ enum {
     MUTANT_POINTS = 200, // until a wrong declaration is found
 };
 
-// --- what the shader does ---
+// --- shaders ---
 
-// Of all passes; adds to `differ` in how many dimensions the first and the last are launched for
-// others than the first and last statement that there is.
+// Counts all passes; adds to `differ` the dimensions in which the first and the last pass are
+// launched unlike the first and last statement.
 static struct spirv_count count_job(const struct job *job, int lanes, const struct nest_point *p,
                                     int *differ)
 {
@@ -133,7 +132,7 @@ static const struct product products[] = {
     {"gemm", "discrete", "N=4096 M=32768 K=64 type=f16 accumulate=mixed", NULL, MATRICES},
 };
 
-// How much of one point is wrong.
+// Returns how many figures of one point are wrong.
 static int check_point(struct script *s, const struct config *c, int lanes, const char *set,
                        bool tell)
 {
@@ -229,7 +228,7 @@ static void test_products(void **state)
     assert_int_equal(wrong, 0);
 }
 
-// Learned strategies see the loops of all that ships.
+// Learned strategies see the loops of all shipped presets.
 static void test_all_declare(void **state)
 {
     (void)state;
@@ -246,7 +245,7 @@ static void test_all_declare(void **state)
     free(name);
 }
 
-// --- declarations that are wrong ---
+// --- wrong declarations ---
 
 static const struct mutant {
     int product; // index in products

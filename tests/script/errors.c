@@ -41,7 +41,7 @@ static char *without_sign(const char *message)
                       sign ? sign + 1 : message);
 }
 
-// Without its place, and without what Lua or the C library words in their ways.
+// Removes the place, and the words of Lua and of the C library.
 static bool is_shown(const char *message)
 {
     static const char *const open_ends[] = {"nan", "near '$'", "(message", "(an endless"};

@@ -1,4 +1,4 @@
-// Errors of space files and networks: that each case fails at its place, in one line, which
+// Errors of space files and networks: each case fails at its place, in one line, which
 // docs/spaces.md shows. The words are recorded in messages.txt.
 //
 //     errors_setup, errors_teardown                of the group
@@ -20,8 +20,8 @@ int errors_setup(void **state);
 int errors_teardown(void **state);
 void errors_check(const char *part, const struct error_case *cases, size_t count);
 
-// Records what `tried` gave. Returns whether it begins with the place, is one line, and is shown by
-// the documentation, if it has to be.
+// Records the error of `tried`. True: it begins with the place, is one line, and is shown by the
+// documentation, if it must be.
 bool errors_add(struct wording *r, const char *tried, const char *message, const char *place,
                 bool is_documented);
 

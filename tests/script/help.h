@@ -16,7 +16,7 @@ struct source {
 
 #define MAX_SOURCES 20
 
-// What a complete space file needs beside what is being tested; one line, no parameters.
+// The rest of a complete space file; one line, no parameters.
 #define OPERATOR "operator.matmul { N = 8, M = 8, K = 8 } "
 #define KERNEL   "kernel { template = 't.comp', groups = function() return { 1 } end } "
 #define PARAM    "param.p = factors(8, 2) "

@@ -10,7 +10,7 @@
 
 enum ending { MAY_SUCCEED, FAILS, STEPS, SECONDS, MEMORY, LENGTH, ABSENT, READ_ONLY };
 
-// What tells the endings apart that users are told apart, in the words of each.
+// Words that distinguish the kinds of endings in their messages.
 static const char *const ending_words[] = {
     [FAILS] = "",
     [STEPS] = "too many steps",
@@ -217,7 +217,7 @@ static void attacks_in_space_files(void **state)
     attack_and_record("attacks by messages", messages, sizeof messages / sizeof *messages);
 }
 
-// What fails at once fails in the same words wherever it stands.
+// An attack that fails at once fails in the same words everywhere.
 static void compare_with_file(const struct attack *a, const char *message)
 {
     char in_file[1400];
@@ -255,8 +255,8 @@ static void attacks_in_templates(void **state)
         }
 }
 
-// What a space file declares is looked through, copied and kept by C: that is bounded or paid for.
-// Each would take minutes or gigabytes.
+// C searches, copies and keeps the declarations of a space file: this is bounded or charged.
+// Without that each case would take minutes or gigabytes.
 static const struct attack declarations[] = {
     {"local t = {} for i = 1, 400000 do t[i] = 'w' .. i end choice('Q', t)", FAILS},
     {"local t = {} for i = 1, 65536 do t[i] = 'w' .. i end for i = 1, 300 do choice('Q' .. i, t) "

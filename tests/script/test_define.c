@@ -1,4 +1,4 @@
-// operator.define: what it makes of a definition, and what it says of a bad one.
+// operator.define: the operators that it makes, and its errors.
 #include "errors.h"
 #include "group.h"
 
@@ -132,7 +132,7 @@ static void steps_are_connected_by_names(void **state)
     script_destroy(s);
 }
 
-// What a number's standard is depends on the file: the problem says it in any case.
+// The standard of a number depends on the file: the problem always includes its value.
 static void its_numbers_are_part_of_the_problem(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// Where texts come from: the space file's folder, the shipped folders, or a session's stored texts;
+// The sources of texts: the space file's folder, the shipped folders, or a session's stored texts;
 // and finding presets.
 #include "base/file.h"
 #include "base/log.h"
@@ -276,7 +276,7 @@ static void links_stay_in_their_folders(void **state)
     free(link);
 }
 
-// What the user names may be a link, and so may its folder.
+// A file that the user names may be a link, and so may its folder.
 static void a_users_own_links_are_followed(void **state)
 {
     struct tree *t = *state;

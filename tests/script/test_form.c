@@ -1,4 +1,4 @@
-// export(name, function(c)): forms of a configuration, and what can be wrong with them.
+// export(name, function(c)): forms of a configuration, and their errors.
 #include "group.h"
 #include "help.h"
 

@@ -1,4 +1,4 @@
-// What bounds a text that Lua runs: steps, CPU time, memory, GLSL; and what it cannot get hold of.
+// The limits of a text that Lua runs: steps, CPU time, memory, GLSL; and access to what is hidden.
 // Attacks on all of it are in test_attacks.c.
 #include "base/mem.h"
 #include "group.h"
@@ -100,7 +100,7 @@ static void templates_cannot_break_out(void **state)
     }
 }
 
-// What a template emits through can be kept, but is dead outside of it.
+// The function that a template emits through can be kept, but fails outside of the template.
 static void emit_is_useless_outside_of_templates(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-// What a space file declares is what the space, the operation and the sizes say, and what rules see
-// of it.
+// The declarations of a space file, as the space, the operation, the sizes and rules see them.
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/rng.h"

@@ -1,5 +1,5 @@
-// nest(function(c, d)): formulas say what Lua says of numbers, loops, buffers and statements become
-// what was declared, and what can be wrong with them.
+// nest(function(c, d)): formulas compute what Lua computes, loops, buffers and statements become
+// what was declared; and their errors.
 #include "base/mem.h"
 #include "errors.h"
 #include "group.h"

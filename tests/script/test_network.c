@@ -1,4 +1,4 @@
-// Network files: what they declare, what flows, and one clear line for each mistake.
+// Network files: declarations, the flow of values, and one clear line for each mistake.
 #include "errors.h"
 #include "group.h"
 
@@ -97,7 +97,7 @@ static const char *value_of(const struct network_task *t, const char *name)
     return NULL;
 }
 
-// What --set says is the file's own; what a layer leaves to its preset is settled.
+// --set changes the settings of the file; sizes that a layer leaves to its preset are fixed.
 static void settings_are_taken(void **state)
 {
     const struct setting set[] = {{"batch", "3"}};

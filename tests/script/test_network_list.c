@@ -1,4 +1,4 @@
-// Networks that are lists: of layers on their own, each with how often it occurs.
+// Networks that are lists of layers without inputs, each with how often it occurs.
 #include "errors.h"
 #include "group.h"
 
@@ -20,7 +20,7 @@ static bool load(const char *words, struct network *n, struct err *e)
 #define INPUT   "local x = input { name = 'x', sizes = { 4, 8 } } "
 #define PRODUCT "preset = 'mm', set = { N = 4, M = 8, K = 8 }"
 
-// Layers on their own: counted by uses, with no plan.
+// Layers without inputs are counted by uses and have no plan.
 static void lists_are_counted(void **state)
 {
     struct network n;

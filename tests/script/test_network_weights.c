@@ -1,5 +1,5 @@
-// Constants of networks from files: what a layer says, and one clear line for each mistake. What
-// may be wrong with the files themselves: tests/weights.
+// Constants of networks from files, and one clear line for each mistake of a layer. Mistakes in the
+// files themselves are tested in tests/weights.
 #include "errors.h"
 #include "group.h"
 

@@ -1,5 +1,5 @@
-// Templates: what becomes of each line, where each line of GLSL comes from, passes, and texts that
-// are not templates.
+// Templates: the GLSL of each line, the map from lines of GLSL to lines of templates, passes, and
+// texts that are not templates.
 #include "base/mem.h"
 #include "base/rng.h"
 #include "group.h"

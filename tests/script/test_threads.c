@@ -1,5 +1,5 @@
-// The rules of a space are asked on one thread while another renders, as when a strategy plans
-// beside the engine: both get what they get alone.
+// The rules of a space are evaluated on one thread while another one renders, as when a strategy
+// plans beside the engine: both get the same results as alone.
 #include "base/mem.h"
 #include "base/task.h"
 #include "group.h"
@@ -23,7 +23,7 @@ static const struct source files[] = {
     {NULL, NULL},
 };
 
-// Judges all points: how many are legal, and an order-dependent sum of what they need.
+// Judges all points: the number of legal ones, and an order-dependent sum of their resources.
 struct survey {
     const struct space *space;
     uint64_t legal, sum;

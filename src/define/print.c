@@ -1,4 +1,4 @@
-// A sketch for people, its loops as lists and what stands in them:
+// Writes a sketch for people: its loops as lists, and the statements in them.
 //
 //     C: sum over k
 //       workgroups i.0, j.0
@@ -19,18 +19,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct outliner {
+struct printer {
     const struct program *p;
     const struct program_kernel *k;
     const struct program_variant *v;
-    const struct define_stage *stage; // whose axes an expression's are
-    bool copies;                      // whether reads of copies are said to be that
+    const struct define_stage *stage; // the stage whose axes expressions have
+    bool staged;                      // staged reads are written as such
     struct str *out;
 };
 
-static void write_node(struct outliner *o, int node);
+static void write_node(struct printer *o, int node);
 
-static void write_list(struct outliner *o, const int *node, int count)
+static void write_list(struct printer *o, const int *node, int count)
 {
     for (int i = 0; i < count; i++) {
         str_add(o->out, i ? ", " : "");
@@ -38,20 +38,20 @@ static void write_list(struct outliner *o, const int *node, int count)
     }
 }
 
-static void write_read(struct outliner *o, int node)
+static void write_read(struct printer *o, int node)
 {
     const struct definition *d = &o->p->inlined;
     const struct node *n = &d->node[node];
     bool own = n->tensor == o->k->stage.tensor;
     str_printf(o->out, "%s%s[", d->tensor[n->tensor].name,
-               own                                             ? ".local"
-               : o->copies && program_copy_of(o->k, node) >= 0 ? ".shared"
-                                                               : "");
+               own                                               ? ".local"
+               : o->staged && program_staged_of(o->k, node) >= 0 ? ".shared"
+                                                                 : "");
     write_list(o, d->index + n->index, d->tensor[n->tensor].rank);
     str_add_char(o->out, ']');
 }
 
-static void write_call(struct outliner *o, const char *name, const struct node *n)
+static void write_call(struct printer *o, const char *name, const struct node *n)
 {
     const int operand[] = {n->a, n->b, n->c};
     str_printf(o->out, "%s(", name);
@@ -59,7 +59,7 @@ static void write_call(struct outliner *o, const char *name, const struct node *
     str_add_char(o->out, ')');
 }
 
-static void write_node(struct outliner *o, int node)
+static void write_node(struct printer *o, int node)
 {
     const struct node *n = &o->p->inlined.node[node];
     unsigned choosers = constant_choosers(&o->p->inlined, node);
@@ -91,17 +91,17 @@ static void write_node(struct outliner *o, int node)
     str_add_char(o->out, ')');
 }
 
-static void begin_line(struct outliner *o, int depth)
+static void begin_line(struct printer *o, int depth)
 {
     for (int i = 0; i < depth; i++)
         str_add(o->out, "  ");
 }
 
-// A part of all loops of a kind, if there are any: "for r.0, s.0". Gives the new depth.
-static int write_loops(struct outliner *o, int depth, const char *what, bool space, int part)
+// Writes a part of all loops of a kind, if there are any: "for r.0, s.0". Returns the new depth.
+static int write_loops(struct printer *o, int depth, const char *what, bool space, int part)
 {
     const struct program_loops *l = &o->v->loops;
-    int count = 0, place = tiling_place(o->v->plan, space, part);
+    int count = 0, place = tiling_factor(o->v->plan, space, part);
     for (int a = space ? 0 : l->space; a < (space ? l->space : l->space + l->reduce); a++) {
         bool is_whole = o->v->plan == PLAN_MATRIX && a == PRODUCT_BATCH && part != TILE_GROUPS;
         if (l->extent[a] == 1 || place < 0 || (space && is_whole))
@@ -118,8 +118,8 @@ static int write_loops(struct outliner *o, int depth, const char *what, bool spa
     return depth + (count > 0);
 }
 
-// "C.local[i, j]", by the axes of the stage.
-static void write_element(struct outliner *o, const char *name, const char *suffix)
+// Writes "C.local[i, j]" with the axes of the stage.
+static void write_element(struct printer *o, const char *name, const char *suffix)
 {
     str_printf(o->out, "%s%s[", name, suffix);
     for (int a = 0; a < o->stage->space; a++)
@@ -127,46 +127,15 @@ static void write_element(struct outliner *o, const char *name, const char *suff
     str_add_char(o->out, ']');
 }
 
-static void write_own(struct outliner *o, const char *suffix)
+static void write_own(struct printer *o, const char *suffix)
 {
     bool stores = !*suffix && o->k->is_output;
     int tensor = stores ? o->p->output : o->k->stage.tensor;
     write_element(o, o->p->inlined.tensor[tensor].name, suffix);
 }
 
-static void write_copies(struct outliner *o, int depth)
-{
-    const struct definition *d = &o->p->inlined;
-    for (int i = 0; i < o->k->copies && o->v->plan == PLAN_TILE; i++) {
-        const struct program_copy *c = &o->k->copy[i];
-        begin_line(o, depth);
-        if (c->stage >= 0) {
-            o->stage = &d->stage[c->stage];
-            write_element(o, d->tensor[d->node[c->read].tensor].name, ".shared");
-        } else {
-            write_read(o, c->read);
-        }
-        o->copies = false;
-        str_add(o->out, " = ");
-        write_node(o, c->stage >= 0 ? c->expression : c->read);
-        o->stage = &o->k->stage;
-        o->copies = true;
-        str_add_char(o->out, '\n');
-    }
-}
-
-static void write_update(struct outliner *o, int depth)
-{
-    static const char *const signs[] = {" = ", " += ", " max= ", " min= ", " *= "};
-    begin_line(o, depth);
-    write_own(o, ".local");
-    str_add(o->out, signs[o->k->stage.reduction]);
-    write_node(o, o->k->stage.body);
-    str_add_char(o->out, '\n');
-}
-
-// Neighbours of the innermost part that are computed, read and stored at once.
-static int write_lanes(struct outliner *o, int depth)
+// Writes the lanes of vectors along the last axis. Returns the new depth.
+static int write_lanes(struct printer *o, int depth)
 {
     int a = o->v->loops.space - 1;
     if (o->v->vector < 0 || o->v->loops.param[a] < 0)
@@ -176,8 +145,8 @@ static int write_lanes(struct outliner *o, int depth)
     return depth + 1;
 }
 
-// Of constant tensors, those of space or of the reduction.
-static int write_written_out(struct outliner *o, int depth, bool space)
+// Writes the axes of constant tensors, of space or of the reduction. Returns the new depth.
+static int write_written_out(struct printer *o, int depth, bool space)
 {
     const struct define_stage *s = &o->k->stage;
     int count = 0;
@@ -192,24 +161,7 @@ static int write_written_out(struct outliner *o, int depth, bool space)
     return depth + (count > 0);
 }
 
-// What the reads of the body are of that is computed once.
-static void write_once(struct outliner *o, int depth)
-{
-    const struct definition *d = &o->p->inlined;
-    const struct sketch *s = &o->p->sketches.sketch[0];
-    int body = o->k->stage.body, *read = mem_alloc(((size_t)body + 1) * sizeof *read);
-    int count = definition_plain_reads(d, body, read);
-    for (int i = count - 1; i >= 0; i--) {
-        if (s->plan[d->node[read[i]].tensor] != PLAN_ONCE)
-            continue;
-        begin_line(o, write_written_out(o, depth, false));
-        write_read(o, read[i]);
-        str_add(o->out, " computed once\n");
-    }
-    free(read);
-}
-
-static void write_stored(struct outliner *o)
+static void write_stored(struct printer *o)
 {
     write_own(o, "");
     str_add(o->out, " = ");
@@ -219,8 +171,8 @@ static void write_stored(struct outliner *o)
         write_own(o, ".local");
 }
 
-// Of these axes of the stage.
-static void write_tile(struct outliner *o, const char *name, unsigned axes)
+// Writes a staged tile over these axes of the stage.
+static void write_tile(struct printer *o, const char *name, unsigned axes)
 {
     const struct define_stage *s = &o->k->stage;
     int count = 0;
@@ -231,8 +183,8 @@ static void write_tile(struct outliner *o, const char *name, unsigned axes)
     str_add_char(o->out, ']');
 }
 
-// What matrix units multiply: both factors as matrices in shared memory.
-static void write_units(struct outliner *o)
+// Writes a kernel on matrix units, which multiply both factors as matrices in shared memory.
+static void write_matrix(struct printer *o)
 {
     static const char *const names[] = {"rows", "columns"};
     const struct product *p = &o->k->product;
@@ -262,8 +214,48 @@ static void write_units(struct outliner *o)
     str_add(o->out, ", by shared memory\n");
 }
 
-static void write_kernel(struct outliner *o)
+// Writes the reads of stages that are computed once.
+static void write_once(struct printer *o, int depth)
 {
+    const struct definition *d = &o->p->inlined;
+    const struct sketch *s = &o->p->sketches.sketch[0];
+    int body = o->k->stage.body, *read = mem_alloc(((size_t)body + 1) * sizeof *read);
+    int count = definition_unconditional_reads(d, body, read);
+    for (int i = count - 1; i >= 0; i--) {
+        if (s->plan[d->node[read[i]].tensor] != PLAN_ONCE)
+            continue;
+        begin_line(o, write_written_out(o, depth, false));
+        write_read(o, read[i]);
+        str_add(o->out, " computed once\n");
+    }
+    free(read);
+}
+
+// Writes how the staging buffers are filled.
+static void write_staging(struct printer *o, int depth)
+{
+    const struct definition *d = &o->p->inlined;
+    for (int i = 0; i < o->k->staged_count && o->v->plan == PLAN_TILE; i++) {
+        const struct staged_read *c = &o->k->staged[i];
+        begin_line(o, depth);
+        if (c->stage >= 0) {
+            o->stage = &d->stage[c->stage];
+            write_element(o, d->tensor[d->node[c->read].tensor].name, ".shared");
+        } else {
+            write_read(o, c->read);
+        }
+        o->staged = false;
+        str_add(o->out, " = ");
+        write_node(o, c->stage >= 0 ? c->expression : c->read);
+        o->stage = &o->k->stage;
+        o->staged = true;
+        str_add_char(o->out, '\n');
+    }
+}
+
+static void write_kernel(struct printer *o)
+{
+    static const char *const signs[] = {" = ", " += ", " max= ", " min= ", " *= "};
     const struct define_stage *s = &o->k->stage;
     str_printf(o->out, "%s: %s", o->p->inlined.tensor[s->tensor].name,
                reduction_name(s->reduction));
@@ -271,7 +263,7 @@ static void write_kernel(struct outliner *o)
         str_printf(o->out, "%s%s", a == s->space ? " over " : ", ", s->axis[a]);
     str_add_char(o->out, '\n');
     if (o->v->plan == PLAN_MATRIX) {
-        write_units(o);
+        write_matrix(o);
         return;
     }
     int depth = write_loops(o, 1, "workgroups", true, TILE_GROUPS);
@@ -285,13 +277,17 @@ static void write_kernel(struct outliner *o)
     depth = write_written_out(o, depth, true);
     int inner = write_loops(o, depth, "for", false, TILE_LOOP);
     inner = write_written_out(o, inner, false);
-    write_copies(o, inner);
+    write_staging(o, inner);
     inner = write_loops(o, inner, "for", false, TILE_MIDDLE);
     inner = write_loops(o, inner, "unrolled", true, TILE_OUTER);
     inner = write_loops(o, inner, o->v->unroll < 0 ? "unrolled" : "for", false, TILE_WRITTEN);
     inner = write_loops(o, inner, "unrolled", true, TILE_INNER);
     inner = write_lanes(o, inner);
-    write_update(o, inner);
+    begin_line(o, inner);
+    write_own(o, ".local");
+    str_add(o->out, signs[o->k->stage.reduction]);
+    write_node(o, o->k->stage.body);
+    str_add_char(o->out, '\n');
     if (o->v->plan == PLAN_CROSS || o->v->plan == PLAN_SPLIT) {
         begin_line(o, depth);
         write_own(o, ".local");
@@ -312,9 +308,9 @@ void program_outline(const struct program *p, int sketch, struct str *out)
 {
     for (int i = 0; i < p->kernel_count; i++) {
         const struct program_kernel *k = &p->kernel[i];
-        struct outliner o = {.p = p, .k = k, .stage = &k->stage, .copies = true, .out = out};
+        struct printer o = {.p = p, .k = k, .stage = &k->stage, .staged = true, .out = out};
         o.v = &k->variant[program_variant_of(p, sketch, i)];
-        o.copies = o.v->plan == PLAN_TILE;
+        o.staged = o.v->plan == PLAN_TILE;
         write_kernel(&o);
     }
 }

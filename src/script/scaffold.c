@@ -1,5 +1,6 @@
-// The first space file for a shader. It loads as it is; what a person has to decide is marked TODO.
-#include "script/outline_condition.h"
+// Writes the scaffold of a space file for a shader. It loads as it is; TODO marks what a person has
+// to decide.
+#include "script/scaffold.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -20,7 +21,7 @@ static bool is_lua_word(const char *name)
     return false;
 }
 
-// A name as Lua and this language can have it.
+// Appends a name that Lua and space files accept.
 static void add_name(const char *name, struct str *out)
 {
     str_printf(out, "%s%.60s", is_lua_word(name) ? "my_" : "", name);
@@ -32,7 +33,7 @@ static void add_comment(const char *text, struct str *out)
         str_add_char(out, isprint((unsigned char)text[i]) ? text[i] : ' ');
 }
 
-// A Lua string: of file names too.
+// Appends a Lua string, of a file name too.
 static void add_text(const char *text, struct str *out)
 {
     str_add_char(out, '"');
@@ -56,39 +57,29 @@ static void add_where(const char *where, struct str *out)
 
 // --- parameters ---
 
-static int64_t standard_of(const struct outline_constant *c)
+static int64_t standard_of(const struct scaffold_constant *c)
 {
     char *end;
     int64_t value = strtoll(c->standard, &end, 0);
     return end > c->standard && value > 0 && value <= INT32_MAX ? value : 0;
 }
 
-static bool seen_before(const struct outline *o, int i)
+// True: the constant is a whole number above 0, like most sizes of tiles. Those that are 0 are
+// shapes and switches.
+static bool is_parameter(const struct scaffold *o, int i)
 {
-    for (int k = 0; k < i; k++)
-        if (!o->constant[k].where && (o->constant[k].id == o->constant[i].id ||
-                                      str_equal(o->constant[k].name, o->constant[i].name)))
-            return true;
-    return false;
-}
-
-// Whole numbers that are something: sizes of tiles, mostly. Those that are 0 are shapes, switches.
-static bool is_parameter(const struct outline *o, int i)
-{
-    const struct outline_constant *c = &o->constant[i];
+    const struct scaffold_constant *c = &o->constant[i];
     bool is_whole = str_equal(c->type, "uint") || str_equal(c->type, "int");
     bool is_name =
         strlen(c->name) <= 60 && !str_starts(c->name, "local_size_") && !str_starts(c->name, "my_");
-    return c->id >= 0 && !c->where && is_whole && is_name && standard_of(c) > 0 &&
-           !seen_before(o, i);
+    for (int k = 0; k < i; k++)
+        if (!o->constant[k].where &&
+            (o->constant[k].id == c->id || str_equal(o->constant[k].name, c->name)))
+            return false;
+    return c->id >= 0 && !c->where && is_whole && is_name && standard_of(c) > 0;
 }
 
-static bool sizes_workgroup(const struct outline *o, int64_t id)
-{
-    return id >= 0 && (o->size_id[0] == id || o->size_id[1] == id || o->size_id[2] == id);
-}
-
-static bool is_declared(const struct outline *o, int64_t id)
+static bool is_declared(const struct scaffold *o, int64_t id)
 {
     int parameters = 0;
     for (int i = 0; i < o->constant_count; i++) {
@@ -102,36 +93,18 @@ static bool is_declared(const struct outline *o, int64_t id)
 // --- buffers ---
 
 struct buffers {
-    const struct outline_buffer *at[16]; // by binding
-    int count;                           // up to the last one
-    int output;                          // -1: none
+    const struct scaffold_buffer *at[16]; // by binding
+    int count;                            // up to the last one
+    int output;                           // -1: none
     int inputs;
 };
-
-static struct buffers find_buffers(const struct outline *o)
-{
-    struct buffers b = {.output = -1};
-    for (int i = 0; i < o->buffer_count; i++) {
-        const struct outline_buffer *one = &o->buffer[i];
-        if (one->where || one->binding < 0 || one->binding >= 16 || b.at[one->binding] ||
-            strlen(one->name) > 60)
-            continue; // views of one binding are one buffer
-        b.at[one->binding] = one;
-        if (one->binding >= b.count)
-            b.count = (int)one->binding + 1;
-    }
-    for (int i = 0; i < b.count; i++)
-        if (b.at[i] && !b.at[i]->is_read_only)
-            b.output = i;
-    return b;
-}
 
 static bool is_input(const struct buffers *b, int i)
 {
     return b->at[i] && i != b->output;
 }
 
-// Blocks of several bindings may have one name where #if chooses.
+// Appends the name of a buffer. Blocks of several bindings may share a name where #if chooses one.
 static void add_buffer(const struct buffers *b, int i, struct str *out)
 {
     bool is_taken = false;
@@ -145,26 +118,19 @@ static void add_buffer(const struct buffers *b, int i, struct str *out)
         str_printf(out, "_%d", i);
 }
 
-static void add_first_input(const struct buffers *b, struct str *out)
-{
-    for (int i = 0; i < b->count; i++)
-        if (is_input(b, i)) {
-            add_buffer(b, i, out);
-            return;
-        }
-    str_add(out, "INPUT");
-}
-
-static void add_output(const struct buffers *b, struct str *out)
-{
-    if (b->output >= 0)
-        add_buffer(b, b->output, out);
-    else
-        str_add(out, "OUTPUT");
-}
-
 static void add_operator(struct buffers *b, struct str *out)
 {
+    struct str input = {0}, output = {0};
+    for (int i = 0; i < b->count; i++)
+        if (is_input(b, i)) {
+            add_buffer(b, i, &input);
+            break;
+        }
+    str_add(&input, input.length ? "" : "INPUT");
+    if (b->output >= 0)
+        add_buffer(b, b->output, &output);
+    else
+        str_add(&output, "OUTPUT");
     str_add(out, "-- TODO its sizes, and what is right: an operator (operator.matmul { ... }), or "
                  "steps here\nlocal N = size(\"N\", 1024)\n\noperator.define {\n"
                  "  name = \"shader\",\n  flop = N,\n  inputs = { ");
@@ -176,13 +142,13 @@ static void add_operator(struct buffers *b, struct str *out)
         str_printf(out, "\", N }");
     }
     str_add(out, b->inputs ? "" : "{ \"INPUT\", N }");
-    str_add(out, " },\n  output = { \"");
-    add_output(b, out);
-    str_add(out, "\", N },\n  reference = { { \"copy\", \"");
-    add_first_input(b, out);
-    str_add(out, "\", \"");
-    add_output(b, out);
-    str_add(out, "\", rows = N, columns = 1 } },\n}\n");
+    str_printf(
+        out,
+        " },\n  output = { \"%s\", N },\n  reference = { { \"copy\", \"%s\", \"%s\", rows = N, "
+        "columns = 1 } },\n}\n",
+        str_text(&output), str_text(&input), str_text(&output));
+    str_finish(&input);
+    str_finish(&output);
 }
 
 static void add_bindings(const struct buffers *b, struct str *out)
@@ -204,25 +170,9 @@ static void add_bindings(const struct buffers *b, struct str *out)
     str_add(out, "\n");
 }
 
-static void add_other_buffers(const struct outline *o, struct str *out)
-{
-    for (int i = 0; i < o->buffer_count; i++)
-        if (o->buffer[i].where || o->buffer[i].binding < 0) {
-            str_printf(out, "  -- binding %" PRId64 ": %.60s", o->buffer[i].binding,
-                       o->buffer[i].name);
-            add_where(o->buffer[i].where, out);
-            str_add(out, "\n");
-        }
-    for (int i = 0; i < o->other.count; i++) {
-        str_add(out, "  -- TODO cannot be bound here: ");
-        add_comment(o->other.item[i].text, out);
-        str_add(out, "\n");
-    }
-}
+// --- macros and constants ---
 
-// --- what it is given ---
-
-// Types that only the host knows: without any the shader would not compile.
+// Returns a type for a name that only the host defines: without one the shader would not compile.
 static const char *likely_type(const char *name)
 {
     char last = name[strlen(name) - 1];
@@ -230,13 +180,16 @@ static const char *likely_type(const char *name)
     return last == '4' ? (is_matrix ? "mat4" : "vec4") : last == '2' ? "vec2" : "float";
 }
 
-static void add_macros(const struct outline *o, struct str *out)
+static void add_macros(const struct scaffold *o, struct str *out)
 {
     str_add(out, "  define = function(c)\n    return { -- TODO what its host defines\n");
     for (int i = 0; i < o->asked.count; i++) {
-        // Asked for, then defined as nothing: that a file is not included twice.
-        int j = outline_find(&o->defined, o->asked.item[i].text);
-        if (j >= 0 && !*o->defined.item[j].note)
+        // A macro that is then defined as nothing is an include guard.
+        bool is_guard = false;
+        for (int j = 0; j < o->defined.count; j++)
+            is_guard = is_guard || (str_equal(o->defined.item[j].text, o->asked.item[i].text) &&
+                                    !*o->defined.item[j].note);
+        if (is_guard)
             continue;
         str_printf(out, "      -- %.60s = true,", o->asked.item[i].text);
         if (o->asked.item[i].note) {
@@ -257,28 +210,24 @@ static void add_macros(const struct outline *o, struct str *out)
     str_add(out, "    }\n  end,\n");
 }
 
-static void add_constant(const struct outline *o, int i, struct str *out)
-{
-    const struct outline_constant *c = &o->constant[i];
-    if (is_parameter(o, i) && is_declared(o, c->id)) {
-        str_printf(out, "      [%" PRId64 "] = c.", c->id);
-        add_name(c->name, out);
-        str_add(out, ",\n");
-        return;
-    }
-    str_printf(out, "      -- [%" PRId64 "] = ", c->id);
-    add_comment(c->standard, out);
-    str_printf(out, ", -- %.20s %.60s", c->type, c->name);
-    add_where(c->where, out);
-    str_add(out, "\n");
-}
-
-static void add_constants(const struct outline *o, struct str *out)
+static void add_constants(const struct scaffold *o, struct str *out)
 {
     static const char axes[] = "xyz";
     str_add(out, "  spec = function(c)\n    return {\n");
-    for (int i = 0; i < o->constant_count; i++)
-        add_constant(o, i, out);
+    for (int i = 0; i < o->constant_count; i++) {
+        const struct scaffold_constant *c = &o->constant[i];
+        if (is_parameter(o, i) && is_declared(o, c->id)) {
+            str_printf(out, "      [%" PRId64 "] = c.", c->id);
+            add_name(c->name, out);
+            str_add(out, ",\n");
+            continue;
+        }
+        str_printf(out, "      -- [%" PRId64 "] = ", c->id);
+        add_comment(c->standard, out);
+        str_printf(out, ", -- %.20s %.60s", c->type, c->name);
+        add_where(c->where, out);
+        str_add(out, "\n");
+    }
     for (int i = 0; i < 3; i++)
         if (o->size_id[i] >= 0 && !is_declared(o, o->size_id[i]))
             str_printf(out, "      [%" PRId64 "] = c.local_size_%c,\n", o->size_id[i], axes[i]);
@@ -298,13 +247,13 @@ static const char *push_value(const char *type)
     return "{ \"f32\", 0 }";
 }
 
-static void add_push(const struct outline *o, struct str *out)
+static void add_push(const struct scaffold *o, struct str *out)
 {
     if (!o->field_count)
         return;
     str_add(out, "  push = function(c)\n    return { -- TODO what its host gives\n");
     for (int i = 0; i < o->field_count;) {
-        // As many as make a line, with their names behind it.
+        // A line has up to six fields, with their names behind them.
         bool is_there = !o->field[i].where;
         struct str names = {0};
         int j = i;
@@ -323,7 +272,7 @@ static void add_push(const struct outline *o, struct str *out)
     str_add(out, "    }\n  end,\n");
 }
 
-static void add_folders(const struct outline *o, const char *const *folder, int folders,
+static void add_folders(const struct scaffold *o, const char *const *folder, int folders,
                         struct str *out)
 {
     if (folders) {
@@ -341,10 +290,22 @@ static void add_folders(const struct outline *o, const char *const *folder, int 
     }
 }
 
-void outline_add_space(const struct outline *o, const char *shader, const char *const *folder,
-                       int folders, struct str *out)
+void scaffold_add_space(const struct scaffold *o, const char *shader, const char *const *folder,
+                        int folders, struct str *out)
 {
-    struct buffers b = find_buffers(o);
+    struct buffers b = {.output = -1};
+    for (int i = 0; i < o->buffer_count; i++) {
+        const struct scaffold_buffer *one = &o->buffer[i];
+        if (one->where || one->binding < 0 || one->binding >= 16 || b.at[one->binding] ||
+            strlen(one->name) > 60)
+            continue; // blocks of one binding are one buffer
+        b.at[one->binding] = one;
+        if (one->binding >= b.count)
+            b.count = (int)one->binding + 1;
+    }
+    for (int i = 0; i < b.count; i++)
+        if (b.at[i] && !b.at[i]->is_read_only)
+            b.output = i;
     str_add(out,
             "-- A first space for a shader that others wrote, as tilewalk adopt reads it. TODO "
             "marks\n-- what somebody has to decide (docs/spaces.md, \"Shaders that others "
@@ -359,13 +320,13 @@ void outline_add_space(const struct outline *o, const char *shader, const char *
         str_add(out, "param.");
         add_name(o->constant[i].name, out);
         str_add(out, " = discrete { ");
-        int64_t value = standard_of(&o->constant[i]);
+        int64_t value = standard_of(&o->constant[i]), id = o->constant[i].id;
+        bool is_size = o->size_id[0] == id || o->size_id[1] == id || o->size_id[2] == id;
         if (value > 1 && value % 2 == 0)
             str_printf(out, "%" PRId64 ", ", value / 2);
         str_printf(out, "%" PRId64 ", %" PRId64, value, 2 * value);
-        str_printf(out, " } -- constant %" PRId64 ", %s%s\n", o->constant[i].id,
-                   o->constant[i].type,
-                   sizes_workgroup(o, o->constant[i].id) ? ", the workgroup's size" : "");
+        str_printf(out, " } -- constant %" PRId64 ", %s%s\n", id, o->constant[i].type,
+                   is_size ? ", the workgroup's size" : "");
     }
     for (int i = 0; i < 3; i++)
         if (o->size_id[i] >= 0 && !is_declared(o, o->size_id[i]) && ++count)
@@ -384,7 +345,18 @@ void outline_add_space(const struct outline *o, const char *shader, const char *
     add_constants(o, out);
     add_push(o, out);
     add_bindings(&b, out);
-    add_other_buffers(o, out);
+    for (int i = 0; i < o->buffer_count; i++)
+        if (o->buffer[i].where || o->buffer[i].binding < 0) {
+            str_printf(out, "  -- binding %" PRId64 ": %.60s", o->buffer[i].binding,
+                       o->buffer[i].name);
+            add_where(o->buffer[i].where, out);
+            str_add(out, "\n");
+        }
+    for (int i = 0; i < o->other.count; i++) {
+        str_add(out, "  -- TODO cannot be bound here: ");
+        add_comment(o->other.item[i].text, out);
+        str_add(out, "\n");
+    }
     str_add(out, "  -- subgroup = function(c) return 32 end, -- TODO where the shader counts on a "
                  "size\n  groups = function(c) return { 1, 1, 1 } end, -- TODO\n}\n");
 }

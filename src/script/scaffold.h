@@ -1,0 +1,76 @@
+// The scaffold of a space file for a shader that others wrote. The shader is only read as text: it
+// cannot be compiled before somebody has defined its macros. So the scaffold is a guess where
+// macros build declarations, and people review it.
+//
+//     struct scaffold o;
+//     scaffold_read(&o, "mul_mm.comp", folders, count, e);
+//     scaffold_add_space(&o, "mul_mm.comp", folders, count, &lua);   the space file
+//     scaffold_finish(&o);
+//
+// Code behind #if counts as present when the condition holds with the macros that the files define
+// themselves.
+#ifndef TILEWALK_SCRIPT_SCAFFOLD_H
+#define TILEWALK_SCRIPT_SCAFFOLD_H
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct scaffold_name {
+    const char *text, *note;
+};
+
+struct scaffold_names {
+    struct scaffold_name *item;
+    int count, capacity;
+};
+
+struct scaffold_constant { // a specialization constant
+    const char *name, *type, *standard;
+    int64_t id;        // -1: unknown
+    const char *where; // the condition that does not hold, or NULL
+};
+
+struct scaffold_buffer {
+    const char *name, *type; // the name of its block, the type of the first member
+    int64_t binding;         // -1: unknown
+    bool is_read_only;
+    const char *where;
+};
+
+struct scaffold_field { // a push constant
+    const char *name, *type;
+    const char *where;
+};
+
+struct scaffold {
+    struct arena arena;
+    struct scaffold_constant *constant;
+    struct scaffold_buffer *buffer;
+    struct scaffold_field *field;
+    int constant_count, constant_capacity, buffer_count, buffer_capacity, field_count,
+        field_capacity;
+    struct scaffold_names files;   // files that were read
+    struct scaffold_names missing; // included files that were not found
+    struct scaffold_names asked;   // macros that conditions ask for; note: a default, or NULL
+    struct scaffold_names defined; // macros of the files; note: their values
+    struct scaffold_names host;    // words used as types or functions, defined nowhere
+    struct scaffold_names other;   // resources that cannot be bound here
+    const char *size[3];           // of a workgroup, as written; NULL: not given
+    int64_t size_id[3];            // their constants; -1: none
+};
+
+bool scaffold_read(struct scaffold *o, const char *path, const char *const *folder, int folders,
+                   struct err *e);
+// The same for a text that was read from that path.
+void scaffold_read_text(struct scaffold *o, const char *path, const char *text,
+                        const char *const *folder, int folders);
+// `shader` and `folder` are written into the space file.
+void scaffold_add_space(const struct scaffold *o, const char *shader, const char *const *folder,
+                        int folders, struct str *out);
+void scaffold_finish(struct scaffold *o);
+
+#endif
