@@ -9,7 +9,7 @@
 #include "engine/attempt.h"
 #include "script/script.h"
 #include "space/survey.h"
-#include "trial/errand.h"
+#include "trial/helper_job.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -298,7 +298,7 @@ static bool render_example(const struct check *c, struct job *job, struct err *e
     for (int i = 0; i < job->pass_count; i++)
         for (size_t k = 0; k < sizeof macros / sizeof *macros; k++)
             plain = plain && !strstr(job->pass[i].glsl, macros[k]);
-    if (plain || !errand_preprocess(job, PREPROCESS_SECONDS, text, e))
+    if (plain || !helper_job_preprocess(job, PREPROCESS_SECONDS, text, e))
         return plain;
     for (int i = 0; i < job->pass_count; i++) {
         free(job->pass[i].glsl);

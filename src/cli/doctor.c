@@ -9,7 +9,7 @@
 #include "model/trees.h"
 #include "report/text.h"
 #include "trial/confine.h"
-#include "trial/errand.h"
+#include "trial/helper_job.h"
 #include "trial/operator.h"
 #include "trial/remote.h"
 
@@ -243,7 +243,7 @@ static void check_open(struct doctor *d)
     if (!d->devices || d->best < 0)
         return;
     struct clocks clocks;
-    bool plain = errand_open(d->best, false, devices_patience_s(), &clocks, &e);
+    bool plain = helper_job_open(d->best, false, devices_patience_s(), &clocks, &e);
     add_check(d, "opening it", true, plain, plain ? "works" : e.text,
               "another driver version (apt install mesa-vulkan-drivers)");
     if (!plain)
@@ -260,7 +260,7 @@ static void check_open(struct doctor *d)
               locking_hint(&d->list[d->best]));
     str_finish(&sensors);
     str_finish(&text);
-    bool validated = errand_open(d->best, true, devices_patience_s(), NULL, &e);
+    bool validated = helper_job_open(d->best, true, devices_patience_s(), NULL, &e);
     add_check(d, "validation layer", false, validated, validated ? "for tune --validate" : e.text,
               "apt install vulkan-validationlayers");
 }

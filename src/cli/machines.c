@@ -107,18 +107,18 @@ static bool wait_for_answer(struct queue *q, const char *machine, struct err *e)
     int64_t end_ns = os_now_ns() + (int64_t)(answer_s() * 1e9);
     while (os_now_ns() < end_ns) {
         struct pollfd fd = {.fd = queue_fd(q), .events = POLLIN};
-        struct letter *l;
+        struct queue_message *l;
         poll(&fd, 1, 100);
         while ((l = queue_next(q))) {
             struct message m;
-            bool leaves = false, closed = l->kind == LETTER_CLOSED;
-            if (l->kind == LETTER_SAID && message_parse(l->text, &m, NULL)) {
+            bool leaves = false, closed = l->kind == QUEUE_CLOSED;
+            if (l->kind == QUEUE_BROADCAST && message_parse(l->text, &m, NULL)) {
                 leaves = m.type == MESSAGE_MEMBER && m.member.leaves;
                 message_finish(&m);
             }
             if (closed)
                 err_set(e, "the pool's server: %s", l->text);
-            letter_free(l);
+            queue_message_free(l);
             if (leaves || closed)
                 return leaves;
         }
@@ -141,9 +141,9 @@ static bool drain_machine(const struct arguments *a, const char *machine, struct
     snprintf(here, sizeof here, "tw.here.%s", machine);
     snprintf(leave, sizeof leave, "tw.leave.%s", machine);
     struct queue *q = queue_open(&o, e);
-    bool ok = q && queue_hear(q, here, e);
+    bool ok = q && queue_subscribe(q, here, e);
     if (ok)
-        queue_say(q, leave, "");
+        queue_publish(q, leave, "");
     ok = ok && wait_for_answer(q, machine, e);
     queue_close(q);
     if (ok)

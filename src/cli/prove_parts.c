@@ -10,7 +10,7 @@
 #include "engine/sample.h"
 #include "export/export.h"
 #include "report/text.h"
-#include "trial/errand.h"
+#include "trial/helper_job.h"
 #include "trial/source.h"
 
 #include <inttypes.h>
@@ -431,7 +431,7 @@ bool prove_limits(struct prove *p, struct err *e)
     struct err why_not;
     struct clocks clocks;
     struct str sensors = {0}, text = {0};
-    bool opened = errand_open(p->device.index, false, devices_patience_s(), &clocks, &why_not);
+    bool opened = helper_job_open(p->device.index, false, devices_patience_s(), &clocks, &why_not);
     if (opened)
         statistics_add_json(&clocks.now, &sensors);
     told_add_clocks(str_text(&sensors), 0, &text);

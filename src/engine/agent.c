@@ -108,7 +108,7 @@ static bool take_message(struct agent *a, struct message *m)
         *b = *m;
         *m = (struct message){.type = MESSAGE_ALIVE};
         if (b->type == MESSAGE_PLAY)
-            a->source = flying_create(b->workers);
+            a->source = delayed_create(b->workers);
         else if (find_devices(a, &e))
             a->source = make_pool(a, &b->hello, &e);
         send(a, a->source ? message_plain(MESSAGE_READY) : message_failed(&e));
@@ -124,7 +124,7 @@ static bool take_message(struct agent *a, struct message *m)
                source_room(a->source) >= 1) {
         struct trial_result r = m->result;
         r.ticket = 2 * m->number + m->only_compiled;
-        flying_add(a->source, &r, (double)m->at_ns * 1e-9);
+        delayed_add(a->source, &r, (double)m->at_ns * 1e-9);
     } else {
         return false;
     }

@@ -1,7 +1,7 @@
 #include "engine/attempt.h"
 
 #include "base/os.h"
-#include "trial/errand.h"
+#include "trial/helper_job.h"
 
 #define MOST_DRAWS 20000 // in search of legal configurations
 #define MOST_TRIES 8     // of them, to be compiled
@@ -36,7 +36,7 @@ enum attempt attempt_candidate(struct script *s, const struct limits *l, uint64_
         }
         struct job job;
         if (script_render(s, &c, &job, &why)) {
-            bool ok = errand_compile(&job, left_s, NULL, &why);
+            bool ok = helper_job_compile(&job, left_s, NULL, &why);
             job_finish(&job);
             if (ok)
                 return ATTEMPT_COMPILED;

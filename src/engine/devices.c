@@ -6,7 +6,7 @@
 #include "base/os.h"
 #include "base/str.h"
 #include "kernel/kernel.h"
-#include "trial/errand.h"
+#include "trial/helper_job.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -38,7 +38,8 @@ static bool is_sound(const char *manifest)
     struct gpu_info *list;
     struct err how;
     int count;
-    bool lost = errand_list(manifest, devices_patience_s(), &list, &count, &how) == ERRAND_LOST;
+    bool lost =
+        helper_job_list(manifest, devices_patience_s(), &list, &count, &how) == HELPER_JOB_LOST;
     if (lost)
         log_warning("driver %s is left out: the process that listed its devices %s "
                     "(VK_LOADER_DRIVERS_DISABLE=%s leaves it out at once)",
@@ -68,7 +69,7 @@ static bool list_sound(const struct err *how, struct gpu_info **list, int *count
     if (ok) {
         gpu_use_drivers(str_text(&sound));
         how = &again;
-        ok = errand_list("", devices_patience_s(), list, count, &again) == ERRAND_DONE;
+        ok = helper_job_list("", devices_patience_s(), list, count, &again) == HELPER_JOB_DONE;
     }
     str_finish(&sound);
     return ok || err_set(e,
@@ -91,10 +92,10 @@ bool devices_list(struct gpu_info **list, int *count, struct err *e)
     free(file);
     if (!all)
         return list_sound(&how, list, count, e);
-    switch (errand_list("", devices_patience_s(), list, count, &how)) {
-    case ERRAND_DONE: return true;
-    case ERRAND_LOST: return list_sound(&how, list, count, e);
-    case ERRAND_REFUSED: break;
+    switch (helper_job_list("", devices_patience_s(), list, count, &how)) {
+    case HELPER_JOB_DONE: return true;
+    case HELPER_JOB_LOST: return list_sound(&how, list, count, e);
+    case HELPER_JOB_REFUSED: break;
     }
     if (e)
         *e = how;
@@ -155,7 +156,7 @@ bool devices_agree(const struct gpu_info *list, const struct gpu_cards *cards, s
     int slowest;
     for (int i = 0; i < cards->count; i++) {
         struct clocks clocks;
-        if (!errand_open(cards->index[i], false, devices_patience_s(), &clocks, e))
+        if (!helper_job_open(cards->index[i], false, devices_patience_s(), &clocks, e))
             return err_prefix(e, "device %d", cards->index[i]);
         seconds[i] = clocks.anchor_s;
     }
@@ -176,7 +177,7 @@ bool peak_measure(struct store *store, const struct gpu_info *i, struct roofline
     char id[33];
     struct str figures = {0};
     gpu_identity(i, id);
-    if (!errand_peaks(i->index, PEAK_SECONDS, out, e))
+    if (!helper_job_peaks(i->index, PEAK_SECONDS, out, e))
         return err_prefix(e, "the roof of '%s' is not measured", i->name);
     roofline_add_json(out, &figures);
     const struct roof_record r = {id, i->name, i->driver, str_text(&figures), os_unix_time()};

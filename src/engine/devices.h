@@ -9,7 +9,7 @@
 #include "space/roofline.h"
 #include "store/store.h"
 
-// Lists the devices as gpu_list does, in a child process (errand.h), with the environment that
+// Lists the devices as gpu_list does, in a child process (helper_job.h), with the environment that
 // drivers need (gpu_prepare_environment).
 bool devices_list(struct gpu_info **list, int *count, struct err *e);
 

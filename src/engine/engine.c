@@ -4,7 +4,7 @@
 #include "engine/network_run.h"
 #include "engine/session_setup.h"
 #include "engine/session_step.h"
-#include "trial/errand.h"
+#include "trial/helper_job.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -239,18 +239,18 @@ static bool sleep_until_needed(struct engine *g)
 {
     const struct session *s = session_now(g);
     struct pollfd fds[MOST_FDS] = {{.fd = g->wake[0], .events = POLLIN}};
-    struct errand *whole = g->network ? g->network->whole.run : NULL;
+    struct helper_job *whole = g->network ? g->network->whole.run : NULL;
     int count = 1, model = s ? session_wait_fd(s) : -1, ms = 0;
     if (s && !s->busy)
         ms = source_wait_ms(s->backend.source);
     else if (!s && g->network && g->network->phase == SESSION_PAUSED)
         ms = -1;
     else if (!s && whole) // else a network without a task at work begins a round
-        ms = errand_wait_ms(whole);
+        ms = helper_job_wait_ms(whole);
     if (model >= 0)
         fds[count++] = (struct pollfd){.fd = model, .events = POLLIN};
     if (whole)
-        count += errand_fds(whole, fds + count, MOST_FDS - count);
+        count += helper_job_fds(whole, fds + count, MOST_FDS - count);
     if (s)
         count += source_fds(s->backend.source, fds + count, MOST_FDS - count);
     poll(fds, (nfds_t)count, ms >= 0 && ms < COMMANDS_EVERY_MS ? ms : COMMANDS_EVERY_MS);

@@ -5,7 +5,7 @@
 #include "engine/network_run.h"
 #include "engine/stored.h"
 #include "report/text.h"
-#include "trial/errand.h"
+#include "trial/helper_job.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,7 +71,7 @@ void network_whole_finish(struct network_run *n)
 
 void network_whole_drop(struct network_whole *w)
 {
-    errand_destroy(w->run);
+    helper_job_destroy(w->run);
     w->run = NULL;
 }
 
@@ -177,7 +177,7 @@ bool network_whole_begin(struct network_run *n, bool at_end, struct err *e)
         (!w->record.number || memcmp(w->kernels, m.best, bytes) != 0)) { // new kernels
         int weights = -1;
         if (plan_read_files(&w->plan, &weights, &why))
-            w->run = errand_begin_whole(&m.whole, weights, &why);
+            w->run = helper_job_begin_whole(&m.whole, weights, &why);
         if (weights >= 0)
             close(weights);
         made = w->run;
@@ -215,7 +215,7 @@ static const char *asks_text(struct network_run *n, const int64_t *ask)
 static const char *where(const struct network_run *n, char *out, size_t size)
 {
     int at;
-    enum trial_phase phase = errand_phase(n->whole.run, &at);
+    enum trial_phase phase = helper_job_phase(n->whole.run, &at);
     const struct plan *p = &n->whole.plan;
     bool of_task = phase == PHASE_COMPILE || phase == PHASE_PIPELINE;
     if (of_task && at < n->count)
@@ -233,15 +233,15 @@ bool network_whole_step(struct network_run *n, struct err *e)
     struct whole_record *r = &w->record;
     struct whole_result result = {.verified = false};
     struct err why = {0};
-    enum errand_end end;
+    enum helper_job_end end;
     size_t bytes = (size_t)n->count * sizeof *w->kernels;
     char at[160], whole[32], sum[32], rival[32];
-    if (!errand_is_over(w->run, &end, &result, &why))
+    if (!helper_job_is_over(w->run, &end, &result, &why))
         return true;
-    if (end == ERRAND_LOST)
+    if (end == HELPER_JOB_LOST)
         snprintf(result.reason, sizeof result.reason, "the worker %s (%s)", why.text,
                  where(n, at, sizeof at));
-    else if (end == ERRAND_REFUSED)
+    else if (end == HELPER_JOB_REFUSED)
         snprintf(result.reason, sizeof result.reason, "%s", why.text);
     network_whole_drop(w);
     w->spent_s += (double)(os_now_ns() - w->begun_ns) * 1e-9;
@@ -255,7 +255,7 @@ bool network_whole_step(struct network_run *n, struct err *e)
         memcpy(w->kept, w->kernels, bytes);
         w->has_kept = true;
     }
-    w->lost = end == ERRAND_DONE ? 0 : w->lost + 1;
+    w->lost = end == HELPER_JOB_DONE ? 0 : w->lost + 1;
     if (w->lost == 1) // perhaps not by these kernels: the end tries them once more
         memset(w->kernels, 0, bytes);
     r->kernels = asks_text(n, w->trying);

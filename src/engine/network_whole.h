@@ -12,12 +12,12 @@
 #include "network/plan.h"
 #include "store/store.h"
 
-struct errand;
+struct helper_job;
 struct network_run;
 
 struct network_whole {           // empty and valid when zeroed: it cannot be run
     struct plan plan;            // without steps where there is none
-    struct errand *run;          // NULL: it does not run now
+    struct helper_job *run;      // NULL: it does not run now
     struct whole_record running; // its record so far
     struct whole_record record;  // of the last one that was over; number 0: there was none
     // Asks by task: of the run, of the last one, of the fastest one; heap.

@@ -88,9 +88,9 @@ void backend_take(struct session_backend *b, const struct backend_choice *c)
     if (info)
         b->device.limits = info->limits;
     // A limit on spills is known only where the driver has statistics.
-    b->device.tells_statistics =
-        info ? info->limits.spills > 0
-             : str_starts(c->spec, SYNTHETIC) && synthetic_tells(c->spec + strlen(SYNTHETIC));
+    b->device.tells_statistics = info ? info->limits.spills > 0
+                                      : str_starts(c->spec, SYNTHETIC) &&
+                                            synthetic_has_statistics(c->spec + strlen(SYNTHETIC));
 }
 
 void backend_describe(const struct session_backend *b, const struct backend_choice *c,

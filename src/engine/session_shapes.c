@@ -217,17 +217,17 @@ bool session_shapes_refer(struct session *s, struct err *e)
     all->is_referred = true;
     for (int i = 0; i < s->space->baseline_count; i++)
         if (baseline_parts(s, i, part_s))
-            shapes_goal_refer(&all->goal, part_s);
+            shapes_goal_add_reference(&all->goal, part_s);
     for (int i = 0; all->goal.by_worst && i < all->goal.count; i++)
         if (all->goal.reference_s[i] <= 0)
             return err_set(e,
                            "--by worst: no baseline runs on shape %s, so nothing is a ratio to it",
                            all->of[i].name);
-    shapes_refer(s->backend.source, all->goal.reference_s);
+    shapes_set_references(s->backend.source, all->goal.reference_s);
     // Baselines that are one configuration for all shapes are the first incumbents.
     for (int i = 0; i < s->space->baseline_count; i++)
         if (!session_shapes_vary(all, i) && baseline_parts(s, i, part_s))
-            shapes_learn(s->backend.source, part_s);
+            shapes_observe(s->backend.source, part_s);
     // The goals of baselines by the worst are known only now.
     for (int i = 0; all->goal.by_worst && i < s->space->baseline_count; i++) {
         struct baseline_record *b = &s->baselines.of[i];
@@ -250,7 +250,7 @@ void session_shapes_rate_race(const struct session *s, const int *baseline_at,
     memset(goal.reference_s, 0, sizeof goal.reference_s);
     for (int i = 0; i < s->space->baseline_count; i++)
         if (baseline_at[i] >= 0 && r->outcome[baseline_at[i]] == OUTCOME_OK)
-            shapes_goal_refer(&goal, r->part_s[baseline_at[i]]);
+            shapes_goal_add_reference(&goal, r->part_s[baseline_at[i]]);
     for (int i = 0; i < r->count; i++)
         if (r->outcome[i] == OUTCOME_OK)
             r->seconds[i] = shapes_goal_seconds(&goal, r->part_s[i]);
@@ -284,7 +284,7 @@ void session_shapes_learn(struct session *s, int64_t ask, const struct trial_res
     for (int i = 0; i < all->goal.count; i++)
         runs += part_s[i] > 0;
     if (runs)
-        shapes_learn(s->backend.source, part_s);
+        shapes_observe(s->backend.source, part_s);
     all->runs += runs;
     all->candidates += runs > 0;
 }

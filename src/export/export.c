@@ -13,7 +13,7 @@
 #include "report/kernel_files.h"
 #include "report/text.h"
 #include "space/custom_operation.h"
-#include "trial/errand.h"
+#include "trial/helper_job.h"
 #include "trial/operator.h"
 #include "trial/trial.h"
 
@@ -335,7 +335,7 @@ static bool make_kernel(struct exporter *x, const struct trial_record *t, struct
     const struct space *space = script_space(x->script);
     bool ok = config_parse_key(space, t->key, &k->config, e) &&
               script_render(x->script, &k->config, &k->job, e) &&
-              errand_compile(&k->job, COMPILE_SECONDS, k->spirv, e);
+              helper_job_compile(&k->job, COMPILE_SECONDS, k->spirv, e);
     for (int i = 0; ok && i < k->job.pass_count; i++)
         ok = describe_pass(k, i, e);
     if (!ok)

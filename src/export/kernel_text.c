@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "kernel/fit.h"
 #include "script/texts.h"
-#include "trial/errand.h"
+#include "trial/helper_job.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 static bool disassemble(struct kernel_text *k, struct err *e)
 {
     struct spirv spirv[JOB_MAX_PASSES] = {{0}};
-    bool ok = errand_compile(&k->job, COMPILE_SECONDS, spirv, e);
+    bool ok = helper_job_compile(&k->job, COMPILE_SECONDS, spirv, e);
     for (int i = 0; i < k->job.pass_count; i++) {
         if (ok)
             k->assembly[i] = kernel_disassemble(&spirv[i], e);

@@ -1,25 +1,25 @@
-// A connection to the server of a pool: NATS with JetStream, whose terms (subject, stream) are used
-// here. Whatever arrives becomes a letter in one list. Threads of the client library fill the list;
-// all functions below belong to the thread that opened the queue.
+// A connection to the server of a pool: NATS with JetStream, whose terms (subject, stream,
+// consumer) are used here. Everything that arrives is a message in one list. Threads of the client
+// library fill the list; all functions below belong to the thread that opened the queue.
 //
 //     struct queue *q = queue_open(&options, e);
-//     loop: poll() on queue_fd; while ((l = queue_next(q))) { ...; letter_free(l); }
+//     loop: poll() on queue_fd; while ((m = queue_next(q))) { ...; queue_message_free(m); }
 //     queue_close(q);
 //
-// The subjects, of which the server gives a worker and a run different ones (docs/fleet.md):
+// The server gives a worker and a run rights to different subjects (docs/fleet.md):
 //
-//     tw.job.CLASS.RUN.NUMBER    stream TWJOBS: trials to be measured, once each. CLASS says which
-//                                workers can: queue_class
-//     tw.result.RUN.NUMBER       stream TWRESULTS: what came of them
+//     tw.job.CLASS.RUN.NUMBER    stream TWJOBS: trials to be measured, once each. CLASS names the
+//                                workers that can do them: queue_class
+//     tw.result.RUN.NUMBER       stream TWRESULTS: the results of these trials
 //     tw.run.RUN                 stream TWRUNS: what a run computes; the last one of each counts
-//     tw.here.MACHINE            a worker says that it is there
-//     tw.who                     those that are there are asked to say so
-//     tw.leave.MACHINE           a worker is asked to leave; why
+//     tw.here.MACHINE            a worker announces itself
+//     tw.who                     all workers are asked to announce themselves
+//     tw.leave.MACHINE           a worker is asked to leave; the text is the reason
 //     tw.over.RUN                a run has ended
 //
-// The server delivers AT LEAST once. What is put has an id: the same one within ten minutes is kept
-// once. What is taken is leased: it comes again, to anyone, unless it is done or its lease is
-// extended within `patience_s`.
+// The server delivers AT LEAST once. A message that is put has an id: the same id within ten
+// minutes is stored once. A message of a stream is leased: it is delivered again, to anyone, unless
+// it is acknowledged or its lease is extended within `patience_s`.
 #ifndef TILEWALK_FLEET_QUEUE_H
 #define TILEWALK_FLEET_QUEUE_H
 
@@ -36,78 +36,76 @@ struct queue_options {
     const char *url;         // "nats://HOST[:PORT]" or "tls://HOST[:PORT]"
     const char *credentials; // a file of the user's, as nsc writes it; NULL: none
     const char *ca;          // a file of certificates to trust; NULL: the system's
-    const char *name;        // ours, for who looks at the server
+    const char *name;        // our name in the server's list of connections
     double patience_s;
 };
 
-enum letter_kind {
-    LETTER_SAID,    // to all who are there now
-    LETTER_KEPT,    // of a stream: leased
-    LETTER_REFUSED, // `text`: why what was put at `subject` is not kept
-    LETTER_UP,      // connected again, perhaps to a server that has lost something
-    LETTER_CLOSED   // `text`: why, for good
+enum queue_message_kind {
+    QUEUE_BROADCAST,   // published to all who are connected now
+    QUEUE_LEASED,      // from a stream
+    QUEUE_REFUSED,     // `text`: why the server does not store what was put at `subject`
+    QUEUE_RECONNECTED, // perhaps to a server that has lost something
+    QUEUE_CLOSED       // `text`: why the connection has ended for good
 };
 
-struct letter {
-    enum letter_kind kind;
-    char *subject, *text; // heap; what is no text is ""
-    char id[QUEUE_ID];    // KEPT: of who put it
-    int deliveries;       // KEPT: this one included
-    char *lease;          // KEPT: heap, the subject by which the server hears of it
-    struct queue *queue;  // KEPT: inside
-    struct letter *next;  // inside
+struct queue_message {
+    enum queue_message_kind kind;
+    char *subject, *text;       // heap; binary data becomes ""
+    char id[QUEUE_ID];          // LEASED: as its sender chose it
+    int deliveries;             // LEASED: this one included
+    char *lease;                // LEASED: heap, the subject by which the lease is answered
+    struct queue *queue;        // LEASED: inside
+    struct queue_message *next; // inside
 };
 
-// Whether this program can use pools at all; else queue_open says so.
+// Says if this program can use pools at all; if not, queue_open fails.
 bool queue_is_built(void);
 
-// NULL: it cannot be reached, or refuses us.
+// NULL: the server cannot be reached, or refuses us.
 struct queue *queue_open(const struct queue_options *o, struct err *e);
 void queue_close(struct queue *q); // fine with NULL
 int queue_fd(const struct queue *q);
-struct letter *queue_next(struct queue *q);     // the caller's; NULL: none is there
-size_t queue_most_bytes(const struct queue *q); // of a message
+struct queue_message *queue_next(struct queue *q); // the caller's; NULL: none is there
+size_t queue_most_bytes(const struct queue *q);    // of a message
 
-// Subscribes: what is said on this subject from now on comes as LETTER_SAID.
-bool queue_hear(struct queue *q, const char *subject, struct err *e);
-// Publishes to all who are there now; nobody keeps it.
-void queue_say(struct queue *q, const char *subject, const char *text);
-// Puts a message into the stream of its subject, and waits until the server has kept it.
+// Messages on this subject arrive from now on as QUEUE_BROADCAST.
+bool queue_subscribe(struct queue *q, const char *subject, struct err *e);
+// Publishes to all who are connected now; nothing is stored.
+void queue_publish(struct queue *q, const char *subject, const char *text);
+// Puts a message into the stream of its subject, and waits until the server has stored it.
 bool queue_put(struct queue *q, const char *subject, const char *id, const char *text,
                struct err *e);
-// The same without waiting: where the server does not keep it, a LETTER_REFUSED says so.
-void queue_put_soon(struct queue *q, const char *subject, const char *id, const char *text);
-// What stream TWRUNS has of a run, on the heap; `*text` NULL: the run has ended. False: the server
-// did not answer.
-bool queue_get(struct queue *q, const char *run, char **text);
+// The same without waiting: where the server does not store it, a QUEUE_REFUSED arrives.
+void queue_put_async(struct queue *q, const char *subject, const char *id, const char *text);
+// Gives the entry of a run in stream TWRUNS, on the heap; `*text` NULL: the run has ended. False:
+// the server did not answer.
+bool queue_get_run(struct queue *q, const char *run, char **text);
 
-// For runs. queue_make makes the streams and the consumers of a class, where they are not there
-// yet; queue_take_results lets the run's results arrive as LETTER_KEPT, also those of earlier.
-bool queue_make(struct queue *q, const char *class, struct err *e);
-bool queue_take_results(struct queue *q, const char *run, struct err *e);
-// Purges what the server has of a run, except its jobs, which workers drop one by one: version
-// 2.9.10 of the server skips jobs of other runs when those of one run are purged.
-void queue_forget(struct queue *q, const char *run);
+// For runs. queue_create_streams creates the streams and the consumer of a class where they do not
+// exist yet. queue_subscribe_results lets the run's results arrive as QUEUE_LEASED, also earlier
+// ones.
+bool queue_create_streams(struct queue *q, const char *class, struct err *e);
+bool queue_subscribe_results(struct queue *q, const char *run, struct err *e);
+// Purges everything that the server has of a run except its jobs, which workers drop one by one:
+// version 2.9.10 of the server skips jobs of other runs when those of one run are purged.
+void queue_purge_run(struct queue *q, const char *run);
 
-// For workers: a puller lets jobs of a class arrive as LETTER_KEPT, one for each place that it was
-// given, as soon as a run has made the stream. After puller_stop only those come that were on the
-// way.
+// For workers: a puller lets jobs of a class arrive as QUEUE_LEASED, one for each free place, as
+// soon as a run has created the stream. After puller_stop only those arrive that were on the way.
 struct puller;
-struct puller *queue_pull(struct queue *q, const char *class, int places);
-void puller_give_place(struct puller *p);
+struct puller *puller_start(struct queue *q, const char *class, int places);
+void puller_add_place(struct puller *p);
 void puller_stop(struct puller *p); // waits for its end; fine with NULL
 void puller_free(struct puller *p);
 
-// Of a letter that is leased: it is dealt with, and the server forgets it; the lease begins anew;
-// somebody else may have it, after a moment. letter_free frees it and leaves the lease as it is;
-// it is fine with NULL.
-void letter_done(struct letter *l);
-void letter_extend(struct letter *l);
-void letter_return(struct letter *l);
-void letter_free(struct letter *l);
+// Answers the lease of a message: QUEUE_DONE, the server forgets it; QUEUE_EXTEND, the lease begins
+// anew; QUEUE_RETURN, after a moment somebody else gets it.
+enum queue_answer { QUEUE_DONE, QUEUE_EXTEND, QUEUE_RETURN };
+void queue_message_answer(struct queue_message *m, enum queue_answer answer);
+void queue_message_free(struct queue_message *m); // the lease stays as it is; fine with NULL
 
-// The class of jobs that workers of this version can do that have the device of this identity
-// (gpu_identity; "": made-up trials) and whose kernels `compiler` makes.
+// The class of jobs for workers of this version with the device of this identity (gpu_identity; "":
+// trials of a synthetic device) whose kernels `compiler` compiles.
 void queue_class(const char *device_id, const char *compiler, char out[QUEUE_ID]);
 
 #endif

@@ -1,5 +1,8 @@
-// In the place of queue.c and queue_pull.c where the client library of NATS is not there.
+// Pools without the client library of NATS: queue_open fails, and with it everything that uses one.
+#include "fleet/broker.h"
 #include "fleet/queue.h"
+#include "fleet/worker.h"
+#include "trial/frame.h"
 
 #include <stdlib.h>
 
@@ -15,7 +18,26 @@ struct queue *queue_open(const struct queue_options *o, struct err *e)
     return NULL;
 }
 
-// No queue is ever open: nothing below is reached.
+bool broker_run(int in, int out, const struct queue_options *o, struct err *e)
+{
+    struct link link;
+    queue_open(o, e);
+    link_init(&link, in, FRAME_MAX_BYTES);
+    link.out_fd = out;
+    char *text = message_failed(e);
+    link_send(&link, text);
+    free(text);
+    link_finish(&link);
+    return false;
+}
+
+bool worker_run(const struct worker_options *o, struct err *e)
+{
+    return queue_open(&o->queue, e) != NULL;
+}
+
+// --- what only an open queue is asked ---
+
 void queue_close(struct queue *q)
 {
     (void)q;
@@ -27,103 +49,26 @@ int queue_fd(const struct queue *q)
     return -1;
 }
 
-struct letter *queue_next(struct queue *q)
+struct queue_message *queue_next(struct queue *q)
 {
     (void)q;
     return NULL;
 }
 
-size_t queue_most_bytes(const struct queue *q)
-{
-    (void)q;
-    return 0;
-}
-
-bool queue_hear(struct queue *q, const char *subject, struct err *e)
+bool queue_subscribe(struct queue *q, const char *subject, struct err *e)
 {
     (void)q, (void)subject, (void)e;
     return false;
 }
 
-void queue_say(struct queue *q, const char *subject, const char *text)
+void queue_publish(struct queue *q, const char *subject, const char *text)
 {
     (void)q, (void)subject, (void)text;
 }
 
-bool queue_put(struct queue *q, const char *subject, const char *id, const char *text,
-               struct err *e)
+void queue_message_free(struct queue_message *m)
 {
-    (void)q, (void)subject, (void)id, (void)text, (void)e;
-    return false;
-}
-
-void queue_put_soon(struct queue *q, const char *subject, const char *id, const char *text)
-{
-    (void)q, (void)subject, (void)id, (void)text;
-}
-
-bool queue_get(struct queue *q, const char *run, char **text)
-{
-    (void)q, (void)run, (void)text;
-    return false;
-}
-
-bool queue_make(struct queue *q, const char *class, struct err *e)
-{
-    (void)q, (void)class, (void)e;
-    return false;
-}
-
-bool queue_take_results(struct queue *q, const char *run, struct err *e)
-{
-    (void)q, (void)run, (void)e;
-    return false;
-}
-
-void queue_forget(struct queue *q, const char *run)
-{
-    (void)q, (void)run;
-}
-
-struct puller *queue_pull(struct queue *q, const char *class, int places)
-{
-    (void)q, (void)class, (void)places;
-    return NULL;
-}
-
-void puller_give_place(struct puller *p)
-{
-    (void)p;
-}
-
-void puller_stop(struct puller *p)
-{
-    (void)p;
-}
-
-void puller_free(struct puller *p)
-{
-    (void)p;
-}
-
-void letter_done(struct letter *l)
-{
-    (void)l;
-}
-
-void letter_extend(struct letter *l)
-{
-    (void)l;
-}
-
-void letter_return(struct letter *l)
-{
-    (void)l;
-}
-
-void letter_free(struct letter *l)
-{
-    (void)l;
+    (void)m;
 }
 
 void queue_class(const char *device_id, const char *compiler, char out[QUEUE_ID])

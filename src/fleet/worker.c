@@ -16,262 +16,237 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A bay is the part of a pool's worker that takes the trials ("jobs") of one class. The process,
-// worker.c, has one bay for its device and one for made-up trials. A bay starts an agent for each
-// run whose jobs it takes; the agent measures.
+// A consumer takes the trials ("jobs") of one class. The process has one for its device and one for
+// trials of synthetic devices. A consumer starts an agent for each run whose jobs it takes; the
+// agent measures.
 //
-//     job:    waits -> is with an agent -> has an answer, which the server is to keep -> is done
+//     job:    waits -> is sent to an agent -> has an answer for the server -> is done
 //     agent:  begins (hello or play) -> is ready; ends when its place is needed, or its run is over
 //
 // All functions belong to the one thread of the worker.
 
-#define BAY_MOST_AGENTS 4 // ready at the same time, for as many runs
+#define S_NS    ((int64_t)1000000000)
+#define REST_NS (5 * S_NS) // after an agent could not begin: others should get the next trial
 
-#define BAY_MOST_FDS (BAY_MOST_AGENTS * SLOT_FDS)
+enum {
+    MOST_AGENTS = 4, // ready at the same time, for as many runs
+    MOST_FDS = MOST_AGENTS * SLOT_FDS,
+    MOST_CONSUMERS = 2,
+    LOOK_MS = 250
+};
 
-struct taken {
-    struct letter *letter;
+struct job_in_flight {
+    struct queue_message *message;
     char run[QUEUE_ID];
     int64_t number;
     bool sent;
     char *answer; // heap; NULL: not yet
 };
 
-struct bay_agent {
+struct agent {
     struct slot slot;
     char run[QUEUE_ID];
     bool ready;
     int64_t used_ns;
 };
 
-struct bay {
+struct consumer {
     struct queue *queue;
     struct puller *puller;
     const char *machine; // our name
     const struct gpu_info *device;
-    char subject[QUEUE_ID + 16]; // how those of its jobs begin
+    char subject[QUEUE_ID + 16]; // the beginning of its jobs' subjects
     int places;
     double patience_s;
-    struct bay_agent agent[BAY_MOST_AGENTS];
-    struct taken **job; // in the order in which they came
+    struct agent agent[MOST_AGENTS];
+    struct job_in_flight **job; // in the order in which they came
     int count, capacity;
-    int owed;                      // places that are free, and not given back yet
-    int64_t rest_ns;               // before that none is
-    int64_t extended_ns, given_ns; // leases; answers that were not kept
+    int free_places;     // not given to the puller yet
+    int64_t rest_ns;     // before that no place is given
+    int64_t extended_ns; // when the leases were extended last
+    int64_t retried_ns;  // when answers were put again last
     int64_t answered;
-    char trouble[200]; // why results are not kept now; ""
+    char trouble[200]; // why results are not stored now; ""
 };
 
-#define S_NS    ((int64_t)1000000000)
-#define REST_NS (5 * S_NS) // after an agent could not begin: others should have the next trial
-
-static bool is_of(const struct taken *j, const char *run)
+static bool is_of(const struct job_in_flight *j, const char *run)
 {
     return str_equal(j->run, run);
 }
 
 // --- the end of a job ---
 
-static void remove_job(struct bay *b, int i)
+static void remove_job(struct consumer *c, int i)
 {
-    struct taken *j = b->job[i];
-    letter_free(j->letter);
+    struct job_in_flight *j = c->job[i];
+    queue_message_free(j->message);
     free(j->answer);
     free(j);
-    b->count--;
-    memmove(b->job + i, b->job + i + 1, (size_t)(b->count - i) * sizeof *b->job);
-    b->owed++;
+    c->count--;
+    memmove(c->job + i, c->job + i + 1, (size_t)(c->count - i) * sizeof *c->job);
+    c->free_places++;
 }
 
-static void hand_back(struct bay *b, int i)
+static void return_job(struct consumer *c, int i)
 {
-    letter_return(b->job[i]->letter);
-    remove_job(b, i);
+    queue_message_answer(c->job[i]->message, QUEUE_RETURN);
+    remove_job(c, i);
 }
 
-// Where the server does not keep it now, it is given again.
-static bool give(struct bay *b, int i)
+// Puts the answer of a job. False: the server does not store it now, and it is put again later.
+static bool put_answer(struct consumer *c, int i)
 {
-    struct taken *j = b->job[i];
+    struct job_in_flight *j = c->job[i];
     struct err e;
     char subject[QUEUE_ID + 40];
     snprintf(subject, sizeof subject, "tw.result.%s.%" PRId64, j->run, j->number);
-    if (!queue_put(b->queue, subject, j->letter->id, j->answer, &e)) {
-        snprintf(b->trouble, sizeof b->trouble, "its results are not kept: %s", e.text);
+    if (!queue_put(c->queue, subject, j->message->id, j->answer, &e)) {
+        snprintf(c->trouble, sizeof c->trouble, "its results are not kept: %s", e.text);
         return false;
     }
-    b->trouble[0] = '\0';
-    letter_done(j->letter);
-    b->answered++;
-    remove_job(b, i);
+    c->trouble[0] = '\0';
+    queue_message_answer(j->message, QUEUE_DONE);
+    c->answered++;
+    remove_job(c, i);
     return true;
 }
 
-static void answer(struct bay *b, int i, char *text)
+static void answer_job(struct consumer *c, int i, char *text)
 {
-    b->job[i]->answer = text;
-    give(b, i);
-}
-
-static void give_late(struct bay *b, int64_t now_ns)
-{
-    if (now_ns < b->given_ns + S_NS)
-        return;
-    b->given_ns = now_ns;
-    for (int i = 0; i < b->count; i++)
-        if (b->job[i]->answer && !give(b, i))
-            return;
+    c->job[i]->answer = text;
+    put_answer(c, i);
 }
 
 // --- agents ---
 
-static struct bay_agent *agent_of(struct bay *b, const char *run)
+static struct agent *find_agent(struct consumer *c, const char *run)
 {
-    for (int i = 0; i < BAY_MOST_AGENTS; i++)
-        if (b->agent[i].slot.state != SLOT_EMPTY && str_equal(b->agent[i].run, run))
-            return &b->agent[i];
+    for (int i = 0; i < MOST_AGENTS; i++)
+        if (c->agent[i].slot.state != SLOT_EMPTY && str_equal(c->agent[i].run, run))
+            return &c->agent[i];
     return NULL;
 }
 
-static void end_agent(struct bay_agent *a)
+static void end_agent(struct agent *a)
 {
     slot_clear(&a->slot);
     a->ready = false;
 }
 
-static struct bay_agent *free_agent(struct bay *b)
-{
-    struct bay_agent *oldest = NULL;
-    for (int i = 0; i < BAY_MOST_AGENTS; i++) {
-        struct bay_agent *a = &b->agent[i];
-        if (a->slot.state == SLOT_EMPTY)
-            return a;
-        if (!oldest || a->used_ns < oldest->used_ns)
-            oldest = a;
-    }
-    end_agent(oldest);
-    return oldest;
-}
-
-// What the run computes, as this machine does it. NULL: it is nothing for us.
-static char *first_message(const struct bay *b, const char *run_text)
+// Adapts a run's first message to this machine. NULL: the run is not for this consumer.
+static char *first_message(const struct consumer *c, const char *run_text)
 {
     struct message m;
     char *text = NULL;
     if (!message_parse(run_text, &m, NULL))
         return NULL;
-    if (m.type == MESSAGE_HELLO && b->device) {
-        remote_fit(&m.hello, b->device->index, b->places, os_cores());
+    if (m.type == MESSAGE_HELLO && c->device) {
+        remote_fit(&m.hello, c->device->index, c->places, os_cores());
         text = message_hello(&m.hello);
-    } else if (m.type == MESSAGE_PLAY && !b->device) {
-        text = message_play(b->places);
+    } else if (m.type == MESSAGE_PLAY && !c->device) {
+        text = message_play(c->places);
     }
     message_finish(&m);
     return text;
 }
 
-static bool spawn(struct bay_agent *a)
+// Starts an agent for a run, in the place of the one that was used least recently where all places
+// are taken. NULL: not now, or, with `over`, never again.
+static struct agent *start_agent(struct consumer *c, const char *run, bool *over)
 {
+    char *run_text = NULL;
+    bool known = queue_get_run(c->queue, run, &run_text);
+    char *text = run_text ? first_message(c, run_text) : NULL;
+    struct agent *a = &c->agent[0];
+    *over = known && !text;
+    free(run_text);
+    if (!text)
+        return NULL;
+    for (int i = 0; i < MOST_AGENTS && a->slot.state != SLOT_EMPTY; i++)
+        if (c->agent[i].slot.state == SLOT_EMPTY || c->agent[i].used_ns < a->used_ns)
+            a = &c->agent[i];
+    if (a->slot.state != SLOT_EMPTY)
+        end_agent(a);
     struct err e;
     struct child child = {0};
     char *program = path_program();
     const char *const argv[] = {program, "agent", NULL};
     bool ok = os_spawn_talker(&child, argv, &e);
-    if (ok)
-        slot_take(&a->slot, &child);
-    else
-        fprintf(stderr, "no agent: %s\n", e.text);
     free(program);
-    return ok;
-}
-
-// NULL: not now, or, with `over`, never again.
-static struct bay_agent *start_agent(struct bay *b, const char *run, bool *over)
-{
-    char *run_text = NULL;
-    bool known = queue_get(b->queue, run, &run_text);
-    char *text = run_text ? first_message(b, run_text) : NULL;
-    struct bay_agent *a = text ? free_agent(b) : NULL;
-    *over = known && !text;
-    free(run_text);
-    if (!a || !spawn(a)) {
+    if (!ok) {
+        fprintf(stderr, "no agent: %s\n", e.text);
         free(text);
         return NULL;
     }
+    slot_take(&a->slot, &child);
     snprintf(a->run, sizeof a->run, "%s", run);
     a->ready = false;
     slot_send(&a->slot, text);
     return a;
 }
 
-static bool take_message(struct bay *b, struct bay_agent *a, struct message *m, const char *text)
+// False: this message may not come now.
+static bool take_message(struct consumer *c, struct agent *a, struct message *m, const char *text)
 {
     char subject[QUEUE_ID + 16];
     switch (m->type) {
     case MESSAGE_READY: a->ready = true; return true;
-    case MESSAGE_RESULT: {
-        for (int i = 0; i < b->count; i++) {
-            struct taken *j = b->job[i];
+    case MESSAGE_RESULT:
+        for (int i = 0; i < c->count; i++) {
+            struct job_in_flight *j = c->job[i];
             if (!j->sent || j->answer || j->number != m->number || !is_of(j, a->run))
                 continue;
-            snprintf(m->result.machine, sizeof m->result.machine, "%s", b->machine);
+            snprintf(m->result.machine, sizeof m->result.machine, "%s", c->machine);
             m->result.ticket = m->number;
-            answer(b, i,
-                   message_result(&m->result, m->only_compiled, m->settled, &m->kept, m->at_ns));
+            answer_job(
+                c, i, message_result(&m->result, m->only_compiled, m->settled, &m->kept, m->at_ns));
             return true;
         }
         return false;
-    }
     case MESSAGE_SAID:
         snprintf(subject, sizeof subject, "tw.result.%s.0", a->run);
-        queue_say(b->queue, subject, text);
+        queue_publish(c->queue, subject, text);
         return true;
     case MESSAGE_FAILED:
         fprintf(stderr, "an agent: %s\n", m->failure.text);
         if (a->ready)
             return false;
-        {
-            for (int i = b->count - 1; i >= 0; i--)
-                if (is_of(b->job[i], a->run) && !b->job[i]->answer)
-                    answer(b, i, mem_strdup(text));
-            end_agent(a);
-            b->rest_ns = os_now_ns() + REST_NS;
-        }
+        for (int i = c->count - 1; i >= 0; i--)
+            if (is_of(c->job[i], a->run) && !c->job[i]->answer)
+                answer_job(c, i, mem_strdup(text));
+        end_agent(a);
+        c->rest_ns = os_now_ns() + REST_NS;
         return true;
     default: return false;
     }
 }
 
-static bool take_text(struct bay *b, struct bay_agent *a, const char *text)
-{
-    struct message m;
-    if (!message_parse(text, &m, NULL))
-        return false;
-    bool ok = take_message(b, a, &m, text);
-    message_finish(&m);
-    return ok;
-}
-
-static void log_line(void *context, int index, const char *line)
+static void agent_log_line(void *context, int index, const char *line)
 {
     (void)context, (void)index;
     fprintf(stderr, "%s\n", line);
 }
 
-static void hear_agent(struct bay *b, struct bay_agent *a)
+// Reads an agent's messages. One that is lost, or sends garbage, is ended, and its jobs return to
+// the server.
+static void read_agent(struct consumer *c, struct agent *a)
 {
-    slot_read_log(&a->slot, log_line, NULL);
+    slot_read_log(&a->slot, agent_log_line, NULL);
     link_fill(&a->slot.link);
     while (a->slot.state != SLOT_EMPTY) {
         char *text = NULL;
+        struct message m;
         enum link_status status = link_next(&a->slot.link, &text);
-        bool ok = status == LINK_NONE || (status == LINK_FRAME && take_text(b, a, text));
+        bool ok = status == LINK_NONE;
+        if (status == LINK_FRAME && message_parse(text, &m, NULL)) {
+            ok = take_message(c, a, &m, text);
+            message_finish(&m);
+        }
         free(text);
         if (!ok) {
-            // What a run asked of it is asked of somebody else.
-            for (int i = b->count - 1; i >= 0; i--)
-                if (is_of(b->job[i], a->run) && !b->job[i]->answer)
-                    hand_back(b, i);
+            for (int i = c->count - 1; i >= 0; i--)
+                if (is_of(c->job[i], a->run) && !c->job[i]->answer)
+                    return_job(c, i);
             end_agent(a);
         }
         if (status != LINK_FRAME || !ok)
@@ -281,105 +256,113 @@ static void hear_agent(struct bay *b, struct bay_agent *a)
 
 // --- jobs ---
 
-static bool has(const struct bay *b, const char *run, int64_t number)
+// Takes the ownership of a job's message.
+static void take_job(struct consumer *c, struct queue_message *from)
 {
-    for (int i = 0; i < b->count; i++)
-        if (b->job[i]->number == number && is_of(b->job[i], run))
-            return true;
-    return false;
-}
-
-static void drop(struct bay *b, struct letter *l, const char *why)
-{
-    fprintf(stderr, "%s is dropped: %s\n", l->subject, why);
-    letter_done(l);
-    letter_free(l);
-    b->owed++;
-}
-
-static void bay_take_job(struct bay *b, struct letter *l, const struct message *m)
-{
+    struct message m;
+    struct err e;
     char run[QUEUE_ID];
     int64_t number;
-    enum message_type wanted = b->device ? MESSAGE_TRIAL : MESSAGE_RESULT;
-    if (m->type != wanted || job_candidates(m) < 1 || !job_subject(l->subject, run, &number) ||
-        number != m->number) {
-        drop(b, l, "it is no trial for this worker");
-        return;
+    if (!message_parse(from->text, &m, &e)) {
+        m.type = MESSAGE_TYPE_COUNT;
+    } else if (m.type != (c->device ? MESSAGE_TRIAL : MESSAGE_RESULT) || job_candidates(&m) < 1 ||
+               !job_subject(from->subject, run, &number) || number != m.number) {
+        err_set(&e, "it is no trial for this worker");
+    } else {
+        bool is_new = true;
+        for (int i = 0; i < c->count; i++)
+            is_new &= c->job[i]->number != number || !is_of(c->job[i], run);
+        if (is_new) {
+            struct job_in_flight *j = mem_zero(1, sizeof *j);
+            *j = (struct job_in_flight){.message = from, .number = number};
+            snprintf(j->run, sizeof j->run, "%s", run);
+            MEM_GROW(c->job, c->count, c->capacity);
+            c->job[c->count++] = j;
+            if (from->deliveries > REMOTE_MOST_LOSSES)
+                answer_job(c, c->count - 1,
+                           job_settled(number, job_candidates(&m), job_only_compiles(&m),
+                                       OUTCOME_LOST, PHASE_NONE,
+                                       "each machine that had it was lost"));
+            message_finish(&m);
+            return;
+        }
+        err_set(&e, "it is here already");
     }
-    if (has(b, run, number)) {
-        drop(b, l, "it is here already");
-        return;
-    }
-    struct taken *j = mem_zero(1, sizeof *j);
-    j->letter = l;
-    j->number = number;
-    snprintf(j->run, sizeof j->run, "%s", run);
-    MEM_GROW(b->job, b->count, b->capacity);
-    b->job[b->count++] = j;
-    if (l->deliveries > REMOTE_MOST_LOSSES)
-        answer(b, b->count - 1,
-               job_settled(number, job_candidates(m), job_only_compiles(m), OUTCOME_LOST,
-                           PHASE_NONE, "each machine that had it was lost"));
+    if (m.type != MESSAGE_TYPE_COUNT)
+        message_finish(&m);
+    fprintf(stderr, "%s is dropped: %s\n", from->subject, e.text);
+    queue_message_answer(from, QUEUE_DONE);
+    queue_message_free(from);
+    c->free_places++;
 }
 
-static const char *run_at_work(const struct bay *b)
+// Sends the next job to its agent: jobs of one run at a time, in order. False: there is nothing
+// more to do now.
+static bool send_next(struct consumer *c, int64_t now_ns)
 {
-    for (int i = 0; i < b->count; i++)
-        if (b->job[i]->sent && !b->job[i]->answer)
-            return b->job[i]->run;
-    return NULL;
-}
-
-// The jobs of one run at a time, in order. False: there is nothing more to do now.
-static bool send_next(struct bay *b, int64_t now_ns)
-{
-    const char *run = run_at_work(b);
+    const char *run = NULL; // whose jobs are measured now
     int i = 0;
-    while (i < b->count && (b->job[i]->sent || b->job[i]->answer))
+    for (int k = 0; k < c->count && !run; k++)
+        if (c->job[k]->sent && !c->job[k]->answer)
+            run = c->job[k]->run;
+    while (i < c->count && (c->job[i]->sent || c->job[i]->answer))
         i++;
-    if (i == b->count || (run && !is_of(b->job[i], run)))
+    if (i == c->count || (run && !is_of(c->job[i], run)))
         return false;
-    struct taken *j = b->job[i];
-    struct bay_agent *a = agent_of(b, j->run);
+    struct job_in_flight *j = c->job[i];
+    struct agent *a = find_agent(c, j->run);
     bool over = false;
-    if (!a && !(a = start_agent(b, j->run, &over))) {
-        if (over)
-            letter_done(j->letter);
-        else
-            letter_return(j->letter);
-        remove_job(b, i);
+    if (!a && !(a = start_agent(c, j->run, &over))) {
+        queue_message_answer(j->message, over ? QUEUE_DONE : QUEUE_RETURN);
+        remove_job(c, i);
         return true;
     }
     if (!a->ready)
         return false;
     a->used_ns = now_ns;
     j->sent = true;
-    slot_send(&a->slot, mem_strdup(j->letter->text));
+    slot_send(&a->slot, mem_strdup(j->message->text));
     return true;
 }
 
-// What to poll for; returns how many there are.
-static int bay_fds(const struct bay *b, struct pollfd out[BAY_MOST_FDS])
+// Does everything that needs no waiting: reads agents, sends them jobs, puts answers, extends
+// leases.
+static void step_consumer(struct consumer *c)
 {
-    int n = 0;
-    for (int i = 0; i < BAY_MOST_AGENTS; i++)
-        n += slot_fds(&b->agent[i].slot, out + n);
-    return n;
+    int64_t now_ns = os_now_ns();
+    for (int i = 0; i < MOST_AGENTS; i++)
+        if (c->agent[i].slot.state != SLOT_EMPTY)
+            read_agent(c, &c->agent[i]);
+    while (send_next(c, now_ns))
+        continue;
+    if (now_ns >= c->extended_ns + (int64_t)(c->patience_s * 1e9 / 3)) {
+        c->extended_ns = now_ns;
+        for (int i = 0; i < c->count; i++)
+            queue_message_answer(c->job[i]->message, QUEUE_EXTEND);
+    }
+    if (now_ns >= c->retried_ns + S_NS) {
+        c->retried_ns = now_ns;
+        for (int i = 0; i < c->count; i++)
+            if (c->job[i]->answer && !put_answer(c, i))
+                break;
+    }
+    for (int i = 0; i < MOST_AGENTS; i++)
+        if (c->agent[i].slot.state != SLOT_EMPTY)
+            link_flush(&c->agent[i].slot.link); // reading finds out when it has gone
+    for (; c->free_places > 0 && now_ns >= c->rest_ns; c->free_places--)
+        puller_add_place(c->puller);
 }
 
-// --- its beginning and end ---
-
-enum { LOOK_MS = 250, MOST_BAYS = 2 };
+// --- the worker ---
 
 struct worker {
     const struct worker_options *options;
     struct queue *queue;
     struct greeting greeting;
-    struct bay bay[MOST_BAYS]; // made-up trials; those of the device
-    int bays;
-    int64_t said_ns;   // that it is here
-    char trouble[200]; // of a bay, as it was said last
+    struct consumer consumer[MOST_CONSUMERS]; // of synthetic devices; of the device
+    int consumers;
+    int64_t announced_ns;
+    char trouble[200]; // of a consumer, as announced last
     bool leaves, is_closed;
     char why[256]; // it was asked to leave; ""
     struct err closed;
@@ -393,210 +376,167 @@ static void note_signal(int number)
     is_to_end = 1;
 }
 
-static void say_here(struct worker *w)
+static void announce(struct worker *w)
 {
     char subject[QUEUE_ID + 16];
-    struct member m = {.leaves = w->leaves, .players = w->bay[0].places};
-    if (w->bays > 1)
-        m.measurers = w->bay[1].places;
+    struct member m = {.leaves = w->leaves, .players = w->consumer[0].places};
+    if (w->consumers > 1)
+        m.measurers = w->consumer[1].places;
     snprintf(m.why, sizeof m.why, "%s", w->leaves ? w->why : w->trouble);
     snprintf(subject, sizeof subject, "tw.here.%s", w->greeting.machine);
     char *text = message_member(&w->greeting, &m, w->options->device);
-    queue_say(w->queue, subject, text);
+    queue_publish(w->queue, subject, text);
     free(text);
-    w->said_ns = os_now_ns();
+    w->announced_ns = os_now_ns();
 }
 
+// Takes no more jobs, and returns those that no agent has begun.
 static void leave(struct worker *w, const char *why)
 {
     if (w->leaves)
         return;
     snprintf(w->why, sizeof w->why, "%s", why);
     w->leaves = true;
-    say_here(w);
-    for (int i = 0; i < w->bays; i++) {
-        // Takes no more jobs, and hands back those that no agent has begun.
-        puller_stop(w->bay[i].puller);
-        for (int j = w->bay[i].count - 1; j >= 0; j--)
-            if (!w->bay[i].job[j]->sent && !w->bay[i].job[j]->answer)
-                hand_back(&w->bay[i], j);
+    announce(w);
+    for (int i = 0; i < w->consumers; i++) {
+        struct consumer *c = &w->consumer[i];
+        puller_stop(c->puller);
+        for (int k = c->count - 1; k >= 0; k--)
+            if (!c->job[k]->sent && !c->job[k]->answer)
+                return_job(c, k);
     }
 }
 
-static void take_job(struct worker *w, struct letter *l)
+// Drops the jobs of a run that has ended, and ends its agent.
+static void end_run(struct consumer *c, const char *run)
 {
-    for (int i = 0; i < w->bays; i++)
-        if (str_starts(l->subject, w->bay[i].subject)) {
-            // A job has come: the bay owns its letter from now on. A worker that is leaving hands
-            // it back.
-            bool leaving = w->leaves;
-            struct message m;
-            struct err e;
-            if (leaving) {
-                letter_return(l);
-                letter_free(l);
-            } else if (!message_parse(l->text, &m, &e)) {
-                drop(&w->bay[i], l, e.text);
-            } else {
-                bay_take_job(&w->bay[i], l, &m);
-                message_finish(&m);
-            }
+    struct agent *a = find_agent(c, run);
+    for (int i = c->count - 1; i >= 0; i--)
+        if (is_of(c->job[i], run)) {
+            queue_message_answer(c->job[i]->message, QUEUE_DONE);
+            remove_job(c, i);
+        }
+    if (a)
+        end_agent(a);
+}
+
+static void take_queue_message(struct worker *w, struct queue_message *m)
+{
+    int i = 0;
+    switch (m->kind) {
+    case QUEUE_LEASED:
+        while (i < w->consumers && !str_starts(m->subject, w->consumer[i].subject))
+            i++;
+        if (i < w->consumers && !w->leaves) {
+            take_job(&w->consumer[i], m);
             return;
         }
-    letter_free(l);
-}
-
-static void take_letter(struct worker *w, struct letter *l)
-{
-    switch (l->kind) {
-    case LETTER_KEPT: take_job(w, l); return;
-    case LETTER_SAID: {
-        if (str_equal(l->subject, "tw.who"))
-            say_here(w);
-        else if (str_starts(l->subject, "tw.leave."))
-            leave(w, l->text);
-        else if (str_starts(l->subject, "tw.over."))
-            for (int i = 0; i < w->bays; i++) {
-                // A run has ended: its jobs are dropped, and its agent ends.
-                const char *run = l->subject + strlen("tw.over.");
-                struct bay_agent *a = agent_of(&w->bay[i], run);
-                for (int j = w->bay[i].count - 1; j >= 0; j--)
-                    if (is_of(w->bay[i].job[j], run)) {
-                        letter_done(w->bay[i].job[j]->letter);
-                        remove_job(&w->bay[i], j);
-                    }
-                if (a)
-                    end_agent(a);
-            }
-    } break;
-    case LETTER_UP: say_here(w); break;
-    case LETTER_CLOSED:
-        err_set(&w->closed, "the pool's server: %s", l->text);
+        if (i < w->consumers)
+            queue_message_answer(m, QUEUE_RETURN);
+        break;
+    case QUEUE_BROADCAST:
+        if (str_equal(m->subject, "tw.who"))
+            announce(w);
+        else if (str_starts(m->subject, "tw.leave."))
+            leave(w, m->text);
+        else if (str_starts(m->subject, "tw.over."))
+            for (; i < w->consumers; i++)
+                end_run(&w->consumer[i], m->subject + strlen("tw.over."));
+        break;
+    case QUEUE_RECONNECTED: announce(w); break;
+    case QUEUE_CLOSED:
+        err_set(&w->closed, "the pool's server: %s", m->text);
         w->is_closed = true;
         break;
-    case LETTER_REFUSED: break;
+    case QUEUE_REFUSED: break;
     }
-    letter_free(l);
-}
-
-static bool has_jobs(const struct worker *w)
-{
-    for (int i = 0; i < w->bays; i++)
-        if (w->bay[i].count)
-            return true;
-    return false;
+    queue_message_free(m);
 }
 
 static void step(struct worker *w)
 {
-    struct letter *l;
-    struct pollfd fds[MOST_BAYS * BAY_MOST_FDS + 1] = {
+    struct queue_message *m;
+    const char *trouble = "";
+    struct pollfd fds[MOST_CONSUMERS * MOST_FDS + 1] = {
         {.fd = queue_fd(w->queue), .events = POLLIN}};
     int n = 1;
-    for (int i = 0; i < w->bays; i++)
-        n += bay_fds(&w->bay[i], fds + n);
+    for (int i = 0; i < w->consumers; i++)
+        for (int k = 0; k < MOST_AGENTS; k++)
+            n += slot_fds(&w->consumer[i].agent[k].slot, fds + n);
     poll(fds, (nfds_t)n, LOOK_MS);
     if (is_to_end)
         leave(w, "");
-    while ((l = queue_next(w->queue)))
-        take_letter(w, l);
-    for (int i = 0; i < w->bays; i++) {
-        // Does what can be done without waiting: hears agents, gives them jobs, answers, extends
-        // leases.
-        int64_t now_ns = os_now_ns();
-        for (int j = 0; j < BAY_MOST_AGENTS; j++)
-            if (w->bay[i].agent[j].slot.state != SLOT_EMPTY)
-                hear_agent(&w->bay[i], &w->bay[i].agent[j]);
-        while (send_next(&w->bay[i], now_ns))
-            continue;
-        if (!(now_ns < w->bay[i].extended_ns + (int64_t)(w->bay[i].patience_s * 1e9 / 3))) {
-            w->bay[i].extended_ns = now_ns;
-            for (int j = 0; j < w->bay[i].count; j++)
-                letter_extend(w->bay[i].job[j]->letter);
-        }
-        give_late(&w->bay[i], now_ns);
-        for (int j = 0; j < BAY_MOST_AGENTS; j++)
-            if (w->bay[i].agent[j].slot.state != SLOT_EMPTY)
-                link_flush(&w->bay[i].agent[j].slot.link); // when it is gone, reading will tell
-        for (; w->bay[i].owed > 0 && now_ns >= w->bay[i].rest_ns; w->bay[i].owed--)
-            puller_give_place(w->bay[i].puller);
+    while ((m = queue_next(w->queue)))
+        take_queue_message(w, m);
+    for (int i = 0; i < w->consumers; i++) {
+        step_consumer(&w->consumer[i]);
+        if (w->consumer[i].trouble[0])
+            trouble = w->consumer[i].trouble;
     }
-    // Whoever waits for results should know why none come.
-    const char *now = "";
-    for (int i = 0; i < w->bays; i++)
-        if (w->bay[i].trouble[0])
-            now = w->bay[i].trouble;
-    if (!str_equal(now, w->trouble)) {
-        snprintf(w->trouble, sizeof w->trouble, "%s", now);
-        fprintf(stderr, "%s\n", *now ? now : "results are kept again");
-        say_here(w);
+    if (!str_equal(trouble, w->trouble)) { // runs should know why no results come
+        snprintf(w->trouble, sizeof w->trouble, "%s", trouble);
+        fprintf(stderr, "%s\n", *trouble ? trouble : "results are kept again");
+        announce(w);
     }
-    if (os_now_ns() > w->said_ns + (int64_t)(w->options->queue.patience_s * 1e9 / 3))
-        say_here(w);
+    if (os_now_ns() > w->announced_ns + (int64_t)(w->options->queue.patience_s * 1e9 / 3))
+        announce(w);
 }
 
-static bool listen_to_runs(struct worker *w, struct err *e)
+static void init_consumer(struct worker *w, int index)
 {
-    char leaves[QUEUE_ID + 16];
-    snprintf(leaves, sizeof leaves, "tw.leave.%s", w->greeting.machine);
-    return queue_hear(w->queue, "tw.who", e) && queue_hear(w->queue, "tw.over.*", e) &&
-           queue_hear(w->queue, leaves, e);
-}
-
-static void begin(struct worker *w)
-{
-    w->bays = w->options->device ? 2 : 1;
-    w->bay[1].device = w->options->device;
-    for (int i = 0; i < w->bays; i++) {
-        struct queue *q = w->queue;
-        const char *machine = w->greeting.machine;
-        char class[QUEUE_ID], id[33] = "";
-        w->bay[i].queue = q;
-        w->bay[i].machine = machine;
-        w->bay[i].patience_s = w->options->queue.patience_s;
-        if (w->bay[i].device)
-            gpu_identity(w->bay[i].device, id);
-        w->bay[i].places = w->options->workers
-                               ? w->options->workers
-                               : remote_usual_workers(w->bay[i].device != NULL, os_cores());
-        for (int j = 0; j < BAY_MOST_AGENTS; j++)
-            slot_init(&w->bay[i].agent[j].slot, j);
-        queue_class(id, w->greeting.compiler, class);
-        snprintf(w->bay[i].subject, sizeof w->bay[i].subject, "tw.job.%s.", class);
-        w->bay[i].puller = queue_pull(q, class, w->bay[i].places);
-    }
-    say_here(w);
-    printf("%s measures%s%s, until it is ended\n", w->greeting.machine,
-           w->options->device ? " on " : " made-up trials only: there is no device",
-           w->options->device ? w->options->device->name : "");
-    fflush(stdout);
+    struct consumer *c = &w->consumer[index];
+    const struct worker_options *o = w->options;
+    char class[QUEUE_ID], id[33] = "";
+    c->queue = w->queue;
+    c->machine = w->greeting.machine;
+    c->device = index > 0 ? o->device : NULL;
+    c->patience_s = o->queue.patience_s;
+    if (c->device)
+        gpu_identity(c->device, id);
+    c->places = o->workers ? o->workers : remote_usual_workers(c->device != NULL, os_cores());
+    for (int i = 0; i < MOST_AGENTS; i++)
+        slot_init(&c->agent[i].slot, i);
+    queue_class(id, w->greeting.compiler, class);
+    snprintf(c->subject, sizeof c->subject, "tw.job.%s.", class);
+    c->puller = puller_start(w->queue, class, c->places);
 }
 
 bool worker_run(const struct worker_options *o, struct err *e)
 {
     struct worker w = {.options = o, .greeting = greeting_of_this()};
-    // The second one ends it at once.
+    char leaves[QUEUE_ID + 16];
+    // The second signal ends the process at once.
     struct sigaction a = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGTERM, &a, NULL);
     sigaction(SIGINT, &a, NULL);
     signal(SIGPIPE, SIG_IGN);
+    snprintf(leaves, sizeof leaves, "tw.leave.%s", w.greeting.machine);
     w.queue = queue_open(&o->queue, e);
-    if (!w.queue || !listen_to_runs(&w, e)) {
+    if (!w.queue || !queue_subscribe(w.queue, "tw.who", e) ||
+        !queue_subscribe(w.queue, "tw.over.*", e) || !queue_subscribe(w.queue, leaves, e)) {
         queue_close(w.queue);
         return false;
     }
-    begin(&w);
-    while (!w.is_closed && !(w.leaves && !has_jobs(&w)))
+    w.consumers = o->device ? MOST_CONSUMERS : 1;
+    for (int i = 0; i < w.consumers; i++)
+        init_consumer(&w, i);
+    announce(&w);
+    printf("%s measures%s%s, until it is ended\n", w.greeting.machine,
+           o->device ? " on " : " made-up trials only: there is no device",
+           o->device ? o->device->name : "");
+    fflush(stdout);
+    while (!w.is_closed && !(w.leaves && !w.consumer[0].count && !w.consumer[1].count))
         step(&w);
     int64_t answered = 0;
-    for (int i = 0; i < w.bays; i++) {
-        answered += w.bay[i].answered;
-        puller_free(w.bay[i].puller);
-        while (w.bay[i].count > 0)
-            hand_back(&w.bay[i], w.bay[i].count - 1);
-        for (int j = 0; j < BAY_MOST_AGENTS; j++)
-            end_agent(&w.bay[i].agent[j]);
-        free(w.bay[i].job);
+    for (int i = 0; i < w.consumers; i++) {
+        struct consumer *c = &w.consumer[i];
+        answered += c->answered;
+        puller_free(c->puller);
+        while (c->count > 0)
+            return_job(c, c->count - 1);
+        for (int k = 0; k < MOST_AGENTS; k++)
+            end_agent(&c->agent[k]);
+        free(c->job);
     }
     queue_close(w.queue);
     if (!w.is_closed)

@@ -7,10 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool fail(struct failure *f, enum outcome o, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static bool fail(struct failure *f, enum outcome o, const char *format, ...)
+static bool __attribute__((format(printf, 3, 4)))
+fail(struct failure *f, enum outcome o, const char *format, ...)
 {
     va_list args;
     va_start(args, format);

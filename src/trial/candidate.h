@@ -1,9 +1,9 @@
-// A candidate on its way from text to pipelines, in a worker.
+// A candidate in a worker, from its text to pipelines.
 //
 //     candidate_compile(&c, &job, &limits, bindings, &why)    GLSL -> SPIR-V, static limits
 //     candidate_link(&c, gpu, e)                              SPIR-V -> pipelines
 //     candidate_run(&c, gpu, buffers, &pace, &parts, e)       once, or gpu_time of its sequence
-//     candidate_finish(&c, gpu)                               also after a failure of either
+//     candidate_finish(&c, gpu)                               also after a failure
 #ifndef TILEWALK_TRIAL_CANDIDATE_H
 #define TILEWALK_TRIAL_CANDIDATE_H
 
@@ -13,8 +13,8 @@
 #include "trial/trial.h"
 
 struct candidate {
-    int bindings;            // buffers that its passes may see
-    int pass_count, packing; // the first ones are those that run once
+    int bindings;            // buffers that its passes may use
+    int pass_count, packing; // the first `packing` passes run once
     uint64_t scratch_bytes;
     struct spirv spirv[JOB_MAX_PASSES];
     struct gpu_pass pass[JOB_MAX_PASSES]; // their push constants are the job's, which outlives it
@@ -33,25 +33,25 @@ struct failure {
 bool candidate_compile(struct candidate *c, const struct job *j, const struct limits *l,
                        int bindings, struct failure *why);
 enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e);
-// What the driver says of all its passes.
+// The driver's statistics of all its passes.
 struct statistics candidate_statistics(const struct candidate *c);
-// All its passes on those buffers, as many as it has bindings. It lives as long as both.
+// A sequence of all its passes on those buffers, as many as it has bindings. It borrows from both.
 struct gpu_sequence candidate_sequence(const struct candidate *c, struct gpu_buffer *const *buffer);
-// Those that are timed; and the run of the others before, where there are any.
+// The passes that are timed; and the run of the packing ones before them, where there are any.
 struct gpu_sequence candidate_timed(const struct candidate *c, struct gpu_buffer *const *buffer);
 enum gpu_status candidate_pack(const struct candidate *c, struct gpu *g,
                                struct gpu_buffer *const *buffer, double timeout_s, struct err *e);
-// Runs all once, those that are timed in short submissions where that changes nothing.
+// Runs all passes once, the timed ones in short submissions where that changes nothing.
 enum gpu_status candidate_run(const struct candidate *c, struct gpu *g,
                               struct gpu_buffer *const *buffer, const struct gpu_pace *pace,
                               struct gpu_parts *out, struct err *e);
-// The same behind candidate_pack, or where packed.h has done its work.
+// The same after candidate_pack, or with inputs from the cache of packed ones (context.h).
 enum gpu_status candidate_run_packed(const struct candidate *c, struct gpu *g,
                                      struct gpu_buffer *const *buffer, const struct gpu_pace *pace,
                                      struct gpu_parts *out, struct err *e);
 
-// The same with every access to an array checked, into `out`, which has one more binding; buffer k
-// has bytes[k]. False and `e`: that cannot be done. candidate_finish in any case.
+// Adds a check to every access to an array, into `out`, which has one more binding; buffer k has
+// bytes[k]. False and `e`: that cannot be done. candidate_finish in any case.
 bool candidate_check_accesses(const struct candidate *c, const uint64_t *bytes, bool roll,
                               struct candidate *out, struct err *e);
 void candidate_finish(struct candidate *c, struct gpu *g);

@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Each attempt: 0, or an errno.
+// --- attempts to escape. The functions give 0, or an errno ---
 
 static int try_socket(void)
 {
@@ -54,16 +54,11 @@ static int try_file(const char *path, int flags)
     return fd >= 0 ? 0 : errno;
 }
 
-static int try_parents_memory(void)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%ld/mem", (long)getppid());
-    return try_file(path, O_RDONLY);
-}
-
 void escape_try(void)
 {
     const char *home = getenv("HOME");
+    char memory[64];
+    snprintf(memory, sizeof memory, "/proc/%ld/mem", (long)getppid());
     const struct {
         const char *what;
         int error;
@@ -73,7 +68,7 @@ void escape_try(void)
         {"home", try_file(home ? home : "/", O_RDONLY)},
         {"writing", try_file("/tmp/tilewalk-escaped", O_WRONLY | O_CREAT)},
         {"program", try_program()},
-        {"memory", try_parents_memory()},
+        {"memory", try_file(memory, O_RDONLY)},
         {"signal", kill(getppid(), SIGCONT) == 0 ? 0 : errno},
     };
     for (size_t i = 0; i < sizeof tried / sizeof *tried; i++)
@@ -81,15 +76,15 @@ void escape_try(void)
                     tried[i].error ? strerror(tried[i].error) : "done");
 }
 
-extern char **environ;
-
 // --- the environment ---
 
-// Names, or their beginnings where a star ends them.
+extern char **environ;
+
+// Names of variables that workers get, or their beginnings where a star ends them.
 static const char variables[] =
     "HOME LANG LC_* PATH TMPDIR TZ "
     "XDG_CACHE_HOME XDG_CONFIG_DIRS XDG_CONFIG_HOME XDG_DATA_DIRS XDG_DATA_HOME "
-    // of ours, of the loader of programs, of sanitizers (but not what those are to suppress)
+    // of tilewalk, of the loader of programs, of sanitizers (but not their suppressions)
     "TILEWALK_* LD_LIBRARY_PATH LD_PRELOAD ASAN_OPTIONS UBSAN_OPTIONS MALLOC_* OMP_* OPENBLAS_* "
     // of Vulkan's loader and layers, of Mesa and its drivers
     "VK_* DISABLE_* ENABLE_* NODEVICE_SELECT MESA_* DRI_* DRIRC_* EGL_* LIBGL_* NIR_* GALLIUM_* "
@@ -127,7 +122,7 @@ const char **confine_environment(void)
 
 // --- paths ---
 
-// Of all that computes, and of drivers: programs, libraries and what those read when they start.
+// Programs, libraries, drivers, and the files that those read when they start.
 static const char readable[] =
     "/usr:/lib:/lib32:/lib64:/libx32:/opt:/nix/store:/gnu/store:/run/opengl-driver:/proc:/sys:"
     "/etc/alternatives:/etc/drirc:/etc/drirc.d:/etc/glvnd:/etc/ld.so.cache:/etc/ld.so.conf:"
@@ -166,7 +161,7 @@ static void allow_matching(struct sandbox *s, enum sandbox_right right, const ch
     globfree(&found);
 }
 
-// The driver that a manifest names, {"ICD": {"library_path": ...}}, may lie anywhere.
+// Allows the driver that a manifest names, {"ICD": {"library_path": ...}}, wherever it lies.
 static void allow_library_of(struct sandbox *s, const char *manifest)
 {
     char *text, *folder = path_folder(manifest);
@@ -191,51 +186,55 @@ static void allow_library_of(struct sandbox *s, const char *manifest)
     free(folder);
 }
 
-// --- a compiler of the user's ---
-
-static bool is_script(const char *program)
+// Allows a list of manifests, and folders of them, with their drivers.
+static void allow_manifests(struct sandbox *s, const char *list)
 {
-    char begin[2] = {0};
-    FILE *f = fopen(program, "r");
-    bool ok = f && fread(begin, 1, 2, f) == 2 && memcmp(begin, "#!", 2) == 0;
-    if (f)
-        fclose(f);
-    return ok;
+    char *rest, *copy = mem_strdup(list ? list : "");
+    for (char *one = strtok_r(copy, ":", &rest); one; one = strtok_r(NULL, ":", &rest)) {
+        char *inside = path_join(one, "*.json");
+        glob_t found;
+        allow_folder_of(s, one);
+        sandbox_allow(s, SANDBOX_READ, one);
+        allow_library_of(s, one);
+        if (glob(inside, 0, NULL, &found) == 0) {
+            for (size_t i = 0; i < found.gl_pathc; i++)
+                allow_library_of(s, found.gl_pathv[i]);
+            globfree(&found);
+        }
+        free(inside);
+    }
+    free(copy);
 }
 
-// With the loader of programs, and the libraries beside it. One that is a script starts what it
-// wants of the system.
+// Allows a compiler of the user's, with the libraries beside it. A script may start programs of the
+// system.
 static void allow_compiler(struct sandbox *s, const char *program)
 {
     static const char *const beside[] = {"../lib", "../lib64", "../libexec", "../share"};
     static const char *const system[] = {"/usr", "/bin", "/lib", "/lib64"};
     char *real = realpath(program, NULL), *folder = path_folder(real ? real : program);
+    char begin[2] = {0};
+    FILE *f = fopen(program, "r");
+    bool is_script = f && fread(begin, 1, 2, f) == 2 && memcmp(begin, "#!", 2) == 0;
+    if (f)
+        fclose(f);
     sandbox_allow(s, SANDBOX_RUN, program);
     allow_folder_of(s, program);
     sandbox_allow(s, SANDBOX_READ, folder);
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
         allow_below(s, folder, beside[i]);
-    for (size_t i = 0; is_script(program) && i < sizeof system / sizeof *system; i++)
+    for (size_t i = 0; is_script && i < sizeof system / sizeof *system; i++)
         sandbox_allow(s, SANDBOX_RUN, system[i]);
     free(folder);
     free(real);
 }
 
-// Those of the system, and the program's own, which may be elsewhere, with a newer C library.
-static void allow_loader(struct sandbox *s)
-{
-    static const char *const loaders[] = {"/lib/ld-*", "/lib64/ld-*", "/lib/*/ld-*"};
-    for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
-        allow_matching(s, SANDBOX_RUN, loaders[i]);
-    sandbox_allow(s, SANDBOX_RUN, os_loader());
-}
-
-// --- all of it ---
+// --- the sandbox ---
 
 void confine_allow_worker(struct sandbox *s)
 {
     sandbox_allow_list(s, SANDBOX_READ, readable);
-    // The engine's sandbox is around its workers, which look in /dev for the devices that they use.
+    // Workers look in /dev for the devices that they use, inside the engine's sandbox.
     sandbox_allow(s, SANDBOX_LIST, "/dev");
     sandbox_allow_list(s, SANDBOX_DEVICE, devices);
     for (size_t i = 0; i < sizeof readable_at_home / sizeof *readable_at_home; i++)
@@ -246,48 +245,29 @@ void confine_allow_worker(struct sandbox *s)
                                         "LIBGL_DRIVERS_PATH"};
     static const char *const manifests[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES",
                                             "VK_ADD_DRIVER_FILES"};
+    static const char *const loaders[] = {"/lib/ld-*", "/lib64/ld-*", "/lib/*/ld-*"};
     static const char *const bases[] = {"XDG_CONFIG_HOME", "XDG_DATA_HOME"};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         sandbox_allow_list(s, SANDBOX_READ, getenv(lists[i]));
-    for (size_t i = 0; i < sizeof manifests / sizeof *manifests; i++) {
-        // A list of manifests, and folders of them.
-        const char *list = getenv(manifests[i]);
-        char *rest, *copy = mem_strdup(list ? list : "");
-        for (char *one = strtok_r(copy, ":", &rest); one; one = strtok_r(NULL, ":", &rest)) {
-            char *inside = path_join(one, "*.json");
-            glob_t found;
-            allow_folder_of(s, one);
-            sandbox_allow(s, SANDBOX_READ, one);
-            allow_library_of(s, one);
-            if (glob(inside, 0, NULL, &found) == 0) {
-                for (size_t j = 0; j < found.gl_pathc; j++)
-                    allow_library_of(s, found.gl_pathv[j]);
-                globfree(&found);
-            }
-            free(inside);
-        }
-        free(copy);
-    }
+    for (size_t i = 0; i < sizeof manifests / sizeof *manifests; i++)
+        allow_manifests(s, getenv(manifests[i]));
     for (size_t i = 0; i < sizeof bases / sizeof *bases; i++)
         allow_below(s, getenv(bases[i]), "vulkan");
     sandbox_allow_list(s, SANDBOX_READ, getenv("LD_PRELOAD"));
     sandbox_allow_list(s, SANDBOX_READ, getenv("TILEWALK_NVML"));
     sandbox_allow_list(s, SANDBOX_READ, getenv("TILEWALK_SYSFS"));
-    allow_loader(s);
+    // The loaders of programs: the system's, and this program's, which may have a newer C library.
+    for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
+        allow_matching(s, SANDBOX_RUN, loaders[i]);
+    sandbox_allow(s, SANDBOX_RUN, os_loader());
     if (external_program())
         allow_compiler(s, external_program());
 }
 
-static void describe_worker(struct sandbox *s)
-{
-    *s = (struct sandbox){.starts = external_program() != NULL};
-    confine_allow_worker(s);
-}
-
 struct sandbox_state confine_worker(void)
 {
-    struct sandbox s;
-    describe_worker(&s);
+    struct sandbox s = {.starts = external_program() != NULL};
+    confine_allow_worker(&s);
     struct sandbox_state state = sandbox_enter(&s);
     sandbox_finish(&s);
     return state;
@@ -295,8 +275,8 @@ struct sandbox_state confine_worker(void)
 
 struct sandbox_state confine_try_worker(void)
 {
-    struct sandbox s;
-    describe_worker(&s);
+    struct sandbox s = {.starts = external_program() != NULL};
+    confine_allow_worker(&s);
     struct sandbox_state state = sandbox_try(&s);
     sandbox_finish(&s);
     return state;

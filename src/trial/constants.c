@@ -34,29 +34,25 @@ void constants_unmap(struct constants *c)
     c->files = NULL;
 }
 
-// Its elements one after the other, to where they lie in a buffer.
-static void spread(const struct tensor *t, const unsigned char *packed, unsigned char *out)
-{
-    int64_t bytes = element_bytes(t->element), lines = tensor_lines(t), size = t->size[t->rank - 1],
-            step = t->stride[t->rank - 1];
-    for (int64_t line = 0; line < lines; line++)
-        for (int64_t i = 0, at = tensor_line(t, line); i < size; i++, at += step, packed += bytes)
-            memcpy(out + at * bytes, packed, (size_t)bytes);
-}
-
-static void copy_file(const struct constants *c, int value, const struct operation *o, int index,
-                      void *out)
+// Spreads a value from the files over the layout of its buffer.
+static void spread_file(const struct constants *c, int value, const struct operation *o, int index,
+                        unsigned char *out)
 {
     const struct plan_value *v = &c->plan->value[value];
     const unsigned char *packed = c->files + plan_file_offset(c->plan, value);
     struct tensor tensor[OPERATION_MAX_TENSORS];
+    const struct tensor *t = &tensor[index];
     memset(out, GAP_BYTE, v->bytes);
     if (v->role == PLAN_INPUT) {
         memcpy(out, packed, (size_t)v->count * (size_t)element_bytes(v->element));
         return;
     }
     operation_tensors(o, tensor);
-    spread(&tensor[index], packed, out);
+    int64_t bytes = element_bytes(t->element), lines = tensor_lines(t), size = t->size[t->rank - 1],
+            step = t->stride[t->rank - 1];
+    for (int64_t line = 0; line < lines; line++)
+        for (int64_t i = 0, at = tensor_line(t, line); i < size; i++, at += step, packed += bytes)
+            memcpy(out + at * bytes, packed, (size_t)bytes);
 }
 
 void constants_fill(const struct constants *c, int value, const struct operation *o, int index,
@@ -65,7 +61,7 @@ void constants_fill(const struct constants *c, int value, const struct operation
     const struct plan_value *v = &c->plan->value[value];
     uint64_t seed = c->seed + APART * (uint64_t)(value + 1); // operator_fill adds a little to it
     if (v->from)
-        copy_file(c, value, o, index, out);
+        spread_file(c, value, o, index, out);
     else if (v->role == PLAN_INPUT) {
         struct rng rng;
         bool is_whole = v->element == ELEMENT_I8 || v->element == ELEMENT_I32;

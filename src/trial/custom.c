@@ -1,6 +1,6 @@
-// An operator that a space file defines: inputs as it says, and the right result by its steps, each
-// of them a built-in operator. (A result that a kernel of its own computes needs a device:
-// trial/device_reference.h.)
+// The operator of a space file: its inputs as declared there, and the right result by its steps,
+// each of them a built-in operator. (Where a reference kernel computes the result, context.c runs
+// it.)
 #include "trial/operator_kind.h"
 
 #include "base/mem.h"
@@ -11,17 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct filling filling(const struct operation *o, enum input_set set, int index)
+static struct filling custom_filling(const struct operation *o, enum input_set set, int index)
 {
     const struct custom_operation *c = custom_of(o);
     const struct custom_filling *f = &c->filling[index];
     if (c->definition && c->exact && set == INPUT_EXACT)
         return (struct filling){.largest = DEFINE_LARGEST, .density = 1};
-    // What is exact otherwise depends on an arithmetic that we do not know.
+    // Which other inputs would be exact depends on an arithmetic that is not known here.
     return (struct filling){.low = f->low, .high = f->high, .whole = f->whole};
 }
 
-static bool fill(const struct operation *o, enum input_set set, struct rng *r, int index, void *out)
+static bool fill_blocks(const struct operation *o, enum input_set set, struct rng *r, int index,
+                        void *out)
 {
     const struct custom_operation *c = custom_of(o);
     const struct custom_filling *f = &c->filling[index];
@@ -61,49 +62,38 @@ static void dequantize(const struct custom_operation *c, int index, const void *
     }
 }
 
-static void compute_step(const struct custom_operation *c, const struct custom_step *s,
-                         void *const *buffer)
-{
-    const void *inputs[OPERATION_MAX_TENSORS];
-    int output = s->count - 1;
-    if (!s->operation.kind) {
-        dequantize(c, s->buffer[0], buffer[s->buffer[0]], buffer[s->buffer[1]]);
-        return;
-    }
-    for (int i = 0; i < output; i++)
-        inputs[i] = buffer[s->buffer[i]];
-    operator_reference(&s->operation, inputs, buffer[s->buffer[output]]);
-}
-
-// Its text was read once before, where it was sent or written.
-static void evaluate(const char *text, const void *const *inputs, void *output)
-{
-    struct definition d = {.stage_count = 0};
-    if (definition_read_text(&d, text, NULL))
-        definition_evaluate(&d, inputs, output);
-    definition_finish(&d);
-}
-
-static void reference(const struct operation *o, const void *const *inputs, void *output)
+static void custom_reference(const struct operation *o, const void *const *inputs, void *output)
 {
     const struct custom_operation *c = custom_of(o);
+    void *buffer[CUSTOM_MAX_BUFFERS];
     if (c->definition) {
-        evaluate(c->definition, inputs, output);
+        struct definition d = {.stage_count = 0};
+        if (definition_read_text(&d, c->definition,
+                                 NULL)) // its text was checked where it came from
+            definition_evaluate(&d, inputs, output);
+        definition_finish(&d);
         return;
     }
-    void *buffer[CUSTOM_MAX_BUFFERS];
     for (int i = 0; i < c->tensor_count - 1; i++)
         buffer[i] = (void *)(uintptr_t)inputs[i]; // no step writes an input
     buffer[c->tensor_count - 1] = output;
     for (int i = c->tensor_count; i < c->buffer_count; i++)
         buffer[i] = mem_alloc(tensor_bytes(&c->buffer[i]));
-    for (int i = 0; i < c->step_count; i++)
-        compute_step(c, &c->step[i], buffer);
+    for (int i = 0; i < c->step_count; i++) {
+        const struct custom_step *s = &c->step[i];
+        const void *from[OPERATION_MAX_TENSORS];
+        for (int k = 0; k < s->count - 1; k++)
+            from[k] = buffer[s->buffer[k]];
+        if (s->operation.kind)
+            operator_reference(&s->operation, from, buffer[s->buffer[s->count - 1]]);
+        else
+            dequantize(c, s->buffer[0], buffer[s->buffer[0]], buffer[s->buffer[1]]);
+    }
     for (int i = c->tensor_count; i < c->buffer_count; i++)
         free(buffer[i]);
 }
 
-static struct tolerance tolerance(const struct operation *o, enum input_set set)
+static struct tolerance custom_tolerance(const struct operation *o, enum input_set set)
 {
     const struct custom_operation *c = custom_of(o);
     if (c->exact && set == INPUT_EXACT)
@@ -113,8 +103,8 @@ static struct tolerance tolerance(const struct operation *o, enum input_set set)
 
 const struct operator_kind operator_custom = {
     .name = "defined",
-    .filling = filling,
-    .fill = fill,
-    .reference = reference,
-    .tolerance = tolerance,
+    .filling = custom_filling,
+    .fill = fill_blocks,
+    .reference = custom_reference,
+    .tolerance = custom_tolerance,
 };

@@ -19,39 +19,24 @@ static const char *const kind_names[FAULT_COUNT] = {
     [FAULT_SPILL] = "spill",   [FAULT_ESCAPE] = "escape",
 };
 
-static bool parse_kind(const char *word, enum fault_kind *out)
-{
-    for (int i = FAULT_NONE + 1; i < FAULT_COUNT; i++)
-        if (str_equal(word, kind_names[i])) {
-            *out = (enum fault_kind)i;
-            return true;
-        }
-    return false;
-}
-
-static bool parse_phase(const char *word, enum trial_phase *out)
-{
-    for (int i = 0; i < PHASE_COUNT; i++)
-        if (str_equal(word, trial_phase_name((enum trial_phase)i))) {
-            *out = (enum trial_phase)i;
-            return true;
-        }
-    return false;
-}
-
-// KIND@PHASE:N, cut up in place.
+// Parses KIND@PHASE:N, and cuts the text up.
 static bool parse_one(char *text, struct fault *out, struct err *e)
 {
     char *phase = strchr(text, '@'), *number = phase ? strchr(phase, ':') : NULL;
+    int kind = FAULT_NONE + 1, p = 0;
     if (!number)
         return err_set(e, "fault '%s' is not KIND@PHASE:N", text);
     *phase++ = '\0';
     *number++ = '\0';
-    if (!parse_kind(text, &out->kind))
+    while (kind < FAULT_COUNT && !str_equal(text, kind_names[kind]))
+        kind++;
+    if (kind == FAULT_COUNT)
         return err_set(e, "unknown kind of fault '%s'", text);
-    if (!parse_phase(phase, &out->phase))
+    while (p < PHASE_COUNT && !str_equal(phase, trial_phase_name((enum trial_phase)p)))
+        p++;
+    if (p == PHASE_COUNT)
         return err_set(e, "unknown phase '%s' of fault '%s'", phase, text);
-    out->number = 0;
+    *out = (struct fault){.kind = (enum fault_kind)kind, .phase = (enum trial_phase)p};
     if (!str_equal(number, "*") && !str_to_int(number, 1, INT64_MAX, &out->number))
         return err_set(e, "number '%s' of fault '%s' is neither >= 1 nor *", number, text);
     return true;
@@ -82,13 +67,7 @@ enum fault_kind fault_find(const struct fault_plan *p, enum trial_phase phase, i
     return FAULT_NONE;
 }
 
-static void send_bytes(int fd, const char *bytes, size_t length)
-{
-    ssize_t ignored = write(fd, bytes, length);
-    (void)ignored;
-}
-
-static void die_of(int number)
+static void die_by_signal(int number)
 {
     signal(number, SIG_DFL); // a sanitizer may have put a handler there
     raise(number);
@@ -98,16 +77,17 @@ void fault_strike(enum fault_kind kind, int fd)
 {
     static const char garbage[] = {0, 0, 0, 5, '}', '{', 0, '\n', '\x80'};
     static const char half[] = {0, 0, 1, 0, '{', '"', 't', 'y', 'p'};
+    ssize_t written = 0;
     switch (kind) {
     case FAULT_SLEEP: break;
-    case FAULT_ABORT: die_of(SIGABRT); break;
-    case FAULT_SEGV: die_of(SIGSEGV); break;
+    case FAULT_ABORT: die_by_signal(SIGABRT); break;
+    case FAULT_SEGV: die_by_signal(SIGSEGV); break;
     case FAULT_EXIT: _exit(7);
-    case FAULT_GARBAGE: send_bytes(fd, garbage, sizeof garbage); break;
-    case FAULT_HALF: send_bytes(fd, half, sizeof half); _exit(0);
+    case FAULT_GARBAGE: written = write(fd, garbage, sizeof garbage); break;
+    case FAULT_HALF: written = write(fd, half, sizeof half); _exit(0);
     case FAULT_MEMORY: {
-        // As a shader's compiler would: the limit of the process is reached, and the next
-        // allocation fails.
+        // Like a shader's compiler: the limit of the process is reached, and the next allocation
+        // fails.
         enum { SOON_EXHAUSTED = 1 << 20 };
         os_limit_memory(SOON_EXHAUSTED);
         for (;;)
@@ -117,6 +97,7 @@ void fault_strike(enum fault_kind kind, int fd)
     case FAULT_ESCAPE: escape_try(); return;
     default: return;
     }
+    (void)written;
     for (;;)
         pause();
 }

@@ -1,23 +1,22 @@
-// Injected faults, for tests: what real drivers do very rarely, on demand.
+// Injected faults, for tests: rare failures of real drivers, on demand.
 //
 //     fault_parse("segv@run:3,sleep@compile:*", &plan, e);          comes with the pool's hello
 //     fault_strike(fault_find(&plan, PHASE_RUN, number), fd);       trial `number` enters a phase
 //
 // Numbers count the session's trials from 1; for the phases start and prepare, the starts of
-// workers; where a network is run as a whole, what whole.h says. Phase none is the moment when the
-// trial has arrived and nothing has been announced; only the first worker that gets it is struck
-// there.
+// workers; where a network is run as a whole, see whole.h. Phase none is the moment when the trial
+// has arrived and nothing has been announced; only the first worker that gets it fails there.
 //
 //     sleep garbage half abort segv exit memory
 //              end in the worker's death, its own or the pool's doing
 //     lost     the device is lost: reported, then the worker leaves
 //     wrong    the result is corrupted before it is compared: its last element (@verify), the
 //              guard after it (@run), or its first element (any other phase)
-//     slow     the first full run (@run) or the fixed kernel (@time) takes, as far as anybody can
-//              tell, a hundred times longer
-//     spill    the driver is said to say that the kernel spills 1000 registers (@pipeline)
-//     complain a message as the validation layer's is logged, and all goes on
-//     escape   what a sandbox forbids is tried, how each attempt ended is logged, and all goes on
+//     slow     the measured time of the first full run (@run) or of the fixed kernel (@time) is a
+//              hundred times longer
+//     spill    the statistics of the kernel get 1000 spilled registers (@pipeline)
+//     complain a message like the validation layer's is logged, and the trial goes on
+//     escape   the worker tries to leave its sandbox, logs its attempts, and the trial goes on
 #ifndef TILEWALK_TRIAL_FAULT_H
 #define TILEWALK_TRIAL_FAULT_H
 
@@ -57,8 +56,8 @@ struct fault_plan {
 bool fault_parse(const char *spec, struct fault_plan *out, struct err *e); // NULL or "": none
 enum fault_kind fault_find(const struct fault_plan *p, enum trial_phase phase, int64_t number);
 
-// Does the deed on the worker's socket `fd`. Returns only for complain and escape, and for none,
-// wrong, lost, slow and spill, which are the caller's to act out.
+// Fails as planned, on the worker's socket `fd`. Returns only for complain and escape, and for
+// none, wrong, lost, slow and spill, which are the caller's part.
 void fault_strike(enum fault_kind kind, int fd);
 
 #endif

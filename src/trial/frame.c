@@ -11,60 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// Not exit(): a driver's destructors may hang or crash, and nobody is interested.
-static void leave(const char *why)
-{
-    if (why)
-        log_error("worker: %s", why);
-    _exit(why ? 1 : 0);
-}
-
-void wire_receive(struct wire *w, struct message *m)
-{
-    char *text = NULL;
-    struct err e = {0};
-    enum link_status status = link_receive(&w->link, &text);
-    if (status != LINK_FRAME)
-        leave(status == LINK_GARBAGE ? "garbage from the pool" : NULL);
-    if (!message_parse(text, m, &e))
-        leave(e.text);
-    free(text);
-}
-
-bool wire_has(const struct wire *w)
-{
-    if (w->link.in.length > 0) // it came with what was received last
-        return true;
-    struct pollfd socket = {.fd = w->link.fd, .events = POLLIN};
-    return poll(&socket, 1, 0) != 0;
-}
-
-void wire_expect(struct wire *w, enum message_type type)
-{
-    struct message m;
-    wire_receive(w, &m);
-    if (m.type != type)
-        leave("an unexpected message from the pool");
-    message_finish(&m);
-}
-
-void wire_send(struct wire *w, char *text)
-{
-    bool ok = link_send(&w->link, text);
-    free(text);
-    if (!ok)
-        leave(NULL);
-}
-
-enum fault_kind wire_enter(struct wire *w, enum trial_phase phase, int candidate, int64_t number)
-{
-    if (phase != PHASE_NONE)
-        wire_send(w, message_phase(phase, candidate, os_now_ns()));
-    enum fault_kind kind = fault_find(&w->plan, phase, number);
-    fault_strike(kind, w->link.fd);
-    return kind;
-}
-
 enum { HEADER_BYTES = 4, READ_BYTES = 64 * 1024, READS_AT_ONCE = 64 };
 
 void link_init(struct link *l, int fd, size_t cap)
@@ -96,19 +42,14 @@ bool link_has_output(const struct link *l)
     return l->sent < l->out.length;
 }
 
-// Pipes know no send.
-static ssize_t write_once(const struct link *l)
-{
-    const char *bytes = l->out.text + l->sent;
-    size_t count = l->out.length - l->sent;
-    ssize_t n = send(l->out_fd, bytes, count, MSG_NOSIGNAL);
-    return n < 0 && errno == ENOTSOCK ? write(l->out_fd, bytes, count) : n;
-}
-
 bool link_flush(struct link *l)
 {
     while (link_has_output(l)) {
-        ssize_t n = write_once(l);
+        const char *bytes = l->out.text + l->sent;
+        size_t count = l->out.length - l->sent;
+        ssize_t n = send(l->out_fd, bytes, count, MSG_NOSIGNAL);
+        if (n < 0 && errno == ENOTSOCK) // a pipe
+            n = write(l->out_fd, bytes, count);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -141,16 +82,6 @@ void link_fill(struct link *l)
         continue;
 }
 
-static char *take_front(struct str *s, size_t offset, size_t length)
-{
-    char *text = mem_alloc(length + 1);
-    memcpy(text, s->text + offset, length);
-    text[length] = '\0';
-    s->length -= offset + length;
-    memmove(s->text, s->text + offset + length, s->length);
-    return text;
-}
-
 enum link_status link_next(struct link *l, char **text)
 {
     if (l->in.length >= HEADER_BYTES) {
@@ -159,7 +90,11 @@ enum link_status link_next(struct link *l, char **text)
         if (length == 0 || length > l->cap)
             return LINK_GARBAGE;
         if (l->in.length - HEADER_BYTES >= length) {
-            *text = take_front(&l->in, HEADER_BYTES, length);
+            *text = mem_alloc(length + 1);
+            memcpy(*text, l->in.text + HEADER_BYTES, length);
+            (*text)[length] = '\0';
+            l->in.length -= HEADER_BYTES + length;
+            memmove(l->in.text, l->in.text + HEADER_BYTES + length, l->in.length);
             return LINK_FRAME;
         }
     }
@@ -179,4 +114,60 @@ enum link_status link_receive(struct link *l, char **text)
     while ((status = link_next(l, text)) == LINK_NONE)
         read_once(l);
     return status;
+}
+
+// --- a worker's end ---
+
+// Ends the process, but not by exit(): a driver's destructors may hang or crash.
+static void end_process(const char *why)
+{
+    if (why)
+        log_error("worker: %s", why);
+    _exit(why ? 1 : 0);
+}
+
+void wire_receive(struct wire *w, struct message *m)
+{
+    char *text = NULL;
+    struct err e = {0};
+    enum link_status status = link_receive(&w->link, &text);
+    if (status != LINK_FRAME)
+        end_process(status == LINK_GARBAGE ? "garbage from the pool" : NULL);
+    if (!message_parse(text, m, &e))
+        end_process(e.text);
+    free(text);
+}
+
+bool wire_has(const struct wire *w)
+{
+    if (w->link.in.length > 0) // it came together with the last one
+        return true;
+    struct pollfd socket = {.fd = w->link.fd, .events = POLLIN};
+    return poll(&socket, 1, 0) != 0;
+}
+
+void wire_expect(struct wire *w, enum message_type type)
+{
+    struct message m;
+    wire_receive(w, &m);
+    if (m.type != type)
+        end_process("an unexpected message from the pool");
+    message_finish(&m);
+}
+
+void wire_send(struct wire *w, char *text)
+{
+    bool ok = link_send(&w->link, text);
+    free(text);
+    if (!ok)
+        end_process(NULL);
+}
+
+enum fault_kind wire_enter(struct wire *w, enum trial_phase phase, int candidate, int64_t number)
+{
+    if (phase != PHASE_NONE)
+        wire_send(w, message_phase(phase, candidate, os_now_ns()));
+    enum fault_kind kind = fault_find(&w->plan, phase, number);
+    fault_strike(kind, w->link.fd);
+    return kind;
 }

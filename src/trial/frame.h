@@ -1,12 +1,12 @@
-// Messages over a stream socket, or a pair of pipes (whoever writes to one ignores SIGPIPE): four
-// bytes of length (big-endian), then that many bytes of JSON.
+// Messages over a stream socket, or a pair of pipes (whose writer ignores SIGPIPE): four bytes of
+// length (big-endian), then that many bytes of JSON.
 //
 // The pool's end never blocks (its descriptor is non-blocking): link_queue, link_flush when the
 // socket takes bytes, link_fill when it has some, link_next until it gives LINK_NONE. The worker's
 // end blocks: link_send, link_receive.
 //
 // The other side is not trusted: a length of 0 or above the cap, or an end in the middle of a
-// frame, is LINK_GARBAGE, and after that (or LINK_CLOSED) a link is of no more use.
+// frame, is LINK_GARBAGE, and after that (or LINK_CLOSED) a link cannot be used any more.
 #ifndef TILEWALK_TRIAL_FRAME_H
 #define TILEWALK_TRIAL_FRAME_H
 
@@ -20,12 +20,12 @@ enum link_status {
     LINK_FRAME,   // a whole frame is there
     LINK_NONE,    // nothing more for now
     LINK_CLOSED,  // the other side has closed, between two frames
-    LINK_GARBAGE, // what came is not a frame
+    LINK_GARBAGE, // the bytes are no frame
 };
 
 struct link {
     int fd;         // not owned
-    int out_fd;     // the same, but where one comes and goes over two (stdin and stdout)
+    int out_fd;     // the same, except for a pair (stdin and stdout)
     size_t cap;     // longest frame that is accepted
     bool closed;    // nothing more will come
     struct str in;  // bytes received, not yet taken
@@ -39,27 +39,27 @@ void link_finish(struct link *l);
 bool link_queue(struct link *l, const char *text); // false: longer than FRAME_MAX_BYTES
 bool link_flush(struct link *l);                   // false: the other side is gone
 bool link_has_output(const struct link *l);
-void link_fill(struct link *l); // takes what is there, at most a few MiB at once
+void link_fill(struct link *l); // reads the bytes that are there, at most a few MiB at once
 enum link_status link_next(struct link *l, char **text); // the text is the caller's
 
 bool link_send(struct link *l, const char *text);           // blocks; false: the other side is gone
 enum link_status link_receive(struct link *l, char **text); // blocks; never LINK_NONE
 
-// A worker's end of the conversation with its pool, and the faults that it is told to act out.
+// A worker's end of the connection to its pool, and the faults that are injected there.
 
 struct wire {
     struct link link;
     struct fault_plan plan;
 };
 
-// They end the process when the pool has gone: there is nobody left to work for.
+// These functions end the process when the pool has gone.
 void wire_receive(struct wire *w, struct message *m); // the message is the caller's to finish
-bool wire_has(const struct wire *w);                  // something has come, or the pool has gone
+bool wire_has(const struct wire *w);                  // a message has come, or the pool has gone
 void wire_expect(struct wire *w, enum message_type type);
 void wire_send(struct wire *w, char *text); // frees the text
 
-// Announces a phase and then does what the plan has for it. Returns FAULT_NONE, FAULT_WRONG or
-// FAULT_LOST.
+// Announces a phase and then fails as the plan has it. Returns FAULT_NONE, or a fault that is the
+// caller's part.
 enum fault_kind wire_enter(struct wire *w, enum trial_phase phase, int candidate, int64_t number);
 
 #endif

@@ -12,12 +12,10 @@ struct image {
     int64_t outer_stride, channel_stride, row_stride, column_stride;
 };
 
-// Of a tensor in the order of the operation's layout.
+// The image of a tensor in the order of the operation's layout.
 struct image image_of(const struct operation *o, const struct tensor *t, const void *buffer);
-bool image_has(const struct image *m, int64_t y, int64_t x);
 int64_t image_offset(const struct image *m, int64_t outer, int64_t channel, int64_t y, int64_t x);
+bool image_has(const struct image *m, int64_t y, int64_t x);
 double image_get(const struct image *m, int64_t outer, int64_t channel, int64_t y, int64_t x);
-void image_put(const struct image *m, int64_t outer, int64_t channel, int64_t y, int64_t x,
-               double value);
 
 #endif

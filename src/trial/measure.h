@@ -2,16 +2,16 @@
 // then, alone on the device, run on poisoned output, verified, and timed. A race does that for
 // several and times them in turns.
 //
-// Whatever happens to a candidate is an outcome with one sentence; it never ends the others, except
-// that after a lost or hung device nothing can be done in this process: the result then settles
-// what is settled, and the worker leaves.
+// Whatever happens to a candidate is an outcome with one sentence. It never ends the others, but
+// after a lost or hung device nothing can be done in this process: the result then settles the
+// candidates that are finished, and the worker leaves.
 #ifndef TILEWALK_TRIAL_MEASURE_H
 #define TILEWALK_TRIAL_MEASURE_H
 
+#include "trial/context.h"
 #include "trial/frame.h"
-#include "trial/rig.h"
 
 // `trial` is a MESSAGE_TRIAL. Sends the result. False: the worker must end.
-bool measure_trial(struct rig *rig, struct wire *wire, const struct message *trial);
+bool measure_trial(struct context *context, struct wire *wire, const struct message *trial);
 
 #endif

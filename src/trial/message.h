@@ -18,7 +18,7 @@
 //     go     the device is yours         -> a fixed kernel, again and again
 //     rest   somebody needs it           <- ready, once the device is free
 //
-// An errand (errand.h) is one request to a worker of its own, and one answer:
+// An helper_job (helper_job.h) is one request to a worker of its own, and one answer:
 //
 //     compile  a job's texts             -> phase compile of each pass
 //                                        <- compiled: the modules; or failed and why

@@ -2,10 +2,10 @@
 //
 // Inputs come in two sets. `exact`: random numbers of few bits, so that every partial sum is
 // representable and a right kernel has error 0 whatever its order of summation (a few units in the
-// last place where what follows the sum rounds). `random`: uniform in [-1, 1), compared with a
-// tolerance that grows with the number of additions. The reference computes in double, by OpenBLAS
-// where there are products to be summed. What lies between the elements of a strided buffer is
-// poison (bytes 0xff): an input's must not matter, the output's must stay.
+// last place where an epilogue rounds). `random`: uniform in [-1, 1), compared with a tolerance
+// that grows with the number of additions. The reference computes in double, by OpenBLAS where
+// there are products to be summed. The gaps between the elements of a strided buffer are poison
+// (bytes 0xff): those of an input must not matter, those of the output must stay.
 #ifndef TILEWALK_TRIAL_OPERATOR_H
 #define TILEWALK_TRIAL_OPERATOR_H
 
@@ -13,6 +13,7 @@
 #include "space/limits.h"
 #include "space/operation.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define OPERATOR_MAX_BUFFERS 8
@@ -24,6 +25,7 @@ struct operator_buffer {
 };
 
 enum input_set { INPUT_EXACT, INPUT_RANDOM };
+#define INPUT_SETS 2
 
 struct tolerance {
     double absolute, relative;
@@ -38,7 +40,7 @@ struct operator_layout {
 struct operator_layout operator_layout(const struct operation *o);
 
 // False when the device lacks the type, or a buffer is larger than it allows (`e` names the first,
-// its bytes and the limit), or there are more of them than a kernel can bind.
+// its bytes and the limit), or there are more buffers than a kernel can bind.
 bool operator_fits(const struct operation *o, const struct limits *l, struct err *e);
 
 // Fills input `index` (buffer[index].bytes at `out`). Deterministic in (operation, set, seed).
@@ -47,7 +49,7 @@ void operator_fill(const struct operation *o, enum input_set set, uint64_t seed,
 
 // Computes the right output from inputs as filled, in the output's own type, gaps poisoned.
 void operator_reference(const struct operation *o, const void *const *inputs, void *output);
-// What that is, for people: "OpenBLAS", "loops of tilewalk's own, in double", ...
+// Names the reference for the user: "OpenBLAS", "loops of tilewalk's own, in double", ...
 const char *operator_reference_name(const struct operation *o);
 
 struct operator_verdict {
@@ -60,24 +62,46 @@ struct operator_verdict {
 struct operator_verdict operator_compare(const struct operation *o, enum input_set set,
                                          const void *output, const void *reference, char *reason,
                                          size_t size);
-// The same for inputs that nobody filled, such as what an earlier layer gave: as random ones, and
-// errors may be `magnitude` times as large, the relative ones up to a hundredth. What an operation
-// allows is made for inputs below 1; sums of products grow with both factors, so the magnitude is
-// operator_magnitude, which has to be finite.
+// The same for inputs from elsewhere, such as the output of an earlier layer. The tolerance is that
+// of random inputs, and errors may be `magnitude` times as large, the relative ones up to a
+// hundredth: an operation's tolerance holds for inputs below 1, and sums of products grow with both
+// factors. `magnitude` is operator_magnitude, and finite.
 struct operator_verdict operator_compare_flow(const struct operation *o, double magnitude,
                                               const void *output, const void *reference,
                                               char *reason, size_t size);
-// The same against what somebody else says is right, within absolute + relative |expected|.
+// The same against a result of another program, within absolute + relative |expected|.
 struct operator_verdict operator_compare_within(const struct operation *o, struct tolerance t,
                                                 const void *output, const void *expected,
                                                 char *reason, size_t size);
-// The product of the largest of its first two inputs, where they are above 1, or the largest of the
-// others (what is added) where that is more.
+// The product of the largest elements of the first two inputs, where they are above 1, or the
+// largest element of the others (the addends) where that is more.
 double operator_magnitude(const struct operation *o, const void *const *inputs);
 
-// A constant input of a network's layer: random, and of a size that keeps what flows through the
-// layer at its size, by what a result sums (He et al., "Delving Deep into Rectifiers", 2015,
-// section 2.2). `out` as for operator_fill.
+// Fills a constant input of a network's layer: random, and scaled by the length of a result's sum
+// so that values keep their size from layer to layer (He et al., "Delving Deep into Rectifiers",
+// 2015, section 2.2). `out` as for operator_fill.
 void operator_fill_weight(const struct operation *o, uint64_t seed, int index, void *out);
+
+// The memory that the pool and all its workers share: the operator's inputs, and the right result,
+// for both input sets.
+//
+// One worker computes it all (PHASE_PREPARE) through a writable mapping. From then on it is mapped
+// read-only, so that no driver can change the reference. Layout: for each set, the operator's
+// buffers in their order, each on a 64-byte boundary; the place of the output holds the reference.
+struct shared {
+    struct operator_layout layout;
+    unsigned char *bytes;
+    size_t size;
+};
+
+// False when nothing of that size can be mapped.
+bool shared_size(const struct operation *o, size_t *size, struct err *e);
+bool shared_map(struct shared *s, const struct operation *o, int fd, bool writable, struct err *e);
+void shared_unmap(struct shared *s);
+// Buffer `index` of a set; the last one holds the reference.
+void *shared_buffer(const struct shared *s, enum input_set set, int index);
+
+// Fills everything; `s` is writable.
+void shared_prepare(struct shared *s, const struct operation *o, uint64_t seed);
 
 #endif

@@ -1,17 +1,16 @@
-// One operator as a computation: the record behind operator.h. A new operator is a new file with
-// one of these, named in OPERATIONS; what tensors it has and how they lie is said by its
-// space/operation.h kind.
+// The record of one operator's computation behind operator.h. A new operator is a new record, named
+// in OPERATIONS; its tensors and their layout are those of its kind in space/operation.h.
 //
-// Filling and comparison are shared: an element is right when |got - expected| <= absolute +
-// relative * |expected|, and the whole as `nmse` has it.
+// All operators share filling and comparison. An element is right when |got - expected| <= absolute
+// + relative * |expected|; `nmse` limits the error of all elements together.
 #ifndef TILEWALK_TRIAL_OPERATOR_KIND_H
 #define TILEWALK_TRIAL_OPERATOR_KIND_H
 
 #include "base/rng.h"
 #include "trial/operator.h"
 
-// What an input is filled with: whole numbers in [-largest, largest], 0 where a draw exceeds
-// `density`; or, with `largest` 0, numbers uniform in [low, high).
+// The values of an input: whole numbers in [-largest, largest], 0 where a draw exceeds `density`;
+// or, with `largest` 0, numbers uniform in [low, high).
 struct filling {
     int64_t largest;
     double density;
@@ -25,19 +24,26 @@ struct operator_kind {
     // Fills an input that is no tensor of numbers; false: it is one. NULL: they all are.
     bool (*fill)(const struct operation *o, enum input_set set, struct rng *r, int index,
                  void *out);
-    // `inputs` as filled; `output` holds what lies in the gaps already.
+    // `inputs` as filled; the gaps of `output` are poisoned already.
     void (*reference)(const struct operation *o, const void *const *inputs, void *output);
     struct tolerance (*tolerance)(const struct operation *o, enum input_set set);
-    const char *by; // what sums in the reference; NULL: loops of our own
+    const char *by; // the library of the reference; NULL: loops of our own
 };
 
 #define AS_OPERATOR(name) extern const struct operator_kind operator_##name;
 OPERATIONS(AS_OPERATOR)
 extern const struct operator_kind operator_custom; // custom.c: of a space file
 
-// What the store of a result of this type may add: the device may round either way (Vulkan spec,
-// "Precision and Operation of SPIR-V Instructions"), the reference rounds to nearest: together 1.5
-// units in the last place, and of what is below the smallest normal half the smallest subnormal.
+// The error that storing a result of this type may add: the device may round either way (Vulkan
+// spec, "Precision and Operation of SPIR-V Instructions"), the reference rounds to nearest.
+// Together that is 1.5 units in the last place, and below the smallest normal number half the
+// smallest subnormal.
 struct tolerance tolerance_of_store(enum element e);
+
+// Tolerances of operators that compute nothing, and the usual inputs of those that do: in the exact
+// set whole numbers up to 45, whose sums and products of two are exact in halves.
+struct tolerance no_tolerance(const struct operation *o, enum input_set set);
+struct filling usual_filling(const struct operation *o, enum input_set set, int index);
+enum { USUAL_LARGEST = 45 };
 
 #endif

@@ -7,11 +7,15 @@
 
 #include <math.h>
 
-// Some milliseconds of a CPU device; of a GPU enough to fill it.
-#define BURN_S         0.002 // that somebody may have to wait for the device
-#define BURN_TIMEOUT_S 10.0
-enum { MOST_BURNS = 100 };
-enum { ANCHOR_OF_CPU = 32, ANCHOR_OF_GPU = 4096, ANCHOR_CHAINS = 2, ANCHOR_BYTES = 1024 };
+#define ANCHOR_S         0.002 // another worker may wait for the device meanwhile
+#define ANCHOR_TIMEOUT_S 10.0
+enum {
+    MOST_ANCHOR_RUNS = 100,
+    ANCHOR_OF_CPU = 32,   // workgroups: some milliseconds
+    ANCHOR_OF_GPU = 4096, // enough to fill it
+    ANCHOR_CHAINS = 2,
+    ANCHOR_BYTES = 1024
+};
 
 void fixed_finish(struct fixed *f, struct gpu *g)
 {
@@ -22,22 +26,22 @@ void fixed_finish(struct fixed *f, struct gpu *g)
     *f = (struct fixed){0};
 }
 
-enum gpu_status fixed_make(struct fixed *f, struct gpu *g, const struct fixed_wish *w,
-                           struct err *e)
+enum gpu_status fixed_create(struct fixed *f, struct gpu *g, const struct fixed_options *o,
+                             struct err *e)
 {
     struct spirv spirv;
     *f = (struct fixed){0};
-    if (!kernel_compile(w->glsl, &spirv, e))
+    if (!kernel_compile(o->glsl, &spirv, e))
         return GPU_FAILED;
     const struct gpu_shader shader = {.word = spirv.word,
                                       .word_count = spirv.count,
-                                      .bindings = w->buffers,
-                                      .subgroup = w->subgroup,
+                                      .bindings = o->buffers,
+                                      .subgroup = o->subgroup,
                                       .local_x = FIXED_THREADS};
     enum gpu_status status = gpu_pipeline_create(g, &shader, &f->pipeline, e);
     spirv_finish(&spirv);
-    while (status == GPU_OK && f->buffers < w->buffers) {
-        status = gpu_buffer_create(g, w->bytes, &f->buffer[f->buffers], e);
+    while (status == GPU_OK && f->buffers < o->buffers) {
+        status = gpu_buffer_create(g, o->bytes, &f->buffer[f->buffers], e);
         if (status == GPU_OK)
             status = gpu_fill(g, f->buffer[f->buffers++], 0, e);
     }
@@ -82,43 +86,45 @@ void fixed_add_arithmetic(const char *vector, const char *scalar, int chains, st
                scalar);
 }
 
-static enum gpu_status make_anchor(struct fixed *a, struct gpu *g, struct err *e)
+// Creates the anchor when it is first used. Gives its workgroups on that device.
+static enum gpu_status create_anchor(struct fixed *a, struct gpu *g, uint32_t *groups,
+                                     struct err *e)
 {
     struct str glsl = {0};
+    *groups = gpu_get_info(g)->is_cpu ? ANCHOR_OF_CPU : ANCHOR_OF_GPU;
+    if (a->buffers)
+        return GPU_OK;
     str_add(&glsl, "#version 450\n");
     fixed_add_arithmetic("vec4", "float", ANCHOR_CHAINS, &glsl);
-    const struct fixed_wish wish = {str_text(&glsl), 1, ANCHOR_BYTES, 0};
-    enum gpu_status status = fixed_make(a, g, &wish, e);
+    const struct fixed_options options = {str_text(&glsl), 1, ANCHOR_BYTES, 0};
+    enum gpu_status status = fixed_create(a, g, &options, e);
     str_finish(&glsl);
     return status;
-}
-
-static uint32_t anchor_groups(const struct gpu *g)
-{
-    return gpu_get_info(g)->is_cpu ? ANCHOR_OF_CPU : ANCHOR_OF_GPU;
 }
 
 double anchor_time(struct fixed *a, struct gpu *g)
 {
     struct err e;
     double seconds = 0;
-    enum gpu_status status = a->buffers ? GPU_OK : make_anchor(a, g, &e);
+    uint32_t groups;
+    enum gpu_status status = create_anchor(a, g, &groups, &e);
     if (status == GPU_OK)
-        status = fixed_time(a, g, anchor_groups(g), &seconds, &e);
+        status = fixed_time(a, g, groups, &seconds, &e);
     if (status != GPU_OK)
         log_warning("the fixed kernel: %s", e.text);
     return seconds;
 }
 
-bool anchor_burn(struct fixed *a, struct gpu *g, struct err *e)
+bool anchor_run(struct fixed *a, struct gpu *g, struct err *e)
 {
     double seconds = 0, spent = 0;
-    enum gpu_status status = a->buffers ? GPU_OK : make_anchor(a, g, e);
-    const struct gpu_pass pass = {.pipeline = a->pipeline, .groups = {anchor_groups(g), 1, 1}};
+    uint32_t groups;
+    enum gpu_status status = create_anchor(a, g, &groups, e);
+    const struct gpu_pass pass = {.pipeline = a->pipeline, .groups = {groups, 1, 1}};
     const struct gpu_sequence all = {
         .pass = &pass, .pass_count = 1, .buffer = a->buffer, .buffer_count = a->buffers};
-    for (int i = 0; i < MOST_BURNS && status == GPU_OK && spent < BURN_S; i++) {
-        status = gpu_run(g, &all, 1 + i, BURN_TIMEOUT_S, &seconds, e);
+    for (int i = 0; i < MOST_ANCHOR_RUNS && status == GPU_OK && spent < ANCHOR_S; i++) {
+        status = gpu_run(g, &all, 1 + i, ANCHOR_TIMEOUT_S, &seconds, e);
         spent += seconds;
     }
     return status == GPU_OK;
@@ -138,15 +144,21 @@ enum {
 #define MOST_MEMORY        ((uint64_t)256 << 20) // past every cache
 #define MOST_MEMORY_OF_CPU ((uint64_t)64 << 20)
 
+// --- peaks ---
+
 struct peak {
     struct gpu *g;
     struct roofline *roofline;
     struct err *e;
 };
 
-// --- arithmetic ---
+static bool is_lost(enum gpu_status status)
+{
+    return status == GPU_LOST || status == GPU_TIMEOUT;
+}
 
-// So many workgroups that they run long enough; the work of unknown devices grows by and by.
+// Finds a number of workgroups that run long enough; the work of unknown devices grows step by
+// step.
 static enum gpu_status find_groups(const struct fixed *f, struct gpu *g, uint32_t *groups,
                                    struct err *e)
 {
@@ -162,15 +174,15 @@ static enum gpu_status find_groups(const struct fixed *f, struct gpu *g, uint32_
     }
 }
 
-// `each`: what a workgroup does. Only a device that is lost is an error: what fails otherwise is
-// not there.
+// Measures a fixed kernel. `each`: the work of a workgroup. Only a lost device is an error: after
+// another failure the peak is not measured.
 static enum gpu_status measure(struct peak *p, enum roofline_kind kind,
-                               const struct fixed_wish *wish, double each)
+                               const struct fixed_options *options, double each)
 {
     struct fixed f;
     uint32_t groups;
     double seconds;
-    enum gpu_status status = fixed_make(&f, p->g, wish, p->e);
+    enum gpu_status status = fixed_create(&f, p->g, options, p->e);
     if (status == GPU_OK)
         status = find_groups(&f, p->g, &groups, p->e);
     if (status == GPU_OK)
@@ -179,9 +191,9 @@ static enum gpu_status measure(struct peak *p, enum roofline_kind kind,
         p->roofline->rate[kind] = fmax(p->roofline->rate[kind], each * groups / seconds);
     else
         log_info("%s is not measured: %s", roofline_name(kind), p->e->text);
-    if (status != GPU_LOST && status != GPU_TIMEOUT)
+    if (!is_lost(status))
         fixed_finish(&f, p->g);
-    return status == GPU_LOST || status == GPU_TIMEOUT ? status : GPU_OK;
+    return is_lost(status) ? status : GPU_OK;
 }
 
 static enum gpu_status measure_arithmetic(struct peak *p, enum roofline_kind kind)
@@ -199,8 +211,8 @@ static enum gpu_status measure_arithmetic(struct peak *p, enum roofline_kind kin
         struct str glsl = {0};
         str_printf(&glsl, "#version 450\n%s", of[kind].head);
         fixed_add_arithmetic(of[kind].vector, of[kind].scalar, chains, &glsl);
-        const struct fixed_wish wish = {str_text(&glsl), 1, DATA_BYTES, 0};
-        status = measure(p, kind, &wish, FIXED_FLOP * chains * FIXED_THREADS);
+        const struct fixed_options options = {str_text(&glsl), 1, DATA_BYTES, 0};
+        status = measure(p, kind, &options, FIXED_FLOP * chains * FIXED_THREADS);
         str_finish(&glsl);
     }
     return status;
@@ -225,7 +237,8 @@ static void add_type(enum matrix_api api, const struct matrix_shape *s, char use
                                 : "B");
 }
 
-// `more` is added to what is read: of sums that begin alike a compiler may compute one for all.
+// Adds a variable. `more` is added to the value that is read: of sums that begin alike a compiler
+// may compute one for all.
 static void add_value(enum matrix_api api, const struct matrix_shape *s, char use, const char *name,
                       int more, struct str *out)
 {
@@ -262,7 +275,7 @@ void peaks_add_matrix(enum matrix_api api, const struct matrix_shape *s, struct 
     for (int i = 0; i < 4; i++)
         str_printf(out, "        %s = coopMatMulAdd%s(a, b, %s);\n", sums[i],
                    api == MATRIX_NV ? "NV" : "", sums[i]);
-    // All elements: a compiler leaves out those parts of a matrix that nobody reads.
+    // All elements are read: a compiler leaves out those parts of a matrix that are not.
     str_add(out, "    }\n"
                  "    float sum = 0.0;\n"
                  "    for (int i = 0; i < c0.length(); i++)\n"
@@ -285,9 +298,10 @@ static enum gpu_status measure_matrix(struct peak *p, enum roofline_kind kind, c
             continue;
         tried++;
         peaks_add_matrix(u->api, shape, &glsl);
-        const struct fixed_wish wish = {str_text(&glsl), 1, DATA_BYTES, lanes};
+        const struct fixed_options options = {str_text(&glsl), 1, DATA_BYTES, lanes};
         double product = 2.0 * shape->m * shape->n * shape->k;
-        status = measure(p, kind, &wish, product * MATRIX_ROUNDS * FIXED_THREADS / fmax(1, lanes));
+        status =
+            measure(p, kind, &options, product * MATRIX_ROUNDS * FIXED_THREADS / fmax(1, lanes));
         str_finish(&glsl);
     }
     return status;
@@ -295,30 +309,23 @@ static enum gpu_status measure_matrix(struct peak *p, enum roofline_kind kind, c
 
 // --- memory ---
 
-// An invocation moves so many vectors of 16 bytes, its own or every 128th: what suits a device
-// differs.
+// The number of vectors of 16 bytes that an invocation moves, its own or every 128th: devices
+// differ in which way is the fastest.
 static const struct way {
     int vectors;
     bool own;
 } ways[] = {{1, false}, {4, false}, {16, true}};
 
-static uint64_t group_bytes(const struct way *way)
+static enum gpu_status measure_way(struct peak *p, const struct way *way, bool copies)
 {
-    return (uint64_t)FIXED_THREADS * (uint64_t)way->vectors * 16;
-}
-
-static uint64_t memory_bytes(const struct gpu_info *i, const struct way *way)
-{
+    const struct gpu_info *i = gpu_get_info(p->g);
+    uint64_t group_bytes = (uint64_t)FIXED_THREADS * (uint64_t)way->vectors * 16;
     uint64_t most = i->is_cpu ? MOST_MEMORY_OF_CPU : MOST_MEMORY;
     if (i->limits.buffer_bytes)
         most = uint64_min(most, i->limits.buffer_bytes);
-    most = uint64_min(most, i->memory_bytes / 8) / group_bytes(way);
-    return uint64_min(most, i->limits.group_count[0]) * group_bytes(way);
-}
-
-static enum gpu_status measure_way(struct peak *p, const struct way *way, bool copies)
-{
-    const uint64_t bytes = memory_bytes(gpu_get_info(p->g), way);
+    uint64_t groups =
+        uint64_min(uint64_min(most, i->memory_bytes / 8) / group_bytes, i->limits.group_count[0]);
+    uint64_t bytes = groups * group_bytes;
     struct str glsl = {0};
     struct fixed f;
     double seconds, *best = &p->roofline->rate[ROOFLINE_BYTES];
@@ -337,23 +344,15 @@ static enum gpu_status measure_way(struct peak *p, const struct way *way, bool c
                way->own ? 1 : FIXED_THREADS, FIXED_THREADS, group, own, way->vectors,
                copies ? "to[PLACE] = from[PLACE]" : "sum += from[PLACE]");
     str_add(&glsl, "    if (sum.x + sum.y + sum.z + sum.w == 0.5) to[at] = sum;\n}\n");
-    const struct fixed_wish wish = {str_text(&glsl), 2, bytes, 0};
-    enum gpu_status status = fixed_make(&f, p->g, &wish, p->e);
+    const struct fixed_options options = {str_text(&glsl), 2, bytes, 0};
+    enum gpu_status status = fixed_create(&f, p->g, &options, p->e);
     if (status == GPU_OK)
-        status = fixed_time(&f, p->g, (uint32_t)(bytes / group_bytes(way)), &seconds, p->e);
+        status = fixed_time(&f, p->g, (uint32_t)groups, &seconds, p->e);
     if (status == GPU_OK)
         *best = fmax(*best, (copies ? 2 : 1) * (double)bytes / seconds);
-    if (status != GPU_LOST && status != GPU_TIMEOUT)
+    if (!is_lost(status))
         fixed_finish(&f, p->g);
     str_finish(&glsl);
-    return status;
-}
-
-static enum gpu_status measure_memory(struct peak *p)
-{
-    enum gpu_status status = GPU_OK;
-    for (size_t i = 0; status == GPU_OK && i < 2 * sizeof ways / sizeof *ways; i++)
-        status = measure_way(p, &ways[i / 2], i % 2);
     return status;
 }
 
@@ -363,12 +362,12 @@ enum gpu_status peaks_measure(struct gpu *g, struct roofline *out, struct err *e
     struct peak p = {g, out, e};
     *out = (struct roofline){0};
     char glsl[] = "#version 450\nlayout(local_size_x = 128) in;\nvoid main() {}\n";
-    const struct fixed_wish wish = {glsl, 1, DATA_BYTES, 0};
+    const struct fixed_options options = {glsl, 1, DATA_BYTES, 0};
     struct fixed f;
-    enum gpu_status status = fixed_make(&f, p.g, &wish, p.e);
+    enum gpu_status status = fixed_create(&f, p.g, &options, p.e);
     if (status == GPU_OK)
         status = fixed_time(&f, p.g, 1, &p.roofline->rate[ROOFLINE_DISPATCH], p.e);
-    if (status != GPU_LOST && status != GPU_TIMEOUT)
+    if (!is_lost(status))
         fixed_finish(&f, p.g);
     if (status == GPU_OK)
         status = measure_arithmetic(&p, ROOFLINE_F32);
@@ -380,5 +379,7 @@ enum gpu_status peaks_measure(struct gpu *g, struct roofline *out, struct err *e
         status = measure_matrix(&p, ROOFLINE_F16_MATRIX, "f16");
     if (status == GPU_OK)
         status = measure_matrix(&p, ROOFLINE_I8_MATRIX, "i8");
-    return status == GPU_OK ? measure_memory(&p) : status;
+    for (size_t i = 0; status == GPU_OK && i < 2 * sizeof ways / sizeof *ways; i++)
+        status = measure_way(&p, &ways[i / 2], i % 2);
+    return status;
 }

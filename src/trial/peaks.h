@@ -1,9 +1,10 @@
-// Measures a device's roofline (space/roofline.h) with fixed kernels: chains of multiplications and
-// additions in registers, products of matrix units, memory read and copied, and nothing at all.
+// Measures a device's peaks (space/roofline.h) with fixed kernels: chains of multiplications and
+// additions in registers, products of matrix units, memory read and copied, and an empty kernel.
 //
 //     peaks_measure(gpu, &roofline, e)      some seconds; the device must be free
 //
-// Each peak is the best of a few kernels. What a device or the compiler lacks is not measured.
+// Each peak is the best of a few kernels. Features that the device or the compiler lacks are not
+// measured.
 #ifndef TILEWALK_TRIAL_PEAKS_H
 #define TILEWALK_TRIAL_PEAKS_H
 
@@ -15,12 +16,12 @@ enum gpu_status peaks_measure(struct gpu *g, struct roofline *out, struct err *e
 // The text of the kernel for a shape of matrix units, 256 rounds of four products each.
 void peaks_add_matrix(enum matrix_api api, const struct matrix_shape *s, struct str *out);
 
-// Fixed kernels of ours: the same in every session, so that what they take says what the device is.
+// Fixed kernels: the same in every session, so that their times characterise the device.
 //
-//     seconds = anchor_time(&rig->anchor, rig->gpu);     made when it is first timed
+//     seconds = anchor_time(&context->anchor, context->gpu);     created when it is first timed
 //
-// The anchor computes in registers, the same amount in all workers: how fast the device is just
-// now. What other kernels take is compared fairly only while it takes the same.
+// The anchor computes in registers, the same amount in all workers: its time shows the speed of the
+// device just now. Times of other kernels can be compared fairly only while the anchor's stays.
 
 enum { FIXED_MOST_BUFFERS = 2, FIXED_THREADS = 128 }; // of a workgroup
 
@@ -30,17 +31,17 @@ struct fixed { // valid when zeroed
     int buffers;
 };
 
-// Buffers of `bytes` each, filled with zeros. `subgroup`: as gpu_shader's. Also after a failure
-// fixed_finish frees it, unless it is to live as long as the device.
-struct fixed_wish {
+// Buffers have `bytes` each, filled with zeros. `subgroup`: as gpu_shader's. Also after a failure
+// fixed_finish frees the kernel, unless it is to live as long as the device.
+struct fixed_options {
     const char *glsl; // workgroups of FIXED_THREADS
     int buffers;
     uint64_t bytes;
     uint32_t subgroup;
 };
-enum gpu_status fixed_make(struct fixed *f, struct gpu *g, const struct fixed_wish *w,
-                           struct err *e);
-// Runs so many workgroups for as long as other kernels are timed.
+enum gpu_status fixed_create(struct fixed *f, struct gpu *g, const struct fixed_options *o,
+                             struct err *e);
+// Times so many workgroups in the way of other kernels.
 enum gpu_status fixed_time(const struct fixed *f, struct gpu *g, uint32_t groups, double *seconds,
                            struct err *e);
 void fixed_finish(struct fixed *f, struct gpu *g);
@@ -50,11 +51,11 @@ void fixed_finish(struct fixed *f, struct gpu *g);
 #define FIXED_FLOP (256.0 * 4 * 4 * 2)
 void fixed_add_arithmetic(const char *vector, const char *scalar, int chains, struct str *out);
 
-// Seconds; 0, with a line in the log, where it fails: that says nothing of other kernels, and a
-// device that is lost is lost to them soon enough.
+// Seconds; 0, with a line in the log, where it fails: other kernels may still run, and they notice
+// a lost device themselves.
 double anchor_time(struct fixed *a, struct gpu *g);
 
-// Runs the same as often as takes a few milliseconds. False and `e`: the device is of no more use.
-bool anchor_burn(struct fixed *a, struct gpu *g, struct err *e);
+// Runs the anchor for a few milliseconds. False and `e`: the device cannot be used any more.
+bool anchor_run(struct fixed *a, struct gpu *g, struct err *e);
 
 #endif

@@ -1,8 +1,8 @@
-// softmax, copy, elementwise: what is read once and written once.
+// Operators that read and write each element once: softmax, copy, elementwise, concat, strided.
 //
-// Kernels compute in fp32, whatever they load and store. Errors of exp, tanh, division are those
-// that Vulkan allows (spec, "Precision and Operation of SPIR-V Instructions"), twice: exp(x) 3 + 2
-// |x| units in the last place, division 2.5.
+// Kernels compute in fp32, whatever they load and store. The errors of exp, tanh and division are
+// twice those that Vulkan allows (spec, "Precision and Operation of SPIR-V Instructions"): exp(x) 3
+// + 2 |x| units in the last place, division 2.5.
 
 #include "base/str.h"
 #include "space/tensor.h"
@@ -10,24 +10,16 @@
 
 #include <math.h>
 
-// concat and strided: elements are moved, and nothing else happens to them.
+#define UNIT 0x1p-23
 
-enum { MOVE_LARGEST = 45 }; // any number does: halves hold these
+enum { LARGEST_EXPONENT = 4 }; // of an exact input of exp
 
-static struct filling filling(const struct operation *o, enum input_set set, int index)
+static enum element type_of(const struct operation *o)
 {
-    (void)o;
-    (void)index;
-    return set == INPUT_EXACT ? (struct filling){.largest = MOVE_LARGEST, .density = 1}
-                              : (struct filling){.low = -1, .high = 1};
+    return operation_chooses(o, "type", "f16") ? ELEMENT_F16 : ELEMENT_F32;
 }
 
-static struct tolerance tolerance(const struct operation *o, enum input_set set)
-{
-    (void)o;
-    (void)set;
-    return (struct tolerance){0, 0};
-}
+// --- moving elements ---
 
 static void concat_reference(const struct operation *o, const void *const *inputs, void *output)
 {
@@ -43,8 +35,10 @@ static void concat_reference(const struct operation *o, const void *const *input
         }
 }
 
-const struct operator_kind operator_concat = {
-    .name = "concat", .filling = filling, .reference = concat_reference, .tolerance = tolerance};
+const struct operator_kind operator_concat = {.name = "concat",
+                                              .filling = usual_filling,
+                                              .reference = concat_reference,
+                                              .tolerance = no_tolerance};
 
 static void strided_reference(const struct operation *o, const void *const *inputs, void *output)
 {
@@ -64,44 +58,51 @@ static void strided_reference(const struct operation *o, const void *const *inpu
                         element_get(inputs[0], e, offset + i * s1 + j * s2 + k * s3 + l * s4));
 }
 
-const struct operator_kind operator_strided = {
-    .name = "strided", .filling = filling, .reference = strided_reference, .tolerance = tolerance};
+const struct operator_kind operator_strided = {.name = "strided",
+                                               .filling = usual_filling,
+                                               .reference = strided_reference,
+                                               .tolerance = no_tolerance};
 
-#define UNIT 0x1p-23
-
-enum {
-    LARGEST = 45,        // sums and products of two are exact in halves
-    LARGEST_EXPONENT = 4 // of what is raised
-};
-
-static enum element type_of(const struct operation *o)
+static void copy_reference(const struct operation *o, const void *const *inputs, void *output)
 {
-    return operation_chooses(o, "type", "f16") ? ELEMENT_F16 : ELEMENT_F32;
+    int64_t rows = operation_size(o, "rows"), columns = operation_size(o, "columns");
+    bool transposes = operation_chooses(o, "transpose", "yes");
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+            element_put(output, type_of(o), transposes ? j * rows + i : i * columns + j,
+                        element_get(inputs[0], type_of(o), i * columns + j));
 }
 
-static struct filling fill_to(enum input_set set, int64_t largest, double high)
-{
-    return set == INPUT_EXACT ? (struct filling){.largest = largest, .density = 1}
-                              : (struct filling){.low = -high, .high = high};
-}
+const struct operator_kind operator_copy = {.name = "copy",
+                                            .filling = usual_filling,
+                                            .reference = copy_reference,
+                                            .tolerance = no_tolerance};
 
-// The store's tolerance and `units` in the last place of fp32.
-static struct tolerance within(const struct operation *o, double units)
+// --- computing in fp32 ---
+
+// Gives the tolerance of the store and `units` in the last place of fp32.
+static struct tolerance fp32_tolerance(const struct operation *o, double units)
 {
     struct tolerance t = tolerance_of_store(type_of(o));
     t.relative += units * UNIT;
     return t;
 }
 
-// --- softmax ---
+// Gives inputs of exp, small enough that no result overflows.
+static struct filling exponent_filling(const struct operation *o, enum input_set set, int index)
+{
+    (void)o, (void)index;
+    return set == INPUT_EXACT
+               ? (struct filling){.largest = LARGEST_EXPONENT, .density = 1}
+               : (struct filling){.low = -LARGEST_EXPONENT, .high = LARGEST_EXPONENT};
+}
 
 static void softmax_reference(const struct operation *o, const void *const *inputs, void *output)
 {
     int64_t rows = operation_size(o, "rows"), columns = operation_size(o, "columns");
-    for (int64_t i = 0; i < rows; i++) {
-        enum element e = type_of(o);
-        const void *x = inputs[0];
-        int64_t first = i * columns;
+    enum element e = type_of(o);
+    const void *x = inputs[0];
+    for (int64_t first = 0; first < rows * columns; first += columns) {
         double largest = -INFINITY, sum = 0;
         for (int64_t j = first; j < first + columns; j++)
             largest = fmax(largest, element_get(x, e, j));
@@ -112,174 +113,103 @@ static void softmax_reference(const struct operation *o, const void *const *inpu
     }
 }
 
-static struct filling softmax_filling(const struct operation *o, enum input_set set, int index)
-{
-    (void)o;
-    (void)index;
-    return fill_to(set, LARGEST_EXPONENT, LARGEST_EXPONENT);
-}
-
-// The sum of n positive terms adds n units at most, and with a probability of exp(-32) less than 8
-// sqrt(n) (Higham and Mary 2019, as in product.c).
+// The sum of n positive terms adds n units at most, and with a probability of 1 - exp(-32) less
+// than 8 sqrt(n) (Higham and Mary 2019, as in product.c).
 static struct tolerance softmax_tolerance(const struct operation *o, enum input_set set)
 {
     (void)set;
     double n = (double)operation_size(o, "columns");
-    double raised = 3 + 2 * 2 * LARGEST_EXPONENT;
-    return within(o, 2 * (2 * raised + 2.5) + fmin(n, 8 * sqrt(n)));
+    double exponential = 3 + 2 * 2 * LARGEST_EXPONENT;
+    return fp32_tolerance(o, 2 * (2 * exponential + 2.5) + fmin(n, 8 * sqrt(n)));
 }
 
 const struct operator_kind operator_softmax = {.name = "softmax",
-                                               .filling = softmax_filling,
+                                               .filling = exponent_filling,
                                                .reference = softmax_reference,
                                                .tolerance = softmax_tolerance};
 
-// --- copy ---
-
-static void copy_reference(const struct operation *o, const void *const *inputs, void *output)
-{
-    int64_t rows = operation_size(o, "rows"), columns = operation_size(o, "columns");
-    bool turned = operation_chooses(o, "transpose", "yes");
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < columns; j++)
-            element_put(output, type_of(o), turned ? j * rows + i : i * columns + j,
-                        element_get(inputs[0], type_of(o), i * columns + j));
-}
-
-static struct filling plain_filling(const struct operation *o, enum input_set set, int index)
-{
-    (void)o;
-    (void)index;
-    return fill_to(set, LARGEST, 1);
-}
-
-static struct tolerance no_tolerance(const struct operation *o, enum input_set set)
-{
-    (void)o;
-    (void)set;
-    return (struct tolerance){0, 0};
-}
-
-const struct operator_kind operator_copy = {.name = "copy",
-                                            .filling = plain_filling,
-                                            .reference = copy_reference,
-                                            .tolerance = no_tolerance};
-
 // --- elementwise ---
 
-struct function {
+enum function { RELU, LEAKY, CLAMP, SIGMOID, TANH, ADD, SUB, MUL };
+
+static const struct {
     const char *name;
-    double (*apply)(const struct operation *o, double x, double z);
-    bool is_raised;         // by exp: of small numbers
-    bool is_exact;          // of whole numbers
-    double units, absolute; // that it may be off by, in fp32
+    bool uses_exp;
+    bool is_exact;          // for whole numbers
+    double units, absolute; // error allowed in fp32
+} functions[] = {
+    [RELU] = {"relu", false, true, 0, 0},
+    [LEAKY] = {"leaky", false, false, 1, 0},
+    [CLAMP] = {"clamp", false, false, 1, 0},
+    [SIGMOID] = {"sigmoid", true, false, 30, 0},
+    // tanh(x) may be computed as (e^x - e^-x) / (e^x + e^-x): near 0 it has the terms' errors.
+    [TANH] = {"tanh", true, false, 30, 30},
+    [ADD] = {"add", false, true, 1, 0},
+    [SUB] = {"sub", false, true, 1, 0},
+    [MUL] = {"mul", false, true, 1, 0},
 };
 
-static double relu(const struct operation *o, double x, double z)
+static enum function function_of(const struct operation *o)
 {
-    (void)o;
-    (void)z;
-    return x < 0 ? 0 : x;
-}
-
-static double leaky(const struct operation *o, double x, double z)
-{
-    (void)z;
-    return x < 0 ? operation_real(o, "slope") * x : x;
-}
-
-static double clamp(const struct operation *o, double x, double z)
-{
-    (void)z;
-    return fmin(fmax(x, operation_real(o, "low")), operation_real(o, "high"));
-}
-
-static double sigmoid(const struct operation *o, double x, double z)
-{
-    (void)o;
-    (void)z;
-    return 1 / (1 + exp(-x));
-}
-
-static double tangent(const struct operation *o, double x, double z)
-{
-    (void)o;
-    (void)z;
-    return tanh(x);
-}
-
-static double sum(const struct operation *o, double x, double z)
-{
-    (void)o;
-    return x + z;
-}
-
-static double difference(const struct operation *o, double x, double z)
-{
-    (void)o;
-    return x - z;
-}
-
-static double product(const struct operation *o, double x, double z)
-{
-    (void)o;
-    return x * z;
-}
-
-// tanh(x) may be computed as (e^x - e^-x) / (e^x + e^-x): near 0 it errs by what its terms do.
-static const struct function functions[] = {
-    {"relu", relu, false, true, 0, 0},      {"leaky", leaky, false, false, 1, 0},
-    {"clamp", clamp, false, false, 1, 0},   {"sigmoid", sigmoid, true, false, 30, 0},
-    {"tanh", tangent, true, false, 30, 30}, {"add", sum, false, true, 1, 0},
-    {"sub", difference, false, true, 1, 0}, {"mul", product, false, true, 1, 0},
-};
-
-static const struct function *function_of(const struct operation *o)
-{
-    const struct function *f = functions;
-    while (!operation_chooses(o, "apply", f->name))
+    int f = 0;
+    while (!operation_chooses(o, "apply", functions[f].name))
         f++;
-    return f;
+    return (enum function)f;
+}
+
+static double apply(const struct operation *o, enum function f, double x, double z)
+{
+    switch (f) {
+    case RELU: return x < 0 ? 0 : x;
+    case LEAKY: return x < 0 ? operation_real(o, "slope") * x : x;
+    case CLAMP: return fmin(fmax(x, operation_real(o, "low")), operation_real(o, "high"));
+    case SIGMOID: return 1 / (1 + exp(-x));
+    case TANH: return tanh(x);
+    case ADD: return x + z;
+    case SUB: return x - z;
+    case MUL: return x * z;
+    }
+    return x;
 }
 
 static void elementwise_reference(const struct operation *o, const void *const *inputs,
                                   void *output)
 {
     struct tensor tensor[OPERATION_MAX_TENSORS];
-    bool of_two = operation_tensors(o, tensor) == 3;
-    const struct function *f = function_of(o);
+    bool has_two = operation_tensors(o, tensor) == 3;
+    enum function f = function_of(o);
     enum element e = type_of(o);
     int64_t count = operation_size(o, "count");
     for (int64_t i = 0; i < count; i++) {
-        double z = of_two ? element_get(inputs[1], e, i) : 0;
-        element_put(output, e, i, f->apply(o, element_get(inputs[0], e, i), z));
+        double z = has_two ? element_get(inputs[1], e, i) : 0;
+        element_put(output, e, i, apply(o, f, element_get(inputs[0], e, i), z));
     }
 }
 
+// Half of a clamp's inputs lie below the number in the window that is nearest to 0, half above, so
+// that they do not all become one of its ends. A clamp rounds nothing: its exact inputs need not be
+// whole.
 static struct filling elementwise_filling(const struct operation *o, enum input_set set, int index)
 {
-    (void)index;
-    if (operation_chooses(o, "apply", "clamp")) {
-        // Half of them lie below what is nearest to 0 in the window, half above: they do not all
-        // become one of its ends. A clamp rounds nothing, its exact inputs need not be whole.
-        double low = operation_real(o, "low"), high = operation_real(o, "high");
-        double middle = fmin(fmax(0, low), high), reach = fmax(LARGEST, fabs(middle));
-        if (set == INPUT_EXACT)
-            return (struct filling){.low = middle - reach, .high = middle + reach};
-        return fill_to(set, LARGEST, 2 * fabs(high) + 1);
-    }
-    if (function_of(o)->is_raised)
-        return fill_to(set, LARGEST_EXPONENT, LARGEST_EXPONENT);
-    return fill_to(set, LARGEST, 1);
+    enum function f = function_of(o);
+    if (functions[f].uses_exp)
+        return exponent_filling(o, set, index);
+    if (f != CLAMP)
+        return usual_filling(o, set, index);
+    double low = operation_real(o, "low"), high = operation_real(o, "high");
+    double middle = fmin(fmax(0, low), high), reach = fmax(USUAL_LARGEST, fabs(middle));
+    if (set == INPUT_EXACT)
+        return (struct filling){.low = middle - reach, .high = middle + reach};
+    return (struct filling){.low = -(2 * fabs(high) + 1), .high = 2 * fabs(high) + 1};
 }
 
 static struct tolerance elementwise_tolerance(const struct operation *o, enum input_set set)
 {
-    const struct function *f = function_of(o);
-    if (f->units == 0 || (f->is_exact && set == INPUT_EXACT))
-        return (struct tolerance){0, 0};
-    struct tolerance t = within(o, f->units);
-    t.absolute += f->absolute * UNIT;
+    enum function f = function_of(o);
+    if (functions[f].units == 0 || (functions[f].is_exact && set == INPUT_EXACT))
+        return no_tolerance(o, set);
+    struct tolerance t = fp32_tolerance(o, functions[f].units);
+    t.absolute += functions[f].absolute * UNIT;
     return t;
 }
 

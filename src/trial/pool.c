@@ -5,9 +5,8 @@
 #include "base/number.h"
 #include "base/os.h"
 #include "trial/fault.h"
-#include "trial/shared.h"
+#include "trial/operator.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,9 +14,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ENOUGH = 8, TIMES = 10 };
+#define MS_NS       ((int64_t)1000000)
+#define PAUSE_NS    (200 * MS_NS) // before the next start, times the starts that failed
+#define RECOVERY_NS (500 * MS_NS) // after a device was lost or hung
 
-void compile_limit_saw(struct compile_limit *l, double seconds)
+enum {
+    MEDIAN_OF = 8, // fewest observations with a limit on compiling
+    MEDIAN_TIMES = 10,
+    MOST_FAILED_STARTS = 3,
+    MOST_SPAWNS_OF_WARMER = 10
+};
+
+void compile_limit_add(struct compile_limit *l, double seconds)
 {
     l->seen[l->count++ % COMPILE_LIMIT_KEPT] = seconds;
 }
@@ -25,8 +33,8 @@ void compile_limit_saw(struct compile_limit *l, double seconds)
 double compile_limit_median(const struct compile_limit *l)
 {
     double sorted[COMPILE_LIMIT_KEPT];
-    int count = l->count < COMPILE_LIMIT_KEPT ? l->count : COMPILE_LIMIT_KEPT;
-    if (count < ENOUGH)
+    int count = int_min(l->count, COMPILE_LIMIT_KEPT);
+    if (count < MEDIAN_OF)
         return 0;
     memcpy(sorted, l->seen, (size_t)count * sizeof *sorted);
     return median_of(sorted, count);
@@ -35,15 +43,10 @@ double compile_limit_median(const struct compile_limit *l)
 double compile_limit_s(const struct compile_limit *l, double most_s)
 {
     double median = compile_limit_median(l);
-    return median > 0 ? fmin(most_s, fmax(l->least_s, TIMES * median)) : most_s;
+    return median > 0 ? fmin(most_s, fmax(l->least_s, MEDIAN_TIMES * median)) : most_s;
 }
 
-enum { MOST_FAILED_STARTS = 3 };
-#define POOL_WORKER_MS_NS ((int64_t)1000000)
-// Before the next try, for each start that failed.
-#define PAUSE_NS (200 * POOL_WORKER_MS_NS)
-// After a device was lost or hung.
-#define RECOVERY_NS (500 * POOL_WORKER_MS_NS)
+// --- phases ---
 
 static void watch(const struct pool *p, const struct slot *s, enum trial_phase phase, int64_t at_ns)
 {
@@ -51,48 +54,44 @@ static void watch(const struct pool *p, const struct slot *s, enum trial_phase p
         p->watcher(p->watcher_context, s->index, phase, at_ns);
 }
 
-// NULL: no phase of compiling.
-static struct compile_limit *limit_of(struct pool *p, enum trial_phase phase)
+// NULL: the phase does not compile.
+static struct compile_limit *compile_limit_of(struct pool *p, enum trial_phase phase)
 {
     return phase == PHASE_COMPILE    ? &p->compile_limit[0]
            : phase == PHASE_PIPELINE ? &p->compile_limit[1]
                                      : NULL;
 }
 
-// What was measured before, or is in use somewhere, has the fixed limit.
-static double limit_s(struct pool *p, const struct slot *s, enum trial_phase phase)
+// A kernel that was measured before, or is in use somewhere, has the fixed limit on compiling.
+static void enter_phase(struct pool *p, struct slot *s, enum trial_phase phase, int64_t now_ns)
 {
-    const struct compile_limit *l = limit_of(p, phase);
-    double most_s = p->options.deadline_s[phase];
-    return l && s->work && !s->work->request.known_good ? compile_limit_s(l, most_s) : most_s;
-}
-
-static void enter(struct pool *p, struct slot *s, enum trial_phase phase, int64_t now_ns)
-{
+    const struct compile_limit *l = compile_limit_of(p, phase);
     s->phase = phase;
-    s->limit_s = limit_s(p, s, phase);
+    s->limit_s = p->options.deadline_s[phase];
+    if (l && s->work && !s->work->request.known_good)
+        s->limit_s = compile_limit_s(l, s->limit_s);
     deadline_set(&s->deadline, s->child.pid, s->limit_s, now_ns);
 }
 
-// It leaves the phase that it is in.
-static void leave(struct pool *p, struct slot *s, int64_t at_ns)
+static void leave_phase(struct pool *p, struct slot *s, int64_t at_ns)
 {
-    struct compile_limit *l = limit_of(p, s->phase);
+    struct compile_limit *l = compile_limit_of(p, s->phase);
     if (l && !s->has_kept)
-        compile_limit_saw(l, (double)(at_ns - s->entered_ns) * 1e-9);
+        compile_limit_add(l, (double)(at_ns - s->entered_ns) * 1e-9);
     s->entered_ns = at_ns;
 }
 
-// Sending
-
-void pool_send_prepare(struct pool *p, struct slot *s, int64_t now_ns)
+static void become_idle(struct slot *s)
 {
-    s->state = SLOT_PREPARING;
-    enter(p, s, PHASE_PREPARE, now_ns);
-    slot_send(s, message_plain(MESSAGE_PREPARE));
+    s->state = SLOT_IDLE;
+    s->phase = PHASE_NONE;
+    s->deadline.at_ns = 0;
 }
 
-void pool_finish_work(struct pool *p, struct work *w)
+// --- requests ---
+
+// Moves a request to `done`, or to the requests that are to be sent again.
+static void finish_work(struct pool *p, struct work *w)
 {
     if (work_is_done(w))
         work_list_append(&p->done, w);
@@ -100,68 +99,43 @@ void pool_finish_work(struct pool *p, struct work *w)
         work_list_insert(w->request.only_compiles ? &p->compiling : &p->waiting, w);
 }
 
-void pool_send_trial(struct pool *p, struct slot *s, struct work *w, int64_t now_ns)
+static void send_trial(struct pool *p, struct slot *s, struct work *w, int64_t now_ns)
 {
     bool is_trial = w->request.count == 1 && !w->request.only_compiles;
     const struct kept *kept = is_trial ? kept_find(&p->kept, &w->request.job[0]) : NULL;
     w->result.worker = s->index;
     if (!slot_send(s, work_message(w, kept))) {
         work_settle_rest(w, OUTCOME_COMPILE, PHASE_COMPILE, "its text is too long to be sent");
-        pool_finish_work(p, w);
+        finish_work(p, w);
         return;
     }
-    token_compile(&p->token, s->index);
+    device_lock_compile(&p->lock, s->index);
     s->state = SLOT_BUSY;
     s->work = w;
     s->has_kept = kept != NULL;
     s->candidate = 0;
     s->last_line[0] = '\0';
-    enter(p, s, PHASE_NONE, now_ns);
+    enter_phase(p, s, PHASE_NONE, now_ns);
 }
 
-void pool_send_go(struct pool *p, struct slot *s, int64_t now_ns)
-{
-    enter(p, s, PHASE_WAIT, now_ns);
-    slot_send(s, message_plain(MESSAGE_GO));
-}
-
-void pool_send_warm(struct pool *p, struct slot *warmer, int64_t now_ns)
-{
-    token_warm(&p->token, warmer->index);
-    watch(p, warmer, PHASE_TIME, now_ns);
-    warmer->state = SLOT_WARMING;
-    slot_send(warmer, message_plain(MESSAGE_GO));
-}
-
-void pool_send_rest(struct pool *p, struct slot *warmer, int64_t now_ns)
-{
-    enter(p, warmer, PHASE_WAIT, now_ns);
-    slot_send(warmer, message_plain(MESSAGE_REST));
-}
-
-// Failures
-
-static bool others_are_up(const struct pool *p, const struct slot *s)
-{
-    for (int i = 0; i < p->slots; i++)
-        if (&p->slot[i] != s && p->slot[i].state != SLOT_EMPTY && p->slot[i].state != SLOT_ENDING)
-            return true;
-    return false;
-}
+// --- failures ---
 
 // The device may have memory for fewer workers than were asked for: those that are up go on. But
-// what one cannot prepare, none can.
+// inputs that one worker cannot prepare, none can.
 static void fail_start(struct pool *p, struct slot *s, const char *why, int64_t now_ns)
 {
+    // A GPU that was reset is lost to all workers at once, and takes a while: then each may fail
+    // that often before it counts as gone.
+    bool was_reset = p->prepared && !p->options.is_cpu, others_are_up = false;
     p->failed_starts++;
     s->start_ns = now_ns + PAUSE_NS * p->failed_starts;
     log_warning("worker %d cannot start: %s", s->index, why);
-    // A GPU that was reset is lost to all workers at once, and takes a while: then each may fail
-    // that often before it counts as gone.
-    bool was_reset = p->prepared && !p->options.is_cpu;
-    if (p->failed_starts < (MOST_FAILED_STARTS * (was_reset ? p->options.workers : 1)))
+    if (p->failed_starts < MOST_FAILED_STARTS * (was_reset ? p->options.workers : 1))
         return;
-    if (s->phase != PHASE_PREPARE && others_are_up(p, s)) {
+    for (int i = 0; i < p->slots; i++)
+        others_are_up |=
+            &p->slot[i] != s && p->slot[i].state != SLOT_EMPTY && p->slot[i].state != SLOT_ENDING;
+    if (s->phase != PHASE_PREPARE && others_are_up) {
         log_warning("worker %d is given up, the others go on", s->index);
         s->start_ns = SLOT_NEVER;
         p->failed_starts = 0;
@@ -171,36 +145,34 @@ static void fail_start(struct pool *p, struct slot *s, const char *why, int64_t 
     err_set(&p->broken, "no worker can be started: %s", why);
 }
 
-// The candidate that the worker was busy with gets `o`. A trial that had not begun is nobody's
-// fault: once more, then.
-static void fail_work(struct pool *p, struct slot *s, enum outcome o, const char *reason)
+// Settles the candidate that the worker was busy with, or counts a failed start. A trial that had
+// not begun is sent once more. False: the worker had nothing to do.
+static bool fail_task(struct pool *p, struct slot *s, enum outcome o, const char *reason,
+                      int64_t now_ns)
 {
     struct work *w = s->work;
     s->work = NULL;
-    if (!w)
-        return;
+    if (!w && s->phase != PHASE_START && s->phase != PHASE_PREPARE)
+        return false;
+    if (!w) {
+        fail_start(p, s, reason, now_ns);
+        return true;
+    }
     if (s->phase != PHASE_NONE)
         work_settle(w, s->candidate, o, s->phase, reason);
     else if (w->attempt++ > 0)
         work_settle_rest(w, o, PHASE_NONE, reason);
-    pool_finish_work(p, w);
+    finish_work(p, w);
+    return true;
 }
 
-static bool is_starting(const struct slot *s)
-{
-    return s->phase == PHASE_START || s->phase == PHASE_PREPARE;
-}
-
-// The worker is of no more use, whatever it was doing, because of something that we know.
+// Kills a worker for a reason that is known here.
 static void give_up(struct pool *p, struct slot *s, enum outcome o, const char *reason,
                     int64_t now_ns)
 {
     log_info("worker %d: %s", s->index, reason);
-    if (s->work)
-        fail_work(p, s, o, reason);
-    else if (is_starting(s))
-        fail_start(p, s, reason, now_ns);
-    token_release(&p->token, s->index);
+    fail_task(p, s, o, reason, now_ns);
+    device_lock_release(&p->lock, s->index);
     watch(p, s, PHASE_NONE, now_ns);
     s->phase = PHASE_NONE;
     slot_kill(s, now_ns);
@@ -218,62 +190,85 @@ static void reap(struct pool *p, struct slot *s, int64_t now_ns)
         return;
     }
     slot_read_log(s, p->options.log, p->options.log_context);
-    bool said_something = s->last_line[0] != '\0';
-    snprintf(reason, sizeof reason, "the worker %s%s%s%s", how, said_something ? " (" : "",
-             s->last_line, said_something ? ")" : "");
-    if (s->work)
-        fail_work(p, s, OUTCOME_CRASH, reason);
-    else if (is_starting(s))
-        fail_start(p, s, reason, now_ns);
-    else if (!s->killed) // out of the blue: perhaps it will again
-        s->start_ns = now_ns + PAUSE_NS;
+    bool has_line = s->last_line[0] != '\0';
+    snprintf(reason, sizeof reason, "the worker %s%s%s%s", how, has_line ? " (" : "", s->last_line,
+             has_line ? ")" : "");
+    if (!fail_task(p, s, OUTCOME_CRASH, reason, now_ns) && !s->killed)
+        s->start_ns = now_ns + PAUSE_NS; // it ended without a reason, and may do so again
     slot_clear(s);
 }
 
-// What a worker says. All return false when it cannot be: then it is garbage.
-
-static bool is_expected(const struct pool *p, const struct slot *s, const struct message *m)
+static void check_deadline(struct pool *p, struct slot *s, int64_t now_ns)
 {
-    enum hold hold = s->work ? p->token.hold[s->index] : HOLD_NOTHING;
-    switch (m->phase) {
-    case PHASE_START: return s->state == SLOT_STARTING;
-    case PHASE_PREPARE: return s->state == SLOT_PREPARING;
-    case PHASE_COMPILE:
-    case PHASE_PIPELINE:
-    case PHASE_WAIT: return hold == HOLD_COMPILE && m->candidate < s->work->pick_count;
-    case PHASE_RUN:
-    case PHASE_VERIFY:
-    case PHASE_TIME: return hold == HOLD_DEVICE && m->candidate < s->work->pick_count;
-    default: return false;
-    }
+    char reason[160];
+    const char *phase = trial_phase_name(s->phase);
+    struct compile_limit *l = compile_limit_of(p, s->phase);
+    if (!deadline_is_over(&s->deadline, s->child.pid, now_ns))
+        return;
+    if (s->limit_s < p->options.deadline_s[s->phase])
+        snprintf(reason, sizeof reason,
+                 "not compiled after %.3g s (phase %s; the limit follows what compiled before: "
+                 "median %.3g s)",
+                 s->limit_s, phase, compile_limit_median(l));
+    else
+        snprintf(reason, sizeof reason, "no end of phase %s after %g s", phase, s->limit_s);
+    if (l)
+        compile_limit_add(l, s->limit_s);
+    if (s->work)
+        work_add_time(s->work, s->phase, s->limit_s);
+    s->start_ns = now_ns + RECOVERY_NS;
+    give_up(p, s, OUTCOME_TIMEOUT, reason, now_ns);
 }
 
-static bool ends_the_worker(const struct message *m)
+// --- messages of a worker. The functions return false for one that may not come now: garbage ---
+
+static bool take_phase(struct pool *p, struct slot *s, const struct message *m, int64_t now_ns)
 {
-    for (int i = 0; i < m->result.count; i++)
-        if (m->settled[i] &&
-            (m->result.outcome[i] == OUTCOME_LOST || m->result.outcome[i] == OUTCOME_TIMEOUT))
-            return true;
-    return false;
+    enum lock_state lock = s->work ? p->lock.state[s->index] : LOCK_NONE;
+    bool ok = false;
+    switch (m->phase) {
+    case PHASE_START: ok = s->state == SLOT_STARTING; break;
+    case PHASE_PREPARE: ok = s->state == SLOT_PREPARING; break;
+    case PHASE_COMPILE:
+    case PHASE_PIPELINE:
+    case PHASE_WAIT: ok = lock == LOCK_COMPILING && m->candidate < s->work->pick_count; break;
+    case PHASE_RUN:
+    case PHASE_VERIFY:
+    case PHASE_TIME: ok = lock == LOCK_DEVICE && m->candidate < s->work->pick_count; break;
+    default: break;
+    }
+    if (!ok)
+        return false;
+    watch(p, s, m->phase, m->at_ns);
+    leave_phase(p, s, m->at_ns);
+    enter_phase(p, s, m->phase, now_ns);
+    s->candidate = m->candidate;
+    if (m->phase == PHASE_WAIT) {
+        s->deadline.at_ns = 0; // the others decide how long; it begins when the device is given
+        device_lock_wait(&p->lock, s->index);
+    }
+    return true;
 }
 
 static bool take_result(struct pool *p, struct slot *s, struct message *m, int64_t now_ns)
 {
     struct work *w = s->work;
+    bool ends_the_worker = false;
     if (s->state != SLOT_BUSY || !work_merge(w, m))
         return false;
     if (w->request.only_compiles && w->result.outcome[0] == OUTCOME_OK)
-        leave(p, s, m->at_ns);
+        leave_phase(p, s, m->at_ns);
     if (w->request.keeps && m->kept.size)
         kept_add(&p->kept, &w->request.job[0], &m->kept, m->result.pipeline_s);
     watch(p, s, PHASE_NONE, m->at_ns);
-    token_release(&p->token, s->index);
+    device_lock_release(&p->lock, s->index);
     s->work = NULL;
-    s->state = SLOT_IDLE;
-    s->phase = PHASE_NONE;
-    s->deadline.at_ns = 0;
-    pool_finish_work(p, w);
-    if (ends_the_worker(m)) {
+    become_idle(s);
+    finish_work(p, w);
+    for (int i = 0; i < m->result.count; i++)
+        ends_the_worker |= m->settled[i] && (m->result.outcome[i] == OUTCOME_LOST ||
+                                             m->result.outcome[i] == OUTCOME_TIMEOUT);
+    if (ends_the_worker) {
         s->start_ns = now_ns + RECOVERY_NS;
         slot_kill(s, now_ns);
     }
@@ -283,84 +278,80 @@ static bool take_result(struct pool *p, struct slot *s, struct message *m, int64
 static bool take_message(struct pool *p, struct slot *s, struct message *m, int64_t now_ns)
 {
     switch (m->type) {
-    case MESSAGE_READY: {
-        bool rests = s->state == SLOT_WARMING && s->phase == PHASE_WAIT;
-        if (s->state != SLOT_STARTING && !rests)
-            return false;
-        if (rests) {
-            token_release(&p->token, s->index);
+    case MESSAGE_READY:
+        if (s->state == SLOT_WARMING && s->phase == PHASE_WAIT) {
+            device_lock_release(&p->lock, s->index);
             watch(p, s, PHASE_NONE, now_ns);
+        } else if (s->state != SLOT_STARTING) {
+            return false;
         }
-        s->state = SLOT_IDLE;
-        s->phase = PHASE_NONE;
-        s->deadline.at_ns = 0;
+        become_idle(s);
         if (p->prepared)
             p->failed_starts = 0;
         return true;
-    }
-    case MESSAGE_PREPARED: {
+    case MESSAGE_PREPARED:
         if (s->state != SLOT_PREPARING)
             return false;
-        s->state = SLOT_IDLE;
-        s->phase = PHASE_NONE;
-        s->deadline.at_ns = 0;
+        become_idle(s);
         p->prepared = true;
         p->failed_starts = 0;
         return true;
-    }
-    case MESSAGE_PHASE: {
-        if (!is_expected(p, s, m))
-            return false;
-        watch(p, s, m->phase, m->at_ns);
-        leave(p, s, m->at_ns);
-        enter(p, s, m->phase, now_ns);
-        s->candidate = m->candidate;
-        if (m->phase == PHASE_WAIT) {
-            s->deadline.at_ns =
-                0; // others decide how long; counted again from when it is given the device
-            token_wait(&p->token, s->index);
-        }
-        return true;
-    }
+    case MESSAGE_PHASE: return take_phase(p, s, m, now_ns);
     case MESSAGE_RESULT: return take_result(p, s, m, now_ns);
     case MESSAGE_FAILED: give_up(p, s, OUTCOME_CRASH, m->failure.text, now_ns); return true;
     default: return false;
     }
 }
 
-static bool take_text(struct pool *p, struct slot *s, const char *text, int64_t now_ns)
-{
-    struct message m;
-    if (!message_parse(text, &m, NULL))
-        return false;
-    bool ok = take_message(p, s, &m, now_ns);
-    message_finish(&m);
-    return ok;
-}
-
-static void hear(struct pool *p, struct slot *s, int64_t now_ns)
+static void read_messages(struct pool *p, struct slot *s, int64_t now_ns)
 {
     link_fill(&s->link);
     for (;;) {
         char *text = NULL;
+        struct message m;
         enum link_status status = link_next(&s->link, &text);
         bool ok = status != LINK_GARBAGE;
-        if (status == LINK_FRAME)
-            ok = take_text(p, s, text, now_ns);
+        if (status == LINK_FRAME && (ok = message_parse(text, &m, NULL))) {
+            ok = take_message(p, s, &m, now_ns);
+            message_finish(&m);
+        }
         free(text);
         if (s->state == SLOT_ENDING)
             return;
         if (!ok)
             give_up(p, s, OUTCOME_CRASH, "garbage from worker", now_ns);
         else if (status == LINK_CLOSED) {
-            // Its socket is closed: it is dead or about to be, and only its exit status says why.
-            token_release(&p->token, s->index);
+            // It is dead or about to be, and only its exit status has the reason.
+            device_lock_release(&p->lock, s->index);
             watch(p, s, PHASE_NONE, now_ns);
             slot_let_end(s, now_ns);
         }
         if (status != LINK_FRAME || !ok)
             return;
     }
+}
+
+// --- starting and distributing ---
+
+static struct slot *find_slot(const struct pool *p, enum slot_state state)
+{
+    for (int i = 0; i < p->slots; i++)
+        if (p->slot[i].state == state)
+            return &p->slot[i];
+    return NULL;
+}
+
+// Says if there is anything that the slot's worker would be started for.
+static bool is_needed(const struct pool *p, const struct slot *s)
+{
+    if (s->index >= p->first_warmer) // a warmer that dies again and again is given up
+        return find_slot(p, SLOT_BUSY) && s->spawns < MOST_SPAWNS_OF_WARMER;
+    return s->index < p->options.workers || p->compiling.count > 0;
+}
+
+static bool may_start(const struct pool *p, const struct slot *s)
+{
+    return is_needed(p, s) && device_lock_may_start(&p->lock, s->index);
 }
 
 static void start(struct pool *p, struct slot *s, int64_t now_ns)
@@ -371,7 +362,7 @@ static void start(struct pool *p, struct slot *s, int64_t now_ns)
         return;
     }
     p->starts++;
-    enter(p, s, PHASE_START, now_ns);
+    enter_phase(p, s, PHASE_START, now_ns);
     bool warms = s->index >= p->first_warmer, measures = s->index < p->options.workers;
     int place = warms ? s->index - p->first_warmer : s->index;
     struct hello h = {.device = p->cards.index[place % p->cards.count],
@@ -386,59 +377,99 @@ static void start(struct pool *p, struct slot *s, int64_t now_ns)
                       .start = p->starts};
     if (p->options.reference)
         h.reference = *p->options.reference; // borrowed
-    for (int i = 0; i < PHASE_COUNT; i++)
-        h.deadline_s[i] = p->options.deadline_s[i];
+    memcpy(h.deadline_s, p->options.deadline_s, sizeof h.deadline_s);
     snprintf(h.fault, sizeof h.fault, "%s", p->fault);
     snprintf(h.device_id, sizeof h.device_id, "%s", p->device_id);
     slot_send(s, message_hello(&h));
 }
 
-void pool_step_worker(struct pool *p, struct slot *s, int64_t now_ns)
+static void step_worker(struct pool *p, struct slot *s, int64_t now_ns)
 {
     if (s->state == SLOT_EMPTY) {
-        if (now_ns >= s->start_ns && pool_wants(p, s) && token_may_start(&p->token, s->index))
+        if (now_ns >= s->start_ns && may_start(p, s))
             start(p, s, now_ns);
         return;
     }
     slot_read_log(s, p->options.log, p->options.log_context);
     if (s->state != SLOT_ENDING)
-        hear(p, s, now_ns);
-    if (s->state != SLOT_ENDING) // what it said comes first: we may have been stopped for a while
-    {
-        char reason[160];
-        struct compile_limit *l = limit_of(p, s->phase);
-        if (deadline_is_over(&s->deadline, s->child.pid, now_ns)) {
-            if (s->limit_s < p->options.deadline_s[s->phase])
-                snprintf(
-                    reason, sizeof reason,
-                    "not compiled after %.3g s (phase %s; the limit follows what compiled before: "
-                    "median %.3g s)",
-                    s->limit_s, trial_phase_name(s->phase), compile_limit_median(l));
-            else
-                snprintf(reason, sizeof reason, "no end of phase %s after %g s",
-                         trial_phase_name(s->phase), s->limit_s);
-            if (l)
-                compile_limit_saw(l, s->limit_s);
-            if (s->work)
-                work_spent(s->work, s->phase, s->limit_s);
-            s->start_ns = now_ns + RECOVERY_NS;
-            give_up(p, s, OUTCOME_TIMEOUT, reason, now_ns);
-        }
-    }
+        read_messages(p, s, now_ns);
+    if (s->state !=
+        SLOT_ENDING) // after its messages: this process may have been stopped for a while
+        check_deadline(p, s, now_ns);
     if (s->state != SLOT_ENDING)
         link_flush(&s->link);
     else
         reap(p, s, now_ns);
 }
 
-#define MS_NS ((int64_t)1000000)
-
-enum { MOST_SPAWNS_OF_WARMER = 10 };
-
-static struct pool *pool_of(struct source *s)
+// Workers that measure also compile for others, if no compiler is idle.
+static struct slot *find_idle(const struct pool *p, bool to_measure)
 {
-    return (struct pool *)s;
+    int count = to_measure ? p->options.workers : p->first_warmer;
+    for (int i = 0; i < count; i++) {
+        struct slot *s = &p->slot[to_measure ? i : count - 1 - i];
+        if (s->state == SLOT_IDLE)
+            return s;
+    }
+    return NULL;
 }
+
+static bool any_starts(const struct pool *p, int64_t now_ns)
+{
+    for (int i = 0; i < p->slots; i++)
+        if (p->slot[i].state == SLOT_EMPTY && is_needed(p, &p->slot[i]) &&
+            now_ns >= p->slot[i].start_ns)
+            return true;
+    return find_slot(p, SLOT_STARTING) != NULL;
+}
+
+// Lets a warmer rest as soon as a worker needs its card, or no trial needs it to be warm; with
+// `to_start`: lets idle warmers run, where no worker needs the card.
+static void step_warmers(struct pool *p, bool to_start, int64_t now_ns)
+{
+    for (int i = p->first_warmer; i < p->slots; i++) {
+        struct slot *s = &p->slot[i];
+        bool is_useful = find_slot(p, SLOT_BUSY) && !any_starts(p, now_ns);
+        if (!to_start && s->state == SLOT_WARMING && s->phase == PHASE_NONE &&
+            (!is_useful || device_lock_is_wanted(&p->lock, i))) {
+            enter_phase(p, s, PHASE_WAIT, now_ns);
+            slot_send(s, message_plain(MESSAGE_REST));
+        }
+        if (to_start && s->state == SLOT_IDLE && is_useful && device_lock_may_warm(&p->lock, i)) {
+            device_lock_warm(&p->lock, i);
+            watch(p, s, PHASE_TIME, now_ns);
+            s->state = SLOT_WARMING;
+            slot_send(s, message_plain(MESSAGE_GO));
+        }
+    }
+}
+
+// Gives the device and the requests to workers. Those that wait for the device come before those
+// that would compile: see device_lock.h.
+static void distribute(struct pool *p, int64_t now_ns)
+{
+    struct slot *idle = find_idle(p, true);
+    if (!p->prepared) {
+        if (idle && !find_slot(p, SLOT_PREPARING)) {
+            idle->state = SLOT_PREPARING;
+            enter_phase(p, idle, PHASE_PREPARE, now_ns);
+            slot_send(idle, message_plain(MESSAGE_PREPARE));
+        }
+        return;
+    }
+    for (int granted; !any_starts(p, now_ns) && (granted = device_lock_grant(&p->lock)) >= 0;) {
+        enter_phase(p, &p->slot[granted], PHASE_WAIT, now_ns);
+        slot_send(&p->slot[granted], message_plain(MESSAGE_GO));
+    }
+    while (p->waiting.count > 0 && device_lock_may_compile(&p->lock) &&
+           (idle = find_idle(p, true)) != NULL)
+        send_trial(p, idle, work_list_take_first(&p->waiting), now_ns);
+    while (p->compiling.count > 0 && device_lock_may_compile(&p->lock) &&
+           (idle = find_idle(p, false)) != NULL)
+        send_trial(p, idle, work_list_take_first(&p->compiling), now_ns);
+}
+
+// --- the source ---
 
 static int pool_room(const struct source *source)
 {
@@ -451,7 +482,7 @@ static int pool_room(const struct source *source)
 
 static void pool_submit(struct source *source, struct trial_request *r)
 {
-    struct pool *p = pool_of(source);
+    struct pool *p = (struct pool *)source;
     work_list_append(r->only_compiles ? &p->compiling : &p->waiting, work_create(r, ++p->trials));
     p->has_new_work = true;
 }
@@ -465,130 +496,37 @@ static int pool_fds(const struct source *source, struct pollfd *out, int most)
     return n;
 }
 
-static bool has_trials(const struct pool *p)
-{
-    for (int i = 0; i < p->first_warmer; i++)
-        if (p->slot[i].state == SLOT_BUSY)
-            return true;
-    return false;
-}
-
-bool pool_wants(const struct pool *p, const struct slot *s)
-{
-    if (s->index >= p->first_warmer) // one that dies again and again does without
-        return has_trials(p) && s->spawns < MOST_SPAWNS_OF_WARMER;
-    return s->index < p->options.workers || p->compiling.count > 0;
-}
-
-static bool may_start(const struct pool *p, const struct slot *s)
-{
-    return pool_wants(p, s) && token_may_start(&p->token, s->index);
-}
-
 static int pool_wait_ms(const struct source *source)
 {
     const struct pool *p = (const struct pool *)source;
     int64_t now_ns = os_now_ns(), wake_ns = INT64_MAX;
     if (p->has_new_work)
         return 0;
-    for (int i = 0; i < p->slots; i++) {
-        bool has_to_wait = p->slot[i].state == SLOT_EMPTY && !may_start(p, &p->slot[i]);
-        int64_t ns = has_to_wait ? INT64_MAX : slot_wake_ns(&p->slot[i], now_ns);
-        wake_ns = ns < wake_ns ? ns : wake_ns;
-    }
+    for (int i = 0; i < p->slots; i++)
+        if (p->slot[i].state != SLOT_EMPTY || may_start(p, &p->slot[i]))
+            wake_ns = int64_min(wake_ns, slot_wake_ns(&p->slot[i], now_ns));
     if (wake_ns == INT64_MAX)
         return -1;
-    if (wake_ns <= now_ns)
-        return 0;
-    int64_t ms = (wake_ns - now_ns) / MS_NS + 1;
-    return ms < INT_MAX ? (int)ms : INT_MAX;
-}
-
-static struct slot *find_slot(const struct pool *p, enum slot_state state)
-{
-    for (int i = 0; i < p->slots; i++)
-        if (p->slot[i].state == state)
-            return &p->slot[i];
-    return NULL;
-}
-
-// Who measures compiles for others too, if no compiler is idle.
-static struct slot *find_idle(const struct pool *p, bool to_measure)
-{
-    int count = to_measure ? p->options.workers : p->first_warmer;
-    for (int i = 0; i < count; i++) {
-        struct slot *s = &p->slot[to_measure ? i : count - 1 - i];
-        if (s->state == SLOT_IDLE)
-            return s;
-    }
-    return NULL;
-}
-
-static bool somebody_starts(const struct pool *p, int64_t now_ns)
-{
-    for (int i = 0; i < p->slots; i++)
-        if (p->slot[i].state == SLOT_EMPTY && pool_wants(p, &p->slot[i]) &&
-            now_ns >= p->slot[i].start_ns)
-            return true;
-    return find_slot(p, SLOT_STARTING) != NULL;
-}
-
-static void let_warmers_warm(struct pool *p, int64_t now_ns)
-{
-    for (int i = p->first_warmer; i < p->slots; i++)
-        if (p->slot[i].state == SLOT_IDLE && has_trials(p) && !somebody_starts(p, now_ns) &&
-            token_may_warm(&p->token, i))
-            pool_send_warm(p, &p->slot[i], now_ns);
-}
-
-// Who waits for the device goes before who wants to compile: see token.h.
-static void hand_out(struct pool *p, int64_t now_ns)
-{
-    struct slot *idle = find_idle(p, true);
-    if (!p->prepared) {
-        if (idle && !find_slot(p, SLOT_PREPARING))
-            pool_send_prepare(p, idle, now_ns);
-        return;
-    }
-    for (int granted; !somebody_starts(p, now_ns) && (granted = token_grant(&p->token)) >= 0;)
-        pool_send_go(p, &p->slot[granted], now_ns);
-    while (p->waiting.count > 0 && token_may_compile(&p->token) &&
-           (idle = find_idle(p, true)) != NULL)
-        pool_send_trial(p, idle, work_list_take_first(&p->waiting), now_ns);
-    while (p->compiling.count > 0 && token_may_compile(&p->token) &&
-           (idle = find_idle(p, false)) != NULL)
-        pool_send_trial(p, idle, work_list_take_first(&p->compiling), now_ns);
-}
-
-static bool is_at_work(const struct pool *p)
-{
-    return find_slot(p, SLOT_STARTING) || find_slot(p, SLOT_PREPARING) || find_slot(p, SLOT_BUSY);
+    return wake_ns <= now_ns ? 0 : (int)int64_min((wake_ns - now_ns) / MS_NS + 1, INT_MAX);
 }
 
 static bool pool_step(struct source *source, struct err *e)
 {
-    struct pool *p = pool_of(source);
+    struct pool *p = (struct pool *)source;
     p->has_new_work = false;
     for (int i = 0; i < p->slots && !p->is_broken; i++)
-        pool_step_worker(p, &p->slot[i], os_now_ns());
+        step_worker(p, &p->slot[i], os_now_ns());
     if (!p->is_broken) {
-        // A warmer rests as soon as somebody needs its card, or nobody needs it to be warm.
-        int64_t now_ns = os_now_ns();
-        for (int i = p->first_warmer; i < p->slots; i++) {
-            struct slot *s = &p->slot[i];
-            bool rests =
-                token_is_wanted(&p->token, i) || somebody_starts(p, now_ns) || !has_trials(p);
-            if (s->state == SLOT_WARMING && s->phase == PHASE_NONE && rests)
-                pool_send_rest(p, s, now_ns);
-        }
-        hand_out(p, os_now_ns());
-        let_warmers_warm(p, os_now_ns());
+        step_warmers(p, false, os_now_ns());
+        distribute(p, os_now_ns());
+        step_warmers(p, true, os_now_ns());
     }
     int64_t now_ns = os_now_ns();
-    bool at_work = is_at_work(p);
-    if (at_work && !p->busy_since_ns)
+    bool is_busy =
+        find_slot(p, SLOT_STARTING) || find_slot(p, SLOT_PREPARING) || find_slot(p, SLOT_BUSY);
+    if (is_busy && !p->busy_since_ns)
         p->busy_since_ns = now_ns;
-    if (!at_work && p->busy_since_ns) {
+    if (!is_busy && p->busy_since_ns) {
         p->busy_ns += now_ns - p->busy_since_ns;
         p->busy_since_ns = 0;
     }
@@ -599,17 +537,23 @@ static bool pool_step(struct source *source, struct err *e)
 
 static bool pool_collect(struct source *source, struct trial_result *out)
 {
-    struct work *w = work_list_take_first(&pool_of(source)->done);
-    if (!w)
-        return false;
-    *out = w->result;
+    struct work *w = work_list_take_first(&((struct pool *)source)->done);
+    if (w)
+        *out = w->result;
     work_destroy(w);
-    return true;
+    return w != NULL;
+}
+
+static double pool_busy_seconds(const struct source *source)
+{
+    const struct pool *p = (const struct pool *)source;
+    int64_t ns = p->busy_ns + (p->busy_since_ns ? os_now_ns() - p->busy_since_ns : 0);
+    return (double)ns * 1e-9;
 }
 
 static void pool_destroy(struct source *source)
 {
-    struct pool *p = pool_of(source);
+    struct pool *p = (struct pool *)source;
     for (int i = 0; i < p->slots; i++) {
         work_destroy(p->slot[i].work);
         slot_finish(&p->slot[i]);
@@ -618,7 +562,7 @@ static void pool_destroy(struct source *source)
     work_list_finish(&p->compiling);
     work_list_finish(&p->done);
     kept_finish(&p->kept);
-    token_finish(&p->token);
+    device_lock_finish(&p->lock);
     close(p->shared_fd);
     free(p->slot);
     free(p->program);
@@ -663,13 +607,13 @@ double pool_default_deadline(enum trial_phase p, bool is_cpu)
 struct source *pool_create(const struct pool_options *o, struct err *e)
 {
     struct fault_plan plan;
+    size_t size;
     if (!fault_parse(o->fault, &plan, e))
         return NULL;
     if (o->fault && strlen(o->fault) >= sizeof((struct hello *)0)->fault) {
         err_set(e, "the list of faults is too long");
         return NULL;
     }
-    size_t size;
     if (!operator_fits(o->operation, o->limits, e) || !shared_size(o->operation, &size, e))
         return NULL;
     int shared_fd = os_memfd("tilewalk-operator", size, e);
@@ -701,26 +645,11 @@ struct source *pool_create(const struct pool_options *o, struct err *e)
     p->slot = mem_zero((size_t)p->slots, sizeof *p->slot);
     for (int i = 0; i < p->slots; i++)
         slot_init(&p->slot[i], i);
-    token_init(&p->token, &(struct token_wish){.workers = p->slots,
-                                               .is_cpu = o->is_cpu,
-                                               .cores = os_cores(),
-                                               .cards = p->cards.count,
-                                               .warmers = p->slots - p->first_warmer});
+    device_lock_init(&p->lock,
+                     &(struct device_lock_options){.workers = p->slots,
+                                                   .is_cpu = o->is_cpu,
+                                                   .cores = os_cores(),
+                                                   .cards = p->cards.count,
+                                                   .warmers = p->slots - p->first_warmer});
     return &p->base;
-}
-
-double pool_busy_seconds(const struct source *s)
-{
-    const struct pool *p = (const struct pool *)s;
-    int64_t ns = p->busy_ns + (p->busy_since_ns ? os_now_ns() - p->busy_since_ns : 0);
-    return (double)ns * 1e-9;
-}
-
-int pool_respawns(const struct source *s)
-{
-    const struct pool *p = (const struct pool *)s;
-    int respawns = 0;
-    for (int i = 0; i < p->slots; i++)
-        respawns += p->slot[i].spawns > 1 ? p->slot[i].spawns - 1 : 0;
-    return respawns;
 }

@@ -1,224 +1,26 @@
-#include "trial/product.h"
+// Sums of products: matrix products and convolutions.
+//
+// Their inputs, tolerances and epilogue y = activation(scale * sum + bias + residual) depend on the
+// depth alone: the number of products in a sum.
 
 #include "base/mem.h"
 #include "space/tensor.h"
 #include "trial/image.h"
+#include "trial/operator_kind.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
-// matmul and batch_matmul: C[N,M] = A[N,K] * B[K,M], row-major; a transposed input is stored as
-// [K,N] or [M,K].
-
-// Matrix `index` of a tensor (0 of one without a batch), packed, as doubles; heap.
-static double *widen(const struct tensor *t, const void *buffer, int64_t index)
-{
-    const int64_t *size = t->size + t->rank - 2, *stride = t->stride + t->rank - 2;
-    int64_t base = t->rank == 3 ? index * t->stride[0] : 0;
-    double *wide = mem_alloc((size_t)(size[0] * size[1]) * sizeof *wide), *at = wide;
-    for (int64_t i = 0; i < size[0]; i++)
-        for (int64_t j = 0; j < size[1]; j++)
-            *at++ = element_get(buffer, t->element, base + i * stride[0] + j);
-    return wide;
-}
-
-static void multiply(const struct operation *o, const double *a, const double *b, double *c)
-{
-    const char *layout = operation_choice(o, "layout");
-    bool a_turned = layout[0] == 't', b_turned = layout[1] == 't';
-    blasint n = (blasint)operation_size(o, "N"), m = (blasint)operation_size(o, "M"),
-            k = (blasint)operation_size(o, "K");
-    cblas_dgemm(CblasRowMajor, a_turned ? CblasTrans : CblasNoTrans,
-                b_turned ? CblasTrans : CblasNoTrans, n, m, k, 1, a, a_turned ? n : k, b,
-                b_turned ? k : m, 0, c, m);
-}
-
-static void product_reference(const struct operation *o, const void *const *inputs, void *output)
-{
-    struct tensor tensor[OPERATION_MAX_TENSORS];
-    const struct tensor *c = &tensor[operation_tensors(o, tensor) - 1];
-    struct epilogue epilogue = epilogue_of(o, inputs, output);
-    int64_t batch = c->rank == 3 ? c->size[0] : 1;
-    int64_t n = operation_size(o, "N"), m = operation_size(o, "M");
-    double *sums = mem_alloc((size_t)(n * m) * sizeof *sums);
-    for (int64_t b = 0; b < batch; b++) {
-        double *left = widen(&tensor[0], inputs[0], b), *right = widen(&tensor[1], inputs[1], b);
-        multiply(o, left, right, sums);
-        for (int64_t i = 0; i < n; i++) {
-            int64_t row = tensor_line(c, b * n + i);
-            for (int64_t j = 0; j < m; j++)
-                epilogue_store(&epilogue, sums[i * m + j], j, row + j);
-        }
-        free(left);
-        free(right);
-    }
-    free(sums);
-}
-
-static struct filling filling(const struct operation *o, enum input_set set, int index)
-{
-    const struct summing s = {.depth = operation_size(o, "K"), .growth = 1};
-    return product_filling(o, set, index, &s);
-}
-
-static struct tolerance tolerance(const struct operation *o, enum input_set set)
-{
-    const struct summing s = {.depth = operation_size(o, "K"), .growth = 1};
-    return product_tolerance(o, set, &s);
-}
-
-const struct operator_kind operator_matmul = {
-    .name = "matmul",
-    .filling = filling,
-    .reference = product_reference,
-    .tolerance = tolerance,
-    .by = "OpenBLAS",
-};
-
-const struct operator_kind operator_batch_matmul = {
-    .name = "batch_matmul",
-    .filling = filling,
-    .reference = product_reference,
-    .tolerance = tolerance,
-    .by = "OpenBLAS",
-};
-
-// conv2d: per image and group the product of the weights, a row for each output channel, with the
-// image's patches, a column for each output pixel (im2col).
-
-struct conv2d {
-    struct image x, w, y;
-    int64_t stride, padding, dilation, groups;
-    int64_t depth, pixels; // products of a sum; results of an image and channel
-    double *patches, *weights, *sums;
-};
-
-// What kernel element (ky, kx) of input channel `channel` meets, for each output pixel: zero
-// outside the image.
-static void gather_row(const struct conv2d *p, int64_t image, int64_t channel, int64_t ky,
-                       int64_t kx, double *out)
-{
-    for (int64_t i = 0; i < p->y.height; i++)
-        for (int64_t j = 0; j < p->y.width; j++) {
-            int64_t y = i * p->stride + ky * p->dilation - p->padding;
-            int64_t x = j * p->stride + kx * p->dilation - p->padding;
-            *out++ = image_has(&p->x, y, x) ? image_get(&p->x, image, channel, y, x) : 0;
-        }
-}
-
-static void gather_weights(const struct conv2d *p)
-{
-    double *out = p->weights;
-    for (int64_t f = 0; f < p->w.outer; f++)
-        for (int64_t c = 0; c < p->w.channels; c++)
-            for (int64_t ky = 0; ky < p->w.height; ky++)
-                for (int64_t kx = 0; kx < p->w.width; kx++)
-                    *out++ = image_get(&p->w, f, c, ky, kx);
-}
-
-static int64_t depth_of(const struct operation *o)
-{
-    return operation_size(o, "in_channels") / operation_size(o, "groups") *
-           operation_size(o, "kernel_h") * operation_size(o, "kernel_w");
-}
-
-static void conv2d_reference(const struct operation *o, const void *const *inputs, void *output)
-{
-    struct tensor tensor[OPERATION_MAX_TENSORS];
-    int count = operation_tensors(o, tensor);
-    struct conv2d p = {.x = image_of(o, &tensor[0], inputs[0]),
-                       .w = image_of(o, &tensor[1], inputs[1]),
-                       .y = image_of(o, &tensor[count - 1], output),
-                       .stride = operation_size(o, "stride"),
-                       .padding = operation_size(o, "padding"),
-                       .dilation = operation_size(o, "dilation"),
-                       .groups = operation_size(o, "groups"),
-                       .depth = depth_of(o)};
-    struct epilogue epilogue = epilogue_of(o, inputs, output);
-    p.pixels = p.y.height * p.y.width;
-    p.patches = mem_alloc((size_t)(p.depth * p.pixels) * sizeof *p.patches);
-    p.weights = mem_alloc((size_t)(p.w.outer * p.depth) * sizeof *p.weights);
-    p.sums = mem_alloc((size_t)(p.y.channels / p.groups * p.pixels) * sizeof *p.sums);
-    int64_t channels = p.y.channels / p.groups;
-    gather_weights(&p);
-    for (int64_t image = 0; image < p.x.outer; image++)
-        for (int64_t g = 0; g < p.groups; g++) {
-            double *out = p.patches;
-            for (int64_t c = 0; c < p.w.channels; c++)
-                for (int64_t ky = 0; ky < p.w.height; ky++)
-                    for (int64_t kx = 0; kx < p.w.width; kx++, out += p.pixels)
-                        gather_row(&p, image, g * p.w.channels + c, ky, kx, out);
-            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)channels,
-                        (blasint)p.pixels, (blasint)p.depth, 1, p.weights + g * channels * p.depth,
-                        (blasint)p.depth, p.patches, (blasint)p.pixels, 0, p.sums,
-                        (blasint)p.pixels);
-            int64_t first = g * channels;
-            const double *sum = p.sums;
-            for (int64_t c = first; c < first + channels; c++)
-                for (int64_t y = 0; y < p.y.height; y++)
-                    for (int64_t x = 0; x < p.y.width; x++)
-                        epilogue_store(&epilogue, *sum++, c, image_offset(&p.y, image, c, y, x));
-        }
-    free(p.patches);
-    free(p.weights);
-    free(p.sums);
-}
-
-// Winograd's minimal filtering Y = A^T [(G g G^T) (B^T d B)] A (Lavin and Gray, "Fast Algorithms
-// for Convolutional Neural Networks", 2016), for F(4,3) at the points 0, 1, -1, 2, -2 and infinity,
-// whose numbers are larger than those of F(2,3). G and A are taken in whole numbers, so that Y
-// comes out 24^2 times too large. In one direction the terms that A^T adds up, a_n (G g)_n (B d)_n,
-// are sums of products of a weight and an input; of any number of these terms the root of the
-// squared factors' sum is at most 192, of all 24 sqrt(3). The second direction begins with what the
-// first one gives, so that partial sums deviate up to 192 * 24 sqrt(3) times as much as a product
-// of an input and a weight, sums without a detour 3 times (both times the root of the channels):
-// 2660 times as much. 2^12 has some room.
-#define WINOGRAD_GROWTH 0x1p12
-
-// Rounding errors of the terms are as good as independent, so that the norms of rows count: by
-// those of A^T a term's relative error weighs |a| |G| |B| = 233 in one direction, 233^2 / 24^2 = 94
-// products in both. A term has the error of a sum of C products, as half_sum_tolerance has it, and
-// 12 roundings of C products each before and 12 after. u = 2^-23, s = 1/3, t = 20 as there.
-static double winograd_error(double channels)
-{
-    double u = 0x1p-23, s = 1.0 / 3, t = 20;
-    return t * u * s * 94 * sqrt((channels * (channels + 1) + 2 * channels) / 3 + 24 * channels);
-}
-
-static struct summing summing_of(const struct operation *o)
-{
-    struct summing s = {.depth = depth_of(o), .growth = 1};
-    if (operation_chooses(o, "algorithm", "winograd")) {
-        s.growth = WINOGRAD_GROWTH;
-        s.error = winograd_error(
-            (double)(operation_size(o, "in_channels") / operation_size(o, "groups")));
-    }
-    return s;
-}
-
-static struct filling conv2d_filling(const struct operation *o, enum input_set set, int index)
-{
-    const struct summing s = summing_of(o);
-    return product_filling(o, set, index, &s);
-}
-
-static struct tolerance conv2d_tolerance(const struct operation *o, enum input_set set)
-{
-    const struct summing s = summing_of(o);
-    return product_tolerance(o, set, &s);
-}
-
-const struct operator_kind operator_conv2d = {
-    .name = "conv2d",
-    .filling = conv2d_filling,
-    .reference = conv2d_reference,
-    .tolerance = conv2d_tolerance,
-    .by = "OpenBLAS",
-};
-
 #define LARGEST_ADDEND 8 // of exact bias and residual
 #define DEVIATIONS     10
+
+// The ways in which kernels may compute a sum.
+struct summing {
+    int64_t depth; // products of a sum
+    double growth; // partial sums may be so many times as large as sums of products are
+    double error;  // of sums in floats of random inputs, besides that of adding products up
+};
 
 static bool is_clamped(const struct operation *o)
 {
@@ -227,8 +29,8 @@ static bool is_clamped(const struct operation *o)
 
 // --- inputs ---
 
-// Up to where every whole number has its place among the sums: in fp32, in halves (stored, or also
-// added up: partial sums are no larger), in 32 bits.
+// Exact numbers go up to where every whole number can be represented among the sums: in fp32, in
+// halves (stored, or also added up: partial sums are no larger), in 32 bits.
 static double exact_bound(const struct operation *o)
 {
     if (operation_chooses(o, "type", "f16"))
@@ -238,7 +40,7 @@ static double exact_bound(const struct operation *o)
 
 // fp32: with b bits, |sum of K products| < 2^(2b + ceil(log2 K)) <= 2^24, so that every partial sum
 // is an integer that a float holds, in whatever order, fused or not. 8 bits are plenty: a lost or
-// doubled term can't hide. (7 with a sign are what i8 has.)
+// doubled term can't hide. (i8 has 7 and a sign.)
 static int most_bits(const struct operation *o, int64_t depth)
 {
     int log2_depth = 0, most = operation_chooses(o, "type", "i8") ? 7 : 8;
@@ -251,24 +53,22 @@ static int most_bits(const struct operation *o, int64_t depth)
     return bits < 1 ? 1 : bits > most ? most : bits;
 }
 
-struct filling product_filling(const struct operation *o, enum input_set set, int index,
-                               const struct summing *s)
+// A sum of K products of integers uniform in [-v, v] has standard deviation sqrt(K) * v(v+1)/3. It
+// is kept below a tenth of the bound where that is what a half holds, and no result, nor any
+// partial sum, will be ten deviations out. The same rule, with 2^24, serves products so deep that
+// not even single bits are safe in the worst case; beyond, inputs get sparse. Behind a clamp the
+// deviation is kept at the window's size, or nearly every result would be one of its two ends.
+//
+// Partial sums that grow are kept among the whole numbers of a float by this rule, too.
+static struct filling fill_by_depth(const struct operation *o, enum input_set set, int index,
+                                    const struct summing *s)
 {
-    bool is_addend = index >= 2,
-         is_exact = set == INPUT_EXACT || operation_chooses(o, "type", "i8");
-    if (!is_exact)
+    bool is_addend = index >= 2, is_half = operation_chooses(o, "type", "f16");
+    if (set != INPUT_EXACT && !operation_chooses(o, "type", "i8"))
         return (struct filling){.low = -1, .high = 1};
     if (is_addend)
         return (struct filling){.largest = LARGEST_ADDEND, .density = 1};
-    // A sum of K products of integers uniform in [-v, v] has standard deviation sqrt(K) * v(v+1)/3;
-    // it is kept below a tenth of the bound where that is what a half holds, and no result, nor any
-    // partial sum, will be ten deviations out. The same rule, with 2^24, serves products so deep
-    // that not even single bits are safe in the worst case; beyond, inputs get sparse. Behind a
-    // clamp the deviation is kept at the window's size, else nearly every result would be one of
-    // its two ends.
-    //
-    // Where partial sums grow they are kept among the whole numbers of a float by this rule, too.
-    bool by_deviation = operation_chooses(o, "type", "f16") || is_clamped(o) || s->growth > 1;
+    bool by_deviation = is_half || is_clamped(o) || s->growth > 1;
     double bound = fmin(exact_bound(o), s->growth > 1 ? 0x1p24 / s->growth : INFINITY);
     double root = sqrt((double)s->depth);
     double scale = fmax(fabs(operation_real(o, "scale")), 0x1p-10);
@@ -317,12 +117,7 @@ static double half_sum_tolerance(double k)
     return t * u * s * sqrt((k * (k + 1) + 2 * k) / 3);
 }
 
-static bool is_leaky(const struct operation *o)
-{
-    return operation_chooses(o, "activation", "leaky");
-}
-
-// Whether the epilogue of whole numbers rounds nothing: by a power of two near 1 a sum is scaled
+// Says if the epilogue of whole numbers rounds nothing: by a power of two near 1 a sum is scaled
 // exactly, but an addend may then not fit.
 static bool epilogue_is_exact(const struct operation *o)
 {
@@ -330,18 +125,19 @@ static bool epilogue_is_exact(const struct operation *o)
     double scale = fabs(operation_real(o, "scale"));
     bool adds = operation_chooses(o, "bias", "add") || operation_chooses(o, "residual", "add");
     bool power = scale == 1 || (!adds && frexp(scale, &exponent) == 0.5 && abs(exponent) <= 3);
-    return power && !is_leaky(o) && !(is_clamped(o) && operation_chooses(o, "type", "f16"));
+    return power && !operation_chooses(o, "activation", "leaky") &&
+           !(is_clamped(o) && operation_chooses(o, "type", "f16"));
 }
 
-struct tolerance product_tolerance(const struct operation *o, enum input_set set,
-                                   const struct summing *s)
+static struct tolerance tolerance_by_depth(const struct operation *o, enum input_set set,
+                                           const struct summing *s)
 {
     bool is_half = operation_chooses(o, "type", "f16"),
          sums_halves = operation_chooses(o, "accumulate", "f16");
     if (operation_chooses(o, "type", "i8") || (set == INPUT_EXACT && epilogue_is_exact(o)))
-        return (struct tolerance){0, 0};
+        return no_tolerance(o, set);
     struct tolerance t = tolerance_of_store(is_half ? ELEMENT_F16 : ELEMENT_F32);
-    // Multiply, add, add, multiply, each within a unit in the last place of what it gives, which is
+    // Multiply, add, add, multiply: each errs by a unit in the last place of its result, which is
     // at most the result and the addends.
     double unit = sums_halves ? 0x1p-10 : 0x1p-23;
     double addend = set == INPUT_EXACT ? LARGEST_ADDEND : 1;
@@ -349,8 +145,8 @@ struct tolerance product_tolerance(const struct operation *o, enum input_set set
     t.absolute += 4 * unit * 2 * addend;
     if (set == INPUT_EXACT)
         return t;
-    double k = (double)s->depth,
-           slope = is_leaky(o) ? fmax(1, fabs(operation_real(o, "slope"))) : 1;
+    bool is_leaky = operation_chooses(o, "activation", "leaky");
+    double k = (double)s->depth, slope = is_leaky ? fmax(1, fabs(operation_real(o, "slope"))) : 1;
     double sum = fp32_sum_tolerance(k);
     if (sums_halves)
         sum = half_sum_tolerance(k);
@@ -366,7 +162,17 @@ struct tolerance product_tolerance(const struct operation *o, enum input_set set
 
 // --- epilogue ---
 
-struct epilogue epilogue_of(const struct operation *o, const void *const *inputs, void *output)
+struct epilogue {
+    enum element element;        // of the results, bias and residual
+    const void *bias, *residual; // NULL: none
+    const char *activation;
+    double scale, slope, low, high;
+    void *output;
+};
+
+// `inputs`: all buffers but the output, in the order of their bindings.
+static struct epilogue epilogue_of(const struct operation *o, const void *const *inputs,
+                                   void *output)
 {
     struct tensor tensor[OPERATION_MAX_TENSORS];
     int count = operation_tensors(o, tensor), next = 2;
@@ -386,22 +192,202 @@ struct epilogue epilogue_of(const struct operation *o, const void *const *inputs
     return p;
 }
 
-static double activate(const struct epilogue *p, double y)
-{
-    switch (p->activation[0]) {
-    case 'r': return y < 0 ? 0 : y;
-    case 'l': return y < 0 ? p->slope * y : y;
-    case 'c': return fmin(fmax(y, p->low), p->high);
-    default: return y;
-    }
-}
-
-void epilogue_store(const struct epilogue *p, double sum, int64_t channel, int64_t offset)
+// Stores the result of a sum at `offset` of the output; `channel` picks the bias.
+static void epilogue_store(const struct epilogue *p, double sum, int64_t channel, int64_t offset)
 {
     double y = p->scale * sum;
     if (p->bias)
         y += element_get(p->bias, p->element, channel);
     if (p->residual)
         y += element_get(p->residual, p->element, offset);
-    element_put(p->output, p->element, offset, activate(p, y));
+    switch (p->activation[0]) {
+    case 'r': y = y < 0 ? 0 : y; break;
+    case 'l': y = y < 0 ? p->slope * y : y; break;
+    case 'c': y = fmin(fmax(y, p->low), p->high); break;
+    default: break;
+    }
+    element_put(p->output, p->element, offset, y);
 }
+
+// --- matmul and batch_matmul: C[N,M] = A[N,K] * B[K,M], row-major; a transposed input is stored as
+// [K,N] or [M,K] ---
+
+// Matrix `index` of a tensor (0 of one without a batch), packed, as doubles; heap.
+static double *widen(const struct tensor *t, const void *buffer, int64_t index)
+{
+    const int64_t *size = t->size + t->rank - 2, *stride = t->stride + t->rank - 2;
+    int64_t base = t->rank == 3 ? index * t->stride[0] : 0;
+    double *wide = mem_alloc((size_t)(size[0] * size[1]) * sizeof *wide), *at = wide;
+    for (int64_t i = 0; i < size[0]; i++)
+        for (int64_t j = 0; j < size[1]; j++)
+            *at++ = element_get(buffer, t->element, base + i * stride[0] + j);
+    return wide;
+}
+
+static void matmul_reference(const struct operation *o, const void *const *inputs, void *output)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    const struct tensor *c = &tensor[operation_tensors(o, tensor) - 1];
+    struct epilogue epilogue = epilogue_of(o, inputs, output);
+    const char *layout = operation_choice(o, "layout");
+    bool left_transposed = layout[0] == 't', right_transposed = layout[1] == 't';
+    blasint n = (blasint)operation_size(o, "N"), m = (blasint)operation_size(o, "M"),
+            k = (blasint)operation_size(o, "K");
+    int64_t batch = c->rank == 3 ? c->size[0] : 1;
+    double *sums = mem_alloc((size_t)n * (size_t)m * sizeof *sums);
+    for (int64_t b = 0; b < batch; b++) {
+        double *left = widen(&tensor[0], inputs[0], b), *right = widen(&tensor[1], inputs[1], b);
+        cblas_dgemm(CblasRowMajor, left_transposed ? CblasTrans : CblasNoTrans,
+                    right_transposed ? CblasTrans : CblasNoTrans, n, m, k, 1, left,
+                    left_transposed ? n : k, right, right_transposed ? k : m, 0, sums, m);
+        const double *sum = sums;
+        for (int64_t i = 0; i < n; i++) {
+            int64_t row = tensor_line(c, b * n + i);
+            for (int64_t j = 0; j < m; j++)
+                epilogue_store(&epilogue, *sum++, j, row + j);
+        }
+        free(left);
+        free(right);
+    }
+    free(sums);
+}
+
+static struct filling matmul_filling(const struct operation *o, enum input_set set, int index)
+{
+    const struct summing s = {.depth = operation_size(o, "K"), .growth = 1};
+    return fill_by_depth(o, set, index, &s);
+}
+
+static struct tolerance matmul_tolerance(const struct operation *o, enum input_set set)
+{
+    const struct summing s = {.depth = operation_size(o, "K"), .growth = 1};
+    return tolerance_by_depth(o, set, &s);
+}
+
+const struct operator_kind operator_matmul = {
+    .name = "matmul",
+    .filling = matmul_filling,
+    .reference = matmul_reference,
+    .tolerance = matmul_tolerance,
+    .by = "OpenBLAS",
+};
+
+const struct operator_kind operator_batch_matmul = {
+    .name = "batch_matmul",
+    .filling = matmul_filling,
+    .reference = matmul_reference,
+    .tolerance = matmul_tolerance,
+    .by = "OpenBLAS",
+};
+
+// --- conv2d: per image and group the product of the weights, a row for each output channel, with
+// the image's patches, a column for each output pixel (im2col) ---
+
+static int64_t conv2d_depth(const struct operation *o)
+{
+    return operation_size(o, "in_channels") / operation_size(o, "groups") *
+           operation_size(o, "kernel_h") * operation_size(o, "kernel_w");
+}
+
+// Gathers the inputs of kernel element (ky, kx) and input channel `channel` for each pixel of the
+// output `y`: zero outside the image.
+static void gather_row(const struct operation *o, const struct image *x, const struct image *y,
+                       const int64_t at[4], double *out)
+{
+    int64_t stride = operation_size(o, "stride"), padding = operation_size(o, "padding"),
+            dilation = operation_size(o, "dilation");
+    for (int64_t i = 0; i < y->height; i++)
+        for (int64_t j = 0; j < y->width; j++) {
+            int64_t row = i * stride + at[2] * dilation - padding;
+            int64_t column = j * stride + at[3] * dilation - padding;
+            *out++ = image_has(x, row, column) ? image_get(x, at[0], at[1], row, column) : 0;
+        }
+}
+
+static void conv2d_reference(const struct operation *o, const void *const *inputs, void *output)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int count = operation_tensors(o, tensor);
+    const struct image x = image_of(o, &tensor[0], inputs[0]),
+                       w = image_of(o, &tensor[1], inputs[1]),
+                       y = image_of(o, &tensor[count - 1], output);
+    struct epilogue epilogue = epilogue_of(o, inputs, output);
+    int64_t groups = operation_size(o, "groups"), depth = conv2d_depth(o);
+    int64_t pixels = y.height * y.width, channels = y.channels / groups;
+    double *patches = mem_alloc((size_t)(depth * pixels) * sizeof *patches);
+    double *weights = mem_alloc((size_t)(w.outer * depth) * sizeof *weights), *weight = weights;
+    double *sums = mem_alloc((size_t)(channels * pixels) * sizeof *sums);
+    for (int64_t f = 0; f < w.outer; f++)
+        for (int64_t c = 0; c < w.channels; c++)
+            for (int64_t ky = 0; ky < w.height; ky++)
+                for (int64_t kx = 0; kx < w.width; kx++)
+                    *weight++ = image_get(&w, f, c, ky, kx);
+    for (int64_t image = 0; image < x.outer; image++)
+        for (int64_t g = 0; g < groups; g++) {
+            double *row = patches;
+            const double *sum = sums;
+            int64_t first = g * channels;
+            for (int64_t c = 0; c < w.channels; c++)
+                for (int64_t ky = 0; ky < w.height; ky++)
+                    for (int64_t kx = 0; kx < w.width; kx++, row += pixels)
+                        gather_row(o, &x, &y, (const int64_t[]){image, g * w.channels + c, ky, kx},
+                                   row);
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)channels,
+                        (blasint)pixels, (blasint)depth, 1, weights + first * depth, (blasint)depth,
+                        patches, (blasint)pixels, 0, sums, (blasint)pixels);
+            for (int64_t c = first; c < first + channels; c++)
+                for (int64_t i = 0; i < y.height; i++)
+                    for (int64_t j = 0; j < y.width; j++)
+                        epilogue_store(&epilogue, *sum++, c, image_offset(&y, image, c, i, j));
+        }
+    free(patches);
+    free(weights);
+    free(sums);
+}
+
+// Winograd's minimal filtering Y = A^T [(G g G^T) (B^T d B)] A (Lavin and Gray, "Fast Algorithms
+// for Convolutional Neural Networks", 2016), for F(4,3) at the points 0, 1, -1, 2, -2 and infinity,
+// whose numbers are larger than those of F(2,3). G and A are taken in whole numbers, so that Y
+// comes out 24^2 times too large. In one direction the terms that A^T adds up, a_n (G g)_n (B d)_n,
+// are sums of products of a weight and an input; of any number of these terms the root of the
+// squared factors' sum is at most 192, of all 24 sqrt(3). The second direction begins with what the
+// first one gives, so that partial sums deviate up to 192 * 24 sqrt(3) times as much as a product
+// of an input and a weight, sums without a detour 3 times (both times the root of the channels):
+// 2660 times as much. 2^12 has some room.
+#define WINOGRAD_GROWTH 0x1p12
+
+// Rounding errors of the terms are as good as independent, so that the norms of rows count: by
+// those of A^T a term's relative error weighs |a| |G| |B| = 233 in one direction, 233^2 / 24^2 = 94
+// products in both. A term has the error of a sum of C products, as half_sum_tolerance has it, and
+// 12 roundings of C products each before and 12 after. u = 2^-23, s = 1/3, t = 20 as there.
+static struct summing conv2d_summing(const struct operation *o)
+{
+    struct summing s = {.depth = conv2d_depth(o), .growth = 1};
+    if (!operation_chooses(o, "algorithm", "winograd"))
+        return s;
+    double u = 0x1p-23, d = 1.0 / 3, t = 20; // d: s above
+    double channels = (double)(operation_size(o, "in_channels") / operation_size(o, "groups"));
+    s.growth = WINOGRAD_GROWTH;
+    s.error = t * u * d * 94 * sqrt((channels * (channels + 1) + 2 * channels) / 3 + 24 * channels);
+    return s;
+}
+
+static struct filling conv2d_filling(const struct operation *o, enum input_set set, int index)
+{
+    const struct summing s = conv2d_summing(o);
+    return fill_by_depth(o, set, index, &s);
+}
+
+static struct tolerance conv2d_tolerance(const struct operation *o, enum input_set set)
+{
+    const struct summing s = conv2d_summing(o);
+    return tolerance_by_depth(o, set, &s);
+}
+
+const struct operator_kind operator_conv2d = {
+    .name = "conv2d",
+    .filling = conv2d_filling,
+    .reference = conv2d_reference,
+    .tolerance = conv2d_tolerance,
+    .by = "OpenBLAS",
+};

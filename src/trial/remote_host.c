@@ -1,5 +1,6 @@
 #include "trial/remote_host.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/os.h"
@@ -9,65 +10,92 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAUSE_NS ((int64_t)200000000) // before it is dialled again; twice as long each time
-// It is asked whether it is alive so often while it may be silent.
-enum { MOST_DOUBLINGS = 6, LISTS_LONGER = 4, ASKED_ALIVE = 6 };
+#define MS_NS     ((int64_t)1000000)
+#define PAUSE_NS  (200 * MS_NS) // before it is connected again; twice as long each time
+#define GATHER_NS (500 * MS_NS) // in which all members of a pool can announce themselves
+#define LOOK_NS   (50 * MS_NS)
 
-const char *host_place(const struct remote *r, const struct host *h)
+enum {
+    MOST_DOUBLINGS = 6,
+    LISTS_LONGER = 4, // times the usual silence
+    ASKED_ALIVE = 6,  // questions while it may be silent
+    MOST_MEMBERS = 4096,
+    WAIT_TIMES = 10, // the silence that ends a connection
+    USUAL_WORKERS = 4
+};
+
+int remote_usual_workers(int cards, int cores)
+{
+    return cards ? int_max(int_min(cores, cards * USUAL_WORKERS), cards) : 1;
+}
+
+void remote_fit(struct hello *h, int device, int workers, int cores)
+{
+    h->device = device;
+    h->workers = workers;
+    h->compilers = int_max(int_min(h->compilers, cores - workers), 0);
+}
+
+int64_t remote_most_wait_ns(const struct remote *r)
+{
+    double seconds = r->dialer->wait_s > 0 ? r->dialer->wait_s : r->patience_s * WAIT_TIMES;
+    return (int64_t)(seconds * 1e9);
+}
+
+static const char *place_of(const struct remote *r, const struct host *h)
 {
     return r->dialer->place[h->slot.index].name;
 }
 
-static void tell(const struct remote *r, const struct host *h, const char *state, const char *why,
-                 int again)
+// Reports news of a machine, or of a member of a pool: a pool itself has no news.
+static void report(const struct remote *r, const struct host *h, const struct host_member *m,
+                   struct remote_news news)
 {
-    const struct remote_news news = {.place = host_place(r, h),
-                                     .machine = h->greeting.machine,
-                                     .state = state,
-                                     .why = why,
-                                     .again = again};
-    if (r->begun && r->work.tell && !h->greeting.is_pool)
+    news.place = place_of(r, h);
+    news.machine = m ? m->greeting.machine : h->greeting.machine;
+    if (r->work.tell && (m || !h->greeting.is_pool || news.fixed_s > 0))
         r->work.tell(r->work.context, &news);
 }
 
-// --- its end ---
+// --- the end of a connection ---
 
-static int ask_again(struct remote *r, struct host *h)
+// Moves the requests in flight to those that wait. Returns how many.
+static int take_back(struct remote *r, struct host *h)
 {
     int count = 0;
-    while (h->flying.count > 0) {
-        struct work *w = work_list_take_first(&h->flying);
-        bool is_to_blame = ++w->losses >= REMOTE_MOST_LOSSES;
-        if (is_to_blame) {
+    while (h->in_flight.count > 0) {
+        struct work *w = work_list_take_first(&h->in_flight);
+        if (++w->losses >= REMOTE_MOST_LOSSES) {
             work_settle_rest(w, OUTCOME_LOST, PHASE_NONE, "each machine that had it was lost");
             work_list_append(&r->done, w);
         } else {
             work_list_insert(&r->waiting, w);
+            count++;
         }
-        count += !is_to_blame;
     }
     return count;
 }
 
-// The connection is of no more use.
 static void hang_up(struct host *h)
 {
     slot_clear(&h->slot);
     free(h->list);
+    free(h->member);
     h->list = NULL;
-    h->devices = 0;
+    h->member = NULL;
+    h->devices = h->members = h->capacity = 0;
     h->anchor_s = 0;
     h->listing_ns = 0;
-    crew_finish(&h->crew);
+    h->unlike[0] = '\0';
 }
 
-// Before the work has begun nobody goes on without it.
+// Ends the source for a machine that fails before the work has begun.
 static void break_off(struct remote *r, const struct host *h, const char *why)
 {
     if (r->begun || r->is_broken)
         return;
     r->is_broken = true;
-    err_set(&r->broken, "%s: %s", host_place(r, h), why);
+    err_set(&r->broken, "%s: %s", place_of(r, h), why);
 }
 
 static void lose(struct remote *r, struct host *h, const char *how, int64_t now_ns)
@@ -78,30 +106,29 @@ static void lose(struct remote *r, struct host *h, const char *how, int64_t now_
     const char *last = h->slot.state != SLOT_EMPTY ? h->slot.last_line : "";
     snprintf(why, sizeof why, "%s%s%s%s", how, *last ? " (" : "", last, *last ? ")" : "");
     break_off(r, h, why);
-    int again = ask_again(r, h);
+    int again = take_back(r, h);
     if (h->state == HOST_UP || h->state == HOST_BEGINNING)
-        tell(r, h, "lost", why, again);
+        report(r, h, NULL, (struct remote_news){.state = "lost", .why = why, .again = again});
     hang_up(h);
-    int doublings = h->failures < MOST_DOUBLINGS ? h->failures : MOST_DOUBLINGS;
-    h->failures++;
     h->state = HOST_DOWN;
-    h->dial_ns = now_ns + (PAUSE_NS << doublings);
+    h->connect_ns = now_ns + (PAUSE_NS << int_min(h->failures++, MOST_DOUBLINGS));
 }
 
-// It is there, and says or shows that it cannot be of use.
-void host_refuse(struct remote *r, struct host *h, const char *why)
+// Ends the use of a machine that answers, but cannot be used.
+static void refuse(struct remote *r, struct host *h, const char *why)
 {
     break_off(r, h, why);
-    tell(r, h, "refused", why, ask_again(r, h));
+    int again = take_back(r, h);
+    report(r, h, NULL, (struct remote_news){.state = "refused", .why = why, .again = again});
     if (r->begun && !r->broken.text[0])
-        err_set(&r->broken, "%s: %s", host_place(r, h), why); // should it be the last
+        err_set(&r->broken, "%s: %s", place_of(r, h), why); // in case it is the last machine
     hang_up(h);
     h->state = HOST_REFUSED;
 }
 
-// --- its beginning ---
+// --- the beginning of a connection ---
 
-static void dial(struct remote *r, struct host *h, int64_t now_ns)
+static void connect_host(struct remote *r, struct host *h, int64_t now_ns)
 {
     struct child child;
     struct err e;
@@ -133,26 +160,21 @@ static void begin(struct remote *r, struct host *h)
     slot_send(&h->slot, message_hello(&hello));
 }
 
-// Where the device is among those that it has; false: there is none like it.
-static bool find_device(const struct remote *r, struct host *h)
-{
-    for (h->device = 0; h->device < h->devices; h->device++)
-        if (gpu_is(&h->list[h->device], r->device_id))
-            return true;
-    return false;
-}
-
 void host_choose(struct remote *r, struct host *h)
 {
     if (!r->device_id[0] || h->greeting.is_pool)
         return;
-    if (!find_device(r, h))
-        host_refuse(r, h, "it has not the device that this session is measured on");
+    for (h->device = 0; h->device < h->devices; h->device++)
+        if (gpu_is(&h->list[h->device], r->device_id))
+            break;
+    if (h->device == h->devices)
+        refuse(r, h, "it has not the device that this session is measured on");
     else if (!str_equal(h->greeting.compiler, r->host[0].greeting.compiler))
-        host_refuse(r, h, "it compiles with another glslang than the first one");
+        refuse(r, h, "it compiles with another glslang than the first one");
 }
 
-void host_know(struct remote *r, struct host *h)
+// To KNOWN, and on where the work has begun.
+static void become_known(struct remote *r, struct host *h)
 {
     h->state = HOST_KNOWN;
     host_choose(r, h);
@@ -160,35 +182,128 @@ void host_know(struct remote *r, struct host *h)
         begin(r, h);
 }
 
-// --- what it says. All return false when it cannot be ---
+// --- members of a pool ---
 
-static bool take_ready(struct remote *r, struct host *h)
+static struct host_member *find_member(struct host *h, const char *machine)
 {
-    if (h->state != HOST_BEGINNING)
-        return false;
-    h->state = HOST_UP;
-    h->failures = 0;
-    tell(r, h, "up", NULL, 0);
-    return true;
+    for (int i = 0; i < h->members; i++)
+        if (str_equal(h->member[i].greeting.machine, machine))
+            return &h->member[i];
+    return NULL;
 }
 
-// How a time of the fixed kernel differs from the median of the others'; NAN: there are none.
+// Notes a member's message. The pool gets the member's device, unless it has one like it: it counts
+// as a machine that has them all.
+static void take_member(struct host *h, const struct message *m, int64_t now_ns)
+{
+    const struct greeting *g = &m->greeting;
+    char id[33];
+    if (!str_equal(g->version, TILEWALK_VERSION)) {
+        snprintf(h->unlike, sizeof h->unlike, "a worker has tilewalk %.31s, this is %s", g->version,
+                 TILEWALK_VERSION);
+        return;
+    }
+    if (!str_equal(g->compiler, h->greeting.compiler)) {
+        snprintf(h->unlike, sizeof h->unlike, "%.63s compiles with %.40s, this with %.40s",
+                 g->machine, g->compiler, h->greeting.compiler);
+        return;
+    }
+    struct host_member *member = find_member(h, g->machine);
+    if (!member) {
+        if (m->member.leaves || h->members == MOST_MEMBERS)
+            return;
+        MEM_GROW(h->member, h->members, h->capacity);
+        member = &h->member[h->members++];
+        *member = (struct host_member){.greeting = *g};
+    }
+    member->last = m->member;
+    member->heard_ns = now_ns;
+    if (!m->device_count)
+        return;
+    member->device = m->device_list[0];
+    gpu_identity(&member->device, id);
+    for (int i = 0; i < h->devices; i++)
+        if (gpu_is(&h->list[i], id))
+            return;
+    h->list = mem_resize(h->list, (size_t)h->devices + 1, sizeof *h->list);
+    h->list[h->devices] = member->device;
+    h->list[h->devices].index = h->devices;
+    h->devices++;
+}
+
+// LISTING: waits until a member has a device.
+static void await_devices(struct remote *r, struct host *h, int64_t now_ns)
+{
+    char why[300];
+    const char *unlike = h->unlike, *open = *unlike ? " (" : "", *close = *unlike ? ")" : "";
+    double most_s = (double)remote_most_wait_ns(r) * 1e-9;
+    if (!h->listing_ns)
+        h->listing_ns = now_ns;
+    if (now_ns < h->listing_ns + GATHER_NS)
+        return;
+    if (h->devices) {
+        become_known(r, h);
+    } else if (now_ns > h->listing_ns + remote_most_wait_ns(r)) {
+        snprintf(why, sizeof why, "no worker that measures came within %.4g s%s%s%s", most_s, open,
+                 unlike, close);
+        refuse(r, h, why);
+    } else if (!r->has_said_waits) {
+        log_warning("%s: no worker there measures%s%s%s; waiting for one, up to %.4g s",
+                    place_of(r, h), open, unlike, close, most_s);
+        r->has_said_waits = true;
+    }
+}
+
+// Reports members that come and go, and counts their places.
+static void step_members(struct remote *r, struct host *h, int64_t now_ns)
+{
+    h->workers = 0;
+    for (int i = 0; i < h->members; i++) {
+        struct host_member *m = &h->member[i];
+        bool silent = now_ns > m->heard_ns + (int64_t)(r->patience_s * 1e9), was_up = m->is_up;
+        int places = r->work.made                       ? m->last.players
+                     : m->last.measurers <= 0           ? 0
+                     : gpu_is(&m->device, r->device_id) ? m->last.measurers
+                                                        : 0;
+        m->is_up = !m->is_set_aside && !m->last.leaves && !silent && places > 0;
+        if (m->is_up != was_up && !m->is_set_aside) {
+            struct remote_news news = {.state = "up"};
+            if (!m->is_up && silent)
+                news = (struct remote_news){.state = "lost",
+                                            .why = "nothing was heard of it any more"};
+            else if (!m->is_up)
+                news = (struct remote_news){.state = "left",
+                                            .why = m->last.why[0] ? m->last.why : "it was ended"};
+            report(r, h, m, news);
+        }
+        bool stuck = m->is_up && m->last.why[0];
+        if (stuck != m->is_stuck)
+            report(r, h, m,
+                   (struct remote_news){.state = stuck ? "stuck" : "up",
+                                        .why = stuck ? m->last.why : NULL});
+        m->is_stuck = stuck;
+        h->workers += m->is_up ? places : 0;
+    }
+}
+
+// --- messages. The functions return false for one that may not come now ---
+
+// Gives the share by which a time of the fixed kernel differs from the median of the others'; NAN:
+// there are none. `own` is where the machine's own time is kept.
 static double deviation(const struct remote *r, const double *own, double anchor_s)
 {
     size_t most = 0;
-    for (int i = 0; i < r->dialer->count; i++)
-        most += 1 + (size_t)r->host[i].crew.count;
-    double *others = mem_zero(most, sizeof *others);
-    // Of all that were timed but the one that is at `own`: what the fixed kernel took there last.
-    // Returns how many.
     int count = 0;
+    for (int i = 0; i < r->dialer->count; i++)
+        most += 1 + (size_t)r->host[i].members;
+    double *others = mem_zero(most, sizeof *others);
     for (int i = 0; i < r->dialer->count; i++) {
         const struct host *h = &r->host[i];
         if (&h->anchor_s != own && h->anchor_s > 0)
             others[count++] = h->anchor_s;
-        for (int k = 0; k < h->crew.count; k++)
-            if (&h->crew.of[k].anchor_s != own && h->crew.of[k].anchor_s > 0)
-                others[count++] = h->crew.of[k].anchor_s;
+        for (int k = 0; k < h->members; k++)
+            if (&h->member[k].anchor_s != own && h->member[k].anchor_s > 0)
+                others[count++] = h->member[k].anchor_s;
     }
     median_sort(others, count);
     double share = count ? anchor_s / median_sorted(others, count) - 1 : NAN;
@@ -196,98 +311,105 @@ static double deviation(const struct remote *r, const double *own, double anchor
     return share;
 }
 
-// Whether who measured it, a machine or a member of a pool, still is like the others. What it
-// measured may be wrong, if it is not.
-static bool calibrate(struct remote *r, struct host *h, struct crew_member *of, double anchor_s)
+// Compares the machine, or member of a pool, that measured a result with the others. False: it
+// differs and is set aside, and the result may be wrong.
+static bool calibrate(struct remote *r, struct host *h, struct host_member *m, double anchor_s)
 {
     char why[200];
-    double *own = of ? &of->anchor_s : &h->anchor_s;
-    if (of && of->is_set_aside)
+    double *own = m ? &m->anchor_s : &h->anchor_s;
+    if (m && m->is_set_aside)
         return false;
     if (r->margin <= 0 || anchor_s <= 0)
         return true;
     double share = deviation(r, own, anchor_s);
     *own = anchor_s;
-    const struct remote_news news = {.place = host_place(r, h),
-                                     .machine = of ? of->greeting.machine : h->greeting.machine,
-                                     .state = of && of->is_stuck ? "stuck" : "up",
-                                     .fixed_s = anchor_s,
-                                     .drift = share};
-    if (r->work.tell)
-        r->work.tell(r->work.context, &news);
+    report(r, h, m,
+           (struct remote_news){
+               .state = m && m->is_stuck ? "stuck" : "up", .fixed_s = anchor_s, .drift = share});
     if (!(fabs(share) > r->margin))
         return true;
     snprintf(why, sizeof why,
              "a fixed kernel takes %.3g ms there, %.3g %% %s than on the others (at most %.3g %%)",
              anchor_s * 1e3, fabs(share) * 100, share > 0 ? "more" : "less", r->margin * 100);
     *own = 0;
-    if (of)
-        crew_set_aside(r, h, of, why);
-    else
-        host_refuse(r, h, why);
+    if (m) {
+        m->is_set_aside = true;
+        m->is_up = false;
+        slot_send(&h->slot, message_leave(m->greeting.machine, why));
+        report(r, h, m, (struct remote_news){.state = "refused", .why = why});
+    } else {
+        refuse(r, h, why);
+    }
     return false;
 }
 
-// One that nobody asked for on this connection cannot be: who asked for it would wait for ever.
+// A result without a request on this connection is impossible: its request would wait for ever.
 static bool take_result(struct remote *r, struct host *h, const struct message *m)
 {
     int i = 0;
-    while (i < h->flying.count && h->flying.item[i]->number != m->number)
+    while (i < h->in_flight.count && h->in_flight.item[i]->number != m->number)
         i++;
-    if (i == h->flying.count)
+    if (i == h->in_flight.count)
         return false;
-    struct work *w = h->flying.item[i];
+    struct work *w = h->in_flight.item[i];
     if (!work_merge(w, m) || !work_is_done(w))
         return false;
-    work_list_take(&h->flying, i);
+    work_list_take(&h->in_flight, i);
     bool pooled = h->greeting.is_pool;
-    const char *machine = pooled ? m->result.machine : h->greeting.machine;
-    if (!calibrate(r, h, pooled ? crew_find(&h->crew, machine) : NULL, m->result.anchor_s)) {
-        work_forget(w);
-        work_list_insert(&r->waiting, w);
-        return true;
-    }
     w->result.worker = m->result.worker;
-    snprintf(w->result.machine, sizeof w->result.machine, "%s", machine);
-    work_list_append(&r->done, w);
+    snprintf(w->result.machine, sizeof w->result.machine, "%s",
+             pooled ? m->result.machine : h->greeting.machine);
+    if (calibrate(r, h, pooled ? find_member(h, m->result.machine) : NULL, m->result.anchor_s)) {
+        work_list_append(&r->done, w);
+    } else {
+        work_reset(w);
+        work_list_insert(&r->waiting, w);
+    }
     return true;
 }
 
 static bool take_message(struct remote *r, struct host *h, struct message *m)
 {
+    char why[200];
     switch (m->type) {
     case MESSAGE_ALIVE: return true;
-    case MESSAGE_GREET: {
-        char why[200];
+    case MESSAGE_GREET:
         if (h->state != HOST_GREETING)
             return false;
         h->greeting = m->greeting;
         snprintf(why, sizeof why, "it has tilewalk %.*s, this is %s (install the same there)", 31,
                  m->greeting.version, TILEWALK_VERSION);
         if (!str_equal(m->greeting.version, TILEWALK_VERSION)) {
-            host_refuse(r, h, why);
+            refuse(r, h, why);
         } else if (r->lists) {
             h->state = HOST_LISTING;
             if (!h->greeting.is_pool)
                 slot_send(&h->slot, message_list(""));
         } else {
-            host_know(r, h);
+            become_known(r, h);
         }
         return true;
-    }
-    case MESSAGE_DEVICES: {
+    case MESSAGE_DEVICES:
         if (h->state != HOST_LISTING)
             return false;
         h->list = m->device_list;
         h->devices = m->device_count;
         m->device_list = NULL;
-        host_know(r, h);
+        become_known(r, h);
         return true;
-    }
-    case MESSAGE_MEMBER: return h->greeting.is_pool && crew_hear(h, m, os_now_ns());
-    case MESSAGE_READY: return take_ready(r, h);
+    case MESSAGE_MEMBER:
+        if (h->greeting.is_pool)
+            take_member(h, m, os_now_ns());
+        return h->greeting.is_pool;
+    case MESSAGE_READY:
+        if (h->state != HOST_BEGINNING)
+            return false;
+        h->state = HOST_UP;
+        h->failures = 0;
+        report(r, h, NULL, (struct remote_news){.state = "up"});
+        return true;
     case MESSAGE_RESULT: return take_result(r, h, m);
-    case MESSAGE_FAILED: host_refuse(r, h, m->failure.text); return true;
+    case MESSAGE_FAILED: refuse(r, h, m->failure.text); return true;
     case MESSAGE_SAID:
         if (r->begun && r->work.log)
             r->work.log(r->work.context, m->worker, m->said);
@@ -296,26 +418,21 @@ static bool take_message(struct remote *r, struct host *h, struct message *m)
     }
 }
 
-static bool take_text(struct remote *r, struct host *h, const char *text)
-{
-    struct message m;
-    if (!message_parse(text, &m, NULL))
-        return false;
-    bool ok = take_message(r, h, &m);
-    message_finish(&m);
-    return ok;
-}
-
-static void hear(struct remote *r, struct host *h, int64_t now_ns)
+static void read_messages(struct remote *r, struct host *h, int64_t now_ns)
 {
     link_fill(&h->slot.link);
     while (h->slot.state != SLOT_EMPTY) {
         char *text = NULL;
+        struct message m;
         enum link_status status = link_next(&h->slot.link, &text);
         bool ok = status != LINK_GARBAGE;
         if (status == LINK_FRAME) {
             h->heard_ns = now_ns;
-            ok = take_text(r, h, text);
+            ok = message_parse(text, &m, NULL);
+        }
+        if (status == LINK_FRAME && ok) {
+            ok = take_message(r, h, &m);
+            message_finish(&m);
         }
         free(text);
         if (!ok)
@@ -327,28 +444,28 @@ static void hear(struct remote *r, struct host *h, int64_t now_ns)
     }
 }
 
-// --- the whole ---
+// --- the loop ---
 
-// Before the work begins there is time enough: the first of all may have to wake up its devices.
+// The time for which the machine may be silent. It is longer before the work begins, as drivers may
+// take a while to start.
 static int64_t silence_ns(const struct remote *r, const struct host *h)
 {
     double seconds = r->begun ? r->patience_s : fmax(r->patience_s, REMOTE_PATIENCE_S);
     return (int64_t)(seconds * 1e9) * (h->state == HOST_LISTING ? LISTS_LONGER : 1);
 }
 
-// When it is to be asked whether it is alive.
+// The time of the next question if the machine is alive.
 static int64_t ask_ns(const struct remote *r, const struct host *h)
 {
-    int64_t last_ns = h->heard_ns > h->asked_ns ? h->heard_ns : h->asked_ns;
-    return last_ns + silence_ns(r, h) / ASKED_ALIVE;
+    return int64_max(h->heard_ns, h->asked_ns) + silence_ns(r, h) / ASKED_ALIVE;
 }
 
-// What the agent itself, or ssh, has to say.
-static void log_line(void *context, int index, const char *line)
+// Logs a line of the agent itself, or of ssh.
+static void remote_log_line(void *context, int index, const char *line)
 {
     const struct remote *r = context;
     char text[1200];
-    snprintf(text, sizeof text, "%s: %s", host_place(r, &r->host[index]), line);
+    snprintf(text, sizeof text, "%s: %s", place_of(r, &r->host[index]), line);
     if (r->begun && r->work.log)
         r->work.log(r->work.context, index, text);
 }
@@ -358,14 +475,14 @@ void host_step(struct remote *r, struct host *h, int64_t now_ns)
     if (h->state == HOST_REFUSED)
         return;
     if (h->state == HOST_DOWN) {
-        if (now_ns >= h->dial_ns)
-            dial(r, h, now_ns);
+        if (now_ns >= h->connect_ns)
+            connect_host(r, h, now_ns);
         return;
     }
     if (h->state == HOST_KNOWN && r->begun)
         begin(r, h);
-    slot_read_log(&h->slot, log_line, r);
-    hear(r, h, now_ns); // what it said comes first: we may have been stopped for a while
+    slot_read_log(&h->slot, remote_log_line, r);
+    read_messages(r, h, now_ns); // first, as this process may have been stopped for a while
     if (h->slot.state == SLOT_EMPTY)
         return;
     if (now_ns > h->heard_ns + silence_ns(r, h)) {
@@ -379,9 +496,11 @@ void host_step(struct remote *r, struct host *h, int64_t now_ns)
         slot_send(&h->slot, message_plain(MESSAGE_ALIVE));
         h->asked_ns = now_ns;
     }
-    link_flush(&h->slot.link); // when it is gone, reading will tell
-    if (h->greeting.is_pool)
-        crew_step(r, h, now_ns);
+    link_flush(&h->slot.link); // reading finds out when it has gone
+    if (h->greeting.is_pool && h->state == HOST_LISTING)
+        await_devices(r, h, now_ns);
+    if (h->greeting.is_pool && h->state == HOST_UP)
+        step_members(r, h, now_ns);
 }
 
 int64_t host_wake_ns(const struct remote *r, const struct host *h)
@@ -389,34 +508,35 @@ int64_t host_wake_ns(const struct remote *r, const struct host *h)
     if (h->state == HOST_REFUSED)
         return SLOT_NEVER;
     if (h->state == HOST_DOWN)
-        return h->dial_ns;
-    int64_t ask = ask_ns(r, h), silent = h->heard_ns + silence_ns(r, h);
-    int64_t wake = ask < silent ? ask : silent, looks = crew_wake_ns(r, h);
-    return wake < looks ? wake : looks;
+        return h->connect_ns;
+    int64_t wake_ns = int64_min(ask_ns(r, h), h->heard_ns + silence_ns(r, h));
+    return h->state == HOST_LISTING ? int64_min(wake_ns, os_now_ns() + LOOK_NS) : wake_ns;
 }
 
-static char *play_message(struct remote *r, struct work *w)
-{
-    static const struct gpu_kept none;
-    struct trial_result result;
-    bool settled[TRIAL_MAX_RACERS];
-    double seconds;
-    r->work.made->kind->answer(r->work.made, &w->request, &result, &seconds);
-    for (int i = 0; i < result.count; i++)
-        settled[i] = true;
-    result.ticket = w->number;
-    result.worker = 0;
-    work_pick(w);
-    return message_result(&result, w->request.only_compiles, settled, &none,
-                          (int64_t)(seconds * 1e9));
-}
-
+// The result of a synthetic source is computed here, and the machine plays it.
 void host_give(struct remote *r, struct host *h, struct work *w, int64_t now_ns)
 {
-    char *text = r->work.made ? play_message(r, w) : work_message(w, NULL);
+    struct source *made = r->work.made;
+    char *text;
+    if (made) {
+        static const struct gpu_kept none;
+        struct trial_result result;
+        bool settled[TRIAL_MAX_RACERS];
+        double seconds;
+        made->kind->answer(made, &w->request, &result, &seconds);
+        for (int i = 0; i < result.count; i++)
+            settled[i] = true;
+        result.ticket = w->number;
+        result.worker = 0;
+        work_pick(w);
+        text = message_result(&result, w->request.only_compiles, settled, &none,
+                              (int64_t)(seconds * 1e9));
+    } else {
+        text = work_message(w, NULL);
+    }
     h->given_ns = now_ns;
     if (slot_send(&h->slot, text)) {
-        work_list_append(&h->flying, w);
+        work_list_append(&h->in_flight, w);
         return;
     }
     work_settle_rest(w, OUTCOME_COMPILE, PHASE_COMPILE, "its text is too long to be sent");
@@ -426,5 +546,5 @@ void host_give(struct remote *r, struct host *h, struct work *w, int64_t now_ns)
 void host_finish(struct host *h)
 {
     hang_up(h);
-    work_list_finish(&h->flying);
+    work_list_finish(&h->in_flight);
 }

@@ -1,11 +1,11 @@
-// Inside the remote source. remote.c is the source: what goes in, what comes out, which machine
-// gets what. remote_host.c is everything that happens to one machine: it is dialled, greets,
-// speaks, is silent, is lost. A pool (fleet/broker.h) is one of them that has many places, those of
-// its members, of whom remote_pool.c knows.
+// The inside of the remote source. remote.c is the source: it gives requests to machines and
+// collects results. remote_host.c does everything for one machine: it connects, greets, reads its
+// messages, notices silence and losses. A pool (fleet/broker.h) is a machine with many places,
+// those of its members.
 //
 //     DOWN -> GREETING (-> LISTING) -> KNOWN -> BEGINNING -> UP
-//     any  -> DOWN       dialled again after a pause
-//     any  -> REFUSED    it cannot be one of us
+//     any  -> DOWN       connected again after a pause
+//     any  -> REFUSED    it cannot be used
 #ifndef TILEWALK_TRIAL_REMOTE_HOST_H
 #define TILEWALK_TRIAL_REMOTE_HOST_H
 
@@ -24,39 +24,36 @@ enum host_state {
     HOST_REFUSED
 };
 
-// The workers of a pool (remote_pool.c).
-struct crew_member {
+// A worker of a pool.
+struct host_member {
     struct greeting greeting;
-    struct member says;
+    struct member last;     // its last message
     struct gpu_info device; // where it measures
     int64_t heard_ns;
-    bool is_at_work;   // its places count
-    bool is_stuck;     // it says why nothing comes of them
-    bool is_set_aside; // and what it still gives does not
+    bool is_up;        // its places count
+    bool is_stuck;     // its last message has a reason why no results come
+    bool is_set_aside; // its results do not count any more
     double anchor_s;   // as a host's
-};
-
-struct crew {
-    struct crew_member *of;
-    int count, capacity;
-    char unlike[200]; // why one does not fit; "": all that were heard of do
 };
 
 struct host {
     enum host_state state;
-    struct slot slot; // the connection, and what is written to stderr there; EMPTY: there is none
+    struct slot slot; // the connection, and its stderr; EMPTY: there is none
     struct greeting greeting;
     struct gpu_info *list;
-    int devices, device; // of these the one that is measured on
+    int devices, device; // `device`: the one of these that is measured on
     int workers;
-    struct work_list flying;
-    int64_t heard_ns, asked_ns; // whether it is alive
-    int64_t dial_ns;            // DOWN: not before
-    int64_t given_ns;           // when it was given something last
+    struct work_list in_flight; // requests in flight
+    int64_t heard_ns;           // its last message
+    int64_t asked_ns;           // the last question if it is alive
+    int64_t connect_ns;         // DOWN: not before
+    int64_t given_ns;           // its last request
     int failures;               // in a row
-    double anchor_s;            // what the fixed kernel took there last; 0: not known
-    struct crew crew;           // of a pool
+    double anchor_s;            // the fixed kernel's last time there; 0: not known
     int64_t listing_ns;         // LISTING: since then
+    struct host_member *member; // of a pool
+    int members, capacity;
+    char unlike[200]; // why a member does not fit; "": all fit
 };
 
 struct remote {
@@ -73,7 +70,7 @@ struct remote {
     struct remote_work work;
     struct work_list waiting, done;
     int64_t numbers;  // of requests so far
-    int64_t alone_ns; // since when none is up; 0: one is
+    int64_t alone_ns; // since when no machine is up; 0: one is
     bool is_broken;
     struct err broken;
 };
@@ -83,17 +80,7 @@ void host_step(struct remote *r, struct host *h, int64_t now_ns);
 int64_t host_wake_ns(const struct remote *r, const struct host *h);
 void host_give(struct remote *r, struct host *h, struct work *w, int64_t now_ns);
 void host_finish(struct host *h);
-void host_know(struct remote *r, struct host *h); // to KNOWN: what it has is known
-void host_refuse(struct remote *r, struct host *h, const char *why);
-const char *host_place(const struct remote *r, const struct host *h);
 
-int64_t remote_gone_ns(const struct remote *r); // how long it waits while no machine is there
-
-bool crew_hear(struct host *h, struct message *m, int64_t now_ns); // MEMBER; takes its device
-void crew_step(struct remote *r, struct host *h, int64_t now_ns);
-int64_t crew_wake_ns(const struct remote *r, const struct host *h);
-struct crew_member *crew_find(struct crew *c, const char *machine); // NULL
-void crew_set_aside(struct remote *r, struct host *h, struct crew_member *of, const char *why);
-void crew_finish(struct crew *c);
+int64_t remote_most_wait_ns(const struct remote *r); // while no machine is up
 
 #endif

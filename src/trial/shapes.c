@@ -1,6 +1,7 @@
 #include "trial/shapes.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <math.h>
@@ -12,6 +13,8 @@
 #define LEAST_LIKE    4
 #define LEAST_FREEDOM 8
 
+// --- goals ---
+
 static bool has_references(const struct shapes_goal *g)
 {
     for (int i = 0; i < g->count; i++)
@@ -20,19 +23,11 @@ static bool has_references(const struct shapes_goal *g)
     return true;
 }
 
-void shapes_goal_refer(struct shapes_goal *g, const double seconds[])
+void shapes_goal_add_reference(struct shapes_goal *g, const double seconds[])
 {
     for (int i = 0; i < g->count; i++)
         if (g->reference_s[i] <= 0 || seconds[i] < g->reference_s[i])
             g->reference_s[i] = seconds[i];
-}
-
-static double sum(const struct shapes_goal *g, const double seconds[])
-{
-    double all = 0;
-    for (int i = 0; i < g->count; i++)
-        all += g->weight[i] * seconds[i];
-    return all;
 }
 
 int shapes_goal_worst(const struct shapes_goal *g, const double seconds[])
@@ -49,37 +44,42 @@ int shapes_goal_worst(const struct shapes_goal *g, const double seconds[])
 double shapes_goal_seconds(const struct shapes_goal *g, const double seconds[])
 {
     int worst = g->by_worst ? shapes_goal_worst(g, seconds) : -1;
-    return worst < 0 ? sum(g, seconds)
-                     : seconds[worst] / g->reference_s[worst] * sum(g, g->reference_s);
+    const double *summed = worst < 0 ? seconds : g->reference_s;
+    double sum = 0;
+    for (int i = 0; i < g->count; i++)
+        sum += g->weight[i] * summed[i];
+    return worst < 0 ? sum : seconds[worst] / g->reference_s[worst] * sum;
 }
+
+// --- elimination ---
 
 static bool has_incumbent(const struct elimination *l)
 {
     return l->incumbent_s[0] > 0;
 }
 
-// What a shape contributes to the incumbent's goal.
-static double share(const struct elimination *l, int i)
-{
-    const struct shapes_goal *g = &l->goal;
-    if (!has_incumbent(l))
-        return 0;
-    return l->incumbent_s[i] *
-           (g->by_worst && has_references(g) ? 1 / g->reference_s[i] : g->weight[i]);
-}
-
 int elimination_next(const struct elimination *l, const double seconds[])
 {
+    const struct shapes_goal *g = &l->goal;
+    bool by_ratio = g->by_worst && has_references(g);
+    double most = 0; // share of a shape in the incumbent's goal
     int next = -1;
-    for (int i = 0; i < l->goal.count; i++)
-        if (seconds[i] <= 0 && (next < 0 || share(l, i) > share(l, next)))
-            next = i;
+    for (int i = 0; i < g->count; i++) {
+        double share = l->incumbent_s[i] * (by_ratio ? 1 / g->reference_s[i] : g->weight[i]);
+        if (!has_incumbent(l))
+            share = 0;
+        if (seconds[i] > 0 || (next >= 0 && share <= most))
+            continue;
+        next = i;
+        most = share;
+    }
     return next;
 }
 
-// Of the logarithms of its ratios to the incumbent: how many, their mean, the squares around it.
-static int measure(const struct elimination *l, const double seconds[], double *mean,
-                   double *squares)
+// Computes the mean of the logarithms of a candidate's ratios to the incumbent, and the squares
+// around it. Returns how many there are.
+static int fit_ratios(const struct elimination *l, const double seconds[], double *mean,
+                      double *squares)
 {
     int count = 0;
     *mean = *squares = 0;
@@ -93,22 +93,14 @@ static int measure(const struct elimination *l, const double seconds[], double *
     return count;
 }
 
-// The factor below which one more ratio is not; 0 where that is not known.
-static double lowest_ratio(const struct elimination *l, const double seconds[])
-{
-    double mean, squares;
-    int count = measure(l, seconds, &mean, &squares);
-    if (!count || l->like < LEAST_LIKE || l->freedom < LEAST_FREEDOM)
-        return 0;
-    return exp(mean - Z * sqrt(l->squares / l->freedom * (1 + 1.0 / count)));
-}
-
 bool elimination_is_over(const struct elimination *l, const double seconds[], const double least[])
 {
-    double low[TRIAL_MAX_SHAPES];
+    double low[TRIAL_MAX_SHAPES], mean, squares, ratio = 0; // the lowest ratio; 0: not known
     if (!has_incumbent(l))
         return false;
-    double ratio = lowest_ratio(l, seconds);
+    int count = fit_ratios(l, seconds, &mean, &squares);
+    if (count && l->like >= LEAST_LIKE && l->freedom >= LEAST_FREEDOM)
+        ratio = exp(mean - Z * sqrt(l->squares / l->freedom * (1 + 1.0 / count)));
     for (int i = 0; i < l->goal.count; i++)
         low[i] = seconds[i] > 0 ? least[i] : ratio * l->incumbent_s[i];
     return shapes_goal_seconds(&l->goal, low) > shapes_goal_seconds(&l->goal, l->incumbent_s);
@@ -117,17 +109,17 @@ bool elimination_is_over(const struct elimination *l, const double seconds[], co
 void elimination_expect(const struct elimination *l, double seconds[])
 {
     double mean, squares;
-    measure(l, seconds, &mean, &squares);
+    fit_ratios(l, seconds, &mean, &squares);
     for (int i = 0; i < l->goal.count; i++)
         if (seconds[i] <= 0)
             seconds[i] = l->incumbent_s[i] * exp(mean);
 }
 
-void elimination_learn(struct elimination *l, const double seconds[])
+void elimination_observe(struct elimination *l, const double seconds[])
 {
     const struct shapes_goal *g = &l->goal;
     double mean, squares;
-    int count = has_incumbent(l) ? measure(l, seconds, &mean, &squares) : 0;
+    int count = has_incumbent(l) ? fit_ratios(l, seconds, &mean, &squares) : 0;
     if (count > 1) {
         l->squares += squares;
         l->freedom += count - 1;
@@ -141,12 +133,13 @@ void elimination_learn(struct elimination *l, const double seconds[])
         l->incumbent_s[i] = seconds[i];
 }
 
-// A request on its way through the shapes.
-struct passage {
+// --- requests ---
+
+struct passage {                  // a request on its way through the shapes
     struct trial_request request; // without jobs
     struct trial_result result;
-    struct elimination rule;                     // as it stood when the request came
-    int shape;                                   // that it is at, or waits for; -1: it is done
+    struct elimination rule;                     // as it was when the request came
+    int shape;                                   // the current one; -1: it is done
     bool is_there;                               // at the shape's source
     struct samples (*samples)[TRIAL_MAX_SHAPES]; // [request.count]
 };
@@ -158,13 +151,8 @@ struct shapes {
     struct elimination rule;
     struct passage *passage; // [workers]
     int count;
-    int at; // the shape whose source works; -1: none
+    int active; // the shape whose source is active; -1: none
 };
-
-static struct shapes *of(struct source *s)
-{
-    return (struct shapes *)s;
-}
 
 static int count_at(const struct shapes *s, int shape, bool is_there)
 {
@@ -174,44 +162,36 @@ static int count_at(const struct shapes *s, int shape, bool is_there)
     return n;
 }
 
-// --- one more shape ---
-
-// The samples of a candidate are those of its goal, one from each shape.
-static void sum_samples(const struct passage *p, int candidate, struct samples *out)
+// Completes a request's result. A candidate that was measured on every shape has samples of the
+// goal, one from each shape for each.
+static void finish_passage(struct passage *p)
 {
+    struct trial_result *r = &p->result;
     const struct shapes_goal *g = &p->rule.goal;
-    double seconds[TRIAL_MAX_SHAPES];
-    int count = TRIAL_MAX_SAMPLES;
-    for (int i = 0; i < g->count; i++)
-        if (p->samples[candidate][i].count < count)
-            count = p->samples[candidate][i].count;
-    *out = (struct samples){.count = count};
-    for (int k = 0; k < count; k++) {
-        for (int i = 0; i < g->count; i++)
-            seconds[i] = p->samples[candidate][i].seconds[k];
-        out->seconds[k] = shapes_goal_seconds(g, seconds);
-    }
-}
-
-static void end(struct passage *p)
-{
+    p->shape = -1;
     for (int i = 0; i < p->request.count; i++) {
         double seconds[TRIAL_MAX_SHAPES];
-        struct trial_result *r = &p->result;
+        const struct samples *part = p->samples[i];
         bool is_whole = elimination_next(&p->rule, r->part_s[i]) < 0;
+        if (r->outcome[i] != OUTCOME_OK)
+            continue;
         memcpy(seconds, r->part_s[i], sizeof seconds);
-        if (r->outcome[i] == OUTCOME_OK) {
-            if (!is_whole)
-                elimination_expect(&p->rule, seconds);
-            r->seconds[i] = shapes_goal_seconds(&p->rule.goal, seconds);
-            if (is_whole)
-                sum_samples(p, i, &r->samples[i]);
-            else
-                r->samples[i] =
-                    (struct samples){.seconds = {r->seconds[i]}, .count = 1, .early_stopped = true};
+        if (!is_whole)
+            elimination_expect(&p->rule, seconds);
+        r->seconds[i] = shapes_goal_seconds(g, seconds);
+        r->samples[i] =
+            (struct samples){.seconds = {r->seconds[i]}, .count = 1, .early_stopped = true};
+        if (!is_whole)
+            continue;
+        r->samples[i] = (struct samples){.count = TRIAL_MAX_SAMPLES};
+        for (int k = 0; k < g->count; k++)
+            r->samples[i].count = int_min(r->samples[i].count, part[k].count);
+        for (int n = 0; n < r->samples[i].count; n++) {
+            for (int k = 0; k < g->count; k++)
+                seconds[k] = part[k].seconds[n];
+            r->samples[i].seconds[n] = shapes_goal_seconds(g, seconds);
         }
     }
-    p->shape = -1;
 }
 
 static bool is_hopeless(const struct passage *p)
@@ -230,29 +210,35 @@ static bool is_hopeless(const struct passage *p)
     return elimination_is_over(&p->rule, p->result.part_s[0], least);
 }
 
-// Any candidate that has come so far was measured on the same shapes as the others.
-static int next_shape(const struct passage *p)
-{
-    for (int i = 0; i < p->request.count; i++)
-        if (p->result.outcome[i] == OUTCOME_OK)
-            return elimination_next(&p->rule, p->result.part_s[i]);
-    return -1;
-}
-
-static void take_candidate(const struct shapes *s, struct passage *p, int i,
-                           const struct trial_result *r)
+// Takes the result of a request on its current shape, and chooses the next one. All candidates that
+// are still right were measured on the same shapes.
+static void take_result(const struct shapes *s, struct passage *p, const struct trial_result *r)
 {
     struct trial_result *all = &p->result;
-    if (all->outcome[i] != OUTCOME_OK)
-        return;
-    all->statistics[i] = r->statistics[i];
-    all->outcome[i] = r->outcome[i];
-    all->phase[i] = r->phase[i];
-    all->part_s[i][p->shape] = r->seconds[i];
-    p->samples[i][p->shape] = r->samples[i];
-    if (r->outcome[i] != OUTCOME_OK)
-        snprintf(all->reason[i], sizeof all->reason[i], "%s: %s", s->options.name[p->shape],
-                 r->reason[i]);
+    int next = -1;
+    for (int i = 0; i < p->request.count; i++) {
+        if (all->outcome[i] != OUTCOME_OK)
+            continue;
+        all->statistics[i] = r->statistics[i];
+        all->outcome[i] = r->outcome[i];
+        all->phase[i] = r->phase[i];
+        all->part_s[i][p->shape] = r->seconds[i];
+        p->samples[i][p->shape] = r->samples[i];
+        if (r->outcome[i] != OUTCOME_OK)
+            snprintf(all->reason[i], sizeof all->reason[i], "%s: %s", s->options.name[p->shape],
+                     r->reason[i]);
+        else if (next < 0)
+            next = elimination_next(&p->rule, all->part_s[i]);
+    }
+    all->compile_s += r->compile_s;
+    all->pipeline_s += r->pipeline_s;
+    all->device_s += r->device_s;
+    all->clocks = r->clocks;
+    all->worker = r->worker;
+    p->is_there = false;
+    p->shape = is_hopeless(p) ? -1 : next;
+    if (p->shape < 0)
+        finish_passage(p);
 }
 
 // --- the source ---
@@ -265,7 +251,7 @@ static int shapes_room(const struct source *source)
 
 static void shapes_submit(struct source *source, struct trial_request *r)
 {
-    struct shapes *s = of(source);
+    struct shapes *s = (struct shapes *)source;
     struct passage *p = &s->passage[s->count++];
     *p = (struct passage){.request = *r, .rule = s->rule};
     p->result.ticket = r->ticket;
@@ -280,37 +266,39 @@ static void shapes_submit(struct source *source, struct trial_request *r)
 static int shapes_fds(const struct source *source, struct pollfd *out, int most)
 {
     const struct shapes *s = (const struct shapes *)source;
-    return s->at < 0 ? 0 : source_fds(s->options.of[s->at], out, most);
+    return s->active < 0 ? 0 : source_fds(s->options.of[s->active], out, most);
 }
 
+// The shape with the most waiting requests; -1: there are none.
 static int busiest(const struct shapes *s)
 {
-    int at = -1;
+    int shape = -1;
     for (int i = 0; i < s->rule.goal.count; i++)
-        if (count_at(s, i, false) > (at < 0 ? 0 : count_at(s, at, false)))
-            at = i;
-    return at;
+        if (count_at(s, i, false) > (shape < 0 ? 0 : count_at(s, shape, false)))
+            shape = i;
+    return shape;
 }
 
 static int shapes_wait_ms(const struct source *source)
 {
     const struct shapes *s = (const struct shapes *)source;
-    if (s->at < 0)
+    if (s->active < 0)
         return busiest(s) < 0 ? -1 : 0;
-    return source_wait_ms(s->options.of[s->at]);
+    return source_wait_ms(s->options.of[s->active]);
 }
 
+// Sends the requests that wait for the active shape.
 static bool send_waiting(struct shapes *s, struct err *e)
 {
-    struct source *source = s->options.of[s->at];
+    struct source *source = s->options.of[s->active];
     for (int i = 0; i < s->count && source_room(source) > 0; i++) {
         struct passage *p = &s->passage[i];
         struct trial_request r = p->request;
-        if (p->shape != s->at || p->is_there)
+        if (p->shape != s->active || p->is_there)
             continue;
         if (r.incumbent_s > 0)
-            r.incumbent_s = p->rule.incumbent_s[s->at];
-        if (!s->options.render(s->options.context, &p->request, s->at, &r, e))
+            r.incumbent_s = p->rule.incumbent_s[s->active];
+        if (!s->options.render(s->options.context, &p->request, s->active, &r, e))
             return false;
         source_submit(source, &r);
         p->is_there = true;
@@ -320,41 +308,30 @@ static bool send_waiting(struct shapes *s, struct err *e)
 
 static bool shapes_step(struct source *source, struct err *e)
 {
-    struct shapes *s = of(source);
-    if (s->at < 0)
-        s->at = busiest(s);
-    if (s->at < 0)
-        return true;
-    if (!send_waiting(s, e) || !source_step(s->options.of[s->at], e))
-        return false;
+    struct shapes *s = (struct shapes *)source;
     struct trial_result r;
-    while (source_collect(s->options.of[s->at], &r)) {
+    if (s->active < 0)
+        s->active = busiest(s);
+    if (s->active < 0)
+        return true;
+    if (!send_waiting(s, e) || !source_step(s->options.of[s->active], e))
+        return false;
+    while (source_collect(s->options.of[s->active], &r)) {
         int i = 0;
         while (i < s->count &&
                !(s->passage[i].is_there && s->passage[i].request.ticket == r.ticket))
             i++;
         assert(i < s->count);
-        struct trial_result *all = &s->passage[i].result;
-        for (int j = 0; j < s->passage[i].request.count; j++)
-            take_candidate(s, &s->passage[i], j, &r);
-        all->compile_s += r.compile_s;
-        all->pipeline_s += r.pipeline_s;
-        all->device_s += r.device_s;
-        all->clocks = r.clocks;
-        all->worker = r.worker;
-        s->passage[i].is_there = false;
-        s->passage[i].shape = is_hopeless(&s->passage[i]) ? -1 : next_shape(&s->passage[i]);
-        if (s->passage[i].shape < 0)
-            end(&s->passage[i]);
+        take_result(s, &s->passage[i], &r);
     }
-    if (count_at(s, s->at, true) == 0)
-        s->at = -1;
+    if (count_at(s, s->active, true) == 0)
+        s->active = -1;
     return true;
 }
 
 static bool shapes_collect(struct source *source, struct trial_result *out)
 {
-    struct shapes *s = of(source);
+    struct shapes *s = (struct shapes *)source;
     int i = 0;
     while (i < s->count && s->passage[i].shape >= 0)
         i++;
@@ -377,7 +354,7 @@ static double shapes_busy_seconds(const struct source *source)
 
 static void shapes_destroy(struct source *source)
 {
-    struct shapes *s = of(source);
+    struct shapes *s = (struct shapes *)source;
     for (int i = 0; i < s->count; i++)
         free(s->passage[i].samples);
     for (int i = 0; i < s->rule.goal.count; i++)
@@ -403,18 +380,17 @@ struct source *shapes_create(const struct shapes_options *o)
     s->options = *o;
     s->rule.goal = o->goal;
     s->passage = mem_zero((size_t)o->workers, sizeof *s->passage);
-    s->at = -1;
+    s->active = -1;
     return &s->base;
 }
 
-void shapes_learn(struct source *source, const double part_s[])
+void shapes_observe(struct source *source, const double part_s[])
 {
-    struct shapes *s = of(source);
-    elimination_learn(&s->rule, part_s);
+    elimination_observe(&((struct shapes *)source)->rule, part_s);
 }
 
-void shapes_refer(struct source *source, const double reference_s[])
+void shapes_set_references(struct source *source, const double reference_s[])
 {
-    struct shapes *s = of(source);
+    struct shapes *s = (struct shapes *)source;
     memcpy(s->rule.goal.reference_s, reference_s, sizeof s->rule.goal.reference_s);
 }

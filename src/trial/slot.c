@@ -16,9 +16,9 @@
 
 enum { LONGEST_LINE = 1000, RESULT_BYTES = 1 << 20 };
 #define MS_NS    ((int64_t)1000000)
-#define GRACE_NS (1000 * MS_NS)  // how long a worker that is to end has before it is killed
-#define STUCK_NS (30000 * MS_NS) // how long after SIGKILL a worker that is still there is stuck
-#define LOOK_NS  (5 * MS_NS)     // between two looks at whether it has ended
+#define GRACE_NS (1000 * MS_NS)  // between asking a worker to end and killing it
+#define STUCK_NS (30000 * MS_NS) // after SIGKILL: a worker that is still there is stuck
+#define LOOK_NS  (5 * MS_NS)     // between two checks if it has ended
 
 void slot_init(struct slot *s, int index)
 {
@@ -54,7 +54,7 @@ bool slot_send(struct slot *s, char *text)
 {
     bool ok = link_queue(&s->link, text);
     free(text);
-    link_flush(&s->link); // when the worker is gone, reading will tell
+    link_flush(&s->link); // reading finds out when the worker has gone
     return ok;
 }
 
@@ -132,31 +132,28 @@ void slot_let_end(struct slot *s, int64_t now_ns)
     s->kill_ns = now_ns + GRACE_NS;
 }
 
-static const char *signal_word(int number)
+bool slot_reap(struct slot *s, int64_t now_ns, char *how, size_t size)
 {
     static const struct {
         int number;
-        const char *word;
+        const char *name;
     } known[] = {{SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
                  {SIGILL, "SIGILL"},   {SIGKILL, "SIGKILL"}, {SIGSEGV, "SIGSEGV"},
                  {SIGSYS, "SIGSYS"},   {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].number == number)
-            return known[i].word;
-    return strsignal(number);
-}
-
-bool slot_reap(struct slot *s, int64_t now_ns, char *how, size_t size)
-{
     int status = 0;
     if (!s->killed && now_ns >= s->kill_ns)
         send_kill(s, now_ns);
     if (!os_reap(&s->child, &status))
         return false;
-    if (WIFSIGNALED(status))
-        snprintf(how, size, "was killed by %s", signal_word(WTERMSIG(status)));
-    else
+    if (!WIFSIGNALED(status)) {
         snprintf(how, size, "exited with status %d", WEXITSTATUS(status));
+        return true;
+    }
+    const char *name = strsignal(WTERMSIG(status));
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].number == WTERMSIG(status))
+            name = known[i].name;
+    snprintf(how, size, "was killed by %s", name);
     return true;
 }
 
@@ -175,7 +172,7 @@ void slot_clear(struct slot *s)
     s->deadline.at_ns = 0;
 }
 
-// A process that hangs in the kernel is left to the system: to wait for it would hang us too.
+// A process that hangs in the kernel is left to the system: a wait for it would hang, too.
 void slot_finish(struct slot *s)
 {
     enum { LOOKS = 400 };

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+// --- the synthetic device ---
+
 #define CORES          32.0
 #define ISSUED         4.0 // warps a cycle, of a core
 #define WARP           32.0
@@ -25,62 +27,45 @@
 #define OWN_REGISTERS  16.0 // addresses and the like
 #define WORST          1e-6
 
-// What a statement costs and how it is launched.
+// The cost of a statement, and the size of its dispatch.
 struct cost {
     double groups, threads;
     double cycles; // issued by a warp, all executions
     double bytes;  // to and from memory, by all
 };
 
-static double operations(const struct nest_point *p, const struct nest_statement *s)
-{
-    const double *v = p->value;
-    return v[s->add] + v[s->multiply] + v[s->compare] + v[s->integer] +
-           8 * (v[s->divide] + v[s->special]);
-}
-
-// Lines of memory that a warp's access is spread over.
-static double lines(const struct nest_point *p, int statement, int access, double bytes)
-{
-    const struct nest_statement *s = &p->nest->statement[statement];
-    const int *path = nest_path(p, statement);
-    const double *stride = nest_strides(p, statement, access);
-    double apart = 0;
-    for (int i = 0; i < s->loop_count; i++)
-        if (p->nest->loop[path[i]].kind == NEST_THREAD_X && p->length[path[i]] > 1)
-            apart = fabs(stride[i]) * bytes;
-    return fmin(WARP, fmax(1, apart * WARP / LINE_BYTES));
-}
-
-static void add_access(const struct nest_point *p, int statement, int access, double executions,
-                       struct cost *c)
-{
-    const struct nest_statement *s = &p->nest->statement[statement];
-    const struct nest_buffer *b = &p->nest->buffer[s->access[access].buffer];
-    double requests = executions / nest_product(p, statement, NEST_VECTORIZED, NEST_VECTORIZED);
-    if (b->memory == NEST_SHARED)
-        c->cycles += requests;
-    if (b->memory != NEST_GLOBAL)
-        return;
-    c->cycles += requests * MEMORY_CYCLES * lines(p, statement, access, b->bytes);
-    const int *path = nest_path(p, statement);
-    int count = 0;
-    for (int i = 0; i < p->nest->statement[statement].loop_count; i++)
-        count += p->nest->loop[path[i]].kind > NEST_BLOCK_Z;
-    c->bytes += c->groups * b->bytes * nest_touched(p, statement, access, count);
-}
-
 static struct cost cost_of(const struct nest_point *p, int statement)
 {
     const struct nest_statement *s = &p->nest->statement[statement];
+    const int *path = nest_path(p, statement);
+    const double *v = p->value;
     double executions = nest_executions(p, statement);
+    double operations = v[s->add] + v[s->multiply] + v[s->compare] + v[s->integer] +
+                        8 * (v[s->divide] + v[s->special]);
     struct cost c = {
         .groups = nest_product(p, statement, NEST_BLOCK_X, NEST_BLOCK_Z),
         .threads = nest_product(p, statement, NEST_THREAD_X, NEST_THREAD_Z),
-        .cycles = executions * operations(p, s) / 2, // a multiplication and an addition at once
+        .cycles = executions * operations / 2, // a multiplication and an addition at once
     };
-    for (int a = 0; a < s->access_count; a++)
-        add_access(p, statement, a, executions, &c);
+    for (int a = 0; a < s->access_count; a++) {
+        const struct nest_buffer *b = &p->nest->buffer[s->access[a].buffer];
+        const double *stride = nest_strides(p, statement, a);
+        double requests = executions / nest_product(p, statement, NEST_VECTORIZED, NEST_VECTORIZED);
+        double apart = 0;
+        int inner = 0; // loops within a workgroup
+        if (b->memory == NEST_SHARED)
+            c.cycles += requests;
+        if (b->memory != NEST_GLOBAL)
+            continue;
+        for (int i = 0; i < s->loop_count; i++) {
+            if (p->nest->loop[path[i]].kind == NEST_THREAD_X && p->length[path[i]] > 1)
+                apart = fabs(stride[i]) * b->bytes;
+            inner += p->nest->loop[path[i]].kind > NEST_BLOCK_Z;
+        }
+        double lines = fmin(WARP, fmax(1, apart * WARP / LINE_BYTES)); // of memory, for a warp
+        c.cycles += requests * MEMORY_CYCLES * lines;
+        c.bytes += c.groups * b->bytes * nest_touched(p, statement, a, inner);
+    }
     return c;
 }
 
@@ -89,7 +74,7 @@ static double registers_of(const struct nest_point *p)
     return OWN_REGISTERS + nest_memory_bytes(p, NEST_REGISTERS) / 4;
 }
 
-// Workgroups of so many threads that a core holds at once; below 1: none fits.
+// The number of workgroups of so many threads that a core holds at once; below 1: none fits.
 static double fitting(const struct nest_point *p, double threads)
 {
     double by_registers = REGISTERS / (threads * registers_of(p));
@@ -98,21 +83,20 @@ static double fitting(const struct nest_point *p, double threads)
     return threads > MOST_THREADS ? 0 : most < 1 ? most : floor(most);
 }
 
-double machine_quality(const struct nest_point *p)
+double synthetic_device_quality(const struct nest_point *p)
 {
     double cycles = 0, bytes = 0;
     for (int s = 0; s < p->nest->statement_count; s++)
         if (p->present[s]) {
             struct cost c = cost_of(p, s);
-            // Of a statement alone, all its workgroups. What does not fit spills and waits.
+            // The time of all workgroups of this statement alone. Where none fits, registers spill.
             double warps = ceil(c.threads / WARP), groups = fitting(p, c.threads);
             double spilled = groups < 1 ? 1 + 8 * (1 - groups) : 1;
             double hidden = fmin(1, fmax(1, groups) * warps / WARPS_TO_HIDE);
-            cycles += (ceil(c.groups / CORES) * warps * c.cycles * spilled / (ISSUED * hidden));
+            cycles += ceil(c.groups / CORES) * warps * c.cycles * spilled / (ISSUED * hidden);
             bytes += c.bytes;
         }
     double moving = bytes / (CORES * CORE_BANDWIDTH);
-    // Floating-point operations; of a kernel that only moves elements, these.
     double flops = nest_flops(p), moved = 0;
     for (int s = 0; s < p->nest->statement_count; s++)
         moved = fmax(moved, nest_all_executions(p, s));
@@ -121,7 +105,7 @@ double machine_quality(const struct nest_point *p)
     return fmin(1, fmax(WORST, quality));
 }
 
-void machine_statistics(const struct nest_point *p, struct statistics *out)
+void synthetic_device_statistics(const struct nest_point *p, struct statistics *out)
 {
     double threads = 1, instructions = 0;
     for (int s = 0; s < p->nest->statement_count; s++)
@@ -139,47 +123,42 @@ void machine_statistics(const struct nest_point *p, struct statistics *out)
     statistics_take(out, "Instruction Count", ceil(instructions));
 }
 
-// A landscape with a trap that is made up: nearly all of it leads to ends that are not the best.
+// --- the trap: a synthetic landscape where nearly all climbs lead to ends that are not the best
+// ---
 //
 // Three ends have quality TRAP_END; the optimum, of quality 1, differs from each of them in
 // TRAP_APART parameters. Around each end quality falls with the distance, around the optimum so
-// steeply that the steepest climb by single moves leads there from TRAP_SHARE of all points only.
-// A model of what is known says that the optimum's values are bad, for so they are near the ends.
+// steeply that the steepest climb by single moves leads there from TRAP_SHARE of all points only. A
+// model of the observations predicts that the optimum's values are bad, because they are bad near
+// the ends.
 
-#define TRAP_ENDS 3
-
+#define TRAP_ENDS  3
 #define TRAP_APART 5 // or all parameters, of a space that has fewer
-
-#define TRAP_END 0.83
-
+#define TRAP_END   0.83
 #define TRAP_SHARE 0.02
+#define TRAP_FALL  0.7 // of quality from an end to where every parameter is far off
+
+enum { TRAP_SAMPLES = 1000, TRAP_TRIES = 1000 };
 
 struct trap {
     const struct space *space;
     struct config optimum, end[TRAP_ENDS];
-    double weight[SPACE_MAX_PARAMS]; // what each counts in a distance, at most; their sum is 1
+    double weight[SPACE_MAX_PARAMS]; // most of each in a distance; their sum is 1
     double step[SPACE_MAX_PARAMS];   // the same for one step of its graph
     double steepness;                // around the optimum
 };
 
-double trap_quality(const struct trap *t, const struct config *c); // in (0, 1]
-
-#define FALL 0.7 // of quality from an end to where every parameter is far off
-
-enum { SAMPLES = 1000, TRIES = 1000 };
-
-// About how many steps the farthest values are apart.
+// About the number of steps between the farthest values.
 static int diameter(const struct param *p)
 {
+    int steps = 0;
     switch (p->kind) {
     case PARAM_CATEGORICAL: return 1;
     case PARAM_PERMUTATION: return p->width - 1;
-    case PARAM_FACTORIZATION: {
-        int steps = 0;
+    case PARAM_FACTORIZATION:
         for (int i = 0; i < p->prime_count; i++)
             steps += p->exponent[i];
         return steps;
-    }
     default: return (int)p->size - 1;
     }
 }
@@ -201,100 +180,130 @@ static double quality_by_ends(const struct trap *t, const struct config *c)
     double nearest = 1;
     for (int i = 0; i < TRAP_ENDS; i++)
         nearest = fmin(nearest, distance(t, c, &t->end[i]));
-    return TRAP_END - FALL * nearest;
+    return TRAP_END - TRAP_FALL * nearest;
 }
 
-double trap_quality(const struct trap *t, const struct config *c)
+static double trap_quality(const struct trap *t, const struct config *c) // in (0, 1]
 {
     return fmax(quality_by_ends(t, c), 1 - t->steepness * distance(t, c, &t->optimum));
 }
 
-// Another value of every one of TRAP_APART parameters that have one.
-static void move_away(const struct space *s, struct rng *r, struct config *c)
-{
-    int order[SPACE_MAX_PARAMS], moved = 0;
-    for (int i = 0; i < s->param_count; i++) {
-        int k = (int)rng_below(r, (uint64_t)i + 1);
-        order[i] = order[k];
-        order[k] = i;
-    }
-    for (int i = 0; i < s->param_count && moved < TRAP_APART; i++) {
-        const struct param *p = &s->param[order[i]];
-        const struct config old = *c;
-        for (int n = 0; n < TRIES && p->size > 1 && config_equal(c, &old); n++) {
-            param_sample(p, r, c->slot + p->offset);
-            space_settle(s, c);
-        }
-        moved += p->size > 1;
-    }
-}
-
+// Places an end: TRAP_APART parameters that have another value get one, and the point is legal.
 static void place_end(struct trap *t, struct rng *r, struct config *end)
 {
-    for (int n = 0; n < TRIES; n++) {
+    const struct space *s = t->space;
+    for (int n = 0; n < TRAP_TRIES; n++) {
+        int order[SPACE_MAX_PARAMS], moved = 0;
         struct verdict v;
         *end = t->optimum;
-        move_away(t->space, r, end);
-        if (space_judge(t->space, NULL, end, &v, NULL) && v.legal)
+        for (int i = 0; i < s->param_count; i++) {
+            int k = (int)rng_below(r, (uint64_t)i + 1);
+            order[i] = order[k];
+            order[k] = i;
+        }
+        for (int i = 0; i < s->param_count && moved < TRAP_APART; i++) {
+            const struct param *p = &s->param[order[i]];
+            const struct config old = *end;
+            for (int k = 0; k < TRAP_TRIES && p->size > 1 && config_equal(end, &old); k++) {
+                param_sample(p, r, end->slot + p->offset);
+                space_settle(s, end);
+            }
+            moved += p->size > 1;
+        }
+        if (space_judge(s, NULL, end, &v, NULL) && v.legal)
             return;
     }
 }
 
-// Of `count` points those stay, in front, whose climbs lead to the optimum. Returns how many.
-static int keep_free(const struct trap *t, struct config *from, int count)
+// Gives the point where the steepest climb by single steps leads.
+static struct config climb(const struct trap *t, const struct config *from)
 {
-    int kept = 0;
-    for (int i = 0; i < count; i++) {
-        // Where the steepest climb by single steps leads.
-        struct config c = from[i];
-        double quality = trap_quality(t, &c), before = 0;
-        while (quality > before) {
-            const struct config here = c;
-            before = quality;
-            for (int k = 0; k < space_degree(t->space, &here); k++) {
-                struct config next;
-                space_neighbour(t->space, &here, k, &next);
-                double q = trap_quality(t, &next);
-                if (q > quality) {
-                    quality = q;
-                    c = next;
-                }
+    struct config c = *from;
+    double quality = trap_quality(t, &c), before = 0;
+    while (quality > before) {
+        const struct config here = c;
+        before = quality;
+        for (int k = 0; k < space_degree(t->space, &here); k++) {
+            struct config next;
+            space_neighbour(t->space, &here, k, &next);
+            double q = trap_quality(t, &next);
+            if (q > quality) {
+                quality = q;
+                c = next;
             }
         }
-        struct config end = c;
-        if (config_equal(&end, &t->optimum))
-            from[kept++] = from[i];
     }
-    return kept;
+    return c;
 }
 
-static int by_value(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     const double *x = a, *y = b;
     return (*x > *y) - (*x < *y);
 }
 
+// The seed alone decides where the ends lie. `space` outlives the trap.
+static void create_trap(struct trap *t, const struct space *space, const struct config *optimum,
+                        uint64_t seed)
+{
+    double sum = 0, *foot = mem_zero(TRAP_SAMPLES, sizeof *foot);
+    struct config *from = mem_zero(TRAP_SAMPLES, sizeof *from);
+    struct rng r;
+    rng_seed(&r, seed);
+    *t = (struct trap){.space = space, .optimum = *optimum};
+    for (int i = 0; i < space->param_count; i++)
+        sum += t->weight[i] = 0.5 + rng_real(&r);
+    for (int i = 0; i < space->param_count; i++)
+        t->step[i] = (t->weight[i] /= sum) / fmax(diameter(&space->param[i]), 1);
+    for (int i = 0; i < TRAP_ENDS; i++)
+        place_end(t, &r, &t->end[i]);
+    for (int i = 0; i < TRAP_SAMPLES; i++)
+        space_sample(space, &r, &from[i]);
+    // With this steepness that share of the points is on the slope of the optimum, and not of an
+    // end. More points climb it, from the slopes next to it. The steeper it is, the fewer.
+    for (int i = 0; i < TRAP_SAMPLES; i++)
+        foot[i] =
+            (1 - quality_by_ends(t, &from[i])) / fmax(distance(t, &from[i], &t->optimum), 1e-9);
+    qsort(foot, TRAP_SAMPLES, sizeof *foot, compare_doubles);
+    t->steepness = foot[(int)(TRAP_SAMPLES * (1 - TRAP_SHARE))];
+    for (int left = TRAP_SAMPLES;; t->steepness *= 1.02) {
+        int kept = 0; // points whose climbs lead to the optimum, in front
+        for (int i = 0; i < left; i++) {
+            const struct config end = climb(t, &from[i]);
+            if (config_equal(&end, &t->optimum))
+                from[kept++] = from[i];
+        }
+        left = kept;
+        if (left <= TRAP_SAMPLES * TRAP_SHARE)
+            break;
+    }
+    free(foot);
+    free(from);
+}
+
+// --- the source ---
+
 enum { HIDDEN_TRIES = 100000, UNREACHABLE_DISTANCE = 1000 };
 
-// What a hash is for; each gives independent numbers from the same seed and configuration.
+// The purpose of a hash; each gives independent numbers from the same seed and configuration.
 enum purpose { PURPOSE_HIDDEN, PURPOSE_ROUGHNESS, PURPOSE_INVALID, PURPOSE_OUTCOME, PURPOSE_DELAY };
 
 enum landscape { LANDSCAPE_BOWL, LANDSCAPE_RUGGED, LANDSCAPE_MACHINE, LANDSCAPE_TRAP };
 static const char *const landscapes[] = {"bowl", "rugged", "machine", "trap"};
 
 struct synthetic {
-    struct flying flying; // first: a source is a struct synthetic
+    struct delayed delayed; // first: a source is a struct synthetic
     const struct space *space;
     enum landscape landscape;
     struct nest_point *point; // of LANDSCAPE_MACHINE, for its evaluations
     uint64_t seed;
     double invalid, delay_us, flop;
-    bool tells; // statistics, as a driver does
+    bool has_statistics; // as from a driver
     struct config hidden;
     struct trap trap; // of LANDSCAPE_TRAP
 };
 
-// Uniform in [0, 1), a function of the seed, the purpose, and `count` numbers.
+// A number uniform in [0, 1), by the seed, the purpose, and `count` numbers.
 static double hash_real(uint64_t seed, enum purpose purpose, const int32_t *number, int count)
 {
     struct {
@@ -310,28 +319,14 @@ static double config_real(const struct synthetic *s, enum purpose purpose, const
     return hash_real(s->seed, purpose, c->slot, SPACE_MAX_SLOTS);
 }
 
-// One parameter's share of the roughness, in [0, 1): a hash of its value and those of the
-// parameters before and after it, as in an NK landscape with K = 2 (Kauffman and Levin 1987).
-static double roughness_of(const struct synthetic *s, const struct config *c, int p)
-{
-    const struct space *space = s->space;
-    int32_t number[SPACE_MAX_SLOTS + 1] = {p};
-    int count = 1, n = space->param_count;
-    for (int i = n > 1 ? p - 1 : p; i <= (n > 2 ? p + 1 : p); i++) {
-        const struct param *param = &space->param[(i + n) % n];
-        for (int k = 0; k < param->width && count <= SPACE_MAX_SLOTS; k++)
-            number[count++] = c->slot[param->offset + k];
-    }
-    return hash_real(s->seed, PURPOSE_ROUGHNESS, number, count);
-}
-
-// 1 at the hidden point and at most 0.8 elsewhere. Next to it the slope is steep; far away a step
-// changes the bowl by a few percent and the roughness by much more, which makes the local optima.
+// Quality is 1 at the hidden point and at most 0.8 elsewhere. Next to it the slope is steep; far
+// away a step changes the bowl by a few percent and the roughness by much more, which makes the
+// local optima.
 static double quality_of(const struct synthetic *s, const struct config *c)
 {
     if (s->landscape == LANDSCAPE_MACHINE) {
         nest_evaluate(s->space->nest, s->space, c, s->point);
-        return machine_quality(s->point);
+        return synthetic_device_quality(s->point);
     }
     if (s->landscape == LANDSCAPE_TRAP)
         return trap_quality(&s->trap, c);
@@ -341,9 +336,20 @@ static double quality_of(const struct synthetic *s, const struct config *c)
     double bowl = 1 / (1 + (distance < 0 ? UNREACHABLE_DISTANCE : distance) / 4.0);
     if (s->landscape == LANDSCAPE_BOWL)
         return bowl;
+    // A parameter's share of the roughness, in [0, 1), is a hash of its value and those of the
+    // parameters before and after it, as in an NK landscape with K = 2 (Kauffman and Levin 1987).
     double roughness = 0;
-    for (int p = 0; p < s->space->param_count; p++)
-        roughness += roughness_of(s, c, p);
+    int n = s->space->param_count;
+    for (int p = 0; p < n; p++) {
+        int32_t number[SPACE_MAX_SLOTS + 1] = {p};
+        int count = 1;
+        for (int i = n > 1 ? p - 1 : p; i <= (n > 2 ? p + 1 : p); i++) {
+            const struct param *param = &s->space->param[(i + n) % n];
+            for (int k = 0; k < param->width && count <= SPACE_MAX_SLOTS; k++)
+                number[count++] = c->slot[param->offset + k];
+        }
+        roughness += hash_real(s->seed, PURPOSE_ROUGHNESS, number, count);
+    }
     return bowl * (0.1 + 0.9 * roughness / s->space->param_count);
 }
 
@@ -365,38 +371,32 @@ double synthetic_quality(const struct source *source, const struct config *c, en
     return quality_of(s, c);
 }
 
-static bool is_compiled(enum outcome o)
-{
-    return o != OUTCOME_COMPILE && o != OUTCOME_DRIVER;
-}
-
 static void synthetic_answer(const struct source *source, const struct trial_request *r,
                              struct trial_result *out, double *seconds)
 {
     const struct synthetic *s = (const struct synthetic *)source;
     double us = 0;
-    for (int i = 0; i < r->count; i++)
-        us += s->delay_us * (0.5 + config_real(s, PURPOSE_DELAY, &r->config[i]));
-    struct trial_result result = {.ticket = r->ticket, .count = r->count};
+    *out = (struct trial_result){.ticket = r->ticket, .count = r->count};
     for (int i = 0; i < r->count; i++) {
         enum outcome o = outcome_of(s, &r->config[i]);
-        if (r->only_compiles && is_compiled(o))
+        bool compiles = o != OUTCOME_COMPILE && o != OUTCOME_DRIVER;
+        if (r->only_compiles && compiles)
             o = OUTCOME_OK;
-        result.outcome[i] = o;
-        if (s->tells && is_compiled(o)) {
+        out->outcome[i] = o;
+        us += s->delay_us * (0.5 + config_real(s, PURPOSE_DELAY, &r->config[i]));
+        if (s->has_statistics && compiles) {
             nest_evaluate(s->space->nest, s->space, &r->config[i], s->point);
-            machine_statistics(s->point, &result.statistics[i]);
+            synthetic_device_statistics(s->point, &out->statistics[i]);
         }
         if (o == OUTCOME_OK && !r->only_compiles) {
-            result.seconds[i] = s->flop / (quality_of(s, &r->config[i]) * 1e12);
-            result.samples[i] = (struct samples){.seconds = {result.seconds[i]}, .count = 1};
+            out->seconds[i] = s->flop / (quality_of(s, &r->config[i]) * 1e12);
+            out->samples[i] = (struct samples){.seconds = {out->seconds[i]}, .count = 1};
         } else if (o != OUTCOME_OK) {
-            result.phase[i] = flying_phase(o);
-            snprintf(result.reason[i], sizeof result.reason[i], "the landscape says %s",
+            out->phase[i] = outcome_phase(o);
+            snprintf(out->reason[i], sizeof out->reason[i], "the landscape says %s",
                      outcome_name(o));
         }
     }
-    *out = result;
     *seconds = us * 1e-6;
 }
 
@@ -406,32 +406,18 @@ static void synthetic_destroy(struct source *source)
     if (s->point)
         nest_point_finish(s->point);
     free(s->point);
-    flying_finish(source);
+    delayed_finish(source);
     free(source);
 }
-
-static const struct source_kind synthetic_kind = {
-    .name = "synthetic",
-    .needs_jobs = false,
-    .deterministic = true,
-    .room = flying_room,
-    .submit = flying_submit,
-    .answer = synthetic_answer,
-    .fds = flying_fds,
-    .wait_ms = flying_wait_ms,
-    .step = flying_step,
-    .collect = flying_collect,
-    .destroy = synthetic_destroy,
-};
 
 static bool set_option(struct synthetic *s, const char *key, const char *value, struct err *e)
 {
     static const char *const keys[] = {"seed", "invalid", "delay_us", "statistics"};
-    int64_t seed, tells;
+    int64_t seed, has;
     if (str_equal(key, "statistics")) {
-        if (!str_to_int(value, 0, 1, &tells))
+        if (!str_to_int(value, 0, 1, &has))
             return err_usage(e, "statistics '%s' is not 0 or 1", value);
-        s->tells = tells;
+        s->has_statistics = has;
         return true;
     }
     if (str_equal(key, "seed")) {
@@ -456,39 +442,23 @@ static bool set_option(struct synthetic *s, const char *key, const char *value, 
                      near ? near : "invalid, delay_us, statistics");
 }
 
-static bool set_name(struct synthetic *s, const char *name, struct err *e)
-{
-    enum { COUNT = sizeof landscapes / sizeof *landscapes };
-    for (int i = 0; i < COUNT; i++)
-        if (str_equal(name, landscapes[i])) {
-            s->landscape = (enum landscape)i;
-            return true;
-        }
-    const char *near = str_suggest_list(name, COUNT, landscapes);
-    return err_usage(e, "unknown landscape '%s' (%s%s)", name,
-                     near ? "did you mean " : "there are ",
-                     near ? near : "bowl, rugged, machine, trap");
-}
-
-static bool build_machine(struct synthetic *s, struct err *e)
-{
-    if (s->landscape != LANDSCAPE_MACHINE)
-        return !s->tells || err_usage(e, "only landscape machine has statistics");
-    if (!s->space->nest)
-        return err_set(e, "'%s' declares no loop nest, by which the machine goes", s->space->name);
-    s->point = mem_zero(1, sizeof *s->point);
-    nest_point_init(s->point, s->space->nest);
-    return true;
-}
-
-// `text` is cut up: NAME[:key=value]...
+// Parses NAME[:key=value]..., and cuts the text up.
 static bool parse_spec(struct synthetic *s, char *text, struct err *e)
 {
+    enum { COUNT = sizeof landscapes / sizeof *landscapes };
     char *option = strchr(text, ':');
+    int i = 0;
     if (option)
         *option++ = '\0';
-    if (!set_name(s, text, e))
-        return false;
+    while (i < COUNT && !str_equal(text, landscapes[i]))
+        i++;
+    if (i == COUNT) {
+        const char *near = str_suggest_list(text, COUNT, landscapes);
+        return err_usage(e, "unknown landscape '%s' (%s%s)", text,
+                         near ? "did you mean " : "there are ",
+                         near ? near : "bowl, rugged, machine, trap");
+    }
+    s->landscape = (enum landscape)i;
     while (option) {
         char *next = strchr(option, ':');
         if (next)
@@ -504,8 +474,7 @@ static bool parse_spec(struct synthetic *s, char *text, struct err *e)
     return true;
 }
 
-// The optimum must be a point that a search may ask for: the first sample that holds all
-// constraints.
+// Hides the optimum at a legal point, the first sample that satisfies all constraints.
 static bool hide_point(struct synthetic *s, struct err *e)
 {
     struct rng r;
@@ -518,63 +487,47 @@ static bool hide_point(struct synthetic *s, struct err *e)
         if (v.legal)
             return true;
     }
-    return true; // no point seems to be legal: whoever searches will find out
+    return true; // no point seems to be legal: the search will find out
 }
 
-bool synthetic_tells(const char *spec)
+bool synthetic_has_statistics(const char *spec)
 {
     struct synthetic s = {0};
     char *text = mem_strdup(spec);
-    bool tells = parse_spec(&s, text, NULL) && s.tells;
+    bool has = parse_spec(&s, text, NULL) && s.has_statistics;
     free(text);
-    return tells;
+    return has;
 }
 
 struct source *synthetic_create(const char *spec, const struct space *space, double flop,
                                 int workers, struct err *e)
 {
+    static const struct source_kind kind = {.name = "synthetic",
+                                            DELAYED_KIND,
+                                            .answer = synthetic_answer,
+                                            .destroy = synthetic_destroy};
     struct synthetic *s = mem_zero(1, sizeof *s);
-    flying_init(&s->flying, &synthetic_kind, workers);
+    delayed_init(&s->delayed, &kind, workers);
     s->space = space;
     s->flop = flop;
     char *text = mem_strdup(spec);
-    bool ok = parse_spec(s, text, e) && build_machine(s, e) && hide_point(s, e);
+    bool ok = parse_spec(s, text, e);
     free(text);
-    if (ok && s->landscape == LANDSCAPE_TRAP) {
-        // Where the ends lie is a matter of `seed` alone. `space` outlives the trap.
-        uint64_t seed = s->seed;
-        double sum = 0;
-        struct rng r;
-        rng_seed(&r, seed);
-        s->trap = (struct trap){.space = space, .optimum = s->hidden};
-        for (int i = 0; i < space->param_count; i++)
-            sum += s->trap.weight[i] = 0.5 + rng_real(&r);
-        for (int i = 0; i < space->param_count; i++)
-            s->trap.step[i] = (s->trap.weight[i] /= sum) / fmax(diameter(&space->param[i]), 1);
-        for (int i = 0; i < TRAP_ENDS; i++)
-            place_end(&s->trap, &r, &s->trap.end[i]);
-        // The steeper, the fewer lead there.
-        struct config *from = mem_zero(SAMPLES, sizeof *from);
-        for (int i = 0; i < SAMPLES; i++)
-            space_sample(s->trap.space, &r, &from[i]);
-        // With this steepness so many of the points are on the slope of the optimum, and not of an
-        // end. More climb it: from next to it, too.
-        double *foot = mem_zero((size_t)SAMPLES, sizeof *foot);
-        for (int i = 0; i < SAMPLES; i++)
-            foot[i] = (1 - quality_by_ends(&s->trap, &from[i])) /
-                      fmax(distance(&s->trap, &from[i], &s->trap.optimum), 1e-9);
-        qsort(foot, (size_t)SAMPLES, sizeof *foot, by_value);
-        double at = foot[(int)(SAMPLES * (1 - TRAP_SHARE))];
-        free(foot);
-        s->trap.steepness = at;
-        for (int left = SAMPLES; (left = keep_free(&s->trap, from, left)) > SAMPLES * TRAP_SHARE;)
-            s->trap.steepness *= 1.02;
-        free(from);
+    if (ok && s->landscape != LANDSCAPE_MACHINE)
+        ok = !s->has_statistics || err_usage(e, "only landscape machine has statistics");
+    else if (ok && !space->nest)
+        ok = err_set(e, "'%s' declares no loop nest, by which the machine goes", space->name);
+    else if (ok) {
+        s->point = mem_zero(1, sizeof *s->point);
+        nest_point_init(s->point, space->nest);
     }
+    ok = ok && hide_point(s, e);
     if (!ok) {
         err_prefix(e, "source 'synthetic:%s'", spec);
-        synthetic_destroy(&s->flying.base);
+        synthetic_destroy(&s->delayed.base);
         return NULL;
     }
-    return &s->flying.base;
+    if (s->landscape == LANDSCAPE_TRAP)
+        create_trap(&s->trap, space, &s->hidden, s->seed);
+    return &s->delayed.base;
 }

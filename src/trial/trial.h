@@ -1,4 +1,4 @@
-// What a trial is: a request to measure a candidate, and what came of it.
+// A trial: a request to measure a candidate, and its result.
 #ifndef TILEWALK_TRIAL_TRIAL_H
 #define TILEWALK_TRIAL_TRIAL_H
 
@@ -12,8 +12,8 @@
 #define TRIAL_MAX_SHAPES  16
 #define TRIAL_REASON_SIZE 320 // bytes, with the NUL
 
-// Announced by a worker before it is entered, so that a death or a hang is attributed. Each has its
-// own deadline.
+// A worker announces a phase before it enters it, so that a death or a hang is attributed. Each has
+// its own deadline.
 enum trial_phase {
     PHASE_NONE,
     PHASE_START,    // the worker opens its device
@@ -32,11 +32,11 @@ const char *trial_phase_name(enum trial_phase p);
 struct samples {
     double seconds[TRIAL_MAX_SAMPLES]; // per run of the whole candidate, device time
     int count;
-    bool early_stopped; // hopeless against the incumbent, all of two or more; still a valid time
+    bool early_stopped; // all of two or more are hopeless against the incumbent; still valid times
 };
 
-// Which candidates run once more with every access to an array checked (kernel/checked.h): the one
-// that is the fastest so far, or that wins the race; all; none, since it has been done.
+// The candidates that run once more with every access to an array checked (kernel/checked.h): the
+// fastest so far, or the winner of the race; all; none, since it has been done.
 enum accesses { ACCESSES_OF_BEST, ACCESSES_OF_ALL, ACCESSES_OF_NONE };
 
 // A measurement of one candidate (count 1), or a race: several candidates timed in turns, ABAB,
@@ -46,14 +46,14 @@ struct trial_request {
     int count;      // 1 .. TRIAL_MAX_RACERS
     bool race;
     bool only_compiles; // up to the pipelines: nothing runs, and an ok result has no samples
-    bool keeps;         // and what the driver makes of it is kept for its trial
-    bool known_good;    // it, or its like, was measured before: its spills do not leave it out
+    bool keeps;         // and the driver's binary is kept for its trial
+    bool known_good;    // it was measured before: spills do not reject it
     enum accesses accesses;
-    bool anchor;        // a fixed kernel is timed too, after the candidates (trial/fixed.h)
+    bool anchor;        // a fixed kernel is timed too, after the candidates (trial/peaks.h)
     double incumbent_s; // best time so far; 0: none. Candidates hopelessly slower are stopped early
-    double slowdown;    // times slower that the incumbent runs by now, or less than 1
+    double slowdown;    // the incumbent's time now over its time then, or less than 1
     struct config config[TRIAL_MAX_RACERS];
-    // Empty for sources that need none; submit takes what they hold.
+    // Empty for sources that need none; submit takes the content.
     struct job job[TRIAL_MAX_RACERS];
 };
 
@@ -65,17 +65,17 @@ struct trial_result {
     struct samples samples[TRIAL_MAX_RACERS];
     enum trial_phase phase[TRIAL_MAX_RACERS];         // where it failed; PHASE_NONE when ok
     char reason[TRIAL_MAX_RACERS][TRIAL_REASON_SIZE]; // one sentence; "" when ok
-    // Of several shapes of a problem (trial/shapes.h): what each took; 0: it was not measured.
-    int shapes; // 0: one alone
+    // Times of several shapes of a problem (trial/shapes.h); 0: not measured.
+    int shapes; // 0: there is one alone
     double part_s[TRIAL_MAX_RACERS][TRIAL_MAX_SHAPES];
-    struct statistics statistics[TRIAL_MAX_RACERS]; // of those that the driver compiled
+    struct statistics statistics[TRIAL_MAX_RACERS]; // of kernels that the driver compiled
     double wall_s;   // per run of the candidate timed last, by the host's clock; 0: none was
-    double anchor_s; // what the fixed kernel took; 0: it was not timed
-    struct statistics clocks; // while it was timed, where the system tells (gpu/sensors.h)
-    // Wall clock spent in GLSL->SPIR-V, in the driver's compiler, on the device.
+    double anchor_s; // the fixed kernel's time; 0: it was not timed
+    struct statistics clocks; // during the timing, where sensors know (gpu/sensors.h)
+    // Wall-clock time of GLSL->SPIR-V, of the driver's compiler, on the device.
     double compile_s, pipeline_s, device_s;
     int worker;       // 0 ..
-    char machine[64]; // the agent's name whose worker it is; "": it is this process' own
+    char machine[64]; // the name of the worker's agent; "": it is this process' own
 };
 
 #endif

@@ -64,7 +64,7 @@ void work_settle_rest(struct work *w, enum outcome o, enum trial_phase phase, co
             work_settle(w, k, o, phase, reason);
 }
 
-void work_spent(struct work *w, enum trial_phase phase, double seconds)
+void work_add_time(struct work *w, enum trial_phase phase, double seconds)
 {
     struct trial_result *r = &w->result;
     *(phase == PHASE_COMPILE    ? &r->compile_s
@@ -72,7 +72,7 @@ void work_spent(struct work *w, enum trial_phase phase, double seconds)
                                 : &r->device_s) += seconds;
 }
 
-void work_forget(struct work *w)
+void work_reset(struct work *w)
 {
     memset(w->settled, 0, sizeof w->settled);
     w->result = (struct trial_result){.ticket = w->request.ticket, .count = w->request.count};

@@ -1,8 +1,8 @@
-// One submitted request inside the pool, until all its candidates are settled.
+// One submitted request inside a source with workers, until all its candidates are settled.
 //
 // A worker that dies settles the candidate it was busy with; the others of a race are sent again,
-// to another worker. What is sent is always what is not settled yet, so that a request ends after
-// at most as many workers as it has candidates (and one more when a worker died before it began).
+// to another worker. Only unsettled candidates are sent, so that a request ends after at most as
+// many workers as it has candidates (and one more when a worker died before it began).
 #ifndef TILEWALK_TRIAL_WORK_H
 #define TILEWALK_TRIAL_WORK_H
 
@@ -15,36 +15,36 @@ struct work {
     int64_t number; // counted from 1 over the session
     int attempt;    // workers that died before they began
     int losses;     // machines that were lost while they had it (remote.h)
-    int pick_count; // what was sent last, as indices into the request
+    int pick_count; // candidates that were sent last, as indices into the request
     int pick[TRIAL_MAX_RACERS];
 };
 
 struct work *work_create(struct trial_request *r, int64_t number); // moves the jobs out of `r`
 void work_destroy(struct work *w);
 
-void work_pick(struct work *w); // what is not settled is to be sent
-// That, as a MESSAGE_TRIAL; `kept`: of its only candidate, or NULL.
+void work_pick(struct work *w); // picks the unsettled candidates
+// Picks them, and creates a MESSAGE_TRIAL; `kept`: of the only candidate, or NULL.
 char *work_message(struct work *w, const struct kept *kept);
 bool work_is_done(const struct work *w);
-// `picked` counts among what was sent last.
+// Settles a candidate; `picked` counts among those that were sent last.
 void work_settle(struct work *w, int picked, enum outcome o, enum trial_phase phase,
                  const char *reason);
-// A phase that was cut off, of which the worker can tell no time, took so long.
-void work_spent(struct work *w, enum trial_phase phase, double seconds);
-void work_forget(struct work *w); // all that is settled: it is done once more
+// Adds the time of a phase that was cut off.
+void work_add_time(struct work *w, enum trial_phase phase, double seconds);
+void work_reset(struct work *w); // forgets all results, to do it once more
 void work_settle_rest(struct work *w, enum outcome o, enum trial_phase phase, const char *reason);
 bool work_merge(struct work *w, const struct message *result); // false: implausible
 
-// Works in order.
+// A queue.
 struct work_list {
     int count, capacity;
     struct work **item;
 };
 
 void work_list_append(struct work_list *l, struct work *w);
-void work_list_insert(struct work_list *l, struct work *w); // by its number: it was there before
+void work_list_insert(struct work_list *l, struct work *w); // by its number, as it was there before
 struct work *work_list_take(struct work_list *l, int i);
 struct work *work_list_take_first(struct work_list *l); // NULL when empty
-void work_list_finish(struct work_list *l);             // destroys what is in it
+void work_list_finish(struct work_list *l);             // destroys its items
 
 #endif

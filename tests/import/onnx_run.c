@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "gpu/gpu.h"
 #include "trial/constants.h"
-#include "trial/errand.h"
+#include "trial/helper_job.h"
 #include "trial/operator.h"
 #include "trial/pool.h"
 
@@ -210,14 +210,14 @@ static bool fill_whole(const struct model_run *r, struct whole *w, struct err *e
     return true;
 }
 
-static bool wait_for(struct errand *x, struct whole_result *result, struct err *e)
+static bool wait_for(struct helper_job *x, struct whole_result *result, struct err *e)
 {
-    enum errand_end end;
-    while (!errand_is_over(x, &end, result, e)) {
+    enum helper_job_end end;
+    while (!helper_job_is_over(x, &end, result, e)) {
         struct pollfd fds[4];
-        poll(fds, (nfds_t)errand_fds(x, fds, 4), errand_wait_ms(x));
+        poll(fds, (nfds_t)helper_job_fds(x, fds, 4), helper_job_wait_ms(x));
     }
-    return end == ERRAND_DONE;
+    return end == HELPER_JOB_DONE;
 }
 
 bool model_run_on_device(const struct model_run *r, double *seconds, struct err *e)
@@ -226,10 +226,10 @@ bool model_run_on_device(const struct model_run *r, double *seconds, struct err 
     struct whole_result result = {0};
     int fd = -1;
     *seconds = 0;
-    struct errand *x = NULL;
+    struct helper_job *x = NULL;
     bool ok = fill_whole(r, &w, e) && plan_read_files(&w.plan, &fd, e) &&
-              (x = errand_begin_whole(&w, fd, e)) != NULL && wait_for(x, &result, e);
-    errand_destroy(x);
+              (x = helper_job_begin_whole(&w, fd, e)) != NULL && wait_for(x, &result, e);
+    helper_job_destroy(x);
     whole_finish(&w);
     *seconds = result.seconds[0];
     return ok && (result.verified || err_set(e, "%s", result.reason));

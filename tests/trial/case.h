@@ -24,7 +24,7 @@ void case_free(struct test_case *c);
 int64_t case_size(const struct test_case *c, const char *name);
 bool case_is(const struct test_case *c, const char *choice, const char *value);
 double case_get(const struct test_case *c, const char *tensor, int64_t offset);
-// Of the output.
+// An element of the reference.
 double case_reference(const struct test_case *c, int64_t offset);
 void case_put(struct test_case *c, int64_t offset, double value); // into the result
 bool case_right(const struct test_case *c, enum input_set set, double *worst);

@@ -81,6 +81,15 @@ void close_pool(struct fixture *f)
     f->pool = NULL;
 }
 
+int pool_respawns(const struct source *s)
+{
+    const struct pool *p = (const struct pool *)s;
+    int respawns = 0;
+    for (int i = 0; i < p->slots; i++)
+        respawns += p->slot[i].spawns > 1 ? p->slot[i].spawns - 1 : 0;
+    return respawns;
+}
+
 static const char head[] = "#version 450\n"
                            "layout(local_size_x = %d, local_size_y = %d) in;\n"
                            "layout(std430, binding = 0) buffer A { float a[]; };\n"

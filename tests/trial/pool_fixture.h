@@ -53,6 +53,7 @@ bool find_device(void); // false: there is none, the test must be skipped
 void prepare_pool(struct fixture *f, int workers);
 void open_pool(struct fixture *f);
 void close_pool(struct fixture *f);
+int pool_respawns(const struct source *s); // workers that were started again
 
 struct job gemm_job(enum variant v);
 // Submits `count` variants as one request (a race when there are several). Returns the ticket.

@@ -1,4 +1,4 @@
-// The limit on compiling follows what was seen, between its bounds.
+// The limit on compiling follows its observations, between its bounds.
 #include "group.h"
 
 #include "trial/pool.h"
@@ -11,7 +11,7 @@
 static void see(struct compile_limit *l, int count, double seconds)
 {
     for (int i = 0; i < count; i++)
-        compile_limit_saw(l, seconds);
+        compile_limit_add(l, seconds);
 }
 
 static void test_too_few(void **state)
@@ -43,11 +43,11 @@ static void test_rises(void **state)
     (void)state;
     see(&l, 8, 0.25);
     for (int i = 0; i < COMPILE_LIMIT_KEPT && compile_limit_s(&l, MOST) < MOST; i++)
-        compile_limit_saw(&l, compile_limit_s(&l, MOST));
+        compile_limit_add(&l, compile_limit_s(&l, MOST));
     assert_float_equal(compile_limit_s(&l, MOST), MOST, 1e-6);
 }
 
-// What was long ago is forgotten.
+// Old observations are forgotten.
 static void test_ring(void **state)
 {
     struct compile_limit l = {.least_s = 1};

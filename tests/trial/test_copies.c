@@ -1,7 +1,7 @@
-// How many copies of its buffers a kernel is timed on: past any cache, within the device's memory.
+// The number of copies of the buffers for timing: past any cache, within the device's memory.
 #include "group.h"
 
-#include "trial/rig.h"
+#include "trial/context.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 // The race over shapes, against all shapes measured of every candidate: what it finds, and what
-// that takes. Times are made up: a candidate's own speed, that of the shape, and how differently it
-// does on each.
+// that takes. Times are synthetic: a candidate's own speed, that of the shape, and how differently
+// it does on each.
 #include "group.h"
 
 #include "base/rng.h"
@@ -44,7 +44,7 @@ static struct shapes_goal goal_of(const struct world *w, bool by_worst)
     struct shapes_goal g = {.count = SHAPES, .by_worst = by_worst};
     for (int i = 0; i < SHAPES; i++)
         g.weight[i] = 1 + i % 3;
-    shapes_goal_refer(&g, w->seconds[0]); // as if the first were in use
+    shapes_goal_add_reference(&g, w->seconds[0]); // as if the first were in use
     return g;
 }
 
@@ -74,7 +74,7 @@ static struct found race(const struct world *w, const struct shapes_goal *g)
             over = elimination_is_over(&l, seconds, seconds);
         }
         bool is_whole = elimination_next(&l, seconds) < 0;
-        elimination_learn(&l, seconds);
+        elimination_observe(&l, seconds);
         if (!is_whole) // what is expected of it is no better than the best
             elimination_expect(&l, seconds);
         double all = shapes_goal_seconds(g, seconds);
@@ -148,19 +148,19 @@ static void nothing_is_guessed_at_first(void **state)
     const double first[TRIAL_MAX_SHAPES] = {1, 1}, slow[TRIAL_MAX_SHAPES] = {1.9},
                  slower[TRIAL_MAX_SHAPES] = {2.1};
     assert_false(elimination_is_over(&l, slower, slower)); // there is nobody yet
-    elimination_learn(&l, first);
+    elimination_observe(&l, first);
     assert_false(elimination_is_over(&l, slow, slow)); // the other shape might take 0.05
     assert_true(elimination_is_over(&l, slower, slower));
 }
 
-// What cannot be above the incumbent in its fastest samples may be so in its time.
+// A candidate may be above the incumbent by its time, and not by its fastest samples.
 static void noise_ends_nobody(void **state)
 {
     (void)state;
     struct elimination l = {.goal = {.count = 2, .weight = {1, 1}}};
     const double first[TRIAL_MAX_SHAPES] = {1, 1}, noisy[TRIAL_MAX_SHAPES] = {2.1},
                  least[TRIAL_MAX_SHAPES] = {1.5};
-    elimination_learn(&l, first);
+    elimination_observe(&l, first);
     assert_false(elimination_is_over(&l, noisy, least));
 }
 
@@ -171,7 +171,7 @@ static void the_order_follows_the_goal(void **state)
     struct elimination l = {.goal = {.count = 3, .weight = {1, 5, 1}, .reference_s = {1, 10, 4}}};
     const double incumbent[TRIAL_MAX_SHAPES] = {3, 1, 4}, nothing[TRIAL_MAX_SHAPES] = {0};
     assert_int_equal(elimination_next(&l, nothing), 0);
-    elimination_learn(&l, incumbent);
+    elimination_observe(&l, incumbent);
     assert_int_equal(elimination_next(&l, nothing), 1); // 5 of 12
     assert_int_equal(shapes_goal_worst(&l.goal, incumbent), 0);
     assert_true(shapes_goal_seconds(&l.goal, incumbent) == 12);

@@ -178,7 +178,8 @@ static void a_sleeping_start_is_killed(void **state)
     close_pool(&f);
 }
 
-// What only compiles does not wait for ever either: one clear reason, and the next one compiles.
+// Requests that only compile do not wait for ever either: one clear reason, and the next one
+// compiles.
 static void a_compiler_that_hangs_is_killed(void **state)
 {
     (void)state;

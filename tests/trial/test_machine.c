@@ -1,4 +1,4 @@
-// The machine that is made up, on a copy whose loop nest is small enough to reckon by hand.
+// The synthetic device, on a copy whose loop nest is small enough to compute by hand.
 #include "group.h"
 #include "wording.h"
 
@@ -45,7 +45,7 @@ static struct script *make(const char *n)
     return s;
 }
 
-// Of places in the lists above.
+// Indices in the lists above.
 static double quality(const struct script *s, int t, int v, int far)
 {
     const struct space *space = script_space(s);
@@ -95,13 +95,14 @@ static void what_only_moves_has_a_speed(void **state)
     script_destroy(s);
 }
 
-// What it tells is a function of the nest; what is only compiled has no time.
+// Statistics are a function of the nest; a request that only compiles has no time.
 static void its_compiler_tells(void **state)
 {
     (void)state;
     struct script *s = make("9");
     struct source *source = synthetic_create("machine:statistics=1", script_space(s), 1e9, 2, NULL);
-    assert_true(synthetic_tells("machine:seed=2:statistics=1") && !synthetic_tells("machine"));
+    assert_true(synthetic_has_statistics("machine:seed=2:statistics=1") &&
+                !synthetic_has_statistics("machine"));
     for (int compiles = 0; compiles < 2; compiles++) {
         struct trial_request r = {.ticket = compiles,
                                   .count = 1,

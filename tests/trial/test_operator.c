@@ -3,7 +3,6 @@
 
 #include "space/tensor.h"
 #include "trial/operator.h"
-#include "trial/shared.h"
 
 #include "base/mem.h"
 #include "base/rng.h"
@@ -129,7 +128,7 @@ static void reference_is_the_product(void **state)
         }
 }
 
-// What "exact" promises: whatever the order, every partial sum is an integer that the type of the
+// Exact inputs: whatever the order, every partial sum is an integer that the type of the
 // accumulator holds; a result in half precision is one that a half holds.
 static void exact_inputs_are_exact(void **state)
 {

@@ -1,8 +1,8 @@
-// Packings are made once for each distinct one, whatever else a candidate has; within their bounds,
-// and anew when they are forgotten.
+// Each distinct packing runs once, whatever else a candidate has, within the bounds of memory, and
+// again after it was forgotten.
 #include "group.h"
 
-#include "trial/rig.h"
+#include "trial/context.h"
 
 #include "base/mem.h"
 #include "space/limits.h"
@@ -111,7 +111,7 @@ static void once_for_each_distinct_one(void **state)
     packed_forget(&p, gpu);
 }
 
-// What was not used for longest makes room.
+// The least recently used image makes room.
 static void within_bounds(void **state)
 {
     (void)state;

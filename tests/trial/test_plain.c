@@ -1,5 +1,5 @@
-// What surrounds products in networks: references against plain loops over logical indices, and
-// what the comparison notices.
+// Operators around the products of networks: references against plain loops over logical indices,
+// and errors that the comparison finds.
 #include "case.h"
 #include "group.h"
 #include "wording.h"
@@ -89,7 +89,7 @@ static void windows_are_pooled(void **state)
             }
 }
 
-// What lies more behind the image than before it counts as padding does.
+// Windows that reach further behind the image than before it count as padding does.
 static void extra_padding_makes_more_windows(void **state)
 {
     (void)state;

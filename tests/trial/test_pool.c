@@ -35,7 +35,7 @@ static void every_kind_of_candidate_gets_its_outcome(void **state)
     expect_trial(&f, GEMM_SPLIT, OUTCOME_OK, PHASE_NONE, "");
     expect_trial(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
     assert_int_equal(pool_respawns(f.pool), 0);
-    assert_true(pool_busy_seconds(f.pool) > 0);
+    assert_true(source_busy_seconds(f.pool) > 0);
     close_pool(&f);
 }
 

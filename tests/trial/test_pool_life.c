@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// What workers were doing when, by their own clocks (which are one clock: it is the machine's).
+// The phases of workers and their times, by their own clocks (which are one: the machine's).
 struct span {
     bool timing; // else compiling
     bool warming;

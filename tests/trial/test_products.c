@@ -14,7 +14,7 @@
 
 static const char *const types[] = {"type=f32", "type=f16", "type=f16 accumulate=f16", "type=i8"};
 
-// Of what may follow a sum; the first ones go with whole numbers too.
+// Epilogues of a sum; the first ones are for whole numbers too.
 enum { WHOLE = 5 };
 static const char *const epilogues[] = {
     "",
@@ -356,7 +356,7 @@ static void sums_in_halves_are_no_sums_in_floats(void **state)
     case_free(&c);
 }
 
-// What follows an exact sum may round: a few units in the last place pass, a lost term does not.
+// The epilogue of an exact sum may round: a few units in the last place pass, a lost term does not.
 static void epilogues_may_round(void **state)
 {
     (void)state;

@@ -254,7 +254,7 @@ static double climb(const struct source *source, const struct space *s, struct c
     return quality;
 }
 
-// Of all climbs one in fifty ends at the optimum, all others at ends that are 5 parameters away.
+// One climb in fifty ends at the optimum, all others at ends that are 5 parameters away.
 static void trap_holds_nearly_all(void **state)
 {
     (void)state;

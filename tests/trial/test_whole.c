@@ -3,7 +3,7 @@
 #include "group.h"
 #include "pool_fixture.h"
 
-#include "trial/errand.h"
+#include "trial/helper_job.h"
 #include "trial/whole.h"
 
 #include <math.h>
@@ -69,16 +69,16 @@ static int weights_of(const struct whole *w)
     return fd;
 }
 
-static enum errand_end run(struct whole *w, struct whole_result *result, struct err *e)
+static enum helper_job_end run(struct whole *w, struct whole_result *result, struct err *e)
 {
-    enum errand_end end;
-    struct errand *x = errand_begin_whole(w, weights_of(w), e);
+    enum helper_job_end end;
+    struct helper_job *x = helper_job_begin_whole(w, weights_of(w), e);
     assert_non_null(x);
-    while (!errand_is_over(x, &end, result, e)) {
+    while (!helper_job_is_over(x, &end, result, e)) {
         struct pollfd fds[4];
-        poll(fds, (nfds_t)errand_fds(x, fds, 4), errand_wait_ms(x));
+        poll(fds, (nfds_t)helper_job_fds(x, fds, 4), helper_job_wait_ms(x));
     }
-    errand_destroy(x);
+    helper_job_destroy(x);
     whole_finish(w);
     return end;
 }
@@ -87,7 +87,7 @@ static struct whole_result expect_done(struct whole *w)
 {
     struct whole_result r;
     struct err e = {0};
-    if (run(w, &r, &e) != ERRAND_DONE)
+    if (run(w, &r, &e) != HELPER_JOB_DONE)
         fail_msg("%s", e.text);
     return r;
 }
@@ -146,16 +146,16 @@ static void a_bad_plan_is_refused(void **state)
     struct err e = {0};
     make_whole(&w, GEMM_RIGHT, GEMM_RIGHT);
     w.plan.value[6].offset = w.plan.value[5].offset;
-    assert_int_equal(run(&w, &r, &e), ERRAND_LOST);
+    assert_int_equal(run(&w, &r, &e), HELPER_JOB_LOST);
     assert_non_null(strstr(e.text, "no or a bad \"plan\" in a message"));
     make_whole(&w, GEMM_RIGHT, GEMM_RIGHT);
     w.plan.step[2].value_count = 2;
     w.plan.step[2].value[1] = w.plan.step[2].value[2];
-    assert_int_equal(run(&w, &r, &e), ERRAND_REFUSED);
+    assert_int_equal(run(&w, &r, &e), HELPER_JOB_REFUSED);
     assert_string_equal(e.text, "the plan does not fit layer 'three'");
     make_whole(&w, GEMM_RIGHT, GEMM_RIGHT);
     w.place.device = 77;
-    assert_int_equal(run(&w, &r, &e), ERRAND_REFUSED);
+    assert_int_equal(run(&w, &r, &e), HELPER_JOB_REFUSED);
     assert_non_null(strstr(e.text, "no device 77"));
 }
 
@@ -240,16 +240,16 @@ static void faults(void **state)
     assert_string_equal(r.reason, "layer 'four': 'one' was overwritten before it was read");
     make_whole(&w, GEMM_RIGHT, GEMM_RIGHT);
     snprintf(w.place.fault, sizeof w.place.fault, "segv@run:%d", WHOLE_FAULTS);
-    assert_int_equal(run(&w, &r, &e), ERRAND_LOST);
+    assert_int_equal(run(&w, &r, &e), HELPER_JOB_LOST);
     assert_non_null(strstr(e.text, "SIGSEGV"));
     make_whole(&w, GEMM_RIGHT, GEMM_RIGHT);
     snprintf(w.place.fault, sizeof w.place.fault, "sleep@pipeline:%d", WHOLE_FAULTS + 2);
     w.place.deadline_s[PHASE_PIPELINE] = 0.2;
-    assert_int_equal(run(&w, &r, &e), ERRAND_LOST);
+    assert_int_equal(run(&w, &r, &e), HELPER_JOB_LOST);
     assert_string_equal(e.text, "did not end in 0.2 s");
     make_whole(&w, GEMM_RIGHT, GEMM_RIGHT);
     snprintf(w.place.fault, sizeof w.place.fault, "garbage@time:%d", WHOLE_FAULTS);
-    assert_int_equal(run(&w, &r, &e), ERRAND_LOST);
+    assert_int_equal(run(&w, &r, &e), HELPER_JOB_LOST);
     assert_string_equal(e.text, "sent garbage");
 }
 

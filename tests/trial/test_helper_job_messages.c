@@ -1,4 +1,4 @@
-// The messages of errands: what the engine asks of a worker that it starts for it alone.
+// The messages of helper jobs: requests of the engine to a worker that it starts for one of them.
 #include "group.h"
 
 #include "base/mem.h"
@@ -142,7 +142,7 @@ static void push_constants_arrive(void **state)
     message_finish(&m);
 }
 
-static void errands_arrive(void **state)
+static void helper_jobs_arrive(void **state)
 {
     (void)state;
     struct message m;
@@ -258,7 +258,7 @@ static void damaged_ones_are_harmless(void **state)
     }
 }
 
-// Of units that no device here has, as the compiler that is built in knows them.
+// A kernel with matrix units that no device here has, compiled by the built-in compiler.
 static void kernels_for_matrix_units_compile(void **state)
 {
     (void)state;
@@ -280,14 +280,14 @@ static void kernels_for_matrix_units_compile(void **state)
         }
 }
 
-TEST_GROUP(errand_messages)
+TEST_GROUP(helper_job_messages)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_arrive),
         cmocka_unit_test(modules_arrive),
         cmocka_unit_test(texts_arrive),
         cmocka_unit_test(push_constants_arrive),
-        cmocka_unit_test(errands_arrive),
+        cmocka_unit_test(helper_jobs_arrive),
         cmocka_unit_test(networks_arrive),
         cmocka_unit_test(damaged_ones_are_harmless),
         cmocka_unit_test(kernels_for_matrix_units_compile),
