@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The space file of the open session, watched whatever screen is shown: a version that is other
-// than the session's is told where one is, and what became of an edit.
+// --- the space file of the open session, which is watched on every screen ---
 
 struct space_file_basis app_file_basis(const struct app *app)
 {
@@ -27,14 +26,14 @@ struct space_file_basis app_file_basis(const struct app *app)
     };
 }
 
-static void say_state(struct app *app, const char *name)
+static void report_file_state(struct app *app, const char *name)
 {
     const struct space_file *f = &app->file;
     char error[1400], key[16];
     switch (f->state) {
     case SPACE_FILE_NEW:
         snprintf(key, sizeof key, "%s", app_key_of(app, ACT_USE_NEW));
-        app_say(app, STYLE_GOOD, "%s: %s; %s begins a session with it", name, f->difference, key);
+        app_say(app, STYLE_GOOD, "%s: %s; %s starts a session with it", name, f->difference, key);
         break;
     case SPACE_FILE_BROKEN:
         app_say(app, STYLE_BAD, "%s", err_format(&f->error, error, sizeof error));
@@ -67,7 +66,7 @@ bool app_file_poll(struct app *app)
         return false;
     bool differs = app->file.state == SPACE_FILE_NEW || app->file.state == SPACE_FILE_BROKEN;
     if (!first || differs)
-        say_state(app, path_name(basis.path));
+        report_file_state(app, path_name(basis.path));
     app->dirty = true;
     return true;
 }
@@ -76,7 +75,7 @@ void app_file_read(struct app *app)
 {
     struct space_file_basis basis = app_file_basis(app);
     space_file_read(&app->file, &basis);
-    say_state(app, path_name(basis.path));
+    report_file_state(app, path_name(basis.path));
 }
 
 void app_edited(struct app *app, const char *path, uint64_t before)
@@ -93,8 +92,6 @@ void app_edited(struct app *app, const char *path, uint64_t before)
         }
 }
 
-// What actions do that are the same on every screen, and the command lines behind them.
-
 #define AS_ENTRY(id, name, keys, help) [VIEW_##id] = &view_##name,
 const struct view *const views[VIEW_COUNT] = {VIEWS(AS_ENTRY)};
 
@@ -106,8 +103,8 @@ const struct session_row *app_session(struct app *app)
 
 // --- command lines ---
 
-// "wrote out/a.comp .spv .json .h, out/a-2.comp ...": of the lines of an export those that name
-// files of kernels; each kernel's begin with its GLSL.
+// Shortens the lines of an export to "wrote out/a.comp .spv .json .h, out/a-2.comp ...": only those
+// that name files of kernels, of which each kernel's begin with its GLSL.
 static void add_files(const char *lines, struct str *out)
 {
     static const char glsl[] = ".comp";
@@ -128,7 +125,7 @@ static void add_files(const char *lines, struct str *out)
     }
 }
 
-// Of an export all files, of others the last line.
+// Shows the files of an export, or the last line of any other command.
 static void on_command_end(void *context, const struct job_record *job)
 {
     struct app *app = context;
@@ -142,7 +139,7 @@ static void on_command_end(void *context, const struct job_record *job)
         last = files.length ? str_text(&files) : last;
     }
     int length = (int)strcspn(last, "\n");
-    app_noise(app, "%s: %.*s", job->words, length, length ? last : "done");
+    app_log(app, "%s: %.*s", job->words, length, length ? last : "done");
     app_say(app, job->exit_code ? STYLE_BAD : STYLE_TEXT, "%.*s", length ? length : 200,
             length ? last : job->words);
     str_finish(&files);
@@ -182,12 +179,13 @@ void app_command(struct app *app, const char *const *words)
     struct err e;
     add_database(app, words, all);
     bool is_run = str_equal(words[0], "tune") || str_equal(words[0], "resume");
-    bool ok = is_run ? jobs_run(&app->jobs, app->options.program, all, &e)
-                     : jobs_start(&app->jobs, app->options.program, all, on_command_end, app, &e);
-    if (!ok)
-        app_say(app, STYLE_BAD, "%s", e.text);
-    else
-        app_say(app, STYLE_TEXT, "%s...", is_run ? "starting" : words[0]);
+    struct job_record job = {.is_run = is_run, .on_end = on_command_end, .context = app};
+    bool ok = jobs_start(&app->jobs, &job, app->options.program, all, &e);
+    app_say(app, ok ? STYLE_TEXT : STYLE_BAD, "%s%s",
+            !ok      ? e.text
+            : is_run ? "starting"
+                     : words[0],
+            ok ? "..." : "");
 }
 
 bool app_ask(struct app *app, const char *const *words,
@@ -195,7 +193,8 @@ bool app_ask(struct app *app, const char *const *words,
 {
     const char *all[WORDS_WITH_DATABASE];
     add_database(app, words, all);
-    return jobs_ask(&app->jobs, app->options.program, all, on_end, app, e);
+    const struct job_record job = {.on_end = on_end, .context = app, .whole = true};
+    return jobs_start(&app->jobs, &job, app->options.program, all, e);
 }
 
 static void command_for(struct app *app, const char *verb, int64_t id, const char *argument)
@@ -205,16 +204,12 @@ static void command_for(struct app *app, const char *verb, int64_t id, const cha
     app_command(app, (const char *const[]){verb, number, argument, NULL});
 }
 
-// --- a session is steered ---
-
-static bool is_over(const struct session_row *row)
-{
-    return row->state == STATE_DONE || row->state == STATE_STOPPED || row->state == STATE_FAILED;
-}
+// --- actions on a session ---
 
 #define BUDGET_MARGIN_S 10
 
-// Presses in a row add up, although the run takes a new budget only four times a second.
+// Adds to the budget. Presses in a row add up, although the run reads its budget only four times a
+// second.
 static void add_budget(struct app *app, int64_t more)
 {
     const struct session_row *row = app_session(app);
@@ -226,7 +221,7 @@ static void add_budget(struct app *app, int64_t more)
     int64_t soon = (int64_t)(o->rate * BUDGET_MARGIN_S) + 1; // it goes on while keys are pressed
     if (more < 0 && from + more <= spent + soon) {           // a slip of the finger would end it
         app_say(app, STYLE_WARN,
-                "%" PRId64 " trials are spent: so few would end it (:stop ends it)", spent);
+                "%" PRId64 " trials are spent: fewer would end the session (:stop ends it)", spent);
         return;
     }
     char trials[24];
@@ -236,26 +231,24 @@ static void add_budget(struct app *app, int64_t more)
     command_for(app, "budget", id, trials);
 }
 
-static const char *no_export(struct app *app)
-{
-    const struct session_row *row = app_session(app);
-    return row->record.best_ask ? NULL : "nothing valid to export yet";
-}
-
 const char *app_disabled(struct app *app, enum action a)
 {
     const struct session_row *row = app_session(app);
     bool needs_session = actions[a].group == GROUP_SESSION && a != ACT_NEW;
     if (needs_session && !row)
         return "no session is open";
+    enum session_state state = row ? row->state : STATE_RUNNING;
     const struct view *view = views[app->view];
     const char *why = view->disabled ? view->disabled(app, app->state[app->view], a) : NULL;
     if (why)
         return why;
     switch (a) {
-    case ACT_EXPORT: return no_export(app);
+    case ACT_EXPORT: return row->record.best_ask ? NULL : "nothing valid to export yet";
     case ACT_BEST: return app->model.open.record.best_ask ? NULL : "nothing valid was measured yet";
-    case ACT_STOP: return is_over(row) ? "the session has ended already" : NULL;
+    case ACT_STOP:
+        return state == STATE_DONE || state == STATE_STOPPED || state == STATE_FAILED
+                   ? "the session has ended already"
+                   : NULL;
     case ACT_EDIT:
         return str_starts(row->record.source, "replay:") ? "its space is a recording, no space file"
                                                          : NULL;
@@ -263,7 +256,7 @@ const char *app_disabled(struct app *app, enum action a)
         return !app->model.open.record.id  ? "no session is open"
                : app->model.open.recording ? "the space is that of a recording"
                                            : space_file_no_new(&app->file);
-    case ACT_RESUME: return row->runner ? "somebody runs it already" : NULL;
+    case ACT_RESUME: return row->runner ? "it is running already" : NULL;
     case ACT_DELETE: return row->runner ? "it is running (pause it first)" : NULL;
     default: return NULL;
     }
@@ -282,7 +275,7 @@ static bool is_command(const char *word)
     return false;
 }
 
-// Commands, then the actions that are none.
+// Candidates are commands, then the actions that are not commands.
 static const char *command_candidate(struct app *app, int n)
 {
     int commands = (int)(sizeof command_names / sizeof *command_names) - 1;
@@ -294,15 +287,6 @@ static const char *command_candidate(struct app *app, int n)
         if (!is_command(actions[a].name) && n-- == 0)
             return actions[a].name;
     return NULL;
-}
-
-// Those that cannot be taken back are asked first, as when they are chosen by a key.
-static void run_words(struct app *app, const char *const *words)
-{
-    if (str_equal(words[0], "rm") || str_equal(words[0], "stop"))
-        ask_command(app, words);
-    else
-        app_command(app, words);
 }
 
 static bool run_typed(struct app *app, void *context, const char *typed)
@@ -336,7 +320,11 @@ static bool run_typed(struct app *app, void *context, const char *typed)
     if (!count)
         return true;
     if (is_command(words[0]) && words[1]) {
-        run_words(app, words);
+        // Asks before a command that cannot be undone, as when it is chosen by a key.
+        if (str_equal(words[0], "rm") || str_equal(words[0], "stop"))
+            ask_command(app, words);
+        else
+            app_command(app, words);
         return true;
     }
     enum action a = action_find(words[0]);
@@ -346,14 +334,26 @@ static bool run_typed(struct app *app, void *context, const char *typed)
     }
     if (a == ACT_NONE)
         app_say(app, STYLE_BAD,
-                "'%s' is no action, and no command that changes something (Tab completes)",
+                "'%s' is no action and no command that changes something (Tab completes)",
                 words[0]);
     else
-        app_say(app, STYLE_BAD, "'%s' means nothing on this screen", words[0]);
+        app_say(app, STYLE_BAD, "'%s' does nothing on this screen", words[0]);
     return false;
 }
 
-// --- acting ---
+// --- actions ---
+
+static void pause_or_resume(struct app *app)
+{
+    const struct session_row *row = app_session(app);
+    const struct opened *o = &app->model.open; // read more often than the list of sessions
+    if ((row->record.id == o->record.id ? o->state : row->state) == STATE_RUNNING)
+        command_for(app, "pause", row->record.id, NULL);
+    else if (row->runner)
+        command_for(app, "pause", row->record.id, "--off");
+    else
+        open_session_dialog(app, ACT_RESUME);
+}
 
 static void copy_trial(struct app *app)
 {
@@ -368,41 +368,6 @@ static void copy_trial(struct app *app)
     str_finish(&text);
 }
 
-static void quit(struct app *app, bool leave_runs)
-{
-    app->quit = true;
-    app->leave_runs = leave_runs;
-}
-
-static void act_on_program(struct app *app, enum action a)
-{
-    switch (a) {
-    case ACT_BACK: app_show(app, app->before); break;
-    case ACT_BEST: app_select(app, app->model.open.record.best_ask); break;
-    case ACT_COPY: copy_trial(app); break;
-    case ACT_HELP: app->help = true, app->help_text.top = 0; break;
-    case ACT_COMMAND:
-        app_prompt(
-            app, &(struct prompt){.lead = ":", .done = run_typed, .candidate = command_candidate});
-        break;
-    case ACT_FREEZE:
-        app->frozen = !app->frozen;
-        app_say(app, STYLE_TEXT,
-                app->frozen ? "the picture stands still; work goes on" : "the picture moves again");
-        break;
-    case ACT_MOUSE:
-        app->mouse = !app->mouse;
-        app_say(app, STYLE_TEXT, app->mouse ? "mouse on" : "mouse off: text can be selected");
-        break;
-    case ACT_SAVE_SCREEN: app->save_screen = true; break;
-    case ACT_REDRAW: app->redraw = true; break;
-    case ACT_SUSPEND: app->suspend = true; break;
-    case ACT_LEAVE: quit(app, true); break;
-    case ACT_QUIT: quit(app, false); break;
-    default: break;
-    }
-}
-
 void app_act(struct app *app, enum action a)
 {
     const char *why = app_disabled(app, a);
@@ -415,49 +380,64 @@ void app_act(struct app *app, enum action a)
         return;
     if (a >= ACT_VIEW && a <= ACT_VIEW_LAST)
         app_show(app, (enum view_id)(a - ACT_VIEW));
-    else if (actions[a].group == GROUP_SESSION) {
-        switch (a) {
-        case ACT_PAUSE: {
-            const struct session_row *row = app_session(app);
-            // The list of sessions is read less often than the open one.
-            const struct opened *o = &app->model.open;
-            if ((row->record.id == o->record.id ? o->state : row->state) == STATE_RUNNING)
-                command_for(app, "pause", row->record.id, NULL);
-            else if (row->runner)
-                command_for(app, "pause", row->record.id, "--off");
-            else
-                open_resume(app);
-        } break;
-        case ACT_STOP: ask_stop(app); break;
-        case ACT_BUDGET: open_budget(app); break;
-        case ACT_MORE_BUDGET: add_budget(app, 100); break;
-        case ACT_LESS_BUDGET: add_budget(app, -100); break;
-        case ACT_EXPORT: open_export(app); break;
-        case ACT_NEW: open_new_session(app, false); break;
-        case ACT_USE_NEW: open_new_session(app, true); break;
-        case ACT_DUPLICATE: open_duplicate(app); break;
-        case ACT_RESUME: open_resume(app); break;
-        case ACT_EDIT: app_edit(app, app_session(app)->record.path, 1); break;
-        case ACT_NOTE: open_note(app); break;
-        case ACT_DELETE: ask_delete(app); break;
-        default: break;
-        }
-    } else
-        act_on_program(app, a);
+    switch (a) {
+    case ACT_PAUSE: pause_or_resume(app); break;
+    case ACT_STOP:
+    case ACT_DELETE:
+    case ACT_BUDGET:
+    case ACT_RESUME:
+    case ACT_NOTE:
+    case ACT_EXPORT:
+    case ACT_DUPLICATE: open_session_dialog(app, a); break;
+    case ACT_MORE_BUDGET: add_budget(app, 100); break;
+    case ACT_LESS_BUDGET: add_budget(app, -100); break;
+
+    case ACT_NEW: open_new_session(app, false); break;
+    case ACT_USE_NEW: open_new_session(app, true); break;
+
+    case ACT_EDIT: app_edit(app, app_session(app)->record.path, 1); break;
+
+    case ACT_BACK: app_show(app, app->before); break;
+    case ACT_BEST: app_select(app, app->model.open.record.best_ask); break;
+    case ACT_COPY: copy_trial(app); break;
+    case ACT_HELP: app->help = true, app->help_text.top = 0; break;
+    case ACT_COMMAND:
+        app_prompt(
+            app, &(struct prompt){.lead = ":", .done = run_typed, .candidate = command_candidate});
+        break;
+    case ACT_FREEZE:
+        app->frozen = !app->frozen;
+        app_say(app, STYLE_TEXT, "display %s",
+                app->frozen ? "frozen; tuning continues" : "live again");
+        break;
+    case ACT_MOUSE:
+        app->mouse = !app->mouse;
+        app_say(app, STYLE_TEXT, app->mouse ? "mouse on" : "mouse off: text can be selected");
+        break;
+    case ACT_SAVE_SCREEN: app->save_screen = true; break;
+    case ACT_REDRAW: app->redraw = true; break;
+    case ACT_SUSPEND: app->suspend = true; break;
+    case ACT_LEAVE:
+    case ACT_QUIT:
+        app->quit = true;
+        app->leave_runs = a == ACT_LEAVE;
+        break;
+    default: break;
+    }
 }
 
 #define NOTICE_SECONDS 8
 
-// --- what runs and what is said ---
+// --- notices and log lines ---
 
-void app_noise(struct app *app, const char *format, ...)
+void app_log(struct app *app, const char *format, ...)
 {
-    struct noise *n = &app->noise[app->noise_count++ % APP_NOISE];
+    struct log_line *line = &app->log[app->log_count++ % APP_LOG_LINES];
     va_list args;
     va_start(args, format);
-    vsnprintf(n->text, sizeof n->text, format, args);
+    vsnprintf(line->text, sizeof line->text, format, args);
     va_end(args);
-    n->at = app->unix_now;
+    line->at = app->unix_now;
     app->dirty |= app->view == VIEW_LOG;
 }
 
@@ -476,15 +456,15 @@ static void on_run_line(void *context, const struct job_record *run, const char 
 {
     struct app *app = context;
     if (run->session)
-        app_noise(app, "session %lld: %s", (long long)run->session, line);
+        app_log(app, "session %lld: %s", (long long)run->session, line);
     else
-        app_noise(app, "%s", line);
+        app_log(app, "%s", line);
 }
 
 static void on_run_session(void *context, const struct job_record *run)
 {
     struct app *app = context;
-    app_noise(app, "%s: session %lld", run->words, (long long)run->session);
+    app_log(app, "%s: session %lld", run->words, (long long)run->session);
     app->notice_until = app->now; // it is not starting any more
     app_open_session(app, run->session);
 }
@@ -495,14 +475,14 @@ static void on_run_end(void *context, const struct job_record *run)
     const char *why = str_text(&run->output);
     int length = (int)strcspn(why, "\n");
     if (!run->session) {
-        app_noise(app, "%s", run->words);
+        app_log(app, "%s", run->words);
         app_say(app, STYLE_BAD, "%.*s", length ? length : 200,
                 length ? why : "the run could not start");
     }
     app->dirty = true;
 }
 
-// --- life ---
+// --- the life of an app ---
 
 void app_show_first(struct app *app)
 {
@@ -608,21 +588,6 @@ void app_prompt(struct app *app, const struct prompt *p)
     app->dirty = true;
 }
 
-// Puts the next word that begins as the last one typed does in its place.
-static void complete(struct app *app)
-{
-    struct line *l = &app->prompt.line;
-    const char *word, *blank = strrchr(l->text, ' ');
-    size_t start = blank ? (size_t)(blank - l->text) + 1 : 0;
-    for (int n = 0; app->prompt.candidate && (word = app->prompt.candidate(app, n)); n++)
-        if (str_starts(word, l->text + start) && !str_equal(word, l->text + start)) {
-            char text[LINE_SIZE];
-            snprintf(text, sizeof text, "%.*s%s", (int)start, l->text, word);
-            line_set(l, text);
-            return;
-        }
-}
-
 static void prompt_key(struct app *app, int32_t key)
 {
     struct prompt *p = &app->prompt;
@@ -634,13 +599,23 @@ static void prompt_key(struct app *app, int32_t key)
         else if (key == KEY_IS_ENTER && !was.done(app, was.context, was.line.text))
             *p = was;
     } else if (key == KEY_IS_TAB) {
-        complete(app);
+        // Replaces the last word by the next candidate that begins with it.
+        const char *word, *blank = strrchr(p->line.text, ' ');
+        const char *typed = blank ? blank + 1 : p->line.text;
+        for (int n = 0; p->candidate && (word = p->candidate(app, n)); n++)
+            if (str_starts(word, typed) && !str_equal(word, typed)) {
+                char text[LINE_SIZE];
+                snprintf(text, sizeof text, "%.*s%s", (int)(typed - p->line.text), p->line.text,
+                         word);
+                line_set(&p->line, text);
+                break;
+            }
     } else if (line_key(&p->line, key) && p->changed) {
         p->changed(app, p->context, p->line.text);
     }
 }
 
-static void dialog_gets(struct app *app, int32_t key)
+static void pass_to_dialog(struct app *app, int32_t key)
 {
     struct dialog *d = app->dialog;
     if (dialog_key(app, d, key))
@@ -664,13 +639,13 @@ void app_key(struct app *app, int32_t key)
         else if (is_text && app->prompt.open)
             prompt_key(app, key);
         else if (is_text && app->dialog && dialog_takes_text(app->dialog))
-            dialog_gets(app, key);
+            pass_to_dialog(app, key);
         else if (is_text)
             app_say(app, STYLE_WARN, "pasted text is taken only where text is typed");
     } else if (app->prompt.open)
         prompt_key(app, key);
     else if (app->dialog)
-        dialog_gets(app, key);
+        pass_to_dialog(app, key);
     else if (app->help)
         app->help = list_scroll(&app->help_text, a);
     else if (a != ACT_NONE)
@@ -698,7 +673,7 @@ bool app_poll(struct app *app, double now, double unix_now)
 {
     bool running = app->model.open.record.id && app->model.open.state == STATE_RUNNING;
     app->dirty |= (running && (int64_t)unix_now != (int64_t)app->unix_now) && !app->frozen;
-    if (app->now <= 0) // there was no clock yet when it was said
+    if (app->now <= 0) // there was no clock yet when the notice was made
         app->notice_until += now;
     app->now = now;
     app->unix_now = unix_now;
@@ -713,8 +688,7 @@ bool app_poll(struct app *app, double now, double unix_now)
     int64_t losses = app->model.losses;
     app->dirty |= model_poll(&app->model, unix_now);
     if (app->model.losses != losses) {
-        // What views keep of sessions, what is asked and what is typed mean those of the database
-        // that was there before.
+        // The state of views, dialogs and the prompt belongs to the database that was there before.
         dialog_destroy(app->dialog);
         app->dialog = NULL;
         app->prompt.open = false;
@@ -737,13 +711,6 @@ bool app_poll(struct app *app, double now, double unix_now)
 
 // --- drawing ---
 
-// A notice has as many rows as it needs, up to half of the body, which it lies over.
-static int message_rows(const struct app *app, const struct frame_rows *rows, int cols)
-{
-    return int_clamp(wrap_rows(app->notice, cols - 1), rows->message,
-                     rows->message ? rows->message + rows->body / 2 : 0);
-}
-
 void app_draw(struct app *app)
 {
     screen_clear(&app->screen);
@@ -751,7 +718,10 @@ void app_draw(struct app *app)
     struct frame_rows rows = frame_rows_of(all.rows);
     struct pane head = pane_part(&all, 0, 0, rows.head, all.cols);
     struct pane body = pane_part(&all, rows.head, 0, rows.body, all.cols);
-    int high = message_rows(app, &rows, all.cols), below = rows.head + rows.body + rows.message;
+    // A notice has as many rows as it needs, up to half of the body, which it lies over.
+    int high = int_clamp(wrap_rows(app->notice, all.cols - 1), rows.message,
+                         rows.message ? rows.message + rows.body / 2 : 0);
+    int below = rows.head + rows.body + rows.message;
     struct pane message = pane_part(&all, below - high, 0, high, all.cols);
     struct pane last = pane_part(&all, all.rows - 1, 0, 1, all.cols);
     draw_head(app, &head);
@@ -764,7 +734,7 @@ void app_draw(struct app *app)
     if (app->dialog)
         dialog_draw(app, app->dialog, &all);
     if (app->prompt.open && app->prompt.candidate && !app->notice[0]) {
-        // What Tab could put in the place of the last word.
+        // The candidates that Tab could put in the place of the last word.
         const char *word, *blank = strrchr(app->prompt.line.text, ' ');
         const char *typed = blank ? blank + 1 : app->prompt.line.text;
         int col = 1;

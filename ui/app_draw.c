@@ -1,5 +1,6 @@
 #include "app_draw.h"
 
+#include "base/number.h"
 #include "engine/speed.h"
 #include "report/text.h"
 #include "screen.h"
@@ -17,7 +18,7 @@ struct frame_rows frame_rows_of(int rows)
     return f;
 }
 
-// --- rows that shrink ---
+// --- rows of pieces ---
 
 void pieces_add(struct pieces *p, int importance, enum style style, const char *format, ...)
 {
@@ -39,52 +40,35 @@ static int piece_width(const struct piece *p)
     return p->most && p->most < width ? p->most : width;
 }
 
-static int pieces_width(const struct pieces *p, int gap)
-{
-    int width = 1;
-    for (int i = 0; i < p->count; i++)
-        width += piece_width(&p->piece[i]) + (i ? gap : 0);
-    return width;
-}
-
-static int least_important(const struct pieces *p)
-{
-    int least = 0;
-    for (int i = 1; i < p->count; i++)
-        if (p->piece[i].importance >= p->piece[least].importance)
-            least = i;
-    return least;
-}
-
-enum { LEAST_WIDTH = 16 }; // of what shrinks
-
-// Makes the one that shrinks narrower. False: it is as narrow as it gets, or others go first.
-static bool shrink(struct pieces *p, int by)
-{
-    struct piece *piece = p->shrinks ? &p->piece[p->shrinks - 1] : NULL;
-    int width = piece ? piece_width(piece) : 0;
-    if (width <= LEAST_WIDTH || p->piece[least_important(p)].importance > piece->importance)
-        return false;
-    piece->most = width - by > LEAST_WIDTH ? width - by : LEAST_WIDTH;
-    return true;
-}
+enum { LEAST_WIDTH = 16 }; // columns of a piece that shrinks
 
 void pieces_draw(struct pieces *p, const struct pane *pane, int row, int gap)
 {
-    int over;
-    while ((over = pieces_width(p, gap) - pane->cols) > 0 && p->count > 1)
-        if (!shrink(p, over)) {
-            int least = least_important(p);
-            p->count--;
-            memmove(&p->piece[least], &p->piece[least + 1],
-                    (size_t)(p->count - least) * sizeof *p->piece);
-            if (p->shrinks > least)
-                p->shrinks = p->shrinks == least + 1 ? 0 : p->shrinks - 1;
+    for (;;) {
+        int width = 1, least = 0; // the least important piece, the last one of equals
+        for (int i = 0; i < p->count; i++) {
+            width += piece_width(&p->piece[i]) + (i ? gap : 0);
+            if (p->piece[i].importance >= p->piece[least].importance)
+                least = i;
         }
+        if (width <= pane->cols || p->count <= 1)
+            break;
+        struct piece *shrinks = p->shrinks ? &p->piece[p->shrinks - 1] : NULL;
+        int now = shrinks ? piece_width(shrinks) : 0;
+        if (now > LEAST_WIDTH && p->piece[least].importance <= shrinks->importance) {
+            shrinks->most = int_max(now - (width - pane->cols), LEAST_WIDTH);
+            continue;
+        }
+        p->count--;
+        memmove(&p->piece[least], &p->piece[least + 1],
+                (size_t)(p->count - least) * sizeof *p->piece);
+        if (p->shrinks > least)
+            p->shrinks = p->shrinks == least + 1 ? 0 : p->shrinks - 1;
+    }
     int col = pane->cols > 30;
     for (int i = 0; i < p->count; i++) {
         int room = pane->cols - col, width = piece_width(&p->piece[i]);
-        col = gap + pane_text_cut(pane, row, col, width < room ? width : room, p->piece[i].style,
+        col = gap + pane_text_cut(pane, row, col, int_min(width, room), p->piece[i].style,
                                   p->piece[i].text);
     }
 }
@@ -102,7 +86,7 @@ enum style state_style(enum session_state state, enum style other)
 
 const char *state_word(enum session_state state, const struct session_record *r)
 {
-    // A task of a network has had its rounds so far.
+    // A task of a network has only spent its rounds so far.
     bool spent = !r->network && r->budget_trials > 0 && r->trials >= r->budget_trials;
     return spent && state == STATE_RUNNING ? "racing" : state_name(state);
 }
@@ -114,7 +98,7 @@ static bool file_differs(const struct app *app)
     return app->file.state == SPACE_FILE_NEW || app->file.state == SPACE_FILE_BROKEN;
 }
 
-// What is tuned and where, how far it is; then by what.
+// Draws the first row: the problem, its device, the progress, then the way of tuning.
 static void draw_where(struct app *app, const struct pane *p)
 {
     const struct opened *o = &app->model.open;
@@ -123,7 +107,7 @@ static void draw_where(struct app *app, const struct pane *p)
     char strategy[STRATEGY_TEXT], ran[32], device[32];
     pieces_add(&row, 1, STYLE_STRONG, "%s", r->title);
     row.shrinks = row.count;
-    // Up to what drivers put in brackets or after a comma: "llvmpipe", "NVIDIA H200".
+    // Drivers put details in brackets or after a comma: "llvmpipe", "NVIDIA H200".
     int length = (int)strcspn(r->device, "(,");
     while (length > 1 && r->device[length - 1] == ' ')
         length--;
@@ -136,7 +120,7 @@ static void draw_where(struct app *app, const struct pane *p)
     for (int i = 0; i < BAR_COLS; i++)
         strcat(bar, i < full ? "█" : "░");
     pieces_add(&row, 4, STYLE_TEXT, "%s", bar);
-    // In steps that suit what it is worth: nobody plans by the second.
+    // Rounded, because the estimate is rough.
     double left = model_left_seconds(&app->model, app->unix_now);
     double step = left < 60 ? 5 : left < 600 ? 30 : left < 36000 ? 60 : 3600;
     char text[32];
@@ -158,29 +142,24 @@ static void draw_where(struct app *app, const struct pane *p)
     pieces_draw(&row, p, 0, 2);
 }
 
-// Of a network: what a pass takes, as the sum of its parts.
-static void add_sum(const struct network_summary *n, struct pieces *row)
-{
-    char now[32], start[32];
-    if (n->latency_s <= 0) {
-        pieces_add(row, 0, STYLE_TEXT, "not every task has a kernel yet");
-        return;
-    }
-    pieces_add(row, 0, STYLE_BEST, "sum of parts %s", text_time(n->latency_s, now));
-    const struct whole_record *last = n->whole_count ? &n->whole[n->whole_count - 1] : NULL;
-    if (last && whole_seconds(last) > 0)
-        pieces_add(row, 2, STYLE_TEXT, "as a whole %s", text_time(whole_seconds(last), start));
-    else if (last)
-        pieces_add(row, 2, STYLE_WARN, "not run as a whole");
-    pieces_add(row, 3, STYLE_TEXT, "%s at start", text_time(n->start_s, start));
-}
-
+// Adds the best trial; for a network the sum of its parts.
 static void add_best(struct app *app, struct pieces *row)
 {
     const struct opened *o = &app->model.open;
+    const struct network_summary *n = &o->network;
     char speed[32], ago[32];
+    if (o->record.scheduler && n->latency_s <= 0) {
+        pieces_add(row, 0, STYLE_TEXT, "not every task has a kernel yet");
+        return;
+    }
     if (o->record.scheduler) {
-        add_sum(&o->network, row);
+        const struct whole_record *last = n->whole_count ? &n->whole[n->whole_count - 1] : NULL;
+        pieces_add(row, 0, STYLE_BEST, "sum of parts %s", text_time(n->latency_s, speed));
+        if (last && whole_seconds(last) > 0)
+            pieces_add(row, 2, STYLE_TEXT, "as a whole %s", text_time(whole_seconds(last), speed));
+        else if (last)
+            pieces_add(row, 2, STYLE_WARN, "not run as a whole");
+        pieces_add(row, 3, STYLE_TEXT, "%s at start", text_time(n->start_s, speed));
         return;
     }
     const struct trial *best = model_best(&app->model);
@@ -190,7 +169,6 @@ static void add_best(struct app *app, struct pieces *row)
     }
     speed_text(&o->record, o->record.best_seconds, speed);
     pieces_add(row, 0, STYLE_BEST, "best %s%s", speed, o->record.best_raced ? " raced" : "");
-    // How the best compares with what is in use.
     const struct baseline_record *b = baselines_fastest(&o->baselines);
     double ratio = b ? speed_ratio(b, o->record.best_seconds) : NAN;
     if (ratio > 0)
@@ -206,7 +184,7 @@ static void add_best(struct app *app, struct pieces *row)
         pieces_add(row, 5, STYLE_DIM, "%s ago", text_duration(since, ago));
 }
 
-// All there is to say when one row is all there is.
+// Draws a head of a narrow screen's one row.
 static void draw_short(struct app *app, const struct pane *p)
 {
     const struct opened *o = &app->model.open;
@@ -225,67 +203,51 @@ static void draw_short(struct app *app, const struct pane *p)
     pieces_draw(&row, p, 0, 1);
 }
 
-static void draw_no_session(struct app *app, const struct pane *p)
-{
-    struct pieces row = {0};
-    const struct model *m = &app->model;
-    pieces_add(&row, 1, STYLE_TITLE, "tilewalk");
-    pieces_add(&row, 0, STYLE_TEXT, "no session is open");
-    pieces_draw(&row, p, 0, 2);
-    struct pieces second = {0};
-    if (m->trouble.text[0])
-        pieces_add(&second, 0, STYLE_BAD, "%s", m->trouble.text);
-    else
-        pieces_add(&second, 0, STYLE_DIM, "%d session%s in %s", m->session_count,
-                   m->session_count == 1 ? "" : "s", m->path);
-    pieces_draw(&second, p, 1, 2);
-}
-
 void draw_head(struct app *app, const struct pane *head)
 {
-    const struct opened *o = &app->model.open;
+    const struct model *m = &app->model;
+    const struct opened *o = &m->open;
+    struct pieces row = {0}, second = {0};
     if (!o->record.id) {
-        draw_no_session(app, head);
+        pieces_add(&row, 1, STYLE_TITLE, "tilewalk");
+        pieces_add(&row, 0, STYLE_TEXT, "no session is open");
+        pieces_draw(&row, head, 0, 2);
+        if (m->trouble.text[0])
+            pieces_add(&second, 0, STYLE_BAD, "%s", m->trouble.text);
+        else
+            pieces_add(&second, 0, STYLE_DIM, "%d session%s in %s", m->session_count,
+                       m->session_count == 1 ? "" : "s", m->path);
+        pieces_draw(&second, head, 1, 2);
         return;
     }
-    if (head->cols < 50) {
+    if (head->cols < 50)
         draw_short(app, head);
-    } else {
+    else
         draw_where(app, head);
-    }
-    struct pieces row = {0};
-    add_best(app, &row);
+    add_best(app, &second);
     if (file_differs(app))
-        pieces_add(&row, 1, STYLE_WARN, "space file changed");
-    int64_t bad = 0;
-    char words[160] = "";
-    size_t length = 0;
+        pieces_add(&second, 1, STYLE_WARN, "space file changed");
+    int64_t failed = 0;
+    struct str words = {0};
     for (int i = 0; i < OUTCOME_COUNT; i++) {
         if (i == OUTCOME_OK || i == OUTCOME_REJECTED || !o->tally[i])
             continue;
-        bad += o->tally[i];
-        int n = snprintf(words + length, sizeof words - length, " %s %" PRId64,
-                         outcome_name((enum outcome)i), o->tally[i]);
-        length += (size_t)n < sizeof words - length ? (size_t)n : sizeof words - 1 - length;
+        str_printf(&words, "%s%s %" PRId64, failed ? " " : "",
+                   i == OUTCOME_LOST ? "device lost" : outcome_name((enum outcome)i), o->tally[i]);
+        failed += o->tally[i];
     }
-    pieces_add(&row, 2, STYLE_GOOD, "ok %" PRId64, o->tally[OUTCOME_OK]);
+    pieces_add(&second, 2, STYLE_GOOD, "ok %" PRId64, o->tally[OUTCOME_OK]);
     if (o->early)
-        pieces_add(&row, 8, STYLE_DIM, "early %" PRId64, o->early);
-    pieces_add(&row, 4, STYLE_TEXT, "rejected %" PRId64, o->tally[OUTCOME_REJECTED]);
-    pieces_add(&row, 2, bad ? STYLE_BAD : STYLE_DIM, "bad %" PRId64, bad);
-    pieces_add(&row, 7, STYLE_BAD, "%s", words + (bad > 0));
-    pieces_draw(&row, head, 1, 2);
+        pieces_add(&second, 8, STYLE_DIM, "early %" PRId64, o->early);
+    pieces_add(&second, 4, STYLE_TEXT, "rejected %" PRId64, o->tally[OUTCOME_REJECTED]);
+    pieces_add(&second, 2, failed ? STYLE_BAD : STYLE_DIM, "failed %" PRId64, failed);
+    pieces_add(&second, 7, STYLE_BAD, "%s", str_text(&words));
+    second.shrinks = failed ? second.count : 0;
+    pieces_draw(&second, head, 1, 2);
+    str_finish(&words);
 }
 
 // --- the message row ---
-
-static const struct message *newest_message(const struct opened *o)
-{
-    for (int i = o->message_count - 1; i >= 0; i--)
-        if (!str_equal(o->message[i].level, "debug"))
-            return &o->message[i];
-    return NULL;
-}
 
 #define NEWS_SECONDS 120
 
@@ -297,9 +259,13 @@ void draw_message(struct app *app, const struct pane *p)
     } else if (app->model.open.trouble.text[0]) {
         pane_text_cut(p, 0, 1, p->cols - 1, STYLE_BAD, app->model.open.trouble.text);
     } else if (app->model.open.record.id) {
-        // The newer of the last message and the last new best, while it is news; then how it ended.
+        // Shows the newer of the last message and the last new best while it is new, else how the
+        // session ended.
         const struct opened *o = &app->model.open;
-        const struct message *m = newest_message(o);
+        const struct message *m = NULL;
+        for (int i = o->message_count - 1; i >= 0 && !m; i--)
+            if (!str_equal(o->message[i].level, "debug"))
+                m = &o->message[i];
         const struct best_step *best = o->curve.count ? &o->curve.step[o->curve.count - 1] : NULL;
         if (m && app->unix_now - m->at > NEWS_SECONDS)
             m = NULL;
@@ -354,7 +320,7 @@ static void footer_item(struct footer *f, enum action a, const char *key, const 
     f->col++;
 }
 
-enum tabs { TABS_TITLES, TABS_SHORT, TABS_KEYS }; // keys: and the name of the screen that is shown
+enum tabs { TABS_TITLES, TABS_SHORT, TABS_KEYS }; // TABS_KEYS: only the shown screen has a name
 
 static const char *tab_label(const struct app *app, int view, enum tabs tabs)
 {
@@ -406,8 +372,8 @@ void draw_footer(struct app *app, const struct pane *p)
 {
     struct footer f = {.app = app, .pane = p, .col = p->cols > 30};
     enum action list[ACT_COUNT];
-    // The labelled actions of this view: pause, its own, the rest; without a session only what
-    // needs none. Help and quit have their own places.
+    // The labelled actions of this view: pause, its own, the rest; without a session only those
+    // that need none. Help and quit have their own places.
     int count = 0;
     bool none = !app_session(app);
     if (!none)
@@ -420,7 +386,7 @@ void draw_footer(struct app *app, const struct pane *p)
                 list[count++] = (enum action)a;
     int reserve = item_width(app, ACT_HELP) + item_width(app, ACT_QUIT) + 4;
     app->footer_count = 0;
-    // Names of screens give way to the keys of this one.
+    // Names of screens are left out before the keys of this one.
     int cols = p->cols - f.col - 2 - reserve;
     enum tabs tabs = TABS_TITLES;
     for (int i = 0; i < count; i++)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// --- what is compared ---
+// --- comparable sessions ---
 
 enum compare_fit compare_fit(const struct session_record *a, const struct session_record *b)
 {
@@ -41,17 +41,9 @@ static const struct session_record *most_common(const struct mark *mark, int cou
     return common;
 }
 
-// --- one session ---
-
 static double speed(const struct mark *k, double seconds)
 {
     return seconds > 0 ? k->record.flop / seconds : 0;
-}
-
-static int64_t trials_until(const struct steps *curve, double level)
-{
-    double trials = comparison_reach(curve, level);
-    return isfinite(trials) ? (int64_t)trials : 0;
 }
 
 // --- strategies ---
@@ -63,24 +55,13 @@ static bool is_of(const struct compare_group *g, const struct session_record *r)
            !compare_apart(g->first, r);
 }
 
-static struct compare_group *group_of(struct comparison *c, const struct session_record *r)
-{
-    for (int i = 0; i < c->group_count; i++)
-        if (is_of(&c->group[i], r))
-            return &c->group[i];
-    c->group[c->group_count] = (struct compare_group){.first = r};
-    return &c->group[c->group_count++];
-}
-
-static int by_mean(const void *a, const void *b)
+static int compare_means(const void *a, const void *b)
 {
     const struct compare_group *x = a, *y = b;
     return (x->mean < y->mean) - (x->mean > y->mean);
 }
 
-// --- all of it ---
-
-static int best_first(const void *a, const void *b)
+static int compare_bests(const void *a, const void *b)
 {
     const struct compare_row *x = a, *y = b;
     if ((x->fit == COMPARE_SAME) != (y->fit == COMPARE_SAME))
@@ -90,7 +71,7 @@ static int best_first(const void *a, const void *b)
     return (x->mark->letter > y->mark->letter) - (x->mark->letter < y->mark->letter);
 }
 
-static void take(struct comparison *c, const struct mark *k, enum compare_fit fit)
+static void add_row(struct comparison *c, const struct mark *k, enum compare_fit fit)
 {
     struct compare_row *row = &c->row[c->count++];
     *row = (struct compare_row){.mark = k, .fit = fit};
@@ -103,7 +84,7 @@ static void take(struct comparison *c, const struct mark *k, enum compare_fit fi
     c->reached = fmax(c->reached, row->reached);
     c->horizon = k->record.trials > c->horizon ? k->record.trials : c->horizon;
     if (k->curve.count && k->curve.step[k->curve.count - 1].number > c->horizon)
-        c->horizon = k->curve.step[k->curve.count - 1].number; // told since it was listed
+        c->horizon = k->curve.step[k->curve.count - 1].number; // ended since it was listed
 }
 
 void compare_marks(struct comparison *c, const struct mark *mark, int count)
@@ -111,11 +92,11 @@ void compare_marks(struct comparison *c, const struct mark *mark, int count)
     const struct session_record *common = most_common(mark, count);
     *c = (struct comparison){.count = 0};
     for (int i = 0; i < count; i++)
-        take(c, &mark[i], compare_fit(common, &mark[i].record));
-    qsort(c->row, (size_t)c->count, sizeof *c->row, best_first);
+        add_row(c, &mark[i], compare_fit(common, &mark[i].record));
+    qsort(c->row, (size_t)c->count, sizeof *c->row, compare_bests);
     for (int i = 0; i < c->comparable; i++) {
         const struct mark *k = c->row[i].mark;
-        // What it reached by which trial (heap).
+        // The best speed by trial (heap).
         struct plot_point *point = mem_alloc((size_t)k->curve.count * sizeof *point);
         for (int j = 0; j < k->curve.count; j++) {
             const struct best_step *step = &k->curve.step[j];
@@ -127,13 +108,19 @@ void compare_marks(struct comparison *c, const struct mark *mark, int count)
         c->row[i].mean = c->horizon > 0 ? comparison_mean(&curve, 1, end) : 0;
         c->row[i].ok_share =
             k->record.trials > 0 ? (double)k->record.ok / (double)k->record.trials : 0;
-        for (int j = 0; j < COMPARISON_GOALS; j++)
-            c->row[i].goal[j] =
-                c->reached > 0 ? trials_until(&curve, comparison_goals[j] * c->reached) : 0;
+        for (int j = 0; j < COMPARISON_GOALS; j++) {
+            double trials = comparison_reach(&curve, comparison_goals[j] * c->reached);
+            c->row[i].goal[j] = c->reached > 0 && isfinite(trials) ? (int64_t)trials : 0;
+        }
         free(point);
     }
     for (int i = 0; i < c->comparable; i++) {
-        struct compare_group *g = group_of(c, &c->row[i].mark->record);
+        const struct session_record *r = &c->row[i].mark->record;
+        struct compare_group *g = c->group;
+        while (g < c->group + c->group_count && !is_of(g, r))
+            g++;
+        if (g == c->group + c->group_count)
+            c->group[c->group_count++] = (struct compare_group){.first = r};
         g->mean += c->row[i].best; // the sum, until all are in
         g->best = fmax(g->best, c->row[i].best);
         g->runs++;
@@ -148,5 +135,5 @@ void compare_marks(struct comparison *c, const struct mark *mark, int count)
         }
         c->group[i].deviation = c->group[i].runs > 1 ? sqrt(squares / (c->group[i].runs - 1)) : 0;
     }
-    qsort(c->group, (size_t)c->group_count, sizeof *c->group, by_mean);
+    qsort(c->group, (size_t)c->group_count, sizeof *c->group, compare_means);
 }

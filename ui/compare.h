@@ -1,18 +1,17 @@
-// Marked sessions side by side: how good, how soon, how steadily; and the strategies behind them.
+// Marked sessions side by side: how fast, how soon, how steadily; and the strategies behind them.
 //
 //     struct comparison c;
 //     compare_marks(&c, model.mark, model.mark_count);
 //     c.row[0] ... c.row[c.comparable - 1], best first; then those that are not comparable
 //
-// Sessions are comparable when they tune the same operation on the same device: whatever most of
-// the marked ones tune is compared, of equally many what the first one does. The best of a session
-// is what lists of sessions call so: races count. What was reached when is taken from the curve of
-// what was measured then, which no race rewrites, and so is its share of the best of all curves; a
-// curve is 0 before its first valid result and flat after its last (report/steps.h), so that each
-// has a value at every trial up to `horizon`.
+// Sessions are comparable when they tune the same operation on the same device. The kind of session
+// that most marks have is compared; of equally frequent ones, the first. The best of a session is
+// the same as in lists of sessions: races count. All else is taken from the curve of measurements,
+// which no race changes. A curve is 0 before its first valid result and flat after its last
+// (report/steps.h), so that each has a value at every trial up to `horizon`.
 //
-// A mean is of what is the same to the letter: space, settings, the space's files and the driver,
-// too. What differs in one of those is side by side, but in a group of its own.
+// A mean is of sessions with identical space, settings, files of the space and driver. Sessions
+// that differ in one of these are side by side, but in a group of their own.
 //
 // Pure: no database, no clock. Pointers are into the marks.
 #ifndef TILEWALK_UI_COMPARE_H
@@ -33,8 +32,8 @@ struct compare_row {
     const struct mark *mark;
     enum compare_fit fit; // unless COMPARE_SAME, all below is 0
     double best;          // FLOP/s, as it is ranked; 0: nothing valid yet
-    double reached;       // FLOP/s, what its curve reached
-    double share;         // that of the best that any curve reached; 0: nothing valid yet
+    double reached;       // FLOP/s, the end of its curve
+    double share;         // of the best end of all curves; 0: nothing valid yet
     double mean;          // FLOP/s: of best-so-far over trials 1 .. horizon
     // Trials until comparison_goals of the best curve's end; 0: never.
     int64_t goal[COMPARISON_GOALS];
@@ -59,8 +58,8 @@ struct comparison {
 };
 
 enum compare_fit compare_fit(const struct session_record *a, const struct session_record *b);
-// What sets two sessions that can be compared apart, so that a mean of both would mean nothing:
-// "space", "settings", "files", "driver"; NULL: nothing.
+// Returns the first thing in which two comparable sessions differ, so that a mean of both would
+// mean nothing: "space", "settings", "files", "driver"; NULL: none.
 const char *compare_apart(const struct session_record *a, const struct session_record *b);
 void compare_marks(struct comparison *c, const struct mark *mark, int count);
 

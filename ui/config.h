@@ -1,4 +1,4 @@
-// The user's workbench.conf, and what the command line says about how things look.
+// The user's workbench.conf, and the options of the command line for the looks.
 //
 //     config_init(&c);
 //     config_read(&c, path, e);               a missing file is fine
@@ -11,7 +11,7 @@
 //     theme = auto | dark | light             which ramps: bright or dark ends stand out
 //     editor = vim                            else $VISUAL, $EDITOR, vi
 //     mouse = off | on
-//     key pause = p F9                        replaces the keys of an action; none: it has none
+//     key pause = p F9                        replaces the keys of an action; none: no key
 #ifndef TILEWALK_UI_CONFIG_H
 #define TILEWALK_UI_CONFIG_H
 
@@ -29,7 +29,7 @@ struct ui_config {
     char editor[256]; // "": from the environment
     int mouse;        // 1: on from the start
     struct keymap keymap;
-    int line;                  // that is being read
+    int line;                  // being read
     int bound_line[ACT_COUNT]; // where the file names the keys of an action; 0: it does not
 };
 

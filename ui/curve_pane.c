@@ -1,6 +1,7 @@
 #include "curve_pane.h"
 
 #include "app.h"
+#include "base/number.h"
 #include "model.h"
 #include "report/text.h"
 
@@ -8,59 +9,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// What the curve pane shows of single trials: when each came, and how fast it was.
-//
-//     struct curve_dots d = {0};
-//     more = curve_dots_step(&d, &app->model);          a slice, in ticks
-//     x = curve_dot_x(&d, i, CURVE_TRIALS, created);    of d.dot[i], 0 <= i < d.count
-//
-// At most CURVE_MOST_DOTS are kept, however many trials there are: the first, then every second,
-// every fourth, ... as it takes. A screen has no more dots to show them with. Follows the session
-// that is open. One thread; a zeroed one is new, and nothing has to be freed.
-
-#define SLICE 64 // trials that are read at once: about a millisecond
-
-// True while there is more to read.
-static bool curve_dots_step(struct curve_dots *d, struct model *m)
-{
-    const struct opened *o = &m->open;
-    if (d->session != o->record.id || d->count * d->stride > o->last_number) {
-        d->session = o->record.id;
-        d->count = 0;
-        d->stride = 1;
-        while (o->last_number / d->stride > CURVE_MOST_DOTS)
-            d->stride *= 2;
-    }
-    for (int i = 0; i < SLICE; i++) {
-        if (d->count == CURVE_MOST_DOTS) {
-            d->count /= 2;
-            for (int j = 0; j < d->count; j++)
-                d->dot[j] = d->dot[2 * j + 1];
-            d->stride *= 2;
-        }
-        int64_t number = (d->count + 1) * d->stride;
-        const struct trial *t = number <= o->last_number ? model_trial_numbered(m, number) : NULL;
-        if (!t)
-            return false;
-        d->dot[d->count++] = (struct curve_dot){t->elapsed_s, t->finished, t->seconds};
-    }
-    return true;
-}
-
-static double curve_dot_x(const struct curve_dots *d, int i, enum curve_axis axis, double created)
-{
-    return axis == CURVE_TRIALS    ? (double)((i + 1) * d->stride)
-           : axis == CURVE_RUNNING ? d->dot[i].elapsed_s
-                                   : d->dot[i].finished - created;
-}
+#define SLICE       64 // trials that are read at once: about a millisecond
+#define FRAME_ROWS  6  // smaller panes have no frame
+#define FRAME_COLS  30
+#define FRAME_WORDS 9 // columns of the upper edge that are neither title nor note
+#define PLOT_ROWS   3 // smaller plots are a sparkline
+#define PLOT_COLS   12
+#define ZOOM        0.05  // zooming shows so much below the best of the open session, at least, and
+#define ZOOM_STEPS  4     // so many of its last steps
+#define RACE_OFF    0.005 // measured and raced speeds that differ by more are told apart
 
 // --- runs ---
 
-static double step_x(const struct best_step *s, enum curve_axis axis, double created)
+// Returns the x of something that happened at trial `number`.
+static double axis_x(enum curve_axis axis, double number, double elapsed_s, double wall_s)
 {
-    return axis == CURVE_TRIALS    ? (double)s->number
-           : axis == CURVE_RUNNING ? s->elapsed_s
-                                   : s->finished - created;
+    return axis == CURVE_TRIALS ? number : axis == CURVE_RUNNING ? elapsed_s : wall_s;
 }
 
 static bool is_running(pid_t runner, enum session_state state)
@@ -84,8 +48,8 @@ static bool mark_runs(const struct model *m, const struct mark *k)
     return row && is_running(row->runner, row->state);
 }
 
-// Of a marked session less is known: stored running times end with its last change of state. When
-// the last step is newer there was no pause since, and it has run on until now.
+// Stored running times of a marked session end with its last change of state. When the last step is
+// newer there was no pause since, and it has run on until now.
 static double end_of_mark(const struct model *m, const struct mark *k, double unix_now,
                           enum curve_axis axis)
 {
@@ -116,24 +80,6 @@ static char letter_of_open(const struct model *m)
     return letter;
 }
 
-// Where the axis ends for the open session's sake, in its units; 0: nowhere.
-static double budget_of_open(const struct model *m, enum curve_axis axis)
-{
-    const struct opened *o = &m->open;
-    bool goes_on = o->state == STATE_RUNNING || o->state == STATE_PAUSED;
-    return !goes_on                ? 0
-           : axis == CURVE_TRIALS  ? (double)o->record.budget_trials
-           : axis == CURVE_RUNNING ? o->record.budget_seconds
-                                   : 0;
-}
-
-static double roof_of(const struct opened *o, double per_flops)
-{
-    const struct recording *r = o->recording;
-    double seconds = r && r->best >= 0 ? r->entry[r->best].seconds : 0;
-    return seconds > 0 ? o->record.flop / seconds * per_flops : 0;
-}
-
 static void add_run(struct curve_runs *r, struct curve_run run, const struct curve *c,
                     const struct session_record *record, enum curve_axis axis, double per_flops,
                     double end)
@@ -143,12 +89,12 @@ static void add_run(struct curve_runs *r, struct curve_run run, const struct cur
     for (int i = 0; i < c->count; i++) {
         if (!(c->step[i].seconds > 0))
             continue;
-        x = fmax(x, step_x(&c->step[i], axis, record->created)); // clocks may be set back
+        const struct best_step *s = &c->step[i];
+        x = fmax(x, axis_x(axis, (double)s->number, s->elapsed_s, s->finished - record->created));
         double y = record->flop / c->step[i].seconds * per_flops;
         run.point[run.count++] = (struct plot_point){x, y};
     }
-    run.end = x;
-    run.end = fmax(run.end, end);
+    run.end = fmax(x, end); // clocks may be set back
     if (record->best_seconds > 0)
         run.ranked = record->flop / record->best_seconds * per_flops;
     r->right = fmax(r->right, run.end);
@@ -167,13 +113,18 @@ void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_no
     r->per_flops = per_flops;
     if (!o->record.id)
         return;
-    r->roofline = roof_of(o, per_flops);
+    const struct recording *recording = o->recording;
+    double fastest = 0;
+    if (recording && recording->best >= 0)
+        fastest = recording->entry[recording->best].seconds;
+    r->recorded = fastest > 0 ? o->record.flop / fastest * per_flops : 0;
     const struct baseline_record *b = baselines_fastest(&o->baselines);
     if (b) {
         r->baseline = o->record.flop / baseline_seconds(b) * r->per_flops;
         r->baseline_name = b->name;
     }
-    r->right = budget_of_open(m, axis);
+    if (o->state == STATE_RUNNING || o->state == STATE_PAUSED)
+        r->right = axis_x(axis, (double)o->record.budget_trials, o->record.budget_seconds, 0);
     add_run(r, (struct curve_run){.id = o->record.id, .letter = letter_of_open(m)}, &o->curve,
             &o->record, axis, per_flops, end_of_open(m, unix_now, axis));
     for (int i = 0; i < m->mark_count && !alone; i++) {
@@ -199,7 +150,8 @@ void curve_runs_finish(struct curve_runs *r)
     *r = (struct curve_runs){0};
 }
 
-double curve_run_best(const struct curve_run *run)
+// Returns 0 when there is nothing valid yet.
+static double run_best(const struct curve_run *run)
 {
     return run->count ? run->point[run->count - 1].y : 0;
 }
@@ -246,28 +198,14 @@ void curve_mean_finish(struct curve_mean *m)
     *m = (struct curve_mean){0};
 }
 
-#define FRAME_ROWS  6 // smaller panes have no frame
-#define FRAME_COLS  30
-#define FRAME_WORDS 9 // columns of the upper edge that are neither title nor note
-#define PLOT_ROWS   3 // smaller ones are a sparkline
-#define PLOT_COLS   12
-#define ZOOM        0.05  // what zooming shows below the best of the open session, at least, and
-#define ZOOM_STEPS  4     // so many of its last steps
-#define RACE_OFF    0.005 // from here on what was measured and what the race said are told apart
+// --- drawing ---
 
 // Series: the lowest number is seen where lines meet.
 enum { SERIES_OPEN, SERIES_MEAN, SERIES_MARKED };
 
-static const char *const axis_words[] = {"trial", "running time", "wall clock"};
-
 static enum style run_style(const struct curve_run *run)
 {
     return (enum style)(STYLE_SERIES + (run->letter - 'A') % MOST_SERIES);
-}
-
-static const char *plus_minus(const struct pane *p)
-{
-    return p->screen->charset == CHARSET_ASCII ? "+-" : "±";
 }
 
 static void print_speed(char out[16], double speed, double best)
@@ -275,9 +213,9 @@ static void print_speed(char out[16], double speed, double best)
     snprintf(out, 16, best < 100 ? "%.2f" : "%.1f", speed);
 }
 
-// --- head ---
+// --- the note of the frame ---
 
-// "1 marked is another problem"
+// Appends "1 marked is another problem".
 static void add_left_out(const struct curve_runs *r, struct str *out)
 {
     static const char *const words[COMPARE_FITS] = {"", "problem", "device", "source"};
@@ -297,31 +235,6 @@ static void add_left_out(const struct curve_runs *r, struct str *out)
         str_printf(out, "%d marked are other %ss", count, words[kind]);
 }
 
-static struct pane draw_frame(const struct pane *p, const struct curve_pane *state,
-                              const struct curve_runs *r, bool focused)
-{
-    char title[64];
-    struct str note = {0};
-    if (p->rows < FRAME_ROWS || p->cols < FRAME_COLS)
-        return *p;
-    snprintf(title, sizeof title, "Best %s by %s%s", r->unit, axis_words[state->axis],
-             state->zoomed ? ", not from 0" : "");
-    enum curve_band band = state->band;
-    static const char *const bands[] = {"mean±std", "mean, least to most", "mean"};
-    if (r->count > 1)
-        str_printf(&note, "%d runs", r->count);
-    if (r->alike > 1)
-        str_printf(&note, "  %s", bands[band]);
-    add_left_out(r, &note);
-    if (text_columns(title) + text_columns(str_text(&note)) + FRAME_WORDS > p->cols) {
-        note.length = 0;
-        add_left_out(r, &note); // that is not seen otherwise
-    }
-    struct pane inside = pane_box(p, title, str_text(&note), focused);
-    str_finish(&note);
-    return inside;
-}
-
 // --- legend ---
 
 struct entry {
@@ -333,7 +246,7 @@ struct entry {
 struct legend {
     struct entry entry[MOST_RUNS + 4];
     int count;
-    int name, value, more; // columns
+    int name, value, more, cols; // columns of each part, and of all
 };
 
 static void add_entry(struct legend *l, struct entry e)
@@ -345,10 +258,10 @@ static void add_entry(struct legend *l, struct entry e)
     l->entry[l->count++] = e;
 }
 
-// The curve is what was measured; the best that is ranked may have another time by now.
+// The curve holds measured speeds; the ranked best may have another time by now.
 static bool differs_from_race(const struct curve_run *run)
 {
-    double measured = curve_run_best(run);
+    double measured = run_best(run);
     return measured > 0 && run->ranked > 0 && fabs(run->ranked / measured - 1) > RACE_OFF;
 }
 
@@ -361,7 +274,7 @@ static void add_level_entry(struct legend *l, const struct curve_runs *r, const 
     add_entry(l, e);
 }
 
-// `most` runs, and the mean when `mean` has one.
+// Makes a legend of at most `most` runs, and of the mean unless it is NULL or empty.
 static struct legend make_legend(const struct pane *p, const struct curve_runs *r,
                                  const struct curve_mean *mean, enum curve_band band, int most)
 {
@@ -372,8 +285,8 @@ static struct legend make_legend(const struct pane *p, const struct curve_runs *
             snprintf(e.name, sizeof e.name, "this session");
         else
             snprintf(e.name, sizeof e.name, "session %lld", (long long)r->run[i].id);
-        if (curve_run_best(&r->run[i]) > 0)
-            print_speed(e.value, curve_run_best(&r->run[i]), r->best);
+        if (run_best(&r->run[i]) > 0)
+            print_speed(e.value, run_best(&r->run[i]), r->best);
         else
             snprintf(e.value, sizeof e.value, "-");
         if (differs_from_race(&r->run[i]))
@@ -386,7 +299,8 @@ static struct legend make_legend(const struct pane *p, const struct curve_runs *
         snprintf(e.name, sizeof e.name, "mean of %d", r->alike);
         print_speed(e.value, mean->last.mean, r->best);
         print_speed(off, mean->last.deviation, r->best);
-        snprintf(e.more, sizeof e.more, " %s%s", plus_minus(p), off);
+        snprintf(e.more, sizeof e.more, " %s%s", p->screen->charset == CHARSET_ASCII ? "+-" : "±",
+                 off);
         add_entry(&l, e);
         if (band != CURVE_NO_BAND) {
             struct entry b = {.style = STYLE_BAND, .letter = ':'};
@@ -394,23 +308,19 @@ static struct legend make_legend(const struct pane *p, const struct curve_runs *
             add_entry(&l, b);
         }
     }
-    if (r->roofline > 0)
-        add_level_entry(&l, r, "fastest recorded", r->roofline);
+    if (r->recorded > 0)
+        add_level_entry(&l, r, "fastest recorded", r->recorded);
     if (r->baseline > 0)
         add_level_entry(&l, r, r->baseline_name, r->baseline);
+    l.cols = 4 + l.name + l.value + l.more;
     return l;
 }
 
-static int legend_cols(const struct legend *l)
-{
-    return 4 + l->name + l->value + l->more;
-}
-
-// Empty cells of the area, with a blank on either side: low at the right, where curves that rise
+// Finds empty cells of the area, with a blank on either side: low at the right, where rising curves
 // leave room; else further up, else at the left.
 static bool find_place(const struct plot *plot, const struct legend *l, int *row, int *col)
 {
-    int cols = legend_cols(l) + 2;
+    int cols = l->cols + 2;
     for (int side = 0; side < 2; side++) {
         *col = side == 0 ? plot->col + plot->wide - cols : plot->col;
         for (*row = plot->row + plot->down - l->count; *row >= plot->row; --*row)
@@ -422,8 +332,8 @@ static bool find_place(const struct plot *plot, const struct legend *l, int *row
     return false;
 }
 
-// All of it, else without the band and with as many runs as there is room for, else without the
-// mean.
+// Draws all of the legend, else without the band and with as many runs as there is room for, else
+// without the mean.
 static void draw_legend(const struct pane *p, const struct plot *plot, const struct curve_runs *r,
                         const struct curve_mean *mean, enum curve_band band)
 {
@@ -432,7 +342,7 @@ static void draw_legend(const struct pane *p, const struct plot *plot, const str
                                       most > r->count ? band : CURVE_NO_BAND, most > 0 ? most : 1);
         int row, col;
         if (find_place(plot, &l, &row, &col)) {
-            struct pane under = pane_part(p, row, col - 1, l.count, legend_cols(&l) + 2);
+            struct pane under = pane_part(p, row, col - 1, l.count, l.cols + 2);
             pane_fill(&under, STYLE_TEXT, ' ');
             for (int i = 0; i < l.count; i++) {
                 const struct entry *e = &l.entry[i];
@@ -449,38 +359,22 @@ static void draw_legend(const struct pane *p, const struct plot *plot, const str
 
 // --- plot ---
 
-static double zoom_from(const struct curve_runs *r)
-{
-    const struct curve_run *own = &r->run[0];
-    double best = curve_run_best(own), low = (1 - ZOOM) * (best > 0 ? best : r->best);
-    if (own->count == 0)
-        return low;
-    int step = own->count > ZOOM_STEPS ? own->count - ZOOM_STEPS : 0;
-    return fmin(low, own->point[step].y - ZOOM / 5 * best); // not on the axis itself
-}
-
 static struct plot_axis y_axis(const struct curve_runs *r, const struct curve_mean *mean,
                                const struct curve_pane *state)
 {
-    double high = fmax(fmax(r->best, r->roofline), r->baseline);
-    if (state->zoomed && r->best > 0)
-        return (struct plot_axis){.low = zoom_from(r), .high = (1 + ZOOM / 10) * high};
+    double high = fmax(fmax(r->best, r->recorded), r->baseline);
+    if (state->zoomed && r->best > 0) {
+        const struct curve_run *own = &r->run[0];
+        double best = run_best(own), low = (1 - ZOOM) * (best > 0 ? best : r->best);
+        if (own->count > 0) {
+            int step = own->count > ZOOM_STEPS ? own->count - ZOOM_STEPS : 0;
+            low = fmin(low, own->point[step].y - ZOOM / 5 * best); // not on the axis itself
+        }
+        return (struct plot_axis){.low = low, .high = (1 + ZOOM / 10) * high};
+    }
     for (int i = 0; i < mean->count && state->band != CURVE_NO_BAND; i++)
         high = fmax(high, mean->high[i].y);
     return (struct plot_axis){.high = 1.05 * high};
-}
-
-static void draw_dots(struct plot *plot, const struct curve_pane *state, const struct curve_runs *r,
-                      const struct session_record *record)
-{
-    const struct curve_dots *d = &state->dots;
-    for (int i = 0; d->session == record->id && i < d->count; i++) {
-        double x = curve_dot_x(d, i, state->axis, record->created);
-        if (d->dot[i].seconds > 0)
-            plot_dot(plot, x, record->flop / d->dot[i].seconds * r->per_flops);
-        else
-            plot_failed(plot, x);
-    }
 }
 
 static void draw_level(struct plot *plot, const struct curve_runs *r, double speed)
@@ -493,15 +387,15 @@ static void draw_level(struct plot *plot, const struct curve_runs *r, double spe
 static void draw_lines(struct plot *plot, const struct curve_runs *r, const struct curve_mean *mean,
                        enum curve_band band)
 {
-    draw_level(plot, r, r->roofline);
+    draw_level(plot, r, r->recorded);
     draw_level(plot, r, r->baseline);
     if (mean->count && band != CURVE_NO_BAND)
         plot_band(plot, mean->low, mean->high, mean->count, mean->end);
     for (int i = r->count; i-- > 0;) {
         const struct curve_run *run = &r->run[i];
-        const struct plot_point end = {run->end, curve_run_best(run)};
+        const struct plot_point end = {run->end, run_best(run)};
         if (run->level && end.y > 0)
-            plot_band(plot, &end, &end, 1, r->right); // a baseline: the kernel in use, say
+            plot_band(plot, &end, &end, 1, r->right); // such as the kernel in use
         int series = i == 0 ? SERIES_OPEN : SERIES_MARKED + i - 1;
         plot_steps(plot, series, run->letter, run->point, run->count, run->end);
     }
@@ -525,19 +419,16 @@ void curve_draw_plot(const struct plot *plot, const struct pane *p, const enum s
         }
 }
 
-// `room`: the inside of the frame, and its lower edge when the labels of the x axis may stand
-// there.
+// Draws into `room`, the inside of the frame, with its lower edge when the labels of the x axis may
+// stand there.
 static void draw_plot(const struct pane *room, const struct curve_pane *state,
                       const struct curve_runs *r, const struct session_record *record)
 {
-    char name[40];
+    char name[40] = "", text[32]; // at the x axis
     struct plot plot;
     struct curve_mean mean;
-    plot_init(&plot, room->screen->charset, room->rows, room->cols);
-    // What is written at the x axis; "": nothing.
     enum curve_axis axis = state->axis;
-    char text[32];
-    name[0] = '\0';
+    plot_init(&plot, room->screen->charset, room->rows, room->cols);
     if (axis == CURVE_WALL)
         snprintf(name, 40, "with pauses");
     else if (axis == CURVE_RUNNING && record->budget_seconds > 0)
@@ -546,14 +437,22 @@ static void draw_plot(const struct pane *room, const struct curve_pane *state,
         snprintf(name, 40, "of %lld trials", (long long)record->budget_trials);
     else if (axis == CURVE_TRIALS)
         snprintf(name, 40, "trials");
-    // The grid of the mean: about as fine as dots.
+    // The grid of the mean is about as fine as dots.
     curve_mean_take(&mean, r, state->band, 2 * room->cols);
     int lines = r->count + (mean.count > 0);
     enum plot_scale scale = state->axis == CURVE_TRIALS ? PLOT_WHOLE : PLOT_SECONDS;
     struct plot_axis x = {0, r->right, scale, name[0] ? name : NULL, lines < 3 ? lines : 3};
     struct plot_axis y = y_axis(r, &mean, state);
     plot_axes(&plot, &x, &y);
-    draw_dots(&plot, state, r, record);
+    const struct curve_dots *d = &state->dots;
+    for (int i = 0; d->session == record->id && i < d->count; i++) {
+        double at = axis_x(axis, (double)((i + 1) * d->stride), d->dot[i].elapsed_s,
+                           d->dot[i].finished - record->created);
+        if (d->dot[i].seconds > 0)
+            plot_dot(&plot, at, record->flop / d->dot[i].seconds * r->per_flops);
+        else
+            plot_failed(&plot, at);
+    }
     draw_lines(&plot, r, &mean, state->band);
 
     enum style style[PLOT_MOST_SERIES] = {[SERIES_MEAN] = STYLE_STRONG};
@@ -571,23 +470,10 @@ static void draw_plot(const struct pane *room, const struct curve_pane *state,
 
 // --- very small ---
 
-static void draw_line_of(const struct pane *p, int row, const struct curve_runs *r, int cols)
-{
-    double *level = mem_alloc((size_t)(cols > 0 ? cols : 0) * sizeof *level);
-    const struct steps s = {r->run[0].point, r->run[0].count};
-    double best = curve_run_best(&r->run[0]);
-    for (int i = 0; i < cols; i++) {
-        double y = steps_at(&s, r->run[0].end * (i + 1) / cols);
-        level[i] = y > 0 ? y / best : NAN;
-    }
-    pane_spark(p, row, 0, run_style(&r->run[0]), level, cols);
-    free(level);
-}
-
 static void draw_small(const struct pane *p, const struct curve_runs *r)
 {
     char speed[16], text[48];
-    double best = curve_run_best(&r->run[0]);
+    double best = run_best(&r->run[0]);
     print_speed(speed, best, best);
     const char *what = differs_from_race(&r->run[0]) ? "measured" : "best";
     if (p->cols >= 24)
@@ -604,7 +490,15 @@ static void draw_small(const struct pane *p, const struct curve_runs *r)
         pane_text(p, 0, 0, STYLE_BEST, text);
     if (beside)
         pane_text_right(p, 0, p->cols, STYLE_BEST, text);
-    draw_line_of(p, above, r, beside ? p->cols - width - 1 : p->cols);
+    int cols = int_max(beside ? p->cols - width - 1 : p->cols, 0);
+    double *level = mem_alloc((size_t)cols * sizeof *level);
+    const struct steps s = {r->run[0].point, r->run[0].count};
+    for (int i = 0; i < cols; i++) {
+        double y = steps_at(&s, r->run[0].end * (i + 1) / cols);
+        level[i] = y > 0 ? y / best : NAN;
+    }
+    pane_spark(p, above, 0, run_style(&r->run[0]), level, cols);
+    free(level);
 }
 
 // --- the pane ---
@@ -612,8 +506,27 @@ static void draw_small(const struct pane *p, const struct curve_runs *r)
 void curve_pane_draw(struct app *app, struct curve_pane *state, const struct pane *p, bool focused)
 {
     struct curve_runs r;
+    struct pane inside = *p;
     curve_runs_take(&r, &app->model, app->unix_now, state->axis, state->alone);
-    struct pane inside = draw_frame(p, state, &r, focused);
+    if (p->rows >= FRAME_ROWS && p->cols >= FRAME_COLS) {
+        static const char *const axes[] = {"trial", "running time", "wall clock"};
+        static const char *const bands[] = {"mean±std", "mean, least to most", "mean"};
+        char title[64];
+        struct str note = {0};
+        snprintf(title, sizeof title, "Best %s by %s%s", r.unit, axes[state->axis],
+                 state->zoomed ? ", not from 0" : "");
+        if (r.count > 1)
+            str_printf(&note, "%d runs", r.count);
+        if (r.alike > 1)
+            str_printf(&note, "  %s", bands[state->band]);
+        add_left_out(&r, &note);
+        if (text_columns(title) + text_columns(str_text(&note)) + FRAME_WORDS > p->cols) {
+            note.length = 0;
+            add_left_out(&r, &note); // nothing else on the screen shows it
+        }
+        inside = pane_box(p, title, str_text(&note), focused);
+        str_finish(&note);
+    }
     bool framed = inside.rows < p->rows;
     if (r.count == 0)
         pane_text_cut(&inside, 0, 0, inside.cols, STYLE_DIM, "no session is open");
@@ -629,10 +542,35 @@ void curve_pane_draw(struct app *app, struct curve_pane *state, const struct pan
 
 bool curve_pane_tick(struct app *app, struct curve_pane *state)
 {
-    int before = state->dots.count;
-    bool more = curve_dots_step(&state->dots, &app->model);
-    app->dirty |= state->dots.count != before && !more;
-    return more;
+    struct curve_dots *d = &state->dots;
+    const struct opened *o = &app->model.open;
+    int before = d->count;
+    if (d->session != o->record.id || d->count * d->stride > o->last_number) {
+        d->session = o->record.id;
+        d->count = 0;
+        d->stride = 1;
+        while (o->last_number / d->stride > CURVE_MOST_DOTS)
+            d->stride *= 2;
+    }
+    for (int i = 0; i < SLICE; i++) {
+        if (d->count == CURVE_MOST_DOTS) {
+            d->count /= 2;
+            for (int j = 0; j < d->count; j++)
+                d->dot[j] = d->dot[2 * j + 1];
+            d->stride *= 2;
+        }
+        int64_t number = (d->count + 1) * d->stride;
+        const struct trial *t =
+            number <= o->last_number ? model_trial_numbered(&app->model, number) : NULL;
+        if (!t) {
+            app->dirty |= d->count != before;
+            return false;
+        }
+        d->dot[d->count].elapsed_s = t->elapsed_s;
+        d->dot[d->count].finished = t->finished;
+        d->dot[d->count++].seconds = t->seconds;
+    }
+    return true;
 }
 
 bool curve_pane_act(struct app *app, struct curve_pane *state, enum action a)

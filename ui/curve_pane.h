@@ -5,19 +5,19 @@
 //     curve_pane_draw(&app, &state, &pane, focused);
 //     if (curve_pane_act(&app, &state, a)) ...
 //
-// The open session is the first series, with the letter of its mark, else the first letter that is
-// free. Marked ones of another problem, device or source are left out, and the note says so: they
-// would flatten it. The mean (M) is of the open one and those that are shown and no other space,
-// settings, files or driver set apart from it (compare.h), from two on; each counts 0 before its
-// first valid result and keeps its best beyond its end.
+// The open session is the first series, with the letter of its mark, else the first free letter.
+// Marked sessions of another problem, device or source would flatten it: they are left out, and the
+// note counts them. The mean (M) is of the open session and of the shown ones that have the same
+// space, settings, files and driver (compare.h), from two on. Each counts 0 before its first valid
+// result and keeps its best beyond its end.
 //
-// The x axis is the budget from the start, so that what is drawn stays where it is and what is left
-// is seen; longer where a marked session is longer. A session that is over has no budget left, and
-// wall clock none at all: there the axis ends with the longest session. The line of a running one
-// goes on level to now. Wall clock is counted from the start of each session, with pauses.
+// The x axis is the budget from the start, so that curves stay where they are and the rest of the
+// budget is seen; it is longer where a marked session is longer. It ends with the longest session
+// when the session is over, and for wall clock, which has no budget. The line of a running session
+// goes on level to now. Wall clock counts from the start of each session, with pauses.
 //
-// Behind the lines: a faint dot for each trial of the open session, an x at the bottom for each
-// that failed, and the fastest of a recording, where a search is on one, as a dotted line.
+// Behind the lines there are a faint dot for each trial of the open session, an x at the bottom for
+// each that failed, and dotted lines for the fastest of a recording and for the baseline.
 #ifndef TILEWALK_UI_CURVE_PANE_H
 #define TILEWALK_UI_CURVE_PANE_H
 
@@ -35,18 +35,18 @@ enum curve_band { CURVE_DEVIATION, CURVE_RANGE, CURVE_NO_BAND, CURVE_BAND_COUNT 
 
 #define CURVE_MOST_DOTS 2048
 
-struct curve_dot {
-    double elapsed_s, finished, seconds; // seconds: of the kernel; 0: it failed
-};
-
+// The trials of the open session: at most CURVE_MOST_DOTS of them, however many there are. Every
+// trial is kept at first, then every second, every fourth and so on: a screen has no more dots.
 struct curve_dots {
     int64_t session;
     int64_t stride; // trial i * stride is dot i - 1
     int count;
-    struct curve_dot dot[CURVE_MOST_DOTS];
+    struct {
+        double elapsed_s, finished, seconds; // seconds: of the kernel; 0: it failed
+    } dot[CURVE_MOST_DOTS];
 };
 
-// What the user chose, and the trials as far as they were read; all zero at first.
+// The user's choices, and the trials as far as they were read; all zero at first.
 struct curve_pane {
     enum curve_axis axis;
     enum curve_band band;
@@ -57,16 +57,17 @@ struct curve_pane {
 };
 
 bool curve_pane_tick(struct app *app, struct curve_pane *state); // true while there is more
-
 void curve_pane_draw(struct app *app, struct curve_pane *state, const struct pane *p, bool focused);
-// True: it was axis, zero, band or overlay.
+// Returns true when it was axis, zero, band or overlay.
 bool curve_pane_act(struct app *app, struct curve_pane *state, enum action a);
 
 // Copies a plot into a pane, leaving what lies under its empty cells. `style` of each series.
 void curve_draw_plot(const struct plot *plot, const struct pane *p, const enum style *style);
 
-// What the curve pane shows, as numbers: best-so-far curves of the open session and of the marked
-// ones that can be compared with it on one x axis, and their mean.
+// --- the curves as numbers ---
+
+// Best-so-far curves of the open session and of the marked ones that can be compared with it on one
+// x axis, and their mean.
 //
 //     struct curve_runs r;
 //     curve_runs_take(&r, &app->model, unix_now, CURVE_TRIALS, false);
@@ -81,22 +82,22 @@ struct curve_run {
     int64_t id;
     char letter;
     bool apart; // from the open one (compare_apart): not in the mean
-    bool level; // apart and not running: what it reached is something to be held against
+    bool level; // apart and not running: its best is a level to compare with
     struct plot_point *point;
     int count;
     double end;    // x: where it is now, or ended
-    double ranked; // the best as lists have it, after its race; 0: nothing valid yet
+    double ranked; // the best as lists show it, after its race; 0: nothing valid yet
 };
 
 struct curve_runs {
     struct curve_run run[MOST_RUNS];
     int count;                  // 0: no session is open
-    int alike;                  // of them: the open one, and those that the mean is of with it
+    int alike;                  // runs in the mean: the open one and those that are not apart
     int left_out[COMPARE_FITS]; // marked ones that tune something else or elsewhere
     double right;               // the farthest end; of a session that goes on, that of its budget
     double best;                // of all; 0: nothing valid yet
-    double roofline;            // the fastest that is recorded; 0: it is no recording
-    double baseline;            // the fastest of the open session that ran; 0: there is none
+    double recorded;            // the fastest of the recording; 0: it is no recording
+    double baseline;            // the fastest baseline of the open session; 0: there is none
     const char *baseline_name;
     double per_flops; // of `unit`
     const char *unit;
@@ -106,9 +107,8 @@ struct curve_runs {
 void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_now,
                      enum curve_axis axis, bool alone);
 void curve_runs_finish(struct curve_runs *r);
-double curve_run_best(const struct curve_run *run); // 0: nothing valid yet
 
-// Of the runs that are alike: on a grid of n steps over [0, right]. Point i holds what is
+// The mean of the runs that are alike, on a grid of n steps over [0, right]. Point i holds what is
 // reached within step i, so that the last one holds the last results.
 struct curve_mean {
     int count; // of points; 0: less than two runs, or nothing valid

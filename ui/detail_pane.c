@@ -16,7 +16,7 @@
 #define NEIGHBOURS_SLICE 25  // some twenty microseconds each
 #define FAST_RATE        2.0 // trials a second: the newest one is not looked at for long
 
-// Lines go down the pane, the first of them perhaps above it.
+// Lines go down the pane; the first of them may be above it.
 struct writer {
     struct app *app;
     const struct pane *p;
@@ -42,9 +42,9 @@ static void add_wrapped(struct writer *w, enum style style, const char *text)
     w->row = pane_wrapped(w->p, w->row, 0, w->p->cols, style, text);
 }
 
-// --- what became of it ---
+// --- the result ---
 
-// "43.69 TFLOPS  0.393 ms"
+// Appends "43.69 TFLOPS  0.393 ms".
 static void add_seconds(const struct model *m, double seconds, struct str *out)
 {
     char number[32], time[32];
@@ -68,7 +68,7 @@ static void add_result(struct writer *w, const struct trial *t)
                  t->phase[0] ? " in phase " : "", t->phase);
         add_wrapped(w, STYLE_TEXT, t->reason);
     } else {
-        // What it is ranked by.
+        // The result that ranks it.
         struct model *m = &w->app->model;
         double best = m->open.record.best_seconds, own = trial_rank(t).seconds;
         struct str text = {0};
@@ -85,7 +85,7 @@ static void add_result(struct writer *w, const struct trial *t)
         str_finish(&text);
     }
     if (t->early_stopped)
-        add_line(w, STYLE_WARN, "stopped early: it could not be the best");
+        add_line(w, STYLE_WARN, "stopped early (cannot beat the best)");
     if (t->raced) {
         const struct model *m = &w->app->model;
         struct str text = {0};
@@ -102,16 +102,16 @@ static void add_result(struct writer *w, const struct trial *t)
     }
 }
 
-// --- its configuration ---
+// --- the configuration ---
 
 struct part { // of the configuration: a live parameter as text
     char *text;
-    int name; // how long that is, in front
+    int name; // bytes of the name, in front
     int cols;
-    bool moved;
+    bool mutated;
 };
 
-// "unroll 512", of a moved one "unroll 128>512".
+// Writes "unroll 512", and "unroll 128>512" for a mutated parameter.
 static struct part part_of(struct app *app, const struct trial *t, int i)
 {
     const struct param *p = &app->model.open.space->param[i];
@@ -121,7 +121,7 @@ static struct part part_of(struct app *app, const struct trial *t, int i)
     const struct trial *from =
         t->has_origin && t->origin[i] > 0 ? model_trial(&app->model, t->origin[i]) : NULL;
     if (from && !value_equal(p, &from->config, &t->config)) {
-        part.moved = true;
+        part.mutated = true;
         value_add_text(p, from->config.slot + p->offset, &text);
         str_add(&text, ">");
     }
@@ -139,19 +139,6 @@ static int widest(const struct part *part, int first, int past, int count)
     return cols;
 }
 
-// The fewest lines: as many columns, each as wide as it must be, as fit.
-static int lines_for(const struct part *part, int count, int cols)
-{
-    for (int lines = 1; lines < count; lines++) {
-        int used = -2;
-        for (int first = 0; first < count; first += lines)
-            used += 2 + widest(part, first, first + lines, count);
-        if (used <= cols)
-            return lines;
-    }
-    return count;
-}
-
 static void add_config(struct writer *w, const struct trial *t)
 {
     const struct space *s = w->app->model.open.space;
@@ -164,7 +151,15 @@ static void add_config(struct writer *w, const struct trial *t)
     for (int i = 0; i < s->param_count; i++)
         if (space_is_live(s, &t->config, i))
             part[count++] = part_of(w->app, t, i);
-    int lines = lines_for(part, count, w->p->cols), col = 0;
+    // The fewest lines: as many columns as fit, each as wide as it must be.
+    int lines = count > 0, col = 0;
+    for (; lines < count; lines++) {
+        int used = -2;
+        for (int first = 0; first < count; first += lines)
+            used += 2 + widest(part, first, first + lines, count);
+        if (used <= w->p->cols)
+            break;
+    }
     w->loose = w->row - w->first + lines + 6 <= w->p->rows; // two blank lines, four texts to come
     w->row += w->loose;
     for (int i = 0; i < count; i++) {
@@ -175,7 +170,7 @@ static void add_config(struct writer *w, const struct trial *t)
         pane_text_cut(w->p, row, col, w->p->cols - col, STYLE_DIM, part[i].text);
         if (value) {
             pane_text_cut(w->p, row, col + part[i].name, w->p->cols - col - part[i].name,
-                          part[i].moved ? STYLE_WARN : STYLE_TEXT, value);
+                          part[i].mutated ? STYLE_WARN : STYLE_TEXT, value);
         }
     }
     w->row += lines + w->loose;
@@ -185,39 +180,31 @@ static void add_config(struct writer *w, const struct trial *t)
 
 // --- where it comes from ---
 
-static void add_parent(struct model *m, int64_t ask, struct str *out)
-{
-    const struct trial *t = model_trial(m, ask);
-    str_add(out, out->length > 0 ? " × " : "");
-    if (t && t->number > 0)
-        str_printf(out, "#%" PRId64, t->number);
-    else
-        str_printf(out, "ask %" PRId64, ask);
-}
-
 static void add_origin(struct writer *w, const struct trial *t)
 {
     struct model *m = &w->app->model;
+    const struct space *s = m->open.space;
     struct str parents = {0};
-    int moved = 0, drawn = 0;
-    int count = m->open.space && t->has_origin ? m->open.space->param_count : 0;
-    for (int i = 0; i < count; i++) {
-        bool again = false;
+    int mutated = 0, sampled = 0;
+    for (int i = 0; s && t->has_origin && i < s->param_count; i++) {
+        const struct trial *from = t->origin[i] > 0 ? model_trial(m, t->origin[i]) : NULL;
+        bool again = t->origin[i] == 0;
         for (int j = 0; j < i; j++)
             again |= t->origin[j] == t->origin[i];
-        drawn += t->origin[i] == 0;
-        if (t->origin[i] > 0 && !again)
-            add_parent(m, t->origin[i], &parents);
-        const struct trial *from = t->origin[i] > 0 ? model_trial(m, t->origin[i]) : NULL;
-        moved += from && !value_equal(&m->open.space->param[i], &from->config, &t->config);
+        sampled += t->origin[i] == 0;
+        mutated += from && !value_equal(&s->param[i], &from->config, &t->config);
+        if (again)
+            continue;
+        bool named = from && from->number > 0;
+        str_printf(&parents, "%s%s%" PRId64, parents.length > 0 ? " × " : "", named ? "#" : "ask ",
+                   named ? from->number : t->origin[i]);
     }
     if (parents.length == 0)
-        add_line(w, STYLE_TEXT, "parents none: %s",
-                 strategy_has_model(m->open.record.strategy) ? "drawn, or the model's choice"
-                                                             : "drawn");
+        add_line(w, STYLE_TEXT, "random sample%s",
+                 strategy_has_model(m->open.record.strategy) ? ", or the model's choice" : "");
     else
-        add_line(w, STYLE_TEXT, "moved %d%s  parents %s", moved, drawn > 0 ? ", some drawn" : "",
-                 str_text(&parents));
+        add_line(w, STYLE_TEXT, "%d parameter%s mutated%s  parents %s", mutated,
+                 mutated == 1 ? "" : "s", sampled > 0 ? ", some sampled" : "", str_text(&parents));
     str_finish(&parents);
 }
 
@@ -243,9 +230,7 @@ static void add_neighbours(struct writer *w, const struct neighbours *n, const s
     str_finish(&text);
 }
 
-// --- what the driver says of its kernel ---
-
-// --- where its time went ---
+// --- times ---
 
 static void add_time(struct str *out, const char *name, double seconds)
 {
@@ -345,35 +330,15 @@ bool detail_pane_act(struct app *app, struct detail_pane *state, enum action a)
 
 // --- neighbours ---
 
-static bool is_due(struct app *app, const struct detail_pane *state, int64_t ask)
+// Returns true when the neighbours of a trial are to be counted. A running session changes all the
+// time: then they are counted once a second.
+static bool is_due(struct app *app, const struct neighbours *n, int64_t ask)
 {
-    const struct neighbours *n = &state->counting;
-    if (app->follow && app->model.open.rate > FAST_RATE)
+    const struct opened *o = &app->model.open;
+    if (app->follow && o->rate > FAST_RATE)
         return false;
-    if (n->ask != ask)
-        return true;
-    bool done = n->seen == n->in_all;
-    // A running session changes all the time.
-    return done && n->version != app->model.open.version &&
-           (app->model.open.runner == 0 || app->now - n->begun >= 1);
-}
-
-static void look_up(struct app *app, struct neighbours *n, const struct trial *of)
-{
-    struct model *m = &app->model;
-    struct config c = of->config;
-    struct rank rank = trial_rank(of);
-    for (int i = 0; i < NEIGHBOURS_SLICE && n->seen < n->in_all; i++) {
-        struct config other;
-        space_neighbour(m->open.space, &c, n->seen++, &other);
-        const struct trial *t = model_trial_with(m, &other);
-        if (!t)
-            continue;
-        bool excluded = t->told > 0 && t->outcome == OUTCOME_REJECTED;
-        n->excluded += excluded;
-        n->tried += !excluded;
-        n->better += rank_is_better(trial_rank(t), rank);
-    }
+    return n->ask != ask || (n->seen == n->in_all && n->version != o->version &&
+                             (o->runner == 0 || app->now - n->begun >= 1));
 }
 
 bool detail_pane_tick(struct app *app, struct detail_pane *state)
@@ -382,7 +347,7 @@ bool detail_pane_tick(struct app *app, struct detail_pane *state)
     const struct trial *t = shown_trial(app);
     if (!t || !app->model.open.space)
         return false;
-    if (is_due(app, state, t->ask)) {
+    if (is_due(app, n, t->ask)) {
         int degree = space_degree(app->model.open.space, &t->config);
         *n = (struct neighbours){
             .ask = t->ask,
@@ -393,7 +358,20 @@ bool detail_pane_tick(struct app *app, struct detail_pane *state)
     }
     if (n->ask != t->ask || n->seen == n->in_all)
         return false;
-    look_up(app, n, t);
+    struct model *m = &app->model;
+    struct config c = t->config;
+    struct rank rank = trial_rank(t);
+    for (int i = 0; i < NEIGHBOURS_SLICE && n->seen < n->in_all; i++) {
+        struct config other;
+        space_neighbour(m->open.space, &c, n->seen++, &other);
+        const struct trial *found = model_trial_with(m, &other);
+        if (!found)
+            continue;
+        bool excluded = found->told > 0 && found->outcome == OUTCOME_REJECTED;
+        n->excluded += excluded;
+        n->tried += !excluded;
+        n->better += rank_is_better(trial_rank(found), rank);
+    }
     if (n->seen == n->in_all) {
         state->counted = *n;
         app->dirty = true;

@@ -1,12 +1,13 @@
-// All that is known of one trial, the one that is shown: speed against the best, samples and race,
-// why it failed, its whole configuration with what was moved from its parents, where it comes from,
-// its neighbours' fate, and where its time went.
+// Everything about one trial, the one that is shown: its speed compared with the best, samples and
+// race, the reason of a failure, its whole configuration with the mutated parameters marked, its
+// parents, the status of its neighbours, and the time it took.
 //
-// Which neighbours were tried takes a look-up for each of them (all that are one step away in one
-// parameter): they are counted in slices by detail_pane_tick, again when trials were told since.
-// While trials come fast and the newest is followed nobody can read it, and none are counted.
+// Counting the neighbours that were tried takes a look-up for each of them (all that are one step
+// away in one parameter). detail_pane_tick counts them in slices, and again when trials ended
+// since. Nothing is counted while trials come fast and the newest is followed, since nobody can
+// read it.
 //
-// Drawn inside a frame that is the view's, with the title and note that it asks for here. A zeroed
+// The pane is drawn inside a frame of the view's, with the title and the note from here. A zeroed
 // state is a new one; zero it again when another session is opened.
 #ifndef TILEWALK_UI_DETAIL_PANE_H
 #define TILEWALK_UI_DETAIL_PANE_H
@@ -18,7 +19,7 @@
 struct app;
 
 struct neighbours {
-    int64_t ask;     // of whom; 0: not begun
+    int64_t ask;     // of the trial whose neighbours these are; 0: not begun
     int64_t version; // of the model when the count began
     double begun;    // app->now then
     int in_all;
@@ -27,7 +28,7 @@ struct neighbours {
 };
 
 struct detail_pane {
-    struct neighbours counting, counted; // the second is what is shown
+    struct neighbours counting, counted; // the second is shown
     int64_t ask;                         // drawn last
     struct list text;                    // its lines
 };

@@ -4,6 +4,7 @@
 #include "screen.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -20,10 +21,10 @@ struct field {
     struct line line;
     const char *choice[MOST_CHOICES];
     int choices, chosen;
-    bool folded; // it, or its choices from `seen` on, are not seen while the fold is closed
+    bool folded; // hidden while the fold is closed: all of it, or its choices from `seen` on
     int seen;
     bool on;
-    bool touched; // of a text: until then, what is typed takes its place
+    bool touched; // a text that was not is replaced by the first key
 };
 
 enum button { BUTTON_ACCEPT, BUTTON_COPY, BUTTON_CANCEL, BUTTON_COUNT };
@@ -39,13 +40,12 @@ struct dialog {
     struct field field[MOST_FIELDS];
     int fields;
     struct str lines, preview;
-    int preview_rows; // that there is room for
+    int preview_rows; // room for the preview
     int focus;        // a field, or fields + a button
     int focus_row;    // where it was drawn
-    bool greeted;
     const char *words[DIALOG_MOST_WORDS];
-    const char *complaint; // NULL: they make sense, and then
-    const char *command;   // is the command line, in words_arena
+    const char *complaint; // NULL: the words make sense
+    const char *command;   // the command line, in words_arena
 };
 
 // --- making one ---
@@ -133,7 +133,7 @@ void dialog_on_change(struct dialog *d,
     d->changed = changed;
 }
 
-// --- what it holds ---
+// --- values ---
 
 static const struct field *find_field(const struct dialog *d, const char *name)
 {
@@ -172,13 +172,6 @@ const char *dialog_text(struct dialog *d, const char *format, ...)
     return arena_strdup(&d->words_arena, text);
 }
 
-#define FOLD "fold" // the field's name
-
-void dialog_add_fold(struct dialog *d, const char *label)
-{
-    dialog_add_check(d, FOLD, label, false);
-}
-
 void dialog_fold_last(struct dialog *d, int seen)
 {
     d->field[d->fields - 1].folded = true;
@@ -187,7 +180,7 @@ void dialog_fold_last(struct dialog *d, int seen)
 
 bool dialog_is_folded(const struct dialog *d)
 {
-    return dialog_has(d, FOLD) && !dialog_is_on(d, FOLD);
+    return dialog_has(d, DIALOG_FOLD) && !dialog_is_on(d, DIALOG_FOLD);
 }
 
 void dialog_set_text(struct dialog *d, const char *name, const char *value)
@@ -217,20 +210,12 @@ static void make_words(struct app *app, struct dialog *d)
     free(command);
 }
 
+// Makes the words; also before the first frame or key.
 static void edited(struct app *app, struct dialog *d)
 {
     if (d->changed)
         d->changed(app, d, d->context);
     make_words(app, d);
-}
-
-// Before anything is done with it: keys may come before the first frame.
-static void greet(struct app *app, struct dialog *d)
-{
-    if (d->greeted)
-        return;
-    d->greeted = true;
-    edited(app, d);
 }
 
 // --- drawing ---
@@ -254,18 +239,12 @@ static int draw_choice(const struct dialog *d, const struct field *f, const stru
     return row;
 }
 
-static int count_lines(const char *text)
-{
-    int n = 0;
-    for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
-        n++;
-    return n;
-}
-
-// At most `most` lines of a text; returns the row after the last.
+// Draws at most `most` lines of a text; returns the row after the last.
 static int draw_lines(const struct pane *p, int row, enum style style, const char *text, int most)
 {
-    int left = count_lines(text);
+    int left = 0;
+    for (const char *c = text; *c; c += strcspn(c, "\n"), c += *c == '\n')
+        left++;
     bool all = left <= most;
     for (int i = 0; *text && i < most; i++) {
         char line[256];
@@ -297,14 +276,9 @@ static void draw_buttons(struct dialog *d, const struct pane *p, int row)
     }
 }
 
-// The command line, on as many rows as it takes; returns the row after the last.
-static int draw_command(const struct dialog *d, const struct pane *p, int row)
-{
-    int col = pane_text(p, row, 0, STYLE_DIM, "same as: ");
-    return pane_wrapped(p, row, col, p->cols - col, STYLE_TEXT, d->command);
-}
+#define COMMAND_LEAD "same as: "
 
-// From row `row` on, which may be above the pane; returns the row after the last.
+// Draws from row `row` on, which may be above the pane; returns the row after the last.
 static int draw_content(struct dialog *d, const struct pane *p, int row)
 {
     int width = 0;
@@ -316,7 +290,6 @@ static int draw_content(struct dialog *d, const struct pane *p, int row)
     row = pane_wrapped(p, row, 0, p->cols, STYLE_TEXT, str_text(&d->lines));
     for (int i = 0; i < d->fields; i++)
         if (is_seen(d, &d->field[i])) {
-            // Returns the row after it.
             const struct field *f = &d->field[i];
             bool focused = d->focus == i;
             int last = row;
@@ -347,43 +320,35 @@ static int draw_content(struct dialog *d, const struct pane *p, int row)
     if (d->complaint)
         pane_text_cut(p, row++, 0, p->cols, STYLE_BAD, d->complaint);
     else
-        row = draw_command(d, p, row);
+        row = pane_wrapped(p, row, pane_text(p, row, 0, STYLE_DIM, COMMAND_LEAD),
+                           p->cols - (int)strlen(COMMAND_LEAD), STYLE_TEXT, d->command);
     draw_buttons(d, p, row + 1);
     return row + 2;
 }
 
-// How many rows it takes at a width; sets focus_row.
-static int measure(struct dialog *d, int cols)
-{
-    struct screen nowhere = {.charset = CHARSET_ASCII};
-    struct pane p = {.screen = &nowhere, .rows = 0, .cols = cols};
-    return draw_content(d, &p, 0);
-}
-
 void dialog_draw(struct app *app, struct dialog *d, const struct pane *whole)
 {
-    greet(app, d);
-    int cols = whole->cols < 84 ? whole->cols : 84;
+    if (!d->words[0])
+        edited(app, d);
+    int cols = int_min(whole->cols, 84);
+    // Measures the content without the preview, then with one that fits; sets focus_row.
+    struct screen nowhere = {.charset = CHARSET_ASCII};
+    const struct pane measured = {.screen = &nowhere, .rows = 0, .cols = cols - 4};
     d->preview_rows = 0;
-    int rest = measure(d, cols - 4);
-    d->preview_rows = whole->rows - 2 - rest - 1;
-    int content = measure(d, cols - 4), rows = content + 2;
-    if (rows > whole->rows)
-        rows = whole->rows;
+    d->preview_rows = whole->rows - 2 - draw_content(d, &measured, 0) - 1;
+    int content = draw_content(d, &measured, 0), rows = int_min(content + 2, whole->rows);
     struct pane p =
         pane_part(whole, (whole->rows - rows) / 2, (whole->cols - cols) / 2, rows, cols);
     pane_fill(&p, STYLE_TEXT, ' ');
     struct pane box = pane_box(&p, d->title, "Esc leaves", true);
     struct pane inside = pane_part(&box, 0, 1, box.rows, box.cols - 2);
-    int hidden = content - inside.rows; // above, as far as the focus allows
-    if (hidden > d->focus_row)
-        hidden = d->focus_row;
-    draw_content(d, &inside, hidden > 0 ? -hidden : 0);
+    int hidden = int_min(content - inside.rows, d->focus_row); // rows above the pane
+    draw_content(d, &inside, -int_max(hidden, 0));
 }
 
 // --- keys ---
 
-// True while the dialog goes on.
+// Runs the command line. Returns true while the dialog stays open.
 static bool accept(struct app *app, struct dialog *d)
 {
     make_words(app, d);
@@ -391,33 +356,6 @@ static bool accept(struct app *app, struct dialog *d)
         return true;
     app_command(app, d->words);
     return false;
-}
-
-static void move_focus(struct dialog *d, int by)
-{
-    int stops = d->fields + BUTTON_COUNT;
-    do {
-        d->focus = (d->focus + by + stops) % stops;
-    } while (d->focus < d->fields && !is_seen(d, &d->field[d->focus]));
-}
-
-static void choose(const struct dialog *d, struct field *f, int by)
-{
-    int at = f->chosen;
-    do {
-        at = (at + by + f->choices) % f->choices;
-    } while (!offers(d, f, at));
-    f->chosen = at;
-}
-
-static bool text_key(struct field *f, int32_t key)
-{
-    bool is_character = key >= ' ' && key < KEY_IS_UP && key != KEY_IS_BACKSPACE;
-    if (!f->touched && is_character)
-        line_set(&f->line, "");
-    bool used = line_key(&f->line, key);
-    f->touched |= used;
-    return used;
 }
 
 bool dialog_takes_text(const struct dialog *d)
@@ -430,15 +368,19 @@ static bool field_key(struct app *app, struct dialog *d, int32_t key)
     struct field *f = &d->field[d->focus];
     bool used = true;
     if (f->kind == FIELD_TEXT) {
-        used = text_key(f, key);
+        if (!f->touched && key >= ' ' && key < KEY_IS_UP && key != KEY_IS_BACKSPACE)
+            line_set(&f->line, "");
+        used = line_key(&f->line, key);
+        f->touched |= used;
     } else if (f->kind == FIELD_CHECK && key == ' ') {
         f->on = !f->on;
-    } else if (f->kind == FIELD_CHOICE && (key == ' ' || key == KEY_IS_RIGHT || key == 'l')) {
-        choose(d, f, 1);
-    } else if (f->kind == FIELD_CHOICE && (key == KEY_IS_LEFT || key == 'h')) {
-        choose(d, f, -1);
     } else {
-        used = false;
+        bool next = key == ' ' || key == KEY_IS_RIGHT || key == 'l';
+        used = f->kind == FIELD_CHOICE && (next || key == KEY_IS_LEFT || key == 'h');
+        if (used)
+            do {
+                f->chosen = (f->chosen + (next ? 1 : f->choices - 1)) % f->choices;
+            } while (!offers(d, f, f->chosen));
     }
     if (used)
         edited(app, d);
@@ -451,12 +393,16 @@ bool dialog_key(struct app *app, struct dialog *d, int32_t key)
 {
     if (key == KEY_IS_ESC)
         return false;
-    greet(app, d);
+    if (!d->words[0])
+        edited(app, d);
     if (key == CTRL_X || key == KEY_IS_F1 + 9)
         return accept(app, d);
     if (d->focus < d->fields && field_key(app, d, key))
         return true;
     bool on_buttons = d->focus >= d->fields;
+    bool next = key == KEY_IS_TAB || key == KEY_IS_DOWN || (on_buttons && key == KEY_IS_RIGHT);
+    bool back = key == KEY_IS_BACK_TAB || key == KEY_IS_UP || (on_buttons && key == KEY_IS_LEFT);
+    int stops = d->fields + BUTTON_COUNT;
     if (key == KEY_IS_ENTER && on_buttons) {
         int button = d->focus - d->fields;
         if (button == BUTTON_COPY && !d->complaint)
@@ -471,9 +417,9 @@ bool dialog_key(struct app *app, struct dialog *d, int32_t key)
         return accept(app, d);
     else if (key == KEY_IS_ENTER)
         d->focus = d->fields; // to the button
-    else if (key == KEY_IS_TAB || key == KEY_IS_DOWN || (on_buttons && key == KEY_IS_RIGHT))
-        move_focus(d, 1);
-    else if (key == KEY_IS_BACK_TAB || key == KEY_IS_UP || (on_buttons && key == KEY_IS_LEFT))
-        move_focus(d, -1);
+    else if (next || back)
+        do {
+            d->focus = (d->focus + (next ? 1 : stops - 1)) % stops;
+        } while (d->focus < d->fields && !is_seen(d, &d->field[d->focus]));
     return true;
 }

@@ -1,9 +1,9 @@
 // Dialogs: a form over the frame, which always shows the command line that does the same.
 //
-// A dialog is a list of fields, a few lines of preview, and the words of a command line that are
-// made anew after every edit. Enter on the last button (or anywhere, with ctrl-x or F10) runs it;
-// Esc leaves and changes nothing; Tab and arrows move; Space toggles and picks. `y` on the button
-// row copies the command line.
+// A dialog is a list of fields, a few lines of preview, and the words of a command line, which are
+// made anew after every edit. Enter on the first button (or ctrl-x or F10 anywhere) runs it; Esc
+// leaves and changes nothing; Tab and arrows move; Space toggles and picks. `y` on the button row
+// copies the command line.
 //
 //     struct dialog *d = dialog_create("Export", "Export", words, context, free);
 //     dialog_add_text(d, "folder", "Folder", "export");
@@ -15,6 +15,7 @@
 #ifndef TILEWALK_UI_DIALOG_H
 #define TILEWALK_UI_DIALOG_H
 
+#include "keys.h"
 #include "screen.h"
 
 struct app;
@@ -22,9 +23,9 @@ struct dialog;
 
 #define DIALOG_MOST_WORDS 64
 
-// Words of the command line that the fields ask for now, without "tilewalk"; NULL-terminated. Texts
-// that are made for it live in the dialog (dialog_text). Returns a complaint to show instead when
-// the fields do not make sense, else NULL.
+// Fills in the words of the command line, without "tilewalk"; NULL-terminated, all NULL before.
+// Texts that are made for it live in the dialog (dialog_text). Returns an error to show instead
+// when the fields do not make sense, else NULL.
 typedef const char *dialog_words(struct dialog *d, void *context,
                                  const char *words[DIALOG_MOST_WORDS]);
 
@@ -38,10 +39,10 @@ void dialog_add_text(struct dialog *d, const char *name, const char *label, cons
 void dialog_add_choice(struct dialog *d, const char *name, const char *label,
                        const char *const *choices, int chosen); // NULL-terminated; copied
 void dialog_add_check(struct dialog *d, const char *name, const char *label, bool on);
-// dialog_add_fold adds a check that shows and hides the folded fields. dialog_fold_last folds the
+// A check of the name DIALOG_FOLD shows and hides the folded fields. dialog_fold_last folds the
 // field that was added last: all of it, or, of a choice, all but its first `seen` words and the one
 // that is chosen. Hidden fields keep their values.
-void dialog_add_fold(struct dialog *d, const char *label);
+#define DIALOG_FOLD "fold"
 void dialog_fold_last(struct dialog *d, int seen);
 bool dialog_is_folded(const struct dialog *d);
 void dialog_set_text(struct dialog *d, const char *name, const char *value);
@@ -53,25 +54,20 @@ void dialog_on_change(struct dialog *d,
 
 const char *dialog_value(const struct dialog *d, const char *name); // text, or the choice's text
 bool dialog_is_on(const struct dialog *d, const char *name);
-bool dialog_has(const struct dialog *d, const char *name); // a field of that name
+bool dialog_has(const struct dialog *d, const char *name); // there is a field of that name
 const char *dialog_text(struct dialog *d, const char *format, ...)
     __attribute__((format(printf, 2, 3))); // lives until the words are made again
 
 bool dialog_takes_text(const struct dialog *d); // the focus is on a text field
 void dialog_draw(struct app *app, struct dialog *d, const struct pane *whole);
-// False: the dialog is done with (destroy it).
+// False: the dialog is finished (destroy it).
 bool dialog_key(struct app *app, struct dialog *d, int32_t key);
 
-// The dialogs there are (dialogs.h): each opens itself over the app.
-void open_export(struct app *app);
-// `changed`: of the open session's space file as it is now; else of any space, of that one first.
+// The dialogs (dialogs.c): each opens itself over the app.
+// `a` is ACT_STOP, ACT_DELETE, ACT_BUDGET, ACT_RESUME, ACT_NOTE, ACT_EXPORT or ACT_DUPLICATE.
+void open_session_dialog(struct app *app, enum action a);
+// `changed`: for the open session's space file as it is now; else for any space, that one first.
 void open_new_session(struct app *app, bool changed);
-void open_duplicate(struct app *app);
-void open_resume(struct app *app);
-void open_budget(struct app *app);
-void open_note(struct app *app);
-void ask_delete(struct app *app);
-void ask_stop(struct app *app);
 void ask_command(struct app *app, const char *const *words); // before it is run
 
 #endif

@@ -1,7 +1,6 @@
-// Questions, and the small dialogs about one session.
-
-#include "dialogs.h"
-
+// The dialogs: each asks something, and makes a command line of the answers.
+#include "app.h"
+#include "dialog.h"
 #include "engine/speed.h"
 #include "report/text.h"
 
@@ -10,40 +9,101 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The dialog for exports. What it would write is asked of the program itself, by a dry run.
+// The session that a dialog is about; freed with it.
+struct topic {
+    const char *verb; // of the command line
+    char id[24];
+    int64_t trials;     // spent
+    char previewed[64]; // answers that the preview of an export was made for
+};
+
+static void show_dialog(struct app *app, struct dialog *d)
+{
+    dialog_destroy(app->dialog);
+    app->dialog = d;
+    app->dirty = true;
+}
+
+// Adds a line on the session; the open one is read more often than the list.
+static void describe(struct app *app, struct dialog *d, const struct session_row *row)
+{
+    const struct opened *o = &app->model.open;
+    const struct session_record *r = row->record.id == o->record.id ? &o->record : &row->record;
+    char line[256], speed[32];
+    snprintf(line, sizeof line,
+             "Session %" PRId64 ": %" PRId64 " of %" PRId64 " trials%s%s, %s on %s", r->id,
+             r->trials, r->budget_trials, r->best_ask ? ", best " : "",
+             r->best_ask ? speed_text(r, r->best_seconds, speed) : "", r->title, r->device);
+    dialog_add_line(d, line);
+}
+
+// Adds a line if a session other than `except` runs on the device (NULL: on any).
+static void warn_of_others(struct app *app, struct dialog *d, const char *device, int64_t except)
+{
+    for (int i = 0; i < app->model.session_count; i++) {
+        const struct session_row *row = &app->model.session[i];
+        bool shares = row->runner && row->record.id != except && row->state == STATE_RUNNING &&
+                      str_equal(row->record.source, "device") &&
+                      (!device || str_equal(row->record.device, device));
+        if (shares) {
+            char line[256];
+            snprintf(line, sizeof line,
+                     "Session %" PRId64 " runs there: each would disturb the other's times.",
+                     row->record.id);
+            dialog_add_line(d, line);
+            return;
+        }
+    }
+}
+
+// Appends one word, or two.
+static void add_words(struct dialog *d, const char *words[], const char *first, const char *second)
+{
+    while (*words)
+        words++;
+    *words++ = dialog_text(d, "%s", first);
+    if (second)
+        *words = dialog_text(d, "%s", second);
+}
+
+// Appends an option with the value of a field that is not empty.
+static void add_option(struct dialog *d, const char *words[], const char *option, const char *field)
+{
+    if (*dialog_value(d, field))
+        add_words(d, words, option, dialog_value(d, field));
+}
+
+static bool is_count(const char *text) // 1, 2, ...
+{
+    int64_t n;
+    return str_to_int(text, 1, INT64_MAX / 2, &n);
+}
+
+// --- exports: what one would write is shown by a dry run ---
 
 static const char *export_words(struct dialog *d, void *context, const char *words[])
 {
     const struct topic *t = context;
-    int n = 0;
-    words[n++] = "export";
-    words[n++] = dialog_number(d, t->id);
-    words[n++] = "--out";
-    words[n++] = dialog_text(d, "%s", dialog_value(d, "folder"));
-    if (!str_equal(dialog_value(d, "best"), "1")) {
-        words[n++] = "--best";
-        words[n++] = dialog_text(d, "%s", dialog_value(d, "best"));
-    }
-    if (*dialog_value(d, "name")) {
-        words[n++] = "--name";
-        words[n++] = dialog_text(d, "%s", dialog_value(d, "name"));
-    }
-    if (dialog_is_on(d, "verify"))
-        words[n++] = "--verify";
-    double percent;
     const char *slower = dialog_value(d, "slower");
-    if (*slower && dialog_is_on(d, "verify")) {
-        words[n++] = "--slower";
-        words[n++] = dialog_text(d, "%s", slower);
-    }
+    bool verify = dialog_is_on(d, "verify");
+    double percent;
+    add_words(d, words, t->verb, t->id);
+    add_words(d, words, "--out", dialog_value(d, "folder"));
+    if (!str_equal(dialog_value(d, "best"), "1"))
+        add_words(d, words, "--best", dialog_value(d, "best"));
+    add_option(d, words, "--name", "name");
+    if (verify)
+        add_words(d, words, "--verify", NULL);
+    if (verify)
+        add_option(d, words, "--slower", "slower");
     if (*slower && (!str_to_real(slower, &percent) || percent < 0))
         return "how much slower is a number of percent, or nothing";
     if (!*dialog_value(d, "folder"))
         return "a folder is needed";
-    return dialog_is_count(dialog_value(d, "best")) ? NULL : "how many is a number, at least 1";
+    return is_count(dialog_value(d, "best")) ? NULL : "how many is a number, at least 1";
 }
 
-// What a dry run printed, if the dialog that wanted it is still there.
+// Shows what a dry run printed, if its dialog is still open.
 static void show_preview(void *context, const struct job_record *job)
 {
     struct app *app = context;
@@ -63,75 +123,47 @@ static void preview_export(struct app *app, struct dialog *d, void *context)
     if (export_words(d, context, words) || str_equal(wanted, t->previewed))
         return;
     memcpy(t->previewed, wanted, sizeof wanted);
-    const char *all[DIALOG_MOST_WORDS + 4];
-    for (; words[n]; n++)
-        all[n] = words[n];
-    for (int i = 0; i < n; i++) // a preview measures nothing
-        if (str_equal(all[i], "--verify"))
-            n = i;
-    all[n++] = "--dry-run";
-    all[n++] = "--db";
-    all[n++] = app->options.database;
-    all[n] = NULL;
-    jobs_start(&app->jobs, app->options.program, all, show_preview, app, &e);
+    while (words[n] && !str_equal(words[n], "--verify")) // a preview measures nothing
+        n++;
+    words[n++] = "--dry-run";
+    words[n++] = "--db";
+    words[n++] = app->options.database;
+    words[n] = NULL;
+    const struct job_record job = {.on_end = show_preview, .context = app};
+    jobs_start(&app->jobs, &job, app->options.program, words, &e);
 }
 
-void open_export(struct app *app)
+// --- the strategy, seed and budget of a new session ---
+
+#define COMMON 5 // strategies that are shown before all are asked for
+
+// Adds the choice of a strategy, common ones first, and its options.
+static void add_strategies(struct dialog *d, const char *current)
 {
-    const struct session_row *row = app_session(app);
-    struct dialog *d = dialog_create("Export", "Export", export_words, dialog_topic(row), free);
-    dialog_describe(app, d, row);
-    dialog_add_text(d, "best", "How many of the best", "1");
-    dialog_add_text(d, "folder", "Folder", "export");
-    dialog_add_text(d, "name", "Name of the files", "");
-    dialog_add_check(d, "verify", "run, compare and time again before writing",
-                     str_equal(row->record.source, "device"));
-    dialog_add_text(d, "slower", "Slower by at most, % (5)", "");
-    dialog_on_change(d, preview_export);
-    dialog_open(app, d);
-}
-
-// The dialogs for new sessions: one again with another seed or strategy, or one of any space.
-
-#define COMMON 5 // strategies that are seen before all are asked for
-
-// The common ones first.
-static int list_strategies(const char *names[32])
-{
-    static const char *const common[COMMON] = {"walk", "opevo", "local", "autotvm", "random"};
-    int count = 0;
-    for (; count < COMMON; count++)
-        names[count] = common[count];
+    const char *names[32] = {"walk", "opevo", "local", "autotvm", "random"};
+    char text[STRATEGY_TEXT];
+    int count = COMMON, chosen = 0;
     for (int i = 0; strategy_kinds[i] && count < 31; i++) {
         bool listed = false;
         for (int k = 0; k < COMMON; k++)
-            listed |= str_equal(common[k], strategy_kinds[i]->name);
+            listed |= str_equal(names[k], strategy_kinds[i]->name);
         if (!listed)
             names[count++] = strategy_kinds[i]->name;
     }
-    names[count] = NULL;
-    return count;
-}
-
-static void add_strategies(struct dialog *d, const char *current)
-{
-    const char *names[32];
-    char text[STRATEGY_TEXT];
-    int chosen = 0;
     strategy_text(current, false, text);
     size_t length = strcspn(text, " ");
-    for (int i = list_strategies(names); i-- > 0;)
+    for (int i = 0; i < count; i++)
         if (strlen(names[i]) == length && !strncmp(names[i], text, length))
             chosen = i;
     dialog_add_choice(d, "strategy", "Strategy", names, chosen);
     dialog_fold_last(d, COMMON);
-    dialog_add_fold(d, "every strategy, and its options");
+    dialog_add_check(d, DIALOG_FOLD, "every strategy, and its options", false);
     dialog_add_text(d, "options", "Its options, as q=0.3", text[length] ? text + length + 1 : "");
     dialog_fold_last(d, 0);
 }
 
-// The strategy with its options, as a spec; heap.
-static char *spec_of(const struct dialog *d)
+// Returns the strategy with its options, as a spec; heap.
+static char *strategy_spec(const struct dialog *d)
 {
     const char *options = dialog_value(d, "options");
     char *spec = mem_printf("%s%s%s", dialog_value(d, "strategy"), *options ? ":" : "", options);
@@ -140,15 +172,15 @@ static char *spec_of(const struct dialog *d)
     return spec;
 }
 
-// The options there are, with what they are now if nothing is said.
+// Shows the options of the chosen strategy, with their standard values.
 static void preview_strategy(struct app *app, struct dialog *d, void *context)
 {
     (void)app;
     (void)context;
     struct str text = {0}, value = {0};
     if (dialog_is_folded(d)) {
-        // Options that nobody sees are not those of another strategy.
-        char *spec = spec_of(d), *canonical = strategy_canonical(spec, NULL);
+        // Hidden options must not be those of another strategy.
+        char *spec = strategy_spec(d), *canonical = strategy_canonical(spec, NULL);
         if (!canonical)
             dialog_set_text(d, "options", "");
         free(spec);
@@ -169,91 +201,50 @@ static void preview_strategy(struct app *app, struct dialog *d, void *context)
     str_finish(&text);
 }
 
-static int add_warm_words(struct dialog *d, const char *words[], int n)
+// `known`: the session with whose best the new one begins, "": none.
+static void add_search_fields(struct dialog *d, const char *strategy, int64_t trials,
+                              const char *known)
 {
-    if (*dialog_value(d, "warm")) {
-        words[n++] = "--warm-start";
-        words[n++] = dialog_text(d, "%s", dialog_value(d, "warm"));
-    }
-    return n;
-}
-
-// Adds the strategy, seed and budget that the fields ask for.
-static const char *add_search_words(struct dialog *d, const char *words[], int n)
-{
-    const char *seed = dialog_value(d, "seed");
-    char *spec = spec_of(d);
-    struct err e;
-    char *canonical = strategy_canonical(spec, &e);
-    words[n++] = "--strategy";
-    words[n++] = dialog_text(d, "%s", spec);
-    words[n++] = "--trials";
-    words[n++] = dialog_text(d, "%s", dialog_value(d, "trials"));
-    if (*seed) {
-        words[n++] = "--seed";
-        words[n++] = dialog_text(d, "%s", seed);
-    }
-    free(spec);
-    if (!canonical)
-        return dialog_text(d, "%s", e.text);
-    free(canonical);
-    int64_t number;
-    if (*seed && !str_to_int(seed, 0, INT64_C(9007199254740992), &number))
-        return "the seed is a whole number (or nothing: a new one)";
-    return dialog_is_count(dialog_value(d, "trials")) ? NULL : "the budget is a number of trials";
-}
-
-// `known`: the session with whose best it begins; 0: there is none.
-static void add_search_fields(struct dialog *d, const char *strategy, int64_t trials, int64_t known)
-{
-    char text[24], from[24] = "";
+    char text[24];
     snprintf(text, sizeof text, "%" PRId64, trials);
-    if (known)
-        snprintf(from, sizeof from, "%" PRId64, known);
     add_strategies(d, strategy);
-    dialog_add_text(d, "warm", "Begin with best of", from);
+    dialog_add_text(d, "warm", "Begin with best of", known);
     dialog_add_text(d, "seed", "Seed (empty: new)", "");
     dialog_add_text(d, "trials", "Trials", text);
     dialog_on_change(d, preview_strategy);
 }
 
+static const char *add_search_words(struct dialog *d, const char *words[])
+{
+    const char *seed = dialog_value(d, "seed");
+    char *spec = strategy_spec(d);
+    struct err e;
+    int64_t number;
+    char *canonical = strategy_canonical(spec, &e);
+    add_words(d, words, "--strategy", spec);
+    add_words(d, words, "--trials", dialog_value(d, "trials"));
+    add_option(d, words, "--seed", "seed");
+    free(spec);
+    if (!canonical)
+        return dialog_text(d, "%s", e.text);
+    free(canonical);
+    if (*seed && !str_to_int(seed, 0, INT64_C(9007199254740992), &number))
+        return "the seed is a whole number (or nothing: a new one)";
+    return is_count(dialog_value(d, "trials")) ? NULL : "the budget is a number of trials";
+}
+
+// --- new sessions ---
+
 static const char *duplicate_words(struct dialog *d, void *context, const char *words[])
 {
     const struct topic *t = context;
-    words[0] = "tune";
-    words[1] = "--like";
-    words[2] = dialog_number(d, t->id);
-    return add_search_words(d, words, add_warm_words(d, words, 3));
+    add_words(d, words, t->verb, "--like");
+    add_words(d, words, t->id, NULL);
+    add_option(d, words, "--warm-start", "warm");
+    return add_search_words(d, words);
 }
 
-void open_duplicate(struct app *app)
-{
-    const struct session_row *row = app_session(app);
-    struct dialog *d =
-        dialog_create("Again, as a new session", "Start", duplicate_words, dialog_topic(row), free);
-    dialog_describe(app, d, row);
-    dialog_add_line(d, "The same space and problem, as they were stored, on the same device.");
-    if (str_equal(row->record.source, "device"))
-        dialog_warn_of_others(app, d, row->record.device, 0);
-    add_search_fields(d, row->record.strategy, row->record.budget_trials,
-                      row->record.best_ask ? row->record.id : 0);
-    dialog_open(app, d);
-}
-
-// Words of a text separated by blanks, each after `--set`.
-static int add_settings(struct dialog *d, const char *words[], int n)
-{
-    char text[LINE_SIZE], *rest;
-    snprintf(text, sizeof text, "%s", dialog_value(d, "set"));
-    for (char *word = strtok_r(text, " ", &rest); word && n < DIALOG_MOST_WORDS - 16;
-         word = strtok_r(NULL, " ", &rest)) {
-        words[n++] = "--set";
-        words[n++] = dialog_text(d, "%s", word);
-    }
-    return n;
-}
-
-// What a new session was offered to be.
+// The session that was offered first.
 struct offer {
     char *source, *space; // source NULL: the device
     char known[24];       // session whose best it begins with; "": none
@@ -271,62 +262,72 @@ static const char *new_words(struct dialog *d, void *context, const char *words[
 {
     const struct offer *o = context;
     const char *space = dialog_value(d, "space");
-    int n = 0;
-    words[n++] = "tune";
-    words[n++] = dialog_text(d, "%s", space);
-    n = add_settings(d, words, n);
-    if (*dialog_value(d, "device")) {
-        words[n++] = "--device";
-        words[n++] = dialog_text(d, "%s", dialog_value(d, "device"));
-    }
-    if (o->source) {
-        words[n++] = "--source";
-        words[n++] = o->source;
-    }
-    // What was found in one space says nothing of another.
+    char settings[LINE_SIZE], *rest;
+    add_words(d, words, "tune", space);
+    snprintf(settings, sizeof settings, "%s", dialog_value(d, "set"));
+    int most = (DIALOG_MOST_WORDS - 16) / 2;
+    for (char *word = strtok_r(settings, " ", &rest); word && most > 0;
+         word = strtok_r(NULL, " ", &rest), most--)
+        add_words(d, words, "--set", word);
+    add_option(d, words, "--device", "device");
+    if (o->source)
+        add_words(d, words, "--source", o->source);
+    // The best of one space is of no use in another.
     if (str_equal(space, o->space) || !str_equal(dialog_value(d, "warm"), o->known))
-        n = add_warm_words(d, words, n);
-    const char *complaint = add_search_words(d, words, n);
-    return *words[1] ? complaint : "which space? A preset's name or a file";
+        add_option(d, words, "--warm-start", "warm");
+    const char *complaint = add_search_words(d, words);
+    return *space ? complaint : "which space? A preset's name or a file";
 }
 
-// The stem of a numbered preset, mm1 say; 0: it is none.
-static size_t numbered_stem(const char *name)
+// Adds "Spaces: bmm bmm1-3 gemm": presets that are numbered from 1 on are one word, because there
+// are few rows.
+static void list_presets(struct dialog *d)
 {
-    size_t length = strlen(name);
-    return length > 1 && name[length - 1] >= '1' && name[length - 1] <= '9' ? length - 1 : 0;
+    int count;
+    char **name = script_presets(&count);
+    struct str line = {0};
+    str_add(&line, "Spaces:");
+    for (int i = 0; i < count; i++) {
+        size_t length = strlen(name[i]);
+        int first = i;
+        if (length > 1 && name[i][length - 1] == '1')
+            while (i + 1 < count && strlen(name[i + 1]) == length &&
+                   name[i + 1][length - 1] >= '1' && name[i + 1][length - 1] <= '9' &&
+                   !strncmp(name[i], name[i + 1], length - 1))
+                i++;
+        str_printf(&line, " %s", name[first]);
+        if (i > first)
+            str_printf(&line, "-%s", name[i] + length - 1);
+    }
+    dialog_add_line(d, str_text(&line));
+    str_finish(&line);
+    for (int i = 0; i < count; i++)
+        free(name[i]);
+    free(name);
 }
 
-// The name of a preset that ships, else the file.
-static char *space_of(const struct session_record *r)
-{
-    char *path = script_find(r->name, NULL);
-    char *space = mem_strdup(path && str_equal(path, r->path) ? r->name : r->path);
-    free(path);
-    return space;
-}
-
-// Its best are points of the new space only if that has the same parameters.
-static bool has_same_params(const struct app *app, bool changed)
-{
-    const struct space *was = app->model.open.space;
-    const struct space *is = changed && app->file.fresh ? script_space(app->file.fresh) : was;
-    bool same = was && is && was->param_count == is->param_count;
-    for (int i = 0; same && i < is->param_count; i++)
-        same = space_find(was, is->param[i].name) != NULL;
-    return same;
-}
-
+// Offers a session like the open one, where one is open.
 static struct offer *offer_like(const struct app *app, bool changed)
 {
     const struct opened *open = &app->model.open;
     const struct session_record *r = &open->record;
     struct offer *o = mem_zero(1, sizeof *o);
-    bool like = r->id && !open->recording;
-    o->space = like ? space_of(r) : mem_strdup("gemm");
-    if (like && !str_equal(r->source, "device"))
+    if (!r->id || open->recording) {
+        o->space = mem_strdup("gemm");
+        return o;
+    }
+    char *path = script_find(r->name, NULL); // of a preset that ships
+    o->space = mem_strdup(path && str_equal(path, r->path) ? r->name : r->path);
+    free(path);
+    if (!str_equal(r->source, "device"))
         o->source = mem_strdup(r->source);
-    if (like && r->best_ask && has_same_params(app, changed))
+    // Its best are points of the new space only if that has the same parameters.
+    const struct space *was = open->space;
+    const struct space *is = changed && app->file.fresh ? script_space(app->file.fresh) : was;
+    bool same = was && is && was->param_count == is->param_count;
+    for (int i = 0; same && i < is->param_count; i++)
+        same = space_find(was, is->param[i].name) != NULL;
+    if (r->best_ask && same)
         snprintf(o->known, sizeof o->known, "%" PRId64, r->id);
     return o;
 }
@@ -338,138 +339,23 @@ void open_new_session(struct app *app, bool changed)
     struct offer *o = offer_like(app, changed);
     bool like = r->id && !app->model.open.recording;
     struct dialog *d = dialog_create("New session", "Start", new_words, o, offer_destroy);
-    if (!changed) {
-        // "Spaces: bmm bmm1-3 gemm": rows are few, so presets numbered from 1 on are told by their
-        // ends.
-        int count;
-        char **name = script_presets(&count);
-        struct str line = {0};
-        str_add(&line, "Spaces:");
-        for (int i = 0; i < count; i++) {
-            size_t stem = numbered_stem(name[i]);
-            int last = i;
-            while (stem && name[i][stem] == '1' && last + 1 < count &&
-                   numbered_stem(name[last + 1]) == stem && !strncmp(name[i], name[last + 1], stem))
-                last++;
-            str_printf(&line, " %s", name[i]);
-            if (last > i)
-                str_printf(&line, "-%s", name[last] + stem);
-            i = last;
-        }
-        dialog_add_line(d, str_text(&line));
-        str_finish(&line);
-        for (int i = 0; i < count; i++)
-            free(name[i]);
-        free(name);
-    }
+    if (!changed)
+        list_presets(d);
     if (!o->source)
-        dialog_warn_of_others(app, d, NULL, 0);
+        warn_of_others(app, d, NULL, 0);
     dialog_add_text(d, "space", "Space: preset or file", o->space);
     dialog_add_text(d, "set", "Sizes, as N=512 M=64",
                     like ? text_config(r->settings, &settings) : "");
     dialog_add_text(d, "device", "Device (empty: best)", like && !o->source ? r->device : "");
     add_search_fields(d, like ? r->strategy : ENGINE_DEFAULT_STRATEGY,
-                      like ? r->budget_trials : ENGINE_DEFAULT_TRIALS, strtoll(o->known, NULL, 10));
+                      like ? r->budget_trials : ENGINE_DEFAULT_TRIALS, o->known);
     str_finish(&settings);
-    dialog_open(app, d);
+    show_dialog(app, d);
 }
 
-struct topic *dialog_topic(const struct session_row *row)
-{
-    struct topic *t = mem_zero(1, sizeof *t);
-    *t = (struct topic){.id = row->record.id, .trials = row->record.trials};
-    return t;
-}
+// --- a typed command that cannot be taken back ---
 
-void dialog_open(struct app *app, struct dialog *d)
-{
-    dialog_destroy(app->dialog);
-    app->dialog = d;
-    app->dirty = true;
-}
-
-const char *dialog_number(struct dialog *d, int64_t n)
-{
-    return dialog_text(d, "%" PRId64, n);
-}
-
-bool dialog_is_count(const char *text)
-{
-    int64_t n;
-    return str_to_int(text, 1, INT64_MAX / 2, &n);
-}
-
-void dialog_warn_of_others(struct app *app, struct dialog *d, const char *device, int64_t but)
-{
-    for (int i = 0; i < app->model.session_count; i++) {
-        const struct session_row *row = &app->model.session[i];
-        bool shares = row->runner && row->record.id != but && row->state == STATE_RUNNING &&
-                      str_equal(row->record.source, "device") &&
-                      (!device || str_equal(row->record.device, device));
-        if (shares) {
-            char line[256];
-            snprintf(line, sizeof line,
-                     "Session %" PRId64 " runs there: each would disturb the other's times.",
-                     row->record.id);
-            dialog_add_line(d, line);
-            return;
-        }
-    }
-}
-
-void dialog_describe(struct app *app, struct dialog *d, const struct session_row *row)
-{
-    const struct opened *o = &app->model.open;
-    const struct session_record *r = row->record.id == o->record.id ? &o->record : &row->record;
-    char line[256], speed[32];
-    snprintf(line, sizeof line,
-             "Session %" PRId64 ": %" PRId64 " of %" PRId64 " trials%s%s, %s on %s", r->id,
-             r->trials, r->budget_trials, r->best_ask ? ", best " : "",
-             r->best_ask ? speed_text(r, r->best_seconds, speed) : "", r->title, r->device);
-    dialog_add_line(d, line);
-}
-
-// --- questions ---
-
-static const char *stop_words(struct dialog *d, void *context, const char *words[])
-{
-    const struct topic *t = context;
-    words[0] = "stop";
-    words[1] = dialog_number(d, t->id);
-    return NULL;
-}
-
-void ask_stop(struct app *app)
-{
-    const struct session_row *row = app_session(app);
-    struct dialog *d =
-        dialog_create("Stop the session?", "Stop", stop_words, dialog_topic(row), free);
-    dialog_is_question(d);
-    dialog_describe(app, d, row);
-    dialog_add_line(d, "It ends now and keeps what it found; resuming takes it up again.");
-    dialog_open(app, d);
-}
-
-static const char *delete_words(struct dialog *d, void *context, const char *words[])
-{
-    const struct topic *t = context;
-    words[0] = "rm";
-    words[1] = dialog_number(d, t->id);
-    return NULL;
-}
-
-void ask_delete(struct app *app)
-{
-    const struct session_row *row = app_session(app);
-    struct dialog *d =
-        dialog_create("Delete for good?", "Delete", delete_words, dialog_topic(row), free);
-    dialog_is_question(d);
-    dialog_describe(app, d, row);
-    dialog_add_line(d, "All its trials, samples and messages go. Exported files stay.");
-    dialog_open(app, d);
-}
-
-// Words as they were typed, kept until they are answered.
+// Words as they were typed, kept until the question is answered.
 struct typed {
     struct arena arena;
     const char *words[DIALOG_MOST_WORDS];
@@ -501,84 +387,103 @@ void ask_command(struct app *app, const char *const *words)
     const struct session_row *row =
         words[1] && str_to_int(words[1], 1, INT64_MAX, &id) ? model_row(&app->model, id) : NULL;
     if (row)
-        dialog_describe(app, d, row);
+        describe(app, d, row);
     dialog_is_question(d);
-    dialog_open(app, d);
+    show_dialog(app, d);
 }
 
-// --- budget, note, resume ---
+// --- dialogs about one session ---
+
+static const char *session_words(struct dialog *d, void *context, const char *words[])
+{
+    const struct topic *t = context;
+    add_words(d, words, t->verb, t->id);
+    return NULL;
+}
 
 static const char *budget_words(struct dialog *d, void *context, const char *words[])
 {
     const struct topic *t = context;
-    words[0] = "budget";
-    words[1] = dialog_number(d, t->id);
-    words[2] = dialog_text(d, "%s", dialog_value(d, "trials"));
+    const char *value = dialog_value(d, "trials");
+    bool resumes = str_equal(t->verb, "resume");
     int64_t trials;
-    if (!str_to_int(words[2], 1, INT64_MAX / 2, &trials))
+    add_words(d, words, t->verb, t->id);
+    add_words(d, words, resumes ? "--trials" : value, resumes ? value : NULL);
+    if (!str_to_int(value, 1, INT64_MAX / 2, &trials))
         return "the budget is a number of trials, at least 1";
-    return trials > t->trials ? NULL : "so many are spent: that would end it (:stop does)";
-}
-
-void open_budget(struct app *app)
-{
-    char trials[24], spent[80];
-    const struct session_row *row = app_session(app);
-    struct dialog *d = dialog_create("Budget", "Set", budget_words, dialog_topic(row), free);
-    snprintf(trials, sizeof trials, "%" PRId64, row->record.budget_trials);
-    snprintf(spent, sizeof spent, "Session %" PRId64 " has spent %" PRId64 " trials.",
-             row->record.id, row->record.trials);
-    dialog_add_line(d, spent);
-    dialog_add_text(d, "trials", "Trials in all", trials);
-    dialog_open(app, d);
+    return trials > t->trials ? NULL
+           : resumes          ? "they are spent already: give it more trials"
+                              : "so many are spent: that would end it (:stop does)";
 }
 
 static const char *note_words(struct dialog *d, void *context, const char *words[])
 {
     const struct topic *t = context;
     const char *note = dialog_value(d, "note");
-    int n = 0;
-    words[n++] = "note";
-    words[n++] = dialog_number(d, t->id);
+    add_words(d, words, t->verb, t->id);
     if (note[0] == '-') // it would be an option
-        words[n++] = "--";
-    words[n++] = dialog_text(d, "%s", note);
+        add_words(d, words, "--", NULL);
+    add_words(d, words, note, NULL);
     return NULL;
 }
 
-void open_note(struct app *app)
-{
-    const struct session_row *row = app_session(app);
-    struct dialog *d = dialog_create("Note", "Write", note_words, dialog_topic(row), free);
-    dialog_describe(app, d, row);
-    dialog_add_text(d, "note", "Note", row->record.note ? row->record.note : "");
-    dialog_open(app, d);
-}
+static const struct kind {
+    enum action action;
+    const char *verb, *title, *button;
+    dialog_words *words;
+    const char *question; // NULL: the dialog is none
+} kinds[] = {
+    {ACT_STOP, "stop", "Stop the session?", "Stop", session_words,
+     "It ends now and keeps its results; it can be resumed later."},
+    {ACT_DELETE, "rm", "Delete for good?", "Delete", session_words,
+     "All its trials, samples and messages go. Exported files stay."},
+    {ACT_BUDGET, "budget", "Budget", "Set", budget_words, NULL},
+    {ACT_RESUME, "resume", "Resume", "Resume", budget_words, NULL},
+    {ACT_NOTE, "note", "Note", "Write", note_words, NULL},
+    {ACT_EXPORT, "export", "Export", "Export", export_words, NULL},
+    {ACT_DUPLICATE, "tune", "Again, as a new session", "Start", duplicate_words, NULL},
+};
 
-static const char *resume_words(struct dialog *d, void *context, const char *words[])
+void open_session_dialog(struct app *app, enum action a)
 {
-    const struct topic *t = context;
-    int64_t trials;
-    words[0] = "resume";
-    words[1] = dialog_number(d, t->id);
-    words[2] = "--trials";
-    words[3] = dialog_text(d, "%s", dialog_value(d, "trials"));
-    if (!str_to_int(words[3], 1, INT64_MAX / 2, &trials))
-        return "the budget is a number of trials, at least 1";
-    return trials > t->trials ? NULL : "they are spent already: give it more trials";
-}
-
-void open_resume(struct app *app)
-{
-    char trials[24];
     const struct session_row *row = app_session(app);
     const struct session_record *r = &row->record;
-    struct dialog *d = dialog_create("Resume", "Resume", resume_words, dialog_topic(row), free);
-    int64_t budget = r->budget_trials > r->trials ? r->budget_trials : r->trials + 100;
+    const struct kind *kind = kinds;
+    struct topic *t = mem_zero(1, sizeof *t);
+    bool on_device = str_equal(r->source, "device");
+    int64_t budget = r->budget_trials;
+    char trials[24];
+    while (kind->action != a)
+        kind++;
+    t->verb = kind->verb;
+    t->trials = r->trials;
+    snprintf(t->id, sizeof t->id, "%" PRId64, r->id);
+    struct dialog *d = dialog_create(kind->title, kind->button, kind->words, t, free);
+    describe(app, d, row);
+    if (kind->question) {
+        dialog_is_question(d);
+        dialog_add_line(d, kind->question);
+    }
+    if (a == ACT_DUPLICATE)
+        dialog_add_line(d, "The same space and problem, as they were stored, on the same device.");
+    if (on_device && (a == ACT_DUPLICATE || a == ACT_RESUME))
+        warn_of_others(app, d, r->device, a == ACT_RESUME ? r->id : 0);
+    if (a == ACT_RESUME && budget <= r->trials)
+        budget = r->trials + 100;
     snprintf(trials, sizeof trials, "%" PRId64, budget);
-    dialog_describe(app, d, row);
-    if (str_equal(r->source, "device"))
-        dialog_warn_of_others(app, d, r->device, r->id);
-    dialog_add_text(d, "trials", "Trials in all", trials);
-    dialog_open(app, d);
+    if (a == ACT_BUDGET || a == ACT_RESUME) {
+        dialog_add_text(d, "trials", "Trials in all", trials);
+    } else if (a == ACT_NOTE) {
+        dialog_add_text(d, "note", "Note", r->note ? r->note : "");
+    } else if (a == ACT_EXPORT) {
+        dialog_add_text(d, "best", "How many of the best", "1");
+        dialog_add_text(d, "folder", "Folder", "export");
+        dialog_add_text(d, "name", "Name of the files", "");
+        dialog_add_check(d, "verify", "run, compare and time again before writing", on_device);
+        dialog_add_text(d, "slower", "Slower by at most, % (5)", "");
+        dialog_on_change(d, preview_export);
+    } else if (a == ACT_DUPLICATE) {
+        add_search_fields(d, r->strategy, budget, r->best_ask ? t->id : "");
+    }
+    show_dialog(app, d);
 }

@@ -1,275 +1,256 @@
 #include "filter.h"
 
-#include "expression.h"
-#include "model.h"
+#include "engine/speed.h"
+#include "session_text.h"
 #include "trial_text.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-// One term of a filter: a name, an operator, a value (filter.c joins them).
-//
-//     struct term t = {0};
-//     term_set_name(&t, space, "tile_k[2]", e) && term_set_value(&t, TERM_GREATER, "4", e)
-//     term_holds(&t, trial, &amounts)
-//     term_finish(&t);
-//
-// What can be named falls into four sorts. A set has few values, each judged once when the term is
-// compiled (words, listed numbers, orders' places); numbers are compared; texts are searched; whole
-// lists are compared slot by slot.
+enum { MOST_DEPTH = 64, MOST_NODES = 512 };
 
-// The first are numbers, in the order of filter_fields.
-enum term_field {
-    FIELD_TFLOPS,
-    FIELD_GFLOPS,
-    FIELD_RATE,
-    FIELD_MS,
-    FIELD_SPREAD, // half of it, in percent: the ± of lists
-    FIELD_NUMBER,
-    FIELD_ASK,
-    FIELD_GENERATION,
-    FIELD_WORKER,
-    FIELD_REGISTERS, // what drivers say, as enum statistic_kind has it
-    FIELD_SPILLS,
-    FIELD_SHARED,
-    FIELD_OCCUPANCY,
-    FIELD_CODE_SIZE,
-    FIELD_PARENT,
-    FIELD_OUTCOME,
-    FIELD_EARLY,
-    FIELD_REASON,
-    FIELD_PHASE,
-    FIELD_PARAM
+enum op { OP_EQUAL, OP_UNEQUAL, OP_LESS, OP_AT_MOST, OP_GREATER, OP_AT_LEAST, OP_CONTAINS, OP_HAS };
+
+// The fields of each kind: numbers (measured ones first, the compiler statistics in the order of
+// enum statistic_kind), then sets of few words, of which each is judged once, when the filter is
+// compiled, then texts. `spread` is half of it, in percent: the ± of lists.
+// clang-format off
+#define TRIAL_FIELDS(F) \
+    F(TFLOPS, "tflops") F(GFLOPS, "gflops") F(RATE, "rate") F(MS, "ms") F(SPREAD, "spread") \
+    F(NUMBER, "number") F(ASK, "ask") F(GENERATION, "generation") F(WORKER, "worker") \
+    F(REGISTERS, "registers") F(SPILLS, "spills") F(SHARED, "shared") \
+    F(OCCUPANCY, "occupancy") F(CODE_SIZE, "code_size") F(PARENT, "parent") \
+    F(OUTCOME, "outcome") F(EARLY, "early") \
+    F(REASON, "reason") F(PHASE, "phase")
+#define SESSION_FIELDS(F) \
+    F(ID, "id") F(SEED, "seed") F(TRIALS, "trials") F(BUDGET, "budget") F(BEST, "best") \
+    F(STATE, "state") F(SPACE, "space") F(PROBLEM, "problem") F(DEVICE, "device") \
+    F(SOURCE, "source") F(STRATEGY, "strategy") F(NOTE, "note")
+#define AS_TRIAL_FIELD(id, name) FIELD_##id,
+#define AS_SESSION_FIELD(id, name) SESSION_##id,
+#define AS_NAME(id, name) name,
+// clang-format on
+
+enum trial_field { TRIAL_FIELDS(AS_TRIAL_FIELD) FIELD_PARAM }; // FIELD_PARAM: one of the space
+enum session_field { SESSION_FIELDS(AS_SESSION_FIELD) SESSION_ANYWHERE }; // a word alone
+
+const char *const filter_fields[] = {TRIAL_FIELDS(AS_NAME) NULL};
+static const char *const session_fields[] = {SESSION_FIELDS(AS_NAME) NULL};
+
+static const struct kind {
+    const char *const *field;
+    int numbers, sets, count; // where numbers, sets and texts end
+    int measured;             // how many fields are equal to what they round to
+} trial_kind = {filter_fields, FIELD_OUTCOME, FIELD_REASON, FIELD_PARAM, FIELD_NUMBER},
+  session_kind = {session_fields, SESSION_STATE, SESSION_STATE, SESSION_ANYWHERE, 0};
+
+enum sort { SORT_NUMBER, SORT_SET, SORT_TEXT, SORT_LIST };
+
+struct node {
+    enum { NODE_TERM, NODE_NOT, NODE_AND, NODE_OR } kind;
+    int left, right; // NODE_NOT has a left one only
+    // A term:
+    enum sort sort;
+    int field;                 // enum trial_field or enum session_field
+    const struct param *param; // FIELD_PARAM only
+    int part;                  // of the parameter, from 1; 0: all of it
+    enum op op;
+    const char *value;             // as typed
+    double number;                 // SORT_NUMBER
+    double tolerance;              // measured numbers: half a unit of the last digit typed
+    uint8_t *holds;                // SORT_SET: one for each value
+    int32_t slot[PARAM_MAX_WIDTH]; // SORT_LIST
 };
 
-struct term {
-    enum term_field field;
-    const struct param *param; // of FIELD_PARAM
-    int part;                  // of it, from 1; 0: all of it
-    enum term_op op;
-    char *value;                   // as typed
-    double number;                 // of numbers
-    double tolerance;              // of measured ones: half a unit of the last digit typed
-    uint8_t *holds;                // of sets: one for each value
-    int32_t slot[PARAM_MAX_WIDTH]; // of whole lists
+struct filter {
+    const struct kind *kind;
+    const struct space *space;     // trials
+    int params;                    // of the space
+    struct filter_amounts amounts; // trials
+    const struct model *model;     // sessions, while it is compiled
+    struct arena arena;            // values of terms
+    struct node *node;
+    int count, capacity;
+    int root; // -1: no term, everything is accepted
 };
 
-extern const char *const term_ops[]; // "=", "!=", ..., indexed by enum term_op
-
-const char *const term_ops[] = {"=", "!=", "<", "<=", ">", ">=", "~", ":"};
-const char *const filter_fields[] = {"tflops",  "gflops", "rate",       "ms",        "spread",
-                                     "number",  "ask",    "generation", "worker",    "registers",
-                                     "spills",  "shared", "occupancy",  "code_size", "parent",
-                                     "outcome", "early",  "reason",     "phase",     NULL};
-static const char *const early_words[] = {"no", "yes"};
-
-// How well a name that was typed fits one there is; 0: not at all.
-enum { FIT_NONE, FIT_BEGINNING, FIT_CASE, FIT_EXACT };
-
-static int fit(const char *typed, size_t length, const char *name)
+bool text_contains(const char *text, const char *part)
 {
-    if (strncasecmp(typed, name, length) != 0)
-        return FIT_NONE;
-    if (name[length])
-        return FIT_BEGINNING;
-    return strncmp(typed, name, length) == 0 ? FIT_EXACT : FIT_CASE;
+    size_t length = strlen(part);
+    int first = tolower((unsigned char)*part);
+    for (; text && *text; text++)
+        if (tolower((unsigned char)*text) == first && strncasecmp(text, part, length) == 0)
+            return true;
+    return length == 0;
 }
 
+// Compares two numbers; they are equal when they are no further apart than `tolerance`. NaN is
+// neither equal nor unequal, less nor more.
+static bool compare(enum op op, double a, double b, double tolerance)
+{
+    bool equal = fabs(a - b) <= tolerance;
+    switch (op) {
+    case OP_HAS:
+    case OP_EQUAL: return equal;
+    case OP_UNEQUAL: return !equal && !isnan(a);
+    case OP_LESS: return a < b;
+    case OP_AT_MOST: return a <= b;
+    case OP_GREATER: return a > b;
+    default: return a >= b;
+    }
+}
+
+// --- names ---
+
+// Names are numbered: parameters first, then fields.
 static const char *name_at(const void *context, size_t i)
 {
-    const struct space *space = context;
-    size_t params = space ? (size_t)space->param_count : 0;
-    return i < params ? space->param[i].name : filter_fields[i - params];
+    const struct filter *f = context;
+    size_t params = (size_t)f->params;
+    return i < params ? f->space->param[i].name : f->kind->field[i - params];
 }
 
-// The one name that fits best among `count`, from `first` on: its index; -1: none does; -2 and `e`:
-// several do equally well.
-static int find_name(const struct space *space, int first, int count, const char *typed,
-                     size_t length, int least_fit, struct err *e)
+// The fit of a typed name to one that exists, the best last.
+enum { FIT_NONE, FIT_BEGINNING, FIT_CASE, FIT_EXACT };
+
+// Returns the number of the one name that fits best; -1: none does; -2 and `e`: several do equally
+// well. Whole names of parameters come first, then those of fields, then beginnings of both.
+static int find_name(const struct filter *f, const char *typed, size_t length, bool fields_only,
+                     struct err *e)
 {
-    int best = least_fit - 1, found = -1, rival = -1;
-    for (int i = first; i < first + count; i++) {
-        int f = fit(typed, length, name_at(space, (size_t)i));
-        if (f == best && found >= 0)
-            rival = i;
-        if (f > best) {
-            best = f;
-            found = i;
-            rival = -1;
+    int params = f->params, found = -1, rival = -1;
+    for (int pass = fields_only ? 3 : 0; found < 0 && pass < 4; pass++) {
+        int best = pass < 2 ? FIT_CASE - 1 : FIT_BEGINNING - 1;
+        int first = pass % 2 ? params : 0, end = pass % 2 ? params + f->kind->count : params;
+        for (int i = first; i < end; i++) {
+            const char *name = name_at(f, (size_t)i);
+            int fit = strncasecmp(typed, name, length) != 0 ? FIT_NONE
+                      : name[length]                        ? FIT_BEGINNING
+                      : strncmp(typed, name, length) != 0   ? FIT_CASE
+                                                            : FIT_EXACT;
+            if (fit == best && found >= 0)
+                rival = i;
+            if (fit > best) {
+                best = fit;
+                found = i;
+                rival = -1;
+            }
         }
     }
     if (rival < 0)
         return found;
-    err_set(e, "'%.*s' may be '%s' or '%s'", (int)length, typed, name_at(space, (size_t)found),
-            name_at(space, (size_t)rival));
+    if (f->kind == &session_kind)
+        err_set(e, "several fields begin with '%.*s'", (int)length, typed);
+    else
+        err_set(e, "'%.*s' may be '%s' or '%s'", (int)length, typed, name_at(f, (size_t)found),
+                name_at(f, (size_t)rival));
     return -2;
 }
 
-// A parameter by its name or a part of one, before a field that begins alike; `field`: that only.
-static int find_best_name(const struct space *space, bool field, const char *typed, size_t length,
-                          struct err *e)
-{
-    int params = space ? space->param_count : 0;
-    if (field)
-        return find_name(space, params, FIELD_PARAM, typed, length, FIT_BEGINNING, e);
-    int found = find_name(space, 0, params, typed, length, FIT_CASE, e);
-    if (found == -1)
-        found = find_name(space, params, FIELD_PARAM, typed, length, FIT_CASE, e);
-    if (found == -1)
-        found = find_name(space, 0, params, typed, length, FIT_BEGINNING, e);
-    if (found == -1)
-        found = find_name(space, params, FIELD_PARAM, typed, length, FIT_BEGINNING, e);
-    return found;
-}
-
-// Reads the "[2]" or ".2" that follows a name; 0: nothing follows; -1: something else does.
-static int read_part(const char *rest)
-{
-    size_t digits = *rest ? strspn(rest + 1, "0123456789") : 0;
-    if (!*rest)
-        return 0;
-    bool closed = *rest == '[' ? str_equal(rest + 1 + digits, "]") : !rest[1 + digits];
-    return digits >= 1 && digits <= 3 && closed ? atoi(rest + 1) : -1;
-}
-
-static bool term_set_name(struct term *t, const struct space *space, const char *name,
-                          struct err *e)
+static bool set_name(const struct filter *f, struct node *n, const char *name, struct err *e)
 {
     bool has_dot = *name == '.';
     name += has_dot;
     size_t length = strcspn(name, "[.");
-    int part = read_part(name + length);
-    int found = length > 0 ? find_best_name(space, has_dot, name, length, e) : -1;
-    if (found == -2)
-        return false;
+    int params = f->params, part = 0;
+    const char *rest = name + length; // "[2]" or ".2"
+    if (*rest) {
+        size_t digits = strspn(rest + 1, "0123456789");
+        bool closed = *rest == '[' ? str_equal(rest + 1 + digits, "]") : !rest[1 + digits];
+        part = digits >= 1 && digits <= 3 && closed ? atoi(rest + 1) : -1;
+    }
+    bool is_no_session_field = f->kind == &session_kind && part;
+    int found = length > 0 && !is_no_session_field ? find_name(f, name, length, has_dot, e) : -1;
+    if (found == -1 && f->kind == &session_kind)
+        return err_set(e, "no field '%s' (Tab lists them)", name);
     if (found == -1) {
-        size_t names = FIELD_PARAM + (space ? (size_t)space->param_count : 0);
-        const char *meant = str_suggest(name, names, name_at, space);
+        const char *meant = str_suggest(name, (size_t)(params + f->kind->count), name_at, f);
         return meant ? err_set(e, "unknown name '%s' (did you mean '%s'?)", name, meant)
                      : err_set(e, "unknown name '%s'", name);
     }
-    int params = space ? space->param_count : 0;
-    if (found >= params) {
-        t->field = (enum term_field)(found - params);
-        return part == 0 || err_set(e, "'%s' has no parts", filter_fields[t->field]);
-    }
-    t->field = FIELD_PARAM;
-    t->param = &space->param[found];
-    t->part = part;
-    if (name[length] && t->param->width == 1)
-        return err_set(e, "'%s' has no parts", t->param->name);
-    if (name[length] && (part < 1 || part > t->param->width))
-        return err_set(e, "'%s' has parts %s[1] to %s[%d]", t->param->name, t->param->name,
-                       t->param->name, t->param->width);
-    return true;
-}
-
-enum sort { SORT_SET, SORT_NUMBER, SORT_TEXT, SORT_LIST };
-
-static enum sort term_sort(const struct term *t)
-{
-    if (t->field < FIELD_OUTCOME)
-        return SORT_NUMBER;
-    if (t->field != FIELD_PARAM)
-        return t->field < FIELD_REASON ? SORT_SET : SORT_TEXT;
-    bool one = t->param->width == 1 || t->part > 0;
-    if (!one)
-        return SORT_LIST;
-    return t->param->kind == PARAM_FACTORIZATION ? SORT_NUMBER : SORT_SET;
-}
-
-// Half a unit of the last digit: 41.3 stands for 41.25 to 41.35.
-static double half_digit(const char *typed)
-{
-    const char *point = strchr(typed, '.');
-    const char *exponent = strpbrk(typed, "eE");
-    double digits = point ? (double)strspn(point + 1, "0123456789") : 0;
-    return 0.5 * pow(10, (exponent ? atoi(exponent + 1) : 0) - digits);
-}
-
-static bool set_number(struct term *t, struct err *e)
-{
-    if (t->op == TERM_CONTAINS)
-        return err_set(e, "~ looks for words, this is a number");
-    if (!str_to_real(t->value, &t->number))
-        return err_set(e, "'%s' is not a number", t->value);
-    t->tolerance = t->field < FIELD_NUMBER ? half_digit(t->value) : 0;
-    return true;
-}
-
-// The values of a set: words, or numbers of a listed parameter.
-struct values {
-    int count;
-    const char *const *word;
-    const double *number;
-};
-
-static const char *outcome_word(const void *context, size_t i)
-{
-    (void)context;
-    return outcome_name((enum outcome)i);
-}
-
-static const char *value_word(const void *context, size_t i)
-{
-    const struct values *values = context;
-    return values->word ? values->word[i] : outcome_word(NULL, i);
-}
-
-static struct values term_values(const struct term *t)
-{
-    if (t->field == FIELD_OUTCOME)
-        return (struct values){.count = OUTCOME_COUNT};
-    if (t->field == FIELD_EARLY)
-        return (struct values){.count = 2, .word = early_words};
-    return (struct values){t->param->count, t->param->label, t->param->number};
-}
-
-static bool set_listed_numbers(struct term *t, const struct values *v, struct err *e)
-{
-    if (t->op != TERM_CONTAINS && !set_number(t, e))
+    if (found < 0)
         return false;
+    if (found >= params) {
+        n->field = found - params;
+        n->sort = n->field < f->kind->numbers ? SORT_NUMBER
+                  : n->field < f->kind->sets  ? SORT_SET
+                                              : SORT_TEXT;
+        return part == 0 || err_set(e, "'%s' has no parts", name_at(f, (size_t)found));
+    }
+    const struct param *p = n->param = &f->space->param[found];
+    n->field = FIELD_PARAM;
+    n->part = part;
+    n->sort = p->width > 1 && !part            ? SORT_LIST
+              : p->kind == PARAM_FACTORIZATION ? SORT_NUMBER
+                                               : SORT_SET;
+    if (*rest && p->width == 1)
+        return err_set(e, "'%s' has no parts", p->name);
+    if (*rest && (part < 1 || part > p->width))
+        return err_set(e, "'%s' has parts %s[1] to %s[%d]", p->name, p->name, p->name, p->width);
+    return true;
+}
+
+// --- values ---
+
+static bool set_number(const struct filter *f, struct node *n, const char *name, struct err *e)
+{
+    if (n->op == OP_CONTAINS)
+        return err_set(e, "~ looks for words, '%s' is a number", name);
+    if (!str_to_real(n->value, &n->number))
+        return err_set(e, "'%s' is a number, not '%s'", name, n->value);
+    if (n->field < f->kind->measured) { // 41.3 stands for 41.25 to 41.35
+        const char *point = strchr(n->value, '.'), *exponent = strpbrk(n->value, "eE");
+        double digits = point ? (double)strspn(point + 1, "0123456789") : 0;
+        n->tolerance = 0.5 * pow(10, (exponent ? atoi(exponent + 1) : 0) - digits);
+    }
+    return true;
+}
+
+static const char *set_word(const void *context, size_t i)
+{
+    static const char *const early_words[] = {"no", "yes"};
+    const struct node *n = context;
+    return n->param                    ? n->param->label[i]
+           : n->field == FIELD_OUTCOME ? outcome_name((enum outcome)i)
+                                       : early_words[i];
+}
+
+// Judges each value of a set: numbers of a listed parameter, or words.
+static bool set_values(struct filter *f, struct node *n, const char *name, struct err *e)
+{
+    const double *number = n->param ? n->param->number : NULL;
+    int count = n->param ? n->param->count : n->field == FIELD_OUTCOME ? OUTCOME_COUNT : 2;
+    n->holds = arena_zero(&f->arena, (size_t)count, 1);
+    bool contains = n->op == OP_CONTAINS || (n->op == OP_HAS && !number);
+    if (number && !contains && !set_number(f, n, name, e))
+        return false;
+    if (!number && !contains && n->op > OP_UNEQUAL)
+        return err_set(e, "'%s' is a word: it takes : = !=, not < >", name);
+    bool known = number || contains;
     struct str text = {0};
-    for (int i = 0; i < v->count; i++) {
+    for (int i = 0; i < count; i++) {
         text.length = 0;
-        str_add_real(&text, v->number[i]);
-        t->holds[i] = t->op == TERM_CONTAINS ? op_contains(str_text(&text), t->value)
-                                             : op_compare(t->op, v->number[i], t->number, 0);
+        if (number)
+            str_add_real(&text, number[i]);
+        else
+            str_add(&text, set_word(n, (size_t)i));
+        bool equal = str_equal(str_text(&text), n->value);
+        known |= equal;
+        n->holds[i] = contains ? text_contains(str_text(&text), n->value)
+                      : number ? compare(n->op, number[i], n->number, 0)
+                               : equal == (n->op == OP_EQUAL);
     }
     str_finish(&text);
-    return true;
-}
-
-static bool set_words(struct term *t, const struct values *v, struct err *e)
-{
-    t->op = op_of_texts(t->op);
-    if (t->op != TERM_CONTAINS && t->op > TERM_UNEQUAL)
-        return err_set(e, "words are compared with =, !=, : or ~, not with %s", term_ops[t->op]);
-    bool known = false;
-    for (int i = 0; i < v->count; i++) {
-        const char *word = value_word(v, (size_t)i);
-        bool equal = strcmp(word, t->value) == 0;
-        known |= equal;
-        t->holds[i] =
-            t->op == TERM_CONTAINS ? op_contains(word, t->value) : equal == (t->op == TERM_EQUAL);
-    }
-    if (known || t->op == TERM_CONTAINS)
+    if (known)
         return true;
-    const char *meant = str_suggest(t->value, (size_t)v->count, value_word, v);
-    if (meant)
-        return err_set(e, "it is never '%s' (did you mean '%s'?)", t->value, meant);
-    return err_set(e, "it is never '%s', but '%s' for example", t->value, value_word(v, 0));
-}
-
-static int32_t find_label(const struct param *p, const char *word)
-{
-    for (int i = 0; i < p->count; i++)
-        if (strcmp(p->label[i], word) == 0)
-            return i;
-    return -1;
+    const char *meant = str_suggest(n->value, (size_t)count, set_word, n);
+    return meant ? err_set(e, "it is never '%s' (did you mean '%s'?)", n->value, meant)
+                 : err_set(e, "it is never '%s', but '%s' for example", n->value, set_word(n, 0));
 }
 
 // Reads "16,4,16" or "n,m,k", in brackets or not, into the slots.
@@ -283,9 +264,9 @@ static bool read_list(const struct param *p, const char *text, int32_t *slot)
         if (length >= sizeof word || (i < p->width - 1 && text[length] != ','))
             return false;
         snprintf(word, sizeof word, "%.*s", (int)length, text);
-        if (p->label)
-            number = find_label(p, word);
-        else if (!str_to_int(word, 1, INT32_MAX, &number))
+        for (int k = 0; p->label && k < p->count && number < 0; k++)
+            number = str_equal(p->label[k], word) ? k : -1;
+        if (!p->label && !str_to_int(word, 1, INT32_MAX, &number))
             return false;
         slot[i] = (int32_t)number;
         text += length + (i < p->width - 1);
@@ -293,206 +274,487 @@ static bool read_list(const struct param *p, const char *text, int32_t *slot)
     return (!*text || str_equal(text, "]")) && param_valid(p, slot);
 }
 
-static bool term_set_value(struct term *t, enum term_op op, const char *value, struct err *e)
+static bool set_value(struct filter *f, struct node *n, enum op op, const char *value,
+                      struct err *e)
 {
-    t->op = op;
-    t->value = mem_strdup(value);
-    switch (term_sort(t)) {
-    case SORT_NUMBER: return set_number(t, e);
-    case SORT_LIST: {
-        t->op = op_of_texts(t->op);
-        if (t->op == TERM_CONTAINS)
-            return true;
-        if (t->op > TERM_UNEQUAL)
-            return err_set(e, "lists are compared with =, !=, : or ~; %s[1] is the first part",
-                           t->param->name);
-        if (read_list(t->param, t->value, t->slot))
-            return true;
-        struct str example = {0};
-        int32_t first[PARAM_MAX_WIDTH];
-        param_value(t->param, 0, first);
-        value_add_text(t->param, first, &example);
-        err_set(e, "it is never '%s', but '%s' for example", t->value, str_text(&example));
-        str_finish(&example);
-        return false;
-    }
-    case SORT_TEXT:
-        t->op = op_of_texts(op);
-        return t->op <= TERM_UNEQUAL || t->op == TERM_CONTAINS ||
-               err_set(e, "texts are compared with =, !=, : or ~, not with %s", term_ops[op]);
-    default: break;
-    }
-    struct values values = term_values(t);
-    t->holds = mem_zero((size_t)values.count, 1);
-    return values.number ? set_listed_numbers(t, &values, e) : set_words(t, &values, e);
+    const char *name = n->param ? n->param->name : f->kind->field[n->field];
+    n->value = arena_strdup(&f->arena, value);
+    n->op = op;
+    if (n->sort == SORT_NUMBER)
+        return set_number(f, n, name, e);
+    if (n->sort == SORT_SET)
+        return set_values(f, n, name, e);
+    n->op = op == OP_HAS ? OP_CONTAINS : op;
+    if (n->op > OP_UNEQUAL && n->op != OP_CONTAINS)
+        return n->sort == SORT_TEXT
+                   ? err_set(e, "'%s' is a text: it takes : = !=, not < >", name)
+                   : err_set(e, "lists are compared with =, !=, : or ~; %s[1] is the first part",
+                             name);
+    if (n->sort == SORT_TEXT || n->op == OP_CONTAINS || read_list(n->param, value, n->slot))
+        return true;
+    struct str example = {0};
+    int32_t first[PARAM_MAX_WIDTH];
+    param_value(n->param, 0, first);
+    value_add_text(n->param, first, &example);
+    err_set(e, "it is never '%s', but '%s' for example", value, str_text(&example));
+    str_finish(&example);
+    return false;
 }
 
-// NaN: the trial has none.
-static double field_number(const struct term *t, const struct trial *trial,
-                           const struct filter_amounts *a)
+// --- terms of trials ---
+
+static bool text_holds(const struct node *n, const char *text)
 {
-    double shown = trial_shown_seconds(trial), seconds = shown > 0 ? shown : NAN;
-    switch (t->field) {
-    case FIELD_TFLOPS: return a->flop / seconds * 1e-12;
-    case FIELD_GFLOPS: return a->flop / seconds * 1e-9;
-    case FIELD_RATE: return a->rate / seconds;
-    case FIELD_MS: return seconds * 1e3;
-    case FIELD_SPREAD: return trial->samples > 1 ? 50 * trial->spread : NAN;
-    case FIELD_NUMBER: return trial->number > 0 ? (double)trial->number : NAN;
-    case FIELD_ASK: return (double)trial->ask;
-    case FIELD_GENERATION: return trial->generation;
-    case FIELD_WORKER: return trial->worker;
-    case FIELD_REGISTERS:
-    case FIELD_SPILLS:
-    case FIELD_SHARED:
-    case FIELD_OCCUPANCY:
-    case FIELD_CODE_SIZE: return trial->statistic[t->field - FIELD_REGISTERS];
-    default: return trial->has_config ? trial->config.slot[t->param->offset + t->part - 1] : NAN;
+    if (n->op == OP_CONTAINS)
+        return text_contains(text, n->value);
+    return (strcasecmp(text ? text : "", n->value) == 0) == (n->op == OP_EQUAL);
+}
+
+static bool number_holds(const struct filter *f, const struct node *n, const struct trial *t)
+{
+    double shown = trial_shown_seconds(t), seconds = shown > 0 ? shown : NAN;
+    double number; // NaN where the trial has none
+    bool any = false, all = true;
+    switch (n->field) {
+    case FIELD_TFLOPS: number = f->amounts.flop / seconds * 1e-12; break;
+    case FIELD_GFLOPS: number = f->amounts.flop / seconds * 1e-9; break;
+    case FIELD_RATE: number = f->amounts.rate / seconds; break;
+    case FIELD_MS: number = seconds * 1e3; break;
+    case FIELD_SPREAD: number = t->samples > 1 ? 50 * t->spread : NAN; break;
+    case FIELD_NUMBER: number = t->number > 0 ? (double)t->number : NAN; break;
+    case FIELD_ASK: number = (double)t->ask; break;
+    case FIELD_GENERATION: number = t->generation; break;
+    case FIELD_WORKER: number = t->worker; break;
+    case FIELD_PARAM:
+        number = t->has_config ? t->config.slot[n->param->offset + n->part - 1] : NAN;
+        break;
+    case FIELD_PARENT: // any of them; none of them where they are to be unequal
+        for (int i = 0; t->has_origin && i < SPACE_MAX_PARAMS; i++) {
+            bool holds = t->origin[i] && compare(n->op, (double)t->origin[i], n->number, 0);
+            any |= holds;
+            all &= holds || !t->origin[i];
+        }
+        return any && (all || n->op != OP_UNEQUAL);
+    default: number = t->statistic[n->field - FIELD_REGISTERS]; break;
     }
+    return compare(n->op, number, n->number, n->tolerance);
 }
 
-static bool list_holds(const struct term *t, const int32_t *v)
+static bool trial_holds(const struct filter *f, const struct node *n, const struct trial *t)
 {
-    size_t size = (size_t)t->param->width * sizeof *v;
-    if (t->op != TERM_CONTAINS)
-        return (memcmp(v, t->slot, size) == 0) == (t->op == TERM_EQUAL);
-    struct str text = {0};
-    value_add_text(t->param, v, &text);
-    bool holds = op_contains(str_text(&text), t->value);
-    str_finish(&text);
-    return holds;
+    if (n->sort == SORT_TEXT) {
+        const char *text = n->field == FIELD_REASON ? t->reason : t->phase;
+        return *text && text_holds(n, text);
+    }
+    if (n->sort == SORT_SET && n->param)
+        return t->has_config &&
+               n->holds[t->config.slot[n->param->offset + (n->part > 0 ? n->part - 1 : 0)]];
+    if (n->sort == SORT_SET)
+        return t->told &&
+               n->holds[n->field == FIELD_OUTCOME ? (int)t->outcome : (int)t->early_stopped];
+    if (n->sort == SORT_LIST) {
+        const int32_t *slot = t->config.slot + n->param->offset;
+        if (!t->has_config)
+            return false;
+        if (n->op != OP_CONTAINS)
+            return (memcmp(slot, n->slot, (size_t)n->param->width * sizeof *slot) == 0) ==
+                   (n->op == OP_EQUAL);
+        struct str text = {0};
+        value_add_text(n->param, slot, &text);
+        bool holds = text_contains(str_text(&text), n->value);
+        str_finish(&text);
+        return holds;
+    }
+    return number_holds(f, n, t);
 }
 
-struct filter {
-    const struct space *space;
-    struct expression *expression;
-    struct term *term;
-    int count, capacity;
-    struct filter_amounts amounts;
+// --- terms of sessions ---
+
+struct shown_row {
+    const struct session_row *row;
+    double per_flops;
 };
 
-static bool add_term(void *context, const struct typed_term *typed, bool *wrong_value,
-                     struct err *e)
+static const char *session_text(const struct session_row *row, int field, char out[256])
 {
-    struct filter *f = context;
-    MEM_GROW(f->term, f->count, f->capacity);
-    struct term *t = &f->term[f->count++];
-    *t = (struct term){0};
-    if (!typed->name || !typed->value) {
-        // A name that no operator follows: only `early` may stand alone.
-        enum outcome outcome;
-        if (!typed->name)
-            return err_set(e, "a name belongs here, without quotes");
-        if (outcome_parse(typed->name, &outcome))
-            return err_set(e, "'%s' is an outcome: outcome=%s", typed->name, typed->name);
-        if (!term_set_name(t, f->space, typed->name, e))
-            return false;
-        if (t->field == FIELD_EARLY)
-            return term_set_value(t, TERM_EQUAL, "yes", e);
-        return err_set(e, "'%s' needs = != < <= > >= : or ~ and a value after it", typed->name);
+    const struct session_record *r = &row->record;
+    switch (field) {
+    case SESSION_STATE: return state_name(row->state);
+    case SESSION_SPACE: return r->name;
+    case SESSION_PROBLEM: return r->title;
+    case SESSION_DEVICE: return session_place(r, out);
+    case SESSION_SOURCE: return r->source;
+    case SESSION_STRATEGY: return r->strategy;
+    default: return r->note;
     }
-    if (!term_set_name(t, f->space, typed->name, e))
+}
+
+// Returns true when `part` stands in a number as the list shows it, or in any text.
+static bool stands_somewhere(const struct shown_row *s, const char *part)
+{
+    const struct session_record *r = &s->row->record;
+    char number[96], speed[24], text[256];
+    for (int i = session_kind.sets; i < session_kind.count; i++)
+        if (text_contains(session_text(s->row, i, text), part))
+            return true;
+    snprintf(number, sizeof number, "%" PRId64 " %" PRIu64 " %" PRId64 "/%" PRId64 " %s", r->id,
+             r->seed, r->trials, r->budget_trials, session_best(r, s->per_flops, speed));
+    return text_contains(number, part) ||
+           text_contains(strategy_text(r->strategy, false, text), part) ||
+           text_contains(r->device, part) || text_contains(r->driver, part) ||
+           text_contains(r->path, part) || text_contains(r->message, part);
+}
+
+// Returns the best of a session in the unit that the list shows, or NaN. `as_shown` rounds it: 43.7
+// is any speed that is shown so.
+static double session_best_number(const struct session_record *r, double per_flops, bool as_shown)
+{
+    char text[32];
+    double flops = record_speed(r), value = NAN;
+    if (r->unit && r->best_ask && r->best_seconds > 0 && !speed_is_relative(r)) {
+        if (!as_shown)
+            return speed_rate(r, r->best_seconds);
+        value = strtod(speed_text(r, r->best_seconds, text), NULL);
+        return strstr(text, "TB/s") ? round(value * 1e3) : value; // GB/s for TB/s
+    }
+    if (!as_shown)
+        return flops > 0 ? flops * per_flops : NAN;
+    return str_to_real(sessions_speed(flops, per_flops, text), &value) ? value : NAN;
+}
+
+static bool session_holds(const struct node *n, const struct shown_row *s)
+{
+    const struct session_record *r = &s->row->record;
+    char out[256];
+    bool equality = n->op == OP_EQUAL || n->op == OP_UNEQUAL || n->op == OP_HAS;
+    switch (n->field) {
+    case SESSION_ANYWHERE: return stands_somewhere(s, n->value);
+    case SESSION_ID: return compare(n->op, (double)r->id, n->number, 0);
+    case SESSION_TRIALS: return compare(n->op, (double)r->trials, n->number, 0);
+    case SESSION_BUDGET: return compare(n->op, (double)r->budget_trials, n->number, 0);
+    case SESSION_BEST:
+        return compare(n->op, session_best_number(r, s->per_flops, equality), n->number, 0);
+    case SESSION_SEED:
+        if (!equality)
+            return compare(n->op, (double)r->seed, n->number, 0);
+        snprintf(out, sizeof out, "%" PRIu64, r->seed); // a real cannot hold all of its digits
+        return str_equal(out, n->value) == (n->op != OP_UNEQUAL);
+    default: break;
+    }
+    bool holds = text_holds(n, session_text(s->row, n->field, out));
+    if (n->field != SESSION_STRATEGY || n->op == OP_CONTAINS)
+        return holds;
+    // Equal to what is shown, too, which leaves out options that are standard.
+    bool shown_holds = text_holds(n, strategy_text(r->strategy, false, out));
+    return n->op == OP_EQUAL ? holds || shown_holds : holds && shown_holds;
+}
+
+// --- the grammar ---
+
+enum token { TOKEN_END, TOKEN_WORD, TOKEN_QUOTED, TOKEN_OP, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_BAD };
+
+struct parser {
+    struct filter *filter;
+    const char *text;
+    const char *at;   // where the token begins
+    const char *next; // where the one after it begins
+    enum token token;
+    enum op op;
+    struct str word;
+    int depth;
+    struct err *e;
+};
+
+// Signs that a word cannot hold unless it is quoted; a colon ends names only.
+#define VALUE_SIGNS " \t\r\n()\"=<>~!"
+#define NAME_SIGNS  VALUE_SIGNS ":"
+
+// Puts the column (in characters) before the error. Returns -1, which is no node.
+static int fail(const struct parser *p, const char *at)
+{
+    int column = 1;
+    for (const char *c = p->text; c < at; c++)
+        column += ((unsigned char)*c & 0xc0) != 0x80;
+    err_prefix(p->e, "column %d", column);
+    return -1;
+}
+
+static int fail_here(const struct parser *p, const char *what)
+{
+    err_set(p->e, "%s", what);
+    return fail(p, p->at);
+}
+
+static void advance(struct parser *p, const char *signs)
+{
+    // Longer ones first, so that <= is not < and =.
+    static const struct {
+        const char *text;
+        enum op op;
+    } ops[] = {{"!=", OP_UNEQUAL}, {"<=", OP_AT_MOST}, {">=", OP_AT_LEAST},
+               {"==", OP_EQUAL},   {"=", OP_EQUAL},    {"<", OP_LESS},
+               {">", OP_GREATER},  {"~", OP_CONTAINS}, {":", OP_HAS}};
+    p->at = p->next + strspn(p->next, " \t\r\n");
+    p->next = p->at + 1;
+    p->word.length = 0;
+    str_add(&p->word, "");
+    size_t length = strcspn(p->at, signs);
+    if (!*p->at) {
+        p->token = TOKEN_END;
+        p->next = p->at;
+    } else if (*p->at == '(' || *p->at == ')') {
+        p->token = *p->at == '(' ? TOKEN_OPEN : TOKEN_CLOSE;
+    } else if (*p->at == '"') {
+        const char *c = p->at + 1;
+        for (; *c && *c != '"'; c++) {
+            c += *c == '\\' && (c[1] == '"' || c[1] == '\\');
+            str_add_char(&p->word, *c);
+        }
+        p->next = c + (*c == '"');
+        p->token = *c ? TOKEN_QUOTED : TOKEN_BAD;
+    } else if (length > 0) {
+        str_add_bytes(&p->word, p->at, length);
+        p->next = p->at + length;
+        p->token = TOKEN_WORD;
+    } else {
+        p->token = TOKEN_BAD;
+        for (size_t i = 0; i < sizeof ops / sizeof *ops && p->token == TOKEN_BAD; i++)
+            if (str_starts(p->at, ops[i].text)) {
+                p->op = ops[i].op;
+                p->next = p->at + strlen(ops[i].text);
+                p->token = TOKEN_OP;
+            }
+    }
+}
+
+static bool is_word(const struct parser *p, const char *word)
+{
+    return p->token == TOKEN_WORD && str_equal(str_text(&p->word), word);
+}
+
+// Returns the index of the new node; -1 and the error: there are too many.
+static int add_node(struct parser *p, const struct node *node)
+{
+    struct filter *f = p->filter;
+    if (f->count == MOST_NODES)
+        return fail_here(p, "that is too long");
+    MEM_GROW(f->node, f->count, f->capacity);
+    f->node[f->count] = *node;
+    return f->count++;
+}
+
+// Fills the term of a word that stands alone.
+static bool set_word_alone(struct filter *f, struct node *n, const char *word, bool quoted,
+                           struct err *e)
+{
+    enum outcome outcome;
+    if (f->kind == &session_kind) {
+        n->field = SESSION_ANYWHERE;
+        n->value = word;
+        return true;
+    }
+    if (quoted)
+        return err_set(e, "a name belongs here, without quotes");
+    if (outcome_parse(word, &outcome))
+        return err_set(e, "'%s' is an outcome: outcome=%s", word, word);
+    if (!set_name(f, n, word, e))
         return false;
-    *wrong_value = true;
-    return term_set_value(t, typed->op, typed->value, e);
+    return n->field == FIELD_EARLY
+               ? set_value(f, n, OP_EQUAL, "yes", e)
+               : err_set(e, "'%s' needs = != < <= > >= : or ~ and a value after it", word);
+}
+
+// Fills the term of a name and the value that is the present token.
+static bool set_term(struct parser *p, struct node *n, const char *name, enum op op,
+                     const char *begin)
+{
+    struct filter *f = p->filter;
+    if (set_name(f, n, name, p->e)) {
+        if (set_value(f, n, op, str_text(&p->word), p->e))
+            return true;
+        fail(p, p->at);
+        return false;
+    }
+    if (f->kind == &session_kind) {
+        struct shown_row s;
+        sessions_unit(f->model, &s.per_flops);
+        n->field = SESSION_ANYWHERE;
+        n->value = arena_printf(&f->arena, "%.*s", (int)(p->next - begin), begin);
+        for (int i = 0; i < f->model->session_count; i++) {
+            s.row = &f->model->session[i];
+            if (stands_somewhere(&s, n->value))
+                return true;
+        }
+    }
+    fail(p, begin);
+    return false;
+}
+
+// NAME OP VALUE, or a word alone. The present token is the name.
+static int parse_term(struct parser *p)
+{
+    const char *begin = p->at;
+    bool quoted = p->token == TOKEN_QUOTED;
+    if (p->token == TOKEN_END)
+        return fail_here(p, "something is missing here");
+    if (p->token == TOKEN_CLOSE)
+        return fail_here(p, "a term is missing before ')'");
+    if (p->token == TOKEN_BAD && *begin == '"')
+        return fail_here(p, "the closing '\"' is missing");
+    if (p->token != TOKEN_WORD && !quoted)
+        return fail_here(p, "a name belongs here");
+    int node = add_node(p, &(struct node){.kind = NODE_TERM});
+    if (node < 0)
+        return -1;
+    struct node *n = &p->filter->node[node];
+    const char *name = arena_strdup(&p->filter->arena, str_text(&p->word));
+    advance(p, NAME_SIGNS);
+    if (p->token != TOKEN_OP)
+        return set_word_alone(p->filter, n, name, quoted, p->e) ? node : fail(p, begin);
+    if (quoted) {
+        p->at = begin;
+        return fail_here(p, "a name belongs here, without quotes");
+    }
+    enum op op = p->op;
+    advance(p, VALUE_SIGNS);
+    if (p->token == TOKEN_BAD && *p->at == '"')
+        return fail_here(p, "the closing '\"' is missing");
+    if (p->token != TOKEN_WORD && p->token != TOKEN_QUOTED)
+        return fail_here(p, "a value belongs here");
+    if (!set_term(p, n, name, op, begin))
+        return -1;
+    advance(p, NAME_SIGNS);
+    return node;
+}
+
+static int parse_joined(struct parser *p, bool by_or);
+
+// `not` and a factor, an expression in parentheses, or a term.
+static int parse_factor(struct parser *p)
+{
+    const char *begin = p->at;
+    bool is_not = is_word(p, "not");
+    int node;
+    if (p->depth == MOST_DEPTH)
+        return fail_here(p, "too many parentheses and nots");
+    p->depth++;
+    if (!is_not && p->token != TOKEN_OPEN) {
+        node = parse_term(p);
+    } else {
+        advance(p, NAME_SIGNS);
+        node = is_not ? parse_factor(p) : parse_joined(p, true);
+        if (node >= 0 && is_not) {
+            node = add_node(p, &(struct node){.kind = NODE_NOT, .left = node});
+        } else if (node >= 0 && p->token != TOKEN_CLOSE) {
+            err_set(p->e, "this '(' is never closed");
+            node = fail(p, begin);
+        } else if (node >= 0) {
+            advance(p, NAME_SIGNS);
+        }
+    }
+    p->depth--;
+    return node;
+}
+
+// Factors joined by `and` or a blank; `by_or`: such expressions joined by `or`.
+static int parse_joined(struct parser *p, bool by_or)
+{
+    int left = by_or ? parse_joined(p, false) : parse_factor(p);
+    while (left >= 0 && p->token != TOKEN_END && p->token != TOKEN_CLOSE &&
+           is_word(p, "or") == by_or) {
+        if (by_or || is_word(p, "and"))
+            advance(p, NAME_SIGNS);
+        int right = by_or ? parse_joined(p, false) : parse_factor(p);
+        left =
+            right < 0 ? -1 : add_node(p, &(struct node){by_or ? NODE_OR : NODE_AND, left, right});
+    }
+    return left;
+}
+
+// --- filters ---
+
+static struct filter *compile(const char *text, const struct filter *as, struct err *e)
+{
+    struct filter *f = mem_zero(1, sizeof *f);
+    struct err unread;
+    struct parser p = {.filter = f, .text = text, .next = text, .e = e ? e : &unread};
+    *f = *as;
+    f->root = -1;
+    f->params = f->space ? f->space->param_count : 0;
+    arena_init(&f->arena);
+    advance(&p, NAME_SIGNS);
+    bool empty = p.token == TOKEN_END;
+    if (!empty)
+        f->root = parse_joined(&p, true);
+    if (f->root >= 0 && p.token != TOKEN_END)
+        f->root = fail_here(&p, "')' without a '('");
+    str_finish(&p.word);
+    if (empty || f->root >= 0)
+        return f;
+    filter_destroy(f);
+    return NULL;
 }
 
 struct filter *filter_compile(const char *text, const struct space *space,
                               const struct filter_amounts *a, struct err *e)
 {
-    struct filter *f = mem_zero(1, sizeof *f);
-    struct err unheard;
-    f->space = space;
-    f->amounts = *a;
-    const struct term_reader reader = {f, add_term};
-    f->expression = expression_read(text, &reader, e ? e : &unheard);
-    if (f->expression)
-        return f;
-    filter_destroy(f);
-    return NULL;
+    return compile(text, &(struct filter){.kind = &trial_kind, .space = space, .amounts = *a}, e);
+}
+
+struct filter *session_filter_compile(const char *text, const struct model *m, struct err *e)
+{
+    return compile(text, &(struct filter){.kind = &session_kind, .model = m}, e);
 }
 
 void filter_destroy(struct filter *f)
 {
     if (!f)
         return;
-    for (int i = 0; i < f->count; i++) {
-        free(f->term[i].value);
-        free(f->term[i].holds);
-    }
-    free(f->term);
-    expression_destroy(f->expression);
+    arena_finish(&f->arena);
+    free(f->node);
     free(f);
 }
 
-static bool holds(const void *context, int number, const void *item)
+static bool holds(const struct filter *f, int index, const void *item)
 {
-    const struct filter *f = context;
-    const struct trial *t = item;
-    switch (term_sort(&f->term[number])) {
-    case SORT_SET: {
-        if (f->term[number].field == FIELD_PARAM) {
-            if (!t->has_config)
-                return false;
-            int slot = f->term[number].param->offset +
-                       (f->term[number].part > 0 ? f->term[number].part - 1 : 0);
-            return f->term[number].holds[t->config.slot[slot]];
-        }
-        if (t->told == 0)
-            return false;
-        return f->term[number]
-            .holds[f->term[number].field == FIELD_OUTCOME ? (int)t->outcome : t->early_stopped];
+    const struct node *n = &f->node[index];
+    switch (n->kind) {
+    case NODE_NOT: return !holds(f, n->left, item);
+    case NODE_AND: return holds(f, n->left, item) && holds(f, n->right, item);
+    case NODE_OR: return holds(f, n->left, item) || holds(f, n->right, item);
+    default: return f->kind == &trial_kind ? trial_holds(f, n, item) : session_holds(n, item);
     }
-    case SORT_LIST:
-        return t->has_config &&
-               list_holds(&f->term[number], t->config.slot + f->term[number].param->offset);
-    case SORT_TEXT: {
-        const char *text = f->term[number].field == FIELD_REASON ? t->reason : t->phase;
-        if (!*text)
-            return false;
-        if (f->term[number].op == TERM_CONTAINS)
-            return op_contains(text, f->term[number].value);
-        return (strcasecmp(text, f->term[number].value) == 0) == (f->term[number].op == TERM_EQUAL);
-    }
-    default: break;
-    }
-    if (f->term[number].field == FIELD_PARENT) {
-        bool any = false, all = true;
-        for (int i = 0; t->has_origin && i < SPACE_MAX_PARAMS; i++) {
-            if (t->origin[i] == 0)
-                continue;
-            bool holds =
-                op_compare(f->term[number].op, (double)t->origin[i], f->term[number].number, 0);
-            any |= holds;
-            all &= holds;
-        }
-        return any && (all || f->term[number].op != TERM_UNEQUAL);
-    }
-    return op_compare(f->term[number].op, field_number(&f->term[number], t, &f->amounts),
-                      f->term[number].number, f->term[number].tolerance);
 }
 
 bool filter_accepts(const struct filter *f, const struct trial *t)
 {
-    return expression_holds(f->expression, holds, f, t);
+    return f->root < 0 || holds(f, f->root, t);
+}
+
+bool session_filter_accepts(const struct filter *f, const struct session_row *row, double per_flops)
+{
+    return !f || f->root < 0 || holds(f, f->root, &(struct shown_row){row, per_flops});
 }
 
 bool filter_is_empty(const struct filter *f)
 {
-    return expression_is_empty(f->expression);
+    return f->root < 0;
 }
 
-static bool asks_rejected(const void *context, int number, const void *item)
+// Returns true when some term that is not negated asks for rejected trials.
+static bool asks_rejected(const struct filter *f, int index, bool negated)
 {
-    const struct filter *f = context;
-    (void)item;
-    if (f->term[number].op == TERM_UNEQUAL)
-        return false;
-    return f->term[number].field == FIELD_REASON ||
-           (f->term[number].field == FIELD_OUTCOME && f->term[number].holds[OUTCOME_REJECTED]);
+    const struct node *n = &f->node[index];
+    if (n->kind == NODE_TERM)
+        return !negated && n->op != OP_UNEQUAL &&
+               (n->field == FIELD_REASON ||
+                (n->field == FIELD_OUTCOME && n->holds[OUTCOME_REJECTED]));
+    negated ^= n->kind == NODE_NOT;
+    return asks_rejected(f, n->left, negated) ||
+           (n->kind != NODE_NOT && asks_rejected(f, n->right, negated));
 }
 
 bool filter_asks_rejected(const struct filter *f)
 {
-    return expression_mentions(f->expression, asks_rejected, f);
+    return f->root >= 0 && asks_rejected(f, f->root, false);
 }

@@ -21,44 +21,29 @@ static void add(struct help *h, const char *keys, const char *text)
     h->line[h->count++].text = text;
 }
 
-static void add_actions(struct help *h, const struct app *app, enum action_group group)
-{
-    for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
-        char keys[64];
-        if (actions[a].group != group || !(actions[a].views & 1u << app->view))
-            continue;
-        keymap_names(&app->keymap, (enum action)a, keys);
-        add(h, keys[0] ? keys : "no key", actions[a].help);
-    }
-}
-
-static void draw_line(const struct help *h, int i, const struct pane *p, int row)
-{
-    if (h->line[i].keys[0]) {
-        pane_text(p, row, 2, STYLE_KEY, h->line[i].keys);
-        pane_text_cut(p, row, 15, p->cols - 15, STYLE_TEXT, h->line[i].text);
-    } else {
-        pane_text(p, row, 0, STYLE_STRONG, h->line[i].text);
-    }
-}
-
 void draw_help(struct app *app, const struct pane *whole)
 {
     struct help h = {0};
     for (int group = 0; group < GROUP_COUNT; group++) {
         add(&h, "", action_groups[group]);
-        add_actions(&h, app, (enum action_group)group);
+        for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
+            char keys[64];
+            if ((int)actions[a].group != group || !(actions[a].views & 1u << app->view))
+                continue;
+            keymap_names(&app->keymap, (enum action)a, keys);
+            add(&h, keys[0] ? keys : "no key", actions[a].help);
+        }
     }
     add(&h, "", "Outcomes of trials");
     add(&h, "ok", "measured and verified");
-    add(&h, "early", "ok, hopelessly slow: stopped early");
-    add(&h, "rejected", "forbidden by a rule or a limit; no trial");
+    add(&h, "early", "ok, stopped early (cannot beat the best)");
+    add(&h, "rejected", "forbidden by a constraint or a limit");
     add(&h, "compile", "the GLSL compiler refused it");
     add(&h, "driver", "the driver's compiler refused it");
     add(&h, "timeout", "it hung and was killed");
     add(&h, "crash", "its process died");
     add(&h, "lost", "the device was lost");
-    add(&h, "wrong", "its result is not the reference's");
+    add(&h, "wrong", "its result differs from the reference");
     int margin_rows = whole->rows >= 20, margin_cols = whole->cols >= 60 ? 2 : 0;
     struct pane p = pane_part(whole, margin_rows, margin_cols, whole->rows - 2 * margin_rows,
                               whole->cols - 2 * margin_cols);
@@ -72,6 +57,10 @@ void draw_help(struct app *app, const struct pane *whole)
     for (int i = 0; list_shows(&app->help_text, top + i); i++) {
         int width = text.cols / columns;
         struct pane column = pane_part(&text, 0, i / text.rows * width, text.rows, width - 1);
-        draw_line(&h, top + i, &column, i % text.rows);
+        const char *keys = h.line[top + i].keys, *line = h.line[top + i].text;
+        pane_text(&column, i % text.rows, 2, STYLE_KEY, keys);
+        pane_text_cut(&column, i % text.rows, keys[0] ? 15 : 0,
+                      keys[0] ? column.cols - 15 : column.cols, keys[0] ? STYLE_TEXT : STYLE_STRONG,
+                      line);
     }
 }

@@ -1,7 +1,7 @@
 #include "job.h"
 
 #include "base/mem.h"
-#include "starter.h"
+#include "spawner.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 enum {
     MOST_WORDS = 80,
     MOST_OUTPUT = 8 * 1024,
-    LONGEST_LINE = 4 * 1024 // of a run; longer ones are told in parts
+    LONGEST_LINE = 4 * 1024 // of a run; longer ones come in parts
 };
 
 // --- words ---
@@ -37,21 +37,18 @@ static char *command_line(const char *const *words)
 
 // --- starting ---
 
-static bool pretended(struct jobs *j, const char *const *words)
+bool jobs_start(struct jobs *j, const struct job_record *job, const char *program,
+                const char *const *words, struct err *e)
 {
-    if (!j->pretend)
-        return false;
-    char *text = command_line(words);
-    j->pretend(j->context, text);
-    free(text);
-    return true;
-}
-
-static bool start(struct jobs *j, struct job_record *job, const char *program,
-                  const char *const *words, struct err *e)
-{
+    struct child child;
     const char *argv[MOST_WORDS];
     int n = 0;
+    if (j->pretend) {
+        char *text = command_line(words);
+        j->pretend(j->context, text);
+        free(text);
+        return true;
+    }
     if (j->count == MOST_JOBS)
         return err_set(e, "%d commands are under way: wait for one of them", MOST_JOBS);
     argv[n++] = program;
@@ -63,36 +60,15 @@ static bool start(struct jobs *j, struct job_record *job, const char *program,
             argv[n++] = "--attached";
     }
     argv[n] = NULL;
-    if (!starter_spawn(&job->child, argv, e))
+    if (!spawner_spawn(&child, argv, e))
         return false;
-    job->words = command_line(words);
-    j->job[j->count++] = *job;
+    j->job[j->count] = *job;
+    j->job[j->count].child = child;
+    j->job[j->count++].words = command_line(words);
     return true;
 }
 
-bool jobs_start(struct jobs *j, const char *program, const char *const *words,
-                void (*on_end)(void *context, const struct job_record *job), void *context,
-                struct err *e)
-{
-    struct job_record job = {.on_end = on_end, .context = context};
-    return pretended(j, words) || start(j, &job, program, words, e);
-}
-
-bool jobs_ask(struct jobs *j, const char *program, const char *const *words,
-              void (*on_end)(void *context, const struct job_record *job), void *context,
-              struct err *e)
-{
-    struct job_record job = {.on_end = on_end, .context = context, .whole = true};
-    return pretended(j, words) || start(j, &job, program, words, e);
-}
-
-bool jobs_run(struct jobs *j, const char *program, const char *const *words, struct err *e)
-{
-    struct job_record job = {.is_run = true};
-    return pretended(j, words) || start(j, &job, program, words, e);
-}
-
-// --- listening ---
+// --- output ---
 
 int jobs_fds(const struct jobs *j, struct pollfd *fds, int most)
 {
@@ -107,7 +83,7 @@ int jobs_fds(const struct jobs *j, struct pollfd *fds, int most)
     return n;
 }
 
-// Reads what is there, and closes what has ended. Never waits. -1: nothing is there.
+// Reads what is there, and closes a descriptor that has ended. Never waits. -1: nothing is there.
 static ssize_t read_some(int *fd, char *bytes, size_t size)
 {
     struct pollfd p = {.fd = *fd, .events = POLLIN};
@@ -121,7 +97,7 @@ static ssize_t read_some(int *fd, char *bytes, size_t size)
     return got > 0 ? got : -1;
 }
 
-// Takes the first line out of `text`, without its newline; NULL: none is complete. Of the caller.
+// Takes the first line out of `text`, without its newline; heap; NULL: none is complete.
 static char *take_line(struct str *text)
 {
     const char *start = str_text(text), *end = strchr(start, '\n');
@@ -142,43 +118,22 @@ static void add_bytes(struct str *out, const char *bytes, size_t length)
         str_add_char(out, bytes[i] ? bytes[i] : ' ');
 }
 
-static void tell_lines(struct jobs *j, struct job_record *run)
+static void report_lines(struct jobs *j, struct job_record *run)
 {
     for (char *line; (line = take_line(&run->line)); free(line))
         if (j->on_line)
             j->on_line(j->context, run, line);
 }
 
-static bool read_socket(struct jobs *j, struct job_record *job)
-{
-    char bytes[256];
-    ssize_t got;
-    bool any = false;
-    while ((got = read_some(&job->child.socket, bytes, sizeof bytes)) > 0) {
-        add_bytes(&job->said, bytes, (size_t)got);
-        any = true;
-    }
-    for (char *line; (line = take_line(&job->said)); free(line)) {
-        int64_t id;
-        if (str_starts(line, "session ") && str_to_int(line + 8, 1, INT64_MAX, &id)) {
-            job->session = id;
-            if (j->on_session)
-                j->on_session(j->context, job);
-        }
-        job->detached |= str_equal(line, "detached");
-    }
-    return any;
-}
-
 // --- ends ---
 
 static void forget(struct job_record *job)
 {
-    starter_kill(&job->child);
+    spawner_kill(&job->child);
     free(job->words);
     str_finish(&job->output);
     str_finish(&job->line);
-    str_finish(&job->said);
+    str_finish(&job->received);
 }
 
 static void remember(struct jobs *j, const struct job_record *run)
@@ -191,17 +146,15 @@ static void remember(struct jobs *j, const struct job_record *run)
 static bool step(struct jobs *j, struct job_record *job)
 {
     int status;
-    bool ended =
-        starter_reap(&job->child, &status); // first: then its last words are there to be read
+    bool ended = spawner_reap(&job->child, &status); // before its last output is read
     char bytes[4096];
     ssize_t got;
     bool any = false;
     while ((got = read_some(&job->child.stderr_fd, bytes, sizeof bytes)) > 0) {
-        // Keeps the end of what was said: the reason of a failure comes last.
-        size_t length = (size_t)got;
+        // Keeps the end of the output: the reason of a failure comes last.
         size_t most = job->whole ? JOB_MOST_ANSWER : MOST_OUTPUT;
-        add_bytes(&job->output, bytes, length);
-        if (!(job->output.length <= most)) {
+        add_bytes(&job->output, bytes, (size_t)got);
+        if (job->output.length > most) {
             struct str kept = {0};
             str_add(&kept, job->output.text + job->output.length - most / 2);
             str_finish(&job->output);
@@ -209,11 +162,20 @@ static bool step(struct jobs *j, struct job_record *job)
         }
         if (job->is_run) {
             add_bytes(&job->line, bytes, (size_t)got);
-            tell_lines(j, job);
+            report_lines(j, job);
         }
         any = true;
     }
-    any |= read_socket(j, job);
+    while ((got = read_some(&job->child.socket, bytes, sizeof bytes)) > 0) {
+        add_bytes(&job->received, bytes, (size_t)got);
+        any = true;
+    }
+    for (char *line; (line = take_line(&job->received)); free(line)) {
+        if (str_starts(line, "session ") && str_to_int(line + 8, 1, INT64_MAX, &job->session) &&
+            j->on_session)
+            j->on_session(j->context, job);
+        job->detached |= str_equal(line, "detached");
+    }
     if (ended) {
         job->ended = true;
         job->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -228,14 +190,14 @@ bool jobs_step(struct jobs *j)
         any |= step(j, &j->job[i]);
     for (int i = 0; i < j->count;)
         if (j->job[i].ended) {
-            // Takes job `i` out of the list first: whoever is told may start another.
+            // Job `i` leaves the list first, because its owner may start another one.
             struct job_record job = j->job[i];
             j->count--;
             memmove(&j->job[i], &j->job[i + 1], (size_t)(j->count - i) * sizeof job);
             remember(j, &job);
-            if (job.is_run && job.line.length) { // its last words need no newline
+            if (job.is_run && job.line.length) { // the last line needs no newline
                 str_add_char(&job.line, '\n');
-                tell_lines(j, &job);
+                report_lines(j, &job);
             }
             if (job.is_run && j->on_run_end)
                 j->on_run_end(j->context, &job);
@@ -279,13 +241,11 @@ void jobs_move(struct jobs *to, struct jobs *from)
 void jobs_leave(struct jobs *j, bool let_go)
 {
     for (int i = 0; i < j->count; i++)
-        if (is_ours(&j->job[i]) && j->job[i].child.pid > 0) {
-            // SIGUSR1 ends a program that does not expect it yet, so it waits for the session's
-            // number.
-            if (!j->job[i].asked && (!let_go || j->job[i].session)) {
-                j->job[i].asked = true;
-                starter_signal(j->job[i].child.pid, let_go ? SIGUSR1 : SIGTERM);
-            }
+        // SIGUSR1 kills a program that does not handle it yet: only a run with a session does.
+        if (is_ours(&j->job[i]) && j->job[i].child.pid > 0 && !j->job[i].asked &&
+            (!let_go || j->job[i].session)) {
+            j->job[i].asked = true;
+            spawner_signal(j->job[i].child.pid, let_go ? SIGUSR1 : SIGTERM);
         }
 }
 
@@ -303,7 +263,7 @@ void jobs_finish(struct jobs *j)
         struct job_record *job = &j->job[i];
         if (job->detached) {
             remember(j, job);
-            job->child.pid = 0; // it goes on
+            job->child.pid = 0; // it continues
         }
         forget(job);
     }

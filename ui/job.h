@@ -1,17 +1,16 @@
 // Child processes of the workbench: every change it makes is a tilewalk command line.
 //
-//     jobs_start(&j, program, words, on_end, context, e);    pause, note, rm, export, ...
-//     jobs_ask(&j, program, words, on_end, context, e);      show: what it prints is wanted
-//     jobs_run(&j, program, words, e);                       tune, resume: a run of our own
+//     struct job_record job = {.on_end = on_end, .context = context};
+//     jobs_start(&j, &job, program, words, e);    pause, note, rm, export, ...
 //     n = jobs_fds(&j, fds, most); poll(...);
-//     jobs_step(&j);                                         collects output, tells ends
-//     jobs_leave(&j, false);                                 then jobs_step until jobs_are_gone
+//     jobs_step(&j);                              collects output, reports ends
+//     jobs_leave(&j, false);                      then jobs_step until jobs_are_gone
 //     jobs_finish(&j);
 //
 // A job prints at most a few lines and ends; its output goes to `on_end`. A run is `tune` or
-// `resume` with --attached: it says which session it is ("session 12\n") on its socket, pauses
-// itself with everything saved when we die, and is paused (SIGTERM) when we leave, unless it is let
-// go (SIGUSR1, answered "detached\n"). Whatever it writes to stderr goes to `on_line`.
+// `resume` with --attached: it sends its session ("session 12\n") on its socket, pauses itself with
+// everything saved when this process dies, and is paused (SIGTERM) when the user leaves, unless it
+// is let go (SIGUSR1, answered "detached\n"). Its stderr goes to `on_line`.
 //
 // One thread. Command lines are plain arrays of words, never read by a shell.
 #ifndef TILEWALK_UI_JOB_H
@@ -28,24 +27,25 @@
 #define MOST_JOBS 16
 #define MOST_PAST 32
 
+// The caller of jobs_start sets is_run, whole, on_end and context, and leaves the rest zero.
 struct job_record {
     struct child child;
-    bool is_run;
-    int64_t session;   // of a run, once it has said so
-    bool asked;        // of a run: to pause (SIGTERM) or to let go (SIGUSR1)
-    bool detached;     // of a run: it said so, and goes on without us
-    char *words;       // "tilewalk pause 3", as a user would type it
-    bool whole;        // all of its output is wanted
-    struct str output; // last few kilobytes of stdout and stderr, or all of it
-    struct str line;   // of a run: stderr up to the next newline
-    struct str said;   // of a run: on its socket, up to the next newline
+    bool is_run;         // `tune` or `resume`, a run that belongs to this process
+    int64_t session;     // run: 0 until it is known
+    bool asked;          // run: it was asked to pause (SIGTERM) or let go (SIGUSR1)
+    bool detached;       // run: it continues without this process
+    char *words;         // "tilewalk pause 3", as a user would type it
+    bool whole;          // all of its output is wanted, up to JOB_MOST_ANSWER bytes of it
+    struct str output;   // last few kilobytes of stdout and stderr, or all of it
+    struct str line;     // run: stderr up to the next newline
+    struct str received; // run: its socket up to the next newline
     void (*on_end)(void *context, const struct job_record *job);
     void *context;
     bool ended;
     int exit_code; // 128 + signal when it was killed by one
 };
 
-// A run that is not ours any more: it ended, or it was let go.
+// A run that ended or was let go.
 struct past_run {
     int64_t session;
     bool detached;
@@ -58,34 +58,27 @@ struct jobs {
     struct past_run past[MOST_PAST]; // a ring of those with a session: run n is past[n % MOST_PAST]
     int past_count;                  // ever
     void *context;
-    // Set by the owner; `context` is handed over. What they get lives until they return.
+    // Set by the owner; they get `context`. The arguments live until they return.
     void (*on_line)(void *context, const struct job_record *run, const char *line);
-    void (*on_session)(void *context, const struct job_record *run); // it said its session
+    void (*on_session)(void *context, const struct job_record *run); // its session is known
     void (*on_run_end)(void *context, const struct job_record *run);
-    // For tests: instead of starting anything, tells what would be (NULL: start it).
+    // For tests: gets the words instead of a start (NULL: start it).
     void (*pretend)(void *context, const char *words);
 };
 
-// `words` ends with NULL and does not hold the program, which is a path.
-bool jobs_start(struct jobs *j, const char *program, const char *const *words,
-                void (*on_end)(void *context, const struct job_record *job), void *context,
-                struct err *e);
-// Starts a command whose output is wanted whole, up to JOB_MOST_ANSWER bytes of it.
 #define JOB_MOST_ANSWER (16 << 20)
-bool jobs_ask(struct jobs *j, const char *program, const char *const *words,
-              void (*on_end)(void *context, const struct job_record *job), void *context,
-              struct err *e);
-// Starts `tune` or `resume` as a run that belongs to this process; --attached is added here.
-bool jobs_run(struct jobs *j, const char *program, const char *const *words, struct err *e);
+// `words` ends with NULL and does not hold the program, which is a path. A run gets --attached.
+bool jobs_start(struct jobs *j, const struct job_record *job, const char *program,
+                const char *const *words, struct err *e);
 int jobs_fds(const struct jobs *j, struct pollfd *fds, int most);
 bool jobs_step(struct jobs *j);                     // never waits; true when something happened
-int jobs_runs(const struct jobs *j);                // that are under way and ours
+int jobs_runs(const struct jobs *j);                // runs that belong to this process
 void jobs_move(struct jobs *to, struct jobs *from); // all of them, and the past
 
-// Asks every run to pause, or lets it go. A run that is too young to be let go is asked by a later
-// call, so call it after each step.
+// Asks every run to pause, or lets it go. A run without a session yet is let go by a later call, so
+// call it after each step.
 void jobs_leave(struct jobs *j, bool let_go);
-bool jobs_are_gone(const struct jobs *j); // nothing is waited for any more
+bool jobs_are_gone(const struct jobs *j); // all have ended or were let go
 void jobs_finish(struct jobs *j);         // kills those that are not gone, forgets all
 
 // Words as a user would type them, quoted where a shell would need it.

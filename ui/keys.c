@@ -19,8 +19,6 @@ void ui_each_action(void (*group)(void *context, const char *name),
     }
 }
 
-// What can be done in the workbench: the one table.
-
 #define ALL      ((1u << VIEW_COUNT) - 1)
 #define ON(view) (1u << VIEW_##view)
 #define TABLES   (ON(TRIALS) | ON(SESSIONS) | ON(LOG) | ON(NETWORK))
@@ -57,8 +55,8 @@ const struct action_info actions[ACT_COUNT] = {
 
     VIEWS(AS_ACTION)
 
-    [ACT_PAUSE] = {"pause", "p F9", "Pause", "pause, or go on", GROUP_SESSION, ALL},
-    [ACT_STOP] = {"stop", "s", NULL, "end it, keeping what it found (asks)", GROUP_SESSION, ALL},
+    [ACT_PAUSE] = {"pause", "p F9", "Pause", "pause, or continue", GROUP_SESSION, ALL},
+    [ACT_STOP] = {"stop", "s", NULL, "stop session, keep results (asks first)", GROUP_SESSION, ALL},
     [ACT_BUDGET] = {"budget", "B", NULL, "change how many trials it may spend", GROUP_SESSION, ALL},
     [ACT_MORE_BUDGET] = {"more-budget", "+ =", NULL, "100 trials more", GROUP_SESSION, ALL & ~ON(NETWORK)},
     [ACT_LESS_BUDGET] = {"less-budget", "-", NULL, "100 trials less", GROUP_SESSION, ALL & ~ON(NETWORK)},
@@ -68,20 +66,20 @@ const struct action_info actions[ACT_COUNT] = {
     [ACT_PIN] = {"pin", "a", "Pin", "let this task get every round, or no longer", GROUP_SESSION, ON(NETWORK)},
     [ACT_WEIGH_MORE] = {"weigh-more", "+ =", "Weight", "let this task count twice as much", GROUP_SESSION, ON(NETWORK)},
     [ACT_WEIGH_LESS] = {"weigh-less", "-", NULL, "let this task count half as much", GROUP_SESSION, ON(NETWORK)},
-    [ACT_RESUME] = {"resume", "r", NULL, "run a session that nobody runs", GROUP_SESSION, ALL},
+    [ACT_RESUME] = {"resume", "r", NULL, "continue a session that does not run", GROUP_SESSION, ALL},
     [ACT_EDIT] = {"edit", "e", "Edit", "edit the space file (8: the template)", GROUP_SESSION, ALL},
     [ACT_USE_NEW] = {"use-new", "u", NULL, "a new session with the space file as it is now", GROUP_SESSION, ALL},
 
     [ACT_MARK] = {"mark", "space", "Mark", "mark for overlay and comparison", GROUP_SESSION, ON(SESSIONS)},
     [ACT_COMPARE] = {"compare", "c", "Compare", "compare the marked sessions", GROUP_SESSION, ON(SESSIONS)},
     [ACT_NOTE] = {"note", "n", "Note", "write a note to the session", GROUP_SESSION, ON(SESSIONS)},
-    [ACT_DELETE] = {"delete", "D", "Delete", "delete the session for good (asks)", GROUP_SESSION, ON(SESSIONS)},
+    [ACT_DELETE] = {"delete", "D", "Delete", "delete session for good (asks first)", GROUP_SESSION, ON(SESSIONS)},
 
     [ACT_ZOOM] = {"zoom", "z", "Zoom", "the whole screen for this pane", GROUP_SHOW, ON(MAIN)},
     [ACT_AXIS] = {"axis", "t", NULL, "x axis: trials, running time, wall clock", GROUP_SHOW, ON(MAIN)},
     [ACT_OVERLAY] = {"overlay", "o", NULL, "marked sessions over the curve", GROUP_SHOW, ON(MAIN)},
     [ACT_BAND] = {"band", "b", NULL, "band: deviation, least to most, off", GROUP_SHOW, ON(MAIN)},
-    [ACT_COLOUR] = {"colour", "c", NULL, "shade by value or by rank", GROUP_SHOW, ON(MAIN) | ON(MAP)},
+    [ACT_COLOUR] = {"colour", "c", NULL, "colour by value or by rank", GROUP_SHOW, ON(MAIN) | ON(MAP)},
     [ACT_ZERO] = {"zero", "0", NULL, "y axis from zero, or only the best part", GROUP_SHOW, ON(MAIN)},
     [ACT_SORT_NEXT] = {"sort-next", "> .", "Sort", "sort by the next column", GROUP_SHOW, TABLES & ~ON(LOG)},
     [ACT_SORT_PREVIOUS] = {"sort-previous", "< ,", NULL, "sort by the column before", GROUP_SHOW, TABLES & ~ON(LOG)},
@@ -101,13 +99,13 @@ const struct action_info actions[ACT_COUNT] = {
     [ACT_COPY] = {"copy", "y", NULL, "copy the configuration", GROUP_PROGRAM, ALL},
     [ACT_HELP] = {"help", "? F1", "Help", "this help", GROUP_PROGRAM, ALL},
     [ACT_COMMAND] = {"command", ":", NULL, "an action by its name, or a command line", GROUP_PROGRAM, ALL},
-    [ACT_FREEZE] = {"freeze", "Z", NULL, "hold the picture; work goes on", GROUP_PROGRAM, ALL},
+    [ACT_FREEZE] = {"freeze", "Z", NULL, "freeze the display; tuning continues", GROUP_PROGRAM, ALL},
     [ACT_MOUSE] = {"mouse", "m", NULL, "mouse on, or off to select text", GROUP_PROGRAM, ALL},
     [ACT_SAVE_SCREEN] = {"save-screen", "S", NULL, "save the screen as a text file", GROUP_PROGRAM, ALL},
     [ACT_REDRAW] = {"redraw", "ctrl-l", NULL, "draw everything again", GROUP_PROGRAM, ALL},
     [ACT_SUSPEND] = {"suspend", "ctrl-z", NULL, "back to the shell; fg returns", GROUP_PROGRAM, ALL},
-    [ACT_LEAVE] = {"leave", "Q", NULL, "quit; what runs goes on in background", GROUP_PROGRAM, ALL},
-    [ACT_QUIT] = {"quit", "q F10", "Quit", "quit; runs of ours pause, nothing is lost", GROUP_PROGRAM, ALL},
+    [ACT_LEAVE] = {"leave", "Q", NULL, "quit; runs continue in the background", GROUP_PROGRAM, ALL},
+    [ACT_QUIT] = {"quit", "q F10", "Quit", "quit; own runs pause, nothing is lost", GROUP_PROGRAM, ALL},
 };
 // clang-format on
 
@@ -223,15 +221,6 @@ enum action keymap_find(const struct keymap *m, int32_t key, enum view_id view)
     return ACT_NONE;
 }
 
-// Another action that has `key` where `a` is of use; ACT_NONE when there is none.
-static enum action rival(const struct keymap *m, enum action a, int32_t key)
-{
-    for (int b = ACT_NONE + 1; b < ACT_COUNT; b++)
-        if (b != (int)a && actions[a].views & actions[b].views && has_key(m, (enum action)b, key))
-            return (enum action)b;
-    return ACT_NONE;
-}
-
 bool keymap_bind(struct keymap *m, const char *action, const char *keys, enum action *bound,
                  struct err *e)
 {
@@ -254,10 +243,12 @@ bool keymap_check(const struct keymap *m, enum action a, struct err *e)
 {
     for (int i = 0; i < MOST_KEYS && m->key[a][i]; i++) {
         char name[16];
-        enum action other = rival(m, a, m->key[a][i]);
-        if (other != ACT_NONE)
-            return err_set(e, "key '%s' is that of '%s', too (give that one another key, or none)",
-                           key_label(m->key[a][i], name), actions[other].name);
+        for (int b = ACT_NONE + 1; b < ACT_COUNT; b++)
+            if (b != (int)a && actions[a].views & actions[b].views &&
+                has_key(m, (enum action)b, m->key[a][i]))
+                return err_set(e,
+                               "key '%s' is that of '%s', too (give that one another key, or none)",
+                               key_label(m->key[a][i], name), actions[b].name);
     }
     return true;
 }

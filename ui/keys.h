@@ -1,4 +1,4 @@
-// Keys and actions: one table says what can be done, where, by which keys, and how it is called.
+// Keys and actions: one table of the actions with their screens, keys and names.
 //
 // Help, footer, manual page, the `:` prompt and its completion are all made from `actions`. Users
 // rebind keys in workbench.conf ("key pause = p F9"); a keymap is the table with that applied.
@@ -30,10 +30,10 @@ enum key {
     KEY_IS_PAGE_DOWN,
     KEY_IS_DELETE,
     KEY_IS_BACK_TAB,
-    KEY_IS_CLICK, // of the mouse; where: app_click
-    KEY_IS_PASTE, // a terminal says that what comes now is pasted, up to
-    KEY_IS_PASTE_END,
-    KEY_IS_F1, // .. F12
+    KEY_IS_CLICK,     // of the mouse; where: app_click
+    KEY_IS_PASTE,     // pasted text begins
+    KEY_IS_PASTE_END, // and ends
+    KEY_IS_F1,        // .. F12
     KEY_IS_F12 = KEY_IS_F1 + 11
 };
 
@@ -47,7 +47,7 @@ enum key {
     V(NETWORK, network, "4 F5", "operators and where the time goes") \
     V(SESSIONS, sessions, "5 F6", "all sessions") \
     V(SPACE, space, "6 F7", "parameters, moves, rules, the space file") \
-    V(LOG, log, "7 F8", "messages, and what workers say") \
+    V(LOG, log, "7 F8", "messages and worker logs") \
     V(KERNEL, kernel, "8", "the kernel of the trial that is selected") \
     V(FLEET, fleet, "9", "the machines that measure for sessions")
 #define AS_VIEW_ID(id, name, keys, help) VIEW_##id,
@@ -164,11 +164,11 @@ struct keymap {
 };
 
 void keymap_init(struct keymap *m); // the standard keys
-// Replaces the keys of an action; "none" leaves it without. False: an unknown action or key (with a
+// Replaces the keys of an action; "none" removes them. False: an unknown action or key (with a
 // suggestion), or too many. `*bound` (may be NULL) gets the action.
 bool keymap_bind(struct keymap *m, const char *action, const char *keys, enum action *bound,
                  struct err *e);
-// False: a key of `a` is also that of another action in one of the same views.
+// False: a key of `a` is also bound to another action in one of the same views.
 bool keymap_check(const struct keymap *m, enum action a, struct err *e);
 enum action keymap_find(const struct keymap *m, int32_t key, enum view_id view);
 

@@ -26,7 +26,7 @@ int factor_list(const struct space *s, struct factor out[SPACE_MAX_SLOTS])
 
 void factor_add_name(const struct space *s, struct factor f, struct str *out)
 {
-    if (f.param == FACTOR_TOLD) {
+    if (f.param == FACTOR_STATISTIC) {
         str_add(out, statistic_kind_name((enum statistic_kind)f.slot));
         return;
     }
@@ -35,28 +35,23 @@ void factor_add_name(const struct space *s, struct factor f, struct str *out)
         str_printf(out, "[%d]", f.slot + 1);
 }
 
-// --- the values there can be ---
+// --- possible values ---
 
-static int list_divisors(int32_t product, int32_t out[MOST_DIVISORS])
-{
-    int small = 0, count;
-    for (int32_t d = 1; d <= product / d; d++)
-        if (product % d == 0)
-            out[small++] = d;
-    count = small;
-    for (int i = small - 1; i >= 0; i--)
-        if (out[i] != product / out[i])
-            out[count++] = product / out[i];
-    return count;
-}
-
-// The first values of `most` places (or of all values, when they are fewer) that share the possible
-// values evenly. Returns how many values there are.
+// Computes the first values of `most` places (or of all values, when they are fewer) that share the
+// possible values evenly. Returns the number of possible values.
 static uint64_t spread_values(const struct param *p, uint64_t most, uint64_t low[AXIS_MOST])
 {
     int32_t divisor[MOST_DIVISORS];
     bool is_part = p->kind == PARAM_FACTORIZATION;
-    uint64_t possible = is_part ? (uint64_t)list_divisors(p->product, divisor) : param_size(p);
+    uint64_t possible = is_part ? 0 : param_size(p);
+    if (is_part) { // the divisors of the product: the small ones, then their counterparts
+        for (int32_t d = 1; d <= p->product / d; d++)
+            if (p->product % d == 0)
+                divisor[possible++] = d;
+        for (int i = (int)possible - 1; i >= 0; i--)
+            if (divisor[i] != p->product / divisor[i])
+                divisor[possible++] = p->product / divisor[i];
+    }
     uint64_t places = possible < most ? possible : most;
     uint64_t each = possible / places, larger = possible % places;
     for (uint64_t i = 0; i < places; i++) {
@@ -66,32 +61,16 @@ static uint64_t spread_values(const struct param *p, uint64_t most, uint64_t low
     return possible;
 }
 
-// Orders of `count` items are grouped by how they begin: by as many items as there are places for.
-static int prefix_places(int count)
+bool axis_has_value(const struct axis *a, const double *statistics)
 {
-    int places = count;
-    for (int i = 1; i < count && places * (count - i) <= AXIS_MOST; i++)
-        places *= count - i;
-    return places;
+    return a->param || (statistics && !isnan(statistics[a->factor.slot]));
 }
 
-// Where that range ends.
-static uint64_t told_to(uint64_t from)
-{
-    bool is_power = (from & (from - 1)) == 0;
-    return from < 4 ? from + 1 : is_power ? from + from / 2 : from / 3 * 4;
-}
-
-bool axis_has_value(const struct axis *a, const double *told)
-{
-    return a->param || (told && !isnan(told[a->factor.slot]));
-}
-
-static uint64_t value_of(const struct axis *a, const struct config *c, const double *told)
+static uint64_t value_of(const struct axis *a, const struct config *c, const double *statistics)
 {
     if (!a->param) {
-        // The least of the range with `value`: 0, 1, 2, 3, 4, 6, 8, 12, ..
-        double value = told[a->factor.slot];
+        // Ranges begin at 0, 1, 2, 3, 4, 6, 8, 12, ..
+        double value = statistics[a->factor.slot];
         if (value < 1)
             return 0;
         uint64_t power = UINT64_C(1) << (int)fmin(log2(value), 62);
@@ -120,7 +99,7 @@ static uint64_t value_of(const struct axis *a, const struct config *c, const dou
 void axis_init(struct axis *a, const struct space *s, struct factor f)
 {
     *a = (struct axis){.factor = f, .kind = AXIS_VISITED};
-    if (f.param == FACTOR_TOLD)
+    if (f.param == FACTOR_STATISTIC)
         return;
     a->param = &s->param[f.param];
     assert((a->param->kind == PARAM_FACTORIZATION) == (f.slot >= 0));
@@ -129,7 +108,7 @@ void axis_init(struct axis *a, const struct space *s, struct factor f)
     a->count = possible <= AXIS_MOST ? (int)possible : 0;
 }
 
-// The last place that begins at or before `value`; -1: none.
+// Returns the last place that begins at or before `value`, or -1.
 static int last_place(const struct axis *a, uint64_t value)
 {
     int low = 0, high = a->count;
@@ -149,15 +128,15 @@ static int place_of(const struct axis *a, uint64_t value)
     return place >= 0 && (a->kind == AXIS_RANGES || a->low[place] == value) ? place : -1;
 }
 
-int axis_place(const struct axis *a, const struct config *c, const double *told)
+int axis_place(const struct axis *a, const struct config *c, const double *statistics)
 {
-    return axis_has_value(a, told) ? place_of(a, value_of(a, c, told)) : -1;
+    return axis_has_value(a, statistics) ? place_of(a, value_of(a, c, statistics)) : -1;
 }
 
-int axis_make_place(struct axis *a, const struct config *c, const double *told,
+int axis_make_place(struct axis *a, const struct config *c, const double *statistics,
                     int moved[AXIS_MOST])
 {
-    uint64_t value = value_of(a, c, told);
+    uint64_t value = value_of(a, c, statistics);
     for (int i = 0; i < AXIS_MOST; i++)
         moved[i] = i;
     int place = place_of(a, value);
@@ -166,7 +145,13 @@ int axis_make_place(struct axis *a, const struct config *c, const double *told,
     if (a->count == AXIS_MOST) {
         struct axis old = *a;
         const struct param *p = a->param;
-        int places = p && p->kind == PARAM_PERMUTATION ? prefix_places(p->count) : AXIS_MOST;
+        int places = AXIS_MOST;
+        if (p && p->kind == PARAM_PERMUTATION) {
+            // Orders are grouped by their first items: by as many as there are places for.
+            places = p->count;
+            for (int i = 1; i < p->count && places * (p->count - i) <= AXIS_MOST; i++)
+                places *= p->count - i;
+        }
         a->kind = AXIS_RANGES;
         a->count = places;
         if (p)
@@ -233,25 +218,21 @@ static void add_number(const struct axis *a, int place, struct str *out)
         str_add_real(out, a->param->number[a->low[place]]);
 }
 
-static void add_told_term(const struct axis *a, int place, struct str *out)
-{
-    const char *name = statistic_kind_name((enum statistic_kind)a->factor.slot); // of no parameter
-    bool is_last = a->kind == AXIS_RANGES && place + 1 == a->count;
-    str_printf(out, ".%s>=%" PRIu64, name, a->low[place]);
-    if (!is_last)
-        str_printf(out, " .%s<%" PRIu64, name,
-                   a->kind == AXIS_RANGES ? a->low[place + 1] : told_to(a->low[place]));
-}
-
 bool axis_add_term(const struct axis *a, int place, struct str *out)
 {
-    if (!a->param) {
-        add_told_term(a, place, out);
-        return true;
-    }
     const struct param *p = a->param;
     struct str name = {0};
     bool is_range = a->kind == AXIS_RANGES;
+    uint64_t low = a->low[place];
+    if (!p) {
+        const char *word = statistic_kind_name((enum statistic_kind)a->factor.slot);
+        bool is_power = (low & (low - 1)) == 0;
+        uint64_t end = low < 4 ? low + 1 : is_power ? low + low / 2 : low / 3 * 4;
+        str_printf(out, ".%s>=%" PRIu64, word, low); // the dot: no parameter's name
+        if (!is_range || place + 1 < a->count)
+            str_printf(out, " .%s<%" PRIu64, word, is_range ? a->low[place + 1] : end);
+        return true;
+    }
     bool is_number = p->kind == PARAM_FACTORIZATION || p->kind == PARAM_DISCRETE;
     if (is_range && !is_number)
         return false;
@@ -264,7 +245,7 @@ bool axis_add_term(const struct axis *a, int place, struct str *out)
     else if (p->kind == PARAM_PERMUTATION)
         add_order(a, place, out);
     else {
-        const char *label = p->label[a->low[place]];
+        const char *label = p->label[low];
         str_add_char(out, '"');
         for (; *label; label++) {
             if (*label == '"' || *label == '\\')
@@ -281,7 +262,7 @@ bool axis_add_term(const struct axis *a, int place, struct str *out)
     return true;
 }
 
-// --- statistics ---
+// --- ranks and explained variance ---
 
 struct ranked {
     double value;
@@ -327,16 +308,14 @@ static int compare_keyed(const void *a, const void *b)
 double explained_share(const double *value, const uint64_t *key, int n, int *groups)
 {
     struct keyed *item = mem_alloc((size_t)n * sizeof *item);
-    double mean = 0, between, total;
-    int k;
+    double mean = 0, between = 0, total = 0;
+    int k = 0;
     for (int i = 0; i < n; i++) {
         item[i] = (struct keyed){key[i], value[i]};
         mean += value[i] / n;
     }
     qsort(item, (size_t)n, sizeof *item, compare_keyed);
     // Sums of squares between groups and in all, about the mean.
-    between = total = 0;
-    k = 0;
     for (int first = 0, end; first < n; first = end) {
         double sum = 0;
         for (end = first; end < n && item[end].key == item[first].key; end++) {
@@ -345,7 +324,7 @@ double explained_share(const double *value, const uint64_t *key, int n, int *gro
             total += away * away;
         }
         between += sum * sum / (end - first);
-        ++k;
+        k++;
     }
     free(item);
     if (groups)
@@ -356,7 +335,7 @@ double explained_share(const double *value, const uint64_t *key, int n, int *gro
     return share > 0 ? share < 1 ? share : 1 : 0;
 }
 
-// --- the sample ---
+// --- importance: the sample ---
 
 void importance_init(struct importance *i, const struct space *s)
 {
@@ -387,22 +366,13 @@ void importance_add(struct importance *i, const struct config *c, double speed)
         at = (int64_t)rng_below(&i->rng, (uint64_t)i->added);
     if (at >= IMPORTANCE_SAMPLE)
         return;
-    i->busy &= at >= i->sampled; // what is being worked on changed
+    i->busy &= at >= i->sampled; // else the sample that is being worked on changed
     i->kept += at == i->kept;
     i->speed[at] = speed;
     memcpy(slots_of(i, (int)at), c->slot, (size_t)i->space->slots * sizeof *c->slot);
 }
 
-// --- entries ---
-
-static uint64_t key_of(const struct importance *i, int kept, struct factor f)
-{
-    const struct param *p = &i->space->param[f.param];
-    const int32_t *v = slots_of(i, kept) + p->offset;
-    if (f.slot >= 0)
-        return (uint64_t)v[f.slot];
-    return p->width == 1 ? (uint64_t)v[0] : hash_bytes(v, (size_t)p->width * sizeof *v);
-}
+// --- importance: entries ---
 
 static int compare_entries(const void *a, const void *b)
 {
@@ -445,8 +415,13 @@ bool importance_step(struct importance *i)
         i->made[i->next] = all[i->next];
         struct importance_entry *entry = &i->made[i->next++];
         uint64_t *key = mem_alloc((size_t)i->sampled * sizeof *key);
-        for (int n = 0; n < i->sampled; n++)
-            key[n] = key_of(i, n, entry->factor);
+        const struct param *p = &i->space->param[entry->factor.param];
+        int slot = entry->factor.slot < 0 ? 0 : entry->factor.slot;
+        for (int n = 0; n < i->sampled; n++) {
+            const int32_t *v = slots_of(i, n) + p->offset;
+            bool whole = entry->factor.slot < 0 && p->width > 1;
+            key[n] = whole ? hash_bytes(v, (size_t)p->width * sizeof *v) : (uint64_t)v[slot];
+        }
         entry->share = explained_share(i->rank, key, i->sampled, &entry->values);
         free(key);
         return true;
@@ -467,6 +442,8 @@ double importance_of(const struct importance *i, struct factor f)
     return NAN;
 }
 
+// --- projections ---
+
 void projection_init(struct projection *p, const struct space *s, struct factor x,
                      const struct factor *y)
 {
@@ -474,13 +451,13 @@ void projection_init(struct projection *p, const struct space *s, struct factor 
     axis_init(&p->x, s, x);
     if (y)
         axis_init(&p->y, s, *y);
-    p->place = mem_zero((size_t)AXIS_MOST * (y ? AXIS_MOST : 1), sizeof *p->place);
+    p->cell = mem_zero((size_t)AXIS_MOST * (y ? AXIS_MOST : 1), sizeof *p->cell);
     rng_seed(&p->rng, 1);
 }
 
 void projection_finish(struct projection *p)
 {
-    free(p->place);
+    free(p->cell);
     *p = (struct projection){0};
 }
 
@@ -500,12 +477,12 @@ int projection_cols(const struct projection *p)
     return p->x.count;
 }
 
-const struct place *projection_at(const struct projection *p, int row, int col)
+const struct map_cell *projection_at(const struct projection *p, int row, int col)
 {
-    return &p->place[row * AXIS_MOST + col];
+    return &p->cell[row * AXIS_MOST + col];
 }
 
-// --- trials ---
+// --- projections: trials ---
 
 static bool on_axis(const struct projection *p, int param)
 {
@@ -523,7 +500,7 @@ static bool is_like_held(const struct projection *p, const struct config *c)
     return true;
 }
 
-static void take_best(struct place *into, const struct place *c)
+static void take_best(struct map_cell *into, const struct map_cell *c)
 {
     bool better = c->best_raced != into->best_raced ? c->best_raced : c->best > into->best;
     if (!c->best_ask || (into->best_ask && !better))
@@ -533,67 +510,67 @@ static void take_best(struct place *into, const struct place *c)
     into->best_raced = c->best_raced;
 }
 
-// What was judged before holds for a whole range only if it was legal.
-static void move_places(struct projection *p, int rows, int cols, const int *row_to,
-                        const int *col_to)
+// Moves the cells to their new places, where two may become one. Earlier judgements hold for a
+// whole range only if they were legal.
+static void move_cells(struct projection *p, int rows, int cols, const int *row_to,
+                       const int *col_to)
 {
     size_t count = (size_t)AXIS_MOST * (p->is_flat ? 1 : AXIS_MOST);
-    struct place *moved = mem_zero(count, sizeof *moved);
+    struct map_cell *moved = mem_zero(count, sizeof *moved);
     for (int row = 0; row < rows; row++)
         for (int col = 0; col < cols; col++) {
-            // Two places become one.
-            const struct place *c = projection_at(p, row, col);
+            const struct map_cell *c = projection_at(p, row, col);
+            struct map_cell *to = &moved[row_to[row] * AXIS_MOST + col_to[col]];
             for (int i = 0; i < OUTCOME_COUNT; i++)
-                moved[row_to[row] * AXIS_MOST + col_to[col]].outcome[i] += c->outcome[i];
-            take_best(&moved[row_to[row] * AXIS_MOST + col_to[col]], c);
-            if (c->best_ask && (moved[row_to[row] * AXIS_MOST + col_to[col]].worst == 0 ||
-                                c->worst < moved[row_to[row] * AXIS_MOST + col_to[col]].worst))
-                moved[row_to[row] * AXIS_MOST + col_to[col]].worst = c->worst;
-            moved[row_to[row] * AXIS_MOST + col_to[col]].sum += c->sum;
-            moved[row_to[row] * AXIS_MOST + col_to[col]].legal |= c->legal;
+                to->outcome[i] += c->outcome[i];
+            take_best(to, c);
+            if (c->best_ask && (to->worst == 0 || c->worst < to->worst))
+                to->worst = c->worst;
+            to->sum += c->sum;
+            to->legal |= c->legal;
         }
-    free(p->place);
-    p->place = moved;
+    free(p->cell);
+    p->cell = moved;
     p->layout++;
     p->judged_to = 0;
 }
 
-void projection_add(struct projection *p, const struct seen *s)
+void projection_add(struct projection *p, const struct map_trial *s)
 {
-    if (!is_like_held(p, s->config) || !axis_has_value(&p->x, s->told) ||
-        (!p->is_flat && !axis_has_value(&p->y, s->told)))
+    if (!is_like_held(p, s->config) || !axis_has_value(&p->x, s->statistics) ||
+        (!p->is_flat && !axis_has_value(&p->y, s->statistics)))
         return;
     int rows = projection_rows(p), cols = projection_cols(p);
     int row_to[AXIS_MOST] = {0}, col_to[AXIS_MOST], row = 0;
     enum axis_kind kind = p->x.kind, y_kind = p->y.kind;
-    int col = axis_make_place(&p->x, s->config, s->told, col_to);
+    int col = axis_make_place(&p->x, s->config, s->statistics, col_to);
     if (!p->is_flat)
-        row = axis_make_place(&p->y, s->config, s->told, row_to);
+        row = axis_make_place(&p->y, s->config, s->statistics, row_to);
     if (rows != projection_rows(p) || cols != projection_cols(p) || kind != p->x.kind ||
         y_kind != p->y.kind)
-        move_places(p, rows, cols, row_to, col_to);
-    struct place *at = &p->place[row * AXIS_MOST + col];
+        move_cells(p, rows, cols, row_to, col_to);
+    struct map_cell *at = &p->cell[row * AXIS_MOST + col];
     p->taken++;
     at->outcome[s->outcome]++;
     if (s->outcome != OUTCOME_OK)
         return;
     at->sum += s->speed;
-    take_best(at, &(struct place){.best = s->speed, .best_ask = s->ask, .best_raced = s->raced});
+    take_best(at, &(struct map_cell){.best = s->speed, .best_ask = s->ask, .best_raced = s->raced});
     if (at->outcome[OUTCOME_OK] == 1 || s->speed < at->worst)
         at->worst = s->speed;
 }
 
-bool projection_find(const struct projection *p, const struct config *c, const double *told,
+bool projection_find(const struct projection *p, const struct config *c, const double *statistics,
                      int *row, int *col)
 {
-    *col = axis_place(&p->x, c, told);
-    *row = p->is_flat ? 0 : axis_place(&p->y, c, told);
+    *col = axis_place(&p->x, c, statistics);
+    *row = p->is_flat ? 0 : axis_place(&p->y, c, statistics);
     return *row >= 0 && *col >= 0 && is_like_held(p, c);
 }
 
-// --- places ---
+// --- projections: cells ---
 
-int64_t place_trials(const struct place *c)
+int64_t cell_trials(const struct map_cell *c)
 {
     int64_t count = 0;
     for (int i = 0; i < OUTCOME_COUNT; i++)
@@ -601,60 +578,33 @@ int64_t place_trials(const struct place *c)
     return count;
 }
 
-int64_t place_failed(const struct place *c)
+int64_t cell_failed(const struct map_cell *c)
 {
-    return place_trials(c) - c->outcome[OUTCOME_OK];
+    return cell_trials(c) - c->outcome[OUTCOME_OK];
 }
 
-enum place_kind place_kind(const struct place *c)
+enum cell_kind cell_kind(const struct map_cell *c)
 {
     if (c->outcome[OUTCOME_OK])
-        return PLACE_MEASURED;
-    if (place_trials(c))
-        return PLACE_FAILED;
+        return CELL_MEASURED;
+    if (cell_trials(c))
+        return CELL_FAILED;
     bool excluded = c->impossible || c->judged >= JUDGED_ENOUGH || c->outcome[OUTCOME_REJECTED];
-    return excluded && !c->legal ? PLACE_EXCLUDED : PLACE_UNVISITED;
+    return excluded && !c->legal ? CELL_EXCLUDED : CELL_UNVISITED;
 }
 
-double place_value(const struct place *c, enum statistic s)
+double cell_value(const struct map_cell *c, enum statistic s)
 {
     int64_t ok = c->outcome[OUTCOME_OK];
     if (s == STATISTIC_COUNT)
-        return place_trials(c) ? (double)place_trials(c) : NAN;
+        return cell_trials(c) ? (double)cell_trials(c) : NAN;
     return !ok ? NAN : s == STATISTIC_BEST ? c->best : c->sum / (double)ok;
 }
 
-// --- what could be there ---
+// --- projections: judging what could be in empty cells ---
 
-// The value of a parameter with one part bound (or two of them): the others share what is left of
-// the product, uniformly. False: nothing is left to share.
-static bool draw_parts(struct projection *p, const struct param *q, const int *bound,
-                       const int32_t *value, int count, int32_t *out)
-{
-    int32_t left = q->product, rest[PARAM_MAX_WIDTH];
-    for (int i = 0; i < count; left /= value[i++])
-        if (left % value[i])
-            return false;
-    if (count == q->width)
-        for (int i = 0; i < count; i++)
-            out[bound[i]] = value[i];
-    if (count == q->width)
-        return left == 1;
-    struct arena a;
-    struct param others;
-    arena_init(&a);
-    bool ok = param_factorization(&others, &a, q->name, left, q->width - count, NULL);
-    if (ok)
-        param_sample(&others, &p->rng, rest);
-    arena_finish(&a);
-    for (int slot = 0, next = 0; ok && slot < q->width; slot++) {
-        int which = slot == bound[0] ? 0 : count > 1 && slot == bound[1] ? 1 : -1;
-        out[slot] = which >= 0 ? value[which] : rest[next++];
-    }
-    return ok;
-}
-
-// A value of a place; of a part, the first (the divisors of a range are neighbours).
+// Draws a value of a place. For a part it is the first, since the divisors of a range are
+// neighbours.
 static uint64_t draw_value(struct projection *p, const struct axis *a, int place)
 {
     bool is_range = a->kind == AXIS_RANGES && a->param->kind != PARAM_FACTORIZATION;
@@ -662,30 +612,41 @@ static uint64_t draw_value(struct projection *p, const struct axis *a, int place
     return a->low[place] + (is_range ? rng_below(&p->rng, end - a->low[place]) : 0);
 }
 
-// Puts the value of one axis (or the two of the same parameter) into `c`.
+// Draws the values of one axis, or of two axes `a` and `b` of the same factorization, into `c`. The
+// other parts share the rest of the product uniformly. False: nothing is left to share.
 static bool draw_axis(struct projection *p, const struct axis *a, int place, const struct axis *b,
                       int other_place, struct config *c)
 {
     const struct param *q = a->param;
-    int32_t *out = c->slot + q->offset;
+    int32_t *out = c->slot + q->offset, left = q->product, rest[PARAM_MAX_WIDTH];
     uint64_t value = draw_value(p, a, place);
     if (q->kind != PARAM_FACTORIZATION) {
         param_value(q, value, out);
         return true;
     }
-    int bound[2] = {a->factor.slot, b ? b->factor.slot : -1};
+    int count = b ? 2 : 1, bound[2] = {a->factor.slot, b ? b->factor.slot : -1};
     int32_t parts[2] = {(int32_t)value, b ? (int32_t)draw_value(p, b, other_place) : 0};
-    return draw_parts(p, q, bound, parts, b ? 2 : 1, out);
-}
-
-static bool in_doubt(const struct place *c)
-{
-    return !c->legal && !c->impossible && c->judged < JUDGED_ENOUGH && place_trials(c) == 0;
+    for (int i = 0; i < count; left /= parts[i++])
+        if (left % parts[i])
+            return false;
+    bool ok = left == 1;
+    if (count < q->width) {
+        struct arena arena;
+        struct param others;
+        arena_init(&arena);
+        ok = param_factorization(&others, &arena, q->name, left, q->width - count, NULL);
+        if (ok)
+            param_sample(&others, &p->rng, rest);
+        arena_finish(&arena);
+    }
+    for (int slot = 0, next = 0; ok && slot < q->width; slot++)
+        out[slot] = slot == bound[0] ? parts[0] : slot == bound[1] ? parts[1] : rest[next++];
+    return ok;
 }
 
 static void judge(struct projection *p, const struct limits *l, int row, int col)
 {
-    struct place *at = &p->place[row * AXIS_MOST + col];
+    struct map_cell *at = &p->cell[row * AXIS_MOST + col];
     struct config c;
     struct verdict v = {.constraint = -1};
     bool is_range = p->x.kind == AXIS_RANGES || (!p->is_flat && p->y.kind == AXIS_RANGES);
@@ -703,7 +664,7 @@ static void judge(struct projection *p, const struct limits *l, int row, int col
         at->judged++;
         return;
     }
-    // Whether every draw for a place is the same one.
+    // One judgement is enough where every draw for a cell is the same one.
     const struct axis *axes[2] = {&p->x, &p->y};
     bool alike = p->is_held;
     for (int i = 0; i < (p->is_flat ? 1 : 2); i++)
@@ -721,7 +682,8 @@ bool projection_judge(struct projection *p, const struct limits *l, int most)
         return false;
     for (int settled = 0; settled < places && most > 0;) { // in a row
         int at = p->judged_to++ % places;
-        if (in_doubt(projection_at(p, at / cols, at % cols))) {
+        const struct map_cell *c = projection_at(p, at / cols, at % cols);
+        if (!c->legal && !c->impossible && c->judged < JUDGED_ENOUGH && cell_trials(c) == 0) {
             judge(p, l, at / cols, at % cols);
             settled = 0;
             most--;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+// Returns the column of a rank.
 static int ranked(const struct table *t, int rank)
 {
     for (int i = 0; i < t->count; i++)
@@ -20,7 +21,7 @@ void table_fit(struct table *t, const struct table_column *column, int count, in
     for (int rank = 0; rank < count; rank++) {
         int i = ranked(t, rank), least = int_max(column[i].least, text_columns(column[i].head));
         if (rank == 0)
-            least = int_max(0, int_min(least, room));
+            least = int_clamp(least, 0, room);
         if (least > room)
             continue;
         t->slot[i].width = least;
@@ -91,7 +92,7 @@ void list_fit(struct list *l, int64_t count, int rows)
     l->top = int64_clamp(l->top, 0, l->count - l->rows);
 }
 
-// By how many rows: more than there are for the ends, 0 where it does not move.
+// Returns by how many rows an action moves: more than there are for the ends, 0 for no move.
 static int64_t step(const struct list *l, enum action a)
 {
     switch (a) {

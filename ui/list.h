@@ -1,6 +1,5 @@
-// Where somebody is in a list, and which rows of it are seen: the one meaning that keys, clicks and
-// windows have in every list of the workbench. No drawing, and nothing is known of what the items
-// are.
+// The cursor of a list and its window, the rows that are seen: keys and clicks mean the same in
+// every list of the workbench. There is no drawing here, and items are only numbers.
 //
 //     list_point(&l, id, place);          the cursor is there now; the window moves along with it
 //     list_fit(&l, count, pane.rows);     in each frame, before rows l.top .. are drawn
@@ -8,8 +7,8 @@
 //     if (list_click(&l, row))            likewise
 //
 // Places count from 0. A page is the rows that are seen less one, so that one row stays in sight;
-// half a page is half of them. A row at a time is also what the wheel of the mouse says (term.h).
-// Text that scrolls without a cursor uses list_fit and list_scroll. A zeroed list is a new one.
+// half a page is half of them. The wheel of the mouse moves by one row (term.h). Text that scrolls
+// without a cursor uses list_fit and list_scroll. A zeroed list is a new one.
 #ifndef TILEWALK_UI_LIST_H
 #define TILEWALK_UI_LIST_H
 
@@ -18,42 +17,39 @@
 
 struct list {
     int64_t count;
-    int64_t cursor; // -1: on none of them
-    int64_t item;   // that the cursor is on, in numbers of the caller's; 0: not known
+    int64_t cursor; // -1: on no item
+    int64_t item;   // under the cursor, in numbers of the caller's; 0: not known
     int64_t top;    // first place that is seen
-    int rows;       // that there is room for
-    int first_row;  // of the caller's pane, with place `top`: for clicks
+    int rows;       // room for so many
+    int first_row;  // where place `top` is in the caller's pane: for clicks
     bool is_loose;  // the window need not hold the cursor
 };
 
-// Says where the cursor is. When the same item has another place than before, because others came
-// or went, it keeps its row.
+// Sets the cursor. An item whose place has changed, because others came or went, keeps its row.
 void list_point(struct list *l, int64_t item, int64_t place);
-// Says how many items there are and for how many rows there is room. The window moves by as little
-// as brings the cursor into view (a loose list leaves it), and leaves no row empty at the end while
-// there are items above it.
+// Sets the number of items and of rows. The window moves by as little as brings the cursor into
+// view (a loose list leaves it), and leaves no row empty at the end while there are items above.
 void list_fit(struct list *l, int64_t count, int rows);
-// Moves the cursor within what there is; from nowhere it comes to the first row that is seen.
-// False: it is no action that moves up or down.
+// Moves the cursor; from nowhere it comes to the first row that is seen. False: the action does not
+// move up or down.
 bool list_act(struct list *l, enum action a);
 // Moves the window in the same way, for text that scrolls without a cursor; the cursor is on no
 // item then.
 bool list_scroll(struct list *l, enum action a);
-// Puts the cursor on what is shown on that row of the caller's pane. False: nothing is.
+// Puts the cursor on the item that is shown on that row of the caller's pane. False: none is.
 bool list_click(struct list *l, int row);
 bool list_shows(const struct list *l, int64_t place);
 // "rows 3-12 of 40"; "" when all are seen.
 void list_note(const struct list *l, const char *what, char note[64]);
 
-// Columns of a table that get as much room as there is: those that matter least go first.
+// Columns of a table share the room that there is; the least important ones are left out first.
 //
 //     struct table t;
 //     table_fit(&t, columns, COUNT, 2, pane.cols);
 //     table_put(&t, &pane, row, COLUMN_BEST, STYLE_BEST, "41.3");
 //
 // Every column has a width below which it is left out and one beyond which it gains nothing. They
-// stand side by side in their order; of what is left over, the most important ones get theirs
-// first.
+// stand side by side in their order; room that is left over goes to the most important ones first.
 
 #define TABLE_MOST 16
 #define TABLE_GAP  2

@@ -8,31 +8,13 @@
 #include "report/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_SAMPLES 256
 
-// --- from the row ---
-
-static void copy_text(char *out, size_t size, const char *text)
-{
-    size_t length = text ? strlen(text) : 0;
-    if (length >= size)
-        length = size - 1;
-    if (length)
-        memcpy(out, text, length);
-    out[length] = '\0';
-}
-
-static void read_clocks(const struct trial_record *r, struct trial *t)
-{
-    struct str text = {0};
-    told_add_clocks(r->clocks, r->drift, &text);
-    copy_text(t->clocks, sizeof t->clocks, str_text(&text));
-    t->is_unsteady = r->drift > 0 || strstr(t->clocks, "held back");
-    str_finish(&text);
-}
+// --- a trial from its row ---
 
 void trial_decode(const struct opened *o, const struct trial_record *r, struct trial *out)
 {
@@ -57,26 +39,28 @@ void trial_decode(const struct opened *o, const struct trial_record *r, struct t
         out->has_config = config_parse_key(o->space, r->key, &out->config, NULL);
     if (!out->has_config)
         out->config = (struct config){0};
-    copy_text(out->phase, sizeof out->phase, r->phase);
-    copy_text(out->reason, sizeof out->reason, r->reason);
-    const char *json = r->samples;
+    snprintf(out->phase, sizeof out->phase, "%s", r->phase ? r->phase : "");
+    snprintf(out->reason, sizeof out->reason, "%s", r->reason ? r->reason : "");
     double sample[MOST_SAMPLES];
-    int count = str_to_reals(json, sample, MOST_SAMPLES);
-    out->samples = count;
-    if (!(count < 2)) {
+    int count = out->samples = str_to_reals(r->samples, sample, MOST_SAMPLES);
+    if (count >= 2) {
         double median = median_of(sample, count);
         out->spread = median > 0 ? (sample[count - 1] - sample[0]) / median : 0;
     }
-    struct statistics told;
+    struct statistics statistics;
     for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
         out->statistic[k] = NAN;
     if (r->statistics) {
-        told_parse(r->statistics, &told);
+        told_parse(r->statistics, &statistics);
         for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
-            if (!statistics_total(&told, (enum statistic_kind)k, &out->statistic[k]))
+            if (!statistics_total(&statistics, (enum statistic_kind)k, &out->statistic[k]))
                 out->statistic[k] = NAN;
     }
-    read_clocks(r, out);
+    struct str clocks = {0};
+    told_add_clocks(r->clocks, r->drift, &clocks);
+    snprintf(out->clocks, sizeof out->clocks, "%s", str_text(&clocks));
+    out->is_unsteady = r->drift > 0 || strstr(out->clocks, "held back");
+    str_finish(&clocks);
     out->has_origin = r->origin != NULL;
     str_to_ints(r->origin, out->origin, SPACE_MAX_PARAMS);
 }
@@ -98,7 +82,7 @@ bool trial_read_race(struct store *s, int64_t session, struct trial *t)
     return ok;
 }
 
-// --- what can be said of one ---
+// --- ranks, units, positions ---
 
 double seconds_speed(const struct model *m, double seconds)
 {
@@ -142,7 +126,7 @@ double param_position(const struct param *p, const int32_t *v, int slot)
     case PARAM_FACTORIZATION:
         return p->product > 1 && v[slot] > 1 ? log(v[slot]) / log(p->product) : 0;
     case PARAM_PERMUTATION: {
-        // The place of an order among all, in the order of the first item, then the second ...
+        // The place of an order among all orders, which are sorted by the first item, the second...
         int count = p->width;
         double place = 0, orders = 1;
         for (int i = 0; i < count; i++) {
@@ -159,10 +143,10 @@ double param_position(const struct param *p, const int32_t *v, int slot)
 }
 
 #define LOOK_AGAIN_SECONDS 1.0
-#define LIST_SECONDS       0.5  // at least between two lists, and
+#define LIST_SECONDS       0.5  // at least between two lists
 #define LIST_ROW_SECONDS   2e-3 // more for each session: long lists take long
 
-// Whether `seconds` have gone by, or the clock was put back.
+// Returns true when `seconds` have passed, or the clock was put back.
 static bool is_over(double since, double unix_now, double seconds)
 {
     return unix_now - since >= seconds || unix_now < since;
@@ -190,7 +174,7 @@ static void disconnect(struct model *m, const struct err *why)
 static bool connect_now(struct model *m)
 {
     struct err e = {.text = ""};
-    uint64_t file = file_identity(m->path); // one that comes before it is opened will be noticed
+    uint64_t file = file_identity(m->path); // a later change will be noticed
     m->looked_at = m->polled_at;
     if (file)
         m->store = store_open(m->path, STORE_READ, &e);
@@ -233,19 +217,6 @@ static bool list_sessions(struct model *m, struct err *e)
     return true;
 }
 
-// A process that dies changes nothing in the database.
-static bool look_at_runners(struct model *m)
-{
-    bool news = false;
-    for (int i = 0; i < m->session_count; i++) {
-        struct session_row *row = &m->session[i];
-        pid_t before = row->runner;
-        row->state = store_state(m->store, &row->record, &row->runner);
-        news |= row->runner != before;
-    }
-    return news;
-}
-
 const struct session_row *model_row(const struct model *m, int64_t id)
 {
     for (int i = 0; i < m->session_count; i++)
@@ -256,15 +227,10 @@ const struct session_row *model_row(const struct model *m, int64_t id)
 
 // --- marks ---
 
-static void finish_mark(struct mark *k)
-{
-    free(k->curve.step);
-    arena_finish(&k->arena);
-}
-
 static void remove_mark(struct model *m, int i)
 {
-    finish_mark(&m->mark[i]);
+    free(m->mark[i].curve.step);
+    arena_finish(&m->mark[i].arena);
     m->mark_count--;
     for (; i < m->mark_count; i++)
         m->mark[i] = m->mark[i + 1];
@@ -277,40 +243,28 @@ static bool refresh_mark(struct mark *k, struct store *s, struct err *e)
            curve_extend(&k->curve, s, k->id, e);
 }
 
-static char free_letter(const struct model *m, int64_t id)
-{
-    bool taken[26] = {m->open.record.id && m->open.record.id != id}; // 'A' is the open one's
-    char letter = 0;
-    for (int i = 0; i < m->mark_count; i++)
-        taken[m->mark[i].letter - 'A'] = true;
-    while (taken[(int)letter])
-        letter++;
-    return (char)('A' + letter);
-}
-
-static bool add_mark(struct model *m, int64_t id)
-{
-    struct mark k = {.id = id, .letter = free_letter(m, id)};
-    if (m->mark_count == MODEL_MOST_MARKS || !m->store)
-        return false;
-    if (!refresh_mark(&k, m->store, NULL)) {
-        finish_mark(&k);
-        return false;
-    }
-    m->mark[m->mark_count++] = k;
-    return true;
-}
-
 bool model_toggle_mark(struct model *m, int64_t id)
 {
     int i = 0;
-    bool ok = true;
+    bool ok = true, taken[26] = {m->open.record.id && m->open.record.id != id}; // 'A': the open one
+    for (int k = 0; k < m->mark_count; k++)
+        taken[m->mark[k].letter - 'A'] = true;
     while (i < m->mark_count && m->mark[i].id != id)
         i++;
-    if (i < m->mark_count)
+    if (i < m->mark_count) {
         remove_mark(m, i);
-    else
-        ok = add_mark(m, id);
+    } else {
+        struct mark k = {.id = id, .letter = 'A'};
+        while (taken[k.letter - 'A'])
+            k.letter++;
+        ok = m->mark_count < MODEL_MOST_MARKS && m->store;
+        if (ok) {
+            ok = refresh_mark(&k, m->store, NULL);
+            m->mark[m->mark_count++] = k;
+        }
+        if (!ok && m->mark_count > i)
+            remove_mark(m, i);
+    }
     for (int k = 0; k < m->session_count; k++)
         m->session[k].mark = mark_of(m, m->session[k].record.id);
     return ok;
@@ -338,7 +292,7 @@ bool model_open(struct model *m, int64_t id, struct err *e)
     return true;
 }
 
-// What is open is gone.
+// Closes the session that is open, because it is gone.
 static void lose(struct model *m, const struct err *why)
 {
     int64_t version = m->open.version;
@@ -347,48 +301,24 @@ static void lose(struct model *m, const struct err *why)
     m->open.version = version + 1;
 }
 
-// Command lines mean the file that is at the path now: what is kept of another one must go. True
-// when it went.
-static bool look_at_file(struct model *m)
-{
-    struct err why = {0}, none = {.text = ""};
-    uint64_t file = file_identity(m->path);
-    m->looked_at = m->polled_at;
-    if (!m->file || m->file == file)
-        return false;
-    err_set(&why, "the database was %s", file ? "replaced" : "removed");
-    lose(m, &why);
-    while (m->mark_count)
-        remove_mark(m, m->mark_count - 1);
-    disconnect(m, &none);
-    m->file = 0;
-    m->losses++;
-    return true;
-}
-
-// All that is read is of one moment.
-static bool read_open(struct model *m, struct err *e)
-{
-    return store_begin(m->store, e) && opened_refresh(&m->open, m->store, m->polled_at, e) &&
-           store_commit(m->store, e);
-}
-
 static bool refresh_open(struct model *m, struct err *e)
 {
     struct opened *o = &m->open;
-    int64_t told = o->record.trials + o->record.rejected, retime = o->retime;
+    int64_t results = o->record.trials + o->record.rejected, retime = o->retime;
     if (!o->record.id)
         return true;
-    if (!read_open(m, e)) {
+    // One transaction, so that all of it is of the same moment.
+    if (!store_begin(m->store, e) || !opened_refresh(o, m->store, m->polled_at, e) ||
+        !store_commit(m->store, e)) {
         struct err other, why = {0};
-        if (!list_sessions(m, &other)) // it is the database
+        if (!list_sessions(m, &other)) // the database fails, not the session
             return false;
         if (model_row(m, o->record.id))
             why = *e;
         else
             err_set(&why, "session %lld was deleted", (long long)o->record.id);
         lose(m, &why);
-    } else if (o->record.trials + o->record.rejected < told) { // it is being deleted
+    } else if (o->record.trials + o->record.rejected < results) { // it is being deleted
         return model_open(m, o->record.id, e);
     } else if (o->retime != retime) {
         cache_clear(m->cache);
@@ -406,7 +336,7 @@ static bool poll_store(struct model *m, bool *news, struct err *e)
         *news = m->sessions_due = true;
         if (!refresh_open(m, e))
             return false;
-        // Those of sessions that are gone go too.
+        // Marks of sessions that are gone go too.
         for (int i = m->mark_count; i-- > 0;)
             if (!refresh_mark(&m->mark[i], m->store, NULL))
                 remove_mark(m, i);
@@ -420,21 +350,43 @@ static bool poll_store(struct model *m, bool *news, struct err *e)
     }
     if (!is_over(m->listed_at, m->polled_at, LIST_SECONDS + LIST_ROW_SECONDS * m->session_count))
         return true;
-    if (!m->sessions_due) {
-        m->listed_at = m->polled_at;
-        *news |= look_at_runners(m);
-        return true;
+    if (m->sessions_due) {
+        *news = true;
+        return list_sessions(m, e);
     }
-    *news = true;
-    return list_sessions(m, e);
+    m->listed_at = m->polled_at;
+    for (int i = 0; i < m->session_count; i++) { // a process that dies changes no row
+        struct session_row *row = &m->session[i];
+        pid_t before = row->runner;
+        row->state = store_state(m->store, &row->record, &row->runner);
+        *news |= row->runner != before;
+    }
+    return true;
+}
+
+static void forget_marks(struct model *m)
+{
+    while (m->mark_count)
+        remove_mark(m, m->mark_count - 1);
 }
 
 bool model_poll(struct model *m, double unix_now)
 {
     bool look = is_over(m->looked_at, unix_now, LOOK_AGAIN_SECONDS);
-    struct err e;
+    struct err e, none = {.text = ""};
+    uint64_t file = look ? file_identity(m->path) : m->file;
+    bool news = m->file && m->file != file;
     m->polled_at = unix_now;
-    bool news = look && look_at_file(m);
+    if (look)
+        m->looked_at = unix_now;
+    if (news) { // command lines mean the file that is at the path now: forget the other one
+        err_set(&e, "the database was %s", file ? "replaced" : "removed");
+        lose(m, &e);
+        forget_marks(m);
+        disconnect(m, &none);
+        m->file = 0;
+        m->losses++;
+    }
     if (!m->store) {
         if (!look)
             return false;
@@ -461,8 +413,7 @@ void model_init(struct model *m, const char *path)
 void model_finish(struct model *m)
 {
     model_close(m);
-    while (m->mark_count)
-        remove_mark(m, m->mark_count - 1);
+    forget_marks(m);
     forget_sessions(m);
     cache_destroy(m->cache);
     store_close(m->store);

@@ -1,4 +1,5 @@
-// What the workbench knows: the sessions of a database, the one that is open, and summaries of it.
+// The model of the workbench: the sessions of a database, the one that is open, and summaries of
+// it.
 //
 //     model_init(&m, path);
 //     model_open(&m, 3, e);
@@ -6,15 +7,14 @@
 //     const struct trial *t = model_trial(&m, ask);
 //     model_finish(&m);
 //
-// All of it comes from the database, whoever runs the session: this process's child, another
-// terminal, or nobody any more. The workbench only reads; what changes something is a tilewalk
-// command line (job.h), which opens the file that is at the path then: within a second of another
-// file being there, or none, all that is known is of that one, and nothing is open or marked. A
-// poll with nothing new costs microseconds, one with news costs what is new, however many trials
-// there are: curves are kept as their steps, outcomes as counts, trials are read when they are
-// looked at. What really needs all trials walks them in slices (scan.h).
+// All of it comes from the database, whichever process runs the session. The workbench only reads;
+// changes are tilewalk command lines (job.h), which open the file that is at the path then: within
+// a second of another file being there, or none, the model is of that one, and nothing is open or
+// marked. A poll with nothing new costs microseconds, one with news costs as much as is new,
+// however many trials there are: curves are kept as their steps, outcomes as counts, trials are
+// read when they are shown. Work on all trials walks them in slices (scan.h).
 //
-// One thread. Pointers stay valid until the next poll or open unless said otherwise.
+// One thread. Pointers stay valid until the next poll or open unless noted otherwise.
 #ifndef TILEWALK_UI_MODEL_H
 #define TILEWALK_UI_MODEL_H
 
@@ -27,7 +27,7 @@
 #define MODEL_MOST_MESSAGES   2000
 #define MODEL_MOST_RECENT     256
 
-// A best-so-far curve: steps in the order told. Between two steps it is level.
+// A best-so-far curve: steps in the order of the trials. Between two steps it is level.
 struct curve {
     struct best_step *step;
     int count, capacity;
@@ -35,19 +35,19 @@ struct curve {
 
 struct session_row {
     struct session_record record;
-    enum session_state state; // what users see
-    pid_t runner;             // 0: nobody runs it
+    enum session_state state; // as users see it
+    pid_t runner;             // 0: no process runs it
     char mark; // 'A' ...: marked for overlay; 0: not. 'A' is the one that was open then
 };
 
 struct trial {
     int64_t ask;
     int64_t number; // 0: rejected without costing a trial, or in flight
-    int64_t told;   // 0: in flight
+    int64_t told;   // its place in the order of results; 0: in flight
     int generation;
     bool has_config; // false: the session's script does not load any more; `config` is zero
     struct config config;
-    enum outcome outcome; // when told
+    enum outcome outcome; // unless in flight
     char phase[16];
     char reason[320];
     double seconds; // measured; 0 unless ok
@@ -56,11 +56,11 @@ struct trial {
     bool early_stopped;
     double compile_s, pipeline_s, device_s, elapsed_s, finished;
     int worker;
-    double statistic[STATISTIC_KIND_COUNT]; // by the driver of its kernel; NAN: nothing
-    char clocks[96];  // of the device while it was timed; "": nothing is known
-    bool is_unsteady; // they were held back, or the device drifted
+    double statistic[STATISTIC_KIND_COUNT]; // the driver's on its kernel; NAN: not known
+    char clocks[96];                        // of the device while it was timed; "": not known
+    bool is_unsteady;                       // they were held back, or the device drifted
     bool has_origin;
-    int64_t origin[SPACE_MAX_PARAMS]; // ask that each parameter was taken from; 0: drawn
+    int64_t origin[SPACE_MAX_PARAMS]; // the ask from which each parameter came; 0: random
     bool raced;                       // a race decides its rank (store_get_race), and then:
     double race_seconds;
     bool race_verified;
@@ -76,7 +76,7 @@ struct message {
 // The open session.
 struct opened {
     struct session_record record; // id 0: none is open
-    // Of a network, and of a task the network that it belongs to; network_record.id 0: neither.
+    // The network that the session is or belongs to; network_record.id 0: none.
     struct session_record network_record;
     struct network_summary network;
     struct arena network_arena;
@@ -88,17 +88,17 @@ struct opened {
     struct arena texts;          // of the script
     struct script *script;       // NULL: on a recording, or its texts do not load any more
     struct recording *recording; // of a session on one, else NULL
-    const struct space *space;   // NULL: `trouble` says why
+    const struct space *space;   // NULL: see `trouble`
     struct limits limits;        // of its device
     bool has_limits;
-    // Text "" when there is none. With none open: what became of the last one, or of the database.
+    // The text is "" when there is none. With no session open: the error of the last one.
     struct err trouble;
     struct curve curve;
     int64_t tally[OUTCOME_COUNT];
     int64_t early;         // ok ones that were stopped early
     int64_t newest_number; // the newest trial's
-    // The newest that lists show: once a second at most they take what has come, so that one can
-    // read them (and rows that all move at once do not cost a slow line ten times a second).
+    // The newest trial that lists show: it moves once a second at most, so that lists are readable
+    // (and rows that all move at once do not cost a slow line ten times a second).
     int64_t last_number;
     double followed_at;                        // unix time when it moved
     int64_t population[MODEL_MOST_POPULATION]; // asks, best first as the strategy has it
@@ -106,14 +106,14 @@ struct opened {
     struct calibration_record calibration; // of the strategy's model
     bool is_population; // false: the strategy has none, these are the best trials
     double rate;        // trials a second of the last 20 s of running time; 0 while not running
-    double recent[MODEL_MOST_RECENT]; // running times when the newest trials were told, a ring
+    double recent[MODEL_MOST_RECENT]; // running times at which the newest trials ended, a ring
     int64_t recent_count;             // in all: trial i of them is at i % MODEL_MOST_RECENT
     double newest_finished;           // of the newest trial, unix time
     double seen_running;              // unix time at which it was first seen to run
     int64_t retime;                   // the newest re-timing
     struct message *message;          // newest last
     int message_count, message_capacity;
-    int64_t version; // grows with every change, so that views know when to look again
+    int64_t version; // grows with every change, so that views can notice it
 };
 
 struct mark { // a session overlaid on the open one
@@ -144,7 +144,7 @@ struct model {
 
 void model_init(struct model *m, const char *path);
 void model_finish(struct model *m);
-// Takes in what is new. True when something was. `unix_now` in seconds.
+// Reads what is new. True when something was. `unix_now` in seconds.
 bool model_poll(struct model *m, double unix_now);
 // Opens a session; false and `e`: there is none of that number (what was open stays).
 bool model_open(struct model *m, int64_t id, struct err *e);
@@ -162,25 +162,25 @@ const struct trial *model_best(struct model *m);
 
 // Running time of the open session at `unix_now`, pauses excluded, in seconds.
 double model_ran_seconds(const struct model *m, double unix_now);
-// Until its budget of trials or of running time is spent, as fast as it goes now; 0: it does not
-// run, or that is not known yet.
+// Seconds until its budget of trials or of running time is spent, at the present rate; 0: it does
+// not run, or that is not known yet.
 double model_left_seconds(const struct model *m, double unix_now);
 double seconds_speed(const struct model *m, double seconds); // FLOP/s of the open session
-// What a trial is ranked by: the session's last race if it was in it, else its own time; 0: it has
-// no rank.
+// The time by which a trial is ranked: that of the session's last race if it took part, else its
+// own; 0: it has no rank.
 struct rank {
     double seconds;
     bool raced;
 };
 struct rank trial_rank(const struct trial *t);
-// Whether x is better than y, as store_best_trials has it; who has no rank is the worst.
+// True when x is better than y, as store_best_trials has it; one without a rank is the worst.
 bool rank_is_better(struct rank x, struct rank y);
 // The one unit of speeds on a screen, by the best of the open session: "TFLOPS", "GFLOPS",
-// "MFLOPS", "GB/s" and what else it may be rated by; `*per_flops` is what to multiply FLOP/s by.
+// "MFLOPS", "GB/s" or another one that it is rated by; FLOP/s times `*per_flops` are in that unit.
 const char *model_unit(const struct model *m, double *per_flops);
 
-// Where a value lies inside its parameter's range, 0 .. 1: the place in the list, the logarithm of
-// a factorization's part `slot`, the place of the order among all orders.
+// Returns where a value lies inside its parameter's range, 0 .. 1: the place in the list, the
+// logarithm of a factorization's part `slot`, the place of the order among all orders.
 double param_position(const struct param *p, const int32_t *v, int slot);
 
 #endif

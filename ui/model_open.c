@@ -1,3 +1,4 @@
+#include "base/number.h"
 #include "engine/stored.h"
 #include "model_inside.h"
 
@@ -6,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Trials that were looked at lately, and how they were found.
+// --- the cache of trials ---
 //
-// A frame shows some dozen trials, and the next one mostly the same: they are decoded once. What
-// was found stays true for ever for numbers; for ranks and for configurations that were not asked
-// yet, until the session changes.
+// A frame shows some dozen trials, and the next one mostly the same: they are decoded once. The
+// trial of a number never changes; ranks, and configurations that were not asked yet, are known
+// until the session changes.
 
 #define MOST_TRIALS 512
 #define BUCKETS     1024
@@ -18,7 +19,7 @@
 #define MOST_PAGES  8
 #define MOST_FINDS  1024
 #define NONE        (-1)
-// Far down the ranks a page takes long to reach, so it may be older: a second each 100 000 places.
+// A page far down the ranks takes long to read, so it may be older: a second each 100 000 places.
 #define PLACES_A_SECOND 1e5
 
 struct page { // asks of PAGE numbers or places in a row
@@ -35,7 +36,7 @@ struct find {
     int64_t ask;     // 0: it was not asked
 };
 
-struct race { // that decides the rank of a trial
+struct race { // decides the rank of a trial
     int64_t ask;
     double seconds;
     bool verified;
@@ -106,31 +107,6 @@ void cache_drop_open(struct trial_cache *c)
             drop(c, i);
 }
 
-static struct trial *look_up(struct trial_cache *c, int64_t ask)
-{
-    int i = *chain_of(c, ask);
-    while (i != NONE && c->trial[i].ask != ask)
-        i = c->next[i];
-    if (i == NONE)
-        return NULL;
-    c->used[i] = ++c->clock;
-    return &c->trial[i];
-}
-
-static const struct trial *put(struct trial_cache *c, const struct trial *t)
-{
-    int oldest = 0;
-    for (int i = 1; i < MOST_TRIALS; i++)
-        if (c->used[i] < c->used[oldest])
-            oldest = i;
-    drop(c, oldest);
-    c->trial[oldest] = *t;
-    c->used[oldest] = ++c->clock;
-    c->next[oldest] = *chain_of(c, t->ask);
-    *chain_of(c, t->ask) = oldest;
-    return &c->trial[oldest];
-}
-
 static bool is_open(const struct model *m)
 {
     return m->store && m->open.record.id;
@@ -142,14 +118,30 @@ const struct trial *model_trial(struct model *m, int64_t ask)
     struct arena a;
     if (!is_open(m) || ask <= 0)
         return NULL;
-    const struct trial *known = look_up(m->cache, ask);
-    if (known)
-        return known;
+    struct trial_cache *c = m->cache;
+    const struct trial *known = NULL;
+    int i = *chain_of(c, ask), oldest = 0;
+    while (i != NONE && c->trial[i].ask != ask)
+        i = c->next[i];
+    if (i != NONE) {
+        c->used[i] = ++c->clock;
+        return &c->trial[i];
+    }
     arena_init(&a);
     if (store_get_trial(m->store, m->open.record.id, ask, &a, &r, NULL) && r.ask) {
         struct trial t;
         trial_decode(&m->open, &r, &t);
-        known = trial_read_race(m->store, m->open.record.id, &t) ? put(m->cache, &t) : NULL;
+        if (trial_read_race(m->store, m->open.record.id, &t)) {
+            for (i = 1; i < MOST_TRIALS; i++)
+                if (c->used[i] < c->used[oldest])
+                    oldest = i;
+            drop(c, oldest);
+            c->trial[oldest] = t;
+            c->used[oldest] = ++c->clock;
+            c->next[oldest] = *chain_of(c, ask);
+            *chain_of(c, ask) = oldest;
+            known = &c->trial[oldest];
+        }
     }
     arena_finish(&a);
     return known;
@@ -169,7 +161,7 @@ static bool add_ask(void *context, const struct trial_record *t)
     return p->count < PAGE;
 }
 
-// The page of place `first`, as it was found last, or an empty one.
+// Returns the page of place `first`, as it was read last, or an empty one.
 static struct page *turn_to(struct page pages[MOST_PAGES], int64_t first)
 {
     struct page *p = &pages[first / PAGE % MOST_PAGES];
@@ -178,7 +170,7 @@ static struct page *turn_to(struct page pages[MOST_PAGES], int64_t first)
     return p;
 }
 
-// Numbers are given in the order told: a page grows at its end only.
+// Numbers are given in the order in which trials finish: a page grows at its end only.
 const struct trial *model_trial_numbered(struct model *m, int64_t number)
 {
     if (!is_open(m) || number < 1 || number > m->open.newest_number)
@@ -196,8 +188,8 @@ const struct trial *model_trial_ranked(struct model *m, int64_t place)
         return NULL;
     struct page *p = turn_to(m->cache->ranked, place - place % PAGE);
     double age = m->polled_at - p->at;
-    if (!(p->version == m->open.version ||
-          (p->version && age >= 0 && age < (double)p->first / PLACES_A_SECOND))) {
+    bool recent = p->version && age >= 0 && age < (double)p->first / PLACES_A_SECOND;
+    if (p->version != m->open.version && !recent) {
         p->count = 0;
         p->version = m->open.version;
         p->at = m->polled_at;
@@ -208,20 +200,6 @@ const struct trial *model_trial_ranked(struct model *m, int64_t place)
 
 // --- by configuration ---
 
-static int64_t ask_of(struct model *m, const struct config *c)
-{
-    struct trial_record r;
-    struct arena a;
-    struct str key = {0};
-    arena_init(&a);
-    config_add_key(m->open.space, c, &key);
-    bool ok = store_find_trial(m->store, m->open.record.id, str_text(&key), &a, &r, NULL);
-    int64_t ask = ok ? r.ask : 0;
-    str_finish(&key);
-    arena_finish(&a);
-    return ask;
-}
-
 const struct trial *model_trial_with(struct model *m, const struct config *c)
 {
     if (!is_open(m) || !m->open.space)
@@ -229,20 +207,21 @@ const struct trial *model_trial_with(struct model *m, const struct config *c)
     struct find *f = &m->cache->find[config_hash(c) % MOST_FINDS];
     bool known =
         f->version && config_equal(&f->config, c) && (f->ask || f->version == m->open.version);
-    if (!known)
-        *f = (struct find){.config = *c, .version = m->open.version, .ask = ask_of(m, c)};
+    if (!known) {
+        struct trial_record r;
+        struct arena a;
+        struct str key = {0};
+        arena_init(&a);
+        config_add_key(m->open.space, c, &key);
+        bool ok = store_find_trial(m->store, m->open.record.id, str_text(&key), &a, &r, NULL);
+        *f = (struct find){.config = *c, .version = m->open.version, .ask = ok ? r.ask : 0};
+        str_finish(&key);
+        arena_finish(&a);
+    }
     return model_trial(m, f->ask);
 }
 
 // --- races ---
-
-static struct race *find_race(const struct trial_cache *c, int64_t ask)
-{
-    for (int i = 0; i < c->races; i++)
-        if (c->race[i].ask == ask)
-            return &c->race[i];
-    return NULL;
-}
 
 static bool keep_race(void *context, const struct retime_record *r)
 {
@@ -268,8 +247,11 @@ int64_t cache_races(struct model *m)
 
 void cache_add_race(struct model *m, struct trial *t)
 {
-    const struct race *race = cache_races(m) ? find_race(m->cache, t->ask) : NULL;
-    if (!race || t->outcome != OUTCOME_OK)
+    const struct race *race = cache_races(m) ? m->cache->race : NULL;
+    const struct race *end = race ? race + m->cache->races : NULL;
+    while (race < end && race->ask != t->ask)
+        race++;
+    if (race == end || t->outcome != OUTCOME_OK)
         return;
     t->raced = true;
     t->race_seconds = race->seconds;
@@ -280,7 +262,7 @@ void cache_add_race(struct model *m, struct trial *t)
 #define RATE_SECONDS    20.0
 #define FOLLOW_SECONDS  1.0
 
-// --- the parts ---
+// --- reading the open session ---
 
 static bool add_step(void *context, const struct best_step *step)
 {
@@ -296,65 +278,7 @@ bool curve_extend(struct curve *c, struct store *s, int64_t session, struct err 
     return store_each_best(s, session, after, add_step, c, e);
 }
 
-static bool read_record(struct opened *o, struct store *s, struct err *e)
-{
-    struct arena fresh;
-    struct session_record record;
-    arena_init(&fresh);
-    if (!store_get_session(s, o->record.id, &fresh, &record, e)) {
-        arena_finish(&fresh);
-        return false;
-    }
-    arena_finish(&o->arena);
-    o->arena = fresh;
-    o->record = record;
-    return true;
-}
-
-static bool read_network(struct opened *o, struct store *s, struct err *e)
-{
-    int64_t id = o->record.scheduler ? o->record.id : o->record.network;
-    arena_finish(&o->network_arena);
-    arena_init(&o->network_arena);
-    o->network_record = (struct session_record){.id = 0};
-    o->network = (struct network_summary){.task = NULL};
-    if (!id)
-        return true;
-    if (!store_get_session(s, id, &o->network_arena, &o->network_record, e) ||
-        !network_summary_read(s, &o->network_record, &o->network_arena, &o->network, e))
-        return false;
-    if (!o->record.scheduler)
-        return true;
-    o->record.best_seconds = o->network.latency_s; // units suit it
-    return true;
-}
-
-// The outcomes of a network are those of its tasks.
-static bool read_tally(struct opened *o, struct store *s, struct err *e)
-{
-    const struct session_record *r = &o->record;
-    if (!r->scheduler)
-        return store_get_tally(s, r->id, o->tally, &o->early, e);
-    memset(o->tally, 0, sizeof o->tally);
-    for (int i = 0; i < o->network.task_count; i++) {
-        int64_t tally[OUTCOME_COUNT], id = o->network.task[i].session.id;
-        if (id && !store_get_tally(s, id, tally, NULL, e))
-            return false;
-        for (int k = 0; id && k < OUTCOME_COUNT; k++)
-            o->tally[k] += tally[k];
-    }
-    return true;
-}
-
-static bool read_curve(struct opened *o, struct store *s, struct err *e)
-{
-    if (!o->record.scheduler)
-        return curve_extend(&o->curve, s, o->record.id, e);
-    o->curve.count = 0;
-    return session_each_best(s, &o->record, add_step, &o->curve, e);
-}
-
-// The round that ended last; NULL: the session is no network, or none has.
+// Returns the round that ended last; NULL: there is none, or the session is no network.
 static const struct round_record *last_round(const struct opened *o)
 {
     int i = o->record.scheduler ? o->network.round_count - 1 : -1;
@@ -370,14 +294,6 @@ static bool add_recent(void *context, const struct trial_record *t)
     o->newest_finished = t->finished;
     o->newest_number = t->number;
     return true;
-}
-
-static bool read_recent(struct opened *o, struct store *s, struct err *e)
-{
-    int64_t first = o->newest_number + 1;
-    if (first <= o->record.trials - MODEL_MOST_RECENT)
-        first = o->record.trials - MODEL_MOST_RECENT + 1;
-    return store_each_numbered(s, o->record.id, first, add_recent, o, e);
 }
 
 static bool add_best(void *context, const struct trial_record *t)
@@ -420,28 +336,66 @@ static bool add_message(void *context, const struct message_record *r)
     return true;
 }
 
-static bool read_messages(struct opened *o, struct store *s, struct err *e)
+// Reads the session, and the network that it is or belongs to.
+static bool read_session(struct opened *o, struct store *s, struct err *e)
 {
-    int64_t after = o->message_count ? o->message[o->message_count - 1].id : 0;
-    return store_each_message(s, o->record.id, after, add_message, o, e);
+    struct arena fresh;
+    struct session_record record;
+    arena_init(&fresh);
+    if (!store_get_session(s, o->record.id, &fresh, &record, e)) {
+        arena_finish(&fresh);
+        return false;
+    }
+    arena_finish(&o->arena);
+    o->arena = fresh;
+    o->record = record;
+    if (!store_get_baselines(s, record.id, &o->arena, &o->baselines, e) ||
+        !store_get_calibration(s, record.id, &o->calibration, e))
+        return false;
+    int64_t network = record.scheduler ? record.id : record.network;
+    arena_finish(&o->network_arena);
+    arena_init(&o->network_arena);
+    o->network_record = (struct session_record){.id = 0};
+    o->network = (struct network_summary){.task = NULL};
+    if (network &&
+        (!store_get_session(s, network, &o->network_arena, &o->network_record, e) ||
+         !network_summary_read(s, &o->network_record, &o->network_arena, &o->network, e)))
+        return false;
+    if (record.scheduler)
+        o->record.best_seconds = o->network.latency_s; // units suit it
+    return true;
 }
 
-// --- all of it ---
-
-static bool read_news(struct opened *o, struct store *s, struct err *e)
+// Reads the curve, the outcomes and the newest trials. A network has the outcomes of its tasks.
+static bool read_results(struct opened *o, struct store *s, struct err *e)
 {
-    return read_record(o, s, e) &&
-           store_get_baselines(s, o->record.id, &o->arena, &o->baselines, e) &&
-           store_get_calibration(s, o->record.id, &o->calibration, e) && read_network(o, s, e) &&
-           read_curve(o, s, e) && read_tally(o, s, e) && read_recent(o, s, e) &&
-           read_population(o, s, e) && read_messages(o, s, e) &&
-           store_newest_retime(s, &o->retime, e);
+    const struct session_record *r = &o->record;
+    int64_t first = int64_max(o->newest_number, r->trials - MODEL_MOST_RECENT) + 1;
+    if (!r->scheduler)
+        return curve_extend(&o->curve, s, r->id, e) &&
+               store_get_tally(s, r->id, o->tally, &o->early, e) &&
+               store_each_numbered(s, r->id, first, add_recent, o, e);
+    o->curve.count = 0;
+    memset(o->tally, 0, sizeof o->tally);
+    if (!session_each_best(s, r, add_step, &o->curve, e))
+        return false;
+    for (int i = 0; i < o->network.task_count; i++) {
+        int64_t tally[OUTCOME_COUNT], id = o->network.task[i].session.id;
+        if (id && !store_get_tally(s, id, tally, NULL, e))
+            return false;
+        for (int k = 0; id && k < OUTCOME_COUNT; k++)
+            o->tally[k] += tally[k];
+    }
+    return store_each_numbered(s, r->id, first, add_recent, o, e);
 }
 
 bool opened_refresh(struct opened *o, struct store *s, double unix_now, struct err *e)
 {
     double ran_before = o->record.ran_seconds;
-    if (!read_news(o, s, e))
+    int64_t after = o->message_count ? o->message[o->message_count - 1].id : 0;
+    if (!read_session(o, s, e) || !read_results(o, s, e) || !read_population(o, s, e) ||
+        !store_each_message(s, o->record.id, after, add_message, o, e) ||
+        !store_newest_retime(s, &o->retime, e))
         return false;
     if (o->record.ran_seconds > ran_before)
         o->seen_running = unix_now; // it was paused and resumed between two looks
@@ -514,27 +468,19 @@ void opened_finish(struct opened *o)
 
 // --- time ---
 
-static double newest_elapsed(const struct opened *o)
-{
-    const struct round_record *round = last_round(o);
-    if (round)
-        return round->elapsed_s;
-    return o->recent_count ? o->recent[(o->recent_count - 1) % MODEL_MOST_RECENT] : 0;
-}
-
-// Stored running times end with the last change of state, or the newest trial after it.
-static double stored_until(const struct opened *o)
-{
-    if (newest_elapsed(o) > o->record.ran_seconds)
-        return last_round(o) ? last_round(o)->at : o->newest_finished;
-    return o->record.ran_seconds > 0 ? o->seen_running : o->record.created;
-}
-
 double model_ran_seconds(const struct model *m, double unix_now)
 {
     const struct opened *o = &m->open;
-    double ran = fmax(o->record.ran_seconds, newest_elapsed(o));
-    return is_running(o) ? ran + fmax(0, unix_now - stored_until(o)) : ran;
+    const struct round_record *round = last_round(o);
+    double elapsed = round             ? round->elapsed_s
+                     : o->recent_count ? o->recent[(o->recent_count - 1) % MODEL_MOST_RECENT]
+                                       : 0;
+    double ran = fmax(o->record.ran_seconds, elapsed);
+    // Stored running times end with the last change of state, or with the newest trial after it.
+    double until = o->record.ran_seconds > 0 ? o->seen_running : o->record.created;
+    if (elapsed > o->record.ran_seconds)
+        until = round ? round->at : o->newest_finished;
+    return is_running(o) ? ran + fmax(0, unix_now - until) : ran;
 }
 
 double model_left_seconds(const struct model *m, double unix_now)
@@ -552,7 +498,7 @@ double model_left_seconds(const struct model *m, double unix_now)
 
 double opened_rate(const struct opened *o, double ran)
 {
-    int64_t known = o->recent_count < MODEL_MOST_RECENT ? o->recent_count : MODEL_MOST_RECENT;
+    int64_t known = int64_min(o->recent_count, MODEL_MOST_RECENT);
     double window = fmin(ran, RATE_SECONDS);
     int64_t lately = 0;
     if (!is_running(o))
@@ -562,7 +508,7 @@ double opened_rate(const struct opened *o, double ran)
     while (lately < known &&
            o->recent[(o->recent_count - 1 - lately) % MODEL_MOST_RECENT] > ran - window)
         lately++;
-    if (lately == MODEL_MOST_RECENT) // there may be more: the window is theirs
+    if (lately == MODEL_MOST_RECENT) // there may be more: take the time of these
         return (double)lately / fmax(ran - o->recent[o->recent_count % MODEL_MOST_RECENT], 1e-3);
     return (double)lately / fmax(window, 1);
 }

@@ -12,8 +12,34 @@
 #define WIDEST_SHADE   2
 #define MOST_NAME_ROWS 5
 #define MOST_VALUE     10 // columns of a value
+#define LEFT_COLS      5  // mark, rank, whether it is new, a gap
+#define SPEED_COLS     7  // with a gap
 
-void heat_columns_init(struct heat_columns *c, const struct space *s)
+// --- the columns ---
+
+// A parameter has a column, and a factorization one for each part, side by side under its name. A
+// cell is a colour, and before it the value where there is room for all values (or where values are
+// required: then the columns scroll). Names are written whole, taking turns on as many rows as it
+// takes; where even that is too narrow, they are the short names of lists (trial_text.h).
+
+struct heat_column {
+    int param, slot;
+    int value_cols;          // of its widest value
+    int at, width;           // in columns of the screen
+    int name_row, name_cols; // of its parameter's name; name_cols 0: another column has it
+};
+
+struct heat_columns {
+    const struct space *space;
+    char brief[SPACE_MAX_PARAMS][4]; // names
+    struct heat_column column[SPACE_MAX_SLOTS];
+    int count;
+    bool values; // beside the colours
+    int shown, end;
+    int name_rows;
+};
+
+static void columns_init(struct heat_columns *c, const struct space *s)
 {
     c->space = s;
     c->count = 0;
@@ -25,8 +51,9 @@ void heat_columns_init(struct heat_columns *c, const struct space *s)
     }
 }
 
-void heat_value_add(const struct heat_columns *c, int i, const struct config *config,
-                    struct str *out)
+// Appends the text of a cell: "16", "n,m,k".
+static void add_value(const struct heat_columns *c, int i, const struct config *config,
+                      struct str *out)
 {
     const struct param *p = &c->space->param[c->column[i].param];
     const int32_t *v = config->slot + p->offset;
@@ -38,34 +65,21 @@ void heat_value_add(const struct heat_columns *c, int i, const struct config *co
         value_add_text(p, v, out);
 }
 
-void heat_columns_take(struct heat_columns *c, const struct config *config)
+// Makes room in the columns for the values of a row.
+static void columns_make_room(struct heat_columns *c, const struct config *config)
 {
     for (int i = 0; i < c->count; i++) {
         struct str text = {0};
-        heat_value_add(c, i, config, &text);
+        add_value(c, i, config, &text);
         int cols = int_min(text_columns(str_text(&text)), MOST_VALUE);
         c->column[i].value_cols = int_max(c->column[i].value_cols, cols);
         str_finish(&text);
     }
 }
 
-static bool begins_group(const struct heat_columns *c, int i)
-{
-    return c->column[i].slot == 0;
-}
-
 static int name_columns(const struct heat_columns *c, int i)
 {
     return text_columns(c->space->param[c->column[i].param].name);
-}
-
-// The columns that the parts of a factorization (or the one column) take.
-static int group_width(const struct heat_columns *c, int i, int gap)
-{
-    int width = c->column[i].width;
-    for (int k = i + 1; k < c->count && !begins_group(c, k); k++)
-        width += gap + c->column[k].width;
-    return width;
 }
 
 // Puts columns side by side from `first` on; returns how many fit. Where values are shown a group
@@ -76,13 +90,17 @@ static int place(struct heat_columns *c, int first, int room)
     int i = first;
     for (; i < c->count; i++) {
         struct heat_column *k = &c->column[i];
-        bool begins = begins_group(c, i);
+        bool begins = k->slot == 0; // the parameter's first column
         if (begins && i > first)
             at = int_max(at + 1, next);
         else if (i > first)
             at += inside;
-        if (begins && c->values)
-            next = at + int_max(group_width(c, i, inside), name_columns(c, i)) + 1;
+        if (begins && c->values) {
+            int group = k->width; // of the parts of a factorization, or of the one column
+            for (int part = i + 1; part < c->count && c->column[part].slot > 0; part++)
+                group += inside + c->column[part].width;
+            next = at + int_max(group, name_columns(c, i)) + 1;
+        }
         k->at = at;
         at += k->width;
         if (at > room)
@@ -99,7 +117,9 @@ static void set_width(struct heat_columns *c, bool values, int shade)
         c->column[i].width = values ? c->column[i].value_cols + 1 : shade;
 }
 
-void heat_columns_fit(struct heat_columns *c, struct list *l, int room, bool always)
+// Chooses widths and the columns that are seen, from l->top on. `always`: values are shown even
+// where the columns do not fit then.
+static void columns_fit(struct heat_columns *c, struct list *l, int room, bool always)
 {
     set_width(c, true, 0);
     bool fits = place(c, 0, room) == c->count;
@@ -116,7 +136,7 @@ void heat_columns_fit(struct heat_columns *c, struct list *l, int room, bool alw
     list_fit(l, c->count, c->shown);
 }
 
-// Names on `rows` rows in turns. False: one has to be cut.
+// Places names on `rows` rows in turns. Returns false when one has to be cut.
 static bool name_turns(struct heat_columns *c, int first, int room, int rows)
 {
     int last[MOST_NAME_ROWS], turn = 0; // column that has the last name of a row
@@ -126,7 +146,7 @@ static bool name_turns(struct heat_columns *c, int first, int room, int rows)
     for (int i = first; i < first + c->shown; i++) {
         struct heat_column *k = &c->column[i];
         k->name_cols = 0;
-        if (!begins_group(c, i) && i > first)
+        if (k->slot > 0 && i > first)
             continue;
         k->name_row = turn;
         k->name_cols = name_columns(c, i);
@@ -147,22 +167,14 @@ static bool name_turns(struct heat_columns *c, int first, int room, int rows)
     return whole;
 }
 
-const char *heat_name(const struct heat_columns *c, int i)
-{
-    int param = c->column[i].param;
-    return c->column[i].name_cols < name_columns(c, i) ? c->brief[param]
-                                                       : c->space->param[param].name;
-}
-
-void heat_names_fit(struct heat_columns *c, int first, int room, int most_rows)
+static void names_fit(struct heat_columns *c, int first, int room, int most_rows)
 {
     int rows = 1;
     while (!name_turns(c, first, room, rows) && rows < int_min(most_rows, MOST_NAME_ROWS))
         rows++;
 }
 
-#define LEFT_COLS  5 // mark, rank, whether it is new, a gap
-#define SPEED_COLS 7 // with a gap
+// --- the rows ---
 
 struct row {
     int64_t ask;
@@ -176,15 +188,15 @@ struct heat {
     struct row row[MODEL_MOST_POPULATION];
     int rows;
     struct heat_columns columns;
-    int generation;     // the newest trial's; -1: nobody is new
-    bool is_calibrated; // it is known how often results were where the model expected them
+    int generation;     // the newest trial's; -1: no row is new
+    bool is_calibrated; // there are results that the model had predicted
     int head_rows, body_rows;
-    int below; // rows: the model's calibration, what convergence is, the legend
+    int below; // rows: the model's calibration, convergence, the legend
     int shown_rows;
     int end; // where speeds end
 };
 
-// Best first by rank; the order of a strategy is by what it was told, before races.
+// Loads the rows, best first by rank; the strategy's own order is by results before races.
 static int load_rows(struct model *m, struct row row[MODEL_MOST_POPULATION])
 {
     int rows = 0;
@@ -210,7 +222,7 @@ static bool same_value(const struct space *s, const struct heat_column *c, const
     return value_equal(p, a, b);
 }
 
-// 1: only the best have this value, 0: only the worst.
+// Returns 1 when only the best have this value, and 0 when only the worst have it.
 static double mean_standing(const struct space *s, const struct heat *h,
                             const struct heat_column *c, const struct config *config)
 {
@@ -222,43 +234,6 @@ static double mean_standing(const struct space *s, const struct heat *h,
             count++;
         }
     return h->rows > 1 ? sum / count / (h->rows - 1) : 1;
-}
-
-static int level_of(double share)
-{
-    return share > 0 ? int_clamp((int)(share * RAMP_LEVELS), 0, RAMP_LEVELS - 1) : 0;
-}
-
-static bool all_alike(const struct space *s, const struct heat *h, const struct heat_column *c)
-{
-    for (int i = 1; i < h->rows; i++)
-        if (!same_value(s, c, &h->row[0].config, &h->row[i].config))
-            return false;
-    return true;
-}
-
-// The name of the parameter that the cursor is on.
-static bool is_at_cursor(const struct population_pane *state, const struct heat *h, int i)
-{
-    return h->columns.column[i].param == h->columns.column[state->columns.cursor].param;
-}
-
-// Value, where it is shown, and shade.
-static void draw_cell(const struct heat *h, int i, const struct config *config, double share,
-                      const struct pane *p, int row)
-{
-    const struct heat_column *c = &h->columns.column[i];
-    int col = LEFT_COLS + c->at;
-    if (!h->columns.values) {
-        pane_shade(p, row, col, c->width, level_of(share));
-        return;
-    }
-    struct str text = {0};
-    heat_value_add(&h->columns, i, config, &text);
-    int width = int_min(text_columns(str_text(&text)), c->value_cols);
-    pane_text_cut(p, row, col + c->value_cols - width, width, STYLE_TEXT, str_text(&text));
-    pane_shade(p, row, col + c->value_cols, 1, level_of(share));
-    str_finish(&text);
 }
 
 static void draw_row(struct app *app, const struct population_pane *state, const struct heat *h,
@@ -278,7 +253,16 @@ static void draw_row(struct app *app, const struct population_pane *state, const
         double share = state->by_speed
                            ? mean_standing(s, h, c, &r->config)
                            : param_position(param, r->config.slot + param->offset, c->slot);
-        draw_cell(h, i, &r->config, share, p, at);
+        int level = share > 0 ? int_clamp((int)(share * RAMP_LEVELS), 0, RAMP_LEVELS - 1) : 0;
+        int col = LEFT_COLS + c->at, cols = h->columns.values ? c->value_cols : 0;
+        if (h->columns.values) {
+            struct str text = {0};
+            add_value(&h->columns, i, &r->config, &text);
+            int width = int_min(text_columns(str_text(&text)), cols);
+            pane_text_cut(p, at, col + cols - width, width, STYLE_TEXT, str_text(&text));
+            str_finish(&text);
+        }
+        pane_shade(p, at, col + cols, h->columns.values ? 1 : c->width, level);
     }
     if (r->rank.raced)
         pane_text(p, at, h->end - SPEED_COLS, STYLE_TEXT, "r");
@@ -286,7 +270,7 @@ static void draw_row(struct app *app, const struct population_pane *state, const
     pane_text_right(p, at, h->end, style, speed_number(&app->model, r->speed, number));
 }
 
-// What is under the cursor: "registers[3] = 4".
+// Spells out the cell under the cursor: "registers[3] = 4".
 static void draw_spelled_out(struct app *app, const struct population_pane *state,
                              const struct heat *h, const struct pane *p)
 {
@@ -321,35 +305,43 @@ static void draw_legend(const struct population_pane *state, const struct heat *
         fresh += h->row[i].generation == h->generation;
         raced += h->row[i].rank.raced;
     }
-    static const char *const words[] = {"r raced: timed again, in turns", "r raced"};
-    const char *what = words[col + 3 + text_columns(words[0]) > p->cols];
+    const char *what = "r raced: timed again, in turns";
+    if (col + 3 + text_columns(what) > p->cols)
+        what = "r raced";
     if (raced && col + 3 + text_columns(what) <= p->cols)
         col = pane_text(p, row, col + 3, STYLE_DIM, what);
     if (h->generation >= 0 && col + 26 <= p->cols)
         pane_printf(p, row, col + 3, STYLE_DIM, "+ %d of generation %d", fresh, h->generation);
 }
 
-// What to look for, and how much of it there is.
-static void draw_convergence(struct app *app, const struct heat *h, const struct pane *p)
-{
-    const struct space *s = app->model.open.space;
-    int alike = 0;
-    for (int i = 0; i < h->columns.count; i++)
-        alike += all_alike(s, h, &h->columns.column[i]);
-    char text[96];
-    snprintf(text, sizeof text, "converged where a column is one shade: %d of %d", alike,
-             h->columns.count);
-    pane_text_cut(p, p->rows - 2, 1, p->cols - 1, STYLE_DIM, text);
-}
-
-static void draw_calibration(struct app *app, const struct pane *p)
+static void draw_below(struct app *app, const struct population_pane *state, const struct heat *h,
+                       const struct pane *p, bool focused)
 {
     const struct calibration_record *c = &app->model.open.calibration;
-    struct str text = {0};
-    str_add(&text, "model: ");
-    calibration_add_text(c->results, c->within_50, c->within_90, &text);
-    pane_text_cut(p, p->rows - 3, 1, p->cols - 1, STYLE_DIM, str_text(&text));
-    str_finish(&text);
+    char text[96];
+    int converged = 0;
+    for (int i = 0; i < h->columns.count; i++) {
+        int row = 1;
+        while (row < h->rows && same_value(app->model.open.space, &h->columns.column[i],
+                                           &h->row[0].config, &h->row[row].config))
+            row++;
+        converged += row >= h->rows;
+    }
+    if (h->below >= 2) {
+        snprintf(text, sizeof text, "%d of %d parameters converged", converged, h->columns.count);
+        pane_text_cut(p, p->rows - 2, 1, p->cols - 1, STYLE_DIM, text);
+    }
+    if (h->below == 3) {
+        double percent = 100.0 / (double)c->results;
+        snprintf(text, sizeof text,
+                 "calibration: 50 %% interval covers %.0f %%, 90 %% covers %.0f %%",
+                 percent * (double)c->within_50, percent * (double)c->within_90);
+        pane_text_cut(p, p->rows - 3, 1, p->cols - 1, STYLE_DIM, text);
+    }
+    if (focused && h->below && h->columns.count > 0)
+        draw_spelled_out(app, state, h, p);
+    else if (h->below)
+        draw_legend(state, h, p);
 }
 
 static void draw_heat(struct app *app, struct population_pane *state, const struct heat *h,
@@ -367,9 +359,11 @@ static void draw_heat(struct app *app, struct population_pane *state, const stru
                 pane_glyph(p, row, LEFT_COLS + h->columns.column[i].at, STYLE_DIM, 0x2502);
         for (int i = first; i < first + h->columns.shown; i++) {
             const struct heat_column *c = &h->columns.column[i];
-            bool here = focused && is_at_cursor(state, h, i);
-            pane_text_cut(p, c->name_row, LEFT_COLS + c->at, c->name_cols,
-                          here ? STYLE_FOCUS : STYLE_HEAD, heat_name(&h->columns, i));
+            bool here = focused && c->param == h->columns.column[state->columns.cursor].param;
+            bool whole = c->name_cols >= name_columns(&h->columns, i);
+            pane_text_cut(
+                p, c->name_row, LEFT_COLS + c->at, c->name_cols, here ? STYLE_FOCUS : STYLE_HEAD,
+                whole ? h->columns.space->param[c->param].name : h->columns.brief[c->param]);
             if (here)
                 pane_mark(p, c->name_row, LEFT_COLS + c->at, c->name_cols);
         }
@@ -391,14 +385,7 @@ static void draw_heat(struct app *app, struct population_pane *state, const stru
             pane_cursor(p, at, h->columns.shown > 0 ? col : 0);
         }
     }
-    if (h->below >= 2)
-        draw_convergence(app, h, p);
-    if (h->below == 3)
-        draw_calibration(app, p);
-    if (focused && h->below && h->columns.count > 0)
-        draw_spelled_out(app, state, h, p);
-    else if (h->below)
-        draw_legend(state, h, p);
+    draw_below(app, state, h, p, focused);
 }
 
 void population_pane_draw(struct app *app, struct population_pane *state, const struct pane *p,
@@ -410,7 +397,7 @@ void population_pane_draw(struct app *app, struct population_pane *state, const 
         return;
     }
     struct heat h = {.rows = 0};
-    heat_columns_init(&h.columns, m->open.space);
+    columns_init(&h.columns, m->open.space);
     h.generation = -1;
     h.is_calibrated = m->open.calibration.results > 0;
     const struct trial *newest = model_trial_numbered(m, m->open.last_number);
@@ -418,19 +405,19 @@ void population_pane_draw(struct app *app, struct population_pane *state, const 
         h.generation = newest->generation;
     h.rows = load_rows(m, h.row);
     for (int i = 0; i < h.rows; i++)
-        heat_columns_take(&h.columns, &h.row[i].config);
+        columns_make_room(&h.columns, &h.row[i].config);
     if (h.rows == 0) {
         pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "No trial has been measured yet.");
         return;
     }
-    // Names get what rows the individuals leave, one at least.
+    // Names get the rows that the individuals leave, one at least.
     int room = int_max(p->cols - LEFT_COLS - SPEED_COLS, 0);
     h.below = p->rows >= 12 ? 2 + h.is_calibrated : p->rows >= 8;
-    heat_columns_fit(&h.columns, &state->columns, room, zoomed);
+    columns_fit(&h.columns, &state->columns, room, zoomed);
     h.head_rows = p->rows >= 3;
     if (h.head_rows) {
         int most = int_clamp(p->rows - h.below - h.rows, 1, p->rows / 3);
-        heat_names_fit(&h.columns, (int)state->columns.top, p->cols - LEFT_COLS, most);
+        names_fit(&h.columns, (int)state->columns.top, p->cols - LEFT_COLS, most);
         h.head_rows = h.columns.name_rows;
     }
     h.body_rows = p->rows - h.head_rows - h.below;
@@ -453,7 +440,7 @@ void population_pane_title(struct app *app, const struct population_pane *state,
         snprintf(title, 64, "Population of %d%s", count, order);
     else
         snprintf(title, 64, "Best %d trials%s", count, order);
-    snprintf(note, 64, "shade: %s", state->by_speed ? "speed of value" : "place in range");
+    snprintf(note, 64, "colour: %s", state->by_speed ? "speed of value" : "value, low to high");
 }
 
 static void select_row(struct app *app, const struct population_pane *state)

@@ -39,16 +39,6 @@ static void cut(struct line *l, int from, int to)
     l->cursor = from;
 }
 
-static int word_before(const struct line *l)
-{
-    int at = l->cursor;
-    while (at > 0 && l->text[at - 1] == ' ')
-        at--;
-    while (at > 0 && l->text[at - 1] != ' ')
-        at--;
-    return at;
-}
-
 enum { CTRL_A = 1, CTRL_D = 4, CTRL_E = 5, CTRL_H = 8, CTRL_K = 11, CTRL_U = 21, CTRL_W = 23 };
 
 bool line_key(struct line *l, int32_t key)
@@ -66,14 +56,22 @@ bool line_key(struct line *l, int32_t key)
     case CTRL_D: cut(l, l->cursor, after(l, l->cursor)); return true;
     case CTRL_K: cut(l, l->cursor, l->length); return true;
     case CTRL_U: cut(l, 0, l->cursor); return true;
-    case CTRL_W: cut(l, word_before(l), l->cursor); return true;
+    case CTRL_W: {
+        int at = l->cursor;
+        while (at > 0 && l->text[at - 1] == ' ')
+            at--;
+        while (at > 0 && l->text[at - 1] != ' ')
+            at--;
+        cut(l, at, l->cursor);
+        return true;
+    }
     default: break;
     }
     if (key < ' ' || key >= KEY_IS_UP || key == 127)
         return false;
     char bytes[4];
     int n = key < 0x80 ? 1 : key < 0x800 ? 2 : key < 0x10000 ? 3 : 4;
-    if (!(l->length + n >= LINE_SIZE)) {
+    if (l->length + n < LINE_SIZE) {
         for (int i = n - 1; i > 0; i--, key >>= 6)
             bytes[i] = (char)(0x80 | (key & 0x3f));
         bytes[0] = (char)(n == 1 ? key : key | (0xf00 >> n & 0xff));

@@ -4,13 +4,12 @@
 
 #define MOST_OPEN ((int)(sizeof((struct scan *)0)->open / sizeof(int64_t)))
 
-// One slice.
 struct slice {
     struct scan *scan;
     struct model *model;
     int left;
     bool more;
-    void (*take)(void *context, const struct trial *t);
+    void (*add)(void *context, const struct trial *t);
     void *context;
 };
 
@@ -22,13 +21,13 @@ void scan_start(struct scan *s, const struct model *m)
 static void hand_over(struct slice *slice, struct trial *t)
 {
     cache_add_race(slice->model, t);
-    slice->take(slice->context, t);
+    slice->add(slice->context, t);
     slice->scan->taken++;
     slice->left--;
 }
 
-// One in flight is remembered; when too many are, it is where the next slice goes on.
-static bool come_by(void *context, const struct trial_record *r)
+// A trial in flight is remembered; when too many are, the next slice goes on from it.
+static bool scan_visit(void *context, const struct trial_record *r)
 {
     struct slice *slice = context;
     struct scan *s = slice->scan;
@@ -49,8 +48,8 @@ static bool come_by(void *context, const struct trial_record *r)
     return true;
 }
 
-// Those that were in flight, as far as they have been told.
-static void come_back(struct slice *slice, struct store *store)
+// Hands over those that were in flight and have ended.
+static void revisit(struct slice *slice, struct store *store)
 {
     struct scan *s = slice->scan;
     struct trial_record r;
@@ -72,14 +71,14 @@ static void come_back(struct slice *slice, struct store *store)
 }
 
 bool scan_step(struct scan *s, struct model *m, int most,
-               void (*take)(void *context, const struct trial *t), void *context)
+               void (*add)(void *context, const struct trial *t), void *context)
 {
-    struct slice slice = {s, m, most, false, take, context};
+    struct slice slice = {s, m, most, false, add, context};
     if (!m->store || !s->session || s->session != m->open.record.id)
         return false;
     cache_races(m); // before a statement is under way
-    come_back(&slice, m->store);
-    store_each_trial(m->store, s->session, s->next_ask, come_by, &slice, NULL);
+    revisit(&slice, m->store);
+    store_each_trial(m->store, s->session, s->next_ask, scan_visit, &slice, NULL);
     return slice.more;
 }
 

@@ -10,15 +10,10 @@
 #include <string.h>
 #include <wchar.h>
 
-static bool goes_on(char c)
-{
-    return c && c != '\n';
-}
-
 int wrap_row(const char *text, int cols, const char **next)
 {
     int at = 0, blank = 0, colon = 0, used = 0; // colon: the byte behind it
-    while (goes_on(text[at])) {
+    while (text[at] && text[at] != '\n') {
         char glyph[5] = {text[at]};
         int n = 1;
         for (; n < 4 && (text[at + n] & 0xc0) == 0x80; n++)
@@ -32,7 +27,7 @@ int wrap_row(const char *text, int cols, const char **next)
         if (glyph[0] == ':')
             colon = at;
     }
-    bool inside_word = goes_on(text[at]) && text[at] != ' ';
+    bool inside_word = text[at] && text[at] != '\n' && text[at] != ' ';
     if (inside_word && blank > 0)
         at = blank;
     else if (inside_word && colon > at / 2)
@@ -120,21 +115,17 @@ void screen_add_text(const struct screen *s, struct str *out)
 }
 
 // One letter a style; ramps are digits, series capitals.
-static char style_letter(const struct cell *c)
-{
-    static const char plain[] = ".dsftFhbkleGWB*:";
-    if (c->marked)
-        return '#';
-    if (c->style >= STYLE_RAMP)
-        return (char)('0' + c->style - STYLE_RAMP);
-    return c->style >= STYLE_SERIES ? (char)('J' + c->style - STYLE_SERIES) : plain[c->style];
-}
-
 void screen_add_styles(const struct screen *s, struct str *out)
 {
+    static const char plain[] = ".dsftFhbkleGWB*:";
     for (int row = 0; row < s->rows; row++) {
-        for (int col = 0; col < s->cols; col++)
-            str_add_char(out, style_letter(&s->cell[row * s->cols + col]));
+        for (int col = 0; col < s->cols; col++) {
+            const struct cell *c = &s->cell[row * s->cols + col];
+            str_add_char(out, c->marked                  ? '#'
+                              : c->style >= STYLE_RAMP   ? (char)('0' + c->style - STYLE_RAMP)
+                              : c->style >= STYLE_SERIES ? (char)('J' + c->style - STYLE_SERIES)
+                                                         : plain[c->style]);
+        }
         str_add_char(out, '\n');
     }
 }
@@ -177,7 +168,7 @@ static void set_cell(const struct pane *p, int row, int col, enum style style, u
     *cell_at(p, row, col) = (struct cell){.glyph = glyph, .style = (uint8_t)style};
 }
 
-// --- glyphs that ASCII has not ---
+// --- glyphs that ASCII lacks ---
 
 static const struct {
     uint32_t glyph;
@@ -191,43 +182,33 @@ static const struct {
     {0x2592, "="}, {0x2593, "%"}, {0x2588, "#"}, {0x25cf, "*"},  {0x25cb, "o"},  {0x2022, "*"},
 };
 
-static const char *stand_in(uint32_t glyph)
-{
-    for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++)
-        if (stand_ins[i].glyph == glyph)
-            return stand_ins[i].ascii;
-    if (glyph >= 0x2581 && glyph <= 0x258f) // parts of blocks
-        return glyph == 0x2588 || glyph < 0x258c ? "#" : "";
-    return "?";
-}
-
 static bool is_ascii(uint32_t glyph)
 {
     return glyph >= ' ' && glyph < 0x7f;
 }
 
-static uint32_t next_glyph(const char **text)
+int pane_glyph(const struct pane *p, int row, int col, enum style style, uint32_t glyph)
 {
-    return is_ascii((unsigned char)**text) ? (unsigned char)*(*text)++ : str_next_glyph(text);
-}
-
-// Draws one code point; returns the columns it takes.
-static int put(const struct pane *p, int row, int col, enum style style, uint32_t glyph)
-{
-    if (is_ascii(glyph)) { // most are, and none of what follows is about them
+    if (is_ascii(glyph)) { // most are, and need none of the rest
         set_cell(p, row, col, style, glyph);
         return 1;
     }
     if (!shown_is_plain(glyph))
         glyph = '?';
     if (glyph >= 0x80 && p->screen->charset == CHARSET_ASCII) {
+        const char *ascii = "?";
+        if (glyph >= 0x2581 && glyph <= 0x258f) // parts of blocks
+            ascii = glyph < 0x258c ? "#" : "";
+        for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++)
+            if (stand_ins[i].glyph == glyph)
+                ascii = stand_ins[i].ascii;
         int n = 0;
-        for (const char *c = stand_in(glyph); *c; c++)
-            set_cell(p, row, col + n++, style, (unsigned char)*c);
+        for (; *ascii; ascii++)
+            set_cell(p, row, col + n++, style, (unsigned char)*ascii);
         return n;
     }
     int width = wcwidth((wchar_t)glyph);
-    if (width == 0) // it would combine with what is before it
+    if (width == 0) // it would combine with the one before it
         return 0;
     if (width == 2 && inside(p, row, col) && !inside(p, row, col + 1))
         glyph = ' ';
@@ -244,7 +225,9 @@ static int put(const struct pane *p, int row, int col, enum style style, uint32_
 int pane_text(const struct pane *p, int row, int col, enum style style, const char *text)
 {
     while (*text)
-        col += put(p, row, col, style, next_glyph(&text));
+        col += pane_glyph(p, row, col, style,
+                          is_ascii((unsigned char)*text) ? (unsigned char)*text++
+                                                         : str_next_glyph(&text));
     return col;
 }
 
@@ -258,7 +241,7 @@ int pane_printf(const struct pane *p, int row, int col, enum style style, const 
     return pane_text(p, row, col, style, text);
 }
 
-// As it is drawn with this charset.
+// Returns the columns of a text as it is drawn with this charset.
 static int columns_on(enum charset charset, const char *text)
 {
     struct screen nowhere = {.charset = charset};
@@ -283,7 +266,7 @@ int pane_text_cut(const struct pane *p, int row, int col, int cols, enum style s
         return col + cols;
     pane_text(&room, 0, 0, style, text);
     if (room.cols == cols)
-        put(&room, 0, cols - 1, style, 0x2026);
+        pane_glyph(&room, 0, cols - 1, style, 0x2026);
     return col + cols;
 }
 
@@ -292,16 +275,11 @@ void pane_text_right(const struct pane *p, int row, int end, enum style style, c
     pane_text(p, row, end - columns_on(p->screen->charset, text), style, text);
 }
 
-void pane_glyph(const struct pane *p, int row, int col, enum style style, uint32_t glyph)
-{
-    put(p, row, col, style, glyph);
-}
-
 void pane_fill(const struct pane *p, enum style style, uint32_t glyph)
 {
     for (int row = 0; row < p->rows; row++)
         for (int col = 0; col < p->cols; col++)
-            put(p, row, col, style, glyph);
+            pane_glyph(p, row, col, style, glyph);
 }
 
 void pane_mark(const struct pane *p, int row, int col, int cols)
@@ -328,17 +306,17 @@ struct pane pane_box(const struct pane *p, const char *title, const char *note, 
     enum style style = focused ? STYLE_FOCUS : STYLE_FRAME;
     int bottom = p->rows - 1, right = p->cols - 1;
     for (int col = 1; col < right; col++) {
-        put(p, 0, col, style, 0x2500);
-        put(p, bottom, col, style, 0x2500);
+        pane_glyph(p, 0, col, style, 0x2500);
+        pane_glyph(p, bottom, col, style, 0x2500);
     }
     for (int row = 1; row < bottom; row++) {
-        put(p, row, 0, style, 0x2502);
-        put(p, row, right, style, 0x2502);
+        pane_glyph(p, row, 0, style, 0x2502);
+        pane_glyph(p, row, right, style, 0x2502);
     }
-    put(p, 0, 0, style, 0x250c);
-    put(p, 0, right, style, 0x2510);
-    put(p, bottom, 0, style, 0x2514);
-    put(p, bottom, right, style, 0x2518);
+    pane_glyph(p, 0, 0, style, 0x250c);
+    pane_glyph(p, 0, right, style, 0x2510);
+    pane_glyph(p, bottom, 0, style, 0x2514);
+    pane_glyph(p, bottom, right, style, 0x2518);
     int room = p->cols - 4;
     struct pane edge = pane_part(p, 0, 2, 1, room);
     int end = 0;
@@ -371,11 +349,11 @@ void pane_bar(const struct pane *p, int row, int col, int cols, enum style style
     double length = (share > 0 ? share < 1 ? share : 1 : 0) * cols;
     int whole = (int)length, eighths = (int)((length - whole) * 8);
     for (int i = 0; i < whole; i++)
-        put(p, row, col + i, style, ascii ? '#' : 0x2588);
+        pane_glyph(p, row, col + i, style, ascii ? '#' : 0x2588);
     if (eighths && !ascii)
-        put(p, row, col + whole, style, 0x2590u - (uint32_t)eighths);
+        pane_glyph(p, row, col + whole, style, 0x2590u - (uint32_t)eighths);
     else if (whole == 0 && share > 0)
-        put(p, row, col, style, ascii ? '|' : 0x258f);
+        pane_glyph(p, row, col, style, ascii ? '|' : 0x258f);
 }
 
 void pane_shade(const struct pane *p, int row, int col, int cols, int level)
@@ -386,8 +364,8 @@ void pane_shade(const struct pane *p, int row, int col, int cols, int level)
     level = int_clamp(level, 0, RAMP_LEVELS - 1);
     bool plain = p->screen->charset == CHARSET_ASCII;
     for (int i = 0; i < cols; i++)
-        put(p, row, col + i, (enum style)(STYLE_RAMP + level),
-            plain ? (unsigned char)ascii[level] : shade[level]);
+        pane_glyph(p, row, col + i, (enum style)(STYLE_RAMP + level),
+                   plain ? (unsigned char)ascii[level] : shade[level]);
 }
 
 void pane_spark(const struct pane *p, int row, int col, enum style style, const double *level,
@@ -399,6 +377,6 @@ void pane_spark(const struct pane *p, int row, int col, enum style style, const 
         if (!(level[i] >= 0)) // not a number
             continue;
         int n = int_clamp((int)(level[i] * 7.999), 0, 7);
-        put(p, row, col + i, style, plain ? (unsigned char)ascii[n] : 0x2581u + (uint32_t)n);
+        pane_glyph(p, row, col + i, style, plain ? (unsigned char)ascii[n] : 0x2581u + (uint32_t)n);
     }
 }

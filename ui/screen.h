@@ -7,13 +7,12 @@
 //     pane_printf(&inside, 0, 1, STYLE_GOOD, "%d trials", n);
 //     term_show(&s);                              the terminal gets what changed
 //
-// Nothing here knows a terminal: tests read frames back as text. A pane is a view of a rectangle;
+// There is no terminal in here: tests read frames back as text. A pane is a view of a rectangle;
 // rows and columns are relative to it, and what lies outside is cut, so that drawing code needs no
 // bounds. A pane may be empty (rows or cols 0); drawing there does nothing.
 //
-// Styles are meanings. Which colour and attribute one has, on 256, 8 or no colours, is decided in
-// one place (theme.c). So colour is never the only key: whatever a style says is said by a word, a
-// letter or a glyph too.
+// Styles are meanings; their colours and attributes, on 256, 8 or no colours, are chosen in one
+// place (theme.c). Colour is never the only key: each meaning has a word, a letter or a glyph too.
 #ifndef TILEWALK_UI_SCREEN_H
 #define TILEWALK_UI_SCREEN_H
 
@@ -76,43 +75,45 @@ struct pane {
 
 struct pane screen_whole(struct screen *s);
 struct pane pane_part(const struct pane *p, int row, int col, int rows, int cols);
-// A frame with a title on its top edge and a note at its right end (NULL: none), and what is
-// inside. Too small for a frame (under 3 rows or 4 columns): no frame, all of it is inside.
+// Draws a frame with a title on its top edge and a note at its right end (NULL: none); returns the
+// inside. A pane that is too small (under 3 rows or 4 columns) has no frame, all of it is inside.
 struct pane pane_box(const struct pane *p, const char *title, const char *note, bool focused);
 
-// Draw UTF-8 text and return the column behind it, as if nothing had been cut. Control characters
+// Draws UTF-8 text and returns the column behind it, as if nothing had been cut. Control characters
 // and broken UTF-8 are drawn as `?`. So is, in the ASCII charset, every character that ASCII lacks,
 // except a few that have a stand-in ("±" is "+-", "×" is "x", "…" is "~", "─" is "-", and blocks).
 int pane_text(const struct pane *p, int row, int col, enum style style, const char *text);
 int pane_printf(const struct pane *p, int row, int col, enum style style, const char *format, ...)
-    __attribute__((format(printf, 5, 6))); // of 1023 bytes at most, the rest is not drawn
-// At most `cols` columns; what is cut ends in "…".
+    __attribute__((format(printf, 5, 6))); // 1023 bytes at most, the rest is not drawn
+// Draws at most `cols` columns; a text that is cut ends in "…".
 int pane_text_cut(const struct pane *p, int row, int col, int cols, enum style style,
                   const char *text);
 void pane_text_right(const struct pane *p, int row, int end, enum style style, const char *text);
-void pane_glyph(const struct pane *p, int row, int col, enum style style, uint32_t glyph);
+// Draws one code point; returns the columns it takes.
+int pane_glyph(const struct pane *p, int row, int col, enum style style, uint32_t glyph);
 void pane_fill(const struct pane *p, enum style style, uint32_t glyph);
 void pane_mark(const struct pane *p, int row, int col, int cols); // reverses what is there
 void pane_cursor(const struct pane *p, int row, int col);         // puts the terminal's cursor
-// ">" before the row under a view's cursor; `focused`: the keys go there, so all of it is marked.
+// Draws ">" before the row under a view's cursor; `focused`: the keys go there, so all of it is
+// marked.
 void pane_select(const struct pane *p, int row, bool focused);
 void pane_bar(const struct pane *p, int row, int col, int cols, enum style style, double share);
-// `cols` cells of a shade: glyph and colour both grow with level, 0 .. RAMP_LEVELS - 1.
+// Draws `cols` cells of a shade: glyph and colour both grow with level, 0 .. RAMP_LEVELS - 1.
 void pane_shade(const struct pane *p, int row, int col, int cols, int level);
-// A line of levels 0 .. 1, one a column ("▁▃▅█"); NaN leaves a blank.
+// Draws a line of levels 0 .. 1, one a column ("▁▃▅█"); NaN leaves a blank.
 void pane_spark(const struct pane *p, int row, int col, enum style style, const double *level,
                 int count);
 
 int text_columns(const char *text); // as pane_text draws it on a wide charset
 
 // Text on several rows, broken at blanks and new lines. A word that is longer than a row is broken
-// behind a colon (strategies have many), unless that left half of the row empty.
+// behind a colon (strategies have many), unless that leaves half of the row empty.
 
-// Bytes of the first row when a row has `cols` columns. `*next` is where the second one begins. At
-// least a glyph, unless there is none.
+// Returns the bytes of the first row when a row has `cols` columns; `*next` is where the second one
+// begins. At least a glyph, unless there is none.
 int wrap_row(const char *text, int cols, const char **next);
 int wrap_rows(const char *text, int cols); // how many; 0: no text
-// Draws all of it from (row, col) on; what leaves the pane is not seen. Returns the row below.
+// Draws all of it from (row, col) on; rows outside the pane are not seen. Returns the row below.
 int pane_wrapped(const struct pane *p, int row, int col, int cols, enum style style,
                  const char *text);
 

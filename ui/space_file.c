@@ -12,7 +12,7 @@
 #define LOOK_EVERY  1.0 // seconds
 #define TRY_SECONDS 5   // nothing is drawn meanwhile
 
-// --- what is watched ---
+// --- watched files ---
 
 static void watch(struct space_file *f, const char *path)
 {
@@ -38,7 +38,7 @@ static void forget_watched(struct space_file *f)
     f->watched_count = 0;
 }
 
-// One number that changes when any of the files does.
+// Returns one number that changes when any of the files does.
 static uint64_t stamp_of(const struct space_file *f)
 {
     uint64_t stamp = 0;
@@ -47,38 +47,32 @@ static uint64_t stamp_of(const struct space_file *f)
     return stamp;
 }
 
-// --- what differs ---
+// --- differences ---
 
-static bool same_numbers(const double *a, const double *b, int count)
+// Returns true when value `i` of `from`, a number or a word, is also a value of `p`.
+static bool has_value(const struct param *p, const struct param *from, int i)
 {
-    for (int i = 0; a && b && i < count; i++)
-        if (a[i] < b[i] || a[i] > b[i])
-            return false;
-    return !a == !b;
+    for (int k = 0; k < p->count; k++)
+        if (p->number ? !(p->number[k] < from->number[i] || p->number[k] > from->number[i])
+                      : str_equal(p->label[k], from->label[i]))
+            return true;
+    return false;
 }
 
-static bool same_labels(const char *const *a, const char *const *b, int count)
+static bool same_param(const struct param *a, const struct param *b)
 {
-    for (int i = 0; a && b && i < count; i++)
-        if (!str_equal(a[i], b[i]))
+    if (a->kind != b->kind || a->width != b->width || a->product != b->product ||
+        a->count != b->count || !a->number != !b->number || !a->label != !b->label)
+        return false;
+    for (int i = 0; i < a->count; i++)
+        if ((a->number && (a->number[i] < b->number[i] || a->number[i] > b->number[i])) ||
+            (a->label && !str_equal(a->label[i], b->label[i])))
             return false;
-    return !a == !b;
-}
-
-static bool same_edges(const struct param *a, const struct param *b)
-{
     if (a->kind != PARAM_CUSTOM)
         return true;
     size_t starts = ((size_t)a->count + 1) * sizeof *a->edge_start;
     return memcmp(a->edge_start, b->edge_start, starts) == 0 &&
            memcmp(a->edge, b->edge, (size_t)a->edge_start[a->count] * sizeof *a->edge) == 0;
-}
-
-static bool same_param(const struct param *a, const struct param *b)
-{
-    return a->kind == b->kind && a->width == b->width && a->product == b->product &&
-           a->count == b->count && same_numbers(a->number, b->number, a->count) &&
-           same_labels(a->label, b->label, a->count) && same_edges(a, b);
 }
 
 static const struct constraint *find_constraint(const struct space *s, const char *name)
@@ -89,10 +83,10 @@ static const struct constraint *find_constraint(const struct space *s, const cha
     return NULL;
 }
 
-// "added pad, swizzle; removed order": a list under one verb.
+// Lists under one verb each: "added pad, swizzle; removed order".
 struct listing {
     struct str *out;
-    const char *verb, *last; // `last`: the verb of the list that is open
+    const char *last; // the verb of the list that is open
 };
 
 static void list(struct listing *l, const char *verb, const char *format, const char *name)
@@ -105,6 +99,37 @@ static void list(struct listing *l, const char *verb, const char *format, const 
     l->last = verb;
 }
 
+// Adds "pad: added 8, 16, removed 4" for a list of numbers or words. Returns false when it has the
+// same values as before.
+static bool list_values(struct listing *l, const struct param *was, const struct param *is)
+{
+    bool any = false;
+    if ((is->kind != PARAM_DISCRETE && is->kind != PARAM_CATEGORICAL) || was->kind != is->kind)
+        return false;
+    for (int removed = 0; removed < 2; removed++) {
+        const struct param *from = removed ? was : is, *in = removed ? is : was;
+        bool first = true;
+        for (int i = 0; i < from->count; i++) {
+            if (has_value(in, from, i))
+                continue;
+            if (!any)
+                str_printf(l->out, "%s%s:", l->out->length > 0 ? "; " : "", is->name);
+            str_printf(l->out, "%s%s ", any ? "," : "",
+                       !first    ? ""
+                       : removed ? " removed"
+                                 : " added");
+            if (from->number)
+                str_add_real(l->out, from->number[i]);
+            else
+                str_add(l->out, from->label[i]);
+            any = true;
+            first = false;
+            l->last = NULL;
+        }
+    }
+    return any;
+}
+
 static void list_params(struct listing *l, const struct space *was, const struct space *is)
 {
     for (int i = 0; i < is->param_count; i++)
@@ -115,7 +140,7 @@ static void list_params(struct listing *l, const struct space *was, const struct
             list(l, "removed", "%s", was->param[i].name);
     for (int i = 0; i < is->param_count; i++) {
         const struct param *before = space_find(was, is->param[i].name);
-        if (before && !same_param(before, &is->param[i]))
+        if (before && !same_param(before, &is->param[i]) && !list_values(l, before, &is->param[i]))
             list(l, "changed", "%s", is->param[i].name);
     }
 }
@@ -132,24 +157,21 @@ static const char *text_named(const struct script *s, const char *name)
 
 // --- errors ---
 
-static void keep_line(struct space_file *f, const char *text, int line, int keep)
-{
-    for (; line > 1 && text; line--) {
-        text = strchr(text, '\n');
-        text = text ? text + 1 : NULL;
-    }
-    if (text && line == 1)
-        snprintf(f->around[keep], sizeof f->around[keep], "%.*s", (int)strcspn(text, "\r\n"), text);
-}
-
 static void keep_around(struct space_file *f)
 {
     char *text;
     memset(f->around, 0, sizeof f->around);
     if (f->error.line == 0 || !file_read(f->error.file, &text, NULL, NULL))
         return;
-    for (int i = 0; i <= 2 * SPACE_FILE_AROUND; i++)
-        keep_line(f, text, f->error.line + i - SPACE_FILE_AROUND, i);
+    int first = f->error.line - SPACE_FILE_AROUND, number = 1;
+    for (const char *line = text; line; number++) {
+        int keep = number - first;
+        if (keep >= 0 && keep <= 2 * SPACE_FILE_AROUND)
+            snprintf(f->around[keep], sizeof f->around[keep], "%.*s", (int)strcspn(line, "\r\n"),
+                     line);
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
     free(text);
 }
 
@@ -157,43 +179,30 @@ static void keep_around(struct space_file *f)
 
 #define MOST_SETTINGS 32
 
-// The sizes and choices that the session was given; others are the file's to change.
-static int settings_of(const struct script *s, struct setting set[MOST_SETTINGS])
-{
-    int all = 0, count = 0;
-    const struct script_setting *setting = s ? script_settings(s, &all) : NULL;
-    for (int i = 0; i < all && count < MOST_SETTINGS; i++)
-        if (!str_equal(setting[i].value, setting[i].standard))
-            set[count++] = (struct setting){setting[i].name, setting[i].value};
-    return count;
-}
-
 static struct script *load(const struct space_file_basis *b, struct err *e)
 {
     struct setting set[MOST_SETTINGS];
     struct script_options o = {
-        .path = b->path,
-        .set = set,
-        .set_count = settings_of(b->script, set),
-        .device_type = b->device_type,
-        .limits = b->limits,
-    };
+        .path = b->path, .set = set, .device_type = b->device_type, .limits = b->limits};
+    // The sizes and choices that the session was given; others may change with the file.
+    int count = 0;
+    const struct script_setting *setting = b->script ? script_settings(b->script, &count) : NULL;
+    for (int i = 0; i < count && o.set_count < MOST_SETTINGS; i++)
+        if (!str_equal(setting[i].value, setting[i].standard))
+            set[o.set_count++] = (struct setting){setting[i].name, setting[i].value};
     return script_create(&o, e);
 }
 
-// What is other than the session's has to work as well.
-static void take(struct space_file *f, const struct space_file_basis *b, struct script *s)
+// Writes the differences between the session's script, if there is one, and the file's.
+static void describe_difference(struct space_file *f, const struct script *was_script,
+                                const struct script *is_script)
 {
-    struct err e;
-    watch_texts(f, s);
     // Parameters and constraints before texts, of which there are always some.
     struct str out = {0};
     struct listing l = {.out = &out};
-    f->difference[0] = '\0';
-    if (b->script) {
-        list_params(&l, script_space(b->script), script_space(s));
-        const struct space *was = script_space(b->script);
-        const struct space *is = script_space(s);
+    if (was_script) {
+        const struct space *was = script_space(was_script), *is = script_space(is_script);
+        list_params(&l, was, is);
         for (int i = 0; i < is->constraint_count; i++)
             if (!find_constraint(was, is->constraint[i].name))
                 list(&l, "added constraint", "'%s'", is->constraint[i].name);
@@ -201,66 +210,63 @@ static void take(struct space_file *f, const struct space_file_basis *b, struct 
             if (!find_constraint(is, was->constraint[i].name))
                 list(&l, "removed constraint", "'%s'", was->constraint[i].name);
         int count;
-        const struct script_text *text = script_texts(s, &count);
+        const struct script_text *text = script_texts(is_script, &count);
         for (int i = 0; i < count; i++)
-            if (!str_equal(text_named(b->script, text[i].name), text[i].text))
-                list(&l, "other text in", "%s", text[i].name);
-        text = script_texts(b->script, &count);
+            if (!str_equal(text_named(was_script, text[i].name), text[i].text))
+                list(&l, "changed text of", "%s", text[i].name);
+        text = script_texts(was_script, &count);
         for (int i = 0; i < count; i++)
-            if (!text_named(s, text[i].name))
+            if (!text_named(is_script, text[i].name))
                 list(&l, "no longer reads", "%s", text[i].name);
     } else {
         str_add(&out, "the session's own texts do not load any more");
     }
     snprintf(f->difference, sizeof f->difference, "%s", str_text(&out));
     str_finish(&out);
-    f->state = f->difference[0] ? SPACE_FILE_NEW : SPACE_FILE_SAME;
-    if (f->state == SPACE_FILE_NEW &&
-        attempt_candidate(s, b->limits, 1, NULL, TRY_SECONDS, &e) == ATTEMPT_FAILED) {
-        f->state = SPACE_FILE_BROKEN;
-        f->error = e;
-        keep_around(f);
-        script_destroy(s);
-        return;
-    }
-    snprintf(f->size, sizeof f->size, "%s", script_space(s)->size_text);
-    f->fresh = s;
-}
-
-// Of a file that did not load: the user has no right to it, or its folder is not in the sandbox.
-static bool is_closed(const char *path)
-{
-    FILE *file = file_is_regular(path) ? fopen(path, "r") : NULL;
-    bool closed = !file && errno == EACCES;
-    if (file)
-        fclose(file);
-    return closed;
 }
 
 void space_file_read(struct space_file *f, const struct space_file_basis *b)
 {
     struct stat st;
+    struct err e;
     script_destroy(f->fresh);
     f->fresh = NULL;
     f->error = (struct err){.line = 0};
     forget_watched(f);
     watch(f, b->path);
     watch_texts(f, b->script);
-    uint64_t before = stamp_of(f); // of the time before it is read
+    uint64_t before = stamp_of(f); // taken before it is read
     int known = f->watched_count;
     bool there = stat(b->path, &st) == 0;
     f->changed = there ? (double)st.st_mtim.tv_sec : 0;
+    f->state = there ? SPACE_FILE_BROKEN : SPACE_FILE_GONE;
     struct script *s = there ? load(b, &f->error) : NULL;
     if (s) {
-        take(f, b, s);
-    } else {
-        f->state = !there               ? SPACE_FILE_GONE
-                   : is_closed(b->path) ? SPACE_FILE_CLOSED
-                                        : SPACE_FILE_BROKEN;
-        keep_around(f);
-        if (f->error.file[0])
-            watch(f, f->error.file);
+        watch_texts(f, s);
+        describe_difference(f, b->script, s);
+        f->state = f->difference[0] ? SPACE_FILE_NEW : SPACE_FILE_SAME;
+        // A new version has to work as well.
+        if (f->state == SPACE_FILE_NEW &&
+            attempt_candidate(s, b->limits, 1, NULL, TRY_SECONDS, &e) == ATTEMPT_FAILED) {
+            f->state = SPACE_FILE_BROKEN;
+            f->error = e;
+            script_destroy(s);
+        } else {
+            snprintf(f->size, sizeof f->size, "%s", script_space(s)->size_text);
+            f->fresh = s;
+        }
+    } else if (there && file_is_regular(b->path)) {
+        // The user has no right to it, or its folder is not in the sandbox.
+        FILE *file = fopen(b->path, "r");
+        if (!file && errno == EACCES)
+            f->state = SPACE_FILE_CLOSED;
+        if (file)
+            fclose(file);
     }
+    if (!f->fresh)
+        keep_around(f);
+    if (!s && f->error.file[0])
+        watch(f, f->error.file);
     f->stamp = f->watched_count == known ? before : stamp_of(f);
 }
 
@@ -283,7 +289,7 @@ void space_file_finish(struct space_file *f)
     *f = (struct space_file){.looked = 0};
 }
 
-// --- what can be done ---
+// --- questions about it ---
 
 const char *space_file_no_new(const struct space_file *f)
 {

@@ -1,16 +1,16 @@
-// The space file of a session on disk: whether it still is what the session runs on.
+// The space file of a session on disk, compared with the texts that the session runs on.
 //
 //     struct space_file f = {0};
 //     if (space_file_poll(&f, &basis, now)) redraw;       looks once a second
 //     space_file_read(&f, &basis);                        reads in any case
 //     space_file_finish(&f);
 //
-// A session never changes its space: it keeps the texts that it was started with. So a new version
-// is good for a new session only, and this says when there is one, what it changes, or where its
-// error is. Watched are the space file and whatever it includes (time of change, size and inode of
-// each, so that replacing by rename is seen as well); when one of them changes, all of it is loaded
-// into a fresh guarded Lua state, as the session's device and sizes have it, and held against the
-// session's texts. What differs has to work as well: one candidate is compiled (attempt.h).
+// A session never changes its space: it keeps the texts that it was started with. A new version is
+// good for a new session only; here is when there is one, what it changes, or where its error is.
+// The space file and all that it includes are watched (time of change, size and inode of each, so
+// that replacing by rename is seen as well); when one of them changes, all of it is loaded into a
+// fresh guarded Lua state, with the session's device and sizes, and compared with the session's
+// texts. A new version has to work as well: one candidate is compiled (attempt.h).
 //
 // No view, no clock: `now` is the caller's, in seconds. Loading takes milliseconds, compiling some
 // tens. One thread. A zeroed `struct space_file` is new; finish it when another session is opened.
@@ -28,7 +28,7 @@ enum space_file_state {
     SPACE_FILE_CLOSED // it is there, but not for this process
 };
 
-// What the file is held against: everything is the caller's, for the time of a call.
+// The session's side of the comparison: all of it is the caller's, for the time of a call.
 struct space_file_basis {
     const char *path;
     const char *device_type;
@@ -52,17 +52,17 @@ struct space_file {
     uint64_t stamp; // of all that is watched, as it was last read
 };
 
-// Looks at the files when a second has gone by. True when they were read again: every member may
-// have another value then.
+// Looks at the files once a second. True when they were read again: every member may have another
+// value then.
 bool space_file_poll(struct space_file *f, const struct space_file_basis *b, double now);
 void space_file_read(struct space_file *f, const struct space_file_basis *b);
 void space_file_finish(struct space_file *f);
 
-// Why there is no new version that a session could use, as part of a sentence; NULL if there is
-// one.
+// Returns why there is no new version that a session could use, as part of a sentence; NULL if
+// there is one.
 const char *space_file_no_new(const struct space_file *f);
-// Where an editor should go: the error, else where the file as it is now declares the parameter
-// (may be NULL). `*path` is `b`'s or f's.
+// Returns the line for an editor: that of the error, else the one where the present file declares
+// the parameter (may be NULL). `*path` is `b`'s or f's.
 int space_file_place(const struct space_file *f, const struct space_file_basis *b,
                      const struct param *p, const char **path);
 

@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
-#include "guard.h"
 #include "keys.h"
+#include "signals.h"
 
 #include <curses.h>
 #include <curses.h> // its SCREEN is a `struct screen`, too; we only hold a pointer
@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-// What the keyboard and the mouse send, as keys of ours. Part of term.c, on the side of curses.
+// --- keys ---
 
 static const struct {
     int curses;
@@ -57,17 +57,10 @@ static int32_t key_of_code(int code)
     return KEY_IS_NONE; // also KEY_RESIZE, which comes from resizeterm
 }
 
-static int32_t key_of_char(wint_t c)
-{
-    if (c == '\n')
-        return KEY_IS_ENTER; // pasted
-    return c == '\b' ? KEY_IS_BACKSPACE : (int32_t)c;
-}
-
 enum { SEQUENCE_SIZE = 16 };
 
-// After ESC: what follows at once belongs to it. A sequence that terminfo does not know, or Alt and
-// a key, is one key without a meaning, not many with one. KEY_IS_ESC when nothing follows.
+// Reads what follows ESC at once. A sequence that is not in terminfo, or Alt and a key, is one
+// key without a meaning. Returns KEY_IS_ESC when nothing follows.
 static int32_t key_of_escape(void)
 {
     char text[SEQUENCE_SIZE] = "";
@@ -88,64 +81,9 @@ static int32_t key_of_escape(void)
     return str_equal(text, "201~") ? KEY_IS_PASTE_END : KEY_IS_NONE;
 }
 
-// KEY_IS_NONE: none is waiting. `row` and `col` are set by KEY_IS_CLICK alone.
-static int32_t keys_next(int *row, int *col)
-{
-    for (;;) {
-        wint_t c;
-        int got = get_wch(&c);
-        if (got == ERR)
-            return KEY_IS_NONE;
-        int32_t key;
-        if (got != KEY_CODE_YES)
-            key = key_of_char(c);
-        else
-            key = c == KEY_MOUSE ? key_of_mouse(row, col) : key_of_code((int)c);
-        if (key == KEY_IS_ESC && got == OK)
-            key = key_of_escape();
-        if (key != KEY_IS_NONE)
-            return key;
-    }
-}
+#define LONGEST_COPY 8192 // bytes, for most terminals
 
-// The terminal's clipboard: OSC 52, a control sequence that most terminals of today know.
-
-#define LONGEST_TEXT 8192 // bytes
-
-static bool knows_osc(const char *terminal)
-{
-    static const char *const old[] = {"vt", "linux", "ansi", "cons", "sun"};
-    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
-        if (str_starts(terminal, old[i]))
-            return false;
-    return true;
-}
-
-// Adds the bytes that put `text` into the clipboard of a terminal of this type. False, and nothing
-// is added: it is an old type that would print them (or NULL), or the text is too long for most
-// terminals.
-static bool clipboard_add(struct str *out, const char *terminal, const char *text)
-{
-    if (!terminal || !knows_osc(terminal) || strlen(text) > LONGEST_TEXT)
-        return false;
-    str_add(out, "\033]52;c;");
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const unsigned char *p = (const unsigned char *)text;
-    for (size_t left = strlen(text); left; p += 3) {
-        unsigned bits = (unsigned)p[0] << 16;
-        bits |= left > 1 ? (unsigned)p[1] << 8 : 0;
-        bits |= left > 2 ? (unsigned)p[2] : 0;
-        str_add_char(out, digit[bits >> 18]);
-        str_add_char(out, digit[bits >> 12 & 63]);
-        str_add_char(out, left > 1 ? digit[bits >> 6 & 63] : '=');
-        str_add_char(out, left > 2 ? digit[bits & 63] : '=');
-        left = left > 3 ? left - 3 : 0;
-    }
-    str_add(out, "\a");
-    return true;
-}
-
-#define ESCAPE_MS 25 // an ESC that nothing follows for so long is the key
+#define ESCAPE_MS 25 // an ESC that nothing follows for so long is a key
 
 static struct {
     SCREEN *curses; // NULL: not open
@@ -154,7 +92,7 @@ static struct {
     cchar_t *line; // room for one row
     struct cell *shown;
     int rows, cols; // of `shown`
-    bool stale;     // what is shown is not known
+    bool stale;     // `shown` is not what the terminal shows
     bool cursor;    // visible
     bool mouse;
 } term;
@@ -203,7 +141,8 @@ bool term_is_usable(struct err *why)
     return tgetstr("cm", NULL) || err_set(why, "a terminal of type TERM=%s has no cursor", name);
 }
 
-// Prepares what a crash sends: the same as endwin, but then nothing can be asked any more.
+// Prepares the bytes that a crash sends: the same as endwin, but then nothing can be asked any
+// more.
 static void arm(void)
 {
     static const char *const names[] = {"BD", "rmkx", "sgr0", "op", "cnorm", "rmcup"};
@@ -222,11 +161,11 @@ static void arm(void)
         }
     }
     str_add(&bytes, "\r\n"); // where there is no other screen to leave
-    guard_arm(str_text(&bytes), bytes.length);
+    signals_arm(str_text(&bytes), bytes.length);
     str_finish(&bytes);
 }
 
-// Where the terminal can mark what is pasted, a paste is no row of keys.
+// Makes the terminal mark pasted text, where it can, so that it is not taken for keys.
 static void mark_pastes(bool on)
 {
     const char *name = on ? "BE" : "BD";
@@ -250,18 +189,18 @@ static void take_size(void)
 
 bool term_open(const struct ui_config *c, struct look *look, struct err *e)
 {
-    if (!guard_begin(e))
+    if (!signals_begin(e))
         return false;
     use_env(FALSE);
     use_tioctl(TRUE);
     term.curses = newterm(NULL, stdout, stdin);
     if (!term.curses) {
-        guard_restore();
-        guard_end();
+        signals_restore_terminal();
+        signals_end();
         return err_set(e, "curses cannot use this terminal");
     }
     arm();
-    mem_on_exhausted(guard_emergency);
+    mem_on_exhausted(signals_emergency);
     *look = prepare_look(c);
     cbreak();
     noecho();
@@ -284,23 +223,22 @@ bool term_open(const struct ui_config *c, struct look *look, struct err *e)
     curs_set(0);
     take_size();
     mark_pastes(true);
-    noise_capture();
+    stderr_capture();
     return true;
 }
 
-// Gives the terminal back as it was found. Every step is tried.
-static void leave_screen(void)
+void term_lend(void)
 {
     mark_pastes(false);
     endwin();
-    guard_restore();
-    guard_disarm();
-    noise_release();
+    signals_restore_terminal();
+    signals_disarm();
+    stderr_release();
 }
 
-static void enter_screen(void)
+void term_take_back(void)
 {
-    noise_capture();
+    stderr_capture();
     arm();
     reset_prog_mode();
     take_size();
@@ -313,9 +251,9 @@ void term_close(void)
 {
     if (!term.curses)
         return;
-    leave_screen();
+    term_lend();
     delscreen(term.curses);
-    guard_end();
+    signals_end();
     free(term.shown);
     free(term.line);
     memset(&term, 0, sizeof term);
@@ -334,36 +272,31 @@ static bool same_cell(const struct cell *a, const struct cell *b)
     return a->glyph == b->glyph && a->style == b->style && a->marked == b->marked;
 }
 
-// Hands cells `first` to `last` of a row to curses.
-static void put_row(int row, const struct cell *cell, int first, int last)
-{
-    int count = 0;
-    while (first > 0 && !cell[first].glyph) // a wide glyph is put as a whole
-        first--;
-    for (int col = first; col <= last; col++)
-        if (cell[col].glyph) {
-            cchar_t *out = &term.line[count++];
-            wchar_t text[2] = {(wchar_t)cell[col].glyph, L'\0'};
-            // Under the cursor colours would become patches of background.
-            attr_t marked = (term.attributes[cell[col].style] & (A_BOLD | A_UNDERLINE)) | A_REVERSE;
-            setcchar(out, text, cell[col].marked ? marked : term.attributes[cell[col].style],
-                     cell[col].marked ? 0 : term.pair[cell[col].style], NULL);
-        }
-    mvadd_wchnstr(row, first, term.line, count);
-}
-
+// Hands the changed cells of a row to curses. False: none has changed.
 static bool show_row(int row, const struct cell *cell, int cols)
 {
     struct cell *shown = term.shown + row * term.cols;
-    int first = 0, last = cols - 1;
+    int first = 0, last = cols - 1, count = 0;
     while (!term.stale && first < cols && same_cell(&cell[first], &shown[first]))
         first++;
     while (!term.stale && last > first && same_cell(&cell[last], &shown[last]))
         last--;
     if (first >= cols)
         return false;
-    put_row(row, cell, first, last);
     memcpy(shown + first, cell + first, (size_t)(last - first + 1) * sizeof *cell);
+    while (first > 0 && !cell[first].glyph) // a wide glyph is put as a whole
+        first--;
+    for (int col = first; col <= last; col++) {
+        const struct cell *c = &cell[col];
+        wchar_t text[2] = {(wchar_t)c->glyph, L'\0'};
+        attr_t attributes = term.attributes[c->style];
+        if (c->marked) // reversed, colours would become patches of background
+            attributes = (attributes & (A_BOLD | A_UNDERLINE)) | A_REVERSE;
+        if (c->glyph)
+            setcchar(&term.line[count++], text, attributes, c->marked ? 0 : term.pair[c->style],
+                     NULL);
+    }
+    mvadd_wchnstr(row, first, term.line, count);
     return true;
 }
 
@@ -405,11 +338,21 @@ void term_redraw(void)
     term.stale = true;
 }
 
-// --- what comes in ---
+// --- input ---
 
 int32_t term_key(int *row, int *col)
 {
-    return term.curses ? keys_next(row, col) : KEY_IS_NONE;
+    wint_t c;
+    int32_t key = KEY_IS_NONE;
+    for (int got; key == KEY_IS_NONE && term.curses && (got = get_wch(&c)) != ERR;) {
+        if (got == KEY_CODE_YES)
+            key = c == KEY_MOUSE ? key_of_mouse(row, col) : key_of_code((int)c);
+        else if (c == '\n') // pasted
+            key = KEY_IS_ENTER;
+        else
+            key = c == '\b' ? KEY_IS_BACKSPACE : c == KEY_IS_ESC ? key_of_escape() : (int32_t)c;
+    }
+    return key;
 }
 
 void term_mouse(bool on)
@@ -426,58 +369,64 @@ int term_fds(struct pollfd fds[3])
 {
     int n = 0;
     fds[n++] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
-    fds[n++] = (struct pollfd){.fd = guard_fd(), .events = POLLIN};
-    if (noise_fd() >= 0)
-        fds[n++] = (struct pollfd){.fd = noise_fd(), .events = POLLIN};
+    fds[n++] = (struct pollfd){.fd = signals_fd(), .events = POLLIN};
+    if (stderr_fd() >= 0)
+        fds[n++] = (struct pollfd){.fd = stderr_fd(), .events = POLLIN};
     return n;
 }
 
 enum term_event term_take_event(void)
 {
-    switch (guard_signal()) {
+    switch (signals_next()) {
     case SIGINT: return TERM_INTERRUPT;
     case SIGHUP: return TERM_HANGUP;
     case SIGTERM: return TERM_TERMINATE;
     case SIGTSTP: term_suspend(); return TERM_CONTINUED;
-    case SIGCONT: // after SIGSTOP, which nobody can catch
-        leave_screen();
-        enter_screen();
+    case SIGCONT: // after SIGSTOP, which cannot be caught
+        term_lend();
+        term_take_back();
         return TERM_CONTINUED;
     case SIGWINCH: take_size(); return TERM_RESIZED;
     default: return TERM_NONE;
     }
 }
 
-const char *term_noise(char line[NOISE_LINE_SIZE])
-{
-    return noise_line(line);
-}
-
-// --- others on the terminal ---
-
-void term_lend(void)
-{
-    leave_screen();
-}
-
-void term_take_back(void)
-{
-    enter_screen();
-}
+// --- suspension and clipboard ---
 
 void term_suspend(void)
 {
-    leave_screen();
-    guard_stop();
-    enter_screen();
+    term_lend();
+    signals_stop();
+    term_take_back();
 }
 
 void term_copy(const char *text)
 {
+    // Old types would print the control sequence.
+    static const char *const old[] = {"vt", "linux", "ansi", "cons", "sun"};
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *p = (const unsigned char *)text;
+    const char *terminal = getenv("TERM");
+    size_t length = strlen(text);
+    bool known = term.curses && terminal && length <= LONGEST_COPY;
+    for (size_t i = 0; known && i < sizeof old / sizeof *old; i++)
+        known = !str_starts(terminal, old[i]);
+    if (!known)
+        return;
     struct str bytes = {0};
-    if (term.curses && clipboard_add(&bytes, getenv("TERM"), text)) {
-        ssize_t ignored = write(STDOUT_FILENO, str_text(&bytes), bytes.length);
-        (void)ignored;
+    str_add(&bytes, "\033]52;c;");
+    for (size_t left = length; left; p += 3) {
+        unsigned bits = (unsigned)p[0] << 16;
+        bits |= left > 1 ? (unsigned)p[1] << 8 : 0;
+        bits |= left > 2 ? (unsigned)p[2] : 0;
+        str_add_char(&bytes, digit[bits >> 18]);
+        str_add_char(&bytes, digit[bits >> 12 & 63]);
+        str_add_char(&bytes, left > 1 ? digit[bits >> 6 & 63] : '=');
+        str_add_char(&bytes, left > 2 ? digit[bits & 63] : '=');
+        left = left > 3 ? left - 3 : 0;
     }
+    str_add(&bytes, "\a");
+    ssize_t ignored = write(STDOUT_FILENO, str_text(&bytes), bytes.length);
+    (void)ignored;
     str_finish(&bytes);
 }

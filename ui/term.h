@@ -6,53 +6,52 @@
 //     term_close();                    the terminal exactly as it was found
 //
 // The terminal's settings are saved before curses touches them and restored from that copy on every
-// way out: end, signal, crash, editor, suspension (guard.h). Each step of the restoration is tried
-// whatever became of the others. While the screen is up, descriptor 2 is a pipe whose lines are
-// handed out by term_noise (noise.h): drivers and libraries cannot scribble over it. Only SIGKILL
-// leaves a mess (`reset` mends it).
+// way out: end, signal, crash, editor, suspension (signals.h). Each step of the restoration is
+// tried even when others failed. While the screen is up, descriptor 2 is a pipe whose lines are
+// read by stderr_line (signals.h): drivers and libraries cannot scribble over it. Only SIGKILL
+// leaves a mess (`reset` cleans it up).
 //
 // A frame is compared with the last one in memory, so that one without a change costs no output and
 // next to no time; curses turns the rest into few bytes. LINES and COLUMNS are neither read nor
-// exported: the terminal itself says how large it is, at any time.
+// exported: the size is always asked from the terminal.
 //
 // One terminal a process, one thread.
 #ifndef TILEWALK_UI_TERM_H
 #define TILEWALK_UI_TERM_H
 
 #include "config.h"
-#include "guard.h"
 #include "screen.h"
+#include "signals.h"
 #include "theme.h"
 
 #include <poll.h>
 
 enum term_event {
     TERM_NONE,
-    TERM_RESIZED,   // term_size says what it is now
+    TERM_RESIZED,   // see term_size
     TERM_INTERRUPT, // INT
     TERM_HANGUP,    // HUP
     TERM_TERMINATE, // TERM
-    TERM_CONTINUED  // after a suspension: draw, whatever was drawn
+    TERM_CONTINUED  // after a suspension: draw all of it
 };
 
-// Whether a workbench can be shown. False: `why` is empty without a terminal on stdin and stdout
-// and with TERM=dumb; else it says that the type of the terminal is unknown, or that it has no
-// cursor.
+// True when a workbench can be shown. False: `why` is empty without a terminal on stdin and stdout
+// and with TERM=dumb; else the type of the terminal is unknown, or it has no cursor.
 bool term_is_usable(struct err *why);
 bool term_open(const struct ui_config *c, struct look *look, struct err *e);
 void term_close(void); // more than once is fine
 void term_size(int *rows, int *cols);
 void term_show(const struct screen *s);
 void term_redraw(void);               // all of it, next time
-int32_t term_key(int *row, int *col); // which KEY_IS_CLICK alone sets
+int32_t term_key(int *row, int *col); // KEY_IS_NONE: none is waiting; only KEY_IS_CLICK sets both
 void term_mouse(bool on);
-int term_fds(struct pollfd fds[3]); // keys (first), signals, noise
+int term_fds(struct pollfd fds[3]); // keys (first), signals, captured stderr
 enum term_event term_take_event(void);
-const char *term_noise(char line[NOISE_LINE_SIZE]); // the next from descriptor 2; NULL: none
-// For another program, which gets the terminal as it was found; keys typed meanwhile are its own.
+// Gives another program the terminal as it was found, and takes it back. Every step is tried.
 void term_lend(void);
 void term_take_back(void);
-void term_suspend(void);          // as ctrl-z does; comes back when continued
-void term_copy(const char *text); // to the clipboard (OSC 52), where the terminal may have one
+void term_suspend(void); // as ctrl-z does; returns when continued
+// Copies to the clipboard, by OSC 52, a control sequence that most terminals support.
+void term_copy(const char *text);
 
 #endif

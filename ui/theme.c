@@ -7,49 +7,32 @@
 
 enum { OWN = -1 };
 
-// --- which look ---
-
-static int usable_colors(const struct ui_config *c, int terminal_colors)
-{
-    const char *no_color = getenv("NO_COLOR"); // no-color.org: present and not empty
-    bool unwanted = c->color == COLOR_AUTO && no_color && *no_color;
-    if (c->color == COLOR_NEVER || unwanted || terminal_colors < 8)
-        return 0;
-    return terminal_colors < 256 ? 8 : 256;
-}
-
-// COLORFGBG is "foreground;background" or "foreground;something;background", colours of the 16.
-static bool background_is_light(void)
-{
-    const char *variable = getenv("COLORFGBG");
-    const char *last = variable ? strrchr(variable, ';') : NULL;
-    int64_t color;
-    return last && str_to_int(last + 1, 0, 15, &color) && (color == 7 || color > 8);
-}
-
-// In East Asian locales frames may be two columns wide; there they would tear every line.
-static bool glyphs_are_narrow(void)
-{
-    return wcwidth(0x2502) == 1 && wcwidth(0x2588) == 1 && wcwidth(0x28ff) == 1;
-}
-
-static enum charset usable_charset(const struct ui_config *c)
-{
-    if (!str_equal(nl_langinfo(CODESET), "UTF-8"))
-        return CHARSET_ASCII; // whatever is wanted: nothing else can be sent
-    if (c->charset_given)
-        return c->charset;
-    bool console = str_equal(getenv("TERM"), "linux"); // its fonts have neither dots nor quadrants
-    return glyphs_are_narrow() && !console ? CHARSET_BRAILLE : CHARSET_ASCII;
-}
+// --- the look ---
 
 struct look look_choose(const struct ui_config *c, int terminal_colors)
 {
-    return (struct look){
-        .charset = usable_charset(c),
-        .colors = usable_colors(c, terminal_colors),
-        .light = c->theme == THEME_LIGHT || (c->theme == THEME_AUTO && background_is_light()),
-    };
+    struct look look = {.charset = CHARSET_ASCII, .light = c->theme == THEME_LIGHT};
+    // no-color.org: the variable is present and not empty.
+    const char *no_color = getenv("NO_COLOR");
+    bool unwanted = c->color == COLOR_AUTO && no_color && *no_color;
+    if (c->color != COLOR_NEVER && !unwanted && terminal_colors >= 8)
+        look.colors = terminal_colors < 256 ? 8 : 256;
+    // COLORFGBG is "foreground;background" or "foreground;something;background", of 16 colours.
+    const char *variable = getenv("COLORFGBG");
+    const char *last = variable ? strrchr(variable, ';') : NULL;
+    int64_t color;
+    if (c->theme == THEME_AUTO && last && str_to_int(last + 1, 0, 15, &color))
+        look.light = color == 7 || color > 8;
+    // In East Asian locales frames may be two columns wide, which would tear every line. The fonts
+    // of the Linux console have neither dots nor quadrants.
+    bool narrow = wcwidth(0x2502) == 1 && wcwidth(0x2588) == 1 && wcwidth(0x28ff) == 1;
+    if (!str_equal(nl_langinfo(CODESET), "UTF-8"))
+        return look; // nothing but ASCII can be sent
+    if (c->charset_given)
+        look.charset = c->charset;
+    else if (narrow && !str_equal(getenv("TERM"), "linux"))
+        look.charset = CHARSET_BRAILLE;
+    return look;
 }
 
 // --- the styles ---
@@ -85,7 +68,7 @@ static const struct tone tones[STYLE_SERIES] = {
     [STYLE_BAND] = {242, 248, OWN, {0}, {DIM}},
 };
 
-// Orange, sky blue, bluish green, yellow, blue, vermillion, reddish purple, and black's stand-in.
+// Orange, sky blue, bluish green, yellow, blue, vermillion, reddish purple; the last is for black.
 static const int series_dark[MOST_SERIES] = {214, 74, 36, 227, 33, 202, 175, OWN};
 static const int series_light[MOST_SERIES] = {172, 38, 29, 142, 25, 166, 132, OWN};
 static const struct paint series_eight[MOST_SERIES] = {{3},       {6}, {2}, {3, BOLD},

@@ -15,7 +15,7 @@ struct letters {
     int count, words;
 };
 
-// The k-th name to try, of at most `most` letters; there are always more than parameters.
+// Makes the k-th name to try, of at most `most` letters; there are always more than parameters.
 static void candidate(const struct letters *l, int most, int k, char out[4])
 {
     static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
@@ -33,14 +33,6 @@ static void candidate(const struct letters *l, int most, int k, char out[4])
         out[n++] = digits[pair % 36];
     }
     out[n] = '\0';
-}
-
-static bool is_free(int upto, const char *name, char names[SPACE_MAX_PARAMS][4])
-{
-    for (int i = 0; i < upto; i++)
-        if (strcmp(names[i], name) == 0)
-            return false;
-    return name[0] != '\0';
 }
 
 void short_names(const struct space *s, char out[SPACE_MAX_PARAMS][4])
@@ -61,10 +53,13 @@ void short_names(const struct space *s, char out[SPACE_MAX_PARAMS][4])
             begins = false;
         }
         int most = (s->param[i].kind == PARAM_FACTORIZATION) ? 2 : 3;
-        int k = 0;
-        do {
-            candidate(&l, most, k++, out[i]);
-        } while (!is_free(i, out[i], out));
+        bool is_free = false;
+        for (int k = 0; !is_free; k++) {
+            candidate(&l, most, k, out[i]);
+            is_free = out[i][0] != '\0';
+            for (int j = 0; j < i; j++)
+                is_free &= strcmp(out[j], out[i]) != 0;
+        }
     }
 }
 

@@ -16,13 +16,13 @@
 
 // --- columns ---
 
-struct columns { // where each ends, the last two where they begin; 0: not shown
+struct columns { // where each ends, the last two where each begins; 0: not shown
     int number, generation, speed, spread, time, word, config;
     bool whole;                      // names of parameters
     char brief[SPACE_MAX_PARAMS][4]; // else
 };
 
-static bool take(int *room, int cols)
+static bool take_room(int *room, int cols)
 {
     if (*room < cols + LEAST_CONFIG)
         return false;
@@ -30,15 +30,15 @@ static bool take(int *room, int cols)
     return true;
 }
 
-// What is left out first when there is no room: generation, spread, time, configuration.
-static struct columns fit(const struct space *s, int cols, int64_t last_number)
+// Leaves out first, when there is no room: generation, spread, time, configuration.
+static struct columns fit_columns(const struct space *s, int cols, int64_t last_number)
 {
     char text[24];
     int digits = snprintf(text, sizeof text, "%" PRId64, last_number);
     struct columns c = {.number = 2 + (digits < 4 ? 4 : digits)};
     int room = cols - c.number - SPEED_COLS - WORD_COLS;
-    bool time = take(&room, TIME_COLS), spread = take(&room, SPREAD_COLS);
-    bool generation = take(&room, GEN_COLS);
+    bool time = take_room(&room, TIME_COLS), spread = take_room(&room, SPREAD_COLS);
+    bool generation = take_room(&room, GEN_COLS);
     int at = c.number;
     if (generation)
         c.generation = at += GEN_COLS;
@@ -64,20 +64,6 @@ static void draw_cell(const struct pane *p, int row, int end, enum style style, 
 
 // --- rows ---
 
-static void draw_config(struct app *app, struct columns *c, const struct trial *t,
-                        const struct trial *best, const struct pane *p, int row)
-{
-    if (!app->model.open.space)
-        return;
-    struct str text = {0};
-    bool other = best && best->ask != t->ask;
-    config_add_difference(app->model.open.space, &t->config, other ? &best->config : NULL,
-                          c->whole ? NULL : c->brief, &text);
-    pane_text_cut(p, row, c->config, p->cols - c->config, best && !other ? STYLE_BEST : STYLE_TEXT,
-                  str_text(&text));
-    str_finish(&text);
-}
-
 static void draw_trial(struct app *app, struct columns *c, const struct trial *t,
                        const struct trial *best, const struct pane *p, int row)
 {
@@ -100,17 +86,17 @@ static void draw_trial(struct app *app, struct columns *c, const struct trial *t
     }
     draw_cell(p, row, c->time, style, time_number(m, trial_shown_seconds(t), text));
     pane_text(p, row, c->word, trial_style(m, t), trial_word(m, t));
-    if (c->config)
-        draw_config(app, c, t, best, p, row);
+    if (c->config && m->open.space) {
+        struct str config = {0};
+        bool other = best && !is_best;
+        config_add_difference(m->open.space, &t->config, other ? &best->config : NULL,
+                              c->whole ? NULL : c->brief, &config);
+        pane_text_cut(p, row, c->config, p->cols - c->config, style, str_text(&config));
+        str_finish(&config);
+    }
 }
 
 // --- the window ---
-
-// Of the trial on that place, and the other way round.
-static int64_t number_at(const struct trials_pane *state, int64_t place)
-{
-    return state->list.count - place;
-}
 
 // The cursor is on the trial that is shown, or nowhere. Trials come in above and are never taken
 // away, so that the window stands still when it moves by as many.
@@ -122,20 +108,6 @@ static void sync(struct app *app, struct trials_pane *state)
     l->top += app->follow || l->count == 0 ? -l->top : last - l->count;
     l->count = last;
     l->cursor = shown && shown->number > 0 ? last - shown->number : -1;
-}
-
-static void place_window(struct app *app, struct trials_pane *state, int rows,
-                         const struct trial *best)
-{
-    struct list *l = &state->list;
-    sync(app, state);
-    l->first_row = rows >= 3;
-    rows -= l->first_row;
-    list_fit(l, l->count, rows);
-    state->best_below =
-        rows >= 5 && best && best->number > 0 && !list_shows(l, l->count - best->number);
-    if (state->best_below)
-        list_fit(l, l->count, rows - 1);
 }
 
 void trials_pane_draw(struct app *app, struct trials_pane *state, const struct pane *p,
@@ -155,9 +127,15 @@ void trials_pane_draw(struct app *app, struct trials_pane *state, const struct p
     const struct trial *found = model_best(m);
     struct trial best = found ? *found : (struct trial){0}; // outlives a long page
     const struct trial *of_best = found ? &best : NULL;
-    place_window(app, state, p->rows, of_best);
-    const struct list *l = &state->list;
-    struct columns c = fit(m->open.space, p->cols, m->open.last_number);
+    struct list *l = &state->list;
+    sync(app, state);
+    l->first_row = p->rows >= 3;
+    int rows = p->rows - l->first_row;
+    list_fit(l, l->count, rows);
+    state->best_below = rows >= 5 && best.number > 0 && !list_shows(l, l->count - best.number);
+    if (state->best_below)
+        list_fit(l, l->count, rows - 1);
+    struct columns c = fit_columns(m->open.space, p->cols, m->open.last_number);
     if (l->first_row) {
         double per;
         draw_cell(p, 0, c.number, STYLE_HEAD, "#");
@@ -167,10 +145,11 @@ void trials_pane_draw(struct app *app, struct trials_pane *state, const struct p
         draw_cell(p, 0, c.time, STYLE_HEAD, model_time_unit(&app->model, &per));
         pane_text(p, 0, c.word, STYLE_HEAD, "outcome");
         if (c.config)
-            pane_text_cut(p, 0, c.config, p->cols - c.config, STYLE_HEAD, "unlike the best");
+            pane_text_cut(p, 0, c.config, p->cols - c.config, STYLE_HEAD,
+                          p->cols - c.config < 20 ? "difference" : "difference from best");
     }
     for (int i = 0; list_shows(l, l->top + i); i++) {
-        const struct trial *t = model_trial_numbered(m, number_at(state, l->top + i));
+        const struct trial *t = model_trial_numbered(m, l->count - l->top - i);
         if (!t)
             continue;
         draw_trial(app, &c, t, of_best, p, l->first_row + i);
@@ -193,7 +172,7 @@ void trials_pane_title(struct app *app, const struct trials_pane *state, char ti
 
 static void select_at(struct app *app, struct trials_pane *state, int64_t place)
 {
-    const struct trial *t = model_trial_numbered(&app->model, number_at(state, place));
+    const struct trial *t = model_trial_numbered(&app->model, state->list.count - place);
     if (!t)
         return;
     app_select(app, t->ask);

@@ -8,14 +8,14 @@
 #include "engine/speed.h"
 #include "job.h"
 #include "report/text.h"
-#include "starter.h"
+#include "spawner.h"
 #include "term.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-// What is printed when the workbench has gone: what became of the runs that were started in it.
+// --- the exit summary: the state of the runs that were started here ---
 
 static void print_session(struct store *s, const struct past_run *run)
 {
@@ -24,51 +24,47 @@ static void print_session(struct store *s, const struct past_run *run)
     struct session_record r;
     pid_t runner = 0;
     const char *option = store_option(s);
+    char speed[32], time[32];
     arena_init(&arena);
     if (!store_get_session(s, run->session, &arena, &r, &e)) {
         printf("tilewalk: %s\n", e.text);
-    } else if (run->detached || (store_state(s, &r, &runner) == STATE_RUNNING && runner)) {
+        arena_finish(&arena);
+        return;
+    }
+    r.state = store_state(s, &r, &runner);
+    if (run->detached || (r.state == STATE_RUNNING && runner))
         printf("session %" PRId64 " runs on in the background: tilewalk watch %" PRId64 "%s\n",
                r.id, r.id, option);
-    } else {
-        r.state = store_state(s, &r, &runner);
-        if (r.state == STATE_PAUSED)
-            printf("session %" PRId64 " is paused: tilewalk resume %" PRId64 "%s\n", r.id, r.id,
-                   option);
-        else {
-            char speed[32], time[32];
-            if (r.best_ask)
-                printf("session %" PRId64 " is %s: best %s%s, %s: tilewalk show %" PRId64 "%s\n",
-                       r.id, state_name(r.state), speed_text(&r, r.best_seconds, speed),
-                       r.best_raced ? " raced" : "", text_time(r.best_seconds, time), r.id, option);
-            else
-                printf("session %" PRId64 " is %s: nothing valid was found: tilewalk show %" PRId64
-                       "%s\n",
-                       r.id, state_name(r.state), r.id, option);
-        }
-    }
+    else if (r.state == STATE_PAUSED)
+        printf("session %" PRId64 " is paused: tilewalk resume %" PRId64 "%s\n", r.id, r.id,
+               option);
+    else if (r.best_ask)
+        printf("session %" PRId64 " is %s: best %s%s, %s: tilewalk show %" PRId64 "%s\n", r.id,
+               state_name(r.state), speed_text(&r, r.best_seconds, speed),
+               r.best_raced ? " raced" : "", text_time(r.best_seconds, time), r.id, option);
+    else
+        printf("session %" PRId64 " is %s: nothing valid was found: tilewalk show %" PRId64 "%s\n",
+               r.id, state_name(r.state), r.id, option);
     arena_finish(&arena);
 }
 
-// A session that was paused and resumed has had several runs: the last one counts.
-static bool is_last_of_its_session(const struct jobs *j, int n)
-{
-    for (int i = n + 1; i < j->past_count; i++)
-        if (j->past[i % MOST_PAST].session == j->past[n % MOST_PAST].session)
-            return false;
-    return true;
-}
-
-// One line for each session of `j->past`, to stdout.
-static void farewell_print(const struct jobs *j, const char *database)
+// Prints a line for each session. A session that was paused and resumed has had several runs: the
+// last one counts.
+static void print_exit_summary(const struct jobs *j, const char *database)
 {
     struct err e;
     struct store *s = j->past_count ? store_open(database, STORE_READ, &e) : NULL;
     if (!s)
         return;
-    for (int i = j->past_count > MOST_PAST ? j->past_count - MOST_PAST : 0; i < j->past_count; i++)
-        if (is_last_of_its_session(j, i))
-            print_session(s, &j->past[i % MOST_PAST]);
+    for (int i = j->past_count > MOST_PAST ? j->past_count - MOST_PAST : 0; i < j->past_count;
+         i++) {
+        const struct past_run *run = &j->past[i % MOST_PAST];
+        bool is_last = true;
+        for (int k = i + 1; k < j->past_count; k++)
+            is_last &= j->past[k % MOST_PAST].session != run->session;
+        if (is_last)
+            print_session(s, run);
+    }
     store_close(s);
 }
 
@@ -88,9 +84,9 @@ struct ui {
     enum view_id view;
     double drawn_at;
     bool hurry;       // a key was pressed: the next frame does not wait
-    bool gone;        // the terminal is
-    bool signalled;   // we leave because of a signal
-    bool interrupted; // by Ctrl-C, which need not be the first
+    bool hung_up;     // the terminal is gone
+    bool signalled;   // a signal ends the workbench
+    bool interrupted; // by Ctrl-C, which need not be the first signal
     int exit_code;    // 128 + signal, or that of the run
 };
 
@@ -106,30 +102,7 @@ static double now_s(void)
 
 // --- before the screen is up ---
 
-static bool set_if_given(struct ui *ui, const char *name, const char *value, struct err *e)
-{
-    return !value || config_set(&ui->config, name, value, e);
-}
-
-static bool choose_view(struct ui *ui, const char *wanted, struct err *e)
-{
-    const char *names[VIEW_COUNT];
-    for (int i = 0; i < VIEW_COUNT; i++) {
-        names[i] = views[i]->name;
-        ui->view = (enum view_id)i;
-        if (str_equal(names[i], wanted))
-            return true;
-    }
-    const char *near = str_suggest_list(wanted, VIEW_COUNT, names);
-    return near
-               ? err_set(e, "unknown view '%s' (did you mean '%s'?)", wanted, near)
-               : err_set(
-                     e,
-                     "unknown view '%s' (main, map, trials, network, sessions, space, log, kernel)",
-                     wanted);
-}
-
-// 0, or the exit code.
+// Returns 0, or the exit code.
 static int configure(struct ui *ui)
 {
     const struct ui_options *o = ui->o;
@@ -140,11 +113,28 @@ static int configure(struct ui *ui)
     free(path);
     if (!read)
         return fail_with(&e, EXIT_FAILED);
+    const char *const options[][2] = {
+        {"charset", o->charset}, {"color", o->color}, {"theme", o->theme}};
+    for (int i = 0; i < 3; i++)
+        if (options[i][1] && !config_set(&ui->config, options[i][0], options[i][1], &e))
+            return fail_with(&e, EXIT_USAGE);
     ui->view = o->session || o->runs ? VIEW_MAIN : VIEW_SESSIONS;
-    if (!set_if_given(ui, "charset", o->charset, &e) || !set_if_given(ui, "color", o->color, &e) ||
-        !set_if_given(ui, "theme", o->theme, &e) || (o->view && !choose_view(ui, o->view, &e)))
-        return fail_with(&e, EXIT_USAGE);
-    return 0;
+    if (!o->view)
+        return 0;
+    const char *names[VIEW_COUNT];
+    for (int i = 0; i < VIEW_COUNT; i++) {
+        names[i] = views[i]->name;
+        ui->view = (enum view_id)i;
+        if (str_equal(names[i], o->view))
+            return 0;
+    }
+    const char *near = str_suggest_list(o->view, VIEW_COUNT, names);
+    if (near)
+        err_set(&e, "unknown view '%s' (did you mean '%s'?)", o->view, near);
+    else
+        err_set(&e, "unknown view '%s' (main, map, trials, network, sessions, space, log, kernel)",
+                o->view);
+    return fail_with(&e, EXIT_USAGE);
 }
 
 static void print_line(void *context, const struct job_record *run, const char *line)
@@ -165,16 +155,8 @@ static void take_exit_code(void *context, const struct job_record *run)
     ((struct ui *)context)->exit_code = run->exit_code;
 }
 
-static bool all_have_sessions(const struct jobs *j)
-{
-    for (int i = 0; i < j->count; i++)
-        if (!j->job[i].session)
-            return false;
-    return true;
-}
-
-// Starts the runs and waits until each has a session or has ended. False: none has one, and said
-// why.
+// Starts the runs and waits until each has a session or has ended. False: none has one; the reason
+// was printed.
 static bool start_run(struct ui *ui)
 {
     struct err e;
@@ -183,19 +165,25 @@ static bool start_run(struct ui *ui)
                               .on_session = take_session,
                               .on_run_end = take_exit_code};
     for (int i = 0; i < ui->o->runs; i++)
-        if (!jobs_run(&ui->first, ui->program, ui->o->run[i], &e)) {
+        if (!jobs_start(&ui->first, &(struct job_record){.is_run = true}, ui->program,
+                        ui->o->run[i], &e)) {
             ui->exit_code = fail_with(&e, EXIT_FAILED);
             return false;
         }
-    while (!all_have_sessions(&ui->first)) {
+    for (;;) {
+        bool all = true;
         struct pollfd fds[2 * MOST_JOBS];
+        for (int i = 0; i < ui->first.count; i++)
+            all &= ui->first.job[i].session != 0;
+        if (all)
+            break;
         poll(fds, (nfds_t)jobs_fds(&ui->first, fds, 2 * MOST_JOBS), FIRST_POLL_MS);
         jobs_step(&ui->first);
     }
     return ui->session != 0;
 }
 
-// --- what the app asks for ---
+// --- requests of the app ---
 
 static void step_jobs(void *context)
 {
@@ -203,25 +191,10 @@ static void step_jobs(void *context)
     ui->app.dirty |= jobs_step(&ui->app.jobs);
 }
 
-static void edit(struct ui *ui)
-{
-    struct app *app = &ui->app;
-    char *path = app->edit_path;
-    app->edit_path = NULL;
-    uint64_t before = file_stamp(path, 0);
-    if (editor_run(path, app->edit_line, step_jobs, ui))
-        app_edited(app, path, before);
-    else
-        app_say(app, STYLE_BAD, "the editor '%s' failed (set $VISUAL or $EDITOR)",
-                editor_of(&ui->config));
-    free(path);
-    app->redraw = true;
-}
-
 static void save_screen(struct app *app)
 {
     struct str text = {0};
-    int n, fd = starter_new_screen_file(&n);
+    int n, fd = spawner_new_screen_file(&n);
     FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
     screen_add_text(&app->screen, &text);
     bool written = file && fwrite(str_text(&text), 1, text.length, file) == text.length;
@@ -247,8 +220,18 @@ static void fit(struct app *app)
 static void serve(struct ui *ui)
 {
     struct app *app = &ui->app;
-    if (app->edit_path)
-        edit(ui);
+    if (app->edit_path) {
+        char *path = app->edit_path;
+        app->edit_path = NULL;
+        uint64_t before = file_stamp(path, 0);
+        if (editor_run(path, app->edit_line, step_jobs, ui))
+            app_edited(app, path, before);
+        else
+            app_say(app, STYLE_BAD, "the editor '%s' failed (set $VISUAL or $EDITOR)",
+                    editor_of(&ui->config));
+        free(path);
+        app->redraw = true;
+    }
     if (app->save_screen)
         save_screen(app);
     if (app->suspend)
@@ -265,7 +248,7 @@ static void serve(struct ui *ui)
     term_mouse(app->mouse);
 }
 
-// --- what comes in ---
+// --- input ---
 
 static void leave_by_signal(struct ui *ui, int exit_code)
 {
@@ -276,24 +259,24 @@ static void leave_by_signal(struct ui *ui, int exit_code)
     ui->exit_code = exit_code;
 }
 
-static void take_noise(struct ui *ui)
+static void log_stderr(struct ui *ui)
 {
-    char line[NOISE_LINE_SIZE];
-    while (term_noise(line))
-        app_noise(&ui->app, "%s", line);
+    char line[STDERR_LINE_SIZE];
+    while (stderr_line(line))
+        app_log(&ui->app, "%s", line);
 }
 
-// Waits for anything at most `seconds`, then takes it in.
+// Waits for any input at most `seconds`, and handles it.
 static void wait_for_news(struct ui *ui, double seconds)
 {
     struct pollfd fds[3 + 2 * MOST_JOBS];
     int n = term_fds(fds);
-    if (ui->gone)
+    if (ui->hung_up)
         fds[0].fd = -1;
     n += jobs_fds(&ui->app.jobs, fds + n, 2 * MOST_JOBS);
     bool any = poll(fds, (nfds_t)n, (int)(seconds * 1e3)) > 0;
     if (any && fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)) {
-        ui->gone = true; // and perhaps no signal says so
+        ui->hung_up = true; // perhaps without a signal
         leave_by_signal(ui, EXIT_HUP);
     }
     for (enum term_event event; (event = term_take_event()) != TERM_NONE;)
@@ -308,7 +291,7 @@ static void wait_for_news(struct ui *ui, double seconds)
             break;
         case TERM_NONE: break;
         }
-    // Those that come while we leave are dropped.
+    // Keys are dropped once the user leaves.
     int row = 0, col = 0;
     for (int32_t key; (key = term_key(&row, &col)) != KEY_IS_NONE;) {
         if (ui->app.quit)
@@ -320,15 +303,10 @@ static void wait_for_news(struct ui *ui, double seconds)
             app_key(&ui->app, key);
         serve(ui);
     }
-    take_noise(ui);
+    log_stderr(ui);
 }
 
 // --- the loop ---
-
-static bool is_busy(const struct app *app)
-{
-    return app->jobs.count || (app->model.open.record.id && app->model.open.runner);
-}
 
 static void draw_if_due(struct ui *ui)
 {
@@ -346,7 +324,7 @@ static void draw_if_due(struct ui *ui)
 static void leave(struct ui *ui)
 {
     if (!ui->signalled) {
-        // The exit code of the run that was asked for when it has ended by itself, else 0.
+        // The exit code of the run of the command line if it has ended by itself, else 0.
         const struct jobs *j = &ui->app.jobs;
         int code = 0;
         for (int i = j->past_count > MOST_PAST ? j->past_count - MOST_PAST : 0; i < j->past_count;
@@ -356,8 +334,8 @@ static void leave(struct ui *ui)
         ui->exit_code = code;
     }
     ui->hurry = true;
-    // Waits until what runs is saved. An interruption (the second, when we leave because of one)
-    // ends the waiting.
+    // Waits until runs are saved. An interruption (the second, if the first one is the reason for
+    // leaving) ends the waiting.
     struct app *app = &ui->app;
     double end = now_s() + MOST_WAIT_S;
     bool let_go = app->leave_runs && !ui->signalled;
@@ -369,11 +347,11 @@ static void leave(struct ui *ui)
         wait_for_news(ui, BUSY_POLL_S);
         app_poll(app, now_s(), os_unix_time());
     }
-    take_noise(ui);
+    log_stderr(ui);
     jobs_finish(&ui->app.jobs);
 }
 
-// Everything from the first frame to the last.
+// Shows the workbench, from the first frame to the last.
 static void show(struct ui *ui)
 {
     struct err e;
@@ -396,7 +374,9 @@ static void show(struct ui *ui)
     bool more = app_poll(&ui->app, now_s(), os_unix_time());
     draw_if_due(ui);
     while (!ui->app.quit) {
-        double wait = more ? 0 : is_busy(&ui->app) ? BUSY_POLL_S : IDLE_POLL_S;
+        const struct opened *o = &ui->app.model.open;
+        bool busy = ui->app.jobs.count || (o->record.id && o->runner);
+        double wait = more ? 0 : busy ? BUSY_POLL_S : IDLE_POLL_S;
         double frame = ui->drawn_at + 1.0 / FRAMES_PER_SECOND - now_s();
         if (ui->app.dirty && frame < wait)
             wait = frame > 0 ? frame + 1e-3 : 0;
@@ -408,33 +388,27 @@ static void show(struct ui *ui)
     leave(ui);
     term_close();
     shown_streams(true);
-    farewell_print(&ui->app.jobs, ui->o->database);
+    print_exit_summary(&ui->app.jobs, ui->o->database);
     app_finish(&ui->app);
-}
-
-// The exit code.
-static int run(struct ui *ui)
-{
-    struct err e;
-    int code = configure(ui);
-    if (code)
-        return code;
-    if (!starter_begin(ui->program, &ui->config, &e))
-        return fail_with(&e, EXIT_FAILED);
-    if (!ui->o->runs || start_run(ui))
-        show(ui);
-    jobs_finish(&ui->first); // what could not be shown
-    starter_end();
-    return ui->exit_code;
 }
 
 int ui_run(const struct ui_options *o)
 {
     struct ui *ui = mem_zero(1, sizeof *ui);
+    struct err e;
     ui->o = o;
     ui->session = o->session;
     ui->program = path_program();
-    int code = run(ui);
+    int code = configure(ui);
+    if (!code && !spawner_begin(ui->program, &ui->config, &e)) {
+        code = fail_with(&e, EXIT_FAILED);
+    } else if (!code) {
+        if (!o->runs || start_run(ui))
+            show(ui);
+        jobs_finish(&ui->first); // of a screen that did not come up
+        spawner_end();
+        code = ui->exit_code;
+    }
     free(ui->program);
     free(ui);
     return code;

@@ -1,8 +1,8 @@
 // The workbench: a terminal front end over a database of sessions. Its one public header.
 //
-// It only reads the database; what changes something is a tilewalk command line, run as a child
-// process. So it shows and steers the sessions of other processes like its own, an error in it
-// cannot harm a run, and everything it can do can be scripted.
+// It only reads the database; every change is a tilewalk command line, run as a child process. So
+// it shows and steers the sessions of other processes like its own, an error in it cannot harm a
+// run, and everything it can do can be scripted.
 #ifndef TILEWALK_UI_UI_H
 #define TILEWALK_UI_UI_H
 
@@ -17,19 +17,19 @@ struct ui_options {
     const char *view;     // name of the first screen; NULL: main with a session, else sessions
     int64_t session;      // to open; 0: none
     // `tune` or `resume` command lines to run and watch: words, NULL-terminated, without the
-    // program. The session of the first that has one is opened; that none can start is an error
+    // program. The session of the first that has one is opened; if none can start, that is an error
     // before the screen comes up.
     const char *const *const *run;
     int runs;
-    const char *charset, *color, *theme; // as in workbench.conf; NULL: as it says
-    // Called once the screen is up, before a session is opened: gives up what this process does not
-    // need any more. What is started is not confined by it (starter.h).
+    const char *charset, *color, *theme; // as in workbench.conf; NULL: its value
+    // Called once the screen is up, before a session is opened: gives up rights that this process
+    // does not need any more. Child processes are not confined by it (spawner.h).
     void (*confine)(const void *context);
     const void *context;
 };
 
-// Whether a workbench can be shown here. False: `why` is empty where that goes without saying (no
-// terminal on both ends, TERM=dumb), else it says what is wrong with the terminal.
+// True when a workbench can be shown here. False: `why` is empty where that is obvious (no terminal
+// on both ends, TERM=dumb), else it is the error of the terminal.
 bool ui_is_possible(struct err *why);
 // Runs until the user leaves. Returns an exit code: that of `run` when it ended by itself, 128 +
 // signal, 0. Errors before the screen is up: prints them and returns 1 or 2.

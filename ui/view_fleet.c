@@ -1,5 +1,5 @@
 // The fleet: the machines that measure, or measured, for the sessions of the database, those at
-// work first; below, all that is known of the one under the cursor.
+// work first; below, the details of the one under the cursor.
 #include "app.h"
 #include "app_draw.h"
 #include "base/number.h"
@@ -55,11 +55,11 @@ struct fleet {
     int count, at_work;
     double rate;      // of all
     double read_at;   // unix time; 0: not yet
-    char cursor[128]; // name of the machine under it; another session's of that name is as good
+    char cursor[128]; // the name of the machine under it, of any session
     struct list list;
 };
 
-static void *create(struct app *app)
+static void *fleet_view_create(struct app *app)
 {
     struct fleet *f = mem_zero(1, sizeof *f);
     (void)app;
@@ -67,7 +67,7 @@ static void *create(struct app *app)
     return f;
 }
 
-static void destroy(void *state)
+static void fleet_view_destroy(void *state)
 {
     struct fleet *f = state;
     arena_finish(&f->arena);
@@ -81,7 +81,7 @@ static bool is_at_work(const struct machine *m)
     return str_equal(m->state, "up") || str_equal(m->state, "stuck");
 }
 
-static bool tick(struct app *app, void *state)
+static bool fleet_view_tick(struct app *app, void *state)
 {
     struct fleet *f = state;
     struct store *s = app->model.store;
@@ -92,8 +92,8 @@ static bool tick(struct app *app, void *state)
     arena_finish(&f->arena);
     arena_init(&f->arena);
     if (s && !store_list_machines(s, 0, app->unix_now, &f->arena, &list, NULL))
-        list.count = 0; // the model says what is wrong with the database
-    // Those at work first, otherwise in the order in which they come.
+        list.count = 0; // the model shows the error of the database
+    // Machines at work first, otherwise in the order in which they come.
     int count = list.count;
     struct machine *all = arena_zero(&f->arena, (size_t)count + 1, sizeof *all);
     f->machine = arena_zero(&f->arena, (size_t)count + 1, sizeof *f->machine);
@@ -123,14 +123,7 @@ static bool tick(struct app *app, void *state)
 
 // --- drawing ---
 
-static enum style style_of(const struct machine *m)
-{
-    return str_equal(m->state, "up")     ? STYLE_GOOD
-           : str_equal(m->state, "left") ? STYLE_DIM
-                                         : STYLE_BAD;
-}
-
-// What a fixed kernel takes there against the others, or alone when there are none.
+// Writes the time of a fixed kernel there compared with the others, or alone when there are none.
 static const char *calibration(const struct machine_record *r, bool whole, char out[64])
 {
     char drift[24] = "", ms[24] = "-";
@@ -154,16 +147,20 @@ static void draw_list(struct fleet *f, const struct pane *p)
     f->list.first_row = panes.first_row;
     list_fit(&f->list, f->count, panes.rows.rows);
     for (int i = 0; list_shows(&f->list, f->list.top + i); i++) {
-        const struct machine_record *r = &f->machine[f->list.top + i].record;
+        const struct machine *m = &f->machine[f->list.top + i];
+        const struct machine_record *r = &m->record;
         char text[64];
-        bool works = is_at_work(&f->machine[f->list.top + i]);
+        bool works = is_at_work(m);
         enum style style = works ? STYLE_TEXT : STYLE_DIM;
         table_put(&t, &panes.rows, i, FLEET_MACHINE, style, r->name);
         snprintf(text, sizeof text, "%" PRId64, r->session);
         table_put(&t, &panes.rows, i, FLEET_SESSION, style, text);
         table_put(&t, &panes.rows, i, FLEET_DEVICE, style, r->device);
-        table_put(&t, &panes.rows, i, FLEET_STATE, style_of(&f->machine[f->list.top + i]),
-                  f->machine[f->list.top + i].state);
+        table_put(&t, &panes.rows, i, FLEET_STATE,
+                  str_equal(m->state, "up")     ? STYLE_GOOD
+                  : str_equal(m->state, "left") ? STYLE_DIM
+                                                : STYLE_BAD,
+                  m->state);
         snprintf(text, sizeof text, "%" PRId64, r->trials);
         table_put(&t, &panes.rows, i, FLEET_TRIALS, style, text);
         snprintf(text, sizeof text, "%" PRId64, r->lost);
@@ -194,23 +191,21 @@ static int put_fact(const struct pane *p, int row, const char *label, const char
     return pane_wrapped(p, row, LABEL_COLS, p->cols - LABEL_COLS - 1, STYLE_TEXT, text);
 }
 
-static void draw(struct app *app, void *state, const struct pane *body)
+static void fleet_view_draw(struct app *app, void *state, const struct pane *body)
 {
     struct fleet *f = state;
     bool below = body->rows >= BELOW_FROM;
     int rows = body->rows - (below ? BELOW_ROWS : 0);
     struct pane above = pane_part(body, 0, 0, rows, body->cols);
     struct pane rest = pane_part(body, rows, 0, body->rows - rows, body->cols);
-    if (f->count == 0) {
-        if (f->read_at > 0) {
-            bool framed = body->rows >= 8 && body->cols >= 30;
-            struct pane inside = framed ? pane_box(body, "Fleet", NULL, true) : *body;
-            pane_text_cut(
-                &inside, 0, 1, inside.cols - 1, STYLE_DIM,
-                "No machines yet: sessions measure here, unless tune is told --on or --pool.");
-        }
-        return;
+    if (f->count == 0 && f->read_at > 0) {
+        bool framed = body->rows >= 8 && body->cols >= 30;
+        struct pane inside = framed ? pane_box(body, "Fleet", NULL, true) : *body;
+        pane_text_cut(&inside, 0, 1, inside.cols - 1, STYLE_DIM,
+                      "No machines yet; add remote workers with tune --on ssh:HOST (or --pool).");
     }
+    if (f->count == 0)
+        return;
     draw_list(f, &above);
     if (below) {
         const struct machine_record *r = &f->machine[f->list.cursor].record;
@@ -237,7 +232,7 @@ static void moved(struct app *app, struct fleet *f)
     app->dirty = true;
 }
 
-static bool act(struct app *app, void *state, enum action a)
+static bool fleet_view_act(struct app *app, void *state, enum action a)
 {
     struct fleet *f = state;
     if (list_act(&f->list, a)) {
@@ -255,14 +250,14 @@ static bool act(struct app *app, void *state, enum action a)
     return a == ACT_OPEN || a == ACT_COPY;
 }
 
-static void opened(struct app *app, void *state)
+static void fleet_view_opened(struct app *app, void *state)
 {
     struct fleet *f = state;
     (void)app;
     f->read_at = 0;
 }
 
-static void click(struct app *app, void *state, int row, int col)
+static void fleet_view_click(struct app *app, void *state, int row, int col)
 {
     struct fleet *f = state;
     (void)col;
@@ -274,11 +269,11 @@ const struct view view_fleet = {
     .name = "fleet",
     .title = "Fleet",
     .tab = "Flt",
-    .create = create,
-    .destroy = destroy,
-    .draw = draw,
-    .act = act,
-    .tick = tick,
-    .opened = opened,
-    .click = click,
+    .create = fleet_view_create,
+    .destroy = fleet_view_destroy,
+    .draw = fleet_view_draw,
+    .act = fleet_view_act,
+    .tick = fleet_view_tick,
+    .opened = fleet_view_opened,
+    .click = fleet_view_click,
 };

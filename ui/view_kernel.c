@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "engine/stored.h"
+#include "report/diff.h"
 #include "screen.h"
 #include "trial_text.h"
 
@@ -13,37 +14,67 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAB_STOP = 4 };
+enum { TAB_STOP = 4, NUMBER_COLS = 6, SKIP_COLS = 8 };
 
-// What a failing program said last.
-static void take_trouble(struct listing *l, const char *output, int exit_code)
-{
-    const char *last = output;
-    for (const char *c = output; *c; c++)
-        if (c[0] == '\n' && c[1])
-            last = c + 1;
-    if (*last)
-        snprintf(l->trouble, sizeof l->trouble, "%.*s", (int)strcspn(last, "\n"), last);
-    else
-        snprintf(l->trouble, sizeof l->trouble, "tilewalk show ended with %d", exit_code);
-}
+// --- the kernel of a trial, as `tilewalk show ID --ask N --glsl --lined` prints it ---
+//
+// The printed lines: "fact US text" (about the trial), "file US path" (the template from here on),
+// "12 US text" (a line of the kernel; the number of its template's line, 0: it has none), where US
+// is the unit separator of ASCII. All else is the output of a program that failed.
 
-static void forget_lines(struct listing *l)
+struct kernel_line {
+    const char *text, *file; // in `output`
+    int at;                  // line of the file; 0: none
+};
+
+struct listing {
+    int64_t session, ask; // whose it is; 0: nothing was asked for
+    bool spirv;
+    bool arrived;
+    char *output;
+    struct kernel_line *line;
+    int count, capacity;
+    const char *fact[8];
+    int facts;
+    char trouble[1024]; // why there is none; "": there is
+};
+
+struct kernel_row {
+    const struct kernel_line *line;
+    enum diff_side side;
+};
+
+struct kernel_rows {
+    struct kernel_row *row;
+    int count, capacity;
+};
+
+struct kernel_view {
+    struct listing shown, best;
+    struct listing *asked; // of the two, the one that a child is asked for; NULL: none is
+    bool spirv, against_best;
+    struct kernel_rows rows;
+    struct list list;
+    int skip;               // columns
+    char search[LINE_SIZE]; // "": nothing is looked for
+};
+
+static void listing_finish(struct listing *l)
 {
     free(l->output);
     free(l->line);
-    l->output = NULL;
-    l->line = NULL;
-    l->count = l->capacity = l->facts = 0;
-    l->trouble[0] = '\0';
+    *l = (struct listing){.session = 0};
 }
 
-void listing_take(struct listing *l, const char *output, int exit_code)
+// `output`: all that the program printed. Keeps session, ask and language.
+static void listing_take(struct listing *l, const char *output, int exit_code)
 {
     const char *file = "";
-    forget_lines(l);
-    l->told = true;
-    // Tabs as blanks: the rest of the workbench knows none.
+    const struct listing empty = {
+        .session = l->session, .ask = l->ask, .spirv = l->spirv, .arrived = true};
+    listing_finish(l);
+    *l = empty;
+    // Tabs become blanks, as everywhere in the workbench.
     const char *text = output;
     struct str out = {0};
     int col = 0;
@@ -76,25 +107,19 @@ void listing_take(struct listing *l, const char *output, int exit_code)
             }
         }
     }
-    if (exit_code != 0 || l->count == 0)
-        take_trouble(l, output, exit_code);
-}
-
-void listing_finish(struct listing *l)
-{
-    forget_lines(l);
-    *l = (struct listing){.session = 0};
+    if (exit_code == 0 && l->count > 0)
+        return;
+    const char *last = output; // a program that fails prints the reason last
+    for (const char *c = output; *c; c++)
+        if (c[0] == '\n' && c[1])
+            last = c + 1;
+    if (*last)
+        snprintf(l->trouble, sizeof l->trouble, "%.*s", (int)strcspn(last, "\n"), last);
+    else
+        snprintf(l->trouble, sizeof l->trouble, "tilewalk show ended with %d", exit_code);
 }
 
 // --- rows ---
-
-static char *text_of(const struct listing *l)
-{
-    struct str out = {0};
-    for (int i = 0; i < l->count; i++)
-        str_printf(&out, "%s\n", l->line[i].text);
-    return str_take(&out);
-}
 
 static void add_row(struct kernel_rows *r, const struct kernel_line *line, enum diff_side side)
 {
@@ -102,46 +127,19 @@ static void add_row(struct kernel_rows *r, const struct kernel_line *line, enum 
     r->row[r->count++] = (struct kernel_row){line, side};
 }
 
-void kernel_rows_make(struct kernel_rows *r, const struct listing *best, const struct listing *l)
-{
-    r->count = 0;
-    if (!best) {
-        for (int i = 0; i < l->count; i++)
-            add_row(r, &l->line[i], DIFF_SAME);
-        return;
-    }
-    char *before = text_of(best), *after = text_of(l);
-    struct diff d = diff_lines(before, after);
-    for (int i = 0; i < d.count; i++) {
-        const struct diff_line *x = &d.line[i];
-        add_row(r, x->side == DIFF_BEFORE ? &best->line[x->before] : &l->line[x->after], x->side);
-    }
-    diff_finish(&d);
-    free(before);
-    free(after);
-}
-
-void kernel_rows_finish(struct kernel_rows *r)
-{
-    free(r->row);
-    *r = (struct kernel_rows){.count = 0};
-}
-
-enum { NUMBER_COLS = 6, SKIP_COLS = 8 };
-
-static void *create(struct app *app)
+static void *kernel_view_create(struct app *app)
 {
     struct kernel_view *v = mem_zero(1, sizeof *v);
     (void)app;
     return v;
 }
 
-static void destroy(void *state)
+static void kernel_view_destroy(void *state)
 {
     struct kernel_view *v = state;
     listing_finish(&v->shown);
     listing_finish(&v->best);
-    kernel_rows_finish(&v->rows);
+    free(v->rows.row);
     free(v);
 }
 
@@ -149,21 +147,42 @@ static void destroy(void *state)
 
 static bool is_against(const struct kernel_view *v)
 {
-    return v->against_best && v->best.told && !v->best.trouble[0] && v->best.ask != v->shown.ask &&
-           v->best.spirv == v->shown.spirv && v->best.session == v->shown.session;
+    return v->against_best && v->best.arrived && !v->best.trouble[0] &&
+           v->best.ask != v->shown.ask && v->best.spirv == v->shown.spirv &&
+           v->best.session == v->shown.session;
 }
 
 static void make_rows(struct kernel_view *v)
 {
-    kernel_rows_make(&v->rows, is_against(v) ? &v->best : NULL, &v->shown);
+    const struct listing *best = &v->best, *l = &v->shown;
+    struct str before = {0}, after = {0};
+    v->rows.count = 0;
+    if (is_against(v)) {
+        for (int i = 0; i < best->count; i++)
+            str_printf(&before, "%s\n", best->line[i].text);
+        for (int i = 0; i < l->count; i++)
+            str_printf(&after, "%s\n", l->line[i].text);
+        struct diff d = diff_lines(str_text(&before), str_text(&after));
+        for (int i = 0; i < d.count; i++) {
+            const struct diff_line *x = &d.line[i];
+            add_row(&v->rows, x->side == DIFF_BEFORE ? &best->line[x->before] : &l->line[x->after],
+                    x->side);
+        }
+        diff_finish(&d);
+    } else {
+        for (int i = 0; i < l->count; i++)
+            add_row(&v->rows, &l->line[i], DIFF_SAME);
+    }
+    str_finish(&before);
+    str_finish(&after);
     if (v->list.cursor >= v->rows.count)
         v->list.cursor = v->rows.count ? v->rows.count - 1 : 0;
 }
 
-void view_kernel_told(struct app *app, const char *output, int exit_code)
+void view_kernel_answer(struct app *app, const char *output, int exit_code)
 {
     struct kernel_view *v = app->state[VIEW_KERNEL];
-    if (!v->asked) // of a database that is not there any more
+    if (!v->asked) // the database is not there any more
         return;
     listing_take(v->asked, output, exit_code);
     v->asked = NULL;
@@ -171,9 +190,9 @@ void view_kernel_told(struct app *app, const char *output, int exit_code)
     app->dirty = true;
 }
 
-static void on_end(void *app, const struct job_record *job)
+static void on_listing(void *app, const struct job_record *job)
 {
-    view_kernel_told(app, str_text(&job->output), job->exit_code);
+    view_kernel_answer(app, str_text(&job->output), job->exit_code);
 }
 
 static void ask_for(struct app *app, struct kernel_view *v, struct listing *l, int64_t ask)
@@ -187,8 +206,8 @@ static void ask_for(struct app *app, struct kernel_view *v, struct listing *l, i
     const char *const words[] = {"show",    id,  "--ask", number, v->spirv ? "--spirv" : "--glsl",
                                  "--lined", NULL};
     v->asked = l;
-    if (!app_ask(app, words, on_end, &e))
-        view_kernel_told(app, e.text, 1);
+    if (!app_ask(app, words, on_listing, &e))
+        view_kernel_answer(app, e.text, 1);
 }
 
 static bool is_of(const struct listing *l, const struct app *app, const struct kernel_view *v,
@@ -197,8 +216,8 @@ static bool is_of(const struct listing *l, const struct app *app, const struct k
     return l->ask == ask && l->session == app->model.open.record.id && l->spirv == v->spirv;
 }
 
-// Whose kernel is looked at stays so while a run goes on.
-static bool tick(struct app *app, void *state)
+// Asks for the kernel of the shown trial. The trial stays the same while a run continues.
+static bool kernel_view_tick(struct app *app, void *state)
 {
     struct kernel_view *v = state;
     const struct trial *t = shown_trial(app), *best;
@@ -220,7 +239,7 @@ static bool tick(struct app *app, void *state)
 
 // --- searching ---
 
-// Where the text stands in a row, a column; -1: it does not.
+// Returns the column of the searched text in a row; -1: it is not there.
 static int find(const struct kernel_view *v, int row)
 {
     const char *text = v->rows.row[row].line->text;
@@ -228,7 +247,7 @@ static int find(const struct kernel_view *v, int row)
     return at ? (int)(at - text) : -1;
 }
 
-// From the row after (or before) the cursor on, round the end.
+// Searches from the row after (or before) the cursor on, round the end.
 static void go_to_match(struct app *app, struct kernel_view *v, int step, bool here)
 {
     int n = v->rows.count;
@@ -239,7 +258,7 @@ static void go_to_match(struct app *app, struct kernel_view *v, int step, bool h
             return;
         }
     }
-    app_say(app, STYLE_WARN, "'%s' is nowhere here", v->search);
+    app_say(app, STYLE_WARN, "'%s' is not found here", v->search);
 }
 
 static bool entered(struct app *app, void *context, const char *text)
@@ -253,7 +272,7 @@ static bool entered(struct app *app, void *context, const char *text)
 
 // --- keys ---
 
-static bool act(struct app *app, void *state, enum action a)
+static bool kernel_view_act(struct app *app, void *state, enum action a)
 {
     struct kernel_view *v = state;
     switch (a) {
@@ -284,19 +303,19 @@ static bool act(struct app *app, void *state, enum action a)
     }
 }
 
-static const char *disabled(struct app *app, void *state, enum action a)
+static const char *kernel_view_disabled(struct app *app, void *state, enum action a)
 {
     const struct kernel_view *v = state;
-    bool of_lines = a == ACT_SEARCH || a == ACT_NEXT_MATCH || a == ACT_PREVIOUS_MATCH;
+    bool needs_lines = a == ACT_SEARCH || a == ACT_NEXT_MATCH || a == ACT_PREVIOUS_MATCH;
     (void)app;
-    if (of_lines && !v->rows.count)
+    if (needs_lines && !v->rows.count)
         return "there is no kernel here";
     if ((a == ACT_NEXT_MATCH || a == ACT_PREVIOUS_MATCH) && !v->search[0])
         return "nothing is searched for";
     return NULL;
 }
 
-static void click(struct app *app, void *state, int row, int col)
+static void kernel_view_click(struct app *app, void *state, int row, int col)
 {
     struct kernel_view *v = state;
     (void)app, (void)col;
@@ -327,17 +346,7 @@ static void draw_row(const struct kernel_view *v, int i, const struct pane *p, i
         pane_mark(p, row, NUMBER_COLS + 2 + at - v->skip, (int)strlen(v->search));
 }
 
-static void draw_rows(const struct kernel_view *v, const struct pane *p)
-{
-    for (int64_t i = v->list.top; list_shows(&v->list, i); i++) {
-        int row = (int)(i - v->list.top);
-        draw_row(v, (int)i, p, row);
-        if (i == v->list.cursor)
-            pane_select(p, row, true);
-    }
-}
-
-static void draw(struct app *app, void *state, const struct pane *body)
+static void kernel_view_draw(struct app *app, void *state, const struct pane *body)
 {
     struct kernel_view *v = state;
     char title[96], note[64];
@@ -346,7 +355,7 @@ static void draw(struct app *app, void *state, const struct pane *body)
                           : recorded_is(r->source)
                               ? "This session ran on a recording: there is no kernel."
                           : !shown_trial(app) ? "There is no trial yet."
-                          : !v->shown.told    ? "Rendering..."
+                          : !v->shown.arrived ? "Rendering..."
                                               : NULL;
     if (nothing) {
         pane_text_cut(body, 0, 1, body->cols - 1, STYLE_TEXT, nothing);
@@ -380,18 +389,22 @@ static void draw(struct app *app, void *state, const struct pane *body)
     for (int i = 0; i < v->shown.facts; i++)
         row = pane_wrapped(&facts, row, 1, facts.cols - 2, i ? STYLE_TEXT : STYLE_STRONG,
                            v->shown.fact[i]);
-    draw_rows(v, &text);
+    for (int64_t i = v->list.top; list_shows(&v->list, i); i++) {
+        draw_row(v, (int)i, &text, (int)(i - v->list.top));
+        if (i == v->list.cursor)
+            pane_select(&text, (int)(i - v->list.top), true);
+    }
 }
 
 const struct view view_kernel = {
     .name = "kernel",
     .title = "Kernel",
     .tab = "Ker",
-    .create = create,
-    .destroy = destroy,
-    .draw = draw,
-    .act = act,
-    .disabled = disabled,
-    .tick = tick,
-    .click = click,
+    .create = kernel_view_create,
+    .destroy = kernel_view_destroy,
+    .draw = kernel_view_draw,
+    .act = kernel_view_act,
+    .disabled = kernel_view_disabled,
+    .tick = kernel_view_tick,
+    .click = kernel_view_click,
 };

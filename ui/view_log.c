@@ -1,35 +1,45 @@
-// The log: what the open session said, its new bests, and what was said on this side of the
-// database (output of commands and of drivers), in order of time. The newest line is under the
-// cursor until the user moves away; the end brings that back.
+// The log: messages of the open session, its new bests, and lines of this process (output of
+// commands and of drivers), in order of time. The newest line is under the cursor until the user
+// moves away; the key for the last row brings that back.
 
-#include "view_log.h"
-
+#include "app.h"
 #include "app_draw.h"
+#include "base/number.h"
 #include "engine/speed.h"
+#include "filter.h"
 #include "list.h"
 #include "screen.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
-const char *const entry_levels[LEVEL_COUNT] = {"debug", "info", "warning", "error"};
+#define ENTRY_BEST_SIZE 96
+
+enum level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR, LEVEL_COUNT };
+
+struct entry {
+    int64_t id; // of the message; negative: of a line of this process, or of a new best
+    double at;
+    enum level level;
+    const char *word, *text; // the model's, the app's, or in `best`
+};
+
+// The lines that are shown; they live until the model changes.
+struct entries {
+    struct entry *entry;
+    int count, capacity;
+    char (*best)[ENTRY_BEST_SIZE]; // texts of new bests
+};
+
+static const char *const entry_levels[LEVEL_COUNT] = {"debug", "info", "warning", "error"};
 
 // --- one line ---
 
-static bool contains(const char *text, const char *part)
-{
-    size_t length = strlen(part);
-    for (; *text; text++)
-        if (strncasecmp(text, part, length) == 0)
-            return true;
-    return length == 0;
-}
-
-static struct entry of_message(const struct message *m)
+static struct entry message_entry(const struct message *m)
 {
     struct entry e = {m->id, m->at, LEVEL_INFO, "info", m->text};
     for (int i = 0; i < LEVEL_COUNT; i++)
@@ -42,14 +52,8 @@ static struct entry of_message(const struct message *m)
     return e;
 }
 
-static struct entry of_noise(const struct app *app, int64_t line)
-{
-    const struct noise *n = &app->noise[line % APP_NOISE];
-    return (struct entry){-line - 1, n->at, LEVEL_INFO, "here", n->text};
-}
-
 // "best  trial 45: 43.69 TFLOPS (+40.0 %)"
-static struct entry of_best(const struct opened *o, int i, char text[ENTRY_BEST_SIZE])
+static struct entry best_entry(const struct opened *o, int i, char text[ENTRY_BEST_SIZE])
 {
     const struct best_step *step = &o->curve.step[i];
     char speed[32];
@@ -63,87 +67,10 @@ static struct entry of_best(const struct opened *o, int i, char text[ENTRY_BEST_
 
 // --- all of them, in order ---
 
-enum source { MESSAGES, BESTS, NOISE, SOURCES };
-
-struct merge { // each source is in order already: where it is, and where it ends
-    int64_t at[SOURCES], end[SOURCES];
-};
-
-static struct merge begin_merge(const struct app *app)
-{
-    const struct opened *o = &app->model.open;
-    struct merge m = {{0}};
-    m.end[MESSAGES] = o->record.id ? o->message_count : 0;
-    m.end[BESTS] = o->record.id ? o->curve.count : 0;
-    m.end[NOISE] = app->noise_count;
-    m.at[NOISE] = app->noise_count > APP_NOISE ? app->noise_count - APP_NOISE : 0;
-    return m;
-}
-
-static double time_of(const struct app *app, enum source s, int64_t i)
-{
-    const struct opened *o = &app->model.open;
-    return s == MESSAGES ? o->message[i].at
-           : s == BESTS  ? o->curve.step[i].finished
-                         : app->noise[i % APP_NOISE].at;
-}
-
-// The source whose next line is the earliest; SOURCES: all have ended.
-static enum source earliest(const struct app *app, const struct merge *m)
-{
-    enum source first = SOURCES;
-    double at = 0;
-    for (int s = 0; s < SOURCES; s++) {
-        double next = m->at[s] < m->end[s] ? time_of(app, (enum source)s, m->at[s]) : 0;
-        if (m->at[s] < m->end[s] && (first == SOURCES || next < at)) {
-            first = (enum source)s;
-            at = next;
-        }
-    }
-    return first;
-}
-
-void entries_collect(struct entries *l, const struct app *app, enum level least, const char *filter)
-{
-    const struct opened *o = &app->model.open;
-    struct merge m = begin_merge(app);
-    l->count = 0;
-    l->best = mem_resize(l->best, (size_t)m.end[BESTS], sizeof *l->best);
-    for (enum source s; (s = earliest(app, &m)) != SOURCES; m.at[s]++) {
-        int64_t i = m.at[s];
-        struct entry e = s == MESSAGES ? of_message(&o->message[i])
-                         : s == BESTS  ? of_best(o, (int)i, l->best[i])
-                                       : of_noise(app, i);
-        if (e.level < least || !contains(e.text, filter))
-            continue;
-        MEM_GROW(l->entry, l->count, l->capacity);
-        l->entry[l->count++] = e;
-    }
-}
-
-int entries_find(const struct entries *l, int64_t id)
-{
-    for (int i = l->count - 1; i >= 0; i--)
-        if (l->entry[i].id == id)
-            return i;
-    return -1;
-}
-
-void entries_finish(struct entries *l)
-{
-    free(l->entry);
-    free(l->best);
-    *l = (struct entries){.count = 0};
-}
-
-#define DATED_COLS 15 // "01-31 23:59:59 "
-#define CLOCK_COLS 10
-#define WORD_COLS  9
-
 struct log_view {
     struct entries lines; // those that are shown, made anew for each frame and key
     enum level least;
-    char filter[LINE_SIZE], before[LINE_SIZE]; // what a text must contain; before it was typed
+    char filter[LINE_SIZE], before[LINE_SIZE]; // texts must contain it; the one before typing
     bool follow;
     int64_t cursor, top; // ids
     struct list list;    // of entries; its rows are those that were drawn, some on several lines
@@ -151,7 +78,53 @@ struct log_view {
     int row_of[256]; // entry on each line that was drawn, for clicks
 };
 
-static void *create(struct app *app)
+// Collects the lines of the level and above whose text contains the filter, in any case.
+static void collect(const struct app *app, struct log_view *v)
+{
+    struct entries *l = &v->lines;
+    const struct opened *o = &app->model.open;
+    int messages = o->record.id ? o->message_count : 0, bests = o->record.id ? o->curve.count : 0;
+    int message = 0, best = 0;
+    int64_t line = int64_max(app->log_count - APP_LOG_LINES, 0);
+    l->count = 0;
+    l->best = mem_resize(l->best, (size_t)bests, sizeof *l->best);
+    while (message < messages || best < bests || line < app->log_count) {
+        // Each of the three sources is in order already: the earliest one is next.
+        const struct log_line *own = &app->log[line % APP_LOG_LINES];
+        double message_at = message < messages ? o->message[message].at : INFINITY;
+        double best_at = best < bests ? o->curve.step[best].finished : INFINITY;
+        double line_at = line < app->log_count ? own->at : INFINITY;
+        struct entry e;
+        if (message < messages && message_at <= best_at && message_at <= line_at) {
+            e = message_entry(&o->message[message++]);
+        } else if (best < bests && best_at <= line_at) {
+            e = best_entry(o, best, l->best[best]);
+            best++;
+        } else {
+            e = (struct entry){-line - 1, own->at, LEVEL_INFO, "here", own->text};
+            line++;
+        }
+        if (e.level < v->least || !text_contains(e.text, v->filter))
+            continue;
+        MEM_GROW(l->entry, l->count, l->capacity);
+        l->entry[l->count++] = e;
+    }
+}
+
+// Returns the index of an entry; -1: it is not among them.
+static int entries_find(const struct entries *l, int64_t id)
+{
+    for (int i = l->count - 1; i >= 0; i--)
+        if (l->entry[i].id == id)
+            return i;
+    return -1;
+}
+
+#define DATED_COLS 15 // "01-31 23:59:59 "
+#define CLOCK_COLS 10
+#define WORD_COLS  9
+
+static void *log_view_create(struct app *app)
 {
     struct log_view *v = mem_zero(1, sizeof *v);
     (void)app;
@@ -159,19 +132,15 @@ static void *create(struct app *app)
     return v;
 }
 
-static void destroy(void *state)
+static void log_view_destroy(void *state)
 {
     struct log_view *v = state;
-    entries_finish(&v->lines);
+    free(v->lines.entry);
+    free(v->lines.best);
     free(v);
 }
 
-static void collect(struct app *app, struct log_view *v)
-{
-    entries_collect(&v->lines, app, v->least, v->filter);
-}
-
-// The cursor's entry, the newest one when its own is not shown; -1: there is none.
+// Returns the cursor's entry, or the newest one when its own is not shown; -1: there is none.
 static int cursor_of(const struct log_view *v)
 {
     int found = v->follow ? -1 : entries_find(&v->lines, v->cursor);
@@ -180,27 +149,11 @@ static int cursor_of(const struct log_view *v)
 
 // --- drawing ---
 
-struct paper {
+struct layout {
     struct pane pane;
     int clock_cols, word_cols, text_cols;
-    double now;
-    bool dated; // days are told apart
+    bool dated; // clocks have a date
 };
-
-static bool same_day(double a, double b)
-{
-    time_t first = (time_t)a, second = (time_t)b;
-    struct tm x, y;
-    localtime_r(&first, &x);
-    localtime_r(&second, &y);
-    return x.tm_yday == y.tm_yday && x.tm_year == y.tm_year;
-}
-
-static enum style level_style(enum level level)
-{
-    static const enum style styles[] = {STYLE_DIM, STYLE_TEXT, STYLE_WARN, STYLE_BAD};
-    return styles[level];
-}
 
 // A message without a text has a row of its own, too.
 static int rows_of(const struct entry *e, int cols)
@@ -210,41 +163,42 @@ static int rows_of(const struct entry *e, int cols)
 }
 
 // Draws an entry from a row on; returns the row after it.
-static int draw_entry(const struct paper *paper, int row, const struct entry *e)
+static int draw_entry(const struct layout *layout, int row, const struct entry *e)
 {
     char clock[24];
     int col = 1;
-    double at = e->at;
-    time_t seconds = (time_t)at;
+    static const enum style styles[] = {STYLE_DIM, STYLE_TEXT, STYLE_WARN, STYLE_BAD};
+    enum style style = styles[e->level];
+    time_t seconds = (time_t)e->at;
     struct tm tm;
     localtime_r(&seconds, &tm);
-    strftime(clock, 24, paper->dated ? "%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
-    if (paper->clock_cols)
-        pane_text(&paper->pane, row, col, STYLE_DIM, clock);
-    col += paper->clock_cols;
-    if (paper->word_cols)
-        pane_text(&paper->pane, row, col, level_style(e->level), e->word);
-    col += paper->word_cols;
-    pane_wrapped(&paper->pane, row, col, paper->text_cols, level_style(e->level), e->text);
-    return row + rows_of(e, paper->text_cols);
+    strftime(clock, 24, layout->dated ? "%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
+    if (layout->clock_cols)
+        pane_text(&layout->pane, row, col, STYLE_DIM, clock);
+    col += layout->clock_cols;
+    if (layout->word_cols)
+        pane_text(&layout->pane, row, col, style, e->word);
+    col += layout->word_cols;
+    pane_wrapped(&layout->pane, row, col, layout->text_cols, style, e->text);
+    return row + rows_of(e, layout->text_cols);
 }
 
-// The first entry shown: the window stands still unless the cursor leaves it or the end is far
-// from its last row.
-static int place_window(const struct log_view *v, const struct paper *paper, int cursor)
+// Returns the first entry shown: the window does not move unless the cursor leaves it or the end
+// is far from its last row.
+static int place_window(const struct log_view *v, const struct layout *layout, int cursor)
 {
     int top = v->follow ? cursor : entries_find(&v->lines, v->top), used = 0;
     if (top < 0 || top > cursor)
         top = cursor;
     for (int i = top; i <= cursor; i++)
-        used += rows_of(&v->lines.entry[i], paper->text_cols);
-    while (top < cursor && used > paper->pane.rows)
-        used -= rows_of(&v->lines.entry[top++], paper->text_cols);
-    for (int i = cursor + 1; i < v->lines.count && used < paper->pane.rows; i++)
-        used += rows_of(&v->lines.entry[i], paper->text_cols);
+        used += rows_of(&v->lines.entry[i], layout->text_cols);
+    while (top < cursor && used > layout->pane.rows)
+        used -= rows_of(&v->lines.entry[top++], layout->text_cols);
+    for (int i = cursor + 1; i < v->lines.count && used < layout->pane.rows; i++)
+        used += rows_of(&v->lines.entry[i], layout->text_cols);
     while (top > 0) {
-        used += rows_of(&v->lines.entry[top - 1], paper->text_cols);
-        if (used > paper->pane.rows)
+        used += rows_of(&v->lines.entry[top - 1], layout->text_cols);
+        if (used > layout->pane.rows)
             break;
         top--;
     }
@@ -253,15 +207,19 @@ static int place_window(const struct log_view *v, const struct paper *paper, int
 
 static void draw_entries(struct app *app, struct log_view *v, const struct pane *p)
 {
-    // What does not fit beside the text is left out: the clock, then the word.
-    struct paper paper = {.pane = *p};
-    paper.dated = v->lines.count > 0 && !same_day(v->lines.entry[0].at, app->unix_now);
+    // The clock, then the word is left out where it does not fit beside the text.
+    struct layout layout = {.pane = *p};
+    struct tm first, today;
+    time_t now = (time_t)app->unix_now, from = v->lines.count ? (time_t)v->lines.entry[0].at : now;
+    localtime_r(&from, &first);
+    localtime_r(&now, &today);
+    layout.dated = first.tm_yday != today.tm_yday || first.tm_year != today.tm_year;
     if (p->cols >= 60)
-        paper.clock_cols = paper.dated ? DATED_COLS : CLOCK_COLS;
+        layout.clock_cols = layout.dated ? DATED_COLS : CLOCK_COLS;
     if (p->cols >= 36)
-        paper.word_cols = WORD_COLS;
-    paper.text_cols = p->cols - paper.clock_cols - paper.word_cols - 2;
-    paper.text_cols = paper.text_cols > 0 ? paper.text_cols : 1;
+        layout.word_cols = WORD_COLS;
+    layout.text_cols = p->cols - layout.clock_cols - layout.word_cols - 2;
+    layout.text_cols = int_max(layout.text_cols, 1);
     int cursor = cursor_of(v), row = 0;
     memset(v->row_of, -1, sizeof v->row_of);
     v->list.rows = 0;
@@ -271,10 +229,10 @@ static void draw_entries(struct app *app, struct log_view *v, const struct pane 
         return;
     }
     v->cursor = v->lines.entry[cursor].id;
-    int top = place_window(v, &paper, cursor);
+    int top = place_window(v, &layout, cursor);
     v->top = v->lines.entry[top].id;
     for (int i = top; i < v->lines.count && row < p->rows; i++) {
-        int next = draw_entry(&paper, row, &v->lines.entry[i]);
+        int next = draw_entry(&layout, row, &v->lines.entry[i]);
         for (int k = row; k < next && k < 256; k++)
             v->row_of[k] = i;
         if (i == cursor) {
@@ -287,7 +245,7 @@ static void draw_entries(struct app *app, struct log_view *v, const struct pane 
     }
 }
 
-static void draw(struct app *app, void *state, const struct pane *body)
+static void log_view_draw(struct app *app, void *state, const struct pane *body)
 {
     struct log_view *v = state;
     bool framed = body->rows >= 8 && body->cols >= 30;
@@ -337,8 +295,10 @@ static void filter_cancelled(struct app *app, void *context)
     filter_typed(app, v, v->before);
 }
 
-static bool act_on_lines(struct app *app, struct log_view *v, enum action a)
+static bool log_view_act(struct app *app, void *state, enum action a)
 {
+    struct log_view *v = state;
+    collect(app, v);
     v->list.cursor = cursor_of(v);
     v->list.count = v->lines.count;
     if (list_act(&v->list, a)) {
@@ -346,19 +306,12 @@ static bool act_on_lines(struct app *app, struct log_view *v, enum action a)
             go(app, v, v->list.cursor);
         return true;
     }
-    if (a != ACT_COPY || v->list.count == 0)
-        return false;
-    app_copy(app, v->lines.entry[v->list.cursor].text);
-    return true;
-}
-
-static bool act(struct app *app, void *state, enum action a)
-{
-    struct log_view *v = state;
-    collect(app, v);
-    if (act_on_lines(app, v, a))
-        return true;
     switch (a) {
+    case ACT_COPY:
+        if (v->list.count == 0)
+            return false;
+        app_copy(app, v->lines.entry[v->list.cursor].text);
+        return true;
     case ACT_FILTER: {
         struct prompt p = {.lead = "/",
                            .context = v,
@@ -383,7 +336,7 @@ static bool act(struct app *app, void *state, enum action a)
     }
 }
 
-static const char *disabled(struct app *app, void *state, enum action a)
+static const char *log_view_disabled(struct app *app, void *state, enum action a)
 {
     struct log_view *v = state;
     (void)app;
@@ -391,14 +344,14 @@ static const char *disabled(struct app *app, void *state, enum action a)
     return match && !v->filter[0] ? "there is no filter" : NULL;
 }
 
-static void opened(struct app *app, void *state)
+static void log_view_opened(struct app *app, void *state)
 {
     struct log_view *v = state;
     (void)app;
     v->follow = true;
 }
 
-static void click(struct app *app, void *state, int row, int col)
+static void log_view_click(struct app *app, void *state, int row, int col)
 {
     struct log_view *v = state;
     int at = row - v->first_row;
@@ -413,11 +366,11 @@ const struct view view_log = {
     .name = "log",
     .title = "Log",
     .tab = "Log",
-    .create = create,
-    .destroy = destroy,
-    .draw = draw,
-    .act = act,
-    .disabled = disabled,
-    .opened = opened,
-    .click = click,
+    .create = log_view_create,
+    .destroy = log_view_destroy,
+    .draw = log_view_draw,
+    .act = log_view_act,
+    .disabled = log_view_disabled,
+    .opened = log_view_opened,
+    .click = log_view_click,
 };

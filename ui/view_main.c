@@ -1,5 +1,3 @@
-// The main screen: curve, population, trials, detail; as many of them at once as the size allows.
-
 #include "view_main.h"
 
 #include "app.h"
@@ -15,23 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum layout_kind choose_kind(int rows, int cols, bool zoomed)
-{
-    if (rows < LAYOUT_ONE_ROWS || cols < LAYOUT_ONE_COLS)
-        return LAYOUT_BARE;
-    if (zoomed || rows < LAYOUT_TABBED_ROWS || cols < LAYOUT_TABBED_COLS)
-        return LAYOUT_ONE;
-    if (rows < LAYOUT_FOUR_ROWS || cols < LAYOUT_FOUR_COLS)
-        return LAYOUT_TABBED;
-    return LAYOUT_FOUR;
-}
+// --- where the panes go ---
 
 struct layout layout_make(int rows, int cols, enum main_pane focus, enum main_pane tab, bool zoomed)
 {
-    struct layout l = {.kind = choose_kind(rows, cols, zoomed)};
+    struct layout l = {.kind = LAYOUT_FOUR};
+    if (rows < LAYOUT_ONE_ROWS || cols < LAYOUT_ONE_COLS)
+        l.kind = LAYOUT_BARE;
+    else if (zoomed || rows < LAYOUT_TABBED_ROWS || cols < LAYOUT_TABBED_COLS)
+        l.kind = LAYOUT_ONE;
+    else if (rows < LAYOUT_FOUR_ROWS || cols < LAYOUT_FOUR_COLS)
+        l.kind = LAYOUT_TABBED;
     switch (l.kind) {
     case LAYOUT_FOUR: {
-        // The population has many columns, the detail many words; a curve can be any width.
+        // The population has many columns and the detail many words; a curve can be any width.
         int top = rows * 9 / 16, left = cols * 8 / 15;
         l.pane[PANE_CURVE] = (struct rect){0, 0, top, left};
         l.pane[PANE_POPULATION] = (struct rect){0, left, top, cols - left};
@@ -73,8 +68,10 @@ enum main_pane layout_next(enum layout_kind kind, enum main_pane focus, bool for
     return (enum main_pane)(((int)focus + (forward ? 1 : count - 1)) % count);
 }
 
+// --- the view ---
+
 struct main_view {
-    enum main_pane focus, tab; // `tab`: the last that had the focus and is not the curve
+    enum main_pane focus, tab; // `tab`: the last pane but the curve that had the focus
     bool zoomed;
     int rows, cols; // of the body, as drawn last
     struct layout layout;
@@ -87,7 +84,7 @@ struct main_view {
 static const char *const pane_names[PANE_COUNT] = {"Curve", "Population", "Trials", "Detail",
                                                    "Log"};
 
-static void *create(struct app *app)
+static void *view_main_create(struct app *app)
 {
     (void)app;
     struct main_view *v = mem_zero(1, sizeof *v);
@@ -116,24 +113,9 @@ static bool is_open(const struct app *app)
     return app->model.open.record.id > 0;
 }
 
-// --- no session ---
-
 // --- panes ---
 
-static void draw_message_line(struct app *app, const struct message *m, const struct pane *p,
-                              int row)
-{
-    double ago = app->unix_now - m->at;
-    char text[32];
-    enum style style = str_equal(m->level, "error")     ? STYLE_BAD
-                       : str_equal(m->level, "warning") ? STYLE_WARN
-                                                        : STYLE_DIM;
-    pane_text_right(p, row, 8, STYLE_DIM, text_duration(ago > 0 ? ago : 0, text));
-    pane_text(p, row, 10, style, m->level);
-    pane_text_cut(p, row, 18, p->cols - 18, STYLE_TEXT, m->text);
-}
-
-// Where other panes are hidden behind this one, the note says which.
+// Names the panes that are hidden behind this one in the note.
 static void add_tabs(const struct main_view *v, const char *title, int cols, char note[64])
 {
     if (v->layout.kind == LAYOUT_FOUR)
@@ -182,50 +164,66 @@ static void draw_pane(struct app *app, struct main_view *v, enum main_pane pane,
     case PANE_TRIALS: trials_pane_draw(app, &v->trials, &p, focused); break;
     case PANE_DETAIL: detail_pane_draw(app, &v->detail, &p, focused); break;
     default: {
-        // The newest messages, the newest first, without what is for looking into details: that has
-        // a screen. How long ago, because a moment's name needs a calendar.
+        // The newest messages first, without debug messages: these have a screen. The age stands
+        // before each.
         const struct opened *o = &app->model.open;
         int row = 0;
-        for (int i = o->message_count - 1; i >= 0 && row < p.rows; i--)
-            if (!str_equal(o->message[i].level, "debug"))
-                draw_message_line(app, &o->message[i], &p, row++);
+        for (int i = o->message_count - 1; i >= 0 && row < p.rows; i--) {
+            const struct message *m = &o->message[i];
+            double age = app->unix_now - m->at;
+            char text[32];
+            if (str_equal(m->level, "debug"))
+                continue;
+            pane_text_right(&p, row, 8, STYLE_DIM, text_duration(age > 0 ? age : 0, text));
+            pane_text(&p, row, 10,
+                      str_equal(m->level, "error")     ? STYLE_BAD
+                      : str_equal(m->level, "warning") ? STYLE_WARN
+                                                       : STYLE_DIM,
+                      m->level);
+            pane_text_cut(&p, row++, 18, p.cols - 18, STYLE_TEXT, m->text);
+        }
         if (row == 0)
             pane_text_cut(&p, 0, 0, p.cols, STYLE_DIM, "Nothing was said yet.");
     }
     }
 }
 
-static void draw(struct app *app, void *state, const struct pane *body)
+static void draw_welcome(struct app *app, const struct pane *body)
+{
+    static const struct {
+        enum action action;
+        const char *what;
+    } ways[] = {
+        {ACT_VIEW + VIEW_SESSIONS, "choose one of the sessions"},
+        {ACT_NEW, "start a new session"},
+        {ACT_HELP, "all keys"},
+        {ACT_QUIT, "leave"},
+    };
+    int row = body->rows > 12 ? body->rows / 4 : 0;
+    int col = body->cols > 44 ? (body->cols - 40) / 2 : 0;
+    struct pane part = pane_part(body, row, col, body->rows, body->cols);
+    pane_text_cut(&part, 0, 0, part.cols, STYLE_STRONG, "No session is open.");
+    const char *trouble =
+        app->model.trouble.text[0] ? app->model.trouble.text : app->model.open.trouble.text;
+    pane_text_cut(&part, 1, 0, part.cols, STYLE_WARN, trouble);
+    row = body->rows > 8 ? 3 : trouble[0] ? 2 : 1;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (ways[i].action == ACT_VIEW + VIEW_SESSIONS && app->model.session_count == 0)
+            continue;
+        char names[64];
+        keymap_names(&app->keymap, ways[i].action, names);
+        pane_text(&part, row, 0, STYLE_KEY, names);
+        pane_text_cut(&part, row++, 8, part.cols - 8, STYLE_TEXT, ways[i].what);
+    }
+}
+
+static void view_main_draw(struct app *app, void *state, const struct pane *body)
 {
     struct main_view *v = state;
     v->rows = body->rows;
     v->cols = body->cols;
     if (!is_open(app)) {
-        struct {
-            enum action action;
-            const char *what;
-        } ways[] = {
-            {ACT_VIEW + VIEW_SESSIONS, "choose one of the sessions"},
-            {ACT_NEW, "start a new session"},
-            {ACT_HELP, "all keys"},
-            {ACT_QUIT, "leave"},
-        };
-        int row = body->rows > 12 ? body->rows / 4 : 0,
-            col = body->cols > 44 ? (body->cols - 40) / 2 : 0;
-        struct pane part = pane_part(body, row, col, body->rows, body->cols);
-        pane_text_cut(&part, 0, 0, part.cols, STYLE_STRONG, "No session is open.");
-        const char *trouble =
-            app->model.trouble.text[0] ? app->model.trouble.text : app->model.open.trouble.text;
-        pane_text_cut(&part, 1, 0, part.cols, STYLE_WARN, trouble);
-        row = body->rows > 8 ? 3 : trouble[0] ? 2 : 1;
-        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-            if (ways[i].action == ACT_VIEW + VIEW_SESSIONS && app->model.session_count == 0)
-                continue;
-            char names[64];
-            keymap_names(&app->keymap, ways[i].action, names);
-            pane_text(&part, row, 0, STYLE_KEY, names);
-            pane_text_cut(&part, row++, 8, part.cols - 8, STYLE_TEXT, ways[i].what);
-        }
+        draw_welcome(app, body);
         return;
     }
     lay_out(v);
@@ -247,7 +245,7 @@ static bool pane_act(struct app *app, struct main_view *v, enum main_pane pane, 
     }
 }
 
-static bool act(struct app *app, void *state, enum action a)
+static bool view_main_act(struct app *app, void *state, enum action a)
 {
     struct main_view *v = state;
     if (!is_open(app))
@@ -276,12 +274,12 @@ static bool act(struct app *app, void *state, enum action a)
             app_copy(app, str_text(&text));
             str_finish(&text);
         }
-    }
         return true;
+    }
     default: {
-        // The focused pane is asked first. Shades are the population's wherever the focus is;
-        // moving is the trials' where nothing else moves, so that they can be walked through while
-        // reading the detail.
+        // The focused pane comes first. Colours are the population's wherever the focus is. Moving
+        // is the trials' where nothing else moves, so that one can go through them while reading
+        // the detail.
         if (pane_act(app, v, v->focus, a))
             return true;
         if (a == ACT_COLOUR)
@@ -291,7 +289,7 @@ static bool act(struct app *app, void *state, enum action a)
     }
 }
 
-static const char *disabled(struct app *app, void *state, enum action a)
+static const char *view_main_disabled(struct app *app, void *state, enum action a)
 {
     (void)state;
     bool of_session = actions[a].group == GROUP_SHOW || a == ACT_NEXT_PANE ||
@@ -307,7 +305,7 @@ static const char *disabled(struct app *app, void *state, enum action a)
     return NULL;
 }
 
-static bool tick(struct app *app, void *state)
+static bool view_main_tick(struct app *app, void *state)
 {
     struct main_view *v = state;
     if (!is_open(app))
@@ -317,7 +315,7 @@ static bool tick(struct app *app, void *state)
     return layout_shows(&v->layout, PANE_DETAIL) && detail_pane_tick(app, &v->detail);
 }
 
-static void opened(struct app *app, void *state)
+static void view_main_opened(struct app *app, void *state)
 {
     (void)app;
     struct main_view *v = state;
@@ -327,7 +325,7 @@ static void opened(struct app *app, void *state)
     v->detail = (struct detail_pane){.ask = 0};
 }
 
-static void click(struct app *app, void *state, int row, int col)
+static void view_main_click(struct app *app, void *state, int row, int col)
 {
     struct main_view *v = state;
     enum main_pane pane = layout_pane_at(&v->layout, row, col);
@@ -345,12 +343,12 @@ const struct view view_main = {
     .name = "main",
     .title = "Main",
     .tab = "Main",
-    .create = create,
+    .create = view_main_create,
     .destroy = free,
-    .draw = draw,
-    .act = act,
-    .disabled = disabled,
-    .tick = tick,
-    .opened = opened,
-    .click = click,
+    .draw = view_main_draw,
+    .act = view_main_act,
+    .disabled = view_main_disabled,
+    .tick = view_main_tick,
+    .opened = view_main_opened,
+    .click = view_main_click,
 };

@@ -1,13 +1,13 @@
-// Where the panes of the main screen go: sizes in, rectangles out.
+// The main screen. Its layout turns a size into the rectangles of its panes.
 //
 //     struct layout l = layout_make(rows, cols, focus, tab, zoomed);
 //     if (layout_shows(&l, PANE_TRIALS)) draw into l.pane[PANE_TRIALS];
 //
 // From 110 x 30 on there are four panes: curve and population on top, trials and detail below. From
-// 80 x 24 on the curve and, below it, one of the others as a tab. From 40 x 10 on one pane at a
-// time, and below that one pane without a frame, as much of it as fits, down to a single cell.
-// Zoom gives the focused pane everything. These sizes are of the screen; a body lacks the rows of
-// head and footer.
+// 80 x 24 on there are the curve and, below it, one of the others as a tab. From 40 x 10 on there
+// is one pane at a time. Smaller screens have one pane without a frame, as much of it as fits, down
+// to a single cell. Zoom gives the focused pane everything. These sizes are of the screen; a body
+// lacks the rows of head and footer.
 //
 // Rectangles lie inside the body, are disjoint, and those that are shown are not empty unless the
 // body is. The four panes and the two cover the body. Pure functions.
@@ -21,7 +21,7 @@ enum main_pane {
     PANE_POPULATION,
     PANE_TRIALS,
     PANE_DETAIL,
-    PANE_LOG, // never among the four: the frame has a message row anyway
+    PANE_LOG, // never among the four: the screen has a message row anyway
     PANE_COUNT
 };
 
@@ -49,7 +49,7 @@ struct layout layout_make(int rows, int cols, enum main_pane focus, enum main_pa
                           bool zoomed);
 bool layout_shows(const struct layout *l, enum main_pane pane);
 enum main_pane layout_pane_at(const struct layout *l, int row, int col); // PANE_COUNT: none
-// The pane that gets the focus after this one, forward or back.
+// Returns the pane that gets the focus after this one, forward or back.
 enum main_pane layout_next(enum layout_kind kind, enum main_pane focus, bool forward);
 
 #endif

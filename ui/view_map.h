@@ -1,9 +1,13 @@
-// The map: all trials projected on two parameters. For view_map*.c alone.
+// The map screen, for its own files and its tests: all trials projected on two parameters.
+//
+//   view_map_work.c   what the map knows: axes, cells, importance, the cursor, in slices of work
+//   view_map_draw.c   the grid of cells, the list of cells, the panel beside it
+//   view_map.c        the view: keys, who gets which rows
 //
 // Work comes in slices (map_tick): a scan of trials for the importance of each parameter, which
 // chooses the axes until the user does; a scan for the cells; one for the cell under the cursor,
 // along every other parameter; and judging what could be in empty cells. New trials only add.
-// X and Y also come to what the driver says of kernels, where it says anything.
+// X and Y also come to compiler statistics, where the driver reports any.
 #ifndef TILEWALK_UI_VIEW_MAP_H
 #define TILEWALK_UI_VIEW_MAP_H
 
@@ -11,7 +15,7 @@
 #include "landscape.h"
 #include "scan.h"
 
-// What Tab goes through: beside the map where there is room, else instead of it.
+// Tab goes through these: beside the map where there is room, else instead of it.
 enum map_page { PAGE_BOTH, PAGE_BARS, PAGE_IMPORTANCE, PAGES };
 
 // Bodies from here on have the panel beside the map; below LIST sizes cells are listed.
@@ -31,23 +35,23 @@ struct map {
     int64_t session;
     const struct space *space; // NULL: nothing below is there
     struct factor factor[SPACE_MAX_SLOTS + STATISTIC_KIND_COUNT];
-    int factors;                     // those of parameters; then what drivers can say
-    bool told[STATISTIC_KIND_COUNT]; // of an ok trial
+    int factors;                              // those of parameters; then statistics
+    bool has_statistic[STATISTIC_KIND_COUNT]; // an ok trial has it
     struct importance importance;
     struct scan sample;
     bool sampled;        // the scan has come to the end once
     int x, y;            // of `factor`; y -1: there is only one
-    bool by_user;        // who chose them
+    bool by_user;        // the user chose them
     int64_t chosen_from; // ok trials that importance had then
-    int64_t better_from; // and when it was asked last whether
-    bool better_pair;    // another pair explains more by now than the one that we chose
-    int64_t races;       // that the cells know of
+    int64_t better_from; // and when `better_pair` was computed
+    bool better_pair;    // another pair explains more by now than the one that was chosen
+    int64_t races;       // scan_races when the cells were begun
 
     struct projection grid;
     struct scan scan;
     bool filled;     // the scan has come to the end once
     bool idle;       // there was nothing to do
-    int64_t version; // of the model, then
+    int64_t version; // of the model then
     struct map_cell_scan cell;
     int row, col;              // the cursor
     uint64_t row_low, col_low; // the values there, which places may move under
@@ -56,10 +60,10 @@ struct map {
     bool is_slice;
     int64_t held_ask; // of the configuration that a slice holds
     enum statistic statistic;
-    bool by_rank; // shades; else by value
+    bool by_rank; // shades are by rank, else by value
     enum map_page page;
 
-    // how it was drawn last: for keys and clicks
+    // As it was drawn last: for keys and clicks.
     bool is_list;
     int top, left; // first row and column of cells shown
     struct {
@@ -77,27 +81,21 @@ struct map_order { // cells that have a value of the statistic, best first
     } cell[AXIS_MOST * AXIS_MOST];
 };
 
-// Makes the state that of the open session; before anything else is done with it. False: there is
+// Makes the state that of the open session, before anything else is done with it. False: there is
 // nothing to map.
 bool map_sync(struct app *app, struct map *m);
 void map_forget(struct map *m);
-bool map_tick(struct app *app, struct map *m);    // a slice of work; true: there is more
+bool map_tick(struct app *app, void *map);        // a slice of work; true: there is more
 void map_restart(struct app *app, struct map *m); // cells from the first trial on
 void map_step_pair(struct app *app, struct map *m, int by);
 void map_step_axis(struct app *app, struct map *m, bool is_x);
-int map_axes(const struct map *m); // that X and Y come to
+int map_axes(const struct map *m); // number of factors that X and Y come to
 void map_put_cursor(struct map *m, int row, int col);
 
-const struct place *map_here(const struct map *m); // under the cursor; NULL: there is no cell
+const struct map_cell *map_here(const struct map *m); // under the cursor; NULL: there is no cell
 void map_order_cells(const struct map *m, struct map_order *out);
-// The shade of a cell that has a value: 0 .. RAMP_LEVELS - 1.
-int map_level(const struct map *m, const struct map_order *order, const struct place *c);
-const char *map_statistic_name(enum statistic s);
-
-// "tile_n[2]=128 order=n,m"; appended.
-void map_add_cell_name(const struct map *m, int row, int col, struct str *out);
-// A number of the statistic as it stands in cells; "" for NAN.
-const char *map_number(struct app *app, const struct map *m, double value, char out[24]);
+// Returns the shade of a cell that has a value: 0 .. RAMP_LEVELS - 1.
+int map_level(const struct map *m, const struct map_order *order, const struct map_cell *c);
 
 void map_draw_grid(struct app *app, struct map *m, const struct pane *box, bool focused);
 void map_draw_list(struct app *app, struct map *m, const struct pane *p);

@@ -1,5 +1,5 @@
-// The network screen: operators with their latency and share, how the whole got faster, and where
-// the last minutes went.
+// The network screen: operators with their latency and share, the latency of the whole over time,
+// and the use of the last minutes.
 
 #include "view_network.h"
 
@@ -18,21 +18,13 @@
 
 // --- operators ---
 
-// The running time of the network now, that of its last round at least.
-static double network_ran(const struct model *m, double unix_now)
-{
-    const struct opened *o = &m->open;
-    const struct network_summary *n = &o->network;
-    double last = n->round_count ? n->round[n->round_count - 1].elapsed_s : 0;
-    return o->record.scheduler ? model_ran_seconds(m, unix_now)
-                               : fmax(last, o->network_record.ran_seconds);
-}
-
 static int list_tasks(const struct model *m, double unix_now, struct network_row out[NETWORK_MOST])
 {
     const struct network_summary *n = &m->open.network;
     int count = n->task_count < NETWORK_MOST ? n->task_count : NETWORK_MOST;
-    double ran = network_ran(m, unix_now);
+    double last = n->round_count ? n->round[n->round_count - 1].elapsed_s : 0;
+    double ran = m->open.record.scheduler ? model_ran_seconds(m, unix_now)
+                                          : fmax(last, m->open.network_record.ran_seconds);
     bool runs = m->open.network_record.state == STATE_RUNNING;
     for (int i = 0; i < count; i++) {
         const struct task_summary *t = &n->task[i];
@@ -102,7 +94,7 @@ void network_share(struct network_row *row, int count)
         row[i].share = sum > 0 ? row[i].uses * row[i].best_s / sum : 1.0 / count;
 }
 
-// NAN: there is none.
+// Returns NAN where the row has no value.
 static double value_of(const struct network_row *r, enum network_column by)
 {
     switch (by) {
@@ -132,7 +124,7 @@ static bool comes_before(const struct network_row *a, const struct network_row *
     return descending ? x > y : x < y;
 }
 
-// By insertion: stable, and there are few.
+// Sorts by insertion: it is stable, and rows are few.
 void network_sort(struct network_row *row, int count, enum network_column by, bool descending)
 {
     for (int i = 1; i < count; i++) {
@@ -163,7 +155,7 @@ struct spent spending_sum(const struct spending *s, double ran, int workers)
 {
     int64_t kept = s->count < SPENDING_MOST ? s->count : SPENDING_MOST;
     double from = ran > SPENDING_SECONDS ? ran - SPENDING_SECONDS : 0;
-    if (kept == SPENDING_MOST) // what came before is not known
+    if (kept == SPENDING_MOST) // earlier trials are not kept
         from = fmax(from, s->entry[s->count % SPENDING_MOST].elapsed_s);
     struct spent sum = {.window = ran > from ? ran - from : 0};
     for (int64_t i = s->count - kept; i < s->count; i++) {
@@ -175,7 +167,7 @@ struct spent spending_sum(const struct spending *s, double ran, int workers)
         sum.pipeline += e->pipeline_s;
         sum.device += e->device_s;
         sum.timeouts += e->outcome == OUTCOME_TIMEOUT;
-        sum.deaths += e->outcome == OUTCOME_CRASH || e->outcome == OUTCOME_LOST;
+        sum.crashes += e->outcome == OUTCOME_CRASH || e->outcome == OUTCOME_LOST;
     }
     double known = sum.compile + sum.pipeline + sum.device;
     sum.all = fmax(sum.window * (workers > 0 ? workers : 1), known); // the first began before
@@ -207,7 +199,7 @@ struct network {
 
 // --- life and work ---
 
-static void *create(struct app *app)
+static void *network_view_create(struct app *app)
 {
     (void)app;
     struct network *n = mem_zero(1, sizeof *n);
@@ -226,14 +218,14 @@ static void sync(struct app *app, struct network *n)
     n->list = (struct list){.count = 0};
 }
 
-static void opened(struct app *app, void *state)
+static void network_view_opened(struct app *app, void *state)
 {
     struct network *n = state;
     n->session = 0;
     sync(app, n);
 }
 
-static bool tick(struct app *app, void *state)
+static bool network_view_tick(struct app *app, void *state)
 {
     struct network *n = state;
     sync(app, n);
@@ -252,7 +244,7 @@ static bool tick(struct app *app, void *state)
 struct column {
     const char *head;
     int cols; // 0: what is left
-    int keep; // those with the highest number go first when it is too narrow
+    int keep; // the highest numbers are left out first
     bool right;
 };
 
@@ -274,7 +266,7 @@ struct network_table {
     struct pane pane;
     int col[NETWORK_COLUMNS], cols[NETWORK_COLUMNS]; // cols 0: left out
     int bar;                                         // columns of the bar beside the share
-    bool is_weighed;                                 // one of the rows
+    bool is_weighed;                                 // one of the rows has a weight
 };
 
 static void choose_columns(struct network_table *t)
@@ -432,28 +424,23 @@ static void add_point(struct latency *l, struct plot_point *to, int *count, doub
     l->highest = fmax(l->highest, seconds * l->per);
 }
 
-static struct latency latency_of(const struct opened *o, double per)
-{
-    struct latency l = {.per = per};
-    const struct network_summary *n = &o->network;
-    l.parts = mem_zero((size_t)o->curve.count + 1, sizeof *l.parts);
-    l.whole = mem_zero((size_t)n->whole_count + 1, sizeof *l.whole);
-    for (int i = 0; i < o->curve.count; i++)
-        add_point(&l, l.parts, &l.part_count, o->curve.step[i].elapsed_s, o->curve.step[i].seconds);
-    for (int i = 0; o->record.scheduler && i < n->whole_count; i++)
-        if (whole_seconds(&n->whole[i]) > 0)
-            add_point(&l, l.whole, &l.whole_count, n->whole[i].elapsed_s,
-                      whole_seconds(&n->whole[i]));
-    return l;
-}
-
 static void draw_latency(struct app *app, const struct network *n, const struct pane *box)
 {
     const struct model *m = &app->model;
     double per, ran = model_ran_seconds(m, app->unix_now);
     char title[64], note[80] = "";
     snprintf(title, sizeof title, "Latency in %s by running time", model_time_unit(m, &per));
-    struct latency l = latency_of(&m->open, per);
+    const struct opened *o = &m->open;
+    const struct network_summary *sum = &o->network;
+    struct latency l = {.per = per};
+    l.parts = mem_zero((size_t)o->curve.count + 1, sizeof *l.parts);
+    l.whole = mem_zero((size_t)sum->whole_count + 1, sizeof *l.whole);
+    for (int i = 0; i < o->curve.count; i++)
+        add_point(&l, l.parts, &l.part_count, o->curve.step[i].elapsed_s, o->curve.step[i].seconds);
+    for (int i = 0; o->record.scheduler && i < sum->whole_count; i++)
+        if (whole_seconds(&sum->whole[i]) > 0)
+            add_point(&l, l.whole, &l.whole_count, sum->whole[i].elapsed_s,
+                      whole_seconds(&sum->whole[i]));
     if (l.whole_count && l.part_count)
         snprintf(note, sizeof note, "A sum of parts %.3g, B as a whole %.3g",
                  l.parts[l.part_count - 1].y, l.whole[l.whole_count - 1].y);
@@ -514,20 +501,14 @@ static void draw_time(struct app *app, const struct network *n, const struct pan
              r->workers == 1 ? "'s time" : "s' time");
     pane_text_cut(&p, 5, 1, p.cols - 2, STYLE_DIM, text);
     snprintf(text, sizeof text,
-             "%" PRId64 " trials told, %" PRId64 " timed out, %" PRId64 " took their worker along",
-             s.trials, s.timeouts, s.deaths);
+             "%" PRId64 " trials finished, %" PRId64 " timed out, %" PRId64 " worker crashes",
+             s.trials, s.timeouts, s.crashes);
     pane_text_cut(&p, 6, 1, p.cols - 2, STYLE_DIM, text);
 }
 
 // --- keys ---
 
-static bool sort_by(struct network *n, int by)
-{
-    n->sort = (n->sort + by + NETWORK_COLUMNS) % NETWORK_COLUMNS;
-    return true;
-}
-
-// The task under the cursor, in the order that is shown.
+// Returns the task under the cursor, in the order that is shown.
 static struct network_row row_at_cursor(struct app *app, const struct network *n)
 {
     struct network_row row[NETWORK_MOST];
@@ -545,12 +526,12 @@ static void weigh_task(struct app *app, const struct network *n, double times)
     app_command(app, (const char *const[]){"weigh", id, "--", row.operation, text, NULL});
 }
 
-static bool act(struct app *app, void *state, enum action a)
+static bool network_view_act(struct app *app, void *state, enum action a)
 {
     struct network *n = state;
     switch (a) {
-    case ACT_SORT_NEXT: return sort_by(n, 1);
-    case ACT_SORT_PREVIOUS: return sort_by(n, -1);
+    case ACT_SORT_NEXT: n->sort = (n->sort + 1) % NETWORK_COLUMNS; break;
+    case ACT_SORT_PREVIOUS: n->sort = (n->sort + NETWORK_COLUMNS - 1) % NETWORK_COLUMNS; break;
     case ACT_SORT_INVERT: n->ascending = !n->ascending; break;
     case ACT_NEXT_PANE: n->pane = (n->pane + 1) % NETWORK_PANES; break;
     case ACT_PREVIOUS_PANE: n->pane = (n->pane + NETWORK_PANES - 1) % NETWORK_PANES; break;
@@ -581,7 +562,7 @@ static bool act(struct app *app, void *state, enum action a)
     return true;
 }
 
-static const char *disabled(struct app *app, void *state, enum action a)
+static const char *network_view_disabled(struct app *app, void *state, enum action a)
 {
     (void)state;
     if (!app->model.open.record.id &&
@@ -596,15 +577,7 @@ static const char *disabled(struct app *app, void *state, enum action a)
 
 // --- the screen ---
 
-// Of the body's: as many as there are operators, with frame, heads and total, but not all.
-static int operators_rows(const struct app *app, int rows)
-{
-    int wanted = app->model.open.network_record.id ? app->model.open.network.task_count + 5 : 7;
-    int most = wanted > 7 ? rows * 3 / 5 : rows / 2;
-    return wanted < most ? wanted : most;
-}
-
-static void draw(struct app *app, void *state, const struct pane *body)
+static void network_view_draw(struct app *app, void *state, const struct pane *body)
 {
     static void (*const panes[NETWORK_PANES])(struct app * app, const struct network *n,
                                               const struct pane *box) = {
@@ -622,9 +595,11 @@ static void draw(struct app *app, void *state, const struct pane *body)
             panes[n->pane](app, n, body);
         return;
     }
-    // The workers' time is a session's, not a network's.
+    // The time of workers belongs to a session, not to a network.
     bool whole = app->model.open.record.scheduler != NULL;
-    int top = operators_rows(app, body->rows), wide = whole ? body->cols : body->cols / 2;
+    int wanted = app->model.open.network_record.id ? app->model.open.network.task_count + 5 : 7;
+    int most = wanted > 7 ? body->rows * 3 / 5 : body->rows / 2;
+    int top = int_min(wanted, most), wide = whole ? body->cols : body->cols / 2;
     struct pane above = pane_part(body, 0, 0, top, body->cols);
     struct pane left = pane_part(body, top, 0, body->rows - top, wide);
     struct pane right = pane_part(body, top, wide, body->rows - top, body->cols - wide);
@@ -638,11 +613,11 @@ const struct view view_network = {
     .name = "network",
     .title = "Network",
     .tab = "Net",
-    .create = create,
+    .create = network_view_create,
     .destroy = free,
-    .draw = draw,
-    .act = act,
-    .disabled = disabled,
-    .tick = tick,
-    .opened = opened,
+    .draw = network_view_draw,
+    .act = network_view_act,
+    .disabled = network_view_disabled,
+    .tick = network_view_tick,
+    .opened = network_view_opened,
 };

@@ -1,16 +1,17 @@
-// A network of operators as the network screen shows it: a row an operator, and where time went.
+// A network of operators as the network screen shows it: a row for each operator, and the use of
+// time.
 //
 //     count = network_list(model, unix_now, rows);     tasks; of an operator alone one
 //     network_share(rows, count);
 //     network_sort(rows, count, NETWORK_SHARE, true);
 //     spending_add(&s, trial); spending_sum(&s, ran, workers)
 //
-// The objective of a network is the sum of uses x latency; an operator's share of it says what a
-// faster kernel of it is worth. The rows are those of the network that is open, or whose task is.
+// The objective of a network is the sum of uses x latency; an operator's share of it is the worth
+// of a faster kernel. The rows belong to the network that is open, or to that of the open task.
 //
-// Time is what workers have: a window of running time times their number. Compiling, building
-// pipelines and measuring are known of each trial; what is left was spent waiting for the device or
-// for work, starting workers again, or judging and rendering.
+// The time of workers is a window of running time times their number. Each trial has its times of
+// compiling, building pipelines and measuring; the rest was spent waiting for the device or for
+// work, starting workers again, or judging and rendering.
 //
 // One thread.
 #ifndef TILEWALK_UI_VIEW_NETWORK_H
@@ -26,7 +27,7 @@ struct network_row {
     int64_t session; // 0: it had no round yet
     bool known;      // tuned before
     bool pinned;     // the user wants it to get every round
-    double weight;   // how many times its uses the user lets it count; 1 is the standard
+    double weight;   // the user's factor on its uses; 1 is the standard
     char operation[64], shape[64];
     int uses;
     double start_s, best_s; // of one run; 0: nothing valid yet
@@ -53,7 +54,7 @@ enum network_column {
 int network_list(const struct model *m, double unix_now, struct network_row out[NETWORK_MOST]);
 void network_share(struct network_row *row, int count);
 double network_latency(const struct network_row *row, int count, bool at_start); // 0: not all known
-// What has no value comes last either way.
+// Rows without a value come last in both orders.
 void network_sort(struct network_row *row, int count, enum network_column by, bool descending);
 
 struct spending_entry {
@@ -71,11 +72,11 @@ struct spent {     // seconds
     double all;    // of all workers
     double compile, pipeline, device, other;
     double device_busy; // 0 .. 1 of the window
-    int64_t trials, timeouts, deaths;
+    int64_t trials, timeouts, crashes;
 };
 
-void spending_add(struct spending *s, const struct trial *t); // in the order told
-// Of the last SPENDING_SECONDS before running time `ran`, or of as much as the trials reach back.
+void spending_add(struct spending *s, const struct trial *t); // in the order of results
+// Sums the last SPENDING_SECONDS before running time `ran`, or as much as the kept trials cover.
 struct spent spending_sum(const struct spending *s, double ran, int workers);
 
 #endif

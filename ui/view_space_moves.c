@@ -1,5 +1,4 @@
-#include "view_space_moves.h"
-
+#include "base/number.h"
 #include "trial_text.h"
 #include "view_space.h"
 
@@ -9,101 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int degree_of(const struct space *s, const struct config *c, int param)
-{
-    const struct param *p = &s->param[param];
-    return space_is_live(s, c, param) ? param_degree(p, c->slot + p->offset) : 0;
-}
-
-static struct config moved(const struct space *s, const struct config *c, int param, int k)
-{
-    struct config out;
-    space_step(s, c, param, k, &out);
-    return out;
-}
-
-void fates_begin(struct fates *m, const struct space *s, const struct config *from)
-{
-    fates_finish(m);
-    m->from = *from;
-    m->candidates = space_degree(s, from);
-}
-
-static void judge(const struct space *s, const struct limits *l, const struct config *c,
-                  struct move *out)
-{
-    struct verdict v;
-    struct err e;
-    if (!space_judge(s, l, c, &v, &e)) {
-        out->fate = FATE_BROKEN;
-        snprintf(out->reason, sizeof out->reason, "%s", e.text);
-        return;
-    }
-    out->fate = v.legal ? FATE_UNTRIED : FATE_FORBIDDEN;
-    snprintf(out->reason, sizeof out->reason, "%s", v.legal ? "" : v.reason);
-}
-
-// Goes on to the parameter that the next move is of. False: there is none.
-static bool settle(struct fates *m, const struct space *s)
-{
-    while (m->param < s->param_count &&
-           (m->next == FATES_MOST_EACH || m->next >= degree_of(s, &m->from, m->param))) {
-        m->param++;
-        m->next = 0;
-    }
-    return m->param < s->param_count;
-}
-
-bool fates_step(struct fates *m, const struct space *s, const struct limits *l, int most,
-                fates_find *find, void *context)
-{
-    for (int i = 0; i < most && settle(m, s); i++) {
-        const struct param *p = &s->param[m->param];
-        struct config c = moved(s, &m->from, m->param, m->next++);
-        MEM_GROW(m->move, m->count, m->capacity);
-        struct move *out = &m->move[m->count++];
-        *out = (struct move){.param = m->param};
-        memcpy(out->value, c.slot + p->offset, (size_t)p->width * sizeof *out->value);
-        const struct trial *t = find(context, &c);
-        if (t) {
-            bool told = t->told > 0, rejected = told && t->outcome == OUTCOME_REJECTED;
-            out->fate = rejected ? FATE_FORBIDDEN : told ? FATE_TRIED : FATE_IN_FLIGHT;
-            out->number = t->number;
-            out->outcome = t->outcome;
-            if (told)
-                out->rank = trial_rank(t);
-            snprintf(out->reason, sizeof out->reason, "%s", t->reason);
-        } else
-            judge(s, l, &c, out);
-    }
-    return settle(m, s);
-}
-
-struct fates_sum fates_sum(const struct fates *m, const struct space *s, int param, struct rank now)
-{
-    struct fates_sum sum = {.candidates = m->candidates};
-    if (param != FATES_ALL)
-        sum.candidates = degree_of(s, &m->from, param);
-    for (int i = 0; i < m->count; i++) {
-        const struct move *move = &m->move[i];
-        if (param != FATES_ALL && move->param != param)
-            continue;
-        sum.looked_at++;
-        sum.valid += move->fate < FATE_FORBIDDEN;
-        sum.tried += move->fate == FATE_TRIED;
-        sum.better += now.seconds > 0 && rank_is_better(move->rank, now);
-    }
-    return sum;
-}
-
-void fates_finish(struct fates *m)
-{
-    free(m->move);
-    *m = (struct fates){0};
-}
-
+#define MOST_ROWS   3  // of values side by side, where the pane has
+#define HIGH        20 // rows; else one
+#define MOST_LISTS  9  // of a custom graph
+#define MANY        24 // values
 #define MOST_BARS   32
 #define WIDEST_TEXT 24 // of a value
+#define WIDEST_BAR  24
 
 void space_line(struct space_lines *l, enum style style, const char *format, ...)
 {
@@ -115,133 +26,325 @@ void space_line(struct space_lines *l, enum style style, const char *format, ...
     pane_text_cut(l->p, l->row++, 0, l->p->cols, style, text);
 }
 
-static void value_text(const struct param *p, const int32_t *value, char out[64])
+// Writes the text of a value into `out`, which is emptied first; returns its columns.
+static int value_text(const struct param *p, const int32_t *value, struct str *out)
+{
+    out->length = 0;
+    str_add(out, "");
+    value_add_text(p, value, out);
+    return text_columns(str_text(out));
+}
+
+static int value_columns(const struct param *p, const int32_t *value)
 {
     struct str text = {0};
-    value_add_text(p, value, &text);
-    snprintf(out, 64, "%s", str_text(&text));
+    int cols = value_text(p, value, &text);
+    str_finish(&text);
+    return cols;
+}
+
+// --- the graph of a discrete parameter: a path ---
+
+struct path { // values first .. last of it are shown, `cols` wide
+    int first, last, cols;
+};
+
+// Grows the path from the value that is now to both sides, as far as there is room.
+static struct path fit_path(const struct param *p, int now, int gap, int room)
+{
+    struct path path = {now, now, value_columns(p, &(int32_t){now})};
+    for (bool grew = true; grew;) {
+        grew = false;
+        for (int side = 0; side < 2; side++) {
+            int next = side ? path.last + 1 : path.first - 1;
+            if (next < 0 || next >= p->count)
+                continue;
+            int cols = value_columns(p, &(int32_t){next}) + gap;
+            if (path.cols + cols > room)
+                continue;
+            path.cols += cols;
+            *(side ? &path.last : &path.first) = next;
+            grew = true;
+        }
+    }
+    return path;
+}
+
+static void add_path(struct space_lines *l, const struct param *p, const int32_t *value)
+{
+    struct str text = {0};
+    int now = value ? *value : 0, room = l->p->cols - 6; // for what is cut off on both sides
+    int gap = 5, col = 0;
+    struct path path = fit_path(p, now, gap, room);
+    if (path.last - path.first + 1 < p->count)
+        path = fit_path(p, now, gap = 3, room);
+    if (path.first > 0)
+        col = pane_text(l->p, l->row, col, STYLE_DIM, "… ");
+    for (int i = path.first; i <= path.last; i++) {
+        bool is_now = value && i == now;
+        if (i > path.first)
+            col = pane_text(l->p, l->row, col, STYLE_FRAME, gap == 5 ? " ─── " : " ─ ");
+        value_text(p, &(int32_t){i}, &text);
+        if (is_now)
+            pane_text(l->p, l->row + 1, col, STYLE_BEST, "▲ now");
+        col = pane_text_cut(l->p, l->row, col, l->p->cols - col, is_now ? STYLE_BEST : STYLE_TEXT,
+                            str_text(&text));
+    }
+    if (path.last < p->count - 1)
+        pane_text(l->p, l->row, col, STYLE_DIM, " …");
+    l->row += value ? 2 : 1;
     str_finish(&text);
 }
 
-static int widen(const struct param *p, const int32_t *value, int width)
+// --- the graphs of other parameters: values side by side, in a few rows ---
+
+struct flow {
+    struct space_lines *l;
+    int col, row, left, dropped; // `left`: where rows begin
+};
+
+static void flow_add(struct flow *f, enum style style, const char *text)
 {
-    char text[64];
-    value_text(p, value, text);
-    int cols = text_columns(text);
-    cols = cols < WIDEST_TEXT ? cols : WIDEST_TEXT;
-    return cols > width ? cols : width;
+    int cols = text_columns(text), room = f->l->p->cols;
+    if (f->col > f->left && f->col + cols > room) {
+        f->row++;
+        f->col = f->left;
+    }
+    if (f->row == (f->l->p->rows < HIGH ? 1 : MOST_ROWS)) {
+        f->row--;
+        f->col = room;
+        f->dropped++;
+    } else if (f->dropped > 0) {
+        f->dropped++;
+    } else {
+        f->col = 2 + pane_text_cut(f->l->p, f->l->row + f->row, f->col, room - f->col, style, text);
+    }
+}
+
+static void flow_end(struct flow *f)
+{
+    f->l->row += f->row + 1;
+    if (f->dropped > 0)
+        space_line(f->l, STYLE_DIM, "and %d more", f->dropped);
+}
+
+// Adds the values of a categorical parameter in their order; where there are very many, the one
+// that is now comes first.
+static void add_complete(struct space_lines *l, const struct param *p, const int32_t *value)
+{
+    struct flow f = {.l = l};
+    struct str text = {0}, whole = {0};
+    int first = value && p->count > MANY ? *value : 0;
+    space_line(l, STYLE_DIM, "each value is one step from every other");
+    for (int i = 0; i < p->count && f.dropped == 0; i++) {
+        int32_t at = (int32_t)((first + i) % p->count);
+        bool is_now = value && at == *value;
+        value_text(p, &at, &text);
+        whole.length = 0;
+        str_printf(&whole, is_now ? "[%s] now" : "%s", str_text(&text));
+        flow_add(&f, is_now ? STYLE_BEST : STYLE_TEXT, str_text(&whole));
+        if (f.dropped > 0)
+            f.dropped = p->count - i;
+    }
+    flow_end(&f);
+    str_finish(&text);
+    str_finish(&whole);
+}
+
+// Adds the results of one step: for a factorization or a permutation.
+static void add_steps(struct space_lines *l, const struct param *p, const int32_t *value,
+                      const char *rule)
+{
+    space_line(l, STYLE_DIM, "%s", rule);
+    if (!value)
+        return;
+    struct flow f = {.l = l};
+    struct str text = {0};
+    int32_t other[PARAM_MAX_WIDTH];
+    int degree = param_degree(p, value);
+    value_text(p, value, &text);
+    f.col = pane_text_cut(l->p, l->row, 0, l->p->cols, STYLE_BEST, str_text(&text));
+    f.left = f.col = 2 + pane_text(l->p, l->row, f.col, STYLE_FRAME, degree > 0 ? " →" : "");
+    for (int k = 0; k < degree && f.dropped == 0; k++) {
+        param_neighbour(p, value, k, other);
+        value_text(p, other, &text);
+        flow_add(&f, STYLE_TEXT, str_text(&text));
+        if (f.dropped > 0)
+            f.dropped = degree - k;
+    }
+    flow_end(&f);
+    str_finish(&text);
+}
+
+// Adds the declared edges of a custom parameter, a row for each value around the one that is now.
+static void add_edges(struct space_lines *l, const struct param *p, const int32_t *value)
+{
+    int now = value ? *value : -1, names = 0, count = int_min(p->count, MOST_LISTS);
+    int first = int_min(int_max(now - MOST_LISTS / 2, 0), p->count - count);
+    struct str text = {0};
+    for (int i = first; i < first + count; i++)
+        names = int_max(names, value_columns(p, &(int32_t){i}));
+    names = int_min(names, l->p->cols / 3);
+    for (int i = first; i < first + count; i++) {
+        enum style style = i == now ? STYLE_BEST : STYLE_TEXT;
+        value_text(p, &(int32_t){i}, &text);
+        if (i == now)
+            pane_text(l->p, l->row, 0, style, ">");
+        pane_text_cut(l->p, l->row, 2, names, style, str_text(&text));
+        pane_text(l->p, l->row, 3 + names, STYLE_FRAME, "─");
+        text.length = 0;
+        str_add(&text, "");
+        for (int32_t k = p->edge_start[i]; k < p->edge_start[i + 1] && text.length < 300; k++) {
+            str_add(&text, k > p->edge_start[i] ? ", " : "");
+            value_add_text(p, p->edge + k, &text);
+        }
+        if (p->edge_start[i] == p->edge_start[i + 1])
+            str_add(&text, "(no neighbour)");
+        pane_text_cut(l->p, l->row++, 5 + names, l->p->cols - 5 - names, STYLE_TEXT,
+                      str_text(&text));
+    }
+    str_finish(&text);
+    if (count < p->count)
+        space_line(l, STYLE_DIM, "and %d values more", p->count - count);
+    if (!p->connected)
+        space_line(l, STYLE_WARN, "not connected: some values cannot be reached from others");
+}
+
+void space_graph_add(struct space_lines *l, const struct param *p, const int32_t *value)
+{
+    switch (p->kind) {
+    case PARAM_DISCRETE: add_path(l, p, value); break;
+    case PARAM_CATEGORICAL: add_complete(l, p, value); break;
+    case PARAM_CUSTOM: add_edges(l, p, value); break;
+    case PARAM_PERMUTATION: add_steps(l, p, value, "any two swap places"); break;
+    case PARAM_FACTORIZATION:
+        add_steps(l, p, value, "a prime factor moves from one part to another");
+        break;
+    }
 }
 
 // --- the neighbours along one parameter ---
 
-struct along { // what their lines share
-    struct app *app;
+struct along { // for all lines
+    const struct model *model;
     const struct param *param;
-    int width;        // of values
+    int width; // of values
+    const struct trial *now;
     struct rank rank; // of now
 };
 
-// Without words and unit where there is no room for them.
-static void add_tried(struct space_lines *l, const struct along *a, const struct move *m, int col)
+static void put_value(const struct space_lines *l, const struct param *p, int width,
+                      enum style style, const int32_t *value)
 {
-    const struct model *model = &a->app->model;
+    struct str text = {0};
+    value_text(p, value, &text);
+    pane_text_cut(l->p, l->row, 2, width, style, str_text(&text));
+    str_finish(&text);
+}
+
+// Writes the result of a tried neighbour, without words and unit where there is no room for them.
+static void put_tried(struct space_lines *l, const struct along *a, const struct neighbour *n,
+                      int col)
+{
     char number[24], against[32] = "", text[128];
-    double per;
+    double per, now = a->rank.seconds, seconds = n->rank.seconds;
     int room = l->p->cols - col;
-    double now = a->rank.seconds, seconds = m->rank.seconds;
-    if (seconds <= 0) { // it failed, or is not believed
-        bool ok = m->outcome == OUTCOME_OK;
-        snprintf(text, sizeof text, "tried #%" PRId64 "  %s", m->number,
-                 ok ? "ok, not verified again" : outcome_name(m->outcome));
+    if (seconds <= 0) { // it failed, or its result was not verified
+        bool ok = n->outcome == OUTCOME_OK;
+        snprintf(text, sizeof text, "tried #%" PRId64 "  %s", n->number,
+                 ok ? "ok, not verified again" : outcome_name(n->outcome));
         pane_text_cut(l->p, l->row, col, room, ok ? STYLE_WARN : STYLE_BAD, text);
         return;
     }
-    bool better = now > 0 && rank_is_better(m->rank, a->rank);
-    speed_number(model, seconds_speed(model, seconds), number);
+    bool better = now > 0 && rank_is_better(n->rank, a->rank);
+    speed_number(a->model, seconds_speed(a->model, seconds), number);
     if (now > 0)
         snprintf(against, sizeof against, "  (%+.1f %%)", 100 * (now / seconds - 1));
-    snprintf(text, sizeof text, "tried #%" PRId64 "  %s %s%s", m->number, number,
-             model_unit(model, &per), against);
+    snprintf(text, sizeof text, "tried #%" PRId64 "  %s %s%s", n->number, number,
+             model_unit(a->model, &per), against);
     if (text_columns(text) > room)
-        snprintf(text, sizeof text, "#%" PRId64 "  %s%s", m->number, number, against);
+        snprintf(text, sizeof text, "#%" PRId64 "  %s%s", n->number, number, against);
     pane_text_cut(l->p, l->row, col, room, better ? STYLE_GOOD : STYLE_TEXT, text);
 }
 
-static void add_move(struct space_lines *l, const struct along *a, const struct move *m)
+static void add_neighbour(struct space_lines *l, const struct along *a, const struct neighbour *n)
 {
-    char text[64];
     int col = 2 + a->width + 2, room = l->p->cols - col;
-    value_text(a->param, m->value, text);
-    bool dim = m->fate == FATE_FORBIDDEN || m->fate == FATE_BROKEN;
-    pane_text_cut(l->p, l->row, 2, a->width, dim ? STYLE_DIM : STYLE_TEXT, text);
-    switch (m->fate) {
-    case FATE_TRIED: add_tried(l, a, m, col); break;
-    case FATE_IN_FLIGHT: pane_text_cut(l->p, l->row, col, room, STYLE_DIM, "in flight"); break;
-    case FATE_UNTRIED: pane_text_cut(l->p, l->row, col, room, STYLE_TEXT, "valid, untried"); break;
-    case FATE_FORBIDDEN:
-        col = pane_text(l->p, l->row, col, STYLE_WARN, "x ");
-        pane_text_cut(l->p, l->row, col, l->p->cols - col, STYLE_DIM, m->reason);
+    bool dim = n->status == NEIGHBOUR_FORBIDDEN || n->status == NEIGHBOUR_RULE_FAILED;
+    put_value(l, a->param, a->width, dim ? STYLE_DIM : STYLE_TEXT, n->value);
+    switch (n->status) {
+    case NEIGHBOUR_TRIED: put_tried(l, a, n, col); break;
+    case NEIGHBOUR_IN_FLIGHT: pane_text_cut(l->p, l->row, col, room, STYLE_DIM, "in flight"); break;
+    case NEIGHBOUR_UNTRIED:
+        pane_text_cut(l->p, l->row, col, room, STYLE_TEXT, "valid, untried");
         break;
-    case FATE_BROKEN:
+    case NEIGHBOUR_FORBIDDEN:
+        col = pane_text(l->p, l->row, col, STYLE_WARN, "x ");
+        pane_text_cut(l->p, l->row, col, l->p->cols - col, STYLE_DIM, n->reason);
+        break;
+    case NEIGHBOUR_RULE_FAILED:
         col = pane_text(l->p, l->row, col, STYLE_BAD, "rule fails: ");
-        pane_text_cut(l->p, l->row, col, l->p->cols - col, STYLE_BAD, m->reason);
+        pane_text_cut(l->p, l->row, col, l->p->cols - col, STYLE_BAD, n->reason);
         break;
     }
     l->row++;
 }
 
-static void add_now(struct space_lines *l, const struct along *a, const struct trial *now)
+static const char *trial_name(const struct trial *t, char out[32])
 {
-    const struct model *m = &a->app->model;
+    if (t->number > 0)
+        snprintf(out, 32, "#%" PRId64, t->number);
+    else
+        snprintf(out, 32, "ask %" PRId64, t->ask);
+    return out;
+}
+
+static void add_now(struct space_lines *l, const struct along *a)
+{
     char text[128], number[24], name[32];
     double per;
     int col = 2 + a->width + 2, room = l->p->cols - col;
-    value_text(a->param, now->config.slot + a->param->offset, text);
     pane_text(l->p, l->row, 0, STYLE_BEST, ">");
-    pane_text_cut(l->p, l->row, 2, a->width, STYLE_BEST, text);
-    space_trial_name(now, name);
-    speed_number(m, seconds_speed(m, a->rank.seconds), number);
+    put_value(l, a->param, a->width, STYLE_BEST, a->now->config.slot + a->param->offset);
+    trial_name(a->now, name);
+    speed_number(a->model, seconds_speed(a->model, a->rank.seconds), number);
     if (a->rank.seconds > 0)
-        snprintf(text, sizeof text, "now   %s  %s %s", name, number, model_unit(m, &per));
+        snprintf(text, sizeof text, "now   %s  %s %s", name, number, model_unit(a->model, &per));
     else
-        snprintf(text, sizeof text, "now   %s  %s", name, trial_word(m, now));
+        snprintf(text, sizeof text, "now   %s  %s", name, trial_word(a->model, a->now));
     if (text_columns(text) > room && a->rank.seconds > 0)
         snprintf(text, sizeof text, "%s  %s  now", name, number);
     pane_text_cut(l->p, l->row++, col, room, STYLE_BEST, text);
 }
 
-// Of values on a line, now stands where it belongs; of others, first.
-static bool comes_before(const struct param *p, const int32_t *a, const int32_t *now)
-{
-    return p->kind != PARAM_FACTORIZATION && p->kind != PARAM_PERMUTATION && a[0] < now[0];
-}
-
-static void add_along(struct space_lines *l, struct app *app, const struct space_moves *s,
+static void add_along(struct space_lines *l, const struct model *m, const struct space_moves *s,
                       int param, const struct trial *now)
 {
-    const struct param *p = &app->model.open.space->param[param];
+    const struct param *p = &m->open.space->param[param];
     const int32_t *value = now->config.slot + p->offset;
-    struct along a = {app, p, widen(p, value, 4), trial_rank(now)};
-    for (int i = 0; i < s->moves.count; i++)
-        if (s->moves.move[i].param == param)
-            a.width = widen(p, s->moves.move[i].value, a.width);
+    struct along a = {m, p, int_max(value_columns(p, value), 4), now, trial_rank(now)};
+    // A value on a line stands where it belongs; another comes before its neighbours.
+    bool on_line = p->kind != PARAM_FACTORIZATION && p->kind != PARAM_PERMUTATION;
     bool placed = false;
-    int listed = 0;
+    int listed = 0, degree = param_degree(p, value);
+    for (int i = 0; i < s->moves.count; i++)
+        if (s->moves.neighbour[i].param == param)
+            a.width = int_max(a.width, value_columns(p, s->moves.neighbour[i].value));
+    a.width = int_min(a.width, WIDEST_TEXT);
     space_line(l, STYLE_HEAD, "Neighbours along %s", p->name);
     for (int i = 0; i < s->moves.count; i++) {
-        const struct move *m = &s->moves.move[i];
-        if (m->param != param)
+        const struct neighbour *n = &s->moves.neighbour[i];
+        if (n->param != param)
             continue;
-        if (!placed && !comes_before(p, m->value, value)) {
-            add_now(l, &a, now);
+        if (!placed && !(on_line && n->value[0] < value[0])) {
+            add_now(l, &a);
             placed = true;
         }
-        add_move(l, &a, m);
+        add_neighbour(l, &a, n);
         listed++;
     }
     if (!placed)
-        add_now(l, &a, now);
-    int degree = param_degree(p, value);
+        add_now(l, &a);
     if (listed < degree)
         space_line(l, STYLE_DIM, s->complete ? "and %d more" : "looking at %d more",
                    degree - listed);
@@ -249,21 +352,10 @@ static void add_along(struct space_lines *l, struct app *app, const struct space
 
 // --- best speed by value ---
 
-struct bar {
-    int32_t value[PARAM_MAX_WIDTH];
-    struct rank rank;
-    int64_t trials;
-};
-
-static struct bar bar_of(const struct value_facts *facts, int i)
-{
-    struct bar b = {.rank = facts->best[i], .trials = facts->trials[i]};
-    value_facts_get(facts, i, b.value);
-    return b;
-}
-
-// Values in their order when all of them can be shown, else the best ones, best first.
-static int choose_bars(const struct value_facts *facts, const struct param *p, struct bar *bar)
+// Lists values, as indices of `facts`: in their order when all of them can be shown, else the best
+// ones, best first.
+static int choose_bars(const struct value_facts *facts, const struct param *p,
+                       int bar[MOST_BARS + 1])
 {
     int count = 0;
     bool all = p->size <= MOST_BARS;
@@ -272,70 +364,61 @@ static int choose_bars(const struct value_facts *facts, const struct param *p, s
         param_value(p, k, value);
         int i = value_facts_find(facts, p, value);
         if (i >= 0)
-            bar[count++] = bar_of(facts, i);
+            bar[count++] = i;
     }
     for (int i = 0; !all && i < facts->seen.count; i++) {
         int at = count;
-        while (at > 0 && rank_is_better(facts->best[i], bar[at - 1].rank))
+        while (at > 0 && rank_is_better(facts->best[i], facts->best[bar[at - 1]]))
             at--;
         if (at == MOST_BARS)
             continue;
         count += count < MOST_BARS;
         memmove(&bar[at + 1], &bar[at], (size_t)(count - 1 - at) * sizeof *bar);
-        bar[at] = bar_of(facts, i);
+        bar[at] = i;
     }
     return count;
 }
 
-static void add_bar(struct space_lines *l, struct app *app, const struct param *p,
-                    const struct bar *b, int width, double fastest, bool is_now)
+static void add_bars(struct space_lines *l, const struct model *m, const struct coverage *coverage,
+                     int param, const struct trial *now)
 {
-    const struct model *m = &app->model;
-    char text[64], number[24], trials[24];
-    value_text(p, b->value, text);
-    snprintf(trials, sizeof trials, "(%" PRId64 ")%s", b->trials, b->rank.raced ? " r" : "");
-    speed_number(m, seconds_speed(m, b->rank.seconds), number);
-    int col = 2 + width + 2, room = l->p->cols - col - 16;
-    pane_text_cut(l->p, l->row, 2, width, is_now ? STYLE_BEST : STYLE_TEXT, text);
-    if (room > 24)
-        room = 24;
-    if (room > 3 && b->rank.seconds > 0) {
-        pane_bar(l->p, l->row, col, room, is_now ? STYLE_BEST : STYLE_SERIES,
-                 fastest / b->rank.seconds);
-        col += room;
-    } else if (room > 3) {
-        col += room;
-    }
-    pane_text_right(l->p, l->row, col + 8, is_now ? STYLE_BEST : STYLE_TEXT,
-                    b->rank.seconds > 0 ? number : "none ok");
-    pane_text(l->p, l->row++, col + 9, STYLE_DIM, trials);
-}
-
-static void add_bars(struct space_lines *l, struct app *app, const struct space_view *v, int param,
-                     const struct trial *now)
-{
-    const struct param *p = &app->model.open.space->param[param];
-    const struct value_facts *facts = &v->coverage.of[param];
-    struct bar bar[MOST_BARS + 1];
-    int count = choose_bars(facts, p, bar), width = 4;
-    double per, fastest = 0;
+    const struct param *p = &m->open.space->param[param];
+    const struct value_facts *facts = &coverage->of[param];
+    int bar[MOST_BARS + 1], count = choose_bars(facts, p, bar), width = 4;
+    double per, fastest = 0, read = scan_share(&coverage->scan, m);
     bool raced = false;
-    for (int i = 0; i < count; i++) {
-        width = widen(p, bar[i].value, width);
-        if (bar[i].rank.seconds > 0 && (fastest <= 0 || bar[i].rank.seconds < fastest))
-            fastest = bar[i].rank.seconds;
-        raced |= bar[i].rank.raced;
-    }
-    double read = scan_share(&v->coverage.scan, &app->model);
     char so_far[24] = "";
+    for (int i = 0; i < count; i++) {
+        struct rank rank = facts->best[bar[i]];
+        struct config value;
+        config_set_get(&facts->seen, bar[i], &value);
+        width = int_max(width, int_min(value_columns(p, value.slot), WIDEST_TEXT));
+        if (rank.seconds > 0 && (fastest <= 0 || rank.seconds < fastest))
+            fastest = rank.seconds;
+        raced |= rank.raced;
+    }
     if (read < 0.995)
         snprintf(so_far, sizeof so_far, ", %.0f %% read", 100 * read);
-    space_line(l, STYLE_HEAD, "Best %s by %s (trials%s)%s", model_unit(&app->model, &per), p->name,
+    space_line(l, STYLE_HEAD, "Best %s by %s (trials%s)%s", model_unit(m, &per), p->name,
                raced ? "; r: raced" : "", so_far);
     for (int i = 0; i < count; i++) {
+        char number[24], trials[24];
+        struct config value; // in the first slots
+        struct rank rank = facts->best[bar[i]];
+        config_set_get(&facts->seen, bar[i], &value);
         size_t bytes = (size_t)p->width * sizeof(int32_t);
-        bool is_now = now && memcmp(bar[i].value, now->config.slot + p->offset, bytes) == 0;
-        add_bar(l, app, p, &bar[i], width, fastest, is_now);
+        bool is_now = now && memcmp(value.slot, now->config.slot + p->offset, bytes) == 0;
+        enum style style = is_now ? STYLE_BEST : STYLE_TEXT;
+        int col = 2 + width + 2, room = int_min(l->p->cols - col - 16, WIDEST_BAR);
+        put_value(l, p, width, style, value.slot);
+        if (room > 3 && rank.seconds > 0)
+            pane_bar(l->p, l->row, col, room, is_now ? STYLE_BEST : STYLE_SERIES,
+                     fastest / rank.seconds);
+        col += room > 3 ? room : 0;
+        speed_number(m, seconds_speed(m, rank.seconds), number);
+        pane_text_right(l->p, l->row, col + 8, style, rank.seconds > 0 ? number : "none ok");
+        snprintf(trials, 24, "(%" PRId64 ")%s", facts->trials[bar[i]], rank.raced ? " r" : "");
+        pane_text(l->p, l->row++, col + 9, STYLE_DIM, trials);
     }
     if (count < facts->seen.count)
         space_line(l, STYLE_DIM, "and %d%s values more", facts->seen.count - count,
@@ -346,13 +429,6 @@ static void add_bars(struct space_lines *l, struct app *app, const struct space_
 
 // --- the pane ---
 
-static const char *whose(struct app *app, const struct trial *now)
-{
-    if (!app->follow && app->selected == now->ask)
-        return "the selected one";
-    return now->ask == app->model.open.record.best_ask ? "the best" : "the newest";
-}
-
 void space_moves_title(struct app *app, const struct space_view *v, char title[96], char note[96])
 {
     const struct param *p = space_chosen(app, v);
@@ -362,7 +438,10 @@ void space_moves_title(struct app *app, const struct space_view *v, char title[9
     if (p)
         snprintf(title, 96, "Moves of %.40s", p->name);
     if (p && now)
-        snprintf(note, 96, "now: %s, %s", space_trial_name(now, name), whose(app, now));
+        snprintf(note, 96, "now: %s, %s", trial_name(now, name),
+                 !app->follow && app->selected == now->ask     ? "the selected one"
+                 : now->ask == app->model.open.record.best_ask ? "the best"
+                                                               : "the newest");
 }
 
 void space_moves_draw(struct app *app, struct space_view *v, const struct pane *p)
@@ -379,22 +458,23 @@ void space_moves_draw(struct app *app, struct space_view *v, const struct pane *
     const struct space_moves *s = v->counted.ask == now.ask ? &v->counted : &v->counting;
     if (found && s->ask == now.ask) {
         l.row++;
-        add_along(&l, app, s, i, &now);
+        add_along(&l, &app->model, s, i, &now);
         l.row++;
-        struct fates_sum sum =
-            fates_sum(&s->moves, app->model.open.space, FATES_ALL, trial_rank(&now));
-        space_line(&l, STYLE_HEAD, "One step in any parameter");
+        struct neighbourhood_counts n = neighbourhood_counts(&s->moves, app->model.open.space,
+                                                             NEIGHBOURHOOD_ALL, trial_rank(&now));
         char seen[24] = "";
-        if (sum.looked_at < sum.candidates)
-            snprintf(seen, sizeof seen, "%d of ", sum.looked_at);
-        const char *format = l.p->cols >= 46 ? "  %s%d candidates   %d valid   %d tried   %d better"
-                                             : "  %s%d, %d valid, %d tried, %d better";
-        char text[128];
-        snprintf(text, sizeof text, format, seen, sum.candidates, sum.valid, sum.tried, sum.better);
-        space_line(&l, STYLE_TEXT, "%s", text);
+        if (n.looked_at < n.candidates)
+            snprintf(seen, sizeof seen, "%d of ", n.looked_at);
+        space_line(&l, STYLE_HEAD, "One step in any parameter");
+        if (p->cols >= 46)
+            space_line(&l, STYLE_TEXT, "  %s%d candidates   %d valid   %d tried   %d better", seen,
+                       n.candidates, n.valid, n.tried, n.better);
+        else
+            space_line(&l, STYLE_TEXT, "  %s%d, %d valid, %d tried, %d better", seen, n.candidates,
+                       n.valid, n.tried, n.better);
     }
     l.row++;
-    add_bars(&l, app, v, i, found ? &now : NULL);
+    add_bars(&l, &app->model, &v->coverage, i, found ? &now : NULL);
     v->moves.count = l.row + v->moves.top;
     if (l.row > p->rows && p->rows > 1) {
         char more[40];

@@ -1,211 +1,31 @@
 #include "view_trials.h"
 
+#include "app_draw.h"
 #include "base/number.h"
 #include "engine/speed.h"
 
-#include <math.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SLICE       500
-#define LEAST_MERGE 256
-#define MOST_FRESH  8192
-// Ranks are searched at these many places around the last one, and by halves when there are fewer.
-#define NEAR_RANKS   32
-#define MOST_HALVING 100000
+#define GUTTER       2 // marks of cursor and best
+#define GAP          2
+#define LEAST_REASON 12
+#define GOOD_REASON  60 // columns that scrolling gives it
 
-void rows_start(struct rows *r, const struct model *m, const struct order *o)
-{
-    rows_finish(r);
-    r->order = *o;
-    bool all = !o->filter && !o->rejected;
-    r->kind = all && o->by.kind == COLUMN_NUMBER                   ? ROWS_NUMBERED
-              : all && o->by.kind == COLUMN_SPEED && o->descending ? ROWS_RANKED
-                                                                   : ROWS_LISTED;
-    scan_start(&r->scan, m);
-    r->more = r->kind == ROWS_LISTED;
-}
+// --- life ---
 
-void rows_finish(struct rows *r)
-{
-    free(r->entry);
-    free(r->fresh);
-    words_finish(&r->words);
-    *r = (struct rows){0};
-}
-
-// --- the list ---
-
-static struct rows_entry entry_of(struct rows *r, const struct trial *t)
-{
-    double key = column_key(&r->order.by, t, &r->words);
-    return (struct rows_entry){isnan(key) ? INFINITY : r->order.descending ? -key : key, t->ask};
-}
-
-static bool is_wanted(const struct rows *r, const struct trial *t)
-{
-    if (t->told == 0 || (t->number == 0 && !r->order.rejected))
-        return false;
-    return !r->order.filter || filter_accepts(r->order.filter, t);
-}
-
-static void take(void *context, const struct trial *t)
-{
-    struct rows *r = context;
-    if (!is_wanted(r, t))
-        return;
-    MEM_GROW(r->fresh, r->fresh_count, r->fresh_capacity);
-    r->fresh[r->fresh_count++] = entry_of(r, t);
-}
-
-static int compare(const void *a, const void *b)
-{
-    const struct rows_entry *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->ask > y->ask) - (x->ask < y->ask);
-}
-
-// How many of the first `count` entries come before `e`.
-static int64_t place_of(const struct rows *r, int64_t count, const struct rows_entry *e)
-{
-    int64_t low = 0;
-    while (low < count) {
-        int64_t middle = low + (count - low) / 2;
-        if (compare(&r->entry[middle], e) < 0)
-            low = middle + 1;
-        else
-            count = middle;
-    }
-    return low;
-}
-
-bool rows_step(struct rows *r, struct model *m)
-{
-    if (r->kind != ROWS_LISTED)
-        return false;
-    r->more = scan_step(&r->scan, m, SLICE, take, r);
-    int64_t due = r->count / 8 < MOST_FRESH ? r->count / 8 : MOST_FRESH;
-    if (!r->more || r->fresh_count >= (due > LEAST_MERGE ? due : LEAST_MERGE)) {
-        // From the end: each new entry goes to its place, and what lies behind it moves once.
-        if (r->fresh_count != 0) {
-            qsort(r->fresh, (size_t)r->fresh_count, sizeof *r->fresh, compare);
-            int64_t count = r->count + r->fresh_count;
-            if (!(r->capacity >= count)) {
-                r->capacity = count > 2 * r->capacity ? count : 2 * r->capacity;
-                r->entry = mem_resize(r->entry, (size_t)r->capacity, sizeof *r->entry);
-            }
-            int64_t end = r->count;
-            for (int64_t i = r->fresh_count - 1; i >= 0; i--) {
-                int64_t place = place_of(r, end, &r->fresh[i]);
-                memmove(r->entry + place + i + 1, r->entry + place,
-                        (size_t)(end - place) * sizeof *r->entry);
-                r->entry[place + i] = r->fresh[i];
-                end = place;
-            }
-            r->count += r->fresh_count;
-            r->fresh_count = 0;
-        }
-    }
-    return r->more;
-}
-
-// --- places ---
-
-int64_t rows_count(const struct rows *r, const struct model *m)
-{
-    switch (r->kind) {
-    case ROWS_NUMBERED: return m->open.last_number;
-    case ROWS_RANKED: return m->open.tally[OUTCOME_OK];
-    default: return r->count;
-    }
-}
-
-const struct trial *rows_at(const struct rows *r, struct model *m, int64_t place)
-{
-    if (place < 0 || place >= rows_count(r, m))
-        return NULL;
-    switch (r->kind) {
-    case ROWS_NUMBERED:
-        return model_trial_numbered(m,
-                                    r->order.descending ? m->open.last_number - place : place + 1);
-    case ROWS_RANKED: return model_trial_ranked(m, place);
-    default: return model_trial(m, r->entry[place].ask);
-    }
-}
-
-static bool is_ranked_at(struct model *m, int64_t ask, int64_t place)
-{
-    const struct trial *t = model_trial_ranked(m, place);
-    return t && t->ask == ask;
-}
-
-static int64_t find_near(struct model *m, int64_t ask, int64_t near)
-{
-    for (int64_t by = 0; by < NEAR_RANKS; by++) {
-        if (is_ranked_at(m, ask, near + by))
-            return near + by;
-        if (near >= by && is_ranked_at(m, ask, near - by))
-            return near - by;
-    }
-    return -1;
-}
-
-// Trials of equal rank are in the order asked.
-static int64_t find_by_halves(struct model *m, struct rank rank, int64_t ask)
-{
-    int64_t low = 0, high = m->open.tally[OUTCOME_OK];
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        const struct trial *t = model_trial_ranked(m, middle);
-        struct rank other = t ? trial_rank(t) : (struct rank){0, false};
-        if (rank_is_better(other, rank) || (!rank_is_better(rank, other) && t && t->ask < ask))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return is_ranked_at(m, ask, low) ? low : -1;
-}
-
-int64_t rows_find(struct rows *r, struct model *m, int64_t ask, int64_t near)
-{
-    const struct trial *t = model_trial(m, ask);
-    if (!t)
-        return -1;
-    if (r->kind == ROWS_LISTED) {
-        if (!is_wanted(r, t))
-            return -1;
-        struct rows_entry e = entry_of(r, t);
-        int64_t place = place_of(r, r->count, &e);
-        return place < r->count && r->entry[place].ask == t->ask ? place : -1;
-    }
-    if (r->kind == ROWS_NUMBERED) {
-        if (t->number == 0)
-            return -1;
-        return r->order.descending ? m->open.last_number - t->number : t->number - 1;
-    }
-    struct rank rank = trial_rank(t);
-    if (rank.seconds <= 0)
-        return -1;
-    int64_t found = find_near(m, ask, near);
-    if (found >= 0 || m->open.tally[OUTCOME_OK] > MOST_HALVING)
-        return found;
-    return find_by_halves(m, rank, ask);
-}
-
-static const struct trials_view at_first = {
-    .sort = COLUMN_NUMBER, .descending = true, .reveal = -1, .list.cursor = -1};
-
-static void *create(struct app *app)
+static void *view_trials_create(struct app *app)
 {
     struct trials_view *v = mem_alloc(sizeof *v);
     (void)app;
-    *v = at_first;
+    *v = (struct trials_view){
+        .sort = COLUMN_NUMBER, .descending = true, .reveal = -1, .list.cursor = -1};
     return v;
 }
 
-static void destroy(void *state)
+static void view_trials_destroy(void *state)
 {
     struct trials_view *v = state;
     rows_finish(&v->rows);
@@ -213,12 +33,19 @@ static void destroy(void *state)
     free(v);
 }
 
-// --- what is shown ---
+static void view_trials_opened(struct app *app, void *state)
+{
+    struct trials_view *v = state;
+    (void)app;
+    v->session = -1; // the space may be another one at the same address
+}
+
+// --- rows that are wanted ---
 
 static void restart(struct app *app, struct trials_view *v)
 {
-    struct order order = {v->columns.column[v->sort], v->descending, v->filter,
-                          v->rejected || (v->filter && filter_asks_rejected(v->filter))};
+    struct rows_order order = {v->columns.column[v->sort], v->descending, v->filter,
+                               v->rejected || (v->filter && filter_asks_rejected(v->filter))};
     rows_start(&v->rows, &app->model, &order);
     v->races = scan_races(&app->model);
     v->list.top = 0;
@@ -226,16 +53,17 @@ static void restart(struct app *app, struct trials_view *v)
     app->dirty = true;
 }
 
-// False: the text is no filter, `complaint` says why, and nothing changed.
+// Returns false when the text is no filter; then `filter_error` names the reason and nothing
+// changed.
 static bool set_filter(struct app *app, struct trials_view *v, const char *text)
 {
     struct err e = {0};
     const struct opened *o = &app->model.open;
     const struct filter_amounts amounts = {o->record.flop, speed_rate(&o->record, 1)};
     struct filter *f = filter_compile(text, o->space, &amounts, &e);
-    v->complaint[0] = '\0';
+    v->filter_error[0] = '\0';
     if (!f) {
-        snprintf(v->complaint, sizeof v->complaint, "%s", e.text);
+        snprintf(v->filter_error, sizeof v->filter_error, "%s", e.text);
         return false;
     }
     struct filter *old = v->filter;
@@ -251,7 +79,8 @@ static bool set_filter(struct app *app, struct trials_view *v, const char *text)
     return true;
 }
 
-void trials_sync(struct app *app, struct trials_view *v)
+// Takes note of another session or space, before anything else is done with the state.
+static void sync(struct app *app, struct trials_view *v)
 {
     const struct opened *o = &app->model.open;
     if (v->session == o->record.id && v->space == o->space) {
@@ -261,7 +90,7 @@ void trials_sync(struct app *app, struct trials_view *v)
     }
     char text[LINE_SIZE];
     snprintf(text, sizeof text, "%s", v->text);
-    filter_destroy(v->filter); // what it knows of the space is gone
+    filter_destroy(v->filter); // it was compiled for the space that is gone
     v->filter = NULL;
     v->text[0] = '\0';
     v->session = o->record.id;
@@ -274,65 +103,29 @@ void trials_sync(struct app *app, struct trials_view *v)
     v->skip = 0;
     restart(app, v);
     if (text[0] && v->session && !set_filter(app, v, text))
-        app_say(app, STYLE_WARN, "the filter means nothing here: %s", v->complaint);
-    v->complaint[0] = '\0';
+        app_say(app, STYLE_WARN, "the filter means nothing here: %s", v->filter_error);
+    v->filter_error[0] = '\0';
 }
 
 void view_trials_filter(struct app *app, const char *text)
 {
     struct trials_view *v = app->state[VIEW_TRIALS];
-    trials_sync(app, v);
+    sync(app, v);
     app_show(app, VIEW_TRIALS);
     if (!set_filter(app, v, text))
-        app_say(app, STYLE_BAD, "%s", v->complaint);
-    v->complaint[0] = '\0';
+        app_say(app, STYLE_BAD, "%s", v->filter_error);
+    v->filter_error[0] = '\0';
 }
 
-// --- the prompt ---
-
-static void typed(struct app *app, void *context, const char *text)
+static bool view_trials_tick(struct app *app, void *state)
 {
-    set_filter(app, context, text);
-    app->dirty = true;
+    struct trials_view *v = state;
+    sync(app, v);
+    return rows_step(&v->rows, &app->model);
 }
 
-static void finish_typing(struct app *app, struct trials_view *v)
-{
-    v->typing = false;
-    v->complaint[0] = '\0';
-    app->dirty = true;
-}
-
-static bool entered(struct app *app, void *context, const char *text)
-{
-    struct trials_view *v = context;
-    trials_sync(app, v);
-    if (!set_filter(app, v, text)) {
-        app_say(app, STYLE_BAD, "%s", v->complaint);
-        return false;
-    }
-    finish_typing(app, v);
-    return true;
-}
-
-static void cancelled(struct app *app, void *context)
-{
-    struct trials_view *v = context;
-    trials_sync(app, v);
-    set_filter(app, v, v->before);
-    finish_typing(app, v);
-}
-
-static const char *candidate(struct app *app, int n)
-{
-    const struct space *s = app->model.open.space;
-    int params = s ? s->param_count : 0;
-    return n < params ? s->param[n].name : filter_fields[n - params];
-}
-
-// --- moving ---
-
-int64_t trials_cursor(struct app *app, struct trials_view *v, int64_t *place)
+// Returns the trial under the cursor (0: none) and its place (-1: it is not among the rows).
+static int64_t cursor_of(struct app *app, struct trials_view *v, int64_t *place)
 {
     const struct trial *t = shown_trial(app);
     int64_t ask = t ? t->ask : 0;
@@ -340,7 +133,47 @@ int64_t trials_cursor(struct app *app, struct trials_view *v, int64_t *place)
     return ask;
 }
 
-static void go(struct app *app, struct trials_view *v, int64_t place)
+// --- the prompt of the filter ---
+
+static void view_trials_filter_changed(struct app *app, void *context, const char *text)
+{
+    set_filter(app, context, text);
+    app->dirty = true;
+}
+
+static bool view_trials_filter_done(struct app *app, void *context, const char *text)
+{
+    struct trials_view *v = context;
+    sync(app, v);
+    if (!set_filter(app, v, text)) {
+        app_say(app, STYLE_BAD, "%s", v->filter_error);
+        return false;
+    }
+    v->typing = false;
+    app->dirty = true;
+    return true;
+}
+
+static void view_trials_filter_cancelled(struct app *app, void *context)
+{
+    struct trials_view *v = context;
+    sync(app, v);
+    set_filter(app, v, v->before);
+    v->filter_error[0] = '\0';
+    v->typing = false;
+    app->dirty = true;
+}
+
+static const char *view_trials_filter_word(struct app *app, int n)
+{
+    const struct space *s = app->model.open.space;
+    int params = s ? s->param_count : 0;
+    return n < params ? s->param[n].name : filter_fields[n - params];
+}
+
+// --- keys ---
+
+static void select_row(struct app *app, struct trials_view *v, int64_t place)
 {
     const struct trial *t = rows_at(&v->rows, &app->model, place);
     if (!t)
@@ -350,37 +183,47 @@ static void go(struct app *app, struct trials_view *v, int64_t place)
     app->follow = v->rows.kind == ROWS_NUMBERED && number == app->model.open.last_number;
 }
 
-// From where the cursor is, or from the window when it is nowhere there.
-static bool act_on_rows(struct app *app, struct trials_view *v, enum action a)
+static bool view_trials_act(struct app *app, void *state, enum action a)
 {
+    struct trials_view *v = state;
+    sync(app, v);
+    // The cursor moves from where it is, or from the window when it is not among the rows.
     struct list list = v->list; // what was drawn stays known until it is drawn again
     list.count = rows_count(&v->rows, &app->model);
-    trials_cursor(app, v, &list.cursor);
+    cursor_of(app, v, &list.cursor);
     if (app->follow && v->rows.kind != ROWS_NUMBERED && !list_shows(&list, list.cursor))
         list.cursor = -1;
-    if (!list_act(&list, a))
-        return false;
-    go(app, v, list.cursor);
-    return true;
-}
-
-static void sort_by(struct app *app, struct trials_view *v, int column)
-{
-    v->sort = (column + v->columns.count) % v->columns.count;
-    enum column_kind kind = v->columns.column[v->sort].kind;
-    v->descending = kind == COLUMN_NUMBER || kind == COLUMN_SPEED || kind == COLUMN_GENERATION ||
-                    kind == COLUMN_ASK;
-    v->reveal = v->sort;
-    restart(app, v);
-}
-
-static bool act_on_columns(struct app *app, struct trials_view *v, enum action a)
-{
+    if (list_act(&list, a)) {
+        select_row(app, v, list.cursor);
+        return true;
+    }
     switch (a) {
+    case ACT_FILTER: {
+        struct prompt p = {.lead = "/",
+                           .context = v,
+                           .done = view_trials_filter_done,
+                           .changed = view_trials_filter_changed,
+                           .cancelled = view_trials_filter_cancelled,
+                           .candidate = view_trials_filter_word};
+        line_set(&p.line, v->text);
+        snprintf(v->before, sizeof v->before, "%s", v->text);
+        v->typing = true;
+        app_prompt(app, &p);
+        return true;
+    }
+    case ACT_OPEN: app_show(app, VIEW_MAIN); return true;
+    case ACT_BACK: return v->filter && set_filter(app, v, "");
     case ACT_LEFT: v->skip -= v->skip > 0; return true;
-    case ACT_RIGHT: v->skip++; return true; // drawing knows where the end is
-    case ACT_SORT_NEXT: sort_by(app, v, v->sort + 1); return true;
-    case ACT_SORT_PREVIOUS: sort_by(app, v, v->sort - 1); return true;
+    case ACT_RIGHT: v->skip++; return true; // drawing stops at the end
+    case ACT_SORT_NEXT:
+    case ACT_SORT_PREVIOUS: {
+        int count = v->columns.count;
+        v->sort = v->reveal = (v->sort + (a == ACT_SORT_NEXT ? 1 : count - 1)) % count;
+        enum column_kind kind = v->columns.column[v->sort].kind;
+        v->descending = kind == COLUMN_NUMBER || kind == COLUMN_SPEED ||
+                        kind == COLUMN_GENERATION || kind == COLUMN_ASK;
+        break;
+    }
     case ACT_SORT_INVERT: v->descending = !v->descending; break;
     case ACT_REJECTED: v->rejected = !v->rejected; break;
     default: return false;
@@ -389,99 +232,253 @@ static bool act_on_columns(struct app *app, struct trials_view *v, enum action a
     return true;
 }
 
-static bool act(struct app *app, void *state, enum action a)
-{
-    struct trials_view *v = state;
-    trials_sync(app, v);
-    if (act_on_rows(app, v, a) || act_on_columns(app, v, a))
-        return true;
-    switch (a) {
-    case ACT_FILTER: {
-        struct prompt p = {.lead = "/",
-                           .context = v,
-                           .done = entered,
-                           .changed = typed,
-                           .cancelled = cancelled,
-                           .candidate = candidate};
-        line_set(&p.line, v->text);
-        snprintf(v->before, sizeof v->before, "%s", v->text);
-        v->typing = true;
-        app_prompt(app, &p);
-    }
-        return true;
-    case ACT_OPEN: app_show(app, VIEW_MAIN); return true;
-    case ACT_BACK:
-        if (!v->filter)
-            return false;
-        set_filter(app, v, "");
-        return true;
-    default: return false;
-    }
-}
-
-// What is selected may be none of those that are listed.
-static bool is_on_row(struct app *app, struct trials_view *v)
-{
-    int64_t place;
-    trials_sync(app, v);
-    trials_cursor(app, v, &place);
-    return place >= 0;
-}
-
-static const char *disabled(struct app *app, void *state, enum action a)
+static const char *view_trials_disabled(struct app *app, void *state, enum action a)
 {
     struct trials_view *v = state;
     bool needs_session = a == ACT_FILTER || a == ACT_SORT_NEXT || a == ACT_SORT_PREVIOUS ||
                          a == ACT_SORT_INVERT || a == ACT_REJECTED || a == ACT_OPEN;
     if (needs_session && !app->model.open.record.id)
         return "no session is open";
-    if (a == ACT_OPEN && !is_on_row(app, v))
-        return "no trial is selected here";
+    if (a == ACT_OPEN) { // the selected trial need not be one of the rows
+        int64_t place;
+        sync(app, v);
+        cursor_of(app, v, &place);
+        return place >= 0 ? NULL : "no trial is selected here";
+    }
     if ((a == ACT_NEXT_MATCH || a == ACT_PREVIOUS_MATCH) && !v->filter)
         return "there is no filter";
     return NULL;
 }
 
-static bool tick(struct app *app, void *state)
-{
-    struct trials_view *v = state;
-    trials_sync(app, v);
-    return rows_step(&v->rows, &app->model);
-}
-
-static void opened(struct app *app, void *state)
-{
-    struct trials_view *v = state;
-    (void)app;
-    v->session = -1; // the space may be another one at the same address
-}
-
-static void draw(struct app *app, void *state, const struct pane *body)
-{
-    trials_sync(app, state);
-    trials_draw(app, state, body);
-}
-
-static void click(struct app *app, void *state, int row, int col)
+static void view_trials_click(struct app *app, void *state, int row, int col)
 {
     struct trials_view *v = state;
     (void)col;
-    trials_sync(app, v);
+    sync(app, v);
     struct list list = v->list;
     if (list_click(&list, row))
-        go(app, v, list.cursor);
+        select_row(app, v, list.cursor);
+}
+
+// --- drawing: columns side by side ---
+
+struct slot { // a column where it stands
+    const struct column *column;
+    int index, at, width;
+};
+
+struct slots {
+    struct slot slot[MOST_COLUMNS];
+    int count;
+    int fixed;        // columns that stay at the left
+    bool left, right; // there are more columns on that side
+};
+
+static int64_t asks_ended(const struct opened *o)
+{
+    int64_t all = 0;
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        all += o->tally[i];
+    return all;
+}
+
+// Puts columns side by side, leaving out `skip` after the fixed ones. Returns the index of the one
+// that found no place.
+static int place_columns(struct app *app, const struct trials_view *v, int cols, int skip,
+                         struct slots *s)
+{
+    int at = GUTTER, fixed = cols >= 60 ? FIXED_COLUMNS : cols >= 30 ? 2 : 1;
+    *s = (struct slots){.left = skip > 0, .fixed = fixed};
+    for (int i = 0; i < v->columns.count; i++) {
+        if (i == fixed)
+            i += skip;
+        const struct column *c = &v->columns.column[i];
+        int width = c->width, room = cols - 1 - at;
+        int head = text_columns(column_head(c, &app->model)) + (i == v->sort ? 2 : 0);
+        if (c->kind == COLUMN_NUMBER || c->kind == COLUMN_ASK)
+            width = int_max(width, snprintf(NULL, 0, "%" PRId64, asks_ended(&app->model.open)));
+        width = int_max(width, head);
+        if (c->kind == COLUMN_REASON && room >= LEAST_REASON)
+            width = room;
+        bool needed = s->count == 0 || i == fixed + skip;
+        if (width > room && !(needed && room > 0)) {
+            s->right = true;
+            return i;
+        }
+        width = int_min(width, room);
+        s->slot[s->count++] = (struct slot){c, i, at, width};
+        at += width + GAP;
+    }
+    return v->columns.count;
+}
+
+// Scrolls no further than is needed to see the last column well, and far enough to see the column
+// that must be seen.
+static struct slots scroll_columns(struct app *app, struct trials_view *v, int cols)
+{
+    struct slots s;
+    int count = v->columns.count, last = 0;
+    while (place_columns(app, v, cols, last, &s) < count ||
+           (s.count > 0 && s.slot[s.count - 1].width < GOOD_REASON)) {
+        if (last >= count - 1 - s.fixed)
+            break;
+        last++;
+    }
+    int fixed = s.fixed;
+    if (v->reveal >= fixed && v->reveal < fixed + v->skip)
+        v->skip = v->reveal - fixed;
+    v->skip = int_min(v->skip, last);
+    while (place_columns(app, v, cols, v->skip, &s) <= v->reveal && fixed + v->skip < v->reveal)
+        v->skip++;
+    v->reveal = -1;
+    return s;
+}
+
+// --- drawing: cells, rows, the status line ---
+
+static void draw_cell(const struct pane *p, int row, const struct slot *s, enum style style,
+                      const char *text)
+{
+    struct pane cell = pane_part(p, row, s->at, 1, s->width);
+    if (s->column->right && text_columns(text) <= s->width)
+        pane_text_right(&cell, 0, s->width, style, text);
+    else
+        pane_text_cut(&cell, 0, 0, s->width, style, text);
+}
+
+static void draw_heads(struct app *app, const struct trials_view *v, const struct slots *s,
+                       const struct pane *p)
+{
+    for (int i = 0; i < s->count; i++) {
+        char text[80];
+        const struct slot *slot = &s->slot[i];
+        bool sorted = slot->index == v->sort;
+        snprintf(text, sizeof text, "%s%s", column_head(slot->column, &app->model),
+                 !sorted         ? ""
+                 : v->descending ? " ▼"
+                                 : " ▲");
+        draw_cell(p, 0, slot, sorted ? STYLE_FOCUS : STYLE_HEAD, text);
+        if (s->left && slot->index == s->fixed + v->skip)
+            pane_text(p, 0, slot->at - GAP, STYLE_KEY, "<");
+    }
+    if (s->right)
+        pane_text(p, 0, p->cols - 1, STYLE_KEY, ">");
+}
+
+static void draw_rows(struct app *app, struct trials_view *v, const struct slots *s,
+                      const struct pane *p)
+{
+    const struct opened *o = &app->model.open;
+    int64_t place, ask = cursor_of(app, v, &place);
+    int drawn = 0;
+    // The followed trial may be at any place unless rows are by number: no window goes after it.
+    v->list.is_loose = app->follow && v->rows.kind != ROWS_NUMBERED;
+    list_point(&v->list, app->follow ? 0 : ask, place);
+    list_fit(&v->list, rows_count(&v->rows, &app->model), p->rows);
+    for (int i = 0; i < p->rows; i++) {
+        const struct trial *t = rows_at(&v->rows, &app->model, v->list.top + i);
+        if (!t)
+            continue;
+        struct str text = {0};
+        for (int j = 0; j < s->count; j++) {
+            const struct column *c = s->slot[j].column;
+            enum style style = trial_style(&app->model, t);
+            if (c->kind == COLUMN_SPREAD || c->kind == COLUMN_GENERATION || c->kind == COLUMN_ASK)
+                style = STYLE_DIM;
+            else if (c->kind != COLUMN_OUTCOME && style != STYLE_BEST && style != STYLE_DIM)
+                style = STYLE_TEXT;
+            text.length = 0;
+            str_add(&text, "");
+            column_add_text(c, &app->model, t, &text);
+            draw_cell(p, i, &s->slot[j], style, str_text(&text));
+        }
+        str_finish(&text);
+        if (t->ask == o->record.best_ask)
+            pane_text(p, i, 0, STYLE_BEST, "*");
+        if (v->list.top + i == place)
+            pane_select(p, i, true);
+        drawn++;
+    }
+    const char *why = !o->record.id                 ? "No session is open."
+                      : v->rows.more                ? "Reading..."
+                      : asks_ended(o) == 0          ? "No trial has ended yet."
+                      : v->filter                   ? "No trial matches."
+                      : v->rows.kind == ROWS_RANKED ? "No trial has a speed yet."
+                                                    : "No trial yet.";
+    if (drawn == 0)
+        pane_text_cut(p, 0, GUTTER, p->cols - GUTTER, STYLE_DIM, why);
+}
+
+static const char *const order_words[][2] = {
+    // ascending, descending
+    [COLUMN_NUMBER] = {"oldest first", "newest first"},
+    [COLUMN_SPEED] = {"slowest first", "fastest first"},
+    [COLUMN_OUTCOME] = {"in order", "backwards"},
+    [COLUMN_SPREAD] = {"rising", "falling"},
+    [COLUMN_TIME] = {"fastest first", "slowest first"},
+    [COLUMN_GENERATION] = {"rising", "falling"},
+    [COLUMN_ASK] = {"oldest first", "newest first"},
+    [COLUMN_PARAM] = {"rising", "falling"},
+    [COLUMN_REASON] = {"in order", "backwards"},
+};
+
+static void draw_status(struct app *app, const struct trials_view *v, const struct pane *p)
+{
+    struct pieces row = {0};
+    const struct opened *o = &app->model.open;
+    if (!o->record.id)
+        return;
+    int64_t count = rows_count(&v->rows, &app->model);
+    int64_t all = v->rows.order.rejected ? asks_ended(o) : o->last_number;
+    const char *what = v->rows.order.rejected ? "trials and rejected ones" : "trials";
+    if (v->filter)
+        pieces_add(&row, 0, STYLE_STRONG, "%" PRId64 " of %" PRId64 " %s match", count, all, what);
+    else if (v->rows.kind == ROWS_RANKED)
+        pieces_add(&row, 0, STYLE_STRONG, "%" PRId64 " of %" PRId64 " trials have a speed", count,
+                   all);
+    else
+        pieces_add(&row, 0, STYLE_STRONG, "%" PRId64 " %s", count, what);
+    if (v->rows.more)
+        pieces_add(&row, 1, STYLE_WARN, "reading %d %%",
+                   (int)(100 * scan_share(&v->rows.scan, &app->model)));
+    const struct column *by = &v->columns.column[v->sort];
+    pieces_add(&row, 3, STYLE_TEXT, "sort: %s %s %s", column_head(by, &app->model),
+               v->descending ? "▼" : "▲", order_words[by->kind][v->descending]);
+    if (v->filter_error[0])
+        pieces_add(&row, 1, STYLE_BAD, "filter: %s", v->filter_error);
+    else if (v->typing && !v->filter)
+        pieces_add(&row, 1, STYLE_DIM, "such as: outcome=ok tflops>30 or not reason~\"memory\"");
+    else
+        pieces_add(&row, 2, STYLE_TEXT, "filter: %s", v->filter ? v->text : "none");
+    pieces_draw(&row, p, 0, 3);
+}
+
+static void view_trials_draw(struct app *app, void *state, const struct pane *body)
+{
+    struct trials_view *v = state;
+    struct table_panes panes = table_panes(body);
+    char note[64];
+    sync(app, v);
+    struct slots s = scroll_columns(app, v, panes.rows.cols);
+    v->list.first_row = panes.first_row;
+    draw_rows(app, v, &s, &panes.rows);
+    draw_heads(app, v, &s, &panes.heads);
+    draw_status(app, v, &panes.status);
+    list_note(&v->list, "rows", note);
+    if (panes.framed)
+        pane_box(body, "Trials", note, true);
 }
 
 const struct view view_trials = {
     .name = "trials",
     .title = "Trials",
     .tab = "Tri",
-    .create = create,
-    .destroy = destroy,
-    .draw = draw,
-    .act = act,
-    .disabled = disabled,
-    .tick = tick,
-    .opened = opened,
-    .click = click,
+    .create = view_trials_create,
+    .destroy = view_trials_destroy,
+    .draw = view_trials_draw,
+    .act = view_trials_act,
+    .disabled = view_trials_disabled,
+    .tick = view_trials_tick,
+    .opened = view_trials_opened,
+    .click = view_trials_click,
 };

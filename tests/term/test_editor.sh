@@ -52,7 +52,7 @@ edited_twice() { [ "$(wc -l <"$box/edits")" = 2 ]; }
 within 'two tries' edited_twice
 sed -n 2p "$box/edits" | grep -q '^[^+]*mine\.lua$' || fail "other words: $(cat "$box/edits")"
 see 'Population of'
-shown | grep -q failed && fail 'the editor did not fail'
+shown | grep -q "the editor 'simple' failed" && fail 'the editor did not fail'
 press q
 at_prompt 0
 pass 'an editor that knows no +LINE'

@@ -317,7 +317,7 @@ static void test_the_prompt_takes_actions_and_command_lines(void **state)
     expect_on_screen(&s, "same as: tilewalk export 1");
     str_finish(&s.commands); // of the preview
     stage_play(&s, "esc : \"zoom enter");
-    expect_on_screen(&s, "'zoom' means nothing on this screen");
+    expect_on_screen(&s, "'zoom' does nothing on this screen");
     // It is asked first.
     stage_play(&s, "ctrl-u \"rm_1 enter enter");
     assert_null(s.app.dialog);
@@ -395,7 +395,7 @@ static void test_help_names_actions_without_keys(void **state)
     open_main(&s, FIXTURE_SMALL);
     assert_true(keymap_bind(&s.app.keymap, "stop", "none", NULL, NULL));
     stage_play(&s, "?");
-    expect_on_screen(&s, "no key       end it, keeping what it found");
+    expect_on_screen(&s, "no key       stop session, keep results");
     stage_close(&s);
 }
 

@@ -1,5 +1,5 @@
-// The filter's language: what it says of trials, what it complains about, and that it is printed as
-// it is read. Meaning is held against a second, plain evaluation of random expressions.
+// The filter's language: which trials it accepts and which errors it names. Random expressions are
+// compared with a second, plain evaluation.
 #include "filter.h"
 #include "group.h"
 
@@ -67,7 +67,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static bool says(const struct space *s, const char *text, const struct trial *t)
+static bool accepts(const struct space *s, const char *text, const struct trial *t)
 {
     struct err e = {0};
     struct filter *f = filter_compile(text, s, &amounts, &e);
@@ -78,8 +78,8 @@ static bool says(const struct space *s, const char *text, const struct trial *t)
     return accepted;
 }
 
-#define YES(text) assert_true(says(s, text, &t))
-#define NO(text)  assert_false(says(s, text, &t))
+#define YES(text) assert_true(accepts(s, text, &t))
+#define NO(text)  assert_false(accepts(s, text, &t))
 
 static void set(const struct space *s, struct trial *t, const char *name, int32_t value)
 {
@@ -102,9 +102,9 @@ static void parameters_are_compared(void **state)
     YES("p=.5"); // a parameter before fields that begin alike
     struct trial unknown = t;
     unknown.has_config = false;
-    assert_false(says(s, "tm=128", &unknown));
-    assert_false(says(s, "tile_k!=1,1,64", &unknown));
-    assert_false(says(s, "tile_k[1]>0", &unknown));
+    assert_false(accepts(s, "tm=128", &unknown));
+    assert_false(accepts(s, "tile_k!=1,1,64", &unknown));
+    assert_false(accepts(s, "tile_k[1]>0", &unknown));
 }
 
 static void quoted_values_hold_anything(void **state)
@@ -145,7 +145,7 @@ static void measures_are_equal_to_what_they_round_to(void **state)
     YES("spread=1.3"), YES("spread<2"), YES("number=5 ask=7 generation=2 worker=1");
     YES("spills>0 registers=96 occ<=8"), YES(".reg=96 .spills>0"), NO("spills=0"),
         NO("registers>96");
-    NO("shared>=0"), NO("code_size!=1"), YES("not shared>=0"); // the driver does not tell them
+    NO("shared>=0"), NO("code_size!=1"), YES("not shared>=0"); // without a statistic
     NO("number=5.2"), YES("number<5.2");
 }
 
@@ -221,7 +221,7 @@ static void complaints_name_column_and_remedy(void **state)
         {"outcom=ok stage=direct", "column 11: 'stage' may be 'stage_a' or 'stage_b'"},
         {"stage_a=sharde", "column 9: it is never 'sharde' (did you mean 'shared'?)"},
         {"outcome=rejectd", "column 9: it is never 'rejectd' (did you mean 'rejected'?)"},
-        {"reason~\"ü\" tm=x", "column 15: 'x' is not a number"},
+        {"reason~\"ü\" tm=x", "column 15: 'tm' is a number, not 'x'"},
         {"tm", "column 1: 'tm' needs = != < <= > >= : or ~ and a value after it"},
         {"early rejected", "column 7: 'rejected' is an outcome: outcome=rejected"},
         {"tm=", "column 4: a value belongs here"},
@@ -235,9 +235,9 @@ static void complaints_name_column_and_remedy(void **state)
         {"early \"tm\"", "column 7: a name belongs here, without quotes"},
         {"=3", "column 1: a name belongs here"},
         {"!early", "column 1: a name belongs here"},
-        {"stage_a<shared", "column 9: words are compared with =, !=, : or ~, not with <"},
-        {"reason>x", "column 8: texts are compared with =, !=, : or ~, not with >"},
-        {"tflops~4", "column 8: ~ looks for words, this is a number"},
+        {"stage_a<shared", "column 9: 'stage_a' is a word: it takes : = !=, not < >"},
+        {"reason>x", "column 8: 'reason' is a text: it takes : = !=, not < >"},
+        {"tflops~4", "column 8: ~ looks for words, 'tflops' is a number"},
         {"tile_k[4]=1", "column 1: 'tile_k' has parts tile_k[1] to tile_k[3]"},
         {"tile_k[=1", "column 1: 'tile_k' has parts tile_k[1] to tile_k[3]"},
         {"tm[1]=1", "column 1: 'tm' has no parts"},
@@ -262,7 +262,7 @@ static void without_a_space_fields_are_known(void **state)
 {
     const struct space *s = *state;
     struct trial t = make_trial(s, 0);
-    assert_true(says(NULL, "tflops>1 number=5", &t));
+    assert_true(accepts(NULL, "tflops>1 number=5", &t));
     assert_null(filter_compile("tm=128", NULL, &amounts, NULL));
 }
 
@@ -284,7 +284,7 @@ static void long_and_deep_texts_are_refused(void **state)
 
 // --- random expressions, evaluated twice ---
 
-// Appends an expression with parentheses and blanks of its own taste. Returns what it says of `t`.
+// Appends a random term with or without blanks. Returns true when it holds of `t`.
 static bool random_term(struct rng *r, const struct space *s, const struct trial *t,
                         struct str *out)
 {
@@ -351,7 +351,7 @@ static bool random_expression(struct rng *r, const struct space *s, const struct
     return join == 0 ? left || right : left && right;
 }
 
-static void random_expressions_mean_what_they_say(void **state)
+static void random_expressions_agree_with_plain_evaluation(void **state)
 {
     const struct space *s = *state;
     struct rng r;
@@ -364,8 +364,8 @@ static void random_expressions_mean_what_they_say(void **state)
         t.ask = (int64_t)rng_below(&r, 20);
         struct str text = {0};
         bool expected = random_expression(&r, s, &t, 3, &text);
-        if (says(s, str_text(&text), &t) != expected)
-            fail_msg("'%s' does not say %d", str_text(&text), expected);
+        if (accepts(s, str_text(&text), &t) != expected)
+            fail_msg("'%s' is not %d", str_text(&text), expected);
         accepted += expected;
         str_finish(&text);
     }
@@ -413,7 +413,7 @@ TEST_GROUP(filter)
         cmocka_unit_test(complaints_name_column_and_remedy),
         cmocka_unit_test(without_a_space_fields_are_known),
         cmocka_unit_test(long_and_deep_texts_are_refused),
-        cmocka_unit_test(random_expressions_mean_what_they_say),
+        cmocka_unit_test(random_expressions_agree_with_plain_evaluation),
         cmocka_unit_test(random_texts_are_judged),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -66,7 +66,9 @@ static void on_end(void *context, const struct job_record *job)
     h->exit_code = job->exit_code;
     str_add(&h->outputs, str_text(&job->output));
     if (h->ends == 1 && h->start_at_end)
-        assert_true(jobs_start(h->start_at_end, h->program, words, on_end, h, &e));
+        assert_true(jobs_start(h->start_at_end,
+                               &(struct job_record){.on_end = on_end, .context = h}, h->program,
+                               words, &e));
 }
 
 static struct heard *listener(void)
@@ -123,7 +125,8 @@ static void output_and_exit_code(void **state)
     const char *const words[] = {"note", "3", "two words", NULL};
     static const char line[] = "tilewalk note 3 'two words'", output[] = "3 two words\noops\nend";
     const char *program = script("job", "echo \"$# $3\"; echo oops >&2; printf end; exit 4\n");
-    assert_true(jobs_start(&h->jobs, program, words, on_end, h, &e));
+    assert_true(jobs_start(&h->jobs, &(struct job_record){.on_end = on_end, .context = h}, program,
+                           words, &e));
     assert_string_equal(h->jobs.job[0].words, line);
     assert_true(wait_for(h, is_over, PATIENCE_STEPS));
     assert_int_equal(h->ends, 1);
@@ -141,7 +144,8 @@ static void end_may_start_another(void **state)
     const char *const words[] = {"first", NULL};
     h->start_at_end = &h->jobs;
     h->program = script("job", "echo $1\n");
-    assert_true(jobs_start(&h->jobs, h->program, words, on_end, h, &e));
+    assert_true(jobs_start(&h->jobs, &(struct job_record){.on_end = on_end, .context = h},
+                           h->program, words, &e));
     assert_true(wait_for(h, is_over, PATIENCE_STEPS));
     assert_string_equal(str_text(&h->outputs), "first\nagain\n");
     stop_listening(h);
@@ -155,7 +159,8 @@ static void only_the_end_of_much_output_is_kept(void **state)
     const char *const words[] = {"ls", NULL};
     const char *program =
         script("job", "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo line $i; done\n");
-    assert_true(jobs_start(&h->jobs, program, words, on_end, h, &e));
+    assert_true(jobs_start(&h->jobs, &(struct job_record){.on_end = on_end, .context = h}, program,
+                           words, &e));
     assert_true(wait_for(h, is_over, PATIENCE_STEPS));
     assert_true(h->outputs.length >= 4096 && h->outputs.length <= 8192);
     assert_non_null(strstr(str_text(&h->outputs), "line 3000\n"));
@@ -168,7 +173,8 @@ static void what_cannot_start_says_so(void **state)
     struct heard *h = listener();
     struct err e;
     const char *const words[] = {"ls", NULL};
-    assert_false(jobs_start(&h->jobs, "/nowhere/tilewalk", words, on_end, h, &e));
+    assert_false(jobs_start(&h->jobs, &(struct job_record){.on_end = on_end, .context = h},
+                            "/nowhere/tilewalk", words, &e));
     assert_non_null(strstr(e.text, "/nowhere/tilewalk"));
     assert_int_equal(h->jobs.count, 0);
     stop_listening(h);
@@ -181,7 +187,8 @@ static void killed_ones_count_from_128(void **state)
     struct err e;
     const char *const words[] = {"ls", NULL};
     const char *program = script("job", "kill -TERM $$\n");
-    assert_true(jobs_start(&h->jobs, program, words, on_end, h, &e));
+    assert_true(jobs_start(&h->jobs, &(struct job_record){.on_end = on_end, .context = h}, program,
+                           words, &e));
     assert_true(wait_for(h, is_over, PATIENCE_STEPS));
     assert_int_equal(h->exit_code, 128 + SIGTERM);
     stop_listening(h);
@@ -202,7 +209,7 @@ static struct heard *start_run(void)
     struct err e;
     const char *const words[] = {"tune", "gemm", "--seed", "1", NULL};
     h->program = script("run", run_script);
-    assert_true(jobs_run(&h->jobs, h->program, words, &e));
+    assert_true(jobs_start(&h->jobs, &(struct job_record){.is_run = true}, h->program, words, &e));
     assert_string_equal(h->jobs.job[0].words, "tilewalk tune gemm --seed 1");
     assert_int_equal(jobs_runs(&h->jobs), 1);
     assert_int_equal(h->jobs.job[0].session, 0);
@@ -271,7 +278,7 @@ static void young_run_is_let_go_later(void **state)
                                  "trap 'echo detached >&3; exit 0' USR1\n"
                                  "echo session 5 >&3\n"
                                  "while :; do sleep 0.02; done\n");
-    assert_true(jobs_run(&h->jobs, h->program, words, &e));
+    assert_true(jobs_start(&h->jobs, &(struct job_record){.is_run = true}, h->program, words, &e));
     jobs_leave(&h->jobs, true);
     assert_false(h->jobs.job[0].asked);
     char *go = mem_printf("%s.go", h->program);
@@ -291,7 +298,7 @@ static void run_that_cannot_start_has_no_session(void **state)
     struct err e;
     const char *const words[] = {"tune", "nothing", NULL};
     const char *program = script("job", "printf 'tilewalk: no space' >&2; exit 1\n");
-    assert_true(jobs_run(&h->jobs, program, words, &e));
+    assert_true(jobs_start(&h->jobs, &(struct job_record){.is_run = true}, program, words, &e));
     assert_true(wait_for(h, is_over, PATIENCE_STEPS));
     assert_string_equal(str_text(&h->lines), "tilewalk: no space|");
     assert_int_equal(h->exit_code, 1);
@@ -305,7 +312,8 @@ static void finish_kills(void **state)
     struct heard *h = listener();
     struct err e;
     const char *const words[] = {"export", NULL};
-    assert_true(jobs_start(&h->jobs, script("job", "sleep 600\n"), words, on_end, h, &e));
+    assert_true(jobs_start(&h->jobs, &(struct job_record){.on_end = on_end, .context = h},
+                           script("job", "sleep 600\n"), words, &e));
     pid_t pid = h->jobs.job[0].child.pid;
     jobs_finish(&h->jobs);
     assert_int_equal(h->ends, 0);
@@ -342,8 +350,9 @@ static void pretence_starts_nothing(void **state)
     static const char line[] = "tilewalk note 1 'it'\\''s $HOME' ''|";
     const size_t length = strlen(line);
     h->jobs.pretend = take_words;
-    assert_true(jobs_start(&h->jobs, "/nowhere", words, on_end, h, &e));
-    assert_true(jobs_run(&h->jobs, "/nowhere", words, &e));
+    assert_true(jobs_start(&h->jobs, &(struct job_record){.on_end = on_end, .context = h},
+                           "/nowhere", words, &e));
+    assert_true(jobs_start(&h->jobs, &(struct job_record){.is_run = true}, "/nowhere", words, &e));
     assert_int_equal(h->lines.length, 2 * length);
     assert_true(str_starts(str_text(&h->lines), line));
     assert_string_equal(str_text(&h->lines) + length, line);
@@ -359,8 +368,10 @@ static void many_are_refused(void **state)
     const char *const words[] = {"ls", NULL};
     const char *program = script("job", "sleep 600\n");
     for (int i = 0; i < MOST_JOBS; i++)
-        assert_true(jobs_start(&h->jobs, program, words, on_end, h, &e));
-    assert_false(jobs_start(&h->jobs, program, words, on_end, h, &e));
+        assert_true(jobs_start(&h->jobs, &(struct job_record){.on_end = on_end, .context = h},
+                               program, words, &e));
+    assert_false(jobs_start(&h->jobs, &(struct job_record){.on_end = on_end, .context = h}, program,
+                            words, &e));
     assert_non_null(strstr(e.text, "under way"));
     stop_listening(h);
 }

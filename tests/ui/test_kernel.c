@@ -77,7 +77,7 @@ static void test_asks(void **state)
     stage_wait(s, 2);
     stage_rest(s);
     assert_asked(s, ""); // one at a time, and the same trial
-    view_kernel_told(&s->app, one, 0);
+    view_kernel_answer(&s->app, one, 0);
     stage_rest(s);
     assert_asked(s, "");
     stage_play(s, "v");
@@ -90,7 +90,7 @@ static void test_asks(void **state)
 static void test_text(void **state)
 {
     struct stage *s = *state;
-    view_kernel_told(&s->app, one, 0);
+    view_kernel_answer(&s->app, one, 0);
     YES("session 1  trial 7  ask 9  wrong");
     YES("   3       float sum = a|b;"); // a tab is four blanks
     NO("something else");
@@ -99,7 +99,7 @@ static void test_text(void **state)
     assert_string_equal(s->app.edit_path, "/x/a.comp");
     assert_int_equal(s->app.edit_line, 9);
     stage_play(s, "/ \"nowhere enter");
-    YES("'nowhere' is nowhere here");
+    YES("'nowhere' is not found here");
     stage_play(s, "g e"); // a line that no template has: the space file
     assert_string_equal(strrchr(s->app.edit_path, '.'), ".lua");
 }
@@ -107,13 +107,13 @@ static void test_text(void **state)
 static void test_difference(void **state)
 {
     struct stage *s = *state;
-    view_kernel_told(&s->app, one, 0);
+    view_kernel_answer(&s->app, one, 0);
     str_finish(&s->commands);
     stage_play(s, "c");
     stage_rest(s);
     assert_non_null(strstr(str_text(&s->commands), "--glsl --lined"));
     YES("   3       float sum = a|b;"); // until it is there
-    view_kernel_told(&s->app, best, 0);
+    view_kernel_answer(&s->app, best, 0);
     YES("against the best");
     YES("   3 -     float sum = 0.0;");
     YES("   3 +     float sum = a|b;");
@@ -125,7 +125,7 @@ static void test_difference(void **state)
 static void test_failed(void **state)
 {
     struct stage *s = *state;
-    view_kernel_told(&s->app, "warning\ntilewalk: a.comp:3: 'x' : undeclared identifier\n", 1);
+    view_kernel_answer(&s->app, "warning\ntilewalk: a.comp:3: 'x' : undeclared identifier\n", 1);
     YES("a.comp:3: 'x' : undeclared identifier");
     stage_play(s, "/"); // nothing to search
     YES("there is no kernel here");
@@ -142,7 +142,7 @@ static void test_all_sizes(void **state)
 {
     struct stage *s = *state;
     look_all_sizes(CHARSET_BRAILLE, draw, s);
-    view_kernel_told(&s->app, one, 0);
+    view_kernel_answer(&s->app, one, 0);
     look_all_sizes(CHARSET_BRAILLE, draw, s);
 }
 

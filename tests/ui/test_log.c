@@ -50,11 +50,11 @@ static void assert_in_order(struct stage *s, const char *const *text, int count)
     free(frame);
 }
 
-static void noise(struct stage *s, double at, const char *text)
+static void log_own(struct stage *s, double at, const char *text)
 {
     double now = s->app.unix_now;
     s->app.unix_now = at;
-    app_noise(&s->app, "%s", text);
+    app_log(&s->app, "%s", text);
     s->app.unix_now = now;
 }
 
@@ -63,9 +63,9 @@ static void sources_are_interleaved_by_time(void **state)
     struct stage *s = *state;
     const struct opened *o = &s->app.model.open;
     assert_true(o->message_count >= 3);
-    noise(s, o->message[0].at - 1, "before all");
-    noise(s, o->message[1].at + 0.5, "in between");
-    noise(s, FIXTURE_NOW, "after all");
+    log_own(s, o->message[0].at - 1, "before all");
+    log_own(s, o->message[1].at + 0.5, "in between");
+    log_own(s, FIXTURE_NOW, "after all");
     const char *const lines[] = {"here     before all", o->message[0].text, o->message[1].text,
                                  "here     in between", o->message[2].text, "here     after all"};
     assert_in_order(s, lines, 6);
@@ -84,8 +84,8 @@ static void new_bests_are_lines_too(void **state)
     snprintf(text, sizeof text, "info     best  trial %d: %s (+%.1f %%)", (int)last->number,
              text_speed(o->record.flop, last->seconds, speed),
              100 * (last[-1].seconds / last->seconds - 1));
-    noise(s, last->finished - 0.25, "just before");
-    noise(s, last->finished + 0.25, "just after");
+    log_own(s, last->finished - 0.25, "just before");
+    log_own(s, last->finished + 0.25, "just after");
     assert_in_order(s, (const char *[]){"just before", text, "just after"}, 3);
     stage_play(s, "/ \"best__trial enter");
     snprintf(text, sizeof text, "%d messages", o->curve.count);
@@ -98,14 +98,14 @@ static void old_lines_of_the_ring_go(void **state)
 {
     struct stage *s = *state;
     char text[32];
-    for (int i = 0; i < APP_NOISE + 10; i++) {
+    for (int i = 0; i < APP_LOG_LINES + 10; i++) {
         snprintf(text, sizeof text, "line %03d.", i);
-        noise(s, FIXTURE_NOW, text);
+        log_own(s, FIXTURE_NOW, text);
     }
     stage_play(s, "/ \"line enter g");
     YES("line 010.");
     NO("line 009.");
-    snprintf(text, sizeof text, "%d messages", APP_NOISE);
+    snprintf(text, sizeof text, "%d messages", APP_LOG_LINES);
     YES(text);
     stage_play(s, "G");
     YES("line 265.");
@@ -114,7 +114,7 @@ static void old_lines_of_the_ring_go(void **state)
 static void levels_hide_what_is_below(void **state)
 {
     struct stage *s = *state;
-    YES("worker   worker 0:"); // noise of workers is marked as such
+    YES("worker   worker 0:"); // lines of workers are marked
     YES("level: debug and up");
     stage_play(s, "v");
     NO("worker 0:");
@@ -154,19 +154,19 @@ static void filters_look_for_text(void **state)
 static void the_end_is_followed_until_the_user_moves(void **state)
 {
     struct stage *s = *state;
-    noise(s, FIXTURE_NOW, "the first");
+    log_own(s, FIXTURE_NOW, "the first");
     YES("│>01-01 00:00:00 here     the first");
     YES("  following");
-    noise(s, FIXTURE_NOW, "the next");
+    log_own(s, FIXTURE_NOW, "the next");
     YES("│>01-01 00:00:00 here     the next");
     stage_play(s, "k");
     YES("not following");
-    noise(s, FIXTURE_NOW, "the second");
+    log_own(s, FIXTURE_NOW, "the second");
     YES("the second"); // there is room for it, but the cursor stays
     YES("│>01-01 00:00:00 here     the first");
     stage_play(s, "G");
     YES("  following");
-    noise(s, FIXTURE_NOW, "the third");
+    log_own(s, FIXTURE_NOW, "the third");
     stage_play(s, "y");
     assert_string_equal(s->app.copy, "the third");
 }
@@ -175,10 +175,10 @@ static void long_texts_are_wrapped_at_blanks(void **state)
 {
     struct stage *s = *state;
     app_resize(&s->app, 24, 50);
-    noise(s, FIXTURE_NOW, "one two three four five six seven eight nine ten");
+    log_own(s, FIXTURE_NOW, "one two three four five six seven eight nine ten");
     const char *const lines[] = {"one two three four five six seven", "eight nine ten"};
     assert_in_order(s, lines, 2);
-    noise(
+    log_own(
         s, FIXTURE_NOW,
         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaZ");
     YES("aZ");
@@ -194,8 +194,8 @@ static void nothing_is_drawn_outside(void **state)
 {
     struct stage *s = *state;
     for (int i = 0; i < 50; i++)
-        noise(s, FIXTURE_NOW,
-              "radv: a long line of a driver that says ünïcödé things \xff\xfe\n and more");
+        log_own(s, FIXTURE_NOW,
+                "radv: a long line of a driver that says ünïcödé things \xff\xfe\n and more");
     look_all_sizes(CHARSET_BRAILLE, draw, s);
     stage_play(s, "g j j");
     look_all_sizes(CHARSET_ASCII, draw, s);

@@ -2,7 +2,6 @@
 #include "group.h"
 #include "look.h"
 #include "main_screen.h"
-#include "population_pane.h"
 #include "trial_text.h"
 
 #include <inttypes.h>
@@ -244,7 +243,7 @@ static void put_baseline(const char *name, int64_t position, double seconds)
     main_settle();
 }
 
-// What is in use: a ratio in the head, a line in the curve.
+// The kernel in use is a ratio in the head and a line in the curve.
 static void test_baselines(void **state)
 {
     (void)state;
@@ -285,7 +284,7 @@ static void test_population_says_how_calibrated_the_model_is(void **state)
     (void)state;
     main_open(FIXTURE_SMALL, 36, 120);
     main_act(ACT_PREVIOUS_PANE);
-    assert_true(main_has("converged where"));
+    assert_true(main_has("parameters converged"));
     assert_false(main_has("model: "));
     const struct calibration_record c = {140, 73, 119};
     assert_true(
@@ -293,8 +292,8 @@ static void test_population_says_how_calibrated_the_model_is(void **state)
     author_tell(main_stage.fixture.author, 1);
     main_act(ACT_ZOOM);
     main_settle();
-    assert_true(main_has("model: 50 and 90 % intervals held 52 and 85 % of 140"));
-    assert_true(main_has("converged where"));
+    assert_true(main_has("calibration: 50 % interval covers 52 %, 90 % covers 85 %"));
+    assert_true(main_has("parameters converged"));
     main_resize(15, 60);
     look_all_sizes(CHARSET_ASCII, draw_body, NULL);
     main_close();
@@ -305,10 +304,16 @@ static void test_population_spells_out_every_column(void **state)
     (void)state;
     main_open(FIXTURE_SMALL, 36, 120);
     const struct space *s = app->model.open.space;
-    struct heat_columns columns;
-    heat_columns_init(&columns, s);
-    const struct heat_column *column = columns.column;
-    int count = columns.count;
+    struct {
+        int param, slot;
+    } column[SPACE_MAX_SLOTS];
+    int count = 0;
+    for (int i = 0; i < s->param_count; i++)
+        for (int slot = 0; slot < (s->param[i].kind == PARAM_FACTORIZATION ? s->param[i].width : 1);
+             slot++) {
+            column[count].param = i;
+            column[count++].slot = slot;
+        }
     main_act(ACT_PREVIOUS_PANE);
     struct config best = model_trial(&app->model, app->model.open.population[0])->config;
     for (int width = 120; width > 0; width = width == 120 ? 46 : 0) {
@@ -338,9 +343,9 @@ static void test_shades_from_anywhere(void **state)
     (void)state;
     main_open(FIXTURE_SMALL, 36, 120);
     for (int i = 0; i < 4; i++) {
-        assert_true(main_has("shade: place"));
+        assert_true(main_has("colour: value"));
         main_act(ACT_COLOUR);
-        assert_true(main_has("shade: speed"));
+        assert_true(main_has("colour: speed"));
         main_act(ACT_COLOUR);
         main_act(ACT_NEXT_PANE);
     }

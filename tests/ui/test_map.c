@@ -119,14 +119,14 @@ static int64_t expect_cells(const struct config *held)
                 taken++;
                 best = seconds_speed(m, t->seconds) > best ? seconds_speed(m, t->seconds) : best;
             }
-            const struct place *c = projection_at(g, row, col);
+            const struct map_cell *c = projection_at(g, row, col);
             assert_memory_equal(c->outcome, outcome, sizeof outcome);
             assert_true(c->best == best);
         }
     return taken;
 }
 
-static int64_t told(void)
+static int64_t ended(void)
 {
     int64_t all = 0;
     for (int i = 0; i < OUTCOME_COUNT; i++)
@@ -138,16 +138,16 @@ static void test_every_trial_is_in_its_cell(void **state)
 {
     (void)state;
     open_app(FIXTURE_SMALL, 36, 120);
-    assert_int_equal(expect_cells(NULL), told());
+    assert_int_equal(expect_cells(NULL), ended());
     fixture_tell(&fixture, 9); // new ones only add
-    int64_t before = map()->grid.taken, known = told();
+    int64_t before = map()->grid.taken, known = ended();
     settle();
-    assert_true(told() > known);
-    assert_int_equal(map()->grid.taken - before, told() - known);
-    assert_int_equal(expect_cells(NULL), told());
+    assert_true(ended() > known);
+    assert_int_equal(map()->grid.taken - before, ended() - known);
+    assert_int_equal(expect_cells(NULL), ended());
     assert_int_equal(map()->importance.added, app.model.open.tally[OUTCOME_OK]);
     act(ACT_AXIS_X);
-    assert_int_equal(expect_cells(NULL), told());
+    assert_int_equal(expect_cells(NULL), ended());
     close_app();
 }
 
@@ -158,8 +158,8 @@ static void test_bars_are_of_the_cell_under_the_cursor(void **state)
     act(ACT_LEFT);
     act(ACT_UP);
     const struct map *m = map();
-    const struct place *here = map_here(m);
-    int64_t all = place_trials(here) + here->outcome[OUTCOME_REJECTED];
+    const struct map_cell *here = map_here(m);
+    int64_t all = cell_trials(here) + here->outcome[OUTCOME_REJECTED];
     assert_int_equal(m->cell.count, m->factors - 2);
     for (int i = 0; i < m->cell.count; i++) {
         const struct projection *bar = &m->cell.bar[i];
@@ -179,11 +179,11 @@ static void test_a_slice_holds_the_best(void **state)
     act(ACT_SLICE);
     struct config best = model_best(&app.model)->config;
     int64_t taken = expect_cells(&best);
-    assert_in_range(taken, 1, told() - 1);
+    assert_in_range(taken, 1, ended() - 1);
     expect_text("slice", true);
     assert_int_equal(map_here(map())->best_ask, app.model.open.record.best_ask);
     act(ACT_SLICE);
-    assert_int_equal(expect_cells(NULL), told());
+    assert_int_equal(expect_cells(NULL), ended());
     close_app();
 }
 
@@ -236,7 +236,7 @@ static void test_pairs_go_by_importance(void **state)
     close_app();
 }
 
-// Axes that we chose stay, also when others would be better by now; then it is told, and one key
+// Chosen axes stay, also when others would be better by now; then the screen shows it, and one key
 // leads there.
 static void test_a_better_pair_is_told_not_taken(void **state)
 {
@@ -273,7 +273,7 @@ static void test_importance_is_in_percent(void **state)
     open_app(FIXTURE_SMALL, 36, 120);
     char percent[16];
     snprintf(percent, sizeof percent, " %.0f %% ", 100 * map()->importance.entry[0].share);
-    expect_text("share of the speed's variance", true);
+    expect_text("parameter importance", true);
     expect_text(percent, true);
     close_app();
 }
@@ -297,15 +297,15 @@ static void test_a_race_is_in_its_cell(void **state)
 
 static void expect_listed(void)
 {
-    struct place here = *map_here(map());
-    int64_t expected = place_trials(&here), accepted = 0;
+    struct map_cell here = *map_here(map());
+    int64_t expected = cell_trials(&here), accepted = 0;
     bool only_rejected = expected == 0 && here.outcome[OUTCOME_REJECTED];
     const struct trials_view *v = app.state[VIEW_TRIALS];
     const struct trial *t;
     act(ACT_OPEN);
     assert_int_equal(app.view, VIEW_TRIALS);
     assert_non_null(v->filter);
-    assert_string_equal(v->complaint, "");
+    assert_string_equal(v->filter_error, "");
     for (int64_t ask = 1; (t = model_trial(&app.model, ask)); ask++)
         accepted += t->told && filter_accepts(v->filter, t) &&
                     (t->outcome == OUTCOME_REJECTED) == only_rejected;
@@ -328,7 +328,7 @@ static void test_enter_lists_the_trials_of_the_cell(void **state)
     close_app();
 }
 
-// What the driver says of kernels is an axis as parameters are, once it says something.
+// A compiler statistic is an axis as parameters are, once the driver reports it.
 static void test_what_drivers_tell_is_an_axis(void **state)
 {
     (void)state;
@@ -381,7 +381,7 @@ static void test_sessions_without_results(void **state)
         app_show(&app, VIEW_MAP);
         settle();
         expect_text("no ok trial yet", true);
-        assert_int_equal(expect_cells(NULL), told());
+        assert_int_equal(expect_cells(NULL), ended());
         act(ACT_NEXT_PAIR);
         act(ACT_OPEN);
         app_show(&app, VIEW_MAP);
@@ -451,14 +451,14 @@ static void test_many_trials_come_in_slices(void **state)
     setlocale(LC_ALL, "C.UTF-8");
     start(36, 120, CHARSET_BRAILLE);
     struct map *m = map();
-    assert_int_equal(m->grid.taken, told());
+    assert_int_equal(m->grid.taken, ended());
     assert_int_equal(m->importance.added, app.model.open.tally[OUTCOME_OK]);
     assert_true(m->importance.kept == IMPORTANCE_SAMPLE || m->importance.added < IMPORTANCE_SAMPLE);
     act(ACT_AXIS_X);
-    assert_int_equal(m->grid.taken, told());
+    assert_int_equal(m->grid.taken, ended());
     app_act(&app, ACT_AXIS_X); // while it reads, frames say so
     app_poll(&app, now, FIXTURE_NOW);
-    assert_in_range(m->scan.taken, 1, told() - 1);
+    assert_in_range(m->scan.taken, 1, ended() - 1);
     expect_text("reading", true);
     close_app();
 }

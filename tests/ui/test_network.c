@@ -115,7 +115,7 @@ static void test_time_of_the_last_minutes(void **state)
     assert_true(sum.window == 300 && sum.all == 600);
     assert_true(sum.compile == 10 && sum.pipeline == 0.75 && sum.device == 150);
     assert_true(sum.other == 600 - 160.75 && sum.device_busy == 0.5);
-    assert_true(sum.trials == 3 && sum.timeouts == 1 && sum.deaths == 1);
+    assert_true(sum.trials == 3 && sum.timeouts == 1 && sum.crashes == 1);
     sum = spending_sum(s, 600, 0);
     assert_true(sum.all == 300);
     // More trials than are kept: the window begins with the oldest one that is.

@@ -153,19 +153,19 @@ static void test_ranges_of_parts_and_orders(void **state)
     space_destroy(s);
 }
 
-static struct factor of_told(enum statistic_kind k)
+static struct factor of_statistic(enum statistic_kind k)
 {
-    return (struct factor){FACTOR_TOLD, (int)k};
+    return (struct factor){FACTOR_STATISTIC, (int)k};
 }
 
-static int place_told(struct axis *a, double value, int moved[AXIS_MOST])
+static int place_statistic(struct axis *a, double value, int moved[AXIS_MOST])
 {
-    double told[STATISTIC_KIND_COUNT];
+    double statistics[STATISTIC_KIND_COUNT];
     for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
-        told[k] = k == a->factor.slot ? value : NAN;
-    assert_true(axis_has_value(a, told));
-    int place = axis_make_place(a, NULL, told, moved);
-    assert_int_equal(axis_place(a, NULL, told), place);
+        statistics[k] = k == a->factor.slot ? value : NAN;
+    assert_true(axis_has_value(a, statistics));
+    int place = axis_make_place(a, NULL, statistics, moved);
+    assert_int_equal(axis_place(a, NULL, statistics), place);
     return place;
 }
 
@@ -176,13 +176,13 @@ static void test_what_drivers_tell_is_in_ranges(void **state)
     (void)state;
     struct axis a;
     int moved[AXIS_MOST];
-    axis_init(&a, NULL, of_told(STATISTIC_SPILLS));
+    axis_init(&a, NULL, of_statistic(STATISTIC_SPILLS));
     assert_false(axis_has_value(&a, NULL));
     assert_int_equal(axis_place(&a, NULL, NULL), -1);
-    assert_int_equal(place_told(&a, 0, moved), 0);
-    assert_int_equal(place_told(&a, 100, moved), 1);
-    assert_int_equal(place_told(&a, 127.5, moved), 1);
-    assert_int_equal(place_told(&a, 3, moved), 1);
+    assert_int_equal(place_statistic(&a, 0, moved), 0);
+    assert_int_equal(place_statistic(&a, 100, moved), 1);
+    assert_int_equal(place_statistic(&a, 127.5, moved), 1);
+    assert_int_equal(place_statistic(&a, 3, moved), 1);
     assert_int_equal(moved[1], 2);
     assert_int_equal(a.count, 3);
     expect_label(&a, 0, "0");
@@ -190,26 +190,26 @@ static void test_what_drivers_tell_is_in_ranges(void **state)
     expect_term(&a, 1, ".spills>=3 .spills<4");
     expect_term(&a, 2, ".spills>=96 .spills<128");
     for (double value = 4; a.kind != AXIS_RANGES; value *= 1.3)
-        assert_true(value < 1e9 && place_told(&a, value, moved) >= 0);
+        assert_true(value < 1e9 && place_statistic(&a, value, moved) >= 0);
     for (int i = 0; i < a.count; i++)
         assert_int_equal(a.low[i], i ? UINT64_C(1) << (i - 1) : 0);
     expect_label(&a, 7, "64+");
     expect_term(&a, 7, ".spills>=64 .spills<128");
-    assert_int_equal(place_told(&a, 1e300, moved), a.count - 1);
+    assert_int_equal(place_statistic(&a, 1e300, moved), a.count - 1);
     expect_term(&a, a.count - 1, ".spills>=1073741824");
 }
 
 // --- cells ---
 
-struct told {
+struct result {
     struct config config;
     enum outcome outcome;
     double speed;
 };
 
-static struct told *tell(const struct space *s, int count, struct rng *rng)
+static struct result *make_results(const struct space *s, int count, struct rng *rng)
 {
-    struct told *t = mem_alloc((size_t)count * sizeof *t);
+    struct result *t = mem_alloc((size_t)count * sizeof *t);
     for (int i = 0; i < count; i++) {
         space_sample(s, rng, &t[i].config);
         t[i].outcome = rng_below(rng, 3) ? OUTCOME_OK : (enum outcome)rng_below(rng, OUTCOME_COUNT);
@@ -221,7 +221,8 @@ static struct told *tell(const struct space *s, int count, struct rng *rng)
 static void add(struct projection *p, const struct config *c, int64_t ask, enum outcome outcome,
                 double speed)
 {
-    projection_add(p, &(struct seen){.config = c, .ask = ask, .outcome = outcome, .speed = speed});
+    projection_add(
+        p, &(struct map_trial){.config = c, .ask = ask, .outcome = outcome, .speed = speed});
 }
 
 static bool is_at(const struct projection *p, const struct config *c, int row, int col)
@@ -229,10 +230,10 @@ static bool is_at(const struct projection *p, const struct config *c, int row, i
     return axis_place(&p->x, c, NULL) == col && (p->is_flat || axis_place(&p->y, c, NULL) == row);
 }
 
-static void expect_place(const struct projection *p, const struct told *t, int count, int row,
+static void expect_place(const struct projection *p, const struct result *t, int count, int row,
                          int col)
 {
-    const struct place *c = projection_at(p, row, col);
+    const struct map_cell *c = projection_at(p, row, col);
     int64_t outcome[OUTCOME_COUNT] = {0}, best_ask = 0;
     double best = 0, worst = INFINITY, sum = 0;
     for (int i = 0; i < count; i++) {
@@ -251,7 +252,7 @@ static void expect_place(const struct projection *p, const struct told *t, int c
     if (!outcome[OUTCOME_OK])
         return;
     assert_true(c->best == best && c->worst == worst);
-    double mean = place_value(c, STATISTIC_MEAN);
+    double mean = cell_value(c, STATISTIC_MEAN);
     assert_true(fabs(mean - sum / (double)outcome[OUTCOME_OK]) < 1e-9);
 }
 
@@ -260,7 +261,7 @@ static void expect_projection(const struct space *s, struct factor x, const stru
 {
     struct rng rng;
     rng_seed(&rng, 7);
-    struct told *t = tell(s, count, &rng);
+    struct result *t = make_results(s, count, &rng);
     struct projection p;
     int64_t trials = 0;
     projection_init(&p, s, x, y);
@@ -269,8 +270,8 @@ static void expect_projection(const struct space *s, struct factor x, const stru
     for (int row = 0; row < projection_rows(&p); row++)
         for (int col = 0; col < projection_cols(&p); col++) {
             expect_place(&p, t, count, row, col);
-            const struct place *c = projection_at(&p, row, col);
-            trials += place_trials(c) + c->outcome[OUTCOME_REJECTED];
+            const struct map_cell *c = projection_at(&p, row, col);
+            trials += cell_trials(c) + c->outcome[OUTCOME_REJECTED];
         }
     assert_int_equal(trials, count);
     projection_finish(&p);
@@ -303,23 +304,23 @@ static void test_only_what_was_told_is_along_it(void **state)
     (void)state;
     struct space *s = space_mixed();
     struct projection p;
-    struct factor y = of_told(STATISTIC_REGISTERS), f[SPACE_MAX_SLOTS];
+    struct factor y = of_statistic(STATISTIC_REGISTERS), f[SPACE_MAX_SLOTS];
     assert_true(factor_list(s, f) > 0);
-    double told[STATISTIC_KIND_COUNT] = {[STATISTIC_REGISTERS] = 96};
+    double statistics[STATISTIC_KIND_COUNT] = {[STATISTIC_REGISTERS] = 96};
     struct config c;
     int row, col;
     space_point(s, 77, &c);
     projection_init(&p, s, f[0], &y);
-    add(&p, &c, 1, OUTCOME_OK, 5); // nothing was told
+    add(&p, &c, 1, OUTCOME_OK, 5); // no statistics
     assert_int_equal(p.taken, 0);
     assert_int_equal(projection_rows(&p), 0);
-    projection_add(&p, &(struct seen){&c, told, 2, OUTCOME_OK, 7, false});
+    projection_add(&p, &(struct map_trial){&c, statistics, 2, OUTCOME_OK, 7, false});
     assert_int_equal(p.taken, 1);
     assert_false(projection_find(&p, &c, NULL, &row, &col));
-    assert_true(projection_find(&p, &c, told, &row, &col));
+    assert_true(projection_find(&p, &c, statistics, &row, &col));
     assert_int_equal(projection_at(&p, row, col)->best_ask, 2);
     assert_false(projection_judge(&p, NULL, 16));
-    assert_int_equal(place_kind(projection_at(&p, row, col ? 0 : 1)), PLACE_UNVISITED);
+    assert_int_equal(cell_kind(projection_at(&p, row, col ? 0 : 1)), CELL_UNVISITED);
     projection_finish(&p);
     space_destroy(s);
 }
@@ -392,10 +393,10 @@ static void test_judging_finds_what_no_configuration_can_have(void **state)
                     possible |= here;
                     legal |= here && holds(s, &c, NULL);
                 }
-                const struct place *c = projection_at(&p, row, col);
+                const struct map_cell *c = projection_at(&p, row, col);
                 assert_int_equal(c->impossible, !possible);
                 assert_int_equal(c->legal, legal);
-                assert_int_equal(place_kind(c), legal ? PLACE_UNVISITED : PLACE_EXCLUDED);
+                assert_int_equal(cell_kind(c), legal ? CELL_UNVISITED : CELL_EXCLUDED);
                 if (possible && !legal)
                     assert_int_equal(c->constraint, 0);
             }
@@ -404,7 +405,7 @@ static void test_judging_finds_what_no_configuration_can_have(void **state)
     space_destroy(s);
 }
 
-// What is known to be legal stays so when its place moves.
+// A legal cell stays legal when it moves.
 static void test_places_move_with_what_is_known_of_them(void **state)
 {
     (void)state;
@@ -424,8 +425,8 @@ static void test_places_move_with_what_is_known_of_them(void **state)
     add(&p, &low, 2, OUTCOME_WRONG, 0);
     assert_int_equal(p.layout, layout + 1);
     assert_int_equal(projection_cols(&p), 2);
-    assert_int_equal(place_kind(projection_at(&p, 0, 1)), PLACE_MEASURED);
-    assert_int_equal(place_kind(projection_at(&p, 1, 0)), PLACE_FAILED);
+    assert_int_equal(cell_kind(projection_at(&p, 0, 1)), CELL_MEASURED);
+    assert_int_equal(cell_kind(projection_at(&p, 1, 0)), CELL_FAILED);
     assert_true(projection_at(&p, 1, 1)->legal && !projection_at(&p, 0, 0)->legal);
     add(&p, &low, 3, OUTCOME_WRONG, 0);
     assert_int_equal(p.layout, layout + 1);
@@ -436,20 +437,20 @@ static void test_places_move_with_what_is_known_of_them(void **state)
 static void test_kinds_of_places(void **state)
 {
     (void)state;
-    struct place c = {0};
-    assert_int_equal(place_kind(&c), PLACE_UNVISITED);
+    struct map_cell c = {0};
+    assert_int_equal(cell_kind(&c), CELL_UNVISITED);
     c.outcome[OUTCOME_REJECTED] = 2;
-    assert_int_equal(place_kind(&c), PLACE_EXCLUDED);
+    assert_int_equal(cell_kind(&c), CELL_EXCLUDED);
     c.legal = true; // one that was drawn is legal: not excluded, whatever was rejected
-    assert_int_equal(place_kind(&c), PLACE_UNVISITED);
+    assert_int_equal(cell_kind(&c), CELL_UNVISITED);
     c.outcome[OUTCOME_WRONG] = 1;
-    assert_int_equal(place_kind(&c), PLACE_FAILED);
-    assert_int_equal(place_failed(&c), 1);
-    assert_true(isnan(place_value(&c, STATISTIC_BEST)));
-    assert_true(place_value(&c, STATISTIC_COUNT) == 1);
+    assert_int_equal(cell_kind(&c), CELL_FAILED);
+    assert_int_equal(cell_failed(&c), 1);
+    assert_true(isnan(cell_value(&c, STATISTIC_BEST)));
+    assert_true(cell_value(&c, STATISTIC_COUNT) == 1);
     c.outcome[OUTCOME_OK] = 1;
-    assert_int_equal(place_kind(&c), PLACE_MEASURED);
-    assert_int_equal(place_trials(&c), 2);
+    assert_int_equal(cell_kind(&c), CELL_MEASURED);
+    assert_int_equal(cell_trials(&c), 2);
 }
 
 TEST_GROUP(projection)

@@ -58,7 +58,7 @@ static void create_thousands(struct fixture *f)
     fixture_create_huge(f, 3000);
 }
 
-static int64_t told(const struct model *m)
+static int64_t count_ended(const struct model *m)
 {
     return m->open.record.trials + m->open.record.rejected;
 }
@@ -94,25 +94,25 @@ static void test_what_comes_later_is_taken_too(void **state)
     struct setup t;
     begin(&t, create_small);
     assert_false(scan_step(&t.s, &t.m, 500, take, &t.all));
-    assert_each_once(&t.all, told(&t.m));
+    assert_each_once(&t.all, count_ended(&t.m));
     fixture_tell(&t.f, 7);
     assert_true(model_poll(&t.m, FIXTURE_NOW + 1));
     assert_true(scan_share(&t.s, &t.m) < 1);
     assert_false(scan_step(&t.s, &t.m, 500, take, &t.all));
-    assert_each_once(&t.all, told(&t.m));
+    assert_each_once(&t.all, count_ended(&t.m));
     assert_false(scan_step(&t.s, &t.m, 500, take, &t.all));
-    assert_each_once(&t.all, told(&t.m));
+    assert_each_once(&t.all, count_ended(&t.m));
     end(&t);
 }
 
-static void put(struct setup *t, int64_t ask, bool is_told)
+static void put(struct setup *t, int64_t ask, bool has_ended)
 {
     struct err e;
     struct trial_record r = {.ask = ask,
-                             .number = is_told ? 1000 + ask : 0,
-                             .told = is_told ? 1000 + ask : 0,
+                             .number = has_ended ? 1000 + ask : 0,
+                             .told = has_ended ? 1000 + ask : 0,
                              .key = "",
-                             .outcome = is_told ? OUTCOME_WRONG : OUTCOME_OPEN};
+                             .outcome = has_ended ? OUTCOME_WRONG : OUTCOME_OPEN};
     assert_true(store_put_trial(t->f.store, t->f.session, &r, &e));
 }
 
@@ -121,7 +121,7 @@ static void test_trials_in_flight_wait(void **state)
     (void)state;
     struct setup t;
     begin(&t, create_small);
-    int64_t n = told(&t.m);
+    int64_t n = count_ended(&t.m);
     put(&t, n + 1, false);
     put(&t, n + 2, true);
     put(&t, n + 3, false);
@@ -145,7 +145,7 @@ static void test_more_in_flight_than_are_remembered(void **state)
     enum { FLYING = 200 };
     struct setup t;
     begin(&t, create_small);
-    int64_t n = told(&t.m);
+    int64_t n = count_ended(&t.m);
     for (int i = 1; i <= FLYING; i++)
         put(&t, n + i, false);
     assert_false(scan_step(&t.s, &t.m, 500, take, &t.all));

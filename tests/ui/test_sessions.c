@@ -405,7 +405,7 @@ static void clicks_choose_rows(void **state)
     assert_int_equal(cursor_of(s), 3);
 }
 
-// What was asked about a session of the old one must not be done to one of the new one.
+// A question about a session of the old database must not act on one of the new one.
 static void another_database_takes_questions_and_facts_with_it(void **state)
 {
     struct stage *s = *state;

@@ -1,4 +1,4 @@
-// What is read of sessions, the panel and the comparison below the list, the screen without
+// Facts that are read of sessions, the panel and the comparison below the list, the screen without
 // sessions, and drawing at all sizes.
 #include "group.h"
 #include "look.h"

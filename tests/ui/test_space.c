@@ -1,4 +1,4 @@
-// The space screen: the list, moves and their fates, shares, the file and its keys.
+// The space screen: the list, moves and the status of neighbours, shares, the file and its keys.
 #include "base/file.h"
 #include "group.h"
 #include "look.h"

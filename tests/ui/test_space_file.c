@@ -172,6 +172,12 @@ static void test_values_and_edges_are_compared(void **state)
                                         "param.a = custom { values = { 1, 2, 3 }, neighbours = "
                                         "function(v) return v == 1 and { 2, 3 }"
                                         " or { 1 } end }\n"};
+    static const char *const differences[] = {"",
+                                              "a: added 3, removed 2; ",
+                                              "changed a; ",
+                                              "a: added 3, removed 2; ",
+                                              "changed a; ",
+                                              "changed a; "};
     struct err e;
     for (size_t i = 1; i < sizeof parts / sizeof *parts; i++) {
         put_space(parts[i - 1]);
@@ -181,7 +187,7 @@ static void test_values_and_edges_are_compared(void **state)
         put_space(parts[i]);
         look();
         assert_int_equal(file.state, SPACE_FILE_NEW);
-        assert_true(str_starts(file.difference, "changed a; "));
+        assert_true(str_starts(file.difference, differences[i]));
     }
 }
 

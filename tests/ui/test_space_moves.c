@@ -1,4 +1,4 @@
-// The right pane of the space screen: graphs, fates of neighbours, best speeds by value.
+// The right pane of the space screen: graphs, status of neighbours, best speeds by value.
 #include "group.h"
 #include "look.h"
 #include "space_screen.h"

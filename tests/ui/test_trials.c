@@ -68,7 +68,7 @@ static int64_t read_all(struct rows *r, struct model *m, int64_t ask[MOST_ASKS])
     return count;
 }
 
-static void start(struct rows *r, struct stage *s, struct order o)
+static void start(struct rows *r, struct stage *s, struct rows_order o)
 {
     rows_start(r, &s->app.model, &o);
 }
@@ -116,7 +116,7 @@ static void every_column_sorts_both_ways(void **state)
         struct known plain[MOST_ASKS];
         int64_t ask[MOST_ASKS];
         struct rows r = {0};
-        struct order o = {.by = columns.column[i / 2], .descending = i % 2};
+        struct rows_order o = {.by = columns.column[i / 2], .descending = i % 2};
         start(&r, s, o);
         int64_t count = read_all(&r, m, ask);
         int expected = sort_plainly(s, &o.by, o.descending, &r.words, plain);
@@ -141,13 +141,13 @@ static void pages_are_what_a_list_would_be(void **state)
     const struct filter_amounts amounts = {1, 1};
     struct filter *all = filter_compile("ask>0", s->app.model.open.space, &amounts, NULL);
     struct filter *ok = filter_compile("outcome=ok", s->app.model.open.space, &amounts, NULL);
-    const struct order pages[] = {{columns.column[COLUMN_NUMBER], false, NULL, false},
-                                  {columns.column[COLUMN_NUMBER], true, NULL, false},
-                                  {columns.column[COLUMN_SPEED], true, NULL, false}};
+    const struct rows_order pages[] = {{columns.column[COLUMN_NUMBER], false, NULL, false},
+                                       {columns.column[COLUMN_NUMBER], true, NULL, false},
+                                       {columns.column[COLUMN_SPEED], true, NULL, false}};
     for (size_t i = 0; i < 3; i++) {
         struct rows page = {0}, list = {0};
         int64_t in_pages[MOST_ASKS], in_list[MOST_ASKS];
-        struct order o = pages[i];
+        struct rows_order o = pages[i];
         start(&page, s, o);
         o.filter = i == 2 ? ok : all;
         start(&list, s, o);
@@ -224,7 +224,7 @@ static void lists_take_what_comes_later(void **state)
     columns_make(&columns, m);
     struct rows r = {0};
     int64_t ask[MOST_ASKS];
-    start(&r, s, (struct order){.by = columns.column[COLUMN_SPEED]});
+    start(&r, s, (struct rows_order){.by = columns.column[COLUMN_SPEED]});
     assert_int_equal(read_all(&r, m, ask), 64);
     fixture_tell(&s->fixture, 7);
     s->app.now += 1;
@@ -248,7 +248,7 @@ static void large_lists_are_sorted_in_slices(void **state)
     model_init(&m, f.path);
     assert_true(model_open(&m, f.session, NULL));
     columns_make(&columns, &m);
-    struct order o = {.by = columns.column[COLUMN_SPEED]};
+    struct rows_order o = {.by = columns.column[COLUMN_SPEED]};
     rows_start(&r, &m, &o);
     int slices = 0, seen = 0;
     while (rows_step(&r, &m)) {

@@ -1,7 +1,7 @@
-// Neighbours and their fates against looking at every point of small spaces.
+// Neighbours and their status, compared with looking at every point of small spaces.
 #include "group.h"
 #include "spaces.h"
-#include "view_space_moves.h"
+#include "view_space_facts.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static struct space *one_of_each(void)
     return sealed(s);
 }
 
-// Every seventh configuration was tried, each with a fate that follows from its hash.
+// Every seventh configuration was tried, each with an outcome that follows from its hash.
 static bool invent(const struct config *c, struct trial *out)
 {
     uint64_t h = config_hash(c);
@@ -64,16 +64,17 @@ static bool differs_only_in(const struct space *s, const struct config *a, const
     return true;
 }
 
-// By looking at every point.
-static struct fates_sum sum_all(const struct space *s, const struct config *from, int param)
+// Counts by looking at every point.
+static struct neighbourhood_counts sum_all(const struct space *s, const struct config *from,
+                                           int param)
 {
-    struct fates_sum sum = {0};
+    struct neighbourhood_counts sum = {0};
     for (uint64_t i = 0; i < s->size; i++) {
         struct config c;
         struct trial t;
         space_point(s, i, &c);
-        if (param == FATES_ALL ? space_distance(s, from, &c) != 1
-                               : !differs_only_in(s, from, &c, param))
+        if (param == NEIGHBOURHOOD_ALL ? space_distance(s, from, &c) != 1
+                                       : !differs_only_in(s, from, &c, param))
             continue;
         bool asked = invent(&c, &t), told = asked && t.told > 0;
         sum.candidates++;
@@ -85,7 +86,7 @@ static struct fates_sum sum_all(const struct space *s, const struct config *from
     return sum;
 }
 
-static void check_sum(struct fates_sum is, struct fates_sum wanted)
+static void check_sum(struct neighbourhood_counts is, struct neighbourhood_counts wanted)
 {
     assert_int_equal(is.candidates, wanted.candidates);
     assert_int_equal(is.looked_at, wanted.looked_at);
@@ -98,19 +99,20 @@ static void test_sums_are_those_of_all_points(void **state)
 {
     (void)state;
     struct space *s = one_of_each();
-    struct fates m = {0};
+    struct neighbourhood m = {0};
     struct trial kept;
     struct config c;
-    struct fates_sum seen = {0};
+    struct neighbourhood_counts seen = {0};
     for (uint64_t at = 0; at < s->size; at += 97) {
         space_point(s, at, &c);
-        fates_begin(&m, s, &c);
-        while (fates_step(&m, s, NULL, 3, find, &kept)) {
+        neighbourhood_begin(&m, s, &c);
+        while (neighbourhood_step(&m, s, NULL, 3, find, &kept)) {
         }
-        for (int param = FATES_ALL; param < s->param_count; param++)
-            check_sum(fates_sum(&m, s, param, (struct rank){SECONDS, false}),
+        for (int param = NEIGHBOURHOOD_ALL; param < s->param_count; param++)
+            check_sum(neighbourhood_counts(&m, s, param, (struct rank){SECONDS, false}),
                       sum_all(s, &c, param));
-        struct fates_sum all = fates_sum(&m, s, FATES_ALL, (struct rank){SECONDS, false});
+        struct neighbourhood_counts all =
+            neighbourhood_counts(&m, s, NEIGHBOURHOOD_ALL, (struct rank){SECONDS, false});
         seen.better += all.better;
         seen.tried += all.tried;
         seen.valid += all.valid;
@@ -118,7 +120,7 @@ static void test_sums_are_those_of_all_points(void **state)
     }
     assert_true(0 < seen.better && seen.better < seen.tried && seen.tried < seen.valid &&
                 seen.valid < seen.candidates);
-    fates_finish(&m);
+    neighbourhood_finish(&m);
     space_destroy(s);
 }
 
@@ -126,22 +128,22 @@ static void test_a_slice_looks_at_as_many_as_asked(void **state)
 {
     (void)state;
     struct space *s = one_of_each();
-    struct fates m = {0};
+    struct neighbourhood m = {0};
     struct trial kept;
     struct config c;
     space_point(s, 5, &c);
-    fates_begin(&m, s, &c);
+    neighbourhood_begin(&m, s, &c);
     int degree = space_degree(s, &c);
     assert_int_equal(m.candidates, degree);
     for (int i = 1; i < degree; i++) {
-        assert_true(fates_step(&m, s, NULL, 1, find, &kept));
+        assert_true(neighbourhood_step(&m, s, NULL, 1, find, &kept));
         assert_int_equal(m.count, i);
     }
-    assert_false(fates_step(&m, s, NULL, 1, find, &kept));
+    assert_false(neighbourhood_step(&m, s, NULL, 1, find, &kept));
     assert_int_equal(m.count, degree);
-    assert_false(fates_step(&m, s, NULL, 1, find, &kept));
+    assert_false(neighbourhood_step(&m, s, NULL, 1, find, &kept));
     assert_int_equal(m.count, degree);
-    fates_finish(&m);
+    neighbourhood_finish(&m);
     space_destroy(s);
 }
 
@@ -153,22 +155,23 @@ static void test_very_many_neighbours_are_cut(void **state)
     add_categorical(s, "wide", 1000);
     add_discrete(s, "path", 3);
     sealed(s);
-    struct fates m = {0};
+    struct neighbourhood m = {0};
     struct trial kept;
     struct config c;
     space_point(s, 1000, &c); // the middle of the path
-    fates_begin(&m, s, &c);
-    while (fates_step(&m, s, NULL, 100, find, &kept)) {
+    neighbourhood_begin(&m, s, &c);
+    while (neighbourhood_step(&m, s, NULL, 100, find, &kept)) {
     }
     const struct rank none = {0, false};
     int path = param_degree(&s->param[1], c.slot + s->param[1].offset);
-    struct fates_sum wide = fates_sum(&m, s, 0, none), narrow = fates_sum(&m, s, 1, none);
+    struct neighbourhood_counts wide = neighbourhood_counts(&m, s, 0, none);
+    struct neighbourhood_counts narrow = neighbourhood_counts(&m, s, 1, none);
     assert_int_equal(wide.candidates, 999);
-    assert_int_equal(wide.looked_at, FATES_MOST_EACH);
+    assert_int_equal(wide.looked_at, NEIGHBOURHOOD_MOST_EACH);
     assert_int_equal(narrow.candidates, path);
     assert_int_equal(narrow.looked_at, path);
     assert_true(path > 0);
-    fates_finish(&m);
+    neighbourhood_finish(&m);
     space_destroy(s);
 }
 
@@ -176,30 +179,30 @@ static void test_reasons(void **state)
 {
     (void)state;
     struct space *s = one_of_each();
-    struct fates m = {0};
+    struct neighbourhood m = {0};
     struct trial kept;
     struct config c;
     int forbidden = 0;
     space_point(s, 17, &c);
-    fates_begin(&m, s, &c);
-    while (fates_step(&m, s, NULL, 100, find, &kept)) {
+    neighbourhood_begin(&m, s, &c);
+    while (neighbourhood_step(&m, s, NULL, 100, find, &kept)) {
     }
     for (int i = 0; i < m.count; i++) {
-        const struct move *move = &m.move[i];
+        const struct neighbour *neighbour = &m.neighbour[i];
         struct config to = c;
-        const struct param *p = &s->param[move->param];
-        memcpy(to.slot + p->offset, move->value, (size_t)p->width * sizeof(int32_t));
-        if (move->fate != FATE_FORBIDDEN || invent(&to, &kept))
+        const struct param *p = &s->param[neighbour->param];
+        memcpy(to.slot + p->offset, neighbour->value, (size_t)p->width * sizeof(int32_t));
+        if (neighbour->status != NEIGHBOUR_FORBIDDEN || invent(&to, &kept))
             continue;
-        assert_string_equal(move->reason, "constraint 'uneven'");
+        assert_string_equal(neighbour->reason, "constraint 'uneven'");
         forbidden++;
     }
     assert_true(forbidden > 0);
-    fates_finish(&m);
+    neighbourhood_finish(&m);
     space_destroy(s);
 }
 
-TEST_GROUP(fates)
+TEST_GROUP(neighbourhood)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_are_those_of_all_points),

@@ -1,4 +1,4 @@
-#include "starter.h"
+#include "spawner.h"
 
 #include "base/mem.h"
 #include "base/os.h"
@@ -34,7 +34,7 @@ void editor_become(const struct ui_config *c, const char *path, int line)
 {
     char place[32];
     snprintf(place, sizeof place, "+%d", line);
-    // The shell takes the editor's words apart, as it does for other programs that start one.
+    // The shell splits the editor's words, as it does for other programs that start one.
     char *command = mem_printf("exec %s \"$@\"", editor_of(c));
     if (line > 0)
         execlp("sh", "sh", "-c", command, "sh", place, path, (char *)NULL);
@@ -43,27 +43,22 @@ void editor_become(const struct ui_config *c, const char *path, int line)
     _exit(127);
 }
 
-static bool ends_well(struct child editor, void (*meanwhile)(void *context), void *context)
-{
-    int status;
-    while (!starter_reap(&editor, &status)) {
-        meanwhile(context);
-        poll(NULL, 0, MEANWHILE_MS);
-    }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-// Ctrl-C is the editor's.
+// Runs the editor to its end; Ctrl-C belongs to it meanwhile.
 static bool editor_edit(const char *path, int line, void (*meanwhile)(void *context), void *context)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
     sigaction(SIGINT, &ignore, &interrupt);
     sigaction(SIGQUIT, &ignore, &quit);
-    struct child editor = {.pid = starter_edit(path, line)};
-    bool ok = editor.pid > 0 && ends_well(editor, meanwhile, context);
+    struct child editor = {.pid = spawner_edit(path, line)};
+    bool ok = editor.pid > 0;
+    int status = 0;
+    while (ok && !spawner_reap(&editor, &status)) {
+        meanwhile(context);
+        poll(NULL, 0, MEANWHILE_MS);
+    }
     sigaction(SIGINT, &interrupt, NULL);
     sigaction(SIGQUIT, &quit, NULL);
-    return ok;
+    return ok && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 bool editor_run(const char *path, int line, void (*meanwhile)(void *context), void *context)
@@ -83,7 +78,7 @@ enum {
 
 enum request_kind { REQUEST_SPAWN, REQUEST_EDIT, REQUEST_SIGNAL, REQUEST_STOP, REQUEST_SCREEN };
 
-// Words follow it, each ended by NUL: those behind the program, or a path.
+// Words follow it, each ended by NUL: the arguments of the program, or a path.
 struct request {
     enum request_kind kind;
     pid_t pid;
@@ -95,16 +90,16 @@ struct message {
     bool ok;
     pid_t pid;
     int number;     // of a screen; of an end: waitpid's status
-    char text[512]; // why not
+    char text[512]; // the error
 };
 
-// --- the starter ---
+// --- the helper process ---
 
 struct service {
     int socket;
     const char *program;
     const struct ui_config *config;
-    pid_t *started; // not reaped yet, so that nobody else has their numbers
+    pid_t *started; // not reaped yet, so that their numbers are not used again
     int count, capacity;
 };
 
@@ -122,36 +117,23 @@ static int find(const struct service *s, pid_t pid)
     return i < s->count ? i : -1;
 }
 
-// Splits `words` into argv. False: they are too many.
-static bool split(const char *words, size_t length, const char *argv[MOST_WORDS])
-{
-    int n = 1;
-    for (const char *at = words; at < words + length; at += strlen(at) + 1) {
-        if (n == MOST_WORDS - 1)
-            return false;
-        argv[n++] = at;
-    }
-    argv[n] = NULL;
-    return true;
-}
-
-static bool is_refused(const char *const *argv)
-{
-    for (int i = 1; argv[i]; i++)
-        if (str_equal(argv[i], "--no-sandbox") && !sandbox_is_off())
-            return true;
-    return false;
-}
-
 static void spawn(struct service *s, const char *words, size_t length, struct message *m,
                   int fds[PASSING_MOST_FDS])
 {
     const char *argv[MOST_WORDS] = {s->program};
     struct child child;
     struct err e;
-    if (!split(words, length, argv))
+    int n = 1;
+    bool refused = false;
+    const char *at = words;
+    for (; at < words + length && n < MOST_WORDS - 1; at += strlen(at) + 1) {
+        refused |= str_equal(at, "--no-sandbox") && !sandbox_is_off();
+        argv[n++] = at;
+    }
+    argv[n] = NULL;
+    if (at < words + length)
         err_set(&e, "the command line is too long");
-    else if (is_refused(argv))
+    else if (refused)
         err_set(&e, "--no-sandbox is for a workbench that was started with it");
     else
         m->ok = os_spawn(&child, argv, NULL, -1, &e);
@@ -165,20 +147,7 @@ static void spawn(struct service *s, const char *words, size_t length, struct me
     fds[1] = child.stderr_fd;
 }
 
-static int create_screen_file(int *n)
-{
-    char name[64];
-    int fd = -1;
-    for (*n = 1; *n < MOST_SCREENS; ++*n) {
-        snprintf(name, sizeof name, "tilewalk-screen-%d.txt", *n);
-        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST)
-            break;
-    }
-    return fd;
-}
-
-// `words` ends with NUL.
+// Answers a request. `words` ends with NUL.
 static void serve(struct service *s, const struct request *q, const char *words, size_t length)
 {
     struct message m = {.kind = MESSAGE_REPLY};
@@ -189,7 +158,6 @@ static void serve(struct service *s, const struct request *q, const char *words,
         int line = q->number;
         m.pid = fork();
         if (m.pid == 0) {
-            // In a new process.
             sigset_t none;
             close(s->socket);
             sigemptyset(&none);
@@ -202,7 +170,16 @@ static void serve(struct service *s, const struct request *q, const char *words,
     } break;
     case REQUEST_SIGNAL: m.ok = find(s, q->pid) >= 0 && kill(q->pid, q->number) == 0; break;
     case REQUEST_STOP: m.ok = kill(0, SIGTSTP) == 0; break;
-    case REQUEST_SCREEN: m.ok = (fds[0] = create_screen_file(&m.number)) >= 0; break;
+    case REQUEST_SCREEN:
+        for (m.number = 1; m.number < MOST_SCREENS; m.number++) {
+            char name[64];
+            snprintf(name, sizeof name, "tilewalk-screen-%d.txt", m.number);
+            fds[0] = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            if (fds[0] >= 0 || errno != EEXIST)
+                break;
+        }
+        m.ok = fds[0] >= 0;
+        break;
     }
     int count = (fds[0] >= 0) + (fds[1] >= 0);
     passing_send(s->socket, &(struct iovec){&m, sizeof m}, 1, fds, count);
@@ -210,7 +187,7 @@ static void serve(struct service *s, const struct request *q, const char *words,
         close(fds[i]);
 }
 
-// False: nobody asks any more.
+// Receives and answers a request. False: the workbench is gone.
 static bool serve_next(struct service *s)
 {
     char words[MOST_BYTES + 1];
@@ -235,22 +212,22 @@ static void on_child(int number)
 static struct {
     pid_t pid;             // 0: not begun
     int socket;            // to it
-    bool gone;             // and all that it started with it
-    struct message *ended; // ends that nobody has asked for yet
+    bool gone;             // with all that it started
+    struct message *ended; // ends that were not asked for yet
     int count, capacity;
-} starter;
+} spawner;
 
-bool starter_begin(const char *program, const struct ui_config *config, struct err *e)
+bool spawner_begin(const char *program, const struct ui_config *config, struct err *e)
 {
     int ends[2];
     if (!passing_pair(ends))
-        return err_set(e, "no socket for the starter: %s", strerror(errno));
+        return err_set(e, "no socket for the spawner: %s", strerror(errno));
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
         close(ends[0]);
-        // The workbench decides when we end, and we do not stop while it asks us: of signals only
-        // those of ended children come in, and only while we wait.
+        // The workbench ends this process, which must not stop while it has a request: all signals
+        // are blocked, except those of ended children while it waits.
         struct service s =
             (struct service){.socket = ends[1], .program = program, .config = config};
         struct sigaction wake = {.sa_handler = on_child};
@@ -279,51 +256,51 @@ bool starter_begin(const char *program, const struct ui_config *config, struct e
     int error = errno;
     close(ends[1]);
     if (pid > 0) {
-        starter.pid = pid;
-        starter.socket = ends[0];
+        spawner.pid = pid;
+        spawner.socket = ends[0];
         return true;
     }
     close(ends[0]);
-    return err_set(e, "no process for the starter: %s", strerror(error));
+    return err_set(e, "no process for the spawner: %s", strerror(error));
 }
 
-void starter_end(void)
+void spawner_end(void)
 {
-    if (!starter.pid)
+    if (!spawner.pid)
         return;
-    close(starter.socket);
-    while (waitpid(starter.pid, NULL, 0) < 0 && errno == EINTR)
+    close(spawner.socket);
+    while (waitpid(spawner.pid, NULL, 0) < 0 && errno == EINTR)
         continue;
-    free(starter.ended);
-    memset(&starter, 0, sizeof starter);
+    free(spawner.ended);
+    memset(&spawner, 0, sizeof spawner);
 }
 
-// The next message; an end is kept. False: none, or the starter is gone.
+// Receives the next message and keeps it if it is an end. False: none, or the helper is gone.
 static bool take(struct message *m, int flags, int fds[PASSING_MOST_FDS])
 {
-    ssize_t got = passing_receive(starter.socket, &(struct iovec){m, sizeof *m}, 1, flags, fds);
-    starter.gone |= got == 0 || (got < 0 && errno != EAGAIN);
+    ssize_t got = passing_receive(spawner.socket, &(struct iovec){m, sizeof *m}, 1, flags, fds);
+    spawner.gone |= got == 0 || (got < 0 && errno != EAGAIN);
     if (got != sizeof *m)
         return false;
     if (m->kind == MESSAGE_ENDED) {
-        MEM_GROW(starter.ended, starter.count, starter.capacity);
-        starter.ended[starter.count++] = *m;
+        MEM_GROW(spawner.ended, spawner.count, spawner.capacity);
+        spawner.ended[spawner.count++] = *m;
     }
     return true;
 }
 
 static bool take_end(pid_t pid, int *status)
 {
-    for (int i = 0; i < starter.count; i++)
-        if (starter.ended[i].pid == pid) {
-            *status = starter.ended[i].number;
-            starter.ended[i] = starter.ended[--starter.count];
+    for (int i = 0; i < spawner.count; i++)
+        if (spawner.ended[i].pid == pid) {
+            *status = spawner.ended[i].number;
+            spawner.ended[i] = spawner.ended[--spawner.count];
             return true;
         }
     return false;
 }
 
-// False: the starter is gone; else `m` says what became of it.
+// Sends a request and waits for the reply. False: the helper is gone.
 static bool ask(struct request q, const struct str *words, struct message *m,
                 int fds[PASSING_MOST_FDS])
 {
@@ -332,7 +309,7 @@ static bool ask(struct request q, const struct str *words, struct message *m,
         parts[1] = (struct iovec){words->text, words->length};
     *m = (struct message){.ok = false};
     fds[0] = fds[1] = -1;
-    if (!starter.pid || !passing_send(starter.socket, parts, 2, NULL, 0))
+    if (!spawner.pid || !passing_send(spawner.socket, parts, 2, NULL, 0))
         return false;
     do
         if (!take(m, 0, fds))
@@ -341,7 +318,7 @@ static bool ask(struct request q, const struct str *words, struct message *m,
     return true;
 }
 
-// The same for what starts a process. Its number may be that of one whose end nobody asked for.
+// The same for a request that starts a process, whose number may be that of an end that was kept.
 static bool ask_to_start(struct request q, const struct str *words, struct message *m,
                          int fds[PASSING_MOST_FDS])
 {
@@ -352,12 +329,12 @@ static bool ask_to_start(struct request q, const struct str *words, struct messa
     return answered;
 }
 
-bool starter_spawn(struct child *c, const char *const *argv, struct err *e)
+bool spawner_spawn(struct child *c, const char *const *argv, struct err *e)
 {
     struct str words = {0};
     struct message m;
     int fds[PASSING_MOST_FDS];
-    if (!starter.pid)
+    if (!spawner.pid)
         return os_spawn(c, argv, NULL, -1, e);
     for (int i = 1; argv[i]; i++) {
         str_add(&words, argv[i]);
@@ -378,7 +355,7 @@ bool starter_spawn(struct child *c, const char *const *argv, struct err *e)
     return true;
 }
 
-pid_t starter_edit(const char *path, int line)
+pid_t spawner_edit(const char *path, int line)
 {
     struct str words = {0};
     struct message m;
@@ -391,26 +368,26 @@ pid_t starter_edit(const char *path, int line)
     return ok ? m.pid : -1;
 }
 
-bool starter_signal(pid_t pid, int signal_number)
+bool spawner_signal(pid_t pid, int signal_number)
 {
     struct message m;
     int fds[PASSING_MOST_FDS];
     struct request q = {.kind = REQUEST_SIGNAL, .pid = pid, .number = signal_number};
-    if (!starter.pid)
+    if (!spawner.pid)
         return kill(pid, signal_number) == 0;
     return ask(q, NULL, &m, fds) && m.ok;
 }
 
-bool starter_reap(struct child *c, int *status)
+bool spawner_reap(struct child *c, int *status)
 {
     struct message m;
     int fds[PASSING_MOST_FDS];
-    if (!starter.pid)
+    if (!spawner.pid)
         return os_reap(c, status);
     while (take(&m, MSG_DONTWAIT, fds))
         continue;
     bool ended = c->pid > 0 && take_end(c->pid, status);
-    if (c->pid > 0 && !ended && starter.gone) {
+    if (c->pid > 0 && !ended && spawner.gone) {
         *status = SIGKILL;
         ended = true;
     }
@@ -419,16 +396,16 @@ bool starter_reap(struct child *c, int *status)
     return ended;
 }
 
-void starter_kill(struct child *c)
+void spawner_kill(struct child *c)
 {
-    if (starter.pid && c->pid > 0) {
-        starter_signal(c->pid, SIGKILL);
+    if (spawner.pid && c->pid > 0) {
+        spawner_signal(c->pid, SIGKILL);
         c->pid = 0;
     }
     os_kill(c, NULL);
 }
 
-void starter_stop_group(void)
+void spawner_stop_group(void)
 {
     struct message m;
     int fds[PASSING_MOST_FDS];
@@ -436,7 +413,7 @@ void starter_stop_group(void)
         kill(0, SIGTSTP);
 }
 
-int starter_new_screen_file(int *n)
+int spawner_new_screen_file(int *n)
 {
     struct message m;
     int fds[PASSING_MOST_FDS];

@@ -1,6 +1,6 @@
-#include "guard.h"
+#include "signals.h"
 
-#include "starter.h"
+#include "spawner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,11 @@
 
 enum { FIRST_HIGH_FD = 10 };
 
-static int original = -1; // what descriptor 2 was
+// --- captured stderr ---
+
+static int original = -1; // a copy of descriptor 2 as it was
 static int reader = -1;
-static char pending[NOISE_LINE_SIZE - 1]; // read, but not yet a whole line
+static char pending[STDERR_LINE_SIZE - 1]; // read, but not yet a whole line
 static size_t pending_length;
 
 static int high_copy(int fd)
@@ -22,7 +24,7 @@ static int high_copy(int fd)
     return fcntl(fd, F_DUPFD_CLOEXEC, FIRST_HIGH_FD);
 }
 
-void noise_capture(void)
+void stderr_capture(void)
 {
     int ends[2];
     if (reader >= 0 || !isatty(STDERR_FILENO) || pipe(ends) != 0)
@@ -40,7 +42,8 @@ void noise_capture(void)
     pending_length = 0;
 }
 
-// Whoever wrote it, the terminal must not obey. No base/shown.h: we may be in a signal handler.
+// Writes without control characters, which the terminal would obey. No base/shown.h, because a
+// signal handler may call this.
 static void write_out(char *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -52,7 +55,7 @@ static void write_out(char *bytes, size_t length)
     (void)ignored;
 }
 
-void noise_release(void)
+void stderr_release(void)
 {
     char bytes[512];
     ssize_t got;
@@ -68,13 +71,13 @@ void noise_release(void)
     pending_length = 0;
 }
 
-int noise_fd(void)
+int stderr_fd(void)
 {
     return reader;
 }
 
 // Takes the first `length` bytes, as text.
-static const char *take(size_t length, char line[NOISE_LINE_SIZE])
+static const char *take(size_t length, char line[STDERR_LINE_SIZE])
 {
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)pending[i];
@@ -88,7 +91,7 @@ static const char *take(size_t length, char line[NOISE_LINE_SIZE])
     return line;
 }
 
-const char *noise_line(char line[NOISE_LINE_SIZE])
+const char *stderr_line(char line[STDERR_LINE_SIZE])
 {
     if (reader < 0)
         return NULL;
@@ -101,27 +104,29 @@ const char *noise_line(char line[NOISE_LINE_SIZE])
     return pending_length == sizeof pending ? take(pending_length, line) : NULL;
 }
 
+// --- signals ---
+
 enum { CRASH_STACK_BYTES = 64 * 1024 };
 
-static const int told[] = {SIGHUP, SIGINT, SIGTERM, SIGWINCH, SIGTSTP, SIGCONT};
+static const int reported[] = {SIGHUP, SIGINT, SIGTERM, SIGWINCH, SIGTSTP, SIGCONT};
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT};
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 static struct termios settings; // as they were found
-static int told_pipe[2] = {-1, -1};
-static char reset[512];              // what makes the terminal sane
+static int signal_pipe[2] = {-1, -1};
+static char reset[512];              // bytes that restore the terminal's state
 static volatile size_t reset_length; // 0: the screen is not up
 
-void guard_restore(void)
+void signals_restore_terminal(void)
 {
-    // A process in the background would be stopped here, and could not even end.
+    // A process in the background would be stopped here and could not end.
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
     sigaction(SIGTTOU, &ignore, &before);
     tcsetattr(STDIN_FILENO, TCSANOW, &settings); // waits for nothing, whatever the terminal does
     sigaction(SIGTTOU, &before, NULL);
 }
 
-void guard_emergency(void)
+void signals_emergency(void)
 {
     size_t length = reset_length;
     int error = errno;
@@ -129,28 +134,28 @@ void guard_emergency(void)
         reset_length = 0;
         ssize_t ignored = write(STDOUT_FILENO, reset, length);
         (void)ignored;
-        guard_restore();
+        signals_restore_terminal();
     }
-    noise_release();
+    stderr_release();
     errno = error;
 }
 
 static void on_crash(int number)
 {
-    guard_emergency();
-    raise(number); // its default now (SA_RESETHAND)
+    signals_emergency();
+    raise(number); // which has its default action now (SA_RESETHAND)
 }
 
-static void on_told(int number)
+static void on_signal(int number)
 {
     int error = errno;
     char byte = (char)number;
-    ssize_t ignored = write(told_pipe[1], &byte, 1);
+    ssize_t ignored = write(signal_pipe[1], &byte, 1);
     (void)ignored;
     errno = error;
 }
 
-// What is ignored from the start stays ignored: nohup.
+// Sets a handler; a signal that is ignored from the start (nohup) stays ignored.
 static void handle(int number, void (*handler)(int number), int flags)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, before;
@@ -159,76 +164,69 @@ static void handle(int number, void (*handler)(int number), int flags)
         sigaction(number, &action, NULL);
 }
 
-static bool open_pipe(struct err *e)
-{
-    if (pipe(told_pipe) != 0)
-        return err_set(e, "no pipe for signals: %s", strerror(errno));
-    for (int i = 0; i < 2; i++) {
-        fcntl(told_pipe[i], F_SETFD, FD_CLOEXEC);
-        fcntl(told_pipe[i], F_SETFL, O_NONBLOCK);
-    }
-    return true;
-}
-
-bool guard_begin(struct err *e)
+bool signals_begin(struct err *e)
 {
     if (tcgetattr(STDIN_FILENO, &settings) != 0)
         return err_set(e, "standard input is no terminal: %s", strerror(errno));
-    if (!open_pipe(e))
-        return false;
-    // So that a stack that is used up can still be seen to.
+    if (pipe(signal_pipe) != 0)
+        return err_set(e, "no pipe for signals: %s", strerror(errno));
+    for (int i = 0; i < 2; i++) {
+        fcntl(signal_pipe[i], F_SETFD, FD_CLOEXEC);
+        fcntl(signal_pipe[i], F_SETFL, O_NONBLOCK);
+    }
+    // A handler needs a stack of its own where the stack is used up.
     static _Alignas(16) char stack[CRASH_STACK_BYTES];
     stack_t wanted = {.ss_sp = stack, .ss_size = sizeof stack}, now;
     if (sigaltstack(NULL, &now) == 0 && now.ss_flags & SS_DISABLE)
         sigaltstack(&wanted, NULL);
-    for (size_t i = 0; i < COUNT(told); i++)
-        handle(told[i], on_told, SA_RESTART);
+    for (size_t i = 0; i < COUNT(reported); i++)
+        handle(reported[i], on_signal, SA_RESTART);
     for (size_t i = 0; i < COUNT(crashes); i++)
         handle(crashes[i], on_crash, (int)(SA_RESETHAND | SA_ONSTACK | SA_NODEFER));
     return true;
 }
 
-void guard_end(void)
+void signals_end(void)
 {
-    if (told_pipe[0] < 0)
+    if (signal_pipe[0] < 0)
         return;
-    for (size_t i = 0; i < COUNT(told); i++)
-        handle(told[i], SIG_DFL, 0);
+    for (size_t i = 0; i < COUNT(reported); i++)
+        handle(reported[i], SIG_DFL, 0);
     for (size_t i = 0; i < COUNT(crashes); i++)
         handle(crashes[i], SIG_DFL, 0);
-    close(told_pipe[0]);
-    close(told_pipe[1]);
-    told_pipe[0] = told_pipe[1] = -1;
+    close(signal_pipe[0]);
+    close(signal_pipe[1]);
+    signal_pipe[0] = signal_pipe[1] = -1;
 }
 
-void guard_arm(const char *bytes, size_t length)
+void signals_arm(const char *bytes, size_t length)
 {
     size_t fits = length < sizeof reset ? length : sizeof reset;
     memcpy(reset, bytes, fits);
     reset_length = fits;
 }
 
-void guard_disarm(void)
+void signals_disarm(void)
 {
     reset_length = 0;
 }
 
-int guard_fd(void)
+int signals_fd(void)
 {
-    return told_pipe[0];
+    return signal_pipe[0];
 }
 
-int guard_signal(void)
+int signals_next(void)
 {
     char byte;
-    return told_pipe[0] >= 0 && read(told_pipe[0], &byte, 1) == 1 ? byte : 0;
+    return signal_pipe[0] >= 0 && read(signal_pipe[0], &byte, 1) == 1 ? byte : 0;
 }
 
-void guard_stop(void)
+void signals_stop(void)
 {
     handle(SIGTSTP, SIG_DFL, 0);
-    handle(SIGCONT, SIG_DFL, 0); // no news: we wait for it
-    starter_stop_group();        // comes back when we are continued
-    handle(SIGTSTP, on_told, SA_RESTART);
-    handle(SIGCONT, on_told, SA_RESTART);
+    handle(SIGCONT, SIG_DFL, 0); // it is waited for here
+    spawner_stop_group();        // returns when the group is continued
+    handle(SIGTSTP, on_signal, SA_RESTART);
+    handle(SIGCONT, on_signal, SA_RESTART);
 }

@@ -1,6 +1,6 @@
 // Descriptor 2, captured from a pseudo terminal.
 #include "group.h"
-#include "guard.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NEXT_LINE noise_line((char[NOISE_LINE_SIZE]){""})
+#define NEXT_LINE stderr_line((char[STDERR_LINE_SIZE]){""})
 
 static int terminal;    // our end of it
 static int original_fd; // descriptor 2 of the test program
@@ -24,14 +24,14 @@ static int give_terminal(void **state)
     original_fd = dup(STDERR_FILENO);
     dup2(other_end, STDERR_FILENO);
     close(other_end);
-    noise_capture();
+    stderr_capture();
     return 0;
 }
 
 static int take_terminal(void **state)
 {
     (void)state;
-    noise_release();
+    stderr_release();
     dup2(original_fd, STDERR_FILENO);
     close(original_fd);
     close(terminal);
@@ -118,12 +118,12 @@ static void what_nobody_took_reaches_the_terminal(void **state)
     say("taken\nread, but no line yet");
     assert_string_equal(NEXT_LINE, "taken");
     say(" and its rest\n");
-    noise_release();
-    assert_int_equal(noise_fd(), -1);
+    stderr_release();
+    assert_int_equal(stderr_fd(), -1);
     say("direct\n");
     assert_string_equal(on_terminal(), "read, but no line yet and its rest\r\ndirect\r\n");
-    noise_release(); // more than once is fine
-    noise_capture();
+    stderr_release(); // more than once is fine
+    stderr_capture();
     say("captured again\n");
     assert_string_equal(NEXT_LINE, "captured again");
 }
@@ -133,11 +133,11 @@ static void what_is_no_terminal_is_left_alone(void **state)
     int ends[2];
     char text[16] = "";
     (void)state;
-    noise_release();
+    stderr_release();
     assert_int_equal(pipe(ends), 0);
     dup2(ends[1], STDERR_FILENO);
-    noise_capture();
-    assert_int_equal(noise_fd(), -1);
+    stderr_capture();
+    assert_int_equal(stderr_fd(), -1);
     assert_null(NEXT_LINE);
     static const char said[] = "to a file";
     say(said);
@@ -147,7 +147,7 @@ static void what_is_no_terminal_is_left_alone(void **state)
     close(ends[1]);
 }
 
-TEST_GROUP(noise)
+TEST_GROUP(captured)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lines_are_handed_out, give_terminal, take_terminal),

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/sandbox.h"
 #include "group.h"
-#include "starter.h"
+#include "spawner.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #define PATIENCE_STEPS 3000 // of 10 ms
 
-static char folder[] = "/tmp/tilewalk-starter-XXXXXX";
+static char folder[] = "/tmp/tilewalk-spawner-XXXXXX";
 static char program[64];
 static struct ui_config config;
 
@@ -36,13 +36,13 @@ static int begin(void **state)
     struct err e;
     (void)state;
     config_init(&config);
-    return starter_begin(program, &config, &e) ? 0 : -1;
+    return spawner_begin(program, &config, &e) ? 0 : -1;
 }
 
 static int end(void **state)
 {
     (void)state;
-    starter_end();
+    spawner_end();
     return 0;
 }
 
@@ -50,7 +50,7 @@ static struct child spawned(const char *word)
 {
     struct err e;
     struct child c;
-    if (!starter_spawn(&c, (const char *const[]){"", word, "last word", "", NULL}, &e))
+    if (!spawner_spawn(&c, (const char *const[]){"", word, "last word", "", NULL}, &e))
         fail_msg("%s", e.text);
     return c;
 }
@@ -59,7 +59,7 @@ static int status_of(struct child *c)
 {
     int status;
     for (int i = 0; i < PATIENCE_STEPS; i++) {
-        if (starter_reap(c, &status))
+        if (spawner_reap(c, &status))
             return status;
         poll(NULL, 0, 10);
     }
@@ -106,7 +106,7 @@ static void test_words_output_status(void **state)
         int status = status_of(&c);
         assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
         assert_int_equal(c.pid, 0);
-        starter_kill(&c);
+        spawner_kill(&c);
     }
     assert_int_equal(open_files(), before);
 }
@@ -122,7 +122,7 @@ static void test_ends_are_told_of_each(void **state)
     }
     for (int i = 7; i >= 0; i--) {
         assert_int_equal(WEXITSTATUS(status_of(&c[i])), i);
-        starter_kill(&c[i]);
+        spawner_kill(&c[i]);
     }
 }
 
@@ -135,12 +135,12 @@ static void test_signals_reach_what_it_started(void **state)
     struct pollfd p = {.fd = c.stderr_fd, .events = POLLIN};
     assert_int_equal(poll(&p, 1, 10 * PATIENCE_STEPS), 1);
     assert_int_equal(read(c.stderr_fd, ready, 6), 6);
-    assert_true(starter_signal(c.pid, SIGUSR1));
+    assert_true(spawner_signal(c.pid, SIGUSR1));
     assert_string_equal(output_of(&c), "heard\n");
     assert_int_equal(WEXITSTATUS(status_of(&c)), 3);
-    starter_kill(&c);
-    assert_false(starter_signal(getpid(), 0)); // which it did not start
-    assert_false(starter_signal(getppid(), 0));
+    spawner_kill(&c);
+    assert_false(spawner_signal(getpid(), 0)); // which it did not start
+    assert_false(spawner_signal(getppid(), 0));
 }
 
 static void test_what_it_refuses(void **state)
@@ -150,36 +150,36 @@ static void test_what_it_refuses(void **state)
     struct child c;
     put_program("touch started");
     assert_false(
-        starter_spawn(&c, (const char *const[]){"", "tune", "x", "--no-sandbox", NULL}, &e));
+        spawner_spawn(&c, (const char *const[]){"", "tune", "x", "--no-sandbox", NULL}, &e));
     assert_non_null(strstr(e.text, "--no-sandbox"));
     const char *many[200] = {""};
     for (int i = 1; i < 199; i++)
         many[i] = "word";
-    assert_false(starter_spawn(&c, many, &e));
+    assert_false(spawner_spawn(&c, many, &e));
     assert_non_null(strstr(e.text, "too long"));
     char *huge = mem_zero(100 * 1024, 1);
     memset(huge, 'x', 100 * 1024 - 1);
-    assert_false(starter_spawn(&c, (const char *const[]){"", huge, NULL}, &e));
+    assert_false(spawner_spawn(&c, (const char *const[]){"", huge, NULL}, &e));
     assert_non_null(strstr(e.text, "too long"));
     free(huge);
     assert_int_equal(remove(program), 0);
-    assert_false(starter_spawn(&c, (const char *const[]){"", "x", NULL}, &e));
+    assert_false(spawner_spawn(&c, (const char *const[]){"", "x", NULL}, &e));
     assert_non_null(strstr(e.text, "cannot start"));
     assert_false(file_exists("started"));
     put_program("exit 0");
     c = spawned("x"); // it goes on
     assert_int_equal(status_of(&c), 0);
-    starter_kill(&c);
+    spawner_kill(&c);
 }
 
 static void test_an_editor_gets_a_path(void **state)
 {
     (void)state;
     put_program("echo \"$@\" >edited");
-    starter_end();
+    spawner_end();
     snprintf(config.editor, sizeof config.editor, "'%s' --wait", program);
-    assert_true(starter_begin("none", &config, &(struct err){0}));
-    struct child c = {.pid = starter_edit("+!sh", 12)};
+    assert_true(spawner_begin("none", &config, &(struct err){0}));
+    struct child c = {.pid = spawner_edit("+!sh", 12)};
     assert_true(c.pid > 0);
     assert_int_equal(status_of(&c), 0);
     char *text;
@@ -193,7 +193,7 @@ static void test_screens_have_numbers(void **state)
     (void)state;
     int n;
     for (int i = 1; i <= 3; i++) {
-        int fd = starter_new_screen_file(&n);
+        int fd = spawner_new_screen_file(&n);
         assert_true(fd >= 0);
         assert_int_equal(n, i);
         assert_int_equal(write(fd, "x", 1), 1);
@@ -215,10 +215,10 @@ static void test_its_death(void **state)
     assert_true(read(c.stderr_fd, text, sizeof text - 1) > 0);
     assert_int_equal(kill(atoi(text), SIGKILL), 0);
     assert_int_equal(WTERMSIG(status_of(&c)), SIGKILL);
-    assert_false(starter_spawn(&other, (const char *const[]){"", "x", NULL}, &e));
+    assert_false(spawner_spawn(&other, (const char *const[]){"", "x", NULL}, &e));
     assert_non_null(strstr(e.text, "is gone"));
-    assert_int_equal(starter_edit("x", 0), -1);
-    starter_kill(&c);
+    assert_int_equal(spawner_edit("x", 0), -1);
+    spawner_kill(&c);
 }
 
 // Returns how many of the attempts went wrong, as an exit code.
@@ -228,7 +228,7 @@ static int in_a_sandbox(void)
     struct err e;
     struct child c;
     put_program("exit 5");
-    if (!starter_begin(program, &config, &e))
+    if (!spawner_begin(program, &config, &e))
         return 100;
     struct sandbox_state holds = sandbox_enter(&s);
     sandbox_finish(&s);
@@ -237,9 +237,9 @@ static int in_a_sandbox(void)
         wrong += open("/etc/passwd", O_RDONLY) >= 0;
         wrong += os_spawn(&c, (const char *const[]){program, NULL}, NULL, -1, &e);
     }
-    wrong += !starter_spawn(&c, (const char *const[]){program, "x", NULL}, &e);
+    wrong += !spawner_spawn(&c, (const char *const[]){program, "x", NULL}, &e);
     wrong += WEXITSTATUS(status_of(&c)) != 5;
-    starter_end();
+    spawner_end();
     return wrong;
 }
 
@@ -254,7 +254,7 @@ static void test_a_sandbox_can_ask_it(void **state)
     assert_int_equal(status, 0);
 }
 
-TEST_GROUP(starter)
+TEST_GROUP(spawner)
 {
     if (!mkdtemp(folder) || chdir(folder) != 0)
         return 1;
