@@ -11,7 +11,7 @@
 // printed by cJSON. What stands in a list is built as a tree of its own, and is printed and freed
 // when it ends, so that a list of any length costs the memory of one element. Numbers are handed to
 // cJSON as text: it keeps none past 2^53, and has no fewest digits that read back the same.
-// json_tree.h reads small texts, json_read.h recordings and models.
+// json_read.h reads it.
 #ifndef TILEWALK_BASE_JSON_H
 #define TILEWALK_BASE_JSON_H
 

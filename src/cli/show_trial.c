@@ -189,7 +189,7 @@ static void trial_add_json(struct shown_trial *s, const struct kernel_text *k, s
 
 // --- the kernel ---
 
-#define BETWEEN "\x1f" // parts of a line for the workbench (ui/kernel_listing.h)
+#define BETWEEN "\x1f" // parts of a line for the workbench (ui/view_kernel.h)
 
 static bool add_kernel(struct shown_trial *s, struct script *script, struct str *out, struct err *e)
 {

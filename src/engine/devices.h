@@ -32,8 +32,8 @@ bool devices_find_again(const struct session_record *r, const char *hint, struct
 // Checks that the calibration kernel takes the same on all of them: only then they are one device.
 bool devices_agree(const struct gpu_info *list, const struct gpu_cards *cards, struct err *e);
 
-// The peaks of a device (space/roofline.h) in the database. Each is measured once, with its device and
-// driver, by a process of its own:
+// The peaks of a device (space/roofline.h) in the database. Each is measured once, with its device
+// and driver, by a process of its own:
 //
 //     peak_find(store, &info, &peak, &found, e) && (found || peak_measure(store, &info, &peak, e))
 bool peak_find(struct store *store, const struct gpu_info *i, struct roofline *out, bool *found,

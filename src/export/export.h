@@ -47,7 +47,7 @@ struct export_kernel {
 bool export_add_kernel(struct store *store, const struct export_kernel *k, struct err *e);
 
 // The trials of the session as a recording in the form that the request names, FOLDER/NAME.json,
-// without kernels and device (export/recording.c). Only the members form, folder, name, force,
+// without kernels and device (export.c). Only the members form, folder, name, force,
 // quiet and json of the request count. The name is by default that of the space and the session's
 // number. A file that is there already is an error, unless `force` is set.
 bool export_recording(struct store *store, const struct export_request *r, struct err *e);

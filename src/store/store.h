@@ -103,8 +103,9 @@ struct session_record {
     const char *text_hash; // of all texts
     int64_t budget_trials;
     double budget_seconds; // running time; 0: none
-    // The least time that the device's roofline (space/roofline.h) leaves to a run, 0: it is not known;
-    // what bounds it, "bytes", "f32", ..., or NULL; what an empty dispatch takes, 0: not known.
+    // The least time that the device's roofline (space/roofline.h) leaves to a run, 0: it is not
+    // known; what bounds it, "bytes", "f32", ..., or NULL; what an empty dispatch takes, 0: not
+    // known.
     double roof_s;
     const char *roof_by;
     double dispatch_s;
@@ -288,7 +289,8 @@ struct retime_record { // samples taken again of a trial: final races and drift 
     const char *parts; // as trial_record's
 };
 
-// The roofline of the device of that identity, figures as JSON (space/roofline.h); NULL: there is none.
+// The roofline of the device of that identity, figures as JSON (space/roofline.h); NULL: there is
+// none.
 struct roof_record {
     const char *device_id, *device, *driver, *figures;
     double at; // unix time
