@@ -116,7 +116,7 @@ static const char *where_text(const struct page *p, const struct figure_problem 
     if (p->runs->size.full)
         return p->device;
     if (!problem->landscape)
-        return "a machine that is made up (`--source synthetic:machine`)";
+        return "a synthetic device (`--source synthetic:machine`)";
     while (!str_starts(problem->landscape, d->folder))
         d++;
     snprintf(out, 160, "%s, %s, as recorded on %s", d->device, d->driver, d->date);
