@@ -51,13 +51,13 @@ void trial_decode(const struct opened *o, const struct trial_record *r, struct t
     for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
         out->statistic[k] = NAN;
     if (r->statistics) {
-        told_parse(r->statistics, &statistics);
+        text_parse_statistics(r->statistics, &statistics);
         for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
             if (!statistics_total(&statistics, (enum statistic_kind)k, &out->statistic[k]))
                 out->statistic[k] = NAN;
     }
     struct str clocks = {0};
-    told_add_clocks(r->clocks, r->drift, &clocks);
+    text_add_clocks(r->clocks, r->drift, &clocks);
     snprintf(out->clocks, sizeof out->clocks, "%s", str_text(&clocks));
     out->is_unsteady = r->drift > 0 || strstr(out->clocks, "held back");
     str_finish(&clocks);

@@ -251,7 +251,7 @@ static void check_open(struct doctor *d)
     struct statistics now = clocks.now;
     struct str sensors = {0}, text = {0};
     statistics_add_json(&now, &sensors);
-    told_add_clocks(str_text(&sensors), 0, &text);
+    text_add_clocks(str_text(&sensors), 0, &text);
     add_check(d, "clocks", false, text.length > 0, text.length ? str_text(&text) : clocks.why,
               d->list[d->best].vendor_id == 0x10de
                   ? "apt install libnvidia-ml1, beside the driver"

@@ -434,7 +434,7 @@ bool prove_limits(struct prove *p, struct err *e)
     bool opened = helper_job_open(p->device.index, false, devices_patience_s(), &clocks, &why_not);
     if (opened)
         statistics_add_json(&clocks.now, &sensors);
-    told_add_clocks(str_text(&sensors), 0, &text);
+    text_add_clocks(str_text(&sensors), 0, &text);
     const char *why = opened ? clocks.why : why_not.text;
     json_add_raw(&p->json, "clocks", str_text(&sensors));
     json_add_text(&p->json, "clocks_unknown", text.length ? NULL : why);

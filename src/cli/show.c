@@ -169,7 +169,7 @@ static void print_model(const struct view *v)
     fputs(str_text(&text), stdout);
     text.length = 0;
     const struct calibration_record *c = &v->calibration;
-    calibration_add_text(c->results, c->within_50, c->within_90, &text);
+    text_add_calibration(c->results, c->within_50, c->within_90, &text);
     if (text.length)
         printf("model    %s\n", str_text(&text));
     str_finish(&text);

@@ -116,12 +116,12 @@ static void add_facts(struct shown_trial *s, const char *lead, struct str *out)
                    shown_text(s->arena, t->reason));
     struct statistics statistics; // of the driver's compiler
     struct str text = {0};
-    told_parse(t->statistics, &statistics);
-    told_add_text(&statistics, &text);
+    text_parse_statistics(t->statistics, &statistics);
+    text_add_statistics(&statistics, &text);
     if (text.length)
         str_printf(out, "%sdriver: %s\n", lead, shown_text(s->arena, str_text(&text)));
     text.length = 0;
-    told_add_clocks(t->clocks, t->drift, &text); // while it was timed
+    text_add_clocks(t->clocks, t->drift, &text); // while it was timed
     if (text.length)
         str_printf(out, "%sclocks: %s\n", lead, str_text(&text));
     str_finish(&text);

@@ -78,10 +78,10 @@ bool probe_finish(struct session *s, const struct trial_result *r, struct err *e
     config_set_get(&s->probes.wanted, (int)(TICKET_PROBE - r->ticket), &c);
     config_add_key(s->space, &c, &key);
     statistics_add_json(told, &text);
-    struct look_record record = {
+    struct probe_record record = {
         .key = str_text(&key), .fits = fits, .statistics = str_text(&text)};
     kill_point("look");
-    bool ok = session_stored(&s->store, store_put_look(s->store.db, s->record.id, &record, e), e);
+    bool ok = session_stored(&s->store, store_put_probe(s->store.db, s->record.id, &record, e), e);
     if (ok)
         learn(&s->probes, &c, fits, told);
     str_finish(&key);
@@ -97,7 +97,7 @@ struct reading {
     bool failed;
 };
 
-static bool probe_take_row(void *context, const struct look_record *row)
+static bool probe_take_row(void *context, const struct probe_record *row)
 {
     struct reading *r = context;
     struct config c;
@@ -105,7 +105,7 @@ static bool probe_take_row(void *context, const struct look_record *row)
     r->failed = !config_parse_key(r->session->space, row->key, &c, &r->err);
     if (r->failed)
         return false;
-    told_parse(row->statistics, &told);
+    text_parse_statistics(row->statistics, &told);
     learn(&r->session->probes, &c, row->fits, &told);
     return true;
 }
@@ -113,7 +113,7 @@ static bool probe_take_row(void *context, const struct look_record *row)
 bool probes_load(struct session *s, struct err *e)
 {
     struct reading r = {.session = s};
-    if (!store_each_look(s->store.db, s->record.id, probe_take_row, &r, e))
+    if (!store_each_probe(s->store.db, s->record.id, probe_take_row, &r, e))
         return false;
     if (r.failed && e)
         *e = r.err;

@@ -357,7 +357,7 @@ static bool past_take_row(void *context, const struct trial_record *t)
     r->failed = !config_parse_key(r->session->space, t->key, &trial.config, &r->err) ||
                 !past_add(r->log, &trial, &r->err);
     if (!r->failed && trial.answered) {
-        told_parse(t->statistics, &told);
+        text_parse_statistics(t->statistics, &told);
         probes_learn(r->session, &trial.config, &told);
     }
     if (!r->failed)

@@ -2,7 +2,7 @@
 // are all checked here.
 //
 //     struct session_store d = {.db = store, .record = &record};
-//     session_stored(&d, store_put_look(d.db, d.record->id, &row, e), e)
+//     session_stored(&d, store_put_probe(d.db, d.record->id, &row, e), e)
 //
 // A database that cannot be used ends the run as paused, not as failed.
 #ifndef TILEWALK_ENGINE_SESSION_STORE_H

@@ -24,18 +24,29 @@
 #include <string.h>
 #include <unistd.h>
 
-// What an export says on stdout: the files that were written, or would be.
+#define COMPILE_SECONDS 60 // a trial had 30, on a machine that may have been faster
+#define EXACT_INPUTS    "random numbers of few bits, so that every partial sum is representable"
+#define CUSTOM_INPUTS   "random numbers, as the space file has them"
 
-struct export_told {
+// The state of one export. Strings live in `arena`.
+struct exporter {
+    struct store *store;
     const struct export_request *request;
     const char *folder;
-    const struct session_record *session;
-    const struct kernel_files *files;
-    const struct reverified *kernel; // in the order of the files
-    int kernels;
+    struct arena arena;
+    struct session_record session;
+    struct script *script;
+    struct kernel_files files;
+    struct reverified *chosen; // the exported kernels, in the order of the files
+    int chosen_count;
+    struct kernel_there *there; // for each, the export that has its name now; session 0: none
+    uint64_t scratch_bytes;     // scratch memory of the kernel that was added last
+    struct str *entry;          // not NULL: the entry of a table is wanted instead of files
 };
 
-// Lines of a text; -1 for SPIR-V.
+// --- the report on stdout ---
+
+// Returns the lines of a text; -1 for SPIR-V.
 static int64_t line_count(const struct kernel_file *f)
 {
     const char *suffix = strrchr(f->name, '.');
@@ -47,20 +58,16 @@ static int64_t line_count(const struct kernel_file *f)
     return n;
 }
 
-// --- for people ---
-
-// --- for programs (docs/json.md) ---
-
-static void add_files(const struct export_told *t, bool in_detail, struct json_writer *w)
+static void report_add_files(const struct exporter *x, bool in_detail, struct json_writer *w)
 {
     json_begin_list(w, in_detail ? "would_write" : "files");
-    for (int i = 0; i < t->files->count; i++) {
-        char *path = path_join(t->folder, t->files->file[i].name);
+    for (int i = 0; i < x->files.count; i++) {
+        char *path = path_join(x->folder, x->files.file[i].name);
         if (in_detail) {
-            int64_t lines = line_count(&t->files->file[i]);
+            int64_t lines = line_count(&x->files.file[i]);
             json_begin_object(w, NULL);
             json_add_text(w, "path", path);
-            json_add_count(w, "bytes", t->files->file[i].length);
+            json_add_count(w, "bytes", x->files.file[i].length);
             if (lines >= 0)
                 json_add_int(w, "lines", lines);
             else
@@ -74,40 +81,69 @@ static void add_files(const struct export_told *t, bool in_detail, struct json_w
     json_end(w);
 }
 
-static void add_json(const struct export_told *t, struct str *out)
+// Adds the report as JSON (docs/json.md).
+static void report_add_json(const struct exporter *x, struct str *out)
 {
     struct json_writer w = json_begin(out);
-    add_files(t, false, &w);
+    double flop = x->session.flop;
+    report_add_files(x, false, &w);
     json_begin_list(&w, "kernels");
-    for (int i = 0; i < t->kernels; i++) {
+    for (int i = 0; i < x->chosen_count; i++) {
+        const struct reverified *k = &x->chosen[i];
         json_begin_object(&w, NULL);
-        json_add_text(&w, "name", t->kernel[i].name);
-        json_add_int(&w, "trial", t->kernel[i].trial);
-        json_add_real(&w, "tflops",
-                      t->kernel[i].stored_s > 0 ? t->session->flop / t->kernel[i].stored_s / 1e12
-                                                : NAN);
-        json_add_real(&w, "ms", t->kernel[i].stored_s > 0 ? t->kernel[i].stored_s * 1e3 : NAN);
-        json_add_flag(&w, "raced", t->kernel[i].raced);
-        json_add_real(&w, "verified_tflops",
-                      t->kernel[i].again_s > 0 ? t->session->flop / t->kernel[i].again_s / 1e12
-                                               : NAN);
-        json_add_real(&w, "verified_ms",
-                      t->kernel[i].again_s > 0 ? t->kernel[i].again_s * 1e3 : NAN);
+        json_add_text(&w, "name", k->name);
+        json_add_int(&w, "trial", k->trial);
+        json_add_real(&w, "tflops", k->stored_s > 0 ? flop / k->stored_s / 1e12 : NAN);
+        json_add_real(&w, "ms", k->stored_s > 0 ? k->stored_s * 1e3 : NAN);
+        json_add_flag(&w, "raced", k->raced);
+        json_add_real(&w, "verified_tflops", k->again_s > 0 ? flop / k->again_s / 1e12 : NAN);
+        json_add_real(&w, "verified_ms", k->again_s > 0 ? k->again_s * 1e3 : NAN);
         json_end(&w);
     }
     json_end(&w);
-    if (t->request->dry_run)
-        add_files(t, true, &w);
+    if (x->request->dry_run)
+        report_add_files(x, true, &w);
     json_end_all(&w);
     str_add_char(out, '\n');
 }
 
-// A session as a recording: what each of its trials did, on the topology that it was searched on.
+static void report_add_text(const struct exporter *x, struct str *out)
+{
+    bool dry_run = x->request->dry_run;
+    for (int i = 0; i < x->chosen_count && (dry_run || x->request->verify); i++) {
+        const struct reverified *k = &x->chosen[i];
+        char speed[32];
+        if (k->again_s > 0) {
+            str_add(out, "verified: ");
+            reverify_add_text(&x->session, k, out);
+        } else {
+            str_add(out, speed_text(&x->session, k->stored_s, speed));
+        }
+        str_printf(out, "  (%s, trial %" PRId64 ", %s)\n", k->name, k->trial,
+                   k->raced ? "raced" : "as measured");
+    }
+    for (int i = 0; i < x->files.count; i++) {
+        const struct kernel_file *file = &x->files.file[i];
+        char *path = path_join(x->folder, file->name);
+        int64_t lines = line_count(file);
+        shown_add(out, path);
+        if (dry_run && lines >= 0)
+            str_printf(out, "  %" PRId64 " lines", lines);
+        else if (dry_run)
+            str_printf(out, "  %zu bytes", file->length);
+        if (dry_run && file_exists(path))
+            str_add(out, ", replaces the one there");
+        str_add(out, "\n");
+        free(path);
+    }
+}
+
+// --- a session as a recording: the results of its trials on the space that it searched ---
 
 struct recorder {
     const struct space *space; // the session's
     struct recording *recording;
-    double run[TRIAL_MAX_SAMPLES]; // of one trial
+    double run[TRIAL_MAX_SAMPLES]; // samples of one trial
     bool failed;
     struct err err;
 };
@@ -117,7 +153,7 @@ static double known(double seconds)
     return seconds > 0 ? seconds : NAN;
 }
 
-// What was rejected stays absent: a recording's space has nothing but what it holds.
+// Rejected configurations are left out: the space of a recording has only what the recording holds.
 static bool recording_add_trial(void *context, const struct trial_record *t)
 {
     struct recorder *r = context;
@@ -140,8 +176,8 @@ static bool recording_add_trial(void *context, const struct trial_record *t)
     return true;
 }
 
-static bool fill(struct recorder *r, struct store *store, const struct session_record *s,
-                 struct err *e)
+static bool recording_fill(struct recorder *r, struct store *store, const struct session_record *s,
+                           struct err *e)
 {
     r->recording->kernel = arena_strdup(&r->recording->arena, s->title);
     r->recording->device = arena_strdup(&r->recording->arena, s->device);
@@ -164,7 +200,7 @@ static bool write_recording(struct store *store, const struct export_request *re
 {
     struct recorder r = {.space = space, .recording = recording_create(path, "tilewalk")};
     const char *form = request->form ? request->form : "tilewalk";
-    bool ok = fill(&r, store, s, e) && recording_write_as(r.recording, form, path, e);
+    bool ok = recording_fill(&r, store, s, e) && recording_write_as(r.recording, form, path, e);
     if (ok) {
         struct str out = {0};
         int valid = r.recording->outcomes[OUTCOME_OK];
@@ -218,26 +254,9 @@ bool export_recording(struct store *store, const struct export_request *request,
     return ok;
 }
 
-#define COMPILE_SECONDS 60 // a trial had 30, on a machine that may have been faster
-#define EXACT_INPUTS    "random numbers of few bits, so that every partial sum is representable"
-#define CUSTOM_INPUTS   "random numbers, as the space file has them"
+// --- kernels ---
 
-// What all kernels of one export have in common. Strings live in `arena`.
-struct exporter {
-    struct store *store;
-    const struct export_request *request;
-    struct arena arena;
-    struct session_record session;
-    struct script *script;
-    struct kernel_files files;
-    struct reverified *chosen; // what the files are of
-    int chosen_count;
-    struct kernel_there *there; // what files of the same name say of each; session 0: none of ours
-    uint64_t scratch_bytes;     // of the kernel that was added last
-    struct str *entry; // not NULL: files are not wanted, but what a table says of the kernel
-};
-
-// One candidate on its way into files.
+// A kernel from its trial to its files.
 struct kernel {
     struct job job;
     struct spirv spirv[JOB_MAX_PASSES];
@@ -263,7 +282,7 @@ char *export_standard_name(const struct session_record *r)
     return str_take(&name);
 }
 
-// As it is ranked: `t` is of store_best_trials.
+// Describes the timing that a trial of store_best_trials is ranked by.
 static bool describe_timing(struct exporter *x, const struct trial_record *t,
                             struct kernel_description *d, struct err *e)
 {
@@ -328,7 +347,7 @@ static bool describe_pass(struct kernel *k, int i, struct err *e)
     return true;
 }
 
-// Renders and compiles a trial again, as it was measured: check_compiler has seen to that.
+// Renders and compiles a trial again, as it was measured: check_compiler was called before.
 static bool make_kernel(struct exporter *x, const struct trial_record *t, struct kernel *k,
                         struct err *e)
 {
@@ -344,29 +363,13 @@ static bool make_kernel(struct exporter *x, const struct trial_record *t, struct
     return true;
 }
 
-// What the space says is in use, and how much faster this one is.
-static bool describe_baselines(struct exporter *x, struct kernel_description *d, struct err *e)
-{
-    struct baselines b;
-    struct str text = {0};
-    if (!store_get_baselines(x->store, x->session.id, &x->arena, &b, e))
-        return false;
-    if (b.count)
-        speed_add_baselines(&x->session, &b, d->timing.seconds, NULL,
-                            &(struct json_writer){.out = &text, .is_spaced = true});
-    if (b.count)
-        d->baselines = arena_strdup(&x->arena, str_text(&text));
-    str_finish(&text);
-    return true;
-}
-
 static bool add_trial(struct exporter *x, const struct trial_record *t, int rank, struct err *e)
 {
     struct kernel k = {0};
     struct kernel_description *d = &k.about;
     bool ok = make_kernel(x, t, &k, e);
     if (ok) {
-        // The best one has the plain name, whether it is exported alone or with others.
+        // The best kernel always has the name without a number.
         char *standard = export_standard_name(&x->session);
         const char *given = x->request->name, *name = given ? given : standard;
         char *ranked = rank == 0 ? arena_strdup(&x->arena, name)
@@ -389,7 +392,16 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
             d->binding[d->binding_count++] =
                 (struct kernel_binding){"scratch", "read-write", scratch_bytes};
         x->scratch_bytes = k.job.scratch_bytes;
-        ok = describe_timing(x, t, d, e) && describe_baselines(x, d, e);
+        struct baselines baselines;
+        struct str text = {0};
+        ok = describe_timing(x, t, d, e) &&
+             store_get_baselines(x->store, x->session.id, &x->arena, &baselines, e);
+        if (ok && baselines.count) {
+            struct json_writer w = {.out = &text, .is_spaced = true};
+            speed_add_baselines(&x->session, &baselines, d->timing.seconds, NULL, &w);
+            d->baselines = arena_strdup(&x->arena, str_text(&text));
+        }
+        str_finish(&text);
     }
     if (ok && x->entry) {
         kernel_add_json(d, true, x->entry);
@@ -431,6 +443,8 @@ static bool add_best(struct exporter *x, struct err *e)
     return true;
 }
 
+// --- files ---
+
 bool export_check_name(const char *name, struct err *e)
 {
     if (!name || (name[0] && name[0] != '.' && !strchr(name, '/')))
@@ -439,7 +453,7 @@ bool export_check_name(const char *name, struct err *e)
                      name);
 }
 
-// Times and SPIR-V that do not belong together would look as if they did.
+// Fails when another compiler would make SPIR-V that does not belong to the stored times.
 static bool check_compiler(const struct session_record *r, struct err *e)
 {
     return !str_equal(r->source, "device") || kernel_check_compiler(r->driver, e) ||
@@ -461,19 +475,8 @@ static bool make_files(struct exporter *x, struct err *e)
     return x->script && check_compiler(&x->session, e) && add_best(x, e);
 }
 
-static bool read_there(const char *folder, const char *name, struct kernel_there *out)
-{
-    char *file = mem_printf("%s.json", name), *path = path_join(folder, file), *text = NULL;
-    struct err ignored; // what cannot be read is not known to be ours
-    bool known = file_read(path, &text, NULL, &ignored) && kernel_json_read(text, out);
-    free(text);
-    free(path);
-    free(file);
-    return known;
-}
-
-// Of the kernel that is there, relative to the one that would take its place. 0: they were not
-// measured on one device.
+// Returns the speed of the kernel that is there, relative to the one that would replace it. 0: they
+// were not measured on the same device.
 static double speed_there(const struct exporter *x, int i)
 {
     const struct kernel_there *there = &x->there[i];
@@ -483,120 +486,53 @@ static double speed_there(const struct exporter *x, int i)
                : 0;
 }
 
-static bool may_write_kernel(const struct exporter *x, const char *folder, int k, struct err *e)
+static bool may_write_kernel(const struct exporter *x, int k, struct err *e)
 {
     const char *name = x->chosen[k].name;
+    size_t length = strlen(name);
     bool ours =
         x->there[k].session == x->session.id || (x->request->keep_faster && speed_there(x, k) > 0);
     for (int i = 0; i < x->files.count && !ours; i++) {
-        char *path = path_join(folder, x->files.file[i].name);
-        // Whether `file` is one of kernel NAME's.
-        size_t length = strlen(name);
-        bool in_the_way = (strncmp(x->files.file[i].name, name, length) == 0 &&
-                           x->files.file[i].name[length] == '.') &&
-                          file_exists(path);
-        if (in_the_way)
+        const char *file = x->files.file[i].name;
+        if (strncmp(file, name, length) != 0 || file[length] != '.')
+            continue;
+        char *path = path_join(x->folder, file);
+        bool exists = file_exists(path);
+        if (exists)
             err_set(e,
                     "'%s' is there already, and not from session %" PRId64
                     " (%s--force replaces it, --name or --out writes elsewhere)",
                     path, x->session.id, x->request->keep_faster ? "tilewalk export: " : "");
         free(path);
-        if (in_the_way)
+        if (exists)
             return false;
     }
     return true;
 }
 
-static bool may_write(const struct exporter *x, const char *folder, struct err *e)
+// Writes the files, and removes those of further passes that only the replaced export had.
+static bool replace_files(const struct exporter *x, struct err *e)
 {
-    for (int i = 0; i < x->chosen_count && !x->request->force; i++)
-        if (!may_write_kernel(x, folder, i, e))
-            return false;
-    return true;
-}
-
-static bool check(struct exporter *x, const char *folder, struct err *e)
-{
-    const struct export_request *r = x->request;
-    return may_write(x, folder, e) && (!r->verify || reverify(&x->session, x->script, &r->reverify,
-                                                              x->chosen, x->chosen_count, e));
-}
-
-static bool is_written(const struct kernel_files *f, const char *name)
-{
-    for (int i = 0; i < f->count; i++)
-        if (str_equal(f->file[i].name, name))
-            return true;
-    return false;
-}
-
-static bool replace_files(const struct exporter *x, const char *folder, struct err *e)
-{
-    if (!kernel_files_write(&x->files, folder, e))
+    static const char *const suffixes[] = {"comp", "spv"};
+    if (!kernel_files_write(&x->files, x->folder, e))
         return false;
     for (int i = 0; i < x->chosen_count; i++)
-        if (x->there[i].session) {
-            // The passes that the export before had and this one has not: nothing would tell that
-            // they are old.
-            static const char *const suffixes[] = {"comp", "spv"};
-            for (int j = 0; j < 2 * KERNEL_MAX_PASSES; j++) {
-                char *file = kernel_pass_name(x->chosen[i].name, j / 2, suffixes[j % 2]);
-                char *path = path_join(folder, file);
-                if (!is_written(&x->files, file))
-                    unlink(path);
-                free(path);
-                free(file);
-            }
+        for (int j = 0; x->there[i].session && j < 2 * KERNEL_MAX_PASSES; j++) {
+            char *file = kernel_pass_name(x->chosen[i].name, j / 2, suffixes[j % 2]);
+            char *path = path_join(x->folder, file);
+            int k = 0;
+            while (k < x->files.count && !str_equal(x->files.file[k].name, file))
+                k++;
+            if (k == x->files.count)
+                unlink(path);
+            free(path);
+            free(file);
         }
     return true;
 }
 
-// A dry run tells before anything is there, a real one what has been written.
-static bool write_files(const struct exporter *x, const char *folder, struct err *e)
-{
-    const struct export_request *r = x->request;
-    struct export_told told = {r, folder, &x->session, &x->files, x->chosen, x->chosen_count};
-    if (!r->dry_run && !replace_files(x, folder, e))
-        return false;
-    if (!r->quiet) {
-        struct str out = {0};
-        if (told.request->json)
-            add_json(&told, &out);
-        else {
-            for (int i = 0; i < told.kernels && (told.request->dry_run || told.request->verify);
-                 i++) {
-                char speed[32];
-                if (told.kernel[i].again_s > 0) {
-                    str_add(&out, "verified: ");
-                    reverify_add_text(told.session, &told.kernel[i], &out);
-                } else {
-                    str_add(&out, speed_text(told.session, told.kernel[i].stored_s, speed));
-                }
-                str_printf(&out, "  (%s, trial %" PRId64 ", %s)\n", told.kernel[i].name,
-                           told.kernel[i].trial, told.kernel[i].raced ? "raced" : "as measured");
-            }
-            for (int i = 0; i < told.files->count; i++) {
-                char *path = path_join(told.folder, told.files->file[i].name);
-                int64_t lines = line_count(&told.files->file[i]);
-                shown_add(&out, path);
-                if (told.request->dry_run && lines >= 0)
-                    str_printf(&out, "  %" PRId64 " lines", lines);
-                else if (told.request->dry_run)
-                    str_printf(&out, "  %zu bytes", told.files->file[i].length);
-                if (told.request->dry_run && file_exists(path))
-                    str_add(&out, ", replaces the one there");
-                str_add(&out, "\n");
-                free(path);
-            }
-        }
-        fputs(str_text(&out), stdout);
-        str_finish(&out);
-    }
-    return true;
-}
-
-// Of one kernel. Says so.
-static bool keeps_faster(const struct exporter *x, const char *folder)
+// Returns true when a faster kernel of another session is kept, with a warning.
+static bool keeps_faster(const struct exporter *x)
 {
     const struct kernel_there *there = &x->there[0];
     double speed = speed_there(x, 0);
@@ -604,22 +540,45 @@ static bool keeps_faster(const struct exporter *x, const char *folder)
         return false;
     log_warning("%s/%s stays, session %" PRId64 " found it and it is %.3g times as fast "
                 "(tilewalk export %" PRId64 "%s --out %s --force replaces it)",
-                folder, x->chosen[0].name, there->session, speed, x->session.id,
-                store_option(x->store), folder);
+                x->folder, x->chosen[0].name, there->session, speed, x->session.id,
+                store_option(x->store), x->folder);
     return true;
 }
 
 static bool export_kernels(struct exporter *x, struct err *e)
 {
-    const char *folder = x->request->folder ? x->request->folder : EXPORT_STANDARD_FOLDER;
+    const struct export_request *r = x->request;
+    x->folder = r->folder ? r->folder : EXPORT_STANDARD_FOLDER;
     if (!make_files(x, e))
         return false;
-    struct kernel_there there;
     x->there = arena_zero(&x->arena, (size_t)x->chosen_count, sizeof *x->there);
-    for (int i = 0; i < x->chosen_count; i++)
-        if (read_there(folder, x->chosen[i].name, &there))
+    for (int i = 0; i < x->chosen_count; i++) {
+        char *file = mem_printf("%s.json", x->chosen[i].name), *path = path_join(x->folder, file);
+        char *text = NULL;
+        struct kernel_there there;
+        struct err ignored; // an unreadable file counts as one of another program
+        if (file_read(path, &text, NULL, &ignored) && kernel_json_read(text, &there))
             x->there[i] = there;
-    return keeps_faster(x, folder) || (check(x, folder, e) && write_files(x, folder, e));
+        free(text);
+        free(path);
+        free(file);
+    }
+    if (keeps_faster(x))
+        return true;
+    for (int i = 0; i < x->chosen_count && !r->force; i++)
+        if (!may_write_kernel(x, i, e))
+            return false;
+    if (r->verify && !reverify(&x->session, x->script, &r->reverify, x->chosen, x->chosen_count, e))
+        return false;
+    if (!r->dry_run && !replace_files(x, e))
+        return false;
+    if (!r->quiet) {
+        struct str out = {0};
+        (r->json ? report_add_json : report_add_text)(x, &out);
+        fputs(str_text(&out), stdout);
+        str_finish(&out);
+    }
+    return true;
 }
 
 bool export_run(struct store *store, const struct export_request *r, struct err *e)

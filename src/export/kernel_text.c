@@ -75,19 +75,6 @@ void kernel_text_finish(struct kernel_text *k)
     *k = (struct kernel_text){.job = {0}};
 }
 
-// What is no regular file any more is not waited for.
-static bool is_as_stored(const struct text_record *t)
-{
-    char *text = NULL;
-    size_t length;
-    struct err ignored;
-    bool same = file_is_regular(t->path) && file_read(t->path, &text, &length, &ignored) &&
-                (text = texts_from_bytes(t->path, text, length, &ignored)) &&
-                str_equal(text, t->text);
-    free(text);
-    return same;
-}
-
 bool kernel_text_changed(struct store *store, int64_t session, struct arena *a,
                          const char *const **out, struct err *e)
 {
@@ -96,9 +83,19 @@ bool kernel_text_changed(struct store *store, int64_t session, struct arena *a,
     if (!store_get_texts(store, session, a, &text, &count, e))
         return false;
     const char **path = arena_zero(a, (size_t)count + 1, sizeof *path);
-    for (int i = 0; i < count; i++)
-        if (!is_as_stored(&text[i]))
-            path[changed++] = text[i].path;
+    for (int i = 0; i < count; i++) {
+        const struct text_record *t = &text[i];
+        char *now = NULL;
+        size_t length;
+        struct err ignored;
+        // Only regular files are read: a read of another kind could block.
+        bool same = file_is_regular(t->path) && file_read(t->path, &now, &length, &ignored) &&
+                    (now = texts_from_bytes(t->path, now, length, &ignored)) &&
+                    str_equal(now, t->text);
+        free(now);
+        if (!same)
+            path[changed++] = t->path;
+    }
     *out = path;
     return true;
 }

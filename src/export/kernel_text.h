@@ -1,12 +1,12 @@
-// The kernel of a trial as text, whatever became of the trial: rendered once more from what its
-// session stored, and where SPIR-V is wanted compiled by a worker and disassembled.
+// The kernel of a trial of any outcome as text: rendered again from the stored texts of its
+// session; for SPIR-V also compiled by a worker and disassembled.
 //
 //     struct kernel_text k;
 //     if (kernel_text_make(script, trial.key, KERNEL_SPIRV, &k, e))
 //         kernel_text_of(&k, 0)                       of the first pass
 //     kernel_text_finish(&k);
 //
-// Runs the guarded script in this process: it belongs into one that is confined (cli/confine.h).
+// Runs the script in this process, which must be confined (cli/confine.h).
 #ifndef TILEWALK_EXPORT_KERNEL_TEXT_H
 #define TILEWALK_EXPORT_KERNEL_TEXT_H
 
@@ -26,14 +26,14 @@ struct kernel_text {
 bool kernel_text_make(struct script *s, const char *key, enum kernel_language language,
                       struct kernel_text *out, struct err *e);
 const char *kernel_text_of(const struct kernel_text *k, int pass);
-// A comment: which pass it is, and how it is dispatched; a line.
+// Adds a line of comment with the number of the pass and its dispatch.
 void kernel_text_add_head(const struct kernel_text *k, int pass, struct str *out);
-// All passes, each below its head.
+// Adds all passes, each below its head.
 void kernel_text_add(const struct kernel_text *k, struct str *out);
 void kernel_text_finish(struct kernel_text *k);
 
-// The files of the session that are not as they were when it began, or are gone; paths, in the
-// arena, NULL-terminated. To be called while they can be read.
+// Lists the paths of files that were changed or removed since the session began, in the arena,
+// NULL-terminated. Called while they can be read.
 bool kernel_text_changed(struct store *store, int64_t session, struct arena *a,
                          const char *const **out, struct err *e);
 

@@ -5,6 +5,8 @@
 #include "base/shown.h"
 #include "engine/network_summary.h"
 #include "engine/stored.h"
+#include "network/plan.h"
+#include "report/kernel_files.h"
 #include "space/tensor.h"
 #include "trial/constants.h"
 #include "trial/operator.h"
@@ -17,7 +19,26 @@
 #include <strings.h>
 #include <unistd.h>
 
-// What an exported network says of itself: NETWORK.network.h and NETWORK.plan.json.
+struct network_task_export {
+    const char *name;   // file name without suffix
+    const char *kernel; // identifier in its header
+    int64_t session, ask;
+};
+
+struct network_export {
+    const char *name; // name of the files
+    const struct session_record *session;
+    const struct plan *plan;
+    const struct network_task_export *task;
+    int task_count;
+    const uint64_t *data; // for each value, the offset of its content; UINT64_MAX: none
+    uint64_t data_bytes, scratch_bytes;
+    double tolerance; // largest error of an output, relative to its largest right number
+    double seconds;   // time of a run as a whole; 0: not known
+    bool verified;
+};
+
+// --- NETWORK.network.h and NETWORK.plan.json ---
 
 static const char types[] =
     "#ifndef TILEWALK_NETWORK_1\n"
@@ -51,7 +72,7 @@ static const char types[] =
     "};\n"
     "#endif\n\n";
 
-// A C string literal.
+// Adds a C string literal.
 static void add_literal(struct str *out, const char *text)
 {
     str_add_char(out, '"');
@@ -70,7 +91,8 @@ static char *identifier(const char *name)
     return kernel;
 }
 
-char *network_header_text(const struct network_export *x)
+// Returns the text of the file; heap.
+static char *network_header_text(const struct network_export *x)
 {
     struct str out = {0};
     char *id = identifier(x->name);
@@ -123,7 +145,8 @@ char *network_header_text(const struct network_export *x)
     return str_take(&out);
 }
 
-char *network_program_head(const struct network_export *x)
+// Returns the lines before the program, which name the header and the network; heap.
+static char *network_program_head(const struct network_export *x)
 {
     char *id = identifier(x->name);
     char *head = mem_printf("#define NETWORK_HEADER \"%s.network.h\"\n#define NETWORK_NAME   "
@@ -135,7 +158,8 @@ char *network_program_head(const struct network_export *x)
 
 // --- JSON ---
 
-char *network_plan_text(const struct network_export *x)
+// Returns the text of the file; heap.
+static char *network_plan_text(const struct network_export *x)
 {
     struct str out = {0};
     struct json_writer w = json_begin(&out);
@@ -177,9 +201,11 @@ char *network_plan_text(const struct network_export *x)
     return str_take(&out);
 }
 
+// --- the folder and its content ---
+
 enum { DATA_ALIGN = 256 };
 
-// What the order of sums may change in the course of a network, of the largest right number.
+// Errors that the order of sums may cause in a network, relative to the largest right number.
 #define TOLERANCE_F32 1e-3
 #define TOLERANCE_F16 3e-2
 
@@ -191,10 +217,10 @@ struct folder {
     struct plan plan;
     struct task_record *task;
     int task_count;
-    struct script **script; // of each task: operations live in them
+    struct script **script; // for each task; operations live in them
     struct network_task_export *kernel;
     uint64_t *data;
-    unsigned char **value; // content of what has any; heap
+    unsigned char **value; // content of each value that has any; heap
     struct kernel_files files;
     struct network_export about;
 };
@@ -214,7 +240,8 @@ static bool read_plan(struct folder *f, struct err *e)
                    f->session->id, f->session->id, store_option(f->store));
 }
 
-// Headers and what they define have names of letters, digits and '_', in guards without case.
+// Returns true when two names of tasks make the same names in headers: letters, digits and '_',
+// without case in guards.
 static bool are_alike(const char *a, const char *b)
 {
     char *x = kernel_identifier(a), *y = kernel_identifier(b);
@@ -224,29 +251,25 @@ static bool are_alike(const char *a, const char *b)
     return alike;
 }
 
-static bool is_taken(const struct folder *f, int tasks, const char *name)
-{
-    static const char *const ours[] = {"vulkan", "numbers", "run"};
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        if (are_alike(ours[i], name))
-            return true;
-    for (int i = 0; i < tasks; i++)
-        if (are_alike(f->kernel[i].name, name))
-            return true;
-    return false;
-}
-
-// "stage1.1 3x3" -> "stage1.1-3x3"; no two tasks have one name.
+// Makes a name of files from the name of a task, "stage1.1 3x3" -> "stage1.1-3x3". It differs from
+// the names of the tasks before it, and from the other files of the folder.
 static const char *file_name(struct folder *f, int task)
 {
+    static const char *const ours[] = {"vulkan", "numbers", "run"};
+    const int own = sizeof ours / sizeof *ours;
     char *name = arena_strdup(&f->arena, f->task[task].name);
     for (char *c = name; *c; c++)
         if (!shown_is_plain((unsigned char)*c) || strchr(" /\\", *c))
             *c = '-';
     const char *unique = name;
-    for (int i = task + 1; is_taken(f, task, unique); i++)
+    for (int i = task + 1;; i++) {
+        bool taken = false;
+        for (int k = 0; k < own + task && !taken; k++)
+            taken = are_alike(k < own ? ours[k] : f->kernel[k - own].name, unique);
+        if (!taken)
+            return unique;
         unique = arena_printf(&f->arena, "%s-%d", name, i);
-    return unique;
+    }
 }
 
 struct chosen {
@@ -311,7 +334,7 @@ static bool take_tasks(struct folder *f, struct err *e)
 
 // --- the data ---
 
-// What it reads of the inputs and weights, and what it gives by the operators' references.
+// Makes the inputs and weights that a step reads, and its output by the reference of its operator.
 static bool run_step(struct folder *f, const struct constants *c, int step, struct err *e)
 {
     const struct plan_step *s = &f->plan.step[step];
@@ -333,28 +356,23 @@ static bool run_step(struct folder *f, const struct constants *c, int step, stru
     return true;
 }
 
-static bool run_all(struct folder *f, struct err *e)
-{
-    struct constants c = {&f->plan, f->session->seed, NULL};
-    int fd = -1;
-    if (!plan_read_files(&f->plan, &fd, e))
-        return false;
-    bool ok = constants_map(&c, fd, e);
-    if (fd >= 0)
-        close(fd);
-    for (int i = 0; ok && i < f->plan.step_count; i++)
-        ok = run_step(f, &c, i, e);
-    constants_unmap(&c);
-    return ok;
-}
-
 static bool make_data(struct folder *f, struct err *e)
 {
     struct str data = {0};
     size_t count = (size_t)f->plan.value_count;
     f->value = mem_zero(count, sizeof(unsigned char *));
     f->data = arena_zero(&f->arena, count, sizeof *f->data);
-    bool ok = run_all(f, e);
+    struct constants c = {&f->plan, f->session->seed, NULL};
+    int fd = -1;
+    bool ok = plan_read_files(&f->plan, &fd, e);
+    if (ok) {
+        ok = constants_map(&c, fd, e);
+        if (fd >= 0)
+            close(fd);
+        for (int i = 0; ok && i < f->plan.step_count; i++)
+            ok = run_step(f, &c, i, e);
+        constants_unmap(&c);
+    }
     for (int i = 0; ok && i < f->plan.value_count; i++) {
         const struct plan_value *v = &f->plan.value[i];
         f->data[i] = UINT64_MAX;
@@ -408,16 +426,14 @@ static const struct operation *operation_of_task(const void *context, int task)
     return script_operation(f->script[task]);
 }
 
-static bool check_plan(const struct folder *f, struct err *e)
-{
-    const struct plan_tasks tasks = {f->task_count, operation_of_task, f};
-    return plan_fits(&f->plan, &tasks, e) ||
-           err_prefix(e, "session %" PRId64 " is damaged", f->session->id);
-}
-
 static bool make_files(struct folder *f, struct err *e)
 {
-    if (!read_plan(f, e) || !take_tasks(f, e) || !check_plan(f, e) || !make_data(f, e))
+    if (!read_plan(f, e) || !take_tasks(f, e))
+        return false;
+    const struct plan_tasks tasks = {f->task_count, operation_of_task, f};
+    if (!plan_fits(&f->plan, &tasks, e))
+        return err_prefix(e, "session %" PRId64 " is damaged", f->session->id);
+    if (!make_data(f, e))
         return false;
     struct network_export *x = &f->about;
     x->session = f->session;
@@ -436,13 +452,13 @@ static bool make_files(struct folder *f, struct err *e)
            add_shipped(f, "numbers.h", "numbers.h", NULL, e);
 }
 
-// Whether the folder holds an export of this session.
+// Returns true when the folder holds an export of this session.
 static bool is_ours(const struct folder *f, const char *folder)
 {
     char *file = mem_printf("%s.plan.json", f->about.name), *path = path_join(folder, file);
     char *text = NULL;
     struct json root = {0};
-    struct err ignored; // what cannot be read is not known to be ours
+    struct err ignored; // an unreadable file counts as one of another program
     double session;
     bool ours = file_exists(path) && file_read(path, &text, NULL, &ignored) &&
                 json_read_tree(text, &root) &&
@@ -473,7 +489,7 @@ static bool may_write(const struct folder *f, const char *folder, struct err *e)
     return true;
 }
 
-static void tell(const struct folder *f, const char *folder)
+static void report_network(const struct folder *f, const char *folder)
 {
     const struct export_request *r = f->request;
     if (r->json) {
@@ -497,19 +513,14 @@ static void tell(const struct folder *f, const char *folder)
         printf("cd %s && cc -O2 run.c -lvulkan -lm -o run && ./run\n", folder);
 }
 
-static bool check_options(const struct export_request *r, struct err *e)
-{
-    if (r->verify || r->count > 1)
-        return err_usage(e, "--verify and --best are for kernels (a network's run checks what it "
-                            "gives)");
-    return export_check_name(r->name, e);
-}
-
 bool export_network(struct store *store, const struct session_record *r,
                     const struct export_request *request, struct err *e)
 {
     struct folder f = {.store = store, .session = r, .request = request};
-    if (!check_options(request, e))
+    if (request->verify || request->count > 1)
+        return err_usage(e, "--verify and --best are for kernels (a network's run checks what it "
+                            "gives)");
+    if (!export_check_name(request->name, e))
         return false;
     arena_init(&f.arena);
     f.about.name = request->name ? request->name : r->name;
@@ -519,7 +530,7 @@ bool export_network(struct store *store, const struct session_record *r,
     bool ok = make_files(&f, e) && may_write(&f, folder, e) &&
               (request->dry_run || kernel_files_write(&f.files, folder, e));
     if (ok && !request->quiet)
-        tell(&f, folder);
+        report_network(&f, folder);
     for (int i = 0; i < f.task_count && f.script; i++)
         script_destroy(f.script[i]);
     for (int i = 0; i < f.plan.value_count && f.value; i++)

@@ -18,10 +18,10 @@
 #define SPREADS         3.0
 #define LIKE_DEVIATION  1.4826 // median deviation to standard deviation, of normal samples
 
-// --- how much slower is too slow ---
+// --- the allowed slow-down ---
 
-// As a share of the stored time. The median of the deviations, because a neighbour that disturbed
-// one sample would make a standard deviation that allows anything.
+// Returns the spread of the stored samples as a share of the stored time. It is based on the median
+// of deviations: one disturbed sample could make a standard deviation that allows anything.
 static double spread_of(const struct reverified *k)
 {
     double x[TRIAL_MAX_SAMPLES];
@@ -63,24 +63,7 @@ void reverify_add_text(const struct session_record *r, const struct reverified *
                percent > 0 ? "slower" : "faster");
 }
 
-// --- on the device ---
-
-static bool find_device(const struct session_record *r, struct gpu_info *out, struct err *e)
-{
-    struct gpu_info *list;
-    struct gpu_cards cards;
-    int count;
-    if (!str_equal(r->source, "device"))
-        return err_set(e,
-                       "the times of session %" PRId64 " are synthetic: there is nothing to "
-                       "verify on a device (export without --verify)",
-                       r->id);
-    if (!devices_find_again(r, "export without --verify needs no device", &list, &count, &cards, e))
-        return false;
-    *out = list[cards.index[0]];
-    free(list);
-    return true;
-}
+// --- measuring on the device ---
 
 static bool race(struct source *pool, struct script *script, struct reverified *k, int count,
                  struct err *e)
@@ -107,25 +90,23 @@ static bool race(struct source *pool, struct script *script, struct reverified *
     return true;
 }
 
-// One that takes its worker along takes those that race with it along too: then each runs alone.
-static bool race_or_run(struct source *pool, struct script *script, struct reverified *k, int count,
-                        struct err *e)
-{
-    bool ok = race(pool, script, k, count, e), all_good = true;
-    for (int i = 0; i < count; i++)
-        all_good &= k[i].outcome == OUTCOME_OK;
-    for (int i = 0; ok && !all_good && count > 1 && i < count; i++)
-        ok = race(pool, script, k + i, 1, e);
-    return ok;
-}
-
 bool reverify_measure(const struct session_record *session, struct script *script,
                       const struct reverify_options *o, struct reverified *k, int count,
                       struct err *e)
 {
-    struct gpu_info device;
-    if (!find_device(session, &device, e))
+    struct gpu_info *list;
+    struct gpu_cards cards;
+    int found;
+    if (!str_equal(session->source, "device"))
+        return err_set(e,
+                       "the times of session %" PRId64 " are synthetic: there is nothing to "
+                       "verify on a device (export without --verify)",
+                       session->id);
+    if (!devices_find_again(session, "export without --verify needs no device", &list, &found,
+                            &cards, e))
         return false;
+    const struct gpu_info device = list[cards.index[0]];
+    free(list);
     char *program = path_program();
     struct pool_options options = {
         .program = program,
@@ -145,7 +126,13 @@ bool reverify_measure(const struct session_record *session, struct script *scrip
     bool ok = pool != NULL;
     for (int at = 0; ok && at < count; at += TRIAL_MAX_RACERS) {
         int n = count - at < TRIAL_MAX_RACERS ? count - at : TRIAL_MAX_RACERS;
-        ok = race_or_run(pool, script, k + at, n, e);
+        bool all_good = true;
+        ok = race(pool, script, k + at, n, e);
+        for (int i = at; i < at + n; i++)
+            all_good &= k[i].outcome == OUTCOME_OK;
+        // A kernel that crashes its worker fails those that race with it; then each runs alone.
+        for (int i = at; ok && !all_good && n > 1 && i < at + n; i++)
+            ok = race(pool, script, k + i, 1, e);
     }
     source_destroy(pool);
     return ok;

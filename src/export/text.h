@@ -1,4 +1,4 @@
-// An export that is one file of text: whether it may be written, writing it, saying so.
+// An export that is one file of text: checks that it may be written, writes it, and reports it.
 #ifndef TILEWALK_EXPORT_TEXT_H
 #define TILEWALK_EXPORT_TEXT_H
 
@@ -7,12 +7,12 @@
 
 struct export_text {
     const char *path;
-    bool replaces; // a file that is there is not in the way
-    bool json;     // how to say it
+    bool replaces; // an existing file may be replaced
+    bool json;     // report in JSON
     struct str text;
-    int64_t entries;   // what is in it
-    const char *what;  // one of it: "trial"
-    struct str detail; // more about them, for people; may be empty
+    int64_t entries;   // number of entries in the file
+    const char *what;  // name of an entry: "trial"
+    struct str detail; // more about the entries, for people; may be empty
 };
 
 bool export_text_may_write(const struct export_text *t, struct err *e);

@@ -34,7 +34,9 @@ const char *evidence_checks(const struct evidence *v)
                : "the whole result was right in the search";
 }
 
-// What drivers and other people's files say may have anything in it.
+// --- evidence ---
+
+// Adds text of drivers and files, which may contain anything.
 static void add_words(struct str *out, const char *text)
 {
     struct str shown = {0};
@@ -79,7 +81,8 @@ static void add_configuration(struct str *out, const char *name, const char *con
     str_finish(&text);
 }
 
-void evidence_add(const struct evidence *v, const struct session_record *r, struct str *out)
+// Adds a paragraph on device, driver and checks, that table, and the configurations.
+static void evidence_add(const struct evidence *v, const struct session_record *r, struct str *out)
 {
     if (str_equal(r->source, "device")) {
         str_add(out, "Measured on ");
@@ -111,6 +114,8 @@ void evidence_add(const struct evidence *v, const struct session_record *r, stru
     str_add_char(out, '\n');
 }
 
+// --- the form of another program ---
+
 struct former {
     struct store *store;
     struct arena arena;
@@ -118,81 +123,72 @@ struct former {
     struct script *script;
     struct ranked_trials best;
     int made;
-    const char *why_not; // of the last one that has no such form
+    const char *why_not; // why the last trial without this form has none
     struct str out;
-    struct json_writer json; // to `out`
+    struct json_writer json; // writes to `out`
 };
 
-static bool load(struct former *f, int64_t id, int most, struct err *e)
-{
-    struct store *store = f->store;
-    if (!store_get_session(store, id, &f->arena, &f->session, e))
-        return false;
-    if (recorded_is(f->session.source))
-        return err_set(e, "session %" PRId64 " ran on a recording: there is no kernel to export",
-                       id);
-    if (!store_best_trials(store, id, most, &f->arena, &f->best, e))
-        return false;
-    if (f->best.count == 0)
-        return err_set(e, "session %" PRId64 " has no valid trial to export", id);
-    f->script = stored_script(store, &f->session, &f->arena, e);
-    return f->script != NULL;
-}
-
-static void add_json(struct former *f, const struct trial_record *t, bool made, const char *text)
-{
-    json_begin_object(&f->json, NULL);
-    json_add_int(&f->json, "trial", t->number);
-    json_add_real(&f->json, "ms", t->seconds * 1e3);
-    json_add_text(&f->json, "text", made ? text : NULL);
-    json_add_text(&f->json, "why_not", made ? NULL : text);
-    json_end(&f->json);
-}
-
-// How a trial was measured, and the shapes that it is for.
-static bool find(struct former *f, const struct trial_record *t, struct script_found *out,
-                 struct err *e)
+// Reads how a trial was measured, and its shapes.
+static bool form_find(struct former *f, const struct trial_record *t, struct script_found *out,
+                      struct err *e)
 {
     struct evidence v;
-    struct str told = {0};
+    struct str text = {0};
     if (!evidence_read(f->store, &f->session, t->ask, &f->arena, &v, e))
         return false;
     struct script_shape *shape = arena_zero(&f->arena, (size_t)v.shapes.count, sizeof *shape);
     for (int i = 0; i < v.shapes.count; i++)
         shape[i].set = stored_shape(&f->session, i, &f->arena, &shape[i].count);
-    evidence_add(&v, &f->session, &told);
-    *out = (struct script_found){arena_strdup(&f->arena, str_text(&told)), v.shapes.count, shape};
-    str_finish(&told);
+    evidence_add(&v, &f->session, &text);
+    *out = (struct script_found){arena_strdup(&f->arena, str_text(&text)), v.shapes.count, shape};
+    str_finish(&text);
     return true;
 }
 
-static bool add(struct former *f, const struct trial_record *t, const char *form, bool json,
-                struct err *e)
+static bool form_add(struct former *f, const struct trial_record *t, const char *form, bool json,
+                     struct err *e)
 {
     struct config c;
     struct script_found known;
     struct str text = {0};
-    if (!config_parse_key(script_space(f->script), t->key, &c, e) || !find(f, t, &known, e))
+    if (!config_parse_key(script_space(f->script), t->key, &c, e) || !form_find(f, t, &known, e))
         return false;
     enum script_form found = script_export(f->script, form, &c, &known, &text, e);
     bool made = found == FORM_MADE;
     f->made += made;
     if (!made)
         f->why_not = arena_strdup(&f->arena, str_text(&text));
-    if (json)
-        add_json(f, t, made, str_text(&text));
-    else if (made)
+    if (json) {
+        json_begin_object(&f->json, NULL);
+        json_add_int(&f->json, "trial", t->number);
+        json_add_real(&f->json, "ms", t->seconds * 1e3);
+        json_add_text(&f->json, "text", made ? str_text(&text) : NULL);
+        json_add_text(&f->json, "why_not", made ? NULL : str_text(&text));
+        json_end(&f->json);
+    } else if (made) {
         str_printf(&f->out, "%s\n", str_text(&text));
-    else
+    } else {
         str_printf(&f->out, "// trial %" PRId64 " has no such form: %s\n", t->number,
                    str_text(&text));
+    }
     str_finish(&text);
     return found != FORM_FAILED;
 }
 
-static bool print(struct former *f, const char *form, bool json, struct err *e)
+static bool form_print(struct former *f, int64_t id, const char *form, int most, bool json,
+                       struct err *e)
 {
-    bool ok = true;
+    if (!store_get_session(f->store, id, &f->arena, &f->session, e))
+        return false;
+    if (recorded_is(f->session.source))
+        return err_set(e, "session %" PRId64 " ran on a recording: there is no kernel to export",
+                       id);
+    if (!store_best_trials(f->store, id, most, &f->arena, &f->best, e))
+        return false;
+    if (f->best.count == 0)
+        return err_set(e, "session %" PRId64 " has no valid trial to export", id);
+    f->script = stored_script(f->store, &f->session, &f->arena, e);
+    bool ok = f->script != NULL;
     f->json.out = &f->out;
     if (json) {
         json_begin_object(&f->json, NULL);
@@ -200,7 +196,7 @@ static bool print(struct former *f, const char *form, bool json, struct err *e)
         json_begin_list(&f->json, "kernels");
     }
     for (int i = 0; ok && i < f->best.count; i++)
-        ok = add(f, &f->best.trial[i], form, json, e);
+        ok = form_add(f, &f->best.trial[i], form, json, e);
     if (json) {
         json_end_all(&f->json);
         str_add_char(&f->out, '\n');
@@ -219,12 +215,14 @@ bool export_form(struct store *store, int64_t session, const char *form, int mos
 {
     struct former f = {.store = store};
     arena_init(&f.arena);
-    bool ok = load(&f, session, most, e) && print(&f, form, json, e);
+    bool ok = form_print(&f, session, form, most, json, e);
     str_finish(&f.out);
     script_destroy(f.script);
     arena_finish(&f.arena);
     return ok;
 }
+
+// --- the table of tuned configurations ---
 
 #define FORMAT "tilewalk-tuned"
 
@@ -242,63 +240,35 @@ struct book {
     int count, capacity;
 };
 
-struct found { // of a session
+struct found { // the result of a session
     struct session_record session;
     struct evidence best;
 };
-
-static bool read_session(struct book *b, int64_t id, struct found *f, struct err *e)
-{
-    if (!store_get_session(b->store, id, &b->arena, &f->session, e) ||
-        !stored_has_kernels(b->store, &f->session, e))
-        return false;
-    const struct session_record *r = &f->session;
-    if (!str_equal(r->source, "device"))
-        return err_set(e, "session %" PRId64 " was not measured on a device", id);
-    if (!r->best_ask)
-        return err_set(e, "session %" PRId64 " has no valid trial to export", id);
-    return evidence_read(b->store, r, r->best_ask, &b->arena, &f->best, e);
-}
-
-static int64_t power_above(int64_t size)
-{
-    int64_t power = 1;
-    while (power < size)
-        power *= 2;
-    return power;
-}
-
-static struct script *script_of(struct book *b, const struct session_record *r, int shape,
-                                struct err *e)
-{
-    int count;
-    const struct setting *own = stored_shape(r, shape, &b->arena, &count);
-    return stored_script_set(b->store, r, own, count, &b->arena, e);
-}
 
 static bool add_shape(struct book *b, const struct found *f, int shape, struct err *e)
 {
     const struct session_record *r = &f->session;
     const struct shape_row *row = &f->best.shapes.row[shape];
-    struct script *script = script_of(b, r, shape, e);
+    int count;
+    const struct setting *own = stored_shape(r, shape, &b->arena, &count);
+    struct script *script = stored_script_set(b->store, r, own, count, &b->arena, e);
     struct str json = {0}, class = {0};
     if (!script)
         return false;
     struct json_writer w = json_begin(&json);
     w.is_spaced = true;
     json_begin_object(&w, "shape");
-    // Where the user keeps files is not among them.
-    int count;
     const struct script_setting *all = script_settings(script, &count);
     for (int i = 0; i < count; i++) {
         const struct script_setting *one = &all[i];
-        int64_t size;
-        if (one->is_folder)
+        int64_t size, power = 1;
+        if (one->is_folder) // folders of the user are left out
             continue;
-        if (one->is_whole && str_to_int(one->value, 0, INT32_MAX, &size))
-            str_printf(&class, "%s%s<=%" PRId64, class.length ? " " : "", one->name,
-                       power_above(size));
-        else
+        if (one->is_whole && str_to_int(one->value, 0, INT32_MAX, &size)) {
+            while (power < size)
+                power *= 2;
+            str_printf(&class, "%s%s<=%" PRId64, class.length ? " " : "", one->name, power);
+        } else
             str_printf(&class, "%s%s=%s", class.length ? " " : "", one->name, one->value);
         (one->values ? json_add_text : json_add_raw)(&w, one->name, one->value);
     }
@@ -324,13 +294,21 @@ static bool add_shape(struct book *b, const struct found *f, int shape, struct e
 static bool add_session(struct book *b, int64_t id, struct err *e)
 {
     struct found f;
-    bool ok = read_session(b, id, &f, e);
+    const struct session_record *r = &f.session;
+    if (!store_get_session(b->store, id, &b->arena, &f.session, e) ||
+        !stored_has_kernels(b->store, r, e))
+        return false;
+    if (!str_equal(r->source, "device"))
+        return err_set(e, "session %" PRId64 " was not measured on a device", id);
+    if (!r->best_ask)
+        return err_set(e, "session %" PRId64 " has no valid trial to export", id);
+    bool ok = evidence_read(b->store, r, r->best_ask, &b->arena, &f.best, e);
     for (int i = 0; ok && i < f.best.shapes.count; i++)
         ok = add_shape(b, &f, i, e);
     return ok;
 }
 
-static int compare(const void *a, const void *b)
+static int by_keys(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
     for (int i = 0; i < KEYS; i++) {
@@ -341,14 +319,6 @@ static int compare(const void *a, const void *b)
     return strcmp(x->json, y->json);
 }
 
-static int common_keys(const struct entry *a, const struct entry *b)
-{
-    int i = 0;
-    while (i < KEYS && str_equal(a->key[i], b->key[i]))
-        i++;
-    return i;
-}
-
 bool export_tuned(struct store *store, const int64_t *id, int count, struct str *out, struct err *e)
 {
     struct book b = {.store = store};
@@ -357,15 +327,17 @@ bool export_tuned(struct store *store, const int64_t *id, int count, struct str 
     for (int i = 0; ok && i < count; i++)
         ok = add_session(&b, id[i], e);
     if (ok) {
-        qsort(b.entry, (size_t)b.count, sizeof *b.entry, compare);
+        qsort(b.entry, (size_t)b.count, sizeof *b.entry, by_keys);
         struct json_writer w = json_begin(out);
         w.is_spaced = true;
         json_add_text(&w, "format", FORMAT);
         json_add_int(&w, "version", 1);
         json_begin_object(&w, "tuned");
-        // An object in an object for each key, and a list of shapes in the last.
+        // Keys are nested objects; the last one holds a list of shapes.
         for (int i = 0; i < b.count; i++) {
-            int same = i ? common_keys(&b.entry[i - 1], &b.entry[i]) : 0;
+            int same = 0; // keys in common with the entry before
+            while (i && same < KEYS && str_equal(b.entry[i - 1].key[same], b.entry[i].key[same]))
+                same++;
             for (int k = KEYS; i && k > same; k--)
                 json_end(&w);
             for (int k = same; k < KEYS; k++) {

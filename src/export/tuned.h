@@ -1,13 +1,13 @@
-// What sessions found as a table for other programs to look up when they choose a configuration:
-// JSON by vendor, device, driver, space and class of the shape.
+// Results of sessions as a table in which other programs look up configurations: JSON by vendor,
+// device, driver, space and class of the shape.
 //
 //     export_tuned(store, ids, count, &text, e);
 //
 // The vendor is the driver's name, up to its first comma, as in report/kernel_table.h. A shape's
-// class is its choices, and of each size the least power of two that is no smaller: "type=q4_K
-// M<=4096 N<=512 K<=4096". Below a class stand the shapes that were tuned, each with its sizes, the
-// configuration, its time, the fastest that is in use there and the ratio. A session on several
-// shapes has the same configuration below each of theirs.
+// class has its choices, and each size rounded up to a power of two: "type=q4_K M<=4096 N<=512
+// K<=4096". A class lists the tuned shapes, each with its sizes, the configuration, its time, the
+// fastest baseline and the ratio. A session on several shapes has the same configuration in each of
+// their classes.
 #ifndef TILEWALK_EXPORT_TUNED_H
 #define TILEWALK_EXPORT_TUNED_H
 
@@ -15,40 +15,40 @@
 #include "engine/shape_table.h"
 #include "store/store.h"
 
-// Appends the text. False: one of them is no session that was measured on a device, with a valid
-// trial.
+// Appends the text. False: a session was not measured on a device or has no valid trial.
 bool export_tuned(struct store *store, const int64_t *id, int count, struct str *out,
                   struct err *e);
 
-// What is known of a configuration that a session found, beside what is in use: for exports, and in
-// Markdown to be pasted where a change is discussed.
+// --- evidence ---
+//
+// A configuration that a session found, compared with the baselines: for exports, and as Markdown
+// to paste where a change is discussed.
 //
 //     struct evidence v;
 //     if (evidence_read(store, &session, ask, &arena, &v, e))
-//         evidence_add(&v, &session, &text);
+//         evidence_add_shapes(&v, &text);
 
 struct evidence {
     struct trial_record trial;
-    struct retime_record race; // the trial's last; ask 0: it was in none
+    struct retime_record race; // the trial's last race; ask 0: it was in none
     struct baselines baselines;
-    struct shape_table shapes; // of this trial
+    struct shape_table shapes; // times of this trial
 };
 
 // Everything lives in `a`. False: the store failed.
 bool evidence_read(struct store *s, const struct session_record *r, int64_t ask, struct arena *a,
                    struct evidence *out, struct err *e);
-// What was checked of a trial that ran on a device.
+// Returns a phrase about the checks of a trial that ran on a device.
 const char *evidence_checks(const struct evidence *v);
-// A table with a row for each shape: the fastest that is in use there, what it takes, what the
-// trial takes, and the ratio. Nothing where there is nothing to compare.
+// Adds a table with a row for each shape: the fastest baseline, its time, the time of the trial,
+// and the ratio. Adds nothing where there is nothing to compare.
 void evidence_add_shapes(const struct evidence *v, struct str *out);
-// A paragraph of device, driver and checks, that table, and what each configuration is.
-void evidence_add(const struct evidence *v, const struct session_record *r, struct str *out);
 
-// The best configurations of a session in the words of another program: as export(NAME, ...) of the
-// space file writes them. Printed, not written: one is a line or a few, to be pasted.
+// --- the form of another program ---
 
-// The `most` best. Fails when none of them has such a form.
+// Prints the `most` best configurations of a session in the form of another program, as
+// export(NAME, ...) of the space file writes them: a line or a few each, to be pasted. Fails when
+// none has such a form.
 bool export_form(struct store *store, int64_t session, const char *form, int most, bool json,
                  struct err *e);
 

@@ -1,6 +1,6 @@
-// Which glyphs a terminal, or a reader of text, is given.
+// Sets of glyphs for terminals and for plain text.
 //
-//   braille  2 x 4 dots a cell, frames, shades and eighths of blocks; wants a font that has them
+//   braille  2 x 4 dots a cell, frames, shades and eighths of blocks; needs a font that has them
 //   block    2 x 2 dots a cell ("▖▗▘▝"), frames, shades and eighths of blocks
 //   ascii    letters, "+-|", ".:-=+*#": for any terminal and any locale
 #ifndef TILEWALK_REPORT_CHARSET_H

@@ -9,30 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Draws a chart on whatever cairo can draw on; in points. For chart.c, which makes files of it, and
-// for what draws parts of one.
-
-enum { CHART_WIDTH = 800 };
-
-void chart_draw(const struct chart *c, cairo_t *cairo); // errors: cairo_status
-
-// --- parts ---
-
 struct canvas {
     cairo_t *cairo;
     const struct chart *chart;
-    double top;                    // of the area
+    double top;                    // top of the area between the axes
     double left, right, low, high; // ranges of the axes
 };
-
-void canvas_style(cairo_t *cairo, int line, double alpha, double width); // a line's own
 
 // --- measures, in points ---
 
 enum {
+    CHART_WIDTH = 800,
     AREA_HEIGHT = 400,
     LEFT = 64,
-    RIGHT = 36, // for the letters
+    AREA_RIGHT = CHART_WIDTH - 36, // the letters stand beyond it
     TOP = 20,
     TITLE_HEIGHT = 24,
     AXIS_HEIGHT = 52, // ticks and the name
@@ -47,10 +37,10 @@ enum { MOST_FILLED_BANDS = 3 };
 struct style {
     double red, green, blue;
     double dash[6];
-    int dashes; // 0: a full line
+    int dashes; // members of `dash` in use; 0: a full line
 };
 
-// Neighbours differ in lightness as well.
+// Neighbouring styles differ in lightness as well as in colour.
 static const struct style styles[] = {
     {0.00, 0.45, 0.70, {0}, 0},                 // blue
     {0.84, 0.37, 0.00, {8, 3}, 2},              // vermilion
@@ -63,14 +53,9 @@ static const struct style styles[] = {
 };
 enum { STYLES = sizeof styles / sizeof *styles };
 
-static double area_right(void)
-{
-    return CHART_WIDTH - RIGHT;
-}
-
 static double canvas_x(const struct canvas *c, double x)
 {
-    return LEFT + (x - c->left) / (c->right - c->left) * (area_right() - LEFT);
+    return LEFT + (x - c->left) / (c->right - c->left) * (AREA_RIGHT - LEFT);
 }
 
 static double canvas_y(const struct canvas *c, double y)
@@ -102,7 +87,7 @@ static double lower(const struct chart_line *l, int i)
 
 enum align { ALIGN_LEFT, ALIGN_MIDDLE, ALIGN_RIGHT };
 
-// `y`: of the base line.
+// Puts a text on the base line `y`.
 static void put_text(cairo_t *cairo, double x, double y, enum align align, const char *text)
 {
     cairo_text_extents_t size;
@@ -111,7 +96,7 @@ static void put_text(cairo_t *cairo, double x, double y, enum align align, const
     cairo_show_text(cairo, text);
 }
 
-// From `x` on, in smaller letters where it would leave the picture.
+// Puts a text from `x` on, in smaller letters where it would leave the picture.
 static void put_fitting(cairo_t *cairo, double x, double y, const char *text)
 {
     cairo_text_extents_t size;
@@ -146,14 +131,28 @@ static void canvas_stroke(cairo_t *cairo, double x0, double y0, double x1, doubl
     cairo_stroke(cairo);
 }
 
-static void draw_y_axis(const struct canvas *c)
+static void draw_axes(const struct canvas *c)
 {
-    struct plot_ticks t = plot_ticks(c->low, c->high, PLOT_REAL, 9);
+    const struct plot_axis *x = &c->chart->x;
+    double bottom = c->top + AREA_HEIGHT;
+    char text[24];
+    bool boxes = c->chart->line_count > 0 && c->chart->line[0].box; // letters tell them apart
+    struct plot_ticks t = plot_ticks(c->left, c->right, x->scale, boxes ? 0 : 10);
     for (int i = 0; i < t.count; i++) {
-        char text[24];
+        double at = canvas_x(c, t.value[i]);
+        use_ink(c->cairo, 0.9, 0.5);
+        canvas_stroke(c->cairo, at, c->top, at, bottom);
+        use_ink(c->cairo, 0, 1);
+        canvas_stroke(c->cairo, at, bottom, at, bottom + 4);
+        put_text(c->cairo, at, bottom + 18, ALIGN_MIDDLE, plot_tick_text(&t, t.value[i], text));
+    }
+    if (x->name)
+        put_text(c->cairo, (LEFT + AREA_RIGHT) / 2.0, bottom + 38, ALIGN_MIDDLE, x->name);
+    t = plot_ticks(c->low, c->high, PLOT_REAL, 9);
+    for (int i = 0; i < t.count; i++) {
         double at = canvas_y(c, t.value[i]);
         use_ink(c->cairo, 0.9, 0.5);
-        canvas_stroke(c->cairo, LEFT, at, area_right(), at);
+        canvas_stroke(c->cairo, LEFT, at, AREA_RIGHT, at);
         use_ink(c->cairo, 0, 1);
         canvas_stroke(c->cairo, LEFT - 4, at, LEFT, at);
         put_text(c->cairo, LEFT - 8, at + 4, ALIGN_RIGHT, plot_tick_text(&t, t.value[i], text));
@@ -165,21 +164,13 @@ static void draw_y_axis(const struct canvas *c)
     cairo_restore(c->cairo);
 }
 
-static void draw_frame(const struct canvas *c)
-{
-    double bottom = c->top + AREA_HEIGHT;
-    use_ink(c->cairo, 0, 1);
-    canvas_stroke(c->cairo, LEFT, c->top, LEFT, bottom);
-    canvas_stroke(c->cairo, LEFT, bottom, area_right(), bottom);
-}
-
 // --- lines ---
 
-void canvas_style(cairo_t *cairo, int line, double alpha, double width)
+static void canvas_style(cairo_t *cairo, int line, double alpha, double width)
 {
     const struct style *s = &styles[line % STYLES];
     cairo_set_source_rgba(cairo, s->red, s->green, s->blue, alpha);
-    // A second round of the same dashes is told by its weight.
+    // Lines beyond the last style use the same dashes again, at twice the width.
     cairo_set_line_width(cairo, line < STYLES ? width : 2 * width);
     cairo_set_dash(cairo, s->dash, s->dashes, 0);
 }
@@ -191,21 +182,15 @@ static double x_of(const struct canvas *c, const struct chart_line *l, int i)
 
 typedef double level_of(const struct chart_line *l, int i);
 
-// Whatever lies far above the area is the same: it is cut there.
-static double level_within(const struct canvas *c, const struct chart_line *l, level_of *level,
-                           int i)
-{
-    return fmin(level(l, i), 2 * c->high);
-}
-
-// One edge of the steps, from the first value to the end or back; level stretches are one stroke.
+// Traces one edge of the steps, from the first value to the end or back. A level stretch is one
+// stroke. Levels far above the area are cut.
 static void trace(const struct canvas *c, const struct chart_line *l, level_of *level, bool back)
 {
     int n = values_before_end(l);
     for (int k = 0, first = 0; k < n; k++) {
         int i = back ? n - 1 - k : k, next = back ? i - 1 : i + 1;
-        double here = level_within(c, l, level, i);
-        if (k + 1 < n && !(fabs(level_within(c, l, level, next) - here) > 0))
+        double here = fmin(level(l, i), 2 * c->high);
+        if (k + 1 < n && fabs(fmin(level(l, next), 2 * c->high) - here) <= 0)
             continue;
         cairo_line_to(c->cairo, x_of(c, l, back ? n - first : first), canvas_y(c, here));
         cairo_line_to(c->cairo, x_of(c, l, back ? i : i + 1), canvas_y(c, here));
@@ -218,27 +203,20 @@ static double middle(const struct chart_line *l, int i)
     return l->at[i].mean;
 }
 
-static bool has_band(const struct chart_line *l)
-{
-    return l->band && values_before_end(l) > 0;
-}
-
-static void fill_band(const struct canvas *c, int line)
-{
-    const struct chart_line *l = &c->chart->line[line];
-    trace(c, l, upper, false);
-    trace(c, l, lower, true);
-    cairo_close_path(c->cairo);
-    canvas_style(c->cairo, line, 0.12, 1);
-    cairo_fill_preserve(c->cairo);
-    canvas_style(c->cairo, line, 0.35, 0.6);
-    cairo_stroke(c->cairo);
-}
-
-static void dot_band(const struct canvas *c, int line)
+static void draw_band(const struct canvas *c, int line, bool fill)
 {
     static const double dots[] = {1, 2};
     const struct chart_line *l = &c->chart->line[line];
+    if (fill) {
+        trace(c, l, upper, false);
+        trace(c, l, lower, true);
+        cairo_close_path(c->cairo);
+        canvas_style(c->cairo, line, 0.12, 1);
+        cairo_fill_preserve(c->cairo);
+        canvas_style(c->cairo, line, 0.35, 0.6);
+        cairo_stroke(c->cairo);
+        return;
+    }
     canvas_style(c->cairo, line, 0.8, 0.8);
     cairo_set_dash(c->cairo, dots, 2, 0);
     trace(c, l, upper, false);
@@ -247,58 +225,55 @@ static void dot_band(const struct canvas *c, int line)
     cairo_stroke(c->cairo);
 }
 
-static void across(const struct canvas *c, double y, double from, double to)
+static void connect(const struct canvas *c, double x0, double y0, double x1, double y1)
 {
-    canvas_stroke(c->cairo, canvas_x(c, from), canvas_y(c, y), canvas_x(c, to), canvas_y(c, y));
+    canvas_stroke(c->cairo, canvas_x(c, x0), canvas_y(c, y0), canvas_x(c, x1), canvas_y(c, y1));
 }
 
-static void upright(const struct canvas *c, double x, double from, double to)
+static void draw_box(const struct canvas *c, int line)
 {
-    canvas_stroke(c->cairo, canvas_x(c, x), canvas_y(c, from), canvas_x(c, x), canvas_y(c, to));
+    enum { ARM = 4 };
+    const struct chart_line *l = &c->chart->line[line];
+    const struct chart_box *b = l->box;
+    double x = l->from, left = x - 0.25, right = x + 0.25;
+    double low = canvas_y(c, b->low), high = canvas_y(c, b->high);
+    cairo_rectangle(c->cairo, canvas_x(c, left), high, canvas_x(c, right) - canvas_x(c, left),
+                    low - high);
+    canvas_style(c->cairo, line, 0.12, 1);
+    cairo_fill_preserve(c->cairo);
+    canvas_style(c->cairo, line, 1, 1.5);
+    cairo_set_dash(c->cairo, NULL, 0, 0);
+    cairo_stroke(c->cairo);
+    connect(c, x - 0.1, b->least, x + 0.1, b->least);
+    connect(c, x - 0.1, b->most, x + 0.1, b->most);
+    connect(c, x, b->least, x, b->low);
+    connect(c, x, b->high, x, b->most);
+    double at = canvas_x(c, x), level = canvas_y(c, b->mean);
+    canvas_stroke(c->cairo, at - ARM, level - ARM, at + ARM, level + ARM);
+    canvas_stroke(c->cairo, at - ARM, level + ARM, at + ARM, level - ARM);
+    cairo_set_line_width(c->cairo, 3);
+    connect(c, left, b->median, right, b->median);
 }
 
 static void draw_lines(const struct canvas *c)
 {
+    const struct chart_line *line = c->chart->line;
+    int count = c->chart->line_count, bands = 0;
     cairo_save(c->cairo);
-    cairo_rectangle(c->cairo, LEFT, c->top, area_right() - LEFT, AREA_HEIGHT);
+    cairo_rectangle(c->cairo, LEFT, c->top, AREA_RIGHT - LEFT, AREA_HEIGHT);
     cairo_clip(c->cairo);
     cairo_set_line_join(c->cairo, CAIRO_LINE_JOIN_ROUND);
-    int n = 0;
-    for (int i = 0; i < c->chart->line_count; i++)
-        n += has_band(&c->chart->line[i]);
-    bool fill = n <= MOST_FILLED_BANDS;
-    for (int i = 0; i < c->chart->line_count; i++)
-        if (has_band(&c->chart->line[i]))
-            (fill ? fill_band : dot_band)(c, i);
-    for (int i = 0; i < c->chart->line_count; i++) {
+    for (int i = 0; i < count; i++)
+        bands += line[i].band && values_before_end(&line[i]) > 0;
+    for (int i = 0; i < count; i++)
+        if (line[i].band && values_before_end(&line[i]) > 0)
+            draw_band(c, i, bands <= MOST_FILLED_BANDS);
+    for (int i = 0; i < count; i++) {
         canvas_style(c->cairo, i, 1, 1.8);
-        trace(c, &c->chart->line[i], middle, false);
+        trace(c, &line[i], middle, false);
         cairo_stroke(c->cairo);
-        if (c->chart->line[i].box) {
-            const struct chart_line *l = &c->chart->line[i];
-            const struct chart_box *b = l->box;
-            double left = l->from - 0.25, right = l->from + 0.25;
-            cairo_rectangle(c->cairo, canvas_x(c, left), canvas_y(c, b->high),
-                            canvas_x(c, right) - canvas_x(c, left),
-                            canvas_y(c, b->low) - canvas_y(c, b->high));
-            canvas_style(c->cairo, i, 0.12, 1);
-            cairo_fill_preserve(c->cairo);
-            canvas_style(c->cairo, i, 1, 1.5);
-            cairo_set_dash(c->cairo, NULL, 0, 0);
-            cairo_stroke(c->cairo);
-            across(c, b->least, l->from - 0.1, l->from + 0.1);
-            across(c, b->most, l->from - 0.1, l->from + 0.1);
-            upright(c, l->from, b->least, b->low);
-            upright(c, l->from, b->high, b->most);
-            double x = l->from;
-            double y = b->mean;
-            enum { ARM = 4 };
-            double at = canvas_x(c, x), level = canvas_y(c, y);
-            canvas_stroke(c->cairo, at - ARM, level - ARM, at + ARM, level + ARM);
-            canvas_stroke(c->cairo, at - ARM, level + ARM, at + ARM, level - ARM);
-            cairo_set_line_width(c->cairo, 3);
-            across(c, b->median, left, right);
-        }
+        if (line[i].box)
+            draw_box(c, i);
     }
     cairo_restore(c->cairo);
 }
@@ -313,10 +288,12 @@ struct mark {
 static int from_the_top(const void *a, const void *b)
 {
     const struct mark *x = a, *y = b;
-    return (x->y > y->y) - (x->y < y->y) ? (x->y > y->y) - (x->y < y->y)
-                                         : (x->line > y->line) - (x->line < y->line);
+    int order = (x->y > y->y) - (x->y < y->y);
+    return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
+// Draws the letters behind the ends of the lines. Letters that would cover each other move apart:
+// first the lower ones down, then all that left the area up again.
 static void draw_letters(const struct canvas *c)
 {
     struct mark *mark = mem_zero((size_t)c->chart->line_count + 1, sizeof *mark);
@@ -330,10 +307,8 @@ static void draw_letters(const struct canvas *c)
         if (!n)
             continue;
         double y = fmax(canvas_y(c, l->at[n - 1].mean), c->top);
-        mark[count++] = (struct mark){i, fmin(x_of(c, l, n), area_right()), y};
+        mark[count++] = (struct mark){i, fmin(x_of(c, l, n), AREA_RIGHT), y};
     }
-    // Behind the ends of the lines; those that would cover each other move apart, the lower ones
-    // down, then all that leave the area up again.
     double bottom = c->top + AREA_HEIGHT;
     qsort(mark, (size_t)count, sizeof *mark, from_the_top);
     for (int i = 1; i < count; i++)
@@ -357,11 +332,42 @@ static void draw_letters(const struct canvas *c)
 
 // --- legend ---
 
-static void draw_legend(const struct canvas *c)
+// --- the picture ---
+
+// Sets the ranges of the axes. The y axis begins above 0 only where nothing that matters is below.
+static void find_ranges(struct canvas *c)
 {
+    double top = 0;
+    c->left = c->chart->x.low;
+    c->right = c->chart->x.high > c->left ? c->chart->x.high : c->left + 1;
+    for (int k = 0; k < c->chart->line_count; k++) {
+        const struct chart_line *l = &c->chart->line[k];
+        for (int i = 0; i < values_before_end(l); i++)
+            top = fmax(top, upper(l, i));
+        top = l->box ? fmax(top, l->box->most) : top;
+    }
+    if (c->chart->top > 0)
+        top = fmin(top, c->chart->top);
+    double early = c->left + (c->right - c->left) / 20, lowest = top;
+    for (int k = 0; k < c->chart->line_count; k++) {
+        const struct chart_line *l = &c->chart->line[k];
+        for (int i = 0; i < values_before_end(l); i++)
+            if (l->from + i * l->step >= early)
+                lowest = fmin(lowest, lower(l, i));
+        lowest = l->box ? fmin(lowest, l->box->least) : lowest;
+    }
+    double margin = (top - lowest) / 10;
+    c->low = lowest > top / 2 && lowest < top ? lowest - margin : 0;
+    c->high = top > 0 ? top + (top - c->low) / 25 : 1;
+}
+
+// Draws what stands below the axes: the legend and the notes.
+static void draw_texts(const struct canvas *c)
+{
+    const struct chart *chart = c->chart;
     double y = c->top + AREA_HEIGHT + AXIS_HEIGHT;
-    for (int i = 0; i < c->chart->line_count; i++, y += LEGEND_ROW) {
-        const struct chart_line *l = &c->chart->line[i];
+    for (int i = 0; i < chart->line_count; i++, y += LEGEND_ROW) {
+        const struct chart_line *l = &chart->line[i];
         char letter[2] = {l->letter, 0};
         double base = y + FONT;
         canvas_style(c->cairo, i, 1, 1.8);
@@ -372,54 +378,20 @@ static void draw_legend(const struct canvas *c)
         use_ink(c->cairo, 0, 1);
         put_fitting(c->cairo, LEFT + 92, base, l->label);
     }
-}
-
-static void draw_notes(const struct canvas *c)
-{
-    double y = c->top + AREA_HEIGHT + AXIS_HEIGHT + c->chart->line_count * LEGEND_ROW + NOTES_ABOVE;
+    y += NOTES_ABOVE;
     use_ink(c->cairo, 0, 1);
-    for (int i = 0; i < c->chart->note_count; i++, y += LEGEND_ROW)
-        put_fitting(c->cairo, LEFT, y + FONT, c->chart->note[i]);
+    for (int i = 0; i < chart->note_count; i++, y += LEGEND_ROW)
+        put_fitting(c->cairo, LEFT, y + FONT, chart->note[i]);
 }
 
-// --- the picture ---
-
-static double chart_height(const struct chart *c)
-{
-    return TOP + (c->title ? TITLE_HEIGHT : 0) + AREA_HEIGHT + AXIS_HEIGHT +
-           c->line_count * LEGEND_ROW +
-           (c->note_count ? NOTES_ABOVE + c->note_count * LEGEND_ROW : 0) + BOTTOM;
-}
-
-void chart_draw(const struct chart *chart, cairo_t *cairo)
+// Draws a chart on any surface, in points; errors are those of cairo_status.
+static void chart_draw(const struct chart *chart, cairo_t *cairo)
 {
     struct canvas c = {cairo, chart, TOP + (chart->title ? TITLE_HEIGHT : 0), 0, 0, 0, 0};
-    double top = 0;
-    c.left = c.chart->x.low;
-    c.right = c.chart->x.high > c.left ? c.chart->x.high : c.left + 1;
-    for (int k = 0; k < c.chart->line_count; k++) {
-        const struct chart_line *l = &c.chart->line[k];
-        for (int i = 0; i < values_before_end(l); i++)
-            top = fmax(top, upper(l, i));
-        top = l->box ? fmax(top, l->box->most) : top;
-    }
-    if (c.chart->top > 0)
-        top = fmin(top, c.chart->top);
-    // Above 0 only where nothing that matters is below it.
-    double early = c.left + (c.right - c.left) / 20, lowest = top;
-    for (int k = 0; k < c.chart->line_count; k++) {
-        const struct chart_line *l = &c.chart->line[k];
-        for (int i = 0; i < values_before_end(l); i++)
-            if (l->from + i * l->step >= early)
-                lowest = fmin(lowest, lower(l, i));
-        lowest = l->box ? fmin(lowest, l->box->least) : lowest;
-    }
-    double margin = (top - lowest) / 10;
-    c.low = lowest > top / 2 && lowest < top ? lowest - margin : 0;
-    c.high = top > 0 ? top + (top - c.low) / 25 : 1;
+    find_ranges(&c);
     cairo_set_source_rgb(cairo, 1, 1, 1);
     cairo_paint(cairo);
-    // Widths that scale with the size of the letters.
+    // Without hints, the widths of texts scale with the size of the letters.
     cairo_font_options_t *options = cairo_font_options_create();
     cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
     cairo_set_font_options(cairo, options);
@@ -429,30 +401,16 @@ void chart_draw(const struct chart *chart, cairo_t *cairo)
     if (chart->title)
         put_fitting(cairo, LEFT, TOP + FONT, chart->title);
     use_font(cairo, false);
-    const struct plot_axis *x = &c.chart->x;
-    double bottom = c.top + AREA_HEIGHT;
-    bool boxes = c.chart->line_count > 0 && c.chart->line[0].box; // letters tell them apart
-    struct plot_ticks t = plot_ticks(c.left, c.right, x->scale, boxes ? 0 : 10);
-    for (int i = 0; i < t.count; i++) {
-        char text[24];
-        double at = canvas_x(&c, t.value[i]);
-        use_ink(c.cairo, 0.9, 0.5);
-        canvas_stroke(c.cairo, at, c.top, at, bottom);
-        use_ink(c.cairo, 0, 1);
-        canvas_stroke(c.cairo, at, bottom, at, bottom + 4);
-        put_text(c.cairo, at, bottom + 18, ALIGN_MIDDLE, plot_tick_text(&t, t.value[i], text));
-    }
-    if (x->name)
-        put_text(c.cairo, (LEFT + area_right()) / 2, bottom + 38, ALIGN_MIDDLE, x->name);
-    draw_y_axis(&c);
+    draw_axes(&c);
     draw_lines(&c);
-    draw_frame(&c);
+    use_ink(cairo, 0, 1);
+    canvas_stroke(cairo, LEFT, c.top, LEFT, c.top + AREA_HEIGHT);
+    canvas_stroke(cairo, LEFT, c.top + AREA_HEIGHT, AREA_RIGHT, c.top + AREA_HEIGHT);
     draw_letters(&c);
-    draw_legend(&c);
-    draw_notes(&c);
+    draw_texts(&c);
 }
 
-// Boxes of a chart: what several runs came to, without their way.
+// --- boxes ---
 
 static int ascending(const void *a, const void *b)
 {
@@ -460,7 +418,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Between the two nearest (Hyndman and Fan's type 7).
+// Interpolates between the two nearest of n ascending numbers (Hyndman and Fan's type 7).
 static double quantile(const double *x, int n, double share)
 {
     double at = share * (n - 1);
@@ -482,45 +440,14 @@ struct chart_box chart_box_of(double *x, int n)
     return box;
 }
 
+// --- files ---
+
 enum { PNG_SCALE = 2 }; // dots of a .png for one point
 
-static cairo_status_t keep(void *context, const unsigned char *bytes, unsigned length)
+static cairo_status_t keep_bytes(void *context, const unsigned char *bytes, unsigned length)
 {
     str_add_bytes(context, bytes, length);
     return CAIRO_STATUS_SUCCESS;
-}
-
-static cairo_status_t draw_on(const struct chart *c, cairo_surface_t *surface)
-{
-    cairo_t *cairo = cairo_create(surface);
-    chart_draw(c, cairo);
-    cairo_status_t status = cairo_status(cairo);
-    cairo_destroy(cairo);
-    return status;
-}
-
-static cairo_status_t make_svg(const struct chart *c, struct str *out)
-{
-    cairo_surface_t *surface =
-        cairo_svg_surface_create_for_stream(keep, out, CHART_WIDTH, chart_height(c));
-    cairo_status_t status = draw_on(c, surface);
-    cairo_surface_finish(surface);
-    if (status == CAIRO_STATUS_SUCCESS)
-        status = cairo_surface_status(surface);
-    cairo_surface_destroy(surface);
-    return status;
-}
-
-static cairo_status_t make_png(const struct chart *c, struct str *out)
-{
-    cairo_surface_t *surface = cairo_image_surface_create(
-        CAIRO_FORMAT_RGB24, CHART_WIDTH * PNG_SCALE, (int)chart_height(c) * PNG_SCALE);
-    cairo_surface_set_device_scale(surface, PNG_SCALE, PNG_SCALE);
-    cairo_status_t status = draw_on(c, surface);
-    if (status == CAIRO_STATUS_SUCCESS)
-        status = cairo_surface_write_to_png_stream(surface, keep, out);
-    cairo_surface_destroy(surface);
-    return status;
 }
 
 void chart_add_names(const char *const *name, int count, struct str *out)
@@ -550,7 +477,26 @@ bool chart_write(const struct chart *c, const char *path, struct err *e)
     struct str out = {0};
     if (!chart_check_name(path, e))
         return false;
-    cairo_status_t status = ends_in(path, ".svg") ? make_svg(c, &out) : make_png(c, &out);
+    bool svg = ends_in(path, ".svg");
+    double height = TOP + (c->title ? TITLE_HEIGHT : 0) + AREA_HEIGHT + AXIS_HEIGHT +
+                    c->line_count * LEGEND_ROW +
+                    (c->note_count ? NOTES_ABOVE + c->note_count * LEGEND_ROW : 0) + BOTTOM;
+    cairo_surface_t *surface =
+        svg ? cairo_svg_surface_create_for_stream(keep_bytes, &out, CHART_WIDTH, height)
+            : cairo_image_surface_create(CAIRO_FORMAT_RGB24, CHART_WIDTH * PNG_SCALE,
+                                         (int)height * PNG_SCALE);
+    if (!svg)
+        cairo_surface_set_device_scale(surface, PNG_SCALE, PNG_SCALE);
+    cairo_t *cairo = cairo_create(surface);
+    chart_draw(c, cairo);
+    cairo_status_t status = cairo_status(cairo);
+    cairo_destroy(cairo);
+    if (svg)
+        cairo_surface_finish(surface);
+    if (status == CAIRO_STATUS_SUCCESS)
+        status = svg ? cairo_surface_status(surface)
+                     : cairo_surface_write_to_png_stream(surface, keep_bytes, &out);
+    cairo_surface_destroy(surface);
     bool ok = status == CAIRO_STATUS_SUCCESS
                   ? file_write(path, out.text, out.length, e)
                   : err_set(e, "%s cannot be drawn: %s", path, cairo_status_to_string(status));

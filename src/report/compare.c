@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { MOST_EXACT = 40 };
+const double comparison_goals[COMPARISON_GOALS] = {0.9, 0.95, 0.99};
+
+enum { MOST_EXACT = 40 }; // pairs of an exact test
 
 // --- Wilcoxon ---
 
@@ -15,27 +17,6 @@ static int by_size(const void *a, const void *b)
 {
     double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
     return (x > y) - (x < y);
-}
-
-// The chance that ranks with random signs add up to `sum` or less on the positive side.
-static double chance_of_sum(const int *rank, int n, int sum)
-{
-    double *chance = mem_zero((size_t)sum + 1, sizeof *chance), total = 0;
-    chance[0] = 1;
-    for (int i = 0; i < n; i++)
-        for (int s = sum; s >= 0; s--)
-            chance[s] = (chance[s] + (s >= rank[i] ? chance[s - rank[i]] : 0)) / 2;
-    for (int s = 0; s <= sum; s++)
-        total += chance[s];
-    free(chance);
-    return total;
-}
-
-static double normal_chance(double smaller_sum, int n, double ties)
-{
-    double mean = n * (n + 1.0) / 4, variance = n * (n + 1.0) * (2 * n + 1) / 24 - ties / 48;
-    double off = fmax(mean - smaller_sum - 0.5, 0); // continuity
-    return erfc(off / sqrt(2 * variance)) / 2;
 }
 
 double significance_wilcoxon(const double *a, const double *b, int n)
@@ -47,11 +28,9 @@ double significance_wilcoxon(const double *a, const double *b, int n)
         if (a[i] < b[i] || a[i] > b[i])
             difference[different++] = a[i] - b[i];
     qsort(difference, (size_t)different, sizeof *difference, by_size);
-    // Twice the ranks of sorted differences, which makes mean ranks whole: 2, 4, 6 or 3, 3, 6.
-    // Returns the sum of (t^3 - t) over ties of t.
-    double ties = 0;
+    // Ranks are stored doubled, which makes mean ranks whole: 2, 4, 6 or 3, 3, 6.
+    double ties = 0; // sum of (t^3 - t) over groups of t equal differences
     for (int first = 0; first < different;) {
-        // The end of the run of equal sizes that begins at `first`.
         int end = first + 1;
         while (end < different && fabs(difference[end]) <= fabs(difference[first]))
             end++;
@@ -64,9 +43,25 @@ double significance_wilcoxon(const double *a, const double *b, int n)
     double plus = 0, minus = 0;
     for (int i = 0; i < different; i++)
         *(difference[i] > 0 ? &plus : &minus) += rank[i];
-    double smaller = fmin(plus, minus);
-    double chance = different <= MOST_EXACT ? chance_of_sum(rank, different, (int)smaller)
-                                            : normal_chance(smaller / 2, different, ties);
+    double smaller = fmin(plus, minus), chance;
+    if (different <= MOST_EXACT) {
+        // of[s]: the chance that ranks with random signs add up to s on the positive side
+        int most = (int)smaller;
+        double *of = mem_zero((size_t)most + 1, sizeof *of);
+        of[0] = 1;
+        for (int i = 0; i < different; i++)
+            for (int s = most; s >= 0; s--)
+                of[s] = (of[s] + (s >= rank[i] ? of[s - rank[i]] : 0)) / 2;
+        chance = 0;
+        for (int s = 0; s <= most; s++)
+            chance += of[s];
+        free(of);
+    } else {
+        double pairs = different, mean = pairs * (pairs + 1) / 4;
+        double variance = pairs * (pairs + 1) * (2 * pairs + 1) / 24 - ties / 48;
+        double off = fmax(mean - smaller / 2 - 0.5, 0); // continuity
+        chance = erfc(off / sqrt(2 * variance)) / 2;
+    }
     free(difference);
     free(rank);
     return fmin(2 * chance, 1);
@@ -87,31 +82,13 @@ void significance_holm(double *p, int n)
         sorted[i] = &p[i];
     qsort(sorted, (size_t)n, sizeof *sorted, by_value);
     for (int i = 0; i < n; i++) {
-        least = fmax(least, fmin((n - i) * *sorted[i], 1)); // never below one that is smaller
+        least = fmax(least, fmin((n - i) * *sorted[i], 1)); // not below that of a smaller p
         *sorted[i] = least;
     }
     free(sorted);
 }
 
 // --- ranks ---
-
-static double rank_among(const double *value, int searches, double own)
-{
-    int higher = 0, equal = 0;
-    for (int s = 0; s < searches; s++) {
-        higher += value[s] > own;
-        equal += !(value[s] > own) && !(value[s] < own);
-    }
-    return higher + (equal + 1) / 2.0;
-}
-
-static bool all_known(const double *value, int searches)
-{
-    for (int s = 0; s < searches; s++)
-        if (isnan(value[s]))
-            return false;
-    return true;
-}
 
 void significance_ranks(const double *value, int cases, int searches, double *rank)
 {
@@ -120,17 +97,24 @@ void significance_ranks(const double *value, int cases, int searches, double *ra
         rank[s] = 0;
     for (int i = 0; i < cases; i++) {
         const double *row = value + (long)i * searches;
-        if (!all_known(row, searches))
+        int unknown = 0;
+        for (int s = 0; s < searches; s++)
+            unknown += isnan(row[s]) != 0;
+        if (unknown)
             continue;
         counted++;
-        for (int s = 0; s < searches; s++)
-            rank[s] += rank_among(row, searches, row[s]);
+        for (int s = 0; s < searches; s++) {
+            int higher = 0, equal = 0;
+            for (int k = 0; k < searches; k++) {
+                higher += row[k] > row[s];
+                equal += row[k] >= row[s] && row[k] <= row[s];
+            }
+            rank[s] += higher + (equal + 1) / 2.0;
+        }
     }
     for (int s = 0; s < searches; s++)
         rank[s] = counted ? rank[s] / counted : NAN;
 }
-
-const double comparison_goals[COMPARISON_GOALS] = {0.9, 0.95, 0.99};
 
 // --- one curve ---
 
@@ -173,16 +157,8 @@ static int by_group(const void *a, const void *b)
     return (x > y) - (x < y); // as given
 }
 
-static void sort_runs(struct comparison_result *r)
-{
-    const struct comparison_setup *s = r->setup;
-    r->run = arena_zero(&r->arena, (size_t)s->run_count + 1, sizeof *r->run);
-    for (int i = 0; i < s->run_count; i++)
-        r->run[i] = &s->run[i];
-    qsort(r->run, (size_t)s->run_count, sizeof *r->run, by_group);
-}
-
-// The last three of 1, 2, 5, 10, ... before the end, and the end.
+// Chooses where shares are listed, if the user did not: at the last three of 1, 2, 5, 10, ...
+// before the end, and at the end.
 static void choose_at(struct comparison_result *r)
 {
     static const double digits[] = {1, 2, 5};
@@ -204,7 +180,7 @@ static void choose_at(struct comparison_result *r)
     r->at[r->at_count++] = r->horizon;
 }
 
-// --- one group ---
+// --- groups ---
 
 static double area_of(const struct comparison_result *r, int run)
 {
@@ -223,9 +199,8 @@ static struct comparison_value value_of(const double *x, int n)
     return v;
 }
 
-// --- score ---
-
-// Of the runs from `first` on that are of one group and problem; *end is set behind them.
+// Returns the score of the runs from `first` on that have one group and problem; sets *end to the
+// first run behind them.
 static double score_runs(const struct comparison_result *r, int first, int group_end, int *end)
 {
     int problem = r->run[first]->problem, i = first;
@@ -234,7 +209,7 @@ static double score_runs(const struct comparison_result *r, int first, int group
     double *sum = mem_zero((size_t)count + 1, sizeof *sum);
     for (; i < group_end && r->run[i]->problem == problem; i++)
         if (count) {
-            // Adds a run's best time after each trial to `sum`.
+            // adds the best time after each trial
             const struct comparison_run *run = r->run[i];
             int passed = 0;
             for (int64_t x = 1; x <= p->score->last; x++) {
@@ -251,19 +226,6 @@ static double score_runs(const struct comparison_result *r, int first, int group
     *end = i;
     return score;
 }
-
-static double score_group(const struct comparison_result *r, const struct comparison_group *g)
-{
-    double sum = 0;
-    int problems = 0, end = g->first + g->runs;
-    if (r->setup->axis != COMPARISON_TRIALS)
-        return NAN;
-    for (int i = g->first; i < end; problems++)
-        sum += score_runs(r, i, end, &i);
-    return sum / problems;
-}
-
-// --- groups ---
 
 static int best_first(const void *a, const void *b)
 {
@@ -311,7 +273,11 @@ static void take_groups(struct comparison_result *r)
             group->goal[k].median = median_of(x, group->runs);
         }
         free(x);
-        group->score = score_group(r, group);
+        int problems = 0, end = group->first + group->runs;
+        double sum = 0;
+        for (int i = group->first; i < end; problems++)
+            sum += score_runs(r, i, end, &i);
+        group->score = s->axis == COMPARISON_TRIALS ? sum / problems : NAN;
     }
     qsort(r->group, (size_t)r->group_count, sizeof *r->group, best_first);
     for (int g = 0; g < r->group_count; g++)
@@ -320,33 +286,26 @@ static void take_groups(struct comparison_result *r)
 
 // --- ranks and tests ---
 
-// Area of each group (column) in each pair (row); NAN where it has none.
+// The area of each group (column) in each pair (row); NAN where it has none.
 struct pairs {
     double *area;
     int rows, groups;
 };
 
-static int count_rows(const struct comparison_result *r)
-{
-    int most = 0;
-    if (r->setup->problem_count > 1)
-        return r->setup->problem_count;
-    for (int g = 0; g < r->group_count; g++)
-        most = r->group[g].runs > most ? r->group[g].runs : most;
-    return most;
-}
-
 static struct pairs take_pairs(const struct comparison_result *r)
 {
-    struct pairs pairs = {.rows = count_rows(r), .groups = r->group_count};
+    bool by_problem = r->setup->problem_count > 1;
+    struct pairs pairs = {.rows = by_problem ? r->setup->problem_count : 0,
+                          .groups = r->group_count};
+    for (int g = 0; g < r->group_count && !by_problem; g++)
+        pairs.rows = r->group[g].runs > pairs.rows ? r->group[g].runs : pairs.rows;
     size_t cells = (size_t)pairs.rows * (size_t)pairs.groups;
     pairs.area = mem_zero(cells + 1, sizeof *pairs.area);
     for (size_t i = 0; i < cells; i++)
         pairs.area[i] = NAN;
     for (int g = 0; g < r->group_count; g++) {
-        // The mean over runs that share a problem where problems are the pairs.
+        // Where problems are the pairs, a pair has the mean over the runs on its problem.
         const struct comparison_group *group = &r->group[g];
-        bool by_problem = r->setup->problem_count > 1;
         int *count = mem_zero((size_t)pairs.rows + 1, sizeof *count);
         for (int i = 0; i < group->runs; i++) {
             int row = by_problem ? r->run[group->first + i]->problem : i;
@@ -359,35 +318,26 @@ static struct pairs take_pairs(const struct comparison_result *r)
     return pairs;
 }
 
-// NAN where two groups have no pair.
-static double test_two(const struct pairs *pairs, int g, int h, int *count)
-{
-    double *a = mem_zero((size_t)pairs->rows + 1, sizeof *a);
-    double *b = mem_zero((size_t)pairs->rows + 1, sizeof *b);
-    int n = 0;
-    for (int row = 0; row < pairs->rows; row++) {
-        a[n] = pairs->area[(size_t)row * (size_t)pairs->groups + (size_t)g];
-        b[n] = pairs->area[(size_t)row * (size_t)pairs->groups + (size_t)h];
-        n += !isnan(a[n]) && !isnan(b[n]);
-    }
-    double p = n ? significance_wilcoxon(a, b, n) : NAN;
-    free(a);
-    free(b);
-    *count = n;
-    return p;
-}
-
+// Tests each pair of groups that has pairs of runs, and corrects for how many tests there are.
 static void test_all(struct comparison_result *r, const struct pairs *pairs)
 {
-    int groups = r->group_count, tests = 0, count;
+    int groups = r->group_count, tests = 0;
+    double *a = mem_zero((size_t)pairs->rows + 1, sizeof *a);
+    double *b = mem_zero((size_t)pairs->rows + 1, sizeof *b);
     size_t cells = (size_t)groups * (size_t)groups;
     double *p = mem_zero(cells + 1, sizeof *p);
     r->p = arena_zero(&r->arena, cells + 1, sizeof *r->p);
     for (int g = 0; g < groups; g++)
         for (int h = 0; h < g; h++) {
-            p[tests] = test_two(pairs, g, h, &count);
-            tests += count > 0;
-            r->p[g * groups + h] = count > 0 ? 0 : NAN;
+            int count = 0;
+            for (int row = 0; row < pairs->rows; row++) {
+                a[count] = pairs->area[(size_t)row * (size_t)groups + (size_t)g];
+                b[count] = pairs->area[(size_t)row * (size_t)groups + (size_t)h];
+                count += !isnan(a[count]) && !isnan(b[count]);
+            }
+            if (count)
+                p[tests++] = significance_wilcoxon(a, b, count);
+            r->p[g * groups + h] = count ? 0 : NAN;
             r->pairs = count > r->pairs ? count : r->pairs;
         }
     significance_holm(p, tests);
@@ -399,10 +349,12 @@ static void test_all(struct comparison_result *r, const struct pairs *pairs)
             r->p[g * groups + h] = r->p[h * groups + g] = isnan(known) ? NAN : p[tests++];
         }
     }
+    free(a);
+    free(b);
     free(p);
 }
 
-// --- all of it ---
+// --- the comparison ---
 
 void comparison_make(const struct comparison_setup *setup, struct comparison_result *out)
 {
@@ -417,16 +369,19 @@ void comparison_make(const struct comparison_setup *setup, struct comparison_res
     for (int i = 0; i < s->problem_count; i++)
         out->best[i] = s->problem[i].best > 0 ? s->problem[i].best : out->best[i];
     out->shortest = INFINITY;
-    for (int i = 0; i < out->setup->run_count; i++) {
-        int count = out->setup->run[i].curve.count;
-        double end = count
-                         ? fmax(out->setup->run[i].end, out->setup->run[i].curve.point[count - 1].x)
-                         : out->setup->run[i].end;
+    for (int i = 0; i < s->run_count; i++) {
+        const struct steps *curve = &s->run[i].curve;
+        double end = s->run[i].end;
+        if (curve->count)
+            end = fmax(end, curve->point[curve->count - 1].x);
         out->horizon = fmax(out->horizon, end);
         out->shortest = fmin(out->shortest, end);
     }
-    sort_runs(out);
-    int count = out->setup->run_count;
+    int count = s->run_count;
+    out->run = arena_zero(&out->arena, (size_t)count + 1, sizeof *out->run);
+    for (int i = 0; i < count; i++)
+        out->run[i] = &s->run[i];
+    qsort(out->run, (size_t)count, sizeof *out->run, by_group);
     out->share = arena_zero(&out->arena, (size_t)count + 1, sizeof *out->share);
     for (int i = 0; i < count; i++) {
         const struct steps *curve = &out->run[i]->curve;
@@ -453,11 +408,4 @@ void comparison_finish(struct comparison_result *r)
 {
     arena_finish(&r->arena);
     *r = (struct comparison_result){0};
-}
-
-void comparison_spread(const struct comparison_result *r, int group, double from, double step,
-                       struct spread *out, int n)
-{
-    const struct comparison_group *g = &r->group[group];
-    steps_spread(&r->share[g->first], g->runs, from, step, out, n);
 }

@@ -1,23 +1,23 @@
-// Searches side by side: how good, how soon, how steadily, and whether that is more than luck.
+// Comparison of searches: quality, speed, spread, and a significance test.
 //
 //     struct comparison_setup s = {.group_name = ..., .group_count = ..., .run = ..., ...};
 //     struct comparison_result r;
 //     comparison_make(&s, &r);
 //     r.group[0] ...                            best first; compare_table.h prints them
-//     comparison_spread(&r, g, from, step, out, n);          the curves, for drawing
 //     comparison_finish(&r);
 //
 // A group is a strategy with its options; its runs are repeats, maybe on several problems. A run is
-// a best-so-far step curve (report/steps.h) over trials or another axis; its level, where higher is
-// better, becomes a share of the best known of its problem: the optimum where it is known, else the
-// best of all runs. Every curve is 0 before its first valid result and flat after its end, so that
-// all have a value up to the end of the longest one.
+// a best-so-far step curve (report/steps.h) over trials or another axis. Its level (higher is
+// better) becomes a share of the best known level of its problem: the optimum where it is known,
+// else the best of all runs. Every curve is 0 before its first valid result and flat after its end,
+// so that all have a value up to the end of the longest one.
 //
-// Ranks and p-values are of the area under the curves. On one problem the k-th run of a group, in
-// the order of `pair` (the seed), is paired with the k-th of the others; on several ones a problem
-// is a pair, with the means over its runs: a difference then means other problems too.
+// Ranks and p-values compare the areas under the curves. On one problem, the k-th run of a group in
+// the order of `pair` (the seed) is paired with the k-th run of the others. On several problems, a
+// problem is a pair, with the means over its runs, so that a difference holds beyond these
+// problems.
 //
-// Pure. What is passed must live as long as the result; results are O(runs + points).
+// The functions are pure. The setup must live as long as the result; results are O(runs + points).
 #ifndef TILEWALK_REPORT_COMPARE_H
 #define TILEWALK_REPORT_COMPARE_H
 
@@ -32,7 +32,7 @@
 extern const double comparison_goals[COMPARISON_GOALS]; // shares of the best known: 0.9, 0.95, 0.99
 
 struct comparison_problem {
-    double best;               // highest level there is; 0: not known
+    double best;               // highest level that exists; 0: not known
     double work;               // seconds = work / level: FLOP, or 1 where levels are runs a second
     const struct score *score; // NULL: the times of the space are not all known
 };
@@ -51,25 +51,25 @@ struct comparison_run {
 };
 
 struct comparison_setup {
-    const char *const *group_name;  // whole, for programs
-    const char *const *group_title; // the same for people; NULL: as the names
-    int group_count;                // at most any; each has a run
+    const char *const *group_name;  // full names, for programs
+    const char *const *group_title; // names for people; NULL: the same
+    int group_count;                // each group has a run
     const struct comparison_problem *problem;
     int problem_count;
     const struct comparison_run *run;
     int run_count;
     enum comparison_axis axis;
     double at[COMPARISON_MOST_AT];
-    int at_count; // 0: chosen
+    int at_count; // 0: they are chosen
 };
 
 struct comparison_value {
-    double mean, deviation; // of a sample (n - 1), 0 for one run
+    double mean, deviation; // sample deviation (n - 1), 0 for one run
 };
 
 struct comparison_goal {
-    double median; // on the axis; INFINITY: half of the runs or more never got there
-    int reached;   // runs that did
+    double median; // on the axis; INFINITY: half of the runs or more never reached it
+    int reached;   // runs that reached it
 };
 
 struct comparison_group {
@@ -92,29 +92,27 @@ struct comparison_result {
     struct comparison_group *group; // best area first
     int group_count;
     const struct comparison_run **run;
-    struct steps *share;      // of each `run`: its curve as a share of the best known
-    double *best;             // of each problem: the best known level
+    struct steps *share;      // for each `run`, its curve as a share of the best known
+    double *best;             // for each problem, the best known level
     double horizon, shortest; // ends of the longest and the shortest run
     double at[COMPARISON_MOST_AT];
     int at_count;
-    int pairs; // most that two groups have in common
+    int pairs; // the largest number of pairs that two groups have
     double *p; // [g * group_count + h]: corrected over all pairs of groups; NAN: g = h, no pairs
     struct arena arena;
 };
 
 void comparison_make(const struct comparison_setup *setup, struct comparison_result *out);
 void comparison_finish(struct comparison_result *r);
-// Of a group's shares at x = from + i * step, i < n.
-void comparison_spread(const struct comparison_result *r, int group, double from, double step,
-                       struct spread *out, int n);
-
-// Of one curve: its mean level over [from, to), from < to; where it first is at `level` or above,
-// INFINITY when nowhere.
+// Returns the mean level of a curve over [from, to), from < to.
 double comparison_mean(const struct steps *curve, double from, double to);
+// Returns where the curve first is at `level` or above; INFINITY when nowhere.
 double comparison_reach(const struct steps *curve, double level);
 
-// Whether differences between searches are more than luck: paired tests, corrected for how many
-// there are, and ranks.
+// --- significance ---
+//
+// Paired tests and ranks show whether differences between searches are more than chance. The
+// p-values are corrected for the number of tests.
 //
 //     p[0] = significance_wilcoxon(a, b, n);     for each pair of searches
 //     significance_holm(p, pairs);
@@ -123,16 +121,17 @@ double comparison_reach(const struct steps *curve, double level);
 // Wilcoxon's signed-rank test (1945), two-sided: the ranks of |a_i - b_i| get random signs. Pairs
 // without a difference are left out, equal differences share their mean rank. Up to 40 pairs the
 // p-value is exact, ties included (all sign patterns are counted, not approximated); beyond that
-// it is normal with correction for ties and continuity. Holm's step-down correction (1979):
-// p-values that stand being compared with 0.05 together. Ranks and the use of these tests for
-// comparing algorithms over several problems as in Demsar (2006). Pure functions.
+// it is normal with correction for ties and continuity. After Holm's step-down correction (1979),
+// all p-values can be compared with 0.05 together. Ranks, and these tests for comparing algorithms
+// over several problems, follow Demsar (2006). Pure functions.
 
-// 1 when no pair differs, or there is none. n pairs of finite numbers.
+// Returns the p-value of n pairs of finite numbers; 1 when no pair differs or n is 0.
 double significance_wilcoxon(const double *a, const double *b, int n);
-// In place: each becomes the least level at which it would be rejected among all of them.
+// Replaces each p-value by the least level at which it would be rejected among all of them.
 void significance_holm(double *p, int n);
-// rank[s]: the mean over cases of the rank of value[case * searches + s] within its case: 1 for the
-// highest, the mean rank for equal ones. Cases with a NAN do not count; NAN when none is left.
+// Sets rank[s] to the mean over cases of the rank of value[case * searches + s] within its case: 1
+// for the highest, the mean rank for equal ones. Cases with a NAN do not count; NAN when none is
+// left.
 void significance_ranks(const double *value, int cases, int searches, double *rank);
 
 #endif

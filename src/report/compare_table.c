@@ -9,7 +9,7 @@ enum kind { LETTER, RUNS, BEST, MEAN, AT, AREA, GOAL, SCORE, RANK, P, STRATEGY }
 
 struct column {
     enum kind kind;
-    int index; // of AT and GOAL
+    int index; // index of an AT or a GOAL
 };
 
 #define MOST_COLUMNS (9 + COMPARISON_MOST_AT + COMPARISON_GOALS)
@@ -20,7 +20,7 @@ struct columns {
 };
 
 static const struct {
-    const char *unit, *mark; // the latter stands behind numbers
+    const char *unit, *mark; // the mark stands behind numbers
 } axis_words[] = {
     [COMPARISON_TRIALS] = {"trials", ""},
     [COMPARISON_SECONDS] = {"seconds", "s"},
@@ -32,14 +32,6 @@ static const struct {
 static void add_column(struct columns *c, enum kind kind, int index)
 {
     c->list[c->count++] = (struct column){kind, index};
-}
-
-static bool any_score(const struct comparison_result *r)
-{
-    for (int g = 0; g < r->group_count; g++)
-        if (!isnan(r->group[g].score))
-            return true;
-    return false;
 }
 
 static struct columns columns_of(const struct comparison_result *r)
@@ -56,8 +48,11 @@ static struct columns columns_of(const struct comparison_result *r)
     add_column(&c, AREA, 0);
     for (int i = 0; i < COMPARISON_GOALS; i++)
         add_column(&c, GOAL, i);
-    if (any_score(r))
-        add_column(&c, SCORE, 0);
+    for (int g = 0, scored = 0; g < r->group_count && !scored; g++)
+        if (!isnan(r->group[g].score)) {
+            add_column(&c, SCORE, 0);
+            scored = 1;
+        }
     if (r->group_count > 1) {
         add_column(&c, RANK, 0);
         add_column(&c, P, 0);
@@ -66,7 +61,15 @@ static struct columns columns_of(const struct comparison_result *r)
     return c;
 }
 
-// --- cells for people ---
+// --- cells of text and Markdown ---
+
+static void add_share(const struct comparison_value *v, int runs,
+                      const struct comparison_looks *looks, struct str *out)
+{
+    str_printf(out, "%.1f", 100 * v->mean);
+    if (runs > 1)
+        str_printf(out, " %s %.1f", looks->ascii ? "+-" : "±", 100 * v->deviation);
+}
 
 static void add_level(double level, const struct comparison_looks *looks, struct str *out)
 {
@@ -85,14 +88,6 @@ static void add_level(double level, const struct comparison_looks *looks, struct
         str_add(out, text_time(1 / level, text));
 }
 
-static void add_share(const struct comparison_value *v, int runs,
-                      const struct comparison_looks *looks, struct str *out)
-{
-    str_printf(out, "%.1f", 100 * v->mean);
-    if (runs > 1)
-        str_printf(out, " %s %.1f", looks->ascii ? "+-" : "±", 100 * v->deviation);
-}
-
 static void add_number(struct str *out, const char *format, double value)
 {
     char text[32] = "-";
@@ -101,8 +96,7 @@ static void add_number(struct str *out, const char *format, double value)
     str_add(out, text);
 }
 
-// --- text ---
-
+// Returns how many columns of a screen a UTF-8 text takes.
 static int columns_wide(const char *text)
 {
     int n = 0;
@@ -111,81 +105,60 @@ static int columns_wide(const char *text)
     return n;
 }
 
-// Cells to the right, but for the letter and the last one.
-static void add_padded(struct str *out, const char *text, int width, bool last)
-{
-    int blanks = last ? 0 : width - columns_wide(text);
-    str_printf(out, "%*s%s", blanks, "", text);
-    str_add(out, last ? "\n" : "  ");
-}
-
 struct sheet {
     const struct comparison_result *r;
     const struct comparison_looks *looks;
     struct columns columns;
 };
 
-// Row -1 is the head.
+// Writes a cell; row -1 is the head.
 static void sheet_cell(const struct sheet *s, int row, int column, struct str *out)
 {
+    const struct column *of = &s->columns.list[column];
     str_finish(out);
     if (row < 0) {
         static const char *const words[] = {
             [LETTER] = "",   [RUNS] = "runs",   [BEST] = "best",        [MEAN] = "mean best",
             [AREA] = "area", [SCORE] = "score", [RANK] = "rank",        [P] = "p",
             [AT] = "at ",    [GOAL] = "to ",    [STRATEGY] = "strategy"};
-        str_add(out, words[s->columns.list[column].kind]);
-        if (s->columns.list[column].kind == AT)
-            str_printf(out, "%.4g%s", s->r->at[s->columns.list[column].index],
-                       axis_words[s->r->setup->axis].mark);
-        else if (s->columns.list[column].kind == GOAL)
-            str_printf(out, "%.0f%%", 100 * comparison_goals[s->columns.list[column].index]);
+        str_add(out, words[of->kind]);
+        if (of->kind == AT)
+            str_printf(out, "%.4g%s", s->r->at[of->index], axis_words[s->r->setup->axis].mark);
+        else if (of->kind == GOAL)
+            str_printf(out, "%.0f%%", 100 * comparison_goals[of->index]);
     } else {
         const struct comparison_group *g = &s->r->group[row];
-        switch (s->columns.list[column].kind) {
+        switch (of->kind) {
         case LETTER: str_add_char(out, g->letter); break;
         case RUNS: str_printf(out, "%d", g->runs); break;
         case BEST: add_level(g->best, s->looks, out); break;
-        case MEAN: {
+        case MEAN:
             add_level(g->level.mean, s->looks, out);
             if (g->runs > 1 && g->level.mean > 0)
                 str_printf(out, " %s %.1f %%", s->looks->ascii ? "+-" : "±",
                            100 * g->level.deviation / g->level.mean);
-        } break;
-        case AT: add_share(&g->at[s->columns.list[column].index], g->runs, s->looks, out); break;
+            break;
+        case AT: add_share(&g->at[of->index], g->runs, s->looks, out); break;
         case AREA: add_share(&g->area, g->runs, s->looks, out); break;
         case GOAL:
-            add_number(out, "%.4g", g->goal[s->columns.list[column].index].median);
-            str_add(out, isfinite(g->goal[s->columns.list[column].index].median)
-                             ? axis_words[s->r->setup->axis].mark
-                             : "");
+            add_number(out, "%.4g", g->goal[of->index].median);
+            if (isfinite(g->goal[of->index].median))
+                str_add(out, axis_words[s->r->setup->axis].mark);
             break;
         case SCORE: add_number(out, "%.3f", g->score); break;
         case RANK: add_number(out, "%.2f", g->rank); break;
-        case P: {
-            double p = s->r->p[row];
-            if (p < 0.001)
+        case P: // against the first
+            if (s->r->p[row] < 0.001)
                 str_add(out, "<0.001");
             else
-                add_number(out, "%.3f", p);
-        } break; // against the first
+                add_number(out, "%.3f", s->r->p[row]);
+            break;
         case STRATEGY: str_add(out, g->title); break;
         }
     }
 }
 
-static int sheet_width(const struct sheet *s, int column)
-{
-    struct str cell = {0};
-    int widest = 1;
-    for (int row = -1; row < s->r->group_count; row++) {
-        sheet_cell(s, row, column, &cell);
-        int width = columns_wide(str_text(&cell));
-        widest = width > widest ? width : widest;
-    }
-    str_finish(&cell);
-    return widest;
-}
+// --- text ---
 
 void comparison_add_text(const struct comparison_result *r, const struct comparison_looks *looks,
                          struct str *out)
@@ -193,12 +166,20 @@ void comparison_add_text(const struct comparison_result *r, const struct compari
     struct sheet s = {r, looks, columns_of(r)};
     struct str cell = {0};
     int width[MOST_COLUMNS];
-    for (int c = 0; c < s.columns.count; c++)
-        width[c] = sheet_width(&s, c);
+    for (int c = 0; c < s.columns.count; c++) {
+        width[c] = 1;
+        for (int row = -1; row < r->group_count; row++) {
+            sheet_cell(&s, row, c, &cell);
+            int columns = columns_wide(str_text(&cell));
+            width[c] = columns > width[c] ? columns : width[c];
+        }
+    }
     for (int row = -1; row < r->group_count; row++)
         for (int c = 0; c < s.columns.count; c++) {
+            bool last = c == s.columns.count - 1;
             sheet_cell(&s, row, c, &cell);
-            add_padded(out, str_text(&cell), width[c], c == s.columns.count - 1);
+            str_printf(out, "%*s%s%s", last ? 0 : width[c] - columns_wide(str_text(&cell)), "",
+                       str_text(&cell), last ? "\n" : "  ");
         }
     str_finish(&cell);
     const char *unit = axis_words[r->setup->axis].unit;
@@ -248,31 +229,6 @@ static void csv_number(struct str *out, double value)
         str_add_real(out, value);
 }
 
-static void csv_group(const struct comparison_result *r, int group, struct str *out)
-{
-    const struct comparison_group *g = &r->group[group];
-    str_add_char(out, g->letter);
-    str_add_char(out, ',');
-    str_add_csv(out, g->name);
-    str_printf(out, ",%d", g->runs);
-    bool known = g->best > 0 && r->setup->problem_count == 1;
-    csv_number(out, known ? g->best : NAN);
-    csv_number(out, known ? g->level.mean : NAN);
-    csv_number(out, known ? g->level.deviation : NAN);
-    for (int i = 0; i < r->at_count; i++) {
-        csv_number(out, g->at[i].mean);
-        csv_number(out, g->at[i].deviation);
-    }
-    csv_number(out, g->area.mean);
-    csv_number(out, g->area.deviation);
-    for (int i = 0; i < COMPARISON_GOALS; i++)
-        csv_number(out, g->goal[i].median);
-    csv_number(out, g->score);
-    csv_number(out, g->rank);
-    csv_number(out, r->p[group]);
-    str_add(out, "\r\n");
-}
-
 void comparison_add_csv(const struct comparison_result *r, struct str *out)
 {
     const char *unit = axis_words[r->setup->axis].mark;
@@ -283,8 +239,29 @@ void comparison_add_csv(const struct comparison_result *r, struct str *out)
     for (int i = 0; i < COMPARISON_GOALS; i++)
         str_printf(out, ",to_%.0f", 100 * comparison_goals[i]);
     str_add(out, ",score,rank,p\r\n");
-    for (int g = 0; g < r->group_count; g++)
-        csv_group(r, g, out);
+    for (int i = 0; i < r->group_count; i++) {
+        const struct comparison_group *g = &r->group[i];
+        bool known = g->best > 0 && r->setup->problem_count == 1;
+        str_add_char(out, g->letter);
+        str_add_char(out, ',');
+        str_add_csv(out, g->name);
+        str_printf(out, ",%d", g->runs);
+        csv_number(out, known ? g->best : NAN);
+        csv_number(out, known ? g->level.mean : NAN);
+        csv_number(out, known ? g->level.deviation : NAN);
+        for (int k = 0; k < r->at_count; k++) {
+            csv_number(out, g->at[k].mean);
+            csv_number(out, g->at[k].deviation);
+        }
+        csv_number(out, g->area.mean);
+        csv_number(out, g->area.deviation);
+        for (int k = 0; k < COMPARISON_GOALS; k++)
+            csv_number(out, g->goal[k].median);
+        csv_number(out, g->score);
+        csv_number(out, g->rank);
+        csv_number(out, r->p[i]);
+        str_add(out, "\r\n");
+    }
 }
 
 // --- JSON ---

@@ -17,7 +17,7 @@ struct text {
     int count, capacity;
 };
 
-// Lines from .. end of both texts.
+// A range of lines in each text, without the end.
 struct block {
     int before, before_end, after, after_end;
 };
@@ -44,7 +44,7 @@ static bool equal(const struct line *a, const struct line *b)
     return a->hash == b->hash && a->length == b->length && !memcmp(a->text, b->text, a->length);
 }
 
-// --- lines that stand once in each ---
+// --- lines that occur once in each text ---
 
 struct place {
     const struct line *line;
@@ -54,7 +54,7 @@ struct place {
 
 struct match {
     int before, after;
-    int behind; // index of the match before it in the longest run that ends here; -1: none
+    int previous; // index of the match before it in the longest run that ends here; -1: none
 };
 
 static int by_line(const void *a, const void *b)
@@ -72,6 +72,7 @@ static int by_before(const void *a, const void *b)
     return ((const struct match *)a)->before - ((const struct match *)b)->before;
 }
 
+// Finds the lines that occur once in each text, in the order of `before`; returns how many.
 static int find_unique(const struct differ *d, const struct block *b, struct match *match)
 {
     int n = b->before_end - b->before + b->after_end - b->after, k = 0, found = 0;
@@ -93,9 +94,9 @@ static int find_unique(const struct differ *d, const struct block *b, struct mat
     return found;
 }
 
-// --- putting it together ---
+// --- assembling ---
 
-static void add(struct differ *d, enum diff_side side, int before, int after)
+static void add_line(struct differ *d, enum diff_side side, int before, int after)
 {
     const struct line *l = side == DIFF_AFTER ? &d->after.line[after] : &d->before.line[before];
     struct diff *out = d->out;
@@ -106,41 +107,23 @@ static void add(struct differ *d, enum diff_side side, int before, int after)
 static void add_other(struct differ *d, const struct block *b)
 {
     for (int i = b->before; i < b->before_end; i++)
-        add(d, DIFF_BEFORE, i, b->after);
+        add_line(d, DIFF_BEFORE, i, b->after);
     for (int i = b->after; i < b->after_end; i++)
-        add(d, DIFF_AFTER, b->before_end, i);
+        add_line(d, DIFF_AFTER, b->before_end, i);
 }
 
 static void add_block(struct differ *d, struct block b);
 
-// The matches of a run from its first to `at`, with what lies between them.
-static void add_run(struct differ *d, struct block *rest, const struct match *match, int at)
-{
-    int count = 0;
-    for (int i = at; i >= 0; i = match[i].behind)
-        count++;
-    int *order = mem_zero((size_t)count, sizeof *order);
-    for (int i = at, k = count; i >= 0; i = match[i].behind)
-        order[--k] = i;
-    for (int k = 0; k < count; k++) {
-        const struct match *m = &match[order[k]];
-        add_block(d, (struct block){rest->before, m->before, rest->after, m->after});
-        add(d, DIFF_SAME, m->before, m->after);
-        rest->before = m->before + 1;
-        rest->after = m->after + 1;
-    }
-    free(order);
-}
-
+// Adds a block that begins and ends with different lines: splits it at the longest run of unique
+// lines that has the same order in both texts.
 static void add_middle(struct differ *d, struct block b)
 {
     int most = b.before_end - b.before < b.after_end - b.after ? b.before_end - b.before
                                                                : b.after_end - b.after;
     struct match *match = mem_zero((size_t)most + 1, sizeof *match);
-    // The longest run of them that is in the same order in both: `last[k]` ends the run of length k
-    // + 1 that ends earliest. Returns its last match, -1 when there is none.
-    int count = find_unique(d, &b, match);
-    int *last = mem_zero((size_t)count + 1, sizeof *last), length = 0;
+    int count = find_unique(d, &b, match), length = 0;
+    // `last[k]` ends the run of length k + 1 that ends earliest.
+    int *last = mem_zero((size_t)count + 1, sizeof *last);
     for (int i = 0; i < count; i++) {
         int low = 0, high = length;
         while (low < high) {
@@ -150,28 +133,38 @@ static void add_middle(struct differ *d, struct block b)
             else
                 high = middle;
         }
-        match[i].behind = low ? last[low - 1] : -1;
+        match[i].previous = low ? last[low - 1] : -1;
         last[low] = i;
         length += low == length;
     }
-    int end = length ? last[length - 1] : -1;
-    free(last);
-    if (end >= 0) {
-        add_run(d, &b, match, end);
+    if (length) {
+        // `last` becomes the matches of the run, first to last.
+        int at = last[length - 1];
+        for (int k = length; k-- > 0; at = match[at].previous)
+            last[k] = at;
+        for (int k = 0; k < length; k++) {
+            const struct match *m = &match[last[k]];
+            add_block(d, (struct block){b.before, m->before, b.after, m->after});
+            add_line(d, DIFF_SAME, m->before, m->after);
+            b.before = m->before + 1;
+            b.after = m->after + 1;
+        }
         add_block(d, b);
     } else {
         add_other(d, &b);
     }
+    free(last);
     free(match);
 }
 
-// Each call below it has fewer lines, and the depth is that of matches within matches: small.
+// Adds a block of lines. Calls itself through add_middle, on fewer lines; the depth is that of
+// matches within matches, which is small.
 static void add_block(struct differ *d, struct block b)
 {
     int tail = 0;
     while (b.before < b.before_end && b.after < b.after_end &&
            equal(&d->before.line[b.before], &d->after.line[b.after]))
-        add(d, DIFF_SAME, b.before++, b.after++);
+        add_line(d, DIFF_SAME, b.before++, b.after++);
     while (b.before < b.before_end && b.after < b.after_end &&
            equal(&d->before.line[b.before_end - 1], &d->after.line[b.after_end - 1])) {
         b.before_end--;
@@ -183,7 +176,7 @@ static void add_block(struct differ *d, struct block b)
     else
         add_other(d, &b);
     for (int i = 0; i < tail; i++)
-        add(d, DIFF_SAME, b.before_end + i, b.after_end + i);
+        add_line(d, DIFF_SAME, b.before_end + i, b.after_end + i);
 }
 
 struct diff diff_lines(const char *before, const char *after)
@@ -202,8 +195,7 @@ void diff_add_text(const struct diff *d, int context, struct str *out)
         if (d->line[i].side == DIFF_SAME)
             continue;
         int first = i - context > end ? i - context : end;
-        // The lines that belong to the hunk that begins at `first`: up to where nothing differs for
-        // more than twice the context.
+        // A hunk ends where nothing differs for more than twice the context.
         int last = i;
         for (int j = i; j < d->count && j - last <= 2 * context; j++)
             if (d->line[j].side != DIFF_SAME)

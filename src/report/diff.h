@@ -1,12 +1,12 @@
-// What differs between two texts, line by line.
+// Differences between two texts, line by line.
 //
 //     struct diff d = diff_lines(before, after);
 //     for (int i = 0; i < d.count; i++) ... d.line[i].side, d.line[i].text, d.line[i].length
 //     diff_finish(&d);
 //
-// Patience diff (Cohen 2008): lines that stand once in each text and in the same order in both hold
-// the rest together; between them the same again, down to where no such line is left, and there all
-// is other but for equal beginnings and ends. O(n log n), and blocks of code stay whole.
+// Patience diff (Cohen 2008): lines that occur once in each text, in the same order in both, are
+// matched; the lines between them are compared in the same way. Where no such line is left, all
+// lines differ except for equal beginnings and ends. O(n log n), and blocks of code stay whole.
 #ifndef TILEWALK_REPORT_DIFF_H
 #define TILEWALK_REPORT_DIFF_H
 
@@ -20,7 +20,7 @@ struct diff_line {
     enum diff_side side;
     const char *text; // in the texts that were given, without its newline
     size_t length;
-    int before, after; // its number there, from 0; that of the next one where it is not there
+    int before, after; // its number in each text, from 0; where it is absent, that of the next line
 };
 
 struct diff {
@@ -29,7 +29,8 @@ struct diff {
 };
 
 struct diff diff_lines(const char *before, const char *after);
-// As `diff -u` writes it, without its first two lines: what differs, with `context` lines around.
+// Appends hunks with `context` lines around each difference, as `diff -u` writes them without its
+// first two lines.
 void diff_add_text(const struct diff *d, int context, struct str *out);
 void diff_finish(struct diff *d);
 

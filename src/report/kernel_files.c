@@ -14,12 +14,13 @@
 #include <string.h>
 #include <unistd.h>
 
-// NAME.h of an export: C11 and C++, no designated initialisers, no macro but the guards.
+// --- NAME.h of an export: C11 and C++, no designated initialisers, no macro but the guards ---
 
 #define WORDS_PER_LINE 8
 
-// The same in every exported header, so that several may be included at once. A change of it needs
-// another name than TILEWALK_KERNEL_3, and headers with an older one cannot be included beside it.
+// The types are the same in every exported header, so that several may be included at once. A
+// change of them needs another name than TILEWALK_KERNEL_3; headers with an older name cannot be
+// included beside it.
 static const char types[] =
     "#if defined TILEWALK_KERNEL_1 || defined TILEWALK_KERNEL_2\n"
     "#error \"another header is of an older tilewalk: export it again\"\n"
@@ -63,7 +64,7 @@ static const char types[] =
     "};\n"
     "#endif\n";
 
-// Letters, digits and underscores of ASCII; never a word that C keeps for itself.
+// Returns a name of ASCII letters, digits and underscores that is not reserved in C; heap.
 static char *identifier(const char *name)
 {
     bool letter_first = (unsigned char)name[0] < 128 && isalpha((unsigned char)name[0]);
@@ -81,14 +82,15 @@ char *kernel_identifier(const char *name)
     return whole;
 }
 
-// For a // comment: on one line, and without what could glue the next line to it.
+// Adds text to a // comment: on one line, without characters that could join the next line to it.
 static void add_comment(struct str *out, const char *text)
 {
     for (const char *c = text ? text : "unknown"; *c; c++)
         str_add_char(out, iscntrl((unsigned char)*c) || *c == '\\' || *c == '?' ? ' ' : *c);
 }
 
-// A C string literal. Octal escapes, for they end after three digits; '?' because of trigraphs.
+// Adds a C string literal. Escapes are octal because these end after three digits; '?' is escaped
+// because of trigraphs.
 static void add_literal(struct str *out, const char *text)
 {
     str_add_char(out, '"');
@@ -103,15 +105,26 @@ static void add_literal(struct str *out, const char *text)
     str_add_char(out, '"');
 }
 
-static uint32_t push_word(const struct kernel_pass *p, uint32_t at)
+// Adds the words of all passes, then the list of passes.
+static void header_add_passes(struct str *out, const char *id, const struct kernel_description *d)
 {
-    uint32_t word;
-    memcpy(&word, p->push + at, sizeof word);
-    return word;
-}
-
-static void add_passes(struct str *out, const char *id, const struct kernel_description *d)
-{
+    for (int i = 0; i < d->pass_count; i++) {
+        const struct kernel_pass *p = &d->pass[i];
+        str_printf(out, "\nstatic const uint32_t %s_spirv_%d[%zu] = {", id, i + 1, p->word_count);
+        for (size_t j = 0; j < p->word_count; j++)
+            str_printf(out, "%s0x%08" PRIx32 ",", j % WORDS_PER_LINE ? " " : "\n    ", p->word[j]);
+        str_add(out, "\n};\n");
+        if (!p->push_bytes)
+            continue;
+        str_printf(out, "\nstatic const uint32_t %s_push_%d[%" PRIu32 "] = {", id, i + 1,
+                   p->push_bytes / 4);
+        for (uint32_t at = 0; at < p->push_bytes; at += 4) {
+            uint32_t word;
+            memcpy(&word, p->push + at, sizeof word);
+            str_printf(out, "%s%" PRIu32 ",", at % 32 ? " " : "\n    ", word);
+        }
+        str_add(out, "\n};\n");
+    }
     str_printf(out, "\nstatic const struct tilewalk_pass %s_passes[%d] = {\n", id, d->pass_count);
     for (int i = 0; i < d->pass_count; i++) {
         const uint32_t *l = d->pass[i].local_size, *g = d->pass[i].groups;
@@ -129,24 +142,27 @@ static void add_passes(struct str *out, const char *id, const struct kernel_desc
     str_add(out, "};\n");
 }
 
-static void add_choices(struct str *out, const char *id, const struct operation *o)
+// Adds bindings, sizes and choices.
+static void header_add_lists(struct str *out, const char *id, const struct kernel_description *d)
 {
+    const struct operation *o = d->operation;
+    str_printf(out, "\nstatic const struct tilewalk_binding %s_bindings[%d] = {\n", id,
+               d->binding_count);
+    for (int i = 0; i < d->binding_count; i++) {
+        str_add(out, "    {");
+        add_literal(out, d->binding[i].name);
+        str_printf(out, ", \"%s\", %" PRIu64 "u},\n", d->binding[i].access, d->binding[i].bytes);
+    }
+    str_add(out, "};\n");
+    str_printf(out, "\nstatic const struct tilewalk_size %s_sizes[] = {\n", id);
+    for (int i = 0; o->kind->sizes[i].name; i++)
+        str_printf(out, "    {\"%s\", %" PRId64 "},\n", o->kind->sizes[i].name, o->size[i]);
+    str_add(out, "    {NULL, 0},\n};\n");
     str_printf(out, "\nstatic const struct tilewalk_choice %s_choices[] = {\n", id);
     for (int i = 0; o->kind->choices && o->kind->choices[i].name; i++)
         str_printf(out, "    {\"%s\", \"%s\"},\n", o->kind->choices[i].name,
                    o->kind->choices[i].values[o->choice[i]]);
     str_add(out, "    {NULL, NULL},\n};\n");
-}
-
-static void add_kernel(struct str *out, const char *id, const struct kernel_description *d)
-{
-    str_printf(out, "\nstatic const struct tilewalk_kernel %s_kernel = {\n    ", id);
-    add_literal(out, d->name);
-    str_add(out, ",\n    ");
-    add_literal(out, d->operation->kind->name);
-    str_printf(out, ",\n    %s_sizes,\n    %s_choices,\n    %d,\n    %d,\n", id, id,
-               d->binding_count, d->pass_count);
-    str_printf(out, "    %s_bindings,\n    %s_passes,\n};\n", id, id);
 }
 
 void kernel_add_header(const struct kernel_description *d, struct str *out)
@@ -174,70 +190,40 @@ void kernel_add_header(const struct kernel_description *d, struct str *out)
     str_printf(out, "#ifndef %s\n#define %s\n\n", guard, guard);
     str_add(out, "#include <stddef.h>\n#include <stdint.h>\n\n");
     str_add(out, types);
-    for (int i = 0; i < d->pass_count; i++) {
-        str_printf(out, "\nstatic const uint32_t %s_spirv_%d[%zu] = {", id, i + 1,
-                   d->pass[i].word_count);
-        for (size_t j = 0; j < d->pass[i].word_count; j++)
-            str_printf(out, "%s0x%08" PRIx32 ",", j % WORDS_PER_LINE ? " " : "\n    ",
-                       d->pass[i].word[j]);
-        str_add(out, "\n};\n");
-        if (d->pass[i].push_bytes) {
-            str_printf(out, "\nstatic const uint32_t %s_push_%d[%" PRIu32 "] = {", id, i + 1,
-                       d->pass[i].push_bytes / 4);
-            for (uint32_t at = 0; at < d->pass[i].push_bytes; at += 4)
-                str_printf(out, "%s%" PRIu32 ",", at % 32 ? " " : "\n    ",
-                           push_word(&d->pass[i], at));
-            str_add(out, "\n};\n");
-        }
-    }
-    add_passes(out, id, d);
-    str_printf(out, "\nstatic const struct tilewalk_binding %s_bindings[%d] = {\n", id,
-               d->binding_count);
-    for (int i = 0; i < d->binding_count; i++) {
-        str_add(out, "    {");
-        add_literal(out, d->binding[i].name);
-        str_printf(out, ", \"%s\", %" PRIu64 "u},\n", d->binding[i].access, d->binding[i].bytes);
-    }
-    str_add(out, "};\n");
-    str_printf(out, "\nstatic const struct tilewalk_size %s_sizes[] = {\n", id);
-    for (int i = 0; d->operation->kind->sizes[i].name; i++)
-        str_printf(out, "    {\"%s\", %" PRId64 "},\n", d->operation->kind->sizes[i].name,
-                   d->operation->size[i]);
-    str_add(out, "    {NULL, 0},\n};\n");
-    add_choices(out, id, d->operation);
-    add_kernel(out, id, d);
-    str_add(out, "\n#endif\n");
+    header_add_passes(out, id, d);
+    header_add_lists(out, id, d);
+    str_printf(out, "\nstatic const struct tilewalk_kernel %s_kernel = {\n    ", id);
+    add_literal(out, d->name);
+    str_add(out, ",\n    ");
+    add_literal(out, d->operation->kind->name);
+    str_printf(out, ",\n    %s_sizes,\n    %s_choices,\n    %d,\n    %d,\n", id, id,
+               d->binding_count, d->pass_count);
+    str_printf(out, "    %s_bindings,\n    %s_passes,\n};\n\n#endif\n", id, id);
     free(id);
     free(guard);
 }
 
-// NAME.json of an export: one object, a line for each of its members.
+// --- NAME.json of an export: one object, a line for each of its members ---
 
 #define SESSION "session"
 #define TIMING  "timing"
 #define DEVICE  "device_identity"
 
-// The members of the file.
-static void begin_member(struct json_writer *w)
+static void member_add_text(struct json_writer *w, const char *name, const char *text)
 {
     json_begin_line(w, 2);
-}
-
-static void add_text(struct json_writer *w, const char *name, const char *text)
-{
-    begin_member(w);
     json_add_text_if_any(w, name, text);
 }
 
-static void add_raw(struct json_writer *w, const char *name, const char *json)
+static void member_add_raw(struct json_writer *w, const char *name, const char *json)
 {
-    begin_member(w);
+    json_begin_line(w, 2);
     json_add_raw(w, name, json);
 }
 
-static void add_int(struct json_writer *w, const char *name, int64_t value)
+static void member_add_int(struct json_writer *w, const char *name, int64_t value)
 {
-    begin_member(w);
+    json_begin_line(w, 2);
     json_add_int(w, name, value);
 }
 
@@ -248,18 +234,10 @@ char *kernel_pass_name(const char *name, int index, const char *suffix)
     return mem_printf("%s.pass%d.%s", name, index + 1, suffix);
 }
 
-static void add_file_name(struct json_writer *w, const struct kernel_description *d, int pass,
-                          const char *key, const char *suffix)
-{
-    char *name = kernel_pass_name(d->name, pass, suffix);
-    json_add_text(w, key, name);
-    free(name);
-}
-
 static void kernel_json_add_passes(struct json_writer *w, const struct kernel_description *d,
                                    bool embedded)
 {
-    begin_member(w);
+    json_begin_line(w, 2);
     json_begin_list(w, "passes");
     for (int i = 0; i < d->pass_count; i++) {
         const struct kernel_pass *p = &d->pass[i];
@@ -274,8 +252,12 @@ static void kernel_json_add_passes(struct json_writer *w, const struct kernel_de
             json_add_text(w, "spirv_base64", str_text(&base64));
             str_finish(&base64);
         } else {
-            add_file_name(w, d, i, "glsl", "comp");
-            add_file_name(w, d, i, "spirv", "spv");
+            char *glsl = kernel_pass_name(d->name, i, "comp");
+            char *spirv = kernel_pass_name(d->name, i, "spv");
+            json_add_text(w, "glsl", glsl);
+            json_add_text(w, "spirv", spirv);
+            free(glsl);
+            free(spirv);
         }
         json_add_text(w, "entry", "main");
         json_add_axes(w, "local_size", p->local_size);
@@ -295,42 +277,7 @@ static void kernel_json_add_passes(struct json_writer *w, const struct kernel_de
         json_add_text(w, "hash", hash);
         json_end(w);
     }
-    begin_member(w);
-    json_end(w);
-}
-
-static void add_timing(struct json_writer *w, const struct kernel_description *d)
-{
-    const struct kernel_timing *t = &d->timing;
-    begin_member(w);
-    json_begin_object(w, TIMING);
-    json_add_real(w, "ms", t->seconds * 1e3);
-    json_add_real(w, "tflops", d->flop / t->seconds / 1e12);
-    json_add_raw(w, "samples", t->samples ? t->samples : "[]");
-    json_add_flag(w, "retimed", t->retimed);
-    if (t->cold)
-        json_add_flag(w, "cold", true);
-    if (t->of_roof > 0) {
-        json_add_real(w, "of_roof", t->of_roof);
-        json_add_text(w, "roof_by", t->roof_by);
-    }
-    json_add_text_if_any(w, "source", d->source);
-    json_end(w);
-}
-
-static void add_verified(struct json_writer *w, const struct kernel_description *d)
-{
-    begin_member(w);
-    json_begin_object(w, "verified");
-    if (d->exact_inputs) {
-        json_begin_object(w, "exact");
-        json_add_text(w, "inputs", d->exact_inputs);
-        json_add_text_if_any(w, "against", d->exact_against);
-        json_end(w);
-    } else {
-        json_add_null(w, "exact");
-    }
-    json_add_flag(w, "random", d->random_checked);
+    json_begin_line(w, 2);
     json_end(w);
 }
 
@@ -358,27 +305,28 @@ void kernel_add_json(const struct kernel_description *d, bool embedded, struct s
 {
     struct json_writer w = json_begin(out);
     w.is_spaced = true;
-    add_int(&w, "version", 1);
-    add_text(&w, "name", d->name);
-    add_text(&w, "space", d->space);
-    add_raw(&w, "settings", d->settings);
-    add_int(&w, SESSION, d->session);
-    add_int(&w, "trial", d->trial);
-    add_text(&w, "title", d->title);
-    add_text(&w, "operator", d->operation->kind->name);
-    begin_member(&w);
+    member_add_int(&w, "version", 1);
+    member_add_text(&w, "name", d->name);
+    member_add_text(&w, "space", d->space);
+    member_add_raw(&w, "settings", d->settings);
+    member_add_int(&w, SESSION, d->session);
+    member_add_int(&w, "trial", d->trial);
+    member_add_text(&w, "title", d->title);
+    member_add_text(&w, "operator", d->operation->kind->name);
+    json_begin_line(&w, 2);
     json_add_name(&w, "problem");
     operation_add_json(d->operation, w.out);
     for (int i = 0; d->operation->kind->choices[i].name; i++) // "type", "layout"
-        add_text(&w, d->operation->kind->choices[i].name,
-                 d->operation->kind->choices[i].values[d->operation->choice[i]]);
-    add_raw(&w, "declared", d->declared);
-    add_raw(&w, "configuration", d->configuration);
+        member_add_text(&w, d->operation->kind->choices[i].name,
+                        d->operation->kind->choices[i].values[d->operation->choice[i]]);
+    member_add_raw(&w, "declared", d->declared);
+    member_add_raw(&w, "configuration", d->configuration);
     kernel_json_add_passes(&w, d, embedded);
-    add_text(&w, "dispatch",
-             "constant: these kernels are specialised to the sizes of the problem; dispatch the "
-             "groups of every pass, in order, with a full barrier between passes");
-    begin_member(&w);
+    member_add_text(
+        &w, "dispatch",
+        "constant: these kernels are specialised to the sizes of the problem; dispatch the "
+        "groups of every pass, in order, with a full barrier between passes");
+    json_begin_line(&w, 2);
     json_begin_list(&w, "bindings");
     for (int i = 0; i < d->binding_count; i++) {
         const struct kernel_binding *b = &d->binding[i];
@@ -391,28 +339,56 @@ void kernel_add_json(const struct kernel_description *d, bool embedded, struct s
         json_add_text(&w, "access", b->access);
         json_end(&w);
     }
-    begin_member(&w);
+    json_begin_line(&w, 2);
     json_end(&w);
-    add_raw(&w, "push_constants", "[]");
-    add_timing(&w, d);
+    member_add_raw(&w, "push_constants", "[]");
+    const struct kernel_timing *t = &d->timing;
+    json_begin_line(&w, 2);
+    json_begin_object(&w, TIMING);
+    json_add_real(&w, "ms", t->seconds * 1e3);
+    json_add_real(&w, "tflops", d->flop / t->seconds / 1e12);
+    json_add_raw(&w, "samples", t->samples ? t->samples : "[]");
+    json_add_flag(&w, "retimed", t->retimed);
+    if (t->cold)
+        json_add_flag(&w, "cold", true);
+    if (t->of_roof > 0) {
+        json_add_real(&w, "of_roof", t->of_roof);
+        json_add_text(&w, "roof_by", t->roof_by);
+    }
+    json_add_text_if_any(&w, "source", d->source);
+    json_end(&w);
     if (d->baselines)
-        add_raw(&w, "baselines", d->baselines);
+        member_add_raw(&w, "baselines", d->baselines);
     if (d->timing.statistics)
-        add_raw(&w, "statistics", d->timing.statistics);
-    add_text(&w, "device", d->device);
-    add_text(&w, "device_type", d->device_type);
-    add_text(&w, "driver", d->driver);
-    add_text(&w, DEVICE, d->device_id);
-    add_verified(&w, d);
-    add_text(&w, "text_hash", d->text_hash);
-    add_text(&w, "tilewalk", TILEWALK_VERSION);
-    add_text(&w, "rights",
-             "These files are output of tilewalk's templates. They belong to you: no licence of "
-             "tilewalk applies to them.");
+        member_add_raw(&w, "statistics", d->timing.statistics);
+    member_add_text(&w, "device", d->device);
+    member_add_text(&w, "device_type", d->device_type);
+    member_add_text(&w, "driver", d->driver);
+    member_add_text(&w, DEVICE, d->device_id);
+    json_begin_line(&w, 2);
+    json_begin_object(&w, "verified");
+    if (d->exact_inputs) {
+        json_begin_object(&w, "exact");
+        json_add_text(&w, "inputs", d->exact_inputs);
+        json_add_text_if_any(&w, "against", d->exact_against);
+        json_end(&w);
+    } else {
+        json_add_null(&w, "exact");
+    }
+    json_add_flag(&w, "random", d->random_checked);
+    json_end(&w);
+    member_add_text(&w, "text_hash", d->text_hash);
+    member_add_text(&w, "tilewalk", TILEWALK_VERSION);
+    member_add_text(
+        &w, "rights",
+        "These files are output of tilewalk's templates. They belong to you: no licence of "
+        "tilewalk applies to them.");
     json_begin_line(&w, 0);
     json_end_all(&w);
     str_add_char(out, '\n');
 }
+
+// --- the set of files ---
 
 void kernel_files_add_text(struct kernel_files *f, char *name, struct str *text)
 {
@@ -441,24 +417,17 @@ void kernel_files_add(struct kernel_files *f, const struct kernel_description *d
     kernel_files_add_text(f, mem_printf("%s.h", d->name), &text);
 }
 
-// `staged` are the temporaries of the files that are not in place yet.
-static bool stage_all(const struct kernel_files *f, const char *folder, char **staged,
-                      struct err *e)
+bool kernel_files_write(const struct kernel_files *f, const char *folder, struct err *e)
 {
-    bool ok = true;
+    // temporaries of the files that are not in place yet
+    char **staged = mem_zero((size_t)f->count, sizeof *staged);
+    bool ok = file_make_folders(folder, e);
     for (int i = 0; ok && i < f->count; i++) {
-        const struct kernel_file *file = &f->file[i];
-        char *path = path_join(folder, file->name);
-        staged[i] = file_stage(path, file->bytes, file->length, e);
+        char *path = path_join(folder, f->file[i].name);
+        staged[i] = file_stage(path, f->file[i].bytes, f->file[i].length, e);
         ok = staged[i] != NULL;
         free(path);
     }
-    return ok;
-}
-
-static bool put_all(const struct kernel_files *f, const char *folder, char **staged, struct err *e)
-{
-    bool ok = true;
     for (int i = 0; ok && i < f->count; i++) {
         char *path = path_join(folder, f->file[i].name);
         ok = file_put(path, staged[i], e);
@@ -468,14 +437,6 @@ static bool put_all(const struct kernel_files *f, const char *folder, char **sta
             staged[i] = NULL;
         }
     }
-    return ok;
-}
-
-bool kernel_files_write(const struct kernel_files *f, const char *folder, struct err *e)
-{
-    char **staged = mem_zero((size_t)f->count, sizeof *staged);
-    bool ok = file_make_folders(folder, e) && stage_all(f, folder, staged, e) &&
-              put_all(f, folder, staged, e);
     for (int i = 0; i < f->count; i++) {
         if (staged[i])
             unlink(staged[i]);

@@ -1,4 +1,4 @@
-// One exported kernel as files: pure text, written by nobody until the whole set is in memory.
+// Exported kernels as files. Nothing is written until the whole set is in memory.
 //
 //     struct kernel_files files = {0};
 //     kernel_files_add(&files, &description);   // once for each kernel
@@ -11,7 +11,7 @@
 // are specialised to their sizes, so the dispatch is a constant: every pass with its `groups`, in
 // order, with a full barrier between them.
 //
-// What is exported is output of the templates and belongs to the user; header and JSON say so.
+// Exported files are output of the templates and belong to the user, as header and JSON state.
 #ifndef TILEWALK_REPORT_KERNEL_FILES_H
 #define TILEWALK_REPORT_KERNEL_FILES_H
 
@@ -29,11 +29,11 @@ struct kernel_pass {
     const uint32_t *word; // SPIR-V, entry point main
     size_t word_count;
     uint32_t local_size[3], groups[3];
-    bool once;              // made what others read, before these were timed
-    uint32_t subgroup_size; // that it was measured with and must have; 0: any
+    bool once;              // ran before the others were timed, and made what they read
+    uint32_t subgroup_size; // as measured, and required; 0: any
     const uint8_t *push;    // push constants, whole words
     uint32_t push_bytes;
-    const char *given; // a line of what its GLSL was given; NULL: nothing
+    const char *given; // a line with what the GLSL was compiled with; NULL: nothing
 };
 
 struct kernel_binding { // binding i of descriptor set 0 is a storage buffer
@@ -46,30 +46,30 @@ struct kernel_timing {
     double seconds;
     const char *samples;    // JSON array of seconds
     bool cold;              // its inputs were in memory, not in a cache (tune --cold)
-    double of_roof;         // share of what the roofline of its device leaves to it; 0: not known
-    const char *roof_by;    // what bounds that
-    bool retimed;           // in a race against the other best ones
-    const char *statistics; // what the driver says of it, a JSON object; NULL: nothing
+    double of_roof;         // share of the peak of its device (roofline); 0: not known
+    const char *roof_by;    // the resource that bounds the peak
+    bool retimed;           // timed in turns with the other best ones
+    const char *statistics; // compiler statistics of the driver, a JSON object; NULL: none
 };
 
 // All strings are borrowed; NULL where something is not known.
 struct kernel_description {
-    const char *name; // of the files
+    const char *name; // file name without suffix
     int64_t session, trial;
     const char *title;            // "matmul f32 nn 256x256x256"
     const char *space, *settings; // its name; JSON object of the sizes that were set
     const char *declared; // JSON of the operation before its batch was reduced; NULL: it was not
     const struct operation *operation;
     const char *configuration; // JSON object
-    const char *source;        // where times come from: "device", "synthetic:..."
+    const char *source;        // measurement source: "device", "synthetic:..."
     const char *device, *device_type, *driver, *device_id;
-    const char *text_hash; // of the space file and the templates
+    const char *text_hash; // hash of the space file and the templates
     double flop;
-    struct workload work; // what it is rated by; no amount: its FLOP
+    struct workload work; // the amount of its rate; 0: its FLOP
     struct kernel_timing timing;
-    const char *baselines; // what it is held against (docs/json.md); NULL: nothing is in use
+    const char *baselines;                    // configurations in use (docs/json.md); NULL: none
     const char *exact_inputs, *exact_against; // NULL: the result was never checked
-    bool random_checked;                      // and within tolerance on random inputs
+    bool random_checked;                      // the result was within tolerance on random inputs
     int pass_count, binding_count;
     struct kernel_pass pass[KERNEL_MAX_PASSES];
     struct kernel_binding binding[KERNEL_MAX_BINDINGS];
@@ -86,28 +86,29 @@ struct kernel_files {
 };
 
 void kernel_files_add(struct kernel_files *f, const struct kernel_description *d);
-// Any other file; both are taken, `text` is empty then.
+// Adds any other file. Takes `name` (heap) and the content of `text`, which is empty then.
 void kernel_files_add_text(struct kernel_files *f, char *name, struct str *text);
-// Makes the folder. All files are written beside their places before the first one takes its place:
-// when one cannot be written, those that were there before are still there, whole.
+// Makes the folder and writes the files. All of them are written under temporary names before the
+// first is renamed: when one cannot be written, the files that were there before are intact.
 bool kernel_files_write(const struct kernel_files *f, const char *folder, struct err *e);
 void kernel_files_finish(struct kernel_files *f);
 
-// The C identifier of the kernel in NAME.h: "gemm-256" -> "gemm_256_kernel". Heap, the caller's.
+// Returns the C identifier of the kernel in NAME.h, "gemm-256" -> "gemm_256_kernel"; heap.
 char *kernel_identifier(const char *name);
 
-// The parts of a set, appended to `out` (kernel_files.c adds them to the files).
-// `embedded`: the passes hold their SPIR-V, as tables do, in place of the names of files.
+// Append NAME.json and NAME.h to `out`. `embedded`: the passes hold their SPIR-V, as in tables,
+// instead of the names of files.
 void kernel_add_json(const struct kernel_description *d, bool embedded, struct str *out);
 void kernel_add_header(const struct kernel_description *d, struct str *out);
-// What the text of a NAME.json says; false: it is none of ours.
-struct kernel_there {
+struct kernel_there { // a kernel that was exported before
     int64_t session;
     double seconds;
-    char device[64]; // its identity; "": of none
+    char device[64]; // its identity; "": no device
 };
+// Reads the text of a NAME.json; false: tilewalk did not write it.
 bool kernel_json_read(const char *json, struct kernel_there *out);
-// "NAME.comp", "NAME.pass2.spv": name of pass `index` (0 ..) with a suffix. Heap, the caller's.
+// Returns the file name of pass `index` (0 ..) with a suffix, "NAME.comp" or "NAME.pass2.spv";
+// heap.
 char *kernel_pass_name(const char *name, int index, const char *suffix);
 
 #endif

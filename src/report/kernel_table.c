@@ -53,7 +53,7 @@ static bool read_entry(struct kernel_table *t, const char *path, struct json v,
                   "with ms and tflops");
 }
 
-// Takes `text` (heap), which is one JSON value.
+// Parses one JSON value; takes `text` (heap).
 static bool take_text(struct kernel_table *t, const char *path, char *text, size_t length,
                       struct json *root, struct err *e)
 {
@@ -61,12 +61,6 @@ static bool take_text(struct kernel_table *t, const char *path, char *text, size
     MEM_GROW(t->text, t->texts, t->text_capacity);
     t->text[t->texts++] = text;
     return json_check(&source, root, e);
-}
-
-static void append(struct kernel_table *t, const struct kernel_entry *entry)
-{
-    MEM_GROW(t->entry, t->count, t->capacity);
-    t->entry[t->count++] = *entry;
 }
 
 bool kernel_table_read(struct kernel_table *t, const char *path, struct err *e)
@@ -88,7 +82,8 @@ bool kernel_table_read(struct kernel_table *t, const char *path, struct err *e)
         struct kernel_entry entry;
         if (!read_entry(t, path, w.value, &entry, e))
             return false;
-        append(t, &entry);
+        MEM_GROW(t->entry, t->count, t->capacity);
+        t->entry[t->count++] = entry;
     }
     return true;
 }
@@ -111,13 +106,15 @@ bool kernel_table_add(struct kernel_table *t, const char *entry, enum kernel_cha
     while (i < t->count && !(str_equal(t->entry[i].place.identity, new.place.identity) &&
                              same_text(t->entry[i].problem, new.problem)))
         i++;
-    *change = i == t->count             ? KERNEL_ADDED
-              : new.ms < t->entry[i].ms ? KERNEL_REPLACED
-                                        : KERNEL_KEPT;
-    if (*change == KERNEL_ADDED)
-        append(t, &new);
-    else if (*change == KERNEL_REPLACED)
-        t->entry[i] = new;
+    if (i == t->count) {
+        *change = KERNEL_ADDED;
+        MEM_GROW(t->entry, t->count, t->capacity);
+        t->entry[t->count++] = new;
+    } else {
+        *change = new.ms < t->entry[i].ms ? KERNEL_REPLACED : KERNEL_KEPT;
+        if (*change == KERNEL_REPLACED)
+            t->entry[i] = new;
+    }
     return true;
 }
 
@@ -138,7 +135,7 @@ void kernel_table_add_text(const struct kernel_table *t, struct str *out)
     str_add_char(out, '\n');
 }
 
-// --- the nearest ---
+// --- the nearest entry ---
 
 static int member_count(struct json object)
 {
@@ -148,8 +145,8 @@ static int member_count(struct json object)
     return n;
 }
 
-// Whether `b` differs from `a` in sizes at most, none of them 0 in one alone (no padding is another
-// kernel than padding); then the distance between these.
+// Returns true when `a` and `b` differ in sizes at most, and no size is 0 in only one of them (a
+// kernel without padding is another kernel). Then sets the distance between the sizes.
 static bool are_alike(struct arena *scratch, const struct operation_kind *kind, struct json a,
                       struct json b, double *distance)
 {
@@ -197,15 +194,6 @@ static enum kernel_kinship kinship(const struct kernel_place *a, const struct ke
     return same_known(a->device_type, b->device_type) ? KERNEL_SAME_TYPE : KERNEL_OTHER_DEVICE;
 }
 
-static bool is_nearer(const struct kernel_near *a, const struct kernel_near *b)
-{
-    if (!b->entry || a->kinship != b->kinship)
-        return !b->entry || a->kinship < b->kinship;
-    if (a->distance != b->distance)
-        return a->distance < b->distance;
-    return a->entry->tflops > b->entry->tflops;
-}
-
 void kernel_table_nearest(const struct kernel_table *t, const struct operation *wanted,
                           const struct kernel_place *place, struct kernel_near *out)
 {
@@ -218,8 +206,12 @@ void kernel_table_nearest(const struct kernel_table *t, const struct operation *
     for (int i = 0; i < t->count; i++) {
         const struct kernel_entry *x = &t->entry[i];
         struct kernel_near near = {.entry = x, .kinship = kinship(&x->place, place)};
-        if (are_alike(&scratch, wanted->kind, problem, x->problem, &near.distance) &&
-            is_nearer(&near, out))
+        if (!are_alike(&scratch, wanted->kind, problem, x->problem, &near.distance))
+            continue;
+        if (!out->entry || near.kinship < out->kinship ||
+            (near.kinship == out->kinship &&
+             (near.distance < out->distance ||
+              (!(near.distance > out->distance) && x->tflops > out->entry->tflops))))
             *out = near;
     }
     arena_finish(&scratch);

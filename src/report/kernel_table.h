@@ -3,14 +3,14 @@
 //     struct kernel_table t;
 //     kernel_table_init(&t);
 //     kernel_table_read(&t, "kernels.json", e);
-//     kernel_table_add(&t, entry, &change, e);        what kernel_add_json wrote, SPIR-V embedded
+//     kernel_table_add(&t, entry, &change, e);        an entry of kernel_add_json, SPIR-V embedded
 //     kernel_table_add_text(&t, &out);                the file again
 //     kernel_table_nearest(&t, &operation, &device, &near)
 //     kernel_table_finish(&t);
 //
-// There is one entry for each device (by its identity) and problem: the fastest. An entry's text is
-// kept as it is, so that members that other versions know are not lost. docs/exports.md describes
-// the file.
+// The table has one entry for each device (by its identity) and problem: the fastest. The text of
+// an entry is kept as it is, so that members of other versions are not lost. docs/exports.md
+// describes the file.
 #ifndef TILEWALK_REPORT_KERNEL_TABLE_H
 #define TILEWALK_REPORT_KERNEL_TABLE_H
 
@@ -34,15 +34,15 @@ struct kernel_entry {
 
 struct kernel_table {
     struct arena arena;
-    char **text; // what entries point into; heap
+    char **text; // entries point into these; heap
     int texts, text_capacity;
     struct kernel_entry *entry;
     int count, capacity;
 };
 
-enum kernel_change { KERNEL_ADDED, KERNEL_REPLACED, KERNEL_KEPT }; // kept: what was there is faster
+enum kernel_change { KERNEL_ADDED, KERNEL_REPLACED, KERNEL_KEPT }; // kept: the old entry is faster
 
-// How like the device of an entry is to another one.
+// The relation between the device of an entry and another one, closest first.
 enum kernel_kinship {
     KERNEL_SAME_DEVICE, // and driver
     KERNEL_OTHER_DRIVER,
@@ -52,7 +52,7 @@ enum kernel_kinship {
 };
 
 struct kernel_near {
-    const struct kernel_entry *entry; // NULL: nothing has that operator, type and layout
+    const struct kernel_entry *entry; // NULL: no entry has that operator, type and layout
     enum kernel_kinship kinship;
     double distance; // sqrt of the sum over the sizes of log2(size / wanted)^2
 };
@@ -64,8 +64,8 @@ bool kernel_table_add(struct kernel_table *t, const char *entry, enum kernel_cha
                       struct err *e);
 void kernel_table_add_text(const struct kernel_table *t, struct str *out);
 
-// Of the entries for the same operator with the same choices: those on the likest device, of them
-// the nearest shape, of them the fastest. `place` NULL: devices do not count.
+// Chooses among the entries for the same operator with the same choices: by the closest device,
+// then by the nearest shape, then by speed. `place` NULL: devices do not count.
 void kernel_table_nearest(const struct kernel_table *t, const struct operation *wanted,
                           const struct kernel_place *place, struct kernel_near *out);
 

@@ -8,11 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Ticks, and the axes of a plot.
-
 // --- ticks ---
 
-// The multiples of `step` within [low, high]; false: more than `most`.
+// Sets the ticks to the multiples of `step` within [low, high]; false: there are more than `most`.
 static bool fill_ticks(struct plot_ticks *t, double low, double high, double step, int most)
 {
     double first = ceil(low / step - 1e-9), last = floor(high / step + 1e-9);
@@ -22,7 +20,7 @@ static bool fill_ticks(struct plot_ticks *t, double low, double high, double ste
         return false;
     for (int i = 0; i < last - first + 1; i++) {
         double value = (first + i) * step;
-        if (t->count == 0 || value > t->value[t->count - 1]) // not so far from zero
+        if (t->count == 0 || value > t->value[t->count - 1]) // false where a step is rounded away
             t->value[t->count++] = value == 0 ? 0 : value;   // no "-0"
     }
     return true;
@@ -42,21 +40,6 @@ static void find_decimal(struct plot_ticks *t, double low, double high, int most
     t->count = 0;
 }
 
-static void find_clock(struct plot_ticks *t, double low, double high, int most)
-{
-    static const double steps[] = {1,   2,   5,    10,   15,   30,    60,    120,   300,
-                                   600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (fill_ticks(t, low, high, steps[i], most))
-            return;
-    t->scale = PLOT_WHOLE;
-    find_decimal(t, low / 86400, high / 86400, most);
-    t->scale = PLOT_SECONDS;
-    t->step *= 86400;
-    for (int i = 0; i < t->count; i++)
-        t->value[i] *= 86400;
-}
-
 struct plot_ticks plot_ticks(double low, double high, enum plot_scale scale, int most)
 {
     struct plot_ticks t = {.scale = scale};
@@ -67,20 +50,22 @@ struct plot_ticks plot_ticks(double low, double high, enum plot_scale scale, int
         t.value[t.count++] = low;
         return t;
     }
-    if (scale == PLOT_SECONDS && high - low >= most)
-        find_clock(&t, low, high, most);
-    else
+    if (scale != PLOT_SECONDS || high - low < most) {
         find_decimal(&t, low, high, most);
+        return t;
+    }
+    static const double steps[] = {1,   2,   5,    10,   15,   30,    60,    120,   300,
+                                   600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (fill_ticks(&t, low, high, steps[i], most))
+            return t;
+    t.scale = PLOT_WHOLE; // whole days
+    find_decimal(&t, low / 86400, high / 86400, most);
+    t.scale = PLOT_SECONDS;
+    t.step *= 86400;
+    for (int i = 0; i < t.count; i++)
+        t.value[i] *= 86400;
     return t;
-}
-
-// Significant ones that tell a tick from its neighbours.
-static int digits_of(const struct plot_ticks *t, double value)
-{
-    if (!(t->step > 0) || value == 0)
-        return 4;
-    double digits = floor(log10(fabs(value)) + 1e-9) - floor(log10(t->step) + 1e-9) + 1;
-    return (int)fmin(fmax(digits, 1), 9);
 }
 
 char *plot_tick_text(const struct plot_ticks *t, double value, char out[24])
@@ -109,137 +94,30 @@ char *plot_tick_text(const struct plot_ticks *t, double value, char out[24])
     }
     int decimals = t->step > 0 && t->step < 1 ? (int)ceil(-log10(t->step) - 1e-9) : 0;
     const char *unit = t->scale == PLOT_SECONDS ? "s" : "";
-    if (decimals > 6 || fabs(value) >= 1e7 || !(t->step > 0))
-        snprintf(out, 24, "%.*g%s", digits_of(t, value), value, unit);
-    else
+    if (decimals > 6 || fabs(value) >= 1e7 || !(t->step > 0)) {
+        // as many digits as tell a tick from its neighbours
+        double digits = 4;
+        if (t->step > 0 && value != 0)
+            digits = floor(log10(fabs(value)) + 1e-9) - floor(log10(t->step) + 1e-9) + 1;
+        snprintf(out, 24, "%.*g%s", (int)fmin(fmax(digits, 1), 9), value, unit);
+    } else
         snprintf(out, 24, "%.*f%s", decimals, value, unit);
     return out;
 }
 
-// --- axes ---
-
-struct glyphs {
-    uint32_t across, up, corner, tick_x, tick_y;
-};
-
-// A range that can be divided by.
-static void mend_range(double *low, double *high)
-{
-    if (!isfinite(*low))
-        *low = 0;
-    if (!isfinite(*high) || *high <= *low)
-        *high = *low + fmax(1, fabs(*low));
-    if (!isfinite(*high - *low) || !(*high > *low)) {
-        *low = 0;
-        *high = 1;
-    }
-}
-
-static void put_text(struct plot *p, int row, int col, const char *text)
-{
-    for (; *text; text++)
-        plot_put(p, row, col++, PLOT_TEXT, (unsigned char)*text);
-}
-
-static bool is_blank(const struct plot *p, int row, int col, int cols)
-{
-    if (col < 0 || col + cols > p->cols)
-        return false;
-    for (int i = col; i < col + cols; i++)
-        if (plot_at(p, row, i).kind != PLOT_EMPTY)
-            return false;
-    return true;
-}
-
-// A label with a blank on either side; false: there is no room.
-static bool put_label(struct plot *p, int row, int col, const char *text)
-{
-    int length = (int)strlen(text);
-    if (!is_blank(p, row, col - 1, length + 2))
-        return false;
-    plot_put(p, row, col - 1, PLOT_TEXT, ' ');
-    put_text(p, row, col, text);
-    plot_put(p, row, col + length, PLOT_TEXT, ' ');
-    return true;
-}
-
-static int widest_text(const struct plot_ticks *t)
-{
-    char text[24];
-    int widest = 0;
-    for (int i = 0; i < t->count; i++) {
-        int length = (int)strlen(plot_tick_text(t, t->value[i], text));
-        widest = length > widest ? length : widest;
-    }
-    return widest;
-}
-
-static void draw_x_axis(struct plot *p, const struct plot_axis *x, const struct glyphs *g)
-{
-    int row = p->rows - 2, start = p->col > 0 ? p->col - 1 : 0;
-    for (int col = start; col < p->cols; col++)
-        plot_put(p, row, col, PLOT_AXIS, g->across);
-    if (p->col > 0)
-        plot_put(p, row, start, PLOT_AXIS, g->corner);
-    if (x->name && (int)strlen(x->name) + 2 <= p->cols / 2)
-        put_label(p, row + 1, p->cols - 1 - (int)strlen(x->name), x->name);
-
-    struct plot_ticks t = plot_ticks(p->left, p->right, x->scale, p->wide / 12 + 2);
-    for (int i = 0; i < t.count; i++) {
-        char text[24];
-        plot_tick_text(&t, t.value[i], text);
-        int col = plot_col_of(p, t.value[i]), begin = col - (int)strlen(text) / 2;
-        if (put_label(p, row + 1, begin > 0 ? begin : 1, text))
-            plot_put(p, row, col, PLOT_AXIS, g->tick_x);
-    }
-}
-
-void plot_axes(struct plot *p, const struct plot_axis *x, const struct plot_axis *y)
-{
-    p->left = x->low;
-    p->right = x->high;
-    p->bottom = y->low;
-    p->top = y->high;
-    mend_range(&p->left, &p->right);
-    mend_range(&p->bottom, &p->top);
-    bool has_x = p->rows >= PLOT_AXIS_ROWS, has_y = p->cols >= PLOT_AXIS_COLS;
-    p->down = p->rows - (has_x ? 2 : 0);
-
-    struct plot_ticks t = plot_ticks(p->bottom, p->top, y->scale, p->down / 2 + 1);
-    p->col = has_y ? widest_text(&t) + 1 : 0;
-    p->wide = p->cols - p->col;
-    p->room = x->room < p->wide / 4 ? x->room : p->wide / 4;
-    struct glyphs g = p->charset == CHARSET_ASCII
-                          ? (struct glyphs){'-', '|', '+', '+', '+'}
-                          : (struct glyphs){0x2500, 0x2502, 0x2514, 0x252c, 0x2524};
-    if (has_y) {
-        for (int row = 0; row < p->down; row++)
-            plot_put(p, row, p->col - 1, PLOT_AXIS, g.up);
-        for (int i = 0; i < t.count; i++) {
-            char text[24];
-            plot_tick_text(&t, t.value[i], text);
-            int row = plot_row_of(p, t.value[i]);
-            if (!is_blank(p, row, 0, p->col - 1)) // a tick is there already
-                continue;
-            put_text(p, row, p->col - 1 - (int)strlen(text), text);
-            plot_put(p, row, p->col - 1, PLOT_AXIS, g.tick_y);
-        }
-    }
-    if (has_x)
-        draw_x_axis(p, x, &g);
-}
+// --- cells ---
 
 enum { NO_SERIES = 255, BAND = -1, DOT = -2 };
 
 struct plot_cell {
     uint8_t line, band, dot;
-    uint8_t series; // the lowest that has a dot here
-    char letter;    // stands here instead of dots
-    uint8_t kind;   // of `glyph`: PLOT_EMPTY, PLOT_AXIS, PLOT_TEXT or PLOT_FAILED
+    uint8_t series; // the lowest series that has a dot here
+    char letter;    // drawn instead of dots
+    uint8_t kind;   // kind of `glyph`: PLOT_EMPTY, PLOT_AXIS, PLOT_TEXT or PLOT_FAILED
     uint16_t glyph;
 };
 
-// Bit of the dot at [row][column] of a cell.
+// Bits of the dots at [row][column] of a cell.
 static const uint8_t braille_bits[4][2] = {{1, 8}, {2, 16}, {4, 32}, {64, 128}};
 static const uint8_t block_bits[2][2] = {{1, 2}, {4, 8}};
 static const uint16_t blocks[16] = {' ',    0x2598, 0x259d, 0x2580, 0x2596, 0x258c, 0x259e, 0x259b,
@@ -272,58 +150,66 @@ void plot_finish(struct plot *p)
     *p = (struct plot){0};
 }
 
+static struct plot_cell *cell_of(const struct plot *p, int row, int col)
+{
+    return p->cell + row * p->cols + col;
+}
+
+// Puts a glyph of an axis or a label; lines hide it. A glyph outside the plot is ignored.
+static void plot_put(struct plot *p, int row, int col, enum plot_kind kind, uint32_t glyph)
+{
+    if (row < 0 || col < 0 || row >= p->rows || col >= p->cols)
+        return;
+    struct plot_cell *c = cell_of(p, row, col);
+    c->kind = (uint8_t)kind;
+    c->glyph = (uint16_t)glyph;
+}
+
 // --- dots ---
 
-int plot_dots_across(const struct plot *p)
+// Returns the width of the area in dots.
+static int plot_dots_across(const struct plot *p)
 {
     int cells = p->wide - p->room;
     return (cells > 0 ? cells : 0) * dots_across(p->charset);
 }
 
-static void put_dot(struct plot *p, int series, int x, int y)
-{
-    int across = dots_across(p->charset), down = dots_down(p->charset);
-    struct plot_cell *c =
-        p->cell + (p->row + y / down) * p->cols + p->col + x / across; // x, y are inside
-    uint8_t bit = p->charset == CHARSET_BRAILLE ? braille_bits[y % 4][x % 2]
-                  : p->charset == CHARSET_BLOCK ? block_bits[y % 2][x % 2]
-                                                : 1;
-    if (series == DOT) {
-        c->dot |= bit;
-        return;
-    }
-    if (series == BAND) {
-        // One dot in some; counted along both ways, so that upright strokes are dotted too.
-        static const int periods[] = {
-            [CHARSET_BRAILLE] = 3, [CHARSET_BLOCK] = 4, [CHARSET_ASCII] = 2};
-        int period = periods[p->charset];
-        if ((x + y) % period == 0)
-            c->band |= bit;
-        return;
-    }
-    c->line |= bit;
-    if (series < c->series)
-        c->series = (uint8_t)series;
-}
-
-// From dot to dot, one of both ways level or upright; what lies outside is cut.
+// Draws a level or an upright stroke from dot to dot; cuts what lies outside.
 static void put_stroke(struct plot *p, int series, int x0, int y0, int x1, int y1)
 {
-    int wide = plot_dots_across(p), high = p->down * dots_down(p->charset);
+    // A band has one dot of a period. Columns and rows count, so that upright strokes are dotted
+    // too.
+    static const int periods[] = {[CHARSET_BRAILLE] = 3, [CHARSET_BLOCK] = 4, [CHARSET_ASCII] = 2};
+    int across = dots_across(p->charset), down = dots_down(p->charset);
+    int wide = plot_dots_across(p), high = p->down * down;
     int right = int_min(int_max(x0, x1), wide - 1), bottom = int_min(int_max(y0, y1), high - 1);
     for (int x = int_max(int_min(x0, x1), 0); x <= right; x++)
-        for (int y = int_max(int_min(y0, y1), 0); y <= bottom; y++)
-            put_dot(p, series, x, y);
+        for (int y = int_max(int_min(y0, y1), 0); y <= bottom; y++) {
+            struct plot_cell *c = p->cell + (p->row + y / down) * p->cols + p->col + x / across;
+            uint8_t bit = p->charset == CHARSET_BRAILLE ? braille_bits[y % 4][x % 2]
+                          : p->charset == CHARSET_BLOCK ? block_bits[y % 2][x % 2]
+                                                        : 1;
+            if (series == DOT) {
+                c->dot |= bit;
+            } else if (series == BAND) {
+                if ((x + y) % periods[p->charset] == 0)
+                    c->band |= bit;
+            } else {
+                c->line |= bit;
+                if (series < c->series)
+                    c->series = (uint8_t)series;
+            }
+        }
 }
 
-// Where `value` lies between `low` and `high`: 0 .. 1; a little outside for whatever is outside.
+// Returns the position of `value` between `low` and `high`, 0 .. 1; -1 or 2 when it is outside.
 static double share_of(double value, double low, double high)
 {
     double share = (value - low) / (high - low);
     return share < -1e-9 ? -1 : share > 1 + 1e-9 ? 2 : fmin(fmax(share, 0), 1);
 }
 
-// Dots: -1 is left of the area, its width right of it.
+// Returns the column of dots; -1 is left of the area, its width is right of it.
 static int dot_x(const struct plot *p, double x)
 {
     int wide = plot_dots_across(p);
@@ -331,7 +217,7 @@ static int dot_x(const struct plot *p, double x)
     return share < 0 ? -1 : share > 1 ? wide : int_min((int)(share * wide), wide - 1);
 }
 
-// From the top; -1 is above the area, its height below it.
+// Returns the row of dots, from the top; -1 is above the area, its height is below it.
 static int dot_y(const struct plot *p, double y)
 {
     int high = p->down * dots_down(p->charset);
@@ -339,20 +225,17 @@ static int dot_y(const struct plot *p, double y)
     return share < 0 ? high : share > 1 ? -1 : (int)((1 - share) * (high - 1) + 0.5);
 }
 
-static int within(int value, int end)
-{
-    return int_clamp(value, 0, end - 1);
-}
-
 int plot_col_of(const struct plot *p, double x)
 {
-    return p->col + within(dot_x(p, x), plot_dots_across(p)) / dots_across(p->charset);
+    int last = plot_dots_across(p) - 1;
+    return p->col + int_clamp(dot_x(p, x), 0, last) / dots_across(p->charset);
 }
 
-int plot_row_of(const struct plot *p, double y)
+// Returns the row of a value, or of the nearest edge when it lies outside.
+static int plot_row_of(const struct plot *p, double y)
 {
     int down = dots_down(p->charset);
-    return p->row + within(dot_y(p, y), p->down * down) / down;
+    return p->row + int_clamp(dot_y(p, y), 0, p->down * down - 1) / down;
 }
 
 // --- lines ---
@@ -371,7 +254,7 @@ static void draw_steps(struct plot *p, int series, const struct plot_point *poin
         int x = dot_x(p, point[i].x);
         if (pen->down)
             put_stroke(p, series, pen->x, pen->y, x, pen->y);
-        if (x >= plot_dots_across(p)) { // nobody sees what follows
+        if (x >= plot_dots_across(p)) { // all that follows is outside
             pen->x = x;
             return;
         }
@@ -426,45 +309,24 @@ void plot_failed(struct plot *p, double x)
         plot_put(p, p->row + p->down - 1, plot_col_of(p, x), PLOT_FAILED, 'x');
 }
 
-static struct plot_cell *cell_of(const struct plot *p, int row, int col)
-{
-    return p->cell + row * p->cols + col;
-}
-
-// The letter stands behind its line's end; behind the letters that stand there already, or before
-// them at the right edge.
-static int place_of_letter(const struct plot *p, const struct plot_end *e)
-{
-    int last = p->col + p->wide - 1;
-    int first = int_min(e->col + 1, last);
-    for (int col = first; col <= last; col++)
-        if (!cell_of(p, e->row, col)->letter)
-            return col;
-    for (int col = first; col > p->col; col--)
-        if (!cell_of(p, e->row, col)->letter)
-            return col;
-    return p->col;
-}
-
+// Each letter stands behind the end of its line, and behind the letters that are there already; at
+// the right edge it stands before them.
 void plot_letters(struct plot *p)
 {
     for (int i = 0; i < PLOT_MOST_SERIES; i++) {
         const struct plot_end *e = &p->end[i];
         if (!e->inside)
             continue;
-        struct plot_cell *c = cell_of(p, e->row, place_of_letter(p, e));
+        int last = p->col + p->wide - 1, first = int_min(e->col + 1, last), col = first;
+        while (col <= last && cell_of(p, e->row, col)->letter)
+            col++;
+        if (col > last)
+            for (col = first; col > p->col && cell_of(p, e->row, col)->letter;)
+                col--;
+        struct plot_cell *c = cell_of(p, e->row, col);
         c->letter = p->letter[i];
         c->series = (uint8_t)i;
     }
-}
-
-void plot_put(struct plot *p, int row, int col, enum plot_kind kind, uint32_t glyph)
-{
-    if (row < 0 || col < 0 || row >= p->rows || col >= p->cols)
-        return;
-    struct plot_cell *c = cell_of(p, row, col);
-    c->kind = (uint8_t)kind;
-    c->glyph = (uint16_t)glyph;
 }
 
 // --- reading ---
@@ -506,25 +368,118 @@ bool plot_is_free(const struct plot *p, int row, int col, int rows, int cols)
     return true;
 }
 
-static void add_glyph(struct str *out, uint32_t g)
-{
-    if (g < 0x80) {
-        str_add_char(out, (char)g);
-        return;
-    }
-    str_add_char(out, (char)(0xe0 | g >> 12)); // all others are above 0x7ff
-    str_add_char(out, (char)(0x80 | (g >> 6 & 0x3f)));
-    str_add_char(out, (char)(0x80 | (g & 0x3f)));
-}
-
 void plot_add_text(const struct plot *p, struct str *out)
 {
     for (int row = 0; row < p->rows; row++) {
         int end = p->cols;
         while (end > 0 && plot_at(p, row, end - 1).glyph == ' ')
             end--;
-        for (int col = 0; col < end; col++)
-            add_glyph(out, plot_at(p, row, col).glyph);
+        for (int col = 0; col < end; col++) {
+            uint32_t g = plot_at(p, row, col).glyph; // ASCII or above 0x7ff
+            if (g >= 0x80) {
+                str_add_char(out, (char)(0xe0 | g >> 12));
+                str_add_char(out, (char)(0x80 | (g >> 6 & 0x3f)));
+            }
+            str_add_char(out, (char)(g < 0x80 ? g : 0x80 | (g & 0x3f)));
+        }
         str_add_char(out, '\n');
+    }
+}
+
+// --- axes ---
+
+struct glyphs {
+    uint32_t across, up, corner, tick_x, tick_y;
+};
+
+// Replaces a range that is empty or not finite, so that lengths can be divided by it.
+static void mend_range(double *low, double *high)
+{
+    if (!isfinite(*low))
+        *low = 0;
+    if (!isfinite(*high) || *high <= *low)
+        *high = *low + fmax(1, fabs(*low));
+    if (!isfinite(*high - *low) || !(*high > *low)) {
+        *low = 0;
+        *high = 1;
+    }
+}
+
+static void put_text(struct plot *p, int row, int col, const char *text)
+{
+    for (; *text; text++)
+        plot_put(p, row, col++, PLOT_TEXT, (unsigned char)*text);
+}
+
+static bool is_blank(const struct plot *p, int row, int col, int cols)
+{
+    if (col < 0 || col + cols > p->cols)
+        return false;
+    for (int i = col; i < col + cols; i++)
+        if (plot_at(p, row, i).kind != PLOT_EMPTY)
+            return false;
+    return true;
+}
+
+// Puts a label with a blank on either side; false: there is no room.
+static bool put_label(struct plot *p, int row, int col, const char *text)
+{
+    int length = (int)strlen(text);
+    if (!is_blank(p, row, col - 1, length + 2))
+        return false;
+    plot_put(p, row, col - 1, PLOT_TEXT, ' ');
+    put_text(p, row, col, text);
+    plot_put(p, row, col + length, PLOT_TEXT, ' ');
+    return true;
+}
+
+void plot_axes(struct plot *p, const struct plot_axis *x, const struct plot_axis *y)
+{
+    p->left = x->low;
+    p->right = x->high;
+    p->bottom = y->low;
+    p->top = y->high;
+    mend_range(&p->left, &p->right);
+    mend_range(&p->bottom, &p->top);
+    bool has_x = p->rows >= PLOT_AXIS_ROWS, has_y = p->cols >= PLOT_AXIS_COLS;
+    p->down = p->rows - (has_x ? 2 : 0);
+
+    struct plot_ticks t = plot_ticks(p->bottom, p->top, y->scale, p->down / 2 + 1);
+    char text[24];
+    for (int i = 0; i < t.count && has_y; i++)
+        p->col = int_max(p->col, (int)strlen(plot_tick_text(&t, t.value[i], text)));
+    p->col += has_y;
+    p->wide = p->cols - p->col;
+    p->room = x->room < p->wide / 4 ? x->room : p->wide / 4;
+    struct glyphs g = p->charset == CHARSET_ASCII
+                          ? (struct glyphs){'-', '|', '+', '+', '+'}
+                          : (struct glyphs){0x2500, 0x2502, 0x2514, 0x252c, 0x2524};
+    if (has_y) {
+        for (int row = 0; row < p->down; row++)
+            plot_put(p, row, p->col - 1, PLOT_AXIS, g.up);
+        for (int i = 0; i < t.count; i++) {
+            plot_tick_text(&t, t.value[i], text);
+            int row = plot_row_of(p, t.value[i]);
+            if (!is_blank(p, row, 0, p->col - 1)) // a tick is there already
+                continue;
+            put_text(p, row, p->col - 1 - (int)strlen(text), text);
+            plot_put(p, row, p->col - 1, PLOT_AXIS, g.tick_y);
+        }
+    }
+    if (!has_x)
+        return;
+    int row = p->rows - 2, start = p->col > 0 ? p->col - 1 : 0;
+    for (int col = start; col < p->cols; col++)
+        plot_put(p, row, col, PLOT_AXIS, g.across);
+    if (p->col > 0)
+        plot_put(p, row, start, PLOT_AXIS, g.corner);
+    if (x->name && (int)strlen(x->name) + 2 <= p->cols / 2)
+        put_label(p, row + 1, p->cols - 1 - (int)strlen(x->name), x->name);
+    t = plot_ticks(p->left, p->right, x->scale, p->wide / 12 + 2);
+    for (int i = 0; i < t.count; i++) {
+        plot_tick_text(&t, t.value[i], text);
+        int col = plot_col_of(p, t.value[i]), begin = col - (int)strlen(text) / 2;
+        if (put_label(p, row + 1, begin > 0 ? begin : 1, text))
+            plot_put(p, row, col, PLOT_AXIS, g.tick_x);
     }
 }

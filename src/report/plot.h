@@ -2,7 +2,7 @@
 //
 //     struct plot p;
 //     plot_init(&p, CHARSET_BRAILLE, 16, 70);
-//     plot_axes(&p, &x, &y);                   what they leave is the area
+//     plot_axes(&p, &x, &y);                   the rest is the area
 //     plot_band(&p, low, high, n, now);
 //     plot_steps(&p, 0, 'A', point, n, now);   for each series
 //     plot_letters(&p);                        at the ends of the lines
@@ -10,14 +10,14 @@
 //     plot_finish(&p);
 //
 // A cell holds 2 x 4 dots (braille), 2 x 2 (block) or one letter (ascii). A step line is level from
-// each point to the next and rises or falls there in one upright stroke, never sloped: a curve does
-// not claim results between two trials. All that a curve passes within one column is drawn, so that
-// no extreme vanishes however many points there are. Where lines meet in a cell their dots are
-// merged and the lowest series has the colour; bands lie behind lines. Each line ends in its
-// letter, so that colour is never the only key.
+// each point to the next, and rises or falls there in one upright stroke. It is never sloped: there
+// are no results between two trials. All points within one column are drawn, so that no extreme
+// vanishes. Where lines meet in a cell, their dots are merged and the cell has the colour of the
+// lowest series; bands lie behind lines. Each line ends in its letter, so that colour is never the
+// only key.
 //
-// Nothing of it fails: numbers that are not finite are gaps, ranges that are none are mended, any
-// size will do (rows and cols 0 too).
+// No call fails: numbers that are not finite are gaps, empty ranges are widened, any size works
+// (rows and cols 0 too).
 #ifndef TILEWALK_REPORT_PLOT_H
 #define TILEWALK_REPORT_PLOT_H
 
@@ -39,14 +39,14 @@ struct plot_point {
 enum plot_scale {
     PLOT_REAL,
     PLOT_WHOLE,  // numbers of things: no tick between them
-    PLOT_SECONDS // ticks at what clocks show: 15s, 5m, 1h30m
+    PLOT_SECONDS // ticks at times that clocks show: 15s, 5m, 1h30m
 };
 
 struct plot_axis {
     double low, high;
     enum plot_scale scale;
-    const char *name; // of the x axis, at its right end (ASCII); NULL: none
-    int room;         // of the x axis: columns beyond `high`, for the letters
+    const char *name; // x axis: name at the right end (ASCII); NULL: none
+    int room;         // x axis: columns beyond `high`, for the letters
 };
 
 struct plot_ticks {
@@ -60,7 +60,7 @@ enum plot_kind {
     PLOT_EMPTY,
     PLOT_AXIS,   // lines of axes
     PLOT_TEXT,   // their labels, and the blanks beside them
-    PLOT_DOT,    // single dots: behind all lines, and no place that is taken
+    PLOT_DOT,    // single dots, behind all lines; their cells count as free
     PLOT_FAILED, // an x
     PLOT_BAND,
     PLOT_SERIES // + number of the series
@@ -73,48 +73,45 @@ struct plot_glyph {
 
 struct plot {
     enum charset charset;
-    int rows, cols;           // of all
+    int rows, cols;           // whole plot
     int row, col, down, wide; // the area inside the axes, in cells
     int room;
     double left, right, bottom, top;
     struct plot_cell *cell;
-    char letter[PLOT_MOST_SERIES]; // of the series
-    struct plot_end {              // of their lines
-        bool inside;               // there is such a line, and its end can be seen
+    char letter[PLOT_MOST_SERIES]; // by series
+    struct plot_end {              // ends of their lines
+        bool inside;               // the line exists, and its end is visible
         int row, col;
     } end[PLOT_MOST_SERIES];
 };
 
 void plot_init(struct plot *p, enum charset charset, int rows, int cols);
 void plot_finish(struct plot *p);
-// Once, before anything is drawn.
+// Draws the axes; called once, before anything else is drawn.
 void plot_axes(struct plot *p, const struct plot_axis *x, const struct plot_axis *y);
-// `point`: by ascending x. The last one's level goes on until x = `until`. Series: below
-// PLOT_MOST_SERIES.
+// Draws a line of points with ascending x. The last level continues until x = `until`. `series` is
+// below PLOT_MOST_SERIES.
 void plot_steps(struct plot *p, int series, char letter, const struct plot_point *point, int count,
                 double until);
-// The two edges of a band, dotted: steps at the same x; the last ones go on until `until`.
+// Draws the two dotted edges of a band: steps at the same x; the last ones continue until `until`.
 void plot_band(struct plot *p, const struct plot_point *low, const struct plot_point *high,
                int count, double until);
-// Single dots, behind everything.
+// Draws a single dot, behind everything.
 void plot_dot(struct plot *p, double x, double y);
 void plot_failed(struct plot *p, double x); // an x at the bottom
 void plot_letters(struct plot *p);
-// A glyph of an axis or a label; lines hide it. What is outside is cut.
-void plot_put(struct plot *p, int row, int col, enum plot_kind kind, uint32_t glyph);
 
 struct plot_glyph plot_at(const struct plot *p, int row, int col);
-// Whether a rectangle lies in the area and nothing but single dots is drawn there: a place for a
+// Returns true when a rectangle lies in the area and has nothing but single dots: room for a
 // legend.
 bool plot_is_free(const struct plot *p, int row, int col, int rows, int cols);
 void plot_add_text(const struct plot *p, struct str *out); // UTF-8, rows without blanks at the end
-int plot_dots_across(const struct plot *p);                // of the area between left and right
-int plot_col_of(const struct plot *p, double x);           // the cell it lies in; of the nearest
-int plot_row_of(const struct plot *p, double y);           // edge when it lies outside
+int plot_col_of(const struct plot *p, double x); // column of x, or of the nearest edge outside
 
-// At most `most` ticks within [low, high] at multiples of 1, 2 or 5 x 10^n, or of what clocks show.
+// Returns at most `most` ticks within [low, high], at multiples of 1, 2 or 5 x 10^n or at clock
+// times.
 struct plot_ticks plot_ticks(double low, double high, enum plot_scale scale, int most);
-// What stands beside a tick: as many decimals as the step needs. Returns `out`.
+// Writes the label of a tick, with as many decimals as the step needs; returns `out`.
 char *plot_tick_text(const struct plot_ticks *t, double value, char out[24]);
 
 #endif

@@ -25,7 +25,7 @@ double portfolio_best(const struct portfolio_problem *p, int shape)
     return best;
 }
 
-// By more than the order in which shapes are added up.
+// Compares costs; differences that come from the order of summation do not count.
 static bool is_less(const double a[2], const double b[2])
 {
     const double rounding = 1e-9;
@@ -33,7 +33,7 @@ static bool is_less(const double a[2], const double b[2])
                               (a[0] <= b[0] * (1 + rounding) && a[1] < b[1] - rounding));
 }
 
-// Adds what one shape costs, or many do.
+// Adds the cost of another shape or set of shapes.
 static void add_cost(const struct finder *f, const double other[2], double cost[2])
 {
     cost[0] = f->problem->by_worst ? fmax(cost[0], other[0]) : cost[0] + other[0];
@@ -58,7 +58,7 @@ static void find_cost(const struct finder *f, uint32_t set, int candidate, doubl
     }
 }
 
-// Puts a rule's nodes behind those of another; the place of its first.
+// Appends the nodes of one rule to another; returns the index of the first.
 static int append(struct portfolio *to, const struct portfolio *from)
 {
     int first = to->nodes;
@@ -77,7 +77,8 @@ struct cut {
     uint32_t below;
 };
 
-// Those of the set whose size is at most that of the shape; 0: this is no cut, or one again.
+// Returns the cut of a set at the size of a shape. `below` is 0 when this cuts nothing, or repeats
+// the cut of an earlier shape.
 static struct cut cut_at(const struct finder *f, uint32_t set, int axis, int shape)
 {
     const struct portfolio_problem *p = f->problem;
@@ -97,6 +98,7 @@ static struct cut cut_at(const struct finder *f, uint32_t set, int axis, int sha
     return cut;
 }
 
+// Finds the best rule with at most `most` configurations for the shapes of a set.
 static void find(const struct finder *f, uint32_t set, int most, struct portfolio *out)
 {
     struct portfolio below, above, joined;

@@ -8,9 +8,9 @@
 
 // --- random search ---
 
-// The chances that the best of `trials` draws is the first, second, ... of `size`.
+// Iterates over the chances that the best of `trials` draws is the first, second, ... of `size`.
 struct chances {
-    double p, left; // of the one at hand; that it is none of those before
+    double p, left; // chance of the current one; chance that it is none of those before
     int64_t size, trials, i;
 };
 
@@ -48,12 +48,12 @@ double score_random_time(const double *time, int64_t valid, int64_t size, int64_
     return sum + fmax(c.left, 0) * time[valid - 1];
 }
 
-// --- which trials count ---
+// --- trials that count ---
 
 int64_t score_trials_to(const double *time, int64_t valid, double p)
 {
     double target = time[0] + (median_sorted(time, valid) - time[0]) * (1 - p);
-    int64_t slower = 0; // than the target
+    int64_t slower = 0; // times above the target
     while (slower < valid && time[valid - 1 - slower] > target)
         slower++;
     return valid / (valid + 1 - slower); // slower / (valid + 1 - slower), rounded up

@@ -15,16 +15,6 @@ double steps_at(const struct steps *s, double x)
     return low > 0 ? s->point[low - 1].y : 0;
 }
 
-// Takes in curve number k (1, 2, ...) after Welford: `deviation` holds the sum of squares.
-static void take(struct spread *s, double y, int k)
-{
-    double off = y - s->mean;
-    s->mean += off / k;
-    s->deviation += off * (y - s->mean);
-    s->least = k == 1 ? y : fmin(s->least, y);
-    s->most = k == 1 ? y : fmax(s->most, y);
-}
-
 void steps_spread(const struct steps *curve, int count, double from, double step,
                   struct spread *out, int n)
 {
@@ -33,10 +23,16 @@ void steps_spread(const struct steps *curve, int count, double from, double step
     for (int k = 0; k < count; k++) {
         int passed = 0;
         for (int i = 0; i < n; i++) {
+            struct spread *s = &out[i];
             double x = from + i * step;
             while (passed < curve[k].count && curve[k].point[passed].x <= x)
                 passed++;
-            take(&out[i], passed > 0 ? curve[k].point[passed - 1].y : 0, k + 1);
+            // Welford's update: `deviation` holds the sum of squares.
+            double y = passed > 0 ? curve[k].point[passed - 1].y : 0, off = y - s->mean;
+            s->mean += off / (k + 1);
+            s->deviation += off * (y - s->mean);
+            s->least = k == 0 ? y : fmin(s->least, y);
+            s->most = k == 0 ? y : fmax(s->most, y);
         }
     }
     for (int i = 0; i < n; i++)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-void told_parse(const char *json, struct statistics *out)
+void text_parse_statistics(const char *json, struct statistics *out)
 {
     *out = (struct statistics){0};
     struct json root;
@@ -27,7 +27,7 @@ void told_parse(const char *json, struct statistics *out)
     }
 }
 
-void told_add_text(const struct statistics *s, struct str *out)
+void text_add_statistics(const struct statistics *s, struct str *out)
 {
     for (int i = 0; i < s->count; i++) {
         str_printf(out, "%s%s ", i ? "  " : "", s->item[i].name);
@@ -35,7 +35,7 @@ void told_add_text(const struct statistics *s, struct str *out)
     }
 }
 
-// In the order of what is told.
+// The sensors, in the order in which they are shown.
 static const struct {
     const char *name, *before, *after;
 } words[] = {
@@ -45,22 +45,16 @@ static const struct {
     {"watts", "", " W"},
 };
 
-static void add_comma(struct str *out)
-{
-    if (out->length)
-        str_add(out, ", ");
-}
-
-void told_add_clocks(const char *clocks, double drift, struct str *out)
+void text_add_clocks(const char *clocks, double drift, struct str *out)
 {
     struct statistics s;
     struct str text = {0};
-    told_parse(clocks, &s);
+    text_parse_statistics(clocks, &s);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         double value;
         if (!statistics_find(&s, words[i].name, &value))
             continue;
-        add_comma(&text);
+        str_add(&text, text.length ? ", " : "");
         str_printf(&text, "%s%.0f%s", words[i].before, value, words[i].after);
     }
     static const char begin[] = "throttle_"; // gpu/sensors.h
@@ -69,20 +63,20 @@ void told_add_clocks(const char *clocks, double drift, struct str *out)
         const char *name = s.item[i].name;
         if (strncmp(name, begin, sizeof begin - 1) != 0)
             continue;
-        if (*joint == 'h')
-            add_comma(&text);
+        if (*joint == 'h' && text.length)
+            str_add(&text, ", ");
         str_printf(&text, "%s%s", joint, name + sizeof begin - 1);
         joint = " and ";
     }
     if (drift > 0) {
-        add_comma(&text);
+        str_add(&text, text.length ? ", " : "");
         str_printf(&text, "the device drifted by %.0f %% meanwhile", 100 * drift);
     }
     str_add(out, str_text(&text));
     str_finish(&text);
 }
 
-void calibration_add_text(int64_t results, int64_t within_50, int64_t within_90, struct str *out)
+void text_add_calibration(int64_t results, int64_t within_50, int64_t within_90, struct str *out)
 {
     double percent = 100.0 / (double)results;
     if (results > 0)
@@ -90,8 +84,7 @@ void calibration_add_text(int64_t results, int64_t within_50, int64_t within_90,
                    percent * (double)within_50, percent * (double)within_90, results);
 }
 
-// The thresholds are where the rounded number needs the next unit: "1.00 TFLOPS", not "1000.0
-// GFLOPS".
+// Thresholds are where the rounded number needs the next unit: "1.00 TFLOPS", not "1000.0 GFLOPS".
 double text_rate_unit(double highest, const char *unit, const char **name)
 {
     bool tera = highest >= 0.99995e12, is_bytes = str_equal(unit, "B/s");
@@ -156,7 +149,7 @@ char *text_clock(double at, char out[16])
     return out;
 }
 
-// A value or a name: brackets are left out, and quotes with what they protect.
+// Adds a value or a name without brackets, quotes and the backslashes of escapes.
 static void add_word(struct json v, struct str *out)
 {
     const char *c = v.at, *end = c + json_length(v);

@@ -22,29 +22,24 @@ bool store_push_command(struct store *s, int64_t session, const char *verb, cons
     query_bind_text(&q, argument);
     query_bind_real(&q, os_unix_time());
     query_bind_int(&q, session);
-    return query_run(&q) && (sqlite3_changes(s->db) == 1 || session_missing(s, session, e));
-}
-
-// The runner looks several times a second: with a read, which disturbs no writer.
-static bool has_command(struct store *s, int64_t session, bool *any, struct err *e)
-{
-    struct query q = query_start(s, "SELECT 1 FROM command WHERE session = ? LIMIT 1", e);
-    query_bind_int(&q, session);
-    *any = query_next(&q);
-    return query_end(&q);
+    return query_change_session(&q, session, e);
 }
 
 bool store_take_command(struct store *s, int64_t session, char verb[16], char argument[64],
                         bool *any, struct err *e)
 {
-    if (!has_command(s, session, any, e))
+    // The runner calls this several times a second, so it first reads, which disturbs no writer.
+    struct query q = query_start(s, "SELECT 1 FROM command WHERE session = ? LIMIT 1", e);
+    query_bind_int(&q, session);
+    *any = query_next(&q);
+    if (!query_end(&q))
         return false;
     if (!*any)
         return true;
     static const char sql[] =
         "DELETE FROM command WHERE id = (SELECT min(id) FROM command WHERE session = ?)"
         " RETURNING coalesce(verb, ''), coalesce(argument, '')";
-    struct query q = query_start(s, sql, e);
+    q = query_start(s, sql, e);
     query_bind_int(&q, session);
     *any = false;
     while (query_next(&q)) {
@@ -65,7 +60,7 @@ bool store_add_message(struct store *s, int64_t session, const char *level, cons
     query_bind_text(&q, level);
     query_bind_text(&q, text);
     query_bind_int(&q, session);
-    return query_run(&q) && (sqlite3_changes(s->db) == 1 || session_missing(s, session, e));
+    return query_change_session(&q, session, e);
 }
 
 bool store_each_message(struct store *s, int64_t session, int64_t after_id,
@@ -78,15 +73,9 @@ bool store_each_message(struct store *s, int64_t session, int64_t after_id,
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     query_bind_int(&q, after_id);
-    bool more = true;
-    while (more && query_next(&q)) {
-        struct message_record m;
-        struct err why;
-        more = query_read_fields(&q, 1, FIELDS(fields), NULL, &m, &why);
-        if (more)
-            more = each(context, &m);
-        else
-            query_refuse(&q, session, "one of its messages", &why);
-    }
+    struct message_record m;
+    while (query_next_record(&q, session, FIELDS(fields), "one of its messages", NULL, &m) &&
+           each(context, &m))
+        continue;
     return query_end(&q);
 }

@@ -1,9 +1,10 @@
-// Session locks: POSIX record locks on single bytes of `PATH.lock`.
+// Other processes and the database: lock waits, files that were removed or replaced, session locks.
 //
-// POSIX gives a process's locks on a file up as soon as the process closes any descriptor of that
-// file, and never refuses a process what it holds itself. So a process has one descriptor for each
-// lock file, shared by its stores, and keeps a list of what is held by which. This list is the one
-// global here, because the locks are the process's.
+// Session locks are POSIX record locks on single bytes of `PATH.lock`. POSIX releases the locks of
+// a process on a file as soon as the process closes any descriptor of that file, and never refuses
+// a process a lock that it holds itself. So a process has one descriptor for each lock file, shared
+// by its stores, and keeps a list of the locks of each store. This list is the one global here,
+// because the locks belong to the process.
 
 #include "base/file.h"
 #include "base/os.h"
@@ -20,15 +21,13 @@
 #include <time.h>
 #include <unistd.h>
 
-// What others do to the database of a run: lock it, remove it, put another in its place.
-
-#define MOST_SAVED 100 // of one name
+#define MOST_SAVED 100 // saved databases with one name
 
 static const char *const parts[STORE_PARTS] = {"", "-wal", "-shm"};
 
-// --- locked ---
+// --- lock waits ---
 
-// SQLite calls it for as long as another program holds a lock; 0: the call fails.
+// SQLite calls it repeatedly while another program holds a lock; 0: the call fails.
 static int on_busy(void *context, int count)
 {
     struct store *s = context;
@@ -63,7 +62,7 @@ void store_set_patience(struct store *s, const struct store_patience *patience)
     s->patience = patience ? *patience : (struct store_patience){0};
 }
 
-// --- removed, replaced ---
+// --- files that were removed or replaced ---
 
 static uint64_t identity_of(const struct store *s, int part)
 {
@@ -73,7 +72,7 @@ static uint64_t identity_of(const struct store *s, int part)
     return identity;
 }
 
-// Once all three are there. What is open has these numbers for as long as it is.
+// Called when all three files exist. The open files keep these identities.
 void db_remember_files(struct store *s)
 {
     for (int i = 0; i < STORE_PARTS; i++)
@@ -91,19 +90,20 @@ bool store_in_place(const struct store *s, struct err *e)
     return true;
 }
 
-// --- saved ---
+// --- saving ---
 
-static bool copy_to(struct store *s, const char *path, struct err *e)
+// Saves the database as `path`, where no file is.
+static bool save_as(struct store *s, const char *path, struct err *e)
 {
     struct query q = query_start(s, "VACUUM INTO ?", e);
     query_bind_text(&q, path);
-    if (query_run(&q))
-        return true;
-    unlink(path); // it was not there before
-    return false;
+    bool ok = query_run(&q);
+    if (!ok)
+        unlink(path); // it was not there before
+    return ok;
 }
 
-// In a folder, under the first name that is free: NAME.saved, NAME.saved2 ...
+// Saves the database in a folder, under the first name that is free: NAME.saved, NAME.saved2 ...
 static bool save_in(struct store *s, const char *folder, struct err *e)
 {
     for (int i = 1; i <= MOST_SAVED; i++) {
@@ -113,7 +113,7 @@ static bool save_in(struct store *s, const char *folder, struct err *e)
             snprintf(number, sizeof number, "%d", i);
         char *path = mem_printf("%s/%s.saved%s", folder, path_name(s->path), number);
         bool is_free = lstat(path, &st) != 0;
-        if (is_free && copy_to(s, path, e)) {
+        if (is_free && save_as(s, path, e)) {
             s->saved = path;
             return true;
         }
@@ -129,7 +129,7 @@ const char *store_save(struct store *s, struct err *e)
     db_undo(s);
     if (s->saved) { // by another session of this run
         unlink(s->saved);
-        if (copy_to(s, s->saved, e))
+        if (save_as(s, s->saved, e))
             return s->saved;
         free(s->saved);
         s->saved = NULL;
@@ -147,9 +147,9 @@ const char *store_save(struct store *s, struct err *e)
     return ok ? s->saved : NULL;
 }
 
-// When the database itself is another one, or none, SQLite would write the changes into what nobody
-// finds any more, and delete by name what may belong to the other. Ours beside it must not stay: it
-// would be taken for changes of whatever database comes to that path.
+// When the database was removed or replaced, SQLite must not write changes to the lost file, nor
+// delete by name files that may belong to the new database. Our own files beside it are removed:
+// they would be taken for changes of any database at that path.
 void db_leave_files(struct store *s)
 {
     if (!s->identity[0] || identity_of(s, 0) == s->identity[0])
@@ -163,7 +163,9 @@ void db_leave_files(struct store *s)
     }
 }
 
-struct hold {
+// --- session locks ---
+
+struct held_lock {
     int64_t id;
     const struct store *owner;
     pid_t process; // a forked child inherits the list but none of the locks
@@ -173,84 +175,65 @@ struct lock_file {
     dev_t device;
     ino_t inode;
     int fd;
-    bool writable; // locking takes that, asking doesn't
+    bool writable; // needed to lock, not to query locks
     int users;
-    struct hold *holds;
+    struct held_lock *held;
     int count, capacity;
     struct lock_file *next;
 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // guards all below
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for everything below
 static struct lock_file *lock_files;
 
-static struct lock_file *find_file(const char *path)
-{
-    struct stat st;
-    if (stat(path, &st) != 0)
-        return NULL;
-    struct lock_file *f = lock_files;
-    while (f && (f->device != st.st_dev || f->inode != st.st_ino))
-        f = f->next;
-    return f;
-}
-
-static struct lock_file *open_file(const char *path, bool writable)
-{
-    int fd = open(path, (writable ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return NULL;
-    struct stat st;
-    if (fstat(fd, &st) != 0) {
-        close(fd);
-        return NULL;
-    }
-    struct lock_file *f = mem_zero(1, sizeof *f);
-    *f = (struct lock_file){.device = st.st_dev,
-                            .inode = st.st_ino,
-                            .fd = fd,
-                            .writable = writable,
-                            .next = lock_files};
-    lock_files = f;
-    return f;
-}
-
-// A descriptor for reading holds no locks, so that it may be closed.
-static bool make_writable(struct lock_file *f, const char *path)
-{
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    close(f->fd);
-    f->fd = fd;
-    f->writable = true;
-    return true;
-}
-
-// The lock file of a store, opened when it is first needed; NULL and errno when it can't be had.
-// Only a store that wants to lock creates it.
+// Returns the lock file of a store, and opens it when it is first needed; NULL and errno when that
+// fails. Only a store that wants to lock creates the file.
 static struct lock_file *attach(struct store *s, bool writable)
 {
     char *path = mem_printf("%s.lock", s->path);
     struct lock_file *f = s->lock;
-    if (!f) {
-        f = find_file(path);
-        if (!f)
-            f = open_file(path, writable);
-        if (f)
-            f->users++;
-        s->lock = f;
+    struct stat st;
+    int fd;
+    if (!f && stat(path, &st) == 0) {
+        f = lock_files;
+        while (f && (f->device != st.st_dev || f->inode != st.st_ino))
+            f = f->next;
     }
-    if (f && writable && !f->writable && !make_writable(f, path))
-        f = NULL;
+    if (!f && (fd = open(path, (writable ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0666)) >= 0) {
+        if (fstat(fd, &st) != 0) {
+            close(fd);
+        } else {
+            f = mem_zero(1, sizeof *f);
+            *f = (struct lock_file){.device = st.st_dev,
+                                    .inode = st.st_ino,
+                                    .fd = fd,
+                                    .writable = writable,
+                                    .next = lock_files};
+            lock_files = f;
+        }
+    }
+    if (f && !s->lock)
+        f->users++;
+    s->lock = f;
+    if (f && writable && !f->writable) {
+        // A descriptor for reading holds no locks, so that it may be closed.
+        fd = open(path, O_RDWR | O_CLOEXEC);
+        if (fd >= 0) {
+            close(f->fd);
+            f->fd = fd;
+            f->writable = true;
+        } else {
+            f = NULL;
+        }
+    }
     free(path);
     return f;
 }
 
-static struct hold *find_hold(struct lock_file *f, int64_t id)
+static struct held_lock *find_held(struct lock_file *f, int64_t id)
 {
     for (int i = 0; i < f->count; i++)
-        if (f->holds[i].id == id && f->holds[i].process == getpid())
-            return &f->holds[i];
+        if (f->held[i].id == id && f->held[i].process == getpid())
+            return &f->held[i];
     return NULL;
 }
 
@@ -259,18 +242,19 @@ static struct flock byte_of(int64_t id, short type)
     return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)id, .l_len = 1};
 }
 
-static void drop_hold(struct lock_file *f, struct hold *h)
+static void release(struct lock_file *f, struct held_lock *h)
 {
     struct flock byte = byte_of(h->id, F_UNLCK);
     if (h->process == getpid())
         fcntl(f->fd, F_SETLK, &byte);
-    *h = f->holds[--f->count];
+    *h = f->held[--f->count];
 }
 
-// Who holds the lock: 0 nobody, -1 a process that has no number here (in another container).
+// Returns the process that holds a lock; 0: none, -1: one without a number here (in another
+// container).
 static pid_t holder(struct lock_file *f, int64_t id)
 {
-    if (find_hold(f, id))
+    if (find_held(f, id))
         return getpid();
     struct flock byte = byte_of(id, F_WRLCK);
     if (fcntl(f->fd, F_GETLK, &byte) != 0 || byte.l_type == F_UNLCK)
@@ -294,30 +278,24 @@ static bool refuse(const struct store *s, int64_t id, struct err *e)
                    number, (long long)pid, number, option);
 }
 
-static bool take(struct store *s, int64_t id, struct err *e)
-{
-    struct lock_file *f = attach(s, true);
-    if (!f)
-        return err_set(e, "can't lock session %lld: '%s.lock': %s", (long long)id, s->path,
-                       strerror(errno));
-    if (find_hold(f, id))
-        return refuse(s, id, e);
-    struct flock byte = byte_of(id, F_WRLCK);
-    if (fcntl(f->fd, F_SETLK, &byte) != 0) {
-        if (errno == EACCES || errno == EAGAIN)
-            return refuse(s, id, e);
-        return err_set(e, "can't lock session %lld: '%s.lock': %s", (long long)id, s->path,
-                       strerror(errno));
-    }
-    MEM_GROW(f->holds, f->count, f->capacity);
-    f->holds[f->count++] = (struct hold){.id = id, .owner = s, .process = getpid()};
-    return true;
-}
-
 bool store_lock_session(struct store *s, int64_t id, struct err *e)
 {
+    bool ok = false;
     pthread_mutex_lock(&mutex);
-    bool ok = take(s, id, e);
+    struct lock_file *f = attach(s, true);
+    struct flock byte = byte_of(id, F_WRLCK);
+    if (f && find_held(f, id)) {
+        refuse(s, id, e);
+    } else if (f && fcntl(f->fd, F_SETLK, &byte) == 0) {
+        MEM_GROW(f->held, f->count, f->capacity);
+        f->held[f->count++] = (struct held_lock){.id = id, .owner = s, .process = getpid()};
+        ok = true;
+    } else if (f && (errno == EACCES || errno == EAGAIN)) {
+        refuse(s, id, e);
+    } else {
+        err_set(e, "can't lock session %lld: '%s.lock': %s", (long long)id, s->path,
+                strerror(errno));
+    }
     pthread_mutex_unlock(&mutex);
     return ok;
 }
@@ -325,16 +303,16 @@ bool store_lock_session(struct store *s, int64_t id, struct err *e)
 void store_unlock_session(struct store *s, int64_t id)
 {
     pthread_mutex_lock(&mutex);
-    struct hold *h = s->lock ? find_hold(s->lock, id) : NULL;
+    struct held_lock *h = s->lock ? find_held(s->lock, id) : NULL;
     if (h && h->owner == s)
-        drop_hold(s->lock, h);
+        release(s->lock, h);
     pthread_mutex_unlock(&mutex);
 }
 
 bool lock_held(struct store *s, int64_t id)
 {
     pthread_mutex_lock(&mutex);
-    const struct hold *h = s->lock ? find_hold(s->lock, id) : NULL;
+    const struct held_lock *h = s->lock ? find_held(s->lock, id) : NULL;
     bool held = h && h->owner == s;
     pthread_mutex_unlock(&mutex);
     return held;
@@ -361,15 +339,15 @@ void lock_detach(struct store *s)
     struct lock_file *f = s->lock;
     if (f) {
         for (int i = f->count; i-- > 0;)
-            if (f->holds[i].owner == s)
-                drop_hold(f, &f->holds[i]);
+            if (f->held[i].owner == s)
+                release(f, &f->held[i]);
         if (--f->users == 0) {
             struct lock_file **link = &lock_files;
             while (*link != f)
                 link = &(*link)->next;
             *link = f->next;
             close(f->fd);
-            free(f->holds);
+            free(f->held);
             free(f);
         }
         s->lock = NULL;

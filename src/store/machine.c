@@ -21,19 +21,16 @@ static const struct field fields[] = {MACHINE_FIELDS(AS_MACHINE_FIELD)};
 bool store_put_machine(struct store *s, int64_t session, const struct machine_record *r,
                        struct err *e)
 {
-    static const char sql[] = "INSERT INTO machine(session" MACHINE_FIELDS(
-        AS_COLUMN) ")"
-                   " VALUES (:session" MACHINE_FIELDS(
-                       AS_VALUE) ") ON CONFLICT DO UPDATE SET"
-                                 " at = iif(state = excluded.state, at, excluded.at), state = "
-                                 "excluded.state,"
-                                 " why = ifnull(excluded.why, why), lost = lost + excluded.lost,"
-                                 " drift = iif(excluded.fixed_s > 0, excluded.drift, drift),"
-                                 " fixed_s = iif(excluded.fixed_s > 0, excluded.fixed_s, fixed_s)";
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, session);
-    query_bind_fields(&q, FIELDS(fields), r);
-    return query_run(&q);
+    // clang-format off
+    static const char sql[] =
+        "INSERT INTO machine(session" MACHINE_FIELDS(AS_COLUMN) ")"
+        " VALUES (:session" MACHINE_FIELDS(AS_VALUE) ") ON CONFLICT DO UPDATE SET"
+        " at = iif(state = excluded.state, at, excluded.at), state = excluded.state,"
+        " why = ifnull(excluded.why, why), lost = lost + excluded.lost,"
+        " drift = iif(excluded.fixed_s > 0, excluded.drift, drift),"
+        " fixed_s = iif(excluded.fixed_s > 0, excluded.fixed_s, fixed_s)";
+    // clang-format on
+    return query_put_record(s, sql, session, FIELDS(fields), r, e);
 }
 
 bool store_forget_machine(struct store *s, const char *name, struct err *e)
@@ -41,13 +38,6 @@ bool store_forget_machine(struct store *s, const char *name, struct err *e)
     struct query q = query_start(s, "DELETE FROM machine WHERE name = ?1", e);
     query_bind_text(&q, name);
     return query_run(&q);
-}
-
-// What it did in the last minute, if it was up that long.
-static double rate_of(const struct machine_record *r, int64_t recent, double unix_now)
-{
-    double up = unix_now - r->at;
-    return up > 0 ? (double)recent / (up < MINUTE ? up : MINUTE) : 0;
 }
 
 bool store_list_machines(struct store *s, int64_t session, double unix_now, struct arena *a,
@@ -72,16 +62,14 @@ bool store_list_machines(struct store *s, int64_t session, double unix_now, stru
         struct machine_record *r = &list[out->count];
         *r = (struct machine_record){.session = query_int(&q, 0), .trials = query_int(&q, 1)};
         if (query_read_fields(&q, 3, FIELDS(fields), a, r, &why)) {
-            r->rate = rate_of(r, query_int(&q, 2), unix_now);
+            double up = unix_now - r->at;
+            r->rate = up > 0 ? (double)query_int(&q, 2) / (up < MINUTE ? up : MINUTE) : 0;
             out->count++;
         } else {
             query_refuse(&q, r->session, "a machine", &why);
         }
     }
-    out->of = arena_zero(a, (size_t)out->count + 1, sizeof *list);
-    if (out->count)
-        memcpy(out->of, list, (size_t)out->count * sizeof *list);
-    free(list);
+    out->of = list_to_arena(list, out->count, sizeof *list, a);
     return query_end(&q);
 }
 

@@ -1,5 +1,5 @@
-// Networks: their tasks, the rounds in which trials were shared out, what the user wants the tasks
-// to weigh, and their runs as a whole.
+// Networks: their tasks, the rounds of their scheduler, the weights that the user gave the tasks,
+// and their runs as a whole.
 #include "store/row.h"
 
 // clang-format off
@@ -24,30 +24,13 @@ static const struct field round_fields[] = {ROUND_FIELDS(AS_ROUND_FIELD)};
 static const struct field whole_fields[] = {WHOLE_FIELDS(AS_WHOLE_FIELD)};
 static const struct field weight_fields[] = {WEIGHT_FIELDS(AS_WEIGHT_FIELD)};
 
-// The next row that is whole into `record`; false: there is none. A damaged one ends the query with
-// an error that calls it `what`.
-static bool next_row(struct query *q, int64_t network, struct fields f, const char *what,
-                     struct arena *a, void *record)
-{
-    struct err why;
-    while (query_next(q)) {
-        if (query_read_fields(q, 1, f, a, record, &why))
-            return true;
-        query_refuse(q, network, what, &why);
-    }
-    return false;
-}
-
 // --- tasks ---
 
 bool store_put_task(struct store *s, int64_t network, const struct task_record *t, struct err *e)
 {
     static const char sql[] = "INSERT INTO task(network" TASK_FIELDS(AS_COLUMN) //
         ") VALUES (:network" TASK_FIELDS(AS_VALUE) ")";
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, network);
-    query_bind_fields(&q, FIELDS(task_fields), t);
-    return query_run(&q);
+    return query_put_record(s, sql, network, FIELDS(task_fields), t, e);
 }
 
 bool store_set_task(struct store *s, int64_t network, int64_t position, int64_t session,
@@ -58,7 +41,7 @@ bool store_set_task(struct store *s, int64_t network, int64_t position, int64_t 
     query_bind_int(&q, session);
     query_bind_int(&q, network);
     query_bind_int(&q, position);
-    return query_run(&q) && (sqlite3_changes(s->db) == 1 || session_missing(s, network, e));
+    return query_change_session(&q, network, e);
 }
 
 bool store_get_tasks(struct store *s, int64_t network, struct arena *a, struct task_record **out,
@@ -71,7 +54,7 @@ bool store_get_tasks(struct store *s, int64_t network, struct arena *a, struct t
     *count = 0;
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, network);
-    while (next_row(&q, network, FIELDS(task_fields), "one of its tasks", a, &row)) {
+    while (query_next_record(&q, network, FIELDS(task_fields), "one of its tasks", a, &row)) {
         MEM_GROW(list, *count, capacity);
         list[(*count)++] = row;
     }
@@ -85,10 +68,7 @@ bool store_put_round(struct store *s, int64_t network, const struct round_record
 {
     static const char sql[] = "INSERT OR REPLACE INTO round(network" ROUND_FIELDS(AS_COLUMN) //
         ") VALUES (:network" ROUND_FIELDS(AS_VALUE) ")";
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, network);
-    query_bind_fields(&q, FIELDS(round_fields), r);
-    return query_run(&q);
+    return query_put_record(s, sql, network, FIELDS(round_fields), r, e);
 }
 
 bool store_each_round(struct store *s, int64_t network, int64_t after,
@@ -101,7 +81,7 @@ bool store_each_round(struct store *s, int64_t network, int64_t after,
     query_bind_int(&q, network);
     query_bind_int(&q, after);
     struct round_record r;
-    while (next_row(&q, network, FIELDS(round_fields), "one of its rounds", NULL, &r) &&
+    while (query_next_record(&q, network, FIELDS(round_fields), "one of its rounds", NULL, &r) &&
            each(context, &r))
         continue;
     return query_end(&q);
@@ -132,10 +112,7 @@ bool store_put_whole(struct store *s, int64_t network, const struct whole_record
 {
     static const char sql[] = "INSERT INTO whole(network" WHOLE_FIELDS(AS_COLUMN) //
         ") VALUES (:network" WHOLE_FIELDS(AS_VALUE) ")";
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, network);
-    query_bind_fields(&q, FIELDS(whole_fields), r);
-    return query_run(&q);
+    return query_put_record(s, sql, network, FIELDS(whole_fields), r, e);
 }
 
 bool store_each_whole(struct store *s, int64_t network,
@@ -146,8 +123,9 @@ bool store_each_whole(struct store *s, int64_t network,
         " FROM whole WHERE network = ? ORDER BY number";
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, network);
+    const char *what = "one of its runs as a whole";
     struct whole_record r;
-    while (next_row(&q, network, FIELDS(whole_fields), "one of its runs as a whole", NULL, &r) &&
+    while (query_next_record(&q, network, FIELDS(whole_fields), what, NULL, &r) &&
            each(context, &r))
         continue;
     return query_end(&q);
@@ -177,7 +155,7 @@ bool store_get_weights(struct store *s, int64_t network, struct arena *a,
     *count = 0;
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, network);
-    while (next_row(&q, network, FIELDS(weight_fields), "one of its weights", a, &row)) {
+    while (query_next_record(&q, network, FIELDS(weight_fields), "one of its weights", a, &row)) {
         MEM_GROW(list, *count, capacity);
         list[(*count)++] = row;
     }

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Keyed by the address of its text. Nested uses of one text (a callback that reads what its caller
-// reads) get a statement each.
+// Statements are found by the address of their text. Nested uses of one text (a callback that runs
+// the query of its caller) get a statement each.
 struct statement {
     const char *sql;
     sqlite3_stmt *handle;
@@ -111,11 +111,6 @@ void query_forget(struct store *s)
     }
 }
 
-sqlite3_stmt *query_row(const struct query *q)
-{
-    return q->statement->handle;
-}
-
 int64_t query_int(const struct query *q, int column)
 {
     return sqlite3_column_int64(q->statement->handle, column);
@@ -137,14 +132,14 @@ void *list_to_arena(void *list, int count, size_t size, struct arena *a)
 }
 
 #define MOST_WORKERS 1024
-#define LONGEST_SPAN 1e12      // seconds: also the year 33658
-#define LONGEST_TEXT (1 << 28) // that of a space file, which is the longest of all
+#define LONGEST_SPAN 1e12      // seconds; as a point in time, the year 33658
+#define LONGEST_TEXT (1 << 28) // that of a space file, the longest text
 
 static const struct {
     bool may_be_null;
-    int64_t least, most; // of whole numbers
-    double largest;      // of the other ones, which are 0 or more
-    const char *text;    // what texts must be
+    int64_t least, most; // whole numbers
+    double largest;      // other numbers, which are 0 or more
+    const char *text;    // description of a valid text
 } rules[] = {
     [RULE_BITS] = {.least = INT64_MIN, .most = INT64_MAX},
     [RULE_FLAG] = {.most = 1},
@@ -168,14 +163,6 @@ static const struct {
 
 // --- writing ---
 
-// A seed is all 64 bits: it is stored as the signed number of the same bits.
-static int64_t as_signed(uint64_t bits)
-{
-    int64_t value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 void query_bind_fields(struct query *q, struct fields f, const void *record)
 {
     for (size_t i = 0; i < f.count; i++) {
@@ -183,7 +170,11 @@ void query_bind_fields(struct query *q, struct fields f, const void *record)
         switch (f.field[i].kind) {
         case FIELD_INT: query_bind_int(q, *(const int *)member); break;
         case FIELD_INT64: query_bind_int(q, *(const int64_t *)member); break;
-        case FIELD_UINT64: query_bind_int(q, as_signed(*(const uint64_t *)member)); break;
+        case FIELD_UINT64: { // stored as the signed number of the same 64 bits
+            int64_t value;
+            memcpy(&value, member, sizeof value);
+            query_bind_int(q, value);
+        } break;
         case FIELD_BOOL: query_bind_int(q, *(const bool *)member); break;
         case FIELD_REAL: query_bind_real(q, *(const double *)member); break;
         case FIELD_OUTCOME: query_bind_text(q, outcome_name(*(const enum outcome *)member)); break;
@@ -198,24 +189,21 @@ void query_bind_fields(struct query *q, struct fields f, const void *record)
     }
 }
 
-// --- what texts must be ---
-
-static bool is_json(const char *text, enum json_type type)
-{
-    struct json root;
-    return json_parse(text, &root) && json_type(root) == type;
-}
+// --- checks of texts ---
 
 static bool text_holds(enum rule rule, const char *text)
 {
     enum outcome outcome;
     enum session_state state;
+    struct json root;
     switch (rule) {
     case RULE_OUTCOME: return outcome_parse(text, &outcome);
     case RULE_STATE: return state_parse(text, &state);
     case RULE_OBJECT:
-    case RULE_MAYBE_OBJECT: return !*text || is_json(text, JSON_OBJECT);
-    case RULE_MAYBE_LIST: return !*text || is_json(text, JSON_LIST);
+    case RULE_MAYBE_OBJECT:
+        return !*text || (json_parse(text, &root) && json_type(root) == JSON_OBJECT);
+    case RULE_MAYBE_LIST:
+        return !*text || (json_parse(text, &root) && json_type(root) == JSON_LIST);
     case RULE_MAYBE_ASKS: {
         const char *at = text;
         for (;; at++) {
@@ -238,7 +226,7 @@ static bool text_holds(enum rule rule, const char *text)
     }
 }
 
-// --- reading: what is wrong is told, and something harmless takes its place ---
+// --- reading: a wrong value is reported, and replaced by a harmless one ---
 
 static bool wrong_kind(struct err *why, const struct field *f, int type)
 {
@@ -307,39 +295,28 @@ static bool read_text(sqlite3_stmt *row, int column, const struct field *f, stru
     return true;
 }
 
-static bool read_outcome(sqlite3_stmt *row, int column, const struct field *f, enum outcome *out,
-                         struct err *why)
-{
-    const char *word;
-    bool ok = read_text(row, column, f, NULL, &word, why);
-    if (!word || !outcome_parse(word, out))
-        *out = OUTCOME_OPEN;
-    return ok;
-}
-
-static bool read_state(sqlite3_stmt *row, int column, const struct field *f,
-                       enum session_state *out, struct err *why)
-{
-    const char *word;
-    bool ok = read_text(row, column, f, NULL, &word, why);
-    if (!ok || !state_parse(word, out))
-        *out = STATE_DAMAGED;
-    return ok;
-}
-
 static bool read_field(sqlite3_stmt *row, int column, const struct field *f, struct arena *a,
                        void *member, struct err *why)
 {
-    if (f->kind == FIELD_REAL)
-        return read_real(row, column, f, member, why);
-    if (f->kind == FIELD_OUTCOME)
-        return read_outcome(row, column, f, member, why);
-    if (f->kind == FIELD_STATE)
-        return read_state(row, column, f, member, why);
-    if (f->kind == FIELD_TEXT)
-        return read_text(row, column, f, a, member, why);
+    const char *word;
     int64_t value;
-    bool ok = read_whole(row, column, f, &value, why);
+    bool ok;
+    switch (f->kind) {
+    case FIELD_REAL: return read_real(row, column, f, member, why);
+    case FIELD_TEXT: return read_text(row, column, f, a, member, why);
+    case FIELD_OUTCOME:
+        ok = read_text(row, column, f, NULL, &word, why);
+        if (!word || !outcome_parse(word, member))
+            *(enum outcome *)member = OUTCOME_OPEN;
+        return ok;
+    case FIELD_STATE:
+        ok = read_text(row, column, f, NULL, &word, why);
+        if (!ok || !state_parse(word, member))
+            *(enum session_state *)member = STATE_DAMAGED;
+        return ok;
+    default: break;
+    }
+    ok = read_whole(row, column, f, &value, why);
     switch (f->kind) {
     case FIELD_INT: *(int *)member = (int)value; break;
     case FIELD_BOOL: *(bool *)member = value != 0; break;
@@ -356,7 +333,7 @@ bool query_read_fields(const struct query *q, int first_column, struct fields f,
     for (size_t i = 0; i < f.count; i++) {
         struct err ignored;
         void *member = (char *)record + f.field[i].offset;
-        ok &= read_field(query_row(q), first_column + (int)i, &f.field[i], a, member,
+        ok &= read_field(q->statement->handle, first_column + (int)i, &f.field[i], a, member,
                          ok ? why : &ignored);
     }
     return ok;
@@ -367,4 +344,31 @@ void query_refuse(struct query *q, int64_t session, const char *what, const stru
     q->failed = true;
     err_set(q->e, "session %" PRId64 " is damaged: %s%s%s (`tilewalk rm %" PRId64 "%s` removes it)",
             session, what, *what ? ": " : "", why->text, session, store_option(q->store));
+}
+
+bool query_next_record(struct query *q, int64_t session, struct fields f, const char *what,
+                       struct arena *a, void *record)
+{
+    struct err why;
+    if (!query_next(q))
+        return false;
+    if (query_read_fields(q, 1, f, a, record, &why))
+        return true;
+    query_refuse(q, session, what, &why);
+    return false;
+}
+
+bool query_put_record(struct store *s, const char *sql, int64_t session, struct fields f,
+                      const void *record, struct err *e)
+{
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    query_bind_fields(&q, f, record);
+    return query_run(&q);
+}
+
+bool query_change_session(struct query *q, int64_t id, struct err *e)
+{
+    struct store *s = q->store;
+    return query_run(q) && (sqlite3_changes(s->db) == 1 || session_missing(s, id, e));
 }

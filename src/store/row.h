@@ -1,14 +1,14 @@
-// How records meet rows. A table of columns is written once: names, and what each column may hold.
-// It becomes SQL, the binding of what is written, and the checks of what is read.
+// Records and rows. The columns of a table are written once, with their names and the values that
+// they may hold. SQL, binding and checks all come from that list.
 //
 //     #define X_FIELDS(F) F(name, TEXT) F(seconds, SPAN)
 //     static const struct field fields[] = {X_FIELDS(AS_X_FIELD)};
 //     "SELECT id" X_FIELDS(AS_COLUMN) ...
 //     query_read_fields(&q, 1, FIELDS(fields), arena, &record, &why)
 //
-// A database is a file that others can write, and old or damaged ones hold anything: nothing of a
-// row is believed that its table does not say. What is read is safe to use also when it is damaged:
-// then the members that are wrong hold something harmless.
+// A database is a file that other programs can write, and old or damaged ones hold anything: each
+// value is checked against the list. A damaged row is safe to use, too: its damaged members hold
+// harmless values.
 #ifndef TILEWALK_STORE_ROW_H
 #define TILEWALK_STORE_ROW_H
 
@@ -29,13 +29,13 @@ enum rule {
     // texts
     RULE_TEXT,          // NULL is written as ""
     RULE_STATE,         // of a session
-    RULE_MAYBE_TEXT,    // or NULL, as all below
+    RULE_MAYBE_TEXT,    // or NULL, as in all below
     RULE_OUTCOME,       // of a trial; NULL is OUTCOME_OPEN
     RULE_MAYBE_OBJECT,  // JSON; "" too
     RULE_MAYBE_LIST,    // JSON; "" too
     RULE_MAYBE_ASKS,    // "12,5,9"
     RULE_MAYBE_HISTORY, // "3:200 5:180"
-    RULE_OBJECT,        // as MAYBE_OBJECT, but not NULL
+    RULE_OBJECT,        // JSON; "" too, but not NULL
 };
 
 // A member of a record that is a column of the same name.
@@ -77,13 +77,21 @@ struct fields {
 #define AS_ONE(name, rule)    +1
 
 void query_bind_fields(struct query *q, struct fields f, const void *record);
-// Reads a row into the members of `record`. False when a column is damaged: `why` says which one is
-// the first and how. Texts are copied into the arena `a`; where that is NULL they live until the
-// next row.
+// Reads a row into the members of `record`. False: a column is damaged, and `why` describes the
+// first. Texts are copied into the arena `a`; without an arena they live until the next row.
 bool query_read_fields(const struct query *q, int first_column, struct fields f, struct arena *a,
                        void *record, struct err *why);
 
-// Ends a query with "session 3 is damaged: WHAT: WHY": it has no more rows, and fails.
+// Lets a query fail with "session 3 is damaged: WHAT: WHY"; it has no more rows.
 void query_refuse(struct query *q, int64_t session, const char *what, const struct err *why);
+// Reads the next row of a session, whose first column is not in `f`; false: there are no more. A
+// damaged row is refused, as `what`.
+bool query_next_record(struct query *q, int64_t session, struct fields f, const char *what,
+                       struct arena *a, void *record);
+// Runs a statement whose parameters are a session and the fields of a record.
+bool query_put_record(struct store *s, const char *sql, int64_t session, struct fields f,
+                      const void *record, struct err *e);
+// Runs a statement that changes one row of a session; false when the session does not exist.
+bool query_change_session(struct query *q, int64_t id, struct err *e);
 
 #endif

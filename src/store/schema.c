@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define APPLICATION_ID 0x746c776b // "tlwk": tells our databases from other programs'
+#define APPLICATION_ID 0x746c776b // "tlwk": marks databases of tilewalk
 
 // Version 1. `rank_seconds` is the time that a trial is ranked by, NULL when it has no rank (see
-// store.h, and version 6). The sums in `session` are kept by those who write trials, so that a list
-// of sessions reads no trials.
+// store.h, and version 6). The sums in `session` are updated with each trial, so that a list of
+// sessions reads no trials.
 // clang-format off
 static const char version_1[] =
     "CREATE TABLE session(\n"
@@ -51,8 +51,8 @@ static const char version_1[] =
     "    at REAL, level TEXT, text TEXT) STRICT;\n"
     "CREATE INDEX message_session ON message(session);\n";
 
-// Version 2: what watching a session of a million trials takes. `best_step` is the best-so-far
-// curve and `tally` the number of trials of each outcome, both kept by those who write trials.
+// Version 2: a session of a million trials can be watched. `best_step` is the best-so-far curve and
+// `tally` the number of trials of each outcome; both are updated with each trial.
 static const char version_2[] =
     "ALTER TABLE session ADD COLUMN population TEXT;\n"
     "ALTER TABLE trial ADD COLUMN origin TEXT;\n"
@@ -83,7 +83,7 @@ static const char version_3[] =
     "ALTER TABLE session ADD COLUMN declared TEXT;\n"
     "ALTER TABLE session ADD COLUMN reduced TEXT;\n";
 
-// Version 4: models: how good they were, and what they begin with.
+// Version 4: the quality of models, and their transfer priors.
 static const char version_4[] =
     "ALTER TABLE session ADD COLUMN history TEXT;\n"
     "CREATE TABLE refit(\n"
@@ -93,14 +93,15 @@ static const char version_4[] =
     "    elapsed_s REAL, at REAL,\n"
     "    PRIMARY KEY (session, number)) STRICT, WITHOUT ROWID;\n";
 
-// Version 5: strategy walk asks ahead, by count, where it asked for a batch.
+// Version 5: strategy walk proposes ahead, by count, instead of in batches.
 static const char version_5[] =
     "UPDATE session SET strategy = replace(strategy, ':batch=1', ':ahead=0')\n"
     "    WHERE strategy LIKE 'walk:%:batch=1';\n";
 
-// Version 6: times of different races are not compared. `unraced` is 0 of those that were in the
-// session's last race; all others are ranked behind them, by their own times. Before, the rows of a
-// race were not told from another's: they were stored at once, and no race is done in 20 ms.
+// Version 6: times of different races are not compared. `unraced` is 0 for trials of the session's
+// last race; all others are ranked behind them, by their own times. Rows of earlier versions belong
+// to one race when they are less than 20 ms apart: they were stored at once, and a race takes
+// longer.
 static const char version_6[] =
     "ALTER TABLE trial ADD COLUMN unraced INTEGER NOT NULL DEFAULT 1;\n"
     "DROP INDEX trial_rank;\n"
@@ -115,19 +116,20 @@ static const char version_6[] =
     "CREATE INDEX trial_rank ON trial(session, unraced, rank_seconds)\n"
     "    WHERE rank_seconds IS NOT NULL;\n";
 
-// Version 7: what a session is rated by, where it is not by its FLOP.
+// Version 7: the unit of a session's speeds, where it is not FLOPS.
 static const char version_7[] =
     "ALTER TABLE session ADD COLUMN work REAL;\n"
     "ALTER TABLE session ADD COLUMN unit TEXT;\n";
 
-// Version 8: what drivers say of kernels.
+// Version 8: compiler statistics of kernels.
 static const char version_8[] = "ALTER TABLE trial ADD COLUMN statistics TEXT;\n";
 
-// Version 9: damaged rows of trials, of which there are none.
+// Version 9: an index of damaged rows of trials, which is normally empty.
 static const char version_9[] =
     "CREATE INDEX trial_damaged ON trial(session) WHERE " TRIAL_IS_DAMAGED ";\n";
 
-// Version 10: what drivers said of what was compiled, and perhaps not chosen.
+// Version 10: compile probes: statistics of configurations that were compiled, and perhaps not
+// chosen.
 static const char version_10[] =
     "CREATE TABLE look(\n"
     "    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
@@ -164,7 +166,8 @@ static const char version_12[] =
     "    kept TEXT, at REAL,\n"
     "    PRIMARY KEY (network, number)) STRICT, WITHOUT ROWID;\n";
 
-// Version 13: what tasks of a network weigh, as the user wants it; what compiled a session's GLSL.
+// Version 13: the weights that the user gives the tasks of a network; the compiler of a session's
+// GLSL.
 static const char version_13[] =
     "CREATE TABLE weight(\n"
     "    network INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
@@ -172,14 +175,14 @@ static const char version_13[] =
     "    PRIMARY KEY (network, round, task)) STRICT, WITHOUT ROWID;\n"
     "ALTER TABLE session ADD COLUMN compiler TEXT;\n";
 
-// Version 14: what tasks of a network took in another program.
+// Version 14: times of a network's tasks in another program.
 static const char version_14[] = "ALTER TABLE task ADD COLUMN told_s REAL;\n";
 
-// Version 15: what was told of the device while a trial was timed, and whether it changed.
+// Version 15: sensors of the device while a trial was timed, and its drift.
 static const char version_15[] = "ALTER TABLE trial ADD COLUMN clocks TEXT;\n"
                                  "ALTER TABLE trial ADD COLUMN drift REAL;\n";
 
-// Version 16: configurations that are in use, which others are held against.
+// Version 16: baselines: configurations in use, which others are compared with.
 static const char version_16[] =
     "CREATE TABLE baseline(\n"
     "    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
@@ -187,7 +190,7 @@ static const char version_16[] =
     "    seconds REAL, race_seconds REAL, samples TEXT, at REAL,\n"
     "    PRIMARY KEY (session, position)) STRICT, WITHOUT ROWID;\n";
 
-// Version 17: roofs of devices, and what they mean for a session.
+// Version 17: peaks of devices, and the least times that follow for a session.
 static const char version_17[] =
     "CREATE TABLE roof(device_id TEXT PRIMARY KEY, device TEXT, driver TEXT, figures TEXT,\n"
     "    at REAL) STRICT, WITHOUT ROWID;\n"
@@ -199,7 +202,7 @@ static const char version_17[] =
 static const char version_18[] =
     "ALTER TABLE trial ADD COLUMN machine TEXT;\n";
 
-// Version 19: what became of them.
+// Version 19: the states of these machines.
 static const char version_19[] =
     "CREATE TABLE machine(\n"
     "    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
@@ -207,14 +210,14 @@ static const char version_19[] =
     "    lost INTEGER, at REAL,\n"
     "    PRIMARY KEY (session, name)) STRICT, WITHOUT ROWID;\n";
 
-// Version 20: on how many cards of one model a session measures.
+// Version 20: the number of cards of one model on which a session measures.
 static const char version_20[] = "ALTER TABLE session ADD COLUMN cards INTEGER NOT NULL DEFAULT 0;\n";
 
-// Version 21: strategy walk leaves where nothing more is promised; earlier sessions stay.
+// Version 21: strategy walk restarts where no improvement is expected; earlier sessions do not.
 static const char version_21[] =
     "UPDATE session SET strategy = strategy || ':leave=0' WHERE strategy LIKE 'walk:%';\n";
 
-// Version 22: sessions that look for one configuration for several shapes.
+// Version 22: sessions that tune one configuration for several shapes.
 static const char version_22[] = "ALTER TABLE session ADD COLUMN shapes TEXT;\n"
                                  "ALTER TABLE trial ADD COLUMN parts TEXT;\n"
                                  "ALTER TABLE retime ADD COLUMN parts TEXT;\n"
@@ -223,23 +226,23 @@ static const char version_22[] = "ALTER TABLE session ADD COLUMN shapes TEXT;\n"
 // Version 23: kernels may be timed with their inputs in memory, and not in a cache.
 static const char version_23[] = "ALTER TABLE session ADD COLUMN cold INTEGER NOT NULL DEFAULT 0;\n";
 
-// Version 24: how machines were calibrated, and what each measured, quickly found.
+// Version 24: calibrations of machines, and an index of the trials of each.
 static const char version_24[] = "ALTER TABLE machine ADD COLUMN fixed_s REAL;\n"
                                  "ALTER TABLE machine ADD COLUMN drift REAL;\n"
                                  "CREATE INDEX trial_machine ON trial(session, machine, finished)"
                                  " WHERE machine IS NOT NULL;\n";
 
-// Version 25: how many results lay where models expected them.
+// Version 25: the number of results within the intervals that models predicted.
 static const char version_25[] =
     "CREATE TABLE calibration(\n"
     "    session INTEGER PRIMARY KEY REFERENCES session ON DELETE CASCADE,\n"
     "    results INTEGER NOT NULL, within_50 INTEGER NOT NULL, within_90 INTEGER NOT NULL) STRICT;\n";
 
-// Version 26: walk weighs what trials cost; earlier sessions do not.
+// Version 26: strategy walk weighs the cost of trials; earlier sessions do not.
 static const char version_26[] =
     "UPDATE session SET strategy = strategy || ':cost=0' WHERE strategy LIKE 'walk:%';\n";
 
-// Version 27: walk follows at once what surprises it; earlier sessions do not.
+// Version 27: strategy walk follows a surprising result at once; earlier sessions do not.
 static const char version_27[] =
     "UPDATE session SET strategy = strategy || ':surprise=0'\n"
     "    WHERE strategy LIKE 'walk:%' AND strategy NOT LIKE '%:surprise=%';\n";
@@ -285,26 +288,23 @@ bool db_version(struct store *s, int newest, int *version, struct err *e)
     return true;
 }
 
-static bool run_scripts(struct store *s, const char *const *scripts, int count, struct err *e)
-{
-    int version = 0;
-    if (!db_version(s, count, &version, e))
-        return false;
-    for (int i = version; i < count; i++)
-        if (!db_execute(s, scripts[i], e))
-            return err_prefix(e, "can't change the schema to version %d", i + 1);
-    char stamp[96];
-    snprintf(stamp, sizeof stamp, "PRAGMA user_version = %d; PRAGMA application_id = %d", count,
-             APPLICATION_ID);
-    return version == count || db_execute(s, stamp, e);
-}
-
 bool db_migrate(struct store *s, const char *const *scripts, int count, struct err *e)
 {
     struct scope scope;
+    int version = 0;
     if (!scope_enter(s, &scope, e))
         return false;
-    return scope_leave(s, &scope, run_scripts(s, scripts, count, e), e);
+    bool ok = db_version(s, count, &version, e), migrated = version == count;
+    for (int i = version; ok && i < count; i++)
+        ok = db_execute(s, scripts[i], e) ||
+             err_prefix(e, "can't change the schema to version %d", i + 1);
+    if (ok && !migrated) {
+        char stamp[96];
+        snprintf(stamp, sizeof stamp, "PRAGMA user_version = %d; PRAGMA application_id = %d", count,
+                 APPLICATION_ID);
+        ok = db_execute(s, stamp, e);
+    }
+    return scope_leave(s, &scope, ok, e);
 }
 
 void db_distrust(sqlite3 *db)
@@ -315,7 +315,7 @@ void db_distrust(sqlite3 *db)
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 }
 
-// A line for each column, "\ntrial.config\n".
+// Appends a line for each column, "\ntrial.config\n".
 static bool list_columns(struct store *s, struct str *out, struct err *e)
 {
     static const char sql[] =
@@ -328,22 +328,17 @@ static bool list_columns(struct store *s, struct str *out, struct err *e)
     return query_end(&q);
 }
 
-static bool list_own_columns(struct str *out, struct err *e)
+bool db_check_schema(struct store *s, struct err *e)
 {
+    struct str own = {0}, there = {0};
     int newest;
     const char *const *scripts = db_scripts(&newest);
     struct store *fresh = mem_zero(1, sizeof *fresh);
     fresh->path = mem_strdup(":memory:");
     bool ok = sqlite3_open(fresh->path, &fresh->db) == SQLITE_OK || db_error(fresh, e);
-    ok = ok && db_migrate(fresh, scripts, newest, e) && list_columns(fresh, out, e);
+    ok = ok && db_migrate(fresh, scripts, newest, e) && list_columns(fresh, &own, e);
     store_close(fresh);
-    return ok;
-}
-
-bool db_check_schema(struct store *s, struct err *e)
-{
-    struct str own = {0}, there = {0};
-    bool ok = list_own_columns(&own, e) && list_columns(s, &there, e);
+    ok = ok && list_columns(s, &there, e);
     char *rest = NULL;
     for (char *line = ok && own.length ? own.text + 1 : NULL; ok && line; line = rest) {
         size_t length = strcspn(line, "\n");

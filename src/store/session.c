@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-// What became of the configurations that a space declares as in use.
+// --- baselines: configurations that a space declares as in use ---
 
 // clang-format off
 #define BASELINE_FIELDS(F) \
@@ -23,10 +23,7 @@ bool store_put_baseline(struct store *s, int64_t session, const struct baseline_
 {
     static const char sql[] = "INSERT OR REPLACE INTO baseline(session" BASELINE_FIELDS(
         AS_COLUMN) ") VALUES (:session" BASELINE_FIELDS(AS_VALUE) ")";
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, session);
-    query_bind_fields(&q, FIELDS(baseline_fields), r);
-    return query_run(&q);
+    return query_put_record(s, sql, session, FIELDS(baseline_fields), r, e);
 }
 
 bool store_get_baselines(struct store *s, int64_t session, struct arena *a, struct baselines *out,
@@ -35,12 +32,11 @@ bool store_get_baselines(struct store *s, int64_t session, struct arena *a, stru
     static const char sql[] = "SELECT session" BASELINE_FIELDS(AS_COLUMN) //
         " FROM baseline WHERE session = ? ORDER BY position";
     struct query q = query_start(s, sql, e);
-    struct err why;
     query_bind_int(&q, session);
     *out = (struct baselines){.of = arena_zero(a, MOST_ROWS, sizeof *out->of)};
-    while (out->count < MOST_ROWS && query_next(&q))
-        if (!query_read_fields(&q, 1, FIELDS(baseline_fields), a, &out->of[out->count++], &why))
-            query_refuse(&q, session, "a baseline", &why);
+    while (out->count < MOST_ROWS && query_next_record(&q, session, FIELDS(baseline_fields),
+                                                       "a baseline", a, &out->of[out->count]))
+        out->count++;
     return query_end(&q);
 }
 
@@ -59,9 +55,9 @@ const struct baseline_record *baselines_fastest(const struct baselines *b)
     return fastest;
 }
 
-// clang-format off
-#define CALIBRATION_FIELDS(F) F(results, COUNT) F(within_50, COUNT) F(within_90, COUNT)
-// clang-format on
+// --- calibration of models ---
+
+#define CALIBRATION_FIELDS(F)            F(results, COUNT) F(within_50, COUNT) F(within_90, COUNT)
 #define AS_CALIBRATION_FIELD(name, rule) FIELD(calibration_record, name, rule),
 #define AS_SUM(name, rule)               ", " #name " = " #name " + excluded." #name
 
@@ -70,14 +66,13 @@ static const struct field calibration_fields[] = {CALIBRATION_FIELDS(AS_CALIBRAT
 bool store_add_calibration(struct store *s, int64_t session, const struct calibration_record *more,
                            struct err *e)
 {
-    static const char sql[] = "INSERT INTO calibration(session" CALIBRATION_FIELDS(AS_COLUMN) //
-        ") VALUES (:session" CALIBRATION_FIELDS(
-            AS_VALUE) ")"
-                      " ON CONFLICT DO UPDATE SET session = session" CALIBRATION_FIELDS(AS_SUM);
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, session);
-    query_bind_fields(&q, FIELDS(calibration_fields), more);
-    return query_run(&q);
+    // clang-format off
+    static const char sql[] =
+        "INSERT INTO calibration(session" CALIBRATION_FIELDS(AS_COLUMN) ")"
+        " VALUES (:session" CALIBRATION_FIELDS(AS_VALUE) ")"
+        " ON CONFLICT DO UPDATE SET session = session" CALIBRATION_FIELDS(AS_SUM);
+    // clang-format on
+    return query_put_record(s, sql, session, FIELDS(calibration_fields), more, e);
 }
 
 bool store_get_calibration(struct store *s, int64_t session, struct calibration_record *out,
@@ -86,51 +81,43 @@ bool store_get_calibration(struct store *s, int64_t session, struct calibration_
     static const char sql[] = "SELECT session" CALIBRATION_FIELDS(AS_COLUMN) //
         " FROM calibration WHERE session = ?";
     struct query q = query_start(s, sql, e);
-    struct err why;
     query_bind_int(&q, session);
     *out = (struct calibration_record){0};
-    if (query_next(&q) && !query_read_fields(&q, 1, FIELDS(calibration_fields), NULL, out, &why))
-        query_refuse(&q, session, "the calibration of its model", &why);
+    query_next_record(&q, session, FIELDS(calibration_fields), "the calibration of its model", NULL,
+                      out);
     return query_end(&q);
 }
 
-// What drivers said of configurations that were compiled before one of them was chosen.
+// --- compile probes: compiler statistics of configurations that could be proposed ---
 
 #define LOOK_FIELDS(F)            F(key, TEXT) F(fits, FLAG) F(statistics, MAYBE_OBJECT)
-#define AS_LOOK_FIELD(name, rule) FIELD(look_record, name, rule),
+#define AS_LOOK_FIELD(name, rule) FIELD(probe_record, name, rule),
 
 static const struct field look_fields[] = {LOOK_FIELDS(AS_LOOK_FIELD)};
 
-bool store_put_look(struct store *s, int64_t session, const struct look_record *r, struct err *e)
+bool store_put_probe(struct store *s, int64_t session, const struct probe_record *r, struct err *e)
 {
     static const char sql[] = "INSERT OR IGNORE INTO look(session" LOOK_FIELDS(AS_COLUMN) //
         ") VALUES (:session" LOOK_FIELDS(AS_VALUE) ")";
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, session);
-    query_bind_fields(&q, FIELDS(look_fields), r);
-    return query_run(&q);
+    return query_put_record(s, sql, session, FIELDS(look_fields), r, e);
 }
 
-bool store_each_look(struct store *s, int64_t session,
-                     bool (*each)(void *context, const struct look_record *r), void *context,
-                     struct err *e)
+bool store_each_probe(struct store *s, int64_t session,
+                      bool (*each)(void *context, const struct probe_record *r), void *context,
+                      struct err *e)
 {
     static const char sql[] = "SELECT session" LOOK_FIELDS(AS_COLUMN) //
         " FROM look WHERE session = ? ORDER BY key";
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
-    bool more = true;
-    while (more && query_next(&q)) {
-        struct look_record r;
-        struct err why;
-        more = query_read_fields(&q, 1, FIELDS(look_fields), NULL, &r, &why);
-        if (more)
-            more = each(context, &r);
-        else
-            query_refuse(&q, session, "what was compiled before it was chosen", &why);
-    }
+    const char *what = "what was compiled before it was chosen";
+    struct probe_record r;
+    while (query_next_record(&q, session, FIELDS(look_fields), what, NULL, &r) && each(context, &r))
+        continue;
     return query_end(&q);
 }
+
+// --- refits of models ---
 
 // clang-format off
 #define REFIT_FIELDS(F) \
@@ -146,10 +133,7 @@ bool store_put_refit(struct store *s, int64_t session, const struct refit_record
 {
     static const char sql[] = "INSERT INTO refit(session" REFIT_FIELDS(AS_COLUMN) //
         ") VALUES (:session" REFIT_FIELDS(AS_VALUE) ")";
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, session);
-    query_bind_fields(&q, FIELDS(refit_fields), r);
-    return query_run(&q);
+    return query_put_record(s, sql, session, FIELDS(refit_fields), r, e);
 }
 
 bool store_each_refit(struct store *s, int64_t session,
@@ -160,16 +144,10 @@ bool store_each_refit(struct store *s, int64_t session,
         " FROM refit WHERE session = ? ORDER BY number";
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
-    bool more = true;
-    while (more && query_next(&q)) {
-        struct refit_record r;
-        struct err why;
-        more = query_read_fields(&q, 1, FIELDS(refit_fields), NULL, &r, &why);
-        if (more)
-            more = each(context, &r);
-        else
-            query_refuse(&q, session, "a fit of its model", &why);
-    }
+    struct refit_record r;
+    while (query_next_record(&q, session, FIELDS(refit_fields), "a fit of its model", NULL, &r) &&
+           each(context, &r))
+        continue;
     return query_end(&q);
 }
 
@@ -181,7 +159,7 @@ bool store_count_refits(struct store *s, int64_t session, int64_t *count, struct
     return query_end(&q);
 }
 
-// Roofs of devices: measured once, of interest to every session on them.
+// --- peaks of devices: measured once, used by every session on the device ---
 
 #define ROOF_FIELDS(F)                                                                             \
     F(device_id, TEXT) F(device, TEXT) F(driver, TEXT) F(figures, OBJECT) F(at, SPAN)
@@ -206,7 +184,7 @@ bool store_get_roof(struct store *s, const char *device_id, struct arena *a,
     struct query q = query_start(s, sql, e);
     query_bind_text(&q, device_id);
     *out = (struct roof_record){0};
-    // A damaged one is none: it is measured again.
+    // A damaged row counts as missing, so that it is measured again.
     if (query_next(&q) && !query_read_fields(&q, 1, FIELDS(roof_fields), a, out, &why))
         *out = (struct roof_record){0};
     return query_end(&q);
@@ -225,7 +203,9 @@ bool store_set_roof(struct store *s, const struct session_record *r, struct err 
     return query_run(&q);
 }
 
-// The columns that are written as they are given; the rest of a record is computed.
+// --- sessions ---
+
+// SESSION_FIELDS are stored as they are given; COMPUTED_FIELDS are computed when read.
 // clang-format off
 #define SESSION_FIELDS(F) \
     F(created, SPAN) F(state, STATE) F(name, TEXT) F(path, TEXT) F(title, TEXT) \
@@ -253,8 +233,9 @@ static const struct field computed[] = {COMPUTED_FIELDS(AS_FIELD)};
 static const struct field text_fields[] = {TEXT_FIELDS(AS_TEXT_FIELD)};
 enum { COMPUTED_COUNT = COMPUTED_FIELDS(AS_ONE) };
 
-// The best trial is the first of an index, so that it needs no keeping: one look-up a session. The
-// sums of a network are those of its tasks.
+// The best trial is the first of an index: it needs one look-up a session, and no upkeep. The sums
+// of a network are those of its tasks.
+
 // clang-format off
 #define SUM_OF(count) \
     " CASE WHEN s.scheduler IS NULL THEN s." #count \
@@ -275,42 +256,32 @@ bool store_has_session(struct store *s, int64_t id, struct err *e)
     return query_end(&q) && (found || session_missing(s, id, e));
 }
 
-static bool put_texts(struct store *s, int64_t id, const struct text_record *text, int count,
-                      struct err *e)
-{
-    static const char sql[] =
-        "INSERT INTO text(session, position, name, path, text) VALUES (?, ?, ?, ?, ?)";
-    for (int i = 0; i < count; i++) {
-        struct query q = query_start(s, sql, e);
-        query_bind_int(&q, id);
-        query_bind_int(&q, i);
-        query_bind_fields(&q, FIELDS(text_fields), &text[i]);
-        if (!query_run(&q))
-            return false;
-    }
-    return true;
-}
-
-static bool put_session(struct store *s, const struct session_record *r, int64_t *id, struct err *e)
-{
-    static const char sql[] = "INSERT INTO session(id" SESSION_FIELDS(AS_COLUMN) ") VALUES (NULL" //
-        SESSION_FIELDS(AS_VALUE) ")";
-    struct query q = query_start(s, sql, e);
-    query_bind_fields(&q, FIELDS(fields), r);
-    if (!query_run(&q))
-        return false;
-    *id = sqlite3_last_insert_rowid(s->db);
-    return true;
-}
-
 bool store_create_session(struct store *s, const struct session_record *r,
                           const struct text_record *text, int text_count, int64_t *id,
                           struct err *e)
 {
+    // clang-format off
+    static const char put_session[] =
+        "INSERT INTO session(id" SESSION_FIELDS(AS_COLUMN) ") VALUES (NULL"
+        SESSION_FIELDS(AS_VALUE) ")";
+    static const char put_text[] =
+        "INSERT INTO text(session, position, name, path, text) VALUES (?, ?, ?, ?, ?)";
+    // clang-format on
     struct scope scope;
     if (!scope_enter(s, &scope, e))
         return false;
-    bool ok = put_session(s, r, id, e) && put_texts(s, *id, text, text_count, e);
+    struct query q = query_start(s, put_session, e);
+    query_bind_fields(&q, FIELDS(fields), r);
+    bool ok = query_run(&q);
+    if (ok)
+        *id = sqlite3_last_insert_rowid(s->db);
+    for (int i = 0; ok && i < text_count; i++) {
+        q = query_start(s, put_text, e);
+        query_bind_int(&q, *id);
+        query_bind_int(&q, i);
+        query_bind_fields(&q, FIELDS(text_fields), &text[i]);
+        ok = query_run(&q);
+    }
     return scope_leave(s, &scope, ok, e);
 }
 
@@ -347,18 +318,10 @@ bool store_get_history(struct store *s, int64_t id, struct arena *a, struct sess
     return get_session(s, SELECT_SESSIONS " WHERE s.id = ?", id, a, out, e);
 }
 
-// One that is damaged is in the list, and says so: it must not hide the others.
 static void mark_damaged(struct session_record *r, struct arena *a, const struct err *why)
 {
     r->state = STATE_DAMAGED;
     r->damage = arena_strdup(a, why->text);
-}
-
-static void list_session(const struct query *q, struct arena *a, struct session_record *out)
-{
-    struct err why;
-    if (!read_session(q, a, out, &why))
-        mark_damaged(out, a, &why);
 }
 
 struct listing {
@@ -383,31 +346,15 @@ bool store_list_sessions(struct store *s, struct arena *a, struct session_record
     *count = 0;
     struct query q = query_start(s, SELECT_SESSIONS " WHERE s." IS_THERE " ORDER BY s.id DESC", e);
     while (query_next(&q)) {
+        struct err why;
         MEM_GROW(list, *count, capacity);
-        list_session(&q, a, &list[(*count)++]);
+        struct session_record *r = &list[(*count)++];
+        if (!read_session(&q, a, r, &why)) // it must not hide the other sessions
+            mark_damaged(r, a, &why);
     }
     *out = list_to_arena(list, *count, sizeof *list, a);
     return query_end(&q) &&
            trials_each_damaged(s, mark_by_trial, &(struct listing){*out, *count, a}, e);
-}
-
-// Sessions used to hold paths as they were given, in the folder that the program was started in.
-// The session's own is absolute, and names are relative to its folder.
-static const char *text_path(const struct text_record *t, const char *space, struct arena *a)
-{
-    const char *folder_end = space ? strrchr(space, '/') : NULL;
-    if (*t->path == '/' || !folder_end)
-        return t->path;
-    return arena_printf(a, "%.*s/%s", (int)(folder_end - space), space, t->name);
-}
-
-static void read_text(struct query *q, int64_t session, struct arena *a, struct text_record *t)
-{
-    struct err why;
-    if (query_read_fields(q, 1, FIELDS(text_fields), a, t, &why))
-        t->path = text_path(t, query_text(q, 0, NULL), a);
-    else
-        query_refuse(q, session, "one of its texts", &why);
 }
 
 bool store_get_texts(struct store *s, int64_t id, struct arena *a, struct text_record **out,
@@ -421,19 +368,18 @@ bool store_get_texts(struct store *s, int64_t id, struct arena *a, struct text_r
     *count = 0;
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, id);
-    while (query_next(&q)) {
+    struct text_record t;
+    while (query_next_record(&q, id, FIELDS(text_fields), "one of its texts", a, &t)) {
+        // Old sessions have paths relative to the folder in which the program was started. The path
+        // of the space file is absolute, and the names of texts are relative to its folder.
+        const char *space = query_text(&q, 0, NULL), *end = space ? strrchr(space, '/') : NULL;
+        if (*t.path != '/' && end)
+            t.path = arena_printf(a, "%.*s/%s", (int)(end - space), space, t.name);
         MEM_GROW(list, *count, capacity);
-        read_text(&q, id, a, &list[(*count)++]);
+        list[(*count)++] = t;
     }
     *out = list_to_arena(list, *count, sizeof *list, a);
     return query_end(&q);
-}
-
-// Ends a statement that changes one session.
-static bool change_session(struct query *q, int64_t id, struct err *e)
-{
-    struct store *s = q->store;
-    return query_run(q) && (sqlite3_changes(s->db) == 1 || session_missing(s, id, e));
 }
 
 bool store_set_state(struct store *s, int64_t id, enum session_state state, const char *message,
@@ -446,7 +392,7 @@ bool store_set_state(struct store *s, int64_t id, enum session_state state, cons
     query_bind_text(&q, message);
     query_bind_real(&q, ran_seconds);
     query_bind_int(&q, id);
-    return change_session(&q, id, e);
+    return query_change_session(&q, id, e);
 }
 
 bool store_set_budget(struct store *s, int64_t id, int64_t trials, double seconds, struct err *e)
@@ -457,99 +403,84 @@ bool store_set_budget(struct store *s, int64_t id, int64_t trials, double second
     query_bind_int(&q, trials);
     query_bind_real(&q, seconds);
     query_bind_int(&q, id);
-    return change_session(&q, id, e);
-}
-
-static bool set_text(struct store *s, int64_t id, const char *sql, const char *text, struct err *e)
-{
-    struct query q = query_start(s, sql, e);
-    query_bind_text(&q, text);
-    query_bind_int(&q, id);
-    return change_session(&q, id, e);
+    return query_change_session(&q, id, e);
 }
 
 bool store_set_note(struct store *s, int64_t id, const char *note, struct err *e)
 {
     static const char sql[] = "UPDATE session SET note = ? WHERE id = ? AND " IS_THERE;
-    return set_text(s, id, sql, note, e);
+    struct query q = query_start(s, sql, e);
+    query_bind_text(&q, note);
+    query_bind_int(&q, id);
+    return query_change_session(&q, id, e);
 }
 
 bool store_set_population(struct store *s, int64_t id, const char *asks, struct err *e)
 {
     static const char sql[] = "UPDATE session SET population = ? WHERE id = ?";
-    return set_text(s, id, sql, asks, e);
+    struct query q = query_start(s, sql, e);
+    query_bind_text(&q, asks);
+    query_bind_int(&q, id);
+    return query_change_session(&q, id, e);
 }
 
 // --- deleting ---
 
-// From now on it is not there any more, nor are its tasks, whatever becomes of their rows.
-static bool hide(struct store *s, int64_t id, struct err *e)
+// Removes the rows of hidden sessions that no other session learns from, also those of a deletion
+// that was interrupted. Trials go in steps, so that other writers get their turns: a million takes
+// seconds.
+static bool remove_unused(struct store *s, struct err *e)
 {
-    static const char sql[] = "UPDATE session SET state = 'removed', history = NULL"
-                              " WHERE (id = :id OR (network = :id AND network > 0)) AND " IS_THERE;
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, id);
-    return query_run(&q) && (sqlite3_changes(s->db) > 0 || session_missing(s, id, e));
-}
-
-// A hidden session that no other learns from; 0: there is none.
-static bool find_unused(struct store *s, int64_t *id, struct err *e)
-{
-    static const char sql[] =
+    static const char find[] =
         "SELECT id FROM session AS s WHERE state = 'removed' AND NOT EXISTS (SELECT 1 FROM session"
         " AS u WHERE instr(' ' || u.history, ' ' || s.id || ':')) LIMIT 1";
-    struct query q = query_start(s, sql, e);
-    *id = query_next(&q) ? query_int(&q, 0) : 0;
-    return query_end(&q);
-}
-
-// A million trials take seconds: in steps, so that other writers get their turns.
-static bool remove_trials(struct store *s, int64_t id, struct err *e)
-{
-    static const char sql[] = "DELETE FROM trial WHERE session = :id AND ask IN (SELECT ask FROM"
-                              " trial WHERE session = :id ORDER BY ask DESC LIMIT 10000)";
-    do {
-        struct query q = query_start(s, sql, e);
+    static const char remove_trials[] =
+        "DELETE FROM trial WHERE session = :id AND ask IN (SELECT ask FROM"
+        " trial WHERE session = :id ORDER BY ask DESC LIMIT 10000)";
+    for (;;) {
+        struct query q = query_start(s, find, e);
+        int64_t id = query_next(&q) ? query_int(&q, 0) : 0;
+        if (!query_end(&q))
+            return false;
+        if (!id)
+            return true;
+        do {
+            q = query_start(s, remove_trials, e);
+            query_bind_int(&q, id);
+            if (!query_run(&q))
+                return false;
+        } while (sqlite3_changes(s->db) > 0);
+        q = query_start(s, "DELETE FROM session WHERE id = ?", e);
         query_bind_int(&q, id);
         if (!query_run(&q))
             return false;
-    } while (sqlite3_changes(s->db) > 0);
-    return true;
+    }
 }
 
-static bool remove_session(struct store *s, int64_t id, struct err *e)
-{
-    struct query q = query_start(s, "DELETE FROM session WHERE id = ?", e);
-    query_bind_int(&q, id);
-    return query_run(&q);
-}
-
-// What a deletion left that was interrupted goes with the next one.
-static bool remove_unused(struct store *s, struct err *e)
-{
-    int64_t id;
-    bool ok;
-    while ((ok = find_unused(s, &id, e)) && id)
-        if (!remove_trials(s, id, e) || !remove_session(s, id, e))
-            return false;
-    return ok;
-}
-
-// Under the session's lock, so that nobody runs it meanwhile.
+// The session is locked meanwhile, so that nobody runs it. It is hidden first, with its tasks, so
+// that it is gone whatever becomes of its rows.
 bool store_delete_session(struct store *s, int64_t id, struct err *e)
 {
+    static const char hide[] = "UPDATE session SET state = 'removed', history = NULL"
+                               " WHERE (id = :id OR (network = :id AND network > 0)) AND " IS_THERE;
     bool own = lock_held(s, id);
     if (!own && !store_lock_session(s, id, e))
         return false;
     struct query q = query_start(s, "SELECT network FROM session WHERE id = ?", e);
     query_bind_int(&q, id);
     int64_t network = query_next(&q) ? query_int(&q, 0) : 0;
-    bool ok = (query_end(&q) &&
-               (!network || err_set(e,
-                                    "session %" PRId64 " is a task of network %" PRId64
-                                    ", which goes as a whole (`tilewalk rm %" PRId64 "%s`)",
-                                    id, network, network, store_option(s)))) &&
-              hide(s, id, e) && remove_unused(s, e);
+    bool ok = query_end(&q);
+    if (ok && network)
+        ok = err_set(e,
+                     "session %" PRId64 " is a task of network %" PRId64
+                     ", which goes as a whole (`tilewalk rm %" PRId64 "%s`)",
+                     id, network, network, store_option(s));
+    if (ok) {
+        q = query_start(s, hide, e);
+        query_bind_int(&q, id);
+        ok = query_run(&q) && (sqlite3_changes(s->db) > 0 || session_missing(s, id, e)) &&
+             remove_unused(s, e);
+    }
     if (!own)
         store_unlock_session(s, id);
     return ok;

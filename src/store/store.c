@@ -37,7 +37,9 @@ bool state_parse(const char *word, enum session_state *s)
     return false;
 }
 
-// Digits that any int64_t can hold, as they are written. Returns their end; NULL: something else.
+// --- history ---
+
+// Reads at most 18 digits without leading zeros. Returns their end; NULL: something else is there.
 static const char *read_number(const char *at, int64_t *out)
 {
     size_t digits = strspn(at, "0123456789");
@@ -64,13 +66,16 @@ void history_add(struct str *text, const struct history_part *part)
     str_printf(text, "%s%" PRId64 ":%" PRId64, text->length ? " " : "", part->session, part->told);
 }
 
-bool db_damaged(const struct store *s, const char *what, struct err *e)
+// --- errors and checks ---
+
+// Fails with "'x.db' is damaged: WHAT (...)"; returns false.
+static bool db_damaged(const struct store *s, const char *what, struct err *e)
 {
     return err_set(e, "'%s' is damaged: %s (`sqlite3 FILE .recover` saves what can be read)",
                    s->path, what);
 }
 
-// What a check of pages finds first, without the headline before it.
+// Ends a check of pages; fails with its first finding, without the headline.
 static bool expect_ok(struct query *q, const char *found, struct err *e)
 {
     const char *last_line = strrchr(found, '\n');
@@ -86,28 +91,23 @@ bool store_check(struct store *s, struct err *e)
     return expect_ok(&q, query_next(&q) ? query_text(&q, 0, NULL) : "ok", e);
 }
 
-// A session is made in one transaction, and removed with all that belongs to it. Its texts and its
-// tally are few rows, however many trials it has.
-static bool check_owners(struct store *s, struct err *e)
+bool store_check_sessions(struct store *s, struct err *e)
 {
+    // A session is made in one transaction, and removed with all that belongs to it. Its texts and
+    // its tally are few rows, however many trials it has.
     static const char sql[] = "SELECT owned.session FROM"
                               " (SELECT session FROM text UNION SELECT session FROM tally) AS owned"
                               " LEFT JOIN session AS s ON s.id = owned.session WHERE s.id IS NULL";
-    struct query q = query_start(s, sql, e);
+    struct query q = query_start(s, "PRAGMA quick_check(session)", e);
+    const char *found = query_next(&q) ? query_text(&q, 0, NULL) : "ok";
+    if (!expect_ok(&q, *found == '*' ? found : "ok", e)) // other findings are about rows
+        return false;
+    q = query_start(s, sql, e);
     char what[64];
     bool any = query_next(&q);
     if (any)
         snprintf(what, sizeof what, "the row of session %" PRId64 " is gone", query_int(&q, 0));
     return query_end(&q) && (!any || db_damaged(s, what, e));
-}
-
-bool store_check_sessions(struct store *s, struct err *e)
-{
-    // Whether the pages of the sessions are whole; what is in their rows is for those who read
-    // them.
-    struct query q = query_start(s, "PRAGMA quick_check(session)", e);
-    const char *found = query_next(&q) ? query_text(&q, 0, NULL) : "ok";
-    return expect_ok(&q, *found == '*' ? found : "ok", e) && check_owners(s, e);
 }
 
 bool session_missing(struct store *s, int64_t id, struct err *e)
@@ -118,7 +118,7 @@ bool session_missing(struct store *s, int64_t id, struct err *e)
                    store_option(s));
 }
 
-// SQLite says little about files that it can't use: look why. True when a reason was found.
+// Finds the reason why SQLite cannot use the file; false: there is none.
 static bool explain_place(const struct store *s, const char *folder, struct err *e)
 {
     const char *path = s->path;
@@ -143,7 +143,7 @@ static bool explain_place(const struct store *s, const char *folder, struct err 
     return true;
 }
 
-bool db_error_code(struct store *s, int code, struct err *e)
+static bool db_error_code(struct store *s, int code, struct err *e)
 {
     const char *path = s->path;
     char *folder = path_folder(path);
@@ -196,8 +196,10 @@ bool db_error(struct store *s, struct err *e)
     return db_error_code(s, sqlite3_extended_errcode(s->db), e);
 }
 
+// --- opening ---
+
 #define BUSY_MS   (1000 * STORE_BUSY_S)
-#define MAKING_MS 2000 // how long another process may take to make or to leave a database
+#define MAKING_MS 2000 // longest time that another process needs to make or to close a database
 
 char *store_default_path(void)
 {
@@ -228,21 +230,6 @@ static void disconnect(struct store *s)
     s->db = NULL;
 }
 
-// The switch to WAL wants the file for itself for a moment, and SQLite doesn't wait for that one by
-// itself.
-static bool use_wal(struct store *s, struct err *e)
-{
-    const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
-    for (int waited_ms = 0;; waited_ms += 5) {
-        int code = sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
-        if (code == SQLITE_OK)
-            return true;
-        if ((code & 0xff) != SQLITE_BUSY || waited_ms >= BUSY_MS)
-            return db_error(s, e);
-        nanosleep(&pause, NULL);
-    }
-}
-
 static bool open_for_writing(struct store *s, struct err *e)
 {
     char *folder = path_folder(s->path);
@@ -254,34 +241,31 @@ static bool open_for_writing(struct store *s, struct err *e)
         return db_error_code(s, SQLITE_READONLY, e);
     int newest, version = 0;
     const char *const *scripts = db_scripts(&newest);
-    // NORMAL syncs at checkpoints. What is committed is in the system's hands, so a killed process
-    // loses nothing; when the power fails, the last commits may be missing, but the database is
+    bool ok = db_version(s, newest, &version, e);
+    // The switch to WAL needs the file exclusively for a moment, and SQLite does not wait for that.
+    const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
+    for (int waited_ms = 0; ok; waited_ms += 5) {
+        int code = sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+        if (code == SQLITE_OK)
+            break;
+        if ((code & 0xff) != SQLITE_BUSY || waited_ms >= BUSY_MS)
+            ok = db_error(s, e);
+        else
+            nanosleep(&pause, NULL);
+    }
+    // NORMAL syncs at checkpoints. Committed data is with the system, so that a killed process
+    // loses nothing. After a power failure the last commits may be missing, but the database is
     // whole.
-    bool ok = db_version(s, newest, &version, e) && use_wal(s, e) &&
-              db_execute(s, "PRAGMA synchronous = NORMAL", e) &&
-              (version == newest || db_migrate(s, scripts, newest, e)) && db_check_schema(s, e) &&
-              db_execute(s, "PRAGMA foreign_keys = ON", e);
+    ok = ok && db_execute(s, "PRAGMA synchronous = NORMAL", e) &&
+         (version == newest || db_migrate(s, scripts, newest, e)) && db_check_schema(s, e) &&
+         db_execute(s, "PRAGMA foreign_keys = ON", e);
     db_remember_files(s);
     return ok;
 }
 
-static char *file_uri(const char *path, const char *options)
-{
-    struct str uri = {0};
-    str_add(&uri, "file:");
-    for (const char *c = path; *c; c++) {
-        if (isalnum((unsigned char)*c) || *c == '/' || *c == '.' || *c == '-' || *c == '_')
-            str_add_char(&uri, *c);
-        else
-            str_printf(&uri, "%%%02X", (unsigned char)*c);
-    }
-    str_add(&uri, options);
-    return str_take(&uri);
-}
-
-// SQLite reads a WAL database through two files beside it, and can't where it may not make them.
-// When nobody left changes in them, the database file alone is all there is, and nobody without the
-// right to write can change it.
+// Opens a database in a folder that cannot be written. SQLite reads a WAL database through two
+// files beside it, which it may not make there. When these hold no changes, the database file is
+// complete, and nobody without the right to write can change it.
 static bool open_unchanging(struct store *s, int newest, int *version, struct err *e)
 {
     int code = sqlite3_errcode(s->db);
@@ -299,16 +283,23 @@ static bool open_unchanging(struct store *s, int newest, int *version, struct er
     if (changes || access(s->path, R_OK) != 0)
         return false;
     disconnect(s);
-    char *uri = file_uri(s->path, "?immutable=1");
-    bool ok = connect_to(s, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e) &&
+    struct str uri = {0};
+    str_add(&uri, "file:");
+    for (const char *c = s->path; *c; c++)
+        if (isalnum((unsigned char)*c) || strchr("/.-_", *c))
+            str_add_char(&uri, *c);
+        else
+            str_printf(&uri, "%%%02X", (unsigned char)*c);
+    str_add(&uri, "?immutable=1");
+    bool ok = connect_to(s, str_text(&uri), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e) &&
               db_version(s, newest, version, e);
-    free(uri);
+    str_finish(&uri);
     return ok;
 }
 
-// While another process makes the database, or leaves it as the last, the files beside it come and
-// go, and a reader that needs them just then cannot open it, or finds it empty. It can a moment
-// later, unless it lies where nobody like us could make it.
+// Opens the database for reading and reads its version. While another process makes the database or
+// is the last to close it, the files beside it come and go; a reader cannot open it then, or finds
+// it empty. So it tries again for a moment, unless the folder cannot be written.
 static bool read_version(struct store *s, int newest, int *version, struct err *e)
 {
     const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
@@ -327,26 +318,26 @@ static bool read_version(struct store *s, int newest, int *version, struct err *
     }
 }
 
-// By a writer; then anew, because who reads what nobody can change would not see it.
-static bool update_and_reopen(struct store *s, int newest, struct err *e)
-{
-    int version;
-    struct store *writer = store_open(s->path, STORE_WRITE, e);
-    if (!writer)
-        return err_prefix(
-            e, "the database is from an older tilewalk and has to be updated before it is read");
-    store_close(writer);
-    disconnect(s);
-    return read_version(s, newest, &version, e);
-}
-
 static bool open_for_reading(struct store *s, struct err *e)
 {
     int newest, version = 0;
     db_scripts(&newest);
     if (!read_version(s, newest, &version, e) && !open_unchanging(s, newest, &version, e))
         return false;
-    return (version == newest || update_and_reopen(s, newest, e)) && db_check_schema(s, e);
+    if (version != newest) {
+        // A writer updates it. It is opened again after that, because the reader of an immutable
+        // file would not see the change.
+        struct store *writer = store_open(s->path, STORE_WRITE, e);
+        if (!writer)
+            return err_prefix(
+                e,
+                "the database is from an older tilewalk and has to be updated before it is read");
+        store_close(writer);
+        disconnect(s);
+        if (!read_version(s, newest, &version, e))
+            return false;
+    }
+    return db_check_schema(s, e);
 }
 
 bool store_is_default(const char *path)
@@ -392,7 +383,9 @@ void store_close(struct store *s)
     free(s);
 }
 
-// What can't be told counts as a change: the reading that follows says why.
+// --- changes and transactions ---
+
+// A failure counts as a change: the read that follows reports it.
 bool store_changed(struct store *s)
 {
     struct query q = query_start(s, "PRAGMA data_version", NULL);
@@ -403,7 +396,7 @@ bool store_changed(struct store *s)
     return !known;
 }
 
-// A writer waits for its turn at the beginning; later, SQLite could not let it wait.
+// A writer waits for its turn here; within the transaction SQLite would not let it wait.
 bool store_begin(struct store *s, struct err *e)
 {
     assert(sqlite3_get_autocommit(s->db));

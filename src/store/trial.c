@@ -10,10 +10,12 @@
 const struct field trial_fields[] = {TRIAL_FIELDS(AS_TRIAL_FIELD)};
 const struct field retime_fields[] = {RETIME_FIELDS(AS_RETIME_FIELD)};
 
-// What a trial adds to the sums of its session.
+// --- writing ---
+
+// The share of a trial in the sums of its session.
 struct sums {
     int trials, rejected, ok;
-    bool exists; // it is stored
+    bool exists; // the trial is stored
 };
 
 static struct sums sums_of(enum outcome outcome, int64_t number)
@@ -26,34 +28,6 @@ static struct sums sums_of(enum outcome outcome, int64_t number)
     };
 }
 
-static bool add_sums(struct store *s, int64_t session, struct sums now, struct sums old,
-                     struct err *e)
-{
-    static const char sql[] =
-        "UPDATE session SET trials = trials + ?, rejected = rejected + ?, ok = ok + ? WHERE id = ?";
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, now.trials - old.trials);
-    query_bind_int(&q, now.rejected - old.rejected);
-    query_bind_int(&q, now.ok - old.ok);
-    query_bind_int(&q, session);
-    return query_run(&q) && (sqlite3_changes(s->db) == 1 || session_missing(s, session, e));
-}
-
-static bool put_row(struct store *s, int64_t session, const struct trial_record *t, struct err *e)
-{
-    // clang-format off
-    static const char sql[] =
-        "INSERT INTO trial(session" TRIAL_FIELDS(AS_COLUMN) ", rank_seconds)"
-        " VALUES (:session" TRIAL_FIELDS(AS_VALUE) ", CASE :outcome WHEN 'ok' THEN :seconds END)"
-        " ON CONFLICT DO UPDATE SET"
-        "  rank_seconds = excluded.rank_seconds" TRIAL_FIELDS(AS_TRIAL_UPDATE);
-    // clang-format on
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, session);
-    query_bind_fields(&q, FIELDS(trial_fields), t);
-    return query_run(&q);
-}
-
 static bool run_on_trial(struct store *s, const char *sql, int64_t session, int64_t ask,
                          struct err *e)
 {
@@ -63,8 +37,8 @@ static bool run_on_trial(struct store *s, const char *sql, int64_t session, int6
     return query_run(&q);
 }
 
-// Where a race decides the rank of a trial, ranks it by its time in its latest race; a trial whose
-// result was wrong there has no rank.
+// Ranks a trial by its time in its latest race, if that race decides its rank; a trial whose result
+// was wrong there has no rank.
 static bool rank_by_race(struct store *s, int64_t session, int64_t ask, struct err *e)
 {
     static const char sql[] = "UPDATE trial SET rank_seconds = CASE WHEN verified THEN race END"
@@ -76,36 +50,7 @@ static bool rank_by_race(struct store *s, int64_t session, int64_t ask, struct e
     return run_on_trial(s, sql, session, ask, e);
 }
 
-// Takes the trial, as it is stored now, out of the tally.
-static bool untally(struct store *s, int64_t session, int64_t ask, struct err *e)
-{
-    static const char sql[] =
-        "UPDATE tally SET count = count - 1, early = early - (t.outcome = 'ok' AND t.early_stopped)"
-        " FROM trial AS t WHERE t.session = :session AND t.ask = :ask"
-        " AND tally.session = t.session AND tally.outcome = t.outcome";
-    return run_on_trial(s, sql, session, ask, e);
-}
-
-static bool tally(struct store *s, int64_t session, int64_t ask, struct err *e)
-{
-    static const char sql[] =
-        "INSERT INTO tally(session, outcome, count, early)"
-        " SELECT session, outcome, 1, outcome = 'ok' AND early_stopped FROM trial"
-        " WHERE session = :session AND ask = :ask AND outcome IS NOT NULL"
-        " ON CONFLICT DO UPDATE SET count = count + 1, early = early + excluded.early";
-    return run_on_trial(s, sql, session, ask, e);
-}
-
-// --- the best-so-far curve: ok trials that took less than all of a smaller number ---
-
-static bool take_from_curve(struct store *s, int64_t session, int64_t ask, bool *was_step,
-                            struct err *e)
-{
-    static const char sql[] = "DELETE FROM best_step WHERE session = :session AND ask = :ask";
-    bool ok = run_on_trial(s, sql, session, ask, e);
-    *was_step = ok && sqlite3_changes(s->db) > 0;
-    return ok;
-}
+// --- the best-so-far curve: ok trials that were faster than all with smaller numbers ---
 
 static bool add_to_curve(struct store *s, int64_t session, const struct trial_record *t,
                          struct err *e)
@@ -129,9 +74,12 @@ static bool add_to_curve(struct store *s, int64_t session, const struct trial_re
     return query_run(&q);
 }
 
-// From all trials of the session.
-static bool draw_curve(struct store *s, int64_t session, struct err *e)
+// Updates the best-so-far curve. When a trial of the curve changes, which no search does, the curve
+// is made anew from all trials.
+static bool update_curve(struct store *s, int64_t session, const struct trial_record *t,
+                         bool existed, struct err *e)
 {
+    static const char take[] = "DELETE FROM best_step WHERE session = :session AND ask = :ask";
     static const char clear[] = "DELETE FROM best_step WHERE session = ?";
     static const char draw[] =
         "INSERT INTO best_step(session, number, ask, seconds, elapsed_s, finished)"
@@ -140,6 +88,10 @@ static bool draw_curve(struct store *s, int64_t session, struct err *e)
         "  (ORDER BY number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before"
         "  FROM trial WHERE session = ? AND number > 0 AND outcome = 'ok')"
         " WHERE before IS NULL OR seconds < before";
+    if (existed && !run_on_trial(s, take, session, t->ask, e))
+        return false;
+    if (!existed || sqlite3_changes(s->db) == 0)
+        return add_to_curve(s, session, t, e);
     struct query q = query_start(s, clear, e);
     query_bind_int(&q, session);
     if (!query_run(&q))
@@ -149,37 +101,58 @@ static bool draw_curve(struct store *s, int64_t session, struct err *e)
     return query_run(&q);
 }
 
-// Once a trial that was on the curve changes, which no search does, any other may be there instead.
-static bool keep_curve(struct store *s, int64_t session, const struct trial_record *t, bool existed,
-                       struct err *e)
+// --- trials and races ---
+
+// Adds to the sums of a session what changed with one of its trials.
+static bool add_sums(struct store *s, int64_t session, struct sums now, struct sums old,
+                     struct err *e)
 {
-    bool was_step = false;
-    if (existed && !take_from_curve(s, session, t->ask, &was_step, e))
-        return false;
-    return was_step ? draw_curve(s, session, e) : add_to_curve(s, session, t, e);
+    static const char sql[] =
+        "UPDATE session SET trials = trials + ?, rejected = rejected + ?, ok = ok + ? WHERE id = ?";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, now.trials - old.trials);
+    query_bind_int(&q, now.rejected - old.rejected);
+    query_bind_int(&q, now.ok - old.ok);
+    query_bind_int(&q, session);
+    return query_change_session(&q, session, e);
 }
 
 bool store_put_trial(struct store *s, int64_t session, const struct trial_record *t, struct err *e)
 {
+    // clang-format off
+    static const char untally[] =
+        "UPDATE tally SET count = count - 1, early = early - (t.outcome = 'ok' AND t.early_stopped)"
+        " FROM trial AS t WHERE t.session = :session AND t.ask = :ask"
+        " AND tally.session = t.session AND tally.outcome = t.outcome";
+    static const char put[] =
+        "INSERT INTO trial(session" TRIAL_FIELDS(AS_COLUMN) ", rank_seconds)"
+        " VALUES (:session" TRIAL_FIELDS(AS_VALUE) ", CASE :outcome WHEN 'ok' THEN :seconds END)"
+        " ON CONFLICT DO UPDATE SET"
+        "  rank_seconds = excluded.rank_seconds" TRIAL_FIELDS(AS_TRIAL_UPDATE);
+    static const char tally[] =
+        "INSERT INTO tally(session, outcome, count, early)"
+        " SELECT session, outcome, 1, outcome = 'ok' AND early_stopped FROM trial"
+        " WHERE session = :session AND ask = :ask AND outcome IS NOT NULL"
+        " ON CONFLICT DO UPDATE SET count = count + 1, early = early + excluded.early";
+    // clang-format on
     struct scope scope;
-    struct sums old;
+    struct sums old = {0}; // zero unless the trial is stored already
     if (!scope_enter(s, &scope, e))
         return false;
-    // Of the trial as it is stored; zero when it is not yet.
-    int64_t ask = t->ask;
     struct query q =
         query_start(s, "SELECT outcome, number FROM trial WHERE session = ? AND ask = ?", e);
     query_bind_int(&q, session);
-    query_bind_int(&q, ask);
-    old = (struct sums){0};
+    query_bind_int(&q, t->ask);
     if (query_next(&q)) {
         enum outcome outcome = OUTCOME_OPEN;
         outcome_parse(query_text(&q, 0, NULL), &outcome);
         old = sums_of(outcome, query_int(&q, 1));
     }
     bool ok = query_end(&q) && add_sums(s, session, sums_of(t->outcome, t->number), old, e) &&
-              (!old.exists || untally(s, session, t->ask, e)) && put_row(s, session, t, e) &&
-              tally(s, session, t->ask, e) && keep_curve(s, session, t, old.exists, e) &&
+              (!old.exists || run_on_trial(s, untally, session, t->ask, e)) &&
+              query_put_record(s, put, session, FIELDS(trial_fields), t, e) &&
+              run_on_trial(s, tally, session, t->ask, e) &&
+              update_curve(s, session, t, old.exists, e) &&
               (!old.exists || rank_by_race(s, session, t->ask, e));
     return scope_leave(s, &scope, ok, e);
 }
@@ -196,20 +169,6 @@ bool store_mark_drift(struct store *s, int64_t session, int64_t after_told, doub
     return query_run(&q);
 }
 
-static bool put_retime_row(struct store *s, int64_t session, const struct retime_record *r,
-                           struct err *e)
-{
-    // clang-format off
-    static const char sql[] =
-        "INSERT INTO retime(session" RETIME_FIELDS(AS_COLUMN) ")"
-        " VALUES (:session" RETIME_FIELDS(AS_VALUE) ")";
-    // clang-format on
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, session);
-    query_bind_fields(&q, FIELDS(retime_fields), r);
-    return query_run(&q);
-}
-
 bool store_begin_race(struct store *s, int64_t session, struct err *e)
 {
     static const char sql[] =
@@ -222,28 +181,31 @@ bool store_begin_race(struct store *s, int64_t session, struct err *e)
     return query_run(&q);
 }
 
-static bool join_race(struct store *s, int64_t session, const struct retime_record *r,
-                      struct err *e)
-{
-    static const char sql[] =
-        "UPDATE trial SET unraced = 0 WHERE session = :session AND ask = :ask AND outcome = 'ok'";
-    return !str_equal(r->kind, "race") ||
-           (run_on_trial(s, sql, session, r->ask, e) && rank_by_race(s, session, r->ask, e));
-}
-
 bool store_put_retime(struct store *s, int64_t session, const struct retime_record *r,
                       struct err *e)
 {
+    // clang-format off
+    static const char put[] =
+        "INSERT INTO retime(session" RETIME_FIELDS(AS_COLUMN) ")"
+        " VALUES (:session" RETIME_FIELDS(AS_VALUE) ")";
+    // clang-format on
+    static const char join_race[] =
+        "UPDATE trial SET unraced = 0 WHERE session = :session AND ask = :ask AND outcome = 'ok'";
     struct scope scope;
     if (!scope_enter(s, &scope, e))
         return false;
-    bool ok = (put_retime_row(s, session, r, e) && join_race(s, session, r, e)) ||
-              err_prefix(e, "re-timing of trial %lld of session %lld", (long long)r->ask,
-                         (long long)session);
+    bool ok = query_put_record(s, put, session, FIELDS(retime_fields), r, e) &&
+              (!str_equal(r->kind, "race") || (run_on_trial(s, join_race, session, r->ask, e) &&
+                                               rank_by_race(s, session, r->ask, e)));
+    if (!ok)
+        err_prefix(e, "re-timing of trial %lld of session %lld", (long long)r->ask,
+                   (long long)session);
     return scope_leave(s, &scope, ok, e);
 }
 
-// The ranking time, by the index trial_rank, takes the place of a trial's own.
+// --- reading ---
+
+// SELECT_RANKED has the ranking time, by the index trial_rank, in front of the trial's own.
 // clang-format off
 #define SELECT_TRIALS  "SELECT session" TRIAL_FIELDS(AS_COLUMN) " FROM trial WHERE session = ? "
 #define RANKED         " FROM trial WHERE session = :session AND rank_seconds IS NOT NULL "
@@ -270,8 +232,8 @@ struct tally {
     int64_t count, early;
 };
 
-// Which trials of a session are read, by queries whose first column is the session, or what the
-// trials rank by.
+// A query that reads trials of a session. Its first column is the session, or the ranking time when
+// it is ranked.
 struct reading {
     int64_t session;
     bool ranked;
@@ -291,20 +253,15 @@ static bool read_columns(const struct query *q, const struct reading *r, struct 
            err_set(why, "its outcome is ok, and took no time");
 }
 
-static const struct err *name_trial(struct err *why, const struct trial_record *t)
-{
-    err_prefix(why, "its trial at ask %" PRId64, t->ask);
-    return why;
-}
-
-// A damaged row ends the query.
+// Reads the row of a query; a damaged row ends the query.
 static bool read_trial(struct query *q, const struct reading *r, struct arena *a,
                        struct trial_record *t)
 {
     struct err why;
     if (read_columns(q, r, a, t, &why))
         return true;
-    query_refuse(q, r->session, "", name_trial(&why, t));
+    err_prefix(&why, "its trial at ask %" PRId64, t->ask);
+    query_refuse(q, r->session, "", &why);
     return false;
 }
 
@@ -318,8 +275,10 @@ bool trials_each_damaged(struct store *s,
     while (query_next(&q)) {
         struct trial_record t;
         struct err why;
-        if (!read_columns(&q, &(struct reading){0}, NULL, &t, &why))
-            each(context, query_int(&q, 0), name_trial(&why, &t));
+        if (!read_columns(&q, &(struct reading){0}, NULL, &t, &why)) {
+            err_prefix(&why, "its trial at ask %" PRId64, t.ask);
+            each(context, query_int(&q, 0), &why);
+        }
     }
     return query_end(&q);
 }
@@ -356,7 +315,7 @@ bool store_each_numbered(struct store *s, int64_t session, int64_t first_number,
     return each_row(&q, &(struct reading){.session = session}, each, context);
 }
 
-// Where the skipped ones end is found in the index alone.
+// The end of the skipped trials is found in the index alone.
 bool store_each_ranked(struct store *s, int64_t session, int64_t skip,
                        bool (*each)(void *context, const struct trial_record *t), void *context,
                        struct err *e)
@@ -370,7 +329,7 @@ bool store_each_ranked(struct store *s, int64_t session, int64_t skip,
     return each_row(&q, &(struct reading){session, true}, each, context);
 }
 
-// The first row of a query, which ends.
+// Reads the first row of a query, and ends it.
 static bool one_row(struct query *q, int64_t session, struct arena *a, struct trial_record *out)
 {
     *out = (struct trial_record){.ask = 0};
@@ -388,8 +347,8 @@ bool store_get_trial(struct store *s, int64_t session, int64_t ask, struct arena
     return one_row(&q, session, a, out);
 }
 
-// No search asks for a configuration twice. Left to itself, SQLite takes all trials of the session
-// for few.
+// No search proposes a configuration twice. The index is named because SQLite would otherwise scan
+// all trials of the session.
 bool store_find_trial(struct store *s, int64_t session, const char *key, struct arena *a,
                       struct trial_record *out, struct err *e)
 {
@@ -411,16 +370,10 @@ bool store_each_best(struct store *s, int64_t session, int64_t after_number,
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     query_bind_int(&q, after_number);
-    bool more = true;
-    while (more && query_next(&q)) {
-        struct best_step step;
-        struct err why;
-        more = query_read_fields(&q, 1, FIELDS(fields), NULL, &step, &why);
-        if (more)
-            more = each(context, &step);
-        else
-            query_refuse(&q, session, "its curve", &why);
-    }
+    struct best_step step;
+    while (query_next_record(&q, session, FIELDS(fields), "its curve", NULL, &step) &&
+           each(context, &step))
+        continue;
     return query_end(&q);
 }
 
@@ -435,12 +388,9 @@ bool store_get_tally(struct store *s, int64_t session, int64_t count[OUTCOME_COU
         count[i] = 0;
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
-    while (query_next(&q)) {
-        struct tally t;
-        struct err why;
-        if (!query_read_fields(&q, 1, FIELDS(fields), NULL, &t, &why))
-            query_refuse(&q, session, "its tally", &why);
-        else if (t.outcome != OUTCOME_OPEN)
+    struct tally t;
+    while (query_next_record(&q, session, FIELDS(fields), "its tally", NULL, &t)) {
+        if (t.outcome != OUTCOME_OPEN)
             count[t.outcome] = t.count;
         all_early = t.early > INT64_MAX - all_early ? INT64_MAX : all_early + t.early;
     }
@@ -504,7 +454,7 @@ bool store_newest_retime(struct store *s, int64_t *number, struct err *e)
     return query_end(&q);
 }
 
-// The first `most` rows of a query of ranked trials, which ends.
+// Reads the first `most` rows of a query of ranked trials, and ends it.
 static bool list_ranked(struct query *q, int64_t session, int most, struct arena *a,
                         struct ranked_trials *out)
 {

@@ -1,5 +1,5 @@
 // The columns of the tables of trials and re-timings, in the order of `trial_fields` and
-// `retime_fields`: for those who write rows (trial_put.c) and those who read them (trial.c).
+// `retime_fields`.
 //
 //     "SELECT session" TRIAL_FIELDS(AS_COLUMN) " FROM trial ..."
 //     query_read_fields(&q, 1, FIELDS(trial_fields), arena, &record, &why);
@@ -22,9 +22,9 @@
     F(parts, MAYBE_LIST)
 // clang-format on
 
-// What a damaged row is by its types and numbers alone. It is the condition of an index, so that a
-// list of sessions finds such rows and looks at no others: SQLite takes it for these very words
-// alone. Changing them takes a version of the schema that makes the index anew.
+// The condition of a damaged row by its types and numbers alone. It is the condition of an index,
+// so that a list of sessions finds such rows without reading others. SQLite uses the index only for
+// exactly this text; changing it needs a version of the schema that makes the index anew.
 // clang-format off
 #define WHOLE(column)      "typeof(" #column ") = 'integer' AND " #column " >= 0 AND "
 #define MAYBE_TEXT(column) "typeof(" #column ") IN ('text', 'null') AND "
@@ -38,7 +38,7 @@
     "early_stopped IN (0, 1)) IS NOT TRUE"
 // clang-format on
 
-// Of each session that has such rows one.
+// Calls `each` for one damaged row of each session that has any.
 bool trials_each_damaged(struct store *s,
                          void (*each)(void *context, int64_t session, const struct err *why),
                          void *context, struct err *e);

@@ -11,7 +11,7 @@ bool has_program(const char *name);
 // NULL) gets its exit code.
 char *run(int *status, const char *command, ...) __attribute__((format(printf, 2, 3)));
 
-// Runs `command` and fails the test, showing the output, unless it exits with 0 and says nothing.
+// Runs `command`; fails the test and shows the output unless it exits with 0 and prints nothing.
 void run_silently(const char *command, ...) __attribute__((format(printf, 1, 2)));
 
 char *make_folder(void);          // a new one below $TMPDIR or /tmp; heap

@@ -1,4 +1,4 @@
-// Charts, judged by their pixels in grey and by what their SVG says.
+// Charts, judged by their pixels in grey and by their SVG text.
 #include "group.h"
 #include "wording.h"
 
@@ -108,7 +108,7 @@ static bool is_ink(const struct picture *p, int x, int y)
     return grey(p, x, y) < 200; // lines of the grid are lighter
 }
 
-// Of the middle of the area, where neither axes nor letters are.
+// Looks at the middle of the area, where neither axes nor letters are.
 enum { FROM_X = 300, TO_X = 1300, FROM_Y = 44, TO_Y = 830 };
 
 static int ink_in_row(const struct picture *p, int y)
@@ -137,7 +137,7 @@ static int find_lines(const struct picture *p, int row[LINES + 1])
     return count;
 }
 
-// How long ink and gaps are, as text: what tells a line from others when colours are gone.
+// Returns the lengths of ink and gaps as text; they distinguish lines without colours.
 static char *dashes_of(const struct picture *p, int y)
 {
     struct str out = {0};
@@ -252,7 +252,7 @@ static void bands_of_shares_are_cut(void **state)
     cairo_surface_destroy(p.surface);
 }
 
-// Whether the middle between line A and the upper edge of its band is tinted.
+// Returns true when the middle between line A and the upper edge of its band is tinted.
 static bool first_band_is_filled(int bands)
 {
     struct chart_line line[LINES];

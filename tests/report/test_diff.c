@@ -1,5 +1,5 @@
-// Differences of two texts: what is told belongs to both texts, whole and in order, and little of
-// it is other where little is.
+// Differences of two texts: the reported lines are those of both texts, whole and in order, and few
+// differ where few lines were changed.
 #include "group.h"
 
 #include "report/diff.h"
@@ -104,7 +104,7 @@ static void test_drawn(void **state)
     }
 }
 
-// A few lines other among many: a few are told.
+// Few lines differ among many: few are reported.
 static void test_little(void **state)
 {
     struct str text[2] = {{0}, {0}};

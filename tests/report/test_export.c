@@ -322,7 +322,7 @@ static void test_damaged_key(void **state)
     check_refused(f, NULL, "trial 1");
 }
 
-// What is exported is compiled by a worker: this program again.
+// Exported kernels are compiled by a worker, which is this program again.
 TEST_GROUP(export)
 {
     const struct CMUnitTest tests[] = {

@@ -200,7 +200,7 @@ static void test_json(void **state)
     sample_finish(&s);
 }
 
-// What was never on a device was never checked, and says so.
+// The files of a kernel that never ran on a device have no check.
 static void test_json_of_synthetic_times(void **state)
 {
     struct sample s;

@@ -239,7 +239,7 @@ static void ticks_are_nice(void **state)
         double span = pow(10, rng_real(&rng) * 20 - 8);
         check_ticks(low, low + span, (enum plot_scale)(i % 3), 1 + (int)rng_below(&rng, 20));
     }
-    // From zero, there are at least a third of those that would fit.
+    // Axes from zero have at least a third of the ticks that would fit.
     for (int most = 2; most <= PLOT_MOST_TICKS; most++)
         for (double high = 1; high < 1e6; high *= 1.37)
             assert_true(plot_ticks(0, high, PLOT_REAL, most).count * 3 >= most);

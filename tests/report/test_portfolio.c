@@ -29,7 +29,7 @@ static struct portfolio_problem draw(struct rng *r, struct table *t, bool by_wor
                                       t->size, t->weight,  by_worst};
 }
 
-// What choosing so costs; infinity where something was not measured.
+// Returns the cost of such a choice; infinity where something was not measured.
 static double cost_of(const struct portfolio_problem *p, const int choice[SHAPES])
 {
     double cost = 0;
@@ -47,7 +47,7 @@ static bool is_below(const struct portfolio_problem *p, int shape, int axis, int
     return p->size[shape * AXES + axis] <= cut;
 }
 
-// At most three configurations: a cut, and another one on one side of it.
+// Tries at most three configurations: a cut, and another one on one side of it.
 static double brute_force(const struct portfolio_problem *p, int most)
 {
     double best = INFINITY;

@@ -1,4 +1,4 @@
-// How much slower is too slow; and sessions that cannot be verified here.
+// The allowed slow-down, and sessions that cannot be verified here.
 #include "group.h"
 #include "wording.h"
 

@@ -114,7 +114,7 @@ static void no_difference(void **state)
     near(significance_wilcoxon(a, a, 0), 1, 0);
 }
 
-// By the formula, worked out apart: n = 50, sum 400: (637.5 - 400 - 0.5) / sqrt(10731.25)
+// The formula, evaluated by hand: n = 50, sum 400: (637.5 - 400 - 0.5) / sqrt(10731.25)
 static void many_pairs_are_normal(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// What the store's tests share: a folder for each test, sample records, and children to kill.
+// Helpers of the store's tests: a folder for each test, sample records, and children to kill.
 //
 //     char *path = temp_path("x.db");           in a fresh folder; a heap string
 //     struct store *s = must_open(path, STORE_WRITE);
@@ -37,7 +37,7 @@ pid_t start_child(int (*body)(void *context), void *context);
 int finish_child(pid_t pid);
 int in_child(int (*body)(void *context), void *context);
 
-// In a child: ends `body` with the line's number when the condition doesn't hold.
+// Ends `body` in a child with the number of the line when the condition does not hold.
 #define CHILD_CHECK(condition)                                                                     \
     do {                                                                                           \
         if (!(condition)) {                                                                        \

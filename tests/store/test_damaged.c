@@ -69,7 +69,7 @@ static void fill_session(struct store *s)
     struct retime_record race = {
         .ask = 1, .kind = "race", .seconds = 0.5, .samples = "[0.5]", .verified = true, .at = 1};
     struct refit_record refit = {.number = 1, .told = 2, .rows = 2, .correlation = NAN, .k = 1};
-    assert_true(store_put_look(s, id, &(struct look_record){"8,4", true, "{\"VGPRs\":96}"}, &e));
+    assert_true(store_put_probe(s, id, &(struct probe_record){"8,4", true, "{\"VGPRs\":96}"}, &e));
     assert_true(store_add_calibration(s, id, &(struct calibration_record){2, 1, 2}, &e));
     assert_true(store_put_retime(s, id, &race, &e));
     assert_true(store_put_refit(s, id, &refit, &e));
@@ -127,7 +127,7 @@ static bool see_refit(void *context, const struct refit_record *r)
     return ++*(int *)context > 0;
 }
 
-static bool see_look(void *context, const struct look_record *r)
+static bool see_look(void *context, const struct probe_record *r)
 {
     look(r->key), look(r->statistics);
     return ++*(int *)context > 0;
@@ -139,7 +139,7 @@ static bool see_message(void *context, const struct message_record *m)
     return ++*(int *)context > 0;
 }
 
-// A call that fails says that the session is damaged, or is not there.
+// A call that fails reports that the session is damaged, or missing.
 static int answered(bool ok, struct err *e)
 {
     if (!ok && !strstr(e->text, "is damaged: ") && !strstr(e->text, "there is no session"))
@@ -148,7 +148,7 @@ static int answered(bool ok, struct err *e)
     return ok;
 }
 
-// How many of the calls were answered; `seen` counts their rows.
+// Returns how many of the calls succeeded; `seen` counts their rows.
 static int read_session(struct store *s, int64_t id, int *seen)
 {
     struct err e = {0};
@@ -176,7 +176,7 @@ static int read_session(struct store *s, int64_t id, int *seen)
     good += answered(store_get_tally(s, id, tally, &early, &e), &e);
     good += answered(store_each_refit(s, id, see_refit, seen, &e), &e);
     good += answered(store_get_calibration(s, id, &calibration, &e), &e);
-    good += answered(store_each_look(s, id, see_look, seen, &e), &e);
+    good += answered(store_each_probe(s, id, see_look, seen, &e), &e);
     good += answered(store_each_message(s, id, 0, see_message, seen, &e), &e);
     arena_finish(&a);
     return good;
@@ -336,7 +336,7 @@ static void assert_list_says(const char *path, const char *reason)
     store_close(s);
 }
 
-// What each change of the damaged session makes the list say: pairs of SQL and words.
+// Pairs of a change of the damaged session, as SQL, and words of the list after it.
 static void assert_reasons(const char *before, const char *after, const char *const cases[][2],
                            size_t count)
 {
@@ -369,7 +369,7 @@ static void test_reasons(void **state)
     assert_reasons("UPDATE session SET", "WHERE id = 2", cases, COUNT(cases));
 }
 
-// What the schema of a stranger's file would do: nothing of it happens, or the file is refused.
+// Nothing that the schema of a stranger's file would do happens, or the file is refused.
 static void test_hostile_schema(void **state)
 {
     (void)state;
@@ -407,7 +407,7 @@ static void test_hostile_schema(void **state)
     free(path), temp_remove(whole);
 }
 
-// By its types and numbers, without a look at any other trial.
+// The trial is found by its types and numbers, without reading any other trial.
 static void test_trials_in_list(void **state)
 {
     (void)state;
@@ -441,8 +441,7 @@ static void assert_get_says(const char *path, int64_t id, const char *what)
     store_close(s);
 }
 
-// As a page without rows in place of one leaves a database: no page is wrong, and a session is not
-// there.
+// A page without rows took the place of another: no page is wrong, but a session is missing.
 static void test_lost_rows(void **state)
 {
     static const char row[] = "DELETE FROM session WHERE id = 2",
@@ -459,8 +458,8 @@ static void test_lost_rows(void **state)
     free(path), temp_remove(whole);
 }
 
-// Bytes of the page of the sessions: who asks for the first of them gets it, damaged or not, or
-// hears that it cannot be had.
+// Bytes of the page of the sessions are changed: a read of the first session returns it, damaged or
+// not, or fails.
 static void test_page_of_sessions(void **state)
 {
     (void)state;

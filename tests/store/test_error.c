@@ -1,4 +1,4 @@
-// What goes wrong with files: one clear line each, with the path and a hint, and nothing lost.
+// Failures of files: each is one clear line with the path and a hint, and nothing is lost.
 // Root may do anything, so what is about permissions happens in a child that is nobody.
 #include "group.h"
 #include "help.h"
@@ -70,7 +70,7 @@ static void test_damaged(void **state)
     size_t length;
     struct err e;
     assert_true(file_read(path, &bytes, &length, &e));
-    memset(bytes + 100, 0xff, 4096 - 100); // the page that says what tables there are
+    memset(bytes + 100, 0xff, 4096 - 100); // the page that lists the tables
     assert_true(file_write(path, bytes, length, &e));
     assert_true(fails_with(path, STORE_READ, "is damaged"));
     assert_true(fails_with(path, STORE_WRITE, "is damaged"));

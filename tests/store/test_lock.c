@@ -1,4 +1,4 @@
-// Who runs a session: locks between processes, within one, and after a death.
+// Locks of sessions: between processes, within one, and after a death.
 #include "group.h"
 #include "help.h"
 
@@ -107,7 +107,7 @@ static void test_dead_runner(void **state)
     temp_remove(path);
 }
 
-// What another process sees of our locks: who runs session 1 and session 2.
+// The runners of session 1 and session 2, as another process sees them.
 struct sight {
     const char *path;
     pid_t runner[2];

@@ -1,5 +1,6 @@
-// What watches a session: pages by number and by rank, single trials, the best-so-far curve, the
-// tally, what others changed. And that each costs the same however many trials there are.
+// Reads of a session that is watched: pages by number and by rank, single trials, the best-so-far
+// curve, the tally, what others changed. And that each costs the same however many trials there
+// are.
 #include "group.h"
 #include "help.h"
 
@@ -55,7 +56,7 @@ static void race(struct fixture *f, int ask, double seconds, bool verified)
     assert_true(store_put_retime(f->store, f->id, &r, &e));
 }
 
-// What a callback was given, up to `most`.
+// The records that a callback got, up to `most`.
 struct seen {
     int count, most;
     int64_t ask[64];
@@ -83,7 +84,8 @@ static void assert_asks(const struct seen *seen, int count, const int64_t *ask)
         __VA_ARGS__                                                                                \
     }
 
-// As an asynchronous search leaves them: told in another order than asked, one still open.
+// Trials of an asynchronous search: their results came in another order than the proposals, one is
+// still open.
 static void put_seven(struct fixture *f)
 {
     put(f, 1, 2, OUTCOME_OK, 5);
@@ -210,7 +212,7 @@ static void test_curve(void **state)
     put_seven(f);
     race(f, 7, 100, true); // does not rewrite history
     assert_true(store_each_best(f->store, f->id, 0, see_step, &all, &e));
-    assert_asks(&all, ASKS(3, 1, 7)); // in the order told; 5 was only as good
+    assert_asks(&all, ASKS(3, 1, 7)); // in the order of results; 5 was only as good
     assert_true(all.seconds[0] == 7 && all.seconds[1] == 5 && all.seconds[2] == 4);
     assert_true(store_each_best(f->store, f->id, 2, see_step, &later, &e));
     assert_asks(&later, ASKS(7));
@@ -231,7 +233,7 @@ static void test_tally(void **state)
     hopeless.seconds = 50;
     assert_true(store_put_trial(f->store, f->id, &hopeless, &e));
     put(f, 4, 4, OUTCOME_CRASH, 0); // again
-    put(f, 6, 7, OUTCOME_OK, 9);    // told
+    put(f, 6, 7, OUTCOME_OK, 9);    // its result arrived
     assert_true(store_get_tally(f->store, f->id, count, &early, &e));
     const int64_t expected[OUTCOME_COUNT] = {
         [OUTCOME_OK] = 6, [OUTCOME_REJECTED] = 1, [OUTCOME_CRASH] = 1};

@@ -138,7 +138,7 @@ static int open_at_once(void *context)
     return 0;
 }
 
-// Who comes first makes the database, the others find it made.
+// The first process makes the database, the others find it.
 static void test_create_at_once(void **state)
 {
     (void)state;

@@ -124,8 +124,8 @@ static void test_make(void **state)
     temp_remove(path);
 }
 
-// As a process leaves it that is killed while it makes the database: one page without tables, which
-// a journal says was not there before. A reader brings it up to date too, and sees what it did.
+// A process was killed while it made the database: there is one page without tables, which is new
+// by its journal. A reader updates the database, too, and sees the result.
 static void test_killed_while_made(void **state)
 {
     (void)state;
@@ -145,7 +145,7 @@ static void test_killed_while_made(void **state)
     temp_remove(path);
 }
 
-// What a program of version 1 left: two sessions, trials told in another order than asked, one in
+// A database of version 1: two sessions, trials whose results came in another order, one in
 // flight, races, commands, messages.
 static const char left_by_version_1[] =
     "INSERT INTO session(id, name, state, trials, rejected, ok, note)"
@@ -258,8 +258,8 @@ static void test_two_races(void **state)
     temp_remove(path);
 }
 
-// An option was renamed (a session that used it otherwise says so when it is resumed); others came
-// later.
+// An option was renamed (a session that used it otherwise reports that when it is resumed); others
+// came later.
 static void test_walk_by_count(void **state)
 {
     (void)state;

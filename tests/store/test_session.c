@@ -266,7 +266,7 @@ static void test_delete(void **state)
         assert_true(store_put_refit(s, ids[i], &(struct refit_record){.number = 1}, &e));
         assert_true(store_add_calibration(s, ids[i], &(struct calibration_record){1, 0, 1}, &e));
         for (int twice = 0; twice < 2; twice++) // each is kept once
-            assert_true(store_put_look(s, ids[i], &(struct look_record){"1", true, NULL}, &e));
+            assert_true(store_put_probe(s, ids[i], &(struct probe_record){"1", true, NULL}, &e));
         assert_true(store_push_command(s, ids[i], "stop", NULL, &e));
         assert_true(store_add_message(s, ids[i], "info", "hello", &e));
     }
@@ -298,7 +298,7 @@ static int64_t left(struct store *s)
     return count_rows(s, "session");
 }
 
-// What others learn from is gone for users, and there for those.
+// A session that others learn from is gone for users, but those sessions still read it.
 static void test_delete_history(void **state)
 {
     (void)state;

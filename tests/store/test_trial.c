@@ -1,4 +1,4 @@
-// Trials, re-timings, and what is said of them: sums and ranking against a plain model.
+// Trials and re-timings: sums and ranking against a plain model.
 #include "group.h"
 #include "help.h"
 
@@ -244,7 +244,7 @@ static double rank_of(const struct model *m, int ask) // 0: none
     return m->trial[ask].in_last ? m->trial[ask].race : m->trial[ask].seconds;
 }
 
-// Whether x has a better rank than y; of those that have one.
+// Returns true when x has a better rank than y; both have one.
 static bool is_before(const struct model *m, int x, int y)
 {
     if (m->trial[x].in_last != m->trial[y].in_last)
@@ -253,7 +253,7 @@ static bool is_before(const struct model *m, int x, int y)
     return a < b || (a == b && x < y);
 }
 
-// Whether it is better than `best`, what came before (0: nothing).
+// Returns true when it is better than `best`, the best before (0: none).
 static bool is_step(const struct model *m, int ask, double best)
 {
     return m->trial[ask].outcome == OUTCOME_OK && (best <= 0 || m->trial[ask].seconds < best);
@@ -275,7 +275,7 @@ struct curve {
     double best;
 };
 
-// In these sessions number and ask are the same: the next step is the next better one.
+// Number and ask are the same in these sessions: the next step is the next better trial.
 static bool check_step(void *context, const struct best_step *step)
 {
     struct curve *c = context;
@@ -318,7 +318,7 @@ static bool check_race(void *context, const struct retime_record *r)
     return true;
 }
 
-// What decides ranks, and nothing else.
+// The fields that decide ranks.
 static void check_races(struct fixture *f, const struct model *m)
 {
     struct err e;
