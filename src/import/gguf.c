@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Reads the header of a GGUF file: what it says of the model, and the table of tensors. For this
-// folder and for fuzzing.
+// Reads the header of a GGUF file (the entries about the model and the table of tensors) and writes
+// the matrix products of a language model as a network file.
 
 enum { GGUF_MAX_RANK = 4 };
 
@@ -35,320 +35,18 @@ struct gguf_tensor {
 };
 
 struct gguf {
-    const char *architecture, *name; // "llama"; "" where it does not say
-    uint64_t blocks, experts_used;   // 0 where it does not say
-    uint64_t parts;                  // that the model is split into; 0: it is whole
+    const char *architecture, *name; // "llama"; "" where the file has none
+    uint64_t blocks, experts_used;   // 0 where the file has none
+    uint64_t parts;                  // into which the model is split; 0: it is whole
     struct gguf_tensor *tensor;      // in the file's order, no name twice
     int count;
     bool has_data; // else the file ends with its header
     struct arena arena;
 };
 
-static bool gguf_read(const char *path, struct gguf *out, struct err *e);
-
-static void gguf_finish(struct gguf *g);
-
-// GGUF, little endian, versions 2 and 3: "GGUF", the version, how many tensors and how many entries
-// there are; the entries (a key, a type, a value); the tensors (a name, sizes, a type, where the
-// data begin); then, aligned, the data, which are not read.
-
-// The matrix products of a language model: each weight of two dimensions that is multiplied, once a
-// block, with what flows; expert weights as often as experts are used.
-
-#define STANDARD_TOKENS "1, 8, 512"
-
-struct product {
-    const char *role; // "attn_q"; of all blocks
-    const struct gguf_type *type;
-    int64_t outputs, inputs;
-    int64_t matrices; // of one product: 1, or as many heads as have one of their own
-    int64_t experts;  // 0: it is none of experts
-    int64_t uses;
-};
-
-struct reading {
-    const struct gguf *file;
-    struct imported *out;
-    struct product *product;
-    int count, capacity;
-};
-
-// "blk.12.attn_q.weight" -> "attn_q"; NULL for what is no weight.
-static const char *role_of(struct arena *a, const char *name)
-{
-    static const char ending[] = ".weight", block[] = "blk.";
-    size_t length = strlen(name), end = strlen(ending);
-    if (length <= end || strcmp(name + length - end, ending) != 0)
-        return NULL;
-    char *role = arena_strdup(a, name);
-    role[length - end] = '\0';
-    char *at = strstr(role, block);
-    size_t digits = at ? strspn(at + strlen(block), "0123456789") : 0;
-    if (digits && at[strlen(block) + digits] == '.') {
-        char *after = at + strlen(block) + digits + 1;
-        memmove(at, after, strlen(after) + 1);
-    }
-    for (char *c = role; *c; c++)
-        *c = words_plain(*c);
-    return role;
-}
-
-// Why a weight is no factor of a product; NULL: it is one.
-static const char *unlike_a_factor(const char *role)
-{
-    static const struct {
-        const char *part, *why;
-    } rules[] = {
-        {"embd", "its rows are looked up"},
-        {"token_types", "its rows are looked up"},
-        {"rel_b", "its rows are looked up"},
-        {"norm", "a factor of each element"},
-        {"conv", "a convolution"},
-        {"rope", "factors of angles"},
-        {"lerp", "a factor of each element"},
-        {"time_mix_first", "a factor of each element"},
-        {"altup_pred", "a factor of each row"},
-    };
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (strstr(role, rules[i].part))
-            return rules[i].why;
-    return NULL;
-}
-
-static void add_product(struct reading *r, const struct product *p)
-{
-    for (int i = 0; i < r->count; i++) {
-        struct product *have = &r->product[i];
-        if (strcmp(have->role, p->role) == 0 && have->type == p->type &&
-            have->outputs == p->outputs && have->inputs == p->inputs &&
-            have->matrices == p->matrices && have->experts == p->experts) {
-            have->uses++;
-            return;
-        }
-    }
-    MEM_GROW(r->product, r->count, r->capacity);
-    r->product[r->count++] = *p;
-}
-
-static bool add_weight(struct reading *r, const struct gguf_tensor *t, const char *role,
-                       struct err *e)
-{
-    bool of_experts = t->rank == 3 && strstr(role, "_exps");
-    struct product p = {.role = role,
-                        .type = t->type,
-                        .inputs = t->size[0],
-                        .outputs = t->size[1],
-                        .matrices = of_experts ? 1 : t->size[2],
-                        .experts = of_experts ? t->size[2] : 0,
-                        .uses = 1};
-    uint64_t used = r->file->experts_used;
-    if (of_experts && (used < 1 || used > (uint64_t)p.experts))
-        return err_set(e,
-                       "tensor '%s': of its %" PRId64 " experts %" PRIu64
-                       " are used, the file says (ARCHITECTURE.expert_used_count)",
-                       t->name, p.experts, used);
-    add_product(r, &p);
-    return true;
-}
-
-static void leave_out(struct reading *r, const char *role, const char *why)
-{
-    char text[300];
-    snprintf(text, sizeof text, "%s: %s", role, why);
-    for (int i = 0; i < r->out->note_count; i++)
-        if (strcmp(r->out->note[i], text) == 0)
-            return;
-    import_note(r->out, "%s", text);
-}
-
-static bool take_tensor(struct reading *r, const struct gguf_tensor *t, struct err *e)
-{
-    const char *role = t->rank < 2 ? NULL : role_of(&r->out->arena, t->name);
-    if (!role)
-        return true;
-    const char *why = unlike_a_factor(role);
-    if (!why && t->rank > 3)
-        why = "it has four dimensions";
-    if (!why && !(*t->type->name != 'i' || t->type->name[1] == 'q'))
-        why = "whole numbers";
-    if (!why)
-        return add_weight(r, t, role, e);
-    leave_out(r, role, why);
-    return true;
-}
-
-// A model without a matrix of its own for the last product takes the one that tokens are looked up
-// in. Models of texts' meanings have no such product.
-static bool add_tied(struct reading *r, struct err *e)
-{
-    const struct gguf_tensor *tokens = NULL;
-    bool makes_tokens = false;
-    for (int i = 0; i < r->file->count; i++) {
-        const struct gguf_tensor *t = &r->file->tensor[i];
-        if (strcmp(t->name, "output.weight") == 0)
-            return true;
-        if (strcmp(t->name, "token_embd.weight") == 0)
-            tokens = t;
-        makes_tokens |= strcmp(t->name, "output_norm.weight") == 0;
-    }
-    if (!tokens || tokens->rank != 2 || !makes_tokens || strstr(r->file->architecture, "bert"))
-        return true;
-    import_note(r->out,
-                "output: token_embd is multiplied, the file has no matrix of its own for it");
-    return add_weight(r, tokens, "output", e);
-}
-
-// --- the network file ---
-
-static const char code[] = "for _, n in ipairs(tokens > 0 and { tokens } or all) do\n"
-                           "  for _, p in ipairs(products) do\n"
-                           "    local rows, uses = n, p[5]\n"
-                           "    if p.experts then -- each of them gets its share of the tokens\n"
-                           "      local busy = math.min(p.experts, n * used)\n"
-                           "      rows, uses = (n * used + busy - 1) // busy, uses * busy\n"
-                           "    end\n"
-                           "    layer {\n"
-                           "      name = p[1] .. \".n\" .. n, preset = \"gemm\", uses = uses,\n"
-                           "      set = { N = rows, M = p[3], K = p[4], type = p[2], layout = "
-                           "\"nt\", batch = p.matrices },\n"
-                           "    }\n"
-                           "  end\n"
-                           "end\n";
-
-static void add_text(struct reading *r, const char *tokens, const char *standard)
-{
-    struct str *s = &r->out->text, types = {0};
-    const char *seen[64];
-    int count = 0;
-    for (int i = 0; i < r->count; i++) {
-        bool known = words_is_tuned(r->product[i].type->name);
-        for (int k = 0; k < count; k++)
-            known |= strcmp(seen[k], r->product[i].type->name) == 0;
-        if (known || count == 64)
-            continue;
-        str_printf(&types, "%s%s", count ? ", " : "", r->product[i].type->name);
-        seen[count++] = r->product[i].type->name;
-    }
-    str_printf(s, "network \"%s: its matrix products\"\n", r->out->about);
-    str_add(s, "-- Written by `tilewalk import`: what a pass multiplies, each product with how "
-               "often a pass has it.\n"
-               "-- Attention's scores and values are none of weights, and left out.\n");
-    if (types.length)
-        str_printf(s,
-                   "-- NOT the types of the model: no preset takes %s. Weights of these types are "
-                   "tuned as f16\n"
-                   "-- here; the names say the true type.\n",
-                   str_text(&types));
-    str_printf(s,
-               "local tokens = size(\"tokens\", %s, 0) -- at once; 0: each of these\n"
-               "local all = { %s }\n",
-               standard, tokens);
-    if (r->file->experts_used)
-        str_printf(s, "local used = %" PRIu64 " -- experts, of each token\n",
-                   r->file->experts_used);
-    str_add(s,
-            "\nlocal products = { -- name and true type, type here, outputs, inputs, how often\n");
-    for (int i = 0; i < r->count; i++) {
-        const struct product *p = &r->product[i];
-        int number;
-        str_printf(s, "  { \"%s.%s", p->role, p->type->name);
-        number = 1;
-        for (int k = 0; k < i; k++)
-            number += strcmp(r->product[k].role, r->product[i].role) == 0 &&
-                      r->product[k].type == r->product[i].type;
-        if (number > 1)
-            str_printf(s, "-%d", number);
-        str_printf(s, "\", \"%s\", %" PRId64 ", %" PRId64 ", %" PRId64,
-                   words_element(p->type->name), p->outputs, p->inputs, p->uses);
-        if (p->matrices > 1)
-            str_printf(s, ", matrices = %" PRId64, p->matrices);
-        if (p->experts)
-            str_printf(s, ", experts = %" PRId64, p->experts);
-        str_add(s, " },\n");
-    }
-    str_printf(s, "}\n\n%s", code);
-    str_finish(&types);
-}
-
-// --set tokens=8 or tokens=1,32: what the file has as its standard.
-static bool read_tokens(const struct import_request *q, struct imported *out, const char **tokens,
-                        struct err *e)
-{
-    *tokens = STANDARD_TOKENS;
-    for (int i = 0; i < q->set_count; i++) {
-        int64_t number[17];
-        struct str list = {0};
-        if (strcmp(q->set[i].name, "tokens") != 0)
-            return err_usage(e, "--set %s=%s: of a GGUF file tokens can be set, nothing else",
-                             q->set[i].name, q->set[i].value);
-        int count = str_to_ints(q->set[i].value, number, 17);
-        bool good = count >= 1 && count <= 16;
-        for (int k = 0; k < count; k++) {
-            good = good && number[k] >= 1 && number[k] <= 1 << 24;
-            str_printf(&list, "%s%" PRId64, k ? "," : "", number[k]);
-        }
-        good = good && strcmp(str_text(&list), q->set[i].value) == 0;
-        *tokens = arena_strdup(&out->arena, str_text(&list));
-        str_finish(&list);
-        if (!good)
-            return err_usage(e, "--set tokens=%s: expected up to 16 numbers of 1 to %d",
-                             q->set[i].value, 1 << 24);
-    }
-    return true;
-}
-
-static bool read_products(struct reading *r, struct err *e)
-{
-    for (int i = 0; i < r->file->count; i++)
-        if (!take_tensor(r, &r->file->tensor[i], e))
-            return false;
-    if (!add_tied(r, e))
-        return false;
-    if (r->file->parts > 1)
-        import_note(r->out, "the other parts: the model is split into %" PRIu64 " files",
-                    r->file->parts);
-    return r->count > 0 ||
-           err_set(e, "none of its %d tensors is a matrix that is multiplied", r->file->count);
-}
-
-static bool import(const struct import_request *q, struct imported *out, struct err *e)
-{
-    struct gguf file;
-    struct reading r = {.file = &file, .out = out};
-    const char *tokens;
-    bool ok = read_tokens(q, out, &tokens, e);
-    if (!ok)
-        return false;
-    ok = gguf_read(q->path, &file, e) && read_products(&r, e);
-    if (ok) {
-        const struct gguf *g = r.file;
-        char *stem = path_stem(q->path);
-        struct str s = {0};
-        words_add_plain(&s, *g->name ? g->name : stem);
-        if (*g->architecture) {
-            str_add(&s, ", ");
-            words_add_plain(&s, g->architecture);
-        }
-        if (g->blocks)
-            str_printf(&s, ", %" PRIu64 " blocks", g->blocks);
-        r.out->about = arena_strdup(&r.out->arena, str_text(&s));
-        str_finish(&s);
-        free(stem);
-        add_text(&r, tokens, strchr(tokens, ',') ? "0" : tokens);
-    } else {
-        err_prefix(e, "%s", q->path);
-    }
-    free(r.product);
-    gguf_finish(&file);
-    return ok;
-}
-
-static bool is_gguf(const char *begin, size_t length)
-{
-    return length >= 4 && memcmp(begin, "GGUF", 4) == 0;
-}
-
-const struct import_format import_gguf = {"GGUF", is_gguf, import};
+// GGUF, little endian, versions 2 and 3: "GGUF", the version, the numbers of tensors and entries;
+// the entries (a key, a type, a value); the tensors (a name, sizes, a type, the offset of the
+// data); then, aligned, the data, which are not read.
 
 enum {
     MOST_TENSORS = 1 << 16,
@@ -385,13 +83,13 @@ struct reader {
     unsigned char buffer[1 << 16];
     uint64_t first; // of the bytes in the buffer
     size_t filled;
-    const char *what; // is read: "entry 3"
+    const char *what; // the part that is read: "entry", its number and its name
     int64_t number;
-    const char *name; // of it; NULL: not read yet
+    const char *name; // NULL: not read yet
     struct err *err;
 };
 
-// The error is about what is read: "tensor 3 'output.weight': ...".
+// Adds the part of the file to the error: "tensor 3 'output.weight': ...".
 static bool wrong(struct reader *r)
 {
     if (r->name)
@@ -430,10 +128,8 @@ static bool take(struct reader *r, void *out, size_t bytes, const char *of)
     if (bytes > rest(r))
         return too_short(r, bytes, of);
     while (bytes > 0) {
-        if (r->at < r->first || r->at >= r->first + r->filled) {
-            if (!fill(r))
-                return false;
-        }
+        if ((r->at < r->first || r->at >= r->first + r->filled) && !fill(r))
+            return false;
         size_t from = (size_t)(r->at - r->first), some = r->filled - from;
         some = some < bytes ? some : bytes;
         memcpy(to, r->buffer + from, some);
@@ -463,7 +159,7 @@ static bool take_number(struct reader *r, int bytes, uint64_t *out, const char *
     return true;
 }
 
-// A text of the arena, of at most MOST_NAME bytes.
+// Reads a text of at most MOST_NAME bytes.
 static bool take_name(struct reader *r, struct arena *a, const char **out)
 {
     uint64_t length;
@@ -496,8 +192,6 @@ static bool skip_text(struct reader *r)
     return take_number(r, 8, &length, "a text's length") && skip(r, length, "a text");
 }
 
-static bool skip_value(struct reader *r, uint64_t type, int depth);
-
 static bool skip_list(struct reader *r, int depth)
 {
     static const int least[VALUES] = {1, 1, 2,  2, 4, 4, 4,
@@ -523,31 +217,25 @@ static bool skip_list(struct reader *r, int depth)
     return true;
 }
 
-static bool skip_value(struct reader *r, uint64_t type, int depth)
+static bool skip_value(struct reader *r, uint64_t type)
 {
     static const int bytes[VALUES] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
     if (type == VALUE_TEXT)
         return skip_text(r);
     if (type == VALUE_LIST)
-        return skip_list(r, depth);
+        return skip_list(r, 0);
     if (type < VALUES)
         return skip(r, (uint64_t)bytes[type], "a number");
     err_set(r->err, "its value has type %" PRIu64 ", which is none (0 to 12)", type);
     return wrong(r);
 }
 
-// What is wanted of the entries. Keys of an architecture begin with its name: "llama.block_count".
+// The entries that are read. Keys of an architecture begin with its name: "llama.block_count".
 struct wanted {
     const char *key, *suffix;
     const char **text;
     uint64_t *number;
 };
-
-static bool is_key(const struct wanted *w, const char *key)
-{
-    const char *dot = strchr(key, '.');
-    return w->key ? strcmp(key, w->key) == 0 : dot && strcmp(dot + 1, w->suffix) == 0;
-}
 
 static bool read_entry(struct reader *r, struct gguf *g, const struct wanted *wanted,
                        const char **key)
@@ -559,17 +247,18 @@ static bool read_entry(struct reader *r, struct gguf *g, const struct wanted *wa
     r->name = *key;
     if (!take_number(r, 4, &type, "a value's type"))
         return false;
+    const char *dot = strchr(*key, '.');
     for (const struct wanted *w = wanted; w->key || w->suffix; w++)
-        if (is_key(w, *key)) {
+        if (w->key ? strcmp(*key, w->key) == 0 : dot && strcmp(dot + 1, w->suffix) == 0) {
             static const int bytes[VALUES] = {
                 [0] = 1, [2] = 2, [4] = 4, [5] = 4, [10] = 8, [11] = 8};
             if (w->text && type == VALUE_TEXT)
                 return take_name(r, &g->arena, w->text);
             if (w->number && type < VALUES && bytes[type])
                 return take_number(r, bytes[type], w->number, "a number");
-            return skip_value(r, type, 0); // a list of one for each block, say
+            return skip_value(r, type); // such as a list with one number for each block
         }
-    return skip_value(r, type, 0);
+    return skip_value(r, type);
 }
 
 static int by_text(const void *a, const void *b)
@@ -675,16 +364,6 @@ static bool read_tensors(struct reader *r, struct gguf *g)
     return true;
 }
 
-static bool check_names(const struct gguf *g, struct err *e)
-{
-    const char **name = mem_zero((size_t)g->count + 1, sizeof *name);
-    for (int i = 0; i < g->count; i++)
-        name[i] = g->tensor[i].name;
-    bool ok = each_once(name, g->count, "tensor", e);
-    free(name);
-    return ok;
-}
-
 static int by_place(const void *a, const void *b)
 {
     const struct gguf_tensor *x = *(const struct gguf_tensor *const *)a;
@@ -707,7 +386,7 @@ static bool check_place(const struct gguf_tensor *t, const struct gguf_tensor *b
            err_set(e, "tensor '%s': its data lie in those of '%s'", t->name, before->name);
 }
 
-// A file that ends with its header is one of which someone wanted the shapes only.
+// A file may end with its header; then it has only the shapes.
 static bool check_places(struct gguf *g, uint64_t header, uint64_t file, uint64_t alignment,
                          struct err *e)
 {
@@ -762,11 +441,17 @@ static bool read_file(struct reader *r, uint64_t file, struct gguf *g)
         return false;
     g->count = (int)tensors;
     g->tensor = mem_zero((size_t)tensors + 1, sizeof *g->tensor);
-    return read_tensors(r, g) && check_names(g, r->err) &&
-           check_places(g, r->at, file, alignment, r->err);
+    if (!read_tensors(r, g))
+        return false;
+    const char **name = mem_zero((size_t)g->count + 1, sizeof *name);
+    for (int i = 0; i < g->count; i++)
+        name[i] = g->tensor[i].name;
+    bool ok = each_once(name, g->count, "tensor", r->err);
+    free(name);
+    return ok && check_places(g, r->at, file, alignment, r->err);
 }
 
-// To be finished in any case. Errors do not name the file.
+// `out` is finished in any case. Errors do not name the file.
 static bool gguf_read(const char *path, struct gguf *out, struct err *e)
 {
     struct stat info;
@@ -795,3 +480,295 @@ static void gguf_finish(struct gguf *g)
     free(g->tensor);
     arena_finish(&g->arena);
 }
+
+// --- matrix products ---
+
+// The matrix products of a language model: each weight of two dimensions is multiplied once a
+// block. Expert weights are multiplied as often as experts are used.
+
+#define STANDARD_TOKENS "1, 8, 512"
+
+struct product {
+    const char *role; // "attn_q"; of all blocks
+    const struct gguf_type *type;
+    int64_t outputs, inputs;
+    int64_t matrices; // of one product: 1, or as many heads as have one of their own
+    int64_t experts;  // 0: it is none of experts
+    int64_t uses;
+};
+
+struct reading {
+    const struct gguf *file;
+    struct imported *out;
+    struct product *product;
+    int count, capacity;
+};
+
+// Returns "attn_q" for "blk.12.attn_q.weight"; NULL: it is no weight.
+static const char *role_of(struct arena *a, const char *name)
+{
+    static const char ending[] = ".weight", block[] = "blk.";
+    size_t length = strlen(name), end = strlen(ending);
+    if (length <= end || strcmp(name + length - end, ending) != 0)
+        return NULL;
+    char *role = arena_strdup(a, name);
+    role[length - end] = '\0';
+    char *at = strstr(role, block);
+    size_t digits = at ? strspn(at + strlen(block), "0123456789") : 0;
+    if (digits && at[strlen(block) + digits] == '.') {
+        char *after = at + strlen(block) + digits + 1;
+        memmove(at, after, strlen(after) + 1);
+    }
+    for (char *c = role; *c; c++)
+        *c = words_plain(*c);
+    return role;
+}
+
+// Returns the reason why a weight is no factor of a product; NULL: it is one.
+static const char *unlike_a_factor(const char *role)
+{
+    static const struct {
+        const char *part, *why;
+    } rules[] = {
+        {"embd", "its rows are looked up"},
+        {"token_types", "its rows are looked up"},
+        {"rel_b", "its rows are looked up"},
+        {"norm", "a factor of each element"},
+        {"conv", "a convolution"},
+        {"rope", "factors of angles"},
+        {"lerp", "a factor of each element"},
+        {"time_mix_first", "a factor of each element"},
+        {"altup_pred", "a factor of each row"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (strstr(role, rules[i].part))
+            return rules[i].why;
+    return NULL;
+}
+
+static void add_product(struct reading *r, const struct product *p)
+{
+    for (int i = 0; i < r->count; i++) {
+        struct product *have = &r->product[i];
+        if (strcmp(have->role, p->role) == 0 && have->type == p->type &&
+            have->outputs == p->outputs && have->inputs == p->inputs &&
+            have->matrices == p->matrices && have->experts == p->experts) {
+            have->uses++;
+            return;
+        }
+    }
+    MEM_GROW(r->product, r->count, r->capacity);
+    r->product[r->count++] = *p;
+}
+
+static bool add_weight(struct reading *r, const struct gguf_tensor *t, const char *role,
+                       struct err *e)
+{
+    bool of_experts = t->rank == 3 && strstr(role, "_exps");
+    struct product p = {.role = role,
+                        .type = t->type,
+                        .inputs = t->size[0],
+                        .outputs = t->size[1],
+                        .matrices = of_experts ? 1 : t->size[2],
+                        .experts = of_experts ? t->size[2] : 0,
+                        .uses = 1};
+    uint64_t used = r->file->experts_used;
+    if (of_experts && (used < 1 || used > (uint64_t)p.experts))
+        return err_set(e,
+                       "tensor '%s': of its %" PRId64 " experts %" PRIu64
+                       " are used, the file says (ARCHITECTURE.expert_used_count)",
+                       t->name, p.experts, used);
+    add_product(r, &p);
+    return true;
+}
+
+static bool take_tensor(struct reading *r, const struct gguf_tensor *t, struct err *e)
+{
+    const char *role = t->rank < 2 ? NULL : role_of(&r->out->arena, t->name);
+    if (!role)
+        return true;
+    const char *why = unlike_a_factor(role);
+    if (!why && t->rank > 3)
+        why = "it has four dimensions";
+    if (!why && *t->type->name == 'i' && t->type->name[1] != 'q')
+        why = "whole numbers";
+    if (!why)
+        return add_weight(r, t, role, e);
+    char text[300];
+    snprintf(text, sizeof text, "%s: %s", role, why);
+    for (int i = 0; i < r->out->note_count; i++)
+        if (strcmp(r->out->note[i], text) == 0)
+            return true;
+    import_note(r->out, "%s", text);
+    return true;
+}
+
+// A model without a matrix of its own for the last product uses the table of tokens for it. Models
+// that embed texts have no such product.
+static bool add_tied(struct reading *r, struct err *e)
+{
+    const struct gguf_tensor *tokens = NULL;
+    bool makes_tokens = false;
+    for (int i = 0; i < r->file->count; i++) {
+        const struct gguf_tensor *t = &r->file->tensor[i];
+        if (strcmp(t->name, "output.weight") == 0)
+            return true;
+        if (strcmp(t->name, "token_embd.weight") == 0)
+            tokens = t;
+        makes_tokens |= strcmp(t->name, "output_norm.weight") == 0;
+    }
+    if (!tokens || tokens->rank != 2 || !makes_tokens || strstr(r->file->architecture, "bert"))
+        return true;
+    import_note(r->out,
+                "output: token_embd is multiplied, the file has no matrix of its own for it");
+    return add_weight(r, tokens, "output", e);
+}
+
+// --- the network file ---
+
+static const char code[] = "for _, n in ipairs(tokens > 0 and { tokens } or all) do\n"
+                           "  for _, p in ipairs(products) do\n"
+                           "    local rows, uses = n, p[5]\n"
+                           "    if p.experts then -- each of them gets its share of the tokens\n"
+                           "      local busy = math.min(p.experts, n * used)\n"
+                           "      rows, uses = (n * used + busy - 1) // busy, uses * busy\n"
+                           "    end\n"
+                           "    layer {\n"
+                           "      name = p[1] .. \".n\" .. n, preset = \"gemm\", uses = uses,\n"
+                           "      set = { N = rows, M = p[3], K = p[4], type = p[2], layout = "
+                           "\"nt\", batch = p.matrices },\n"
+                           "    }\n"
+                           "  end\n"
+                           "end\n";
+
+static void add_text(struct reading *r, const char *tokens, const char *standard)
+{
+    struct str *s = &r->out->text, untuned = {0};
+    const char *seen[64];
+    int count = 0;
+    for (int i = 0; i < r->count; i++) {
+        bool known = words_is_tuned(r->product[i].type->name);
+        for (int k = 0; k < count; k++)
+            known |= strcmp(seen[k], r->product[i].type->name) == 0;
+        if (known || count == 64)
+            continue;
+        str_printf(&untuned, "%s%s", count ? ", " : "", r->product[i].type->name);
+        seen[count++] = r->product[i].type->name;
+    }
+    str_printf(s, "network \"%s: its matrix products\"\n", r->out->about);
+    str_add(s, "-- Written by `tilewalk import`: what a pass multiplies, each product with how "
+               "often a pass has it.\n"
+               "-- Attention's scores and values are none of weights, and left out.\n");
+    if (untuned.length)
+        str_printf(s,
+                   "-- NOT the types of the model: no preset takes %s. Weights of these types are "
+                   "tuned as f16\n"
+                   "-- here; the names say the true type.\n",
+                   str_text(&untuned));
+    str_printf(s,
+               "local tokens = size(\"tokens\", %s, 0) -- at once; 0: each of these\n"
+               "local all = { %s }\n",
+               standard, tokens);
+    if (r->file->experts_used)
+        str_printf(s, "local used = %" PRIu64 " -- experts, of each token\n",
+                   r->file->experts_used);
+    str_add(s,
+            "\nlocal products = { -- name and true type, type here, outputs, inputs, how often\n");
+    for (int i = 0; i < r->count; i++) {
+        const struct product *p = &r->product[i];
+        int number = 1;
+        str_printf(s, "  { \"%s.%s", p->role, p->type->name);
+        for (int k = 0; k < i; k++)
+            number += strcmp(r->product[k].role, r->product[i].role) == 0 &&
+                      r->product[k].type == r->product[i].type;
+        if (number > 1)
+            str_printf(s, "-%d", number);
+        str_printf(s, "\", \"%s\", %" PRId64 ", %" PRId64 ", %" PRId64,
+                   words_element(p->type->name), p->outputs, p->inputs, p->uses);
+        if (p->matrices > 1)
+            str_printf(s, ", matrices = %" PRId64, p->matrices);
+        if (p->experts)
+            str_printf(s, ", experts = %" PRId64, p->experts);
+        str_add(s, " },\n");
+    }
+    str_printf(s, "}\n\n%s", code);
+    str_finish(&untuned);
+}
+
+// Reads --set tokens=8 or tokens=1,32, the default of the network file.
+static bool read_tokens(const struct import_request *q, struct imported *out, const char **tokens,
+                        struct err *e)
+{
+    *tokens = STANDARD_TOKENS;
+    for (int i = 0; i < q->set_count; i++) {
+        int64_t number[17];
+        struct str list = {0};
+        if (strcmp(q->set[i].name, "tokens") != 0)
+            return err_usage(e, "--set %s=%s: of a GGUF file tokens can be set, nothing else",
+                             q->set[i].name, q->set[i].value);
+        int count = str_to_ints(q->set[i].value, number, 17);
+        bool good = count >= 1 && count <= 16;
+        for (int k = 0; k < count; k++) {
+            good = good && number[k] >= 1 && number[k] <= 1 << 24;
+            str_printf(&list, "%s%" PRId64, k ? "," : "", number[k]);
+        }
+        good = good && strcmp(str_text(&list), q->set[i].value) == 0;
+        *tokens = arena_strdup(&out->arena, str_text(&list));
+        str_finish(&list);
+        if (!good)
+            return err_usage(e, "--set tokens=%s: expected up to 16 numbers of 1 to %d",
+                             q->set[i].value, 1 << 24);
+    }
+    return true;
+}
+
+static bool read_products(struct reading *r, struct err *e)
+{
+    for (int i = 0; i < r->file->count; i++)
+        if (!take_tensor(r, &r->file->tensor[i], e))
+            return false;
+    if (!add_tied(r, e))
+        return false;
+    if (r->file->parts > 1)
+        import_note(r->out, "the other parts: the model is split into %" PRIu64 " files",
+                    r->file->parts);
+    return r->count > 0 ||
+           err_set(e, "none of its %d tensors is a matrix that is multiplied", r->file->count);
+}
+
+static bool import(const struct import_request *q, struct imported *out, struct err *e)
+{
+    struct gguf file;
+    struct reading r = {.file = &file, .out = out};
+    const char *tokens;
+    if (!read_tokens(q, out, &tokens, e))
+        return false;
+    bool ok = gguf_read(q->path, &file, e) && read_products(&r, e);
+    if (ok) {
+        char *stem = path_stem(q->path);
+        struct str s = {0};
+        words_add_plain(&s, *file.name ? file.name : stem);
+        if (*file.architecture) {
+            str_add(&s, ", ");
+            words_add_plain(&s, file.architecture);
+        }
+        if (file.blocks)
+            str_printf(&s, ", %" PRIu64 " blocks", file.blocks);
+        out->about = arena_strdup(&out->arena, str_text(&s));
+        str_finish(&s);
+        free(stem);
+        add_text(&r, tokens, strchr(tokens, ',') ? "0" : tokens);
+    } else {
+        err_prefix(e, "%s", q->path);
+    }
+    free(r.product);
+    gguf_finish(&file);
+    return ok;
+}
+
+static bool is_gguf(const char *begin, size_t length)
+{
+    return length >= 4 && memcmp(begin, "GGUF", 4) == 0;
+}
+
+const struct import_format import_gguf = {"GGUF", is_gguf, import};

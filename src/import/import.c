@@ -15,7 +15,7 @@ static const struct import_format *const formats[] = {&import_gguf, &import_onnx
 
 enum { MOST_BEGIN = 1 << 20 };
 
-// What can be read once only is left to whoever reads it.
+// A pipe is not opened, since it can be read only once.
 bool import_detect(const char *path, const struct import_format **out, struct err *e)
 {
     *out = NULL;
@@ -56,7 +56,7 @@ bool import_beside(struct imported *m, const char *path, struct err *e)
 void imported_undo(struct imported *m)
 {
     if (m->former && rename(m->former, m->beside) == 0)
-        unlink(m->former); // which is left where both are the same file
+        unlink(m->former); // rename leaves it where both are the same file
     else if (m->beside)
         unlink(m->beside);
     m->former = NULL;

@@ -1,13 +1,13 @@
 // Models and logs of other programs, as network files.
 //
-//     if (!import_detect(path, &format, e)) ...       NULL: none of ours (a recording, perhaps)
+//     if (!import_detect(path, &format, e)) ...       NULL: no known format, perhaps a recording
 //     struct imported m;
 //     bool ok = import_run(format, &request, &m, e);
 //     m.text                                         the network file (script/network.h)
 //     imported_finish(&m);                              in any case
 //
-// Readers check every size in a file against the file's own. Errors name the file and the part of
-// it that is wrong.
+// Readers compare every size in a file with the size of the file. Errors name the file and the part
+// of it that is wrong.
 #ifndef TILEWALK_IMPORT_IMPORT_H
 #define TILEWALK_IMPORT_IMPORT_H
 
@@ -18,27 +18,26 @@
 
 struct import_request {
     const char *path;
-    const char
-        *out; // where the network file will be, what belongs to it goes beside; NULL: nowhere
-    const struct setting *set; // what --set says, to be understood in full
+    const char *out; // the network file; other files go beside it; NULL: it is not written
+    const struct setting *set; // the settings of --set, which must all be known
     int set_count;
-    const char *data; // a folder with input_0.pb, output_0.pb, ... as ONNX keeps them; NULL: none
+    const char *data; // a folder with input_0.pb, output_0.pb, ... in the way of ONNX; NULL: none
     bool replaces;    // files that are there
 };
 
 struct imported {
     struct str text;   // the network file
-    const char *about; // what was read, one line
-    const char **note; // what is left out of it and why, a line each
+    const char *about; // a description of the model, one line
+    const char **note; // parts that are left out and the reasons, a line each
     int note_count, note_capacity;
     struct arena arena; // of about and notes
-    // ours
-    const char *beside, *former; // a file that was written beside it, and what it was before
+    // internal
+    const char *beside, *former; // a file that was written beside it, and the former one
 };
 
 struct import_format {
     const char *name; // "GGUF"
-    // Whether a file that begins with these bytes, which end with a NUL, is of this format.
+    // Returns whether a file that begins with these bytes, which end with a NUL, is of this format.
     bool (*detects)(const char *begin, size_t length);
     bool (*imports)(const struct import_request *r, struct imported *out, struct err *e);
 };
@@ -47,8 +46,8 @@ bool import_detect(const char *path, const struct import_format **out, struct er
 bool import_run(const struct import_format *f, const struct import_request *r, struct imported *out,
                 struct err *e);
 void imported_finish(struct imported *m);
-// Undoes what was written beside the network file: the former file is there again, or none. To be
-// called before imported_finish.
+// Removes the file that was written beside the network file and restores the former one. Call it
+// before imported_finish.
 void imported_undo(struct imported *m);
 
 // For formats.

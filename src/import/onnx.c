@@ -1,5 +1,5 @@
-// ONNX models as network files: every node that some preset computes is a layer, constants go into
-// a .safetensors beside it.
+// Writes ONNX models as network files: every node that some preset computes is a layer; constants
+// go into a .safetensors beside the network file.
 #include "base/file.h"
 #include "import/import.h"
 #include "onnx/layers.h"
@@ -9,7 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct recorded;
+struct recorded { // an input or an output of a recorded run of the model
+    const struct onnx_value *value;
+    struct onnx_tensor tensor;
+    struct onnx_weights weights;
+    const char *role; // "input"
+    const char *name; // in the file of weights, unique there
+    bool is_held;     // the network reads it or is compared with it
+};
 
 struct writing {
     const struct import_request *request;
@@ -22,15 +29,6 @@ struct writing {
     char *weights; // the path of their file; NULL: none is written
 };
 
-struct recorded { // what an input was, or an output, when somebody ran the model
-    const struct onnx_value *value;
-    struct onnx_tensor tensor;
-    struct onnx_weights weights;
-    const char *role; // "input"
-    const char *name; // in the file of weights, where nothing else is called so
-    bool is_held;     // the network reads it, or is held against it
-};
-
 static bool detects(const char *begin, size_t length)
 {
     return onnx_begins((const unsigned char *)begin, length);
@@ -38,7 +36,7 @@ static bool detects(const char *begin, size_t length)
 
 // --- Lua ---
 
-// A string as Lua reads it: what is no printable ASCII, by its number.
+// Adds a string of Lua; characters that are no printable ASCII are written by their numbers.
 static void add_quoted(struct str *s, const char *text)
 {
     str_add_char(s, '"');
@@ -60,13 +58,13 @@ static void add_value(struct str *s, const char *name)
     str_add(s, "]");
 }
 
-// --- what the file begins with ---
+// --- the beginning of the file ---
 
-// One line of the file, and a note. `what` is finished.
+// Adds a line to the file, and a note. `what` is finished.
 static void note(struct writing *w, struct str *what)
 {
     struct str line = {0};
-    // In a comment: without what would end its line.
+    // Characters that would end the line of the comment become blanks.
     const char *text = str_text(what);
     for (; *text; text++)
         str_add_char(&line, (unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text);
@@ -113,15 +111,7 @@ static void note_lacking(struct writing *w)
     }
 }
 
-static bool has_halves(const struct onnx_layers *l)
-{
-    for (int i = 0; i < l->layer_count; i++)
-        if (l->layer[i].type == ONNX_FLOAT16)
-            return true;
-    return false;
-}
-
-// What takes a tensor of the file by its name.
+// Adds a Lua function that takes a tensor of the file of weights by its name.
 static void add_saved(struct writing *w, const char *name, const char *how)
 {
     struct str *s = &w->out->text;
@@ -132,7 +122,7 @@ static void add_saved(struct writing *w, const char *name, const char *how)
 
 // --- inputs and layers ---
 
-// `file = saved "input_0.recorded"`, if it was recorded; whether.
+// Adds `file = saved "input_0.recorded"` and returns true if the value was recorded.
 static bool add_recorded(struct writing *w, const struct onnx_value *v, const char *role,
                          const char *before)
 {
@@ -296,7 +286,7 @@ static bool read_one(struct writing *w, const char *role, int number, const stru
     return ok;
 }
 
-// Inputs are numbered without those that are constants.
+// Inputs that are constants are not numbered.
 static bool read_recorded(struct writing *w, struct err *e)
 {
     const struct onnx_model *m = w->model;
@@ -338,7 +328,7 @@ static bool follows(struct writing *w, const struct onnx_layer *layer, const boo
     return true;
 }
 
-// --- all of it ---
+// --- the network file ---
 
 static bool write_network(struct writing *w, struct err *e)
 {
@@ -350,8 +340,8 @@ static bool write_network(struct writing *w, struct err *e)
     }
     if (!read_recorded(w, e) || !name_weights(w, e))
         return false;
-    // An output is held against what was recorded if it follows from what was: what a node that is
-    // lacking gives is anything.
+    // An output is compared with the recorded one only if it follows from recorded inputs: nodes
+    // that cannot be computed give unknown values.
     const struct onnx_layers *l = w->layers;
     bool *is_known = mem_zero((size_t)l->layer_count + 1, sizeof *is_known);
     for (int i = 0; i < l->layer_count; i++)
@@ -384,7 +374,10 @@ static bool write_network(struct writing *w, struct err *e)
     note_lacking(w);
     if (w->weights)
         add_saved(w, "saved", "");
-    if (w->weights && has_halves(w->layers))
+    bool has_halves = false;
+    for (int i = 0; i < l->layer_count; i++)
+        has_halves |= l->layer[i].type == ONNX_FLOAT16;
+    if (w->weights && has_halves)
         add_saved(w, "rounded", ", round = true");
     str_add(s, "local v = {} -- values by name: inputs, and what layers give\n\n");
     str_finish(&about);

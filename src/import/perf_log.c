@@ -1,5 +1,5 @@
-// What ggml's Vulkan backend prints where GGML_VK_PERF_LOGGER is set, pasted into a file with
-// whatever else. Through its versions:
+// Reads files with lines that ggml's Vulkan backend prints where GGML_VK_PERF_LOGGER is set, among
+// other text. Its versions print:
 //
 //     MUL_MAT m=4096 n=512 k=11008: 31 x 15690.5 ms
 //     MUL_MAT_VEC m=11008 k=4096: 2 x 200.069 ms
@@ -8,8 +8,8 @@
 //     MUL_MAT_ID_VEC q4_K m=512 n=8 k=2048 n_expert=256: 80 x 27.3 us
 //     MUL_MAT_VEC q4_K m=32 n=1 k=2048, MUL_MAT_VEC q4_K m=32 n=1 k=2048: 32 x 4.1 us
 //
-// A weight has m rows of k; n columns are multiplied with it, of each matrix of a batch. Of experts
-// n are used for each of `batch` tokens. Operations that run together have their time together.
+// A weight has m rows of k; n columns are multiplied with it, of each matrix of a batch. Of
+// experts, n are used for each of `batch` tokens. Operations that run together have one time.
 #include "base/file.h"
 #include "import/import.h"
 #include "import/words.h"
@@ -26,7 +26,7 @@ static const char product_word[] = "MUL_MAT";
 enum { MOST_WORD = 32, MOST_TOGETHER = 64 };
 
 struct product {
-    char type[MOST_WORD];            // "" where the log does not say
+    char type[MOST_WORD];            // "" where the log has none
     int64_t m, n, k, batch, experts; // experts 0: none
     double uses, seconds;            // seconds of all
 };
@@ -36,13 +36,13 @@ struct log {
     int line;
     struct product *product;
     int count, capacity;
-    double others_s; // of what is no product
+    double others_s; // of other operations
     struct err *err;
 };
 
 // --- a line ---
 
-// "NAME: COUNT x TIME us": where the name ends. NULL: no such line.
+// Returns the end of the name in "NAME: COUNT x TIME us"; NULL: no such line.
 static const char *find_timing(const char *line, double *count, double *seconds)
 {
     for (const char *at = strstr(line, ": "); at; at = strstr(at + 1, ": ")) {
@@ -56,7 +56,7 @@ static const char *find_timing(const char *line, double *count, double *seconds)
     return NULL;
 }
 
-// False where the word gives `name` what is no size.
+// Reads the size of NAME=SIZE. False: it is no size; other words are left alone.
 static bool take_size(const char *word, const char *name, int64_t *out)
 {
     size_t length = strlen(name);
@@ -64,7 +64,7 @@ static bool take_size(const char *word, const char *name, int64_t *out)
            str_to_int(word + length + 1, 1, INT32_MAX, out);
 }
 
-// One operation: words from the last that begins with MUL_MAT. False where they are no product.
+// Reads an operation, which begins with its last MUL_MAT word. False: it is no product.
 static bool read_product(char *words, struct product *p)
 {
     bool of_experts = false, begun = false;
@@ -90,7 +90,7 @@ static bool read_product(char *words, struct product *p)
     if (!of_experts)
         p->experts = 0;
     else if (!p->experts)
-        p->experts = p->n; // older logs do not say how many there are
+        p->experts = p->n; // older logs do not have their number
     return p->m && p->k;
 }
 
@@ -127,9 +127,8 @@ static bool read_line(struct log *l, char *line)
     int count = 0;
     char *begin = strstr(line, product_word);
     const char *end = find_timing(line, &uses, &seconds);
-    if (!end || (begin && begin > end)) {
-        return !begin || !strstr(begin, " m=") || wrong(l); // something else that is printed
-    }
+    if (!end || (begin && begin > end)) // other text, unless it has sizes
+        return !begin || !strstr(begin, " m=") || wrong(l);
     if (!begin) {
         l->others_s += seconds;
         return true;
@@ -143,7 +142,7 @@ static bool read_line(struct log *l, char *line)
     }
     if (!(uses >= 1 && uses <= NETWORK_MAX_USES && seconds >= 0 && seconds <= MOST_SECONDS))
         return wrong(l);
-    // What ran together had its time together: each product gets its share of the work.
+    // Products that ran together share the time by their work.
     double work = 0;
     for (int i = 0; i < count; i++)
         work += work_of(&p[i]);
@@ -177,7 +176,8 @@ static int by_time(const void *a, const void *b)
     return (x->seconds < y->seconds) - (x->seconds > y->seconds);
 }
 
-// As products of one matrix with some rows: of experts those that are used, each with its share.
+// Adds the row of a product in the network file. Experts are as many products as experts are used,
+// each with its share of the rows.
 static void add_row(struct str *s, const struct product *p)
 {
     int64_t rows = p->n, matrices = p->batch;

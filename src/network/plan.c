@@ -10,11 +10,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// Where the values of a plan lie.
+// --- places in memory ---
 
 struct life { // of a value that shares memory
     int value;
-    int first, last;      // steps: that writes it, that reads it last
+    int first, last;      // the step that writes it, and the last that reads it
     uint64_t begin, size; // its place
 };
 
@@ -35,7 +35,7 @@ struct plan_life *plan_lives(const struct plan *p)
     return all;
 }
 
-// One for each value; those of values with memory of their own have size 0. Heap.
+// Returns one for each value, on the heap; values with memory of their own have size 0.
 static struct life *lives(const struct plan *p)
 {
     struct life *all = mem_zero((size_t)p->value_count, sizeof *all);
@@ -52,7 +52,7 @@ static struct life *lives(const struct plan *p)
     return all;
 }
 
-static bool meet(const struct life *a, const struct life *b)
+static bool overlap(const struct life *a, const struct life *b)
 {
     return a->first <= b->last && b->first <= a->last;
 }
@@ -73,14 +73,14 @@ static int by_place(const void *a, const void *b)
     return x->value - y->value;
 }
 
-// In the smallest gap that is large enough, or behind all. `near` has room for `placed`.
+// Returns the smallest gap that is large enough, or the end. `near` has room for `placed`.
 static uint64_t find_place(const struct life *l, const struct life *all, int placed,
                            const struct life **near)
 {
     uint64_t end = 0, best = 0, best_gap = UINT64_MAX;
     int count = 0;
     for (int i = 0; i < placed; i++)
-        if (meet(l, &all[i]))
+        if (overlap(l, &all[i]))
             near[count++] = &all[i];
     qsort(near, (size_t)count, sizeof *near, by_place);
     for (int i = 0; i < count; i++) {
@@ -130,7 +130,7 @@ struct plan_bytes plan_bytes(const struct plan *p)
     return b;
 }
 
-// --- what was read may be anything ---
+// --- checks of a plan that was read ---
 
 static bool check_places(const struct plan *p, struct err *e)
 {
@@ -142,7 +142,7 @@ static bool check_places(const struct plan *p, struct err *e)
             (a->begin % PLAN_PLACE_BYTES || a->begin > p->shared || a->size > p->shared - a->begin))
             ok = err_set(e, "'%s' has no place", p->value[i].name);
         for (int k = 0; ok && k < i; k++)
-            if (a->size && all[k].size && meet(a, &all[k]) &&
+            if (a->size && all[k].size && overlap(a, &all[k]) &&
                 a->begin < all[k].begin + all[k].size && all[k].begin < a->begin + a->size)
                 ok = err_set(e, "'%s' and '%s' lie in the same place", p->value[i].name,
                              p->value[k].name);
@@ -171,31 +171,26 @@ bool plan_check(const struct plan *p, struct err *e)
     return ok && check_places(p, e);
 }
 
-static bool step_fits(const struct plan *p, const struct plan_step *s,
-                      const struct plan_tasks *tasks)
+bool plan_fits(const struct plan *p, const struct plan_tasks *tasks, struct err *e)
 {
-    struct tensor tensor[OPERATION_MAX_TENSORS];
-    if (s->task >= tasks->count ||
-        operation_tensors(tasks->operation(tasks->context, s->task), tensor) != s->value_count)
-        return false;
-    for (int k = 0; k < s->value_count; k++) {
-        const struct plan_value *v = &p->value[s->value[k]];
-        if (tensor_bytes(&tensor[k]) != v->bytes || tensor_count(&tensor[k]) != v->count ||
-            tensor[k].element != v->element)
-            return false;
+    for (int i = 0; i < p->step_count; i++) {
+        const struct plan_step *s = &p->step[i];
+        struct tensor tensor[OPERATION_MAX_TENSORS];
+        bool ok =
+            s->task < tasks->count &&
+            operation_tensors(tasks->operation(tasks->context, s->task), tensor) == s->value_count;
+        for (int k = 0; ok && k < s->value_count; k++) {
+            const struct plan_value *v = &p->value[s->value[k]];
+            ok = tensor_bytes(&tensor[k]) == v->bytes && tensor_count(&tensor[k]) == v->count &&
+                 tensor[k].element == v->element;
+        }
+        if (!ok)
+            return err_set(e, "the plan does not fit layer '%s'", s->name);
     }
     return true;
 }
 
-bool plan_fits(const struct plan *p, const struct plan_tasks *tasks, struct err *e)
-{
-    for (int i = 0; i < p->step_count; i++)
-        if (!step_fits(p, &p->step[i], tasks))
-            return err_set(e, "the plan does not fit layer '%s'", p->step[i].name);
-    return true;
-}
-
-// The values of a plan that files hold, in memory that a worker shares.
+// --- values of files, in memory that a worker shares ---
 
 enum { ALIGNMENT = 64 };
 
@@ -213,17 +208,6 @@ uint64_t plan_file_offset(const struct plan *p, int value)
     return offset;
 }
 
-static bool read_all(const struct plan *p, unsigned char *out, struct err *e)
-{
-    for (int i = 0; i < p->value_count; i++) {
-        const struct plan_value *v = &p->value[i];
-        if (v->from && !weights_read(v->from, out, e))
-            return err_prefix(e, "%s: %s", v->name, v->from->path);
-        out += packed_bytes(v);
-    }
-    return true;
-}
-
 bool plan_read_files(const struct plan *p, int *fd, struct err *e)
 {
     size_t size = (size_t)plan_file_offset(p, p->value_count);
@@ -236,7 +220,13 @@ bool plan_read_files(const struct plan *p, int *fd, struct err *e)
     void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
     bool ok = bytes != MAP_FAILED ||
               err_set(e, "cannot map %zu bytes of shared memory: %s", size, strerror(errno));
-    ok = ok && read_all(p, bytes, e);
+    unsigned char *at = bytes;
+    for (int i = 0; ok && i < p->value_count; i++) {
+        const struct plan_value *v = &p->value[i];
+        if (v->from && !weights_read(v->from, at, e))
+            ok = err_prefix(e, "%s: %s", v->name, v->from->path);
+        at += packed_bytes(v);
+    }
     if (bytes != MAP_FAILED)
         munmap(bytes, size);
     if (!ok) {
@@ -245,6 +235,8 @@ bool plan_read_files(const struct plan *p, int *fd, struct err *e)
     }
     return ok;
 }
+
+// --- making a plan ---
 
 static const char *const roles[] = {"input", "weight", "made", "output"};
 
@@ -313,7 +305,8 @@ void plan_add_json(const struct plan *p, struct json_writer *w)
             json_add_int(w, "last", life[i].last);
         }
         if (v->from) {
-            // The stamp has 64 bits: it is no number. Whoever goes on may stand in another folder.
+            // The stamp has 64 bits, more than a number of JSON. Paths are absolute, since a later
+            // run may begin in another folder.
             char stamp[24], *path = realpath(v->from->path, NULL),
                             *folder = realpath(v->from->folder, NULL);
             snprintf(stamp, sizeof stamp, "%" PRIu64, v->from->stamp);

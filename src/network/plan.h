@@ -1,9 +1,9 @@
-// The plan of a network's run: its values, where they lie in memory, and which kernels run in which
-// order on what. A pure value: the engine makes it of a network file, workers run it, the database
-// keeps it.
+// The plan of a network's run: its values, their places in memory, and the kernels with their
+// values in the order of the run. The engine makes it of a network file, workers run it, the
+// database keeps it.
 //
 //     plan_add_value, plan_add_step      in the order in which they run
-//     plan_place(&plan)                  where what is made on the way lies
+//     plan_place(&plan)                  places of the values that layers make
 //     plan_add_json(&plan, &w) ... plan_read_json(json, &plan, e)
 //     plan_finish(&plan)
 //
@@ -25,7 +25,7 @@
 
 enum plan_role {
     PLAN_INPUT,  // of the network
-    PLAN_WEIGHT, // constant: a tensor that no layer and no input gives
+    PLAN_WEIGHT, // a constant: no layer and no input gives it
     PLAN_MADE,   // by a layer
     PLAN_OUTPUT, // made by a layer, and the network's
 };
@@ -36,12 +36,13 @@ struct plan_value {
     const char *name; // of the input, the layer, or both of a weight: "conv1.bias"
     enum plan_role role;
     enum element element;
-    int64_t count;              // elements, the gaps between them not counted
-    uint64_t bytes;             // of its buffer, a multiple of 4
-    uint64_t offset;            // in the shared memory; of what has its own 0
-    const struct weights *from; // of an input or a weight: the file that holds it; NULL: the seed.
-        // Of an output: the file that holds what it has to be; NULL: unknown
-    double relative, absolute; // how far off such an output may be: absolute + relative |expected|
+    int64_t count;   // elements, without the gaps between them
+    uint64_t bytes;  // of its buffer, a multiple of 4
+    uint64_t offset; // in the shared memory; 0 for memory of its own
+    // The file of an input or a weight; NULL: it follows from the seed. For an output, the file of
+    // its expected value; NULL: unknown.
+    const struct weights *from;
+    double relative, absolute; // tolerance of such an output: absolute + relative |expected|
 };
 
 struct plan_step {
@@ -56,14 +57,14 @@ struct plan {
     struct plan_step *step;
     int value_count, step_count;
     uint64_t shared; // bytes that plan_place needs
-    // ours
+    // internal
     int value_capacity, step_capacity;
     struct arena arena;
 };
 
 void plan_init(struct plan *p);
-void plan_finish(struct plan *p); // of one that is zero, too
-// The index; the name is copied.
+void plan_finish(struct plan *p); // also for a plan that is zero
+// These return the index and copy the name.
 int plan_add_value(struct plan *p, const char *name, enum plan_role role, const struct tensor *t);
 int plan_add_step(struct plan *p, const char *name, int task, const int *value, int count);
 
@@ -72,7 +73,7 @@ int plan_add_step(struct plan *p, const char *name, int task, const int *value, 
 // Net Inference", 2020, section 5.3).
 void plan_place(struct plan *p);
 
-bool plan_shares(const struct plan_value *v); // whether it lies in the shared memory
+bool plan_shares(const struct plan_value *v); // returns whether it is in the shared memory
 
 // Checks that no value is read before it is written, none is written twice, and none lies where
 // another one lies that is still needed. False and `e` otherwise.
@@ -95,14 +96,14 @@ bool plan_fits(const struct plan *p, const struct plan_tasks *tasks, struct err 
 
 struct plan_bytes {
     uint64_t kept;   // inputs and weights
-    uint64_t made;   // what layers make, if nothing were shared
+    uint64_t made;   // values that layers make, without sharing
     uint64_t shared; // as placed
-    uint64_t least;  // no placement needs less: the most that is there at the same time
+    uint64_t least;  // that any placement needs: the most that is used at the same time
 };
 struct plan_bytes plan_bytes(const struct plan *p);
 
-// For each value, the step that writes it (for inputs and weights, the first that reads it) and the
-// last that reads it; an output counts as read after the last step. Heap, the caller's.
+// Returns for each value the step that writes it (for inputs and weights, the first that reads it)
+// and the last that reads it; an output counts as read after the last step. The caller frees it.
 struct plan_life {
     int first, last;
 };
@@ -110,7 +111,7 @@ struct plan_life *plan_lives(const struct plan *p);
 
 // Members of an object that is open: "values", "steps", "shared_bytes".
 void plan_add_json(const struct plan *p, struct json_writer *w);
-// False and `e` for what is no plan, or one that plan_check refuses. To be finished in any case.
+// False and `e`: it is no plan, or plan_check refuses it. `out` is finished in any case.
 bool plan_read_json(struct json object, struct plan *out, struct err *e);
 
 #endif

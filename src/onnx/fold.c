@@ -1,4 +1,4 @@
-// What ONNX's operators give of constants, computed in double precision.
+// Computes the constants that operators give of constants, in double precision.
 #include "onnx/operators.h"
 
 #include "base/str.h"
@@ -7,9 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-// Elements, of one and of all: beyond, a constant is no shape and no factor.
+// The most elements of one constant and of all together: a larger one is no shape and no factor.
 enum { MOST_FOLDED = 1 << 22, MOST_IN_ALL = 1 << 24 };
 
+// Returns a tensor with room for the first output; NULL: it is too large.
 static struct onnx_tensor *begin(const struct onnx_at *n, double **value)
 {
     int64_t count = onnx_count(&onnx_out(n, 0)->shape);
@@ -22,7 +23,7 @@ static struct onnx_tensor *begin(const struct onnx_at *n, double **value)
     return t;
 }
 
-// Elements of the first input, without a copy where it is no view itself.
+// Returns elements of the first input, without a copy unless it is a view itself.
 static struct onnx_tensor *fold_view(const struct onnx_at *n, const struct onnx_shape *shape,
                                      int64_t first, const int64_t *strides)
 {
@@ -45,7 +46,7 @@ static struct onnx_tensor *fold_view(const struct onnx_at *n, const struct onnx_
     return t;
 }
 
-// The same elements: without a copy.
+// Returns the same elements without a copy.
 struct onnx_tensor *fold_same(const struct onnx_at *n)
 {
     struct onnx_tensor *t = arena_zero(&n->graph->arena, 1, sizeof *t);
@@ -53,119 +54,59 @@ struct onnx_tensor *fold_same(const struct onnx_at *n)
     return t;
 }
 
-static struct onnx_tensor *fold_two(const struct onnx_at *n, double (*apply)(double a, double b))
+// Computes Add, Sub, Mul and Div.
+struct onnx_tensor *fold_arithmetic(const struct onnx_at *n)
 {
     const struct onnx_value *a = onnx_in(n, 0), *b = onnx_in(n, 1), *out = onnx_out(n, 0);
+    const char *kind = n->node->kind;
     double *value;
     struct onnx_tensor *t = begin(n, &value);
     bool is_whole = out->type != ONNX_FLOAT && out->type != ONNX_DOUBLE &&
                     out->type != ONNX_FLOAT16 && out->type != ONNX_BFLOAT16;
     int64_t count = t ? onnx_count(&out->shape) : 0;
     for (int64_t i = 0; i < count; i++) {
-        value[i] =
-            apply(onnx_element(a->constant, onnx_broadcast_index(&a->shape, &out->shape, i)),
-                  onnx_element(b->constant, onnx_broadcast_index(&b->shape, &out->shape, i)));
-        if (is_whole)
-            value[i] = trunc(value[i]);
+        double x = onnx_element(a->constant, onnx_broadcast_index(&a->shape, &out->shape, i));
+        double y = onnx_element(b->constant, onnx_broadcast_index(&b->shape, &out->shape, i));
+        double result = str_equal(kind, "Add")   ? x + y
+                        : str_equal(kind, "Sub") ? x - y
+                        : str_equal(kind, "Mul") ? x * y
+                                                 : x / y;
+        value[i] = is_whole ? trunc(result) : result;
     }
     return t;
 }
 
-static double add(double a, double b)
+static double convert(double a, int type)
 {
-    return a + b;
+    switch (type) {
+    case ONNX_DOUBLE: return a;
+    case ONNX_FLOAT:
+    case ONNX_BFLOAT16: return (double)(float)a;
+    case ONNX_FLOAT16: return (double)half_to_float(half_from_float((float)a));
+    default: return trunc(a);
+    }
 }
 
-static double sub(double a, double b)
+// Computes Sqrt, Neg and Cast.
+struct onnx_tensor *fold_unary(const struct onnx_at *n)
 {
-    return a - b;
-}
-
-static double mul(double a, double b)
-{
-    return a * b;
-}
-
-static double divide(double a, double b)
-{
-    return a / b;
-}
-
-struct onnx_tensor *fold_add(const struct onnx_at *n)
-{
-    return fold_two(n, add);
-}
-
-struct onnx_tensor *fold_sub(const struct onnx_at *n)
-{
-    return fold_two(n, sub);
-}
-
-struct onnx_tensor *fold_mul(const struct onnx_at *n)
-{
-    return fold_two(n, mul);
-}
-
-struct onnx_tensor *fold_div(const struct onnx_at *n)
-{
-    return fold_two(n, divide);
-}
-
-static struct onnx_tensor *fold_one(const struct onnx_at *n, double (*apply)(double a))
-{
+    const struct onnx_value *x = onnx_in(n, 0);
+    const char *kind = n->node->kind;
+    int to = onnx_out(n, 0)->type;
+    bool is_cast = str_equal(kind, "Cast"), is_root = str_equal(kind, "Sqrt");
+    bool is_real = to == ONNX_FLOAT || to == ONNX_DOUBLE || to == ONNX_FLOAT16;
+    int64_t count = onnx_count(&x->shape);
+    if (is_cast && is_real && count > MOST_FOLDED) // rounded where it is written
+        return fold_view(n, &(struct onnx_shape){1, {count}}, 0, &(int64_t){1});
+    if (is_cast && to == ONNX_BOOL)
+        return NULL;
     double *value;
     struct onnx_tensor *t = begin(n, &value);
-    int64_t count = t ? onnx_count(&onnx_out(n, 0)->shape) : 0;
-    for (int64_t i = 0; i < count; i++)
-        value[i] = apply(onnx_element(onnx_in(n, 0)->constant, i));
-    return t;
-}
-
-static double negative(double a)
-{
-    return -a;
-}
-
-struct onnx_tensor *fold_sqrt(const struct onnx_at *n)
-{
-    return fold_one(n, sqrt);
-}
-
-struct onnx_tensor *fold_neg(const struct onnx_at *n)
-{
-    return fold_one(n, negative);
-}
-
-static double itself(double a)
-{
-    return a;
-}
-
-static double single(double a)
-{
-    return (double)(float)a;
-}
-
-static double half(double a)
-{
-    return (double)half_to_float(half_from_float((float)a));
-}
-
-struct onnx_tensor *fold_cast(const struct onnx_at *n)
-{
-    int to = onnx_out(n, 0)->type;
-    int64_t count = onnx_count(&onnx_in(n, 0)->shape);
-    bool is_real = to == ONNX_FLOAT || to == ONNX_DOUBLE || to == ONNX_FLOAT16;
-    if (is_real && count > MOST_FOLDED) // rounded where it is written
-        return fold_view(n, &(struct onnx_shape){1, {count}}, 0, &(int64_t){1});
-    switch (to) {
-    case ONNX_BOOL: return NULL;
-    case ONNX_DOUBLE: return fold_one(n, itself);
-    case ONNX_FLOAT:
-    case ONNX_BFLOAT16: return fold_one(n, single);
-    case ONNX_FLOAT16: return fold_one(n, half);
-    default: return fold_one(n, trunc);
+    for (int64_t i = 0; t && i < count; i++) {
+        double a = onnx_element(x->constant, i);
+        value[i] = is_cast ? convert(a, to) : is_root ? sqrt(a) : -a;
     }
+    return t;
 }
 
 struct onnx_tensor *fold_constant(const struct onnx_at *n)
@@ -200,28 +141,16 @@ struct onnx_tensor *fold_size(const struct onnx_at *n)
     return t;
 }
 
-static void strides_of(const struct onnx_shape *s, int64_t *out)
-{
-    for (int i = s->rank - 1; i >= 0; i--)
-        out[i] = i == s->rank - 1 ? 1 : out[i + 1] * s->size[i + 1];
-}
-
-static struct onnx_tensor *fold_strided(const struct onnx_at *n, int64_t first,
-                                        const int64_t *strides)
-{
-    return fold_view(n, &onnx_out(n, 0)->shape, first, strides);
-}
-
 struct onnx_tensor *fold_transpose(const struct onnx_at *n)
 {
     const struct onnx_shape *x = &onnx_in(n, 0)->shape;
     int64_t strides[ONNX_MAX_RANK], turned[ONNX_MAX_RANK];
     int order[ONNX_MAX_RANK];
     onnx_permutation(n, x->rank, order);
-    strides_of(x, strides);
+    onnx_strides_of(x, strides);
     for (int i = 0; i < x->rank; i++)
         turned[i] = strides[order[i]];
-    return fold_strided(n, 0, turned);
+    return fold_view(n, &onnx_out(n, 0)->shape, 0, turned);
 }
 
 struct onnx_tensor *fold_slice(const struct onnx_at *n)
@@ -232,12 +161,12 @@ struct onnx_tensor *fold_slice(const struct onnx_at *n)
     int64_t strides[ONNX_MAX_RANK], first = 0;
     if (onnx_slice_of(n, &range, &out) != ONNX_FINE)
         return NULL;
-    strides_of(x, strides);
+    onnx_strides_of(x, strides);
     for (int i = 0; i < x->rank; i++) {
         first += range.first[i] * strides[i];
         strides[i] *= range.step[i];
     }
-    return fold_strided(n, first, strides);
+    return fold_view(n, &onnx_out(n, 0)->shape, first, strides);
 }
 
 struct onnx_tensor *fold_expand(const struct onnx_at *n)

@@ -28,22 +28,16 @@ int onnx_graph_find(const struct onnx_graph *g, const char *name)
     return v ? (int)(v - g->value) : -1;
 }
 
-static int count_names(const struct onnx_model *m)
-{
-    int count = m->input_count + m->constant_count;
-    for (int i = 0; i < m->node_count; i++)
-        count += m->node[i].output_count;
-    return count;
-}
-
-// All names that something gives: inputs and constants may be the same, nothing else may.
+// Lists all names that something gives. An input may be a constant, too; all others differ.
 static bool name_values(struct onnx_graph *g, struct err *e)
 {
     const struct onnx_model *m = g->model;
-    const char **made = mem_zero((size_t)count_names(m) + 1, sizeof *made);
-    int count = 0;
+    int count = 0, most = m->input_count + m->constant_count;
+    for (int i = 0; i < m->node_count; i++)
+        most += m->node[i].output_count;
+    const char **made = mem_zero((size_t)most + 1, sizeof *made);
     bool ok = true;
-    g->value = arena_zero(&g->arena, (size_t)count_names(m) + 1, sizeof *g->value);
+    g->value = arena_zero(&g->arena, (size_t)most + 1, sizeof *g->value);
     for (int i = 0; i < m->node_count; i++)
         for (int k = 0; k < m->node[i].output_count; k++)
             if (*m->node[i].output[k])
@@ -67,7 +61,7 @@ static bool name_values(struct onnx_graph *g, struct err *e)
     return ok;
 }
 
-// --- what inputs are ---
+// --- inputs ---
 
 static bool is_bound(const struct onnx_dimension *open, int count, const char *name, int64_t *out)
 {
@@ -102,6 +96,7 @@ static bool bind_input(const struct onnx_info *info, const struct onnx_dimension
            err_set(e, "input '%s' has more elements than any buffer holds", v->name);
 }
 
+// Returns whether an input leaves the dimension `name` open.
 static bool is_dimension(const struct onnx_model *m, const char *name)
 {
     char place[300];
@@ -143,18 +138,12 @@ static bool bind_inputs(struct onnx_graph *g, const struct onnx_dimension *open,
 
 // --- nodes ---
 
-static const char *step_name(const struct onnx_node *n)
-{
-    if (*n->name)
-        return n->name;
-    return n->output_count ? n->output[0] : "";
-}
-
 static bool connect(struct onnx_graph *g, const struct onnx_node *n, struct onnx_step *s,
                     struct err *e)
 {
     bool is_ours = !*n->domain || str_equal(n->domain, "ai.onnx");
-    *s = (struct onnx_step){.node = n, .name = step_name(n)};
+    const char *name = *n->name || !n->output_count ? n->name : n->output[0];
+    *s = (struct onnx_step){.node = n, .name = name};
     s->kind = is_ours ? onnx_operator_find(n->kind) : NULL;
     int count = n->input_count;
     for (int i = 0; i < n->attribute_count; i++)
@@ -170,7 +159,7 @@ static bool connect(struct onnx_graph *g, const struct onnx_node *n, struct onnx
     }
     for (int i = 0; i < n->output_count; i++)
         s->output[i] = *n->output[i] ? onnx_graph_find(g, n->output[i]) : -1;
-    // What a graph inside of it reads, where that is none of its own.
+    // A graph inside of the node also reads values of its own, which are not found here.
     s->read_count = n->input_count;
     for (int i = 0; i < n->attribute_count; i++)
         for (int k = 0; k < n->attribute[i].read_count; k++) {
@@ -205,32 +194,21 @@ static bool connect_all(struct onnx_graph *g, struct err *e)
     return true;
 }
 
-static bool mark_outputs(struct onnx_graph *g, struct err *e)
-{
-    const struct onnx_model *m = g->model;
-    for (int i = 0; i < m->output_count; i++) {
-        int v = onnx_graph_find(g, m->output[i].name);
-        if (v < 0)
-            return err_set(e, "the output '%s' is given by no node", m->output[i].name);
-        g->value[v].is_output = true;
-    }
-    return m->output_count > 0 || err_set(e, "the model has no output");
-}
-
 // --- shapes ---
 
-static void note_told(struct onnx_graph *g, const struct onnx_info *info, int count)
+static void note_info(struct onnx_graph *g, const struct onnx_info *info, int count)
 {
     for (int i = 0; i < count; i++) {
         int v = onnx_graph_find(g, info[i].name);
         if (v >= 0)
-            g->value[v].told = &info[i];
+            g->value[v].info = &info[i];
     }
 }
 
-// Whether it says a whole shape, with what the dimensions are that it only names.
-static bool tells_shape(const struct onnx_graph *g, const struct onnx_info *info,
-                        struct onnx_shape *out)
+// Reads the shape of a description, with the sizes that are set for dimensions by name. False: it
+// is not complete.
+static bool read_shape(const struct onnx_graph *g, const struct onnx_info *info,
+                       struct onnx_shape *out)
 {
     *out = info->shape;
     for (int i = 0; i < out->rank; i++)
@@ -259,30 +237,13 @@ static enum onnx_verdict infer(const struct onnx_at *n)
     return n->step->kind->infer(n);
 }
 
-static bool is_foldable(const struct onnx_at *n)
-{
-    for (int i = 0; i < n->node->input_count; i++) {
-        const struct onnx_value *v = onnx_in(n, i);
-        if (v && !v->constant)
-            return str_equal(n->node->kind, "Shape") || str_equal(n->node->kind, "Size");
-    }
-    return true;
-}
-
-static bool check_output(const struct onnx_at *n, const struct onnx_value *v)
-{
-    if (onnx_fits(&v->shape))
-        return true;
-    struct str text = {0};
-    onnx_shape_add(&text, &v->shape);
-    onnx_wrong(n, "it gives %s elements, more than any buffer holds", str_text(&text));
-    str_finish(&text);
-    return false;
-}
-
-// What follows from constants alone is one.
+// Computes the first output where all inputs are constant; Shape and Size need no constants.
 static void fold(const struct onnx_at *n, struct onnx_value *made)
 {
+    bool needs_constants = !str_equal(n->node->kind, "Shape") && !str_equal(n->node->kind, "Size");
+    for (int i = 0; needs_constants && i < n->node->input_count; i++)
+        if (onnx_in(n, i) && !onnx_in(n, i)->constant)
+            return;
     struct onnx_tensor *t = n->step->kind->fold(n);
     if (!t) {
         struct str text = {0};
@@ -304,21 +265,28 @@ static bool infer_step(const struct onnx_at *n)
     if (verdict == ONNX_WRONG)
         return false;
     if (verdict == ONNX_LACKING) {
-        // What the file says of the outputs of a node that is lacking.
+        // The shapes that the file gives have to do for a node that is lacking.
         for (int k = 0; k < n->node->output_count; k++) {
             struct onnx_value *v = onnx_out(n, k);
-            if (!v || v->has_shape || !v->told)
+            if (!v || v->has_shape || !v->info)
                 continue;
-            v->has_shape = tells_shape(n->graph, v->told, &v->shape);
-            v->type = v->told->type;
+            v->has_shape = read_shape(n->graph, v->info, &v->shape);
+            v->type = v->info->type;
         }
         return true;
     }
-    for (int i = 0; i < n->node->output_count; i++)
-        if (onnx_out(n, i) && onnx_out(n, i)->has_shape && !check_output(n, onnx_out(n, i)))
-            return false;
+    for (int i = 0; i < n->node->output_count; i++) {
+        const struct onnx_value *v = onnx_out(n, i);
+        if (!v || !v->has_shape || onnx_fits(&v->shape))
+            continue;
+        struct str text = {0};
+        onnx_shape_add(&text, &v->shape);
+        onnx_wrong(n, "it gives %s elements, more than any buffer holds", str_text(&text));
+        str_finish(&text);
+        return false;
+    }
     struct onnx_value *made = onnx_out(n, 0);
-    if (made && n->step->kind->fold && is_foldable(n))
+    if (made && n->step->kind->fold)
         fold(n, made);
     return true;
 }
@@ -327,10 +295,17 @@ bool onnx_graph_make(const struct onnx_model *m, const struct onnx_dimension *op
                      struct onnx_graph *out, struct err *e)
 {
     *out = (struct onnx_graph){.model = m, .open = open, .open_count = open_count};
-    if (!name_values(out, e) || !connect_all(out, e) || !bind_inputs(out, open, open_count, e) ||
-        !mark_outputs(out, e))
+    if (!name_values(out, e) || !connect_all(out, e) || !bind_inputs(out, open, open_count, e))
         return false;
-    // From the last node to the first: only what something needs stays.
+    for (int i = 0; i < m->output_count; i++) {
+        int v = onnx_graph_find(out, m->output[i].name);
+        if (v < 0)
+            return err_set(e, "the output '%s' is given by no node", m->output[i].name);
+        out->value[v].is_output = true;
+    }
+    if (m->output_count == 0)
+        return err_set(e, "the model has no output");
+    // Keeps only nodes that something needs, from the last to the first.
     bool *needed = mem_zero((size_t)out->step_count, sizeof *needed);
     for (int i = out->step_count - 1; i >= 0; i--) {
         const struct onnx_step *s = &out->step[i];
@@ -352,8 +327,8 @@ bool onnx_graph_make(const struct onnx_model *m, const struct onnx_dimension *op
             if (out->step[i].output[k] >= 0)
                 out->value[out->step[i].output[k]].maker = i;
     free(needed);
-    note_told(out, m->output, m->output_count);
-    note_told(out, m->info, m->info_count);
+    note_info(out, m->output, m->output_count);
+    note_info(out, m->info, m->info_count);
     for (int i = 0; i < out->step_count; i++) {
         const struct onnx_at at = {out, &out->step[i], out->step[i].node, e};
         if (!infer_step(&at))

@@ -1,19 +1,19 @@
-// A model understood: its nodes in order, what each value's shape is, and which values are known
-// without running anything.
+// The graph of a model: its nodes in order, the shape of each value, and the values that are
+// constant.
 //
 //     struct onnx_graph g;
 //     if (onnx_graph_make(&model, set, set_count, &g, e)) ...
 //     onnx_graph_finish(&g);                           in any case
 //
-// Nodes that no output needs are left out. A node that cannot be computed is no error: it is
-// lacking, and so is what needs the shape that nobody knows for it.
+// Nodes that no output needs are left out. A node that cannot be computed is no error: its
+// `lacking` has the reason, and nodes that need its unknown shape are lacking, too.
 #ifndef TILEWALK_ONNX_GRAPH_H
 #define TILEWALK_ONNX_GRAPH_H
 
 #include "base/str.h"
 #include "onnx/model.h"
 
-struct onnx_dimension { // of an input, that the model leaves open: "batch", "data.0"
+struct onnx_dimension { // a dimension of an input that the model leaves open: "batch", "data.0"
     const char *name;
     int64_t size;
 };
@@ -24,12 +24,12 @@ struct onnx_value {
     bool has_shape;
     struct onnx_shape shape;
     const struct onnx_tensor *constant; // NULL: it depends on inputs
-    int maker;                          // the step that gives it; -1: an input, or a constant
+    int maker;                          // the step that gives it; -1: an input or a constant
     int uses;                           // by steps that are needed
     bool is_output, is_input;
-    const struct onnx_info *told; // what the file says of it; NULL: nothing
-    const char *lacking;          // why no layer gives it, an output; NULL: one does, or its node
-                                  // says why
+    const struct onnx_info *info; // its description in the file; NULL: none
+    const char *lacking;          // of an output: why no layer gives it; NULL: a layer does, or the
+                                  // reason is that of its node
 };
 
 struct onnx_operator;
@@ -39,7 +39,7 @@ struct onnx_step { // a node that is needed
     const struct onnx_operator *kind; // NULL: unknown
     const char *name;                 // its own, or that of its first output
     int *input, *output;              // values; -1: left out
-    int read_count;      // of `input`: behind the node's own those that graphs inside of it read
+    int read_count;      // of `input`: the node's own, then those that graphs inside of it read
     const char *lacking; // why it cannot be computed; NULL: it can
 };
 
@@ -61,7 +61,7 @@ void onnx_graph_finish(struct onnx_graph *g);
 
 int onnx_graph_find(const struct onnx_graph *g, const char *name); // a value; -1: none
 
-// --- for those who work on a step ---
+// --- a step ---
 
 struct onnx_at {
     struct onnx_graph *graph;
@@ -74,14 +74,14 @@ enum onnx_verdict { ONNX_FINE, ONNX_LACKING, ONNX_WRONG };
 
 struct onnx_value *onnx_in(const struct onnx_at *n, int index); // NULL: left out
 struct onnx_value *onnx_out(const struct onnx_at *n, int index);
-// Its verdicts, with their reasons.
+// These set the reason and return ONNX_WRONG and ONNX_LACKING.
 enum onnx_verdict onnx_wrong(const struct onnx_at *n, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 enum onnx_verdict onnx_lacks(const struct onnx_at *n, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-// The shape (and the type of its first input) of its first output.
+// Sets the shape of the first output, and its type to that of the first input.
 enum onnx_verdict onnx_gives(const struct onnx_at *n, const struct onnx_shape *shape);
-// "1x3x224x224"
+// Adds "1x3x224x224".
 void onnx_shape_add(struct str *s, const struct onnx_shape *shape);
 
 #endif

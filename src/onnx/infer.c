@@ -1,4 +1,5 @@
-// What shapes ONNX's operators give (onnx/docs/Operators.md, of the versions that onnx 1.12 has).
+// Computes the shapes that ONNX's operators give (onnx/docs/Operators.md, the versions of onnx
+// 1.12).
 
 #include "base/number.h"
 #include "onnx/operators.h"
@@ -6,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-// Shapes, axes, lists and windows: what is asked of nodes wherever they are worked on.
+// --- shapes, axes and lists ---
 
 bool onnx_axis(const struct onnx_shape *s, int64_t *axis)
 {
@@ -42,6 +43,12 @@ bool onnx_broadcast(const struct onnx_shape *a, const struct onnx_shape *b, stru
     return true;
 }
 
+void onnx_strides_of(const struct onnx_shape *s, int64_t *out)
+{
+    for (int i = s->rank - 1; i >= 0; i--)
+        out[i] = i == s->rank - 1 ? 1 : out[i + 1] * s->size[i + 1];
+}
+
 int64_t onnx_broadcast_index(const struct onnx_shape *from, const struct onnx_shape *to,
                              int64_t index)
 {
@@ -71,7 +78,6 @@ enum onnx_verdict onnx_list_of(const struct onnx_at *n, const char *attribute, i
     const struct onnx_value *v = input >= 0 ? onnx_in(n, input) : NULL;
     *out = (struct onnx_list){.count = 0};
     if (v) {
-        // The numbers of a constant that is a list.
         if (!v->constant)
             return onnx_lacks(n, "'%s' is not known before it runs", v->name);
         if (v->constant->count > ONNX_MAX_RANK)
@@ -113,24 +119,6 @@ bool onnx_permutation(const struct onnx_at *n, int rank, int *out)
     return true;
 }
 
-static enum onnx_verdict cut(const struct onnx_at *n, const struct onnx_shape *x, int64_t axis,
-                             const int64_t limit[3], struct onnx_range *r, struct onnx_shape *out)
-{
-    if (!onnx_axis(x, &axis))
-        return onnx_wrong(n, "there is no axis %" PRId64, axis);
-    int64_t size = x->size[axis], first = limit[0], end = limit[1], step = limit[2];
-    if (step == 0)
-        return onnx_wrong(n, "its step is 0");
-    if (step < 0)
-        return onnx_lacks(n, "it goes backwards");
-    first = int64_clamp(first < 0 ? first + size : first, 0, size);
-    end = int64_clamp(end < 0 ? end + size : end, 0, size);
-    r->first[axis] = first;
-    r->step[axis] = step;
-    out->size[axis] = end > first ? (end - first + step - 1) / step : 0;
-    return ONNX_FINE;
-}
-
 enum onnx_verdict onnx_slice_of(const struct onnx_at *n, struct onnx_range *r,
                                 struct onnx_shape *out)
 {
@@ -149,9 +137,20 @@ enum onnx_verdict onnx_slice_of(const struct onnx_at *n, struct onnx_range *r,
         r->step[i] = 1;
     }
     for (int i = 0; i < starts.count; i++) {
-        const int64_t limit[3] = {starts.value[i], ends.value[i],
-                                  steps.is_there ? steps.value[i] : 1};
-        TRY(cut(n, x, axes.is_there ? axes.value[i] : i, limit, r, out));
+        int64_t axis = axes.is_there ? axes.value[i] : i;
+        if (!onnx_axis(x, &axis))
+            return onnx_wrong(n, "there is no axis %" PRId64, axis);
+        int64_t size = x->size[axis], first = starts.value[i], end = ends.value[i];
+        int64_t step = steps.is_there ? steps.value[i] : 1;
+        if (step == 0)
+            return onnx_wrong(n, "its step is 0");
+        if (step < 0)
+            return onnx_lacks(n, "it goes backwards");
+        first = int64_clamp(first < 0 ? first + size : first, 0, size);
+        end = int64_clamp(end < 0 ? end + size : end, 0, size);
+        r->first[axis] = first;
+        r->step[axis] = step;
+        out->size[axis] = end > first ? (end - first + step - 1) / step : 0;
     }
     return ONNX_FINE;
 }
@@ -194,32 +193,6 @@ static bool read_sizes(const struct onnx_at *n, const char *name, int64_t out[2]
            out[1] < INT32_MAX;
 }
 
-static bool read_padding(const struct onnx_at *n, struct onnx_window *w)
-{
-    const struct onnx_attribute *a = onnx_attribute(n->node, "pads");
-    for (int i = 0; i < 2; i++) {
-        w->before[i] = a && a->int_count == 4 ? a->ints[i] : 0;
-        w->after[i] = a && a->int_count == 4 ? a->ints[i + 2] : 0;
-        if (w->before[i] < 0 || w->after[i] < 0 || w->before[i] > INT32_MAX / 2 ||
-            w->after[i] > INT32_MAX / 2)
-            return false;
-    }
-    return !a || a->int_count == 4;
-}
-
-static int64_t reach(const struct onnx_window *w, int i)
-{
-    return (w->kernel[i] - 1) * w->dilation[i] + 1;
-}
-
-static void pad_to_same(struct onnx_window *w, int i, int64_t size, bool is_upper)
-{
-    int64_t out = (size + w->stride[i] - 1) / w->stride[i];
-    int64_t total = int64_max((out - 1) * w->stride[i] + reach(w, i) - size, 0);
-    w->before[i] = is_upper ? total / 2 : total - total / 2;
-    w->after[i] = total - w->before[i];
-}
-
 enum onnx_verdict onnx_window_of(const struct onnx_at *n, const struct onnx_shape *image,
                                  const int64_t *kernel, struct onnx_window *out)
 {
@@ -229,16 +202,28 @@ enum onnx_verdict onnx_window_of(const struct onnx_at *n, const struct onnx_shap
         return onnx_lacks(n, "it is not over images (batch, channels, height, width)");
     out->kernel[0] = kernel[0];
     out->kernel[1] = kernel[1];
-    if (!read_sizes(n, "strides", out->stride) || !read_sizes(n, "dilations", out->dilation) ||
-        !read_padding(n, out))
+    const struct onnx_attribute *pads = onnx_attribute(n->node, "pads");
+    bool ok = read_sizes(n, "strides", out->stride) && read_sizes(n, "dilations", out->dilation) &&
+              (!pads || pads->int_count == 4);
+    for (int i = 0; i < 2 && ok; i++) {
+        out->before[i] = pads ? pads->ints[i] : 0;
+        out->after[i] = pads ? pads->ints[i + 2] : 0;
+        ok = out->before[i] >= 0 && out->after[i] >= 0 && out->before[i] <= INT32_MAX / 2 &&
+             out->after[i] <= INT32_MAX / 2;
+    }
+    if (!ok)
         return onnx_wrong(n, "its strides, dilations or pads are wrong");
     for (int i = 0; i < 2; i++) {
-        int64_t size = image->size[2 + i];
-        if (str_starts(fit, "SAME"))
-            pad_to_same(out, i, size, str_equal(fit, "SAME_UPPER"));
-        else if (str_equal(fit, "VALID"))
+        int64_t size = image->size[2 + i], extent = (out->kernel[i] - 1) * out->dilation[i] + 1;
+        if (str_starts(fit, "SAME")) {
+            int64_t windows = (size + out->stride[i] - 1) / out->stride[i];
+            int64_t total = int64_max((windows - 1) * out->stride[i] + extent - size, 0);
+            out->before[i] = str_equal(fit, "SAME_UPPER") ? total / 2 : total - total / 2;
+            out->after[i] = total - out->before[i];
+        } else if (str_equal(fit, "VALID")) {
             out->before[i] = out->after[i] = 0;
-        int64_t room = size + out->before[i] + out->after[i] - reach(out, i);
+        }
+        int64_t room = size + out->before[i] + out->after[i] - extent;
         if (room < 0)
             return onnx_wrong(n, "its window is larger than the padded image");
         out->out[i] = (room + (rounds_up ? out->stride[i] - 1 : 0)) / out->stride[i] + 1;
@@ -263,7 +248,7 @@ static const struct onnx_shape *shape_in(const struct onnx_at *n, int index)
     return &onnx_in(n, index)->shape;
 }
 
-// --- what gives what it reads ---
+// --- the shape of the input ---
 
 enum onnx_verdict infer_same(const struct onnx_at *n)
 {
@@ -271,7 +256,7 @@ enum onnx_verdict infer_same(const struct onnx_at *n)
     return onnx_gives(n, shape_in(n, 0));
 }
 
-// As models said it before version 7.
+// Models before version 7 are for training unless they have is_test.
 static bool was_for_training(const struct onnx_at *n)
 {
     return n->graph->model->opset < 7 && !onnx_int(n->node, "is_test", 0);
@@ -313,7 +298,7 @@ enum onnx_verdict infer_cast(const struct onnx_at *n)
     return ONNX_FINE;
 }
 
-// --- of several ---
+// --- several inputs ---
 
 enum onnx_verdict infer_binary(const struct onnx_at *n)
 {

@@ -7,23 +7,7 @@
 
 enum { ONNX_MAX_LAYERS = 4096, MOST_NAME = 200 };
 
-// --- where values come from ---
-
-// As a name has to be.
-static const char *plain_name(struct lowering *l, const char *name)
-{
-    struct str s = {0};
-    while (*name && s.length < MOST_NAME) {
-        const char *from = name;
-        if (str_next_glyph(&name) == STR_NO_GLYPH)
-            str_add_char(&s, '_');
-        else
-            str_add_bytes(&s, from, (size_t)(name - from));
-    }
-    const char *plain = arena_strdup(&l->out->arena, str_text(&s));
-    str_finish(&s);
-    return plain;
-}
+// --- sources of values ---
 
 static bool is_taken(const struct lowering *l, const char *name, int step)
 {
@@ -41,19 +25,19 @@ static bool is_taken(const struct lowering *l, const char *name, int step)
 
 const char *lowering_name(struct lowering *l, const char *name, int step)
 {
-    const char *plain = plain_name(l, name), *tried = plain;
+    struct str s = {0};
+    while (*name && s.length < MOST_NAME) {
+        const char *from = name;
+        if (str_next_glyph(&name) == STR_NO_GLYPH)
+            str_add_char(&s, '_');
+        else
+            str_add_bytes(&s, from, (size_t)(name - from));
+    }
+    const char *plain = arena_strdup(&l->out->arena, str_text(&s)), *tried = plain;
+    str_finish(&s);
     for (int i = 2; is_taken(l, tried, step); i = int_max(i + 1, l->out->layer_count))
         tried = arena_printf(&l->out->arena, "%s.%d", plain, i);
     return tried;
-}
-
-static int input_of(struct lowering *l, const struct onnx_value *v)
-{
-    struct onnx_layers *out = l->out;
-    const char *name = lowering_name(l, v->name, v->maker);
-    MEM_GROW(out->input, out->input_count, out->input_capacity);
-    out->input[out->input_count] = (struct onnx_entry){.value = v, .name = name};
-    return -1 - out->input_count++;
 }
 
 bool lowering_is_constant(const struct onnx_at *n, int index)
@@ -72,8 +56,13 @@ enum onnx_verdict lowering_flow(struct lowering *l, const struct onnx_at *n, int
                           onnx_type_name(v->type));
     if (onnx_count(&v->shape) < 1)
         return onnx_lacks(n, "'%s' has no elements", v->name);
-    if (!f->is_there)
-        *f = (struct flow){.source = input_of(l, v), .is_there = true};
+    if (!f->is_there) {
+        struct onnx_layers *out = l->out;
+        const char *name = lowering_name(l, v->name, v->maker);
+        MEM_GROW(out->input, out->input_count, out->input_capacity);
+        out->input[out->input_count] = (struct onnx_entry){.value = v, .name = name};
+        *f = (struct flow){.source = -1 - out->input_count++, .is_there = true};
+    }
     *source = f->source;
     return ONNX_FINE;
 }
@@ -194,21 +183,16 @@ bool lowering_image(const struct onnx_shape *s, int64_t out[4])
     return true;
 }
 
-// --- all of it ---
-
-static bool is_known(const struct onnx_at *n)
-{
-    for (int i = 0; i < n->node->output_count; i++)
-        if (onnx_out(n, i) && !onnx_out(n, i)->constant)
-            return false;
-    return true;
-}
+// --- steps ---
 
 static void lower_step(struct lowering *l, struct onnx_step *s)
 {
     struct err ignored;
     const struct onnx_at n = {l->graph, s, s->node, &ignored};
-    if (s->lacking || is_known(&n))
+    bool is_constant = true;
+    for (int i = 0; i < s->node->output_count; i++)
+        is_constant &= !onnx_out(&n, i) || onnx_out(&n, i)->constant;
+    if (s->lacking || is_constant)
         return;
     int before = l->out->layer_count;
     if (before + LOWERING_MOST_OF_A_STEP > ONNX_MAX_LAYERS)
@@ -239,6 +223,8 @@ static void lower_step(struct lowering *l, struct onnx_step *s)
     }
 }
 
+// --- the network ---
+
 static void add_output(struct onnx_layers *l, int layer, const struct onnx_value *v)
 {
     for (int i = 0; i < l->output_count; i++)
@@ -249,15 +235,14 @@ static void add_output(struct onnx_layers *l, int layer, const struct onnx_value
     l->layer[layer].uses++;
 }
 
-// --- order ---
-
 struct ordering {
     const struct onnx_layers *layers;
     int *place; // where a layer goes; -1: not known yet
     int placed;
 };
 
-static void place(struct ordering *o, int layer) // behind all that it reads, which is no circle
+// Places a layer behind all layers that it reads, which make no circle.
+static void place(struct ordering *o, int layer)
 {
     if (layer < 0 || o->place[layer] >= 0)
         return;
@@ -273,7 +258,7 @@ void onnx_lower(struct onnx_graph *g, struct onnx_layers *out)
     for (int i = 0; i < g->step_count; i++)
         lower_step(&l, &g->step[i]);
     lowering_split(&l);
-    // A bias is known once everything is.
+    // A bias is complete only after all steps.
     for (int i = 0; i < l.out->layer_count; i++) {
         struct onnx_layer *layer = &l.out->layer[i];
         if (!layer->bias)
@@ -298,15 +283,15 @@ void onnx_lower(struct onnx_graph *g, struct onnx_layers *out)
     }
     for (int i = 0; i < g->step_count; i++)
         for (int k = 0; g->step[i].lacking && k < g->step[i].read_count; k++) {
-            // What something that is lacking reads.
+            // The network gives what a node that cannot be computed reads.
             int value = g->step[i].input[k];
             if (value >= 0 && l.flow[value].is_there && l.flow[value].source >= 0)
                 add_output(l.out, l.flow[value].source, NULL);
         }
-    for (int i = 0; i < out->layer_count; i++) // whose shape is all that is read of it
+    for (int i = 0; i < out->layer_count; i++) // only its shape is read
         if (!out->layer[i].uses)
             add_output(out, i, NULL);
-    // A sum may have been joined with what was made after it.
+    // A sum may read a layer that was added after it.
     struct ordering o = {out, mem_alloc((size_t)out->layer_count * sizeof(int) + 1), 0};
     struct onnx_layer *sorted = mem_zero((size_t)out->layer_count + 1, sizeof *sorted);
     for (int i = 0; i < out->layer_count; i++)

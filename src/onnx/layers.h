@@ -1,6 +1,6 @@
-// An ONNX graph as layers of a network: which preset computes what, with which settings, weights
-// and inputs. Nodes that only name the same elements otherwise vanish; what follows a sum of
-// products (a bias, a factor for each channel, a shortcut, an activation) is computed with it.
+// An ONNX graph as layers of a network: the preset of each layer, its settings, weights and inputs.
+// Nodes that only give the same elements another shape vanish. A bias, a factor for each channel, a
+// shortcut or an activation that follows a sum of products is computed with it.
 //
 //     struct onnx_layers l;
 //     onnx_lower(&graph, &l);
@@ -19,7 +19,7 @@ struct onnx_setting {
     const char *name, *text; // as Lua reads it: "3", "0.01", "\"relu\""
 };
 
-struct onnx_weights {               // what a tensor of a layer's operation is filled from
+struct onnx_weights {               // the contents of a tensor of a layer's operation
     const char *tensor;             // "W"
     struct onnx_shape shape;        // in the file
     const struct onnx_tensor *from; // NULL: `value`
@@ -30,12 +30,12 @@ struct onnx_weights {               // what a tensor of a layer's operation is f
                                     // `first` on; part 0: all of it
 };
 
-struct onnx_flow {      // what a tensor of a layer's operation is given by
+struct onnx_flow {      // the source of a tensor of a layer's operation
     const char *tensor; // "X"
     int source;         // a layer, or -1-k: input k
 };
 
-enum onnx_stage { ONNX_SUM, ONNX_SHIFTED, ONNX_JOINED, ONNX_ACTIVATED }; // what is done to it last
+enum onnx_stage { ONNX_SUM, ONNX_SHIFTED, ONNX_JOINED, ONNX_ACTIVATED }; // the last step of a sum
 
 struct onnx_layer {
     const char *name, *preset;
@@ -43,7 +43,7 @@ struct onnx_layer {
     struct onnx_flow from[ONNX_MAX_TENSORS];
     struct onnx_weights weights[ONNX_MAX_TENSORS];
     int setting_count, from_count, weights_count;
-    struct onnx_shape shape; // of what it gives
+    struct onnx_shape shape; // of its output
     int type, uses;
     // of sums of products
     bool is_sum;
@@ -61,7 +61,7 @@ struct onnx_entry { // an input of the network
 
 struct onnx_exit { // an output of the network
     int layer;
-    const struct onnx_value *value; // NULL: one that only what is lacking reads
+    const struct onnx_value *value; // NULL: only nodes that cannot be computed read it
 };
 
 struct onnx_layers {
@@ -69,15 +69,15 @@ struct onnx_layers {
     struct onnx_entry *input;
     struct onnx_exit *output;
     int layer_count, input_count, output_count;
-    // ours
+    // internal
     int layer_capacity, input_capacity, output_capacity;
     struct arena arena;
 };
 
-// `g`: its steps and outputs learn here why they are lacking.
+// Sets `lacking` of the steps and outputs of `g` that no layer gives.
 void onnx_lower(struct onnx_graph *g, struct onnx_layers *out);
 void onnx_layers_finish(struct onnx_layers *l);
 
-double onnx_weight(const struct onnx_weights *w, int64_t index); // an element
+double onnx_weight(const struct onnx_weights *w, int64_t index); // returns an element
 
 #endif

@@ -64,20 +64,16 @@ static double single(uint32_t bits)
     return (double)value;
 }
 
-static int64_t place(const struct onnx_view *v, int64_t index)
-{
-    int64_t at = v->first;
-    for (int i = v->shape.rank - 1; i >= 0; i--) {
-        at += index % v->shape.size[i] * v->stride[i];
-        index /= v->shape.size[i];
-    }
-    return at;
-}
-
 double onnx_element(const struct onnx_tensor *t, int64_t index)
 {
-    if (t->view)
-        return onnx_element(t->view->of, place(t->view, index));
+    if (t->view) {
+        int64_t at = t->view->first;
+        for (int i = t->view->shape.rank - 1; i >= 0; i--) {
+            at += index % t->view->shape.size[i] * t->view->stride[i];
+            index /= t->view->shape.size[i];
+        }
+        return onnx_element(t->view->of, at);
+    }
     if (!t->raw)
         return t->value ? t->value[index] : t->fill;
     int bytes = types[t->type].bytes;

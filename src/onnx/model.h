@@ -1,12 +1,12 @@
-// An ONNX model as its file says, in plain structures: what computes nodes, what flows between
-// them, constants. Nothing is understood yet but the format.
+// An ONNX model as its file has it, in plain structures: nodes, the values between them, constants.
+// Only the format is interpreted here.
 //
 //     struct onnx_model m;
 //     if (onnx_read("resnet50.onnx", &m, e)) ...
 //     onnx_finish(&m);                              in any case
 //
-// The file is mapped, not read: large constants stay where they are. Every size in it is held
-// against the file's own, names that are not there are "". Errors do not name the file.
+// The file is mapped, not read: large constants stay where they are. Every size in it is compared
+// with the size of the file. A name that is missing is "". Errors do not name the file.
 #ifndef TILEWALK_ONNX_MODEL_H
 #define TILEWALK_ONNX_MODEL_H
 
@@ -45,8 +45,8 @@ struct onnx_shape {
 };
 
 int64_t onnx_count(const struct onnx_shape *s); // elements; saturates at 2^63-1
-// Whether a buffer holds it. All shapes of a model that was read do, so that no product of some of
-// their sizes overflows; what a dimension is that is left open is not asked.
+// Returns whether a buffer can hold it; dimensions that are left open do not count. This is so for
+// all shapes of a model that was read, so that no product of some of their sizes overflows.
 bool onnx_fits(const struct onnx_shape *s);
 
 struct onnx_tensor;
@@ -57,8 +57,8 @@ struct onnx_view {                // some elements of a constant, or all, in ano
     int64_t first, stride[ONNX_MAX_RANK];
 };
 
-// A constant: its elements as the file has them, or numbers that were computed, or all the same, or
-// those of another one.
+// A constant. Its elements are bytes of the file, or computed numbers, or one number for all, or
+// elements of another constant.
 struct onnx_tensor {
     const char *name;
     int type;
@@ -83,7 +83,7 @@ enum onnx_attribute_type { // as the format numbers them
 
 struct onnx_attribute {
     const char *name;
-    int type; // some files do not say it: what it has
+    int type; // derived from its contents where the file has none
     int64_t i;
     double f;
     const char *s;
@@ -103,7 +103,7 @@ struct onnx_node {
     int attribute_count;
 };
 
-struct onnx_info { // what the file says of a value
+struct onnx_info { // a value as the file describes it
     const char *name;
     int type;
     bool has_shape;
@@ -126,20 +126,22 @@ struct onnx_model {
 };
 
 bool onnx_read(const char *path, struct onnx_model *out, struct err *e);
-// The same of bytes, which stay the caller's and must outlive `out`. `folder`: below which data in
-// other files lie; NULL: they are refused.
+// Reads a model from bytes, which stay the caller's and must outlive `out`. Data in other files are
+// read from below `folder`; NULL: they are refused.
 bool onnx_read_bytes(const unsigned char *bytes, size_t length, const char *folder,
                      struct onnx_model *out, struct err *e);
 void onnx_finish(struct onnx_model *m);
 
-// A file of one tensor, as test data are kept. Its memory is that of `m`, which has been read.
+// Reads a file of one tensor, the form of test data. Its memory belongs to `m`, which has been
+// read.
 bool onnx_read_tensor(const char *path, struct onnx_model *m, struct onnx_tensor *out,
                       struct err *e);
 
-// Whether what a file begins with may be a model: its first field is a model's, and no text's.
+// Returns whether a file that begins so may be a model: its first field is a model's version. Texts
+// begin otherwise.
 bool onnx_begins(const unsigned char *bytes, size_t length);
 
-// NULL, or `standard`, where there is none of that name.
+// These return NULL or `standard` where there is none of that name.
 const struct onnx_attribute *onnx_attribute(const struct onnx_node *n, const char *name);
 int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t standard);
 double onnx_real(const struct onnx_node *n, const char *name, double standard);

@@ -1,16 +1,20 @@
-// What only moves elements, or not even that.
+// Lowers operators that only move elements or keep them as they are, and splits layers whose
+// weights are too large for one buffer.
 
 #include "onnx/lowering.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-// Products with more weights than every device takes in one buffer, as several.
+// --- layers in parts ---
 
-// What Vulkan asks of every device (maxStorageBufferRange, "Required Limits").
+// Every Vulkan device has buffers of this size (maxStorageBufferRange, "Required Limits").
 #define MOST_BYTES ((int64_t)1 << 27)
 
-enum { SPLIT_MOST_PARTS = 4, NO_STEP = -2 }; // parts of a concat
+enum { MOST_PARTS = 4, NO_STEP = -2 }; // inputs of a concat
+
+static const char *const part_names[] = {"A", "B", "C", "D"};
+static const char *const part_sizes[] = {"first", "second", "third", "fourth"};
 
 static int parts_of(const struct onnx_layer *layer)
 {
@@ -19,9 +23,10 @@ static int parts_of(const struct onnx_layer *layer)
     int64_t bytes =
         layer->weights[layer->factored].from->count * (layer->type == ONNX_FLOAT16 ? 2 : 4);
     int64_t parts = (bytes + MOST_BYTES - 1) / MOST_BYTES;
-    return parts > SPLIT_MOST_PARTS || parts > layer->channels ? 1 : (int)parts;
+    return parts > MOST_PARTS || parts > layer->channels ? 1 : (int)parts;
 }
 
+// Adds a layer that computes `count` outputs of `whole`, beginning with `first`.
 static void add_part(struct lowering *l, const struct onnx_layer *whole, int number, int64_t first,
                      int64_t count)
 {
@@ -33,7 +38,6 @@ static void add_part(struct lowering *l, const struct onnx_layer *whole, int num
         lowering_name(l, arena_printf(&out->arena, "%s.part%d", whole->name, number), NO_STEP);
     part->channels = count;
     part->bias = whole->bias ? whole->bias + first : NULL;
-    // The weights of `count` outputs from `first` on.
     struct onnx_weights w = whole->weights[whole->factored];
     bool by_rows = w.inner > 1; // a row for each output
     int64_t behind = w.from->count / whole->channels;
@@ -52,34 +56,34 @@ static void add_part(struct lowering *l, const struct onnx_layer *whole, int num
 
 void lowering_split(struct lowering *l)
 {
-    int count = l->out->layer_count;
+    struct onnx_layers *out = l->out;
+    int count = out->layer_count;
     for (int i = 0; i < count; i++) {
-        int parts = parts_of(&l->out->layer[i]);
-        if (parts > 1) {
-            struct onnx_layers *out = l->out;
-            static const char *const names[] = {"A", "B", "C", "D"};
-            static const char *const sizes[] = {"first", "second", "third", "fourth"};
-            const struct onnx_layer whole = out->layer[i];
-            struct onnx_layer joined = {.name = whole.name,
-                                        .preset = "concat",
-                                        .factored = -1,
-                                        .type = whole.type,
-                                        .shape = whole.shape,
-                                        .uses = whole.uses};
-            if (whole.type == ONNX_FLOAT16)
-                lowering_set_word(l, &joined, "type", "f16");
-            lowering_set(l, &joined, "rows", onnx_count(&whole.shape) / whole.channels);
-            for (int j = 0; j < parts; j++) {
-                int64_t first = whole.channels * j / parts, end = whole.channels * (j + 1) / parts;
-                add_part(l, &whole, j + 1, first, end - first);
-                lowering_set(l, &joined, sizes[j], end - first);
-                joined.from[joined.from_count++] =
-                    (struct onnx_flow){names[j], out->layer_count - 1};
-            }
-            out->layer[i] = joined;
+        int parts = parts_of(&out->layer[i]);
+        if (parts == 1)
+            continue;
+        const struct onnx_layer whole = out->layer[i];
+        struct onnx_layer joined = {.name = whole.name,
+                                    .preset = "concat",
+                                    .factored = -1,
+                                    .type = whole.type,
+                                    .shape = whole.shape,
+                                    .uses = whole.uses};
+        if (whole.type == ONNX_FLOAT16)
+            lowering_set_word(l, &joined, "type", "f16");
+        lowering_set(l, &joined, "rows", onnx_count(&whole.shape) / whole.channels);
+        for (int j = 0; j < parts; j++) {
+            int64_t first = whole.channels * j / parts, end = whole.channels * (j + 1) / parts;
+            add_part(l, &whole, j + 1, first, end - first);
+            lowering_set(l, &joined, part_sizes[j], end - first);
+            joined.from[joined.from_count++] =
+                (struct onnx_flow){part_names[j], out->layer_count - 1};
         }
+        out->layer[i] = joined;
     }
 }
+
+// --- the same elements ---
 
 enum onnx_verdict lower_none(struct lowering *l, const struct onnx_at *n)
 {
@@ -102,22 +106,13 @@ enum onnx_verdict lower_cast(struct lowering *l, const struct onnx_at *n)
 
 // --- strides ---
 
-static void strides_of(const struct onnx_shape *s, int64_t *out)
-{
-    int64_t stride = 1;
-    for (int i = s->rank - 1; i >= 0; i--) {
-        out[i] = stride;
-        stride *= s->size[i];
-    }
-}
-
 enum onnx_verdict lowering_strided(struct lowering *l, const struct onnx_at *n, int input,
                                    struct onnx_strides *s, int *source)
 {
     int64_t count = onnx_count(&onnx_in(n, input)->shape);
     int from;
     TRY(lowering_flow(l, n, input, &from));
-    // Without axes of one element; neighbours that are walked as one are one.
+    // Drops axes of one element and joins neighbours that one stride covers.
     int kept = 0;
     for (int i = 0; i < s->shape.rank; i++) {
         int64_t size = s->shape.size[i], stride = s->stride[i];
@@ -163,7 +158,7 @@ enum onnx_verdict lowering_strided(struct lowering *l, const struct onnx_at *n, 
     return ONNX_FINE;
 }
 
-// The step's output, which is some of the elements of its first input.
+// Gives an output that consists of elements of the first input.
 static enum onnx_verdict give_strided(struct lowering *l, const struct onnx_at *n, int output,
                                       struct onnx_strides *s)
 {
@@ -188,7 +183,7 @@ enum onnx_verdict lower_transpose(struct lowering *l, const struct onnx_at *n)
     int64_t strides[ONNX_MAX_RANK];
     int order[ONNX_MAX_RANK];
     onnx_permutation(n, x->rank, order);
-    strides_of(x, strides);
+    onnx_strides_of(x, strides);
     for (int i = 0; i < x->rank; i++)
         s.stride[i] = strides[order[i]];
     return give_strided(l, n, 0, &s);
@@ -200,7 +195,7 @@ enum onnx_verdict lower_slice(struct lowering *l, const struct onnx_at *n)
     struct onnx_strides s = {.offset = 0};
     struct onnx_range range;
     TRY(onnx_slice_of(n, &range, &s.shape));
-    strides_of(x, s.stride);
+    onnx_strides_of(x, s.stride);
     for (int i = 0; i < x->rank; i++) {
         s.offset += range.first[i] * s.stride[i];
         s.stride[i] *= range.step[i];
@@ -215,7 +210,7 @@ enum onnx_verdict lower_split(struct lowering *l, const struct onnx_at *n)
     TRY(onnx_split_of(n, &axis, sizes));
     for (int i = 0; i < n->node->output_count; i++) {
         struct onnx_strides s = {.shape = *x};
-        strides_of(x, s.stride);
+        onnx_strides_of(x, s.stride);
         s.shape.size[axis] = sizes[i];
         s.offset = first * s.stride[axis];
         first += sizes[i];
@@ -225,7 +220,7 @@ enum onnx_verdict lower_split(struct lowering *l, const struct onnx_at *n)
     return ONNX_FINE;
 }
 
-// Of which indices are the same distance apart.
+// Lowers a gather whose indices are evenly spaced.
 enum onnx_verdict lower_gather(struct lowering *l, const struct onnx_at *n)
 {
     const struct onnx_value *x = onnx_in(n, 0), *which = onnx_in(n, 1);
@@ -245,7 +240,7 @@ enum onnx_verdict lower_gather(struct lowering *l, const struct onnx_at *n)
     int64_t last = first + (count - 1) * step;
     if (first < 0 || step < 0 || last >= size)
         return onnx_lacks(n, "its indices are none of the axis, or fall");
-    strides_of(&x->shape, strides);
+    onnx_strides_of(&x->shape, strides);
     s.offset = first * strides[axis];
     for (int i = 0; i < x->shape.rank; i++) {
         s.shape.size[s.shape.rank] = i == axis ? count : x->shape.size[i];
@@ -258,7 +253,7 @@ void onnx_broadcast_strides(const struct onnx_shape *from, const struct onnx_sha
                             struct onnx_strides *out)
 {
     int64_t strides[ONNX_MAX_RANK];
-    strides_of(from, strides);
+    onnx_strides_of(from, strides);
     *out = (struct onnx_strides){.shape = *to};
     for (int i = 0; i < to->rank; i++) {
         int own = i - (to->rank - from->rank);
@@ -273,30 +268,26 @@ enum onnx_verdict lower_expand(struct lowering *l, const struct onnx_at *n)
     return give_strided(l, n, 0, &s);
 }
 
-// --- one behind the other ---
+// --- concat ---
 
-enum { MOST_PARTS = 4 };
-
-struct parts {
+struct parts { // of a concat that has not been added yet
     int64_t rows, columns[MOST_PARTS];
     int source[MOST_PARTS];
-    const struct onnx_tensor *constant[MOST_PARTS]; // NULL: it flows
+    const struct onnx_tensor *constant[MOST_PARTS]; // NULL: it is computed
     int count;
 };
 
 static void join(struct lowering *l, const struct onnx_at *n, const char *more, struct parts *p)
 {
-    static const char *const names[] = {"A", "B", "C", "D"};
-    static const char *const sizes[] = {"first", "second", "third", "fourth"};
     struct onnx_layer *to = lowering_add(l, n, "concat", more, onnx_out(n, 0));
     lowering_set(l, to, "rows", p->rows);
     int64_t columns = 0;
     for (int i = 0; i < p->count; i++) {
-        lowering_set(l, to, sizes[i], p->columns[i]);
+        lowering_set(l, to, part_sizes[i], p->columns[i]);
         if (p->constant[i])
-            lowering_weigh(to, names[i], p->constant[i]);
+            lowering_weigh(to, part_names[i], p->constant[i]);
         else
-            lowering_read(l, to, names[i], p->source[i]);
+            lowering_read(l, to, part_names[i], p->source[i]);
         columns += p->columns[i];
     }
     *p = (struct parts){

@@ -2,18 +2,18 @@
 
 #include "base/str.h"
 
-// By name.
+// The operators, sorted by name.
 static const struct onnx_operator operators[] = {
-    {"Add", infer_binary, fold_add, lower_add},
+    {"Add", infer_binary, fold_arithmetic, lower_add},
     {"AveragePool", infer_pool, NULL, lower_pool},
     {"BatchNormalization", infer_batch_norm, NULL, lower_batch_norm},
-    {"Cast", infer_cast, fold_cast, lower_cast},
+    {"Cast", infer_cast, fold_unary, lower_cast},
     {"Clip", infer_same, NULL, lower_activation},
     {"Concat", infer_concat, fold_concat, lower_concat},
     {"Constant", infer_constant, fold_constant, lower_none},
     {"ConstantOfShape", infer_constant_of_shape, fold_constant_of_shape, lower_none},
     {"Conv", infer_conv, NULL, lower_conv},
-    {"Div", infer_binary, fold_div, lower_div},
+    {"Div", infer_binary, fold_arithmetic, lower_arithmetic},
     {"Dropout", infer_dropout, NULL, lower_none},
     {"Expand", infer_expand, fold_expand, lower_expand},
     {"Flatten", infer_flatten, fold_same, lower_none},
@@ -26,8 +26,8 @@ static const struct onnx_operator operators[] = {
     {"LeakyRelu", infer_same, NULL, lower_activation},
     {"MatMul", infer_matmul, NULL, lower_matmul},
     {"MaxPool", infer_pool, NULL, lower_pool},
-    {"Mul", infer_binary, fold_mul, lower_mul},
-    {"Neg", infer_same, fold_neg, lower_no},
+    {"Mul", infer_binary, fold_arithmetic, lower_arithmetic},
+    {"Neg", infer_same, fold_unary, lower_no},
     {"ReduceMean", infer_reduce_mean, NULL, lower_reduce_mean},
     {"Relu", infer_same, NULL, lower_activation},
     {"Reshape", infer_reshape, fold_same, lower_none},
@@ -37,9 +37,9 @@ static const struct onnx_operator operators[] = {
     {"Slice", infer_slice, fold_slice, lower_slice},
     {"Softmax", infer_same, NULL, lower_softmax},
     {"Split", infer_split, NULL, lower_split},
-    {"Sqrt", infer_same, fold_sqrt, lower_no},
+    {"Sqrt", infer_same, fold_unary, lower_no},
     {"Squeeze", infer_squeeze, fold_same, lower_none},
-    {"Sub", infer_binary, fold_sub, lower_sub},
+    {"Sub", infer_binary, fold_arithmetic, lower_arithmetic},
     {"Sum", infer_sum, NULL, lower_sum},
     {"Tanh", infer_same, NULL, lower_apply},
     {"Transpose", infer_transpose, fold_transpose, lower_transpose},

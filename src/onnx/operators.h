@@ -1,4 +1,4 @@
-// What tilewalk knows of ONNX's operators, a row each. Of this folder.
+// The operators of ONNX that tilewalk has, a row each. Internal to this folder.
 #ifndef TILEWALK_ONNX_OPERATORS_H
 #define TILEWALK_ONNX_OPERATORS_H
 
@@ -8,29 +8,30 @@ struct lowering;
 
 struct onnx_operator {
     const char *name;
-    // Gives its outputs their shapes; all inputs that are there have one.
+    // Sets the shapes of its outputs; all inputs that are there have one.
     enum onnx_verdict (*infer)(const struct onnx_at *n);
-    // The constant of its first output, where all inputs are constant; NULL: it is not folded.
+    // Returns the constant of its first output where all inputs are constant; a NULL member or
+    // result: it is not folded.
     struct onnx_tensor *(*fold)(const struct onnx_at *n);
     // Adds its layers, or none.
     enum onnx_verdict (*lower)(struct lowering *l, const struct onnx_at *n);
 };
 
 const struct onnx_operator *onnx_operator_find(const char *name);
-// The first attribute that has another type than that of its name; NULL: none.
+// Returns the first attribute whose type is not the one that belongs to its name; NULL: none.
 const char *onnx_mistyped(const struct onnx_node *n);
-// What a Constant is; NULL: nothing that has numbers.
+// Returns the tensor of a Constant node; NULL: it has no numbers.
 const struct onnx_tensor *onnx_constant_of(const struct onnx_node *n);
 
-// What a window of a convolution or a pool does to height and width.
+// The window of a convolution or a pool, for height and width.
 struct onnx_window {
     int64_t kernel[2], stride[2], dilation[2], before[2], after[2], out[2];
 };
-// `image`: what it goes over, with two sizes behind batch and channels.
+// `image` is batch, channels, height and width.
 enum onnx_verdict onnx_window_of(const struct onnx_at *n, const struct onnx_shape *image,
                                  const int64_t *kernel, struct onnx_window *out);
 
-// Numbers that a node has as an attribute, or, in later versions, as a constant input.
+// Numbers that are an attribute of a node or, in later versions, a constant input.
 struct onnx_list {
     int count;
     int64_t value[ONNX_MAX_RANK];
@@ -38,17 +39,20 @@ struct onnx_list {
 };
 enum onnx_verdict onnx_list_of(const struct onnx_at *n, const char *attribute, int input,
                                struct onnx_list *out);
-// An element of a constant as a place or a size: within those of 32 bits, where none is larger.
+// Returns an element of a constant as an index or a size, clamped to 32 bits.
 int64_t onnx_whole(const struct onnx_tensor *t, int64_t index);
-// An axis, counted from behind where it is negative; false and `axis` as it was: there is none.
+// Replaces a negative axis by the one that it counts from the end. False leaves `axis` as it is:
+// there is no such axis.
 bool onnx_axis(const struct onnx_shape *s, int64_t *axis);
 bool onnx_broadcast(const struct onnx_shape *a, const struct onnx_shape *b, struct onnx_shape *out);
-// Where the element of `from` lies that is seen at `index` of `to`, which it is broadcast to.
+// Returns the index in `from` of the element that is at `index` of `to`, to which it is broadcast.
 int64_t onnx_broadcast_index(const struct onnx_shape *from, const struct onnx_shape *to,
                              int64_t index);
+// Sets the stride of each axis of a tensor whose elements are stored in order.
+void onnx_strides_of(const struct onnx_shape *s, int64_t *out);
 bool onnx_same_shape(const struct onnx_shape *a, const struct onnx_shape *b);
 
-// What a Slice, a Split's output or a Gather reads: from `first` on every `step`-th, of each axis.
+// The elements that a Slice reads: every `step`-th of each axis, beginning with `first`.
 struct onnx_range {
     int64_t first[ONNX_MAX_RANK], step[ONNX_MAX_RANK];
 };
@@ -76,11 +80,11 @@ bool onnx_permutation(const struct onnx_at *n, int rank, int *out);
     X(reshape) X(flatten) X(squeeze) X(unsqueeze) X(transpose) X(concat) X(slice) X(split) X(gather) \
     X(expand) X(cast) X(constant) X(constant_of_shape) X(shape) X(size) X(reduce_mean) X(dropout)
 #define ONNX_FOLDED(X) \
-    X(same) X(add) X(sub) X(mul) X(div) X(constant) X(constant_of_shape) X(shape) X(size) X(transpose) \
-    X(concat) X(slice) X(gather) X(expand) X(cast) X(sqrt) X(neg)
+    X(same) X(arithmetic) X(unary) X(constant) X(constant_of_shape) X(shape) X(size) X(transpose) \
+    X(concat) X(slice) X(gather) X(expand)
 #define ONNX_LOWERED(X) \
-    X(conv) X(pool) X(global_pool) X(gemm) X(matmul) X(batch_norm) X(activation) X(apply) X(add) X(sub) \
-    X(mul) X(div) X(sum) X(softmax) X(lrn) X(transpose) X(concat) X(slice) X(split) X(gather) X(expand) \
+    X(conv) X(pool) X(global_pool) X(gemm) X(matmul) X(batch_norm) X(activation) X(apply) X(add) \
+    X(arithmetic) X(sum) X(softmax) X(lrn) X(transpose) X(concat) X(slice) X(split) X(gather) X(expand) \
     X(reduce_mean) X(none) X(no) X(cast)
 // clang-format on
 

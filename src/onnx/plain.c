@@ -1,4 +1,4 @@
-// What is computed element by element, or along rows.
+// Lowers operators that compute element by element or along rows.
 #include "onnx/lowering.h"
 
 #include "base/number.h"
@@ -16,10 +16,10 @@ static struct onnx_layer *add_elementwise(struct lowering *l, const struct onnx_
     return to;
 }
 
-// --- of one ---
+// --- one input ---
 
 struct activation {
-    const char *name; // as operations have it; NULL: nothing is done
+    const char *name; // of the presets' setting; NULL: it is the identity
     double slope, low, high;
 };
 
@@ -33,7 +33,7 @@ static void set_activation(struct lowering *l, struct onnx_layer *to, const stru
     }
 }
 
-// A bound of Clip: an attribute, later an input.
+// Reads a bound of Clip: an attribute, in later versions an input.
 static enum onnx_verdict read_bound(const struct onnx_at *n, const char *name, int input,
                                     double standard, double *out)
 {
@@ -104,8 +104,8 @@ enum onnx_verdict lower_apply(struct lowering *l, const struct onnx_at *n)
 
 enum { MOST_ALIKE = 1 << 16, MOST_SPREAD = 1 << 22, MOST_IN_ALL = 1 << 24 };
 
-// The numbers of `c`, one for each channel, if that is all that they differ in: a channel is
-// `inner` elements, of which there are `channels` in turn.
+// Returns the numbers of `c`, one for each of `channels` channels of `inner` elements; NULL: they
+// also differ within a channel, or there are too many.
 static const double *by_channel(struct lowering *l, const struct onnx_tensor *c,
                                 const struct onnx_shape *x, int64_t channels, int64_t inner)
 {
@@ -127,7 +127,8 @@ static const double *by_channel(struct lowering *l, const struct onnx_tensor *c,
     return out;
 }
 
-// As the channels of the sum that x is, of images, along the last axis, or of all as one.
+// Returns numbers that differ by the channel only. Tried in turn as channels: those of the sum that
+// computes x, those of images, the last axis, the whole tensor as one. NULL: none fits.
 static const double *channel_numbers(struct lowering *l, const struct onnx_at *n, int flow,
                                      struct onnx_channels *out)
 {
@@ -135,29 +136,33 @@ static const double *channel_numbers(struct lowering *l, const struct onnx_at *n
     const struct onnx_shape *x = &onnx_in(n, flow)->shape;
     const struct onnx_layer *sum = lowering_sum(l, n, flow, ONNX_JOINED);
     const double *numbers = NULL;
+    struct onnx_channels way[4];
     int64_t size[4];
-    if (sum) {
-        *out = (struct onnx_channels){.channels = sum->channels, .inner = sum->inner};
-        numbers = by_channel(l, c, x, out->channels, out->inner);
-    }
-    if (!numbers && lowering_image(x, size)) {
-        *out = (struct onnx_channels){.channels = size[1], .inner = size[2] * size[3]};
-        numbers = by_channel(l, c, x, out->channels, out->inner);
-    }
-    if (!numbers && x->rank > 0) {
-        *out = (struct onnx_channels){.channels = x->size[x->rank - 1], .inner = 1};
-        numbers = by_channel(l, c, x, out->channels, out->inner);
-    }
-    if (!numbers && c->count == 1) {
-        *out = (struct onnx_channels){.channels = 1, .inner = onnx_count(x)};
+    int ways = 0;
+    if (sum)
+        way[ways++] = (struct onnx_channels){.channels = sum->channels, .inner = sum->inner};
+    if (lowering_image(x, size))
+        way[ways++] = (struct onnx_channels){.channels = size[1], .inner = size[2] * size[3]};
+    if (x->rank > 0)
+        way[ways++] = (struct onnx_channels){.channels = x->size[x->rank - 1], .inner = 1};
+    if (c->count == 1)
+        way[ways++] = (struct onnx_channels){.channels = 1, .inner = onnx_count(x)};
+    for (int i = 0; i < ways && !numbers; i++) {
+        *out = way[i];
         numbers = by_channel(l, c, x, out->channels, out->inner);
     }
     return numbers;
 }
 
-// x apply c, element by element, c being constant and written as large as x.
+// Returns the number that is added or multiplied in place of the constant element `c`.
+static double operand(const struct onnx_at *n, double c)
+{
+    return str_equal(n->node->kind, "Sub") ? -c : str_equal(n->node->kind, "Div") ? 1 / c : c;
+}
+
+// Adds or multiplies by a constant that is written as large as x.
 static enum onnx_verdict apply_constant(struct lowering *l, const struct onnx_at *n, int flow,
-                                        const char *apply, double (*number)(double c))
+                                        const char *apply)
 {
     const struct onnx_value *out = onnx_out(n, 0), *c = onnx_in(n, 1 - flow);
     int64_t count = onnx_count(&out->shape);
@@ -171,57 +176,40 @@ static enum onnx_verdict apply_constant(struct lowering *l, const struct onnx_at
     double *value = arena_zero(&l->out->arena, (size_t)count, sizeof *value);
     for (int64_t i = 0; i < count; i++)
         value[i] =
-            number(onnx_element(c->constant, onnx_broadcast_index(&c->shape, &out->shape, i)));
+            operand(n, onnx_element(c->constant, onnx_broadcast_index(&c->shape, &out->shape, i)));
     struct onnx_weights *w = lowering_weigh(add_elementwise(l, n, apply, source), "Z", NULL);
     w->shape = (struct onnx_shape){1, {count}};
     w->value = value;
     return lowering_give(l, n, 0);
 }
 
-static double itself(double c)
-{
-    return c;
-}
-
-static double negative(double c)
-{
-    return -c;
-}
-
-static double inverse(double c)
-{
-    return 1 / c;
-}
-
-// x + number(c), or x * number(c).
+// Lowers x + c, x - c, x * c and x / c.
 static enum onnx_verdict with_constant(struct lowering *l, const struct onnx_at *n, int flow,
-                                       bool is_factor, double (*number)(double))
+                                       bool is_factor)
 {
     const struct onnx_shape *x = &onnx_in(n, flow)->shape;
     struct onnx_channels c;
     bool is_same = onnx_same_shape(x, &onnx_out(n, 0)->shape) && onnx_count(x) > 0;
     const double *given = is_same ? channel_numbers(l, n, flow, &c) : NULL;
     if (!given)
-        return apply_constant(l, n, flow, is_factor ? "mul" : "add", number);
-    int64_t count = c.channels;
-    double *out = arena_zero(&l->out->arena, (size_t)count, sizeof *out);
-    for (int64_t i = 0; i < count; i++)
-        out[i] = number(given[i]);
-    const double *numbers = out;
+        return apply_constant(l, n, flow, is_factor ? "mul" : "add");
+    double *numbers = arena_zero(&l->out->arena, (size_t)c.channels, sizeof *numbers);
+    for (int64_t i = 0; i < c.channels; i++)
+        numbers[i] = operand(n, given[i]);
     c.factor = is_factor ? numbers : NULL;
     c.shift = is_factor ? NULL : numbers;
     return lowering_affine(l, n, flow, &c);
 }
 
-// Which input flows, when the other one is constant; -1: both do.
+// Returns the input that is computed when the other one is constant; -1: both are computed.
 static int flow_beside_constant(const struct onnx_at *n)
 {
     return lowering_is_constant(n, 0) ? 1 : lowering_is_constant(n, 1) ? 0 : -1;
 }
 
-// --- of two that flow ---
+// --- two computed inputs ---
 
-// An input as large as the output, repeated where it is smaller.
+// Finds an input as large as the output, repeated where it is smaller.
 static enum onnx_verdict spread(struct lowering *l, const struct onnx_at *n, int index, int *source)
 {
     const struct onnx_shape *x = &onnx_in(n, index)->shape, *out = &onnx_out(n, 0)->shape;
@@ -234,7 +222,7 @@ static enum onnx_verdict spread(struct lowering *l, const struct onnx_at *n, int
     return lowering_strided(l, n, index, &s, source);
 }
 
-static enum onnx_verdict of_two(struct lowering *l, const struct onnx_at *n, const char *apply)
+static enum onnx_verdict add_binary(struct lowering *l, const struct onnx_at *n, const char *apply)
 {
     int a, b;
     TRY(spread(l, n, 0, &a));
@@ -243,8 +231,8 @@ static enum onnx_verdict of_two(struct lowering *l, const struct onnx_at *n, con
     return lowering_give(l, n, 0);
 }
 
-// The sum that its input `index` is, if the other one can be added to it: nothing else reads it, so
-// it can be made after the other one.
+// Returns the sum that gives input `index`, if the other input can be added to it: nothing else
+// reads it, so it can be computed after the other one.
 static struct onnx_layer *may_join(struct lowering *l, const struct onnx_at *n, int index)
 {
     int64_t count = onnx_count(&onnx_out(n, 0)->shape);
@@ -261,16 +249,16 @@ static int newest_input(const struct onnx_layer *layer)
     return newest;
 }
 
-// Of two sums the one at the end of the longer path: a shortcut stays what it is.
-static enum onnx_verdict join(struct lowering *l, const struct onnx_at *n, bool *is_done)
+enum onnx_verdict lower_add(struct lowering *l, const struct onnx_at *n)
 {
-    struct onnx_layer *first = may_join(l, n, 0), *second = may_join(l, n, 1);
-    struct onnx_layer *sum = first ? first : second;
-    int source;
-    *is_done = sum != NULL;
-    if (!sum)
-        return ONNX_FINE;
-    if (first && second && newest_input(second) >= newest_input(first))
+    int constant_flow = flow_beside_constant(n), source;
+    if (constant_flow >= 0)
+        return with_constant(l, n, constant_flow, false);
+    struct onnx_layer *first = may_join(l, n, 0), *second = may_join(l, n, 1), *sum = first;
+    if (!first && !second)
+        return add_binary(l, n, "add");
+    // The sum at the end of the longer path takes the other one as its residual.
+    if (!first || (second && newest_input(second) >= newest_input(first)))
         sum = second;
     int other = sum == first ? 1 : 0;
     TRY(lowering_flow(l, n, other, &source));
@@ -280,41 +268,25 @@ static enum onnx_verdict join(struct lowering *l, const struct onnx_at *n, bool 
     return lowering_alias(l, n, 1 - other);
 }
 
-enum onnx_verdict lower_add(struct lowering *l, const struct onnx_at *n)
+// Lowers Sub, Mul and Div.
+enum onnx_verdict lower_arithmetic(struct lowering *l, const struct onnx_at *n)
 {
+    const struct onnx_tensor *by = onnx_in(n, 1)->constant;
+    bool is_difference = str_equal(n->node->kind, "Sub"),
+         is_ratio = str_equal(n->node->kind, "Div");
     int flow = flow_beside_constant(n);
-    bool is_done;
-    if (flow >= 0)
-        return with_constant(l, n, flow, false, itself);
-    TRY(join(l, n, &is_done));
-    return is_done ? ONNX_FINE : of_two(l, n, "add");
-}
-
-enum onnx_verdict lower_sub(struct lowering *l, const struct onnx_at *n)
-{
-    int flow = flow_beside_constant(n);
-    if (flow < 0)
-        return of_two(l, n, "sub");
-    if (flow == 0)
-        return with_constant(l, n, 0, false, negative);
-    return onnx_lacks(n, "it takes something from a constant");
-}
-
-enum onnx_verdict lower_mul(struct lowering *l, const struct onnx_at *n)
-{
-    int flow = flow_beside_constant(n);
-    return flow < 0 ? of_two(l, n, "mul") : with_constant(l, n, flow, true, itself);
-}
-
-enum onnx_verdict lower_div(struct lowering *l, const struct onnx_at *n)
-{
-    const struct onnx_value *by = onnx_in(n, 1);
-    if (!by->constant)
+    if (is_ratio && !by)
         return onnx_lacks(n, "no kernel divides two tensors");
-    for (int64_t i = 0; i < by->constant->count; i++)
-        if (onnx_element(by->constant, i) == 0)
+    for (int64_t i = 0; is_ratio && i < by->count; i++)
+        if (onnx_element(by, i) == 0)
             return onnx_lacks(n, "it divides by 0");
-    return with_constant(l, n, 0, true, inverse);
+    if (is_ratio)
+        return with_constant(l, n, 0, true);
+    if (flow < 0)
+        return add_binary(l, n, is_difference ? "sub" : "mul");
+    if (is_difference && flow > 0)
+        return onnx_lacks(n, "it takes something from a constant");
+    return with_constant(l, n, flow, !is_difference);
 }
 
 enum onnx_verdict lower_sum(struct lowering *l, const struct onnx_at *n)

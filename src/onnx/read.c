@@ -1,4 +1,4 @@
-// ONNX files, by the published onnx.proto.
+// Reads ONNX files, which are messages of the published onnx.proto.
 
 #include "base/err.h"
 #include "base/file.h"
@@ -20,8 +20,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The fields of a message of Protocol Buffers, one after the other, without making anything of
-// them: how large constants are left out before a library copies what it is given.
+// --- fields of a message ---
+
+// Walks through the fields of a message of Protocol Buffers without copying them. Large constants
+// are left out in this way before the library unpacks the rest.
 //
 //     struct wire_walk w = wire_walk_begin(bytes, length);
 //     while (wire_next(&w)) w.field, w.kind, w.data, w.length ...
@@ -31,16 +33,14 @@ enum wire_kind { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32
 
 struct wire_walk {
     const unsigned char *at, *end;
-    bool is_broken; // what follows is no field
-    // of the field that wire_next has found
+    bool is_broken; // no field follows
+    // the field that wire_next has found
     uint32_t field;
     enum wire_kind kind;
     const unsigned char *whole; // with its tag; up to `at`
     const unsigned char *data;  // of WIRE_BYTES
     size_t length;
 };
-
-bool wire_next(struct wire_walk *w); // false at the end, and where it is broken
 
 enum { MOST_VARINT_BYTES = 10 };
 
@@ -71,36 +71,37 @@ static bool skip(struct wire_walk *w, uint64_t bytes)
     return true;
 }
 
-static bool read_field(struct wire_walk *w)
+// Returns false at the end and where the message is broken.
+static bool wire_next(struct wire_walk *w)
 {
     uint64_t tag, value;
-    if (!read_varint(w, &tag) || tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
-        return false;
-    w->field = (uint32_t)(tag >> 3);
-    w->kind = (enum wire_kind)(tag & 7);
-    switch (w->kind) {
-    case WIRE_VARINT: return read_varint(w, &value);
-    case WIRE_FIXED64: return skip(w, 8);
-    case WIRE_FIXED32: return skip(w, 4);
-    case WIRE_BYTES: return read_varint(w, &value) && skip(w, value);
-    }
-    return false;
-}
-
-bool wire_next(struct wire_walk *w)
-{
     if (w->at == w->end || w->is_broken)
         return false;
     w->whole = w->at;
     w->data = NULL;
     w->length = 0;
-    w->is_broken = !read_field(w);
-    return !w->is_broken;
+    w->is_broken = true;
+    if (!read_varint(w, &tag) || tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
+        return false;
+    w->field = (uint32_t)(tag >> 3);
+    w->kind = (enum wire_kind)(tag & 7);
+    bool ok = false;
+    switch (w->kind) {
+    case WIRE_VARINT: ok = read_varint(w, &value); break;
+    case WIRE_FIXED64: ok = skip(w, 8); break;
+    case WIRE_FIXED32: ok = skip(w, 4); break;
+    case WIRE_BYTES: ok = read_varint(w, &value) && skip(w, value); break;
+    }
+    w->is_broken = !ok;
+    return ok;
 }
 
-// A model without what is not asked for, and without its large constants, whose places are noted:
-// what is left is small, and no deeper than a graph's nodes' attributes, however the file nests. Of
-// a graph inside of a node stay the names that it reads, as strings of the attribute.
+// --- the model without its large parts ---
+
+// Skimming copies a model without the fields that are not needed and without its large constants,
+// whose places are noted. The copy is small, and never deeper than the attributes of a graph's
+// nodes. A graph inside of a node is replaced by the names that it reads, as strings of the
+// attribute.
 
 struct skim_slice {
     const unsigned char *data; // NULL: none
@@ -119,8 +120,6 @@ struct skim {
     int constant_count, constant_capacity;
     bool has_sparse; // constants, which are left out
 };
-
-static bool skim_tensor(const unsigned char *bytes, size_t length, struct skim_constant *out);
 
 // The messages that are walked through; onnx.proto names and numbers their fields.
 enum message { PLAIN, MODEL, GRAPH, NODE, ATTRIBUTE, VALUE_INFO, TYPE, NAME };
@@ -141,7 +140,7 @@ struct rule {
     enum message is; // PLAIN: it is left out
 };
 
-// Fields of other messages, and others of these, are kept as they are.
+// All other fields are kept as they are.
 static const struct rule rules[] = {
     {MODEL, MODEL_GRAPH, GRAPH},
     {MODEL, 14, PLAIN}, // metadata
@@ -167,19 +166,12 @@ static const struct rule rules[] = {
     {TYPE, 9, PLAIN}, // optional
 };
 
-// Where the names are that a graph inside of a node reads: of its nodes, and of what it gives.
+// The fields that lead to the names that a graph inside of a node reads: those of its nodes and of
+// its outputs.
 static const struct rule reading[] = {
     {GRAPH, 1, NODE},      {GRAPH, 12, VALUE_INFO}, {NODE, 1, NAME},       {NODE, 5, ATTRIBUTE},
     {ATTRIBUTE, 6, GRAPH}, {ATTRIBUTE, 11, GRAPH},  {VALUE_INFO, 1, NAME},
 };
-
-static const struct rule *rule_of(enum message in, uint32_t field)
-{
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].in == in && rules[i].field == field)
-            return &rules[i];
-    return NULL;
-}
 
 static void add_varint(struct str *s, uint64_t value)
 {
@@ -193,9 +185,6 @@ static void add_whole(struct str *s, const struct wire_walk *w)
     str_add_bytes(s, w->whole, (size_t)(w->at - w->whole));
 }
 
-static bool filter(struct skim *s, enum message kind, const unsigned char *bytes, size_t length,
-                   struct str *out);
-
 static void add_field(struct str *s, uint32_t field, const void *bytes, size_t length)
 {
     add_varint(s, (uint64_t)field << 3 | WIRE_BYTES);
@@ -203,7 +192,7 @@ static void add_field(struct str *s, uint32_t field, const void *bytes, size_t l
     str_add_bytes(s, bytes, length);
 }
 
-// The names that a message of a graph inside of a node reads, as an attribute's strings.
+// Adds the names that a message of a graph inside of a node reads, as an attribute's strings.
 static bool add_reads(enum message kind, const unsigned char *bytes, size_t length, int depth,
                       struct str *out)
 {
@@ -219,69 +208,59 @@ static bool add_reads(enum message kind, const unsigned char *bytes, size_t leng
     return !w.is_broken;
 }
 
-static bool filter_field(struct skim *s, enum message in, const struct rule *r,
-                         const struct wire_walk *w, struct str *out)
-{
-    s->has_sparse |= in == GRAPH && w->field == GRAPH_SPARSE;
-    if (r->is == PLAIN)
-        return true;
-    if (w->kind != WIRE_BYTES)
-        return false;
-    if (in == ATTRIBUTE)
-        return add_reads(GRAPH, w->data, w->length, 0, out);
-    if (r->is == GRAPH) // of which there is one: a later one adds to it
-        return filter(s, GRAPH, w->data, w->length, &s->graph);
-    struct str inner = {0};
-    bool ok = filter(s, r->is, w->data, w->length, &inner);
-    add_field(out, w->field, str_text(&inner), inner.length);
-    str_finish(&inner);
-    return ok;
-}
-
-// As deep as `rules` is, which is no circle.
-static bool filter(struct skim *s, enum message kind, const unsigned char *bytes, size_t length,
-                   struct str *out)
-{
-    struct wire_walk w = wire_walk_begin(bytes, length);
-    bool ok = true;
-    while (ok && wire_next(&w)) {
-        const struct rule *r = rule_of(kind, w.field);
-        if (kind == GRAPH && w.field == GRAPH_CONSTANT) {
-            MEM_GROW(s->constant, s->constant_count, s->constant_capacity);
-            struct skim_constant *c = &s->constant[s->constant_count++];
-            *c = (struct skim_constant){0};
-            ok = w.kind == WIRE_BYTES && skim_tensor(w.data, w.length, c);
-        } else if (r)
-            ok = filter_field(s, kind, r, &w, out);
-        else
-            add_whole(out, &w);
-    }
-    return ok && !w.is_broken;
-}
-
-static int count_lists(const unsigned char *bytes, size_t length)
-{
-    struct wire_walk w = wire_walk_begin(bytes, length);
-    int count = 0;
-    while (wire_next(&w))
-        count += w.field == TENSOR_FLOATS;
-    return count;
-}
-
 static bool skim_tensor(const unsigned char *bytes, size_t length, struct skim_constant *out)
 {
-    bool is_list = count_lists(bytes, length) == 1;
+    int lists = 0;
+    for (struct wire_walk w = wire_walk_begin(bytes, length); wire_next(&w);)
+        lists += w.field == TENSOR_FLOATS;
     struct wire_walk w = wire_walk_begin(bytes, length);
     while (wire_next(&w)) {
         if (w.field == TENSOR_RAW && w.kind == WIRE_BYTES)
             out->raw = (struct skim_slice){w.data, w.length};
-        else if (is_list && w.field == TENSOR_FLOATS && w.kind == WIRE_BYTES)
+        else if (lists == 1 && w.field == TENSOR_FLOATS && w.kind == WIRE_BYTES)
             out->list = (struct skim_slice){w.data, w.length};
         else
             add_whole(&out->rest, &w);
     }
     return !w.is_broken;
 }
+
+// Copies a message by `rules`, which make no circle, so that the depth is bounded.
+static bool filter(struct skim *s, enum message kind, const unsigned char *bytes, size_t length,
+                   struct str *out)
+{
+    struct wire_walk w = wire_walk_begin(bytes, length);
+    bool ok = true;
+    while (ok && wire_next(&w)) {
+        const struct rule *r = NULL;
+        for (size_t i = 0; !r && i < sizeof rules / sizeof *rules; i++)
+            if (rules[i].in == kind && rules[i].field == w.field)
+                r = &rules[i];
+        s->has_sparse |= kind == GRAPH && w.field == GRAPH_SPARSE;
+        if (kind == GRAPH && w.field == GRAPH_CONSTANT) {
+            MEM_GROW(s->constant, s->constant_count, s->constant_capacity);
+            struct skim_constant *c = &s->constant[s->constant_count++];
+            *c = (struct skim_constant){0};
+            ok = w.kind == WIRE_BYTES && skim_tensor(w.data, w.length, c);
+        } else if (!r) {
+            add_whole(out, &w);
+        } else if (r->is != PLAIN && w.kind != WIRE_BYTES) {
+            ok = false;
+        } else if (r->is != PLAIN && kind == ATTRIBUTE) {
+            ok = add_reads(GRAPH, w.data, w.length, 0, out);
+        } else if (r->is == GRAPH) { // a second graph would add to the first one
+            ok = filter(s, GRAPH, w.data, w.length, &s->graph);
+        } else if (r->is != PLAIN) {
+            struct str inner = {0};
+            ok = filter(s, r->is, w.data, w.length, &inner);
+            add_field(out, w.field, str_text(&inner), inner.length);
+            str_finish(&inner);
+        }
+    }
+    return ok && !w.is_broken;
+}
+
+// --- files and memory ---
 
 struct onnx_mapping {
     void *bytes;
@@ -363,7 +342,7 @@ static bool check_count(struct reading *r, const struct onnx_tensor *t, size_t t
         return true;                                                                               \
     } while (0)
 
-// Numbers that the message lists one by one.
+// Reads numbers that the message lists one by one.
 static bool read_listed(struct reading *r, const Onnx__TensorProto *t, struct onnx_tensor *out)
 {
     size_t most =
@@ -400,6 +379,7 @@ static const char *entry(const Onnx__TensorProto *t, const char *key)
     return NULL;
 }
 
+// Returns whether a path stays below the folder that it begins in.
 static bool is_contained(const char *name)
 {
     if (!*name || *name == '/')
@@ -410,7 +390,7 @@ static bool is_contained(const char *name)
     return true;
 }
 
-// In a file below the model's folder.
+// Maps the contents of a tensor that are in another file, below the model's folder.
 static bool read_external(struct reading *r, const Onnx__TensorProto *t, struct skim_slice *out)
 {
     const char *name = entry(t, "location"), *at = entry(t, "offset"), *bytes = entry(t, "length");
@@ -436,18 +416,6 @@ static bool read_external(struct reading *r, const Onnx__TensorProto *t, struct 
     return true;
 }
 
-static bool take_raw(struct reading *r, const struct skim_slice *s, struct onnx_tensor *out)
-{
-    size_t each = (size_t)onnx_type_bytes(out->type);
-    if (s->length / each != (uint64_t)out->count || s->length % each)
-        return err_set(r->err,
-                       "'%s' has %zu bytes, its %" PRId64 " elements of %s take %zu each (is the "
-                       "file cut off?)",
-                       out->name, s->length, out->count, onnx_type_name(out->type), each);
-    out->raw = s->data;
-    return true;
-}
-
 static bool read_tensor(struct reading *r, const Onnx__TensorProto *t,
                         const struct skim_constant *skimmed, struct onnx_tensor *out)
 {
@@ -455,7 +423,7 @@ static bool read_tensor(struct reading *r, const Onnx__TensorProto *t,
     *out = (struct onnx_tensor){.name = text(r, t->name), .type = t->data_type};
     if (!read_shape(r, t, out))
         return false;
-    if (!onnx_type_bytes(out->type)) // texts, say: a node that reads it is lacking
+    if (!onnx_type_bytes(out->type)) // such as texts: a node that reads it is lacking
         return true;
     if (t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) {
         if (!read_external(r, t, &raw))
@@ -468,7 +436,16 @@ static bool read_tensor(struct reading *r, const Onnx__TensorProto *t,
     } else if (skimmed && !raw.data && skimmed->list.data && out->type == ONNX_FLOAT) {
         raw = skimmed->list;
     }
-    return raw.data ? take_raw(r, &raw, out) : read_listed(r, t, out);
+    if (!raw.data)
+        return read_listed(r, t, out);
+    size_t each = (size_t)onnx_type_bytes(out->type);
+    if (raw.length / each != (uint64_t)out->count || raw.length % each)
+        return err_set(r->err,
+                       "'%s' has %zu bytes, its %" PRId64 " elements of %s take %zu each (is the "
+                       "file cut off?)",
+                       out->name, raw.length, out->count, onnx_type_name(out->type), each);
+    out->raw = raw.data;
+    return true;
 }
 
 static bool read_constant(struct reading *r, const struct skim_constant *c, struct onnx_tensor *out)
@@ -481,16 +458,6 @@ static bool read_constant(struct reading *r, const struct skim_constant *c, stru
     return ok;
 }
 
-static bool read_constants(struct reading *r, const struct skim *s)
-{
-    struct onnx_model *m = r->out;
-    m->constant = keep(r, (size_t)s->constant_count, sizeof *m->constant);
-    for (int i = 0; i < s->constant_count; i++, m->constant_count++)
-        if (!read_constant(r, &s->constant[i], &m->constant[i]))
-            return false;
-    return true;
-}
-
 // --- nodes ---
 
 static const char *copy_bytes(struct reading *r, const ProtobufCBinaryData *from)
@@ -501,18 +468,7 @@ static const char *copy_bytes(struct reading *r, const ProtobufCBinaryData *from
     return copy;
 }
 
-static int type_of(const Onnx__AttributeProto *a)
-{
-    if (a->type)
-        return (int)a->type;
-    return a->has_i   ? ONNX_WHOLE
-           : a->has_f ? ONNX_REAL
-           : a->has_s ? ONNX_TEXT
-           : a->t     ? ONNX_TENSOR
-                      : ONNX_WHOLES;
-}
-
-// What a Constant says as numbers: the tensor that they are.
+// Makes a tensor of the numbers of a Constant.
 static const struct onnx_tensor *read_numbers(struct reading *r, const Onnx__AttributeProto *a,
                                               int type)
 {
@@ -537,8 +493,13 @@ static const struct onnx_tensor *read_numbers(struct reading *r, const Onnx__Att
 static bool read_attribute(struct reading *r, const Onnx__AttributeProto *a,
                            struct onnx_attribute *out)
 {
-    *out = (struct onnx_attribute){
-        .name = text(r, a->name), .type = type_of(a), .i = a->i, .f = a->f, .s = ""};
+    *out = (struct onnx_attribute){.name = text(r, a->name), .i = a->i, .f = a->f, .s = ""};
+    out->type = a->type    ? (int)a->type
+                : a->has_i ? ONNX_WHOLE
+                : a->has_f ? ONNX_REAL
+                : a->has_s ? ONNX_TEXT
+                : a->t     ? ONNX_TENSOR
+                           : ONNX_WHOLES;
     out->has_graph = a->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH ||
                      a->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPHS;
     if (out->has_graph) {
@@ -658,23 +619,26 @@ static bool read_header(struct reading *r, const struct skim *s)
 
 static bool read_skimmed(struct reading *r, const struct skim *s)
 {
+    struct onnx_model *m = r->out;
     if (!read_header(r, s))
         return false;
-    r->out->has_sparse = s->has_sparse;
+    m->has_sparse = s->has_sparse;
     Onnx__GraphProto *g =
         onnx__graph_proto__unpack(NULL, s->graph.length, (const uint8_t *)str_text(&s->graph));
-    bool ok = g ? read_graph(r, g) && read_constants(r, s)
-                : err_set(r->err, "its graph is broken (is the file cut off?)");
-    if (g)
-        onnx__graph_proto__free_unpacked(g, NULL);
-    return ok && (r->out->node_count > 0 || err_set(r->err, "it is a model without nodes"));
+    if (!g)
+        return err_set(r->err, "its graph is broken (is the file cut off?)");
+    bool ok = read_graph(r, g);
+    if (ok)
+        m->constant = keep(r, (size_t)s->constant_count, sizeof *m->constant);
+    for (; ok && m->constant_count < s->constant_count; m->constant_count += ok)
+        ok = read_constant(r, &s->constant[m->constant_count], &m->constant[m->constant_count]);
+    onnx__graph_proto__free_unpacked(g, NULL);
+    return ok && (m->node_count > 0 || err_set(r->err, "it is a model without nodes"));
 }
 
 static bool read_model(struct reading *r, const unsigned char *bytes, size_t length)
 {
-    struct skim s;
-    // False: this is not made of fields.
-    s = (struct skim){0};
+    struct skim s = {0};
     bool ok = filter(&s, MODEL, bytes, length, &s.model)
                   ? read_skimmed(r, &s)
                   : err_set(r->err, "it is no ONNX model, or cut off");
@@ -683,7 +647,6 @@ static bool read_model(struct reading *r, const unsigned char *bytes, size_t len
     free(s.constant);
     str_finish(&s.model);
     str_finish(&s.graph);
-    s = (struct skim){0};
     return ok;
 }
 
@@ -741,8 +704,8 @@ void onnx_finish(struct onnx_model *m)
     *m = (struct onnx_model){0};
 }
 
-// A model's first field is its version, by every program that writes one; texts begin with letters,
-// brackets or blanks, packed recordings with their own marks.
+// All programs write the version of a model as its first field. Texts begin with letters, brackets
+// or blanks, packed recordings with their own marks.
 bool onnx_begins(const unsigned char *bytes, size_t length)
 {
     struct wire_walk w = wire_walk_begin(bytes, length);

@@ -1,4 +1,4 @@
-// Convolutions and products, and what is done to a sum before it is stored.
+// Lowers convolutions, pools and products, and the operations on a sum before it is stored.
 #include "onnx/lowering.h"
 
 #include "base/number.h"
@@ -11,9 +11,9 @@ static void *keep(struct lowering *l, int64_t count, size_t size)
     return arena_zero(&l->out->arena, (size_t)count, size);
 }
 
-// A tensor of a layer: a constant, or what flows.
-static enum onnx_verdict take(struct lowering *l, const struct onnx_at *n, int index,
-                              struct onnx_layer *to, const char *tensor)
+// Makes an input of the step a tensor of the layer: its weights, or one that is computed.
+static enum onnx_verdict add_tensor(struct lowering *l, const struct onnx_at *n, int index,
+                                    struct onnx_layer *to, const char *tensor)
 {
     int source;
     if (lowering_is_constant(n, index)) {
@@ -32,7 +32,7 @@ static void begin_sum(struct onnx_layer *to, int64_t channels, int64_t inner)
     to->inner = inner;
 }
 
-// y = y * factor + shift
+// Makes y * factor + shift of the sum y.
 static void apply_affine(struct lowering *l, struct onnx_layer *to, const double *factor,
                          const double *shift)
 {
@@ -53,7 +53,8 @@ static void apply_affine(struct lowering *l, struct onnx_layer *to, const double
 
 // --- convolutions ---
 
-// One padding before rows and columns alike, and one more behind them, which give as many windows.
+// Finds one padding before rows and columns, and an extra one behind them, that give as many
+// windows. False: there is none.
 static bool find_padding(const struct onnx_window *w, const struct onnx_shape *image,
                          int64_t *padding, int64_t *extra)
 {
@@ -61,8 +62,8 @@ static bool find_padding(const struct onnx_window *w, const struct onnx_shape *i
     *padding = w->before[0];
     *extra = 0;
     for (int i = 0; i < 2; i++) { // room / stride + 1 is how many windows there are
-        int64_t reach = (w->kernel[i] - 1) * w->dilation[i] + 1;
-        int64_t room = image->size[2 + i] + 2 * *padding - reach;
+        int64_t extent = (w->kernel[i] - 1) * w->dilation[i] + 1;
+        int64_t room = image->size[2 + i] + 2 * *padding - extent;
         *extra = int64_max(*extra, (w->out[i] - 1) * stride - room);
         most = int64_min(most, w->out[i] * stride - 1 - room);
     }
@@ -92,34 +93,6 @@ static void set_kernel(struct lowering *l, struct onnx_layer *to, const struct o
         lowering_set(l, to, "dilation", w->dilation[0]);
 }
 
-static const char *preset_of(const struct onnx_window *w, int64_t in, int64_t groups)
-{
-    if (groups == in && groups > 1)
-        return "depthwise";
-    return w->kernel[0] * w->kernel[1] == 1 ? "conv1x1" : "conv-implicit";
-}
-
-// Weights and bias, whatever they are.
-static enum onnx_verdict weigh_conv(struct lowering *l, const struct onnx_at *n,
-                                    struct onnx_layer *to)
-{
-    const struct onnx_shape *w = &onnx_in(n, 1)->shape;
-    if (lowering_is_constant(n, 1))
-        to->factored = to->weights_count;
-    TRY(take(l, n, 1, to, "W"));
-    if (to->factored >= 0) {
-        to->weights[to->factored].factors = w->size[0];
-        to->weights[to->factored].inner = w->size[1] * w->size[2] * w->size[3];
-    }
-    if (onnx_in(n, 2)) {
-        to->bias = keep(l, to->channels, sizeof *to->bias);
-        for (int64_t i = 0; i < to->channels; i++)
-            to->bias[i] = onnx_element(onnx_in(n, 2)->constant, i);
-        to->stage = ONNX_SHIFTED;
-    }
-    return ONNX_FINE;
-}
-
 enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
 {
     const struct onnx_shape *x = &onnx_in(n, 0)->shape, *w = &onnx_in(n, 1)->shape;
@@ -132,9 +105,10 @@ enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
     if (onnx_in(n, 2) && !lowering_is_constant(n, 2))
         return onnx_lacks(n, "its bias is not constant");
     TRY(lowering_flow(l, n, 0, &source));
-    struct onnx_layer *to =
-        lowering_add(l, n, preset_of(&window, x->size[1], groups), NULL, onnx_out(n, 0));
-    bool is_depthwise = str_equal(to->preset, "depthwise");
+    bool is_depthwise = groups == x->size[1] && groups > 1;
+    bool is_pixel = window.kernel[0] * window.kernel[1] == 1;
+    const char *preset = is_depthwise ? "depthwise" : is_pixel ? "conv1x1" : "conv-implicit";
+    struct onnx_layer *to = lowering_add(l, n, preset, NULL, onnx_out(n, 0));
     set_image(l, to, is_depthwise ? "channels" : "in_channels", x->size);
     if (is_depthwise)
         lowering_set(l, to, "multiplier", w->size[0] / groups);
@@ -145,7 +119,19 @@ enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
     set_kernel(l, to, &window, padding, extra);
     lowering_read(l, to, "X", source);
     begin_sum(to, w->size[0], window.out[0] * window.out[1]);
-    TRY(weigh_conv(l, n, to));
+    if (lowering_is_constant(n, 1))
+        to->factored = to->weights_count;
+    TRY(add_tensor(l, n, 1, to, "W"));
+    if (to->factored >= 0) {
+        to->weights[to->factored].factors = w->size[0];
+        to->weights[to->factored].inner = w->size[1] * w->size[2] * w->size[3];
+    }
+    if (onnx_in(n, 2)) {
+        to->bias = keep(l, to->channels, sizeof *to->bias);
+        for (int64_t i = 0; i < to->channels; i++)
+            to->bias[i] = onnx_element(onnx_in(n, 2)->constant, i);
+        to->stage = ONNX_SHIFTED;
+    }
     return lowering_give(l, n, 0);
 }
 
@@ -206,8 +192,7 @@ static enum onnx_verdict lower_images(struct lowering *l, const struct onnx_at *
     }
     if (is_max)
         return onnx_lacks(n, "its images are not square");
-    // The mean of whole images of any form: a depthwise convolution with weights that are all the
-    // same.
+    // The mean of whole images is a depthwise convolution whose weights are all the same.
     int source;
     TRY(lowering_flow(l, n, 0, &source));
     struct onnx_layer *to = lowering_add(l, n, "depthwise", NULL, onnx_out(n, 0));
@@ -263,16 +248,16 @@ static struct onnx_layer *add_product(struct lowering *l, const struct onnx_at *
     return to;
 }
 
-static enum onnx_verdict take_factors(struct lowering *l, const struct onnx_at *n,
-                                      struct onnx_layer *to, const int64_t size[3], bool turns_b)
+static enum onnx_verdict add_factors(struct lowering *l, const struct onnx_at *n,
+                                     struct onnx_layer *to, const int64_t size[3], bool turns_b)
 {
     if (lowering_is_constant(n, 0) && lowering_is_constant(n, 1))
         return onnx_lacks(n, "both matrices are constant");
-    TRY(take(l, n, 0, to, "A"));
+    TRY(add_tensor(l, n, 0, to, "A"));
     bool can = lowering_is_constant(n, 1);
     if (can)
         to->factored = to->weights_count;
-    TRY(take(l, n, 1, to, "B"));
+    TRY(add_tensor(l, n, 1, to, "B"));
     if (can) {
         to->weights[to->factored].factors = size[1];
         to->weights[to->factored].inner = turns_b ? size[2] : 1;
@@ -281,7 +266,7 @@ static enum onnx_verdict take_factors(struct lowering *l, const struct onnx_at *
     return ONNX_FINE;
 }
 
-// + beta C: a bias where it is the same for all rows, else a residual.
+// Adds beta C: a bias where it is the same for all rows, else a residual.
 static enum onnx_verdict add_summand(struct lowering *l, const struct onnx_at *n,
                                      struct onnx_layer *to)
 {
@@ -317,7 +302,7 @@ enum onnx_verdict lower_gemm(struct lowering *l, const struct onnx_at *n)
     if (!isfinite(alpha) || !isfinite(onnx_real(n->node, "beta", 1)))
         return onnx_lacks(n, "its alpha or its beta is no number");
     struct onnx_layer *to = add_product(l, n, size, layouts[turns_a][turns_b]);
-    TRY(take_factors(l, n, to, size, turns_b));
+    TRY(add_factors(l, n, to, size, turns_b));
     if (alpha != 1) {
         lowering_set_real(l, to, "scale", alpha);
         to->factored = -1;
@@ -327,7 +312,7 @@ enum onnx_verdict lower_gemm(struct lowering *l, const struct onnx_at *n)
     return lowering_give(l, n, 0);
 }
 
-// As many matrices on either side, or one on the right.
+// Returns whether both operands have the same batch dimensions.
 static bool are_paired(const struct onnx_shape *a, const struct onnx_shape *b)
 {
     for (int i = 0; i < a->rank - 2 || i < b->rank - 2; i++) {
@@ -352,7 +337,7 @@ enum onnx_verdict lower_matmul(struct lowering *l, const struct onnx_at *n)
     struct onnx_layer *to = add_product(l, n, size, "nn");
     if (right > 1)
         lowering_set(l, to, "batch", right);
-    TRY(take_factors(l, n, to, size, false));
+    TRY(add_factors(l, n, to, size, false));
     if (right > 1)
         to->factored = -1;
     return lowering_give(l, n, 0);
@@ -366,7 +351,7 @@ enum onnx_verdict lowering_affine(struct lowering *l, const struct onnx_at *n, i
     struct onnx_layer *sum = lowering_sum(l, n, index, c->factor ? ONNX_SHIFTED : ONNX_JOINED);
     bool fits = sum && sum->channels == c->channels && sum->inner == c->inner;
     if (!fits || (c->factor && sum->factored < 0)) {
-        // A depthwise convolution of single pixels.
+        // The sum is a depthwise convolution of single pixels.
         static const struct onnx_window pixel = {
             .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
         const struct onnx_shape *x = &onnx_in(n, index)->shape;
@@ -396,7 +381,7 @@ enum onnx_verdict lowering_affine(struct lowering *l, const struct onnx_at *n, i
     return lowering_alias(l, n, index);
 }
 
-// y = (x - mean) / sqrt(variance + epsilon) * scale + bias
+// Lowers y = (x - mean) / sqrt(variance + epsilon) * scale + bias.
 enum onnx_verdict lower_batch_norm(struct lowering *l, const struct onnx_at *n)
 {
     const struct onnx_shape *x = &onnx_in(n, 0)->shape;

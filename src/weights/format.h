@@ -1,4 +1,4 @@
-// Readers of headers. Of this folder, and for fuzzing.
+// Readers of headers. Internal to this folder, and for fuzzing.
 #ifndef TILEWALK_WEIGHTS_FORMAT_H
 #define TILEWALK_WEIGHTS_FORMAT_H
 
@@ -16,8 +16,8 @@ extern const struct saved_kind saved_kinds[SAVED_OTHER];
 bool npy_read(int fd, struct weights_file *f, struct err *e);
 bool safetensors_read(int fd, struct weights_file *f, struct err *e);
 
-// So many bytes at `offset`, or an error: the file ends before.
+// Reads bytes at `offset`. False: the file ends before.
 bool weights_read_at(int fd, uint64_t offset, void *out, size_t bytes, struct err *e);
-uint64_t saved_count(const struct saved_tensor *t); // of elements; saturates
+uint64_t saved_count(const struct saved_tensor *t); // returns the number of elements; saturates
 
 #endif

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+// --- .npy ---
+
 // NumPy's files of one array: "\x93NUMPY", a version, the length of the header, and the header, a
 // dictionary of Python: {'descr': '<f4', 'fortran_order': False, 'shape': (4096, 9216), }
 
@@ -147,19 +149,7 @@ static bool read_fields(struct cursor *c, struct weights_file *f, struct saved_t
     return seen == 7 || err_set(c->err, "its header lacks one of descr, fortran_order and shape");
 }
 
-static bool check_data(const struct weights_file *f, struct saved_tensor *t, struct err *e)
-{
-    t->offset = f->header_bytes;
-    t->bytes = f->file_bytes - f->header_bytes;
-    if (t->type == SAVED_OTHER)
-        return true;
-    uint64_t wanted = times_unsigned(saved_count(t), saved_kinds[t->type].bytes);
-    return wanted == t->bytes ||
-           err_set(e, "it has %" PRIu64 " bytes of data, its header says %" PRIu64 "%s", t->bytes,
-                   wanted, t->bytes < wanted ? " (is it cut off?)" : "");
-}
-
-// Where the header begins, and how long it is.
+// Finds the beginning and the length of the header.
 static bool find_header(int fd, uint64_t *offset, size_t *length, struct err *e)
 {
     unsigned char begin[MAGIC_BYTES + 6] = {0};
@@ -195,38 +185,44 @@ bool npy_read(int fd, struct weights_file *f, struct err *e)
     f->header_bytes = (size_t)offset + length;
     bool ok = weights_read_at(fd, offset, text, length, e) &&
               (strlen(text) == length || err_set(e, "its header has a zero byte")) &&
-              read_fields(&c, f, f->tensor) && check_data(f, f->tensor, e);
+              read_fields(&c, f, f->tensor);
     free(text);
-    return ok;
+    struct saved_tensor *t = f->tensor;
+    t->offset = f->header_bytes;
+    t->bytes = f->file_bytes - f->header_bytes;
+    if (!ok || t->type == SAVED_OTHER)
+        return ok;
+    uint64_t wanted = times_unsigned(saved_count(t), saved_kinds[t->type].bytes);
+    return wanted == t->bytes ||
+           err_set(e, "it has %" PRIu64 " bytes of data, its header says %" PRIu64 "%s", t->bytes,
+                   wanted, t->bytes < wanted ? " (is it cut off?)" : "");
 }
 
-// safetensors: 8 bytes that say how long the header is, the header, which is JSON
+// --- .safetensors ---
+
+// 8 bytes with the length of the header, the header, which is JSON
 //
 //     {"fc.bias":{"dtype":"F32","shape":[10],"data_offsets":[0,40]},"__metadata__":{...}}
 //
-// and the data, to which the offsets refer: without gaps, none twice, to the file's end.
+// and the data, to which the offsets refer. Tensors have no gaps between them and do not overlap;
+// they end with the file.
 
 enum { LENGTH_BYTES = 8, SAFETENSORS_MOST_HEADER = 16 << 20 };
 static const double most_exact = 9007199254740992; // 2^53: beyond, numbers of JSON have gaps
 
-static bool read_whole(struct json v, uint64_t *out)
-{
-    double value;
-    if (!json_number(v, &value) || value < 0 || value >= most_exact || value != floor(value))
-        return false;
-    *out = (uint64_t)value;
-    return true;
-}
-
-// False for anything but a list of whole numbers, or a longer one.
+// Reads a list of at most `most` whole numbers. False: it is something else.
 static bool read_list(struct json list, int most, uint64_t *out, int *count)
 {
     *count = 0;
     if (json_type(list) != JSON_LIST)
         return false;
-    for (struct json_walk w = json_walk(list); json_next(&w); ++*count)
-        if (*count == most || !read_whole(w.value, &out[*count]))
+    for (struct json_walk w = json_walk(list); json_next(&w); ++*count) {
+        double value;
+        if (*count == most || !json_number(w.value, &value) || value < 0 || value >= most_exact ||
+            value != floor(value))
             return false;
+        out[*count] = (uint64_t)value;
+    }
     return true;
 }
 
@@ -242,7 +238,7 @@ static bool safetensors_read_type(struct json word, struct weights_file *f, stru
     return t->type_name != NULL;
 }
 
-// Each field once.
+// Finds the three fields. False: one is missing or there twice.
 static bool find_fields(struct json object, struct json found[3])
 {
     static const char *const names[] = {"dtype", "shape", "data_offsets"};
@@ -259,13 +255,13 @@ static bool find_fields(struct json object, struct json found[3])
     return found[0].at && found[1].at && found[2].at;
 }
 
-static bool read_tensor(struct json said, struct weights_file *f, struct saved_tensor *t,
+static bool read_tensor(struct json declared, struct weights_file *f, struct saved_tensor *t,
                         struct err *e)
 {
     struct json field[3] = {{0}};
     uint64_t range[2];
     int ends;
-    if (!find_fields(said, field) || !safetensors_read_type(field[0], f, t) ||
+    if (!find_fields(declared, field) || !safetensors_read_type(field[0], f, t) ||
         !read_list(field[2], 2, range, &ends) || ends != 2 || range[0] > range[1])
         return err_set(e, "'%s': expected one dtype, shape and data_offsets [BEGIN,END]", t->name);
     if (!read_list(field[1], WEIGHTS_MAX_RANK, t->size, &t->rank))
@@ -306,13 +302,7 @@ static int by_place(const void *a, const void *b)
                                   : (end_x > end_y) - (end_x < end_y);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    const struct saved_tensor *x = a, *y = b;
-    return strcmp(x->name, y->name);
-}
-
-// From here on offsets are the file's.
+// Checks that the tensors fill the file, and makes their offsets those of the file.
 static bool check_places(struct weights_file *f, struct err *e)
 {
     uint64_t end = 0, data = f->file_bytes - f->header_bytes;
@@ -331,14 +321,10 @@ static bool check_places(struct weights_file *f, struct err *e)
                    data < end ? " (is it cut off?)" : "");
 }
 
-static bool check_names(struct weights_file *f, struct err *e)
+static int by_name(const void *a, const void *b)
 {
-    if (f->count)
-        qsort(f->tensor, (size_t)f->count, sizeof *f->tensor, by_name);
-    for (int i = 1; i < f->count; i++)
-        if (strcmp(f->tensor[i].name, f->tensor[i - 1].name) == 0)
-            return err_set(e, "it has '%s' twice", f->tensor[i].name);
-    return true;
+    const struct saved_tensor *x = a, *y = b;
+    return strcmp(x->name, y->name);
 }
 
 static bool read_header(const char *text, size_t length, struct weights_file *f, struct err *e)
@@ -348,7 +334,14 @@ static bool read_header(const char *text, size_t length, struct weights_file *f,
     struct err why;
     if (!json_check(&source, &root, &why))
         return err_set(e, "its header: %s", why.text);
-    return read_tensors(root, f, e) && check_places(f, e) && check_names(f, e);
+    if (!read_tensors(root, f, e) || !check_places(f, e))
+        return false;
+    if (f->count)
+        qsort(f->tensor, (size_t)f->count, sizeof *f->tensor, by_name);
+    for (int i = 1; i < f->count; i++)
+        if (strcmp(f->tensor[i].name, f->tensor[i - 1].name) == 0)
+            return err_set(e, "it has '%s' twice", f->tensor[i].name);
+    return true;
 }
 
 bool safetensors_read(int fd, struct weights_file *f, struct err *e)

@@ -18,6 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// --- writing ---
+
 enum { PIECE = 1 << 13, ALIGNMENT = 8 };
 
 struct writing {
@@ -120,18 +122,13 @@ bool weights_read_at(int fd, uint64_t offset, void *out, size_t bytes, struct er
     return true;
 }
 
-static int open_below(const char *path, const char *folder, struct err *e)
-{
-    const char *const folders[] = {folder, NULL};
-    return os_open_text(path, folders, e);
-}
-
 struct weights_file *weights_open(const char *path, const char *folder, enum weights_format format,
                                   struct err *e)
 {
     uint64_t stamp = file_stamp(path, 0);
     struct stat info;
-    int fd = open_below(path, folder, e);
+    const char *const folders[] = {folder, NULL};
+    int fd = os_open_text(path, folders, e);
     if (fd < 0)
         return NULL;
     struct weights_file *f = mem_zero(1, sizeof *f);
@@ -159,7 +156,7 @@ void weights_close(struct weights_file *f)
     free(f);
 }
 
-// --- what fits ---
+// --- choosing a tensor ---
 
 uint64_t saved_count(const struct saved_tensor *t)
 {
@@ -181,14 +178,8 @@ static bool is_exact(enum saved_type from, enum element to)
     return false;
 }
 
-static bool is_rounded(enum saved_type from, enum element to)
-{
-    bool is_float = from == SAVED_F64 || from == SAVED_F32 || from == SAVED_BF16;
-    return (to == ELEMENT_F32 || to == ELEMENT_F16) && is_float && !is_exact(from, to);
-}
-
-// How many elements lie behind each dimension that has more than one: places where a new row, a new
-// matrix, ... begins.
+// Finds the distances at which a new row, a new matrix, ... begins: the numbers of elements behind
+// each dimension of more than one element.
 static int find_steps(int rank, const uint64_t *size, uint64_t out[WEIGHTS_MAX_RANK])
 {
     uint64_t step = 1;
@@ -231,8 +222,8 @@ static bool fits(const struct saved_tensor *t, const struct tensor *to, bool rou
 {
     if (saved_count(t) != (uint64_t)tensor_count(to))
         return does_not_fit(t, to, " (is it that of another layer?)", e);
-    // Whether the dimensions of one are those of the other, some of them run together: 64x3x11x11
-    // and 64x363. 9216x4096 is not 4096x9216.
+    // The dimensions of one must be those of the other, perhaps with some joined: 64x3x11x11 fits
+    // 64x363, but 9216x4096 does not fit 4096x9216.
     uint64_t a[WEIGHTS_MAX_RANK], b[WEIGHTS_MAX_RANK], size[WEIGHTS_MAX_RANK];
     for (int i = 0; i < to->rank; i++)
         size[i] = (uint64_t)to->size[i];
@@ -240,11 +231,12 @@ static bool fits(const struct saved_tensor *t, const struct tensor *to, bool rou
     for (int i = 0; i < in_a; i++)
         for (int k = 0; k < in_b; k++)
             both += a[i] == b[k];
-    if (!(both == in_a || both == in_b))
+    if (both != in_a && both != in_b)
         return does_not_fit(t, to, ": its rows are others (is it transposed?)", e);
     if (is_exact(t->type, to->element))
         return true;
-    if (is_rounded(t->type, to->element))
+    bool is_float = t->type == SAVED_F64 || t->type == SAVED_F32 || t->type == SAVED_BF16;
+    if (is_float && (to->element == ELEMENT_F32 || to->element == ELEMENT_F16))
         return rounds || does_not_fit(t, to, " (round = true rounds them)", e);
     return does_not_fit(t, to, ": the type cannot be converted", e);
 }
@@ -255,25 +247,20 @@ static const char *name_at(const void *context, size_t i)
     return f->tensor[i].name;
 }
 
-static bool is_named(const struct weights_file *f, const char *name, struct err *e)
-{
-    if (f->format == WEIGHTS_NPY)
-        return !name || err_set(e, "a .npy is one array, which has no name ('%s')", name);
-    if (name)
-        return true;
-    if (!f->count)
-        return err_set(e, "it has no tensors");
-    return err_set(e, "it has %d tensor%s: { FILE, \"%s\" } names %s", f->count,
-                   f->count == 1 ? "" : "s", f->tensor[0].name, f->count == 1 ? "it" : "one");
-}
-
 static const struct saved_tensor *find(const struct weights_file *f, const char *name,
                                        struct err *e)
 {
-    if (!is_named(f, name, e))
-        return NULL;
-    if (!name)
+    if (f->format == WEIGHTS_NPY && name)
+        err_set(e, "a .npy is one array, which has no name ('%s')", name);
+    else if (f->format == WEIGHTS_NPY)
         return f->tensor;
+    else if (!name && !f->count)
+        err_set(e, "it has no tensors");
+    else if (!name)
+        err_set(e, "it has %d tensor%s: { FILE, \"%s\" } names %s", f->count,
+                f->count == 1 ? "" : "s", f->tensor[0].name, f->count == 1 ? "it" : "one");
+    if (f->format == WEIGHTS_NPY || !name)
+        return NULL;
     for (int low = 0, high = f->count; low < high;) {
         int middle = low + (high - low) / 2, order = strcmp(name, f->tensor[middle].name);
         if (order == 0)
@@ -348,7 +335,7 @@ static bool convert(const struct weights *w, const void *saved, int64_t first, s
     return true;
 }
 
-// The types are those of a machine whose bytes are in the order of the files: little endian.
+// Files and machine are little endian, so that bytes are read as they are.
 static bool read_data(const struct weights *w, int fd, void *out, struct err *e)
 {
     size_t bytes = saved_kinds[w->saved].bytes;
@@ -367,7 +354,8 @@ static bool read_data(const struct weights *w, int fd, void *out, struct err *e)
 
 bool weights_read(const struct weights *w, void *out, struct err *e)
 {
-    int fd = open_below(w->path, w->folder, e);
+    const char *const folders[] = {w->folder, NULL};
+    int fd = os_open_text(w->path, folders, e);
     if (fd < 0)
         return false;
     bool ok = file_stamp(w->path, 0) == w->stamp ||

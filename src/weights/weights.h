@@ -2,12 +2,12 @@
 // .safetensors.
 //
 //     struct weights_file *f = weights_open("net/fc.npy", "net", WEIGHTS_NPY, e);
-//     weights_take(f, &choice, &tensor, &arena, &w, e)    what `tensor` is filled from
+//     weights_take(f, &choice, &tensor, &arena, &w, e)    chooses the contents of `tensor`
 //     weights_close(f);
 //     weights_read(&w, elements, e)                       later: the data
 //
-// Opening reads the header and nothing else, and believes none of it: every size is held against
-// the file's own. Errors do not name the file.
+// Opening reads only the header, and compares every size in it with the size of the file. Errors do
+// not name the file.
 #ifndef TILEWALK_WEIGHTS_WEIGHTS_H
 #define TILEWALK_WEIGHTS_WEIGHTS_H
 
@@ -30,19 +30,19 @@ enum saved_type {
     SAVED_I32,
     SAVED_I8,
     SAVED_U8,
-    SAVED_OTHER, // which nothing here reads
+    SAVED_OTHER, // cannot be read
 };
 
 struct saved_tensor {
     const char *name; // "" in a .npy
     enum saved_type type;
-    const char *type_name; // "f32"; of others the file's word
+    const char *type_name; // "f32"; for other types the word of the file
     int rank;
     uint64_t size[WEIGHTS_MAX_RANK]; // slowest first
     uint64_t offset, bytes;          // of its data, in the file
 };
 
-struct weights_file { // as its header says
+struct weights_file { // the header of a file
     const char *path, *folder;
     enum weights_format format;
     struct saved_tensor *tensor; // by name, no name twice
@@ -52,18 +52,19 @@ struct weights_file { // as its header says
     struct arena arena;
 };
 
-// What a tensor of an operation is filled from. Its texts are whose arena weights_take was given.
+// The contents of a tensor of an operation. Its texts belong to the arena given to weights_take.
 struct weights {
-    const char *path, *folder; // it lies below this folder, wherever links lead
+    const char *path, *folder; // the file is below this folder, also through links
     const char *name;          // of the tensor in the file, "" in a .npy
-    const char *type_name;     // there: "bf16"
+    const char *type_name;     // in the file: "bf16"
     enum saved_type saved;
     enum element element; // of what weights_read writes
     int64_t count;
     uint64_t offset, stamp;
 };
 
-// To be closed. NULL and `e`: not a regular file below `folder`, or its header is wrong.
+// Opens a file, which the caller closes. NULL and `e`: it is no regular file below `folder`, or its
+// header is wrong.
 struct weights_file *weights_open(const char *path, const char *folder, enum weights_format format,
                                   struct err *e);
 void weights_close(struct weights_file *f); // NULL is fine
@@ -73,8 +74,8 @@ struct weights_choice {
     bool rounds;      // values that the element does not have
 };
 
-// That what is chosen holds what `to` takes: as many elements in the same order, of a type whose
-// values it has, or, where they are rounded, nearly.
+// Chooses the contents of `to`. The saved tensor must have as many elements in the same order, of a
+// type whose values the element of `to` can hold, exactly or rounded.
 bool weights_take(const struct weights_file *f, const struct weights_choice *choice,
                   const struct tensor *to, struct arena *a, struct weights *out, struct err *e);
 
@@ -83,8 +84,8 @@ bool weights_take(const struct weights_file *f, const struct weights_choice *cho
 // opened, and where a finite value is beyond what the element can hold.
 bool weights_read(const struct weights *w, void *out, struct err *e);
 
-// Writes a .safetensors of f32: what each tensor holds is asked for in pieces, in order, so that no
-// more than a piece is in memory.
+// Writes a .safetensors of f32. `fill` is called for pieces of each tensor, in order, so that only
+// a piece is in memory.
 struct weights_new {
     const char *name; // no two alike
     int rank;

@@ -13,11 +13,12 @@ void onnx_put_bytes(struct str *s, int field, const void *bytes, size_t length);
 void onnx_put_text(struct str *s, int field, const char *text);
 void onnx_put_message(struct str *s, int field, struct str *message); // which is finished
 
-// Of a graph. `sizes` ends with 0; -1: left open under the name "batch".
+// These add a value or a constant to a graph. `sizes` ends with 0; -1 is a dimension that is left
+// open under the name "batch".
 void onnx_put_value(struct str *graph, int field, const char *name, const int *sizes);
 void onnx_put_constant(struct str *graph, const char *name, const int *sizes, const float *data,
                        int count);
-// One of any type; `bytes` of `data`, none where they are 0.
+// Adds a constant of any type with `bytes` of `data`, which may be 0.
 void onnx_put_typed(struct str *graph, const char *name, int type, const struct onnx_shape *shape,
                     const void *data, size_t bytes);
 // "Conv" "x w b" -> "y", or to several; `attributes`: "group=2 pads=1,1,1,1 alpha=0.5 mode=SAME".

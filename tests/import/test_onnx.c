@@ -61,7 +61,7 @@ static void what_follows_a_sum_is_computed_with_it(void **state)
     lowered_finish(&m);
 }
 
-// What another node reads, too, has to be there: it is not taken into the kernel before it.
+// A value that another node reads, too, is not made part of the kernel before it.
 static void what_is_read_twice_stays(void **state)
 {
     (void)state;

@@ -86,7 +86,7 @@ static bool write_model(const char *folder, int flowing, struct err *e)
 
 // --- one of them ---
 
-// Whether all of it is: without writing anything.
+// Returns whether the whole model is supported, without writing anything.
 static bool is_supported(struct err *e)
 {
     char *path = mem_printf("%s/m.onnx", work);

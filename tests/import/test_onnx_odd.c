@@ -156,7 +156,7 @@ static void sums_are_joined_with_what_is_as_large(void **state)
     lowered_finish(&m);
 }
 
-// What is for training is not what is computed when it is used.
+// Nodes for training compute something else when the model is used.
 static void training_is_named(void **state)
 {
     (void)state;

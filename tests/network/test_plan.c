@@ -119,7 +119,7 @@ static void test_placement(void **state)
     assert_true(best_ones > plans * 9 / 10 && sum < sum_of_best * 102 / 100);
 }
 
-// Of a chain two are there at a time.
+// A chain needs two values at a time.
 static void test_chain(void **state)
 {
     static const int units[] = {4, 7, 2, 6, 5};

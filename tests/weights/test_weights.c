@@ -38,7 +38,7 @@ static void put(const struct str *s)
     assert_true(file_write(path, str_text(s), s->length, &e));
 }
 
-// Of version 1, the header as it is given.
+// Saves a file of version 1 with the header as it is given.
 static void save_npy(const char *header, const void *data, size_t bytes)
 {
     struct str s = {0};
@@ -325,7 +325,7 @@ static void write_bytes(const char *bytes, size_t length)
     str_finish(&s);
 }
 
-// What is not even a header.
+// The files do not even have a header.
 static void what_is_no_such_file_is_refused(void **state)
 {
     static const struct {
