@@ -53,7 +53,7 @@ struct session_options {
     int64_t network;  // the session of the network whose task this is; 0: none
     const char *task; // its name there
     bool count_rejected;
-    bool cold; // each run that is timed finds its inputs in memory, not in a cache (trial/context.h)
+    bool cold; // inputs of a timed run are in memory, not in a cache (trial/context.h)
     bool has_spills;
     uint32_t spills;       // instead of the device's own limit; 0: none
     bool validate;         // Vulkan validation layer in the workers

@@ -1,5 +1,5 @@
-// Databases that older programs wrote (schema5.sql, schema6.sql: 22 November 2026) open and show what
-// they hold, and their sessions go on as if they had been begun today.
+// Databases that older programs wrote (schema5.sql, schema6.sql: 22 November 2026) open and show
+// what they hold, and their sessions go on as if they had been begun today.
 #include "group.h"
 #include "sessions.h"
 
