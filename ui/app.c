@@ -52,7 +52,8 @@ static bool has_file(const struct app *app)
            o->record.path[0];
 }
 
-bool app_file_poll(struct app *app)
+// Looks at the file once a second. Returns true when it was read.
+static bool poll_file(struct app *app)
 {
     int64_t id = app->model.open.record.id;
     if (app->file_session != id)
@@ -103,28 +104,6 @@ const struct session_row *app_session(struct app *app)
 
 // --- command lines ---
 
-// Shortens the lines of an export to "wrote out/a.comp .spv .json .h, out/a-2.comp ...": only those
-// that name files of kernels, of which each kernel's begin with its GLSL.
-static void add_files(const char *lines, struct str *out)
-{
-    static const char glsl[] = ".comp";
-    const size_t ending = sizeof glsl - 1;
-    const char *stem = NULL;
-    size_t stem_length = 0;
-    for (const char *line = lines; *line; line += *line == '\n') {
-        size_t length = strcspn(line, "\n");
-        if (stem && length > stem_length && line[stem_length] == '.' &&
-            !memcmp(line, stem, stem_length)) {
-            str_printf(out, " %.*s", (int)(length - stem_length), line + stem_length);
-        } else if (length > ending && !memcmp(line + length - ending, glsl, ending)) {
-            str_printf(out, "%s%.*s", out->length ? ", " : "wrote ", (int)length, line);
-            stem = line;
-            stem_length = length - ending;
-        }
-        line += length;
-    }
-}
-
 // Shows the files of an export, or the last line of any other command.
 static void on_command_end(void *context, const struct job_record *job)
 {
@@ -135,7 +114,24 @@ static void on_command_end(void *context, const struct job_record *job)
         if (c[0] == '\n' && c[1])
             last = c + 1;
     if (!job->exit_code && str_starts(job->words, "tilewalk export ")) {
-        add_files(output, &files);
+        // Shortens the lines of an export to "wrote out/a.comp .spv .json .h, out/a-2.comp ...":
+        // only those that name files of kernels, of which each kernel's begin with its GLSL.
+        static const char glsl[] = ".comp";
+        const size_t ending = sizeof glsl - 1;
+        const char *stem = NULL;
+        size_t stem_length = 0;
+        for (const char *line = output; *line; line += *line == '\n') {
+            size_t bytes = strcspn(line, "\n");
+            if (stem && bytes > stem_length && line[stem_length] == '.' &&
+                !memcmp(line, stem, stem_length)) {
+                str_printf(&files, " %.*s", (int)(bytes - stem_length), line + stem_length);
+            } else if (bytes > ending && !memcmp(line + bytes - ending, glsl, ending)) {
+                str_printf(&files, "%s%.*s", files.length ? ", " : "wrote ", (int)bytes, line);
+                stem = line;
+                stem_length = bytes - ending;
+            }
+            line += bytes;
+        }
         last = files.length ? str_text(&files) : last;
     }
     int length = (int)strcspn(last, "\n");
@@ -166,11 +162,8 @@ static void add_database(const struct app *app, const char *const *words,
 char *app_command_line(const struct app *app, const char *const *words)
 {
     const char *all[WORDS_WITH_DATABASE];
-    struct str text = {0};
     add_database(app, words, all);
-    str_add(&text, "tilewalk ");
-    words_add_text(&text, store_is_default(app->options.database) ? words : all);
-    return str_take(&text);
+    return command_line(store_is_default(app->options.database) ? words : all);
 }
 
 void app_command(struct app *app, const char *const *words)
@@ -289,11 +282,13 @@ static const char *command_candidate(struct app *app, int n)
     return NULL;
 }
 
-static bool run_typed(struct app *app, void *context, const char *typed)
+static bool run_typed(struct app *app, void *context, enum prompt_event event, const char *typed)
 {
     char text[LINE_SIZE];
     const char *words[DIALOG_MOST_WORDS];
     (void)context;
+    if (event != PROMPT_DONE)
+        return true;
     snprintf(text, sizeof text, "%s", typed);
     // Splits at blanks, in place; quotes keep blanks. Returns the count of words.
     int count = 0;
@@ -343,31 +338,6 @@ static bool run_typed(struct app *app, void *context, const char *typed)
 
 // --- actions ---
 
-static void pause_or_resume(struct app *app)
-{
-    const struct session_row *row = app_session(app);
-    const struct opened *o = &app->model.open; // read more often than the list of sessions
-    if ((row->record.id == o->record.id ? o->state : row->state) == STATE_RUNNING)
-        command_for(app, "pause", row->record.id, NULL);
-    else if (row->runner)
-        command_for(app, "pause", row->record.id, "--off");
-    else
-        open_session_dialog(app, ACT_RESUME);
-}
-
-static void copy_trial(struct app *app)
-{
-    struct str text = {0};
-    const struct trial *t = shown_trial(app);
-    if (!t || !app->model.open.space) {
-        app_say(app, STYLE_WARN, "there is no trial to copy");
-        return;
-    }
-    config_add_json(app->model.open.space, &t->config, &text);
-    app_copy(app, str_text(&text));
-    str_finish(&text);
-}
-
 void app_act(struct app *app, enum action a)
 {
     const char *why = app_disabled(app, a);
@@ -381,7 +351,16 @@ void app_act(struct app *app, enum action a)
     if (a >= ACT_VIEW && a <= ACT_VIEW_LAST)
         app_show(app, (enum view_id)(a - ACT_VIEW));
     switch (a) {
-    case ACT_PAUSE: pause_or_resume(app); break;
+    case ACT_PAUSE: {
+        const struct session_row *row = app_session(app);
+        const struct opened *o = &app->model.open; // read more often than the list of sessions
+        if ((row->record.id == o->record.id ? o->state : row->state) == STATE_RUNNING)
+            command_for(app, "pause", row->record.id, NULL);
+        else if (row->runner)
+            command_for(app, "pause", row->record.id, "--off");
+        else
+            open_session_dialog(app, ACT_RESUME);
+    } break;
     case ACT_STOP:
     case ACT_DELETE:
     case ACT_BUDGET:
@@ -399,11 +378,21 @@ void app_act(struct app *app, enum action a)
 
     case ACT_BACK: app_show(app, app->before); break;
     case ACT_BEST: app_select(app, app->model.open.record.best_ask); break;
-    case ACT_COPY: copy_trial(app); break;
+    case ACT_COPY: {
+        struct str text = {0};
+        const struct trial *t = shown_trial(app);
+        if (t && app->model.open.space) {
+            config_add_json(app->model.open.space, &t->config, &text);
+            app_copy(app, str_text(&text));
+        } else {
+            app_say(app, STYLE_WARN, "there is no trial to copy");
+        }
+        str_finish(&text);
+    } break;
     case ACT_HELP: app->help = true, app->help_text.top = 0; break;
     case ACT_COMMAND:
         app_prompt(
-            app, &(struct prompt){.lead = ":", .done = run_typed, .candidate = command_candidate});
+            app, &(struct prompt){.lead = ":", .typed = run_typed, .candidate = command_candidate});
         break;
     case ACT_FREEZE:
         app->frozen = !app->frozen;
@@ -490,6 +479,24 @@ void app_show_first(struct app *app)
     app_show(app, network ? VIEW_NETWORK : app->options.view);
 }
 
+static void begin_views(struct app *app)
+{
+    for (int i = 0; i < VIEW_COUNT; i++) {
+        app->state[i] = mem_zero(1, views[i]->size);
+        if (views[i]->init)
+            views[i]->init(app->state[i]);
+    }
+}
+
+static void end_views(struct app *app)
+{
+    for (int i = 0; i < VIEW_COUNT; i++) {
+        if (views[i]->finish)
+            views[i]->finish(app->state[i]);
+        free(app->state[i]);
+    }
+}
+
 void app_init(struct app *app, const struct app_options *o)
 {
     *app = (struct app){.options = *o, .config = o->config, .dirty = true};
@@ -504,8 +511,7 @@ void app_init(struct app *app, const struct app_options *o)
     app->jobs.on_run_end = on_run_end;
     screen_resize(&app->screen, 24, 80);
     model_init(&app->model, o->database);
-    for (int i = 0; i < VIEW_COUNT; i++)
-        app->state[i] = views[i]->create(app);
+    begin_views(app);
     if (o->session)
         app_open_session(app, o->session);
     app_show_first(app);
@@ -514,8 +520,7 @@ void app_init(struct app *app, const struct app_options *o)
 void app_finish(struct app *app)
 {
     dialog_destroy(app->dialog);
-    for (int i = 0; i < VIEW_COUNT; i++)
-        views[i]->destroy(app->state[i]);
+    end_views(app);
     space_file_finish(&app->file);
     model_finish(&app->model);
     screen_finish(&app->screen);
@@ -594,9 +599,8 @@ static void prompt_key(struct app *app, int32_t key)
     if (key == KEY_IS_ESC || key == KEY_IS_ENTER) {
         struct prompt was = *p; // it may open another one
         p->open = false;
-        if (key == KEY_IS_ESC && was.cancelled)
-            was.cancelled(app, was.context);
-        else if (key == KEY_IS_ENTER && !was.done(app, was.context, was.line.text))
+        enum prompt_event event = key == KEY_IS_ESC ? PROMPT_CANCELLED : PROMPT_DONE;
+        if (!was.typed(app, was.context, event, was.line.text) && event == PROMPT_DONE)
             *p = was;
     } else if (key == KEY_IS_TAB) {
         // Replaces the last word by the next candidate that begins with it.
@@ -610,8 +614,8 @@ static void prompt_key(struct app *app, int32_t key)
                 line_set(&p->line, text);
                 break;
             }
-    } else if (line_key(&p->line, key) && p->changed) {
-        p->changed(app, p->context, p->line.text);
+    } else if (line_key(&p->line, key)) {
+        p->typed(app, p->context, PROMPT_CHANGED, p->line.text);
     }
 }
 
@@ -659,9 +663,11 @@ void app_click(struct app *app, int row, int col)
     if (app->prompt.open || app->dialog || app->help)
         return;
     if (rows.footer && row == app->screen.rows - 1) {
-        enum action a = footer_action_at(app, col);
-        if (a != ACT_NONE)
-            app_act(app, a);
+        for (int i = 0; i < app->footer_count; i++)
+            if (col >= app->footer[i].col && col < app->footer[i].end) {
+                app_act(app, app->footer[i].action);
+                return;
+            }
     } else if (row >= rows.head && row < rows.head + rows.body && views[app->view]->click) {
         views[app->view]->click(app, app->state[app->view], row - rows.head, col);
     }
@@ -696,12 +702,10 @@ bool app_poll(struct app *app, double now, double unix_now)
         app->follow = true;
         app->budget_session = 0;
         space_file_finish(&app->file);
-        for (int i = 0; i < VIEW_COUNT; i++) {
-            views[i]->destroy(app->state[i]);
-            app->state[i] = views[i]->create(app);
-        }
+        end_views(app);
+        begin_views(app);
     }
-    if (app_file_poll(app))
+    if (poll_file(app))
         return true;
     const struct view *view = views[app->view];
     bool more = view->tick && view->tick(app, app->state[app->view]);

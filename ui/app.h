@@ -25,16 +25,17 @@
 
 struct dialog; // dialog.h
 
+// PROMPT_CHANGED: after each edit. PROMPT_DONE: Enter. PROMPT_CANCELLED: Esc.
+enum prompt_event { PROMPT_CHANGED, PROMPT_DONE, PROMPT_CANCELLED };
+
 // A line that is being typed in the last row.
 struct prompt {
     bool open;
     char lead[24]; // "/", ":"
     struct line line;
     void *context;
-    // Enter. False: the text is wrong and stays for correction.
-    bool (*done)(struct app *app, void *context, const char *text);
-    void (*changed)(struct app *app, void *context, const char *text); // each edit; may be NULL
-    void (*cancelled)(struct app *app, void *context);                 // Esc; may be NULL
+    // False after Enter: the text is wrong and stays for correction.
+    bool (*typed)(struct app *app, void *context, enum prompt_event event, const char *text);
     // Tab: returns the n-th word that could stand here, NULL past the last; may be NULL.
     const char *(*candidate)(struct app *app, int n);
 };
@@ -136,10 +137,9 @@ char *app_command_line(const struct app *app, const char *const *words);
 void app_edit(struct app *app, const char *path, int line); // opens the user's editor soon
 // Reports what the editor did to `path`, which had the stamp `before` (file_stamp).
 void app_edited(struct app *app, const char *path, uint64_t before);
-// The space file of the open session: what it is compared with; a look at it once a second (true
-// when it was read); a read of it now. Changes are reported.
+// The space file of the open session: what it is compared with; a read of it now. Changes are
+// reported.
 struct space_file_basis app_file_basis(const struct app *app);
-bool app_file_poll(struct app *app);
 void app_file_read(struct app *app);
 void app_copy(struct app *app, const char *text); // to the clipboard, as far as there is one
 void app_log(struct app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -184,25 +184,6 @@ static void add_best(struct app *app, struct pieces *row)
         pieces_add(row, 5, STYLE_DIM, "%s ago", text_duration(since, ago));
 }
 
-// Draws a head of a narrow screen's one row.
-static void draw_short(struct app *app, const struct pane *p)
-{
-    const struct opened *o = &app->model.open;
-    struct pieces row = {0};
-    char speed[32];
-    pieces_add(&row, 3, STYLE_DIM, "#%" PRId64, o->record.id);
-    pieces_add(&row, 2, state_style(o->state, STYLE_STRONG), "%s",
-               state_word(o->state, &o->record));
-    if (file_differs(app))
-        pieces_add(&row, 2, STYLE_WARN, "file changed");
-    if (o->record.best_ask)
-        pieces_add(&row, 0, STYLE_BEST, "%s",
-                   speed_text(&o->record, o->record.best_seconds, speed));
-    pieces_add(&row, 1, STYLE_TEXT, "%" PRId64 "/%" PRId64, o->record.trials,
-               o->record.budget_trials);
-    pieces_draw(&row, p, 0, 1);
-}
-
 void draw_head(struct app *app, const struct pane *head)
 {
     const struct model *m = &app->model;
@@ -220,10 +201,22 @@ void draw_head(struct app *app, const struct pane *head)
         pieces_draw(&second, head, 1, 2);
         return;
     }
-    if (head->cols < 50)
-        draw_short(app, head);
-    else
+    if (head->cols < 50) {
+        char speed[32];
+        pieces_add(&row, 3, STYLE_DIM, "#%" PRId64, o->record.id);
+        pieces_add(&row, 2, state_style(o->state, STYLE_STRONG), "%s",
+                   state_word(o->state, &o->record));
+        if (file_differs(app))
+            pieces_add(&row, 2, STYLE_WARN, "file changed");
+        if (o->record.best_ask)
+            pieces_add(&row, 0, STYLE_BEST, "%s",
+                       speed_text(&o->record, o->record.best_seconds, speed));
+        pieces_add(&row, 1, STYLE_TEXT, "%" PRId64 "/%" PRId64, o->record.trials,
+                   o->record.budget_trials);
+        pieces_draw(&row, head, 0, 1);
+    } else {
         draw_where(app, head);
+    }
     add_best(app, &second);
     if (file_differs(app))
         pieces_add(&second, 1, STYLE_WARN, "space file changed");
@@ -348,11 +341,6 @@ static const char *label_of(struct app *app, enum action a)
     return spent && !row->runner ? "More" : "Resume"; // trials: the dialog asks how many
 }
 
-static bool is_everywhere(enum action a)
-{
-    return actions[a].views == (1u << VIEW_COUNT) - 1;
-}
-
 static int item_width(struct app *app, enum action a)
 {
     char key[16];
@@ -374,6 +362,7 @@ void draw_footer(struct app *app, const struct pane *p)
     enum action list[ACT_COUNT];
     // The labelled actions of this view: pause, its own, the rest; without a session only those
     // that need none. Help and quit have their own places.
+    const unsigned everywhere = (1u << VIEW_COUNT) - 1;
     int count = 0;
     bool none = !app_session(app);
     if (!none)
@@ -381,7 +370,7 @@ void draw_footer(struct app *app, const struct pane *p)
     for (int own = 1; own >= 0; own--)
         for (int a = ACT_NONE + 1; a < ACT_COUNT; a++)
             if (actions[a].label && actions[a].views & 1u << app->view &&
-                is_everywhere((enum action)a) != own && a != ACT_PAUSE && a != ACT_HELP &&
+                (actions[a].views == everywhere) != own && a != ACT_PAUSE && a != ACT_HELP &&
                 a != ACT_QUIT && !(none && app_disabled(app, (enum action)a)))
                 list[count++] = (enum action)a;
     int reserve = item_width(app, ACT_HELP) + item_width(app, ACT_QUIT) + 4;
@@ -390,7 +379,7 @@ void draw_footer(struct app *app, const struct pane *p)
     int cols = p->cols - f.col - 2 - reserve;
     enum tabs tabs = TABS_TITLES;
     for (int i = 0; i < count; i++)
-        cols -= i == 0 || !is_everywhere(list[i]) ? item_width(app, list[i]) + 1 : 0;
+        cols -= i == 0 || actions[list[i]].views != everywhere ? item_width(app, list[i]) + 1 : 0;
     while (tabs < TABS_KEYS && tabs_width(app, tabs) > cols)
         tabs++;
     for (int i = 0; i < VIEW_COUNT; i++) {
@@ -407,12 +396,4 @@ void draw_footer(struct app *app, const struct pane *p)
         draw_action(&f, ACT_HELP);
     if (f.col + item_width(app, ACT_QUIT) - 1 <= p->cols)
         draw_action(&f, ACT_QUIT);
-}
-
-enum action footer_action_at(const struct app *app, int col)
-{
-    for (int i = 0; i < app->footer_count; i++)
-        if (col >= app->footer[i].col && col < app->footer[i].end)
-            return app->footer[i].action;
-    return ACT_NONE;
 }

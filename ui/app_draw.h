@@ -45,7 +45,4 @@ void draw_help(struct app *app, const struct pane *whole); // over all
 // Returns why an action does nothing now; NULL: it does something.
 const char *app_disabled(struct app *app, enum action a);
 
-// Returns the action under a column of the footer that was drawn last, or ACT_NONE.
-enum action footer_action_at(const struct app *app, int col);
-
 #endif

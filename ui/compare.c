@@ -25,22 +25,6 @@ const char *compare_apart(const struct session_record *a, const struct session_r
     return str_equal(a->device_id, b->device_id) ? NULL : "driver";
 }
 
-static const struct session_record *most_common(const struct mark *mark, int count)
-{
-    const struct session_record *common = NULL;
-    int most = 0;
-    for (int i = 0; i < count; i++) {
-        int like = 0;
-        for (int k = 0; k < count; k++)
-            like += compare_fit(&mark[i].record, &mark[k].record) == COMPARE_SAME;
-        if (like > most) {
-            most = like;
-            common = &mark[i].record;
-        }
-    }
-    return common;
-}
-
 static double speed(const struct mark *k, double seconds)
 {
     return seconds > 0 ? k->record.flop / seconds : 0;
@@ -71,28 +55,36 @@ static int compare_bests(const void *a, const void *b)
     return (x->mark->letter > y->mark->letter) - (x->mark->letter < y->mark->letter);
 }
 
-static void add_row(struct comparison *c, const struct mark *k, enum compare_fit fit)
-{
-    struct compare_row *row = &c->row[c->count++];
-    *row = (struct compare_row){.mark = k, .fit = fit};
-    if (fit != COMPARE_SAME)
-        return;
-    row->best = k->record.best_ask ? speed(k, k->record.best_seconds) : 0;
-    c->comparable++;
-    if (k->curve.count)
-        row->reached = speed(k, k->curve.step[k->curve.count - 1].seconds);
-    c->reached = fmax(c->reached, row->reached);
-    c->horizon = k->record.trials > c->horizon ? k->record.trials : c->horizon;
-    if (k->curve.count && k->curve.step[k->curve.count - 1].number > c->horizon)
-        c->horizon = k->curve.step[k->curve.count - 1].number; // ended since it was listed
-}
-
 void compare_marks(struct comparison *c, const struct mark *mark, int count)
 {
-    const struct session_record *common = most_common(mark, count);
+    // The others are compared with the session that most of them are comparable with.
+    const struct session_record *common = NULL;
+    for (int i = 0, most = 0; i < count; i++) {
+        int like = 0;
+        for (int k = 0; k < count; k++)
+            like += compare_fit(&mark[i].record, &mark[k].record) == COMPARE_SAME;
+        if (like > most) {
+            most = like;
+            common = &mark[i].record;
+        }
+    }
     *c = (struct comparison){.count = 0};
-    for (int i = 0; i < count; i++)
-        add_row(c, &mark[i], compare_fit(common, &mark[i].record));
+    for (int i = 0; i < count; i++) {
+        const struct mark *k = &mark[i];
+        const struct best_step *last = k->curve.count ? &k->curve.step[k->curve.count - 1] : NULL;
+        struct compare_row *row = &c->row[c->count++];
+        *row = (struct compare_row){.mark = k, .fit = compare_fit(common, &k->record)};
+        if (row->fit != COMPARE_SAME)
+            continue;
+        row->best = k->record.best_ask ? speed(k, k->record.best_seconds) : 0;
+        c->comparable++;
+        if (last)
+            row->reached = speed(k, last->seconds);
+        c->reached = fmax(c->reached, row->reached);
+        c->horizon = k->record.trials > c->horizon ? k->record.trials : c->horizon;
+        if (last && last->number > c->horizon)
+            c->horizon = last->number; // ended since it was listed
+    }
     qsort(c->row, (size_t)c->count, sizeof *c->row, compare_bests);
     for (int i = 0; i < c->comparable; i++) {
         const struct mark *k = c->row[i].mark;

@@ -27,11 +27,6 @@ static double axis_x(enum curve_axis axis, double number, double elapsed_s, doub
     return axis == CURVE_TRIALS ? number : axis == CURVE_RUNNING ? elapsed_s : wall_s;
 }
 
-static bool is_running(pid_t runner, enum session_state state)
-{
-    return runner && state == STATE_RUNNING;
-}
-
 static double end_of_open(const struct model *m, double unix_now, enum curve_axis axis)
 {
     const struct opened *o = &m->open;
@@ -39,13 +34,14 @@ static double end_of_open(const struct model *m, double unix_now, enum curve_axi
         return (double)o->last_number;
     if (axis == CURVE_RUNNING)
         return model_ran_seconds(m, unix_now);
-    return (is_running(o->runner, o->state) ? unix_now : o->newest_finished) - o->record.created;
+    bool runs = o->runner && o->state == STATE_RUNNING;
+    return (runs ? unix_now : o->newest_finished) - o->record.created;
 }
 
 static bool mark_runs(const struct model *m, const struct mark *k)
 {
     const struct session_row *row = model_row(m, k->id);
-    return row && is_running(row->runner, row->state);
+    return row && row->runner && row->state == STATE_RUNNING;
 }
 
 // Stored running times of a marked session end with its last change of state. When the last step is
@@ -377,33 +373,6 @@ static struct plot_axis y_axis(const struct curve_runs *r, const struct curve_me
     return (struct plot_axis){.high = 1.05 * high};
 }
 
-static void draw_level(struct plot *plot, const struct curve_runs *r, double speed)
-{
-    const struct plot_point level = {0, speed};
-    if (speed > 0)
-        plot_band(plot, &level, &level, 1, r->right);
-}
-
-static void draw_lines(struct plot *plot, const struct curve_runs *r, const struct curve_mean *mean,
-                       enum curve_band band)
-{
-    draw_level(plot, r, r->recorded);
-    draw_level(plot, r, r->baseline);
-    if (mean->count && band != CURVE_NO_BAND)
-        plot_band(plot, mean->low, mean->high, mean->count, mean->end);
-    for (int i = r->count; i-- > 0;) {
-        const struct curve_run *run = &r->run[i];
-        const struct plot_point end = {run->end, run_best(run)};
-        if (run->level && end.y > 0)
-            plot_band(plot, &end, &end, 1, r->right); // such as the kernel in use
-        int series = i == 0 ? SERIES_OPEN : SERIES_MARKED + i - 1;
-        plot_steps(plot, series, run->letter, run->point, run->count, run->end);
-    }
-    if (mean->count)
-        plot_steps(plot, SERIES_MEAN, 'M', mean->mean, mean->count, mean->end);
-    plot_letters(plot);
-}
-
 void curve_draw_plot(const struct plot *plot, const struct pane *p, const enum style *style)
 {
     for (int row = 0; row < plot->rows; row++)
@@ -453,7 +422,24 @@ static void draw_plot(const struct pane *room, const struct curve_pane *state,
         else
             plot_failed(&plot, at);
     }
-    draw_lines(&plot, r, &mean, state->band);
+    enum curve_band band = state->band;
+    const struct plot_point levels[] = {{0, r->recorded}, {0, r->baseline}};
+    for (int i = 0; i < 2; i++)
+        if (levels[i].y > 0)
+            plot_band(&plot, &levels[i], &levels[i], 1, r->right);
+    if (mean.count && band != CURVE_NO_BAND)
+        plot_band(&plot, mean.low, mean.high, mean.count, mean.end);
+    for (int i = r->count; i-- > 0;) {
+        const struct curve_run *run = &r->run[i];
+        const struct plot_point end = {run->end, run_best(run)};
+        if (run->level && end.y > 0)
+            plot_band(&plot, &end, &end, 1, r->right); // such as the kernel in use
+        int series = i == 0 ? SERIES_OPEN : SERIES_MARKED + i - 1;
+        plot_steps(&plot, series, run->letter, run->point, run->count, run->end);
+    }
+    if (mean.count)
+        plot_steps(&plot, SERIES_MEAN, 'M', mean.mean, mean.count, mean.end);
+    plot_letters(&plot);
 
     enum style style[PLOT_MOST_SERIES] = {[SERIES_MEAN] = STYLE_STRONG};
     for (int i = 0; i < r->count; i++)

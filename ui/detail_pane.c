@@ -37,11 +37,6 @@ static void add_line(struct writer *w, enum style style, const char *format, ...
     pane_text_cut(w->p, w->row++, 0, w->p->cols, style, text);
 }
 
-static void add_wrapped(struct writer *w, enum style style, const char *text)
-{
-    w->row = pane_wrapped(w->p, w->row, 0, w->p->cols, style, text);
-}
-
 // --- the result ---
 
 // Appends "43.69 TFLOPS  0.393 ms".
@@ -66,7 +61,7 @@ static void add_result(struct writer *w, const struct trial *t)
     if (t->told == 0 || t->outcome != OUTCOME_OK) {
         add_line(w, trial_style(&w->app->model, t), "%s%s%s", trial_word(&w->app->model, t),
                  t->phase[0] ? " in phase " : "", t->phase);
-        add_wrapped(w, STYLE_TEXT, t->reason);
+        w->row = pane_wrapped(w->p, w->row, 0, w->p->cols, STYLE_TEXT, t->reason);
     } else {
         // The result that ranks it.
         struct model *m = &w->app->model;
@@ -111,26 +106,6 @@ struct part { // of the configuration: a live parameter as text
     bool mutated;
 };
 
-// Writes "unroll 512", and "unroll 128>512" for a mutated parameter.
-static struct part part_of(struct app *app, const struct trial *t, int i)
-{
-    const struct param *p = &app->model.open.space->param[i];
-    struct str text = {0};
-    str_printf(&text, "%s ", p->name);
-    struct part part = {.name = (int)strlen(p->name)};
-    const struct trial *from =
-        t->has_origin && t->origin[i] > 0 ? model_trial(&app->model, t->origin[i]) : NULL;
-    if (from && !value_equal(p, &from->config, &t->config)) {
-        part.mutated = true;
-        value_add_text(p, from->config.slot + p->offset, &text);
-        str_add(&text, ">");
-    }
-    value_add_text(p, t->config.slot + p->offset, &text);
-    part.cols = text_columns(str_text(&text));
-    part.text = str_take(&text);
-    return part;
-}
-
 static int widest(const struct part *part, int first, int past, int count)
 {
     int cols = 0;
@@ -144,13 +119,31 @@ static void add_config(struct writer *w, const struct trial *t)
     const struct space *s = w->app->model.open.space;
     struct part part[SPACE_MAX_PARAMS];
     if (!s) {
-        add_wrapped(w, STYLE_WARN, w->app->model.open.trouble.text);
+        w->row =
+            pane_wrapped(w->p, w->row, 0, w->p->cols, STYLE_WARN, w->app->model.open.trouble.text);
         return;
     }
     int count = 0;
     for (int i = 0; i < s->param_count; i++)
-        if (space_is_live(s, &t->config, i))
-            part[count++] = part_of(w->app, t, i);
+        if (space_is_live(s, &t->config, i)) {
+            // "unroll 512", and "unroll 128>512" for a mutated parameter.
+            const struct param *p = &w->app->model.open.space->param[i];
+            struct str text = {0};
+            str_printf(&text, "%s ", p->name);
+            struct part one = {.name = (int)strlen(p->name)};
+            const struct trial *from = t->has_origin && t->origin[i] > 0
+                                           ? model_trial(&w->app->model, t->origin[i])
+                                           : NULL;
+            if (from && !value_equal(p, &from->config, &t->config)) {
+                one.mutated = true;
+                value_add_text(p, from->config.slot + p->offset, &text);
+                str_add(&text, ">");
+            }
+            value_add_text(p, t->config.slot + p->offset, &text);
+            one.cols = text_columns(str_text(&text));
+            one.text = str_take(&text);
+            part[count++] = one;
+        }
     // The fewest lines: as many columns as fit, each as wide as it must be.
     int lines = count > 0, col = 0;
     for (; lines < count; lines++) {
@@ -239,27 +232,6 @@ static void add_time(struct str *out, const char *name, double seconds)
         str_printf(out, "%s%s %s", out->length > 0 ? "  " : "", name, text_time(seconds, text));
 }
 
-static void add_times(struct writer *w, const struct trial *t)
-{
-    struct str text = {0};
-    add_time(&text, "compile", t->compile_s);
-    add_time(&text, "pipeline", t->pipeline_s);
-    add_time(&text, "device", t->device_s);
-    if (text.length > 0)
-        add_line(w, STYLE_TEXT, "%s", str_text(&text));
-    str_finish(&text);
-    if (t->told == 0)
-        return;
-    char when[32];
-    text = (struct str){0};
-    str_printf(&text, "generation %d  worker %d  after %s", t->generation, t->worker,
-               text_duration(t->elapsed_s, when));
-    if (t->samples > 0)
-        str_printf(&text, "  %d sample%s", t->samples, t->samples == 1 ? "" : "s");
-    add_line(w, STYLE_TEXT, "%s", str_text(&text));
-    str_finish(&text);
-}
-
 // --- the pane ---
 
 void detail_pane_draw(struct app *app, struct detail_pane *state, const struct pane *p,
@@ -293,8 +265,23 @@ void detail_pane_draw(struct app *app, struct detail_pane *state, const struct p
         add_line(&w, spills ? STYLE_WARN : STYLE_TEXT, "%s", str_text(&text));
     str_finish(&text);
     if (t.clocks[0])
-        add_wrapped(&w, t.is_unsteady ? STYLE_WARN : STYLE_TEXT, t.clocks);
-    add_times(&w, &t);
+        w.row =
+            pane_wrapped(p, w.row, 0, p->cols, t.is_unsteady ? STYLE_WARN : STYLE_TEXT, t.clocks);
+    add_time(&text, "compile", t.compile_s);
+    add_time(&text, "pipeline", t.pipeline_s);
+    add_time(&text, "device", t.device_s);
+    if (text.length > 0)
+        add_line(&w, STYLE_TEXT, "%s", str_text(&text));
+    str_finish(&text);
+    if (t.told) {
+        char when[32];
+        str_printf(&text, "generation %d  worker %d  after %s", t.generation, t.worker,
+                   text_duration(t.elapsed_s, when));
+        if (t.samples > 0)
+            str_printf(&text, "  %d sample%s", t.samples, t.samples == 1 ? "" : "s");
+        add_line(&w, STYLE_TEXT, "%s", str_text(&text));
+        str_finish(&text);
+    }
     state->text.count = w.row + top;
     if (w.row > p->rows) {
         char more[40];
@@ -330,24 +317,17 @@ bool detail_pane_act(struct app *app, struct detail_pane *state, enum action a)
 
 // --- neighbours ---
 
-// Returns true when the neighbours of a trial are to be counted. A running session changes all the
-// time: then they are counted once a second.
-static bool is_due(struct app *app, const struct neighbours *n, int64_t ask)
-{
-    const struct opened *o = &app->model.open;
-    if (app->follow && o->rate > FAST_RATE)
-        return false;
-    return n->ask != ask || (n->seen == n->in_all && n->version != o->version &&
-                             (o->runner == 0 || app->now - n->begun >= 1));
-}
-
 bool detail_pane_tick(struct app *app, struct detail_pane *state)
 {
     struct neighbours *n = &state->counting;
     const struct trial *t = shown_trial(app);
     if (!t || !app->model.open.space)
         return false;
-    if (is_due(app, n, t->ask)) {
+    // A running session changes all the time: its neighbours are counted once a second.
+    const struct opened *o = &app->model.open;
+    bool stale = n->seen == n->in_all && n->version != o->version &&
+                 (o->runner == 0 || app->now - n->begun >= 1);
+    if ((n->ask != t->ask || stale) && !(app->follow && o->rate > FAST_RATE)) {
         int degree = space_degree(app->model.open.space, &t->config);
         *n = (struct neighbours){
             .ask = t->ask,

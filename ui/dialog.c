@@ -258,24 +258,6 @@ static int draw_lines(const struct pane *p, int row, enum style style, const cha
     return row;
 }
 
-static void draw_buttons(struct dialog *d, const struct pane *p, int row)
-{
-    if (d->focus >= d->fields)
-        d->focus_row = row;
-    const char *label[BUTTON_COUNT] = {d->button, "Copy command line", "Cancel"};
-    int col = 1;
-    for (int i = 0; i < BUTTON_COUNT; i++) {
-        bool focused = d->focus == d->fields + i;
-        int start = col;
-        col = pane_printf(p, row, col, focused ? STYLE_FOCUS : STYLE_TEXT, "< %s >", label[i]);
-        if (focused) {
-            pane_mark(p, row, start, col - start);
-            pane_cursor(p, row, start);
-        }
-        col += 3;
-    }
-}
-
 #define COMMAND_LEAD "same as: "
 
 // Draws from row `row` on, which may be above the pane; returns the row after the last.
@@ -322,8 +304,20 @@ static int draw_content(struct dialog *d, const struct pane *p, int row)
     else
         row = pane_wrapped(p, row, pane_text(p, row, 0, STYLE_DIM, COMMAND_LEAD),
                            p->cols - (int)strlen(COMMAND_LEAD), STYLE_TEXT, d->command);
-    draw_buttons(d, p, row + 1);
-    return row + 2;
+    row++;
+    if (d->focus >= d->fields)
+        d->focus_row = row;
+    const char *label[BUTTON_COUNT] = {d->button, "Copy command line", "Cancel"};
+    for (int i = 0, col = 1; i < BUTTON_COUNT; i++, col += 3) {
+        bool focused = d->focus == d->fields + i;
+        int start = col;
+        col = pane_printf(p, row, col, focused ? STYLE_FOCUS : STYLE_TEXT, "< %s >", label[i]);
+        if (focused) {
+            pane_mark(p, row, start, col - start);
+            pane_cursor(p, row, start);
+        }
+    }
+    return row + 1;
 }
 
 void dialog_draw(struct app *app, struct dialog *d, const struct pane *whole)

@@ -137,31 +137,6 @@ static void preview_export(struct app *app, struct dialog *d, void *context)
 
 #define COMMON 5 // strategies that are shown before all are asked for
 
-// Adds the choice of a strategy, common ones first, and its options.
-static void add_strategies(struct dialog *d, const char *current)
-{
-    const char *names[32] = {"walk", "opevo", "local", "autotvm", "random"};
-    char text[STRATEGY_TEXT];
-    int count = COMMON, chosen = 0;
-    for (int i = 0; strategy_kinds[i] && count < 31; i++) {
-        bool listed = false;
-        for (int k = 0; k < COMMON; k++)
-            listed |= str_equal(names[k], strategy_kinds[i]->name);
-        if (!listed)
-            names[count++] = strategy_kinds[i]->name;
-    }
-    strategy_text(current, false, text);
-    size_t length = strcspn(text, " ");
-    for (int i = 0; i < count; i++)
-        if (strlen(names[i]) == length && !strncmp(names[i], text, length))
-            chosen = i;
-    dialog_add_choice(d, "strategy", "Strategy", names, chosen);
-    dialog_fold_last(d, COMMON);
-    dialog_add_check(d, DIALOG_FOLD, "every strategy, and its options", false);
-    dialog_add_text(d, "options", "Its options, as q=0.3", text[length] ? text + length + 1 : "");
-    dialog_fold_last(d, 0);
-}
-
 // Returns the strategy with its options, as a spec; heap.
 static char *strategy_spec(const struct dialog *d)
 {
@@ -201,13 +176,33 @@ static void preview_strategy(struct app *app, struct dialog *d, void *context)
     str_finish(&text);
 }
 
-// `known`: the session with whose best the new one begins, "": none.
+// Adds the choice of a strategy, common ones first, its options, and the budget. `known`: the
+// session with whose best the new one begins, "": none.
 static void add_search_fields(struct dialog *d, const char *strategy, int64_t trials,
                               const char *known)
 {
-    char text[24];
+    char text[24], search[STRATEGY_TEXT];
     snprintf(text, sizeof text, "%" PRId64, trials);
-    add_strategies(d, strategy);
+    const char *names[32] = {"walk", "opevo", "local", "autotvm", "random"};
+    int count = COMMON, chosen = 0;
+    for (int i = 0; strategy_kinds[i] && count < 31; i++) {
+        bool listed = false;
+        for (int k = 0; k < COMMON; k++)
+            listed |= str_equal(names[k], strategy_kinds[i]->name);
+        if (!listed)
+            names[count++] = strategy_kinds[i]->name;
+    }
+    strategy_text(strategy, false, search);
+    size_t length = strcspn(search, " ");
+    for (int i = 0; i < count; i++)
+        if (strlen(names[i]) == length && !strncmp(names[i], search, length))
+            chosen = i;
+    dialog_add_choice(d, "strategy", "Strategy", names, chosen);
+    dialog_fold_last(d, COMMON);
+    dialog_add_check(d, DIALOG_FOLD, "every strategy, and its options", false);
+    dialog_add_text(d, "options", "Its options, as q=0.3",
+                    search[length] ? search + length + 1 : "");
+    dialog_fold_last(d, 0);
     dialog_add_text(d, "warm", "Begin with best of", known);
     dialog_add_text(d, "seed", "Seed (empty: new)", "");
     dialog_add_text(d, "trials", "Trials", text);
@@ -279,33 +274,6 @@ static const char *new_words(struct dialog *d, void *context, const char *words[
     return *space ? complaint : "which space? A preset's name or a file";
 }
 
-// Adds "Spaces: bmm bmm1-3 gemm": presets that are numbered from 1 on are one word, because there
-// are few rows.
-static void list_presets(struct dialog *d)
-{
-    int count;
-    char **name = script_presets(&count);
-    struct str line = {0};
-    str_add(&line, "Spaces:");
-    for (int i = 0; i < count; i++) {
-        size_t length = strlen(name[i]);
-        int first = i;
-        if (length > 1 && name[i][length - 1] == '1')
-            while (i + 1 < count && strlen(name[i + 1]) == length &&
-                   name[i + 1][length - 1] >= '1' && name[i + 1][length - 1] <= '9' &&
-                   !strncmp(name[i], name[i + 1], length - 1))
-                i++;
-        str_printf(&line, " %s", name[first]);
-        if (i > first)
-            str_printf(&line, "-%s", name[i] + length - 1);
-    }
-    dialog_add_line(d, str_text(&line));
-    str_finish(&line);
-    for (int i = 0; i < count; i++)
-        free(name[i]);
-    free(name);
-}
-
 // Offers a session like the open one, where one is open.
 static struct offer *offer_like(const struct app *app, bool changed)
 {
@@ -339,8 +307,31 @@ void open_new_session(struct app *app, bool changed)
     struct offer *o = offer_like(app, changed);
     bool like = r->id && !app->model.open.recording;
     struct dialog *d = dialog_create("New session", "Start", new_words, o, offer_destroy);
-    if (!changed)
-        list_presets(d);
+    if (!changed) {
+        // "Spaces: bmm bmm1-3 gemm": presets that are numbered from 1 on are one word, because
+        // there are few rows.
+        int count;
+        char **name = script_presets(&count);
+        struct str line = {0};
+        str_add(&line, "Spaces:");
+        for (int i = 0; i < count; i++) {
+            size_t length = strlen(name[i]);
+            int first = i;
+            if (length > 1 && name[i][length - 1] == '1')
+                while (i + 1 < count && strlen(name[i + 1]) == length &&
+                       name[i + 1][length - 1] >= '1' && name[i + 1][length - 1] <= '9' &&
+                       !strncmp(name[i], name[i + 1], length - 1))
+                    i++;
+            str_printf(&line, " %s", name[first]);
+            if (i > first)
+                str_printf(&line, "-%s", name[i] + length - 1);
+        }
+        dialog_add_line(d, str_text(&line));
+        str_finish(&line);
+        for (int i = 0; i < count; i++)
+            free(name[i]);
+        free(name);
+    }
     if (!o->source)
         warn_of_others(app, d, NULL, 0);
     dialog_add_text(d, "space", "Space: preset or file", o->space);

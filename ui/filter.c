@@ -220,39 +220,6 @@ static const char *set_word(const void *context, size_t i)
                                        : early_words[i];
 }
 
-// Judges each value of a set: numbers of a listed parameter, or words.
-static bool set_values(struct filter *f, struct node *n, const char *name, struct err *e)
-{
-    const double *number = n->param ? n->param->number : NULL;
-    int count = n->param ? n->param->count : n->field == FIELD_OUTCOME ? OUTCOME_COUNT : 2;
-    n->holds = arena_zero(&f->arena, (size_t)count, 1);
-    bool contains = n->op == OP_CONTAINS || (n->op == OP_HAS && !number);
-    if (number && !contains && !set_number(f, n, name, e))
-        return false;
-    if (!number && !contains && n->op > OP_UNEQUAL)
-        return err_set(e, "'%s' is a word: it takes : = !=, not < >", name);
-    bool known = number || contains;
-    struct str text = {0};
-    for (int i = 0; i < count; i++) {
-        text.length = 0;
-        if (number)
-            str_add_real(&text, number[i]);
-        else
-            str_add(&text, set_word(n, (size_t)i));
-        bool equal = str_equal(str_text(&text), n->value);
-        known |= equal;
-        n->holds[i] = contains ? text_contains(str_text(&text), n->value)
-                      : number ? compare(n->op, number[i], n->number, 0)
-                               : equal == (n->op == OP_EQUAL);
-    }
-    str_finish(&text);
-    if (known)
-        return true;
-    const char *meant = str_suggest(n->value, (size_t)count, set_word, n);
-    return meant ? err_set(e, "it is never '%s' (did you mean '%s'?)", n->value, meant)
-                 : err_set(e, "it is never '%s', but '%s' for example", n->value, set_word(n, 0));
-}
-
 // Reads "16,4,16" or "n,m,k", in brackets or not, into the slots.
 static bool read_list(const struct param *p, const char *text, int32_t *slot)
 {
@@ -282,8 +249,38 @@ static bool set_value(struct filter *f, struct node *n, enum op op, const char *
     n->op = op;
     if (n->sort == SORT_NUMBER)
         return set_number(f, n, name, e);
-    if (n->sort == SORT_SET)
-        return set_values(f, n, name, e);
+    if (n->sort == SORT_SET) {
+        // Each value of a set is judged: numbers of a listed parameter, or words.
+        const double *number = n->param ? n->param->number : NULL;
+        int count = n->param ? n->param->count : n->field == FIELD_OUTCOME ? OUTCOME_COUNT : 2;
+        n->holds = arena_zero(&f->arena, (size_t)count, 1);
+        bool contains = n->op == OP_CONTAINS || (n->op == OP_HAS && !number);
+        if (number && !contains && !set_number(f, n, name, e))
+            return false;
+        if (!number && !contains && n->op > OP_UNEQUAL)
+            return err_set(e, "'%s' is a word: it takes : = !=, not < >", name);
+        bool known = number || contains;
+        struct str text = {0};
+        for (int i = 0; i < count; i++) {
+            text.length = 0;
+            if (number)
+                str_add_real(&text, number[i]);
+            else
+                str_add(&text, set_word(n, (size_t)i));
+            bool equal = str_equal(str_text(&text), n->value);
+            known |= equal;
+            n->holds[i] = contains ? text_contains(str_text(&text), n->value)
+                          : number ? compare(n->op, number[i], n->number, 0)
+                                   : equal == (n->op == OP_EQUAL);
+        }
+        str_finish(&text);
+        if (known)
+            return true;
+        const char *meant = str_suggest(n->value, (size_t)count, set_word, n);
+        return meant
+                   ? err_set(e, "it is never '%s' (did you mean '%s'?)", n->value, meant)
+                   : err_set(e, "it is never '%s', but '%s' for example", n->value, set_word(n, 0));
+    }
     n->op = op == OP_HAS ? OP_CONTAINS : op;
     if (n->op > OP_UNEQUAL && n->op != OP_CONTAINS)
         return n->sort == SORT_TEXT
@@ -308,36 +305,6 @@ static bool text_holds(const struct node *n, const char *text)
     if (n->op == OP_CONTAINS)
         return text_contains(text, n->value);
     return (strcasecmp(text ? text : "", n->value) == 0) == (n->op == OP_EQUAL);
-}
-
-static bool number_holds(const struct filter *f, const struct node *n, const struct trial *t)
-{
-    double shown = trial_shown_seconds(t), seconds = shown > 0 ? shown : NAN;
-    double number; // NaN where the trial has none
-    bool any = false, all = true;
-    switch (n->field) {
-    case FIELD_TFLOPS: number = f->amounts.flop / seconds * 1e-12; break;
-    case FIELD_GFLOPS: number = f->amounts.flop / seconds * 1e-9; break;
-    case FIELD_RATE: number = f->amounts.rate / seconds; break;
-    case FIELD_MS: number = seconds * 1e3; break;
-    case FIELD_SPREAD: number = t->samples > 1 ? 50 * t->spread : NAN; break;
-    case FIELD_NUMBER: number = t->number > 0 ? (double)t->number : NAN; break;
-    case FIELD_ASK: number = (double)t->ask; break;
-    case FIELD_GENERATION: number = t->generation; break;
-    case FIELD_WORKER: number = t->worker; break;
-    case FIELD_PARAM:
-        number = t->has_config ? t->config.slot[n->param->offset + n->part - 1] : NAN;
-        break;
-    case FIELD_PARENT: // any of them; none of them where they are to be unequal
-        for (int i = 0; t->has_origin && i < SPACE_MAX_PARAMS; i++) {
-            bool holds = t->origin[i] && compare(n->op, (double)t->origin[i], n->number, 0);
-            any |= holds;
-            all &= holds || !t->origin[i];
-        }
-        return any && (all || n->op != OP_UNEQUAL);
-    default: number = t->statistic[n->field - FIELD_REGISTERS]; break;
-    }
-    return compare(n->op, number, n->number, n->tolerance);
 }
 
 static bool trial_holds(const struct filter *f, const struct node *n, const struct trial *t)
@@ -365,7 +332,32 @@ static bool trial_holds(const struct filter *f, const struct node *n, const stru
         str_finish(&text);
         return holds;
     }
-    return number_holds(f, n, t);
+    double shown = trial_shown_seconds(t), seconds = shown > 0 ? shown : NAN;
+    double number; // NaN where the trial has none
+    bool any = false, all = true;
+    switch (n->field) {
+    case FIELD_TFLOPS: number = f->amounts.flop / seconds * 1e-12; break;
+    case FIELD_GFLOPS: number = f->amounts.flop / seconds * 1e-9; break;
+    case FIELD_RATE: number = f->amounts.rate / seconds; break;
+    case FIELD_MS: number = seconds * 1e3; break;
+    case FIELD_SPREAD: number = t->samples > 1 ? 50 * t->spread : NAN; break;
+    case FIELD_NUMBER: number = t->number > 0 ? (double)t->number : NAN; break;
+    case FIELD_ASK: number = (double)t->ask; break;
+    case FIELD_GENERATION: number = t->generation; break;
+    case FIELD_WORKER: number = t->worker; break;
+    case FIELD_PARAM:
+        number = t->has_config ? t->config.slot[n->param->offset + n->part - 1] : NAN;
+        break;
+    case FIELD_PARENT: // any of them; none of them where they are to be unequal
+        for (int i = 0; t->has_origin && i < SPACE_MAX_PARAMS; i++) {
+            bool holds = t->origin[i] && compare(n->op, (double)t->origin[i], n->number, 0);
+            any |= holds;
+            all &= holds || !t->origin[i];
+        }
+        return any && (all || n->op != OP_UNEQUAL);
+    default: number = t->statistic[n->field - FIELD_REGISTERS]; break;
+    }
+    return compare(n->op, number, n->number, n->tolerance);
 }
 
 // --- terms of sessions ---

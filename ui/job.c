@@ -18,20 +18,15 @@ enum {
 
 // --- words ---
 
-void words_add_text(struct str *out, const char *const *words)
-{
-    for (int i = 0; words[i]; i++) {
-        if (i)
-            str_add_char(out, ' ');
-        str_add_shell(out, words[i]);
-    }
-}
-
-static char *command_line(const char *const *words)
+char *command_line(const char *const *words)
 {
     struct str text = {0};
     str_add(&text, "tilewalk ");
-    words_add_text(&text, words);
+    for (int i = 0; words[i]; i++) {
+        if (i)
+            str_add_char(&text, ' ');
+        str_add_shell(&text, words[i]);
+    }
     return str_take(&text);
 }
 

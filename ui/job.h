@@ -81,7 +81,8 @@ void jobs_leave(struct jobs *j, bool let_go);
 bool jobs_are_gone(const struct jobs *j); // all have ended or were let go
 void jobs_finish(struct jobs *j);         // kills those that are not gone, forgets all
 
-// Words as a user would type them, quoted where a shell would need it.
-void words_add_text(struct str *out, const char *const *words);
+// Returns "tilewalk" and the words as a user would type them, quoted where a shell would need it;
+// heap.
+char *command_line(const char *const *words);
 
 #endif

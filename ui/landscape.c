@@ -354,11 +354,6 @@ void importance_finish(struct importance *i)
     *i = (struct importance){0};
 }
 
-static int32_t *slots_of(const struct importance *i, int kept)
-{
-    return i->slot + (size_t)kept * (size_t)i->space->slots;
-}
-
 void importance_add(struct importance *i, const struct config *c, double speed)
 {
     int64_t at = i->added++;
@@ -369,7 +364,8 @@ void importance_add(struct importance *i, const struct config *c, double speed)
     i->busy &= at >= i->sampled; // else the sample that is being worked on changed
     i->kept += at == i->kept;
     i->speed[at] = speed;
-    memcpy(slots_of(i, (int)at), c->slot, (size_t)i->space->slots * sizeof *c->slot);
+    size_t slots = (size_t)i->space->slots;
+    memcpy(i->slot + (size_t)at * slots, c->slot, slots * sizeof *c->slot);
 }
 
 // --- importance: entries ---
@@ -418,7 +414,7 @@ bool importance_step(struct importance *i)
         const struct param *p = &i->space->param[entry->factor.param];
         int slot = entry->factor.slot < 0 ? 0 : entry->factor.slot;
         for (int n = 0; n < i->sampled; n++) {
-            const int32_t *v = slots_of(i, n) + p->offset;
+            const int32_t *v = i->slot + (size_t)n * (size_t)i->space->slots + p->offset;
             bool whole = entry->factor.slot < 0 && p->width > 1;
             key[n] = whole ? hash_bytes(v, (size_t)p->width * sizeof *v) : (uint64_t)v[slot];
         }
@@ -461,20 +457,9 @@ void projection_finish(struct projection *p)
     *p = (struct projection){0};
 }
 
-void projection_hold(struct projection *p, const struct config *c)
-{
-    p->is_held = true;
-    p->held = *c;
-}
-
 int projection_rows(const struct projection *p)
 {
     return p->is_flat ? 1 : p->y.count;
-}
-
-int projection_cols(const struct projection *p)
-{
-    return p->x.count;
 }
 
 const struct map_cell *projection_at(const struct projection *p, int row, int col)
@@ -510,45 +495,40 @@ static void take_best(struct map_cell *into, const struct map_cell *c)
     into->best_raced = c->best_raced;
 }
 
-// Moves the cells to their new places, where two may become one. Earlier judgements hold for a
-// whole range only if they were legal.
-static void move_cells(struct projection *p, int rows, int cols, const int *row_to,
-                       const int *col_to)
-{
-    size_t count = (size_t)AXIS_MOST * (p->is_flat ? 1 : AXIS_MOST);
-    struct map_cell *moved = mem_zero(count, sizeof *moved);
-    for (int row = 0; row < rows; row++)
-        for (int col = 0; col < cols; col++) {
-            const struct map_cell *c = projection_at(p, row, col);
-            struct map_cell *to = &moved[row_to[row] * AXIS_MOST + col_to[col]];
-            for (int i = 0; i < OUTCOME_COUNT; i++)
-                to->outcome[i] += c->outcome[i];
-            take_best(to, c);
-            if (c->best_ask && (to->worst == 0 || c->worst < to->worst))
-                to->worst = c->worst;
-            to->sum += c->sum;
-            to->legal |= c->legal;
-        }
-    free(p->cell);
-    p->cell = moved;
-    p->layout++;
-    p->judged_to = 0;
-}
-
 void projection_add(struct projection *p, const struct map_trial *s)
 {
     if (!is_like_held(p, s->config) || !axis_has_value(&p->x, s->statistics) ||
         (!p->is_flat && !axis_has_value(&p->y, s->statistics)))
         return;
-    int rows = projection_rows(p), cols = projection_cols(p);
+    int rows = projection_rows(p), cols = p->x.count;
     int row_to[AXIS_MOST] = {0}, col_to[AXIS_MOST], row = 0;
     enum axis_kind kind = p->x.kind, y_kind = p->y.kind;
     int col = axis_make_place(&p->x, s->config, s->statistics, col_to);
     if (!p->is_flat)
         row = axis_make_place(&p->y, s->config, s->statistics, row_to);
-    if (rows != projection_rows(p) || cols != projection_cols(p) || kind != p->x.kind ||
-        y_kind != p->y.kind)
-        move_cells(p, rows, cols, row_to, col_to);
+    if (rows != projection_rows(p) || cols != p->x.count || kind != p->x.kind ||
+        y_kind != p->y.kind) {
+        // Moves the cells to their new places, where two may become one. Earlier judgements hold
+        // for a whole range only if they were legal.
+        size_t count = (size_t)AXIS_MOST * (p->is_flat ? 1 : AXIS_MOST);
+        struct map_cell *moved = mem_zero(count, sizeof *moved);
+        for (int r = 0; r < rows; r++)
+            for (int k = 0; k < cols; k++) {
+                const struct map_cell *c = projection_at(p, r, k);
+                struct map_cell *to = &moved[row_to[r] * AXIS_MOST + col_to[k]];
+                for (int i = 0; i < OUTCOME_COUNT; i++)
+                    to->outcome[i] += c->outcome[i];
+                take_best(to, c);
+                if (c->best_ask && (to->worst == 0 || c->worst < to->worst))
+                    to->worst = c->worst;
+                to->sum += c->sum;
+                to->legal |= c->legal;
+            }
+        free(p->cell);
+        p->cell = moved;
+        p->layout++;
+        p->judged_to = 0;
+    }
     struct map_cell *at = &p->cell[row * AXIS_MOST + col];
     p->taken++;
     at->outcome[s->outcome]++;
@@ -576,11 +556,6 @@ int64_t cell_trials(const struct map_cell *c)
     for (int i = 0; i < OUTCOME_COUNT; i++)
         count += i == OUTCOME_REJECTED ? 0 : c->outcome[i];
     return count;
-}
-
-int64_t cell_failed(const struct map_cell *c)
-{
-    return cell_trials(c) - c->outcome[OUTCOME_OK];
 }
 
 enum cell_kind cell_kind(const struct map_cell *c)
@@ -677,7 +652,7 @@ static void judge(struct projection *p, const struct limits *l, int row, int col
 
 bool projection_judge(struct projection *p, const struct limits *l, int most)
 {
-    int cols = projection_cols(p), places = projection_rows(p) * cols;
+    int cols = p->x.count, places = projection_rows(p) * cols;
     if (!p->x.param || (!p->is_flat && !p->y.param))
         return false;
     for (int settled = 0; settled < places && most > 0;) { // in a row

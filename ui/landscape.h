@@ -139,7 +139,7 @@ double explained_share(const double *value, const uint64_t *key, int n, int *gro
 // there. On an axis of a statistic, only trials that have it are counted.
 //
 //     projection_init(&p, space, x, &y);                  y NULL: along x only
-//     projection_hold(&p, &best);                         trials like this one but for the axes
+//     p.is_held = true, p.held = best;                    trials like this one but for the axes
 //     projection_add(&p, &trial);                         each ended trial once, in any order
 //     const struct map_cell *c = projection_at(&p, row, col);
 //     projection_finish(&p);
@@ -186,10 +186,6 @@ struct projection {
 void projection_init(struct projection *p, const struct space *s, struct factor x,
                      const struct factor *y);
 void projection_finish(struct projection *p); // a zeroed one is fine
-// Counts only trials whose parameters off the axes are as in `c`; called before anything is added.
-// Where one part of a factorization is an axis its other parts stay free, since their product is
-// fixed.
-void projection_hold(struct projection *p, const struct config *c);
 struct map_trial {
     const struct config *config;
     const double *statistics; // NULL: none
@@ -203,16 +199,14 @@ void projection_add(struct projection *p, const struct map_trial *s);
 // True while there are cells in doubt.
 bool projection_judge(struct projection *p, const struct limits *l, int most);
 
-int projection_rows(const struct projection *p);
-int projection_cols(const struct projection *p);
+int projection_rows(const struct projection *p); // there are p->x.count columns
 const struct map_cell *projection_at(const struct projection *p, int row, int col);
-// Finds the cell of a configuration. False: it has none yet, or projection_hold leaves it out.
+// Finds the cell of a configuration. False: it has none yet, or it is not like `held`.
 bool projection_find(const struct projection *p, const struct config *c, const double *statistics,
                      int *row, int *col);
 
 enum cell_kind cell_kind(const struct map_cell *c);
 int64_t cell_trials(const struct map_cell *c); // without rejected ones
-int64_t cell_failed(const struct map_cell *c);
 // Returns the number that a cell shows: NAN without a measured trial, and NAN as the count of
 // trials without any trial.
 double cell_value(const struct map_cell *c, enum statistic s);

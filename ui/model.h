@@ -12,7 +12,7 @@
 // a second of another file being there, or none, the model is of that one, and nothing is open or
 // marked. A poll with nothing new costs microseconds, one with news costs as much as is new,
 // however many trials there are: curves are kept as their steps, outcomes as counts, trials are
-// read when they are shown. Work on all trials walks them in slices (scan.h).
+// read when they are shown. Work on all trials walks them in slices (scan_step).
 //
 // One thread. Pointers stay valid until the next poll or open unless noted otherwise.
 #ifndef TILEWALK_UI_MODEL_H
@@ -182,5 +182,34 @@ const char *model_unit(const struct model *m, double *per_flops);
 // Returns where a value lies inside its parameter's range, 0 .. 1: the place in the list, the
 // logarithm of a factorization's part `slot`, the place of the order among all orders.
 double param_position(const struct param *p, const int32_t *v, int slot);
+
+// --- a walk over all trials ---
+
+// A walk over all trials of the open session in slices, for views that need every one (the map, a
+// filter): each ended trial exactly once, also those that end later.
+//
+//     scan_start(&s, model);                           the open session, from the first trial
+//     while (scan_step(&s, model, 500, add, context))  true: more is there already
+//         ...
+//
+// A slice takes milliseconds, so that keys are answered between slices. Trials come in the order
+// asked; one that is in flight comes when it has ended.
+
+struct scan {
+    int64_t session; // 0: not started
+    int64_t next_ask;
+    int64_t open[64]; // asks that were in flight when the scan passed them
+    int open_count;
+    int64_t taken; // trials that were handed over
+};
+
+void scan_start(struct scan *s, const struct model *m);
+// Takes at most `most` trials. True when the session holds more that are ready.
+bool scan_step(struct scan *s, struct model *m, int most,
+               void (*add)(void *context, const struct trial *t), void *context);
+// Returns a number that changes with each race of the open session. A race changes the times by
+// which trials are shown, so that a walk with another number has to start again.
+int64_t scan_races(struct model *m);
+double scan_share(const struct scan *s, const struct model *m); // 0 .. 1 of what there is
 
 #endif

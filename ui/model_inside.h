@@ -1,7 +1,8 @@
-// Shared by the files of the model and scan.c alone.
+// Shared by the files of the model alone.
 //
 //   model.c       the connection, the list of sessions, marks, polling; a trial from its row
-//   model_open.c  the session that is open, and its trials by ask, number, rank and configuration
+//   model_open.c  the session that is open, and its trials by ask, number, rank and configuration,
+//                 or all of them in a walk
 #ifndef TILEWALK_UI_MODEL_INSIDE_H
 #define TILEWALK_UI_MODEL_INSIDE_H
 
@@ -30,10 +31,5 @@ struct trial_cache *cache_create(void);
 void cache_destroy(struct trial_cache *c);
 void cache_clear(struct trial_cache *c);
 void cache_drop_open(struct trial_cache *c); // trials in flight may have finished
-// For walks over many trials: adds the result of a race to a trial that was just decoded, from a
-// list of all results that is read again when there was a new race. cache_races returns a number
-// that changes with each race.
-void cache_add_race(struct model *m, struct trial *t);
-int64_t cache_races(struct model *m);
 
 #endif

@@ -232,7 +232,7 @@ static bool keep_race(void *context, const struct retime_record *r)
     return true;
 }
 
-int64_t cache_races(struct model *m)
+int64_t scan_races(struct model *m)
 {
     struct trial_cache *c = m->cache;
     if (!is_open(m))
@@ -243,19 +243,6 @@ int64_t cache_races(struct model *m)
         c->races_known = store_each_race(m->store, m->open.record.id, keep_race, c, NULL);
     }
     return c->newest_race;
-}
-
-void cache_add_race(struct model *m, struct trial *t)
-{
-    const struct race *race = cache_races(m) ? m->cache->race : NULL;
-    const struct race *end = race ? race + m->cache->races : NULL;
-    while (race < end && race->ask != t->ask)
-        race++;
-    if (race == end || t->outcome != OUTCOME_OK)
-        return;
-    t->raced = true;
-    t->race_seconds = race->seconds;
-    t->race_verified = race->verified;
 }
 
 #define MOST_SHOWN_BEST 24
@@ -276,15 +263,6 @@ bool curve_extend(struct curve *c, struct store *s, int64_t session, struct err 
 {
     int64_t after = c->count ? c->step[c->count - 1].number : 0;
     return store_each_best(s, session, after, add_step, c, e);
-}
-
-// Returns the round that ended last; NULL: there is none, or the session is no network.
-static const struct round_record *last_round(const struct opened *o)
-{
-    int i = o->record.scheduler ? o->network.round_count - 1 : -1;
-    while (i >= 0 && !o->network.round[i].told)
-        i--;
-    return i < 0 ? NULL : &o->network.round[i];
 }
 
 static bool add_recent(void *context, const struct trial_record *t)
@@ -471,7 +449,11 @@ void opened_finish(struct opened *o)
 double model_ran_seconds(const struct model *m, double unix_now)
 {
     const struct opened *o = &m->open;
-    const struct round_record *round = last_round(o);
+    // The round that ended last; NULL: there is none, or the session is no network.
+    int i = o->record.scheduler ? o->network.round_count - 1 : -1;
+    while (i >= 0 && !o->network.round[i].told)
+        i--;
+    const struct round_record *round = i < 0 ? NULL : &o->network.round[i];
     double elapsed = round             ? round->elapsed_s
                      : o->recent_count ? o->recent[(o->recent_count - 1) % MODEL_MOST_RECENT]
                                        : 0;
@@ -511,4 +493,98 @@ double opened_rate(const struct opened *o, double ran)
     if (lately == MODEL_MOST_RECENT) // there may be more: take the time of these
         return (double)lately / fmax(ran - o->recent[o->recent_count % MODEL_MOST_RECENT], 1e-3);
     return (double)lately / fmax(window, 1);
+}
+
+// --- a walk over all trials ---
+
+#define MOST_OPEN ((int)(sizeof((struct scan *)0)->open / sizeof(int64_t)))
+
+struct slice {
+    struct scan *scan;
+    struct model *model;
+    int left;
+    bool more;
+    void (*add)(void *context, const struct trial *t);
+    void *context;
+};
+
+void scan_start(struct scan *s, const struct model *m)
+{
+    *s = (struct scan){.session = m->open.record.id, .next_ask = 1};
+}
+
+// Adds the result of a race, from the list of all, and hands the trial over.
+static void hand_over(struct slice *slice, struct trial *t)
+{
+    struct model *m = slice->model;
+    const struct race *race = scan_races(m) ? m->cache->race : NULL;
+    const struct race *end = race ? race + m->cache->races : NULL;
+    while (race < end && race->ask != t->ask)
+        race++;
+    if (race != end && t->outcome == OUTCOME_OK) {
+        t->raced = true;
+        t->race_seconds = race->seconds;
+        t->race_verified = race->verified;
+    }
+    slice->add(slice->context, t);
+    slice->scan->taken++;
+    slice->left--;
+}
+
+// A trial in flight is remembered; when too many are, the next slice goes on from it.
+static bool scan_visit(void *context, const struct trial_record *r)
+{
+    struct slice *slice = context;
+    struct scan *s = slice->scan;
+    struct trial t;
+    if (slice->left == 0) {
+        slice->more = true;
+        return false;
+    }
+    trial_decode(&slice->model->open, r, &t);
+    if (!t.told) {
+        if (s->open_count == MOST_OPEN)
+            return false;
+        s->open[s->open_count++] = t.ask;
+    } else {
+        hand_over(slice, &t);
+    }
+    s->next_ask = t.ask + 1;
+    return true;
+}
+
+bool scan_step(struct scan *s, struct model *m, int most,
+               void (*add)(void *context, const struct trial *t), void *context)
+{
+    struct slice slice = {s, m, most, false, add, context};
+    if (!m->store || !s->session || s->session != m->open.record.id)
+        return false;
+    scan_races(m); // before a statement is under way
+    // First those that were in flight and have ended.
+    int kept = 0;
+    for (int i = 0; i < s->open_count; i++) {
+        struct trial t = {0};
+        struct trial_record r;
+        struct arena a;
+        arena_init(&a);
+        if (store_get_trial(m->store, s->session, s->open[i], &a, &r, NULL) && r.ask)
+            trial_decode(&m->open, &r, &t);
+        arena_finish(&a);
+        slice.more |= t.told && slice.left == 0;
+        if (t.told && slice.left > 0)
+            hand_over(&slice, &t);
+        else
+            s->open[kept++] = s->open[i];
+    }
+    s->open_count = kept;
+    store_each_trial(m->store, s->session, s->next_ask, scan_visit, &slice, NULL);
+    return slice.more;
+}
+
+double scan_share(const struct scan *s, const struct model *m)
+{
+    int64_t all = 0;
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        all += m->open.tally[i];
+    return s->taken < all ? (double)s->taken / (double)all : 1;
 }

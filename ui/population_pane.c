@@ -39,18 +39,6 @@ struct heat_columns {
     int name_rows;
 };
 
-static void columns_init(struct heat_columns *c, const struct space *s)
-{
-    c->space = s;
-    c->count = 0;
-    short_names(s, c->brief);
-    for (int i = 0; i < s->param_count; i++) {
-        int parts = s->param[i].kind == PARAM_FACTORIZATION ? s->param[i].width : 1;
-        for (int slot = 0; slot < parts; slot++)
-            c->column[c->count++] = (struct heat_column){.param = i, .slot = slot};
-    }
-}
-
 // Appends the text of a cell: "16", "n,m,k".
 static void add_value(const struct heat_columns *c, int i, const struct config *config,
                       struct str *out)
@@ -63,18 +51,6 @@ static void add_value(const struct heat_columns *c, int i, const struct config *
         str_add_int(out, v[c->column[i].slot]);
     else
         value_add_text(p, v, out);
-}
-
-// Makes room in the columns for the values of a row.
-static void columns_make_room(struct heat_columns *c, const struct config *config)
-{
-    for (int i = 0; i < c->count; i++) {
-        struct str text = {0};
-        add_value(c, i, config, &text);
-        int cols = int_min(text_columns(str_text(&text)), MOST_VALUE);
-        c->column[i].value_cols = int_max(c->column[i].value_cols, cols);
-        str_finish(&text);
-    }
 }
 
 static int name_columns(const struct heat_columns *c, int i)
@@ -110,21 +86,15 @@ static int place(struct heat_columns *c, int first, int room)
     return i - first;
 }
 
-static void set_width(struct heat_columns *c, bool values, int shade)
-{
-    c->values = values;
-    for (int i = 0; i < c->count; i++)
-        c->column[i].width = values ? c->column[i].value_cols + 1 : shade;
-}
-
 // Chooses widths and the columns that are seen, from l->top on. `always`: values are shown even
 // where the columns do not fit then.
 static void columns_fit(struct heat_columns *c, struct list *l, int room, bool always)
 {
-    set_width(c, true, 0);
-    bool fits = place(c, 0, room) == c->count;
-    for (int shade = WIDEST_SHADE; !fits && !always && shade > 0; shade--) {
-        set_width(c, false, shade);
+    bool fits = false;
+    for (int shade = WIDEST_SHADE + 1; !fits && shade > (always ? WIDEST_SHADE : 0); shade--) {
+        c->values = shade > WIDEST_SHADE;
+        for (int i = 0; i < c->count; i++)
+            c->column[i].width = c->values ? c->column[i].value_cols + 1 : shade;
         fits = place(c, 0, room) == c->count;
     }
     l->top = int64_clamp(l->top, 0, l->cursor > 0 ? l->cursor : 0);
@@ -165,13 +135,6 @@ static bool name_turns(struct heat_columns *c, int first, int room, int rows)
     }
     c->name_rows = rows;
     return whole;
-}
-
-static void names_fit(struct heat_columns *c, int first, int room, int most_rows)
-{
-    int rows = 1;
-    while (!name_turns(c, first, room, rows) && rows < int_min(most_rows, MOST_NAME_ROWS))
-        rows++;
 }
 
 // --- the rows ---
@@ -236,40 +199,6 @@ static double mean_standing(const struct space *s, const struct heat *h,
     return h->rows > 1 ? sum / count / (h->rows - 1) : 1;
 }
 
-static void draw_row(struct app *app, const struct population_pane *state, const struct heat *h,
-                     int place, const struct pane *p, int at)
-{
-    const struct space *s = app->model.open.space;
-    const struct row *r = &h->row[place];
-    bool best = r->ask == app->model.open.record.best_ask;
-    enum style style = best ? STYLE_BEST : STYLE_TEXT;
-    pane_printf(p, at, 1, style, "%2d", place + 1);
-    if (r->generation == h->generation)
-        pane_text(p, at, 3, STYLE_GOOD, "+");
-    int first = (int)state->columns.top;
-    for (int i = first; i < first + h->columns.shown; i++) {
-        const struct heat_column *c = &h->columns.column[i];
-        const struct param *param = &s->param[c->param];
-        double share = state->by_speed
-                           ? mean_standing(s, h, c, &r->config)
-                           : param_position(param, r->config.slot + param->offset, c->slot);
-        int level = share > 0 ? int_clamp((int)(share * RAMP_LEVELS), 0, RAMP_LEVELS - 1) : 0;
-        int col = LEFT_COLS + c->at, cols = h->columns.values ? c->value_cols : 0;
-        if (h->columns.values) {
-            struct str text = {0};
-            add_value(&h->columns, i, &r->config, &text);
-            int width = int_min(text_columns(str_text(&text)), cols);
-            pane_text_cut(p, at, col + cols - width, width, STYLE_TEXT, str_text(&text));
-            str_finish(&text);
-        }
-        pane_shade(p, at, col + cols, h->columns.values ? 1 : c->width, level);
-    }
-    if (r->rank.raced)
-        pane_text(p, at, h->end - SPEED_COLS, STYLE_TEXT, "r");
-    char number[24];
-    pane_text_right(p, at, h->end, style, speed_number(&app->model, r->speed, number));
-}
-
 // Spells out the cell under the cursor: "registers[3] = 4".
 static void draw_spelled_out(struct app *app, const struct population_pane *state,
                              const struct heat *h, const struct pane *p)
@@ -290,28 +219,6 @@ static void draw_spelled_out(struct app *app, const struct population_pane *stat
         str_add(&text, "   raced: timed again");
     pane_text_cut(p, p->rows - 1, 1, p->cols - 1, STYLE_STRONG, str_text(&text));
     str_finish(&text);
-}
-
-static void draw_legend(const struct population_pane *state, const struct heat *h,
-                        const struct pane *p)
-{
-    int row = p->rows - 1;
-    int col = 1 + pane_text(p, row, 1, STYLE_DIM, state->by_speed ? "slow" : "low");
-    for (int level = 0; level < RAMP_LEVELS; level++)
-        pane_shade(p, row, col++, 1, level);
-    col = pane_text(p, row, col + 1, STYLE_DIM, state->by_speed ? "fast" : "high");
-    int fresh = 0, raced = 0;
-    for (int i = 0; i < h->rows; i++) {
-        fresh += h->row[i].generation == h->generation;
-        raced += h->row[i].rank.raced;
-    }
-    const char *what = "r raced: timed again, in turns";
-    if (col + 3 + text_columns(what) > p->cols)
-        what = "r raced";
-    if (raced && col + 3 + text_columns(what) <= p->cols)
-        col = pane_text(p, row, col + 3, STYLE_DIM, what);
-    if (h->generation >= 0 && col + 26 <= p->cols)
-        pane_printf(p, row, col + 3, STYLE_DIM, "+ %d of generation %d", fresh, h->generation);
 }
 
 static void draw_below(struct app *app, const struct population_pane *state, const struct heat *h,
@@ -340,8 +247,25 @@ static void draw_below(struct app *app, const struct population_pane *state, con
     }
     if (focused && h->below && h->columns.count > 0)
         draw_spelled_out(app, state, h, p);
-    else if (h->below)
-        draw_legend(state, h, p);
+    else if (h->below) {
+        int row = p->rows - 1;
+        int col = 1 + pane_text(p, row, 1, STYLE_DIM, state->by_speed ? "slow" : "low");
+        for (int level = 0; level < RAMP_LEVELS; level++)
+            pane_shade(p, row, col++, 1, level);
+        col = pane_text(p, row, col + 1, STYLE_DIM, state->by_speed ? "fast" : "high");
+        int fresh = 0, raced = 0;
+        for (int i = 0; i < h->rows; i++) {
+            fresh += h->row[i].generation == h->generation;
+            raced += h->row[i].rank.raced;
+        }
+        const char *what = "r raced: timed again, in turns";
+        if (col + 3 + text_columns(what) > p->cols)
+            what = "r raced";
+        if (raced && col + 3 + text_columns(what) <= p->cols)
+            col = pane_text(p, row, col + 3, STYLE_DIM, what);
+        if (h->generation >= 0 && col + 26 <= p->cols)
+            pane_printf(p, row, col + 3, STYLE_DIM, "+ %d of generation %d", fresh, h->generation);
+    }
 }
 
 static void draw_heat(struct app *app, struct population_pane *state, const struct heat *h,
@@ -372,7 +296,35 @@ static void draw_heat(struct app *app, struct population_pane *state, const stru
     int64_t shown_ask = shown ? shown->ask : 0;
     for (int i = 0; i < h->shown_rows; i++) {
         int place = (int)state->rows.top + i, at = h->head_rows + i;
-        draw_row(app, state, h, place, p, at);
+        const struct space *s = app->model.open.space;
+        const struct row *r = &h->row[place];
+        bool best = r->ask == app->model.open.record.best_ask;
+        enum style style = best ? STYLE_BEST : STYLE_TEXT;
+        pane_printf(p, at, 1, style, "%2d", place + 1);
+        if (r->generation == h->generation)
+            pane_text(p, at, 3, STYLE_GOOD, "+");
+        int first = (int)state->columns.top;
+        for (int j = first; j < first + h->columns.shown; j++) {
+            const struct heat_column *c = &h->columns.column[j];
+            const struct param *param = &s->param[c->param];
+            double share = state->by_speed
+                               ? mean_standing(s, h, c, &r->config)
+                               : param_position(param, r->config.slot + param->offset, c->slot);
+            int level = share > 0 ? int_clamp((int)(share * RAMP_LEVELS), 0, RAMP_LEVELS - 1) : 0;
+            int col = LEFT_COLS + c->at, cols = h->columns.values ? c->value_cols : 0;
+            if (h->columns.values) {
+                struct str text = {0};
+                add_value(&h->columns, j, &r->config, &text);
+                int width = int_min(text_columns(str_text(&text)), cols);
+                pane_text_cut(p, at, col + cols - width, width, STYLE_TEXT, str_text(&text));
+                str_finish(&text);
+            }
+            pane_shade(p, at, col + cols, h->columns.values ? 1 : c->width, level);
+        }
+        if (r->rank.raced)
+            pane_text(p, at, h->end - SPEED_COLS, STYLE_TEXT, "r");
+        char number[24];
+        pane_text_right(p, at, h->end, style, speed_number(&app->model, r->speed, number));
         bool here = focused ? place == state->rows.cursor : h->row[place].ask == shown_ask;
         if (here)
             pane_text(p, at, 0, STYLE_STRONG, ">");
@@ -397,7 +349,14 @@ void population_pane_draw(struct app *app, struct population_pane *state, const 
         return;
     }
     struct heat h = {.rows = 0};
-    columns_init(&h.columns, m->open.space);
+    const struct space *s = m->open.space;
+    h.columns.space = s;
+    short_names(s, h.columns.brief);
+    for (int i = 0; i < s->param_count; i++) {
+        int parts = s->param[i].kind == PARAM_FACTORIZATION ? s->param[i].width : 1;
+        for (int slot = 0; slot < parts; slot++)
+            h.columns.column[h.columns.count++] = (struct heat_column){.param = i, .slot = slot};
+    }
     h.generation = -1;
     h.is_calibrated = m->open.calibration.results > 0;
     const struct trial *newest = model_trial_numbered(m, m->open.last_number);
@@ -405,7 +364,13 @@ void population_pane_draw(struct app *app, struct population_pane *state, const 
         h.generation = newest->generation;
     h.rows = load_rows(m, h.row);
     for (int i = 0; i < h.rows; i++)
-        columns_make_room(&h.columns, &h.row[i].config);
+        for (int j = 0; j < h.columns.count; j++) {
+            struct str text = {0};
+            add_value(&h.columns, j, &h.row[i].config, &text);
+            int cols = int_min(text_columns(str_text(&text)), MOST_VALUE);
+            h.columns.column[j].value_cols = int_max(h.columns.column[j].value_cols, cols);
+            str_finish(&text);
+        }
     if (h.rows == 0) {
         pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "No trial has been measured yet.");
         return;
@@ -417,7 +382,10 @@ void population_pane_draw(struct app *app, struct population_pane *state, const 
     h.head_rows = p->rows >= 3;
     if (h.head_rows) {
         int most = int_clamp(p->rows - h.below - h.rows, 1, p->rows / 3);
-        names_fit(&h.columns, (int)state->columns.top, p->cols - LEFT_COLS, most);
+        int first = (int)state->columns.top, names = 1;
+        while (!name_turns(&h.columns, first, p->cols - LEFT_COLS, names) &&
+               names < int_min(most, MOST_NAME_ROWS))
+            names++;
         h.head_rows = h.columns.name_rows;
     }
     h.body_rows = p->rows - h.head_rows - h.below;

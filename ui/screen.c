@@ -182,14 +182,9 @@ static const struct {
     {0x2592, "="}, {0x2593, "%"}, {0x2588, "#"}, {0x25cf, "*"},  {0x25cb, "o"},  {0x2022, "*"},
 };
 
-static bool is_ascii(uint32_t glyph)
-{
-    return glyph >= ' ' && glyph < 0x7f;
-}
-
 int pane_glyph(const struct pane *p, int row, int col, enum style style, uint32_t glyph)
 {
-    if (is_ascii(glyph)) { // most are, and need none of the rest
+    if (glyph >= ' ' && glyph < 0x7f) { // most are, and need none of the rest
         set_cell(p, row, col, style, glyph);
         return 1;
     }
@@ -226,8 +221,8 @@ int pane_text(const struct pane *p, int row, int col, enum style style, const ch
 {
     while (*text)
         col += pane_glyph(p, row, col, style,
-                          is_ascii((unsigned char)*text) ? (unsigned char)*text++
-                                                         : str_next_glyph(&text));
+                          *text >= ' ' && *text < 0x7f ? (unsigned char)*text++
+                                                       : str_next_glyph(&text));
     return col;
 }
 

@@ -19,19 +19,14 @@ static int reader = -1;
 static char pending[STDERR_LINE_SIZE - 1]; // read, but not yet a whole line
 static size_t pending_length;
 
-static int high_copy(int fd)
-{
-    return fcntl(fd, F_DUPFD_CLOEXEC, FIRST_HIGH_FD);
-}
-
 void stderr_capture(void)
 {
     int ends[2];
     if (reader >= 0 || !isatty(STDERR_FILENO) || pipe(ends) != 0)
         return;
     fflush(stderr);
-    original = high_copy(STDERR_FILENO);
-    reader = high_copy(ends[0]);
+    original = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, FIRST_HIGH_FD);
+    reader = fcntl(ends[0], F_DUPFD_CLOEXEC, FIRST_HIGH_FD);
     if (original >= 0 && reader >= 0) {
         fcntl(ends[0], F_SETFL, O_NONBLOCK);
         fcntl(ends[1], F_SETFL, O_NONBLOCK);
@@ -204,11 +199,6 @@ void signals_arm(const char *bytes, size_t length)
     size_t fits = length < sizeof reset ? length : sizeof reset;
     memcpy(reset, bytes, fits);
     reset_length = fits;
-}
-
-void signals_disarm(void)
-{
-    reset_length = 0;
 }
 
 int signals_fd(void)

@@ -4,7 +4,7 @@
 //     signals_begin(e);              settings are saved, signals are caught
 //     signals_arm(bytes, length);    the screen is up: a crash writes these, restores the settings
 //     n = signals_next();            the number of a signal that came; 0: none
-//     signals_disarm();              the screen is gone (editor, suspension)
+//     signals_arm("", 0);            the screen is gone (editor, suspension)
 //     signals_restore_terminal();    the settings as they were found
 //     signals_end();
 //
@@ -22,7 +22,6 @@
 bool signals_begin(struct err *e); // fails when stdin is no terminal
 void signals_end(void);
 void signals_arm(const char *bytes, size_t length); // copied; a few hundred at most
-void signals_disarm(void);
 void signals_restore_terminal(void);
 void signals_emergency(void); // as a crash does, but returns; also for mem_on_exhausted
 int signals_fd(void);         // to poll for signals; -1: none

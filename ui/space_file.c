@@ -130,21 +130,6 @@ static bool list_values(struct listing *l, const struct param *was, const struct
     return any;
 }
 
-static void list_params(struct listing *l, const struct space *was, const struct space *is)
-{
-    for (int i = 0; i < is->param_count; i++)
-        if (!space_find(was, is->param[i].name))
-            list(l, "added", "%s", is->param[i].name);
-    for (int i = 0; i < was->param_count; i++)
-        if (!space_find(is, was->param[i].name))
-            list(l, "removed", "%s", was->param[i].name);
-    for (int i = 0; i < is->param_count; i++) {
-        const struct param *before = space_find(was, is->param[i].name);
-        if (before && !same_param(before, &is->param[i]) && !list_values(l, before, &is->param[i]))
-            list(l, "changed", "%s", is->param[i].name);
-    }
-}
-
 static const char *text_named(const struct script *s, const char *name)
 {
     int count;
@@ -153,26 +138,6 @@ static const char *text_named(const struct script *s, const char *name)
         if (str_equal(text[i].name, name))
             return text[i].text;
     return NULL;
-}
-
-// --- errors ---
-
-static void keep_around(struct space_file *f)
-{
-    char *text;
-    memset(f->around, 0, sizeof f->around);
-    if (f->error.line == 0 || !file_read(f->error.file, &text, NULL, NULL))
-        return;
-    int first = f->error.line - SPACE_FILE_AROUND, number = 1;
-    for (const char *line = text; line; number++) {
-        int keep = number - first;
-        if (keep >= 0 && keep <= 2 * SPACE_FILE_AROUND)
-            snprintf(f->around[keep], sizeof f->around[keep], "%.*s", (int)strcspn(line, "\r\n"),
-                     line);
-        line = strchr(line, '\n');
-        line = line ? line + 1 : NULL;
-    }
-    free(text);
 }
 
 // --- reading ---
@@ -202,7 +167,18 @@ static void describe_difference(struct space_file *f, const struct script *was_s
     struct listing l = {.out = &out};
     if (was_script) {
         const struct space *was = script_space(was_script), *is = script_space(is_script);
-        list_params(&l, was, is);
+        for (int i = 0; i < is->param_count; i++)
+            if (!space_find(was, is->param[i].name))
+                list(&l, "added", "%s", is->param[i].name);
+        for (int i = 0; i < was->param_count; i++)
+            if (!space_find(is, was->param[i].name))
+                list(&l, "removed", "%s", was->param[i].name);
+        for (int i = 0; i < is->param_count; i++) {
+            const struct param *before = space_find(was, is->param[i].name);
+            if (before && !same_param(before, &is->param[i]) &&
+                !list_values(&l, before, &is->param[i]))
+                list(&l, "changed", "%s", is->param[i].name);
+        }
         for (int i = 0; i < is->constraint_count; i++)
             if (!find_constraint(was, is->constraint[i].name))
                 list(&l, "added constraint", "'%s'", is->constraint[i].name);
@@ -263,8 +239,22 @@ void space_file_read(struct space_file *f, const struct space_file_basis *b)
         if (file)
             fclose(file);
     }
-    if (!f->fresh)
-        keep_around(f);
+    if (!f->fresh) {
+        char *text;
+        memset(f->around, 0, sizeof f->around);
+        if (f->error.line != 0 && file_read(f->error.file, &text, NULL, NULL)) {
+            int first = f->error.line - SPACE_FILE_AROUND, number = 1;
+            for (const char *line = text; line; number++) {
+                int keep = number - first;
+                if (keep >= 0 && keep <= 2 * SPACE_FILE_AROUND)
+                    snprintf(f->around[keep], sizeof f->around[keep], "%.*s",
+                             (int)strcspn(line, "\r\n"), line);
+                line = strchr(line, '\n');
+                line = line ? line + 1 : NULL;
+            }
+            free(text);
+        }
+    }
     if (!s && f->error.file[0])
         watch(f, f->error.file);
     f->stamp = f->watched_count == known ? before : stamp_of(f);

@@ -147,15 +147,24 @@ static void spawn(struct service *s, const char *words, size_t length, struct me
     fds[1] = child.stderr_fd;
 }
 
-// Answers a request. `words` ends with NUL.
-static void serve(struct service *s, const struct request *q, const char *words, size_t length)
+// Receives and answers a request. False: the workbench is gone.
+static bool serve_next(struct service *s)
 {
+    char words[MOST_BYTES + 1];
+    struct request q;
+    struct iovec parts[] = {{&q, sizeof q}, {words, MOST_BYTES}};
+    int fds[PASSING_MOST_FDS];
+    ssize_t got = passing_receive(s->socket, parts, 2, 0, fds);
+    if (got < (ssize_t)sizeof q)
+        return false;
+    size_t length = (size_t)got - sizeof q;
+    words[length] = '\0';
     struct message m = {.kind = MESSAGE_REPLY};
-    int fds[PASSING_MOST_FDS] = {-1, -1};
-    switch (q->kind) {
+    fds[0] = fds[1] = -1;
+    switch (q.kind) {
     case REQUEST_SPAWN: spawn(s, words, length, &m, fds); break;
     case REQUEST_EDIT: {
-        int line = q->number;
+        int line = q.number;
         m.pid = fork();
         if (m.pid == 0) {
             sigset_t none;
@@ -168,7 +177,7 @@ static void serve(struct service *s, const struct request *q, const char *words,
         if (m.ok)
             remember(s, m.pid);
     } break;
-    case REQUEST_SIGNAL: m.ok = find(s, q->pid) >= 0 && kill(q->pid, q->number) == 0; break;
+    case REQUEST_SIGNAL: m.ok = find(s, q.pid) >= 0 && kill(q.pid, q.number) == 0; break;
     case REQUEST_STOP: m.ok = kill(0, SIGTSTP) == 0; break;
     case REQUEST_SCREEN:
         for (m.number = 1; m.number < MOST_SCREENS; m.number++) {
@@ -185,20 +194,6 @@ static void serve(struct service *s, const struct request *q, const char *words,
     passing_send(s->socket, &(struct iovec){&m, sizeof m}, 1, fds, count);
     for (int i = 0; i < count; i++)
         close(fds[i]);
-}
-
-// Receives and answers a request. False: the workbench is gone.
-static bool serve_next(struct service *s)
-{
-    char words[MOST_BYTES + 1];
-    struct request q;
-    struct iovec parts[] = {{&q, sizeof q}, {words, MOST_BYTES}};
-    int fds[PASSING_MOST_FDS];
-    ssize_t got = passing_receive(s->socket, parts, 2, 0, fds);
-    if (got < (ssize_t)sizeof q)
-        return false;
-    words[(size_t)got - sizeof q] = '\0';
-    serve(s, &q, words, (size_t)got - sizeof q);
     return true;
 }
 

@@ -99,28 +99,6 @@ static struct {
 
 // --- looks ---
 
-static struct look prepare_look(const struct ui_config *c)
-{
-    bool colored = has_colors() && start_color() == OK;
-    struct look look = look_choose(c, colored ? COLORS : 0);
-    bool has_own_colors = colored && use_default_colors() == OK;
-    for (int i = 0; i < STYLE_COUNT; i++) {
-        struct paint p = theme_paint(&look, (enum style)i);
-        attr_t a = A_NORMAL;
-        a |= p.bold ? A_BOLD : 0;
-        a |= p.dim ? A_DIM : 0;
-        a |= p.reverse ? A_REVERSE : 0;
-        a |= p.underline ? A_UNDERLINE : 0;
-        term.attributes[i] = a;
-        term.pair[i] = 0;
-        if (!(p.color < 0) && look.colors) {
-            term.pair[i] = (short)(i + 1);
-            init_pair(term.pair[i], (short)p.color, has_own_colors ? -1 : COLOR_BLACK);
-        }
-    }
-    return look;
-}
-
 // --- on and off ---
 
 static bool has(const char *capability)
@@ -201,7 +179,23 @@ bool term_open(const struct ui_config *c, struct look *look, struct err *e)
     }
     arm();
     mem_on_exhausted(signals_emergency);
-    *look = prepare_look(c);
+    bool colored = has_colors() && start_color() == OK;
+    *look = look_choose(c, colored ? COLORS : 0);
+    bool has_own_colors = colored && use_default_colors() == OK;
+    for (int i = 0; i < STYLE_COUNT; i++) {
+        struct paint p = theme_paint(look, (enum style)i);
+        attr_t a = A_NORMAL;
+        a |= p.bold ? A_BOLD : 0;
+        a |= p.dim ? A_DIM : 0;
+        a |= p.reverse ? A_REVERSE : 0;
+        a |= p.underline ? A_UNDERLINE : 0;
+        term.attributes[i] = a;
+        term.pair[i] = 0;
+        if (p.color >= 0 && look->colors) {
+            term.pair[i] = (short)(i + 1);
+            init_pair(term.pair[i], (short)p.color, has_own_colors ? -1 : COLOR_BLACK);
+        }
+    }
     cbreak();
     noecho();
     nonl();
@@ -232,7 +226,7 @@ void term_lend(void)
     mark_pastes(false);
     endwin();
     signals_restore_terminal();
-    signals_disarm();
+    signals_arm("", 0);
     stderr_release();
 }
 
@@ -300,23 +294,6 @@ static bool show_row(int row, const struct cell *cell, int cols)
     return true;
 }
 
-static bool show_cursor(const struct screen *s)
-{
-    bool visible = s->cursor_row >= 0 && s->cursor_row < term.rows && s->cursor_col >= 0 &&
-                   s->cursor_col < term.cols;
-    bool changed = visible != term.cursor;
-    if (changed)
-        curs_set(visible);
-    leaveok(stdscr, !visible);
-    term.cursor = visible;
-    if (!visible)
-        return changed;
-    int row, col;
-    getyx(stdscr, row, col);
-    move(s->cursor_row, s->cursor_col);
-    return changed || row != s->cursor_row || col != s->cursor_col;
-}
-
 void term_show(const struct screen *s)
 {
     if (!term.curses)
@@ -326,7 +303,20 @@ void term_show(const struct screen *s)
     bool changed = term.stale;
     for (int row = 0; row < rows; row++)
         changed |= show_row(row, s->cell + (ptrdiff_t)row * s->cols, cols);
-    changed |= show_cursor(s);
+    bool visible = s->cursor_row >= 0 && s->cursor_row < term.rows && s->cursor_col >= 0 &&
+                   s->cursor_col < term.cols;
+    if (visible != term.cursor) {
+        curs_set(visible);
+        changed = true;
+    }
+    leaveok(stdscr, !visible);
+    term.cursor = visible;
+    if (visible) {
+        int row, col;
+        getyx(stdscr, row, col);
+        move(s->cursor_row, s->cursor_col);
+        changed |= row != s->cursor_row || col != s->cursor_col;
+    }
     term.stale = false;
     if (changed)
         refresh();

@@ -30,32 +30,6 @@ static bool take_room(int *room, int cols)
     return true;
 }
 
-// Leaves out first, when there is no room: generation, spread, time, configuration.
-static struct columns fit_columns(const struct space *s, int cols, int64_t last_number)
-{
-    char text[24];
-    int digits = snprintf(text, sizeof text, "%" PRId64, last_number);
-    struct columns c = {.number = 2 + (digits < 4 ? 4 : digits)};
-    int room = cols - c.number - SPEED_COLS - WORD_COLS;
-    bool time = take_room(&room, TIME_COLS), spread = take_room(&room, SPREAD_COLS);
-    bool generation = take_room(&room, GEN_COLS);
-    int at = c.number;
-    if (generation)
-        c.generation = at += GEN_COLS;
-    c.speed = at += SPEED_COLS;
-    if (spread)
-        c.spread = at += SPREAD_COLS;
-    if (time)
-        c.time = at += TIME_COLS;
-    c.word = at + 2;
-    if (room >= 6)
-        c.config = at + WORD_COLS;
-    c.whole = c.config && cols - c.config >= FULL_NAMES;
-    if (s && !c.whole)
-        short_names(s, c.brief);
-    return c;
-}
-
 static void draw_cell(const struct pane *p, int row, int end, enum style style, const char *text)
 {
     if (end > 0)
@@ -135,7 +109,27 @@ void trials_pane_draw(struct app *app, struct trials_pane *state, const struct p
     state->best_below = rows >= 5 && best.number > 0 && !list_shows(l, l->count - best.number);
     if (state->best_below)
         list_fit(l, l->count, rows - 1);
-    struct columns c = fit_columns(m->open.space, p->cols, m->open.last_number);
+    // Columns that are left out first, when there is no room: generation, spread, time,
+    // configuration.
+    int cols = p->cols, digits = snprintf(NULL, 0, "%" PRId64, m->open.last_number);
+    struct columns c = {.number = 2 + (digits < 4 ? 4 : digits)};
+    int room = cols - c.number - SPEED_COLS - WORD_COLS;
+    bool time = take_room(&room, TIME_COLS), spread = take_room(&room, SPREAD_COLS);
+    bool generation = take_room(&room, GEN_COLS);
+    int at = c.number;
+    if (generation)
+        c.generation = at += GEN_COLS;
+    c.speed = at += SPEED_COLS;
+    if (spread)
+        c.spread = at += SPREAD_COLS;
+    if (time)
+        c.time = at += TIME_COLS;
+    c.word = at + 2;
+    if (room >= 6)
+        c.config = at + WORD_COLS;
+    c.whole = c.config && cols - c.config >= FULL_NAMES;
+    if (m->open.space && !c.whole)
+        short_names(m->open.space, c.brief);
     if (l->first_row) {
         double per;
         draw_cell(p, 0, c.number, STYLE_HEAD, "#");
@@ -158,14 +152,6 @@ void trials_pane_draw(struct app *app, struct trials_pane *state, const struct p
     }
     if (state->best_below)
         draw_trial(app, &c, &best, of_best, p, p->rows - 1);
-}
-
-void trials_pane_title(struct app *app, const struct trials_pane *state, char title[64],
-                       char note[64])
-{
-    (void)state;
-    snprintf(title, 64, "Trials");
-    snprintf(note, 64, "%s", app->follow ? "newest first, following" : "newest first");
 }
 
 // --- keys ---

@@ -20,8 +20,6 @@ struct trials_pane {
     bool best_below;  // the last row is the best trial's
 };
 
-void trials_pane_title(struct app *app, const struct trials_pane *state, char title[64],
-                       char note[64]);
 void trials_pane_draw(struct app *app, struct trials_pane *state, const struct pane *p,
                       bool focused);
 bool trials_pane_act(struct app *app, struct trials_pane *state, enum action a);

@@ -17,37 +17,6 @@
 
 // --- the exit summary: the state of the runs that were started here ---
 
-static void print_session(struct store *s, const struct past_run *run)
-{
-    struct err e;
-    struct arena arena;
-    struct session_record r;
-    pid_t runner = 0;
-    const char *option = store_option(s);
-    char speed[32], time[32];
-    arena_init(&arena);
-    if (!store_get_session(s, run->session, &arena, &r, &e)) {
-        printf("tilewalk: %s\n", e.text);
-        arena_finish(&arena);
-        return;
-    }
-    r.state = store_state(s, &r, &runner);
-    if (run->detached || (r.state == STATE_RUNNING && runner))
-        printf("session %" PRId64 " runs on in the background: tilewalk watch %" PRId64 "%s\n",
-               r.id, r.id, option);
-    else if (r.state == STATE_PAUSED)
-        printf("session %" PRId64 " is paused: tilewalk resume %" PRId64 "%s\n", r.id, r.id,
-               option);
-    else if (r.best_ask)
-        printf("session %" PRId64 " is %s: best %s%s, %s: tilewalk show %" PRId64 "%s\n", r.id,
-               state_name(r.state), speed_text(&r, r.best_seconds, speed),
-               r.best_raced ? " raced" : "", text_time(r.best_seconds, time), r.id, option);
-    else
-        printf("session %" PRId64 " is %s: nothing valid was found: tilewalk show %" PRId64 "%s\n",
-               r.id, state_name(r.state), r.id, option);
-    arena_finish(&arena);
-}
-
 // Prints a line for each session. A session that was paused and resumed has had several runs: the
 // last one counts.
 static void print_exit_summary(const struct jobs *j, const char *database)
@@ -62,8 +31,34 @@ static void print_exit_summary(const struct jobs *j, const char *database)
         bool is_last = true;
         for (int k = i + 1; k < j->past_count; k++)
             is_last &= j->past[k % MOST_PAST].session != run->session;
-        if (is_last)
-            print_session(s, run);
+        if (!is_last)
+            continue;
+        struct arena arena;
+        struct session_record r;
+        pid_t runner = 0;
+        const char *option = store_option(s);
+        char speed[32], time[32];
+        arena_init(&arena);
+        bool found = store_get_session(s, run->session, &arena, &r, &e);
+        if (found)
+            r.state = store_state(s, &r, &runner);
+        if (!found)
+            printf("tilewalk: %s\n", e.text);
+        else if (run->detached || (r.state == STATE_RUNNING && runner))
+            printf("session %" PRId64 " runs on in the background: tilewalk watch %" PRId64 "%s\n",
+                   r.id, r.id, option);
+        else if (r.state == STATE_PAUSED)
+            printf("session %" PRId64 " is paused: tilewalk resume %" PRId64 "%s\n", r.id, r.id,
+                   option);
+        else if (r.best_ask)
+            printf("session %" PRId64 " is %s: best %s%s, %s: tilewalk show %" PRId64 "%s\n", r.id,
+                   state_name(r.state), speed_text(&r, r.best_seconds, speed),
+                   r.best_raced ? " raced" : "", text_time(r.best_seconds, time), r.id, option);
+        else
+            printf("session %" PRId64 " is %s: nothing valid was found: tilewalk show %" PRId64
+                   "%s\n",
+                   r.id, state_name(r.state), r.id, option);
+        arena_finish(&arena);
     }
     store_close(s);
 }
@@ -191,23 +186,6 @@ static void step_jobs(void *context)
     ui->app.dirty |= jobs_step(&ui->app.jobs);
 }
 
-static void save_screen(struct app *app)
-{
-    struct str text = {0};
-    int n, fd = spawner_new_screen_file(&n);
-    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    screen_add_text(&app->screen, &text);
-    bool written = file && fwrite(str_text(&text), 1, text.length, file) == text.length;
-    if (file)
-        written &= fclose(file) == 0;
-    str_finish(&text);
-    app->save_screen = false;
-    if (written)
-        app_say(app, STYLE_TEXT, "saved as tilewalk-screen-%d.txt", n);
-    else
-        app_say(app, STYLE_BAD, "tilewalk-screen-%d.txt cannot be written", n);
-}
-
 static void fit(struct app *app)
 {
     int rows, cols;
@@ -232,8 +210,21 @@ static void serve(struct ui *ui)
         free(path);
         app->redraw = true;
     }
-    if (app->save_screen)
-        save_screen(app);
+    if (app->save_screen) {
+        struct str text = {0};
+        int n, fd = spawner_new_screen_file(&n);
+        FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+        screen_add_text(&app->screen, &text);
+        bool written = file && fwrite(str_text(&text), 1, text.length, file) == text.length;
+        if (file)
+            written &= fclose(file) == 0;
+        str_finish(&text);
+        app->save_screen = false;
+        if (written)
+            app_say(app, STYLE_TEXT, "saved as tilewalk-screen-%d.txt", n);
+        else
+            app_say(app, STYLE_BAD, "tilewalk-screen-%d.txt cannot be written", n);
+    }
     if (app->suspend)
         term_suspend();
     if (app->redraw)
@@ -321,36 +312,6 @@ static void draw_if_due(struct ui *ui)
 
 // --- leaving ---
 
-static void leave(struct ui *ui)
-{
-    if (!ui->signalled) {
-        // The exit code of the run of the command line if it has ended by itself, else 0.
-        const struct jobs *j = &ui->app.jobs;
-        int code = 0;
-        for (int i = j->past_count > MOST_PAST ? j->past_count - MOST_PAST : 0; i < j->past_count;
-             i++)
-            if (ui->o->runs && j->past[i % MOST_PAST].session == ui->session)
-                code = j->past[i % MOST_PAST].exit_code;
-        ui->exit_code = code;
-    }
-    ui->hurry = true;
-    // Waits until runs are saved. An interruption (the second, if the first one is the reason for
-    // leaving) ends the waiting.
-    struct app *app = &ui->app;
-    double end = now_s() + MOST_WAIT_S;
-    bool let_go = app->leave_runs && !ui->signalled;
-    ui->interrupted = false;
-    while (!jobs_are_gone(&app->jobs) && now_s() < end && !ui->interrupted) {
-        jobs_leave(&app->jobs, let_go);
-        app_say(app, STYLE_WARN, "%s (ctrl-c leaves at once)", let_go ? "letting go" : "saving...");
-        draw_if_due(ui);
-        wait_for_news(ui, BUSY_POLL_S);
-        app_poll(app, now_s(), os_unix_time());
-    }
-    log_stderr(ui);
-    jobs_finish(&ui->app.jobs);
-}
-
 // Shows the workbench, from the first frame to the last.
 static void show(struct ui *ui)
 {
@@ -385,7 +346,32 @@ static void show(struct ui *ui)
         serve(ui);
         draw_if_due(ui);
     }
-    leave(ui);
+    if (!ui->signalled) {
+        // The exit code of the run of the command line if it has ended by itself, else 0.
+        const struct jobs *j = &ui->app.jobs;
+        int code = 0;
+        for (int i = j->past_count > MOST_PAST ? j->past_count - MOST_PAST : 0; i < j->past_count;
+             i++)
+            if (ui->o->runs && j->past[i % MOST_PAST].session == ui->session)
+                code = j->past[i % MOST_PAST].exit_code;
+        ui->exit_code = code;
+    }
+    ui->hurry = true;
+    // Waits until runs are saved. An interruption (the second, if the first one is the reason for
+    // leaving) ends the waiting.
+    struct app *app = &ui->app;
+    double end = now_s() + MOST_WAIT_S;
+    bool let_go = app->leave_runs && !ui->signalled;
+    ui->interrupted = false;
+    while (!jobs_are_gone(&app->jobs) && now_s() < end && !ui->interrupted) {
+        jobs_leave(&app->jobs, let_go);
+        app_say(app, STYLE_WARN, "%s (ctrl-c leaves at once)", let_go ? "letting go" : "saving...");
+        draw_if_due(ui);
+        wait_for_news(ui, BUSY_POLL_S);
+        app_poll(app, now_s(), os_unix_time());
+    }
+    log_stderr(ui);
+    jobs_finish(&ui->app.jobs);
     term_close();
     shown_streams(true);
     print_exit_summary(&ui->app.jobs, ui->o->database);

@@ -10,14 +10,17 @@
 #include "keys.h"
 #include "screen.h"
 
+#include <stddef.h>
+
 struct app;
 
 struct view {
-    const char *name;  // "main": of the `:` prompt and --view
-    const char *title; // "Main": of the footer
-    const char *tab;   // shorter, for narrow footers: "Ses"
-    void *(*create)(struct app *app);
-    void (*destroy)(void *state);
+    const char *name;            // "main": of the `:` prompt and --view
+    const char *title;           // "Main": of the footer
+    const char *tab;             // shorter, for narrow footers: "Ses"
+    size_t size;                 // of its state, which begins as zero
+    void (*init)(void *state);   // what is not zero; may be NULL
+    void (*finish)(void *state); // frees what the state holds; may be NULL
     void (*draw)(struct app *app, void *state, const struct pane *body);
     // True: the action was the view's.
     bool (*act)(struct app *app, void *state, enum action a);
@@ -38,5 +41,7 @@ extern const struct view *const views[VIEW_COUNT]; // indexed by enum view_id
 
 // The session under the cursor of the sessions screen; 0: none.
 int64_t view_sessions_at_cursor(struct app *app);
+// Takes the answer of the child that renders and compiles a kernel; for jobs, and for tests.
+void view_kernel_answer(struct app *app, const char *output, int exit_code);
 
 #endif

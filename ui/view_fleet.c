@@ -59,19 +59,10 @@ struct fleet {
     struct list list;
 };
 
-static void *fleet_view_create(struct app *app)
-{
-    struct fleet *f = mem_zero(1, sizeof *f);
-    (void)app;
-    arena_init(&f->arena);
-    return f;
-}
-
-static void fleet_view_destroy(void *state)
+static void fleet_view_finish(void *state)
 {
     struct fleet *f = state;
     arena_finish(&f->arena);
-    free(f);
 }
 
 // --- what is read ---
@@ -90,7 +81,6 @@ static bool fleet_view_tick(struct app *app, void *state)
     if (age >= 0 && age < READ_SECONDS)
         return false;
     arena_finish(&f->arena);
-    arena_init(&f->arena);
     if (s && !store_list_machines(s, 0, app->unix_now, &f->arena, &list, NULL))
         list.count = 0; // the model shows the error of the database
     // Machines at work first, otherwise in the order in which they come.
@@ -269,8 +259,8 @@ const struct view view_fleet = {
     .name = "fleet",
     .title = "Fleet",
     .tab = "Flt",
-    .create = fleet_view_create,
-    .destroy = fleet_view_destroy,
+    .size = sizeof(struct fleet),
+    .finish = fleet_view_finish,
     .draw = fleet_view_draw,
     .act = fleet_view_act,
     .tick = fleet_view_tick,

@@ -1,5 +1,6 @@
-#include "view_kernel.h"
-
+// The kernel of the selected trial: GLSL or SPIR-V, for any outcome of the trial, alone or compared
+// with the best one. A child (`tilewalk show`) renders and compiles it, never this process.
+#include "app.h"
 #include "app_draw.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -66,59 +67,6 @@ static void listing_finish(struct listing *l)
     *l = (struct listing){.session = 0};
 }
 
-// `output`: all that the program printed. Keeps session, ask and language.
-static void listing_take(struct listing *l, const char *output, int exit_code)
-{
-    const char *file = "";
-    const struct listing empty = {
-        .session = l->session, .ask = l->ask, .spirv = l->spirv, .arrived = true};
-    listing_finish(l);
-    *l = empty;
-    // Tabs become blanks, as everywhere in the workbench.
-    const char *text = output;
-    struct str out = {0};
-    int col = 0;
-    for (; *text; text++) {
-        int blanks = *text == '\t' ? TAB_STOP - col % TAB_STOP : 0;
-        for (int i = 0; i < blanks; i++)
-            str_add_char(&out, ' ');
-        if (!blanks)
-            str_add_char(&out, *text);
-        col = *text == '\n' || *text == '\x1f' ? 0 : col + (blanks ? blanks : 1);
-    }
-    l->output = str_take(&out);
-    char *rest;
-    for (char *line = l->output; exit_code == 0 && line; line = rest) {
-        rest = strchr(line, '\n');
-        if (rest)
-            *rest++ = '\0';
-        char *tab = strchr(line, '\x1f');
-        int64_t at;
-        if (tab) {
-            *tab = '\0';
-            if (str_equal(line, "file")) {
-                file = tab + 1;
-            } else if (str_equal(line, "fact")) {
-                if (l->facts < (int)(sizeof l->fact / sizeof *l->fact))
-                    l->fact[l->facts++] = tab + 1;
-            } else if (str_to_int(line, 0, INT32_MAX, &at)) {
-                MEM_GROW(l->line, l->count, l->capacity);
-                l->line[l->count++] = (struct kernel_line){tab + 1, file, (int)at};
-            }
-        }
-    }
-    if (exit_code == 0 && l->count > 0)
-        return;
-    const char *last = output; // a program that fails prints the reason last
-    for (const char *c = output; *c; c++)
-        if (c[0] == '\n' && c[1])
-            last = c + 1;
-    if (*last)
-        snprintf(l->trouble, sizeof l->trouble, "%.*s", (int)strcspn(last, "\n"), last);
-    else
-        snprintf(l->trouble, sizeof l->trouble, "tilewalk show ended with %d", exit_code);
-}
-
 // --- rows ---
 
 static void add_row(struct kernel_rows *r, const struct kernel_line *line, enum diff_side side)
@@ -127,20 +75,12 @@ static void add_row(struct kernel_rows *r, const struct kernel_line *line, enum 
     r->row[r->count++] = (struct kernel_row){line, side};
 }
 
-static void *kernel_view_create(struct app *app)
-{
-    struct kernel_view *v = mem_zero(1, sizeof *v);
-    (void)app;
-    return v;
-}
-
-static void kernel_view_destroy(void *state)
+static void kernel_view_finish(void *state)
 {
     struct kernel_view *v = state;
     listing_finish(&v->shown);
     listing_finish(&v->best);
     free(v->rows.row);
-    free(v);
 }
 
 // --- what is shown ---
@@ -184,7 +124,54 @@ void view_kernel_answer(struct app *app, const char *output, int exit_code)
     struct kernel_view *v = app->state[VIEW_KERNEL];
     if (!v->asked) // the database is not there any more
         return;
-    listing_take(v->asked, output, exit_code);
+    struct listing *l = v->asked;
+    const struct listing empty = {
+        .session = l->session, .ask = l->ask, .spirv = l->spirv, .arrived = true};
+    const char *file = "";
+    listing_finish(l);
+    *l = empty;
+    // Tabs become blanks, as everywhere in the workbench.
+    struct str out = {0};
+    int col = 0;
+    for (const char *text = output; *text; text++) {
+        int blanks = *text == '\t' ? TAB_STOP - col % TAB_STOP : 0;
+        for (int i = 0; i < blanks; i++)
+            str_add_char(&out, ' ');
+        if (!blanks)
+            str_add_char(&out, *text);
+        col = *text == '\n' || *text == '\x1f' ? 0 : col + (blanks ? blanks : 1);
+    }
+    l->output = str_take(&out);
+    char *rest;
+    for (char *line = l->output; exit_code == 0 && line; line = rest) {
+        rest = strchr(line, '\n');
+        if (rest)
+            *rest++ = '\0';
+        char *tab = strchr(line, '\x1f');
+        int64_t at;
+        if (tab) {
+            *tab = '\0';
+            if (str_equal(line, "file")) {
+                file = tab + 1;
+            } else if (str_equal(line, "fact")) {
+                if (l->facts < (int)(sizeof l->fact / sizeof *l->fact))
+                    l->fact[l->facts++] = tab + 1;
+            } else if (str_to_int(line, 0, INT32_MAX, &at)) {
+                MEM_GROW(l->line, l->count, l->capacity);
+                l->line[l->count++] = (struct kernel_line){tab + 1, file, (int)at};
+            }
+        }
+    }
+    if (exit_code != 0 || l->count == 0) {
+        const char *last = output; // a program that fails prints the reason last
+        for (const char *c = output; *c; c++)
+            if (c[0] == '\n' && c[1])
+                last = c + 1;
+        if (*last)
+            snprintf(l->trouble, sizeof l->trouble, "%.*s", (int)strcspn(last, "\n"), last);
+        else
+            snprintf(l->trouble, sizeof l->trouble, "tilewalk show ended with %d", exit_code);
+    }
     v->asked = NULL;
     make_rows(v);
     app->dirty = true;
@@ -261,9 +248,11 @@ static void go_to_match(struct app *app, struct kernel_view *v, int step, bool h
     app_say(app, STYLE_WARN, "'%s' is not found here", v->search);
 }
 
-static bool entered(struct app *app, void *context, const char *text)
+static bool search_typed(struct app *app, void *context, enum prompt_event event, const char *text)
 {
     struct kernel_view *v = context;
+    if (event != PROMPT_DONE)
+        return true;
     snprintf(v->search, sizeof v->search, "%s", text);
     if (*text)
         go_to_match(app, v, 1, true);
@@ -282,7 +271,7 @@ static bool kernel_view_act(struct app *app, void *state, enum action a)
         make_rows(v);
         return true;
     case ACT_SEARCH:
-        app_prompt(app, &(struct prompt){.lead = "/", .context = v, .done = entered});
+        app_prompt(app, &(struct prompt){.lead = "/", .context = v, .typed = search_typed});
         return true;
     case ACT_NEXT_MATCH: go_to_match(app, v, 1, false); return true;
     case ACT_PREVIOUS_MATCH: go_to_match(app, v, -1, false); return true;
@@ -324,7 +313,7 @@ static void kernel_view_click(struct app *app, void *state, int row, int col)
 
 // --- drawing ---
 
-static void draw_row(const struct kernel_view *v, int i, const struct pane *p, int row)
+static void kernel_view_draw(struct app *app, void *state, const struct pane *body)
 {
     static const struct {
         const char *mark;
@@ -332,22 +321,6 @@ static void draw_row(const struct kernel_view *v, int i, const struct pane *p, i
     } looks[] = {[DIFF_SAME] = {" ", STYLE_TEXT},
                  [DIFF_BEFORE] = {"-", STYLE_BAD},
                  [DIFF_AFTER] = {"+", STYLE_GOOD}};
-    const struct kernel_row *r = &v->rows.row[i];
-    int number = (int)(r->line - (r->side == DIFF_BEFORE ? v->best.line : v->shown.line)) + 1;
-    pane_printf(p, row, 1, STYLE_DIM, "%*d", NUMBER_COLS - 2, number);
-    pane_text(p, row, NUMBER_COLS, looks[r->side].style, looks[r->side].mark);
-    const char *text = r->line->text;
-    int cols = v->skip;
-    while (*text && cols-- > 0)
-        str_next_glyph(&text);
-    pane_text_cut(p, row, NUMBER_COLS + 2, p->cols - NUMBER_COLS - 2, looks[r->side].style, text);
-    int at = find(v, i);
-    if (at >= v->skip)
-        pane_mark(p, row, NUMBER_COLS + 2 + at - v->skip, (int)strlen(v->search));
-}
-
-static void kernel_view_draw(struct app *app, void *state, const struct pane *body)
-{
     struct kernel_view *v = state;
     char title[96], note[64];
     const struct session_record *r = &app->model.open.record;
@@ -390,9 +363,21 @@ static void kernel_view_draw(struct app *app, void *state, const struct pane *bo
         row = pane_wrapped(&facts, row, 1, facts.cols - 2, i ? STYLE_TEXT : STYLE_STRONG,
                            v->shown.fact[i]);
     for (int64_t i = v->list.top; list_shows(&v->list, i); i++) {
-        draw_row(v, (int)i, &text, (int)(i - v->list.top));
+        int at = find(v, (int)i), skip = v->skip;
+        const struct kernel_row *k = &v->rows.row[i];
+        const char *shown = k->line->text;
+        enum style style = looks[k->side].style;
+        row = (int)(i - v->list.top);
+        pane_printf(&text, row, 1, STYLE_DIM, "%*d", NUMBER_COLS - 2,
+                    (int)(k->line - (k->side == DIFF_BEFORE ? v->best.line : v->shown.line)) + 1);
+        pane_text(&text, row, NUMBER_COLS, style, looks[k->side].mark);
+        while (*shown && skip-- > 0)
+            str_next_glyph(&shown);
+        pane_text_cut(&text, row, NUMBER_COLS + 2, text.cols - NUMBER_COLS - 2, style, shown);
+        if (at >= v->skip)
+            pane_mark(&text, row, NUMBER_COLS + 2 + at - v->skip, (int)strlen(v->search));
         if (i == v->list.cursor)
-            pane_select(&text, (int)(i - v->list.top), true);
+            pane_select(&text, row, true);
     }
 }
 
@@ -400,8 +385,8 @@ const struct view view_kernel = {
     .name = "kernel",
     .title = "Kernel",
     .tab = "Ker",
-    .create = kernel_view_create,
-    .destroy = kernel_view_destroy,
+    .size = sizeof(struct kernel_view),
+    .finish = kernel_view_finish,
     .draw = kernel_view_draw,
     .act = kernel_view_act,
     .disabled = kernel_view_disabled,

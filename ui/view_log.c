@@ -37,34 +37,6 @@ struct entries {
 
 static const char *const entry_levels[LEVEL_COUNT] = {"debug", "info", "warning", "error"};
 
-// --- one line ---
-
-static struct entry message_entry(const struct message *m)
-{
-    struct entry e = {m->id, m->at, LEVEL_INFO, "info", m->text};
-    for (int i = 0; i < LEVEL_COUNT; i++)
-        if (str_equal(m->level, entry_levels[i])) {
-            e.level = (enum level)i;
-            e.word = entry_levels[i];
-        }
-    if (e.level == LEVEL_DEBUG && str_starts(m->text, "worker "))
-        e.word = "worker";
-    return e;
-}
-
-// "best  trial 45: 43.69 TFLOPS (+40.0 %)"
-static struct entry best_entry(const struct opened *o, int i, char text[ENTRY_BEST_SIZE])
-{
-    const struct best_step *step = &o->curve.step[i];
-    char speed[32];
-    int n = snprintf(text, ENTRY_BEST_SIZE, "best  trial %" PRId64 ": %s", step->number,
-                     speed_text(&o->record, step->seconds, speed));
-    if (i > 0 && step->seconds > 0)
-        snprintf(text + n, ENTRY_BEST_SIZE - (size_t)n, " (+%.1f %%)",
-                 100 * (step[-1].seconds / step->seconds - 1));
-    return (struct entry){INT64_MIN + step->number, step->finished, LEVEL_INFO, "info", text};
-}
-
 // --- all of them, in order ---
 
 struct log_view {
@@ -96,9 +68,26 @@ static void collect(const struct app *app, struct log_view *v)
         double line_at = line < app->log_count ? own->at : INFINITY;
         struct entry e;
         if (message < messages && message_at <= best_at && message_at <= line_at) {
-            e = message_entry(&o->message[message++]);
+            const struct message *m = &o->message[message++];
+            e = (struct entry){m->id, m->at, LEVEL_INFO, "info", m->text};
+            for (int i = 0; i < LEVEL_COUNT; i++)
+                if (str_equal(m->level, entry_levels[i])) {
+                    e.level = (enum level)i;
+                    e.word = entry_levels[i];
+                }
+            if (e.level == LEVEL_DEBUG && str_starts(m->text, "worker "))
+                e.word = "worker";
         } else if (best < bests && best_at <= line_at) {
-            e = best_entry(o, best, l->best[best]);
+            // "best  trial 45: 43.69 TFLOPS (+40.0 %)"
+            char *text = l->best[best];
+            const struct best_step *step = &o->curve.step[best];
+            char speed[32];
+            int n = snprintf(text, ENTRY_BEST_SIZE, "best  trial %" PRId64 ": %s", step->number,
+                             speed_text(&o->record, step->seconds, speed));
+            if (best > 0 && step->seconds > 0)
+                snprintf(text + n, ENTRY_BEST_SIZE - (size_t)n, " (+%.1f %%)",
+                         100 * (step[-1].seconds / step->seconds - 1));
+            e = (struct entry){INT64_MIN + step->number, step->finished, LEVEL_INFO, "info", text};
             best++;
         } else {
             e = (struct entry){-line - 1, own->at, LEVEL_INFO, "here", own->text};
@@ -124,20 +113,17 @@ static int entries_find(const struct entries *l, int64_t id)
 #define CLOCK_COLS 10
 #define WORD_COLS  9
 
-static void *log_view_create(struct app *app)
+static void log_view_init(void *state)
 {
-    struct log_view *v = mem_zero(1, sizeof *v);
-    (void)app;
+    struct log_view *v = state;
     v->follow = true;
-    return v;
 }
 
-static void log_view_destroy(void *state)
+static void log_view_finish(void *state)
 {
     struct log_view *v = state;
     free(v->lines.entry);
     free(v->lines.best);
-    free(v);
 }
 
 // Returns the cursor's entry, or the newest one when its own is not shown; -1: there is none.
@@ -149,12 +135,6 @@ static int cursor_of(const struct log_view *v)
 
 // --- drawing ---
 
-struct layout {
-    struct pane pane;
-    int clock_cols, word_cols, text_cols;
-    bool dated; // clocks have a date
-};
-
 // A message without a text has a row of its own, too.
 static int rows_of(const struct entry *e, int cols)
 {
@@ -162,64 +142,20 @@ static int rows_of(const struct entry *e, int cols)
     return rows > 0 ? rows : 1;
 }
 
-// Draws an entry from a row on; returns the row after it.
-static int draw_entry(const struct layout *layout, int row, const struct entry *e)
-{
-    char clock[24];
-    int col = 1;
-    static const enum style styles[] = {STYLE_DIM, STYLE_TEXT, STYLE_WARN, STYLE_BAD};
-    enum style style = styles[e->level];
-    time_t seconds = (time_t)e->at;
-    struct tm tm;
-    localtime_r(&seconds, &tm);
-    strftime(clock, 24, layout->dated ? "%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
-    if (layout->clock_cols)
-        pane_text(&layout->pane, row, col, STYLE_DIM, clock);
-    col += layout->clock_cols;
-    if (layout->word_cols)
-        pane_text(&layout->pane, row, col, style, e->word);
-    col += layout->word_cols;
-    pane_wrapped(&layout->pane, row, col, layout->text_cols, style, e->text);
-    return row + rows_of(e, layout->text_cols);
-}
-
-// Returns the first entry shown: the window does not move unless the cursor leaves it or the end
-// is far from its last row.
-static int place_window(const struct log_view *v, const struct layout *layout, int cursor)
-{
-    int top = v->follow ? cursor : entries_find(&v->lines, v->top), used = 0;
-    if (top < 0 || top > cursor)
-        top = cursor;
-    for (int i = top; i <= cursor; i++)
-        used += rows_of(&v->lines.entry[i], layout->text_cols);
-    while (top < cursor && used > layout->pane.rows)
-        used -= rows_of(&v->lines.entry[top++], layout->text_cols);
-    for (int i = cursor + 1; i < v->lines.count && used < layout->pane.rows; i++)
-        used += rows_of(&v->lines.entry[i], layout->text_cols);
-    while (top > 0) {
-        used += rows_of(&v->lines.entry[top - 1], layout->text_cols);
-        if (used > layout->pane.rows)
-            break;
-        top--;
-    }
-    return top;
-}
-
 static void draw_entries(struct app *app, struct log_view *v, const struct pane *p)
 {
     // The clock, then the word is left out where it does not fit beside the text.
-    struct layout layout = {.pane = *p};
+    int clock_cols = 0, word_cols = 0;
     struct tm first, today;
     time_t now = (time_t)app->unix_now, from = v->lines.count ? (time_t)v->lines.entry[0].at : now;
     localtime_r(&from, &first);
     localtime_r(&now, &today);
-    layout.dated = first.tm_yday != today.tm_yday || first.tm_year != today.tm_year;
+    bool dated = first.tm_yday != today.tm_yday || first.tm_year != today.tm_year;
     if (p->cols >= 60)
-        layout.clock_cols = layout.dated ? DATED_COLS : CLOCK_COLS;
+        clock_cols = dated ? DATED_COLS : CLOCK_COLS;
     if (p->cols >= 36)
-        layout.word_cols = WORD_COLS;
-    layout.text_cols = p->cols - layout.clock_cols - layout.word_cols - 2;
-    layout.text_cols = int_max(layout.text_cols, 1);
+        word_cols = WORD_COLS;
+    int text_cols = int_max(p->cols - clock_cols - word_cols - 2, 1);
     int cursor = cursor_of(v), row = 0;
     memset(v->row_of, -1, sizeof v->row_of);
     v->list.rows = 0;
@@ -229,10 +165,40 @@ static void draw_entries(struct app *app, struct log_view *v, const struct pane 
         return;
     }
     v->cursor = v->lines.entry[cursor].id;
-    int top = place_window(v, &layout, cursor);
+    // The window does not move unless the cursor leaves it or the end is far from its last row.
+    int top = v->follow ? cursor : entries_find(&v->lines, v->top), used = 0;
+    if (top < 0 || top > cursor)
+        top = cursor;
+    for (int i = top; i <= cursor; i++)
+        used += rows_of(&v->lines.entry[i], text_cols);
+    while (top < cursor && used > p->rows)
+        used -= rows_of(&v->lines.entry[top++], text_cols);
+    for (int i = cursor + 1; i < v->lines.count && used < p->rows; i++)
+        used += rows_of(&v->lines.entry[i], text_cols);
+    while (top > 0) {
+        used += rows_of(&v->lines.entry[top - 1], text_cols);
+        if (used > p->rows)
+            break;
+        top--;
+    }
     v->top = v->lines.entry[top].id;
     for (int i = top; i < v->lines.count && row < p->rows; i++) {
-        int next = draw_entry(&layout, row, &v->lines.entry[i]);
+        static const enum style styles[] = {STYLE_DIM, STYLE_TEXT, STYLE_WARN, STYLE_BAD};
+        const struct entry *e = &v->lines.entry[i];
+        char clock[24];
+        int col = 1, next = row + rows_of(e, text_cols);
+        enum style style = styles[e->level];
+        time_t seconds = (time_t)e->at;
+        struct tm tm;
+        localtime_r(&seconds, &tm);
+        strftime(clock, 24, dated ? "%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
+        if (clock_cols)
+            pane_text(p, row, col, STYLE_DIM, clock);
+        col += clock_cols;
+        if (word_cols)
+            pane_text(p, row, col, style, e->word);
+        col += word_cols;
+        pane_wrapped(p, row, col, text_cols, style, e->text);
         for (int k = row; k < next && k < 256; k++)
             v->row_of[k] = i;
         if (i == cursor) {
@@ -276,23 +242,13 @@ static void go(struct app *app, struct log_view *v, int64_t to)
     app->dirty = true;
 }
 
-static void filter_typed(struct app *app, void *context, const char *text)
+static bool log_filter_typed(struct app *app, void *context, enum prompt_event event,
+                             const char *text)
 {
     struct log_view *v = context;
-    snprintf(v->filter, sizeof v->filter, "%s", text);
+    snprintf(v->filter, sizeof v->filter, "%s", event == PROMPT_CANCELLED ? v->before : text);
     app->dirty = true;
-}
-
-static bool filter_entered(struct app *app, void *context, const char *text)
-{
-    filter_typed(app, context, text);
     return true;
-}
-
-static void filter_cancelled(struct app *app, void *context)
-{
-    struct log_view *v = context;
-    filter_typed(app, v, v->before);
 }
 
 static bool log_view_act(struct app *app, void *state, enum action a)
@@ -313,11 +269,7 @@ static bool log_view_act(struct app *app, void *state, enum action a)
         app_copy(app, v->lines.entry[v->list.cursor].text);
         return true;
     case ACT_FILTER: {
-        struct prompt p = {.lead = "/",
-                           .context = v,
-                           .done = filter_entered,
-                           .changed = filter_typed,
-                           .cancelled = filter_cancelled};
+        struct prompt p = {.lead = "/", .context = v, .typed = log_filter_typed};
         line_set(&p.line, v->filter);
         snprintf(v->before, sizeof v->before, "%s", v->filter);
         app_prompt(app, &p);
@@ -330,7 +282,8 @@ static bool log_view_act(struct app *app, void *state, enum action a)
     case ACT_BACK:
         if (!v->filter[0])
             return false;
-        filter_typed(app, v, "");
+        v->filter[0] = '\0';
+        app->dirty = true;
         return true;
     default: return false;
     }
@@ -366,8 +319,9 @@ const struct view view_log = {
     .name = "log",
     .title = "Log",
     .tab = "Log",
-    .create = log_view_create,
-    .destroy = log_view_destroy,
+    .size = sizeof(struct log_view),
+    .init = log_view_init,
+    .finish = log_view_finish,
     .draw = log_view_draw,
     .act = log_view_act,
     .disabled = log_view_disabled,

@@ -84,12 +84,10 @@ struct main_view {
 static const char *const pane_names[PANE_COUNT] = {"Curve", "Population", "Trials", "Detail",
                                                    "Log"};
 
-static void *view_main_create(struct app *app)
+static void view_main_init(void *state)
 {
-    (void)app;
-    struct main_view *v = mem_zero(1, sizeof *v);
+    struct main_view *v = state;
     v->focus = v->tab = PANE_TRIALS;
-    return v;
 }
 
 static void lay_out(struct main_view *v)
@@ -106,11 +104,6 @@ static void set_focus(struct main_view *v, enum main_pane pane)
     if (pane != PANE_CURVE)
         v->tab = pane;
     lay_out(v);
-}
-
-static bool is_open(const struct app *app)
-{
-    return app->model.open.record.id > 0;
 }
 
 // --- panes ---
@@ -150,9 +143,12 @@ static void draw_pane(struct app *app, struct main_view *v, enum main_pane pane,
         char title[64], note[64];
         switch (pane) {
         case PANE_POPULATION: population_pane_title(app, &v->population, title, note); break;
-        case PANE_TRIALS: trials_pane_title(app, &v->trials, title, note); break;
         case PANE_DETAIL: detail_pane_title(app, &v->detail, title, note); break;
-        default: snprintf(title, 64, "%s", pane_names[pane]); snprintf(note, 64, "newest first");
+        default:
+            snprintf(title, 64, "%s", pane_names[pane]);
+            snprintf(note, 64, "%s",
+                     pane == PANE_TRIALS && app->follow ? "newest first, following"
+                                                        : "newest first");
         }
         add_tabs(v, title, p.cols, note);
         p = pane_box(&p, title, note[0] ? note : NULL, focused);
@@ -188,42 +184,37 @@ static void draw_pane(struct app *app, struct main_view *v, enum main_pane pane,
     }
 }
 
-static void draw_welcome(struct app *app, const struct pane *body)
-{
-    static const struct {
-        enum action action;
-        const char *what;
-    } ways[] = {
-        {ACT_VIEW + VIEW_SESSIONS, "choose one of the sessions"},
-        {ACT_NEW, "start a new session"},
-        {ACT_HELP, "all keys"},
-        {ACT_QUIT, "leave"},
-    };
-    int row = body->rows > 12 ? body->rows / 4 : 0;
-    int col = body->cols > 44 ? (body->cols - 40) / 2 : 0;
-    struct pane part = pane_part(body, row, col, body->rows, body->cols);
-    pane_text_cut(&part, 0, 0, part.cols, STYLE_STRONG, "No session is open.");
-    const char *trouble =
-        app->model.trouble.text[0] ? app->model.trouble.text : app->model.open.trouble.text;
-    pane_text_cut(&part, 1, 0, part.cols, STYLE_WARN, trouble);
-    row = body->rows > 8 ? 3 : trouble[0] ? 2 : 1;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        if (ways[i].action == ACT_VIEW + VIEW_SESSIONS && app->model.session_count == 0)
-            continue;
-        char names[64];
-        keymap_names(&app->keymap, ways[i].action, names);
-        pane_text(&part, row, 0, STYLE_KEY, names);
-        pane_text_cut(&part, row++, 8, part.cols - 8, STYLE_TEXT, ways[i].what);
-    }
-}
-
 static void view_main_draw(struct app *app, void *state, const struct pane *body)
 {
     struct main_view *v = state;
     v->rows = body->rows;
     v->cols = body->cols;
-    if (!is_open(app)) {
-        draw_welcome(app, body);
+    if (!app->model.open.record.id) {
+        static const struct {
+            enum action action;
+            const char *what;
+        } ways[] = {
+            {ACT_VIEW + VIEW_SESSIONS, "choose one of the sessions"},
+            {ACT_NEW, "start a new session"},
+            {ACT_HELP, "all keys"},
+            {ACT_QUIT, "leave"},
+        };
+        int row = body->rows > 12 ? body->rows / 4 : 0;
+        int col = body->cols > 44 ? (body->cols - 40) / 2 : 0;
+        struct pane part = pane_part(body, row, col, body->rows, body->cols);
+        pane_text_cut(&part, 0, 0, part.cols, STYLE_STRONG, "No session is open.");
+        const char *trouble =
+            app->model.trouble.text[0] ? app->model.trouble.text : app->model.open.trouble.text;
+        pane_text_cut(&part, 1, 0, part.cols, STYLE_WARN, trouble);
+        row = body->rows > 8 ? 3 : trouble[0] ? 2 : 1;
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            if (ways[i].action == ACT_VIEW + VIEW_SESSIONS && app->model.session_count == 0)
+                continue;
+            char names[64];
+            keymap_names(&app->keymap, ways[i].action, names);
+            pane_text(&part, row, 0, STYLE_KEY, names);
+            pane_text_cut(&part, row++, 8, part.cols - 8, STYLE_TEXT, ways[i].what);
+        }
         return;
     }
     lay_out(v);
@@ -248,7 +239,7 @@ static bool pane_act(struct app *app, struct main_view *v, enum main_pane pane, 
 static bool view_main_act(struct app *app, void *state, enum action a)
 {
     struct main_view *v = state;
-    if (!is_open(app))
+    if (!app->model.open.record.id)
         return false;
     switch (a) {
     case ACT_NEXT_PANE:
@@ -296,7 +287,7 @@ static const char *view_main_disabled(struct app *app, void *state, enum action 
                       a == ACT_PREVIOUS_PANE || a == ACT_OPEN || a == ACT_COPY;
     if (!of_session)
         return NULL;
-    if (!is_open(app))
+    if (!app->model.open.record.id)
         return "no session is open";
     if ((a == ACT_OPEN || a == ACT_COPY) && !shown_trial(app))
         return "no trial has ended yet";
@@ -308,7 +299,7 @@ static const char *view_main_disabled(struct app *app, void *state, enum action 
 static bool view_main_tick(struct app *app, void *state)
 {
     struct main_view *v = state;
-    if (!is_open(app))
+    if (!app->model.open.record.id)
         return false;
     if (layout_shows(&v->layout, PANE_CURVE) && curve_pane_tick(app, &v->curve))
         return true;
@@ -329,7 +320,7 @@ static void view_main_click(struct app *app, void *state, int row, int col)
 {
     struct main_view *v = state;
     enum main_pane pane = layout_pane_at(&v->layout, row, col);
-    if (!is_open(app) || pane == PANE_COUNT)
+    if (!app->model.open.record.id || pane == PANE_COUNT)
         return;
     set_focus(v, pane);
     int at = row - v->layout.pane[pane].row - (v->layout.kind != LAYOUT_BARE);
@@ -343,8 +334,8 @@ const struct view view_main = {
     .name = "main",
     .title = "Main",
     .tab = "Main",
-    .create = view_main_create,
-    .destroy = free,
+    .size = sizeof(struct main_view),
+    .init = view_main_init,
     .draw = view_main_draw,
     .act = view_main_act,
     .disabled = view_main_disabled,

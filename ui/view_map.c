@@ -8,18 +8,6 @@
 
 // --- life ---
 
-static void *view_map_create(struct app *app)
-{
-    (void)app;
-    return mem_zero(1, sizeof(struct map));
-}
-
-static void view_map_destroy(void *state)
-{
-    map_forget(state);
-    free(state);
-}
-
 static void view_map_opened(struct app *app, void *state)
 {
     (void)app;
@@ -47,41 +35,6 @@ static bool move(struct map *m, int down, int right)
         map_put_cursor(m, order->cell[at].row, order->cell[at].col);
     free(order);
     return true;
-}
-
-// Shows the trials of the cell on the trials screen, with its best one under the cursor.
-static void open_cell(struct app *app, const struct map *m)
-{
-    const struct map_cell *here = map_here(m);
-    struct str filter = {0};
-    if (!here)
-        return;
-    bool exact = m->grid.is_flat || axis_add_term(&m->grid.y, m->row, &filter);
-    if (!m->grid.is_flat && exact)
-        str_add_char(&filter, ' ');
-    exact &= axis_add_term(&m->grid.x, m->col, &filter);
-    // The trials screen leaves out rejected configurations unless the filter names them.
-    if (cell_trials(here) == 0 && here->outcome[OUTCOME_REJECTED])
-        str_add(&filter, " outcome=rejected");
-    if (here->best_ask)
-        app_select(app, here->best_ask);
-    view_trials_filter(app, exact ? str_text(&filter) : "");
-    if (!exact)
-        app_say(app, STYLE_WARN, "no filter can say this range: all trials are shown");
-    app_show(app, VIEW_TRIALS);
-    str_finish(&filter);
-}
-
-static void copy_best(struct app *app, const struct map *m)
-{
-    const struct map_cell *here = map_here(m);
-    const struct trial *t = here ? model_trial(&app->model, here->best_ask) : NULL;
-    struct str text = {0};
-    if (!t || !t->has_config)
-        return;
-    config_add_difference(m->space, &t->config, NULL, NULL, &text);
-    app_copy(app, str_text(&text));
-    str_finish(&text);
 }
 
 static const char *view_map_disabled(struct app *app, void *state, enum action a)
@@ -118,8 +71,37 @@ static bool view_map_act(struct app *app, void *state, enum action a)
     case ACT_PAGE_DOWN: return move(m, page, 0);
     case ACT_HALF_UP: return move(m, -half, 0);
     case ACT_HALF_DOWN: return move(m, half, 0);
-    case ACT_OPEN: open_cell(app, m); break;
-    case ACT_COPY: copy_best(app, m); break;
+    case ACT_OPEN: {
+        // Shows the trials of the cell on the trials screen, with its best one under the cursor.
+        const struct map_cell *here = map_here(m);
+        if (here) {
+            struct str filter = {0};
+            bool exact = m->grid.is_flat || axis_add_term(&m->grid.y, m->row, &filter);
+            if (!m->grid.is_flat && exact)
+                str_add_char(&filter, ' ');
+            exact &= axis_add_term(&m->grid.x, m->col, &filter);
+            // The trials screen leaves out rejected configurations unless the filter names them.
+            if (cell_trials(here) == 0 && here->outcome[OUTCOME_REJECTED])
+                str_add(&filter, " outcome=rejected");
+            if (here->best_ask)
+                app_select(app, here->best_ask);
+            view_trials_filter(app, exact ? str_text(&filter) : "");
+            if (!exact)
+                app_say(app, STYLE_WARN, "no filter can say this range: all trials are shown");
+            app_show(app, VIEW_TRIALS);
+            str_finish(&filter);
+        }
+    } break;
+    case ACT_COPY: {
+        const struct map_cell *here = map_here(m);
+        const struct trial *t = here ? model_trial(&app->model, here->best_ask) : NULL;
+        struct str text = {0};
+        if (t && t->has_config) {
+            config_add_difference(m->space, &t->config, NULL, NULL, &text);
+            app_copy(app, str_text(&text));
+            str_finish(&text);
+        }
+    } break;
     case ACT_NEXT_PANE: m->page = (m->page + 1) % PAGES; break;
     case ACT_PREVIOUS_PANE: m->page = (m->page + PAGES - 1) % PAGES; break;
     case ACT_COLOUR: m->by_rank = !m->by_rank; break;
@@ -187,8 +169,8 @@ const struct view view_map = {
     .name = "map",
     .title = "Map",
     .tab = "Map",
-    .create = view_map_create,
-    .destroy = view_map_destroy,
+    .size = sizeof(struct map),
+    .finish = map_forget,
     .draw = view_map_draw,
     .act = view_map_act,
     .disabled = view_map_disabled,

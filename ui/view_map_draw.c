@@ -88,48 +88,6 @@ static void add_words(struct sheet *s, enum style style, const char *text, int m
     s->row += int_min(pane_wrapped(&part, 0, 0, part.cols, style, text), most);
 }
 
-static void add_measured(struct sheet *s, const struct map_cell *c)
-{
-    struct model *m = &s->app->model;
-    const struct trial *t = model_trial(m, c->best_ask);
-    struct str config = {0};
-    char best[24], mean[24], worst[24], brief[SPACE_MAX_PARAMS][4];
-    double per;
-    bool low = s->pane.rows < HIGH_ROWS;
-    const char *gap = s->pane.cols < 40 ? " " : "   ";
-    speed_number(m, c->best, best);
-    speed_number(m, cell_value(c, STATISTIC_MEAN), mean);
-    speed_number(m, c->worst, worst);
-    add_line(s, STYLE_TEXT, "best %s%s%smean %s%sworst %s %s", best, c->best_raced ? " raced" : "",
-             gap, mean, gap, worst, model_unit(m, &per));
-    if (!t || !t->has_config)
-        return;
-    add_line(s, STYLE_HEAD, "best configuration, trial #%" PRId64, t->number);
-    short_names(s->map->space, brief);
-    config_add_difference(s->map->space, &t->config, NULL, low ? brief : NULL, &config);
-    add_words(s, STYLE_TEXT, str_text(&config), low ? 3 : 6);
-    str_finish(&config);
-}
-
-static void add_excluded(struct sheet *s, const struct map_cell *c)
-{
-    const struct space *space = s->map->space;
-    char why[200] = "";
-    add_words(s, STYLE_TEXT,
-              c->impossible                ? "excluded: no product of the parts has these values"
-              : c->judged >= JUDGED_ENOUGH ? "excluded: none of those drawn here is legal"
-                                           : "excluded: all that were asked here were rejected",
-              3);
-    for (int i = LIMIT_NONE + 1; c->judged && i < LIMIT_COUNT; i++)
-        if (c->limits & 1u << i)
-            snprintf(why, sizeof why, "such as by the device's limit of %s",
-                     limit_name((enum limit)i));
-    if (c->judged && c->constraint >= 0 && c->constraint < space->constraint_count)
-        snprintf(why, sizeof why, "such as by constraint '%s'",
-                 space->constraint[c->constraint].name);
-    add_words(s, STYLE_DIM, why, 3);
-}
-
 static void add_cell(struct sheet *s)
 {
     const struct map_cell *c = map_here(s->map);
@@ -147,14 +105,50 @@ static void add_cell(struct sheet *s)
         length += (size_t)n < sizeof text - length ? (size_t)n : sizeof text - 1 - length;
     }
     add_line(s, STYLE_TEXT, "trials %" PRId64 "   ok %" PRId64 "   failed %" PRId64 "%s",
-             cell_trials(c), c->outcome[OUTCOME_OK], cell_failed(c), text);
+             cell_trials(c), c->outcome[OUTCOME_OK], cell_trials(c) - c->outcome[OUTCOME_OK], text);
     if (c->outcome[OUTCOME_REJECTED])
         add_line(s, STYLE_DIM, "rejected %" PRId64 " (cost no trial)",
                  c->outcome[OUTCOME_REJECTED]);
     switch (cell_kind(c)) {
-    case CELL_MEASURED: add_measured(s, c); break;
+    case CELL_MEASURED: {
+        struct model *m = &s->app->model;
+        const struct trial *t = model_trial(m, c->best_ask);
+        struct str config = {0};
+        char best[24], mean[24], worst[24], brief[SPACE_MAX_PARAMS][4];
+        double per;
+        bool low = s->pane.rows < HIGH_ROWS;
+        const char *gap = s->pane.cols < 40 ? " " : "   ";
+        speed_number(m, c->best, best);
+        speed_number(m, cell_value(c, STATISTIC_MEAN), mean);
+        speed_number(m, c->worst, worst);
+        add_line(s, STYLE_TEXT, "best %s%s%smean %s%sworst %s %s", best,
+                 c->best_raced ? " raced" : "", gap, mean, gap, worst, model_unit(m, &per));
+        if (t && t->has_config) {
+            add_line(s, STYLE_HEAD, "best configuration, trial #%" PRId64, t->number);
+            short_names(s->map->space, brief);
+            config_add_difference(s->map->space, &t->config, NULL, low ? brief : NULL, &config);
+            add_words(s, STYLE_TEXT, str_text(&config), low ? 3 : 6);
+            str_finish(&config);
+        }
+    } break;
     case CELL_FAILED: add_line(s, STYLE_BAD, "all that were tried here failed"); break;
-    case CELL_EXCLUDED: add_excluded(s, c); break;
+    case CELL_EXCLUDED: {
+        const struct space *space = s->map->space;
+        char why[200] = "";
+        add_words(s, STYLE_TEXT,
+                  c->impossible ? "excluded: no product of the parts has these values"
+                  : c->judged >= JUDGED_ENOUGH ? "excluded: none of those drawn here is legal"
+                                               : "excluded: all that were asked here were rejected",
+                  3);
+        for (int i = LIMIT_NONE + 1; c->judged && i < LIMIT_COUNT; i++)
+            if (c->limits & 1u << i)
+                snprintf(why, sizeof why, "such as by the device's limit of %s",
+                         limit_name((enum limit)i));
+        if (c->judged && c->constraint >= 0 && c->constraint < space->constraint_count)
+            snprintf(why, sizeof why, "such as by constraint '%s'",
+                     space->constraint[c->constraint].name);
+        add_words(s, STYLE_DIM, why, 3);
+    } break;
     case CELL_UNVISITED:
         snprintf(text, sizeof text, "not visited; none of %d drawn here is legal so far",
                  c->judged);
@@ -178,7 +172,7 @@ static void add_bar(struct sheet *s, const struct projection *bar)
     const struct pane *p = &s->pane;
     struct str text = {0};
     double most = 0;
-    int count = projection_cols(bar), all = 0, col = NAME_COLS + 2, room = p->cols - col + 1;
+    int count = bar->x.count, all = 0, col = NAME_COLS + 2, room = p->cols - col + 1;
     factor_add_name(s->map->space, bar->x.factor, &text);
     pane_text_cut(p, s->row, 1, NAME_COLS, STYLE_TEXT, str_text(&text));
     for (int i = 0; i < count; i++) {
@@ -211,24 +205,6 @@ static void add_bar(struct sheet *s, const struct projection *bar)
     }
     s->row++;
     str_finish(&text);
-}
-
-// Adds at most `most` rows for the other parameters, the most important first.
-static void add_bars(struct sheet *s, int most)
-{
-    const struct map_cell_scan *cell = &s->map->cell;
-    struct importance_entry order[SPACE_MAX_SLOTS];
-    if (int_min(cell->count, most - 1) < 1)
-        return;
-    for (int i = 0; i < cell->count; i++) {
-        double share = importance_of(&s->map->importance, cell->bar[i].x.factor);
-        order[i] = (struct importance_entry){.share = isnan(share) ? 0 : share, .values = i};
-    }
-    qsort(order, (size_t)cell->count, sizeof *order, compare_bars);
-    add_line(s, STYLE_HEAD, "effect of the other parameters%s%s",
-             s->pane.cols > 44 ? " in this cell" : "", s->map->is_slice ? ", unsliced" : "");
-    for (int i = 0; i < cell->count && i < most - 1; i++)
-        add_bar(s, &cell->bar[order[i].values]);
 }
 
 static void add_importance(struct sheet *s, int most)
@@ -294,7 +270,21 @@ void map_draw_panel(struct app *app, struct map *m, const struct pane *box)
     add_cell(&s);
     s.row += high;
     int left = s.pane.rows - s.row;
-    add_bars(&s, left - (both ? left / 2 : 0));
+    // At most `most` rows are for the other parameters, the most important first.
+    int most = left - (both ? left / 2 : 0);
+    const struct map_cell_scan *cell = &s.map->cell;
+    struct importance_entry order[SPACE_MAX_SLOTS];
+    if (cell->count > 0 && most > 1) {
+        for (int i = 0; i < cell->count; i++) {
+            double share = importance_of(&s.map->importance, cell->bar[i].x.factor);
+            order[i] = (struct importance_entry){.share = isnan(share) ? 0 : share, .values = i};
+        }
+        qsort(order, (size_t)cell->count, sizeof *order, compare_bars);
+        add_line(&s, STYLE_HEAD, "effect of the other parameters%s%s",
+                 s.pane.cols > 44 ? " in this cell" : "", s.map->is_slice ? ", unsliced" : "");
+        for (int i = 0; i < cell->count && i < most - 1; i++)
+            add_bar(&s, &cell->bar[order[i].values]);
+    }
     s.row += high;
     if (both)
         add_importance(&s, s.pane.rows - s.row);
@@ -334,7 +324,7 @@ static int scrolled(int first, int cursor, int shown, int count)
 static void choose_sizes(struct look *l)
 {
     struct map *m = l->map;
-    int rows = projection_rows(&m->grid), cols = projection_cols(&m->grid);
+    int rows = projection_rows(&m->grid), cols = m->grid.x.count;
     char text[24];
     l->head = 1; // labels
     l->legend = l->pane.rows >= 14 ? 3 : l->pane.rows >= 9 ? 1 : 0;
@@ -364,23 +354,6 @@ static void choose_sizes(struct look *l)
 }
 
 // --- the grid: cells, labels, legend ---
-
-// Draws brackets around the cell and marks its number: a shade in reverse video would look like
-// another shade.
-static void draw_cursor(const struct look *l, int row, int col, int wide)
-{
-    const struct pane *p = &l->pane;
-    int last = row + l->height - 1;
-    for (int i = row; i <= last; i++) {
-        pane_text(p, i, col - 1, STYLE_FOCUS, "[");
-        pane_text(p, i, col + wide, STYLE_FOCUS, "]");
-        pane_mark(p, i, col - 1, 1);
-        pane_mark(p, i, col + wide, 1);
-    }
-    if (l->numbers)
-        pane_mark(p, last, col, wide);
-    pane_cursor(p, last, col);
-}
 
 static void draw_cell(const struct look *l, int down, int right)
 {
@@ -412,25 +385,20 @@ static void draw_cell(const struct look *l, int down, int right)
                                         : STYLE_TEXT,
                   text);
     }
-    if (m->top + down == m->row && m->left + right == m->col)
-        draw_cursor(l, row, col, wide);
-}
-
-static void draw_labels(const struct look *l)
-{
-    const struct map *m = l->map;
-    struct str text = {0};
-    for (int i = 0; i < l->cols; i++) {
-        int wide = label_text(&m->grid.x, m->left + i, &text), room = l->width - 1;
-        int col = l->label + i * l->width + 1 + (wide < room ? (room - wide + 1) / 2 : 0);
-        pane_text_cut(&l->pane, 0, col, room, STYLE_HEAD, str_text(&text));
+    if (m->top + down != m->row || m->left + right != m->col)
+        return;
+    // The cursor is brackets around the cell and a mark on its number: a shade in reverse video
+    // would look like another shade.
+    int last = row + l->height - 1;
+    for (int i = row; i <= last; i++) {
+        pane_text(p, i, col - 1, STYLE_FOCUS, "[");
+        pane_text(p, i, col + wide, STYLE_FOCUS, "]");
+        pane_mark(p, i, col - 1, 1);
+        pane_mark(p, i, col + wide, 1);
     }
-    for (int i = 0; i < l->rows && !m->grid.is_flat; i++) {
-        int wide = label_text(&m->grid.y, m->top + i, &text), row = l->head + i * l->height;
-        pane_text_cut(&l->pane, row, int_max(l->label - wide, 0), l->label, STYLE_HEAD,
-                      str_text(&text));
-    }
-    str_finish(&text);
+    if (l->numbers)
+        pane_mark(p, last, col, wide);
+    pane_cursor(p, last, col);
 }
 
 struct flow { // pieces one after the other, on as many rows as there are
@@ -455,7 +423,7 @@ static void draw_legend(const struct look *l)
     const struct map *m = l->map;
     int count[CELL_MEASURED + 1] = {0}, single = 0;
     for (int row = 0; row < projection_rows(&m->grid); row++)
-        for (int col = 0; col < projection_cols(&m->grid); col++) {
+        for (int col = 0; col < m->grid.x.count; col++) {
             const struct map_cell *c = projection_at(&m->grid, row, col);
             count[cell_kind(c)]++;
             single += cell_trials(c) == 1 && c->outcome[OUTCOME_OK];
@@ -506,7 +474,18 @@ void map_draw_grid(struct app *app, struct map *m, const struct pane *box, bool 
     struct look l = {.app = app, .map = m, .order = order};
     l.pane = pane_box(box, str_text(&title), note, focused);
     choose_sizes(&l);
-    draw_labels(&l);
+    struct str label = {0};
+    for (int i = 0; i < l.cols; i++) {
+        int wide = label_text(&m->grid.x, m->left + i, &label), room = l.width - 1;
+        int col = l.label + i * l.width + 1 + (wide < room ? (room - wide + 1) / 2 : 0);
+        pane_text_cut(&l.pane, 0, col, room, STYLE_HEAD, str_text(&label));
+    }
+    for (int i = 0; i < l.rows && !m->grid.is_flat; i++) {
+        int wide = label_text(&m->grid.y, m->top + i, &label), row = l.head + i * l.height;
+        pane_text_cut(&l.pane, row, int_max(l.label - wide, 0), l.label, STYLE_HEAD,
+                      str_text(&label));
+    }
+    str_finish(&label);
     for (int down = 0; down < l.rows; down++)
         for (int right = 0; right < l.cols; right++)
             draw_cell(&l, down, right);

@@ -20,9 +20,9 @@ static void forget_cell(struct map *m)
     m->cell.layout = -1;
 }
 
-void map_forget(struct map *m)
+void map_forget(void *state)
 {
-    struct map keep = *m;
+    struct map *m = state, keep = *m;
     forget_cell(m);
     importance_finish(&m->importance);
     projection_finish(&m->grid);
@@ -38,8 +38,9 @@ void map_restart(struct app *app, struct map *m)
     projection_finish(&m->grid);
     projection_init(&m->grid, m->space, m->factor[m->x], m->y >= 0 ? &m->factor[m->y] : NULL);
     m->held_ask = m->is_slice ? app->model.open.record.best_ask : 0;
-    if (best && best->has_config)
-        projection_hold(&m->grid, &best->config);
+    m->grid.is_held = best && best->has_config;
+    if (m->grid.is_held)
+        m->grid.held = best->config;
     scan_start(&m->scan, &app->model);
     m->races = scan_races(&app->model);
     m->filled = m->idle = false;
@@ -158,15 +159,15 @@ bool map_sync(struct app *app, struct map *m)
 
 const struct map_cell *map_here(const struct map *m)
 {
-    bool inside = m->space && m->factors && m->row < projection_rows(&m->grid) &&
-                  m->col < projection_cols(&m->grid);
+    bool inside =
+        m->space && m->factors && m->row < projection_rows(&m->grid) && m->col < m->grid.x.count;
     return inside ? projection_at(&m->grid, m->row, m->col) : NULL;
 }
 
 void map_put_cursor(struct map *m, int row, int col)
 {
     m->row = int_clamp(row, 0, projection_rows(&m->grid) - 1);
-    m->col = int_clamp(col, 0, projection_cols(&m->grid) - 1);
+    m->col = int_clamp(col, 0, m->grid.x.count - 1);
     m->row_low = m->grid.is_flat ? 0 : m->grid.y.low[m->row];
     m->col_low = m->grid.x.low[m->col];
 }
@@ -343,7 +344,7 @@ void map_order_cells(const struct map *m, struct map_order *out)
 {
     out->count = 0;
     for (int row = 0; row < projection_rows(&m->grid); row++)
-        for (int col = 0; col < projection_cols(&m->grid); col++) {
+        for (int col = 0; col < m->grid.x.count; col++) {
             struct map_ordered cell = ordered(m, projection_at(&m->grid, row, col));
             cell.row = row;
             cell.col = col;

@@ -199,12 +199,10 @@ struct network {
 
 // --- life and work ---
 
-static void *network_view_create(struct app *app)
+static void network_view_init(void *state)
 {
-    (void)app;
-    struct network *n = mem_zero(1, sizeof *n);
+    struct network *n = state;
     n->sort = NETWORK_SHARE;
-    return n;
 }
 
 static void sync(struct app *app, struct network *n)
@@ -268,33 +266,6 @@ struct network_table {
     int bar;                                         // columns of the bar beside the share
     bool is_weighed;                                 // one of the rows has a weight
 };
-
-static void choose_columns(struct network_table *t)
-{
-    int left = t->pane.cols - 2, at = 1;
-    for (int keep = 0; keep < NETWORK_COLUMNS; keep++)
-        for (int i = 0; i < NETWORK_COLUMNS; i++) {
-            int want = columns[i].cols ? columns[i].cols : 14;
-            bool wanted = i != NETWORK_WEIGHT || t->is_weighed;
-            if (columns[i].keep != keep || left < want || !wanted)
-                continue;
-            t->cols[i] = want;
-            left -= want + 2;
-        }
-    if (t->cols[NETWORK_SHAPE]) {
-        int more = int_clamp(left, 0, MOST_SHAPE - t->cols[NETWORK_SHAPE]);
-        t->cols[NETWORK_SHAPE] += more;
-        left -= more;
-    }
-    t->bar = left >= LEAST_BAR + 1 ? int_clamp(left - 1, 0, MOST_BAR) : 0;
-    for (int i = 0; i < NETWORK_COLUMNS; i++) {
-        if (!t->cols[i])
-            continue;
-        at += i == NETWORK_SHARE && t->bar ? t->bar + 1 : 0;
-        t->col[i] = at;
-        at += t->cols[i] + 2;
-    }
-}
 
 static void put(const struct network_table *t, int row, enum network_column c, enum style style,
                 const char *text)
@@ -384,7 +355,29 @@ static void draw_operators(struct app *app, struct network *n, const struct pane
     for (int i = 0; i < count; i++)
         t.is_weighed |= row[i].weight != 1;
     t.pane = bare ? *box : pane_box(box, title, note, n->pane == PANE_OPERATORS);
-    choose_columns(&t);
+    int left = t.pane.cols - 2, at = 1;
+    for (int keep = 0; keep < NETWORK_COLUMNS; keep++)
+        for (int i = 0; i < NETWORK_COLUMNS; i++) {
+            int want = columns[i].cols ? columns[i].cols : 14;
+            bool wanted = i != NETWORK_WEIGHT || t.is_weighed;
+            if (columns[i].keep != keep || left < want || !wanted)
+                continue;
+            t.cols[i] = want;
+            left -= want + 2;
+        }
+    if (t.cols[NETWORK_SHAPE]) {
+        int more = int_clamp(left, 0, MOST_SHAPE - t.cols[NETWORK_SHAPE]);
+        t.cols[NETWORK_SHAPE] += more;
+        left -= more;
+    }
+    t.bar = left >= LEAST_BAR + 1 ? int_clamp(left - 1, 0, MOST_BAR) : 0;
+    for (int i = 0; i < NETWORK_COLUMNS; i++) {
+        if (!t.cols[i])
+            continue;
+        at += i == NETWORK_SHARE && t.bar ? t.bar + 1 : 0;
+        t.col[i] = at;
+        at += t.cols[i] + 2;
+    }
     int head = t.pane.rows > 1, total = t.pane.rows - head - count >= 2;
     if (head) {
         double per;
@@ -517,15 +510,6 @@ static struct network_row row_at_cursor(struct app *app, const struct network *n
     return row[int_clamp((int)n->list.cursor, 0, count - 1)];
 }
 
-static void weigh_task(struct app *app, const struct network *n, double times)
-{
-    struct network_row row = row_at_cursor(app, n);
-    char id[24], text[24];
-    snprintf(id, sizeof id, "%" PRId64, app->model.open.network_record.id);
-    snprintf(text, sizeof text, "%g", row.weight * times);
-    app_command(app, (const char *const[]){"weigh", id, "--", row.operation, text, NULL});
-}
-
 static bool network_view_act(struct app *app, void *state, enum action a)
 {
     struct network *n = state;
@@ -546,17 +530,20 @@ static bool network_view_act(struct app *app, void *state, enum action a)
                 app_open_session(app, row.session);
         }
         break;
-    case ACT_PIN: {
+    case ACT_PIN:
+    case ACT_WEIGH_MORE:
+    case ACT_WEIGH_LESS: {
         struct network_row row = row_at_cursor(app, n);
-        char id[24];
+        char id[24], text[24];
         snprintf(id, sizeof id, "%" PRId64, app->model.open.network_record.id);
-        if (row.pinned)
+        snprintf(text, sizeof text, "%g", row.weight * (a == ACT_WEIGH_MORE ? 2 : 0.5));
+        if (a != ACT_PIN)
+            app_command(app, (const char *const[]){"weigh", id, "--", row.operation, text, NULL});
+        else if (row.pinned)
             app_command(app, (const char *const[]){"pin", id, "--off", NULL});
         else
             app_command(app, (const char *const[]){"pin", id, "--", row.operation, NULL});
     } break;
-    case ACT_WEIGH_MORE: weigh_task(app, n, 2); break;
-    case ACT_WEIGH_LESS: weigh_task(app, n, 0.5); break;
     default: return list_act(&n->list, a);
     }
     return true;
@@ -613,8 +600,8 @@ const struct view view_network = {
     .name = "network",
     .title = "Network",
     .tab = "Net",
-    .create = network_view_create,
-    .destroy = free,
+    .size = sizeof(struct network),
+    .init = network_view_init,
     .draw = network_view_draw,
     .act = network_view_act,
     .disabled = network_view_disabled,

@@ -10,24 +10,20 @@
 
 // --- life ---
 
-static void *view_sessions_create(struct app *app)
+static void view_sessions_init(void *state)
 {
-    struct sessions_view *v = mem_zero(1, sizeof *v);
-    (void)app;
+    struct sessions_view *v = state;
     v->sort = SESSIONS_ID;
     v->list.cursor = -1;
-    arena_init(&v->panel.arena);
-    return v;
 }
 
-static void view_sessions_destroy(void *state)
+static void view_sessions_finish(void *state)
 {
     struct sessions_view *v = state;
     sessions_finish_panel(&v->panel);
     filter_destroy(v->accepted);
     free(v->facts);
     free(v->row);
-    free(v);
 }
 
 static void view_sessions_opened(struct app *app, void *state)
@@ -74,27 +70,19 @@ static bool set_filter(struct app *app, struct sessions_view *v, const char *tex
     return true;
 }
 
-static void view_sessions_filter_changed(struct app *app, void *context, const char *text)
-{
-    set_filter(app, context, text);
-}
-
-static bool view_sessions_filter_done(struct app *app, void *context, const char *text)
+// The status line shows why a text is no filter.
+static bool sessions_filter_typed(struct app *app, void *context, enum prompt_event event,
+                                  const char *text)
 {
     struct sessions_view *v = context;
-    if (!set_filter(app, v, text))
-        return false; // the status line shows the reason
-    v->typing = false;
-    return true;
-}
-
-static void view_sessions_filter_cancelled(struct app *app, void *context)
-{
-    struct sessions_view *v = context;
+    if (event != PROMPT_CANCELLED) {
+        bool ok = set_filter(app, v, text);
+        v->typing &= event != PROMPT_DONE || !ok;
+        return ok;
+    }
     v->typing = false;
     v->cursor = v->cursor_before;
-    if (!set_filter(app, v, v->before)) // a session that it named may be gone
-        set_filter(app, v, "");
+    return set_filter(app, v, v->before) || set_filter(app, v, ""); // what it named may be gone
 }
 
 static const char *view_sessions_filter_word(struct app *app, int n)
@@ -145,9 +133,7 @@ static bool view_sessions_act(struct app *app, void *state, enum action a)
     case ACT_FILTER: {
         struct prompt p = {.lead = "/",
                            .context = v,
-                           .done = view_sessions_filter_done,
-                           .changed = view_sessions_filter_changed,
-                           .cancelled = view_sessions_filter_cancelled,
+                           .typed = sessions_filter_typed,
                            .candidate = view_sessions_filter_word};
         line_set(&p.line, v->filter);
         snprintf(v->before, sizeof v->before, "%s", v->filter);
@@ -203,37 +189,34 @@ static void view_sessions_click(struct app *app, void *state, int row, int col)
 
 // --- drawing ---
 
-static void draw_welcome(struct app *app, const struct pane *body)
-{
-    const struct model *m = &app->model;
-    struct pane p = pane_box(body, "Sessions", NULL, true);
-    int width = p.cols - 2, row = p.rows > 8;
-    if (m->trouble.text[0]) {
-        pane_text_cut(&p, row, 1, width, STYLE_BAD, "The database cannot be read:");
-        pane_wrapped(&p, row + 1, 1, width - 1, STYLE_TEXT, m->trouble.text);
-        return;
-    }
-    char text[512], *command = app_command_line(app, (const char *const[]){"tune", "gemm", NULL});
-    snprintf(text, sizeof text,
-             "Press %s to start one here, or type this in a shell:", app_key_of(app, ACT_NEW));
-    pane_text_cut(&p, row, 1, width, STYLE_STRONG, "No sessions yet.");
-    pane_text_cut(&p, row + 1, 1, width, STYLE_TEXT, text);
-    pane_text_cut(&p, row + 2, 3, width - 2, STYLE_KEY, command);
-    free(command);
-    row = pane_wrapped(&p, row + 4, 1, width - 1, STYLE_DIM,
-                       "A session tunes one problem on one device. All that it measures is kept, "
-                       "and it can be taken up again at any time.");
-    snprintf(text, sizeof text, "Sessions are kept in %s", m->path);
-    pane_wrapped(&p, row + 1, 1, width - 1, STYLE_DIM, text);
-}
-
 static void view_sessions_draw(struct app *app, void *state, const struct pane *body)
 {
     struct sessions_view *v = state;
     sessions_sync(app, v);
     v->list.rows = 0; // for clicks where it is not drawn
     if (app->model.session_count == 0) {
-        draw_welcome(app, body);
+        const struct model *m = &app->model;
+        struct pane p = pane_box(body, "Sessions", NULL, true);
+        int width = p.cols - 2, row = p.rows > 8;
+        if (m->trouble.text[0]) {
+            pane_text_cut(&p, row, 1, width, STYLE_BAD, "The database cannot be read:");
+            pane_wrapped(&p, row + 1, 1, width - 1, STYLE_TEXT, m->trouble.text);
+            return;
+        }
+        char text[512];
+        char *command = app_command_line(app, (const char *const[]){"tune", "gemm", NULL});
+        snprintf(text, sizeof text,
+                 "Press %s to start one here, or type this in a shell:", app_key_of(app, ACT_NEW));
+        pane_text_cut(&p, row, 1, width, STYLE_STRONG, "No sessions yet.");
+        pane_text_cut(&p, row + 1, 1, width, STYLE_TEXT, text);
+        pane_text_cut(&p, row + 2, 3, width - 2, STYLE_KEY, command);
+        free(command);
+        row =
+            pane_wrapped(&p, row + 4, 1, width - 1, STYLE_DIM,
+                         "A session tunes one problem on one device. All that it measures is kept, "
+                         "and it can be taken up again at any time.");
+        snprintf(text, sizeof text, "Sessions are kept in %s", m->path);
+        pane_wrapped(&p, row + 1, 1, width - 1, STYLE_DIM, text);
         return;
     }
     int rows = body->rows, low = rows >= 24 ? PANEL_ROWS : rows >= 16 ? LOW_PANEL_ROWS : 2;
@@ -258,8 +241,9 @@ const struct view view_sessions = {
     .name = "sessions",
     .title = "Sessions",
     .tab = "Ses",
-    .create = view_sessions_create,
-    .destroy = view_sessions_destroy,
+    .size = sizeof(struct sessions_view),
+    .init = view_sessions_init,
+    .finish = view_sessions_finish,
     .draw = view_sessions_draw,
     .act = view_sessions_act,
     .disabled = view_sessions_disabled,

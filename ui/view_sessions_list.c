@@ -339,29 +339,6 @@ static void put_row(const struct sheet *l, const struct pane *p, int row,
         table_put(&l->table, p, row, SESSIONS_NOTE, STYLE_DIM, r->note);
 }
 
-static void put_status(const struct model *m, const struct sessions_view *v, const struct pane *p)
-{
-    struct pieces row = {0};
-    const char *many = m->session_count == 1 ? "" : "s";
-    if (v->filter[0])
-        pieces_add(&row, 1, STYLE_STRONG, "%d of %d session%s", v->count, m->session_count, many);
-    else
-        pieces_add(&row, 1, STYLE_STRONG, "%d session%s", m->session_count, many);
-    if (m->mark_count)
-        pieces_add(&row, 2, STYLE_TEXT, "%d marked", m->mark_count);
-    pieces_add(&row, 4, STYLE_DIM, "%" PRId64 " trials", m->trials_in_all);
-    pieces_add(&row, 5, STYLE_TEXT, "sort: %s %s %s",
-               v->sort == SESSIONS_BEST ? "speed" : standard[v->sort].head,
-               v->ascending ? "▲" : "▼", order_words[v->sort][v->ascending]);
-    if (v->filter_error[0])
-        pieces_add(&row, 0, STYLE_BAD, "filter: %s", v->filter_error);
-    else if (v->typing && !v->filter[0])
-        pieces_add(&row, 3, STYLE_DIM, "such as: gemm state:running best>40 trials<200");
-    else
-        pieces_add(&row, 3, STYLE_TEXT, "filter: %s", v->filter[0] ? v->filter : "none");
-    pieces_draw(&row, p, 0, 3);
-}
-
 void sessions_draw_list(struct app *app, struct sessions_view *v, const struct pane *p)
 {
     struct table_panes panes = table_panes(p);
@@ -380,7 +357,26 @@ void sessions_draw_list(struct app *app, struct sessions_view *v, const struct p
         pane_text_cut(rows, 0, 2, rows->cols - 2, STYLE_DIM, "No session matches.");
     table_put_heads(&l.table, &panes.heads, 0);
     table_put(&l.table, &panes.heads, 0, v->sort, STYLE_FOCUS, l.column[v->sort].head);
-    put_status(&app->model, v, &panes.status);
+    struct pieces row = {0};
+    const char *many = app->model.session_count == 1 ? "" : "s";
+    if (v->filter[0])
+        pieces_add(&row, 1, STYLE_STRONG, "%d of %d session%s", v->count, app->model.session_count,
+                   many);
+    else
+        pieces_add(&row, 1, STYLE_STRONG, "%d session%s", app->model.session_count, many);
+    if (app->model.mark_count)
+        pieces_add(&row, 2, STYLE_TEXT, "%d marked", app->model.mark_count);
+    pieces_add(&row, 4, STYLE_DIM, "%" PRId64 " trials", app->model.trials_in_all);
+    pieces_add(&row, 5, STYLE_TEXT, "sort: %s %s %s",
+               v->sort == SESSIONS_BEST ? "speed" : standard[v->sort].head,
+               v->ascending ? "▲" : "▼", order_words[v->sort][v->ascending]);
+    if (v->filter_error[0])
+        pieces_add(&row, 0, STYLE_BAD, "filter: %s", v->filter_error);
+    else if (v->typing && !v->filter[0])
+        pieces_add(&row, 3, STYLE_DIM, "such as: gemm state:running best>40 trials<200");
+    else
+        pieces_add(&row, 3, STYLE_TEXT, "filter: %s", v->filter[0] ? v->filter : "none");
+    pieces_draw(&row, &panes.status, 0, 3);
     list_note(&v->list, "rows", note);
     if (panes.framed)
         pane_box(p, "Sessions", note, !v->comparing);

@@ -134,56 +134,6 @@ static void write_results(struct writer *w, const struct session_panel *p,
         write_fact(w, "roof", STYLE_TEXT);
 }
 
-static void write_space(struct writer *w, const struct session_panel *p,
-                        const struct session_record *r)
-{
-    bool own = p->text_count > 0 && p->changed == p->text[0].name;
-    str_add(&w->text, r->path);
-    if (p->text_state == TEXT_SAME)
-        str_add(&w->text, ": unchanged");
-    else if (p->text_state == TEXT_CHANGED && own)
-        str_add(&w->text, ": stale, the space file changed since (its text is kept)");
-    else if (p->text_state == TEXT_GONE && own)
-        str_add(&w->text, ": stale, the file is gone (its text is kept)");
-    else if (p->text_state == TEXT_CLOSED)
-        str_printf(&w->text, ": %s cannot be read here (its text is kept)", p->changed);
-    else if (p->text_state != TEXT_UNREAD)
-        str_printf(&w->text, ": stale, %s %s (its text is kept)", p->changed,
-                   p->text_state == TEXT_GONE ? "is gone" : "changed since");
-    write_fact(w, "space", p->text_state > TEXT_SAME ? STYLE_WARN : STYLE_TEXT);
-}
-
-static void write_settings(struct writer *w, struct app *app, const struct sessions_view *v,
-                           const struct session_row *s)
-{
-    const struct session_record *r = &s->record;
-    bool real = str_equal(r->source, "device");
-    char at[32], ago[24], time[32], strategy[256];
-    time_t created = (time_t)r->created;
-    struct tm tm;
-    str_printf(&w->text, "%" PRId64 " trials", r->budget_trials);
-    if (r->budget_seconds > 0)
-        str_printf(&w->text, " or %s", text_duration(r->budget_seconds, time));
-    str_printf(&w->text,
-               ", %" PRId64 " done: %" PRId64 " ok, %" PRId64 " failed; %" PRId64 " rejected",
-               r->trials, r->ok, r->trials - r->ok, r->rejected);
-    write_fact(w, "budget", STYLE_TEXT);
-    localtime_r(&created, &tm);
-    strftime(at, sizeof at, "%Y-%m-%d %H:%M", &tm);
-    str_printf(&w->text, "%s, %s ago; ran %s with %d worker%s", at,
-               text_ago(app->unix_now - r->created, ago),
-               text_duration(sessions_ran(app, v, s), time), r->workers,
-               r->workers == 1 ? "" : "s");
-    write_fact(w, "created", STYLE_TEXT);
-    str_printf(&w->text, "%s; seed %" PRIu64, strategy_text(r->strategy, true, strategy), r->seed);
-    write_fact(w, "strategy", STYLE_TEXT);
-    str_printf(&w->text, "%s, driver %s%s%s%s", r->device, r->driver, r->cold ? ", timed cold" : "",
-               real ? "" : "; times from ", real ? "" : r->source);
-    write_fact(w, "device", STYLE_TEXT);
-    str_printf(&w->text, "%s, %s: %s configurations", r->name, r->title, r->size);
-    write_fact(w, "problem", STYLE_TEXT);
-}
-
 // Writes first what matters most, because the panel may be low.
 void sessions_draw_panel(struct app *app, struct sessions_view *v, const struct pane *p)
 {
@@ -197,8 +147,46 @@ void sessions_draw_panel(struct app *app, struct sessions_view *v, const struct 
         return;
     const struct session_panel *read = v->panel.id == s->record.id ? &v->panel : &unread;
     write_results(&w, read, s);
-    write_space(&w, read, &s->record);
-    write_settings(&w, app, v, s);
+    bool own = read->text_count > 0 && read->changed == read->text[0].name;
+    str_add(&w.text, s->record.path);
+    if (read->text_state == TEXT_SAME)
+        str_add(&w.text, ": unchanged");
+    else if (read->text_state == TEXT_CHANGED && own)
+        str_add(&w.text, ": stale, the space file changed since (its text is kept)");
+    else if (read->text_state == TEXT_GONE && own)
+        str_add(&w.text, ": stale, the file is gone (its text is kept)");
+    else if (read->text_state == TEXT_CLOSED)
+        str_printf(&w.text, ": %s cannot be read here (its text is kept)", read->changed);
+    else if (read->text_state != TEXT_UNREAD)
+        str_printf(&w.text, ": stale, %s %s (its text is kept)", read->changed,
+                   read->text_state == TEXT_GONE ? "is gone" : "changed since");
+    write_fact(&w, "space", read->text_state > TEXT_SAME ? STYLE_WARN : STYLE_TEXT);
+    const struct session_record *r = &s->record;
+    bool real = str_equal(r->source, "device");
+    char at[32], ago[24], time[32], strategy[256];
+    time_t created = (time_t)r->created;
+    struct tm tm;
+    str_printf(&w.text, "%" PRId64 " trials", r->budget_trials);
+    if (r->budget_seconds > 0)
+        str_printf(&w.text, " or %s", text_duration(r->budget_seconds, time));
+    str_printf(&w.text,
+               ", %" PRId64 " done: %" PRId64 " ok, %" PRId64 " failed; %" PRId64 " rejected",
+               r->trials, r->ok, r->trials - r->ok, r->rejected);
+    write_fact(&w, "budget", STYLE_TEXT);
+    localtime_r(&created, &tm);
+    strftime(at, sizeof at, "%Y-%m-%d %H:%M", &tm);
+    str_printf(&w.text, "%s, %s ago; ran %s with %d worker%s", at,
+               text_ago(app->unix_now - r->created, ago),
+               text_duration(sessions_ran(app, v, s), time), r->workers,
+               r->workers == 1 ? "" : "s");
+    write_fact(&w, "created", STYLE_TEXT);
+    str_printf(&w.text, "%s; seed %" PRIu64, strategy_text(r->strategy, true, strategy), r->seed);
+    write_fact(&w, "strategy", STYLE_TEXT);
+    str_printf(&w.text, "%s, driver %s%s%s%s", r->device, r->driver, r->cold ? ", timed cold" : "",
+               real ? "" : "; times from ", real ? "" : r->source);
+    write_fact(&w, "device", STYLE_TEXT);
+    str_printf(&w.text, "%s, %s: %s configurations", r->name, r->title, r->size);
+    write_fact(&w, "problem", STYLE_TEXT);
     if (read->best_config) {
         text_config(read->best_config, &w.text);
         write_fact(&w, "best is", STYLE_TEXT);
@@ -256,13 +244,6 @@ static void put_speed(const struct sheet *s, const struct table *t, int column, 
     table_put(t, &s->pane, s->row, column, style, text[0] ? text : "-");
 }
 
-static void put_share(const struct sheet *s, int column, double share)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%.1f %%", 100 * share);
-    table_put(&s->runs, &s->pane, s->row, column, STYLE_TEXT, text);
-}
-
 // Writes the strategy and the way it began.
 static const char *search_text(const struct session_record *r, char out[256])
 {
@@ -281,7 +262,8 @@ static void put_run(const struct sheet *s, const struct compare_row *run, bool i
     snprintf(text, sizeof text, "%" PRIu64, r->seed);
     table_put(&s->runs, &s->pane, s->row, RUN_SEED, STYLE_DIM, text);
     put_speed(s, &s->runs, RUN_BEST, is_first ? STYLE_BEST : STYLE_TEXT, run->best);
-    put_share(s, RUN_SHARE, run->share);
+    snprintf(text, sizeof text, "%.1f %%", 100 * run->share);
+    table_put(&s->runs, &s->pane, s->row, RUN_SHARE, STYLE_TEXT, text);
     put_speed(s, &s->runs, RUN_MEAN, STYLE_TEXT, run->mean);
     for (int i = 0; i < COMPARISON_GOALS; i++) {
         snprintf(text, sizeof text, run->goal[i] ? "%" PRId64 : "-", run->goal[i]);
@@ -293,59 +275,8 @@ static void put_run(const struct sheet *s, const struct compare_row *run, bool i
     const struct session_row *row = model_row(&s->app->model, r->id);
     double ran = row ? sessions_ran(s->app, s->view, row) : r->ran_seconds;
     table_put(&s->runs, &s->pane, s->row, RUN_TIME, STYLE_TEXT, text_duration(ran, text));
-    put_share(s, RUN_OK, run->ok_share);
-}
-
-static void put_runs(struct sheet *s, const struct comparison *c)
-{
-    table_put_heads(&s->runs, &s->pane, s->row++);
-    for (int i = 0; i < c->count; i++, s->row++) {
-        const struct compare_row *run = &c->row[i];
-        const struct session_record *r = &run->mark->record;
-        char letter = run->mark->letter, text[256];
-        pane_printf(&s->pane, s->row, 1, (enum style)(STYLE_SERIES + (letter - 'A') % MOST_SERIES),
-                    "%c", letter);
-        if (i < c->comparable) {
-            put_run(s, run, i == 0);
-            continue;
-        }
-        bool problem = run->fit == COMPARE_OTHER_PROBLEM, device = run->fit == COMPARE_OTHER_DEVICE;
-        snprintf(text, sizeof text, "%" PRId64 "  not comparable, another %s: %s", r->id,
-                 problem  ? "problem"
-                 : device ? "device"
-                          : "source of times",
-                 problem  ? r->title
-                 : device ? r->device
-                          : r->source);
-        pane_text_cut(&s->pane, s->row, MARK_COLS, s->pane.cols - MARK_COLS - 1, STYLE_WARN, text);
-    }
-}
-
-static void put_groups(struct sheet *s, const struct comparison *c)
-{
-    char text[256], name[280];
-    table_put_heads(&s->groups, &s->pane, s->row++);
-    for (int i = 0; i < c->group_count; i++, s->row++) {
-        const struct compare_group *g = &c->group[i];
-        const char *apart = compare_apart(&c->row[0].mark->record, g->first);
-        snprintf(name, sizeof name, "%s%s%s", search_text(g->first, text), apart ? ", other " : "",
-                 apart ? apart : "");
-        table_put(&s->groups, &s->pane, s->row, GROUP_STRATEGY, STYLE_TEXT, name);
-        snprintf(text, sizeof text, "%d", g->runs);
-        table_put(&s->groups, &s->pane, s->row, GROUP_RUNS, STYLE_TEXT, text);
-        put_speed(s, &s->groups, GROUP_MEAN, STYLE_STRONG, g->mean);
-        put_speed(s, &s->groups, GROUP_DEVIATION, g->runs > 1 ? STYLE_TEXT : STYLE_DIM,
-                  g->deviation);
-        put_speed(s, &s->groups, GROUP_BEST, STYLE_TEXT, g->best);
-    }
-    // The meaning of the heads.
-    snprintf(text, sizeof text,
-             "mean: best so far over %" PRId64
-             " trials; to 90 %%: trials until 90 %% of the best curve",
-             c->horizon);
-    pane_text_cut(&s->pane, ++s->row, 1, s->pane.cols - 2, STYLE_DIM,
-                  "best: as ranked, after races; all else: curves as measured");
-    pane_text_cut(&s->pane, ++s->row, 1, s->pane.cols - 2, STYLE_DIM, text);
+    snprintf(text, sizeof text, "%.1f %%", 100 * run->ok_share);
+    table_put(&s->runs, &s->pane, s->row, RUN_OK, STYLE_TEXT, text);
 }
 
 int sessions_compare_rows(struct app *app)
@@ -395,7 +326,49 @@ void sessions_draw_comparison(struct app *app, struct sessions_view *v, const st
     table_fit(&s.groups, group_columns, GROUP_COLUMNS, 1, s.pane.cols - 1);
     list_fit(&v->comparison, SHEET_ROWS + c.count + c.group_count, s.pane.rows);
     s.row = -(int)v->comparison.top;
-    put_runs(&s, &c);
+    table_put_heads(&s.runs, &s.pane, s.row++);
+    for (int i = 0; i < c.count; i++, s.row++) {
+        const struct compare_row *run = &c.row[i];
+        const struct session_record *r = &run->mark->record;
+        char letter = run->mark->letter, text[256];
+        pane_printf(&s.pane, s.row, 1, (enum style)(STYLE_SERIES + (letter - 'A') % MOST_SERIES),
+                    "%c", letter);
+        if (i < c.comparable) {
+            put_run(&s, run, i == 0);
+            continue;
+        }
+        bool problem = run->fit == COMPARE_OTHER_PROBLEM, device = run->fit == COMPARE_OTHER_DEVICE;
+        snprintf(text, sizeof text, "%" PRId64 "  not comparable, another %s: %s", r->id,
+                 problem  ? "problem"
+                 : device ? "device"
+                          : "source of times",
+                 problem  ? r->title
+                 : device ? r->device
+                          : r->source);
+        pane_text_cut(&s.pane, s.row, MARK_COLS, s.pane.cols - MARK_COLS - 1, STYLE_WARN, text);
+    }
     s.row++;
-    put_groups(&s, &c);
+    char text[256], name[280];
+    table_put_heads(&s.groups, &s.pane, s.row++);
+    for (int i = 0; i < c.group_count; i++, s.row++) {
+        const struct compare_group *g = &c.group[i];
+        const char *apart = compare_apart(&c.row[0].mark->record, g->first);
+        snprintf(name, sizeof name, "%s%s%s", search_text(g->first, text), apart ? ", other " : "",
+                 apart ? apart : "");
+        table_put(&s.groups, &s.pane, s.row, GROUP_STRATEGY, STYLE_TEXT, name);
+        snprintf(text, sizeof text, "%d", g->runs);
+        table_put(&s.groups, &s.pane, s.row, GROUP_RUNS, STYLE_TEXT, text);
+        put_speed(&s, &s.groups, GROUP_MEAN, STYLE_STRONG, g->mean);
+        put_speed(&s, &s.groups, GROUP_DEVIATION, g->runs > 1 ? STYLE_TEXT : STYLE_DIM,
+                  g->deviation);
+        put_speed(&s, &s.groups, GROUP_BEST, STYLE_TEXT, g->best);
+    }
+    // The meaning of the heads.
+    snprintf(text, sizeof text,
+             "mean: best so far over %" PRId64
+             " trials; to 90 %%: trials until 90 %% of the best curve",
+             c.horizon);
+    pane_text_cut(&s.pane, ++s.row, 1, s.pane.cols - 2, STYLE_DIM,
+                  "best: as ranked, after races; all else: curves as measured");
+    pane_text_cut(&s.pane, ++s.row, 1, s.pane.cols - 2, STYLE_DIM, text);
 }

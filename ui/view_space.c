@@ -23,14 +23,9 @@ static bool is_current(const struct app *app, const struct space_view *v)
 
 // --- life ---
 
-static void *view_space_create(struct app *app)
+static void view_space_finish(void *state)
 {
-    (void)app;
-    return mem_zero(1, sizeof(struct space_view));
-}
-
-static void forget(struct space_view *v)
-{
+    struct space_view *v = state;
     coverage_finish(&v->coverage);
     shares_finish(&v->shares);
     neighbourhood_finish(&v->counting.moves);
@@ -38,16 +33,10 @@ static void forget(struct space_view *v)
     *v = (struct space_view){.session = 0};
 }
 
-static void view_space_destroy(void *state)
-{
-    forget(state);
-    free(state);
-}
-
 static void view_space_opened(struct app *app, void *state)
 {
     (void)app;
-    forget(state);
+    view_space_finish(state);
 }
 
 // --- work in slices ---
@@ -96,7 +85,7 @@ static bool view_space_tick(struct app *app, void *state)
     if (!o->record.id)
         return false;
     if (!is_current(app, v)) {
-        forget(v);
+        view_space_finish(v);
         v->session = o->record.id;
         if (o->space) {
             coverage_begin(&v->coverage, &app->model);
@@ -299,30 +288,6 @@ static const struct constraint *constraint_at_cursor(const struct app *app,
     return s && v->section == SECTION_RULES && i < s->constraint_count ? &s->constraint[i] : NULL;
 }
 
-static bool move(struct app *app, struct space_view *v, enum action a)
-{
-    const struct space *s = app->model.open.space;
-    if (a == ACT_NEXT_PANE || a == ACT_PREVIOUS_PANE) {
-        // Parameters, rules, and the moves of the chosen parameter where they are drawn.
-        enum { PARAMS, RULES, MOVES, PANES };
-        int at = v->on_moves ? MOVES : v->section == SECTION_RULES ? RULES : PARAMS;
-        do {
-            at = (at + (a == ACT_NEXT_PANE ? 1 : PANES - 1)) % PANES;
-        } while ((at == RULES && s->constraint_count == 0) || (at == MOVES && !v->has_moves));
-        v->section = at == RULES ? SECTION_RULES : SECTION_PARAMS;
-        v->on_moves = at == MOVES;
-        return true;
-    }
-    if (v->on_moves)
-        return list_scroll(&v->moves, a);
-    int count = v->section == SECTION_PARAMS ? s->param_count : s->constraint_count;
-    struct list items = {.count = count, .cursor = v->cursor[v->section], .rows = v->list.rows};
-    if (!list_act(&items, a))
-        return false;
-    select_item(v, items.cursor);
-    return true;
-}
-
 static bool view_space_act(struct app *app, void *state, enum action a)
 {
     struct space_view *v = state;
@@ -358,8 +323,30 @@ static bool view_space_act(struct app *app, void *state, enum action a)
             app_say(app, STYLE_TEXT, "%s:%d: %.*s", c->file, c->line, (int)strcspn(at, "\r\n"), at);
         }
         return true;
-    default: return app->model.open.space && move(app, v, a);
+    default: break;
     }
+    const struct space *s = app->model.open.space;
+    if (!s)
+        return false;
+    if (a == ACT_NEXT_PANE || a == ACT_PREVIOUS_PANE) {
+        // Parameters, rules, and the moves of the chosen parameter where they are drawn.
+        enum { PARAMS, RULES, MOVES, PANES };
+        int at = v->on_moves ? MOVES : v->section == SECTION_RULES ? RULES : PARAMS;
+        do {
+            at = (at + (a == ACT_NEXT_PANE ? 1 : PANES - 1)) % PANES;
+        } while ((at == RULES && s->constraint_count == 0) || (at == MOVES && !v->has_moves));
+        v->section = at == RULES ? SECTION_RULES : SECTION_PARAMS;
+        v->on_moves = at == MOVES;
+        return true;
+    }
+    if (v->on_moves)
+        return list_scroll(&v->moves, a);
+    int count = v->section == SECTION_PARAMS ? s->param_count : s->constraint_count;
+    struct list items = {.count = count, .cursor = v->cursor[v->section], .rows = v->list.rows};
+    if (!list_act(&items, a))
+        return false;
+    select_item(v, items.cursor);
+    return true;
 }
 
 static const char *view_space_disabled(struct app *app, void *state, enum action a)
@@ -398,8 +385,8 @@ const struct view view_space = {
     .name = "space",
     .title = "Space",
     .tab = "Spc",
-    .create = view_space_create,
-    .destroy = view_space_destroy,
+    .size = sizeof(struct space_view),
+    .finish = view_space_finish,
     .draw = view_space_draw,
     .act = view_space_act,
     .disabled = view_space_disabled,

@@ -1,6 +1,6 @@
 // The space screen, for its own files and its tests.
 //
-//   view_space_facts.c   coverage, shares, neighbourhood (view_space_facts.h)
+//   view_space_facts.c   coverage, shares, neighbourhood
 //   view_space_list.c    left pane: parameters, constraints, device limits
 //   view_space_moves.c   right pane: move graph, neighbours, and speed by value of a parameter
 //   view_space.c         the view: keys, work in slices, the panes, the space file on disk
@@ -12,7 +12,114 @@
 
 #include "app.h"
 #include "list.h"
-#include "view_space_facts.h"
+
+// Facts about a whole space, gathered in slices for the space screen.
+//
+//     coverage_begin(&c, model); while (coverage_step(&c, model)) ...
+//     shares_begin(&s, space);   while (shares_step(&s, space, limits)) ...
+//     neighbourhood_begin(&n, space, &config);
+//     while (neighbourhood_step(&n, space, limits, 25, find, context)) ...
+//
+// Coverage: the values of each parameter that were tried, how often, and the best rank with each.
+// At most COVERAGE_MOST values of a parameter are kept; `full` says that there are more. Rejected
+// configurations were never run and do not count.
+//
+// Shares: the fraction of the space that each constraint and each device limit removes alone. They
+// come from surveys of a few points each, with other seeds, added up; a survey judges each point by
+// every rule, which takes 0.1 ms. A space that is smaller than a survey is enumerated.
+//
+// Neighbourhood: the neighbours of a configuration, one step away in one parameter, and the status
+// of each. These are the steps that searches take, in the order of parameters and then of
+// param_neighbour. Each neighbour is looked up among the trials; one that was not tried is judged
+// by constraints and limits, some 50 microseconds each.
+
+// --- coverage ---
+
+#define COVERAGE_MOST 4096
+
+struct value_facts {
+    struct config_set seen; // the value in the first slots
+    int capacity;
+    int64_t *trials; // indexed as `seen`
+    struct rank *best;
+    bool full;
+};
+
+struct coverage {
+    struct scan scan;
+    int64_t races;             // scan_races when the scan began
+    const struct space *space; // of the session of `scan`
+    struct value_facts of[SPACE_MAX_PARAMS];
+};
+
+void coverage_begin(struct coverage *c, struct model *m);
+bool coverage_step(struct coverage *c, struct model *m); // true: there is more
+void coverage_finish(struct coverage *c);
+// Returns the index of a value, or -1.
+int value_facts_find(const struct value_facts *v, const struct param *p, const int32_t *value);
+
+// --- shares ---
+
+struct shares {
+    struct survey sum;
+    bool done;
+    struct err trouble; // a rule failed; text "" when none did
+};
+
+void shares_begin(struct shares *s, const struct space *space);
+bool shares_step(struct shares *s, const struct space *space, const struct limits *l);
+void shares_finish(struct shares *s);
+double share_of(const struct shares *s, uint64_t points); // 0 .. 1
+// Returns half the width of the 95 % confidence interval of a share.
+double share_error(const struct shares *s, double share);
+
+// --- neighbourhood: a zeroed one is empty and valid ---
+
+#define NEIGHBOURHOOD_MOST_EACH 256 // neighbours of one parameter that are looked at
+#define NEIGHBOURHOOD_ALL       (-1)
+
+enum neighbour_status {
+    NEIGHBOUR_TRIED,      // ended, and not rejected
+    NEIGHBOUR_IN_FLIGHT,  // asked, not ended yet
+    NEIGHBOUR_UNTRIED,    // allowed, never asked
+    NEIGHBOUR_FORBIDDEN,  // by a constraint or a limit of the device; `reason` names it
+    NEIGHBOUR_RULE_FAILED // a rule of the space file raised an error; `reason` is its text
+};
+
+struct neighbour {
+    int param;
+    int32_t value[PARAM_MAX_WIDTH]; // of that parameter; the others stay
+    enum neighbour_status status;
+    int64_t number;       // of a tried one; 0: it has none
+    enum outcome outcome; // of a tried one
+    struct rank rank;
+    char reason[160];
+};
+
+struct neighbourhood {
+    struct config from;
+    int candidates;            // neighbours in all
+    int param, next, capacity; // the next one to look at; room in `neighbour`
+    int count;                 // looked at so far
+    struct neighbour *neighbour;
+};
+
+struct neighbourhood_counts {
+    int candidates, looked_at, valid, tried, better;
+};
+
+// Returns the trial with this configuration, or NULL.
+typedef const struct trial *neighbourhood_find(void *context, const struct config *c);
+
+void neighbourhood_begin(struct neighbourhood *n, const struct space *s, const struct config *from);
+// Looks at `most` more; `l` may be NULL (no device). True: there are more.
+bool neighbourhood_step(struct neighbourhood *n, const struct space *s, const struct limits *l,
+                        int most, neighbourhood_find *find, void *context);
+// Counts the neighbours in one parameter, or in all (NEIGHBOURHOOD_ALL); `better` are those ranked
+// before `now`, which must have a rank.
+struct neighbourhood_counts neighbourhood_counts(const struct neighbourhood *n,
+                                                 const struct space *s, int param, struct rank now);
+void neighbourhood_finish(struct neighbourhood *n);
 
 enum space_section { SECTION_PARAMS, SECTION_RULES, SECTION_COUNT };
 

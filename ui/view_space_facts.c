@@ -1,4 +1,4 @@
-#include "view_space_facts.h"
+#include "view_space.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -70,38 +70,6 @@ struct columns { // where each begins, or ends (numbers); 0: not shown
     int name, kind, values, now, degree, used, end;
 };
 
-// Leaves out first, when there is no room: values, kind, used, neighbours.
-static struct columns fit_columns(const struct space *s, int cols)
-{
-    struct columns c = {.name = MARK, .end = cols};
-    int names = 4;
-    for (int i = 0; i < s->param_count; i++)
-        names = int_max(names, text_columns(s->param[i].name));
-    names = int_min(names, 12);
-    int room = cols - MARK - names - 1 - LEAST_NOW;
-    if (room >= DEGREE_COLS) {
-        c.degree = cols;
-        room -= DEGREE_COLS;
-    }
-    if (room >= USED_COLS + 1) {
-        c.used = cols;
-        c.degree = cols - USED_COLS - 1;
-        room -= USED_COLS + 1;
-    }
-    int at = MARK + names + 1;
-    if (room >= 14) {
-        c.kind = at;
-        at += 14;
-        room -= 14;
-    }
-    if (room >= 10) {
-        c.values = at;
-        at += room < 14 ? room : 14 + (room - 14) * 2 / 3; // values may be longer than now
-    }
-    c.now = at;
-    return c;
-}
-
 // --- parameters ---
 
 static void draw_param(struct app *app, const struct space_view *v, const struct columns *c,
@@ -203,23 +171,6 @@ static void draw_limit(const struct space_view *v, const struct pane *p, int row
     draw_share(v, p, row, removed[limit]);
 }
 
-static void draw_sum(const struct space_view *v, const struct pane *p, int row)
-{
-    const struct survey *s = &v->shares.sum;
-    char text[96];
-    double share = share_of(&v->shares, s->valid);
-    if (s->exact)
-        snprintf(text, sizeof text, "valid %" PRIu64 " of %" PRIu64 ", exactly", s->valid,
-                 s->points);
-    else
-        snprintf(text, sizeof text, "valid %.1f ±%.1f %%  of %" PRIu64 " points drawn", 100 * share,
-                 100 * share_error(&v->shares, share), s->points);
-    if (v->shares.trouble.text[0])
-        pane_text_cut(p, row, MARK, p->cols - MARK, STYLE_BAD, v->shares.trouble.text);
-    else if (s->points > 0)
-        pane_text_cut(p, row, MARK, p->cols - MARK, s->valid > 0 ? STYLE_STRONG : STYLE_BAD, text);
-}
-
 // --- the pane ---
 
 static void draw_row(struct app *app, const struct space_view *v, const struct columns *c,
@@ -256,7 +207,20 @@ static void draw_row(struct app *app, const struct space_view *v, const struct c
     } else if (at >= places.limits && at < places.sum) {
         draw_limit(v, p, row, at - places.limits, places.removing);
     } else if (at == places.sum) {
-        draw_sum(v, p, row);
+        const struct survey *s = &v->shares.sum;
+        char text[96];
+        double share = share_of(&v->shares, s->valid);
+        if (s->exact)
+            snprintf(text, sizeof text, "valid %" PRIu64 " of %" PRIu64 ", exactly", s->valid,
+                     s->points);
+        else
+            snprintf(text, sizeof text, "valid %.1f ±%.1f %%  of %" PRIu64 " points drawn",
+                     100 * share, 100 * share_error(&v->shares, share), s->points);
+        if (v->shares.trouble.text[0])
+            pane_text_cut(p, row, MARK, p->cols - MARK, STYLE_BAD, v->shares.trouble.text);
+        else if (s->points > 0)
+            pane_text_cut(p, row, MARK, p->cols - MARK, s->valid > 0 ? STYLE_STRONG : STYLE_BAD,
+                          text);
     }
 }
 
@@ -268,7 +232,34 @@ void space_list_draw(struct app *app, struct space_view *v, const struct pane *p
         pane_text_cut(p, 1, 0, p->cols, STYLE_WARN, app->model.open.trouble.text);
         return;
     }
-    struct columns c = fit_columns(s, p->cols);
+    // Columns that are left out first, when there is no room: values, kind, used, neighbours.
+    int cols = p->cols;
+    struct columns c = {.name = MARK, .end = cols};
+    int names = 4;
+    for (int i = 0; i < s->param_count; i++)
+        names = int_max(names, text_columns(s->param[i].name));
+    names = int_min(names, 12);
+    int room = cols - MARK - names - 1 - LEAST_NOW;
+    if (room >= DEGREE_COLS) {
+        c.degree = cols;
+        room -= DEGREE_COLS;
+    }
+    if (room >= USED_COLS + 1) {
+        c.used = cols;
+        c.degree = cols - USED_COLS - 1;
+        room -= USED_COLS + 1;
+    }
+    int at = MARK + names + 1;
+    if (room >= 14) {
+        c.kind = at;
+        at += 14;
+        room -= 14;
+    }
+    if (room >= 10) {
+        c.values = at;
+        at += room < 14 ? room : 14 + (room - 14) * 2 / 3; // values may be longer than now
+    }
+    c.now = at;
     struct places places = places_of(app, v);
     int rows = p->rows, item = v->cursor[v->section], count = places.sum + 1;
     bool rule = v->section == SECTION_RULES;

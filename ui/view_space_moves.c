@@ -70,32 +70,6 @@ static struct path fit_path(const struct param *p, int now, int gap, int room)
     return path;
 }
 
-static void add_path(struct space_lines *l, const struct param *p, const int32_t *value)
-{
-    struct str text = {0};
-    int now = value ? *value : 0, room = l->p->cols - 6; // for what is cut off on both sides
-    int gap = 5, col = 0;
-    struct path path = fit_path(p, now, gap, room);
-    if (path.last - path.first + 1 < p->count)
-        path = fit_path(p, now, gap = 3, room);
-    if (path.first > 0)
-        col = pane_text(l->p, l->row, col, STYLE_DIM, "… ");
-    for (int i = path.first; i <= path.last; i++) {
-        bool is_now = value && i == now;
-        if (i > path.first)
-            col = pane_text(l->p, l->row, col, STYLE_FRAME, gap == 5 ? " ─── " : " ─ ");
-        value_text(p, &(int32_t){i}, &text);
-        if (is_now)
-            pane_text(l->p, l->row + 1, col, STYLE_BEST, "▲ now");
-        col = pane_text_cut(l->p, l->row, col, l->p->cols - col, is_now ? STYLE_BEST : STYLE_TEXT,
-                            str_text(&text));
-    }
-    if (path.last < p->count - 1)
-        pane_text(l->p, l->row, col, STYLE_DIM, " …");
-    l->row += value ? 2 : 1;
-    str_finish(&text);
-}
-
 // --- the graphs of other parameters: values side by side, in a few rows ---
 
 struct flow {
@@ -126,29 +100,6 @@ static void flow_end(struct flow *f)
     f->l->row += f->row + 1;
     if (f->dropped > 0)
         space_line(f->l, STYLE_DIM, "and %d more", f->dropped);
-}
-
-// Adds the values of a categorical parameter in their order; where there are very many, the one
-// that is now comes first.
-static void add_complete(struct space_lines *l, const struct param *p, const int32_t *value)
-{
-    struct flow f = {.l = l};
-    struct str text = {0}, whole = {0};
-    int first = value && p->count > MANY ? *value : 0;
-    space_line(l, STYLE_DIM, "each value is one step from every other");
-    for (int i = 0; i < p->count && f.dropped == 0; i++) {
-        int32_t at = (int32_t)((first + i) % p->count);
-        bool is_now = value && at == *value;
-        value_text(p, &at, &text);
-        whole.length = 0;
-        str_printf(&whole, is_now ? "[%s] now" : "%s", str_text(&text));
-        flow_add(&f, is_now ? STYLE_BEST : STYLE_TEXT, str_text(&whole));
-        if (f.dropped > 0)
-            f.dropped = p->count - i;
-    }
-    flow_end(&f);
-    str_finish(&text);
-    str_finish(&whole);
 }
 
 // Adds the results of one step: for a factorization or a permutation.
@@ -213,8 +164,51 @@ static void add_edges(struct space_lines *l, const struct param *p, const int32_
 void space_graph_add(struct space_lines *l, const struct param *p, const int32_t *value)
 {
     switch (p->kind) {
-    case PARAM_DISCRETE: add_path(l, p, value); break;
-    case PARAM_CATEGORICAL: add_complete(l, p, value); break;
+    case PARAM_DISCRETE: {
+        struct str text = {0};
+        int now = value ? *value : 0, room = l->p->cols - 6; // for what is cut off on both sides
+        int gap = 5, col = 0;
+        struct path path = fit_path(p, now, gap, room);
+        if (path.last - path.first + 1 < p->count)
+            path = fit_path(p, now, gap = 3, room);
+        if (path.first > 0)
+            col = pane_text(l->p, l->row, col, STYLE_DIM, "… ");
+        for (int i = path.first; i <= path.last; i++) {
+            bool is_now = value && i == now;
+            if (i > path.first)
+                col = pane_text(l->p, l->row, col, STYLE_FRAME, gap == 5 ? " ─── " : " ─ ");
+            value_text(p, &(int32_t){i}, &text);
+            if (is_now)
+                pane_text(l->p, l->row + 1, col, STYLE_BEST, "▲ now");
+            col = pane_text_cut(l->p, l->row, col, l->p->cols - col,
+                                is_now ? STYLE_BEST : STYLE_TEXT, str_text(&text));
+        }
+        if (path.last < p->count - 1)
+            pane_text(l->p, l->row, col, STYLE_DIM, " …");
+        l->row += value ? 2 : 1;
+        str_finish(&text);
+    } break;
+    case PARAM_CATEGORICAL: {
+        // The values are in their order; where there are very many, the one that is now comes
+        // first.
+        struct flow f = {.l = l};
+        struct str text = {0}, whole = {0};
+        int first = value && p->count > MANY ? *value : 0;
+        space_line(l, STYLE_DIM, "each value is one step from every other");
+        for (int i = 0; i < p->count && f.dropped == 0; i++) {
+            int32_t at = (int32_t)((first + i) % p->count);
+            bool is_now = value && at == *value;
+            value_text(p, &at, &text);
+            whole.length = 0;
+            str_printf(&whole, is_now ? "[%s] now" : "%s", str_text(&text));
+            flow_add(&f, is_now ? STYLE_BEST : STYLE_TEXT, str_text(&whole));
+            if (f.dropped > 0)
+                f.dropped = p->count - i;
+        }
+        flow_end(&f);
+        str_finish(&text);
+        str_finish(&whole);
+    } break;
     case PARAM_CUSTOM: add_edges(l, p, value); break;
     case PARAM_PERMUTATION: add_steps(l, p, value, "any two swap places"); break;
     case PARAM_FACTORIZATION:
@@ -242,38 +236,34 @@ static void put_value(const struct space_lines *l, const struct param *p, int wi
     str_finish(&text);
 }
 
-// Writes the result of a tried neighbour, without words and unit where there is no room for them.
-static void put_tried(struct space_lines *l, const struct along *a, const struct neighbour *n,
-                      int col)
-{
-    char number[24], against[32] = "", text[128];
-    double per, now = a->rank.seconds, seconds = n->rank.seconds;
-    int room = l->p->cols - col;
-    if (seconds <= 0) { // it failed, or its result was not verified
-        bool ok = n->outcome == OUTCOME_OK;
-        snprintf(text, sizeof text, "tried #%" PRId64 "  %s", n->number,
-                 ok ? "ok, not verified again" : outcome_name(n->outcome));
-        pane_text_cut(l->p, l->row, col, room, ok ? STYLE_WARN : STYLE_BAD, text);
-        return;
-    }
-    bool better = now > 0 && rank_is_better(n->rank, a->rank);
-    speed_number(a->model, seconds_speed(a->model, seconds), number);
-    if (now > 0)
-        snprintf(against, sizeof against, "  (%+.1f %%)", 100 * (now / seconds - 1));
-    snprintf(text, sizeof text, "tried #%" PRId64 "  %s %s%s", n->number, number,
-             model_unit(a->model, &per), against);
-    if (text_columns(text) > room)
-        snprintf(text, sizeof text, "#%" PRId64 "  %s%s", n->number, number, against);
-    pane_text_cut(l->p, l->row, col, room, better ? STYLE_GOOD : STYLE_TEXT, text);
-}
-
 static void add_neighbour(struct space_lines *l, const struct along *a, const struct neighbour *n)
 {
     int col = 2 + a->width + 2, room = l->p->cols - col;
     bool dim = n->status == NEIGHBOUR_FORBIDDEN || n->status == NEIGHBOUR_RULE_FAILED;
     put_value(l, a->param, a->width, dim ? STYLE_DIM : STYLE_TEXT, n->value);
     switch (n->status) {
-    case NEIGHBOUR_TRIED: put_tried(l, a, n, col); break;
+    case NEIGHBOUR_TRIED: {
+        double per, now = a->rank.seconds, seconds = n->rank.seconds;
+        char number[24], against[32] = "", text[128];
+        if (seconds <= 0) { // it failed, or its result was not verified
+            bool ok = n->outcome == OUTCOME_OK;
+            snprintf(text, sizeof text, "tried #%" PRId64 "  %s", n->number,
+                     ok ? "ok, not verified again" : outcome_name(n->outcome));
+            pane_text_cut(l->p, l->row, col, room, ok ? STYLE_WARN : STYLE_BAD, text);
+            break;
+        }
+        // Words and the unit are left out where there is no room for them.
+        bool better = now > 0 && rank_is_better(n->rank, a->rank);
+        speed_number(a->model, seconds_speed(a->model, seconds), number);
+        if (now > 0)
+            snprintf(against, sizeof against, "  (%+.1f %%)", 100 * (now / seconds - 1));
+        snprintf(text, sizeof text, "tried #%" PRId64 "  %s %s%s", n->number, number,
+                 model_unit(a->model, &per), against);
+        if (text_columns(text) > room)
+            snprintf(text, sizeof text, "#%" PRId64 "  %s%s", n->number, number, against);
+        pane_text_cut(l->p, l->row, col, room, better ? STYLE_GOOD : STYLE_TEXT, text);
+        break;
+    }
     case NEIGHBOUR_IN_FLIGHT: pane_text_cut(l->p, l->row, col, room, STYLE_DIM, "in flight"); break;
     case NEIGHBOUR_UNTRIED:
         pane_text_cut(l->p, l->row, col, room, STYLE_TEXT, "valid, untried");

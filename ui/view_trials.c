@@ -16,21 +16,18 @@
 
 // --- life ---
 
-static void *view_trials_create(struct app *app)
+static void view_trials_init(void *state)
 {
-    struct trials_view *v = mem_alloc(sizeof *v);
-    (void)app;
+    struct trials_view *v = state;
     *v = (struct trials_view){
         .sort = COLUMN_NUMBER, .descending = true, .reveal = -1, .list.cursor = -1};
-    return v;
 }
 
-static void view_trials_destroy(void *state)
+static void view_trials_finish(void *state)
 {
     struct trials_view *v = state;
     rows_finish(&v->rows);
     filter_destroy(v->filter);
-    free(v);
 }
 
 static void view_trials_opened(struct app *app, void *state)
@@ -135,33 +132,24 @@ static int64_t cursor_of(struct app *app, struct trials_view *v, int64_t *place)
 
 // --- the prompt of the filter ---
 
-static void view_trials_filter_changed(struct app *app, void *context, const char *text)
-{
-    set_filter(app, context, text);
-    app->dirty = true;
-}
-
-static bool view_trials_filter_done(struct app *app, void *context, const char *text)
+static bool trials_filter_typed(struct app *app, void *context, enum prompt_event event,
+                                const char *text)
 {
     struct trials_view *v = context;
-    sync(app, v);
-    if (!set_filter(app, v, text)) {
+    app->dirty = true;
+    if (event != PROMPT_CHANGED)
+        sync(app, v);
+    bool ok = set_filter(app, v, event == PROMPT_CANCELLED ? v->before : text);
+    if (event == PROMPT_CHANGED)
+        return ok;
+    if (event == PROMPT_CANCELLED)
+        v->filter_error[0] = '\0';
+    else if (!ok) {
         app_say(app, STYLE_BAD, "%s", v->filter_error);
         return false;
     }
     v->typing = false;
-    app->dirty = true;
     return true;
-}
-
-static void view_trials_filter_cancelled(struct app *app, void *context)
-{
-    struct trials_view *v = context;
-    sync(app, v);
-    set_filter(app, v, v->before);
-    v->filter_error[0] = '\0';
-    v->typing = false;
-    app->dirty = true;
 }
 
 static const char *view_trials_filter_word(struct app *app, int n)
@@ -201,9 +189,7 @@ static bool view_trials_act(struct app *app, void *state, enum action a)
     case ACT_FILTER: {
         struct prompt p = {.lead = "/",
                            .context = v,
-                           .done = view_trials_filter_done,
-                           .changed = view_trials_filter_changed,
-                           .cancelled = view_trials_filter_cancelled,
+                           .typed = trials_filter_typed,
                            .candidate = view_trials_filter_word};
         line_set(&p.line, v->text);
         snprintf(v->before, sizeof v->before, "%s", v->text);
@@ -312,28 +298,6 @@ static int place_columns(struct app *app, const struct trials_view *v, int cols,
     return v->columns.count;
 }
 
-// Scrolls no further than is needed to see the last column well, and far enough to see the column
-// that must be seen.
-static struct slots scroll_columns(struct app *app, struct trials_view *v, int cols)
-{
-    struct slots s;
-    int count = v->columns.count, last = 0;
-    while (place_columns(app, v, cols, last, &s) < count ||
-           (s.count > 0 && s.slot[s.count - 1].width < GOOD_REASON)) {
-        if (last >= count - 1 - s.fixed)
-            break;
-        last++;
-    }
-    int fixed = s.fixed;
-    if (v->reveal >= fixed && v->reveal < fixed + v->skip)
-        v->skip = v->reveal - fixed;
-    v->skip = int_min(v->skip, last);
-    while (place_columns(app, v, cols, v->skip, &s) <= v->reveal && fixed + v->skip < v->reveal)
-        v->skip++;
-    v->reveal = -1;
-    return s;
-}
-
 // --- drawing: cells, rows, the status line ---
 
 static void draw_cell(const struct pane *p, int row, const struct slot *s, enum style style,
@@ -344,25 +308,6 @@ static void draw_cell(const struct pane *p, int row, const struct slot *s, enum 
         pane_text_right(&cell, 0, s->width, style, text);
     else
         pane_text_cut(&cell, 0, 0, s->width, style, text);
-}
-
-static void draw_heads(struct app *app, const struct trials_view *v, const struct slots *s,
-                       const struct pane *p)
-{
-    for (int i = 0; i < s->count; i++) {
-        char text[80];
-        const struct slot *slot = &s->slot[i];
-        bool sorted = slot->index == v->sort;
-        snprintf(text, sizeof text, "%s%s", column_head(slot->column, &app->model),
-                 !sorted         ? ""
-                 : v->descending ? " ▼"
-                                 : " ▲");
-        draw_cell(p, 0, slot, sorted ? STYLE_FOCUS : STYLE_HEAD, text);
-        if (s->left && slot->index == s->fixed + v->skip)
-            pane_text(p, 0, slot->at - GAP, STYLE_KEY, "<");
-    }
-    if (s->right)
-        pane_text(p, 0, p->cols - 1, STYLE_KEY, ">");
 }
 
 static void draw_rows(struct app *app, struct trials_view *v, const struct slots *s,
@@ -459,10 +404,40 @@ static void view_trials_draw(struct app *app, void *state, const struct pane *bo
     struct table_panes panes = table_panes(body);
     char note[64];
     sync(app, v);
-    struct slots s = scroll_columns(app, v, panes.rows.cols);
+    // The columns scroll no further than is needed to see the last column well, and far enough to
+    // see the column that must be seen.
+    int cols = panes.rows.cols;
+    struct slots s;
+    int count = v->columns.count, last = 0;
+    while (place_columns(app, v, cols, last, &s) < count ||
+           (s.count > 0 && s.slot[s.count - 1].width < GOOD_REASON)) {
+        if (last >= count - 1 - s.fixed)
+            break;
+        last++;
+    }
+    int fixed = s.fixed;
+    if (v->reveal >= fixed && v->reveal < fixed + v->skip)
+        v->skip = v->reveal - fixed;
+    v->skip = int_min(v->skip, last);
+    while (place_columns(app, v, cols, v->skip, &s) <= v->reveal && fixed + v->skip < v->reveal)
+        v->skip++;
+    v->reveal = -1;
     v->list.first_row = panes.first_row;
     draw_rows(app, v, &s, &panes.rows);
-    draw_heads(app, v, &s, &panes.heads);
+    for (int i = 0; i < s.count; i++) {
+        char text[80];
+        const struct slot *slot = &s.slot[i];
+        bool sorted = slot->index == v->sort;
+        snprintf(text, sizeof text, "%s%s", column_head(slot->column, &app->model),
+                 !sorted         ? ""
+                 : v->descending ? " ▼"
+                                 : " ▲");
+        draw_cell(&panes.heads, 0, slot, sorted ? STYLE_FOCUS : STYLE_HEAD, text);
+        if (s.left && slot->index == s.fixed + v->skip)
+            pane_text(&panes.heads, 0, slot->at - GAP, STYLE_KEY, "<");
+    }
+    if (s.right)
+        pane_text(&panes.heads, 0, panes.heads.cols - 1, STYLE_KEY, ">");
     draw_status(app, v, &panes.status);
     list_note(&v->list, "rows", note);
     if (panes.framed)
@@ -473,8 +448,9 @@ const struct view view_trials = {
     .name = "trials",
     .title = "Trials",
     .tab = "Tri",
-    .create = view_trials_create,
-    .destroy = view_trials_destroy,
+    .size = sizeof(struct trials_view),
+    .init = view_trials_init,
+    .finish = view_trials_finish,
     .draw = view_trials_draw,
     .act = view_trials_act,
     .disabled = view_trials_disabled,

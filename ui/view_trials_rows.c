@@ -1,4 +1,4 @@
-#include "view_trials_rows.h"
+#include "view_trials.h"
 
 #include "base/number.h"
 
@@ -308,30 +308,6 @@ static bool is_ranked_at(struct model *m, int64_t ask, int64_t place)
     return t && t->ask == ask;
 }
 
-// Searches around `near`, then by halves; trials of equal rank are in the order asked.
-static int64_t find_ranked(struct model *m, int64_t ask, struct rank rank, int64_t near)
-{
-    for (int64_t by = 0; by < NEAR_RANKS; by++) {
-        if (is_ranked_at(m, ask, near + by))
-            return near + by;
-        if (near >= by && is_ranked_at(m, ask, near - by))
-            return near - by;
-    }
-    int64_t low = 0, high = m->open.tally[OUTCOME_OK];
-    if (high > MOST_HALVING)
-        return -1;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        const struct trial *t = model_trial_ranked(m, middle);
-        struct rank other = t ? trial_rank(t) : (struct rank){0, false};
-        if (rank_is_better(other, rank) || (!rank_is_better(rank, other) && t && t->ask < ask))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return is_ranked_at(m, ask, low) ? low : -1;
-}
-
 int64_t rows_find(struct rows *r, struct model *m, int64_t ask, int64_t near)
 {
     const struct trial *t = model_trial(m, ask);
@@ -350,5 +326,27 @@ int64_t rows_find(struct rows *r, struct model *m, int64_t ask, int64_t near)
         return r->order.descending ? m->open.last_number - t->number : t->number - 1;
     }
     struct rank rank = trial_rank(t);
-    return rank.seconds > 0 ? find_ranked(m, ask, rank, near) : -1;
+    if (rank.seconds <= 0)
+        return -1;
+    // Searches around `near`, then by halves; trials of equal rank are in the order asked.
+    for (int64_t by = 0; by < NEAR_RANKS; by++) {
+        if (is_ranked_at(m, ask, near + by))
+            return near + by;
+        if (near >= by && is_ranked_at(m, ask, near - by))
+            return near - by;
+    }
+    int64_t low = 0, high = m->open.tally[OUTCOME_OK];
+    if (high > MOST_HALVING)
+        return -1;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        const struct trial *there = model_trial_ranked(m, middle);
+        struct rank other = there ? trial_rank(there) : (struct rank){0, false};
+        if (rank_is_better(other, rank) ||
+            (!rank_is_better(rank, other) && there && there->ask < ask))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return is_ranked_at(m, ask, low) ? low : -1;
 }

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static int compare(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -12,7 +12,7 @@ static int compare(const void *a, const void *b)
 void median_sort(double *x, int64_t count)
 {
     if (count > 0) // qsort takes no NULL
-        qsort(x, (size_t)count, sizeof *x, compare);
+        qsort(x, (size_t)count, sizeof *x, compare_numbers);
 }
 
 double median_sorted(const double *x, int64_t count)

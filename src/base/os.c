@@ -337,14 +337,6 @@ static bool make_pair(bool is_pipe, int *first, int *second)
     return one && other;
 }
 
-// execve writes to neither array nor strings, but its type is older than const.
-static char **without_const(const char *const *strings)
-{
-    char **same;
-    memcpy(&same, &strings, sizeof same);
-    return same;
-}
-
 // Closes all descriptors from `first` on, at once or on exec.
 static void close_others(int first, int limit, bool on_exec)
 {
@@ -361,25 +353,6 @@ static void close_others(int first, int limit, bool on_exec)
 // everything that descends from it. So the child stays as the keeper: orphans below it become its
 // children (PR_SET_CHILD_SUBREAPER), and the program runs as its child. Like everything between
 // fork and exec it only makes system calls. Signals stay blocked, and it waits for them.
-
-// Kills the children of this process, the inherited ones too.
-static void kill_children(void)
-{
-    char list[4096];
-    int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, list, sizeof list) : 0;
-    pid_t pid = 0;
-    for (ssize_t i = 0; i < got; i++) {
-        if (list[i] != ' ') {
-            pid = pid * 10 + (list[i] - '0');
-            continue;
-        }
-        kill(pid, SIGKILL);
-        pid = 0;
-    }
-    if (fd >= 0)
-        close(fd);
-}
 
 // Waits until the program has ended or the keeper has to (os_kill; the parent died). Returns an
 // exit status.
@@ -421,11 +394,22 @@ static bool stay_as_keeper(int fd_limit)
     // Each dead process leaves its children to the keeper: kill until there are none. A process
     // that hangs in the kernel must not hold this up for ever.
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        pid_t got;
-        kill_children();
-        while ((got = waitpid(-1, NULL, WNOHANG)) > 0)
+        char list[4096];
+        int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+        ssize_t got = fd >= 0 ? read(fd, list, sizeof list) : 0;
+        pid_t pid = 0, reaped;
+        for (ssize_t i = 0; i < got; i++)
+            if (list[i] != ' ') {
+                pid = pid * 10 + (list[i] - '0');
+            } else {
+                kill(pid, SIGKILL);
+                pid = 0;
+            }
+        if (fd >= 0)
+            close(fd);
+        while ((reaped = waitpid(-1, NULL, WNOHANG)) > 0)
             continue;
-        if (got < 0)
+        if (reaped < 0)
             break;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
@@ -499,7 +483,8 @@ static int start(struct launch *l, struct child *c)
 static bool spawn(struct launch l, struct child *c, const char *const *argv, int shared_fd,
                   struct err *e)
 {
-    l.argv = without_const(argv);
+    // execve writes to neither array nor strings, but its type is older than const.
+    l.argv = (char **)(uintptr_t)argv;
     l.parent = getpid();
     l.fd_limit = (int)sysconf(_SC_OPEN_MAX);
     l.input = l.output = l.socket = l.shared = l.verdict = l.failure = -1;
@@ -526,7 +511,7 @@ static bool spawn(struct launch l, struct child *c, const char *const *argv, int
 bool os_spawn(struct child *c, const char *const *argv, const char *const *environment,
               int shared_fd, struct err *e)
 {
-    struct launch l = {.envp = environment ? without_const(environment) : environ};
+    struct launch l = {.envp = environment ? (char **)(uintptr_t)environment : environ};
     return spawn(l, c, argv, shared_fd, e);
 }
 

@@ -53,26 +53,21 @@ struct outlet {
     struct str held; // the beginning of a character whose end is still to come
 };
 
-// Returns how many bytes at the end of `text` may be the beginning of a character.
-static size_t unfinished(const char *text, size_t length)
-{
-    for (size_t back = 1; back <= 3 && back <= length; back++) {
-        unsigned char c = (unsigned char)text[length - back];
-        if (c >= 0xc0)
-            return back < (c >= 0xf0 ? 4u : c >= 0xe0 ? 3u : 2u) ? back : 0;
-        if (c < 0x80)
-            return 0;
-    }
-    return 0;
-}
-
 static ptrdiff_t outlet_put(void *context, const char *bytes, size_t length)
 {
     struct outlet *o = context;
     struct str out = {0};
     str_add_bytes(&o->held, bytes, length);
     const char *at = str_text(&o->held), *end = at + o->held.length;
-    end -= unfinished(at, o->held.length);
+    for (int back = 1; back <= 3 && end - back >= at; back++) {
+        unsigned char c = (unsigned char)end[-back];
+        if (c >= 0xc0) { // it begins a character of 2 to 4 bytes, which may be unfinished
+            end -= back < (c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2) ? back : 0;
+            break;
+        }
+        if (c < 0x80)
+            break;
+    }
     while (at < end)
         add_next(&out, &at, true);
     char rest[4] = "";

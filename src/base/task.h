@@ -7,7 +7,7 @@
 //     ... poll(task_fd(t)) ... until task_is_done(t)
 //     task_finish(t, false);
 //
-// What `work` wrote may be read once task_is_done is true, or after task_finish; a readable
+// The results of `work` may be read once task_is_done is true, or after task_finish; a readable
 // descriptor does not order memory. The thread takes no signals: handlers run on the program's own
 // threads. All calls are made from one thread.
 #ifndef TILEWALK_BASE_TASK_H

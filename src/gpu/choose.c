@@ -131,23 +131,7 @@ bool gpu_is_several(const char *wanted)
                                                    !wanted[strspn(wanted, "0123456789,")]));
 }
 
-// Marks the devices of a list such as "0,2".
-static bool mark_listed(const struct gpu_info *list, int count, const char *wanted, bool *marked,
-                        struct err *e)
-{
-    bool ok = true;
-    char *rest, *text = mem_strdup(wanted);
-    for (char *word = strtok_r(text, ",", &rest); word && ok; word = strtok_r(NULL, ",", &rest)) {
-        int64_t number;
-        ok = (str_to_int(word, 0, MAX_INDEX, &number) && number < count) ||
-             fail_choice(list, count, word, 0, e);
-        if (ok)
-            marked[number] = true;
-    }
-    free(text);
-    return ok;
-}
-
+// `wanted` is "all" or a list such as "0,2".
 bool gpu_choose_several(const struct gpu_info *list, int count, const char *wanted, int *index,
                         int *chosen, struct err *e)
 {
@@ -159,10 +143,19 @@ bool gpu_choose_several(const struct gpu_info *list, int count, const char *want
     if (all && !choose_best(list, count, &best, e))
         return false;
     bool *marked = mem_zero((size_t)count, sizeof *marked);
-    bool ok = all || mark_listed(list, count, wanted, marked, e);
+    bool ok = true;
+    char *rest, *text = mem_strdup(all ? "" : wanted);
+    for (char *word = strtok_r(text, ",", &rest); word && ok; word = strtok_r(NULL, ",", &rest)) {
+        int64_t number;
+        ok = (str_to_int(word, 0, MAX_INDEX, &number) && number < count) ||
+             fail_choice(list, count, word, 0, e);
+        if (ok)
+            marked[number] = true;
+    }
     for (int i = 0; ok && i < count; i++)
         if (all ? list[i].runs : marked[i])
             index[(*chosen)++] = i;
+    free(text);
     free(marked);
     return ok;
 }
@@ -212,22 +205,6 @@ static bool add_card(const struct gpu_info *list, int index, struct gpu_cards *o
     return true;
 }
 
-// Adds the cards of a sum such as "0+2".
-static bool add_sum(const struct gpu_info *list, int count, const char *wanted,
-                    struct gpu_cards *out, struct err *e)
-{
-    bool ok = true;
-    char *rest, *text = mem_strdup(wanted);
-    for (char *word = strtok_r(text, "+", &rest); word && ok; word = strtok_r(NULL, "+", &rest)) {
-        int64_t number;
-        ok = (str_to_int(word, 0, MAX_INDEX, &number) && number < count) ||
-             fail_choice(list, count, word, 0, e);
-        ok = ok && add_card(list, (int)number, out, e);
-    }
-    free(text);
-    return ok;
-}
-
 // Adds the cards whose name fits. False: fewer than two do, or they differ.
 static bool add_named(const struct gpu_info *list, int count, const char *wanted,
                       bool (*fits)(const char *name, const char *wanted), struct gpu_cards *out)
@@ -245,8 +222,17 @@ bool gpu_choose_cards(const struct gpu_info *list, int count, const char *wanted
     int64_t number;
     *out = (struct gpu_cards){.count = 0};
     if (wanted && strchr(wanted, '+') && isdigit((unsigned char)wanted[0]) &&
-        !wanted[strspn(wanted, "0123456789+")])
-        return add_sum(list, count, wanted, out, e);
+        !wanted[strspn(wanted, "0123456789+")]) {
+        // It is a sum such as "0+2".
+        bool ok = true;
+        char *rest, *text = mem_strdup(wanted);
+        for (char *word = strtok_r(text, "+", &rest); word && ok; word = strtok_r(NULL, "+", &rest))
+            ok = ((str_to_int(word, 0, MAX_INDEX, &number) && number < count) ||
+                  fail_choice(list, count, word, 0, e)) &&
+                 add_card(list, (int)number, out, e);
+        free(text);
+        return ok;
+    }
     // A whole name wins over a part.
     if (wanted && *wanted && !str_to_int(wanted, 0, MAX_INDEX, &number) &&
         (add_named(list, count, wanted, is_name, out) ||

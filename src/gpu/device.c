@@ -294,7 +294,11 @@ void gpu_close(struct gpu *g)
         vkDestroyDevice(g->device, NULL);
     }
     if (g->instance) {
-        instance_remove_messenger(g->instance, g->messenger);
+        PFN_vkDestroyDebugUtilsMessengerEXT destroy =
+            (PFN_vkDestroyDebugUtilsMessengerEXT)vkGetInstanceProcAddr(
+                g->instance, "vkDestroyDebugUtilsMessengerEXT");
+        if (destroy && g->messenger)
+            destroy(g->instance, g->messenger, NULL);
         vkDestroyInstance(g->instance, NULL);
     }
     free(g);

@@ -250,12 +250,3 @@ enum gpu_status instance_add_messenger(VkInstance instance, int *messages,
     VK_TRY(create(instance, &info, NULL, out));
     return GPU_OK;
 }
-
-void instance_remove_messenger(VkInstance instance, VkDebugUtilsMessengerEXT messenger)
-{
-    PFN_vkDestroyDebugUtilsMessengerEXT destroy =
-        (PFN_vkDestroyDebugUtilsMessengerEXT)vkGetInstanceProcAddr(
-            instance, "vkDestroyDebugUtilsMessengerEXT");
-    if (destroy && messenger)
-        destroy(instance, messenger, NULL);
-}

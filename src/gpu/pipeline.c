@@ -68,17 +68,6 @@ void *executable_enable(VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR 
     return f;
 }
 
-static double statistic_value(const VkPipelineExecutableStatisticKHR *s)
-{
-    switch (s->format) {
-    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_BOOL32_KHR: return s->value.b32 != VK_FALSE;
-    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR: return (double)s->value.i64;
-    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR: return (double)s->value.u64;
-    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_FLOAT64_KHR: return s->value.f64;
-    default: return -1; // an unknown format: refused as a number
-    }
-}
-
 // Adds the statistics of one of a pipeline's executables.
 static void read_one(VkDevice device, const VkPipelineExecutableInfoKHR *which,
                      struct statistics *out)
@@ -97,7 +86,22 @@ static void read_one(VkDevice device, const VkPipelineExecutableInfoKHR *which,
             // The name need not end within its array.
             char name[VK_MAX_DESCRIPTION_SIZE + 1];
             snprintf(name, sizeof name, "%.*s", VK_MAX_DESCRIPTION_SIZE, list[i].name);
-            double value = statistic_value(&list[i]);
+            double value = -1; // an unknown format: refused as a number
+            switch (list[i].format) {
+            case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_BOOL32_KHR:
+                value = list[i].value.b32 != VK_FALSE;
+                break;
+            case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR:
+                value = (double)list[i].value.i64;
+                break;
+            case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR:
+                value = (double)list[i].value.u64;
+                break;
+            case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_FLOAT64_KHR:
+                value = list[i].value.f64;
+                break;
+            default: break;
+            }
             if (!statistics_take(out, name, value))
                 log_info("the driver's statistic '%s' is left out: %g is no possible value", name,
                          value);

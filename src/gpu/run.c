@@ -13,6 +13,11 @@
 
 #define LONGEST_S 1e9
 
+static double seconds_since(int64_t begin_ns)
+{
+    return (double)(os_now_ns() - begin_ns) * 1e-9;
+}
+
 enum gpu_status vk_settle(struct gpu *g, double timeout_s, struct err *e)
 {
     if (!g->pending)
@@ -80,7 +85,7 @@ enum gpu_status vk_submit(struct gpu *g, double timeout_s, double *host_s, struc
     g->pending = true;
     enum gpu_status status = vk_settle(g, timeout_s, e);
     if (host_s)
-        *host_s = (double)(os_now_ns() - begin) * 1e-9;
+        *host_s = seconds_since(begin);
     return status;
 }
 
@@ -319,7 +324,7 @@ enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_sequence *s,
         for (uint64_t done = 0, total = volume(s->pass[i].groups); done < total; out->count++) {
             double seconds;
             pass = parts_next(&s->pass[i], done, most);
-            double left_s = pace->timeout_s - (double)(os_now_ns() - begin_ns) * 1e-9;
+            double left_s = pace->timeout_s - seconds_since(begin_ns);
             enum gpu_status status =
                 left_s > 0 ? gpu_run(g, &part, 1, left_s, &seconds, e) : GPU_TIMEOUT;
             if (status == GPU_TIMEOUT) // the message has the whole time, not that of the last part
@@ -384,11 +389,6 @@ bool timing_is_warm(const struct gpu_timing *t, double elapsed_s, double each, d
 {
     bool agrees = fabs(each - previous) <= AGREEMENT * each;
     return elapsed_s >= (agrees ? 1 : WARMUP_CAP) * t->warmup_s;
-}
-
-static double seconds_since(int64_t begin_ns)
-{
-    return (double)(os_now_ns() - begin_ns) * 1e-9;
 }
 
 enum gpu_status gpu_time(struct gpu *g, const struct gpu_sequence *s, const struct gpu_timing *t,

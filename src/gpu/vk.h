@@ -115,7 +115,6 @@ enum gpu_status vk_fail(VkResult r, const char *call, struct err *e);
 enum gpu_status instance_create(bool validate, VkInstance *out, struct err *e);
 enum gpu_status instance_add_messenger(VkInstance instance, int *messages,
                                        VkDebugUtilsMessengerEXT *out, struct err *e);
-void instance_remove_messenger(VkInstance instance, VkDebugUtilsMessengerEXT messenger);
 
 // Returns whether a device, or the instance (VK_NULL_HANDLE), has an extension.
 bool vk_has_extension(VkPhysicalDevice device, const char *name);

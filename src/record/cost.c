@@ -123,7 +123,8 @@ static bool read_runs(struct table *t, struct json times, double scale, bool *ne
         if (!(json_number(v, &run) && run >= 0))
             return err_at(e, t->recording->path, v.line ? v.line : t->row_line,
                           "a run is a time, or a pair of which the second is");
-        table_add_run(t, run * scale);
+        MEM_GROW(t->run, t->runs, t->run_capacity);
+        t->run[t->runs++] = run * scale;
     }
     return true;
 }
@@ -149,21 +150,6 @@ double cost_duration(struct json v, double scale)
     return json_number(v, &value) && value >= 0 ? value * scale : NAN;
 }
 
-// Divides times by the work that was done in `reported` seconds.
-static void invert(struct table *t, double rate, double reported, double *seconds)
-{
-    if (!(reported > 0)) {
-        *seconds = 1 / rate;
-        t->runs = t->row_first_run; // their work is not known
-        return;
-    }
-    double work = rate * reported;
-    *seconds /= work;
-    double factor = 1 / work;
-    for (size_t i = t->row_first_run; i < t->runs; i++)
-        t->run[i] *= factor;
-}
-
 bool cost_settle(struct table *t, const struct cost *c, const struct sample *s,
                  struct record_entry *entry, struct err *e)
 {
@@ -179,8 +165,16 @@ bool cost_settle(struct table *t, const struct cost *c, const struct sample *s,
     if (main < 0)
         return err_at(e, t->recording->path, s->position.line, "%s %g is negative", c->objective,
                       main);
-    if (main > 0 && c->rate)
-        invert(t, s->rate, isnan(reported) ? mean : reported, &seconds);
+    double worked = isnan(reported) ? mean : reported;
+    if (main > 0 && c->rate && worked > 0) { // times are divided by the work done meanwhile
+        double work = s->rate * worked, factor = 1 / work;
+        seconds /= work;
+        for (size_t i = t->row_first_run; i < t->runs; i++)
+            t->run[i] *= factor;
+    } else if (main > 0 && c->rate) {
+        seconds = 1 / s->rate;
+        t->runs = t->row_first_run; // their work is not known
+    }
     entry->seconds = seconds;
     if (!(main > 0 && seconds > 0 && isfinite(seconds)))
         *entry = (struct record_entry){.outcome = OUTCOME_WRONG,

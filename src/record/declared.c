@@ -120,47 +120,9 @@ static bool map_param(struct mapping *m, const struct param *to, struct err *e)
     return false;
 }
 
-static bool make_mapping(struct mapping *m, struct err *e)
-{
-    const struct space *from = m->from->space;
-    for (int i = 0; i < m->to->param_count; i++)
-        if (!map_param(m, &m->to->param[i], e))
-            return false;
-    for (int i = 0; i < from->param_count; i++)
-        if (!m->is_used[i] && from->param[i].size != 1) {
-            struct str hint = {0};
-            add_hint(m->to, m->from->space, from->param[i].name, &hint);
-            err_at(e, m->from->path, 0, "space '%s' does not declare parameter '%s'%s", m->to->name,
-                   from->param[i].name, str_text(&hint));
-            str_finish(&hint);
-            return false;
-        }
-    return true;
-}
-
 // --- entries ---
 
-static int32_t slot_of(const struct origin *o, const struct config *c)
-{
-    return c->slot[o->p->offset + o->slot];
-}
-
-// False: the parameter has no such value.
-static bool move_value(const struct mapping *m, const struct param *p, const struct config *c,
-                       int32_t *out)
-{
-    const struct origin *o = &m->origin[p->offset];
-    if (!o->p) {
-        param_value(p, 0, out);
-        return true;
-    }
-    for (int k = 0; k < p->width; k++, o++) {
-        int32_t slot = slot_of(o, c);
-        out[k] = o->to ? o->to[slot] : find_slot(p, item_of(o->p, slot));
-    }
-    return param_valid(p, out);
-}
-
+// Fails where a parameter has no such value.
 static bool move_config(const struct mapping *m, int index, struct config *out, struct err *e)
 {
     struct config c;
@@ -168,24 +130,33 @@ static bool move_config(const struct mapping *m, int index, struct config *out, 
     *out = (struct config){0};
     for (int i = 0; i < m->to->param_count; i++) {
         const struct param *p = &m->to->param[i];
-        if (!move_value(m, p, &c, out->slot + p->offset)) {
-            const struct origin *o = &m->origin[p->offset];
-            struct str value = {0};
-            for (int k = 0; k < p->width; k++, o++) {
-                str_add(&value, k ? "," : p->width > 1 ? "[" : "");
-                struct item item = item_of(o->p, slot_of(o, &c));
-                if (item.text)
-                    json_add_string(&value, item.text);
-                else
-                    str_add_real(&value, item.number);
-            }
-            str_add(&value, p->width > 1 ? "]" : "");
-            err_at(e, m->from->path, 0,
-                   "entry %d: parameter '%s': %s is none of its values in space '%s'", index + 1,
-                   p->name, str_text(&value), m->to->name);
-            str_finish(&value);
-            return false;
+        const struct origin *o = &m->origin[p->offset];
+        int32_t *to = out->slot + p->offset;
+        if (!o->p) {
+            param_value(p, 0, to);
+            continue;
         }
+        for (int k = 0; k < p->width; k++) {
+            int32_t slot = c.slot[o[k].p->offset + o[k].slot];
+            to[k] = o[k].to ? o[k].to[slot] : find_slot(p, item_of(o[k].p, slot));
+        }
+        if (param_valid(p, to))
+            continue;
+        struct str value = {0};
+        for (int k = 0; k < p->width; k++) {
+            str_add(&value, k ? "," : p->width > 1 ? "[" : "");
+            struct item item = item_of(o[k].p, c.slot[o[k].p->offset + o[k].slot]);
+            if (item.text)
+                json_add_string(&value, item.text);
+            else
+                str_add_real(&value, item.number);
+        }
+        str_add(&value, p->width > 1 ? "]" : "");
+        err_at(e, m->from->path, 0,
+               "entry %d: parameter '%s': %s is none of its values in space '%s'", index + 1,
+               p->name, str_text(&value), m->to->name);
+        str_finish(&value);
+        return false;
     }
     return true;
 }
@@ -223,8 +194,19 @@ bool recording_declare(const struct recording *from, const struct space *declare
     r->device = arena_strdup(&r->arena, from->device);
     r->unit = arena_strdup(&r->arena, from->unit);
     r->flop = from->flop;
-    bool ok = make_mapping(&m, e) && recording_add_params(r, declared, e) &&
-              recording_seal_space(r, e) && move_entries(&m, r, fit, e);
+    bool ok = true;
+    for (int i = 0; ok && i < declared->param_count; i++)
+        ok = map_param(&m, &declared->param[i], e);
+    for (int i = 0; ok && i < from->space->param_count; i++)
+        if (!m.is_used[i] && from->space->param[i].size != 1) {
+            struct str hint = {0};
+            add_hint(declared, from->space, from->space->param[i].name, &hint);
+            ok = err_at(e, from->path, 0, "space '%s' does not declare parameter '%s'%s",
+                        declared->name, from->space->param[i].name, str_text(&hint));
+            str_finish(&hint);
+        }
+    ok = ok && recording_add_params(r, declared, e) && recording_seal_space(r, e) &&
+         move_entries(&m, r, fit, e);
     for (int i = 0; i < SPACE_MAX_SLOTS; i++)
         free(m.origin[i].to);
     if (ok)

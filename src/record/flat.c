@@ -3,7 +3,7 @@
 struct flat {
     const struct space *s;
     const struct param *p; // its part `part` is the current one
-    int index, part;
+    int index, part, slot; // `slot` is that of a configuration
     struct str name;
 };
 
@@ -23,6 +23,7 @@ static bool next(struct flat *f)
         f->p = &f->s->param[f->index];
         f->part = 0;
     }
+    f->slot = f->p->offset + f->part;
     f->name.length = 0;
     str_add(&f->name, f->p->name);
     if (f->p->width > 1)
@@ -30,25 +31,21 @@ static bool next(struct flat *f)
     return true;
 }
 
-static int32_t slot_of(const struct flat *f, const struct config *c)
+// False: the value is a text.
+static bool number_of(const struct param *p, int32_t slot, double *out)
 {
-    return c->slot[f->p->offset + f->part];
-}
-
-static bool is_number(const struct param *p)
-{
+    if (p->kind == PARAM_FACTORIZATION)
+        *out = slot;
+    else if (p->number)
+        *out = p->number[slot];
     return p->kind == PARAM_FACTORIZATION || p->number;
-}
-
-static double number_of(const struct param *p, int32_t slot)
-{
-    return p->kind == PARAM_FACTORIZATION ? slot : p->number[slot];
 }
 
 static void add_value(struct json_writer *w, const char *name, const struct param *p, int32_t slot)
 {
-    if (is_number(p))
-        json_add_real(w, name, number_of(p, slot));
+    double number;
+    if (number_of(p, slot, &number))
+        json_add_real(w, name, number);
     else
         json_add_text(w, name, p->label[slot]);
 }
@@ -95,17 +92,18 @@ void flat_add_values(const struct space *s, struct json_writer *w)
 void flat_add_config(const struct space *s, const struct config *c, struct json_writer *w)
 {
     for (struct flat f = {.s = s}; next(&f);)
-        add_value(w, str_text(&f.name), f.p, slot_of(&f, c));
+        add_value(w, str_text(&f.name), f.p, c->slot[f.slot]);
 }
 
 void flat_add_key(const struct space *s, const struct config *c, struct str *out)
 {
     const char *between = "";
+    double number;
     for (struct flat f = {.s = s}; next(&f); between = ",") {
         str_add(out, between);
-        if (is_number(f.p))
-            str_add_real(out, number_of(f.p, slot_of(&f, c)));
+        if (number_of(f.p, c->slot[f.slot], &number))
+            str_add_real(out, number);
         else
-            str_add(out, f.p->label[slot_of(&f, c)]);
+            str_add(out, f.p->label[c->slot[f.slot]]);
     }
 }

@@ -31,9 +31,15 @@ static bool declare_named(struct table *t, const char *name, struct json values,
 }
 
 // Declares parameters in the order of tune_params_keys, which is that of the entries' keys.
-static bool declare_in_order(struct table *t, struct json keys, struct json params, struct err *e)
+static bool declare_all(struct table *t, struct json keys, struct json params, struct err *e)
 {
     struct recording *r = t->recording;
+    if (json_type(params) != JSON_OBJECT)
+        return err_at(e, r->path, params.line, "tune_params is an object, not %s",
+                      json_type_name(json_type(params)));
+    if (keys.at && json_type(keys) != JSON_LIST)
+        return err_at(e, r->path, keys.line, "tune_params_keys is a list, not %s",
+                      json_type_name(json_type(keys)));
     for (struct json_walk w = json_walk(keys); json_next(&w);) {
         const char *name = json_text(w.value, &r->arena);
         if (!name)
@@ -46,56 +52,15 @@ static bool declare_in_order(struct table *t, struct json keys, struct json para
         if (!declare_named(t, name, values, e))
             return false;
     }
-    for (struct json_walk w = json_walk(params); json_next(&w);)
+    for (struct json_walk w = json_walk(params); json_next(&w);) {
+        if (!keys.at && !declare_named(t, json_text(w.key, &r->arena), w.value, e))
+            return false;
         if (table_find(t, w.key) < 0)
             return err_at(e, r->path, w.key.line,
                           "parameter '%s' of tune_params is missing in tune_params_keys",
                           json_text(w.key, &r->arena));
-    return true;
-}
-
-static bool declare_all(struct table *t, struct json keys, struct json params, struct err *e)
-{
-    struct recording *r = t->recording;
-    if (json_type(params) != JSON_OBJECT)
-        return err_at(e, r->path, params.line, "tune_params is an object, not %s",
-                      json_type_name(json_type(params)));
-    if (keys.at && json_type(keys) != JSON_LIST)
-        return err_at(e, r->path, keys.line, "tune_params_keys is a list, not %s",
-                      json_type_name(json_type(keys)));
-    if (keys.at)
-        return declare_in_order(t, keys, params, e);
-    for (struct json_walk w = json_walk(params); json_next(&w);)
-        if (!declare_named(t, json_text(w.key, &r->arena), w.value, e))
-            return false;
-    return true;
-}
-
-// Reads parameters and fields. The name of a failure in any field makes the entry a failure.
-static bool read_fields(struct table *t, const struct cost *cost, struct json entry,
-                        struct found *out, struct err *e)
-{
-    for (struct json_walk w = json_walk(entry); json_next(&w);) {
-        int column = table_find(t, w.key);
-        if (column >= 0 && !table_set(t, column, w.value, e))
-            return false;
-        if (column >= 0)
-            continue;
-        for (int i = 0; i < FIELDS; i++)
-            if (json_is(w.key, fields[i]))
-                out->field[i] = w.value;
-        if (json_is(w.key, cost->objective))
-            out->objective = w.value;
-        out->failed = cost_parse_failure(w.value, &out->outcome) || out->failed;
     }
     return true;
-}
-
-// Very old files mark failures with an impossible time.
-static bool is_mark(struct json v)
-{
-    double value;
-    return json_number(v, &value) && fabs(value) >= 1e20;
 }
 
 static double number_or_none(struct json v)
@@ -112,7 +77,8 @@ static bool read_outcome(struct table *t, const struct cost *cost, struct json e
     out->outcome = f->outcome;
     if (f->failed)
         return true;
-    if (is_mark(objective) || is_mark(f->field[TIME])) {
+    double time = number_or_none(f->field[TIME]), value = number_or_none(objective);
+    if (fabs(time) >= 1e20 || fabs(value) >= 1e20) { // very old files mark failures so
         out->outcome = OUTCOME_CRASH;
         return true;
     }
@@ -125,8 +91,8 @@ static bool read_outcome(struct table *t, const struct cost *cost, struct json e
                       "'%s' is a number or the name of a failure (InvalidConfig, "
                       "CompilationFailedConfig, RuntimeFailedConfig)",
                       cost->objective);
-    struct sample sample = {.time = number_or_none(f->field[TIME]),
-                            .rate = cost->rate ? number_or_none(objective) : NAN,
+    struct sample sample = {.time = time,
+                            .rate = cost->rate ? value : NAN,
                             .times = f->field[TIMES],
                             .position = objective.at ? objective : entry};
     if (!objective.at)
@@ -142,9 +108,22 @@ static bool read_entry(struct table *t, const struct cost *cost, struct json_wal
         return err_at(e, r->path, w->value.line, "an entry is an object, not %s",
                       json_type_name(json_type(w->value)));
     table_begin_row(t, w->key.line);
-    if (!read_fields(t, cost, w->value, &f, e))
-        return false;
-    if (!table_row_complete(t) && !table_set_key(t, json_text(w->key, &r->arena), e))
+    // These are parameters and fields. The name of a failure in any field makes the entry a
+    // failure.
+    for (struct json_walk member = json_walk(w->value); json_next(&member);) {
+        int column = table_find(t, member.key);
+        if (column >= 0 && !table_set(t, column, member.value, e))
+            return false;
+        if (column >= 0)
+            continue;
+        for (int i = 0; i < FIELDS; i++)
+            if (json_is(member.key, fields[i]))
+                f.field[i] = member.value;
+        if (json_is(member.key, cost->objective))
+            f.objective = member.value;
+        f.failed = cost_parse_failure(member.value, &f.outcome) || f.failed;
+    }
+    if (table_first_unset(t) < t->columns && !table_set_key(t, json_text(w->key, &r->arena), e))
         return false;
     double scale = cost->scale;
     struct record_entry entry = {.compile_s = cost_duration(f.field[COMPILE], scale),

@@ -24,27 +24,17 @@ static const char *const members[MEMBERS] = {
     "TotalDuration",   "TotalOverhead",      "DataMovementOverhead", "ValidationOverhead",
     "SearcherOverhead"};
 
-static bool read_status(const struct table *t, struct json status, enum outcome *out, struct err *e)
-{
-    static const struct {
-        const char *word;
-        enum outcome outcome;
-    } words[] = {
-        {"Ok", OUTCOME_OK},
-        {"ComputationFailed", OUTCOME_CRASH},
-        {"ValidationFailed", OUTCOME_WRONG},
-        {"CompilationFailed", OUTCOME_COMPILE},
-        {"DeviceLimitsExceeded", OUTCOME_REJECTED},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (json_is(status, words[i].word)) {
-            *out = words[i].outcome;
-            return true;
-        }
-    return err_at(e, t->recording->path, status.at ? status.line : t->row_line,
-                  "Status is one of Ok, ComputationFailed, ValidationFailed, CompilationFailed, "
-                  "DeviceLimitsExceeded");
-}
+static const struct {
+    const char *word;
+    enum outcome outcome;
+} words[] = {
+    {"Ok", OUTCOME_OK},
+    {"ComputationFailed", OUTCOME_CRASH},
+    {"ValidationFailed", OUTCOME_WRONG},
+    {"CompilationFailed", OUTCOME_COMPILE},
+    {"DeviceLimitsExceeded", OUTCOME_REJECTED},
+};
+enum { WORDS = sizeof words / sizeof *words };
 
 // Reads a list of {Name, Value, ValueType}.
 static bool read_parameters(struct table *t, struct json configuration, struct err *e)
@@ -96,8 +86,16 @@ static bool ktt_read_result(struct table *t, struct cost *cost, struct json resu
         .benchmark_s = cost_sum(cost_sum(duration, cost_duration(found[MOVEMENT], cost->scale)),
                                 cost_duration(found[VALIDATION], cost->scale)),
     };
-    if (!read_status(t, found[STATUS], &entry.outcome, e) ||
-        !read_parameters(t, found[CONFIGURATION], e))
+    size_t word = 0;
+    while (word < WORDS && !json_is(found[STATUS], words[word].word))
+        word++;
+    if (word == WORDS)
+        return err_at(
+            e, r->path, found[STATUS].at ? found[STATUS].line : t->row_line,
+            "Status is one of Ok, ComputationFailed, ValidationFailed, CompilationFailed, "
+            "DeviceLimitsExceeded");
+    entry.outcome = words[word].outcome;
+    if (!read_parameters(t, found[CONFIGURATION], e))
         return false;
     sample.position = found[DURATION].at ? found[DURATION] : result;
     json_number(found[DURATION], &sample.time);

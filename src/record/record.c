@@ -27,55 +27,33 @@ static bool is_listed(const struct param *p)
     return p->kind != PARAM_FACTORIZATION && p->kind != PARAM_PERMUTATION;
 }
 
-static bool map_param(const struct param *from, const struct param *to, int32_t **slot,
-                      struct err *e)
-{
-    if (!to)
-        return from->size == 1 ||
-               err_set(e, "the conditions' file does not declare parameter '%s'", from->name);
-    if (!is_listed(from) || !is_listed(to))
-        return err_set(e, "parameter '%s' is no list of values", from->name);
-    *slot = mem_alloc((size_t)from->count * sizeof **slot);
-    for (int i = 0; i < from->count; i++) {
-        (*slot)[i] = -1;
-        for (int j = 0; j < to->count && (*slot)[i] < 0; j++) {
-            bool same = from->label && to->label
-                            ? str_equal(from->label[i], to->label[j])
-                            : from->number && to->number && from->number[i] == to->number[j];
-            (*slot)[i] = same ? j : -1;
-        }
-    }
-    return true;
-}
-
 static bool make_mapping(const struct space *from, const struct space *to, struct mapping *m,
                          struct err *e)
 {
     *m = (struct mapping){0};
     for (int i = 0; i < from->param_count; i++) {
-        m->to[i] = space_find(to, from->param[i].name);
-        if (!map_param(&from->param[i], m->to[i], &m->slot[i], e))
-            return false;
+        const struct param *p = &from->param[i], *rule = space_find(to, p->name);
+        m->to[i] = rule;
+        if (!rule && p->size == 1)
+            continue;
+        if (!rule)
+            return err_set(e, "the conditions' file does not declare parameter '%s'", p->name);
+        if (!is_listed(p) || !is_listed(rule))
+            return err_set(e, "parameter '%s' is no list of values", p->name);
+        m->slot[i] = mem_alloc((size_t)p->count * sizeof *m->slot[i]);
+        for (int k = 0; k < p->count; k++) {
+            m->slot[i][k] = -1;
+            for (int j = 0; j < rule->count && m->slot[i][k] < 0; j++) {
+                bool same = p->label && rule->label
+                                ? str_equal(p->label[k], rule->label[j])
+                                : p->number && rule->number && p->number[k] == rule->number[j];
+                m->slot[i][k] = same ? j : -1;
+            }
+        }
     }
     for (int i = 0; i < to->param_count; i++)
         if (to->param[i].size != 1 && !space_find(from, to->param[i].name))
             return err_set(e, "the recording has no parameter '%s'", to->param[i].name);
-    return true;
-}
-
-// Translates a configuration into the rules' space; false: a value is not declared there.
-static bool translate(const struct space *from, const struct mapping *m, const struct config *c,
-                      struct config *out)
-{
-    *out = (struct config){0}; // constants that only the rules have get their only value
-    for (int i = 0; i < from->param_count; i++) {
-        if (!m->to[i])
-            continue;
-        int32_t slot = m->slot[i][c->slot[from->param[i].offset]];
-        if (slot < 0)
-            return false;
-        out->slot[m->to[i]->offset] = slot;
-    }
     return true;
 }
 
@@ -89,10 +67,17 @@ bool recording_check(const struct recording *r, const struct space *rules,
                        r->space->size_text);
     bool ok = make_mapping(r->space, rules, &m, e);
     for (uint64_t i = 0; ok && i < r->space->size; i++) {
-        struct config c, there;
+        struct config c, there = {0}; // constants that only the rules have get their only value
         struct verdict verdict = {.legal = false};
+        bool is_declared = true;
         space_point(r->space, i, &c);
-        ok = !translate(r->space, &m, &c, &there) || space_judge(rules, NULL, &there, &verdict, e);
+        for (int k = 0; is_declared && k < r->space->param_count; k++) {
+            int32_t slot = m.to[k] ? m.slot[k][c.slot[r->space->param[k].offset]] : 0;
+            is_declared = slot >= 0;
+            if (m.to[k])
+                there.slot[m.to[k]->offset] = slot;
+        }
+        ok = !is_declared || space_judge(rules, NULL, &there, &verdict, e);
         bool recorded = recording_find(r, &c) != NULL;
         out->points += ok;
         out->legal += ok && verdict.legal;
@@ -127,15 +112,6 @@ static const struct format *recognise(struct json root)
     return NULL;
 }
 
-// Returns whether the file ended inside the member that its format may leave unclosed.
-static bool may_be_open(const struct format *f, struct json root)
-{
-    bool last = false;
-    for (struct json_walk w = json_walk(root); f && f->open && json_next(&w);)
-        last = json_is(w.key, f->open);
-    return last;
-}
-
 static bool read_text(struct json_source *s, struct recording **out, struct err *e)
 {
     struct json root;
@@ -148,7 +124,10 @@ static bool read_text(struct json_source *s, struct recording **out, struct err 
         !json_check(s, &root, e))
         return false;
     const struct format *f = recognise(root);
-    if (s->unclosed && !may_be_open(f, root))
+    bool may_be_open = false; // the file ended inside the member that may be unclosed
+    for (struct json_walk w = json_walk(root); f && f->open && json_next(&w);)
+        may_be_open = json_is(w.key, f->open);
+    if (s->unclosed && !may_be_open)
         return err_at(e, s->path, s->unclosed, "broken JSON: the file ends early (is it cut off?)");
     if (!f) {
         struct str known = {0};
@@ -327,7 +306,7 @@ struct edges {
     const struct param *p;
 };
 
-static bool is_edge(void *context, int i, int j)
+static bool record_is_edge(void *context, int i, int j)
 {
     const struct param *p = ((struct edges *)context)->p;
     for (int32_t k = p->edge_start[i]; k < p->edge_start[i + 1] && p->edge[k] <= j; k++)
@@ -336,30 +315,31 @@ static bool is_edge(void *context, int i, int j)
     return false;
 }
 
-static bool copy_param(const struct param *p, struct arena *arena, struct param *copy,
-                       struct err *e)
-{
-    switch (p->kind) {
-    case PARAM_FACTORIZATION:
-        return param_factorization(copy, arena, p->name, p->product, p->width, e);
-    case PARAM_PERMUTATION: return param_permutation(copy, arena, p->name, p->count, p->label, e);
-    case PARAM_DISCRETE: return param_discrete(copy, arena, p->name, p->count, p->number, e);
-    case PARAM_CATEGORICAL: return param_categorical(copy, arena, p->name, p->count, p->label, e);
-    case PARAM_CUSTOM: {
-        struct edges edges = {p};
-        const struct custom_graph g = {p->count, p->number, p->label, is_edge, &edges};
-        return param_custom(copy, arena, p->name, &g, e);
-    }
-    }
-    return false;
-}
-
 bool recording_add_params(struct recording *r, const struct space *like, struct err *e)
 {
     for (int i = 0; i < like->param_count; i++) {
+        const struct param *p = &like->param[i];
+        struct arena *arena = &r->space->arena;
+        struct edges edges = {p};
+        const struct custom_graph g = {p->count, p->number, p->label, record_is_edge, &edges};
         struct param copy;
-        if (!copy_param(&like->param[i], &r->space->arena, &copy, e) ||
-            !space_add(r->space, &copy, e))
+        bool ok = false;
+        switch (p->kind) {
+        case PARAM_FACTORIZATION:
+            ok = param_factorization(&copy, arena, p->name, p->product, p->width, e);
+            break;
+        case PARAM_PERMUTATION:
+            ok = param_permutation(&copy, arena, p->name, p->count, p->label, e);
+            break;
+        case PARAM_DISCRETE:
+            ok = param_discrete(&copy, arena, p->name, p->count, p->number, e);
+            break;
+        case PARAM_CATEGORICAL:
+            ok = param_categorical(&copy, arena, p->name, p->count, p->label, e);
+            break;
+        case PARAM_CUSTOM: ok = param_custom(&copy, arena, p->name, &g, e); break;
+        }
+        if (!ok || !space_add(r->space, &copy, e))
             return false;
     }
     return true;

@@ -18,28 +18,6 @@ static struct value flag(bool yes)
     return (struct value){.type = VALUE_FLAG, .number = yes};
 }
 
-static bool compare(enum rule_op op, const struct value *a, const struct value *b,
-                    struct value *out, struct err *e)
-{
-    bool texts = a->type == VALUE_TEXT && b->type == VALUE_TEXT, comparable = true;
-    double order = 1;
-    if (texts)
-        order = strcmp(a->text, b->text);
-    else if (a->type == VALUE_TEXT || b->type == VALUE_TEXT)
-        comparable = op == RULE_EQUAL || op == RULE_DIFFERENT; // and never equal
-    else
-        order = (a->number > b->number) - (a->number < b->number);
-    switch (op) {
-    case RULE_LESS: *out = flag(order < 0); break;
-    case RULE_LESS_EQUAL: *out = flag(order <= 0); break;
-    case RULE_MORE: *out = flag(order > 0); break;
-    case RULE_MORE_EQUAL: *out = flag(order >= 0); break;
-    case RULE_EQUAL: *out = flag(order == 0); break;
-    default: *out = flag(order != 0); break;
-    }
-    return comparable || err_set(e, "a text and a number have no order");
-}
-
 // The result has the sign of the divisor, as in Python.
 static double modulo(double a, double b)
 {
@@ -73,15 +51,28 @@ static bool calculate(enum rule_op op, const struct value *a, const struct value
 static bool evaluate_comparison(const struct rule *r, const struct rule_world *w, struct value *out,
                                 struct err *e)
 {
-    struct value left, right;
-    if (!rule_evaluate(r->left, w, &left, e))
+    struct value a, b;
+    if (!rule_evaluate(r->left, w, &a, e))
         return false;
-    for (; r; r = r->next) {
-        if (!rule_evaluate(r->right, w, &right, e) || !compare(r->op, &left, &right, out, e))
+    for (bool holds = true; holds && r; r = r->next, a = b) {
+        double order = 1;
+        if (!rule_evaluate(r->right, w, &b, e))
             return false;
-        if (!rule_truth(out))
-            return true;
-        left = right;
+        if (a.type == VALUE_TEXT && b.type == VALUE_TEXT)
+            order = strcmp(a.text, b.text);
+        else if (a.type != VALUE_TEXT && b.type != VALUE_TEXT)
+            order = (a.number > b.number) - (a.number < b.number);
+        else if (r->op != RULE_EQUAL && r->op != RULE_DIFFERENT) // a text and a number differ
+            return err_set(e, "a text and a number have no order");
+        switch (r->op) {
+        case RULE_LESS: holds = order < 0; break;
+        case RULE_LESS_EQUAL: holds = order <= 0; break;
+        case RULE_MORE: holds = order > 0; break;
+        case RULE_MORE_EQUAL: holds = order >= 0; break;
+        case RULE_EQUAL: holds = order == 0; break;
+        default: holds = order != 0; break;
+        }
+        *out = flag(holds);
     }
     return true;
 }
@@ -272,19 +263,10 @@ static struct rule *parse_atom(struct parser *p)
 }
 
 // A power binds more tightly than a sign on its left, less than one on its right.
-static struct rule *parse_power(struct parser *p)
+static struct rule *parse_factor(struct parser *p)
 {
     static const struct symbol power[] = {{"**", RULE_POWER}, {NULL, RULE_VALUE}};
     enum rule_op op;
-    struct rule *left = parse_atom(p);
-    if (!left || !symbol(p, power, &op))
-        return left;
-    struct rule *right = parse_factor(p);
-    return right ? node(p, op, left, right) : NULL;
-}
-
-static struct rule *parse_factor(struct parser *p)
-{
     if (++p->depth > DEEPEST)
         return wrong(p, "too deep");
     skip_space(p);
@@ -296,7 +278,11 @@ static struct rule *parse_factor(struct parser *p)
         if (r && sign == '-')
             r = node(p, RULE_NEGATE, r, NULL);
     } else {
-        r = parse_power(p);
+        r = parse_atom(p);
+        if (r && symbol(p, power, &op)) {
+            struct rule *right = parse_factor(p);
+            r = right ? node(p, op, r, right) : NULL;
+        }
     }
     p->depth--;
     return r;
@@ -397,28 +383,16 @@ bool rule_parse(struct arena *arena, const char *text, const struct rule_names *
 
 enum { DEEPEST_LIST = 16 };
 
-struct list_parser {
-    struct arena *arena;
-    const char *start, *at;
-    int depth;
-    struct err *e;
-};
+static bool parse_list_sum(struct parser *p, struct value_list *out);
 
-static bool parse_list_sum(struct list_parser *p, struct value_list *out);
-
-static bool list_wrong(struct list_parser *p, const char *what)
+static bool list_wrong(struct parser *p, const char *what)
 {
-    return err_set(p->e, "%s at '%.20s' of '%s'", what, *p->at ? p->at : "the end", p->start);
+    return wrong(p, what) != NULL;
 }
 
-static void list_skip_space(struct list_parser *p)
+static bool accept(struct parser *p, const char *text)
 {
-    p->at += strspn(p->at, " \t\r\n");
-}
-
-static bool accept(struct list_parser *p, const char *text)
-{
-    list_skip_space(p);
+    skip_space(p);
     size_t length = strlen(text);
     bool word = isalpha((unsigned char)*text);
     if (strncmp(p->at, text, length) != 0 || (word && isalnum((unsigned char)p->at[length])))
@@ -427,12 +401,12 @@ static bool accept(struct list_parser *p, const char *text)
     return true;
 }
 
-static bool expect(struct list_parser *p, const char *text, const char *message)
+static bool expect(struct parser *p, const char *text, const char *message)
 {
     return accept(p, text) || list_wrong(p, message);
 }
 
-static bool append(struct list_parser *p, struct value_list *out, struct value v)
+static bool append(struct parser *p, struct value_list *out, struct value v)
 {
     if (out->count == PARAM_MAX_VALUES)
         return list_wrong(p, "too many values");
@@ -464,26 +438,26 @@ static struct value value_of_variable(const void *context, int number)
     return ((const struct variable *)context)->value;
 }
 
-static bool evaluate(struct list_parser *p, const struct rule *rule, const struct variable *v,
+static bool evaluate(struct parser *p, const struct rule *rule, const struct variable *v,
                      struct value *out)
 {
     struct rule_world world = {value_of_variable, v};
     return rule_evaluate(rule, &world, out, p->e);
 }
 
-static bool parse_expression(struct list_parser *p, struct variable *v, struct rule **out)
+static bool parse_expression(struct parser *p, struct variable *v, struct rule **out)
 {
     struct rule_names names = {find_variable, v};
     return rule_parse_part(p->arena, &p->at, &names, out, p->e);
 }
 
 // Parses `for NAME in LIST]`, after the expression.
-static bool parse_comprehension(struct list_parser *p, const struct rule *rule, struct variable *v,
+static bool parse_comprehension(struct parser *p, const struct rule *rule, struct variable *v,
                                 struct value_list *out)
 {
     char name[64] = "";
     size_t length = 0;
-    list_skip_space(p);
+    skip_space(p);
     while (isalnum((unsigned char)p->at[length]) || p->at[length] == '_')
         length++;
     if (length == 0 || length >= sizeof name)
@@ -503,7 +477,7 @@ static bool parse_comprehension(struct list_parser *p, const struct rule *rule, 
     return ok && expect(p, "]", "']' is missing");
 }
 
-static bool parse_items(struct list_parser *p, struct value_list *out)
+static bool parse_items(struct parser *p, struct value_list *out)
 {
     while (!accept(p, "]")) {
         struct variable v = {.used = false};
@@ -523,7 +497,7 @@ static bool parse_items(struct list_parser *p, struct value_list *out)
     return true;
 }
 
-static bool parse_range(struct list_parser *p, struct value_list *out)
+static bool parse_range(struct parser *p, struct value_list *out)
 {
     double bound[3] = {0, 0, 1};
     int given = 0;
@@ -549,40 +523,33 @@ static bool parse_range(struct list_parser *p, struct value_list *out)
     return true;
 }
 
-static bool parse_list(struct list_parser *p, struct value_list *out)
+static bool parse_list_sum(struct parser *p, struct value_list *out)
 {
+    bool ok;
     if (++p->depth > DEEPEST_LIST)
         return list_wrong(p, "too deep");
-    bool ok;
-    if (accept(p, "["))
-        ok = parse_items(p, out);
-    else if (accept(p, "range") && accept(p, "("))
-        ok = parse_range(p, out);
-    else {
-        // It is `list(...)`, or parentheses alone.
-        accept(p, "list");
-        ok = expect(p, "(", "a list is missing") && parse_list_sum(p, out) &&
-             expect(p, ")", "')' is missing");
-    }
+    do {
+        if (accept(p, "["))
+            ok = parse_items(p, out);
+        else if (accept(p, "range") && accept(p, "("))
+            ok = parse_range(p, out);
+        else {
+            // It is `list(...)`, or parentheses alone.
+            accept(p, "list");
+            ok = expect(p, "(", "a list is missing") && parse_list_sum(p, out) &&
+                 expect(p, ")", "')' is missing");
+        }
+    } while (ok && accept(p, "+"));
     p->depth--;
     return ok;
 }
 
-static bool parse_list_sum(struct list_parser *p, struct value_list *out)
-{
-    do {
-        if (!parse_list(p, out))
-            return false;
-    } while (accept(p, "+"));
-    return true;
-}
-
 bool value_list_parse(struct arena *arena, const char *text, struct value_list *out, struct err *e)
 {
-    struct list_parser p = {.arena = arena, .start = text, .at = text, .e = e};
+    struct parser p = {.arena = arena, .start = text, .at = text, .e = e};
     *out = (struct value_list){0};
     if (!parse_list_sum(&p, out))
         return false;
-    list_skip_space(&p);
+    skip_space(&p);
     return !*p.at || list_wrong(&p, "nothing is known to follow");
 }

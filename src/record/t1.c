@@ -17,7 +17,7 @@ struct evaluation {
     const struct config *config;
 };
 
-static struct value value_at(const void *context, int number)
+static struct value t1_value(const void *context, int number)
 {
     const struct evaluation *s = context;
     const struct param *p = &s->condition->space->param[number];
@@ -27,18 +27,18 @@ static struct value value_at(const void *context, int number)
     return s->condition->value[number][slot];
 }
 
-static int condition_holds(void *context, const struct config *c, struct err *e)
+static int t1_condition_holds(void *context, const struct config *c, struct err *e)
 {
     const struct condition *condition = context;
     const struct evaluation evaluation = {condition, c};
-    const struct rule_world world = {value_at, &evaluation};
+    const struct rule_world world = {t1_value, &evaluation};
     struct value v;
     if (!rule_evaluate(condition->rule, &world, &v, e))
         return -1;
     return rule_truth(&v);
 }
 
-static int find_param(void *context, const char *name)
+static int t1_find_param(void *context, const char *name)
 {
     const struct space *s = context;
     const struct param *p = space_find(s, name);
@@ -80,7 +80,7 @@ static bool add_condition(struct table *t, struct json condition, struct err *e)
     const char *text = json_text(expression, &r->arena);
     if (!text)
         return err_at(e, r->path, condition.line, "a condition has an Expression, a text");
-    struct rule_names names = {find_param, r->space};
+    struct rule_names names = {t1_find_param, r->space};
     struct rule *rule;
     struct err why;
     if (!rule_parse(&r->arena, text, &names, &rule, &why))
@@ -99,42 +99,32 @@ static bool add_condition(struct table *t, struct json condition, struct err *e)
                                     .file = r->path,
                                     .line = expression.line,
                                     .context = made,
-                                    .holds = condition_holds};
+                                    .holds = t1_condition_holds};
     space_add_constraint(r->space, &constraint);
     return true;
 }
 
-static bool read_space(struct table *t, struct json space, struct err *e)
-{
-    struct json found[2];
-    static const char *const names[] = {"TuningParameters", "Conditions"};
-    struct recording *r = t->recording;
-    json_members(space, 2, names, found);
-    if (json_type(found[0]) != JSON_LIST)
-        return err_at(e, r->path, space.line, "ConfigurationSpace has a list TuningParameters");
-    struct json parameters = found[0];
-    for (struct json_walk w = json_walk(parameters); json_next(&w);)
-        if (!declare(t, w.value, e))
-            return false;
-    if (!table_make_params(t, e))
-        return false;
-    for (struct json_walk w = json_walk(found[1]); json_next(&w);)
-        if (!add_condition(t, w.value, e))
-            return false;
-    r->configs.slots = r->space->slots;
-    return space_seal(r->space, e);
-}
-
 static bool t1_read(struct recording *r, struct json root, struct err *e)
 {
+    static const char *const names[] = {"TuningParameters", "Conditions"};
     struct json kernel = json_member(json_member(root, "KernelSpecification"), "KernelName");
+    struct json space = json_member(root, "ConfigurationSpace"), found[2];
     struct table t;
     if (json_type(kernel) == JSON_TEXT)
         r->kernel = json_text(kernel, &r->arena);
+    json_members(space, 2, names, found);
+    if (json_type(found[0]) != JSON_LIST)
+        return err_at(e, r->path, space.line, "ConfigurationSpace has a list TuningParameters");
     table_init(&t, r);
-    bool ok = read_space(&t, json_member(root, "ConfigurationSpace"), e);
+    bool ok = true;
+    for (struct json_walk w = json_walk(found[0]); ok && json_next(&w);)
+        ok = declare(&t, w.value, e);
+    ok = ok && table_make_params(&t, e);
+    for (struct json_walk w = json_walk(found[1]); ok && json_next(&w);)
+        ok = add_condition(&t, w.value, e);
     table_release(&t);
-    return ok;
+    r->configs.slots = r->space->slots;
+    return ok && space_seal(r->space, e);
 }
 
 const struct format format_t1 = {

@@ -25,22 +25,7 @@ static const struct {
     {"correct", OUTCOME_OK},           {"compile", OUTCOME_COMPILE},   {"runtime", OUTCOME_CRASH},
     {"constraints", OUTCOME_REJECTED}, {"correctness", OUTCOME_WRONG}, {"timeout", OUTCOME_TIMEOUT},
 };
-
-static bool read_outcome(const struct table *t, const struct json *found, enum outcome *out,
-                         struct err *e)
-{
-    double correct;
-    struct json word = found[INVALIDITY];
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (json_is(word, words[i].word)) {
-            bool wrong = json_number(found[CORRECTNESS], &correct) && correct == 0;
-            *out = wrong && i == 0 ? OUTCOME_WRONG : words[i].outcome;
-            return true;
-        }
-    return err_at(e, t->recording->path, word.at ? word.line : t->row_line,
-                  "invalidity is one of correct, compile, runtime, constraints, correctness, "
-                  "timeout");
-}
+enum { WORDS = sizeof words / sizeof *words };
 
 // Reads the measurement of that name, in its own unit when it has one.
 static bool read_measurement(const struct table *t, const struct cost *cost, struct json list,
@@ -112,8 +97,21 @@ static bool t4_read_result(struct table *t, struct cost *cost, struct json resul
     if (json_type(configuration) != JSON_OBJECT)
         return err_at(e, t->recording->path, configuration.at ? configuration.line : t->row_line,
                       "a result's configuration is an object of parameters");
-    return table_set_members(t, configuration, e) && read_outcome(t, found, &entry.outcome, e) &&
-           read_cost(t, cost, found, &entry, e) && table_end_row(t, &entry, e);
+    if (!table_set_members(t, configuration, e))
+        return false;
+    double correct;
+    struct json invalidity = found[INVALIDITY];
+    size_t word = 0;
+    while (word < WORDS && !json_is(invalidity, words[word].word))
+        word++;
+    if (word == WORDS)
+        return err_at(e, t->recording->path, invalidity.at ? invalidity.line : t->row_line,
+                      "invalidity is one of correct, compile, runtime, constraints, correctness, "
+                      "timeout");
+    entry.outcome = words[word].outcome;
+    if (entry.outcome == OUTCOME_OK && json_number(found[CORRECTNESS], &correct) && correct == 0)
+        entry.outcome = OUTCOME_WRONG;
+    return read_cost(t, cost, found, &entry, e) && table_end_row(t, &entry, e);
 }
 
 static bool t4_read(struct recording *r, struct json root, struct err *e)

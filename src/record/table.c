@@ -7,19 +7,6 @@
 
 // --- from rows to a recording: topology, then entries ---
 
-static const char *label_of(const struct value *v, struct arena *arena)
-{
-    if (v->type == VALUE_TEXT)
-        return v->text;
-    if (v->type == VALUE_FLAG)
-        return v->number ? "true" : "false";
-    struct str text = {0};
-    str_add_real(&text, v->number);
-    const char *label = arena_strdup(arena, str_text(&text));
-    str_finish(&text);
-    return label;
-}
-
 bool table_make_params(struct table *t, struct err *e)
 {
     struct space *s = t->recording->space;
@@ -33,8 +20,16 @@ bool table_make_params(struct table *t, struct err *e)
             is_number = is_number && c->value[k].type == VALUE_NUMBER;
             number[k] = c->value[k].number;
         }
-        for (int k = 0; k < c->count && !is_number; k++)
-            label[k] = label_of(&c->value[k], &s->arena);
+        for (int k = 0; k < c->count && !is_number; k++) {
+            const struct value *v = &c->value[k];
+            struct str text = {0};
+            if (v->type == VALUE_NUMBER)
+                str_add_real(&text, v->number);
+            else
+                str_add(&text, v->type == VALUE_TEXT ? v->text : v->number ? "true" : "false");
+            label[k] = arena_strdup(&s->arena, str_text(&text));
+            str_finish(&text);
+        }
         bool ok = is_number ? param_discrete(&p, &s->arena, c->name, c->count, number, e)
                             : param_categorical(&p, &s->arena, c->name, c->count, label, e);
         free(number);
@@ -43,22 +38,6 @@ bool table_make_params(struct table *t, struct err *e)
             return err_prefix(e, "%s", t->recording->path);
     }
     return true;
-}
-
-// Returns the index of value `k` of a column in its parameter.
-static int32_t position(const struct param *p, const struct column *c, int k)
-{
-    if (p->kind != PARAM_DISCRETE)
-        return k;
-    int low = 0, high = p->count - 1;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (p->number[middle] < c->value[k].number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 // Adds the rows. Every parameter of a table is one slot wide.
@@ -98,8 +77,18 @@ bool table_finish(struct table *t, struct err *e)
     for (int i = 0; i < t->columns; i++) {
         const struct column *c = &t->column[i];
         at[i] = mem_alloc((size_t)c->count * sizeof *at[i]);
-        for (int k = 0; k < c->count; k++)
-            at[i][k] = position(&r->space->param[i], c, k);
+        const struct param *p = &r->space->param[i];
+        for (int k = 0; k < c->count; k++) {
+            int low = 0, high = p->count - 1; // numbers are sorted
+            while (p->kind == PARAM_DISCRETE && low < high) {
+                int middle = low + (high - low) / 2;
+                if (p->number[middle] < c->value[k].number)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            at[i][k] = p->kind == PARAM_DISCRETE ? low : k;
+        }
     }
     bool ok = add_rows(t, at, e);
     for (int i = 0; i < t->columns; i++)
@@ -307,8 +296,7 @@ static size_t match_value(const struct value *v, const char *key)
     return str_to_real(piece, &number) && number == v->number ? length : 0;
 }
 
-// Returns the first column that the row does not have; t->columns: it has all.
-static int first_unset(const struct table *t)
+int table_first_unset(const struct table *t)
 {
     int i = 0;
     while (i < t->columns && t->cell[i] >= 0)
@@ -341,7 +329,7 @@ bool table_set_key(struct table *t, const char *key, struct err *e)
                     return err_at(
                         e, path, t->row_line,
                         "parameter '%s' is missing (and key '%s' is not the %d values in order)",
-                        t->column[first_unset(t)].name, key, t->columns);
+                        t->column[table_first_unset(t)].name, key, t->columns);
             return err_at(
                 e, path, t->row_line,
                 "key '%s' does not hold a declared value of parameter '%s' (the %d values in "
@@ -354,20 +342,9 @@ bool table_set_key(struct table *t, const char *key, struct err *e)
     return true;
 }
 
-bool table_row_complete(const struct table *t)
-{
-    return first_unset(t) == t->columns;
-}
-
-void table_add_run(struct table *t, double seconds)
-{
-    MEM_GROW(t->run, t->runs, t->run_capacity);
-    t->run[t->runs++] = seconds;
-}
-
 bool table_end_row(struct table *t, const struct record_entry *entry, struct err *e)
 {
-    int unset = first_unset(t);
+    int unset = table_first_unset(t);
     if (unset < t->columns)
         return err_at(e, t->recording->path, t->row_line, "parameter '%s' is missing",
                       t->column[unset].name);

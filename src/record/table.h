@@ -72,9 +72,7 @@ bool table_set(struct table *t, int column, struct json value, struct err *e);
 // Sets all columns from "16,True,a": values in order, joined by commas, which texts may contain,
 // too. False leaves the row as it is.
 bool table_set_key(struct table *t, const char *key, struct err *e);
-bool table_row_complete(const struct table *t);
-// Adds a run to the current row.
-void table_add_run(struct table *t, double seconds);
+int table_first_unset(const struct table *t); // a column; `columns`: the row has all
 // Ends the row with `entry`, which has no runs; added runs are dropped unless its outcome is ok.
 bool table_end_row(struct table *t, const struct record_entry *entry, struct err *e);
 

@@ -13,7 +13,7 @@
 //
 // "discrete" has values, too. Outcomes are the words of space/outcome.h; unknown members are left
 // out. An entry takes one line. Edges are pairs of indices into the values.
-#include "base/json.h"
+#include "record/cost.h"
 #include "record/format.h"
 
 #include <math.h>
@@ -36,22 +36,6 @@ struct listed {
     double *number;
 };
 
-static bool read_list(struct recording *r, struct json list, struct listed *out, struct err *e)
-{
-    *out = (struct listed){0};
-    for (struct json_walk w = json_walk(list); json_next(&w); out->count++) {
-        int labels = out->count, numbers = out->count;
-        MEM_GROW(out->label, labels, out->label_capacity);
-        MEM_GROW(out->number, numbers, out->number_capacity);
-        out->label[out->count] = json_text(w.value, &r->arena);
-        bool text = out->label[out->count] != NULL;
-        bool first = out->count == 0 || (out->label[0] != NULL) == text;
-        if (!first || (!text && !json_number(w.value, &out->number[out->count])))
-            return err_at(e, r->path, w.value.line, "a list of texts or of numbers is wanted");
-    }
-    return true;
-}
-
 static bool read_whole(struct recording *r, struct json v, double low, double high, double *out,
                        struct err *e)
 {
@@ -65,7 +49,7 @@ struct matrix {
     bool *edge; // count * count
 };
 
-static bool is_edge(void *context, int i, int j)
+static bool tilewalk_is_edge(void *context, int i, int j)
 {
     const struct matrix *m = context;
     return m->edge[(size_t)i * (size_t)m->count + (size_t)j];
@@ -98,7 +82,7 @@ static bool make_custom(struct recording *r, const char *name, const struct list
     const struct custom_graph g = {.count = l->count,
                                    .number = texts ? NULL : l->number,
                                    .label = texts ? l->label : NULL,
-                                   .adjacent = is_edge,
+                                   .adjacent = tilewalk_is_edge,
                                    .context = &m};
     bool ok = read_edges(r, edges, &m, e) && param_custom(p, &r->space->arena, name, &g, e);
     free(m.edge);
@@ -110,8 +94,18 @@ static bool make_listed(struct recording *r, enum param_kind kind, const char *n
 {
     struct arena *arena = &r->space->arena;
     struct json list = found[kind == PARAM_PERMUTATION ? ITEMS : VALUES];
-    struct listed l;
-    bool ok = read_list(r, list, &l, e);
+    struct listed l = {0};
+    bool ok = true;
+    for (struct json_walk w = json_walk(list); ok && json_next(&w); l.count++) {
+        int labels = l.count, numbers = l.count;
+        MEM_GROW(l.label, labels, l.label_capacity);
+        MEM_GROW(l.number, numbers, l.number_capacity);
+        l.label[l.count] = json_text(w.value, &r->arena);
+        bool text = l.label[l.count] != NULL;
+        bool first = l.count == 0 || (l.label[0] != NULL) == text;
+        if (!first || (!text && !json_number(w.value, &l.number[l.count])))
+            ok = err_at(e, r->path, w.value.line, "a list of texts or of numbers is wanted");
+    }
     bool texts = ok && l.count && l.label[0];
     bool wants_texts = kind == PARAM_PERMUTATION || kind == PARAM_CATEGORICAL;
     if (ok && l.count && kind != PARAM_CUSTOM && texts != wants_texts)
@@ -151,15 +145,6 @@ static bool make_param(struct recording *r, struct json declared, struct param *
                   name);
 }
 
-static bool read_param(struct recording *r, struct json declared, struct err *e)
-{
-    struct param p;
-    struct err why = {0};
-    if (make_param(r, declared, &p, &why) && space_add(r->space, &p, &why))
-        return true;
-    return err_at(e, r->path, why.line ? why.line : declared.line, "%s", why.text);
-}
-
 // Returns the slot of a value; -1: it is not one of the parameter's.
 static int32_t read_slot(const struct param *p, struct json v)
 {
@@ -173,21 +158,6 @@ static int32_t read_slot(const struct param *p, struct json v)
         if (p->label ? json_is(v, p->label[i]) : is_number && p->number[i] == number)
             return i;
     return -1;
-}
-
-static bool read_value(const struct recording *r, const struct param *p, struct json v,
-                       int32_t *slot, struct err *e)
-{
-    int given = 0;
-    if (p->kind == PARAM_FACTORIZATION || p->kind == PARAM_PERMUTATION) {
-        for (struct json_walk w = json_walk(v); json_next(&w); given++)
-            if (given < p->width)
-                slot[given] = read_slot(p, w.value);
-    } else {
-        slot[given++] = read_slot(p, v);
-    }
-    return (given == p->width && param_valid(p, slot)) ||
-           err_at(e, r->path, v.line, "parameter '%s': not one of its values", p->name);
 }
 
 // --- writing ---
@@ -275,16 +245,6 @@ enum { CONFIG, OUTCOME, SECONDS, RUNS, COMPILE, BENCHMARK, MEMBERS };
 static const char *const members[MEMBERS] = {"config", "outcome",   "seconds",
                                              "runs",   "compile_s", "benchmark_s"};
 
-static bool check_version(const struct recording *r, const struct json *found, struct err *e)
-{
-    double version;
-    if (!json_is(found[FORMAT], TILEWALK_FORMAT))
-        return err_at(e, r->path, found[FORMAT].line, "format is not \"" TILEWALK_FORMAT "\"");
-    return (json_number(found[VERSION], &version) && version == FORMAT_VERSION) ||
-           err_at(e, r->path, found[VERSION].at ? found[VERSION].line : found[FORMAT].line,
-                  "this version of the format is not known (known is %d)", FORMAT_VERSION);
-}
-
 static bool read_config(const struct recording *r, struct json config, struct config *out,
                         struct err *e)
 {
@@ -294,31 +254,22 @@ static bool read_config(const struct recording *r, struct json config, struct co
         if (given == r->space->param_count)
             return err_at(e, r->path, w.value.line, "more values than parameters");
         const struct param *p = &r->space->param[given];
-        if (!read_value(r, p, w.value, out->slot + p->offset, e))
-            return false;
+        int32_t *slot = out->slot + p->offset;
+        int values = 0;
+        if (p->kind == PARAM_FACTORIZATION || p->kind == PARAM_PERMUTATION) {
+            for (struct json_walk value = json_walk(w.value); json_next(&value); values++)
+                if (values < p->width)
+                    slot[values] = read_slot(p, value.value);
+        } else {
+            slot[values++] = read_slot(p, w.value);
+        }
+        if (values != p->width || !param_valid(p, slot))
+            return err_at(e, r->path, w.value.line, "parameter '%s': not one of its values",
+                          p->name);
     }
     return given == r->space->param_count ||
            err_at(e, r->path, config.line, "parameter '%s' is missing",
                   r->space->param[given].name);
-}
-
-static double number_or_nan(struct json v)
-{
-    double value;
-    return json_number(v, &value) && value >= 0 ? value : NAN;
-}
-
-static bool read_outcome(const struct recording *r, struct json entry, struct json word,
-                         enum outcome *out, struct err *e)
-{
-    for (int o = 0; o < OUTCOME_COUNT; o++)
-        if (json_is(word, outcome_name((enum outcome)o))) {
-            *out = (enum outcome)o;
-            return true;
-        }
-    return err_at(e, r->path, word.at ? word.line : entry.line,
-                  "an entry has an outcome (ok, rejected, compile, driver, timeout, crash, lost, "
-                  "wrong)");
 }
 
 // The runs of an entry; the array grows as needed.
@@ -326,18 +277,6 @@ struct runs {
     double *run;
     int count, capacity;
 };
-
-static bool read_runs(const struct recording *r, struct json list, struct runs *out, struct err *e)
-{
-    out->count = 0;
-    for (struct json_walk w = json_walk(list); json_next(&w);) {
-        MEM_GROW(out->run, out->count, out->capacity);
-        double *run = &out->run[out->count++];
-        if (!json_number(w.value, run) || *run < 0)
-            return err_at(e, r->path, w.value.line, "a run is a number of seconds");
-    }
-    return true;
-}
 
 static bool add_entry(struct recording *r, struct json entry, struct runs *runs, struct err *e)
 {
@@ -348,18 +287,30 @@ static bool add_entry(struct recording *r, struct json entry, struct runs *runs,
     json_members(entry, MEMBERS, members, found);
     if (!found[CONFIG].at)
         return err_at(e, r->path, entry.line, "an entry has a config");
-    if (!read_config(r, found[CONFIG], &config, e) ||
-        !read_outcome(r, entry, found[OUTCOME], &made.outcome, e) ||
-        !read_runs(r, found[RUNS], runs, e))
+    if (!read_config(r, found[CONFIG], &config, e))
         return false;
+    while (made.outcome < OUTCOME_COUNT && !json_is(found[OUTCOME], outcome_name(made.outcome)))
+        made.outcome++;
+    if (made.outcome == OUTCOME_COUNT)
+        return err_at(
+            e, r->path, found[OUTCOME].at ? found[OUTCOME].line : entry.line,
+            "an entry has an outcome (ok, rejected, compile, driver, timeout, crash, lost, "
+            "wrong)");
+    runs->count = 0;
+    for (struct json_walk w = json_walk(found[RUNS]); json_next(&w);) {
+        MEM_GROW(runs->run, runs->count, runs->capacity);
+        double *run = &runs->run[runs->count++];
+        if (!json_number(w.value, run) || *run < 0)
+            return err_at(e, r->path, w.value.line, "a run is a number of seconds");
+    }
     if (made.outcome == OUTCOME_OK) {
         made.runs = runs->run;
         made.run_count = runs->count;
         if (!json_number(found[SECONDS], &made.seconds) || !(made.seconds > 0))
             return err_at(e, r->path, entry.line, "an entry that is ok took more than 0 seconds");
     }
-    made.compile_s = number_or_nan(found[COMPILE]);
-    made.benchmark_s = number_or_nan(found[BENCHMARK]);
+    made.compile_s = cost_duration(found[COMPILE], 1);
+    made.benchmark_s = cost_duration(found[BENCHMARK], 1);
     recording_add(r, &config, &made, &was_new);
     return was_new || err_at(e, r->path, entry.line, "this configuration is here a second time");
 }
@@ -368,8 +319,12 @@ static bool tilewalk_read(struct recording *r, struct json root, struct err *e)
 {
     struct json found[ROOT_MEMBERS];
     json_members(root, ROOT_MEMBERS, root_members, found);
-    if (!check_version(r, found, e))
-        return false;
+    double version;
+    if (!json_is(found[FORMAT], TILEWALK_FORMAT))
+        return err_at(e, r->path, found[FORMAT].line, "format is not \"" TILEWALK_FORMAT "\"");
+    if (!json_number(found[VERSION], &version) || version != FORMAT_VERSION)
+        return err_at(e, r->path, found[VERSION].at ? found[VERSION].line : found[FORMAT].line,
+                      "this version of the format is not known (known is %d)", FORMAT_VERSION);
     const char **place[] = {&r->name, &r->kernel, &r->device, &r->unit};
     for (int i = 0; i < 4; i++) {
         const char *text = json_text(found[NAME + i], &r->arena);
@@ -380,9 +335,12 @@ static bool tilewalk_read(struct recording *r, struct json root, struct err *e)
     if (flop.at && !(json_number(flop, &r->flop) && r->flop > 0 && str_equal(r->unit, "s")))
         return err_at(e, r->path, flop.line,
                       "flop is the number of operations of a run, above 0, where the unit is s");
-    for (struct json_walk w = json_walk(found[PARAMS]); json_next(&w);)
-        if (!read_param(r, w.value, e))
-            return false;
+    for (struct json_walk w = json_walk(found[PARAMS]); json_next(&w);) {
+        struct param p;
+        struct err why = {0};
+        if (!make_param(r, w.value, &p, &why) || !space_add(r->space, &p, &why))
+            return err_at(e, r->path, why.line ? why.line : w.value.line, "%s", why.text);
+    }
     if (r->space->param_count == 0)
         return err_at(e, r->path, found[PARAMS].line, "there are no parameters");
     struct runs runs = {0};

@@ -123,20 +123,6 @@ static bool is_gzip(const unsigned char *bytes, size_t length)
     return length >= 2 && bytes[0] == 0x1F && bytes[1] == 0x8B;
 }
 
-// Steps over the end of a member: another one follows, or zeros as on tapes, or nothing.
-static bool next_member(const struct packed *p, z_stream *z, bool *end, struct err *e)
-{
-    while (z->avail_in > 0 && *z->next_in == 0) {
-        z->next_in++;
-        z->avail_in--;
-    }
-    *end = z->avail_in == 0;
-    if (!*end && !is_gzip(z->next_in, z->avail_in))
-        return damaged(p, p->length - z->avail_in, "gzip", e);
-    inflateReset(z);
-    return true;
-}
-
 static bool inflate_all(const struct packed *p, z_stream *z, struct plain *out, struct err *e)
 {
     for (bool end = false; !end;) {
@@ -149,8 +135,13 @@ static bool inflate_all(const struct packed *p, z_stream *z, struct plain *out, 
         int status = inflate(z, Z_NO_FLUSH);
         out->length += before - z->avail_out;
         if (status == Z_STREAM_END) {
-            if (!next_member(p, z, &end, e))
-                return false;
+            // Another member follows, or zeros as on tapes, or nothing.
+            for (; z->avail_in > 0 && *z->next_in == 0; z->avail_in--)
+                z->next_in++;
+            end = z->avail_in == 0;
+            if (!end && !is_gzip(z->next_in, z->avail_in))
+                return damaged(p, p->length - z->avail_in, "gzip", e);
+            inflateReset(z);
         } else if (status == Z_BUF_ERROR || (status == Z_OK && z->avail_in == 0 && z->avail_out)) {
             return cut_off(p, e);
         } else if (status != Z_OK) {

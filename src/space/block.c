@@ -68,14 +68,11 @@ static double put_scale(unsigned char *at, enum element e, int index, double val
 
 // --- plain formats ---
 
-static int least(const struct block_format *f)
+// Returns the smallest and the largest integer of a format.
+static void find_range(const struct block_format *f, int *low, int *high)
 {
-    return f->is_signed ? -(1 << (f->bits - 1)) : 0;
-}
-
-static int most(const struct block_format *f)
-{
-    return least(f) + (1 << f->bits) - 1;
+    *low = f->is_signed ? -(1 << (f->bits - 1)) : 0;
+    *high = *low + (1 << f->bits) - 1;
 }
 
 // Returns the byte of integer i, and its shift there.
@@ -103,7 +100,10 @@ static int clamp(double q, int low, int high)
 
 static void quantize_plain(const struct block_format *f, const double *w, unsigned char *block)
 {
-    int low = least(f) - f->zero, high = most(f) - f->zero;
+    int low, high;
+    find_range(f, &low, &high);
+    low -= f->zero;
+    high -= f->zero;
     double smallest = INFINITY, largest = -INFINITY, d = 0, m = 0;
     for (int i = 0; i < f->weights; i++) {
         smallest = fmin(smallest, w[i]);
@@ -232,7 +232,7 @@ static void quantize_q6_k(const double *w, unsigned char *block)
 void block_get(const struct block_format *f, const void *block, double *weights)
 {
     const unsigned char *bytes = block, *s = bytes + 4;
-    int shift, scale[8], minimum[8];
+    int shift, scale[8], minimum[8], low, high;
     double d, m;
     switch (f->kind) {
     case BLOCK_Q4_K:
@@ -261,9 +261,10 @@ void block_get(const struct block_format *f, const void *block, double *weights)
     default:
         d = get_scale(bytes, f->scale, 0);
         m = f->has_min ? get_scale(bytes, f->scale, 1) : 0;
+        find_range(f, &low, &high);
         for (int i = 0; i < f->weights; i++) {
             int at = place_of(f, i, &shift), q = bytes[at] >> shift & ((1 << f->bits) - 1);
-            q = q > most(f) ? q - (1 << f->bits) : q;
+            q = q > high ? q - (1 << f->bits) : q;
             weights[i] = d * (q - f->zero) + m;
         }
     }
@@ -284,51 +285,43 @@ static double draw_scale(struct rng *r)
     return ldexp(1, -(int)rng_below(r, 3));
 }
 
-static void draw_plain(const struct block_format *f, struct rng *r, unsigned char *block)
-{
-    enum { NEAR = 8 }; // only small integers, even with 8 bits
-    double d = put_scale(block, f->scale, 0, draw_scale(r));
-    if (f->has_min)
-        put_scale(block, f->scale, 1, -d * (double)rng_below(r, NEAR));
-    int low = f->zero - NEAR > least(f) ? f->zero - NEAR : least(f);
-    int high = f->zero + NEAR < most(f) ? f->zero + NEAR - 1 : most(f);
-    for (int i = 0; i < f->weights; i++)
-        put_integer(f, block, i, low + (int)rng_below(r, (uint64_t)(high - low + 1)));
-}
-
-static void draw_q4_k(struct rng *r, unsigned char *block)
-{
-    int scale[8], minimum[8], q[K_WEIGHTS];
-    double d = put_scale(block, ELEMENT_F16, 0, draw_scale(r) / 4);
-    put_scale(block, ELEMENT_F16, 1, d);
-    for (int run = 0; run < 8; run++) {
-        scale[run] = 1 << rng_below(r, 3);
-        minimum[run] = (int)rng_below(r, 64);
-    }
-    for (int i = 0; i < K_WEIGHTS; i++)
-        q[i] = (int)rng_below(r, 16);
-    put_sixes(block + 4, scale, minimum);
-    put_q4_k(block, q);
-}
-
-static void draw_q6_k(struct rng *r, unsigned char *block)
-{
-    int q[K_WEIGHTS];
-    for (int i = 0; i < K_WEIGHTS; i++)
-        q[i] = (int)rng_below(r, 64);
-    put_q6_k(block, q);
-    put_scale(block + Q6_D, ELEMENT_F16, 0, draw_scale(r) / 8);
-    for (int run = 0; run < MOST_RUNS; run++) {
-        int scale = 1 << rng_below(r, 2);
-        block[Q6_SCALES + run] = (unsigned char)(rng_below(r, 2) ? scale : -scale);
-    }
-}
-
 void block_draw(const struct block_format *f, struct rng *r, void *block)
 {
+    enum { NEAR = 8 }; // plain formats get only small integers, even with 8 bits
+    unsigned char *bytes = block;
+    int scale[8], minimum[8], q[K_WEIGHTS], low, high;
+    double d;
     switch (f->kind) {
-    case BLOCK_Q4_K: draw_q4_k(r, block); break;
-    case BLOCK_Q6_K: draw_q6_k(r, block); break;
-    default: draw_plain(f, r, block);
+    case BLOCK_Q4_K:
+        d = put_scale(bytes, ELEMENT_F16, 0, draw_scale(r) / 4);
+        put_scale(bytes, ELEMENT_F16, 1, d);
+        for (int run = 0; run < 8; run++) {
+            scale[run] = 1 << rng_below(r, 3);
+            minimum[run] = (int)rng_below(r, 64);
+        }
+        for (int i = 0; i < K_WEIGHTS; i++)
+            q[i] = (int)rng_below(r, 16);
+        put_sixes(bytes + 4, scale, minimum);
+        put_q4_k(bytes, q);
+        break;
+    case BLOCK_Q6_K:
+        for (int i = 0; i < K_WEIGHTS; i++)
+            q[i] = (int)rng_below(r, 64);
+        put_q6_k(bytes, q);
+        put_scale(bytes + Q6_D, ELEMENT_F16, 0, draw_scale(r) / 8);
+        for (int run = 0; run < MOST_RUNS; run++) {
+            int one = 1 << rng_below(r, 2);
+            bytes[Q6_SCALES + run] = (unsigned char)(rng_below(r, 2) ? one : -one);
+        }
+        break;
+    default:
+        d = put_scale(bytes, f->scale, 0, draw_scale(r));
+        if (f->has_min)
+            put_scale(bytes, f->scale, 1, -d * (double)rng_below(r, NEAR));
+        find_range(f, &low, &high);
+        low = f->zero - NEAR > low ? f->zero - NEAR : low;
+        high = f->zero + NEAR < high ? f->zero + NEAR - 1 : high;
+        for (int i = 0; i < f->weights; i++)
+            put_integer(f, bytes, i, low + (int)rng_below(r, (uint64_t)(high - low + 1)));
     }
 }

@@ -140,57 +140,45 @@ static bool write_buffer(struct custom_operation *c, const struct tensor *t, con
     return true;
 }
 
-static bool connect(struct custom_operation *c, struct custom_step *s, const char *const *names,
-                    int count, struct err *e)
-{
-    struct tensor t[OPERATION_MAX_TENSORS];
-    int wanted = operation_tensors(&s->operation, t);
-    if (count != wanted)
-        return err_set(e, "it has %d buffers, %d are named", wanted, count);
-    s->count = count;
-    for (int i = 0; i < count - 1; i++) {
-        int buffer = s->buffer[i] = find_buffer(c, names[i]);
-        if (buffer < 0 || !is_written(c, buffer))
-            return err_set(e, "it reads %s, which nothing has written", names[i]);
-        if (!same_content(&t[i], &c->buffer[buffer], e))
-            return false;
-    }
-    return write_buffer(c, &t[count - 1], names[count - 1], &s->buffer[count - 1], e);
-}
-
 bool custom_add_step(struct custom_operation *c, const struct operation *o,
                      const char *const *names, int count, struct err *e)
 {
     if (c->step_count == CUSTOM_MAX_STEPS)
         return err_set(e, "%s: more than %d steps", c->kind.name, CUSTOM_MAX_STEPS);
-    struct custom_step step = {.operation = *o};
-    if (!connect(c, &step, names, count, e))
+    struct custom_step step = {.operation = *o, .count = count};
+    struct tensor t[OPERATION_MAX_TENSORS];
+    int wanted = operation_tensors(o, t);
+    bool ok = count == wanted || err_set(e, "it has %d buffers, %d are named", wanted, count);
+    for (int i = 0; ok && i < count - 1; i++) {
+        int buffer = step.buffer[i] = find_buffer(c, names[i]);
+        ok = buffer >= 0 && is_written(c, buffer)
+                 ? same_content(&t[i], &c->buffer[buffer], e)
+                 : err_set(e, "it reads %s, which nothing has written", names[i]);
+    }
+    ok = ok && write_buffer(c, &t[count - 1], names[count - 1], &step.buffer[count - 1], e);
+    if (!ok)
         return err_prefix(e, "%s: step %d (%s)", c->kind.name, c->step_count + 1, o->kind->name);
     c->step[c->step_count++] = step;
     return true;
 }
 
-static bool dequantize(struct custom_operation *c, const char *from, const char *to,
-                       struct custom_step *step, struct err *e)
-{
-    int buffer = find_buffer(c, from);
-    bool is_input = buffer >= 0 && buffer < c->tensor_count;
-    if (!is_input ||
-        (!c->filling[buffer].block.weights && c->buffer[buffer].element != ELEMENT_F16))
-        return err_set(e, "%s is no input of blocks, nor of f16", from);
-    struct tensor numbers = custom_tensor(c, buffer);
-    numbers.element = ELEMENT_F32;
-    *step = (struct custom_step){.count = 2, .buffer = {buffer}};
-    return write_buffer(c, &numbers, to, &step->buffer[1], e);
-}
-
 bool custom_add_dequantize(struct custom_operation *c, const char *from, const char *to,
                            struct err *e)
 {
-    struct custom_step step;
     if (c->step_count == CUSTOM_MAX_STEPS)
         return err_set(e, "%s: more than %d steps", c->kind.name, CUSTOM_MAX_STEPS);
-    if (!dequantize(c, from, to, &step, e))
+    int buffer = find_buffer(c, from);
+    struct custom_step step = {.count = 2, .buffer = {buffer}};
+    bool ok = buffer >= 0 && buffer < c->tensor_count &&
+              (c->filling[buffer].block.weights || c->buffer[buffer].element == ELEMENT_F16);
+    if (ok) {
+        struct tensor numbers = custom_tensor(c, buffer);
+        numbers.element = ELEMENT_F32;
+        ok = write_buffer(c, &numbers, to, &step.buffer[1], e);
+    } else {
+        err_set(e, "%s is no input of blocks, nor of f16", from);
+    }
+    if (!ok)
         return err_prefix(e, "%s: step %d (dequantize)", c->kind.name, c->step_count + 1);
     c->step[c->step_count++] = step;
     return true;

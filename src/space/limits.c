@@ -47,22 +47,6 @@ void matrix_units_add_text(const struct matrix_units *u, struct str *out)
     }
 }
 
-// Parses the shape at `*text`, and the blank before it, and steps over it.
-static bool parse_shape(const char **text, struct matrix_shape *s)
-{
-    unsigned m, n, k;
-    int length = 0;
-    if (sscanf(*text, " %5ux%5ux%5u.%3[fi0-9].%3[fi0-9]%n", &m, &n, &k, s->input, s->sum,
-               &length) != 5 ||
-        m == 0 || n == 0 || k == 0 || (m | n | k) > UINT16_MAX)
-        return false;
-    s->m = (uint16_t)m;
-    s->n = (uint16_t)n;
-    s->k = (uint16_t)k;
-    *text += length;
-    return **text == ' ' || **text == '\0';
-}
-
 bool matrix_units_parse(const char *text, struct matrix_units *out)
 {
     struct matrix_units u = {0};
@@ -74,10 +58,18 @@ bool matrix_units_parse(const char *text, struct matrix_units *out)
     if (api == MATRIX_API_COUNT)
         return false;
     u.api = (enum matrix_api)api;
-    for (text += length; *text;) {
+    int used = 0; // by a shape and the blank before it
+    for (text += length; *text; text += used) {
         struct matrix_shape s = {0};
-        if (!parse_shape(&text, &s))
+        unsigned m, n, k;
+        if (sscanf(text, " %5ux%5ux%5u.%3[fi0-9].%3[fi0-9]%n", &m, &n, &k, s.input, s.sum, &used) !=
+                5 ||
+            m == 0 || n == 0 || k == 0 || (m | n | k) > UINT16_MAX ||
+            (text[used] != ' ' && text[used] != '\0'))
             return false;
+        s.m = (uint16_t)m;
+        s.n = (uint16_t)n;
+        s.k = (uint16_t)k;
         matrix_units_add(&u, &s);
     }
     if ((u.api == MATRIX_NONE) != (u.count == 0))
@@ -173,24 +165,20 @@ static struct json old_axis(struct json object, const char *name, int axis)
     return json_member(object, old);
 }
 
-static bool read_axes(struct json object, const char *name, uint32_t *out)
-{
-    struct json list = json_member(object, name);
-    struct json_walk w = json_walk(list);
-    bool ok = !list.at || json_type(list) == JSON_LIST;
-    for (int i = 0; ok && i < 3; i++) {
-        ok = !list.at || json_next(&w);
-        ok = ok && read_whole(list.at ? w.value : old_axis(object, name, i), sizeof *out, &out[i]);
-    }
-    return ok && !json_next(&w);
-}
-
 static bool read_field(struct json object, const struct limits_field *f, void *out)
 {
     struct json v = json_member(object, f->name);
+    struct json_walk w = json_walk(v);
     uint32_t number = 0;
+    bool ok = !v.at || json_type(v) == JSON_LIST;
     switch (f->type) {
-    case LIMITS_AXES: return read_axes(object, f->name, out);
+    case LIMITS_AXES:
+        for (int i = 0; ok && i < 3; i++) {
+            ok = !v.at || json_next(&w);
+            ok = ok && read_whole(v.at ? w.value : old_axis(object, f->name, i), sizeof number,
+                                  (uint32_t *)out + i);
+        }
+        return ok && !json_next(&w);
     case LIMITS_FLAG:
         if (json_flag(v, out))
             return true;

@@ -9,17 +9,14 @@ enum {
 };
 static const double same = 1e-9; // a difference of logarithms that is only rounding
 
-static double gap(const struct param *p, const double *goal, const int32_t *v)
-{
-    double sum = 0;
-    for (int i = 0; i < p->width; i++)
-        sum += pow(log(v[i]) - goal[i], 2);
-    return sum;
-}
-
 static bool is_nearer(const struct param *p, const double *goal, const int32_t *a, const int32_t *b)
 {
-    double difference = gap(p, goal, a) - gap(p, goal, b);
+    double a_gap = 0, b_gap = 0;
+    for (int i = 0; i < p->width; i++) {
+        a_gap += pow(log(a[i]) - goal[i], 2);
+        b_gap += pow(log(b[i]) - goal[i], 2);
+    }
+    double difference = a_gap - b_gap;
     if (fabs(difference) > same)
         return difference < 0;
     int i = 0;
@@ -71,34 +68,27 @@ static bool nearest_factorization(const struct param *p, const struct wish *w, i
     return true;
 }
 
-// Returns the index of the item or value nearest to part `part` of the wanted one; -1: no such
-// label.
-static int nearest_listed(const struct param *p, const struct wish *w, int part)
-{
-    int nearest = p->number ? 0 : -1;
-    for (int i = 0; i < p->count; i++)
-        if (!p->number) {
-            if (w->text[part] && str_equal(p->label[i], w->text[part]))
-                return i;
-        } else {
-            double number = w->number[part];
-            double by = fabs(p->number[i] - number) - fabs(p->number[nearest] - number);
-            if (by < 0 || (by == 0 && p->number[i] < p->number[nearest]))
-                nearest = i;
-        }
-    return nearest;
-}
-
 bool param_nearest(const struct param *p, const struct wish *w, int32_t *out)
 {
     if (p->kind == PARAM_FACTORIZATION)
         return nearest_factorization(p, w, out);
     if (w->count != p->width)
         return false;
-    for (int i = 0; i < p->width; i++) {
-        if (p->number && w->text[i])
+    for (int part = 0; part < p->width; part++) {
+        double number = w->number[part];
+        int nearest = p->number ? 0 : -1; // -1: no such label
+        if (p->number && w->text[part])
             return false;
-        out[i] = nearest_listed(p, w, i);
+        for (int i = 0; i < p->count; i++)
+            if (!p->number) {
+                if (nearest < 0 && w->text[part] && str_equal(p->label[i], w->text[part]))
+                    nearest = i;
+            } else {
+                double by = fabs(p->number[i] - number) - fabs(p->number[nearest] - number);
+                if (by < 0 || (by == 0 && p->number[i] < p->number[nearest]))
+                    nearest = i;
+            }
+        out[part] = nearest;
     }
     return param_valid(p, out);
 }

@@ -185,7 +185,8 @@ const char *nest_loop_kind_name(enum nest_loop_kind k)
     return kind_names[k];
 }
 
-bool nest_is_launched(enum nest_loop_kind k)
+// Blocks, threads and parallel loops do not run in turn.
+static bool is_launched(enum nest_loop_kind k)
 {
     return k <= NEST_THREAD_Z || k == NEST_PARALLEL;
 }
@@ -335,24 +336,23 @@ double nest_buffer_bytes(const struct nest_point *p, int buffer)
     return bytes;
 }
 
-static double executions(const struct nest_point *p, int statement, bool all)
+double nest_executions(const struct nest_point *p, int statement)
 {
     const struct nest_statement *s = &p->nest->statement[statement];
     double count = p->present[statement];
     for (int i = 0; i < s->loop_count; i++)
-        if (all || !nest_is_launched(p->nest->loop[s->loop[i]].kind))
+        if (!is_launched(p->nest->loop[s->loop[i]].kind))
             count *= p->length[s->loop[i]];
     return count;
 }
 
-double nest_executions(const struct nest_point *p, int statement)
-{
-    return executions(p, statement, false);
-}
-
 double nest_all_executions(const struct nest_point *p, int statement)
 {
-    return executions(p, statement, true);
+    const struct nest_statement *s = &p->nest->statement[statement];
+    double count = p->present[statement];
+    for (int i = 0; i < s->loop_count; i++)
+        count *= p->length[s->loop[i]];
+    return count;
 }
 
 double nest_memory_bytes(const struct nest_point *p, enum nest_memory m)
@@ -414,7 +414,7 @@ double nest_trips(const struct nest_point *p)
         for (int at = 0; at < p->nest->statement[i].loop_count; at++) {
             int loop = nest_path(p, i)[at];
             enum nest_loop_kind kind = p->nest->loop[loop].kind;
-            runs *= nest_is_launched(kind) ? 1 : p->length[loop];
+            runs *= is_launched(kind) ? 1 : p->length[loop];
             if (at >= counted && kind == NEST_SERIAL && p->length[loop] > 1)
                 trips += runs;
         }

@@ -105,7 +105,6 @@ enum nest_loop_kind {
 #define NEST_LOOP_KINDS (NEST_VIRTUAL + 1)
 
 const char *nest_loop_kind_name(enum nest_loop_kind k); // "block_x", ..., "virtual"
-bool nest_is_launched(enum nest_loop_kind k); // blocks, threads, parallel: not run in turn
 
 enum nest_memory { NEST_GLOBAL, NEST_SHARED, NEST_REGISTERS };
 

@@ -220,15 +220,6 @@ struct field {
 };
 enum { MOST_FIELDS = OPERATION_MAX_SIZES + OPERATION_MAX_CHOICES + OPERATION_MAX_REALS };
 
-// Returns whether size i is what it would be if it had not been given.
-static bool is_standard(const struct operation *o, int i)
-{
-    struct operation plain = *o;
-    plain.size[i] = o->kind->sizes[i].standard;
-    return plain.size[i] != SIZE_REQUIRED && operation_complete(&plain, NULL) &&
-           plain.size[i] == o->size[i];
-}
-
 // Lists the fields that describe an operation: the required sizes and the plain choices, then all
 // others that differ from the standard. Returns how many.
 static int list_fields(const struct operation *o, struct field field[MOST_FIELDS])
@@ -237,10 +228,13 @@ static int list_fields(const struct operation *o, struct field field[MOST_FIELDS
     int count = 0;
     for (int i = 0; kind->sizes[i].name; i++) {
         bool required = kind->sizes[i].standard == SIZE_REQUIRED;
+        struct operation plain = *o; // as if the size had not been given
+        plain.size[i] = kind->sizes[i].standard;
+        if (!required && operation_complete(&plain, NULL) && plain.size[i] == o->size[i])
+            continue;
         struct field f = {kind->sizes[i].name, "", required, true};
         snprintf(f.value, sizeof f.value, "%" PRId64, o->size[i]);
-        if (required || !is_standard(o, i))
-            field[count++] = f;
+        field[count++] = f;
     }
     for (int i = 0; kind->choices && kind->choices[i].name; i++) {
         const struct operation_choice *c = &kind->choices[i];

@@ -9,6 +9,14 @@
         "type", (const char *const[]){"f32", "f16", NULL}, true                                    \
     }
 
+// Returns the number of elements of the output. For operations that only move elements each counts
+// as one operation.
+static double output_count(const struct operation *o)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    return (double)tensor_count(&tensor[operation_tensors(o, tensor) - 1]);
+}
+
 // --- concat ---
 
 enum { MOST_PARTS = 4 };
@@ -21,11 +29,6 @@ static int64_t concat_columns(const struct operation *o)
     for (int i = 0; i < MOST_PARTS; i++)
         sum += operation_size(o, part_names[i]);
     return sum;
-}
-
-static double concat_flop(const struct operation *o)
-{
-    return (double)operation_size(o, "rows") * (double)concat_columns(o);
 }
 
 static bool concat_complete(struct operation *o, struct err *e)
@@ -61,7 +64,7 @@ const struct operation_kind operation_concat = {
         },
     .derived = (const struct operation_derived[]){{"columns", concat_columns}, {NULL, NULL}},
     .choices = (const struct operation_choice[]){TYPES, {NULL, NULL, false}},
-    .flop = concat_flop,
+    .flop = output_count,
     .work = operation_moved,
     .complete = concat_complete,
     .tensors = concat_tensors,
@@ -72,14 +75,6 @@ const struct operation_kind operation_concat = {
 enum { MOST_AXES = 4 };
 static const char *const axis_sizes[MOST_AXES] = {"n1", "n2", "n3", "n4"};
 static const char *const axis_strides[MOST_AXES] = {"s1", "s2", "s3", "s4"};
-
-static double strided_flop(const struct operation *o)
-{
-    double count = 1;
-    for (int i = 0; i < MOST_AXES; i++)
-        count *= (double)operation_size(o, axis_sizes[i]);
-    return count;
-}
 
 // Checks that the last element read is one of X.
 static bool strided_complete(struct operation *o, struct err *e)
@@ -96,7 +91,7 @@ static bool strided_complete(struct operation *o, struct err *e)
 
 static struct workload strided_work(const struct operation *o)
 {
-    return (struct workload){2 * strided_flop(o) * element_bytes(operation_element(o)), WORK_BYTES};
+    return (struct workload){2 * output_count(o) * element_bytes(operation_element(o)), WORK_BYTES};
 }
 
 static int strided_tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS])
@@ -127,7 +122,7 @@ const struct operation_kind operation_strided = {
             {NULL, 0, 0},
         },
     .choices = (const struct operation_choice[]){TYPES, {NULL, NULL, false}},
-    .flop = strided_flop,
+    .flop = output_count,
     .work = strided_work,
     .complete = strided_complete,
     .tensors = strided_tensors,
@@ -161,8 +156,7 @@ static int64_t pool_width(const struct operation *o)
 static double pool_flop(const struct operation *o)
 {
     double window = (double)operation_size(o, "window");
-    return (double)operation_size(o, "batch") * (double)operation_size(o, "channels") *
-           (double)pool_height(o) * (double)pool_width(o) * window * window;
+    return output_count(o) * window * window;
 }
 
 // Checks that every window meets the image: a window outside has no result.
@@ -239,11 +233,6 @@ const struct operation_kind operation_avg_pool = {
 
 // --- softmax and copy ---
 
-static double matrix_count(const struct operation *o)
-{
-    return (double)operation_size(o, "rows") * (double)operation_size(o, "columns");
-}
-
 static int matrix_tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS])
 {
     const int64_t size[2] = {operation_size(o, "rows"), operation_size(o, "columns")};
@@ -258,7 +247,7 @@ static const struct operation_size matrix_sizes[] = {
 // Compare, subtract, raise, add, divide.
 static double softmax_flop(const struct operation *o)
 {
-    return 5 * matrix_count(o);
+    return 5 * output_count(o);
 }
 
 const struct operation_kind operation_softmax = {
@@ -281,7 +270,6 @@ static int copy_tensors(const struct operation *o, struct tensor out[OPERATION_M
     return 2;
 }
 
-// An element that is moved counts as one operation.
 const struct operation_kind operation_copy = {
     .name = "copy",
     .help = "Y = X, or X transposed; flattening is copying",
@@ -292,17 +280,12 @@ const struct operation_kind operation_copy = {
             {"transpose", (const char *const[]){"no", "yes", NULL}, false},
             {NULL, NULL, false},
         },
-    .flop = matrix_count,
+    .flop = output_count,
     .work = operation_moved,
     .tensors = copy_tensors,
 };
 
 // --- elementwise ---
-
-static double elementwise_flop(const struct operation *o)
-{
-    return (double)operation_size(o, "count");
-}
 
 static bool elementwise_complete(struct operation *o, struct err *e)
 {
@@ -338,7 +321,7 @@ const struct operation_kind operation_elementwise = {
             {NULL, NULL, false},
         },
     .reals = (const struct operation_real[]){{"slope", 0.01}, {"low", 0}, {"high", 6}, {NULL, 0}},
-    .flop = elementwise_flop,
+    .flop = output_count,
     .work = operation_moved,
     .complete = elementwise_complete,
     .tensors = elementwise_tensors,
@@ -349,9 +332,7 @@ const struct operation_kind operation_elementwise = {
 // Squares and sums of a window; scale, shift, raise, divide.
 static double lrn_flop(const struct operation *o)
 {
-    return ((double)operation_size(o, "batch") * (double)operation_size(o, "channels") *
-            (double)operation_size(o, "height") * (double)operation_size(o, "width")) *
-           (2 * (double)operation_size(o, "window") + 4);
+    return output_count(o) * (2 * (double)operation_size(o, "window") + 4);
 }
 
 static bool lrn_complete(struct operation *o, struct err *e)

@@ -115,21 +115,8 @@ static void find_places(const struct operation *o, struct place place[MATRICES])
     place[C] = (struct place){"C", "row_c", "batch_c", n, m};
 }
 
-// Checks that matrices lie one behind the other, or with interleaved rows (as the heads of an
-// attention do).
-static bool place_batch(struct operation *o, const struct place *p, struct err *e)
-{
-    int64_t row = operation_size(o, p->row_name), batch = operation_size(o, "batch");
-    int64_t *step = operation_size_at(o, p->batch_name);
-    if (*step == 0)
-        *step = times_signed(p->rows, row);
-    bool is_apart = *step >= times_signed(p->rows, row);
-    bool is_in_turn = *step >= p->columns && row >= times_signed(batch, *step);
-    return is_apart || is_in_turn ||
-           err_set(e, "%s: %s lets the matrices of %s overlap", o->kind->name, p->batch_name,
-                   p->name);
-}
-
+// Fills in the distances of rows and matrices. The matrices of a batch lie one behind the other, or
+// with interleaved rows (as the heads of an attention do).
 static bool product_complete(struct operation *o, struct err *e)
 {
     struct place place[MATRICES];
@@ -141,8 +128,15 @@ static bool product_complete(struct operation *o, struct err *e)
         if (*row < p->columns)
             return err_set(e, "%s: %s is smaller than a row of %s", o->kind->name, p->row_name,
                            p->name);
-        if (is_batched(o) && !place_batch(o, p, e))
-            return false;
+        if (!is_batched(o))
+            continue;
+        int64_t *step = operation_size_at(o, p->batch_name), behind = times_signed(p->rows, *row);
+        *step = *step == 0 ? behind : *step;
+        bool is_in_turn =
+            *step >= p->columns && *row >= times_signed(operation_size(o, "batch"), *step);
+        if (*step < behind && !is_in_turn)
+            return err_set(e, "%s: %s lets the matrices of %s overlap", o->kind->name,
+                           p->batch_name, p->name);
     }
     return epilogue_check(o, e);
 }

@@ -300,54 +300,48 @@ char *param_size_text(const struct param *p)
     return mem_printf("%" PRIu64, p->size);
 }
 
-// For each prime, `index` selects a way to distribute its `stars` factors. Of the ways that remain,
-// a share of bars / (stars + bars) gives the current part no further factor; they come first.
-static void factorization_value(const struct param *p, uint64_t index, int32_t *out)
-{
-    for (int i = 0; i < p->width; i++)
-        out[i] = 1;
-    for (int m = 0; m < p->prime_count; m++) {
-        uint64_t ways = p->ways[m], at = index % ways;
-        int32_t *part = out;
-        for (int stars = p->exponent[m], bars = p->width - 1; stars > 0;) {
-            uint64_t without = ways * (uint64_t)bars / (uint64_t)(stars + bars);
-            if (at < without) {
-                ways = without;
-                bars--;
-                part++;
-            } else {
-                at -= without;
-                ways -= without;
-                stars--;
-                *part *= p->prime[m];
-            }
-        }
-        index /= p->ways[m];
-    }
-}
-
-// The order is lexicographic: the leading item decides first.
-static void permutation_value(const struct param *p, uint64_t index, int32_t *out)
-{
-    for (int i = 0; i < p->count; i++)
-        out[i] = i;
-    uint64_t orders = p->size; // of the items from position i on
-    for (int i = 0; i < p->count; i++) {
-        orders /= (uint64_t)(p->count - i);
-        size_t pick = (size_t)(index / orders);
-        index %= orders;
-        int32_t item = out[(size_t)i + pick];
-        memmove(out + i + 1, out + i, pick * sizeof *out);
-        out[i] = item;
-    }
-}
-
 void param_value(const struct param *p, uint64_t index, int32_t *out)
 {
     assert(index < p->size);
+    uint64_t orders = p->size; // of the items from position i on
     switch (p->kind) {
-    case PARAM_FACTORIZATION: factorization_value(p, index, out); break;
-    case PARAM_PERMUTATION: permutation_value(p, index, out); break;
+    case PARAM_FACTORIZATION:
+        // For each prime, `index` selects a way to distribute its `stars` factors. Of the ways that
+        // remain, a share of bars / (stars + bars) gives the current part no further factor; they
+        // come first.
+        for (int i = 0; i < p->width; i++)
+            out[i] = 1;
+        for (int m = 0; m < p->prime_count; m++) {
+            uint64_t ways = p->ways[m], at = index % ways;
+            int32_t *part = out;
+            for (int stars = p->exponent[m], bars = p->width - 1; stars > 0;) {
+                uint64_t without = ways * (uint64_t)bars / (uint64_t)(stars + bars);
+                if (at < without) {
+                    ways = without;
+                    bars--;
+                    part++;
+                } else {
+                    at -= without;
+                    ways -= without;
+                    stars--;
+                    *part *= p->prime[m];
+                }
+            }
+            index /= p->ways[m];
+        }
+        break;
+    case PARAM_PERMUTATION: // in lexicographic order: the leading item decides first
+        for (int i = 0; i < p->count; i++)
+            out[i] = i;
+        for (int i = 0; i < p->count; i++) {
+            orders /= (uint64_t)(p->count - i);
+            size_t pick = (size_t)(index / orders);
+            index %= orders;
+            int32_t item = out[(size_t)i + pick];
+            memmove(out + i + 1, out + i, pick * sizeof *out);
+            out[i] = item;
+        }
+        break;
     default: *out = (int32_t)index;
     }
 }
@@ -419,27 +413,26 @@ int param_degree(const struct param *p, const int32_t *v)
     return p->edge_start[*v + 1] - p->edge_start[*v];
 }
 
-// Moves one prime. Each (giver, prime, taker) is a different neighbour; they are numbered in that
-// order.
-static void factorization_step(const struct param *p, int k, int32_t *v)
-{
-    int gift = k / (p->width - 1), taker = k % (p->width - 1);
-    for (int i = 0; i < p->width; i++)
-        for (int m = 0; m < p->prime_count; m++)
-            if (v[i] % p->prime[m] == 0 && gift-- == 0) {
-                v[i] /= p->prime[m];
-                v[taker < i ? taker : taker + 1] *= p->prime[m];
-                return;
-            }
-}
-
 // Replaces `v` by its k-th neighbour.
 static void step(const struct param *p, int k, int32_t *v)
 {
+    int i = 0;
     switch (p->kind) {
-    case PARAM_FACTORIZATION: factorization_step(p, k, v); break;
+    case PARAM_FACTORIZATION: {
+        // One prime moves. Each (giver, prime, taker) is a different neighbour; they are numbered
+        // in that order.
+        int gift = k / (p->width - 1), taker = k % (p->width - 1);
+        for (; i < p->width; i++)
+            for (int m = 0; m < p->prime_count; m++)
+                if (v[i] % p->prime[m] == 0 && gift-- == 0) {
+                    v[i] /= p->prime[m];
+                    v[taker < i ? taker : taker + 1] *= p->prime[m];
+                    return;
+                }
+        break;
+    }
     case PARAM_PERMUTATION: {
-        int i = 0; // pairs (0,1) (0,2) .. (1,2) ..
+        // The pairs are (0,1) (0,2) .. (1,2) ..
         for (int pairs = p->count - 1; k >= pairs; pairs--) {
             k -= pairs;
             i++;
@@ -513,42 +506,33 @@ int factor_multiplicity(int32_t number, int32_t prime)
     return times;
 }
 
-// Half of the L1 distance of the exponents: a move takes one factor from a part that has too many
-// to one that has too few, and no move does more.
-static int factorization_distance(const struct param *p, const int32_t *a, const int32_t *b)
-{
-    int surplus = 0;
-    for (int m = 0; m < p->prime_count; m++)
-        for (int i = 0; i < p->width; i++) {
-            int more =
-                factor_multiplicity(a[i], p->prime[m]) - factor_multiplicity(b[i], p->prime[m]);
-            surplus += more > 0 ? more : 0;
-        }
-    return surplus;
-}
-
-// A swap joins or splits one cycle of the permutation that turns `a` into `b`, and at the end there
-// must be n cycles.
-static int permutation_distance(const struct param *p, const int32_t *a, const int32_t *b)
-{
-    int32_t place[PARAM_MAX_WIDTH]; // of each item in `a`
-    for (int i = 0; i < p->count; i++)
-        place[a[i]] = i;
-    int cycles = 0;
-    bool seen[PARAM_MAX_WIDTH] = {false};
-    for (int i = 0; i < p->count; i++) {
-        cycles += !seen[i];
-        for (int j = i; !seen[j]; j = place[b[j]])
-            seen[j] = true;
-    }
-    return p->count - cycles;
-}
-
 int param_distance(const struct param *p, const int32_t *a, const int32_t *b)
 {
+    int surplus = 0, cycles = 0;
+    int32_t place[PARAM_MAX_WIDTH]; // of each item in `a`
+    bool seen[PARAM_MAX_WIDTH] = {false};
     switch (p->kind) {
-    case PARAM_FACTORIZATION: return factorization_distance(p, a, b);
-    case PARAM_PERMUTATION: return permutation_distance(p, a, b);
+    case PARAM_FACTORIZATION:
+        // Half of the L1 distance of the exponents: a move takes one factor from a part that has
+        // too many to one that has too few, and no move does more.
+        for (int m = 0; m < p->prime_count; m++)
+            for (int i = 0; i < p->width; i++) {
+                int more =
+                    factor_multiplicity(a[i], p->prime[m]) - factor_multiplicity(b[i], p->prime[m]);
+                surplus += more > 0 ? more : 0;
+            }
+        return surplus;
+    case PARAM_PERMUTATION:
+        // A swap joins or splits one cycle of the permutation that turns `a` into `b`, and at the
+        // end there must be n cycles.
+        for (int i = 0; i < p->count; i++)
+            place[a[i]] = i;
+        for (int i = 0; i < p->count; i++) {
+            cycles += !seen[i];
+            for (int j = i; !seen[j]; j = place[b[j]])
+                seen[j] = true;
+        }
+        return p->count - cycles;
     case PARAM_DISCRETE: return abs(*a - *b);
     case PARAM_CATEGORICAL: return *a != *b;
     case PARAM_CUSTOM: break;

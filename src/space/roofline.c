@@ -44,20 +44,6 @@ bool roofline_parse(const char *json, struct roofline *out)
            roofline_read(root, out);
 }
 
-// Returns the fastest arithmetic for elements of a type.
-static enum roofline_kind arithmetic(const struct roofline *r, enum element e)
-{
-    static const enum roofline_kind halves[] = {ROOFLINE_F16_MATRIX, ROOFLINE_F16, ROOFLINE_F32};
-    enum roofline_kind best = ROOFLINE_F32;
-    if (e == ELEMENT_I8)
-        return r->rate[ROOFLINE_I8_MATRIX] > r->rate[ROOFLINE_I8] ? ROOFLINE_I8_MATRIX
-                                                                  : ROOFLINE_I8;
-    for (int i = 0; e == ELEMENT_F16 && i < 3; i++)
-        if (r->rate[halves[i]] > r->rate[best])
-            best = halves[i];
-    return best;
-}
-
 double roofline_seconds(const struct roofline *r, const struct operation *o, enum roofline_kind *by)
 {
     struct tensor tensor[OPERATION_MAX_TENSORS];
@@ -65,7 +51,15 @@ double roofline_seconds(const struct roofline *r, const struct operation *o, enu
     double bytes = 0, rate = r->rate[ROOFLINE_BYTES];
     for (int i = 0; i < count; i++)
         bytes += (double)tensor_bytes(&tensor[i]);
-    enum roofline_kind kind = arithmetic(r, count ? tensor[0].element : ELEMENT_F32);
+    // The fastest arithmetic for elements of the type counts.
+    static const enum roofline_kind halves[] = {ROOFLINE_F16_MATRIX, ROOFLINE_F16};
+    enum element e = count ? tensor[0].element : ELEMENT_F32;
+    enum roofline_kind kind = e == ELEMENT_I8 ? ROOFLINE_I8 : ROOFLINE_F32;
+    if (e == ELEMENT_I8 && r->rate[ROOFLINE_I8_MATRIX] > r->rate[ROOFLINE_I8])
+        kind = ROOFLINE_I8_MATRIX;
+    for (int i = 0; e == ELEMENT_F16 && i < 2; i++)
+        if (r->rate[halves[i]] > r->rate[kind])
+            kind = halves[i];
     double computing = r->rate[kind] > 0 ? operation_flop(o) / r->rate[kind] : 0;
     double moving = rate > 0 ? bytes / rate : 0;
     *by = computing >= moving ? kind : ROOFLINE_BYTES;

@@ -40,31 +40,22 @@ void config_add_key(const struct space *s, const struct config *c, struct str *o
     }
 }
 
-// Reads exactly `count` numbers between commas; writes into `text`.
-static bool read_slots(char *text, int count, int32_t *slot)
-{
-    for (int i = 0; i < count; i++) {
-        char *comma = strchr(text, ',');
-        if (!comma != (i == count - 1))
-            return false;
-        if (comma)
-            *comma = '\0';
-        int64_t number;
-        if (!str_to_int(text, INT32_MIN, INT32_MAX, &number))
-            return false;
-        slot[i] = (int32_t)number;
-        text = comma ? comma + 1 : NULL;
-    }
-    return true;
-}
-
 bool config_parse_key(const struct space *s, const char *key, struct config *out, struct err *e)
 {
     *out = (struct config){0};
-    char *text = mem_strdup(key);
-    bool read = read_slots(text, s->slots, out->slot);
+    char *text = mem_strdup(key), *at = text;
+    bool is_read = true;
+    for (int i = 0; i < s->slots && is_read; i++) {
+        char *comma = strchr(at, ',');
+        int64_t number = 0;
+        if (comma)
+            *comma = '\0';
+        is_read = !comma == (i == s->slots - 1) && str_to_int(at, INT32_MIN, INT32_MAX, &number);
+        out->slot[i] = (int32_t)number;
+        at = comma ? comma + 1 : at;
+    }
     free(text);
-    if (!read)
+    if (!is_read)
         return err_set(e, "configuration '%s' is not %d numbers joined by commas", key, s->slots);
     for (int i = 0; i < s->param_count; i++)
         if (!param_valid(&s->param[i], out->slot + s->param[i].offset))

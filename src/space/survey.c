@@ -5,36 +5,6 @@
 const struct survey_plan survey_usual = {
     .count_up_to = 20000, .samples = SURVEY_SAMPLES, .seed = 1};
 
-// Judges one point by every rule. A rule may rely on those before it (a division that a constraint
-// makes safe): where an earlier one does not hold, its failure removes nothing and is no error.
-static bool judge_alone(const struct space *s, const struct limits *l, const struct config *c,
-                        struct survey *out, struct err *e)
-{
-    bool valid = true;
-    for (int i = 0; i < s->constraint_count; i++) {
-        const struct constraint *rule = &s->constraint[i];
-        int holds = rule->holds(rule->context, c, e);
-        if (holds < 0 && valid)
-            return err_prefix(e, "constraint '%s'", rule->name);
-        out->by_constraint[i] += holds == 0;
-        valid = valid && holds > 0;
-    }
-    if (l && s->resources) {
-        struct resources needs = {0};
-        bool known = s->resources(s->resources_context, c, &needs, e);
-        if (!known && valid)
-            return err_prefix(e, "resources");
-        unsigned exceeded = known ? limits_exceeded(l, &needs) : 0;
-        for (int i = 0; i < LIMIT_COUNT; i++)
-            out->by_limit[i] += exceeded >> i & 1;
-        valid = valid && !exceeded;
-    }
-    if (valid && out->valid++ == 0)
-        out->example = *c;
-    out->points++;
-    return true;
-}
-
 void survey_begin(struct survey *v, const struct space *s, const struct survey_plan *plan)
 {
     bool exact = s->size <= plan->count_up_to && s->size < UINT64_MAX;
@@ -55,8 +25,31 @@ bool survey_step(struct survey *v, const struct space *s, const struct limits *l
             space_point(s, v->points, &c);
         else
             space_sample(s, &v->rng, &c);
-        if (!judge_alone(s, l, &c, v, e))
-            return false;
+        // Every rule judges the point. A rule may rely on those before it (a division that a
+        // constraint makes safe): where an earlier one does not hold, its failure removes nothing
+        // and is no error.
+        bool valid = true;
+        for (int i = 0; i < s->constraint_count; i++) {
+            const struct constraint *rule = &s->constraint[i];
+            int holds = rule->holds(rule->context, &c, e);
+            if (holds < 0 && valid)
+                return err_prefix(e, "constraint '%s'", rule->name);
+            v->by_constraint[i] += holds == 0;
+            valid = valid && holds > 0;
+        }
+        if (l && s->resources) {
+            struct resources needs = {0};
+            bool known = s->resources(s->resources_context, &c, &needs, e);
+            if (!known && valid)
+                return err_prefix(e, "resources");
+            unsigned exceeded = known ? limits_exceeded(l, &needs) : 0;
+            for (int i = 0; i < LIMIT_COUNT; i++)
+                v->by_limit[i] += exceeded >> i & 1;
+            valid = valid && !exceeded;
+        }
+        if (valid && v->valid++ == 0)
+            v->example = c;
+        v->points++;
     }
     return true;
 }

@@ -1,8 +1,8 @@
 // The screen of a trial's kernel: what it asks a child for, and what it makes of the answers.
+#include "app.h"
 #include "group.h"
 #include "look.h"
 #include "stage.h"
-#include "view_kernel.h"
 
 #include <locale.h>
 #include <stddef.h>

@@ -107,7 +107,7 @@ static int64_t expect_cells(const struct config *held)
     const struct projection *g = &map()->grid;
     int64_t taken = 0;
     for (int row = 0; row < projection_rows(g); row++)
-        for (int col = 0; col < projection_cols(g); col++) {
+        for (int col = 0; col < g->x.count; col++) {
             int64_t outcome[OUTCOME_COUNT] = {0};
             double best = 0;
             const struct trial *t;
@@ -165,7 +165,7 @@ static void test_bars_are_of_the_cell_under_the_cursor(void **state)
         const struct projection *bar = &m->cell.bar[i];
         double best = 0;
         assert_int_equal(bar->taken, all);
-        for (int k = 0; k < projection_cols(bar); k++)
+        for (int k = 0; k < bar->x.count; k++)
             best = projection_at(bar, 0, k)->best > best ? projection_at(bar, 0, k)->best : best;
         assert_true(best == here->best);
     }

@@ -1,7 +1,7 @@
 // Neighbours and their status, compared with looking at every point of small spaces.
 #include "group.h"
 #include "spaces.h"
-#include "view_space_facts.h"
+#include "view_space.h"
 
 #include <stddef.h>
 #include <stdio.h>

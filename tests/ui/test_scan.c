@@ -1,6 +1,6 @@
 #include "fixture.h"
 #include "group.h"
-#include "scan.h"
+#include "model.h"
 
 #include <stddef.h>
 
