@@ -8,16 +8,6 @@
 
 #include <math.h>
 
-// Rounds to the element type: whole numbers towards 0.
-static inline double node_rounded(double x, enum element e)
-{
-    switch (e) {
-    case ELEMENT_F32: return (double)(float)x;
-    case ELEMENT_F16: return (double)half_to_float(half_from_float((float)x));
-    default: return trunc(x);
-    }
-}
-
 // Returns the node's value. Operands that it lacks are ignored; a node without operands gives 0.
 static inline double node_value(const struct node *n, double a, double b, double c)
 {
@@ -37,7 +27,10 @@ static inline double node_value(const struct node *n, double a, double b, double
     case NODE_AT_MOST: return a <= b;
     case NODE_EQUAL: return a == b;
     case NODE_SELECT: return a != 0 ? b : c;
-    case NODE_CAST: return node_rounded(a, n->element);
+    case NODE_CAST: // whole numbers are rounded towards 0
+        return n->element == ELEMENT_F32   ? (double)(float)a
+               : n->element == ELEMENT_F16 ? (double)half_to_float(half_from_float((float)a))
+                                           : trunc(a);
     default: return 0;
     }
 }

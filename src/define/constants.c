@@ -9,11 +9,6 @@ enum { MOST_OPERATIONS = 2048, TENSORS = DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES }
 
 // --- folding ---
 
-static bool is_number(const struct definition *d, int node, double number)
-{
-    return d->node[node].op == NODE_NUMBER && d->node[node].number == number;
-}
-
 // Returns the node as a real or a whole one.
 static int as_kind(struct definition *d, int node, bool is_real)
 {
@@ -28,11 +23,12 @@ static int as_kind(struct definition *d, int node, bool is_real)
 static int remaining(struct definition *d, enum node_op op, int a, int b, bool is_real)
 {
     bool adds = op == NODE_ADD || op == NODE_SUBTRACT;
-    if (op == NODE_MULTIPLY && (is_number(d, a, 0) || is_number(d, b, 0)))
+    if (op == NODE_MULTIPLY && (definition_is_number(d, a, 0) || definition_is_number(d, b, 0)))
         return definition_number(d, 0, is_real);
-    if (is_number(d, b, adds ? 0 : 1) && (adds || op == NODE_MULTIPLY))
+    if (definition_is_number(d, b, adds ? 0 : 1) && (adds || op == NODE_MULTIPLY))
         return as_kind(d, a, is_real);
-    if ((op == NODE_ADD && is_number(d, a, 0)) || (op == NODE_MULTIPLY && is_number(d, a, 1)))
+    if ((op == NODE_ADD && definition_is_number(d, a, 0)) ||
+        (op == NODE_MULTIPLY && definition_is_number(d, a, 1)))
         return as_kind(d, b, is_real);
     return -1;
 }
@@ -43,7 +39,7 @@ static int negative_of(const struct definition *d, int node)
     const struct node *n = &d->node[node];
     if (n->op != NODE_MULTIPLY)
         return -1;
-    return is_number(d, n->b, -1) ? n->a : is_number(d, n->a, -1) ? n->b : -1;
+    return definition_is_number(d, n->b, -1) ? n->a : definition_is_number(d, n->a, -1) ? n->b : -1;
 }
 
 static int folded_op(struct definition *d, const struct node *n, const int *operand)
@@ -98,18 +94,6 @@ static int fold(struct definition *d, int node, const int *axis)
 
 // --- constant tensors ---
 
-// Returns the axis of a condition "axis == number"; -1: it is another condition.
-static int compared_axis(const struct definition *d, int node)
-{
-    const struct node *n = &d->node[node];
-    if (n->op != NODE_EQUAL)
-        return -1;
-    const struct node *a = &d->node[n->a], *b = &d->node[n->b];
-    return a->op == NODE_AXIS && b->op == NODE_NUMBER   ? a->axis
-           : b->op == NODE_AXIS && a->op == NODE_NUMBER ? b->axis
-                                                        : -1;
-}
-
 unsigned constant_choosers(const struct definition *d, int node)
 {
     unsigned axes = 0;
@@ -118,7 +102,14 @@ unsigned constant_choosers(const struct definition *d, int node)
     bool chooses = d->node[node].op == NODE_SELECT;
     for (int i = 0; i < count; i++) {
         const struct node *n = &d->node[order[i]];
-        int axis = n->op == NODE_SELECT ? compared_axis(d, n->a) : -1;
+        const struct node *condition = n->op == NODE_SELECT ? &d->node[n->a] : NULL;
+        int axis = -1; // of a condition axis == number
+        if (condition && condition->op == NODE_EQUAL) {
+            const struct node *a = &d->node[condition->a], *b = &d->node[condition->b];
+            axis = a->op == NODE_AXIS && b->op == NODE_NUMBER   ? a->axis
+                   : b->op == NODE_AXIS && a->op == NODE_NUMBER ? b->axis
+                                                                : -1;
+        }
         bool has_leaves =
             axis >= 0 && d->node[n->b].op != NODE_AXIS && d->node[n->c].op != NODE_AXIS;
         axes |= has_leaves ? 1U << axis : 0;
@@ -160,14 +151,6 @@ static void place_axes(struct definition *d, const struct define_stage *s, unsig
     }
 }
 
-static int points_of(const struct define_stage *s, unsigned axes, int first, int count)
-{
-    int64_t points = 1;
-    for (int a = first; a < first + count; a++)
-        points *= axes >> a & 1 ? s->extent[a] : 1;
-    return (int)points; // no more than are written out
-}
-
 // Returns the reduction at the point where the space axes stand.
 static int reduced(struct definition *d, const struct define_stage *s, unsigned axes, int *axis)
 {
@@ -175,8 +158,10 @@ static int reduced(struct definition *d, const struct define_stage *s, unsigned 
                                        [REDUCE_MAX] = NODE_MAX,
                                        [REDUCE_MIN] = NODE_MIN,
                                        [REDUCE_PRODUCT] = NODE_MULTIPLY};
-    int all = -1, points = points_of(s, axes, s->space, s->reduce);
-    for (int i = 0; i < points; i++) {
+    int all = -1;
+    int64_t points =
+        stage_points_of(s, axes >> s->space << s->space); // no more than are written out
+    for (int64_t i = 0; i < points; i++) {
         place_axes(d, s, axes, s->space, s->reduce, i, axis);
         int one = fold(d, s->body, axis);
         if (i > 0 && all >= 0 && one >= 0) {
@@ -190,37 +175,28 @@ static int reduced(struct definition *d, const struct define_stage *s, unsigned 
     return all;
 }
 
-// Returns what is stored in place of the value at the point of `axis`.
-static int stored(struct definition *d, const struct define_stage *s, int epilogue, int value,
-                  const int *axis)
-{
-    int expression[TENSORS], own[DEFINE_MAX_AXES];
-    if (epilogue < 0 || value < 0)
-        return value;
-    for (int i = 0; i < TENSORS; i++)
-        expression[i] = i == s->tensor ? value : -1;
-    for (int a = 0; a < s->space; a++)
-        own[a] = definition_axis(d, a);
-    int node = definition_substitute(d, epilogue, axis, expression);
-    return node < 0 ? node : fold(d, node, own);
-}
-
 bool constants_write_out(struct definition *d, const struct define_stage *s, int epilogue,
                          const int *once, struct constants *out)
 {
-    int axis[DEFINE_MAX_AXES];
+    int axis[DEFINE_MAX_AXES], own[DEFINE_MAX_AXES], expression[TENSORS];
     *out = (struct constants){.axes = constant_axes(d, s)};
     out->whole = definition_substitute(d, s->body, NULL, once);
     bool ok = out->whole >= 0;
-    out->values = points_of(s, out->axes, 0, s->space);
+    out->values = (int)stage_points_of(s, out->axes & ((1U << s->space) - 1));
     out->value = arena_zero(&d->arena, (size_t)out->values, sizeof *out->value);
     for (int a = 0; a < DEFINE_MAX_AXES; a++)
-        axis[a] = definition_axis(d, a);
+        axis[a] = own[a] = definition_axis(d, a);
+    for (int i = 0; i < TENSORS; i++)
+        expression[i] = -1;
     for (int i = 0; i < out->values && ok; i++) {
         place_axes(d, s, out->axes, 0, s->space, i, axis);
-        int value = reduced(d, s, out->axes, axis);
-        out->value[i] = stored(d, s, epilogue, value, axis);
-        ok = out->value[i] >= 0;
+        int value = expression[s->tensor] = reduced(d, s, out->axes, axis);
+        if (epilogue >= 0 && value >= 0) { // it is stored in place of the value
+            value = definition_substitute(d, epilogue, axis, expression);
+            value = value < 0 ? value : fold(d, value, own);
+        }
+        out->value[i] = value;
+        ok = value >= 0;
     }
     if (ok) {
         // Each unconditional read of all values, once. Reads in choices stay where they are.
@@ -242,9 +218,9 @@ bool constants_write_out(struct definition *d, const struct define_stage *s, int
                 out->read[out->reads++] = (int)i;
         for (int i = 0; i < out->reads; i++) {
             const struct node n = d->node[out->read[i]]; // adding nodes moves the pool
-            int index[DEFINE_MAX_RANK], expression = once[n.tensor];
+            int index[DEFINE_MAX_RANK], computed = once[n.tensor];
             memcpy(index, d->index + n.index, (size_t)d->tensor[n.tensor].rank * sizeof *index);
-            out->computed[i] = expression < 0 ? -1 : fold(d, expression, index);
+            out->computed[i] = computed < 0 ? -1 : fold(d, computed, index);
         }
         free(is_read);
         free(order);

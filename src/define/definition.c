@@ -56,6 +56,14 @@ int64_t stage_points(const struct define_stage *s, int first, int count)
     return points;
 }
 
+int64_t stage_points_of(const struct define_stage *s, unsigned axes)
+{
+    int64_t points = 1;
+    for (int a = 0; a < s->space + s->reduce; a++)
+        points *= axes >> a & 1 ? s->extent[a] : 1;
+    return points;
+}
+
 void definition_finish(struct definition *d)
 {
     arena_finish(&d->arena);
@@ -148,43 +156,38 @@ int definition_cast(struct definition *d, int a, enum element element)
     return a < 0 ? -1 : add(d, &n);
 }
 
-static bool is_number(const struct definition *d, int node, double number)
+bool definition_is_number(const struct definition *d, int node, double number)
 {
     return d->node[node].op == NODE_NUMBER && d->node[node].number == number;
 }
 
-// Simplifies operations on whole numbers: sums with 0, products with 0 and 1, and constants.
-static bool fold(struct definition *d, enum node_op op, int a, int b, int *out)
-{
-    if (node_operands(op) != 2 || d->node[a].is_real || d->node[b].is_real)
-        return false;
-    if ((op == NODE_ADD && is_number(d, a, 0)) || (op == NODE_MULTIPLY && is_number(d, a, 1)))
-        *out = b;
-    else if (((op == NODE_ADD || op == NODE_SUBTRACT) && is_number(d, b, 0)) ||
-             ((op == NODE_MULTIPLY || op == NODE_FLOOR_DIVIDE) && is_number(d, b, 1)))
-        *out = a;
-    else if (op == NODE_MULTIPLY && (is_number(d, a, 0) || is_number(d, b, 0)))
-        *out = definition_number(d, 0, false);
-    else if (d->node[a].op == NODE_NUMBER && d->node[b].op == NODE_NUMBER && op <= NODE_MULTIPLY)
-        *out = definition_number(d,
-                                 op == NODE_ADD        ? d->node[a].number + d->node[b].number
-                                 : op == NODE_SUBTRACT ? d->node[a].number - d->node[b].number
-                                                       : d->node[a].number * d->node[b].number,
-                                 false);
-    else
-        return false;
-    return true;
-}
-
 int definition_op(struct definition *d, enum node_op op, int a, int b, int c)
 {
-    int operands = node_operands(op), folded;
+    int operands = node_operands(op);
     if (a < 0 || (operands > 1 && b < 0) || (operands > 2 && c < 0))
         return -1;
     if (op == NODE_SELECT && b == c)
         return b;
-    if (fold(d, op, a, b, &folded))
-        return folded;
+    if (operands == 2 && !d->node[a].is_real && !d->node[b].is_real) {
+        // Sums with 0, products with 0 and 1, and operations on constants are simplified.
+        double x = d->node[a].number, y = d->node[b].number;
+        bool adds = op == NODE_ADD || op == NODE_SUBTRACT;
+        bool is_constant = d->node[a].op == NODE_NUMBER && d->node[b].op == NODE_NUMBER;
+        if ((op == NODE_ADD && definition_is_number(d, a, 0)) ||
+            (op == NODE_MULTIPLY && definition_is_number(d, a, 1)))
+            return b;
+        if ((adds && definition_is_number(d, b, 0)) ||
+            ((op == NODE_MULTIPLY || op == NODE_FLOOR_DIVIDE) && definition_is_number(d, b, 1)))
+            return a;
+        if (op == NODE_MULTIPLY && (definition_is_number(d, a, 0) || definition_is_number(d, b, 0)))
+            return definition_number(d, 0, false);
+        if (is_constant && op <= NODE_MULTIPLY)
+            return definition_number(d,
+                                     op == NODE_ADD        ? x + y
+                                     : op == NODE_SUBTRACT ? x - y
+                                                           : x * y,
+                                     false);
+    }
     bool is_compared = op == NODE_LESS || op == NODE_AT_MOST || op == NODE_EQUAL;
     bool is_real = op == NODE_DIVIDE || op == NODE_EXP || op == NODE_SQRT || op == NODE_TANH ||
                    (op != NODE_SELECT && d->node[a].is_real) || (b >= 0 && d->node[b].is_real) ||

@@ -110,12 +110,14 @@ int definition_cast(struct definition *d, int a, enum element element);
 // An operation of one to three operands; those that it lacks are -1.
 int definition_op(struct definition *d, enum node_op op, int a, int b, int c);
 
+bool definition_is_number(const struct definition *d, int node, double number);
 const char *node_op_name(enum node_op op);    // "+", "max", "?"
 int node_operands(enum node_op op);           // operands that are nodes in a, b, c
 const char *reduction_name(enum reduction r); // "sum"; REDUCE_NONE: "map"
 double reduction_identity(enum reduction r);  // its initial value
 int64_t define_tensor_count(const struct define_tensor *t);
 int64_t stage_points(const struct define_stage *s, int first, int count); // of some of its axes
+int64_t stage_points_of(const struct define_stage *s, unsigned axes);     // of these, a bit each
 
 // Returns the expression with its axes replaced by nodes (`axis` NULL: they stay), and with reads
 // of tensors whose `expression` is not -1 replaced by that expression at the indices of the read

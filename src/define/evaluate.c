@@ -71,17 +71,6 @@ static void read_lanes(const struct evaluation *v, const struct node *n, int lan
     }
 }
 
-static double combine(enum reduction r, double x, double y)
-{
-    switch (r) {
-    case REDUCE_SUM: return x + y;
-    case REDUCE_PRODUCT: return x * y;
-    case REDUCE_MAX: return fmax(x, y);
-    case REDUCE_MIN: return fmin(x, y);
-    default: return y;
-    }
-}
-
 // Advances the axes first ... first + count - 1 but that of the lanes. False: it was the last
 // point.
 static bool advance(struct evaluation *v, int first, int count)
@@ -146,22 +135,15 @@ static void reduce_lanes(struct evaluation *v, double *sum)
                     sum[i] += x[i];
             else
                 for (int i = 0; i < v->lanes; i++) {
-                    double *to = &sum[is_reduced ? 0 : i];
-                    *to = combine(s->reduction, *to, x[by_lane ? i : 0]);
+                    double *to = &sum[is_reduced ? 0 : i], one = x[by_lane ? i : 0];
+                    *to = s->reduction == REDUCE_SUM       ? *to + one
+                          : s->reduction == REDUCE_PRODUCT ? *to * one
+                          : s->reduction == REDUCE_MAX     ? fmax(*to, one)
+                          : s->reduction == REDUCE_MIN     ? fmin(*to, one)
+                                                           : one;
                 }
         }
     } while (advance(v, s->space, s->reduce));
-}
-
-// Returns the last space axis, whose elements are neighbours, or the last reduction axis where that
-// is longer.
-static int axis_of_lanes(const struct define_stage *s)
-{
-    int space = s->space - 1, reduced = s->space + s->reduce - 1;
-    if (s->reduce == 0 ||
-        (s->space > 0 && s->extent[space] >= int64_min(LANES, s->extent[reduced])))
-        return space;
-    return reduced;
 }
 
 void definition_evaluate(const struct definition *d, const void *const *inputs, void *output)
@@ -175,17 +157,22 @@ void definition_evaluate(const struct definition *d, const void *const *inputs, 
             tensor[i][k] = element_get(inputs[i], d->tensor[i].element, k);
     }
     for (int i = 0; i < d->stage_count; i++) {
+        // The lanes lie along the last space axis, whose elements are neighbours, or along the last
+        // reduction axis where that is longer.
+        const struct define_stage *s = &d->stage[i];
+        int space = s->space - 1, reduced = space + s->reduce;
+        bool by_space = s->reduce == 0 ||
+                        (s->space > 0 && s->extent[space] >= int64_min(LANES, s->extent[reduced]));
         struct evaluation v = {
-            .d = d, .s = (&d->stage[i]), .tensor = tensor, .axis = axis_of_lanes(&d->stage[i])};
-        size_t nodes = (size_t)d->stage[i].body + 1;
+            .d = d, .s = s, .tensor = tensor, .axis = by_space ? space : reduced};
+        size_t nodes = (size_t)s->body + 1;
         v.is_vector = mem_zero(nodes, sizeof *v.is_vector);
         v.value = mem_alloc(nodes * LANES * sizeof *v.value);
         v.order = mem_alloc(nodes * sizeof *v.order);
-        v.count = definition_nodes_of(d, d->stage[i].body, v.order);
+        v.count = definition_nodes_of(d, s->body, v.order);
         for (int j = 0; j < v.count; j++)
             v.is_vector[v.order[j]] = v.axis >= 0 && definition_depends(d, v.order[j], v.axis);
-        double *out = tensor[d->stage[i].tensor];
-        const struct define_stage *s = v.s;
+        double *out = tensor[s->tensor];
         double sum[LANES];
         bool by_lane = v.axis >= 0 && v.axis < s->space;
         do {
@@ -198,11 +185,11 @@ void definition_evaluate(const struct definition *d, const void *const *inputs, 
                 }
                 int lanes = v.lanes;
                 for (int l = 0; l < LANES; l++)
-                    sum[l] = reduction_identity(v.s->reduction);
+                    sum[l] = reduction_identity(s->reduction);
                 reduce_lanes(&v, sum);
                 int64_t place = 0;
-                for (int l = 0; l < v.s->space; l++)
-                    place = place * v.s->extent[l] + v.at[l];
+                for (int l = 0; l < s->space; l++)
+                    place = place * s->extent[l] + v.at[l];
                 memcpy(out + place, sum, (size_t)lanes * sizeof *sum);
                 if (by_lane)
                     v.at[v.axis] = 0;

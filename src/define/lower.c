@@ -217,11 +217,6 @@ static int span(struct lowering *w, int loop)
     return count;
 }
 
-static int rank_of(const struct lowering *w, const struct staged_read *c)
-{
-    return w->p->inlined.tensor[w->p->inlined.node[c->read].tensor].rank;
-}
-
 // The formula of tiling_extent.
 static int extent(struct lowering *w, const struct staged_read *c, int index)
 {
@@ -239,7 +234,7 @@ static int extent(struct lowering *w, const struct staged_read *c, int index)
 static int lines(struct lowering *w, const struct staged_read *c)
 {
     int count = lower_constant(w, 1);
-    for (int i = 0; i < rank_of(w, c) - 1; i++)
+    for (int i = 0; i < tiling_rank(w->p, c) - 1; i++)
         count = lower_multiply(w, count, extent(w, c, i));
     return count;
 }
@@ -249,35 +244,8 @@ static int pitch(struct lowering *w, const struct staged_read *c)
 {
     int pad = w->v->pad < 0 ? lower_constant(w, 0) : formulas_number(&w->nest->formulas, w->v->pad);
     int has_lines = lower_compute(w, FORMULA_LESS, lower_constant(w, 1), lines(w, c));
-    return lower_compute(w, FORMULA_ADD, extent(w, c, rank_of(w, c) - 1),
+    return lower_compute(w, FORMULA_ADD, extent(w, c, tiling_rank(w->p, c) - 1),
                          lower_multiply(w, pad, has_lines));
-}
-
-// Adds the loops that fill a staging buffer. They are unrolled where there are two buffers
-// (`is_double`, a formula).
-static void add_fill(struct lowering *w, int i, const char *tensor, int is_double)
-{
-    const struct staged_read *c = &w->k->staged[i];
-    int last = rank_of(w, c) - 1, line = extent(w, c, last), one = lower_constant(w, 1);
-    int width = w->v->vector < 0 ? one : formulas_number(&w->nest->formulas, w->v->vector);
-    // The condition of tiling_fill_lanes.
-    int wide = lower_compute(w, FORMULA_LESS, width,
-                             lower_constant(w, tiling_fill_width(w->p, w->v, c) + 1));
-    wide = lower_compute(w, FORMULA_AND, wide, is_multiple(w, line, width));
-    for (int a = 0; a < loop_count(w); a++) {
-        int far = lower_multiply(w, lower_constant(w, fabs(c->coefficient[last][a])), span(w, a));
-        wide = lower_compute(w, FORMULA_AND, wide, is_multiple(w, far, width));
-    }
-    w->fill_lanes[i] = choose(w, wide, width, one);
-    w->fill_lane[i] =
-        lower_add_loop(w, mem_printf("fill_lane%d", i), NEST_VECTORIZED, w->fill_lanes[i]);
-    line = lower_compute(w, FORMULA_DIVIDE, line, w->fill_lanes[i]);
-    int rounds = lower_compute(w, FORMULA_CEIL_DIVIDE, lower_multiply(w, lines(w, c), line),
-                               lower_threads(w));
-    w->fill[i] = lower_add_loop(w, mem_printf("fill_%s%d", tensor, i), NEST_SERIAL,
-                                choose(w, is_double, one, rounds));
-    w->fill_written[i] = lower_add_loop(w, mem_printf("fill_%s%d_written", tensor, i),
-                                        NEST_UNROLLED, choose(w, is_double, rounds, one));
 }
 
 void lower_add_staging(struct lowering *w)
@@ -296,7 +264,29 @@ void lower_add_staging(struct lowering *w)
         b->dim[0] = lower_multiply(w, lines(w, c), pitch(w, c));
         b->copies = buffers;
         b->used = lower_compute(w, FORMULA_AND, w->when, lower_slot(w, w->v->staging[i], 0));
-        add_fill(w, i, tensor, lower_compute(w, FORMULA_LESS, one, buffers));
+        // The loops that fill the buffer are unrolled where there are two buffers.
+        int is_double = lower_compute(w, FORMULA_LESS, one, buffers);
+        int last = tiling_rank(w->p, c) - 1, line = extent(w, c, last);
+        int width = w->v->vector < 0 ? one : formulas_number(&w->nest->formulas, w->v->vector);
+        // The condition of tiling_fill_lanes.
+        int wide = lower_compute(w, FORMULA_LESS, width,
+                                 lower_constant(w, tiling_fill_width(w->p, w->v, c) + 1));
+        wide = lower_compute(w, FORMULA_AND, wide, is_multiple(w, line, width));
+        for (int a = 0; a < loop_count(w); a++) {
+            int far =
+                lower_multiply(w, lower_constant(w, fabs(c->coefficient[last][a])), span(w, a));
+            wide = lower_compute(w, FORMULA_AND, wide, is_multiple(w, far, width));
+        }
+        w->fill_lanes[i] = choose(w, wide, width, one);
+        w->fill_lane[i] =
+            lower_add_loop(w, mem_printf("fill_lane%d", i), NEST_VECTORIZED, w->fill_lanes[i]);
+        line = lower_compute(w, FORMULA_DIVIDE, line, w->fill_lanes[i]);
+        int rounds = lower_compute(w, FORMULA_CEIL_DIVIDE, lower_multiply(w, lines(w, c), line),
+                                   lower_threads(w));
+        w->fill[i] = lower_add_loop(w, mem_printf("fill_%s%d", tensor, i), NEST_SERIAL,
+                                    choose(w, is_double, one, rounds));
+        w->fill_written[i] = lower_add_loop(w, mem_printf("fill_%s%d_written", tensor, i),
+                                            NEST_UNROLLED, choose(w, is_double, rounds, one));
     }
 }
 
@@ -498,7 +488,7 @@ void lower_add_reads(struct lowering *w, struct nest_statement *s, int node, uns
             const struct staged_read *c = &w->k->staged[found];
             struct nest_access x = {.buffer = w->staged[found], .read = true};
             struct nest_term *term = lower_new_terms(w);
-            int stride = lower_constant(w, 1), terms = 0, last = rank_of(w, c) - 1;
+            int stride = lower_constant(w, 1), terms = 0, last = tiling_rank(w->p, c) - 1;
             for (int k = last; k >= 0; k--) {
                 terms = lower_add_terms(w, c->coefficient[k], INNER_PARTS, stride, term, terms);
                 stride = k == last ? pitch(w, c) : lower_multiply(w, stride, extent(w, c, k));

@@ -68,30 +68,6 @@ static int ceil_divide(struct lowering *w, int loop, int by)
                          lower_constant(w, (double)w->v->loops.length[loop]), by);
 }
 
-static void add_loops(struct lowering *w, const struct sizes *z)
-{
-    int one = lower_constant(w, 1);
-    for (int a = 0; a < DEFINE_MAX_AXES; a++) {
-        w->constant[a] = -1;
-        for (int i = 0; i < TILE_PARTS; i++)
-            w->loop[a][i] = w->written[a][i] = -1;
-    }
-    set_loop(w, BATCH, TILE_GROUPS, NEST_BLOCK_Y, ceil_divide(w, BATCH, one), one);
-    for (int side = ROWS; side <= COLUMNS; side++) {
-        int tile = z->tile[side - ROWS];
-        set_loop(w, side, TILE_GROUPS, NEST_BLOCK_X, ceil_divide(w, side, tile), tile);
-        set_loop(w, side, TILE_THREADS, NEST_THREAD_X, z->subgroups[side],
-                 lower_multiply(w, z->fragments[side], z->extent[side]));
-        set_loop(w, side, TILE_OUTER, NEST_UNROLLED, z->fragments[side], z->extent[side]);
-    }
-    w->lanes = lower_constant(w, w->p->device.lanes);
-    set_loop(w, COLUMNS, TILE_INNER, NEST_VECTORIZED, z->share, w->lanes);
-    w->lane = lower_add_loop(w, mem_strdup("lane"), NEST_THREAD_X, w->lanes);
-    set_loop(w, REDUCED, TILE_LOOP, NEST_SERIAL, ceil_divide(w, REDUCED, z->depth), z->depth);
-    set_loop(w, REDUCED, TILE_MIDDLE, NEST_UNROLLED,
-             formulas_number(&w->nest->formulas, w->v->steps), z->extent[REDUCED]);
-}
-
 static int add_buffer(struct lowering *w, const char *name, enum nest_memory memory, int bytes,
                       int lines, int line)
 {
@@ -113,16 +89,6 @@ static struct nest_access finished(struct lowering *w, const struct sizes *z, bo
     lower_add_term(w, &x, 0, w->loop[COLUMNS][TILE_THREADS], one);
     lower_add_term(w, &x, 1, w->lane, one);
     lower_add_term(w, &x, 1, w->loop[COLUMNS][TILE_INNER], w->lanes);
-    return x;
-}
-
-static struct nest_access tile(struct lowering *w, int f)
-{
-    struct nest_access x = {.buffer = w->staged[f], .read = true};
-    int lines = w->k->product.along[f] ? 0 : 1, side = ROWS + f;
-    lower_add_term(w, &x, lines, w->loop[side][TILE_THREADS], w->step[side][TILE_THREADS]);
-    lower_add_term(w, &x, lines, w->loop[side][TILE_OUTER], w->step[side][TILE_OUTER]);
-    lower_add_term(w, &x, 1 - lines, w->loop[REDUCED][TILE_MIDDLE], w->step[REDUCED][TILE_MIDDLE]);
     return x;
 }
 
@@ -180,7 +146,26 @@ void lower_matrix(struct lowering *w)
     static const char *const names[] = {"rows.shared", "columns.shared"};
     const struct sizes z = sizes_of(w);
     int bytes = element_bytes(w->k->product.element);
-    add_loops(w, &z);
+    int one = lower_constant(w, 1);
+    for (int a = 0; a < DEFINE_MAX_AXES; a++) {
+        w->constant[a] = -1;
+        for (int i = 0; i < TILE_PARTS; i++)
+            w->loop[a][i] = w->written[a][i] = -1;
+    }
+    set_loop(w, BATCH, TILE_GROUPS, NEST_BLOCK_Y, ceil_divide(w, BATCH, one), one);
+    for (int side = ROWS; side <= COLUMNS; side++) {
+        int tile = z.tile[side - ROWS];
+        set_loop(w, side, TILE_GROUPS, NEST_BLOCK_X, ceil_divide(w, side, tile), tile);
+        set_loop(w, side, TILE_THREADS, NEST_THREAD_X, z.subgroups[side],
+                 lower_multiply(w, z.fragments[side], z.extent[side]));
+        set_loop(w, side, TILE_OUTER, NEST_UNROLLED, z.fragments[side], z.extent[side]);
+    }
+    w->lanes = lower_constant(w, w->p->device.lanes);
+    set_loop(w, COLUMNS, TILE_INNER, NEST_VECTORIZED, z.share, w->lanes);
+    w->lane = lower_add_loop(w, mem_strdup("lane"), NEST_THREAD_X, w->lanes);
+    set_loop(w, REDUCED, TILE_LOOP, NEST_SERIAL, ceil_divide(w, REDUCED, z.depth), z.depth);
+    set_loop(w, REDUCED, TILE_MIDDLE, NEST_UNROLLED,
+             formulas_number(&w->nest->formulas, w->v->steps), z.extent[REDUCED]);
     w->registers = add_buffer(w, "value", NEST_REGISTERS, 4,
                               lower_multiply(w, z.fragments[ROWS], z.fragments[COLUMNS]), z.share);
     for (int f = 0; f < 2; f++)
@@ -199,8 +184,15 @@ void lower_matrix(struct lowering *w)
     } else {
         s->integer = lower_multiply(w, z.extent[REDUCED], lower_constant(w, 2));
     }
-    lower_add_access(s, tile(w, 0));
-    lower_add_access(s, tile(w, 1));
+    for (int f = 0; f < 2; f++) { // a fragment of each tile
+        struct nest_access x = {.buffer = w->staged[f], .read = true};
+        int lines = w->k->product.along[f] ? 0 : 1, side = ROWS + f;
+        lower_add_term(w, &x, lines, w->loop[side][TILE_THREADS], w->step[side][TILE_THREADS]);
+        lower_add_term(w, &x, lines, w->loop[side][TILE_OUTER], w->step[side][TILE_OUTER]);
+        lower_add_term(w, &x, 1 - lines, w->loop[REDUCED][TILE_MIDDLE],
+                       w->step[REDUCED][TILE_MIDDLE]);
+        lower_add_access(s, x);
+    }
     s = lower_new_statement(w, "hand over", PATH_STORE, finished(w, &z, true));
     lower_add_access(s, lower_block_access(w, true, false));
     s = lower_new_statement(w, "store", PATH_STORE, lower_output_access(w));

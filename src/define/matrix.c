@@ -38,13 +38,9 @@ void writer_matrix_extensions(struct writer *w)
 }
 
 // --- macros ---
-
-// Returns the layout of a fragment in shared memory. The rows' factor lies by rows where its lines
-// run along the reduction, the columns' factor where they do not.
-static bool is_by_rows(const struct writer *w, int factor)
-{
-    return w->k->product.along[factor] == (factor == 0);
-}
+//
+// The rows' factor lies by rows in shared memory where its lines run along the reduction, the
+// columns' factor where they do not.
 
 static void write_type(struct writer *w, char name, int rows, int columns, const char *element)
 {
@@ -71,10 +67,11 @@ static void write_native_macros(struct writer *w)
     write_type(w, 'B', s->k, s->n, element);
     write_type(w, 'C', s->m, s->n, sum_type(w));
     for (int f = 0; f < 2; f++)
-        str_printf(
-            w->out,
-            "#define load_%c(to, at) coopMatLoad%s(to, tile_%c, uint(at), %" PRId64 "u, %s)\n",
-            'a' + f, end, 'a' + f, matrix_tile_pitch(w->k, w->t, f), order[is_by_rows(w, f)]);
+        str_printf(w->out,
+                   "#define load_%c(to, at) coopMatLoad%s(to, tile_%c, uint(at), %" PRId64
+                   "u, %s)\n",
+                   'a' + f, end, 'a' + f, matrix_tile_pitch(w->k, w->t, f),
+                   order[w->k->product.along[f] == (f == 0)]);
     str_printf(w->out,
                "#define zero_c(to) to = FRAGMENT_C(0)\n"
                "#define multiply_add(c, a, b) c = coopMatMulAdd%s(a, b, c)\n"
@@ -86,19 +83,6 @@ static void write_native_macros(struct writer *w)
 // Each invocation holds all of the factors' fragments and its share of the sums: numbers `lane`,
 // `lane + lanes`, ... Nothing is unrolled, and there are no functions of arrays: compilers copy
 // these element by element, which takes minutes.
-static void write_emulated_load(struct writer *w, int factor)
-{
-    const struct matrix_shape *s = w->t->shape;
-    int columns = factor ? s->n : s->k, count = factor ? s->n * s->k : s->m * s->k;
-    int64_t pitch = matrix_tile_pitch(w->k, w->t, factor);
-    bool by_rows = is_by_rows(w, factor);
-    str_printf(w->out,
-               "#define load_%c(to, at) written_out for (int e = 0; e < %d; e++) "
-               "to[e] = %s(tile_%c[at + e %s %d * %" PRId64 " + e %s %d])\n",
-               'a' + factor, count, sum_type(w), 'a' + factor, by_rows ? "/" : "%", columns, pitch,
-               by_rows ? "%" : "/", columns);
-}
-
 static void write_emulated_macros(struct writer *w)
 {
     const struct matrix_shape *s = w->t->shape;
@@ -110,8 +94,15 @@ static void write_emulated_macros(struct writer *w)
                "#define each_own written_out for (int e = 0; e < %d; e++)\n"
                "#define own (lane + e * %d)\n",
                type, s->m * s->k, type, s->n * s->k, type, held, held, lanes);
-    write_emulated_load(w, 0);
-    write_emulated_load(w, 1);
+    for (int f = 0; f < 2; f++) {
+        int columns = f ? s->n : s->k, count = f ? s->n * s->k : s->m * s->k;
+        bool by_rows = w->k->product.along[f] == (f == 0);
+        str_printf(w->out,
+                   "#define load_%c(to, at) written_out for (int e = 0; e < %d; e++) "
+                   "to[e] = %s(tile_%c[at + e %s %d * %" PRId64 " + e %s %d])\n",
+                   'a' + f, count, type, 'a' + f, by_rows ? "/" : "%", columns,
+                   matrix_tile_pitch(w->k, w->t, f), by_rows ? "%" : "/", columns);
+    }
     str_printf(w->out,
                "#define zero_c(to) each_own to[e] = %s(0)\n"
                "#define multiply_add(c, a, b) each_own written_out for (int k = 0; k < %d; k++) "
@@ -124,7 +115,7 @@ void writer_matrix_macros(struct writer *w)
 {
     const struct tiling *t = w->t;
     for (int f = 0; f < 2; f++) {
-        int64_t lines = w->k->product.along[f] ? matrix_tile_lines(t, f) : matrix_tile_depth(t);
+        int64_t lines = tiling_span(t, w->k->product.along[f] ? ROWS + f : PRODUCT_SIDES);
         str_printf(w->out, "shared %s tile_%c[%" PRId64 "];\n",
                    writer_element(w->k->product.element, false), 'a' + f,
                    matrix_tile_pitch(w->k, t, f) * lines);
@@ -141,9 +132,9 @@ static void write_fill(struct writer *w, int depth, int factor)
 {
     const struct product *p = &w->k->product;
     const struct program_loops *l = &w->t->variant->loops;
-    int64_t lines = matrix_tile_lines(w->t, factor), along = matrix_tile_depth(w->t);
+    int side = ROWS + factor;
+    int64_t lines = tiling_span(w->t, side), along = tiling_span(w->t, PRODUCT_SIDES);
     int64_t row = p->along[factor] ? along : lines;
-    int side = factor ? COLUMNS : ROWS;
     char name = (char)('a' + factor);
     const char *element = writer_element(p->element, false);
     writer_line(w, depth, "for (int e = thread; e < %" PRId64 "; e += %" PRId64 ") {",
@@ -219,9 +210,9 @@ void writer_matrix_main(struct writer *w)
     writer_line(w, 1, "const int thread = int(gl_LocalInvocationID.x);");
     writer_line(w, 1, "const int batch = int(gl_WorkGroupID.y);");
     writer_line(w, 1, "const int first_a = int(gl_WorkGroupID.x) / %" PRId32 " * %" PRId64 ";",
-                groups, matrix_tile_lines(t, 0));
+                groups, tiling_span(t, ROWS));
     writer_line(w, 1, "const int first_b = int(gl_WorkGroupID.x) %% %" PRId32 " * %" PRId64 ";",
-                groups, matrix_tile_lines(t, 1));
+                groups, tiling_span(t, COLUMNS));
     if (emulates) {
         writer_line(w, 1, "const int unit = thread / %" PRId32 ";", t->lanes);
         writer_line(w, 1, "const int lane = thread %% %" PRId32 ";", t->lanes);
@@ -235,7 +226,7 @@ void writer_matrix_main(struct writer *w)
                 t->part[COLUMNS][TILE_OUTER] * t->part[COLUMNS][TILE_INNER]);
 
     int32_t rows = t->part[ROWS][TILE_OUTER], columns = t->part[COLUMNS][TILE_OUTER];
-    int64_t tiles = tiling_reduced(t, TILE_LOOP), depth = matrix_tile_depth(t);
+    int64_t tiles = tiling_reduced(t, TILE_LOOP), depth = tiling_span(t, PRODUCT_SIDES);
     writer_line(w, 1, "FRAGMENT_C sums[%" PRId32 "];", rows * columns);
     writer_line(w, 1, "written_out for (int i = 0; i < %" PRId32 "; i++)", rows * columns);
     writer_line(w, 2, "zero_c(sums[i]);");

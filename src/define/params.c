@@ -114,27 +114,6 @@ static int factor_count(const struct program_variant *v, bool is_space)
     return is_space || v->plan != PLAN_SERIAL ? 3 : 2;
 }
 
-// Sets the factors that a loop has in sketches that do not use them. `threads` is the size of a
-// workgroup that is left to distribute.
-static void set_rest(const struct program_variant *v, int loop, int64_t *threads, int32_t *rest)
-{
-    const struct program_loops *l = &v->loops;
-    bool is_space = loop < l->space, splits = !is_space && v->plan == PLAN_SPLIT;
-    bool has_threads = is_space || v->plan == PLAN_CROSS || splits;
-    int factors = factor_count(v, is_space);
-    int32_t part = divisor_up_to(l->extent[loop], has_threads ? *threads : USUAL_WRITTEN);
-    for (int i = 1; i < factors; i++)
-        rest[i] = 1;
-    rest[0] = (int32_t)(l->extent[loop] / part);
-    rest[has_threads ? factors / 2 : factors - 1] = part;
-    if (splits) { // between the workgroups and the loop
-        int32_t across = divisor_up_to(rest[0], USUAL_ACROSS);
-        rest[factors - 1] = rest[0] / across;
-        rest[0] = across;
-    }
-    *threads /= has_threads ? part : 1;
-}
-
 static bool add_loops(const struct adding *a)
 {
     struct program_kernel *k = &a->p->kernel[a->kernel];
@@ -144,8 +123,26 @@ static bool add_loops(const struct adding *a)
     int count = v->loops.space + v->loops.reduce;
     if (v->plan == PLAN_MATRIX)
         return true;
-    for (int i = count - 1; i >= 0; i--) // the last loops get the threads
-        set_rest(v, i, &threads, rest[i]);
+    for (int i = count - 1; i >= 0; i--) { // the last loops get the threads
+        // The factors that the loop has in sketches that do not use them. `threads` is the size of
+        // a workgroup that is left to distribute.
+        int32_t *own = rest[i];
+        const struct program_loops *l = &v->loops;
+        bool is_space = i < l->space, splits = !is_space && v->plan == PLAN_SPLIT;
+        bool has_threads = is_space || v->plan == PLAN_CROSS || splits;
+        int factors = factor_count(v, is_space);
+        int32_t part = divisor_up_to(l->extent[i], has_threads ? threads : USUAL_WRITTEN);
+        for (int j = 1; j < factors; j++)
+            own[j] = 1;
+        own[0] = (int32_t)(l->extent[i] / part);
+        own[has_threads ? factors / 2 : factors - 1] = part;
+        if (splits) { // between the workgroups and the loop
+            int32_t across = divisor_up_to(own[0], USUAL_ACROSS);
+            own[factors - 1] = own[0] / across;
+            own[0] = across;
+        }
+        threads /= has_threads ? part : 1;
+    }
     for (int i = 0; i < count; i++) {
         bool is_space = i < v->loops.space;
         enum common common = is_space && k->variant[0].plan == PLAN_SERIAL ? SHARED_OR_NOT : OF_ONE;

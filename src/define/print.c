@@ -134,17 +134,6 @@ static void write_own(struct printer *o, const char *suffix)
     write_element(o, o->p->inlined.tensor[tensor].name, suffix);
 }
 
-// Writes the lanes of vectors along the last axis. Returns the new depth.
-static int write_lanes(struct printer *o, int depth)
-{
-    int a = o->v->loops.space - 1;
-    if (o->v->vector < 0 || o->v->loops.param[a] < 0)
-        return depth;
-    begin_line(o, depth);
-    str_printf(o->out, "lanes of %s\n", o->v->loops.name[a]);
-    return depth + 1;
-}
-
 // Writes the axes of constant tensors, of space or of the reduction. Returns the new depth.
 static int write_written_out(struct printer *o, int depth, bool space)
 {
@@ -282,7 +271,11 @@ static void write_kernel(struct printer *o)
     inner = write_loops(o, inner, "unrolled", true, TILE_OUTER);
     inner = write_loops(o, inner, o->v->unroll < 0 ? "unrolled" : "for", false, TILE_WRITTEN);
     inner = write_loops(o, inner, "unrolled", true, TILE_INNER);
-    inner = write_lanes(o, inner);
+    int last = o->v->loops.space - 1;
+    if (o->v->vector >= 0 && o->v->loops.param[last] >= 0) {
+        begin_line(o, inner++);
+        str_printf(o->out, "lanes of %s\n", o->v->loops.name[last]);
+    }
     begin_line(o, inner);
     write_own(o, ".local");
     str_add(o->out, signs[o->k->stage.reduction]);

@@ -16,16 +16,11 @@ int program_staged_of(const struct program_kernel *k, int node)
     return i;
 }
 
-// Returns the plan of the first sketch. Sketches of a definition differ only in how reductions are
-// shared and in guarded ends.
-static enum stage_plan usual_plan(const struct program *p, int tensor)
-{
-    return p->sketches.sketch[0].plan[tensor];
-}
-
 // --- kernels ---
 //
 // `expression` has for each tensor the node that is computed in its place; -1: the tensor is read.
+// `usual` has the plans of the first sketch. Sketches of a definition differ only in how reductions
+// are shared and in guarded ends.
 
 // Finds the reads of the kernel that may be staged, and what is staged for each.
 static void find_staged(struct program *p, struct program_kernel *k, const int *expression)
@@ -69,24 +64,11 @@ static void find_staged(struct program *p, struct program_kernel *k, const int *
     }
 }
 
-// Finds what matrix units multiply, if the stage is a product. All its reads are computed in place.
-static bool find_product(struct program *p, struct program_kernel *k, const int *expression)
-{
-    struct definition *d = &p->inlined;
-    if (!product_find(d, &k->stage, &k->product))
-        return true;
-    for (int i = 0; i < p->device.matrix.count; i++)
-        if (product_fits(&k->product, d->node[k->stage.body].is_real, &p->device.matrix.shape[i]))
-            k->shape[k->shapes++] = p->device.matrix.shape[i];
-    for (int i = 0; i < 2 && k->shapes; i++)
-        k->product.factor[i] = definition_substitute(d, k->product.factor[i], NULL, expression);
-    return k->product.factor[0] >= 0 && k->product.factor[1] >= 0;
-}
-
 static bool add_kernel(struct program *p, const struct define_stage *s, const int *expression,
                        struct err *e)
 {
     struct definition *d = &p->inlined;
+    const enum stage_plan *usual = p->sketches.sketch[0].plan;
     const char *name = d->tensor[s->tensor].name;
     int others[TENSORS]; // without staged reads and stages that are computed once
     if (p->kernel_count == PROGRAM_MAX_KERNELS)
@@ -94,11 +76,21 @@ static bool add_kernel(struct program *p, const struct define_stage *s, const in
                        PROGRAM_MAX_KERNELS, name);
     struct program_kernel *k = &p->kernel[p->kernel_count++];
     *k = (struct program_kernel){.stage = *s, .epilogue = -1, .is_output = s->tensor == p->output};
-    if (usual_plan(p, s->tensor) == PLAN_TILE)
+    if (usual[s->tensor] == PLAN_TILE)
         find_staged(p, k, expression);
-    bool ok = find_product(p, k, expression);
+    bool ok = true;
+    if (product_find(d, &k->stage, &k->product)) {
+        // Matrix units multiply the stage's factors, in which all reads are computed in place.
+        for (int i = 0; i < p->device.matrix.count; i++)
+            if (product_fits(&k->product, d->node[s->body].is_real, &p->device.matrix.shape[i]))
+                k->shape[k->shapes++] = p->device.matrix.shape[i];
+        int *factor = k->product.factor;
+        for (int i = 0; i < 2 && k->shapes; i++)
+            factor[i] = definition_substitute(d, factor[i], NULL, expression);
+        ok = factor[0] >= 0 && factor[1] >= 0;
+    }
     for (int i = 0; i < TENSORS; i++)
-        others[i] = usual_plan(p, i) == PLAN_ONCE ? -1 : expression[i];
+        others[i] = usual[i] == PLAN_ONCE ? -1 : expression[i];
     for (int i = 0; i < k->staged_count; i++) {
         const struct staged_read *c = &k->staged[i];
         others[d->node[c->read].tensor] = -1;
@@ -114,24 +106,10 @@ static bool add_kernel(struct program *p, const struct define_stage *s, const in
     return true;
 }
 
-// Makes the output the epilogue of the last kernel. False: it is not a map of that kernel's
-// results.
-static bool fuse_output(struct program *p, const struct define_stage *s, int body)
-{
-    struct program_kernel *k = p->kernel_count ? &p->kernel[p->kernel_count - 1] : NULL;
-    if (!k || s->reduction != REDUCE_NONE || s->space != k->stage.space ||
-        memcmp(s->extent, k->stage.extent, (size_t)s->space * sizeof *s->extent) != 0 ||
-        !reads_in_place(&p->inlined, body, k->stage.tensor))
-        return false;
-    k->epilogue = body;
-    k->is_output = true;
-    p->scratch_bytes = 4 * k->scratch;
-    return true;
-}
-
 static bool make_kernels(struct program *p, struct err *e)
 {
     struct definition *d = &p->inlined;
+    const enum stage_plan *usual = p->sketches.sketch[0].plan;
     int expression[TENSORS], once[TENSORS];
     p->output = d->stage[d->stage_count - 1].tensor;
     for (int i = 0; i < TENSORS; i++)
@@ -142,16 +120,25 @@ static bool make_kernels(struct program *p, struct err *e)
         if (body < 0)
             return err_set(e, "%s: too large once what it reads is computed in it",
                            d->tensor[s->tensor].name);
-        if (i < d->stage_count - 1 && s->reduction == REDUCE_NONE)
+        // The output becomes the epilogue of the last kernel where it maps that kernel's results.
+        struct program_kernel *k = p->kernel_count ? &p->kernel[p->kernel_count - 1] : NULL;
+        bool is_map = k && s->reduction == REDUCE_NONE && s->space == k->stage.space &&
+                      memcmp(s->extent, k->stage.extent, (size_t)s->space * sizeof *s->extent) == 0;
+        if (i < d->stage_count - 1 && s->reduction == REDUCE_NONE) {
             expression[s->tensor] = body;
-        else if (!fuse_output(p, s, body) && !add_kernel(p, s, expression, e))
+        } else if (is_map && reads_in_place(d, body, k->stage.tensor)) {
+            k->epilogue = body;
+            k->is_output = true;
+            p->scratch_bytes = 4 * k->scratch;
+        } else if (!add_kernel(p, s, expression, e)) {
             return false;
+        }
     }
     for (int i = 0; i < TENSORS; i++)
-        once[i] = usual_plan(p, i) == PLAN_ONCE ? expression[i] : -1;
+        once[i] = usual[i] == PLAN_ONCE ? expression[i] : -1;
     for (int i = 0; i < p->kernel_count; i++) {
         struct program_kernel *k = &p->kernel[i];
-        if (usual_plan(p, k->stage.tensor) == PLAN_CONSTANT &&
+        if (usual[k->stage.tensor] == PLAN_CONSTANT &&
             !constants_write_out(d, &k->stage, k->epilogue, once, &k->constants))
             return err_set(e, "%s: too large once its constant tensors are written out",
                            d->tensor[k->stage.tensor].name);
@@ -201,10 +188,7 @@ static void add_variant(struct program *p, struct program_kernel *k, enum stage_
     } else if (plan == PLAN_MATRIX) {
         for (int side = 0; side <= PRODUCT_SIDES; side++) {
             unsigned axes = side < PRODUCT_SIDES ? k->product.axes[side] : k->product.reduced;
-            int64_t length = 1;
-            for (int a = 0; a < s->space + s->reduce; a++)
-                length *= axes >> a & 1 ? s->extent[a] : 1;
-            add_loop(v, side < PRODUCT_SIDES, length, joined(p, k, axes));
+            add_loop(v, side < PRODUCT_SIDES, stage_points_of(s, axes), joined(p, k, axes));
         }
     } else {
         int64_t written = plan == PLAN_CONSTANT ? k->constants.values : 1;
@@ -260,7 +244,7 @@ static char *name_of(const struct program *p, const struct sketch *s)
         int count = 0;
         for (int k = 0; k < p->kernel_count; k++) {
             int tensor = p->kernel[k].stage.tensor;
-            tiles = tiles || usual_plan(p, tensor) == PLAN_TILE;
+            tiles = tiles || p->sketches.sketch[0].plan[tensor] == PLAN_TILE;
             if (groups[g].plan == PLAN_SERIAL ? !s->is_guarded[tensor]
                                               : s->plan[tensor] != groups[g].plan)
                 continue;
@@ -289,28 +273,6 @@ static int operations_of(const struct definition *d, int node)
     return operations;
 }
 
-// Counts the operations in the texts of all kernels, which decide how long drivers compile them.
-static void count_operations(struct program *p)
-{
-    const struct definition *d = &p->inlined;
-    for (int i = 0; i < p->kernel_count; i++) {
-        struct program_kernel *k = &p->kernel[i];
-        const struct constants *c = &k->constants;
-        k->operations = operations_of(d, k->stage.body) + (k->stage.reduction != REDUCE_NONE);
-        k->stored = 1 + (k->epilogue < 0 ? 0 : operations_of(d, k->epilogue));
-        for (int j = 0; j < k->staged_count; j++) { // compilers know the index in a staging buffer
-            struct staged_read *x = &k->staged[j];
-            x->operations = operations_of(d, x->computed < 0 ? x->read : x->computed);
-            k->operations -= operations_of(d, x->read) - 1;
-        }
-        k->operations = int_max(k->operations, 1 + k->staged_count);
-        for (int j = 0; j < c->values; j++)
-            k->written += operations_of(d, c->value[j]);
-        for (int j = 0; j < c->reads; j++)
-            k->written += c->computed[j] < 0 ? 0 : operations_of(d, c->computed[j]);
-    }
-}
-
 // --- programs ---
 
 // Features of a space beyond Ansor's sketches.
@@ -336,22 +298,27 @@ static bool build(struct program *p, const char *text, struct extras b, struct e
             if (program_variant_of(p, n, i) < 0)
                 add_variant(p, &p->kernel[i], program_plan_of(p, s, tensor), s->is_guarded[tensor]);
         }
-    count_operations(p);
+    // The operations in the texts of all kernels decide how long drivers compile them.
+    const struct definition *d = &p->inlined;
+    for (int i = 0; i < p->kernel_count; i++) {
+        struct program_kernel *k = &p->kernel[i];
+        const struct constants *c = &k->constants;
+        k->operations = operations_of(d, k->stage.body) + (k->stage.reduction != REDUCE_NONE);
+        k->stored = 1 + (k->epilogue < 0 ? 0 : operations_of(d, k->epilogue));
+        for (int j = 0; j < k->staged_count; j++) { // compilers know the index in a staging buffer
+            struct staged_read *x = &k->staged[j];
+            x->operations = operations_of(d, x->computed < 0 ? x->read : x->computed);
+            k->operations -= operations_of(d, x->read) - 1;
+        }
+        k->operations = int_max(k->operations, 1 + k->staged_count);
+        for (int j = 0; j < c->values; j++)
+            k->written += operations_of(d, c->value[j]);
+        for (int j = 0; j < c->reads; j++)
+            k->written += c->computed[j] < 0 ? 0 : operations_of(d, c->computed[j]);
+    }
     for (int i = 0; i < p->sketches.count; i++)
         p->sketch_name[i] = name_of(p, &p->sketches.sketch[i]);
     return true;
-}
-
-// True: a space has room for all parameters.
-static bool fits_space(struct program *p)
-{
-    struct space *s = space_create("room");
-    struct err e;
-    bool fits = program_add_params(p, s, &e);
-    space_destroy(s);
-    p->space = NULL;
-    p->chooser = -1;
-    return fits;
 }
 
 struct program *program_create(const struct definition *d, struct program_device device,
@@ -373,7 +340,16 @@ struct program *program_create(const struct definition *d, struct program_device
         p->has_widths = extras[i].widths;
         p->chooser = -1;
         ok = build(p, str_text(&text), extras[i], e);
-        if (ok && (i == LAST || fits_space(p)))
+        bool fits = ok && i == LAST;
+        if (ok && !fits) {
+            struct space *room = space_create("room");
+            struct err ignored;
+            fits = program_add_params(p, room, &ignored);
+            space_destroy(room);
+            p->space = NULL;
+            p->chooser = -1;
+        }
+        if (fits)
             break;
         program_destroy(p);
         p = NULL;

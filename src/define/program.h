@@ -161,6 +161,7 @@ int64_t tiling_registers(const struct tiling *t); // results of an invocation
 int64_t tiling_threads(const struct tiling *t);   // invocations of a workgroup
 // The iterations of a loop within a workgroup and a step of the outer reduction loops.
 int64_t tiling_span(const struct tiling *t, int loop);
+int tiling_rank(const struct program *p, const struct staged_read *c); // indices of the read
 // The size of a staged tile along an index of the read.
 int64_t tiling_extent(const struct tiling *t, const struct staged_read *c, int index);
 // The lines of a staging buffer: their length, their distance, and how many there are.
@@ -192,10 +193,8 @@ int64_t tiling_fill_rounds(const struct program *p, const struct staged_read *c,
                            const struct tiling *t);
 
 // A kernel on matrix units stages a tile of each factor (0: the rows', 1: the columns') in shared
-// memory. Returns its lines along the side, its numbers along the reduction, and the distance of
-// its lines, which run along the reduction where the product's `along` is true.
-int64_t matrix_tile_lines(const struct tiling *t, int factor);
-int64_t matrix_tile_depth(const struct tiling *t);
+// memory. Its sizes are the spans of its side and of PRODUCT_SIDES, the reduction. Returns the
+// distance of its lines, which run along the reduction where the product's `along` is true.
 int64_t matrix_tile_pitch(const struct program_kernel *k, const struct tiling *t, int factor);
 // Fills in the shapes of emulated matrix units, for products of any element type.
 void matrix_emulate(struct matrix_units *out);

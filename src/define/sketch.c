@@ -52,14 +52,6 @@ static unsigned axes_of(const struct definition *d, const struct define_stage *s
     return axes;
 }
 
-static int64_t points(const struct define_stage *s, unsigned axes)
-{
-    int64_t n = 1;
-    for (int a = 0; a < s->space + s->reduce; a++)
-        n *= axes >> a & 1 ? s->extent[a] : 1;
-    return n;
-}
-
 bool product_find(const struct definition *d, const struct define_stage *s, struct product *out)
 {
     const struct node *body = &d->node[s->body];
@@ -99,9 +91,9 @@ bool product_find(const struct definition *d, const struct define_stage *s, stru
     }
     return out->element != ANY_ELEMENT && out->element == element_of(d, body->b) &&
            body->is_real == d->node[body->a].is_real && body->is_real == d->node[body->b].is_real &&
-           points(s, out->axes[PRODUCT_ROWS]) >= LEAST_LENGTH &&
-           points(s, out->axes[PRODUCT_COLUMNS]) >= LEAST_LENGTH &&
-           points(s, out->reduced) >= LEAST_LENGTH;
+           stage_points_of(s, out->axes[PRODUCT_ROWS]) >= LEAST_LENGTH &&
+           stage_points_of(s, out->axes[PRODUCT_COLUMNS]) >= LEAST_LENGTH &&
+           stage_points_of(s, out->reduced) >= LEAST_LENGTH;
 }
 
 bool product_fits(const struct product *p, bool is_real, const struct matrix_shape *shape)
@@ -221,21 +213,6 @@ static int find_consumers(const struct graph *g, const struct state *s, int tens
     return count;
 }
 
-// True: `tensor` reads the `reached` tensors only at its own point.
-static bool follows(const struct graph *g, int tensor, const bool *reached)
-{
-    const struct define_stage *b = stage_of(g, tensor);
-    for (int from = 0; from < tensor; from++) {
-        const struct define_stage *a = stage_of(g, from);
-        if (!reached[from] || !g->reads[tensor][from])
-            continue;
-        if (a->space != b->space || !reads_in_place(g->d, b->body, from) ||
-            memcmp(a->extent, b->extent, (size_t)a->space * sizeof *a->extent) != 0)
-            return false;
-    }
-    return true;
-}
-
 static bool is_smooth(int64_t number)
 {
     for (int prime = 2; prime <= 7; prime++)
@@ -253,9 +230,17 @@ static int matching_consumer(const struct graph *g, const struct state *s, int t
     if (!stage_of(g, tensor) || find_consumers(g, s, tensor, reached, &consumer) != 1 ||
         (reduces(g, tensor) && reduces(g, consumer)))
         return NONE;
-    for (int t = tensor + 1; t <= consumer; t++)
-        if ((reached[t] || t == consumer) && !follows(g, t, reached))
-            return NONE;
+    for (int t = tensor + 1; t <= consumer; t++) {
+        const struct define_stage *b = stage_of(g, t);
+        for (int from = 0; from < t && (reached[t] || t == consumer); from++) {
+            const struct define_stage *a = stage_of(g, from);
+            if (!reached[from] || !g->reads[t][from])
+                continue;
+            if (a->space != b->space || !reads_in_place(g->d, b->body, from) ||
+                memcmp(a->extent, b->extent, (size_t)a->space * sizeof *a->extent) != 0)
+                return NONE;
+        }
+    }
     return consumer;
 }
 
@@ -267,20 +252,6 @@ int64_t guarded_extent(int64_t length)
     while (!is_smooth(extent))
         extent += 8;
     return extent;
-}
-
-// True: a loop has a length with bad divisors. Loops are the axes of a tiled stage, else all axes
-// of a kind.
-static bool has_odd_lengths(const struct graph *g, int tensor)
-{
-    const struct define_stage *s = stage_of(g, tensor);
-    int64_t space = stage_points(s, 0, s->space);
-    int64_t reduced = stage_points(s, s->space, s->reduce);
-    bool odd = !g->has_reuse[tensor] &&
-               (guarded_extent(space) != space || guarded_extent(reduced) != reduced);
-    for (int a = 0; a < s->space + s->reduce && g->has_reuse[tensor]; a++)
-        odd = odd || guarded_extent(s->extent[a]) != s->extent[a];
-    return odd;
 }
 
 // --- the rules ---
@@ -361,8 +332,16 @@ static bool can_share(const struct graph *g, const struct state *s)
 static enum rule_result apply_guard(const struct graph *g, struct state *s)
 {
     const struct define_stage *stage = stage_of(g, s->at);
-    if (!stage || !g->device.guards || s->is_cache_write || s->sketch.is_guarded[s->at] ||
-        !has_odd_lengths(g, s->at) || can_share(g, s))
+    if (!stage || !g->device.guards || s->is_cache_write || s->sketch.is_guarded[s->at])
+        return PASS;
+    // Loops are the axes of a tiled stage, else all axes of a kind.
+    int64_t space = stage_points(stage, 0, stage->space);
+    int64_t reduced = stage_points(stage, stage->space, stage->reduce);
+    bool odd = !g->has_reuse[s->at] &&
+               (guarded_extent(space) != space || guarded_extent(reduced) != reduced);
+    for (int a = 0; a < stage->space + stage->reduce && g->has_reuse[s->at]; a++)
+        odd = odd || guarded_extent(stage->extent[a]) != stage->extent[a];
+    if (!odd || can_share(g, s))
         return PASS;
     s->sketch.is_guarded[s->at] = true;
     return APPLY;

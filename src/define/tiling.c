@@ -97,7 +97,7 @@ int64_t tiling_extent(const struct tiling *t, const struct staged_read *c, int i
     return (int64_t)extent;
 }
 
-static int rank_of(const struct program *p, const struct staged_read *c)
+int tiling_rank(const struct program *p, const struct staged_read *c)
 {
     return p->inlined.tensor[p->inlined.node[c->read].tensor].rank;
 }
@@ -105,14 +105,14 @@ static int rank_of(const struct program *p, const struct staged_read *c)
 int64_t tiling_lines(const struct program *p, const struct staged_read *c, const struct tiling *t)
 {
     int64_t lines = 1;
-    for (int i = 0; i < rank_of(p, c) - 1; i++)
+    for (int i = 0; i < tiling_rank(p, c) - 1; i++)
         lines *= tiling_extent(t, c, i);
     return lines;
 }
 
 int64_t tiling_line(const struct program *p, const struct staged_read *c, const struct tiling *t)
 {
-    return tiling_extent(t, c, rank_of(p, c) - 1);
+    return tiling_extent(t, c, tiling_rank(p, c) - 1);
 }
 
 int64_t tiling_pitch(const struct program *p, const struct staged_read *c, const struct tiling *t)
@@ -182,26 +182,6 @@ int32_t tiling_lanes(const struct tiling *t)
     return splits ? t->vector : 1;
 }
 
-// The staged read is a vector: its lines and what it reads of them begin at multiples of the lanes.
-static bool is_staged_wide(const struct program *p, const struct program_kernel *k, int staged,
-                           const struct tiling *t)
-{
-    const struct staged_read *c = &k->staged[staged];
-    int rank = rank_of(p, c), axis = k->stage.space - 1;
-    const double *last = c->coefficient[rank - 1];
-    int32_t lanes = tiling_lanes(t);
-    bool wide = axis >= 0;
-    for (int i = 0; i < rank && wide; i++)
-        wide = c->coefficient[i][axis] == (i == rank - 1);
-    for (int a = 0; a < DEFINE_MAX_AXES && wide; a++)
-        wide = last[a] >= 0;
-    wide = wide && tiling_pitch(p, c, t) % lanes == 0;
-    for (int a = 0; a < k->stage.space + k->stage.reduce && wide; a++)
-        wide =
-            a == t->variant->loops.space - 1 || fmod(last[a], lanes) == 0 || tiling_span(t, a) == 1;
-    return wide;
-}
-
 bool tiling_is_wide(const struct program *p, const struct program_kernel *k, int read,
                     const struct tiling *t)
 {
@@ -211,8 +191,21 @@ bool tiling_is_wide(const struct program *p, const struct program_kernel *k, int
     double place[DEFINE_AFFINE] = {0};
     if (lanes == 1)
         return false;
-    if (staged >= 0 && t->is_staged[staged])
-        return is_staged_wide(p, k, staged, t);
+    if (staged >= 0 && t->is_staged[staged]) {
+        // The lines and what is read of them begin at multiples of the lanes.
+        const struct staged_read *c = &k->staged[staged];
+        int rank = tiling_rank(p, c), own = k->stage.space - 1;
+        const double *last = c->coefficient[rank - 1];
+        bool wide = own >= 0;
+        for (int i = 0; i < rank && wide; i++)
+            wide = c->coefficient[i][own] == (i == rank - 1);
+        for (int a = 0; a < DEFINE_MAX_AXES && wide; a++)
+            wide = last[a] >= 0;
+        wide = wide && tiling_pitch(p, c, t) % lanes == 0;
+        for (int a = 0; a < k->stage.space + k->stage.reduce && wide; a++)
+            wide = a == axis || fmod(last[a], lanes) == 0 || tiling_span(t, a) == 1;
+        return wide;
+    }
     if (d->node[read].tensor >= d->inputs || !definition_affine_place(d, read, place) ||
         place[axis] != 1)
         return false;
@@ -250,7 +243,7 @@ int tiling_fill_width(const struct program *p, const struct program_variant *v,
 int32_t tiling_fill_lanes(const struct program *p, const struct staged_read *c,
                           const struct tiling *t)
 {
-    int last = rank_of(p, c) - 1;
+    int last = tiling_rank(p, c) - 1;
     bool wide = tiling_fill_width(p, t->variant, c) % t->vector == 0 &&
                 tiling_extent(t, c, last) % t->vector == 0;
     for (int a = 0; a < t->variant->loops.space + t->variant->loops.reduce && wide; a++)
@@ -285,31 +278,9 @@ void matrix_emulate(struct matrix_units *out)
         }
 }
 
-int64_t matrix_tile_lines(const struct tiling *t, int factor)
-{
-    return tiling_span(t, factor ? COLUMNS : ROWS);
-}
-
-int64_t matrix_tile_depth(const struct tiling *t)
-{
-    return tiling_span(t, PRODUCT_SIDES);
-}
-
 int64_t matrix_tile_pitch(const struct program_kernel *k, const struct tiling *t, int factor)
 {
-    return (k->product.along[factor] ? matrix_tile_depth(t) : matrix_tile_lines(t, factor)) +
-           t->pad;
-}
-
-static int64_t fragment_size(const struct tiling *t)
-{
-    return t->shape->m * t->shape->n;
-}
-
-// Returns how often a loop runs in which the invocations divide `count` elements.
-static int64_t rounds(int64_t count, int64_t threads)
-{
-    return ceil_divide(count, threads) + 1;
+    return tiling_span(t, k->product.along[factor] ? PRODUCT_SIDES : ROWS + factor) + t->pad;
 }
 
 // --- tilings ---
@@ -351,7 +322,8 @@ struct tiling program_tiling(const struct program *p, int kernel, const struct c
         int32_t *part = t.part[PRODUCT_SIDES];
         part[TILE_MIDDLE] = (int32_t)number_of(p, v->steps, c, 0);
         part[TILE_WRITTEN] = t.shape->k;
-        part[TILE_LOOP] = (int32_t)ceil_divide(length[PRODUCT_SIDES], matrix_tile_depth(&t));
+        part[TILE_LOOP] =
+            (int32_t)ceil_divide(length[PRODUCT_SIDES], tiling_span(&t, PRODUCT_SIDES));
         t.pad =
             (int32_t)number_of(p, v->pad, c, 0) * STEP_BYTES / element_bytes(k->product.element);
     }
@@ -372,19 +344,6 @@ static int64_t statements_of(const struct tiling *t)
     for (int part = TILE_MIDDLE; part <= TILE_WRITTEN; part++)
         statements *= tiling_is_written(t, part) ? tiling_reduced(t, part) : 1;
     return statements;
-}
-
-// The operations that a driver compiles: of all statements, with their indices and conditions.
-static int64_t operations_of(const struct program_kernel *k, const struct tiling *t)
-{
-    int64_t each = k->operations;
-    if (t->variant->plan == PLAN_CONSTANT)
-        return k->written;
-    if (t->variant->plan == PLAN_MATRIX) // numbers are read and stored in loops
-        return statements_of(t) + each + k->stored;
-    for (int i = 0; i < k->staged_count; i++)
-        each += t->is_staged[i] ? 0 : k->staged[i].operations;
-    return statements_of(t) * each + tiling_registers(t) * k->stored;
 }
 
 // --- rules ---
@@ -423,36 +382,6 @@ static const struct {
                   [RULE_PADDING] = {"padding", PLAN_TILE},
                   [RULE_AHEAD] = {"tiles ahead", PLAN_TILE}};
 
-static bool fills_subgroup(const struct program *p, int kernel, const struct tiling *t)
-{
-    const struct define_stage *s = &p->kernel[kernel].stage;
-    int64_t points = tiling_points(t);
-    if (t->variant->plan == PLAN_CROSS || t->variant->plan == PLAN_SPLIT)
-        points *= stage_points(s, s->space, s->reduce);
-    return tiling_threads(t) >= int64_min(p->device.subgroup, points / 2);
-}
-
-// No fragment lies outside of the matrices.
-static bool are_fragments_inside(const struct tiling *t)
-{
-    bool inside = true;
-    for (int loop = ROWS; loop <= PRODUCT_SIDES && t->shape; loop++) {
-        int innermost = loop == PRODUCT_SIDES ? TILE_WRITTEN : TILE_INNER;
-        int64_t length = t->variant->loops.length[loop], most = t->part[loop][innermost];
-        inside = inside && tiling_span(t, loop) < length + most;
-    }
-    return inside;
-}
-
-static bool are_innermost_short(const struct tiling *t)
-{
-    const struct program_loops *l = &t->variant->loops;
-    for (int a = 0; a < l->space + l->reduce && t->variant->plan == PLAN_TILE; a++)
-        if (t->part[a][a < l->space ? TILE_INNER : TILE_WRITTEN] > MOST_INNERMOST)
-            return false;
-    return true;
-}
-
 static bool holds(enum rule rule, const struct program *p, int kernel, const struct tiling *t)
 {
     const struct program_kernel *k = &p->kernel[kernel];
@@ -473,17 +402,39 @@ static bool holds(enum rule rule, const struct program *p, int kernel, const str
     case RULE_REGISTERS: // CPUs spill to their caches
         return p->device.is_cpu || tiling_registers(t) <= MOST_REGISTERS;
     case RULE_WRITTEN: return statements_of(t) <= MOST_WRITTEN;
-    case RULE_SUBGROUPS: return fills_subgroup(p, kernel, t);
+    case RULE_SUBGROUPS: {
+        const struct define_stage *s = &p->kernel[kernel].stage;
+        int64_t points = tiling_points(t);
+        if (t->variant->plan == PLAN_CROSS || t->variant->plan == PLAN_SPLIT)
+            points *= stage_points(s, s->space, s->reduce);
+        return tiling_threads(t) >= int64_min(p->device.subgroup, points / 2);
+    }
     case RULE_SHARED: return plan != PLAN_CROSS || shared > 1; // else it is another sketch
     case RULE_SPLIT_ACROSS:
         return plan != PLAN_SPLIT || (shared > 1 && across > 1 && across <= SKETCH_MOST_ACROSS);
     case RULE_FULL_SUBGROUPS:
         return !t->shape ||
-               (tiling_threads(t) % p->device.subgroup == 0 && fragment_size(t) % t->lanes == 0 &&
+               (tiling_threads(t) % p->device.subgroup == 0 &&
+                t->shape->m * t->shape->n % t->lanes == 0 &&
                 (!p->device.subgroups || tiling_space(t, TILE_THREADS) <= p->device.subgroups));
-    case RULE_FRAGMENTS: return are_fragments_inside(t);
+    case RULE_FRAGMENTS: {
+        // No fragment lies outside of the matrices.
+        bool inside = true;
+        for (int loop = ROWS; loop <= PRODUCT_SIDES && t->shape; loop++) {
+            int innermost = loop == PRODUCT_SIDES ? TILE_WRITTEN : TILE_INNER;
+            int64_t length = t->variant->loops.length[loop], most = t->part[loop][innermost];
+            inside = inside && tiling_span(t, loop) < length + most;
+        }
+        return inside;
+    }
     case RULE_VIRTUAL: return plan != PLAN_TILE || tiling_space(t, TILE_VIRTUAL) <= MOST_VIRTUAL;
-    case RULE_INNERMOST: return are_innermost_short(t);
+    case RULE_INNERMOST: {
+        const struct program_loops *l = &t->variant->loops;
+        for (int a = 0; a < l->space + l->reduce && t->variant->plan == PLAN_TILE; a++)
+            if (t->part[a][a < l->space ? TILE_INNER : TILE_WRITTEN] > MOST_INNERMOST)
+                return false;
+        return true;
+    }
     case RULE_VECTORS: // else it is the same kernel as with narrower vectors
         return t->vector == 1 || tiling_lanes(t) > 1 || fills_wide;
     case RULE_PADDING: return t->pad == 0 || has_lines;
@@ -518,8 +469,18 @@ static int tiling_is_short(void *context, const struct config *c, struct err *e)
     int64_t operations = 0;
     (void)e;
     for (int i = 0; i < p->kernel_count; i++) {
+        const struct program_kernel *k = &p->kernel[i];
         struct tiling t = program_tiling(p, i, c);
-        operations += operations_of(&p->kernel[i], &t);
+        // The operations of all statements, with their indices and conditions.
+        int64_t each = k->operations;
+        for (int j = 0; j < k->staged_count; j++)
+            each += t.is_staged[j] ? 0 : k->staged[j].operations;
+        if (t.variant->plan == PLAN_CONSTANT)
+            operations += k->written;
+        else if (t.variant->plan == PLAN_MATRIX) // numbers are read and stored in loops
+            operations += statements_of(&t) + k->operations + k->stored;
+        else
+            operations += statements_of(&t) * each + tiling_registers(&t) * k->stored;
     }
     return operations <= (p->device.is_cpu ? MOST_OPERATIONS_ON_CPU : MOST_OPERATIONS);
 }
@@ -533,9 +494,9 @@ static uint64_t shared_bytes(const struct program *p, int kernel, const struct t
     if (t->shape) {
         for (int f = 0; f < 2; f++)
             count += matrix_tile_pitch(k, t, f) *
-                     (k->product.along[f] ? matrix_tile_lines(t, f) : matrix_tile_depth(t));
+                     tiling_span(t, k->product.along[f] ? ROWS + f : PRODUCT_SIDES);
         return (uint64_t)(count * element_bytes(k->product.element) +
-                          4 * tiling_space(t, TILE_THREADS) * fragment_size(t));
+                          4 * tiling_space(t, TILE_THREADS) * t->shape->m * t->shape->n);
     }
     for (int i = 0; i < k->staged_count; i++)
         if (t->is_staged[i])
@@ -564,10 +525,12 @@ static void add_needs(const struct program *p, int kernel, const struct tiling *
     if (t->shape) {
         int64_t a = t->part[ROWS][TILE_OUTER], b = t->part[COLUMNS][TILE_OUTER];
         int64_t steps = t->part[PRODUCT_SIDES][TILE_MIDDLE], tiles = tiling_reduced(t, TILE_LOOP);
-        int64_t each = 1, stored = rounds(fragment_size(t), t->lanes);
-        int64_t share = fragment_size(t) / t->lanes;
-        for (int f = 0; f < 2; f++)
-            each += rounds(matrix_tile_lines(t, f) * matrix_tile_depth(t), tiling_threads(t));
+        // Loops in which the invocations divide elements count one step more.
+        int64_t fragment = t->shape->m * t->shape->n, depth = tiling_span(t, PRODUCT_SIDES);
+        int64_t each = 1, stored = ceil_divide(fragment, t->lanes) + 1;
+        int64_t share = fragment / t->lanes;
+        for (int side = ROWS; side <= COLUMNS; side++)
+            each += ceil_divide(tiling_span(t, side) * depth, tiling_threads(t)) + 1;
         if (p->device.emulates) {
             const struct matrix_shape *s = t->shape;
             int64_t load_a = s->m * s->k + 2, load_b = s->n * s->k + 2;

@@ -167,28 +167,6 @@ static void write_inner(struct writer *w, int loop, int64_t stride)
         write_term(w, 'r', loop, TILE_INNER, stride * lanes);
 }
 
-// Writes the index along a loop that the loops around stand at. A reduction loop's is
-// ((o * M + m) * W + u) * S + the invocation among those that share it.
-static void write_loop_index(struct writer *w, int loop)
-{
-    const int32_t *part = w->t->part[loop];
-    if (loop < w->t->variant->loops.space) {
-        int32_t inner = part[TILE_INNER], outer = part[TILE_OUTER] * inner;
-        str_printf(w->out, "first_%s%d", w->t->variant->loops.name[loop], loop);
-        write_term(w, 'v', loop, TILE_VIRTUAL, (int64_t)part[TILE_THREADS] * outer);
-        write_term(w, 'w', loop, TILE_OUTER, inner);
-        write_inner(w, loop, 1);
-        return;
-    }
-    int64_t shared = part[TILE_SHARED], written = shared * part[TILE_WRITTEN];
-    str_add(w->out, shared > 1 ? "share" : "0");
-    if (part[TILE_ACROSS] > 1)
-        str_printf(w->out, " + across * %" PRId64, written * part[TILE_MIDDLE] * part[TILE_LOOP]);
-    write_term(w, 'o', loop, TILE_LOOP, written * part[TILE_MIDDLE]);
-    write_term(w, 'm', loop, TILE_MIDDLE, written);
-    write_term(w, 'u', loop, TILE_WRITTEN, shared);
-}
-
 void writer_reduced_bases(struct writer *w, int depth, const char *step)
 {
     const struct define_stage *s = &w->k->stage;
@@ -213,9 +191,7 @@ void writer_digits(struct writer *w, int depth, const char *name, unsigned axes)
 {
     const struct define_stage *s = &w->k->stage;
     int count = s->space + s->reduce;
-    int64_t stride = 1;
-    for (int a = 0; a < count; a++)
-        stride *= axes >> a & 1 ? s->extent[a] : 1;
+    int64_t stride = stage_points_of(s, axes);
     for (int a = 0; a < count; a++) {
         if (!(axes >> a & 1))
             continue;
@@ -238,7 +214,23 @@ void writer_axes(struct writer *w, int depth, bool reduces)
         snprintf(name, sizeof name, each ? "%s%d" : "%s", each ? s->axis[a] : kind, a);
         writer_indent(w, depth);
         str_printf(w->out, "const int %s%s = ", guards ? "raw_" : each ? "_" : "", name);
-        write_loop_index(w, a);
+        const int32_t *part = w->t->part[a];
+        if (a < l->space) {
+            int32_t inner = part[TILE_INNER], outer = part[TILE_OUTER] * inner;
+            str_printf(w->out, "first_%s%d", l->name[a], a);
+            write_term(w, 'v', a, TILE_VIRTUAL, (int64_t)part[TILE_THREADS] * outer);
+            write_term(w, 'w', a, TILE_OUTER, inner);
+            write_inner(w, a, 1);
+        } else { // ((o * M + m) * W + u) * S + the invocation among those that share it
+            int64_t shared = part[TILE_SHARED], steps = shared * part[TILE_WRITTEN];
+            str_add(w->out, shared > 1 ? "share" : "0");
+            if (part[TILE_ACROSS] > 1)
+                str_printf(w->out, " + across * %" PRId64,
+                           steps * part[TILE_MIDDLE] * part[TILE_LOOP]);
+            write_term(w, 'o', a, TILE_LOOP, steps * part[TILE_MIDDLE]);
+            write_term(w, 'm', a, TILE_MIDDLE, steps);
+            write_term(w, 'u', a, TILE_WRITTEN, shared);
+        }
         str_add(w->out, ";\n");
         if (guards)
             writer_line(w, depth, "const int %s%s = min(raw_%s, %" PRId64 ");", each ? "_" : "",
@@ -544,37 +536,6 @@ static void name_wide_reads(struct writer *w, int depth, int node)
     free(read);
 }
 
-// Declares a variable for each part that the expression uses twice. Where the expression has
-// choices it declares none: a part may be valid in one branch only.
-static void name_parts(struct writer *w, int depth, int body)
-{
-    const struct definition *d = &w->p->inlined;
-    int *order = mem_alloc(((size_t)body + 1) * sizeof *order);
-    int *uses = mem_zero((size_t)body + 1, sizeof *uses);
-    int count = definition_value_nodes(d, body, order);
-    w->is_named = mem_zero((size_t)d->node_count, sizeof *w->is_named);
-    bool has_choices = false;
-    for (int i = 0; i < count; i++) {
-        const struct node *n = &d->node[order[i]];
-        const int operand[] = {n->a, n->b, n->c};
-        has_choices = has_choices || n->op == NODE_SELECT;
-        for (int k = 0; k < node_operands(n->op); k++)
-            uses[operand[k]]++;
-    }
-    for (int i = 0; i < count && !has_choices; i++) {
-        const struct node *n = &d->node[order[i]];
-        if (uses[order[i]] < 2 || n->op == NODE_NUMBER || n->op == NODE_AXIS)
-            continue;
-        writer_indent(w, depth);
-        str_printf(w->out, "const %s part%d = ", n->is_real ? "float" : "int", order[i]);
-        writer_node(w, order[i]);
-        str_add(w->out, ";\n");
-        w->is_named[order[i]] = true;
-    }
-    free(order);
-    free(uses);
-}
-
 int writer_begin_lanes(struct writer *w, int depth, int node)
 {
     int lanes = tiling_lanes(w->t), axis = w->k->stage.space - 1;
@@ -588,8 +549,35 @@ int writer_begin_lanes(struct writer *w, int depth, int node)
         if (w->t->variant->is_guarded)
             writer_line(w, depth, "const int raw_%s%d = raw_%s%d + l;", name, axis, name, axis);
     }
-    if (node >= 0)
-        name_parts(w, depth, node);
+    if (node >= 0) {
+        // Each part that the expression uses twice becomes a variable. Where the expression has
+        // choices none does: a part may be valid in one branch only.
+        const struct definition *d = &w->p->inlined;
+        int *order = mem_alloc(((size_t)node + 1) * sizeof *order);
+        int *uses = mem_zero((size_t)node + 1, sizeof *uses);
+        int count = definition_value_nodes(d, node, order);
+        w->is_named = mem_zero((size_t)d->node_count, sizeof *w->is_named);
+        bool has_choices = false;
+        for (int i = 0; i < count; i++) {
+            const struct node *n = &d->node[order[i]];
+            const int operand[] = {n->a, n->b, n->c};
+            has_choices = has_choices || n->op == NODE_SELECT;
+            for (int k = 0; k < node_operands(n->op); k++)
+                uses[operand[k]]++;
+        }
+        for (int i = 0; i < count && !has_choices; i++) {
+            const struct node *n = &d->node[order[i]];
+            if (uses[order[i]] < 2 || n->op == NODE_NUMBER || n->op == NODE_AXIS)
+                continue;
+            writer_indent(w, depth);
+            str_printf(w->out, "const %s part%d = ", n->is_real ? "float" : "int", order[i]);
+            writer_node(w, order[i]);
+            str_add(w->out, ";\n");
+            w->is_named[order[i]] = true;
+        }
+        free(order);
+        free(uses);
+    }
     return depth;
 }
 

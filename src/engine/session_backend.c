@@ -5,7 +5,7 @@
 #include "engine/devices.h"
 #include "engine/session_shapes.h"
 #include "kernel/kernel.h"
-#include "trial/replay_source.h"
+#include "trial/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include "network/plan.h"
 #include "report/kernel_files.h"
 #include "space/tensor.h"
-#include "trial/constants.h"
 #include "trial/operator.h"
+#include "trial/whole.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -64,19 +64,16 @@ static void give_up(struct broker *b, const struct err *why)
 
 // --- trials in flight ---
 
-static void put(struct broker *b, struct flight *f)
+// Puts a trial into its stream; `again`: as a new attempt.
+static void put(struct broker *b, struct flight *f, bool again)
 {
     char subject[2 * QUEUE_ID + 40], id[QUEUE_ID + 40];
+    if (again)
+        f->attempt = b->attempts++;
     snprintf(subject, sizeof subject, "tw.job.%s.%s.%" PRId64, b->class, b->run, f->number);
     snprintf(id, sizeof id, "%.40s-%" PRId64 "-%" PRId64, b->run, f->number, f->attempt);
     f->due_ns = os_now_ns() + (int64_t)(b->patience_s * OVERDUE_TIMES * 1e9);
     queue_put_async(b->queue, subject, id, f->text);
-}
-
-static void put_again(struct broker *b, struct flight *f)
-{
-    f->attempt = b->attempts++;
-    put(b, f);
 }
 
 static struct flight *find_flight(struct broker *b, int64_t number)
@@ -122,7 +119,8 @@ static bool take_trial(struct broker *b, const struct message *m, const char *te
                          .text = mem_strdup(text),
                          .attempt = b->attempts++,
                          .candidates = job_candidates(m),
-                         .only_compiles = job_only_compiles(m)};
+                         .only_compiles = m->type == MESSAGE_TRIAL ? m->request.only_compiles
+                                                                   : m->only_compiled};
     snprintf(reason, sizeof reason, "its text is longer than the pool's server takes (%zu bytes)",
              most);
     if (strlen(text) > most)
@@ -130,7 +128,7 @@ static bool take_trial(struct broker *b, const struct message *m, const char *te
                       job_settled(f->number, f->candidates, f->only_compiles, OUTCOME_COMPILE,
                                   PHASE_COMPILE, reason));
     else
-        put(b, f);
+        put(b, f, false);
     return true;
 }
 
@@ -197,13 +195,13 @@ static void take_result(struct broker *b, const struct queue_message *from)
         finish_flight(b, f, mem_strdup(from->text));
     else if (f && m.type == MESSAGE_FAILED) {
         if (++f->failures < MOST_FAILURES)
-            put_again(b, f);
+            put(b, f, true);
         else
             give_up(b, &m.failure);
     } else if (f) {
         fprintf(stderr, "what came of trial %" PRId64 " is no result of it\n", f->number);
         if (++f->garbage < MOST_GARBAGE)
-            put_again(b, f);
+            put(b, f, true);
         else
             finish_flight(b, f,
                           job_settled(f->number, f->candidates, f->only_compiles, OUTCOME_LOST,
@@ -212,22 +210,6 @@ static void take_result(struct broker *b, const struct queue_message *from)
     } // else it came before, by another worker
     if (m.type != MESSAGE_TYPE_COUNT)
         message_finish(&m);
-}
-
-static void take_refusal(struct broker *b, const struct queue_message *from)
-{
-    char run[QUEUE_ID];
-    int64_t number;
-    struct err why;
-    struct flight *f = job_subject(from->subject, run, &number) ? find_flight(b, number) : NULL;
-    if (!f)
-        return;
-    fprintf(stderr, "trial %" PRId64 " is not taken: %s\n", number, from->text);
-    f->due_ns = os_now_ns() + S_NS;
-    if (++f->refusals <= MOST_REFUSALS)
-        return;
-    err_set(&why, "the pool's server takes no trials: %s", from->text);
-    give_up(b, &why);
 }
 
 static void take_queue_message(struct broker *b, const struct queue_message *from)
@@ -243,7 +225,21 @@ static void take_queue_message(struct broker *b, const struct queue_message *fro
         message_finish(&m);
         return;
     case QUEUE_LEASED: take_result(b, from); return;
-    case QUEUE_REFUSED: take_refusal(b, from); return;
+    case QUEUE_REFUSED: {
+        char run[QUEUE_ID];
+        int64_t number;
+        bool is_known = job_subject(from->subject, run, &number);
+        struct flight *f = is_known ? find_flight(b, number) : NULL;
+        if (!f)
+            return;
+        fprintf(stderr, "trial %" PRId64 " is not taken: %s\n", number, from->text);
+        f->due_ns = os_now_ns() + S_NS;
+        if (++f->refusals <= MOST_REFUSALS)
+            return;
+        err_set(&e, "the pool's server takes no trials: %s", from->text);
+        give_up(b, &e);
+        return;
+    }
     case QUEUE_RECONNECTED: // the server may have lost what it had not written yet, or all
         queue_publish(b->queue, "tw.who", "");
         if (!b->first_message)
@@ -251,7 +247,7 @@ static void take_queue_message(struct broker *b, const struct queue_message *fro
         if (!publish_run(b, &e))
             fprintf(stderr, "%s\n", e.text);
         for (int i = 0; i < b->count; i++)
-            put(b, &b->flight[i]);
+            put(b, &b->flight[i], false);
         return;
     case QUEUE_CLOSED:
         err_set(&e, "the pool's server: %s", from->text);
@@ -296,7 +292,7 @@ static bool step(struct broker *b, struct err *e)
     }
     for (int i = 0; i < b->count; i++)
         if (os_now_ns() > b->flight[i].due_ns)
-            put_again(b, &b->flight[i]);
+            put(b, &b->flight[i], true);
     b->over |= !link_flush(&b->link);
     return true;
 }

@@ -14,7 +14,7 @@
 
 #include "fleet/queue.h"
 
-// False: it cannot go on; the other side was told where that is possible.
+// False: it cannot go on; the other side got a message where that is possible.
 bool broker_run(int in, int out, const struct queue_options *o, struct err *e);
 
 #endif

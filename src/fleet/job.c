@@ -11,11 +11,6 @@ int job_candidates(const struct message *m)
     return m->type == MESSAGE_TRIAL ? m->request.count : m->result.count;
 }
 
-bool job_only_compiles(const struct message *m)
-{
-    return m->type == MESSAGE_TRIAL ? m->request.only_compiles : m->only_compiled;
-}
-
 char *job_settled(int64_t number, int candidates, bool only_compiles, enum outcome o,
                   enum trial_phase phase, const char *reason)
 {

@@ -6,7 +6,6 @@
 
 // The number of candidates in a TRIAL, or in a RESULT that a synthetic device is to play.
 int job_candidates(const struct message *m);
-bool job_only_compiles(const struct message *m);
 
 // Creates a RESULT in which all candidates of a trial have the same outcome. Heap.
 char *job_settled(int64_t number, int candidates, bool only_compiles, enum outcome o,

@@ -25,7 +25,8 @@ bool broker_run(int in, int out, const struct queue_options *o, struct err *e)
     link_init(&link, in, FRAME_MAX_BYTES);
     link.out_fd = out;
     char *text = message_failed(e);
-    link_send(&link, text);
+    if (link_queue(&link, text))
+        link_flush(&link);
     free(text);
     link_finish(&link);
     return false;

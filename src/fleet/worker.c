@@ -69,28 +69,19 @@ struct consumer {
     char trouble[200]; // why results are not stored now; ""
 };
 
-static bool is_of(const struct job_in_flight *j, const char *run)
-{
-    return str_equal(j->run, run);
-}
-
 // --- the end of a job ---
 
-static void remove_job(struct consumer *c, int i)
+// Answers the lease of a job, and removes it.
+static void remove_job(struct consumer *c, int i, enum queue_answer answer)
 {
     struct job_in_flight *j = c->job[i];
+    queue_message_answer(j->message, answer);
     queue_message_free(j->message);
     free(j->answer);
     free(j);
     c->count--;
     memmove(c->job + i, c->job + i + 1, (size_t)(c->count - i) * sizeof *c->job);
     c->free_places++;
-}
-
-static void return_job(struct consumer *c, int i)
-{
-    queue_message_answer(c->job[i]->message, QUEUE_RETURN);
-    remove_job(c, i);
 }
 
 // Puts the answer of a job. False: the server does not store it now, and it is put again later.
@@ -105,16 +96,9 @@ static bool put_answer(struct consumer *c, int i)
         return false;
     }
     c->trouble[0] = '\0';
-    queue_message_answer(j->message, QUEUE_DONE);
     c->answered++;
-    remove_job(c, i);
+    remove_job(c, i, QUEUE_DONE);
     return true;
-}
-
-static void answer_job(struct consumer *c, int i, char *text)
-{
-    c->job[i]->answer = text;
-    put_answer(c, i);
 }
 
 // --- agents ---
@@ -133,31 +117,24 @@ static void end_agent(struct agent *a)
     a->ready = false;
 }
 
-// Adapts a run's first message to this machine. NULL: the run is not for this consumer.
-static char *first_message(const struct consumer *c, const char *run_text)
-{
-    struct message m;
-    char *text = NULL;
-    if (!message_parse(run_text, &m, NULL))
-        return NULL;
-    if (m.type == MESSAGE_HELLO && c->device) {
-        remote_fit(&m.hello, c->device->index, c->places, os_cores());
-        text = message_hello(&m.hello);
-    } else if (m.type == MESSAGE_PLAY && !c->device) {
-        text = message_play(c->places);
-    }
-    message_finish(&m);
-    return text;
-}
-
 // Starts an agent for a run, in the place of the one that was used least recently where all places
 // are taken. NULL: not now, or, with `over`, never again.
 static struct agent *start_agent(struct consumer *c, const char *run, bool *over)
 {
     char *run_text = NULL;
     bool known = queue_get_run(c->queue, run, &run_text);
-    char *text = run_text ? first_message(c, run_text) : NULL;
+    char *text = NULL; // the run's first message, adapted to this machine; NULL: not for it
+    struct message m;
     struct agent *a = &c->agent[0];
+    if (run_text && message_parse(run_text, &m, NULL)) {
+        if (m.type == MESSAGE_HELLO && c->device) {
+            remote_fit(&m.hello, c->device->index, c->places, os_cores());
+            text = message_hello(&m.hello);
+        } else if (m.type == MESSAGE_PLAY && !c->device) {
+            text = message_play(c->places);
+        }
+        message_finish(&m);
+    }
     *over = known && !text;
     free(run_text);
     if (!text)
@@ -194,12 +171,13 @@ static bool take_message(struct consumer *c, struct agent *a, struct message *m,
     case MESSAGE_RESULT:
         for (int i = 0; i < c->count; i++) {
             struct job_in_flight *j = c->job[i];
-            if (!j->sent || j->answer || j->number != m->number || !is_of(j, a->run))
+            if (!j->sent || j->answer || j->number != m->number || !str_equal(j->run, a->run))
                 continue;
             snprintf(m->result.machine, sizeof m->result.machine, "%s", c->machine);
             m->result.ticket = m->number;
-            answer_job(
-                c, i, message_result(&m->result, m->only_compiled, m->settled, &m->kept, m->at_ns));
+            j->answer =
+                message_result(&m->result, m->only_compiled, m->settled, &m->kept, m->at_ns);
+            put_answer(c, i);
             return true;
         }
         return false;
@@ -212,8 +190,10 @@ static bool take_message(struct consumer *c, struct agent *a, struct message *m,
         if (a->ready)
             return false;
         for (int i = c->count - 1; i >= 0; i--)
-            if (is_of(c->job[i], a->run) && !c->job[i]->answer)
-                answer_job(c, i, mem_strdup(text));
+            if (str_equal(c->job[i]->run, a->run) && !c->job[i]->answer) {
+                c->job[i]->answer = mem_strdup(text);
+                put_answer(c, i);
+            }
         end_agent(a);
         c->rest_ns = os_now_ns() + REST_NS;
         return true;
@@ -245,8 +225,8 @@ static void read_agent(struct consumer *c, struct agent *a)
         free(text);
         if (!ok) {
             for (int i = c->count - 1; i >= 0; i--)
-                if (is_of(c->job[i], a->run) && !c->job[i]->answer)
-                    return_job(c, i);
+                if (str_equal(c->job[i]->run, a->run) && !c->job[i]->answer)
+                    remove_job(c, i, QUEUE_RETURN);
             end_agent(a);
         }
         if (status != LINK_FRAME || !ok)
@@ -271,18 +251,20 @@ static void take_job(struct consumer *c, struct queue_message *from)
     } else {
         bool is_new = true;
         for (int i = 0; i < c->count; i++)
-            is_new &= c->job[i]->number != number || !is_of(c->job[i], run);
+            is_new &= c->job[i]->number != number || !str_equal(c->job[i]->run, run);
         if (is_new) {
             struct job_in_flight *j = mem_zero(1, sizeof *j);
             *j = (struct job_in_flight){.message = from, .number = number};
             snprintf(j->run, sizeof j->run, "%s", run);
             MEM_GROW(c->job, c->count, c->capacity);
             c->job[c->count++] = j;
-            if (from->deliveries > REMOTE_MOST_LOSSES)
-                answer_job(c, c->count - 1,
-                           job_settled(number, job_candidates(&m), job_only_compiles(&m),
-                                       OUTCOME_LOST, PHASE_NONE,
-                                       "each machine that had it was lost"));
+            if (from->deliveries > REMOTE_MOST_LOSSES) {
+                j->answer =
+                    job_settled(number, job_candidates(&m),
+                                m.type == MESSAGE_TRIAL ? m.request.only_compiles : m.only_compiled,
+                                OUTCOME_LOST, PHASE_NONE, "each machine that had it was lost");
+                put_answer(c, c->count - 1);
+            }
             message_finish(&m);
             return;
         }
@@ -307,14 +289,13 @@ static bool send_next(struct consumer *c, int64_t now_ns)
             run = c->job[k]->run;
     while (i < c->count && (c->job[i]->sent || c->job[i]->answer))
         i++;
-    if (i == c->count || (run && !is_of(c->job[i], run)))
+    if (i == c->count || (run && !str_equal(c->job[i]->run, run)))
         return false;
     struct job_in_flight *j = c->job[i];
     struct agent *a = find_agent(c, j->run);
     bool over = false;
     if (!a && !(a = start_agent(c, j->run, &over))) {
-        queue_message_answer(j->message, over ? QUEUE_DONE : QUEUE_RETURN);
-        remove_job(c, i);
+        remove_job(c, i, over ? QUEUE_DONE : QUEUE_RETURN);
         return true;
     }
     if (!a->ready)
@@ -403,21 +384,8 @@ static void leave(struct worker *w, const char *why)
         puller_stop(c->puller);
         for (int k = c->count - 1; k >= 0; k--)
             if (!c->job[k]->sent && !c->job[k]->answer)
-                return_job(c, k);
+                remove_job(c, k, QUEUE_RETURN);
     }
-}
-
-// Drops the jobs of a run that has ended, and ends its agent.
-static void end_run(struct consumer *c, const char *run)
-{
-    struct agent *a = find_agent(c, run);
-    for (int i = c->count - 1; i >= 0; i--)
-        if (is_of(c->job[i], run)) {
-            queue_message_answer(c->job[i]->message, QUEUE_DONE);
-            remove_job(c, i);
-        }
-    if (a)
-        end_agent(a);
 }
 
 static void take_queue_message(struct worker *w, struct queue_message *m)
@@ -440,8 +408,16 @@ static void take_queue_message(struct worker *w, struct queue_message *m)
         else if (str_starts(m->subject, "tw.leave."))
             leave(w, m->text);
         else if (str_starts(m->subject, "tw.over."))
-            for (; i < w->consumers; i++)
-                end_run(&w->consumer[i], m->subject + strlen("tw.over."));
+            for (; i < w->consumers; i++) {
+                const char *run = m->subject + strlen("tw.over.");
+                struct consumer *c = &w->consumer[i];
+                struct agent *a = find_agent(c, run);
+                for (int k = c->count - 1; k >= 0; k--)
+                    if (str_equal(c->job[k]->run, run))
+                        remove_job(c, k, QUEUE_DONE);
+                if (a)
+                    end_agent(a);
+            }
         break;
     case QUEUE_RECONNECTED: announce(w); break;
     case QUEUE_CLOSED:
@@ -482,25 +458,6 @@ static void step(struct worker *w)
         announce(w);
 }
 
-static void init_consumer(struct worker *w, int index)
-{
-    struct consumer *c = &w->consumer[index];
-    const struct worker_options *o = w->options;
-    char class[QUEUE_ID], id[33] = "";
-    c->queue = w->queue;
-    c->machine = w->greeting.machine;
-    c->device = index > 0 ? o->device : NULL;
-    c->patience_s = o->queue.patience_s;
-    if (c->device)
-        gpu_identity(c->device, id);
-    c->places = o->workers ? o->workers : remote_usual_workers(c->device != NULL, os_cores());
-    for (int i = 0; i < MOST_AGENTS; i++)
-        slot_init(&c->agent[i].slot, i);
-    queue_class(id, w->greeting.compiler, class);
-    snprintf(c->subject, sizeof c->subject, "tw.job.%s.", class);
-    c->puller = puller_start(w->queue, class, c->places);
-}
-
 bool worker_run(const struct worker_options *o, struct err *e)
 {
     struct worker w = {.options = o, .greeting = greeting_of_this()};
@@ -518,8 +475,22 @@ bool worker_run(const struct worker_options *o, struct err *e)
         return false;
     }
     w.consumers = o->device ? MOST_CONSUMERS : 1;
-    for (int i = 0; i < w.consumers; i++)
-        init_consumer(&w, i);
+    for (int i = 0; i < w.consumers; i++) {
+        struct consumer *c = &w.consumer[i];
+        char class[QUEUE_ID], id[33] = "";
+        c->queue = w.queue;
+        c->machine = w.greeting.machine;
+        c->device = i > 0 ? o->device : NULL;
+        c->patience_s = o->queue.patience_s;
+        if (c->device)
+            gpu_identity(c->device, id);
+        c->places = o->workers ? o->workers : remote_usual_workers(c->device != NULL, os_cores());
+        for (int k = 0; k < MOST_AGENTS; k++)
+            slot_init(&c->agent[k].slot, k);
+        queue_class(id, w.greeting.compiler, class);
+        snprintf(c->subject, sizeof c->subject, "tw.job.%s.", class);
+        c->puller = puller_start(w.queue, class, c->places);
+    }
     announce(&w);
     printf("%s measures%s%s, until it is ended\n", w.greeting.machine,
            o->device ? " on " : " made-up trials only: there is no device",
@@ -533,7 +504,7 @@ bool worker_run(const struct worker_options *o, struct err *e)
         answered += c->answered;
         puller_free(c->puller);
         while (c->count > 0)
-            return_job(c, c->count - 1);
+            remove_job(c, c->count - 1, QUEUE_RETURN);
         for (int k = 0; k < MOST_AGENTS; k++)
             end_agent(&c->agent[k]);
         free(c->job);

@@ -119,20 +119,6 @@ void check_parts(lua_State *L, int index, const char *what)
     check_list(L, -2, what);
 }
 
-// Keeps a number or a word, written like a --set value.
-static const char *keep_value(lua_State *L, int index, const char *what, struct arena *a)
-{
-    struct str text = {0};
-    if (lua_type(L, index) == LUA_TSTRING)
-        str_add(&text, check_string(L, index, what));
-    else
-        str_add_real(&text, check_real(L, index, what));
-    const char *kept = arena_strdup(a, str_text(&text));
-    str_finish(&text);
-    guard_keep(L, strlen(kept) + 1);
-    return kept;
-}
-
 struct setting *check_settings(lua_State *L, int index, const char *what, struct arena *a,
                                int *count)
 {
@@ -152,7 +138,15 @@ struct setting *check_settings(lua_State *L, int index, const char *what, struct
         guard_keep(L, strlen(set[i].name) + 1);
         place = lua_pushfstring(L, "%s: %s", what, set[i].name);
         lua_getfield(L, table, set[i].name);
-        set[i].value = keep_value(L, -1, place, a);
+        // Numbers and words are written like --set values.
+        struct str text = {0};
+        if (lua_type(L, -1) == LUA_TSTRING)
+            str_add(&text, check_string(L, -1, place));
+        else
+            str_add_real(&text, check_real(L, -1, place));
+        set[i].value = arena_strdup(a, str_text(&text));
+        str_finish(&text);
+        guard_keep(L, strlen(set[i].value) + 1);
         lua_settop(L, keys);
     }
     lua_pop(L, 1);

@@ -169,8 +169,14 @@ int compute_node(lua_State *L, int index, const char *what)
 static int arithmetic(lua_State *L)
 {
     enum node_op op = (enum node_op)lua_tointeger(L, lua_upvalueindex(1));
-    int a = compute_node(L, 1, node_op_name(op)), b = compute_node(L, 2, node_op_name(op));
-    return compute_push(L, definition_op(&compute_state(L)->d, op, a, b, -1));
+    struct definition *d = &compute_state(L)->d;
+    const char *name = node_op_name(op);
+    int a = compute_node(L, 1, name), b = compute_node(L, 2, name);
+    bool is_whole = op == NODE_FLOOR_DIVIDE || op == NODE_MODULO;
+    if (is_whole && ((a >= 0 && d->node[a].is_real) || b < 0 || d->node[b].op != NODE_NUMBER ||
+                     d->node[b].is_real || d->node[b].number < 1))
+        luaL_error(L, "%s is for whole numbers, by a positive number", name);
+    return compute_push(L, definition_op(d, op, a, b, -1));
 }
 
 static int negate(lua_State *L)
@@ -179,19 +185,6 @@ static int negate(lua_State *L)
     int a = compute_node(L, 1, "-");
     int zero = definition_number(d, 0, a >= 0 && d->node[a].is_real);
     return compute_push(L, definition_op(d, NODE_SUBTRACT, zero, a, -1));
-}
-
-// Division of whole numbers. Upvalue 1: the operation.
-static int whole_division(lua_State *L)
-{
-    enum node_op op = (enum node_op)lua_tointeger(L, lua_upvalueindex(1));
-    struct definition *d = &compute_state(L)->d;
-    const char *name = node_op_name(op);
-    int a = compute_node(L, 1, name), b = compute_node(L, 2, name);
-    if ((a >= 0 && d->node[a].is_real) || b < 0 || d->node[b].op != NODE_NUMBER ||
-        d->node[b].is_real || d->node[b].number < 1)
-        luaL_error(L, "%s is for whole numbers, by a positive number", name);
-    return compute_push(L, definition_op(d, op, a, b, -1));
 }
 
 // Returns the answer of this run to a comparison. A comparison has the same answer each time.
@@ -404,25 +397,6 @@ int compute_add_stage(lua_State *L, struct defining *f, const char *name, const 
     return s.tensor;
 }
 
-// Returns an earlier stage of this compute(...) that equals the last one, which is removed then:
-// each run of the function makes its reductions anew.
-static int known_stage(struct definition *d, int first, int tensor)
-{
-    const struct define_stage *b = &d->stage[d->stage_count - 1];
-    size_t bytes = (size_t)(b->space + b->reduce) * sizeof *b->extent;
-    for (int i = first; i < d->stage_count - 1; i++) {
-        const struct define_stage *a = &d->stage[i];
-        if (a->reduction != b->reduction || a->space != b->space || a->reduce != b->reduce ||
-            a->body != b->body || memcmp(a->extent, b->extent, bytes) != 0 ||
-            d->tensor[a->tensor].element != d->tensor[b->tensor].element)
-            continue;
-        d->stage_count--;
-        d->tensor_count--;
-        return a->tensor;
-    }
-    return tensor;
-}
-
 // sum({ { "k", K } }, function(k) ... end): an expression that reads the stage it makes.
 static int reduce(lua_State *L, enum reduction kind)
 {
@@ -456,7 +430,23 @@ static int reduce(lua_State *L, enum reduction kind)
         keep[i] = definition_depends(&f->d, body, i);
     snprintf(name, sizeof name, "%s_%s%d", f->name, what, ++f->reductions);
     const struct define_stage made = {.reduction = kind, .reduce = count, .body = body};
-    int tensor = known_stage(&f->d, f->first_stage, compute_add_stage(L, f, name, keep, &made));
+    int tensor = compute_add_stage(L, f, name, keep, &made);
+    // Each run of the function makes its reductions anew. A stage that equals an earlier one of
+    // this compute(...) is removed.
+    struct definition *d = &f->d;
+    const struct define_stage *b = &d->stage[d->stage_count - 1];
+    size_t bytes = (size_t)(b->space + b->reduce) * sizeof *b->extent;
+    for (int i = f->first_stage; i < d->stage_count - 1; i++) {
+        const struct define_stage *a = &d->stage[i];
+        if (a->reduction != b->reduction || a->space != b->space || a->reduce != b->reduce ||
+            a->body != b->body || memcmp(a->extent, b->extent, bytes) != 0 ||
+            d->tensor[a->tensor].element != d->tensor[b->tensor].element)
+            continue;
+        tensor = a->tensor;
+        d->stage_count--;
+        d->tensor_count--;
+        break;
+    }
     f->axes = outer;
     for (int i = 0; i < outer; i++)
         if (keep[i])
@@ -490,9 +480,9 @@ void compute_open(lua_State *L)
                                                     {"__mul", arithmetic, NODE_MULTIPLY},
                                                     {"__div", arithmetic, NODE_DIVIDE},
                                                     {"__unm", negate, 0},
-                                                    {"__idiv", whole_division, NODE_FLOOR_DIVIDE},
+                                                    {"__idiv", arithmetic, NODE_FLOOR_DIVIDE},
                                                     {"__lt", compare, NODE_LESS},
-                                                    {"__mod", whole_division, NODE_MODULO},
+                                                    {"__mod", arithmetic, NODE_MODULO},
                                                     {"__le", compare, NODE_AT_MOST},
                                                     {"__eq", compare, NODE_EQUAL},
                                                     {NULL, NULL, 0}};

@@ -1,4 +1,4 @@
-// baseline, export, derived, constraint, resources, kernel and scratch of a space file.
+// baseline, export, derived, constraint, resources, scratch, nest and kernel of a space file.
 #include "script/check.h"
 #include "script/readonly.h"
 #include "script/script.h"
@@ -104,13 +104,6 @@ static int declare_baseline(lua_State *L) // baseline { NAME = { parameter = val
     return 0;
 }
 
-void baseline_check(lua_State *L, const struct script *s)
-{
-    if (s->space->baseline_count && s->baseline_params < s->space->param_count)
-        luaL_error(L, "parameter '%s' is declared behind a baseline, which says no value for it",
-                   s->space->param[s->baseline_params].name);
-}
-
 // --- exports: configurations as texts that other programs read ---
 
 static const struct rule *find(const struct script *s, const char *name)
@@ -137,7 +130,7 @@ static int declare_export(
         .script = s,
         .name = script_keep_text(L, name),
         .place = guard_caller(L),
-        .function = script_keep(L),
+        .function = luaL_ref(L, LUA_REGISTRYINDEX),
     };
     return 0;
 }
@@ -150,17 +143,21 @@ struct form_call {
     bool made;
 };
 
-static void push_found(lua_State *L, const struct script_found *f)
+static int visit_form(lua_State *L)
 {
-    if (!f) {
+    struct form_call *call = lua_touserdata(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, call->rule->function);
+    view_push(L, call->rule->script, call->config);
+    const struct script_found *f = call->found;
+    if (f) {
+        lua_createtable(L, 0, 2);
+        lua_pushstring(L, f->told);
+        lua_setfield(L, -2, "told");
+        lua_createtable(L, f->shapes, 0);
+    } else {
         lua_pushnil(L);
-        return;
     }
-    lua_createtable(L, 0, 2);
-    lua_pushstring(L, f->told);
-    lua_setfield(L, -2, "told");
-    lua_createtable(L, f->shapes, 0);
-    for (int i = 0; i < f->shapes; i++) {
+    for (int i = 0; f && i < f->shapes; i++) {
         // { M = 64, N = 256 }
         lua_createtable(L, 0, f->shape[i].count);
         for (int j = 0; j < f->shape[i].count; j++) {
@@ -173,15 +170,8 @@ static void push_found(lua_State *L, const struct script_found *f)
         }
         lua_rawseti(L, -2, i + 1);
     }
-    lua_setfield(L, -2, "shapes");
-}
-
-static int visit_form(lua_State *L)
-{
-    struct form_call *call = lua_touserdata(L, 1);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, call->rule->function);
-    view_push(L, call->rule->script, call->config);
-    push_found(L, call->found);
+    if (f)
+        lua_setfield(L, -2, "shapes");
     lua_call(L, 2, 2);
     call->made = !lua_isnil(L, -2);
     const char *what = call->made ? "what it returns" : "nil, and why";
@@ -220,7 +210,7 @@ static int keep_function(lua_State *L, int index, const char *what)
 {
     check_type(L, index, what, LUA_TFUNCTION);
     lua_pushvalue(L, index);
-    return script_keep(L);
+    return luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
 // The upvalues are the function, its last result, and the state of `c` that it is for
@@ -277,32 +267,34 @@ static int declare_constraint(lua_State *L) // constraint(name, function(c) -> b
         .place = guard_caller(L),
         .function = keep_function(L, 2, lua_pushfstring(L, "constraint '%s'", name)),
     };
-    rule_add_constraint(r);
+    space_add_constraint(s->space, &(struct constraint){.name = r->name,
+                                                        .file = s->texts.item[r->place.text].path,
+                                                        .line = r->place.line,
+                                                        .context = r,
+                                                        .holds = rule_holds});
     return 0;
 }
 
-int declare_rule(lua_State *L, struct script *s, struct rule *r, const char *what)
+enum { RESOURCES, SCRATCH, NEST };
+
+// resources(function(c) -> table), scratch(function(c) -> bytes) and nest(function(c, d)). Upvalue
+// 1: which of them.
+static int declare_rule(lua_State *L)
 {
+    static const char *const names[] = {"resources", "scratch", "nest"};
+    lua_Integer which = lua_tointeger(L, lua_upvalueindex(1));
+    struct script *s = script_loading(L, names[which]);
+    struct rule *r = which == RESOURCES ? &s->resources : which == SCRATCH ? &s->scratch : &s->nest;
     if (r->function != LUA_NOREF)
-        return luaL_error(L, "%s is declared twice", what);
+        return luaL_error(L, "%s is declared twice", names[which]);
     r->script = s;
     r->place = guard_caller(L);
-    r->function = keep_function(L, 1, what);
+    r->function = keep_function(L, 1, names[which]);
+    if (which == RESOURCES) {
+        s->space->resources = rule_find_resources;
+        s->space->resources_context = r;
+    }
     return 0;
-}
-
-static int declare_resources(lua_State *L) // resources(function(c) -> table)
-{
-    struct script *s = script_loading(L, "resources");
-    declare_rule(L, s, &s->resources, "resources");
-    rule_set_resources(s);
-    return 0;
-}
-
-static int declare_scratch(lua_State *L) // scratch(function(c) -> bytes)
-{
-    struct script *s = script_loading(L, "scratch");
-    return declare_rule(L, s, &s->scratch, "scratch");
 }
 
 static int keep_kernel_function(lua_State *L, const char *field)
@@ -318,25 +310,6 @@ static bool has_field(lua_State *L, const char *field)
     return has;
 }
 
-// True: the kernel is a shader or SPIR-V, not a template. Raises an error for fields that do not
-// belong to it.
-static bool check_kind(lua_State *L)
-{
-    bool is_template = has_field(L, "template"), is_shader = has_field(L, "shader"),
-         is_spirv = has_field(L, "spirv");
-    if (is_template + is_shader + is_spirv > 1)
-        luaL_error(L, "kernel: template, shader and spirv are three ways (choose one)");
-    if (is_template + is_shader + is_spirv == 0)
-        luaL_error(L, "kernel: the template is missing (template = \"NAME.comp\")");
-    if (!is_template && has_field(L, "values"))
-        luaL_error(L, "kernel: values are for templates (a shader has define)");
-    if (!is_shader &&
-        (has_field(L, "include") || has_field(L, "define") || has_field(L, "preamble")))
-        luaL_error(L,
-                   "kernel: include, define and preamble are for shaders (shader = \"NAME.comp\")");
-    return !is_template;
-}
-
 // kernel { template | shader | spirv, values, include, define, preamble, spec, push, bindings,
 // groups, subgroup, once, when }
 static int declare_kernel(lua_State *L)
@@ -348,11 +321,22 @@ static int declare_kernel(lua_State *L)
     check_fields(L, 1, "kernel", known);
     if (s->stage_count == JOB_MAX_PASSES)
         return luaL_error(L, "more than %d kernels", JOB_MAX_PASSES);
-    bool is_shader = check_kind(L);
+    bool is_template = has_field(L, "template"), is_spirv = has_field(L, "spirv");
+    bool is_shader = has_field(L, "shader");
+    if (is_template + is_shader + is_spirv > 1)
+        luaL_error(L, "kernel: template, shader and spirv are three ways (choose one)");
+    if (is_template + is_shader + is_spirv == 0)
+        luaL_error(L, "kernel: the template is missing (template = \"NAME.comp\")");
+    if (!is_template && has_field(L, "values"))
+        luaL_error(L, "kernel: values are for templates (a shader has define)");
+    if (!is_shader &&
+        (has_field(L, "include") || has_field(L, "define") || has_field(L, "preamble")))
+        luaL_error(L,
+                   "kernel: include, define and preamble are for shaders (shader = \"NAME.comp\")");
     struct stage *stage = &s->stage[s->stage_count++];
     stage->place = guard_caller(L);
-    if (is_shader) {
-        shader_declare(L, s, stage, has_field(L, "spirv"));
+    if (!is_template) {
+        shader_declare(L, s, stage, is_spirv);
     } else {
         lua_getfield(L, 1, "template");
         const char *name = check_string(L, -1, "kernel: template");
@@ -370,7 +354,7 @@ static int declare_kernel(lua_State *L)
     if (stage->once && s->stage_count > 1 && !stage[-1].once)
         return luaL_error(L, "kernel: one that runs once stands before those that do not");
     given_read_bindings(L, stage);
-    if (!is_shader)
+    if (is_template)
         render_compile(L, stage);
     return 0;
 }
@@ -378,9 +362,13 @@ static int declare_kernel(lua_State *L)
 void declare_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"baseline", declare_baseline},   {"export", declare_export},
-        {"derived", declare_derived},     {"constraint", declare_constraint},
-        {"resources", declare_resources}, {"scratch", declare_scratch},
-        {"kernel", declare_kernel},       {NULL, NULL}};
+        {"baseline", declare_baseline}, {"export", declare_export},
+        {"derived", declare_derived},   {"constraint", declare_constraint},
+        {"kernel", declare_kernel},     {NULL, NULL}};
+    static const struct script_closure rules[] = {{"resources", declare_rule, RESOURCES},
+                                                  {"scratch", declare_rule, SCRATCH},
+                                                  {"nest", declare_rule, NEST},
+                                                  {NULL, NULL, 0}};
     luaL_setfuncs(L, functions, 0);
+    script_set_closures(L, rules);
 }

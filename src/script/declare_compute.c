@@ -21,15 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void declare_compute_finish(struct defining *f)
-{
-    if (f) {
-        definition_finish(&f->d);
-        free(f->place);
-    }
-    free(f);
-}
-
 // --- tensors ---
 
 static int push_tensor(lua_State *L, int tensor)

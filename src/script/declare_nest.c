@@ -64,15 +64,10 @@ static void push_formula(lua_State *L, int formula)
     push_symbol(L, 0)->formula = formula;
 }
 
-static const struct symbol *test_symbol(lua_State *L, int index) // NULL: another value
-{
-    return luaL_testudata(L, index, SYMBOL);
-}
-
 // Returns the formula of a symbol, a whole number or a boolean.
 static int check_formula(lua_State *L, int index, const char *what)
 {
-    const struct symbol *x = test_symbol(L, index);
+    const struct symbol *x = luaL_testudata(L, index, SYMBOL);
     if (x && x->count > 0)
         luaL_error(L, "%s: a loop stands where a formula must (loops are for indices)", what);
     if (x)
@@ -93,12 +88,12 @@ static int check_formula(lua_State *L, int index, const char *what)
 // Returns the symbol of an index. A number is replaced by its symbol. `index` is absolute.
 static const struct symbol *check_index(lua_State *L, int index, const char *what)
 {
-    const struct symbol *x = test_symbol(L, index);
+    const struct symbol *x = luaL_testudata(L, index, SYMBOL);
     if (x)
         return x;
     push_formula(L, check_formula(L, index, what));
     lua_replace(L, index);
-    return test_symbol(L, index);
+    return luaL_testudata(L, index, SYMBOL);
 }
 
 // --- arithmetic ---
@@ -277,29 +272,6 @@ static int call_place(lua_State *L) // d.place(order, "item")
     return 1;
 }
 
-static void open_symbols(lua_State *L) // the metatables, once
-{
-    static const struct script_closure events[] = {{"__add", on_sum, FORMULA_ADD},
-                                                   {"__sub", on_sum, FORMULA_SUBTRACT},
-                                                   {"__unm", on_minus, FORMULA_SUBTRACT},
-                                                   {"__mul", on_multiply, 0},
-                                                   {"__idiv", on_formulas, FORMULA_DIVIDE},
-                                                   {"__mod", on_formulas, FORMULA_MODULO},
-                                                   {"__div", on_refused, false},
-                                                   {"__eq", on_refused, true},
-                                                   {"__lt", on_refused, true},
-                                                   {"__le", on_refused, true},
-                                                   {NULL, NULL, 0}};
-    static const struct script_closure equal[] = {{"__eq", on_refused, true}, {NULL, NULL, 0}};
-    luaL_newmetatable(L, SYMBOL);
-    script_set_closures(L, events);
-    luaL_newmetatable(L, WORD);
-    script_set_closures(L, equal);
-    luaL_newmetatable(L, ORDER);
-    script_set_closures(L, equal);
-    lua_pop(L, 3);
-}
-
 // --- the configuration ---
 
 static void push_config(lua_State *L) // `c`, each parameter a symbol
@@ -368,37 +340,24 @@ static int read_formula(lua_State *L, const char *what, const char *field, int s
     return check_formula(L, FIELDS + 1, lua_pushfstring(L, "%s: %s", what, field));
 }
 
-// Returns the index of the field's word among `count` names; 0 where it is absent.
+// Returns the index of the field's word among the known ones; 0 where it is absent.
 static int read_word(lua_State *L, const char *what, const char *field, int count,
-                     const char *(*name)(int index))
+                     const char *const *known)
 {
     lua_settop(L, FIELDS);
     if (lua_getfield(L, FIELDS, field) == LUA_TNIL)
         return 0;
     const char *word = check_string(L, FIELDS + 1, lua_pushfstring(L, "%s: %s", what, field));
-    const char *known[16];
-    for (int i = 0; i < count; i++) {
-        known[i] = name(i);
+    for (int i = 0; i < count; i++)
         if (strcmp(word, known[i]) == 0)
             return i;
-    }
     const char *near = str_suggest_list(word, (size_t)count, known);
     if (near)
         luaL_error(L, "%s has no %s '%s' (did you mean '%s'?)", what, field, word, near);
     return luaL_error(L, "%s has no %s '%s'", what, field, word);
 }
 
-static int constant(lua_State *L, double number)
-{
-    return formulas_constant(&nest_of(L)->formulas, number);
-}
-
 // --- loops ---
-
-static const char *kind_name(int i) // serial, the standard, first
-{
-    return nest_loop_kind_name((enum nest_loop_kind)((i + NEST_SERIAL) % NEST_LOOP_KINDS));
-}
 
 static int make_loop(lua_State *L) // d.loop { name, kind = , length = , place = }
 {
@@ -410,7 +369,10 @@ static int make_loop(lua_State *L) // d.loop { name, kind = , length = , place =
             luaL_error(L, "%s is declared twice", what);
     if (n->loop_count == NEST_MAX_LOOPS)
         luaL_error(L, "nest: more than %d loops", NEST_MAX_LOOPS);
-    int kind = (read_word(L, what, "kind", NEST_LOOP_KINDS, kind_name) + NEST_SERIAL);
+    const char *kinds[NEST_LOOP_KINDS]; // the standard, serial, is the first
+    for (int i = 0; i < NEST_LOOP_KINDS; i++)
+        kinds[i] = nest_loop_kind_name((enum nest_loop_kind)((i + NEST_SERIAL) % NEST_LOOP_KINDS));
+    int kind = read_word(L, what, "kind", NEST_LOOP_KINDS, kinds) + NEST_SERIAL;
     if (lua_getfield(L, FIELDS, "length") == LUA_TNIL)
         luaL_error(L, "%s: length is missing", what);
     n->loop[n->loop_count] = (struct nest_loop){
@@ -427,16 +389,6 @@ static int make_loop(lua_State *L) // d.loop { name, kind = , length = , place =
 }
 
 // --- buffers ---
-
-static const char *memory_name(int i)
-{
-    return nest_memory_name((enum nest_memory)i);
-}
-
-static const char *type_name(int i)
-{
-    return element_name((enum element)i);
-}
 
 static int make_buffer(lua_State *L) // d.buffer { name, size, ..., memory = , type = , ... }
 {
@@ -456,10 +408,16 @@ static int make_buffer(lua_State *L) // d.buffer { name, size, ..., memory = , t
         lua_geti(L, LIST, i + 2);
         b.dim[i] = check_formula(L, -1, what);
     }
-    b.memory = (enum nest_memory)read_word(L, what, "memory", NEST_REGISTERS + 1, memory_name);
-    b.bytes = element_bytes((enum element)read_word(L, what, "type", ELEMENT_COUNT, type_name));
-    b.copies = read_formula(L, what, "copies", constant(L, 1));
-    b.used = read_formula(L, what, "used", constant(L, 1));
+    const char *memories[NEST_REGISTERS + 1], *types[ELEMENT_COUNT];
+    for (int i = 0; i <= NEST_REGISTERS; i++)
+        memories[i] = nest_memory_name((enum nest_memory)i);
+    for (int i = 0; i < ELEMENT_COUNT; i++)
+        types[i] = element_name((enum element)i);
+    b.memory = (enum nest_memory)read_word(L, what, "memory", NEST_REGISTERS + 1, memories);
+    b.bytes = element_bytes((enum element)read_word(L, what, "type", ELEMENT_COUNT, types));
+    int one = formulas_constant(&n->formulas, 1);
+    b.copies = read_formula(L, what, "copies", one);
+    b.used = read_formula(L, what, "used", one);
     n->buffer[n->buffer_count] = b;
     int *index = lua_newuserdatauv(L, sizeof *index, 0);
     *index = n->buffer_count++;
@@ -484,7 +442,7 @@ static int index_buffer(lua_State *L) // buffer { index, ... }
     *x = (struct indexed){.buffer = buffer};
     struct nest_term *next = x->term;
     for (int i = 0; i < given; i++) {
-        const struct symbol *index = test_symbol(L, first + 1 + i);
+        const struct symbol *index = luaL_testudata(L, first + 1 + i, SYMBOL);
         x->count[i] = index->count;
         memcpy(next, index->term, (size_t)index->count * sizeof *next);
         next += index->count;
@@ -507,7 +465,7 @@ static void read_path(lua_State *L, const char *what, struct nest *n, struct nes
     int *path = arena_zero(&n->arena, (size_t)count, sizeof *path);
     for (int i = 0; i < count; i++) {
         lua_geti(L, list, i + 1);
-        const struct symbol *x = test_symbol(L, -1);
+        const struct symbol *x = luaL_testudata(L, -1, SYMBOL);
         if (!x || x->loop < 0)
             luaL_error(L, "%s: number %d is not a loop", what, i + 1);
         for (int k = 0; k < i; k++)
@@ -562,8 +520,8 @@ static int make_statement(lua_State *L) // d.statement { name, loops = , stores 
             luaL_error(L, "%s is declared twice", what);
     if (n->statement_count == NEST_MAX_STATEMENTS)
         luaL_error(L, "nest: more than %d statements", NEST_MAX_STATEMENTS);
-    int zero = constant(L, 0);
-    struct nest_statement s = {.name = name, .when = read_formula(L, what, "when", constant(L, 1))};
+    int zero = formulas_constant(&n->formulas, 0), one = formulas_constant(&n->formulas, 1);
+    struct nest_statement s = {.name = name, .when = read_formula(L, what, "when", one)};
     s.add = read_formula(L, what, "add", zero);
     s.multiply = read_formula(L, what, "multiply", zero);
     s.divide = read_formula(L, what, "divide", zero);
@@ -614,7 +572,25 @@ void declare_nest_run(lua_State *L, struct script *s)
     s->guard.place = s->nest.place;
     s->loop_nest = nest_create();
     s->is_declaring_nest = true;
-    open_symbols(L);
+    static const struct script_closure events[] = {{"__add", on_sum, FORMULA_ADD},
+                                                   {"__sub", on_sum, FORMULA_SUBTRACT},
+                                                   {"__unm", on_minus, FORMULA_SUBTRACT},
+                                                   {"__mul", on_multiply, 0},
+                                                   {"__idiv", on_formulas, FORMULA_DIVIDE},
+                                                   {"__mod", on_formulas, FORMULA_MODULO},
+                                                   {"__div", on_refused, false},
+                                                   {"__eq", on_refused, true},
+                                                   {"__lt", on_refused, true},
+                                                   {"__le", on_refused, true},
+                                                   {NULL, NULL, 0}};
+    static const struct script_closure equal[] = {{"__eq", on_refused, true}, {NULL, NULL, 0}};
+    luaL_newmetatable(L, SYMBOL);
+    script_set_closures(L, events);
+    luaL_newmetatable(L, WORD);
+    script_set_closures(L, equal);
+    luaL_newmetatable(L, ORDER);
+    script_set_closures(L, equal);
+    lua_pop(L, 3);
     luaL_newmetatable(L, ACCESS);
     luaL_newmetatable(L, BUFFER);
     lua_pushcfunction(L, index_buffer);
@@ -648,17 +624,4 @@ void declare_nest_run(lua_State *L, struct script *s)
         guard_raise(L, s->nest.place, "nest: no statement is declared (d.statement { ... })");
     nest_seal(s->loop_nest);
     s->space->nest = s->loop_nest;
-}
-
-static int declare_nest(lua_State *L) // nest(function(c, d))
-{
-    struct script *s = script_loading(L, "nest");
-    declare_rule(L, s, &s->nest, "nest");
-    return 0;
-}
-
-void declare_nest_open(lua_State *L)
-{
-    lua_pushcfunction(L, declare_nest);
-    lua_setfield(L, -2, "nest");
 }

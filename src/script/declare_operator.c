@@ -25,25 +25,6 @@
 
 enum { BUFFER = 2, LIST, FIELDS };
 
-static enum element read_element(lua_State *L, const char *what)
-{
-    const char *type = lua_pushfstring(L, "%s: type", what);
-    if (lua_getfield(L, FIELDS, "type") == LUA_TNIL)
-        return ELEMENT_F32;
-    const char *name = check_string(L, -1, type);
-    const char *known[ELEMENT_COUNT];
-    for (int i = 0; i < ELEMENT_COUNT; i++) {
-        known[i] = element_name((enum element)i);
-        if (strcmp(name, known[i]) == 0)
-            return (enum element)i;
-    }
-    const char *near = str_suggest_list(name, ELEMENT_COUNT, known);
-    if (near)
-        luaL_error(L, "%s has no type '%s' (did you mean '%s'?)", what, name, near);
-    luaL_error(L, "%s has no type '%s' (it may be f32, f16, i8, i32)", what, name);
-    return ELEMENT_F32;
-}
-
 // Returns a field of the table on the top; `standard` where it is absent.
 static bool read_flag(lua_State *L, const char *what, const char *name, bool standard)
 {
@@ -153,7 +134,22 @@ static void read_buffer(lua_State *L, struct custom_operation *c, const char *pl
         lua_geti(L, LIST, i + 2);
         t.size[i] = check_whole(L, -1, size, 1, INT32_MAX);
     }
-    t.element = read_element(L, what);
+    const char *type = lua_pushfstring(L, "%s: type", what);
+    if (lua_getfield(L, FIELDS, "type") != LUA_TNIL) {
+        const char *word = check_string(L, -1, type), *types[ELEMENT_COUNT];
+        int found = ELEMENT_COUNT;
+        for (int i = 0; i < ELEMENT_COUNT; i++) {
+            types[i] = element_name((enum element)i);
+            found = strcmp(word, types[i]) == 0 ? i : found;
+        }
+        bool is_known = found < ELEMENT_COUNT;
+        const char *near = is_known ? NULL : str_suggest_list(word, ELEMENT_COUNT, types);
+        if (near)
+            luaL_error(L, "%s has no type '%s' (did you mean '%s'?)", what, word, near);
+        if (!is_known)
+            luaL_error(L, "%s has no type '%s' (it may be f32, f16, i8, i32)", what, word);
+        t.element = (enum element)found;
+    }
     read_fill(L, what, &f);
     read_blocks(L, what, &f.block);
     if (f.block.weights && lua_getfield(L, FIELDS, "type") != LUA_TNIL)
@@ -391,29 +387,6 @@ static int declare_operator_define(lua_State *L) // operator.define { ... } -> o
 
 #define MOST_FIELDS (OPERATION_MAX_SIZES + OPERATION_MAX_CHOICES + OPERATION_MAX_REALS)
 
-// Sets a field to the value on the top of the stack.
-static bool set_field(lua_State *L, struct operation *o, const char *name, struct err *e)
-{
-    const struct operation_size *size = o->kind->sizes;
-    int value = lua_gettop(L);
-    const char *what = lua_pushfstring(L, "%s: %s", o->kind->name, name);
-    while (size->name && strcmp(size->name, name) != 0)
-        size++;
-    if (size->name)
-        return operation_set_size(o, name, check_whole(L, value, what, size->least, INT32_MAX), e);
-    for (int i = 0; o->kind->choices && o->kind->choices[i].name; i++)
-        if (strcmp(o->kind->choices[i].name, name) == 0)
-            return operation_set_choice(o, name, check_string(L, value, what), e);
-    check_type(L, value, what, LUA_TNUMBER);
-    return operation_set_real(o, name, lua_tonumber(L, value), e);
-}
-
-static void set_integer(lua_State *L, const char *name, int64_t value)
-{
-    lua_pushinteger(L, value);
-    lua_setfield(L, -2, name);
-}
-
 void declare_operator_read(lua_State *L, int fields, const struct operation_kind *kind,
                            struct operation *out)
 {
@@ -423,16 +396,33 @@ void declare_operator_read(lua_State *L, int fields, const struct operation_kind
     int n = 0;
     for (int i = 0; kind->sizes[i].name; i++)
         known[n++] = kind->sizes[i].name;
+    int sizes = n;
     for (int i = 0; kind->choices && kind->choices[i].name; i++)
         known[n++] = kind->choices[i].name;
+    int choices = n;
     for (int i = 0; kind->reals && kind->reals[i].name; i++)
         known[n++] = kind->reals[i].name;
     known[n] = NULL;
     check_fields(L, fields, kind->name, known);
     operation_init(out, kind);
     for (int i = 0; known[i]; i++) {
-        if (lua_getfield(L, fields, known[i]) != LUA_TNIL)
-            check_done(L, set_field(L, out, known[i], &e), &e);
+        const char *name = known[i], *what = lua_pushfstring(L, "%s: %s", kind->name, name);
+        if (lua_getfield(L, fields, name) == LUA_TNIL) {
+            lua_settop(L, top);
+            continue;
+        }
+        int value = lua_gettop(L);
+        bool done;
+        if (i < sizes) {
+            int64_t size = check_whole(L, value, what, kind->sizes[i].least, INT32_MAX);
+            done = operation_set_size(out, name, size, &e);
+        } else if (i < choices) {
+            done = operation_set_choice(out, name, check_string(L, value, what), &e);
+        } else {
+            check_type(L, value, what, LUA_TNUMBER);
+            done = operation_set_real(out, name, lua_tonumber(L, value), &e);
+        }
+        check_done(L, done, &e);
         lua_settop(L, top);
     }
     check_done(L, operation_complete(out, &e), &e);
@@ -454,9 +444,9 @@ int declare_operator_end(lua_State *L, struct script *s, const struct operation 
     lua_pushstring(L, kind->name);
     lua_setfield(L, -2, "kind");
     for (int i = 0; kind->sizes[i].name; i++)
-        set_integer(L, kind->sizes[i].name, o->size[i]);
+        script_set_integer(L, kind->sizes[i].name, o->size[i]);
     for (int i = 0; kind->derived && kind->derived[i].name; i++)
-        set_integer(L, kind->derived[i].name, kind->derived[i].value(o));
+        script_set_integer(L, kind->derived[i].name, kind->derived[i].value(o));
     for (int i = 0; kind->choices && kind->choices[i].name; i++) {
         lua_pushstring(L, kind->choices[i].values[o->choice[i]]);
         lua_setfield(L, -2, kind->choices[i].name);
@@ -470,13 +460,13 @@ int declare_operator_end(lua_State *L, struct script *s, const struct operation 
     int count = operation_tensors(o, tensor);
     lua_newtable(L);
     for (int i = 0; i < count; i++)
-        set_integer(L, tensor[i].name, i);
-    set_integer(L, "scratch", count);
+        script_set_integer(L, tensor[i].name, i);
+    script_set_integer(L, "scratch", count);
     readonly_wrap(L, "op.bindings", NULL);
     lua_setfield(L, -2, "bindings");
     readonly_wrap(L, "op", NULL);
     lua_pushvalue(L, -1);
-    s->operation_table = script_keep(L);
+    s->operation_table = luaL_ref(L, LUA_REGISTRYINDEX);
     return 1;
 }
 

@@ -138,21 +138,6 @@ static bool is_adjacent(void *context, int i, int j)
     return g->bit[at / 8] >> (at % 8) & 1;
 }
 
-static int raise_neighbour(lua_State *L, const char *name, int list, int from)
-{
-    int found = lua_gettop(L);
-    lua_rawgeti(L, list, from);
-    const char *value = luaL_tolstring(L, -1, NULL);
-    if (lua_type(L, found) != LUA_TSTRING && lua_type(L, found) != LUA_TNUMBER)
-        return luaL_error(L, "parameter '%s': the neighbours of '%s' include a %s", name, value,
-                          luaL_typename(L, found));
-    const char *unknown = luaL_tolstring(L, found, NULL);
-    order_push_suggestion_in(L, list, unknown);
-    return luaL_error(L,
-                      "parameter '%s': the neighbours of '%s' include '%s', which is not a value%s",
-                      name, value, unknown, lua_tostring(L, -1));
-}
-
 #define STEPS_PER_NEIGHBOUR 8 // looked up here, checked for symmetry and reached later
 #define PAIRS_PER_STEP      8
 
@@ -189,7 +174,18 @@ static struct graph *push_graph(lua_State *L, const char *name, int list, int ne
             lua_pushvalue(L, -1);
             if (lua_rawget(L, index) == LUA_TNIL) {
                 lua_pop(L, 1);
-                raise_neighbour(L, name, list, i + 1);
+                int found = lua_gettop(L), type = lua_type(L, found);
+                lua_rawgeti(L, list, i + 1);
+                const char *value = luaL_tolstring(L, -1, NULL);
+                if (type != LUA_TSTRING && type != LUA_TNUMBER)
+                    luaL_error(L, "parameter '%s': the neighbours of '%s' include a %s", name,
+                               value, luaL_typename(L, found));
+                const char *unknown = luaL_tolstring(L, found, NULL);
+                order_push_suggestion_in(L, list, unknown);
+                luaL_error(
+                    L,
+                    "parameter '%s': the neighbours of '%s' include '%s', which is not a value%s",
+                    name, value, unknown, lua_tostring(L, -1));
             }
             size_t at = (size_t)i * (size_t)g->count + (size_t)lua_tointeger(L, -1);
             g->bit[at / 8] |= (uint8_t)(1u << (at % 8));

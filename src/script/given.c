@@ -24,30 +24,6 @@ static bool call(lua_State *L, struct script *s, int function, const struct conf
 
 // --- macros ---
 
-// Defines a macro with the number or text on the top; `true` is 1, `false` leaves it undefined.
-static void add_macro(lua_State *L, const char *name, struct str *out)
-{
-    const char *text = "1";
-    switch (lua_type(L, -1)) {
-    case LUA_TBOOLEAN:
-        if (!lua_toboolean(L, -1))
-            return; // it stays undefined
-        break;
-    case LUA_TNUMBER:
-        check_real(L, -1, name);
-        lua_pushvalue(L, -1);
-        text = lua_tostring(L, -1);
-        lua_remove(L, -2);
-        break;
-    case LUA_TSTRING: text = lua_tostring(L, -1); break;
-    default: luaL_error(L, "kernel: define: %s is a %s", name, luaL_typename(L, -1));
-    }
-    if (strlen(text) > CHECK_MAX_TEXT || strpbrk(text, "\n\r"))
-        luaL_error(L, "kernel: define: %s is no single line of at most %d bytes", name,
-                   CHECK_MAX_TEXT);
-    str_printf(out, "#define %s %s\n", name, text);
-}
-
 void given_define(lua_State *L, struct script *s, const struct stage *stage, const struct config *c,
                   struct str *out)
 {
@@ -71,7 +47,23 @@ void given_define(lua_State *L, struct script *s, const struct stage *stage, con
             luaL_error(L, "kernel: define: '%s' is no name of a macro", name);
         lua_getfield(L, table, name);
         guard_charge(L, 64);
-        add_macro(L, name, out);
+        // `true` is 1; `false` leaves the macro undefined.
+        bool is_undefined = lua_isboolean(L, -1) && !lua_toboolean(L, -1);
+        const char *text = "1";
+        if (lua_type(L, -1) == LUA_TNUMBER) {
+            check_real(L, -1, name);
+            lua_pushvalue(L, -1);
+            text = lua_tostring(L, -1);
+        } else if (lua_type(L, -1) == LUA_TSTRING) {
+            text = lua_tostring(L, -1);
+        } else if (!lua_isboolean(L, -1)) {
+            luaL_error(L, "kernel: define: %s is a %s", name, luaL_typename(L, -1));
+        }
+        if (strlen(text) > CHECK_MAX_TEXT || strpbrk(text, "\n\r"))
+            luaL_error(L, "kernel: define: %s is no single line of at most %d bytes", name,
+                       CHECK_MAX_TEXT);
+        if (!is_undefined)
+            str_printf(out, "#define %s %s\n", name, text);
         lua_settop(L, table + 1);
     }
     lua_settop(L, table - 1);

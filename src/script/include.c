@@ -37,7 +37,7 @@ void include_run_first(lua_State *L)
 {
     struct script *s = script_of(L);
     lua_newtable(L);
-    s->modules = script_keep(L);
+    s->modules = luaL_ref(L, LUA_REGISTRYINDEX);
     include_run(L, 0);
     lua_pop(L, 1);
     s->guard.place = (struct place){0, 0};

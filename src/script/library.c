@@ -243,13 +243,19 @@ static void set_part(lua_State *L, const char *name)
     lua_pop(L, 1);
 }
 
-static void open_string(lua_State *L)
+int library_open(lua_State *L)
 {
-    int part = push_part(L, LUA_STRLIBNAME, luaopen_string, string_names);
-    lua_getfield(L, part - 1, "format");
-    set_wrapped(L, part, "format", safe_format, 0);
+    int part = push_part(L, LUA_GNAME, luaopen_base, base_names);
+    static const luaL_Reg replaced[] = {{"pairs", sorted_pairs},
+                                        {"ipairs", list_ipairs},
+                                        {"tostring", safe_tostring},
+                                        {NULL, NULL}};
+    luaL_setfuncs(L, replaced, 0);
+    int strings = push_part(L, LUA_STRLIBNAME, luaopen_string, string_names);
+    lua_getfield(L, strings - 1, "format");
+    set_wrapped(L, strings, "format", safe_format, 0);
     lua_pushcfunction(L, safe_rep);
-    lua_setfield(L, part, "rep");
+    lua_setfield(L, strings, "rep");
     set_part(L, LUA_STRLIBNAME);
     lua_getfield(L, -1, LUA_STRLIBNAME);
     // The methods of strings are the functions of `string`, whose front is on the top.
@@ -257,13 +263,8 @@ static void open_string(lua_State *L)
     lua_getmetatable(L, -1);
     readonly_push_storage(L, -3);
     lua_setfield(L, -2, "__index");
-    lua_pop(L, 2);
-    lua_pop(L, 1);
-}
-
-static void open_table(lua_State *L)
-{
-    int part = push_part(L, LUA_TABLIBNAME, luaopen_table, table_names);
+    lua_pop(L, 3);
+    int tables = push_part(L, LUA_TABLIBNAME, luaopen_table, table_names);
     static const struct {
         const char *name;
         lua_CFunction function;
@@ -273,22 +274,10 @@ static void open_table(lua_State *L)
                    {"remove", charged_shift, 1},
                    {"sort", safe_sort, 0}};
     for (size_t i = 0; i < sizeof wrapped / sizeof *wrapped; i++) {
-        lua_getfield(L, part - 1, wrapped[i].name);
-        set_wrapped(L, part, wrapped[i].name, wrapped[i].function, wrapped[i].number);
+        lua_getfield(L, tables - 1, wrapped[i].name);
+        set_wrapped(L, tables, wrapped[i].name, wrapped[i].function, wrapped[i].number);
     }
     set_part(L, LUA_TABLIBNAME);
-}
-
-int library_open(lua_State *L)
-{
-    int part = push_part(L, LUA_GNAME, luaopen_base, base_names);
-    static const luaL_Reg replaced[] = {{"pairs", sorted_pairs},
-                                        {"ipairs", list_ipairs},
-                                        {"tostring", safe_tostring},
-                                        {NULL, NULL}};
-    luaL_setfuncs(L, replaced, 0);
-    open_string(L);
-    open_table(L);
     push_part(L, LUA_MATHLIBNAME, luaopen_math, math_names);
     set_part(L, LUA_MATHLIBNAME);
     lua_settop(L, part);

@@ -178,31 +178,26 @@ static int declare_network(lua_State *L) // network(about)
     return 0;
 }
 
-static enum element read_element(lua_State *L)
-{
-    static const enum element possible[] = {ELEMENT_F32, ELEMENT_F16, ELEMENT_I8, ELEMENT_I32};
-    if (lua_getfield(L, 1, "type") == LUA_TNIL)
-        return ELEMENT_F32;
-    const char *name = check_string(L, -1, "input: type");
-    for (size_t i = 0; i < sizeof possible / sizeof *possible; i++)
-        if (strcmp(element_name(possible[i]), name) == 0)
-            return possible[i];
-    luaL_error(L, "input: type has no '%s' (f32, f16, i8, i32)", name);
-    return ELEMENT_F32;
-}
-
 static int network_declare_input(
     lua_State *L) // input { name = , sizes = { }, type = "f32", file = } -> value
 {
     static const char *const known[] = {"name", "sizes", "type", "file", NULL};
     struct network_reading *r = reading_of(L);
     struct network *n = r->out;
-    struct tensor t = {.name = "", .stride = {1, 1, 1, 1}};
+    struct tensor t = {.name = "", .element = ELEMENT_F32, .stride = {1, 1, 1, 1}};
     check_fields(L, 1, "input", known);
     const char *name = read_name(L, r, "input");
     if (n->input_count == NETWORK_MAX_LAYERS)
         luaL_error(L, "more than %d inputs", NETWORK_MAX_LAYERS);
-    t.element = read_element(L);
+    if (lua_getfield(L, 1, "type") != LUA_TNIL) {
+        const char *type = check_string(L, -1, "input: type");
+        int e = 0;
+        while (e < ELEMENT_COUNT && strcmp(element_name((enum element)e), type) != 0)
+            e++;
+        if (e == ELEMENT_COUNT)
+            luaL_error(L, "input: type has no '%s' (f32, f16, i8, i32)", type);
+        t.element = (enum element)e;
+    }
     lua_getfield(L, 1, "sizes");
     int sizes = lua_gettop(L);
     t.rank = check_list(L, sizes, "input: sizes");
@@ -277,15 +272,6 @@ static int network_declare_output(lua_State *L) // output(value, { file =, relat
 
 // --- networks ---
 
-static void raise_unused(lua_State *L, struct place p, const char *what, const char *name)
-{
-    guard_raise(L, p,
-                lua_pushfstring(L,
-                                "%s '%s' is used by nothing (give it to a layer's from, or to "
-                                "output)",
-                                what, name));
-}
-
 static int visit_network(lua_State *L)
 {
     struct script *s = lua_touserdata(L, 1);
@@ -296,7 +282,7 @@ static int visit_network(lua_State *L)
     int *const tables[] = {&r->names, &r->tasks, &r->values};
     for (int i = 0; i < 3; i++) {
         lua_newtable(L);
-        *tables[i] = script_keep(L);
+        *tables[i] = luaL_ref(L, LUA_REGISTRYINDEX);
     }
     static const luaL_Reg functions[] = {{"network", declare_network},
                                          {"input", network_declare_input},
@@ -327,12 +313,18 @@ static int visit_network(lua_State *L)
                    "the network has no layers (layer { name = , preset = , set = { }, from = })");
     if (n->output_count == 0 && !n->is_list)
         luaL_error(L, "the network has no output (output(x))");
-    for (int i = 0; i < n->input_count; i++)
-        if (!n->input[i].uses)
-            raise_unused(L, r->input_place[i], "input", n->input[i].name);
-    for (int i = 0; i < n->layer_count; i++)
-        if (!n->layer[i].output.uses)
-            raise_unused(L, r->layer_place[i], "layer", n->layer[i].output.name);
+    for (int i = -n->input_count; i < n->layer_count; i++) {
+        // The inputs, then the layers.
+        int value = i < 0 ? -1 - (i + n->input_count) : i;
+        const struct network_tensor *t = output_of(r, value);
+        if (t->uses)
+            continue;
+        guard_raise(L, value < 0 ? r->input_place[-1 - value] : r->layer_place[value],
+                    lua_pushfstring(L,
+                                    "%s '%s' is used by nothing (give it to a layer's from, or to "
+                                    "output)",
+                                    value < 0 ? "input" : "layer", t->name));
+    }
     return 0;
 }
 

@@ -11,27 +11,7 @@
 
 // --- plan ---
 
-// Returns the plan's value of a layer. The values are inputs, then results of layers, then weights.
-static int value_of(const struct network *n, int layer)
-{
-    return layer < 0 ? -1 - layer : n->input_count + layer;
-}
-
-// Returns the plan's value of a tensor that the layer reads; a weight is added.
-static int bound_to(struct network *n, const struct network_layer *l, const struct tensor *t)
-{
-    for (int i = 0; i < l->input_count; i++)
-        if (strcmp(l->input[i].tensor, t->name) == 0)
-            return value_of(n, l->input[i].layer);
-    char *name = mem_printf("%s.%s", l->output.name, t->name);
-    int value = plan_add_value(&n->plan, name, PLAN_WEIGHT, t);
-    for (int i = 0; i < l->weights_count; i++)
-        if (strcmp(l->weights[i].tensor, t->name) == 0)
-            n->plan.value[value].from = &l->weights[i].from;
-    free(name);
-    return value;
-}
-
+// The values of the plan are inputs, then results of layers, then weights.
 void network_make_plan(const struct network_reading *r)
 {
     struct network *n = r->out;
@@ -55,9 +35,24 @@ void network_make_plan(const struct network_reading *r)
         const struct network_layer *l = &n->layer[i];
         const struct network_facts *f = &r->facts[l->task];
         int value[OPERATION_MAX_TENSORS];
-        for (int k = 0; k < f->count - 1; k++)
-            value[k] = bound_to(n, l, &f->tensor[k]);
-        value[f->count - 1] = value_of(n, i);
+        for (int k = 0; k < f->count - 1; k++) {
+            const char *tensor = f->tensor[k].name;
+            value[k] = -1;
+            for (int j = 0; j < l->input_count && value[k] < 0; j++)
+                if (strcmp(l->input[j].tensor, tensor) == 0) {
+                    int from = l->input[j].layer;
+                    value[k] = from < 0 ? -1 - from : n->input_count + from;
+                }
+            if (value[k] >= 0)
+                continue;
+            char *name = mem_printf("%s.%s", l->output.name, tensor);
+            value[k] = plan_add_value(&n->plan, name, PLAN_WEIGHT, &f->tensor[k]);
+            for (int j = 0; j < l->weights_count; j++)
+                if (strcmp(l->weights[j].tensor, tensor) == 0)
+                    n->plan.value[value[k]].from = &l->weights[j].from;
+            free(name);
+        }
+        value[f->count - 1] = n->input_count + i;
         plan_add_step(&n->plan, l->output.name, l->task, value, f->count);
     }
     plan_place(&n->plan);
@@ -131,39 +126,34 @@ static struct weights_file *open_file(struct network_reading *r, const char *nam
     return f;
 }
 
-// Reads the value on the top of the stack, "fc.npy" or { "model.safetensors", "fc.weight", round =
-// true }. Returns the file's name; `out` becomes the choice of its tensors.
-static const char *read_choice(lua_State *L, const char *what, struct weights_choice *out)
-{
-    static const char *const known[] = {"round", NULL};
-    *out = (struct weights_choice){.name = NULL};
-    if (lua_type(L, -1) == LUA_TSTRING)
-        return check_string(L, -1, what);
-    int table = lua_gettop(L);
-    check_parts(L, table, what);
-    check_fields(L, -1, what, known);
-    if (lua_getfield(L, -1, "round") != LUA_TNIL)
-        check_type(L, table + 3, lua_pushfstring(L, "%s: round", what), LUA_TBOOLEAN);
-    lua_settop(L, table + 3);
-    out->rounds = lua_toboolean(L, -1);
-    int list = table + 1, length = (int)lua_rawlen(L, list);
-    if (length < 1 || length > 2)
-        luaL_error(L, "%s: expected \"FILE.npy\" or { \"FILE.safetensors\", \"NAME\" }", what);
-    lua_rawgeti(L, list, 1);
-    const char *file = check_string(L, -1, what);
-    lua_rawgeti(L, list, 2);
-    if (length == 2)
-        out->name = check_string(L, -1, what);
-    return file;
-}
-
-// Takes the tensor for `to` that the value at the top of the stack names.
+// Takes the tensor for `to` that the value at the top of the stack names, "fc.npy" or
+// { "model.safetensors", "fc.weight", round = true }.
 static void read_weights(lua_State *L, struct network_reading *r, const char *what,
                          const struct tensor *to, struct weights *out)
 {
-    struct weights_choice choice;
+    static const char *const fields[] = {"round", NULL};
+    struct weights_choice choice = {.name = NULL};
     struct err e;
-    const char *name = read_choice(L, what, &choice);
+    const char *name;
+    if (lua_type(L, -1) == LUA_TSTRING) {
+        name = check_string(L, -1, what);
+    } else {
+        int table = lua_gettop(L), list = table + 1;
+        check_parts(L, table, what);
+        check_fields(L, -1, what, fields);
+        if (lua_getfield(L, -1, "round") != LUA_TNIL)
+            check_type(L, table + 3, lua_pushfstring(L, "%s: round", what), LUA_TBOOLEAN);
+        lua_settop(L, table + 3);
+        choice.rounds = lua_toboolean(L, -1);
+        int length = (int)lua_rawlen(L, list);
+        if (length < 1 || length > 2)
+            luaL_error(L, "%s: expected \"FILE.npy\" or { \"FILE.safetensors\", \"NAME\" }", what);
+        lua_rawgeti(L, list, 1);
+        name = check_string(L, -1, what);
+        lua_rawgeti(L, list, 2);
+        if (length == 2)
+            choice.name = check_string(L, -1, what);
+    }
     int known = r->file_count;
     struct weights_file *f = open_file(r, name, &e);
     guard_charge(L, OPEN_STEPS);

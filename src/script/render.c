@@ -44,22 +44,12 @@ static int visit_constraint(lua_State *L)
     return 0;
 }
 
-static int constraint_holds(void *context, const struct config *c, struct err *e)
+int rule_holds(void *context, const struct config *c, struct err *e)
 {
     struct rule *r = context;
     struct rule_call call = {.rule = r, .config = c};
     bool judged = guard_run(&r->script->guard, GUARD_RULE, r->place, visit_constraint, &call, e);
     return judged ? call.holds : -1; // the space says which constraint it was
-}
-
-void rule_add_constraint(struct rule *r)
-{
-    space_add_constraint(r->script->space,
-                         &(struct constraint){.name = r->name,
-                                              .file = r->script->texts.item[r->place.text].path,
-                                              .line = r->place.line,
-                                              .context = r,
-                                              .holds = constraint_holds});
 }
 
 // Returns a field of the table on the top; 0 ("not declared") where it is absent.
@@ -116,18 +106,12 @@ static int visit_resources(lua_State *L)
     return 0;
 }
 
-static bool get_resources(void *context, const struct config *c, struct resources *out,
-                          struct err *e)
+bool rule_find_resources(void *context, const struct config *c, struct resources *out,
+                         struct err *e)
 {
     struct rule *r = context;
     struct rule_call call = {.rule = r, .config = c, .resources = out};
     return guard_run(&r->script->guard, GUARD_RULE, r->place, visit_resources, &call, e);
-}
-
-void rule_set_resources(struct script *s)
-{
-    s->space->resources = get_resources;
-    s->space->resources_context = &s->resources;
 }
 
 // --- rendering ---
@@ -255,7 +239,7 @@ void render_compile(lua_State *L, struct stage *stage)
     template_add_lua(t, &stage->lua);
     guard_load_text(L, stage->text, str_text(&stage->lua), stage->lua.length);
     str_finish(&stage->lua);
-    stage->function = script_keep(L);
+    stage->function = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
 void render_finish(struct stage *stage)
@@ -271,21 +255,19 @@ static const struct readonly_words scope_words = {
     .hint = script_hint,
 };
 
-// Pushes the names that the template sees.
-static void push_scope(lua_State *L, struct render *r)
+static void run_template(lua_State *L, struct render *r)
 {
+    // The names that the template sees.
     lua_newtable(L);
+    int scope = lua_gettop(L);
     lua_rawgeti(L, LUA_REGISTRYINDEX, r->script->scope);
     script_copy_fields(L, -1, -2);
     lua_pop(L, 1);
     if (!r->config) { // it is for all configurations
         lua_pushnil(L);
         lua_setfield(L, -2, "c");
-        return;
-    }
-    if (r->stage->values != LUA_NOREF) {
+    } else if (r->stage->values != LUA_NOREF) {
         // The scope also has the fields that the kernel's `values` function returns.
-        int scope = lua_gettop(L);
         call_function(L, r->script, r->stage->values, r->config);
         check_type(L, -1, "kernel: what values returns", LUA_TTABLE);
         int count = order_push_keys(L, -1);
@@ -298,15 +280,10 @@ static void push_scope(lua_State *L, struct render *r)
             lua_setfield(L, scope, name);
             lua_settop(L, scope + 2);
         }
-        lua_settop(L, scope);
     }
-    view_push(L, r->script, r->config); // updates `c` of the scope
-    lua_pop(L, 1);
-}
-
-static void run_template(lua_State *L, struct render *r)
-{
-    push_scope(L, r);
+    if (r->config)
+        view_push(L, r->script, r->config); // updates `c` of the scope
+    lua_settop(L, scope);
     readonly_wrap(L, "the template", &scope_words);
     lua_rawgeti(L, LUA_REGISTRYINDEX, r->stage->function);
     lua_insert(L, -2);
@@ -375,24 +352,20 @@ uint32_t stage_subgroup(lua_State *L, struct script *s, const struct stage *stag
     return (uint32_t)size;
 }
 
-static bool is_wanted(lua_State *L, struct render *r)
-{
-    if (r->stage->when == LUA_NOREF)
-        return true;
-    call_function(L, r->script, r->stage->when, r->config);
-    check_type(L, -1, "kernel: what when returns", LUA_TBOOLEAN);
-    bool wanted = lua_toboolean(L, -1);
-    lua_pop(L, 1);
-    return wanted;
-}
-
 static int visit_render(lua_State *L)
 {
     struct render *r = lua_touserdata(L, 1);
     for (int i = 0; i < r->script->stage_count; i++) {
         r->stage = &r->script->stage[i];
         r->script->guard.place = r->stage->place;
-        if (!is_wanted(L, r))
+        bool is_wanted = true;
+        if (r->stage->when != LUA_NOREF) {
+            call_function(L, r->script, r->stage->when, r->config);
+            check_type(L, -1, "kernel: what when returns", LUA_TBOOLEAN);
+            is_wanted = lua_toboolean(L, -1);
+            lua_pop(L, 1);
+        }
+        if (!is_wanted)
             continue;
         if (r->stage->is_shader)
             run_shader(L, r);

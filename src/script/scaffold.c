@@ -99,11 +99,6 @@ struct buffers {
     int inputs;
 };
 
-static bool is_input(const struct buffers *b, int i)
-{
-    return b->at[i] && i != b->output;
-}
-
 // Appends the name of a buffer. Blocks of several bindings may share a name where #if chooses one.
 static void add_buffer(const struct buffers *b, int i, struct str *out)
 {
@@ -122,7 +117,7 @@ static void add_operator(struct buffers *b, struct str *out)
 {
     struct str input = {0}, output = {0};
     for (int i = 0; i < b->count; i++)
-        if (is_input(b, i)) {
+        if (b->at[i] && i != b->output) {
             add_buffer(b, i, &input);
             break;
         }
@@ -135,7 +130,7 @@ static void add_operator(struct buffers *b, struct str *out)
                  "steps here\nlocal N = size(\"N\", 1024)\n\noperator.define {\n"
                  "  name = \"shader\",\n  flop = N,\n  inputs = { ");
     for (int i = 0; i < b->count; i++) {
-        if (!is_input(b, i) || b->inputs == MOST_INPUTS)
+        if (!b->at[i] || i == b->output || b->inputs == MOST_INPUTS)
             continue;
         str_add(out, b->inputs++ ? ",\n             { \"" : "{ \"");
         add_buffer(b, i, out);
@@ -155,7 +150,7 @@ static void add_bindings(const struct buffers *b, struct str *out)
 {
     bool fits = b->count > 0;
     for (int i = 0, inputs = 0; i < b->count; i++) {
-        inputs += is_input(b, i);
+        inputs += b->at[i] && i != b->output;
         fits = fits && inputs <= MOST_INPUTS && b->at[i];
     }
     str_printf(out, "  %sbindings = { ", fits ? "" : "-- TODO ");
@@ -171,14 +166,6 @@ static void add_bindings(const struct buffers *b, struct str *out)
 }
 
 // --- macros and constants ---
-
-// Returns a type for a name that only the host defines: without one the shader would not compile.
-static const char *likely_type(const char *name)
-{
-    char last = name[strlen(name) - 1];
-    bool is_matrix = strstr(name, "mat") || strstr(name, "MAT");
-    return last == '4' ? (is_matrix ? "mat4" : "vec4") : last == '2' ? "vec2" : "float";
-}
 
 static void add_macros(const struct scaffold *o, struct str *out)
 {
@@ -200,12 +187,19 @@ static void add_macros(const struct scaffold *o, struct str *out)
     }
     for (int i = 0; i < o->host.count; i++) {
         const char *name = o->host.item[i].text;
-        if (o->host.item[i].note)
+        if (o->host.item[i].note) {
             str_printf(out, "      -- [\"%.60s(x)\"] = \"(x)\", -- or a type\n", name);
-        else
-            str_printf(out,
-                       is_lua_word(name) ? "      [\"%s\"] = \"%s\",\n" : "      %.60s = \"%s\",\n",
-                       name, likely_type(name));
+            continue;
+        }
+        // Only the host defines the name: without a likely type the shader would not compile.
+        char last = name[strlen(name) - 1];
+        bool is_matrix = strstr(name, "mat") || strstr(name, "MAT");
+        const char *four = is_matrix ? "mat4" : "vec4";
+        str_printf(
+            out, is_lua_word(name) ? "      [\"%s\"] = \"%s\",\n" : "      %.60s = \"%s\",\n", name,
+            last == '4'   ? four
+            : last == '2' ? "vec2"
+                          : "float");
     }
     str_add(out, "    }\n  end,\n");
 }
@@ -234,19 +228,6 @@ static void add_constants(const struct scaffold *o, struct str *out)
     str_add(out, "    }\n  end,\n");
 }
 
-static const char *push_value(const char *type)
-{
-    if (str_equal(type, "float"))
-        return "0.0";
-    if (str_equal(type, "uint64_t") || str_equal(type, "int64_t"))
-        return "{ \"u64\", 0 }";
-    if (str_equal(type, "float16_t"))
-        return "{ \"f16\", 0 }";
-    if (str_starts(type, "uint") || str_starts(type, "int") || str_equal(type, "bool"))
-        return "0";
-    return "{ \"f32\", 0 }";
-}
-
 static void add_push(const struct scaffold *o, struct str *out)
 {
     if (!o->field_count)
@@ -260,8 +241,17 @@ static void add_push(const struct scaffold *o, struct str *out)
         str_printf(out, "      %s", is_there ? "" : "-- ");
         for (; j < o->field_count && j < i + 6 && str_equal(o->field[j].where, o->field[i].where);
              j++) {
-            str_printf(out, "%s, ", push_value(o->field[j].type));
-            str_printf(&names, " %.20s %.60s", o->field[j].type, o->field[j].name);
+            const char *type = o->field[j].type;
+            bool is_wide = str_equal(type, "uint64_t") || str_equal(type, "int64_t");
+            bool is_whole =
+                str_starts(type, "uint") || str_starts(type, "int") || str_equal(type, "bool");
+            const char *value = str_equal(type, "float")       ? "0.0"
+                                : is_wide                      ? "{ \"u64\", 0 }"
+                                : str_equal(type, "float16_t") ? "{ \"f16\", 0 }"
+                                : is_whole                     ? "0"
+                                                               : "{ \"f32\", 0 }";
+            str_printf(out, "%s, ", value);
+            str_printf(&names, " %.20s %.60s", type, o->field[j].name);
         }
         str_printf(out, "--%s", str_text(&names));
         add_where(o->field[i].where, out);

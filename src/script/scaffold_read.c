@@ -204,15 +204,6 @@ static bool evaluate(struct scaffold *o, const char *condition)
     return value;
 }
 
-// Evaluates a sum or product of numbers and of macros that are numbers. False: it is none.
-static bool evaluate_number(struct scaffold *o, const char *text, int64_t *out)
-{
-    int steps = MOST_STEPS;
-    struct expression x = {.o = o, .at = text, .steps = &steps};
-    *out = parse(&x, 0);
-    return !x.unknown && !x.at[strspn(x.at, " ")];
-}
-
 // --- files ---
 
 // From the k-th mark on, where[k] is the condition that does not hold; NULL: all hold.
@@ -508,49 +499,17 @@ static int read_layout(struct code *c, int i, struct layout *l)
     return end;
 }
 
+// Evaluates a sum or product of numbers and of macros that are numbers. -1: it is none, or it does
+// not fit 32 bits.
 static int64_t number_of(struct code *c, const char *text)
 {
-    int64_t value;
-    return text && evaluate_number(c->o, text, &value) && value >= 0 && value <= UINT32_MAX ? value
-                                                                                            : -1;
-}
-
-// Reads const TYPE NAME = VALUE ;
-static int read_constant(struct code *c, int i, const struct layout *l)
-{
-    struct scaffold *o = c->o;
-    int at = i + is_at(c, i, "const"), end;
-    const char *type = text_at(c, at), *name = text_at(c, at + 1), *standard = "";
-    if (!is_word(type) || !is_word(name))
-        return i;
-    text_until(c, at + 2, "=;", &end);
-    if (is_at(c, end, "="))
-        standard = text_until(c, end + 1, ";", &end);
-    MEM_GROW(o->constant, o->constant_count, o->constant_capacity);
-    o->constant[o->constant_count++] = (struct scaffold_constant){
-        name, type, standard, number_of(c, l->constant), c->token[i].where};
-    return end;
-}
-
-static void read_fields(struct code *c, int i, int end)
-{
-    struct scaffold *o = c->o;
-    while (i < end) {
-        struct layout ignored;
-        if (is_at(c, i, "layout"))
-            i = read_layout(c, i + 1, &ignored);
-        const char *type = text_at(c, i), *where = i < c->count ? c->token[i].where : NULL;
-        int next, more = i + 1;
-        do { // TYPE a, b;
-            const char *name = text_until(c, more, ",;}", &next);
-            if (is_word(name) && is_word(type)) {
-                MEM_GROW(o->field, o->field_count, o->field_capacity);
-                o->field[o->field_count++] = (struct scaffold_field){name, type, where};
-            }
-            more = next + 1;
-        } while (is_at(c, next, ",") && more < end);
-        i = next + 1;
-    }
+    int steps = MOST_STEPS;
+    struct expression x = {.o = c->o, .at = text, .steps = &steps};
+    if (!text)
+        return -1;
+    int64_t value = parse(&x, 0);
+    bool is_number = !x.unknown && !x.at[strspn(x.at, " ")];
+    return is_number && value >= 0 && value <= UINT32_MAX ? value : -1;
 }
 
 // Reads QUALIFIERS buffer NAME { TYPE ...
@@ -566,7 +525,21 @@ static int read_block(struct code *c, int i, const struct layout *l)
     bool is_block = is_word(kind) && is_word(name) && is_at(c, at + 2, "{");
     if (is_block && l->is_push) {
         int end = skip(c, at + 2);
-        read_fields(c, at + 3, end - 1);
+        for (int k = at + 3, next; k < end - 1; k = next + 1) {
+            struct layout ignored;
+            if (is_at(c, k, "layout"))
+                k = read_layout(c, k + 1, &ignored);
+            const char *type = text_at(c, k), *place = k < c->count ? c->token[k].where : NULL;
+            int more = k + 1;
+            do { // TYPE a, b;
+                const char *field = text_until(c, more, ",;}", &next);
+                if (is_word(field) && is_word(type)) {
+                    MEM_GROW(o->field, o->field_count, o->field_capacity);
+                    o->field[o->field_count++] = (struct scaffold_field){field, type, place};
+                }
+                more = next + 1;
+            } while (is_at(c, next, ",") && more < end - 1);
+        }
         return end;
     }
     if (is_block && str_equal(kind, "buffer") && (!l->set || number_of(c, l->set) == 0)) {
@@ -584,8 +557,20 @@ static int read_declaration(struct code *c, int i)
 {
     struct layout l;
     int at = read_layout(c, i + 1, &l);
-    if (l.constant)
-        return read_constant(c, at, &l);
+    if (l.constant) { // const TYPE NAME = VALUE ;
+        struct scaffold *o = c->o;
+        int first = at + is_at(c, at, "const"), end;
+        const char *type = text_at(c, first), *name = text_at(c, first + 1), *standard = "";
+        if (!is_word(type) || !is_word(name))
+            return at;
+        text_until(c, first + 2, "=;", &end);
+        if (is_at(c, end, "="))
+            standard = text_until(c, end + 1, ";", &end);
+        MEM_GROW(o->constant, o->constant_count, o->constant_capacity);
+        o->constant[o->constant_count++] = (struct scaffold_constant){
+            name, type, standard, number_of(c, l.constant), c->token[at].where};
+        return end;
+    }
     if (l.binding || l.is_push)
         return read_block(c, at, &l);
     for (int k = 0; k < 3; k++) {
@@ -628,15 +613,6 @@ static bool is_listed(const char *list, const char *word)
         if (at > list && at[-1] == ' ' && at[length] == ' ')
             return true;
     return false;
-}
-
-static bool is_known(const struct code *c, const char *word)
-{
-    for (int i = 0; prefixes[i]; i++)
-        if (str_starts(word, prefixes[i]))
-            return true;
-    return is_listed(keywords, word) || is_listed(functions, word) ||
-           find_name(&c->o->defined, word) >= 0 || find_name(&c->declared, word) >= 0;
 }
 
 void scaffold_read_text(struct scaffold *o, const char *path, const char *text,
@@ -684,7 +660,11 @@ void scaffold_read_text(struct scaffold *o, const char *path, const char *text,
         const char *word = text_at(&c, i), *next = text_at(&c, i + 1);
         bool is_used = (is_word(next) && !is_listed(keywords, next)) || *next == '(';
         bool is_member = is_at(&c, i - 1, ".");
-        if (is_word(word) && is_used && !is_member && !c.token[i].where && !is_known(&c, word))
+        bool is_known = is_listed(keywords, word) || is_listed(functions, word) ||
+                        find_name(&o->defined, word) >= 0 || find_name(&c.declared, word) >= 0;
+        for (int k = 0; prefixes[k]; k++)
+            is_known = is_known || str_starts(word, prefixes[k]);
+        if (is_word(word) && is_used && !is_member && !c.token[i].where && !is_known)
             add_name(c.o, &c.o->host, word, *next == '(' ? "()" : NULL);
     }
     free(c.declared.item);

@@ -12,18 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void set_integer(lua_State *L, const char *name, uint64_t value)
-{
-    lua_pushinteger(L, value < INT64_MAX ? (lua_Integer)value : INT64_MAX);
-    lua_setfield(L, -2, name);
-}
-
-static void set_flag(lua_State *L, const char *name, bool value)
-{
-    lua_pushboolean(L, value);
-    lua_setfield(L, -2, name);
-}
-
 static void set_text(lua_State *L, const char *name, const char *text)
 {
     lua_pushstring(L, text);
@@ -34,7 +22,10 @@ static void set_limit(lua_State *L, const struct limits *l, const struct limits_
 {
     const void *at = (const char *)l + f->offset;
     switch (f->type) {
-    case LIMITS_NUMBER: set_integer(L, f->name, limits_number(l, f)); break;
+    case LIMITS_NUMBER: {
+        uint64_t number = limits_number(l, f);
+        script_set_integer(L, f->name, number < INT64_MAX ? (int64_t)number : INT64_MAX);
+    } break;
     case LIMITS_AXES: {
         const uint32_t *value = at;
         lua_createtable(L, 3, 0);
@@ -47,7 +38,10 @@ static void set_limit(lua_State *L, const struct limits *l, const struct limits_
         readonly_wrap(L, path, NULL);
         lua_setfield(L, -2, f->name);
     } break;
-    case LIMITS_FLAG: set_flag(L, f->name, *(const bool *)at); break;
+    case LIMITS_FLAG:
+        lua_pushboolean(L, *(const bool *)at);
+        lua_setfield(L, -2, f->name);
+        break;
     case LIMITS_MATRIX: {
         // A list of { m, n, k, a, c }.
         const struct matrix_units *u = at;
@@ -55,9 +49,9 @@ static void set_limit(lua_State *L, const struct limits *l, const struct limits_
         for (int i = 0; i < u->count; i++) {
             const struct matrix_shape *s = &u->shape[i];
             lua_newtable(L);
-            set_integer(L, "m", s->m);
-            set_integer(L, "n", s->n);
-            set_integer(L, "k", s->k);
+            script_set_integer(L, "m", s->m);
+            script_set_integer(L, "n", s->n);
+            script_set_integer(L, "k", s->k);
             set_text(L, "a", s->input);
             set_text(L, "c", s->sum);
             readonly_wrap(L, "a shape of device.matrix", NULL);
@@ -86,11 +80,13 @@ static void set_globals(lua_State *L, struct script *s)
     lua_pop(L, 1);
     lua_newtable(L);
     set_text(L, "type", s->device_type);
-    set_flag(L, "is_cpu", strcmp(s->device_type, "cpu") == 0);
-    set_flag(L, "subgroup_adds",
-             (s->limits->features & FEATURE_SUBGROUP_ADDS) == FEATURE_SUBGROUP_ADDS);
-    set_flag(L, "subgroup_shuffles",
-             (s->limits->features & FEATURE_SUBGROUP_SHUFFLES) == FEATURE_SUBGROUP_SHUFFLES);
+    lua_pushboolean(L, strcmp(s->device_type, "cpu") == 0);
+    lua_setfield(L, -2, "is_cpu");
+    lua_pushboolean(L, (s->limits->features & FEATURE_SUBGROUP_ADDS) == FEATURE_SUBGROUP_ADDS);
+    lua_setfield(L, -2, "subgroup_adds");
+    lua_pushboolean(L,
+                    (s->limits->features & FEATURE_SUBGROUP_SHUFFLES) == FEATURE_SUBGROUP_SHUFFLES);
+    lua_setfield(L, -2, "subgroup_shuffles");
     for (int i = 0; i < LIMITS_FIELD_COUNT; i++)
         set_limit(L, s->limits, &limits_fields[i]);
     readonly_wrap(L, "device", NULL);
@@ -103,7 +99,6 @@ static void set_globals(lua_State *L, struct script *s)
     declare_compute_open(L);
     declare_open(L);
     declare_param_open(L);
-    declare_nest_open(L);
     include_open(L);
     readonly_wrap(L, "the environment", &words);
     lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
@@ -131,7 +126,9 @@ static int visit_load(lua_State *L)
                                         : "no parameter is declared (param.NAME = factors(...))");
     if (s->stage_count == 0 && !s->program && !s->space_only)
         return luaL_error(L, "no kernel is declared (kernel { template = ... })");
-    baseline_check(L, s);
+    if (s->space->baseline_count && s->baseline_params < s->space->param_count)
+        luaL_error(L, "parameter '%s' is declared behind a baseline, which says no value for it",
+                   s->space->param[s->baseline_params].name);
     view_build(L, s);
     declare_nest_run(L, s);
     // The scope of templates also has the settings, `op` and `c`.
@@ -151,7 +148,7 @@ static int visit_load(lua_State *L)
     }
     lua_rawgeti(L, LUA_REGISTRYINDEX, s->view.front);
     lua_setfield(L, -2, "c");
-    s->scope = script_keep(L);
+    s->scope = luaL_ref(L, LUA_REGISTRYINDEX);
     return 0;
 }
 
@@ -204,7 +201,11 @@ void script_destroy(struct script *s)
     job_finish(&s->reference_job);
     custom_destroy(s->custom);
     program_destroy(s->program);
-    declare_compute_finish(s->defining);
+    if (s->defining) {
+        definition_finish(&s->defining->d);
+        free(s->defining->place);
+    }
+    free(s->defining);
     guard_destroy(&s->guard);
     space_destroy(s->space);
     nest_destroy(s->loop_nest);

@@ -211,17 +211,13 @@ static bool choice_fits(void *context, struct override *o)
     return false;
 }
 
-// A value must survive --set and the database, where settings are stored as a flat object.
-static bool is_word(const char *text)
+static int declare_choice(lua_State *L) // choice(name, values, standard) -> value
 {
-    for (; *text; text++)
-        if ((unsigned char)*text <= ' ' || strchr("\"\\{}:,=\x7f", *text))
-            return false;
-    return true;
-}
-
-static const char *const *check_values(lua_State *L, struct script *s, const char *what)
-{
+    struct script *s = script_loading(L, "choice");
+    lua_settop(L, 3);
+    const char *name = check_identifier(L, 1, "choice");
+    const char *what = lua_pushfstring(L, "choice '%s'", name);
+    check_new(L, s, "choice", name);
     int count = check_list(L, 2, what);
     if (count == 0)
         luaL_error(L, "%s: the list is empty", what);
@@ -234,30 +230,22 @@ static const char *const *check_values(lua_State *L, struct script *s, const cha
     for (int i = 0; i < count; i++) {
         const char *place = lua_pushfstring(L, "%s: value %d", what, i + 1);
         lua_geti(L, 2, i + 1);
-        const char *value = check_string(L, -1, place);
-        if (!is_word(value))
-            luaL_error(L, "%s: '%s' is not a word", what, value);
+        const char *word = check_string(L, -1, place);
+        // It must survive --set and the database, where settings are stored as a flat object.
+        for (const char *c = word; *c; c++)
+            if ((unsigned char)*c <= ' ' || strchr("\"\\{}:,=\x7f", *c))
+                luaL_error(L, "%s: '%s' is not a word", what, word);
         lua_pushvalue(L, -1);
         if (lua_rawget(L, words) != LUA_TNIL)
-            luaL_error(L, "%s: '%s' is listed twice", what, value);
-        values[i] = script_keep_text(L, value);
+            luaL_error(L, "%s: '%s' is listed twice", what, word);
+        values[i] = script_keep_text(L, word);
         lua_pop(L, 1);
         lua_pushboolean(L, true);
         lua_rawset(L, words);
         lua_settop(L, words);
     }
     lua_pop(L, 1);
-    return values;
-}
-
-static int declare_choice(lua_State *L) // choice(name, values, standard) -> value
-{
-    struct script *s = script_loading(L, "choice");
-    lua_settop(L, 3);
-    const char *name = check_identifier(L, 1, "choice");
-    const char *what = lua_pushfstring(L, "choice '%s'", name);
-    check_new(L, s, "choice", name);
-    struct choice_rule rule = {s, name, check_values(L, s, what)};
+    struct choice_rule rule = {s, name, values};
     const char *given = lua_isnil(L, 3) ? rule.values[0] : check_string(L, 3, what);
     if (!is_among(rule.values, given))
         luaL_error(L, "%s: the standard '%s' is not among its values", what, given);
@@ -362,29 +350,25 @@ static const char *name_at(const void *context, size_t i)
     return s->setting[i].name;
 }
 
-static bool report_unknown(const struct script *s, const struct override *o, struct err *e)
-{
-    const char *near = str_suggest(o->name, (size_t)s->setting_count, name_at, s);
-    if (near)
-        return err_usage(e, "--set %s=%s: unknown size (did you mean '%s'?)", o->name, o->text,
-                         near);
-    struct str all = {0};
-    for (int i = 0; i < s->setting_count; i++)
-        str_printf(&all, "%s%s", i ? ", " : "", s->setting[i].name);
-    err_usage(e, "--set %s=%s: unknown size (%s has %s)", o->name, o->text, s->texts.item[0].name,
-              s->setting_count ? str_text(&all) : "none");
-    str_finish(&all);
-    return false;
-}
-
 bool setting_check(const struct script *s, bool is_loaded, struct err *e)
 {
     for (int i = 0; i < s->override_count; i++) {
         const struct override *o = &s->override[i];
         if (o->from_user && o->error)
             return err_usage(e, "--set %s=%s: %s", o->name, o->text, o->error);
-        if (o->from_user && is_loaded && !script_find_setting(s, o->name))
-            return report_unknown(s, o, e);
+        if (o->from_user && is_loaded && !script_find_setting(s, o->name)) {
+            const char *near = str_suggest(o->name, (size_t)s->setting_count, name_at, s);
+            if (near)
+                return err_usage(e, "--set %s=%s: unknown size (did you mean '%s'?)", o->name,
+                                 o->text, near);
+            struct str all = {0};
+            for (int j = 0; j < s->setting_count; j++)
+                str_printf(&all, "%s%s", j ? ", " : "", s->setting[j].name);
+            err_usage(e, "--set %s=%s: unknown size (%s has %s)", o->name, o->text,
+                      s->texts.item[0].name, s->setting_count ? str_text(&all) : "none");
+            str_finish(&all);
+            return false;
+        }
     }
     return is_loaded;
 }

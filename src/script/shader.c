@@ -47,26 +47,6 @@ static int read_text(lua_State *L, struct script *s, const char *name)
     return text == TEXTS_UNREADABLE ? luaL_error(L, "%s: %s", name, e.text) : text;
 }
 
-// Looks below the folder of the file that includes it, then below those that the kernel names.
-static int find_included(lua_State *L, struct expansion *x, int from, const char *name)
-{
-    if (!texts_is_contained(name))
-        return -1;
-    char *folder = path_folder(x->script->texts.item[from].name);
-    lua_pushstring(L, folder);
-    free(folder);
-    int text = -1;
-    for (int i = -1; text < 0 && i < x->stage->folder_count; i++) {
-        const char *in = i < 0 ? lua_tostring(L, -1) : x->stage->folder[i];
-        bool is_here = strcmp(in, ".") == 0;
-        const char *path = is_here ? name : lua_pushfstring(L, "%s/%s", in, name);
-        text = read_text(L, x->script, path);
-        lua_pop(L, is_here ? 0 : 1);
-    }
-    lua_pop(L, 1);
-    return text;
-}
-
 // --- expanding ---
 
 static void add(lua_State *L, struct expansion *x, const char *text, size_t length)
@@ -89,24 +69,24 @@ static void add_place(lua_State *L, struct expansion *x, int line, int source, i
 
 static void add_file(lua_State *L, struct expansion *x, int text, const char *from, int line);
 
-// Pushes the name of an include. False: the line is another one.
-static bool push_included(lua_State *L, const char *line)
-{
-    const char *name = directive(line, "include");
-    if (!name)
-        return false;
-    name += strspn(name, " \t");
-    const char *end = *name == '"' ? "\"\r\n" : *name == '<' ? ">\r\n" : NULL;
-    if (!end)
-        return false; // a macro: the compiler will refuse it
-    lua_pushlstring(L, name + 1, strcspn(name + 1, end));
-    return true;
-}
-
 static void add_included(lua_State *L, struct expansion *x, int text, int source, int line)
 {
     const char *name = lua_tostring(L, -1);
-    int found = x->depth < SHADER_MAX_DEPTH ? find_included(L, x, text, name) : -1;
+    int found = -1;
+    if (x->depth < SHADER_MAX_DEPTH && texts_is_contained(name)) {
+        // It is below the folder of the file that includes it, or below one that the kernel names.
+        char *folder = path_folder(x->script->texts.item[text].name);
+        lua_pushstring(L, folder);
+        free(folder);
+        for (int i = -1; found < 0 && i < x->stage->folder_count; i++) {
+            const char *in = i < 0 ? lua_tostring(L, -1) : x->stage->folder[i];
+            bool is_here = strcmp(in, ".") == 0;
+            const char *path = is_here ? name : lua_pushfstring(L, "%s/%s", in, name);
+            found = read_text(L, x->script, path);
+            lua_pop(L, is_here ? 0 : 1);
+        }
+        lua_pop(L, 1);
+    }
     if (found < 0) {
         struct place place = (struct place){text, line};
         const char *what = !texts_is_contained(name) ? "is named relative to a folder, without '..'"
@@ -138,7 +118,13 @@ static void add_file(lua_State *L, struct expansion *x, int text, const char *fr
             x->conditions++;
         if (directive(at, "endif"))
             x->conditions--;
-        if (push_included(L, at)) {
+        const char *name = directive(at, "include"), *end = NULL;
+        if (name) {
+            name += strspn(name, " \t");
+            end = *name == '"' ? "\"\r\n" : *name == '<' ? ">\r\n" : NULL;
+        }
+        if (end) { // else it is a macro, which the compiler will refuse
+            lua_pushlstring(L, name + 1, strcspn(name + 1, end));
             add_included(L, x, text, source, line);
             lua_pop(L, 1);
             continue;
@@ -151,42 +137,6 @@ static void add_file(lua_State *L, struct expansion *x, int text, const char *fr
 }
 
 // --- declaring ---
-
-static void read_folders(lua_State *L, struct stage *stage)
-{
-    const char *what = "kernel: include";
-    if (lua_getfield(L, 1, "include") == LUA_TNIL)
-        return;
-    int list = lua_gettop(L), count = check_list(L, list, what);
-    if (count > STAGE_MAX_FOLDERS)
-        luaL_error(L, "%s: more than %d folders", what, STAGE_MAX_FOLDERS);
-    for (int i = 0; i < count; i++) {
-        lua_geti(L, list, i + 1);
-        const char *folder = check_string(L, -1, what);
-        if (!texts_is_contained(folder))
-            luaL_error(L, "%s \"%s\": a folder is named relative to the space file's, without '..'",
-                       what, folder);
-        stage->folder[stage->folder_count++] = script_keep_text(L, folder);
-    }
-}
-
-// The text up to its #version stays in front of the kernel's macros.
-static void read_shader(lua_State *L, struct script *s, struct stage *stage)
-{
-    const char *text = s->texts.item[stage->text].text, *head = text;
-    int lines = 0;
-    for (const char *at = text; *at; at = next_line(at)) {
-        lines++;
-        if (directive(at, "version")) {
-            head = next_line(at);
-            break;
-        }
-    }
-    stage->head_bytes = (size_t)(head - text);
-    stage->head_lines = head > text ? lines : 0;
-    struct expansion x = {.script = s, .stage = stage};
-    add_file(L, &x, stage->text, head, stage->head_lines + 1);
-}
 
 void shader_declare(lua_State *L, struct script *s, struct stage *stage, bool is_spirv)
 {
@@ -205,8 +155,32 @@ void shader_declare(lua_State *L, struct script *s, struct stage *stage, bool is
                    what);
     if (is_spirv)
         return;
-    read_folders(L, stage);
+    what = "kernel: include";
+    if (lua_getfield(L, 1, "include") != LUA_TNIL) {
+        int list = lua_gettop(L), count = check_list(L, list, what);
+        if (count > STAGE_MAX_FOLDERS)
+            luaL_error(L, "%s: more than %d folders", what, STAGE_MAX_FOLDERS);
+        for (int i = 0; i < count; i++) {
+            lua_geti(L, list, i + 1);
+            const char *folder = check_string(L, -1, what);
+            if (!texts_is_contained(folder))
+                luaL_error(
+                    L, "%s \"%s\": a folder is named relative to the space file's, without '..'",
+                    what, folder);
+            stage->folder[stage->folder_count++] = script_keep_text(L, folder);
+        }
+    }
     if (lua_getfield(L, 1, "preamble") != LUA_TNIL)
         stage->preamble = script_keep_text(L, check_string(L, -1, "kernel: preamble"));
-    read_shader(L, s, stage);
+    // The text up to its #version stays in front of the kernel's macros.
+    const char *head = text;
+    int lines = 1;
+    for (const char *at = text; *at && head == text; at = next_line(at), lines++)
+        if (directive(at, "version")) {
+            head = next_line(at);
+            stage->head_lines = lines;
+        }
+    stage->head_bytes = (size_t)(head - text);
+    struct expansion x = {.script = s, .stage = stage};
+    add_file(L, &x, stage->text, head, stage->head_lines + 1);
 }

@@ -27,11 +27,6 @@ bool script_hint(lua_State *L, const char *key)
     return true;
 }
 
-int script_keep(lua_State *L)
-{
-    return luaL_ref(L, LUA_REGISTRYINDEX);
-}
-
 const char *script_keep_text(lua_State *L, const char *text)
 {
     guard_keep(L, strlen(text) + 1);
@@ -47,6 +42,12 @@ void script_copy_fields(lua_State *L, int from, int to)
         lua_insert(L, -2);
         lua_rawset(L, to);
     }
+}
+
+void script_set_integer(lua_State *L, const char *name, int64_t value)
+{
+    lua_pushinteger(L, value);
+    lua_setfield(L, -2, name);
 }
 
 void script_set_closures(lua_State *L, const struct script_closure *c)

@@ -5,10 +5,10 @@
 //     network_task.c    their tasks, weights and plans
 //     script.c          makes and destroys a script, and sets the globals of a space file
 //     find.c            presets and networks by name
-//     declare_nest.c    nest
+//     declare_nest.c    the function of nest
 //     declare_compute.c tensor, compute, output, with compute.c: expressions and stages
 //     declare_operator.c  operator, and the operator as Lua sees it: `op`
-//     declare.c         baseline, export, derived, constraint, resources, kernel, scratch
+//     declare.c         baseline, export, derived, constraint, resources, scratch, nest, kernel
 //     shader.c          kernels that others wrote
 //     declare_param.c   param and the five kinds
 //     include.c         include, use
@@ -143,10 +143,10 @@ bool script_load(struct script *s, const struct script_options *o, lua_CFunction
 struct script *script_of(lua_State *L);
 // Raises an error after the space file was loaded.
 struct script *script_loading(lua_State *L, const char *what);
-bool script_hint(lua_State *L, const char *key); // for readonly_words
-int script_keep(lua_State *L);                   // moves the value on the top into the registry
+bool script_hint(lua_State *L, const char *key);              // for readonly_words
 const char *script_keep_text(lua_State *L, const char *text); // a copy in the script's arena
 void script_copy_fields(lua_State *L, int from, int to);      // of one table into another
+void script_set_integer(lua_State *L, const char *name, int64_t value); // of the table on the top
 
 // Functions that share one C function: each closure has its number as upvalue 1.
 struct script_closure {
@@ -162,10 +162,7 @@ void setting_open(lua_State *L);
 void declare_operator_open(lua_State *L);
 void declare_open(lua_State *L);
 void declare_param_open(lua_State *L);
-void declare_nest_open(lua_State *L);
 void include_open(lua_State *L);
-// After the file: raises an error when parameters were declared behind baselines.
-void baseline_check(lua_State *L, const struct script *s);
 
 // Declaring an operator: checks that it is the first; reads its fields, which are at `fields`;
 // keeps it and pushes it.
@@ -178,10 +175,7 @@ void declare_operator_take_settings(lua_State *L, struct script *s);
 void declare_operator_set_settings(lua_State *L, const struct script *s, struct operation *o);
 
 void declare_compute_open(lua_State *L);
-void declare_compute_finish(struct defining *f); // NULL is fine
 
-// Keeps the function at 1; raises an error for a second one.
-int declare_rule(lua_State *L, struct script *s, struct rule *r, const char *what);
 // After the file: makes the declared nest.
 void declare_nest_run(lua_State *L, struct script *s);
 
@@ -206,8 +200,10 @@ extern const struct readonly_words view_words; // messages of `c`
 void view_build(lua_State *L, struct script *s);
 void view_push(lua_State *L, struct script *s, const struct config *c);
 
-void rule_add_constraint(struct rule *r); // `r` stays valid as long as the script
-void rule_set_resources(struct script *s);
+// Callbacks of the space; `context` is the rule.
+int rule_holds(void *context, const struct config *c, struct err *e);
+bool rule_find_resources(void *context, const struct config *c, struct resources *out,
+                         struct err *e);
 // Returns the subgroup size that a kernel requires; 0: any.
 uint32_t stage_subgroup(lua_State *L, struct script *s, const struct stage *stage,
                         const struct config *c);

@@ -16,16 +16,6 @@ static void add_piece(struct glsl_template *t, const char *text, size_t length, 
     t->line[t->lines - 1].expressions += is_expression;
 }
 
-// Returns what follows a quoted string of Lua; `p` is at its opening quote. Returns `end` where it
-// is never closed.
-static const char *skip_quoted(const char *p, const char *end)
-{
-    char quote = *p++;
-    while (p < end && *p != quote)
-        p += *p == '\\' && p + 1 < end ? 2 : 1;
-    return p < end ? p + 1 : end;
-}
-
 // Returns the brace that closes an expression which begins at `p`, or NULL. Braces nest; those in
 // strings do not count.
 static const char *closing_brace(const char *p, const char *end)
@@ -33,7 +23,10 @@ static const char *closing_brace(const char *p, const char *end)
     int depth = 0;
     while (p < end) {
         if (*p == '"' || *p == '\'') {
-            p = skip_quoted(p, end);
+            char quote = *p++;
+            while (p < end && *p != quote)
+                p += *p == '\\' && p + 1 < end ? 2 : 1;
+            p = p < end ? p + 1 : end; // the string may never be closed
             continue;
         }
         if (*p == '}' && depth-- == 0)
@@ -44,36 +37,22 @@ static const char *closing_brace(const char *p, const char *end)
     return NULL;
 }
 
-static bool is_blank(const char *p, const char *end)
-{
-    for (; p < end; p++)
-        if (*p != ' ' && *p != '\t' && *p != '\r')
-            return false;
-    return true;
-}
-
-static const char *find_opening(const char *p, const char *end)
-{
-    for (; p + 1 < end; p++)
-        if (p[0] == '$' && p[1] == '{')
-            return p;
-    return NULL;
-}
-
 // Parses a line of text. `next` is where the following line begins: the text includes the line's
 // end.
 static bool parse_text(struct glsl_template *t, const char *path, const char *p, const char *end,
                        const char *next, struct err *e)
 {
-    const char *open;
-    while ((open = find_opening(p, end))) {
+    for (const char *open = p; open + 1 < end; open++) {
+        if (open[0] != '$' || open[1] != '{')
+            continue;
         const char *expression = open + 2, *close = closing_brace(expression, end);
         if (!close)
             return err_at(e, path, t->lines, "'${' is not closed on its line");
-        if (is_blank(expression, close))
+        if (expression + strspn(expression, " \t\r\n") == close)
             return err_at(e, path, t->lines, "'${}' holds no expression");
         add_piece(t, p, (size_t)(open - p), false);
         add_piece(t, expression, (size_t)(close - expression), true);
+        open = close;
         p = close + 1;
     }
     add_piece(t, p, (size_t)(next - p), false);
@@ -83,29 +62,23 @@ static bool parse_text(struct glsl_template *t, const char *path, const char *p,
     return true;
 }
 
-static bool parse_line(struct glsl_template *t, const char *path, const char *p, const char *end,
-                       const char *next, struct err *e)
-{
-    MEM_GROW(t->line, t->lines, t->line_capacity);
-    t->line[t->lines++] = (struct template_line){.first = t->pieces};
-    const char *first = p + strspn(p, " \t");
-    if (first >= end || *first != '%')
-        return parse_text(t, path, p, end, next, e);
-    if (first + 1 < end && first[1] == '%') { // "%%" is a "%" of the GLSL
-        add_piece(t, p, (size_t)(first - p), false);
-        return parse_text(t, path, first + 1, end, next, e);
-    }
-    t->line[t->lines - 1].is_code = true;
-    add_piece(t, first + 1, (size_t)(end - first - 1), false);
-    return true;
-}
-
 bool template_parse(struct glsl_template *t, const char *path, const char *source, struct err *e)
 {
     *t = (struct glsl_template){0};
     for (const char *p = source; *p;) {
         const char *end = p + strcspn(p, "\n"), *next = *end ? end + 1 : end;
-        if (!parse_line(t, path, p, end, next, e)) {
+        const char *first = p + strspn(p, " \t");
+        bool is_marked = first < end && *first == '%';
+        bool is_escaped =
+            is_marked && first + 1 < end && first[1] == '%'; // "%%" is a "%" of the GLSL
+        MEM_GROW(t->line, t->lines, t->line_capacity);
+        t->line[t->lines++] = (struct template_line){.first = t->pieces};
+        t->line[t->lines - 1].is_code = is_marked && !is_escaped;
+        if (is_escaped)
+            add_piece(t, p, (size_t)(first - p), false);
+        if (is_marked && !is_escaped) {
+            add_piece(t, first + 1, (size_t)(end - first - 1), false);
+        } else if (!parse_text(t, path, is_escaped ? first + 1 : p, end, next, e)) {
             template_finish(t);
             return false;
         }

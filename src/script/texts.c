@@ -17,32 +17,27 @@ static int add(struct texts *t, char *name, char *path, char *text)
     return t->count++;
 }
 
-static char *spirv_text(const char *path, const char *bytes, size_t length, struct err *e)
-{
-    struct str out = {0};
-    if (length % 4) {
-        err_set(e, "%s: SPIR-V that is cut off (it has no whole words)", path);
-        return NULL;
-    }
-    str_add(&out, JOB_SPIRV);
-    for (size_t i = 0; i < length; i += 4)
-        str_printf(&out, "%02x%02x%02x%02x%c", (uint8_t)bytes[i + 3], (uint8_t)bytes[i + 2],
-                   (uint8_t)bytes[i + 1], (uint8_t)bytes[i], i % 32 == 28 ? '\n' : ' ');
-    return str_take(&out);
-}
-
 // A text is small and has no NUL, which would cut it where it is stored.
 char *texts_from_bytes(const char *path, char *text, size_t length, struct err *e)
 {
     char *spirv = NULL;
-    if (length > TEXTS_MAX_BYTES)
+    bool is_spirv = length >= 4 && memcmp(text, "\x03\x02\x23\x07", 4) == 0;
+    if (length > TEXTS_MAX_BYTES) {
         err_set(e, "%s: larger than %d KiB", path, TEXTS_MAX_BYTES >> 10);
-    else if (length >= 4 && memcmp(text, "\x03\x02\x23\x07", 4) == 0)
-        spirv = spirv_text(path, text, length, e);
-    else if (strlen(text) != length)
+    } else if (is_spirv && length % 4) {
+        err_set(e, "%s: SPIR-V that is cut off (it has no whole words)", path);
+    } else if (is_spirv) {
+        struct str out = {0};
+        str_add(&out, JOB_SPIRV);
+        for (size_t i = 0; i < length; i += 4)
+            str_printf(&out, "%02x%02x%02x%02x%c", (uint8_t)text[i + 3], (uint8_t)text[i + 2],
+                       (uint8_t)text[i + 1], (uint8_t)text[i], i % 32 == 28 ? '\n' : ' ');
+        spirv = str_take(&out);
+    } else if (strlen(text) != length) {
         err_set(e, "%s: not a text file (it holds a zero byte)", path);
-    else
+    } else {
         return text;
+    }
     free(text);
     return spirv;
 }
@@ -93,16 +88,6 @@ static int load_pinned(struct texts *t, const char *name)
     return NONE;
 }
 
-static char *own_path(const struct texts *t, const char *name)
-{
-    for (int i = 0; i < t->named_count; i++) {
-        size_t length = strlen(t->named[i].name);
-        if (strncmp(name, t->named[i].name, length) == 0 && name[length] == '/')
-            return path_join(t->named[i].path, name + length + 1);
-    }
-    return path_join(t->folder, name);
-}
-
 // Returns the text of that name, which is read when it is new.
 static int load(struct texts *t, const char *name, bool is_shipped, struct err *e)
 {
@@ -111,7 +96,14 @@ static int load(struct texts *t, const char *name, bool is_shipped, struct err *
             return i;
     if (t->pinned)
         return load_pinned(t, name);
-    char *path = is_shipped ? path_shipped(name) : own_path(t, name);
+    char *path = is_shipped ? path_shipped(name) : NULL;
+    for (int i = 0; i < t->named_count && !is_shipped && !path; i++) {
+        size_t length = strlen(t->named[i].name);
+        if (strncmp(name, t->named[i].name, length) == 0 && name[length] == '/')
+            path = path_join(t->named[i].path, name + length + 1);
+    }
+    if (!is_shipped && !path)
+        path = path_join(t->folder, name);
     if (!path || !file_exists(path)) {
         free(path);
         return NONE;

@@ -2,7 +2,7 @@
 
 #include "base/os.h"
 #include "engine/stored.h"
-#include "trial/replay_source.h"
+#include "trial/source.h"
 
 #include <errno.h>
 #include <math.h>

@@ -18,31 +18,6 @@ fail(struct failure *f, enum outcome o, const char *format, ...)
     return false;
 }
 
-static bool check_pass(struct candidate *c, int i, const struct pass *p, const struct limits *l,
-                       int inputs, struct failure *why)
-{
-    struct kernel_facts facts;
-    struct err e = {0};
-    char reason[200] = "";
-    if (!kernel_inspect(&c->spirv[i], &facts, &e))
-        return fail(why, OUTCOME_COMPILE, "%s", e.text);
-    facts.subgroup = p->subgroup;
-    c->subgroup[i] = kernel_subgroup(&facts, l);
-    c->local_x[i] = facts.local_size[0];
-    c->has_loops |= facts.has_loops;
-    c->uses_group_count |= facts.uses_group_count;
-    if (facts.bindings > (uint32_t)c->bindings)
-        return fail(why, OUTCOME_COMPILE, "it uses binding %" PRIu32 ", there are only %d",
-                    facts.bindings - 1, c->bindings);
-    if (!kernel_check_use(&c->spirv[i], &facts, p, inputs, &e))
-        return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, reason, sizeof reason));
-    c->pass[i].push = p->push;
-    c->push_bytes[i] = p->push_bytes;
-    if (kernel_check(&facts, p->groups, l, reason, sizeof reason))
-        return fail(why, OUTCOME_REJECTED, "%s", reason);
-    return true;
-}
-
 bool candidate_compile(struct candidate *c, const struct job *j, const struct limits *l,
                        int bindings, struct failure *why)
 {
@@ -64,8 +39,23 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
         if (!kernel_compile_pass(p, &c->spirv[i], &e))
             return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, text, sizeof text));
         c->pass_count = i + 1;
-        if (!check_pass(c, i, p, l, bindings - 1 - (j->scratch_bytes > 0), why))
-            return false;
+        struct kernel_facts facts;
+        if (!kernel_inspect(&c->spirv[i], &facts, &e))
+            return fail(why, OUTCOME_COMPILE, "%s", e.text);
+        facts.subgroup = p->subgroup;
+        c->subgroup[i] = kernel_subgroup(&facts, l);
+        c->local_x[i] = facts.local_size[0];
+        c->has_loops |= facts.has_loops;
+        c->uses_group_count |= facts.uses_group_count;
+        if (facts.bindings > (uint32_t)bindings)
+            return fail(why, OUTCOME_COMPILE, "it uses binding %" PRIu32 ", there are only %d",
+                        facts.bindings - 1, bindings);
+        if (!kernel_check_use(&c->spirv[i], &facts, p, bindings - 1 - (j->scratch_bytes > 0), &e))
+            return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, text, sizeof text));
+        c->pass[i].push = p->push;
+        c->push_bytes[i] = p->push_bytes;
+        if (kernel_check(&facts, p->groups, l, text, sizeof text))
+            return fail(why, OUTCOME_REJECTED, "%s", text);
         if (p->once && c->packing < i)
             return fail(why, OUTCOME_COMPILE,
                         "a kernel that runs once stands behind one that does not");
@@ -91,23 +81,10 @@ enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e
     return status;
 }
 
-struct statistics candidate_statistics(const struct candidate *c)
+struct gpu_sequence candidate_sequence(const struct candidate *c, int first,
+                                       struct gpu_buffer *const *buffer)
 {
-    struct statistics all = {0};
-    for (int i = 0; i < c->pass_count; i++)
-        statistics_merge(&all, gpu_pipeline_statistics(c->pass[i].pipeline));
-    return all;
-}
-
-struct gpu_sequence candidate_sequence(const struct candidate *c, struct gpu_buffer *const *buffer)
-{
-    return (struct gpu_sequence){c->pass, c->pass_count, buffer, c->bindings};
-}
-
-struct gpu_sequence candidate_timed(const struct candidate *c, struct gpu_buffer *const *buffer)
-{
-    return (struct gpu_sequence){c->pass + c->packing, c->pass_count - c->packing, buffer,
-                                 c->bindings};
+    return (struct gpu_sequence){c->pass + first, c->pass_count - first, buffer, c->bindings};
 }
 
 enum gpu_status candidate_pack(const struct candidate *c, struct gpu *g,
@@ -130,7 +107,7 @@ enum gpu_status candidate_run_packed(const struct candidate *c, struct gpu *g,
                                      struct gpu_buffer *const *buffer, const struct gpu_pace *pace,
                                      struct gpu_parts *out, struct err *e)
 {
-    const struct gpu_sequence timed = candidate_timed(c, buffer);
+    const struct gpu_sequence timed = candidate_sequence(c, c->packing, buffer);
     *out = (struct gpu_parts){0};
     if (c->uses_group_count)
         return gpu_run(g, &timed, 1, pace->timeout_s, &out->seconds, e);

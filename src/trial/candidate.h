@@ -33,12 +33,11 @@ struct failure {
 bool candidate_compile(struct candidate *c, const struct job *j, const struct limits *l,
                        int bindings, struct failure *why);
 enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e);
-// The driver's statistics of all its passes.
-struct statistics candidate_statistics(const struct candidate *c);
-// A sequence of all its passes on those buffers, as many as it has bindings. It borrows from both.
-struct gpu_sequence candidate_sequence(const struct candidate *c, struct gpu_buffer *const *buffer);
-// The passes that are timed; and the run of the packing ones before them, where there are any.
-struct gpu_sequence candidate_timed(const struct candidate *c, struct gpu_buffer *const *buffer);
+// A sequence of the passes from `first` on (0: all; `packing`: those that are timed) on those
+// buffers, as many as it has bindings. It borrows from both.
+struct gpu_sequence candidate_sequence(const struct candidate *c, int first,
+                                       struct gpu_buffer *const *buffer);
+// Runs the packing passes, where there are any.
 enum gpu_status candidate_pack(const struct candidate *c, struct gpu *g,
                                struct gpu_buffer *const *buffer, double timeout_s, struct err *e);
 // Runs all passes once, the timed ones in short submissions where that changes nothing.

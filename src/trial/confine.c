@@ -22,31 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// --- attempts to escape. The functions give 0, or an errno ---
-
-static int try_socket(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(9)};
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    bool done = fd >= 0 && (connect(fd, (struct sockaddr *)&address, sizeof address) == 0 ||
-                            errno == ECONNREFUSED); // it got there
-    return done ? 0 : errno;
-}
-
-static int try_program(void)
-{
-    int status = 0;
-    pid_t child = fork();
-    if (child < 0)
-        return errno;
-    if (child == 0) {
-        execl("/bin/true", "true", (char *)NULL);
-        _exit(errno);
-    }
-    waitpid(child, &status, 0);
-    return WEXITSTATUS(status);
-}
+// --- attempts to escape ---
 
 static int try_file(const char *path, int flags)
 {
@@ -58,16 +34,29 @@ void escape_try(void)
 {
     const char *home = getenv("HOME");
     char memory[64];
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(9)};
+    int status = 0, fd = socket(AF_INET, SOCK_STREAM, 0), network = fd >= 0 ? 0 : errno;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0)
+        network = errno == ECONNREFUSED ? 0 : errno; // 0: it got there
+    pid_t child = fork();
+    int program = child < 0 ? errno : 0;
+    if (child == 0) {
+        execl("/bin/true", "true", (char *)NULL);
+        _exit(errno);
+    }
+    if (child > 0 && waitpid(child, &status, 0) == child)
+        program = WEXITSTATUS(status);
     snprintf(memory, sizeof memory, "/proc/%ld/mem", (long)getppid());
     const struct {
         const char *what;
         int error;
     } tried[] = {
-        {"network", try_socket()},
+        {"network", network},
         {"users", try_file("/etc/passwd", O_RDONLY)},
         {"home", try_file(home ? home : "/", O_RDONLY)},
         {"writing", try_file("/tmp/tilewalk-escaped", O_WRONLY | O_CREAT)},
-        {"program", try_program()},
+        {"program", program},
         {"memory", try_file(memory, O_RDONLY)},
         {"signal", kill(getppid(), SIGCONT) == 0 ? 0 : errno},
     };
@@ -93,24 +82,19 @@ static const char variables[] =
     // of NVIDIA's and AMD's own
     "CUDA_* NVIDIA_* __GL_* __NV_* __VK_* AMDVLK_* HSA_* ROCR_* ";
 
-static bool is_kept(const char *variable)
-{
-    size_t length = strcspn(variable, "=");
-    for (const char *word = variables; *word; word += strcspn(word, " ") + 1) {
-        size_t known = strcspn(word, "* ");
-        if ((word[known] == '*' ? length >= known : length == known) &&
-            strncmp(variable, word, known) == 0)
-            return true;
-    }
-    return false;
-}
-
 const char **confine_environment(void)
 {
     const char **kept = NULL;
     size_t count = 0, capacity = 0;
     for (char **v = environ; *v; v++) {
-        if (!is_kept(*v))
+        size_t length = strcspn(*v, "=");
+        bool is_kept = false;
+        for (const char *word = variables; *word && !is_kept; word += strcspn(word, " ") + 1) {
+            size_t known = strcspn(word, "* ");
+            is_kept = (word[known] == '*' ? length >= known : length == known) &&
+                      strncmp(*v, word, known) == 0;
+        }
+        if (!is_kept)
             continue;
         MEM_GROW(kept, count, capacity);
         kept[count++] = *v;
@@ -186,49 +170,6 @@ static void allow_library_of(struct sandbox *s, const char *manifest)
     free(folder);
 }
 
-// Allows a list of manifests, and folders of them, with their drivers.
-static void allow_manifests(struct sandbox *s, const char *list)
-{
-    char *rest, *copy = mem_strdup(list ? list : "");
-    for (char *one = strtok_r(copy, ":", &rest); one; one = strtok_r(NULL, ":", &rest)) {
-        char *inside = path_join(one, "*.json");
-        glob_t found;
-        allow_folder_of(s, one);
-        sandbox_allow(s, SANDBOX_READ, one);
-        allow_library_of(s, one);
-        if (glob(inside, 0, NULL, &found) == 0) {
-            for (size_t i = 0; i < found.gl_pathc; i++)
-                allow_library_of(s, found.gl_pathv[i]);
-            globfree(&found);
-        }
-        free(inside);
-    }
-    free(copy);
-}
-
-// Allows a compiler of the user's, with the libraries beside it. A script may start programs of the
-// system.
-static void allow_compiler(struct sandbox *s, const char *program)
-{
-    static const char *const beside[] = {"../lib", "../lib64", "../libexec", "../share"};
-    static const char *const system[] = {"/usr", "/bin", "/lib", "/lib64"};
-    char *real = realpath(program, NULL), *folder = path_folder(real ? real : program);
-    char begin[2] = {0};
-    FILE *f = fopen(program, "r");
-    bool is_script = f && fread(begin, 1, 2, f) == 2 && memcmp(begin, "#!", 2) == 0;
-    if (f)
-        fclose(f);
-    sandbox_allow(s, SANDBOX_RUN, program);
-    allow_folder_of(s, program);
-    sandbox_allow(s, SANDBOX_READ, folder);
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
-        allow_below(s, folder, beside[i]);
-    for (size_t i = 0; is_script && i < sizeof system / sizeof *system; i++)
-        sandbox_allow(s, SANDBOX_RUN, system[i]);
-    free(folder);
-    free(real);
-}
-
 // --- the sandbox ---
 
 void confine_allow_worker(struct sandbox *s)
@@ -249,8 +190,25 @@ void confine_allow_worker(struct sandbox *s)
     static const char *const bases[] = {"XDG_CONFIG_HOME", "XDG_DATA_HOME"};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         sandbox_allow_list(s, SANDBOX_READ, getenv(lists[i]));
-    for (size_t i = 0; i < sizeof manifests / sizeof *manifests; i++)
-        allow_manifests(s, getenv(manifests[i]));
+    // Lists of manifests, and folders of them, with their drivers.
+    for (size_t i = 0; i < sizeof manifests / sizeof *manifests; i++) {
+        const char *list = getenv(manifests[i]);
+        char *rest, *copy = mem_strdup(list ? list : "");
+        for (char *one = strtok_r(copy, ":", &rest); one; one = strtok_r(NULL, ":", &rest)) {
+            char *inside = path_join(one, "*.json");
+            glob_t found;
+            allow_folder_of(s, one);
+            sandbox_allow(s, SANDBOX_READ, one);
+            allow_library_of(s, one);
+            if (glob(inside, 0, NULL, &found) == 0) {
+                for (size_t j = 0; j < found.gl_pathc; j++)
+                    allow_library_of(s, found.gl_pathv[j]);
+                globfree(&found);
+            }
+            free(inside);
+        }
+        free(copy);
+    }
     for (size_t i = 0; i < sizeof bases / sizeof *bases; i++)
         allow_below(s, getenv(bases[i]), "vulkan");
     sandbox_allow_list(s, SANDBOX_READ, getenv("LD_PRELOAD"));
@@ -260,8 +218,28 @@ void confine_allow_worker(struct sandbox *s)
     for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
         allow_matching(s, SANDBOX_RUN, loaders[i]);
     sandbox_allow(s, SANDBOX_RUN, os_loader());
-    if (external_program())
-        allow_compiler(s, external_program());
+    const char *program = external_program();
+    // A compiler of the user's, with the libraries beside it. A script may start programs of the
+    // system.
+    if (program) {
+        static const char *const beside[] = {"../lib", "../lib64", "../libexec", "../share"};
+        static const char *const system[] = {"/usr", "/bin", "/lib", "/lib64"};
+        char *real = realpath(program, NULL), *folder = path_folder(real ? real : program);
+        char begin[2] = {0};
+        FILE *f = fopen(program, "r");
+        bool is_script = f && fread(begin, 1, 2, f) == 2 && memcmp(begin, "#!", 2) == 0;
+        if (f)
+            fclose(f);
+        sandbox_allow(s, SANDBOX_RUN, program);
+        allow_folder_of(s, program);
+        sandbox_allow(s, SANDBOX_READ, folder);
+        for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
+            allow_below(s, folder, beside[i]);
+        for (size_t i = 0; is_script && i < sizeof system / sizeof *system; i++)
+            sandbox_allow(s, SANDBOX_RUN, system[i]);
+        free(folder);
+        free(real);
+    }
 }
 
 struct sandbox_state confine_worker(void)

@@ -55,21 +55,6 @@ enum gpu_status copies_create(struct copies *c, struct gpu *g, const struct oper
     return status;
 }
 
-// One submission copies one of the operator's buffers.
-enum gpu_status copies_load(const struct copies *c, struct gpu *g, struct gpu_buffer *const *from,
-                            struct err *e)
-{
-    enum gpu_status status = GPU_OK;
-    struct gpu_buffer **to = mem_zero((size_t)c->count + 1, sizeof(struct gpu_buffer *));
-    for (int i = 0; i < c->buffers && status == GPU_OK; i++) {
-        for (int k = 0; k < c->count; k++)
-            to[k] = c->buffer[k * (c->buffers + 1) + i];
-        status = gpu_copy(g, from[i], to, c->count, e);
-    }
-    free(to);
-    return status;
-}
-
 void copies_use(const struct copies *c, struct gpu_sequence *s)
 {
     if (!c->count)
@@ -195,11 +180,6 @@ enum gpu_status context_pack(struct context *x, const struct candidate *c, doubl
 
 // --- runs ---
 
-static int count_buffers(const struct context *x)
-{
-    return x->layout.count + (x->scratch_bytes > 0);
-}
-
 const char *context_buffer_name(const struct context *x, int buffer)
 {
     return buffer < x->layout.count ? x->layout.buffer[buffer].name : "scratch";
@@ -212,7 +192,7 @@ enum gpu_status context_load(struct context *x, enum input_set set, struct err *
     int output = x->layout.count - 1;
     enum gpu_status status = GPU_OK;
     x->loaded = set;
-    for (int i = 0; status == GPU_OK && i < count_buffers(x); i++) {
+    for (int i = 0; status == GPU_OK && i < x->layout.count + (x->scratch_bytes > 0); i++) {
         status = gpu_fill(x->gpu, x->buffer[i], CONTEXT_POISON_WORD, e);
         if (status == GPU_OK && i < output)
             status = gpu_write(x->gpu, x->buffer[i], 0, shared_buffer(&x->shared, set, i),
@@ -225,7 +205,15 @@ enum gpu_status context_load_to_time(struct context *x, bool are_random, struct 
 {
     bool stay = are_random || gpu_get_info(x->gpu)->is_cpu;
     enum gpu_status status = stay ? GPU_OK : context_load(x, INPUT_RANDOM, e);
-    return status == GPU_OK ? copies_load(&x->copies, x->gpu, x->buffer, e) : status;
+    const struct copies *c = &x->copies;
+    struct gpu_buffer **to = mem_zero((size_t)c->count + 1, sizeof(struct gpu_buffer *));
+    for (int i = 0; i < c->buffers && status == GPU_OK; i++) { // a submission copies one buffer
+        for (int k = 0; k < c->count; k++)
+            to[k] = c->buffer[k * (c->buffers + 1) + i];
+        status = gpu_copy(x->gpu, x->buffer[i], to, c->count, e);
+    }
+    free(to);
+    return status;
 }
 
 // The guards of a buffer as gpu_read_guards leaves them.
@@ -239,7 +227,7 @@ enum gpu_status context_fetch(struct context *x, struct err *e)
     int output = x->layout.count - 1;
     enum gpu_status status =
         gpu_read(x->gpu, x->buffer[output], 0, x->fetched, x->layout.buffer[output].bytes, e);
-    for (int i = 0; status == GPU_OK && i < count_buffers(x); i++)
+    for (int i = 0; status == GPU_OK && i < x->layout.count + (x->scratch_bytes > 0); i++)
         status = gpu_read_guards(x->gpu, x->buffer[i], guards_of(x, i), e);
     return status;
 }
@@ -256,31 +244,27 @@ void context_corrupt(struct context *x, enum corruption c)
         guards_of(x, output)[guard] ^= 0x40;
 }
 
-static bool guards_are_intact(const struct context *x, int buffer, char *reason, size_t size)
-{
-    const char *name = context_buffer_name(x, buffer);
-    uint64_t bytes = gpu_guard_bytes(x->buffer[buffer]), at = 0;
-    const unsigned char *before = guards_of(x, buffer), *behind = before + bytes;
-    // All bytes are like the first one when they are like those after them: as fast as memory is.
-    if (bytes == 0 || (before[0] == POISON_BYTE && memcmp(before, before + 1, 2 * bytes - 1) == 0))
-        return true;
-    while (at < bytes && behind[at] == POISON_BYTE)
-        at++;
-    if (at < bytes) {
-        snprintf(reason, size, "it wrote past the end of %s, at byte +%" PRIu64, name, at);
-        return false;
-    }
-    for (at = 1; before[bytes - at] == POISON_BYTE;)
-        at++;
-    snprintf(reason, size, "it wrote before the beginning of %s, at byte -%" PRIu64, name, at);
-    return false;
-}
-
 bool context_verify(const struct context *x, enum input_set set, char *reason, size_t size)
 {
-    for (int i = 0; i < count_buffers(x); i++)
-        if (!guards_are_intact(x, i, reason, size))
+    for (int i = 0; i < x->layout.count + (x->scratch_bytes > 0); i++) {
+        const char *name = context_buffer_name(x, i);
+        uint64_t bytes = gpu_guard_bytes(x->buffer[i]), at = 0;
+        const unsigned char *before = guards_of(x, i), *behind = before + bytes;
+        // All bytes are like the first one when they are like those after them: as fast as memory.
+        if (bytes == 0 ||
+            (before[0] == POISON_BYTE && memcmp(before, before + 1, 2 * bytes - 1) == 0))
+            continue;
+        while (at < bytes && behind[at] == POISON_BYTE)
+            at++;
+        if (at < bytes) {
+            snprintf(reason, size, "it wrote past the end of %s, at byte +%" PRIu64, name, at);
             return false;
+        }
+        for (at = 1; before[bytes - at] == POISON_BYTE;)
+            at++;
+        snprintf(reason, size, "it wrote before the beginning of %s, at byte -%" PRIu64, name, at);
+        return false;
+    }
     const void *reference = shared_buffer(&x->shared, set, x->layout.count - 1);
     return operator_compare(&x->hello.operation, set, x->fetched, reference, reason, size).right;
 }
@@ -291,7 +275,7 @@ static bool run_reference(struct context *x, const struct candidate *c, enum inp
                           uint32_t before, void *result, struct err *e)
 {
     int output = x->layout.count - 1;
-    const struct gpu_sequence all = candidate_sequence(c, x->buffer);
+    const struct gpu_sequence all = candidate_sequence(c, 0, x->buffer);
     return context_load(x, set, e) == GPU_OK &&
            gpu_fill(x->gpu, x->buffer[output], before, e) == GPU_OK &&
            gpu_run(x->gpu, &all, 1, x->hello.deadline_s[PHASE_PREPARE], NULL, e) == GPU_OK &&
@@ -379,10 +363,17 @@ struct gpu *context_open_device(const struct hello *h, struct err *e)
     return NULL;
 }
 
-// Creates the buffers, and tests if the device works at all: after it was lost these are its first
-// commands.
-static bool create_buffers(struct context *x, struct err *e)
+bool context_open(struct context *x, const struct hello *h, struct err *e)
 {
+    *x = (struct context){.hello = *h, .layout = operator_layout(&h->operation)};
+    x->gpu = context_open_device(h, e);
+    if (!x->gpu || h->only_compiles || h->warms)
+        return x->gpu != NULL;
+    const struct gpu_info *info = gpu_get_info(x->gpu);
+    char why[320];
+    x->sensors = sensors_open(info, why, sizeof why);
+    if (!x->sensors && !info->is_cpu)
+        log_warning("clocks: they are not known: %s", why);
     for (int i = 0; i < x->layout.count; i++)
         if (gpu_buffer_create_guarded(x->gpu, x->layout.buffer[i].bytes, CONTEXT_GUARD_BYTES,
                                       &x->buffer[i], e) != GPU_OK)
@@ -393,25 +384,12 @@ static bool create_buffers(struct context *x, struct err *e)
         return false;
     x->fetched = mem_alloc(x->layout.buffer[x->layout.count - 1].bytes);
     x->guards = mem_alloc((size_t)(x->layout.count + 1) * 2 * CONTEXT_GUARD_BYTES);
-    uint32_t word = 0;
+    uint32_t word =
+        0; // tests if the device works at all: after a loss these are its first commands
     if (gpu_fill(x->gpu, x->buffer[0], 0x600df00d, e) != GPU_OK ||
         gpu_read(x->gpu, x->buffer[0], 0, &word, sizeof word, e) != GPU_OK)
         return err_prefix(e, "the device does not answer");
     return word == 0x600df00d || err_set(e, "the device forgets what is written to it");
-}
-
-bool context_open(struct context *x, const struct hello *h, struct err *e)
-{
-    *x = (struct context){.hello = *h, .layout = operator_layout(&h->operation)};
-    x->gpu = context_open_device(h, e);
-    if (!x->gpu || h->only_compiles || h->warms)
-        return x->gpu != NULL;
-    const struct gpu_info *i = gpu_get_info(x->gpu);
-    char why[320];
-    x->sensors = sensors_open(i, why, sizeof why);
-    if (!x->sensors && !i->is_cpu)
-        log_warning("clocks: they are not known: %s", why);
-    return create_buffers(x, e);
 }
 
 // --- clocks ---

@@ -8,7 +8,7 @@
 // A worker that only compiles, or warms (hello), has only the device and the layout.
 //
 // The device and the operator's buffers live as long as the worker; scratch memory is created for
-// each candidate's size. Each buffer has a guard before and behind it that no candidate knows of.
+// each candidate's size. Each buffer has a guard before and behind it that is not part of its size.
 // Before a run everything is filled with 0xFF bytes (a NaN that no arithmetic gives; of integers
 // -1), so that tiles never written and writes outside are both found. Inputs are written again for
 // every run: the last candidate may have overwritten them.
@@ -26,7 +26,7 @@
 // finds its inputs in the device's memory, as in a program that did something else meanwhile.
 //
 //     copies_create(&c, gpu, &layout, e);
-//     copies_load(&c, gpu, context->buffer, e);  copies the content of the buffers into all copies
+//     context_load_to_time(x, are_random, e);    copies the content of the buffers into all copies
 //     copies_use(&c, &sequence);                 runs of the sequence use them in turns
 //
 // Together they have COPIES_BYTES, more than the last cache of any device that we know (256 MiB, of
@@ -48,9 +48,6 @@ int copies_wanted(uint64_t bytes, uint64_t memory_bytes);
 
 enum gpu_status copies_create(struct copies *c, struct gpu *g, const struct operator_layout *l,
                               struct err *e);
-// `from`: the operator's buffers. Nothing happens where there are no copies.
-enum gpu_status copies_load(const struct copies *c, struct gpu *g, struct gpu_buffer *const *from,
-                            struct err *e);
 // Makes the sequence, which uses the operator's buffers with scratch, or NULL, behind them, use the
 // copies, if there are any.
 void copies_use(const struct copies *c, struct gpu_sequence *s);

@@ -31,23 +31,13 @@ static int count(const struct device_lock *l, enum lock_state state)
     return n;
 }
 
-static int card_of(const struct device_lock *l, int worker)
+bool device_lock_on_card(const struct device_lock *l, int worker, enum lock_state state)
 {
-    return (worker < l->first_warmer ? worker : worker - l->first_warmer) % l->cards;
-}
-
-// Says if a worker on the same card as this one is in that state.
-static bool any_on_card(const struct device_lock *l, int worker, enum lock_state state)
-{
+    int first = l->first_warmer, place = worker < first ? worker : worker - first;
     for (int i = 0; i < l->workers; i++)
-        if (l->state[i] == state && card_of(l, i) == card_of(l, worker))
+        if (l->state[i] == state && ((i < first ? i : i - first) - place) % l->cards == 0)
             return true;
     return false;
-}
-
-bool device_lock_may_start(const struct device_lock *l, int worker)
-{
-    return !any_on_card(l, worker, LOCK_DEVICE);
 }
 
 bool device_lock_may_compile(const struct device_lock *l)
@@ -76,7 +66,7 @@ int device_lock_grant(struct device_lock *l)
     if (l->is_cpu && count(l, LOCK_COMPILING) > 0)
         return -1;
     for (int i = 0; i < l->workers; i++)
-        if (l->state[i] == LOCK_WAITING && !any_on_card(l, i, LOCK_DEVICE) &&
+        if (l->state[i] == LOCK_WAITING && !device_lock_on_card(l, i, LOCK_DEVICE) &&
             (worker < 0 || l->place[i] < l->place[worker]))
             worker = i;
     if (worker < 0)
@@ -93,18 +83,11 @@ void device_lock_release(struct device_lock *l, int worker)
         l->late_compiles = 0;
 }
 
-bool device_lock_is_wanted(const struct device_lock *l, int warmer)
+bool device_lock_warm(struct device_lock *l, int warmer)
 {
-    return any_on_card(l, warmer, LOCK_WAITING);
-}
-
-bool device_lock_may_warm(const struct device_lock *l, int warmer)
-{
-    return !any_on_card(l, warmer, LOCK_DEVICE) && !device_lock_is_wanted(l, warmer);
-}
-
-void device_lock_warm(struct device_lock *l, int warmer)
-{
-    assert(device_lock_may_warm(l, warmer));
-    l->state[warmer] = LOCK_DEVICE;
+    bool is_free = !device_lock_on_card(l, warmer, LOCK_DEVICE) &&
+                   !device_lock_on_card(l, warmer, LOCK_WAITING);
+    if (is_free)
+        l->state[warmer] = LOCK_DEVICE;
+    return is_free;
 }

@@ -40,7 +40,9 @@ struct device_lock_options {
 void device_lock_init(struct device_lock *l, const struct device_lock_options *o);
 void device_lock_finish(struct device_lock *l);
 
-bool device_lock_may_start(const struct device_lock *l, int worker); // opening a device uses it
+// Says if a worker on the same card as this one is in that state. No worker starts while one has
+// the device: opening a device uses it.
+bool device_lock_on_card(const struct device_lock *l, int worker, enum lock_state state);
 bool device_lock_may_compile(const struct device_lock *l);
 void device_lock_compile(struct device_lock *l, int worker); // device_lock_may_compile holds
 void device_lock_wait(struct device_lock *l, int worker);
@@ -49,10 +51,7 @@ void device_lock_wait(struct device_lock *l, int worker);
 int device_lock_grant(struct device_lock *l);
 void device_lock_release(struct device_lock *l, int worker); // from any state
 
-// Says if a worker waits for the warmer's card; and if the warmer may have it: it is free, and no
-// worker waits.
-bool device_lock_is_wanted(const struct device_lock *l, int warmer);
-bool device_lock_may_warm(const struct device_lock *l, int warmer);
-void device_lock_warm(struct device_lock *l, int warmer); // device_lock_may_warm holds
+// Gives the warmer its card, if the card is free and no worker waits for it. False: not now.
+bool device_lock_warm(struct device_lock *l, int warmer);
 
 #endif

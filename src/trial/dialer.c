@@ -34,7 +34,7 @@ static void answer(const struct dialer *d, struct child *started, int socket, in
     c->socket = c->stderr_fd = -1;
 }
 
-// --- whoever asks ---
+// --- the run ---
 
 bool dialer_begin(struct dialer *d, const struct dial_place *place, int count, struct err *e)
 {
@@ -51,7 +51,8 @@ bool dialer_begin(struct dialer *d, const struct dial_place *place, int count, s
         struct child *started = mem_zero((size_t)d->count, sizeof *started);
         for (int i = 0; i < d->count; i++)
             started[i].socket = started[i].stderr_fd = -1;
-        // Nothing of the terminal, so that whoever waits for its end does not wait for us.
+        // Keeps nothing of the terminal, so that nobody who waits for its end waits for this
+        // process.
         sigset_t all;
         sigfillset(&all);
         sigprocmask(SIG_SETMASK, &all, NULL);

@@ -5,9 +5,10 @@
 //     dialer_dial(&d, i, &child, e);         as often as a connection breaks
 //     dialer_end(&d);
 //
-// It starts the command lines that it was begun with and nothing else: whoever asks says only which
-// one. What it started for a place before it kills first. It ends when nobody can ask any more,
-// however that came about, and with it ends all that it started; the terminal's signals pass it by.
+// It starts the command lines that it was begun with and nothing else: a request is the index of
+// one. It first kills the process that it started for that place before. It ends when the last
+// process that could ask has closed the socket, and ends all that it started. The terminal's
+// signals do not reach it.
 #ifndef TILEWALK_TRIAL_DIALER_H
 #define TILEWALK_TRIAL_DIALER_H
 
@@ -17,7 +18,7 @@
 
 struct dial_place {
     const char *name;        // as the user wrote it: "ssh:rack1"
-    const char *const *argv; // of what talks over its stdin and stdout; argv[0] is a path
+    const char *const *argv; // a program that talks over stdin and stdout; argv[0] is a path
 };
 
 struct dialer {
@@ -25,11 +26,11 @@ struct dialer {
     int socket;
     const struct dial_place *place; // the caller's
     int count;
-    double wait_s; // how long whoever asks waits while no machine is there; 0: as is usual
+    double wait_s; // the longest wait while no machine is there; 0: the usual one
 };
 
 bool dialer_begin(struct dialer *d, const struct dial_place *place, int count, struct err *e);
-// `out` gets the socket and stderr of what was started, the caller's to close; it has no pid.
+// `out` gets the socket and stderr of the new process, the caller's to close; it has no pid.
 bool dialer_dial(struct dialer *d, int index, struct child *out, struct err *e);
 void dialer_end(struct dialer *d); // fine with a zeroed one
 

@@ -67,21 +67,19 @@ enum fault_kind fault_find(const struct fault_plan *p, enum trial_phase phase, i
     return FAULT_NONE;
 }
 
-static void die_by_signal(int number)
-{
-    signal(number, SIG_DFL); // a sanitizer may have put a handler there
-    raise(number);
-}
-
 void fault_strike(enum fault_kind kind, int fd)
 {
     static const char garbage[] = {0, 0, 0, 5, '}', '{', 0, '\n', '\x80'};
     static const char half[] = {0, 0, 1, 0, '{', '"', 't', 'y', 'p'};
     ssize_t written = 0;
+    int number = kind == FAULT_ABORT ? SIGABRT : SIGSEGV;
     switch (kind) {
     case FAULT_SLEEP: break;
-    case FAULT_ABORT: die_by_signal(SIGABRT); break;
-    case FAULT_SEGV: die_by_signal(SIGSEGV); break;
+    case FAULT_ABORT:
+    case FAULT_SEGV:
+        signal(number, SIG_DFL); // a sanitizer may have put a handler there
+        raise(number);
+        break;
     case FAULT_EXIT: _exit(7);
     case FAULT_GARBAGE: written = write(fd, garbage, sizeof garbage); break;
     case FAULT_HALF: written = write(fd, half, sizeof half); _exit(0);

@@ -103,19 +103,6 @@ enum link_status link_next(struct link *l, char **text)
     return l->in.length ? LINK_GARBAGE : LINK_CLOSED;
 }
 
-bool link_send(struct link *l, const char *text)
-{
-    return link_queue(l, text) && link_flush(l);
-}
-
-enum link_status link_receive(struct link *l, char **text)
-{
-    enum link_status status;
-    while ((status = link_next(l, text)) == LINK_NONE)
-        read_once(l);
-    return status;
-}
-
 // --- a worker's end ---
 
 // Ends the process, but not by exit(): a driver's destructors may hang or crash.
@@ -130,7 +117,9 @@ void wire_receive(struct wire *w, struct message *m)
 {
     char *text = NULL;
     struct err e = {0};
-    enum link_status status = link_receive(&w->link, &text);
+    enum link_status status;
+    while ((status = link_next(&w->link, &text)) == LINK_NONE)
+        read_once(&w->link);
     if (status != LINK_FRAME)
         end_process(status == LINK_GARBAGE ? "garbage from the pool" : NULL);
     if (!message_parse(text, m, &e))
@@ -157,7 +146,7 @@ void wire_expect(struct wire *w, enum message_type type)
 
 void wire_send(struct wire *w, char *text)
 {
-    bool ok = link_send(&w->link, text);
+    bool ok = link_queue(&w->link, text) && link_flush(&w->link);
     free(text);
     if (!ok)
         end_process(NULL);

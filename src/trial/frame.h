@@ -3,7 +3,7 @@
 //
 // The pool's end never blocks (its descriptor is non-blocking): link_queue, link_flush when the
 // socket takes bytes, link_fill when it has some, link_next until it gives LINK_NONE. The worker's
-// end blocks: link_send, link_receive.
+// end blocks: wire_send, wire_receive.
 //
 // The other side is not trusted: a length of 0 or above the cap, or an end in the middle of a
 // frame, is LINK_GARBAGE, and after that (or LINK_CLOSED) a link cannot be used any more.
@@ -41,9 +41,6 @@ bool link_flush(struct link *l);                   // false: the other side is g
 bool link_has_output(const struct link *l);
 void link_fill(struct link *l); // reads the bytes that are there, at most a few MiB at once
 enum link_status link_next(struct link *l, char **text); // the text is the caller's
-
-bool link_send(struct link *l, const char *text);           // blocks; false: the other side is gone
-enum link_status link_receive(struct link *l, char **text); // blocks; never LINK_NONE
 
 // A worker's end of the connection to its pool, and the faults that are injected there.
 

@@ -177,7 +177,8 @@ static bool run_compiler(const struct job *job, char *request, double seconds,
 bool helper_job_compile(const struct job *job, double seconds, struct spirv *spirv, struct err *e)
 {
     struct message answer;
-    if (!run_compiler(job, message_compile(job), seconds, MESSAGE_COMPILED, &answer, e))
+    if (!run_compiler(job, message_job(MESSAGE_COMPILE, job), seconds, MESSAGE_COMPILED, &answer,
+                      e))
         return false;
     for (int i = 0; spirv && i < answer.module_count; i++) {
         spirv[i] = answer.module[i];
@@ -190,7 +191,8 @@ bool helper_job_compile(const struct job *job, double seconds, struct spirv *spi
 bool helper_job_preprocess(const struct job *job, double seconds, char **text, struct err *e)
 {
     struct message answer;
-    if (!run_compiler(job, message_preprocess(job), seconds, MESSAGE_PREPROCESSED, &answer, e))
+    if (!run_compiler(job, message_job(MESSAGE_PREPROCESS, job), seconds, MESSAGE_PREPROCESSED,
+                      &answer, e))
         return false;
     for (int i = 0; i < answer.text_count; i++) {
         text[i] = answer.text[i];

@@ -1,4 +1,4 @@
-#include "trial/image.h"
+// Images: how they lie in memory, pooling, and local response normalisation.
 
 #include "space/tensor.h"
 #include "trial/operator_kind.h"
@@ -50,11 +50,6 @@ static void fill_image(const struct image *out, pixel *value, const void *contex
                 for (int64_t x = 0; x < out->width; x++)
                     element_put(out->buffer, out->element, image_offset(out, image, c, y, x),
                                 value(context, image, c, y, x));
-}
-
-static struct tolerance store_tolerance(const struct operation *o)
-{
-    return tolerance_of_store(operation_chooses(o, "type", "f16") ? ELEMENT_F16 : ELEMENT_F32);
 }
 
 // --- lrn: local response normalisation across channels (Krizhevsky, Sutskever, Hinton, "ImageNet
@@ -115,7 +110,8 @@ static struct filling lrn_filling(const struct operation *o, enum input_set set,
 static struct tolerance lrn_tolerance(const struct operation *o, enum input_set set)
 {
     (void)set;
-    struct tolerance t = store_tolerance(o);
+    struct tolerance t =
+        tolerance_of_store(operation_chooses(o, "type", "f16") ? ELEMENT_F16 : ELEMENT_F32);
     double k = operation_real(o, "bias_k"), beta = fabs(operation_real(o, "beta"));
     double most = k + operation_real(o, "alpha") * pow(largest_input(o), 2);
     double log = fmax(fabs(log2(k)), fabs(log2(most)));
@@ -173,7 +169,8 @@ static void pooling_reference(const struct operation *o, const void *const *inpu
 // keeps a share of 1/n.
 static struct tolerance avg_tolerance(const struct operation *o, enum input_set set)
 {
-    struct tolerance t = store_tolerance(o);
+    struct tolerance t =
+        tolerance_of_store(operation_chooses(o, "type", "f16") ? ELEMENT_F16 : ELEMENT_F32);
     double window = (double)operation_size(o, "window");
     t.relative += 4 * 0x1p-23;
     t.absolute += set == INPUT_RANDOM ? window * window * 0x1p-23 : 0;

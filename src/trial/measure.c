@@ -116,7 +116,7 @@ static struct gpu_pace pace_of(const struct trial *t, int i)
 static enum gpu_status run_one_group(struct trial *t, int i, struct err *e)
 {
     struct gpu_pass pass[JOB_MAX_PASSES];
-    struct gpu_sequence s = candidate_sequence(&t->candidate[i], t->context->buffer);
+    struct gpu_sequence s = candidate_sequence(&t->candidate[i], 0, t->context->buffer);
     memcpy(pass, t->candidate[i].pass, sizeof pass);
     for (int p = 0; p < s.pass_count; p++)
         pass[p].groups[0] = pass[p].groups[1] = pass[p].groups[2] = 1;
@@ -155,6 +155,7 @@ static bool compile(struct trial *t, int i)
 // Runs the driver's compiler, and on CPU devices one workgroup: lavapipe compiles only when
 // something is dispatched, and that must not happen while this worker alone holds the device. On a
 // GPU another worker may be timing just now, and a dispatch would take turns with its kernel.
+// Rejects a candidate that spills more registers than the limit.
 static bool build(struct trial *t, int i)
 {
     struct context *x = t->context;
@@ -173,8 +174,9 @@ static bool build(struct trial *t, int i)
         status = candidate_link(&t->candidate[i], x->gpu, &e);
     if (keeps)
         gpu_end_keeping(x->gpu, r->keeps ? &t->kept : NULL);
-    if (status == GPU_OK)
-        t->result.statistics[i] = candidate_statistics(&t->candidate[i]);
+    for (int p = 0; status == GPU_OK && p < t->candidate[i].pass_count; p++)
+        statistics_merge(&t->result.statistics[i],
+                         gpu_pipeline_statistics(t->candidate[i].pass[p].pipeline));
     if (status == GPU_OK && t->spilled)
         statistics_take(&t->result.statistics[i], "Spilled VGPRs", SPILLED);
     if (status == GPU_OK && runs && gpu_get_info(x->gpu)->is_cpu)
@@ -183,15 +185,10 @@ static bool build(struct trial *t, int i)
         err_set(&e, "the driver's compiler, or one workgroup, is not done after %g s", patience(t));
     t->build_s[i] = since(start) + m->kept_s;
     t->result.pipeline_s += t->build_s[i];
-    return accept(t, i, status, &e);
-}
-
-// Rejects a candidate that spills more registers than the limit.
-static bool check_spills(struct trial *t, int i)
-{
+    if (!accept(t, i, status, &e))
+        return false;
     char reason[TRIAL_REASON_SIZE];
-    const struct trial_request *r = &t->message->request;
-    uint32_t most = t->context->hello.limits.spills;
+    uint32_t most = x->hello.limits.spills;
     double spills;
     if (!most || r->only_compiles || r->known_good ||
         !statistics_total(&t->result.statistics[i], STATISTIC_SPILLS, &spills) || spills <= most)
@@ -336,14 +333,15 @@ static bool time_in_parts(struct trial *t, int i)
 static bool take_time(struct trial *t, int i, const struct gpu_timing *timing)
 {
     struct context *x = t->context;
-    struct gpu_sequence timed = candidate_timed(&t->candidate[i], x->buffer);
+    const struct candidate *c = &t->candidate[i];
+    struct gpu_sequence timed = candidate_sequence(c, c->packing, x->buffer);
     struct gpu_samples samples = {0};
     struct err e = {0};
     if (t->is_long[i])
         return time_in_parts(t, i);
     if (!enter(t, PHASE_TIME, i) || !accept(t, i, context_raise_clocks(x, &e), &e))
         return false;
-    enum gpu_status status = context_pack(x, &t->candidate[i], patience(t), &e);
+    enum gpu_status status = context_pack(x, c, patience(t), &e);
     copies_use(&x->copies, &timed);
     if (status == GPU_OK)
         status = gpu_time(x->gpu, &timed, timing, t->message->request.incumbent_s, &samples, &e);
@@ -359,34 +357,13 @@ static double seconds_of(const struct trial *t, int i)
     return gpu_robust_seconds(gpu_get_info(t->context->gpu), s->seconds, s->count);
 }
 
-static void conclude(struct trial *t, int i)
-{
-    t->result.seconds[i] = seconds_of(t, i);
-    settle(t, i, OUTCOME_OK, "");
-}
-
-// Runs a slow kernel a second time, a while after the first: if it was only slow because something
-// else used the machine, it is timed as others are. False: it has been settled.
-static bool look_again(struct trial *t, const struct gpu_timing *timing)
-{
-    struct samples *s = &t->result.samples[0];
-    double left_s = timing->apart_s - since(t->first_ns);
-    if (left_s > 0)
-        nanosleep(&(struct timespec){.tv_nsec = (long)(left_s * 1e9)}, NULL);
-    double apart_s = since(t->first_ns);
-    add_samples(s, &(struct gpu_samples){.seconds = {t->first_s[0]}, .count = 1});
-    if (!time_in_parts(t, 0))
-        return false;
-    s->early_stopped =
-        gpu_is_hopeless(timing, s->seconds, s->count, apart_s, t->message->request.incumbent_s);
-    return true;
-}
-
+// Times a candidate alone. A slow kernel runs a second time, a while after the first: if it was
+// only slow because something else used the machine, it is timed as others are.
 static void time_single(struct trial *t)
 {
     const struct gpu_info *info = gpu_get_info(t->context->gpu);
     const struct trial_request *r = &t->message->request;
-    const struct samples *s = &t->result.samples[0];
+    struct samples *s = &t->result.samples[0];
     struct gpu_timing timing = gpu_timing_default(info);
     // Good kernels are slower as well when everything is slower than at the best one's time.
     timing.hopeless *= fmax(1, r->slowdown);
@@ -396,8 +373,16 @@ static void time_single(struct trial *t)
     bool counts = (info->is_cpu || t->is_long[0]) && t->first_s[0] >= timing.batch_s;
     bool is_slow = timing.hopeless > 0 && r->incumbent_s > 0 &&
                    t->first_s[0] > timing.hopeless * r->incumbent_s;
-    if (counts && is_slow && !look_again(t, &timing))
-        return;
+    if (counts && is_slow) {
+        double left_s = timing.apart_s - since(t->first_ns);
+        if (left_s > 0)
+            nanosleep(&(struct timespec){.tv_nsec = (long)(left_s * 1e9)}, NULL);
+        double apart_s = since(t->first_ns);
+        add_samples(s, &(struct gpu_samples){.seconds = {t->first_s[0]}, .count = 1});
+        if (!time_in_parts(t, 0))
+            return;
+        s->early_stopped = gpu_is_hopeless(&timing, s->seconds, s->count, apart_s, r->incumbent_s);
+    }
     if (!s->early_stopped && !take_time(t, 0, &timing))
         return;
     // The best kernel so far becomes a parent, and perhaps it is exported.
@@ -405,16 +390,8 @@ static void time_single(struct trial *t)
     if ((r->accesses == ACCESSES_OF_ALL || (r->accesses == ACCESSES_OF_BEST && is_best)) &&
         !check_accesses(t, 0))
         return;
-    conclude(t, 0);
-}
-
-static int fastest_alive(const struct trial *t)
-{
-    int best = -1;
-    for (int i = 0; i < t->result.count && !t->leaving; i++)
-        if (t->alive[i] && (best < 0 || seconds_of(t, i) < seconds_of(t, best)))
-            best = i;
-    return best;
+    t->result.seconds[0] = seconds_of(t, 0);
+    settle(t, 0, OUTCOME_OK, "");
 }
 
 // Times in rounds, so that a drift of the clock or other load affects all candidates alike. The
@@ -436,11 +413,19 @@ static void time_race(struct trial *t)
         for (int i = 0; i < t->result.count && !t->leaving; i++)
             t->alive[i] = t->alive[i] && check_accesses(t, i);
     else
-        for (int i; (i = fastest_alive(t)) >= 0 && !check_accesses(t, i);)
-            continue;
+        for (int best = 0; best >= 0 && !t->leaving;) { // the fastest one that is still right
+            best = -1;
+            for (int i = 0; i < t->result.count; i++)
+                if (t->alive[i] && (best < 0 || seconds_of(t, i) < seconds_of(t, best)))
+                    best = i;
+            if (best >= 0 && check_accesses(t, best))
+                break;
+        }
     for (int i = 0; i < t->result.count && !t->leaving; i++)
-        if (t->alive[i])
-            conclude(t, i);
+        if (t->alive[i]) {
+            t->result.seconds[i] = seconds_of(t, i);
+            settle(t, i, OUTCOME_OK, "");
+        }
 }
 
 // --- the trial ---
@@ -453,27 +438,6 @@ static int first_alive(const struct trial *t)
     return -1;
 }
 
-// Verifies and times, while this worker holds the device.
-static void use_device(struct trial *t)
-{
-    int64_t start = os_now_ns();
-    bool race = t->message->request.race;
-    struct err e = {0};
-    for (int i = 0; i < t->result.count && !t->leaving; i++)
-        if (t->alive[i])
-            t->alive[i] = verify(t, i, INPUT_EXACT) && (!race || verify(t, i, INPUT_RANDOM));
-    int first = first_alive(t);
-    if (first >= 0) {
-        context_read_clocks(t->context, &(struct statistics){0});
-        if (accept(t, first, context_load_to_time(t->context, race, &e), &e))
-            (race ? time_race : time_single)(t);
-    }
-    if (!t->leaving && t->message->request.anchor && enter(t, PHASE_TIME, 0))
-        t->result.anchor_s =
-            anchor_time(&t->context->anchor, t->context->gpu) * (t->slowed ? SLOWED : 1);
-    t->result.device_s = since(start);
-}
-
 bool measure_trial(struct context *context, struct wire *wire, const struct message *trial)
 {
     struct trial t = {.context = context,
@@ -482,14 +446,29 @@ bool measure_trial(struct context *context, struct wire *wire, const struct mess
                       .result = {.count = trial->request.count}};
     bool only_compiles = trial->request.only_compiles;
     for (int i = 0; i < t.result.count && !t.leaving; i++)
-        t.alive[i] = compile(&t, i) && build(&t, i) && check_spills(&t, i);
+        t.alive[i] = compile(&t, i) && build(&t, i);
     int first = first_alive(&t);
     for (int i = 0; only_compiles && i < t.result.count; i++)
         if (t.alive[i])
             settle(&t, i, OUTCOME_OK, "");
     if (!only_compiles && first >= 0 && enter(&t, PHASE_WAIT, first)) {
         wire_expect(wire, MESSAGE_GO);
-        use_device(&t);
+        int64_t start = os_now_ns(); // from here on this worker holds the device
+        bool race = trial->request.race;
+        struct err e = {0};
+        for (int i = 0; i < t.result.count && !t.leaving; i++)
+            if (t.alive[i])
+                t.alive[i] = verify(&t, i, INPUT_EXACT) && (!race || verify(&t, i, INPUT_RANDOM));
+        first = first_alive(&t);
+        if (first >= 0) {
+            context_read_clocks(context, &(struct statistics){0});
+            if (accept(&t, first, context_load_to_time(context, race, &e), &e))
+                (race ? time_race : time_single)(&t);
+        }
+        if (!t.leaving && trial->request.anchor && enter(&t, PHASE_TIME, 0))
+            t.result.anchor_s =
+                anchor_time(&context->anchor, context->gpu) * (t.slowed ? SLOWED : 1);
+        t.result.device_s = since(start);
     }
     wire_send(wire, message_result(&t.result, only_compiles, t.settled, &t.kept, os_now_ns()));
     gpu_kept_finish(&t.kept);

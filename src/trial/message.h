@@ -1,64 +1,64 @@
-// What the engine says to its workers, and to agents that have workers elsewhere, and they to it:
-// one JSON object per frame.
+// The messages between the engine and its workers, and between the engine and agents that have
+// workers elsewhere: one JSON object per frame.
 //
 //     pool                                  worker
-//     hello  who it is, what is computed -> opens the device                  phase start
-//                                        <- ready, or failed and why
-//     prepare (to the first that is ready)-> inputs and references             phase prepare
+//     hello  name, computation           -> opens the device                  phase start
+//                                        <- ready; or failed, with the reason
+//     prepare (only the first ready one) -> computes inputs and references    phase prepare
 //                                        <- prepared
 //     trial  the jobs                    -> phase compile, pipeline, wait
-//     go     the device is yours         -> phase run, verify, time
+//     go     gives it the device         -> phase run, verify, time
 //                                        <- result
 //
-// A warmer keeps the device busy while no worker has it, so that its clocks stay where they are
-// when kernels are timed:
+// A warmer keeps the device busy while no worker has it, so that its clocks do not fall between
+// timings:
 //
 //     hello                              -> opens the device
-//                                        <- ready, or failed and why
-//     go     the device is yours         -> a fixed kernel, again and again
-//     rest   somebody needs it           <- ready, once the device is free
+//                                        <- ready; or failed, with the reason
+//     go     gives it the device         -> runs a fixed kernel, again and again
+//     rest   takes the device back       <- ready, once the device is free
 //
-// An helper_job (helper_job.h) is one request to a worker of its own, and one answer:
+// A helper job (helper_job.h) is one request to a worker of its own, and one answer:
 //
 //     compile  a job's texts             -> phase compile of each pass
-//                                        <- compiled: the modules; or failed and why
-//     preprocess  the same               -> phase compile of each pass
-//                                        <- preprocessed: the texts; or failed and why
-//     list     which drivers             <- devices, or failed and why
-//     open     a device                  <- opened: its clocks; or failed and why
-//     peaks    of a device               <- roofline, or failed and why
+//                                        <- compiled: the modules; or failed
+//     preprocess  a job's texts          -> phase compile of each pass
+//                                        <- preprocessed: the texts; or failed
+//     list     the drivers               <- devices; or failed
+//     open     a device                  <- opened: its clocks; or failed
+//     peaks    a device                  <- roofline; or failed
 //     whole    a network, its kernels    -> phase compile, pipeline of each task; prepare, run,
 //                                           verify of each layer; run, verify, time of the whole
-//                                        <- whole_result, or failed and why
+//                                        <- whole_result; or failed
 //
-// An agent (engine/agent.h), which has a pool of its own, is spoken to as a worker is, but for
-// several trials at once, which have numbers:
+// An agent (engine/agent.h) has a pool of its own. It gets the messages of a worker, but several
+// numbered trials at once:
 //
 //     remote source                         agent
-//     greet    versions                  -> who it is, and its versions                greet
-//     list     (where there is a device) -> devices, or failed and why
-//     hello    what is computed          -> ready, or failed and why
-//     trial    the jobs                  -> result, of that number, whenever there is one
+//     greet    versions                  -> its name and versions                      greet
+//     list     (where there is a device) -> devices; or failed
+//     hello    the computation           -> ready; or failed
+//     trial    the jobs                  -> result with that number, as soon as there is one
 //
-// Where no device is needed, what a trial gives is known, and the agent acts it out:
+// Where no device is needed, the results of trials are known, and the agent plays them:
 //
-//     play     by how many workers       -> ready
-//     result   and how long it takes     -> the same, when it is due
+//     play     the number of workers     -> ready
+//     result   with its time             -> the same result, after that time
 //
-// An agent that is asked whether it is alive says so. One that cannot go on says
-// failed and why. What its workers write to stderr it passes on as said.
+// An agent answers the message alive with the same message. An agent that cannot go on sends
+// failed. It passes lines that its workers write to stderr on, as said.
 //
-// One that measures by the workers of a pool (fleet/broker.h) greets as such, and needs no list:
+// The broker of a pool of machines (fleet/broker.h) greets as a pool, and needs no list:
 //
-//     greet    versions                  -> greet; member, of each worker of the pool, as often as
-//                                           it says that it is there, and when it leaves
-//     hello    what is computed          -> ready, or failed and why
-//     trial    the jobs                  -> result, with the name of who measured it
-//     leave    a member, and why         -> member, once it has left
+//     greet    versions                  -> greet; member, for each worker of the pool, as often as
+//                                           the worker announces itself, and when it leaves
+//     hello    the computation           -> ready; or failed
+//     trial    the jobs                  -> result, with the name of the machine that measured it
+//     leave    a member, the reason      -> member, once it has left
 //
-// A worker announces a phase before it enters it, with the time and the candidate it is about, so
-// that a death, a hang or an overlap is attributed. A result says which candidates it settles: a
-// device that is lost ends a race early.
+// A worker announces a phase before it enters it, with the time and the index of the candidate, so
+// that a death, a hang or an overlap is attributed. A result names the candidates that it settles:
+// a device that is lost ends a race early.
 #ifndef TILEWALK_TRIAL_MESSAGE_H
 #define TILEWALK_TRIAL_MESSAGE_H
 
@@ -68,7 +68,6 @@
 #include "space/custom_operation.h"
 #include "space/limits.h"
 #include "space/roofline.h"
-#include "trial/kept.h"
 #include "trial/trial.h"
 
 enum message_type {
@@ -103,23 +102,23 @@ enum message_type {
     MESSAGE_TYPE_COUNT
 };
 
-// Of another version no more is known than that.
+// The introduction of a process. A process of another version gets only `version` read.
 struct greeting {
     char version[32];  // TILEWALK_VERSION
     char machine[64];  // the process, unlike any other: "rack1-5fd0c2a9"; letters, digits, - and .
     char compiler[64]; // the glslang that is built in
     int cores;
-    bool is_pool; // it measures by members, which it tells of
+    bool is_pool; // its members measure; it announces them
 };
 
-struct greeting greeting_of_this(void); // of this process, with a name that no other has
+struct greeting greeting_of_this(void); // for this process, with a name that no other has
 
 // A worker of a pool. Its device, where it has one, is the only one of the message's list.
 struct member {
     bool leaves;   // it takes no more work
-    char why[256]; // "": nobody asked it to
-    int players;   // how many trials it acts out at once
-    int measurers; // and measures; 0: none
+    char why[256]; // why it leaves, or has trouble; "": no reason
+    int players;   // trials that it plays at once
+    int measurers; // trials that it measures at once
 };
 
 struct hello {
@@ -128,10 +127,10 @@ struct hello {
     bool validate;
     bool cold;          // kernels are timed on copies of the buffers, in turns (copies.h)
     bool warms;         // it keeps the device busy, and measures nothing: no buffers
-    bool only_compiles; // it holds no buffers, and takes no other trials than those
+    bool only_compiles; // it holds no buffers, and only compiles
     struct operation operation;
-    struct custom_operation *custom; // of which it is, once it is read; NULL: built in
-    struct job reference;            // computes what is right; without passes: the operator does
+    struct custom_operation *custom; // the definition, once it is read; NULL: built in
+    struct job reference;            // computes the right result; without passes: the operator does
     struct limits limits;
     bool trips_undeclared;
     uint64_t seed;
@@ -139,18 +138,18 @@ struct hello {
     int64_t start;          // number of this start of a worker, from 1 over the session
     char fault[512];        // as in pool_options
     int workers, compilers; // of an agent; a worker is one itself
-    int calibrates; // an agent times the fixed kernel with each so many-th trial; 0: as it is asked
+    int calibrates; // an agent times the fixed kernel with each N-th trial; 0: where a trial asks
 };
 
-// A network that is run as a whole: with one set of kernels, or two in turns.
+// A network that is run as a whole, with one set of kernels or two in turns.
 #define WHOLE_SETS 2
-struct whole_task { // of the plan
+struct whole_task { // a task of the plan
     struct operation operation;
-    struct custom_operation *custom; // of which it is; NULL: built in
+    struct custom_operation *custom; // the definition; NULL: built in
     struct job job[WHOLE_SETS];      // the second without passes: as the first
 };
 struct whole {
-    struct hello place; // device, limits, deadlines, seed, fault; the rest does not matter
+    struct hello place; // device, limits, deadlines, seed and fault are used
     struct plan plan;
     struct whole_task *task;
     int task_count;
@@ -159,18 +158,25 @@ struct whole {
 void whole_finish(struct whole *w); // frees what it holds
 
 struct whole_result {
-    bool verified; // each layer's output, of the first set, and what the whole gives
+    bool verified; // the outputs of all layers with the first set, and of the whole
     char reason[TRIAL_REASON_SIZE]; // why not, with the layer's name; ""
     struct samples samples[WHOLE_SETS];
-    double seconds[WHOLE_SETS]; // of a run, robust; 0: not timed
+    double seconds[WHOLE_SETS]; // robust time of a run; 0: not timed
 };
 
-// What a system tells of a device's clocks now; without, why nothing is known.
-// And what the fixed kernel takes there; 0: it cannot be timed.
+// A device's clocks now, where sensors know them, and the time of the fixed kernel.
 struct clocks {
     struct statistics now;
-    char why[320];
-    double anchor_s;
+    char why[320];   // why the clocks are not known; ""
+    double anchor_s; // 0: it cannot be timed
+};
+
+// The binary that a driver's compiler made of a kernel that was only compiled. It is sent along
+// when the kernel is measured, so that no kernel is compiled twice.
+struct kept {
+    char job[33]; // hash of the kernel's texts
+    struct gpu_kept made;
+    double seconds; // of the compiler
 };
 
 struct message {
@@ -188,20 +194,20 @@ struct message {
     enum trial_phase phase;   // PHASE
     int candidate;            // PHASE: 0 .. count-1; of a WHOLE a task or layer, or one past these
     int64_t
-        at_ns; // PHASE, RESULT: os_now_ns() of the worker; RESULT to an agent: how long it takes
+        at_ns; // PHASE, RESULT: os_now_ns() of the worker; RESULT to an agent: the time it takes
     struct trial_result result;     // RESULT
     bool only_compiled;             // RESULT: as its request asked
     bool settled[TRIAL_MAX_RACERS]; // RESULT: candidates whose outcome is final
-    struct gpu_kept kept; // TRIAL: of its only candidate, from a worker that compiled it before;
-                          // RESULT: where the request keeps
-    double kept_s;        // TRIAL: what that took
+    struct gpu_kept kept; // TRIAL: the binary of its only candidate, from an earlier worker;
+                          // RESULT: the binary, where the request keeps it
+    double kept_s;        // TRIAL: the compiler's time for it
     struct err failure;   // FAILED
     struct clocks clocks; // OPENED
     int module_count;
     struct spirv module[JOB_MAX_PASSES]; // COMPILED
     int text_count;
     char *text[JOB_MAX_PASSES]; // PREPROCESSED
-    char drivers[4096];         // LIST: as VK_DRIVER_FILES says it; "": those there are
+    char drivers[4096];         // LIST: in the form of VK_DRIVER_FILES; "": all there are
     int device_count;
     struct gpu_info *device_list;      // DEVICES, MEMBER
     int device;                        // OPEN, PEAKS
@@ -213,26 +219,26 @@ struct message {
 
 const char *message_type_name(enum message_type type);
 
-// The JSON text, owned by the caller. A trial's candidates are those of `pick` (`count` indices
-// into the request); `kept`: of the only one, or NULL.
+// These functions return the JSON text of a message, which is the caller's. A trial's candidates
+// are those of `pick` (`count` indices into the request); `kept` belongs to the only one, or is
+// NULL.
 char *message_plain(enum message_type type); // PREPARE, GO, READY, PREPARED, ALIVE
 char *message_greet(const struct greeting *g);
 char *message_play(int workers);
 char *message_said(int worker, const char *line);
 char *message_member(const struct greeting *g, const struct member *m,
-                     const struct gpu_info *device); // NULL: it has none
+                     const struct gpu_info *device); // NULL: none
 char *message_leave(const char *machine, const char *why);
 char *message_hello(const struct hello *h);
 char *message_trial(const struct trial_request *r, const int *pick, int count, int64_t number,
                     int attempt, const struct kept *kept);
 char *message_failed(const struct err *why);
 char *message_phase(enum trial_phase phase, int candidate, int64_t at_ns);
-// Its number is the ticket of the result.
+// The number of the message is the result's ticket.
 char *message_result(const struct trial_result *r, bool only_compiled, const bool *settled,
                      const struct gpu_kept *kept, int64_t at_ns);
-char *message_compile(const struct job *job);
+char *message_job(enum message_type type, const struct job *job); // COMPILE, PREPROCESS
 char *message_compiled(const struct spirv *module, int count);
-char *message_preprocess(const struct job *job);
 char *message_preprocessed(const struct str *text, int count);
 char *message_list(const char *drivers);
 char *message_devices(const struct gpu_info *list, int count);

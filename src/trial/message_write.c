@@ -1,19 +1,77 @@
+// Writes messages.
+#include "trial/message.h"
+
+#include "base/json.h"
 #include "base/os.h"
 #include "kernel/kernel.h"
-#include "trial/message_writer.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
-// What agents, and workers of a pool, say of themselves.
+const char *message_type_name(enum message_type type)
+{
+    static const char *const names[MESSAGE_TYPE_COUNT] = {
+        [MESSAGE_HELLO] = "hello",
+        [MESSAGE_PREPARE] = "prepare",
+        [MESSAGE_TRIAL] = "trial",
+        [MESSAGE_GO] = "go",
+        [MESSAGE_REST] = "rest",
+        [MESSAGE_READY] = "ready",
+        [MESSAGE_FAILED] = "failed",
+        [MESSAGE_PREPARED] = "prepared",
+        [MESSAGE_PHASE] = "phase",
+        [MESSAGE_RESULT] = "result",
+        [MESSAGE_COMPILE] = "compile",
+        [MESSAGE_COMPILED] = "compiled",
+        [MESSAGE_PREPROCESS] = "preprocess",
+        [MESSAGE_PREPROCESSED] = "preprocessed",
+        [MESSAGE_LIST] = "list",
+        [MESSAGE_DEVICES] = "devices",
+        [MESSAGE_OPEN] = "open",
+        [MESSAGE_OPENED] = "opened",
+        [MESSAGE_PEAKS] = "peaks",
+        [MESSAGE_ROOF] = "roof",
+        [MESSAGE_WHOLE] = "whole",
+        [MESSAGE_WHOLE_RESULT] = "whole_result",
+        [MESSAGE_GREET] = "greet",
+        [MESSAGE_PLAY] = "play",
+        [MESSAGE_ALIVE] = "alive",
+        [MESSAGE_SAID] = "said",
+        [MESSAGE_MEMBER] = "member",
+        [MESSAGE_LEAVE] = "leave",
+    };
+    return names[type];
+}
+
+static struct json_writer message_start(struct str *text, enum message_type type)
+{
+    struct json_writer w = json_begin(text);
+    json_add_text(&w, "type", message_type_name(type));
+    return w;
+}
+
+static char *message_end(struct json_writer *w)
+{
+    json_end(w);
+    return str_take(w->out);
+}
+
+char *message_plain(enum message_type type)
+{
+    struct str s = {0};
+    struct json_writer w = message_start(&s, type);
+    return message_end(&w);
+}
+
+// --- agents, and workers of a pool ---
 
 struct greeting greeting_of_this(void)
 {
     struct greeting g = {.version = TILEWALK_VERSION, .cores = os_cores()};
     snprintf(g.compiler, sizeof g.compiler, "%s", kernel_built_in());
-    // "rack1-5fd0c2a9": of a host's name what may be in it.
+    // "rack1-5fd0c2a9": characters of the host's name that a name must not have are replaced.
     size_t size = sizeof g.machine;
     char host[48] = "";
     gethostname(host, sizeof host - 1);
@@ -58,6 +116,46 @@ char *message_said(int worker, const char *line)
     return message_end(&w);
 }
 
+static void add_matrix(struct json_writer *w, const char *name, const struct matrix_units *u)
+{
+    struct str text = {0};
+    matrix_units_add_text(u, &text);
+    json_add_text(w, name, str_text(&text));
+    str_finish(&text);
+}
+
+static void add_devices(struct json_writer *w, const struct gpu_info *list, int count)
+{
+    json_begin_list(w, "devices");
+    for (int i = 0; i < count; i++) {
+        json_begin_object(w, NULL);
+        json_add_int(w, "index", list[i].index);
+        json_add_text(w, "name", list[i].name);
+        json_add_text(w, "device_type", list[i].type);
+        json_add_text(w, "driver", list[i].driver);
+        json_add_text(w, "driver_hash", list[i].driver_hash);
+        json_add_count(w, "vendor_id", list[i].vendor_id);
+        json_add_count(w, "device_id", list[i].device_id);
+        json_add_count(w, "driver_version", list[i].driver_version);
+        json_add_count(w, "api_version", list[i].api_version);
+        json_add_text(w, "device_uuid", list[i].device_uuid);
+        json_add_text(w, "driver_uuid", list[i].driver_uuid);
+        json_add_text(w, "pci", list[i].pci);
+        json_add_int(w, "threads", list[i].threads);
+        json_add_flag(w, "is_cpu", list[i].is_cpu);
+        json_add_flag(w, "is_lavapipe", list[i].is_lavapipe);
+        json_add_count(w, "memory_bytes", list[i].memory_bytes);
+        json_add_flag(w, "timestamps", list[i].timestamps);
+        json_add_flag(w, "runs", list[i].runs);
+        json_add_name(w, "limits");
+        limits_add_json(w->out, &list[i].limits);
+        add_matrix(w, "matrix_khr", &list[i].matrix_khr);
+        add_matrix(w, "matrix_nv", &list[i].matrix_nv);
+        json_end(w);
+    }
+    json_end(w);
+}
+
 char *message_member(const struct greeting *g, const struct member *m,
                      const struct gpu_info *device)
 {
@@ -68,7 +166,7 @@ char *message_member(const struct greeting *g, const struct member *m,
     json_add_text(&w, "why", m->why);
     json_add_int(&w, "players", m->players);
     json_add_int(&w, "measurers", m->measurers);
-    message_add_devices(&w, device, device ? 1 : 0);
+    add_devices(&w, device, device ? 1 : 0);
     return message_end(&w);
 }
 
@@ -81,59 +179,58 @@ char *message_leave(const char *machine, const char *why)
     return message_end(&w);
 }
 
-const char *message_type_name(enum message_type type)
-{
-    static const char *const names[MESSAGE_TYPE_COUNT] = {
-        [MESSAGE_HELLO] = "hello",
-        [MESSAGE_PREPARE] = "prepare",
-        [MESSAGE_TRIAL] = "trial",
-        [MESSAGE_GO] = "go",
-        [MESSAGE_REST] = "rest",
-        [MESSAGE_READY] = "ready",
-        [MESSAGE_FAILED] = "failed",
-        [MESSAGE_PREPARED] = "prepared",
-        [MESSAGE_PHASE] = "phase",
-        [MESSAGE_RESULT] = "result",
-        [MESSAGE_COMPILE] = "compile",
-        [MESSAGE_COMPILED] = "compiled",
-        [MESSAGE_PREPROCESS] = "preprocess",
-        [MESSAGE_PREPROCESSED] = "preprocessed",
-        [MESSAGE_LIST] = "list",
-        [MESSAGE_DEVICES] = "devices",
-        [MESSAGE_OPEN] = "open",
-        [MESSAGE_OPENED] = "opened",
-        [MESSAGE_PEAKS] = "peaks",
-        [MESSAGE_ROOF] = "roof",
-        [MESSAGE_WHOLE] = "whole",
-        [MESSAGE_WHOLE_RESULT] = "whole_result",
-        [MESSAGE_GREET] = "greet",
-        [MESSAGE_PLAY] = "play",
-        [MESSAGE_ALIVE] = "alive",
-        [MESSAGE_SAID] = "said",
-        [MESSAGE_MEMBER] = "member",
-        [MESSAGE_LEAVE] = "leave",
-    };
-    return names[type];
-}
+// --- jobs and operations ---
 
-struct json_writer message_start(struct str *text, enum message_type type)
+static void add_list(struct json_writer *w, const char *name, const uint8_t *byte, int64_t count)
 {
-    struct json_writer w = json_begin(text);
-    json_add_text(&w, "type", message_type_name(type));
-    return w;
-}
-
-char *message_end(struct json_writer *w)
-{
+    json_begin_list(w, name);
+    for (int64_t i = 0; i < count; i++)
+        json_add_int(w, NULL, byte[i]);
     json_end(w);
-    return str_take(w->out);
 }
 
-char *message_plain(enum message_type type)
+static void add_job(struct json_writer *w, const char *name, const struct job *job)
 {
-    struct str s = {0};
-    struct json_writer w = message_start(&s, type);
-    return message_end(&w);
+    json_begin_object(w, name);
+    json_add_count(w, "scratch_bytes", job->scratch_bytes);
+    json_begin_list(w, "passes");
+    for (int p = 0; p < job->pass_count; p++) {
+        json_begin_object(w, NULL);
+        json_begin_list(w, "lines");
+        for (int i = 0; i < job->pass[p].line_count; i++)
+            json_add_int(w, NULL, job->pass[p].line_map[i]);
+        json_end(w);
+        json_add_axes(w, "groups", job->pass[p].groups);
+        json_add_count(w, "subgroup", job->pass[p].subgroup);
+        json_add_count(w, "once", job->pass[p].once);
+        json_add_text(w, "template", job->pass[p].template_name ? job->pass[p].template_name : "");
+        json_add_text(w, "space", job->pass[p].space_name ? job->pass[p].space_name : "");
+        json_add_int(w, "line", job->pass[p].space_line);
+        json_add_text(w, "glsl", job->pass[p].glsl);
+        json_begin_list(w, "constants"); // id, whether it is a bool, value
+        for (int i = 0; i < job->pass[p].constant_count; i++) {
+            json_add_count(w, NULL, job->pass[p].constant[i].id);
+            json_add_int(w, NULL, job->pass[p].constant[i].is_bool);
+            json_add_real(w, NULL, job->pass[p].constant[i].value);
+        }
+        json_end(w);
+        add_list(w, "push", job->pass[p].push, job->pass[p].push_bytes);
+        json_begin_list(w, "fields");
+        for (int i = 0; i < job->pass[p].field_count; i++) {
+            json_begin_object(w, NULL);
+            json_add_int(w, "kind", job->pass[p].field[i].kind);
+            json_add_int(w, "bytes", job->pass[p].field[i].bytes);
+            json_add_int(w, "at", job->pass[p].field[i].at);
+            json_add_int(w, "count", job->pass[p].field[i].count);
+            json_add_text(w, "name", job->pass[p].field[i].name);
+            json_end(w);
+        }
+        json_end(w);
+        add_list(w, "bindings", job->pass[p].binding, job->pass[p].binding_count);
+        json_end(w);
+    }
+    json_end(w);
+    json_end(w);
 }
 
 static void add_operation(struct json_writer *w, const struct operation *o)
@@ -147,20 +244,6 @@ static void add_operation(struct json_writer *w, const struct operation *o)
     json_add_reals(w, "size", OPERATION_MAX_SIZES, size);
     json_add_reals(w, "choice", OPERATION_MAX_CHOICES, choice);
     json_add_reals(w, "real", OPERATION_MAX_REALS, o->real);
-}
-
-static void add_matrix(struct json_writer *w, const char *name, const struct matrix_units *u)
-{
-    struct str text = {0};
-    matrix_units_add_text(u, &text);
-    json_add_text(w, name, str_text(&text));
-    str_finish(&text);
-}
-
-static void add_limits(struct json_writer *w, const struct limits *l)
-{
-    json_add_name(w, "limits");
-    limits_add_json(w->out, l);
 }
 
 static void add_any_operation(struct json_writer *w, const struct operation *o)
@@ -218,14 +301,15 @@ static void add_place(struct json_writer *w, const struct hello *h)
     json_add_flag(w, "validate", h->validate);
     json_add_flag(w, "cold", h->cold);
     json_add_flag(w, "warms", h->warms);
-    add_limits(w, &h->limits);
+    json_add_name(w, "limits");
+    limits_add_json(w->out, &h->limits);
     snprintf(seed, sizeof seed, "%" PRIu64, h->seed); // all 64 bits: not a number
     json_add_text(w, "seed", seed);
     json_add_reals(w, "deadline_s", PHASE_COUNT, h->deadline_s);
     json_add_text(w, "fault", h->fault);
 }
 
-// Two hexadecimal digits a byte.
+// Adds bytes as two hexadecimal digits each.
 static void add_bytes(struct json_writer *w, const char *name, const void *bytes, size_t count)
 {
     static const char digits[] = "0123456789abcdef";
@@ -239,10 +323,7 @@ static void add_bytes(struct json_writer *w, const char *name, const void *bytes
     str_finish(&hex);
 }
 
-static void add_kept(struct json_writer *w, const struct gpu_kept *kept)
-{
-    add_bytes(w, "kept", kept->bytes, kept->size);
-}
+// --- trials ---
 
 char *message_hello(const struct hello *h)
 {
@@ -251,7 +332,7 @@ char *message_hello(const struct hello *h)
     add_place(&w, h);
     json_add_flag(&w, "only_compiles", h->only_compiles);
     add_any_operation(&w, &h->operation);
-    message_add_job(&w, "reference", &h->reference);
+    add_job(&w, "reference", &h->reference);
     json_add_flag(&w, "trips_undeclared", h->trips_undeclared);
     json_add_int(&w, "start", h->start);
     json_add_int(&w, "workers", h->workers);
@@ -263,7 +344,6 @@ char *message_hello(const struct hello *h)
 char *message_trial(const struct trial_request *r, const int *pick, int count, int64_t number,
                     int attempt, const struct kept *kept)
 {
-    static const struct kept none;
     struct str s = {0};
     struct json_writer w = message_start(&s, MESSAGE_TRIAL);
     json_add_int(&w, "number", number);
@@ -276,11 +356,11 @@ char *message_trial(const struct trial_request *r, const int *pick, int count, i
     json_add_int(&w, "accesses", r->accesses);
     json_add_real(&w, "incumbent_s", r->incumbent_s);
     json_add_real(&w, "slowdown", r->slowdown);
-    add_kept(&w, kept ? &kept->made : &none.made);
+    add_bytes(&w, "kept", kept ? kept->made.bytes : NULL, kept ? kept->made.size : 0);
     json_add_real(&w, "kept_s", kept ? kept->seconds : 0);
     json_begin_list(&w, "jobs");
     for (int i = 0; i < count; i++)
-        message_add_job(&w, NULL, &r->job[pick[i]]);
+        add_job(&w, NULL, &r->job[pick[i]]);
     json_end(&w);
     return message_end(&w);
 }
@@ -312,19 +392,6 @@ static void add_samples(struct json_writer *w, double seconds, const struct samp
     json_add_flag(w, "early_stopped", s->early_stopped);
 }
 
-static void add_candidate(struct json_writer *w, const struct trial_result *r, int i, bool settled)
-{
-    json_begin_object(w, NULL);
-    json_add_text(w, "outcome", outcome_name(r->outcome[i]));
-    json_add_flag(w, "settled", settled);
-    json_add_text(w, "phase", trial_phase_name(r->phase[i]));
-    json_add_text(w, "reason", r->reason[i]);
-    add_samples(w, r->seconds[i], &r->samples[i]);
-    json_add_name(w, "statistics");
-    statistics_add_json(&r->statistics[i], w->out);
-    json_end(w);
-}
-
 char *message_result(const struct trial_result *r, bool only_compiled, const bool *settled,
                      const struct gpu_kept *kept, int64_t at_ns)
 {
@@ -342,21 +409,30 @@ char *message_result(const struct trial_result *r, bool only_compiled, const boo
     json_add_real(&w, "wall_s", r->wall_s);
     json_add_name(&w, "clocks");
     statistics_add_json(&r->clocks, w.out);
-    add_kept(&w, kept);
+    add_bytes(&w, "kept", kept->bytes, kept->size);
     json_begin_list(&w, "candidates");
-    for (int i = 0; i < r->count; i++)
-        add_candidate(&w, r, i, settled[i]);
+    for (int i = 0; i < r->count; i++) {
+        json_begin_object(&w, NULL);
+        json_add_text(&w, "outcome", outcome_name(r->outcome[i]));
+        json_add_flag(&w, "settled", settled[i]);
+        json_add_text(&w, "phase", trial_phase_name(r->phase[i]));
+        json_add_text(&w, "reason", r->reason[i]);
+        add_samples(&w, r->seconds[i], &r->samples[i]);
+        json_add_name(&w, "statistics");
+        statistics_add_json(&r->statistics[i], w.out);
+        json_end(&w);
+    }
     json_end(&w);
     return message_end(&w);
 }
 
-// --- errands ---
+// --- helper jobs ---
 
-char *message_compile(const struct job *job)
+char *message_job(enum message_type type, const struct job *job)
 {
     struct str s = {0};
-    struct json_writer w = message_start(&s, MESSAGE_COMPILE);
-    message_add_job(&w, "job", job);
+    struct json_writer w = message_start(&s, type);
+    add_job(&w, "job", job);
     return message_end(&w);
 }
 
@@ -368,14 +444,6 @@ char *message_compiled(const struct spirv *module, int count)
     for (int i = 0; i < count; i++)
         add_bytes(&w, NULL, module[i].word, module[i].count * sizeof *module[i].word);
     json_end(&w);
-    return message_end(&w);
-}
-
-char *message_preprocess(const struct job *job)
-{
-    struct str s = {0};
-    struct json_writer w = message_start(&s, MESSAGE_PREPROCESS);
-    message_add_job(&w, "job", job);
     return message_end(&w);
 }
 
@@ -398,42 +466,11 @@ char *message_list(const char *drivers)
     return message_end(&w);
 }
 
-void message_add_devices(struct json_writer *w, const struct gpu_info *list, int count)
-{
-    json_begin_list(w, "devices");
-    for (int i = 0; i < count; i++) {
-        json_begin_object(w, NULL);
-        json_add_int(w, "index", list[i].index);
-        json_add_text(w, "name", list[i].name);
-        json_add_text(w, "device_type", list[i].type);
-        json_add_text(w, "driver", list[i].driver);
-        json_add_text(w, "driver_hash", list[i].driver_hash);
-        json_add_count(w, "vendor_id", list[i].vendor_id);
-        json_add_count(w, "device_id", list[i].device_id);
-        json_add_count(w, "driver_version", list[i].driver_version);
-        json_add_count(w, "api_version", list[i].api_version);
-        json_add_text(w, "device_uuid", list[i].device_uuid);
-        json_add_text(w, "driver_uuid", list[i].driver_uuid);
-        json_add_text(w, "pci", list[i].pci);
-        json_add_int(w, "threads", list[i].threads);
-        json_add_flag(w, "is_cpu", list[i].is_cpu);
-        json_add_flag(w, "is_lavapipe", list[i].is_lavapipe);
-        json_add_count(w, "memory_bytes", list[i].memory_bytes);
-        json_add_flag(w, "timestamps", list[i].timestamps);
-        json_add_flag(w, "runs", list[i].runs);
-        add_limits(w, &list[i].limits);
-        add_matrix(w, "matrix_khr", &list[i].matrix_khr);
-        add_matrix(w, "matrix_nv", &list[i].matrix_nv);
-        json_end(w);
-    }
-    json_end(w);
-}
-
 char *message_devices(const struct gpu_info *list, int count)
 {
     struct str s = {0};
     struct json_writer w = message_start(&s, MESSAGE_DEVICES);
-    message_add_devices(&w, list, count);
+    add_devices(&w, list, count);
     return message_end(&w);
 }
 
@@ -487,7 +524,7 @@ char *message_whole(const struct whole *whole)
         add_any_operation(&w, &whole->task[i].operation);
         json_begin_list(&w, "jobs");
         for (int j = 0; j < sets; j++)
-            message_add_job(&w, NULL, &whole->task[i].job[j]);
+            add_job(&w, NULL, &whole->task[i].job[j]);
         json_end(&w);
         json_end(&w);
     }

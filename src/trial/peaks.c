@@ -157,34 +157,27 @@ static bool is_lost(enum gpu_status status)
     return status == GPU_LOST || status == GPU_TIMEOUT;
 }
 
-// Finds a number of workgroups that run long enough; the work of unknown devices grows step by
-// step.
-static enum gpu_status find_groups(const struct fixed *f, struct gpu *g, uint32_t *groups,
-                                   struct err *e)
-{
-    const uint32_t most = (uint32_t)uint64_min(MOST_GROUPS, gpu_get_info(g)->limits.group_count[0]);
-    for (*groups = FEWEST_GROUPS;; *groups *= 8) {
-        double seconds;
-        const struct gpu_pass pass = {.pipeline = f->pipeline, .groups = {*groups, 1, 1}};
-        const struct gpu_sequence all = {
-            .pass = &pass, .pass_count = 1, .buffer = f->buffer, .buffer_count = f->buffers};
-        enum gpu_status status = gpu_run(g, &all, 1, PATIENCE_S, &seconds, e);
-        if (status != GPU_OK || seconds >= LONG_ENOUGH_S || *groups * 8 > most)
-            return status;
-    }
-}
-
-// Measures a fixed kernel. `each`: the work of a workgroup. Only a lost device is an error: after
-// another failure the peak is not measured.
+// Measures a fixed kernel with a number of workgroups that run long enough; the work of unknown
+// devices grows step by step. `each`: the work of a workgroup. Only a lost device is an error:
+// after another failure the peak is not measured.
 static enum gpu_status measure(struct peak *p, enum roofline_kind kind,
                                const struct fixed_options *options, double each)
 {
+    const struct gpu_info *i = gpu_get_info(p->g);
+    const uint32_t most = (uint32_t)uint64_min(MOST_GROUPS, i->limits.group_count[0]);
     struct fixed f;
     uint32_t groups;
     double seconds;
     enum gpu_status status = fixed_create(&f, p->g, options, p->e);
-    if (status == GPU_OK)
-        status = find_groups(&f, p->g, &groups, p->e);
+    bool is_enough = status != GPU_OK;
+    for (groups = FEWEST_GROUPS; !is_enough;) {
+        const struct gpu_pass pass = {.pipeline = f.pipeline, .groups = {groups, 1, 1}};
+        const struct gpu_sequence all = {
+            .pass = &pass, .pass_count = 1, .buffer = f.buffer, .buffer_count = f.buffers};
+        status = gpu_run(p->g, &all, 1, PATIENCE_S, &seconds, p->e);
+        is_enough = status != GPU_OK || seconds >= LONG_ENOUGH_S || groups * 8 > most;
+        groups *= is_enough ? 1 : 8;
+    }
     if (status == GPU_OK)
         status = fixed_time(&f, p->g, groups, &seconds, p->e);
     if (status == GPU_OK)

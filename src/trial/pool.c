@@ -178,77 +178,7 @@ static void give_up(struct pool *p, struct slot *s, enum outcome o, const char *
     slot_kill(s, now_ns);
 }
 
-static void reap(struct pool *p, struct slot *s, int64_t now_ns)
-{
-    char how[64], reason[320];
-    if (!slot_reap(s, now_ns, how, sizeof how)) {
-        if (slot_is_stuck(s, now_ns)) {
-            p->is_broken = true;
-            err_set(&p->broken, "worker %d cannot be killed: its driver hangs in the kernel",
-                    s->index);
-        }
-        return;
-    }
-    slot_read_log(s, p->options.log, p->options.log_context);
-    bool has_line = s->last_line[0] != '\0';
-    snprintf(reason, sizeof reason, "the worker %s%s%s%s", how, has_line ? " (" : "", s->last_line,
-             has_line ? ")" : "");
-    if (!fail_task(p, s, OUTCOME_CRASH, reason, now_ns) && !s->killed)
-        s->start_ns = now_ns + PAUSE_NS; // it ended without a reason, and may do so again
-    slot_clear(s);
-}
-
-static void check_deadline(struct pool *p, struct slot *s, int64_t now_ns)
-{
-    char reason[160];
-    const char *phase = trial_phase_name(s->phase);
-    struct compile_limit *l = compile_limit_of(p, s->phase);
-    if (!deadline_is_over(&s->deadline, s->child.pid, now_ns))
-        return;
-    if (s->limit_s < p->options.deadline_s[s->phase])
-        snprintf(reason, sizeof reason,
-                 "not compiled after %.3g s (phase %s; the limit follows what compiled before: "
-                 "median %.3g s)",
-                 s->limit_s, phase, compile_limit_median(l));
-    else
-        snprintf(reason, sizeof reason, "no end of phase %s after %g s", phase, s->limit_s);
-    if (l)
-        compile_limit_add(l, s->limit_s);
-    if (s->work)
-        work_add_time(s->work, s->phase, s->limit_s);
-    s->start_ns = now_ns + RECOVERY_NS;
-    give_up(p, s, OUTCOME_TIMEOUT, reason, now_ns);
-}
-
 // --- messages of a worker. The functions return false for one that may not come now: garbage ---
-
-static bool take_phase(struct pool *p, struct slot *s, const struct message *m, int64_t now_ns)
-{
-    enum lock_state lock = s->work ? p->lock.state[s->index] : LOCK_NONE;
-    bool ok = false;
-    switch (m->phase) {
-    case PHASE_START: ok = s->state == SLOT_STARTING; break;
-    case PHASE_PREPARE: ok = s->state == SLOT_PREPARING; break;
-    case PHASE_COMPILE:
-    case PHASE_PIPELINE:
-    case PHASE_WAIT: ok = lock == LOCK_COMPILING && m->candidate < s->work->pick_count; break;
-    case PHASE_RUN:
-    case PHASE_VERIFY:
-    case PHASE_TIME: ok = lock == LOCK_DEVICE && m->candidate < s->work->pick_count; break;
-    default: break;
-    }
-    if (!ok)
-        return false;
-    watch(p, s, m->phase, m->at_ns);
-    leave_phase(p, s, m->at_ns);
-    enter_phase(p, s, m->phase, now_ns);
-    s->candidate = m->candidate;
-    if (m->phase == PHASE_WAIT) {
-        s->deadline.at_ns = 0; // the others decide how long; it begins when the device is given
-        device_lock_wait(&p->lock, s->index);
-    }
-    return true;
-}
 
 static bool take_result(struct pool *p, struct slot *s, struct message *m, int64_t now_ns)
 {
@@ -296,7 +226,32 @@ static bool take_message(struct pool *p, struct slot *s, struct message *m, int6
         p->prepared = true;
         p->failed_starts = 0;
         return true;
-    case MESSAGE_PHASE: return take_phase(p, s, m, now_ns);
+    case MESSAGE_PHASE: {
+        enum lock_state lock = s->work ? p->lock.state[s->index] : LOCK_NONE;
+        bool ok = false;
+        switch (m->phase) {
+        case PHASE_START: ok = s->state == SLOT_STARTING; break;
+        case PHASE_PREPARE: ok = s->state == SLOT_PREPARING; break;
+        case PHASE_COMPILE:
+        case PHASE_PIPELINE:
+        case PHASE_WAIT: ok = lock == LOCK_COMPILING && m->candidate < s->work->pick_count; break;
+        case PHASE_RUN:
+        case PHASE_VERIFY:
+        case PHASE_TIME: ok = lock == LOCK_DEVICE && m->candidate < s->work->pick_count; break;
+        default: break;
+        }
+        if (!ok)
+            return false;
+        watch(p, s, m->phase, m->at_ns);
+        leave_phase(p, s, m->at_ns);
+        enter_phase(p, s, m->phase, now_ns);
+        s->candidate = m->candidate;
+        if (m->phase == PHASE_WAIT) {
+            s->deadline.at_ns = 0; // the others decide how long; it begins when the device is given
+            device_lock_wait(&p->lock, s->index);
+        }
+        return true;
+    }
     case MESSAGE_RESULT: return take_result(p, s, m, now_ns);
     case MESSAGE_FAILED: give_up(p, s, OUTCOME_CRASH, m->failure.text, now_ns); return true;
     default: return false;
@@ -349,11 +304,6 @@ static bool is_needed(const struct pool *p, const struct slot *s)
     return s->index < p->options.workers || p->compiling.count > 0;
 }
 
-static bool may_start(const struct pool *p, const struct slot *s)
-{
-    return is_needed(p, s) && device_lock_may_start(&p->lock, s->index);
-}
-
 static void start(struct pool *p, struct slot *s, int64_t now_ns)
 {
     struct err e = {0};
@@ -386,20 +336,51 @@ static void start(struct pool *p, struct slot *s, int64_t now_ns)
 static void step_worker(struct pool *p, struct slot *s, int64_t now_ns)
 {
     if (s->state == SLOT_EMPTY) {
-        if (now_ns >= s->start_ns && may_start(p, s))
+        if (now_ns >= s->start_ns && is_needed(p, s) &&
+            !device_lock_on_card(&p->lock, s->index, LOCK_DEVICE))
             start(p, s, now_ns);
         return;
     }
     slot_read_log(s, p->options.log, p->options.log_context);
     if (s->state != SLOT_ENDING)
         read_messages(p, s, now_ns);
-    if (s->state !=
-        SLOT_ENDING) // after its messages: this process may have been stopped for a while
-        check_deadline(p, s, now_ns);
-    if (s->state != SLOT_ENDING)
+    char how[64], reason[320];
+    // The deadline comes after its messages: this process may have been stopped for a while.
+    if (s->state != SLOT_ENDING && deadline_is_over(&s->deadline, s->child.pid, now_ns)) {
+        const char *phase = trial_phase_name(s->phase);
+        struct compile_limit *l = compile_limit_of(p, s->phase);
+        if (s->limit_s < p->options.deadline_s[s->phase])
+            snprintf(reason, sizeof reason,
+                     "not compiled after %.3g s (phase %s; the limit follows what compiled before: "
+                     "median %.3g s)",
+                     s->limit_s, phase, compile_limit_median(l));
+        else
+            snprintf(reason, sizeof reason, "no end of phase %s after %g s", phase, s->limit_s);
+        if (l)
+            compile_limit_add(l, s->limit_s);
+        if (s->work) {
+            struct trial_result *r = &s->work->result;
+            *(s->phase == PHASE_COMPILE    ? &r->compile_s
+              : s->phase == PHASE_PIPELINE ? &r->pipeline_s
+                                           : &r->device_s) += s->limit_s;
+        }
+        s->start_ns = now_ns + RECOVERY_NS;
+        give_up(p, s, OUTCOME_TIMEOUT, reason, now_ns);
+    }
+    if (s->state != SLOT_ENDING) {
         link_flush(&s->link);
-    else
-        reap(p, s, now_ns);
+    } else if (slot_reap(s, now_ns, how, sizeof how)) {
+        slot_read_log(s, p->options.log, p->options.log_context);
+        bool has_line = s->last_line[0] != '\0';
+        snprintf(reason, sizeof reason, "the worker %s%s%s%s", how, has_line ? " (" : "",
+                 s->last_line, has_line ? ")" : "");
+        if (!fail_task(p, s, OUTCOME_CRASH, reason, now_ns) && !s->killed)
+            s->start_ns = now_ns + PAUSE_NS; // it ended without a reason, and may do so again
+        slot_clear(s);
+    } else if (slot_is_stuck(s, now_ns)) {
+        p->is_broken = true;
+        err_set(&p->broken, "worker %d cannot be killed: its driver hangs in the kernel", s->index);
+    }
 }
 
 // Workers that measure also compile for others, if no compiler is idle.
@@ -431,12 +412,11 @@ static void step_warmers(struct pool *p, bool to_start, int64_t now_ns)
         struct slot *s = &p->slot[i];
         bool is_useful = find_slot(p, SLOT_BUSY) && !any_starts(p, now_ns);
         if (!to_start && s->state == SLOT_WARMING && s->phase == PHASE_NONE &&
-            (!is_useful || device_lock_is_wanted(&p->lock, i))) {
+            (!is_useful || device_lock_on_card(&p->lock, i, LOCK_WAITING))) {
             enter_phase(p, s, PHASE_WAIT, now_ns);
             slot_send(s, message_plain(MESSAGE_REST));
         }
-        if (to_start && s->state == SLOT_IDLE && is_useful && device_lock_may_warm(&p->lock, i)) {
-            device_lock_warm(&p->lock, i);
+        if (to_start && s->state == SLOT_IDLE && is_useful && device_lock_warm(&p->lock, i)) {
             watch(p, s, PHASE_TIME, now_ns);
             s->state = SLOT_WARMING;
             slot_send(s, message_plain(MESSAGE_GO));
@@ -503,7 +483,8 @@ static int pool_wait_ms(const struct source *source)
     if (p->has_new_work)
         return 0;
     for (int i = 0; i < p->slots; i++)
-        if (p->slot[i].state != SLOT_EMPTY || may_start(p, &p->slot[i]))
+        if (p->slot[i].state != SLOT_EMPTY ||
+            (is_needed(p, &p->slot[i]) && !device_lock_on_card(&p->lock, i, LOCK_DEVICE)))
             wake_ns = int64_min(wake_ns, slot_wake_ns(&p->slot[i], now_ns));
     if (wake_ns == INT64_MAX)
         return -1;

@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "space/tensor.h"
-#include "trial/image.h"
 #include "trial/operator_kind.h"
 
 #include <cblas.h>
@@ -22,11 +21,6 @@ struct summing {
     double error;  // of sums in floats of random inputs, besides that of adding products up
 };
 
-static bool is_clamped(const struct operation *o)
-{
-    return operation_chooses(o, "activation", "clamp");
-}
-
 // --- inputs ---
 
 // Exact numbers go up to where every whole number can be represented among the sums: in fp32, in
@@ -36,21 +30,6 @@ static double exact_bound(const struct operation *o)
     if (operation_chooses(o, "type", "f16"))
         return 2048 - 2 * LARGEST_ADDEND;
     return operation_chooses(o, "type", "i8") ? 0x1p31 - 1 - 2 * LARGEST_ADDEND : 0x1p24;
-}
-
-// fp32: with b bits, |sum of K products| < 2^(2b + ceil(log2 K)) <= 2^24, so that every partial sum
-// is an integer that a float holds, in whatever order, fused or not. 8 bits are plenty: a lost or
-// doubled term can't hide. (i8 has 7 and a sign.)
-static int most_bits(const struct operation *o, int64_t depth)
-{
-    int log2_depth = 0, most = operation_chooses(o, "type", "i8") ? 7 : 8;
-    double room = log2(exact_bound(o));
-    while (log2_depth < 62 && ((int64_t)1 << log2_depth) < depth)
-        log2_depth++;
-    int bits = ((int)room - log2_depth) / 2;
-    if (operation_chooses(o, "type", "f16"))
-        bits = most;
-    return bits < 1 ? 1 : bits > most ? most : bits;
 }
 
 // A sum of K products of integers uniform in [-v, v] has standard deviation sqrt(K) * v(v+1)/3. It
@@ -63,22 +42,31 @@ static int most_bits(const struct operation *o, int64_t depth)
 static struct filling fill_by_depth(const struct operation *o, enum input_set set, int index,
                                     const struct summing *s)
 {
-    bool is_addend = index >= 2, is_half = operation_chooses(o, "type", "f16");
+    bool is_addend = index >= 2, is_half = operation_chooses(o, "type", "f16"),
+         is_clamped = operation_chooses(o, "activation", "clamp");
     if (set != INPUT_EXACT && !operation_chooses(o, "type", "i8"))
         return (struct filling){.low = -1, .high = 1};
     if (is_addend)
         return (struct filling){.largest = LARGEST_ADDEND, .density = 1};
-    bool by_deviation = is_half || is_clamped(o) || s->growth > 1;
+    bool by_deviation = is_half || is_clamped || s->growth > 1;
     double bound = fmin(exact_bound(o), s->growth > 1 ? 0x1p24 / s->growth : INFINITY);
     double root = sqrt((double)s->depth);
     double scale = fmax(fabs(operation_real(o, "scale")), 0x1p-10);
     if (by_deviation)
         bound /= fmax(scale, 1);
-    if (is_clamped(o)) {
+    if (is_clamped) {
         double window = operation_real(o, "high") - operation_real(o, "low");
         bound = fmin(bound, DEVIATIONS * fmax(1, window / (2 * scale)));
     }
-    struct filling f = {.largest = ((int64_t)1 << most_bits(o, s->depth)) - 1, .density = 1};
+    // fp32: with b bits, |sum of K products| < 2^(2b + ceil(log2 K)) <= 2^24, so that every partial
+    // sum is an integer that a float holds, in whatever order, fused or not. 8 bits are plenty: a
+    // lost or doubled term can't hide. (i8 has 7 and a sign.)
+    int log2_depth = 0, most = operation_chooses(o, "type", "i8") ? 7 : 8;
+    while (log2_depth < 62 && ((int64_t)1 << log2_depth) < s->depth)
+        log2_depth++;
+    int bits = is_half ? most : ((int)log2(exact_bound(o)) - log2_depth) / 2;
+    bits = bits < 1 ? 1 : bits > most ? most : bits;
+    struct filling f = {.largest = ((int64_t)1 << bits) - 1, .density = 1};
     while (by_deviation && f.largest > 1 &&
            DEVIATIONS * root * (double)(f.largest * (f.largest + 1)) / 3 > bound)
         f.largest /= 2;
@@ -126,7 +114,7 @@ static bool epilogue_is_exact(const struct operation *o)
     bool adds = operation_chooses(o, "bias", "add") || operation_chooses(o, "residual", "add");
     bool power = scale == 1 || (!adds && frexp(scale, &exponent) == 0.5 && abs(exponent) <= 3);
     return power && !operation_chooses(o, "activation", "leaky") &&
-           !(is_clamped(o) && operation_chooses(o, "type", "f16"));
+           !(operation_chooses(o, "activation", "clamp") && operation_chooses(o, "type", "f16"));
 }
 
 static struct tolerance tolerance_by_depth(const struct operation *o, enum input_set set,
@@ -283,10 +271,33 @@ const struct operator_kind operator_batch_matmul = {
 // --- conv2d: per image and group the product of the weights, a row for each output channel, with
 // the image's patches, a column for each output pixel (im2col) ---
 
-static int64_t conv2d_depth(const struct operation *o)
+// Winograd's minimal filtering Y = A^T [(G g G^T) (B^T d B)] A (Lavin and Gray, "Fast Algorithms
+// for Convolutional Neural Networks", 2016), for F(4,3) at the points 0, 1, -1, 2, -2 and infinity,
+// whose numbers are larger than those of F(2,3). G and A are taken in whole numbers, so that Y
+// comes out 24^2 times too large. In one direction the terms that A^T adds up, a_n (G g)_n (B d)_n,
+// are sums of products of a weight and an input; of any number of these terms the root of the
+// squared factors' sum is at most 192, of all 24 sqrt(3). The second direction begins with what the
+// first one gives, so that partial sums deviate up to 192 * 24 sqrt(3) times as much as a product
+// of an input and a weight, sums without a detour 3 times (both times the root of the channels):
+// 2660 times as much. 2^12 has some room.
+#define WINOGRAD_GROWTH 0x1p12
+
+// Rounding errors of the terms are as good as independent, so that the norms of rows count: by
+// those of A^T a term's relative error weighs |a| |G| |B| = 233 in one direction, 233^2 / 24^2 = 94
+// products in both. A term has the error of a sum of C products, as half_sum_tolerance has it, and
+// 12 roundings of C products each before and 12 after. u = 2^-23, s = 1/3, t = 20 as there.
+static struct summing conv2d_summing(const struct operation *o)
 {
-    return operation_size(o, "in_channels") / operation_size(o, "groups") *
-           operation_size(o, "kernel_h") * operation_size(o, "kernel_w");
+    struct summing s = {.depth = operation_size(o, "in_channels") / operation_size(o, "groups") *
+                                 operation_size(o, "kernel_h") * operation_size(o, "kernel_w"),
+                        .growth = 1};
+    if (!operation_chooses(o, "algorithm", "winograd"))
+        return s;
+    double u = 0x1p-23, d = 1.0 / 3, t = 20; // d: s above
+    double channels = (double)(operation_size(o, "in_channels") / operation_size(o, "groups"));
+    s.growth = WINOGRAD_GROWTH;
+    s.error = t * u * d * 94 * sqrt((channels * (channels + 1) + 2 * channels) / 3 + 24 * channels);
+    return s;
 }
 
 // Gathers the inputs of kernel element (ky, kx) and input channel `channel` for each pixel of the
@@ -312,7 +323,7 @@ static void conv2d_reference(const struct operation *o, const void *const *input
                        w = image_of(o, &tensor[1], inputs[1]),
                        y = image_of(o, &tensor[count - 1], output);
     struct epilogue epilogue = epilogue_of(o, inputs, output);
-    int64_t groups = operation_size(o, "groups"), depth = conv2d_depth(o);
+    int64_t groups = operation_size(o, "groups"), depth = conv2d_summing(o).depth;
     int64_t pixels = y.height * y.width, channels = y.channels / groups;
     double *patches = mem_alloc((size_t)(depth * pixels) * sizeof *patches);
     double *weights = mem_alloc((size_t)(w.outer * depth) * sizeof *weights), *weight = weights;
@@ -343,33 +354,6 @@ static void conv2d_reference(const struct operation *o, const void *const *input
     free(patches);
     free(weights);
     free(sums);
-}
-
-// Winograd's minimal filtering Y = A^T [(G g G^T) (B^T d B)] A (Lavin and Gray, "Fast Algorithms
-// for Convolutional Neural Networks", 2016), for F(4,3) at the points 0, 1, -1, 2, -2 and infinity,
-// whose numbers are larger than those of F(2,3). G and A are taken in whole numbers, so that Y
-// comes out 24^2 times too large. In one direction the terms that A^T adds up, a_n (G g)_n (B d)_n,
-// are sums of products of a weight and an input; of any number of these terms the root of the
-// squared factors' sum is at most 192, of all 24 sqrt(3). The second direction begins with what the
-// first one gives, so that partial sums deviate up to 192 * 24 sqrt(3) times as much as a product
-// of an input and a weight, sums without a detour 3 times (both times the root of the channels):
-// 2660 times as much. 2^12 has some room.
-#define WINOGRAD_GROWTH 0x1p12
-
-// Rounding errors of the terms are as good as independent, so that the norms of rows count: by
-// those of A^T a term's relative error weighs |a| |G| |B| = 233 in one direction, 233^2 / 24^2 = 94
-// products in both. A term has the error of a sum of C products, as half_sum_tolerance has it, and
-// 12 roundings of C products each before and 12 after. u = 2^-23, s = 1/3, t = 20 as there.
-static struct summing conv2d_summing(const struct operation *o)
-{
-    struct summing s = {.depth = conv2d_depth(o), .growth = 1};
-    if (!operation_chooses(o, "algorithm", "winograd"))
-        return s;
-    double u = 0x1p-23, d = 1.0 / 3, t = 20; // d: s above
-    double channels = (double)(operation_size(o, "in_channels") / operation_size(o, "groups"));
-    s.growth = WINOGRAD_GROWTH;
-    s.error = t * u * d * 94 * sqrt((channels * (channels + 1) + 2 * channels) / 3 + 24 * channels);
-    return s;
 }
 
 static struct filling conv2d_filling(const struct operation *o, enum input_set set, int index)

@@ -24,24 +24,11 @@ double remote_patience_s(void)
 
 // --- the source ---
 
-static bool is_trial(const struct remote *r, const struct work *w)
-{
-    return r->work.made || !w->request.only_compiles;
-}
-
 static int count_trials(const struct remote *r, const struct work_list *l)
 {
     int count = 0;
     for (int i = 0; i < l->count; i++)
-        count += is_trial(r, l->item[i]);
-    return count;
-}
-
-static int count_in(const struct remote *r, enum host_state state)
-{
-    int count = 0;
-    for (int i = 0; i < r->dialer->count; i++)
-        count += r->host[i].state == state;
+        count += r->work.made || !l->item[i]->request.only_compiles;
     return count;
 }
 
@@ -110,20 +97,24 @@ static bool remote_step(struct source *s, struct err *e)
     if (!r->is_broken && r->begun) {
         int64_t now_ns = os_now_ns();
         bool has_places = false;
+        int refused = 0;
         for (int i = 0; i < r->waiting.count;) {
-            struct host *h = find_host(r, is_trial(r, r->waiting.item[i]));
+            bool is_trial = r->work.made || !r->waiting.item[i]->request.only_compiles;
+            struct host *h = find_host(r, is_trial);
             if (h)
                 host_give(r, h, work_list_take(&r->waiting, i), now_ns);
             else
                 i++;
         }
-        for (int i = 0; i < r->dialer->count; i++)
+        for (int i = 0; i < r->dialer->count; i++) {
             has_places |= r->host[i].state == HOST_UP && r->host[i].workers > 0;
+            refused += r->host[i].state == HOST_REFUSED;
+        }
         if (has_places)
             r->alone_ns = 0;
         else if (!r->alone_ns)
             r->alone_ns = now_ns;
-        r->is_broken = count_in(r, HOST_REFUSED) == r->dialer->count;
+        r->is_broken = refused == r->dialer->count;
         if (!r->is_broken && r->alone_ns && now_ns > r->alone_ns + remote_most_wait_ns(r))
             r->is_broken = !err_set(&r->broken, "no machine could be reached for %.4g s",
                                     (double)remote_most_wait_ns(r) * 1e-9);
@@ -188,9 +179,13 @@ struct remote *remote_connect(struct dialer *d, bool lists, struct err *e)
     r->host = mem_zero((size_t)d->count, sizeof *r->host);
     for (int i = 0; i < d->count; i++)
         slot_init(&r->host[i].slot, i);
-    for (bool ok = remote_step(&r->base, e); ok; ok = step_and_wait(r, e))
-        if (count_in(r, HOST_KNOWN) == r->dialer->count)
+    for (bool ok = remote_step(&r->base, e); ok; ok = step_and_wait(r, e)) {
+        int known = 0;
+        for (int i = 0; i < d->count; i++)
+            known += r->host[i].state == HOST_KNOWN;
+        if (known == d->count)
             return r;
+    }
     remote_destroy(r);
     return NULL;
 }

@@ -128,21 +128,6 @@ static void refuse(struct remote *r, struct host *h, const char *why)
 
 // --- the beginning of a connection ---
 
-static void connect_host(struct remote *r, struct host *h, int64_t now_ns)
-{
-    struct child child;
-    struct err e;
-    if (!dialer_dial(r->dialer, h->slot.index, &child, &e)) {
-        lose(r, h, e.text, now_ns);
-        return;
-    }
-    slot_take(&h->slot, &child);
-    h->state = HOST_GREETING;
-    h->heard_ns = h->asked_ns = now_ns;
-    struct greeting g = greeting_of_this();
-    slot_send(&h->slot, message_greet(&g));
-}
-
 static void begin(struct remote *r, struct host *h)
 {
     const struct remote_work *w = &r->work;
@@ -288,29 +273,6 @@ static void step_members(struct remote *r, struct host *h, int64_t now_ns)
 
 // --- messages. The functions return false for one that may not come now ---
 
-// Gives the share by which a time of the fixed kernel differs from the median of the others'; NAN:
-// there are none. `own` is where the machine's own time is kept.
-static double deviation(const struct remote *r, const double *own, double anchor_s)
-{
-    size_t most = 0;
-    int count = 0;
-    for (int i = 0; i < r->dialer->count; i++)
-        most += 1 + (size_t)r->host[i].members;
-    double *others = mem_zero(most, sizeof *others);
-    for (int i = 0; i < r->dialer->count; i++) {
-        const struct host *h = &r->host[i];
-        if (&h->anchor_s != own && h->anchor_s > 0)
-            others[count++] = h->anchor_s;
-        for (int k = 0; k < h->members; k++)
-            if (&h->member[k].anchor_s != own && h->member[k].anchor_s > 0)
-                others[count++] = h->member[k].anchor_s;
-    }
-    median_sort(others, count);
-    double share = count ? anchor_s / median_sorted(others, count) - 1 : NAN;
-    free(others);
-    return share;
-}
-
 // Compares the machine, or member of a pool, that measured a result with the others. False: it
 // differs and is set aside, and the result may be wrong.
 static bool calibrate(struct remote *r, struct host *h, struct host_member *m, double anchor_s)
@@ -321,7 +283,24 @@ static bool calibrate(struct remote *r, struct host *h, struct host_member *m, d
         return false;
     if (r->margin <= 0 || anchor_s <= 0)
         return true;
-    double share = deviation(r, own, anchor_s);
+    // `share`: by how much its time of the fixed kernel differs from the median of the others';
+    // NAN: there are none.
+    size_t most = 0;
+    int count = 0;
+    for (int i = 0; i < r->dialer->count; i++)
+        most += 1 + (size_t)r->host[i].members;
+    double *others = mem_zero(most, sizeof *others);
+    for (int i = 0; i < r->dialer->count; i++) {
+        const struct host *other = &r->host[i];
+        if (&other->anchor_s != own && other->anchor_s > 0)
+            others[count++] = other->anchor_s;
+        for (int k = 0; k < other->members; k++)
+            if (&other->member[k].anchor_s != own && other->member[k].anchor_s > 0)
+                others[count++] = other->member[k].anchor_s;
+    }
+    median_sort(others, count);
+    double share = count ? anchor_s / median_sorted(others, count) - 1 : NAN;
+    free(others);
     *own = anchor_s;
     report(r, h, m,
            (struct remote_news){
@@ -362,7 +341,8 @@ static bool take_result(struct remote *r, struct host *h, const struct message *
     if (calibrate(r, h, pooled ? find_member(h, m->result.machine) : NULL, m->result.anchor_s)) {
         work_list_append(&r->done, w);
     } else {
-        work_reset(w);
+        memset(w->settled, 0, sizeof w->settled);
+        w->result = (struct trial_result){.ticket = w->request.ticket, .count = w->request.count};
         work_list_insert(&r->waiting, w);
     }
     return true;
@@ -454,12 +434,6 @@ static int64_t silence_ns(const struct remote *r, const struct host *h)
     return (int64_t)(seconds * 1e9) * (h->state == HOST_LISTING ? LISTS_LONGER : 1);
 }
 
-// The time of the next question if the machine is alive.
-static int64_t ask_ns(const struct remote *r, const struct host *h)
-{
-    return int64_max(h->heard_ns, h->asked_ns) + silence_ns(r, h) / ASKED_ALIVE;
-}
-
 // Logs a line of the agent itself, or of ssh.
 static void remote_log_line(void *context, int index, const char *line)
 {
@@ -475,8 +449,19 @@ void host_step(struct remote *r, struct host *h, int64_t now_ns)
     if (h->state == HOST_REFUSED)
         return;
     if (h->state == HOST_DOWN) {
-        if (now_ns >= h->connect_ns)
-            connect_host(r, h, now_ns);
+        struct child child;
+        struct err e;
+        if (now_ns < h->connect_ns)
+            return;
+        if (!dialer_dial(r->dialer, h->slot.index, &child, &e)) {
+            lose(r, h, e.text, now_ns);
+            return;
+        }
+        slot_take(&h->slot, &child);
+        h->state = HOST_GREETING;
+        h->heard_ns = h->asked_ns = now_ns;
+        struct greeting g = greeting_of_this();
+        slot_send(&h->slot, message_greet(&g));
         return;
     }
     if (h->state == HOST_KNOWN && r->begun)
@@ -492,7 +477,7 @@ void host_step(struct remote *r, struct host *h, int64_t now_ns)
         lose(r, h, how, now_ns);
         return;
     }
-    if (now_ns >= ask_ns(r, h)) {
+    if (now_ns >= int64_max(h->heard_ns, h->asked_ns) + silence_ns(r, h) / ASKED_ALIVE) {
         slot_send(&h->slot, message_plain(MESSAGE_ALIVE));
         h->asked_ns = now_ns;
     }
@@ -509,7 +494,8 @@ int64_t host_wake_ns(const struct remote *r, const struct host *h)
         return SLOT_NEVER;
     if (h->state == HOST_DOWN)
         return h->connect_ns;
-    int64_t wake_ns = int64_min(ask_ns(r, h), h->heard_ns + silence_ns(r, h));
+    int64_t ask_ns = int64_max(h->heard_ns, h->asked_ns) + silence_ns(r, h) / ASKED_ALIVE;
+    int64_t wake_ns = int64_min(ask_ns, h->heard_ns + silence_ns(r, h));
     return h->state == HOST_LISTING ? int64_min(wake_ns, os_now_ns() + LOOK_NS) : wake_ns;
 }
 

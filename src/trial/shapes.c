@@ -53,11 +53,6 @@ double shapes_goal_seconds(const struct shapes_goal *g, const double seconds[])
 
 // --- elimination ---
 
-static bool has_incumbent(const struct elimination *l)
-{
-    return l->incumbent_s[0] > 0;
-}
-
 int elimination_next(const struct elimination *l, const double seconds[])
 {
     const struct shapes_goal *g = &l->goal;
@@ -66,7 +61,7 @@ int elimination_next(const struct elimination *l, const double seconds[])
     int next = -1;
     for (int i = 0; i < g->count; i++) {
         double share = l->incumbent_s[i] * (by_ratio ? 1 / g->reference_s[i] : g->weight[i]);
-        if (!has_incumbent(l))
+        if (l->incumbent_s[0] <= 0)
             share = 0;
         if (seconds[i] > 0 || (next >= 0 && share <= most))
             continue;
@@ -96,7 +91,7 @@ static int fit_ratios(const struct elimination *l, const double seconds[], doubl
 bool elimination_is_over(const struct elimination *l, const double seconds[], const double least[])
 {
     double low[TRIAL_MAX_SHAPES], mean, squares, ratio = 0; // the lowest ratio; 0: not known
-    if (!has_incumbent(l))
+    if (l->incumbent_s[0] <= 0)
         return false;
     int count = fit_ratios(l, seconds, &mean, &squares);
     if (count && l->like >= LEAST_LIKE && l->freedom >= LEAST_FREEDOM)
@@ -119,14 +114,14 @@ void elimination_observe(struct elimination *l, const double seconds[])
 {
     const struct shapes_goal *g = &l->goal;
     double mean, squares;
-    int count = has_incumbent(l) ? fit_ratios(l, seconds, &mean, &squares) : 0;
+    int count = l->incumbent_s[0] > 0 ? fit_ratios(l, seconds, &mean, &squares) : 0;
     if (count > 1) {
         l->squares += squares;
         l->freedom += count - 1;
         l->like++;
     }
     if (elimination_next(l, seconds) >= 0 ||
-        (has_incumbent(l) &&
+        (l->incumbent_s[0] > 0 &&
          shapes_goal_seconds(g, seconds) >= shapes_goal_seconds(g, l->incumbent_s)))
         return;
     for (int i = 0; i < g->count; i++)
@@ -287,25 +282,6 @@ static int shapes_wait_ms(const struct source *source)
     return source_wait_ms(s->options.of[s->active]);
 }
 
-// Sends the requests that wait for the active shape.
-static bool send_waiting(struct shapes *s, struct err *e)
-{
-    struct source *source = s->options.of[s->active];
-    for (int i = 0; i < s->count && source_room(source) > 0; i++) {
-        struct passage *p = &s->passage[i];
-        struct trial_request r = p->request;
-        if (p->shape != s->active || p->is_there)
-            continue;
-        if (r.incumbent_s > 0)
-            r.incumbent_s = p->rule.incumbent_s[s->active];
-        if (!s->options.render(s->options.context, &p->request, s->active, &r, e))
-            return false;
-        source_submit(source, &r);
-        p->is_there = true;
-    }
-    return true;
-}
-
 static bool shapes_step(struct source *source, struct err *e)
 {
     struct shapes *s = (struct shapes *)source;
@@ -314,9 +290,22 @@ static bool shapes_step(struct source *source, struct err *e)
         s->active = busiest(s);
     if (s->active < 0)
         return true;
-    if (!send_waiting(s, e) || !source_step(s->options.of[s->active], e))
+    struct source *of = s->options.of[s->active];
+    for (int i = 0; i < s->count && source_room(of) > 0; i++) { // sends what waits for the shape
+        struct passage *p = &s->passage[i];
+        if (p->shape != s->active || p->is_there)
+            continue;
+        struct trial_request q = p->request;
+        if (q.incumbent_s > 0)
+            q.incumbent_s = p->rule.incumbent_s[s->active];
+        if (!s->options.render(s->options.context, &p->request, s->active, &q, e))
+            return false;
+        source_submit(of, &q);
+        p->is_there = true;
+    }
+    if (!source_step(of, e))
         return false;
-    while (source_collect(s->options.of[s->active], &r)) {
+    while (source_collect(of, &r)) {
         int i = 0;
         while (i < s->count &&
                !(s->passage[i].is_there && s->passage[i].request.ticket == r.ticket))

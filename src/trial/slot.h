@@ -68,7 +68,8 @@ void slot_let_end(struct slot *s, int64_t now_ns); // to ENDING; it is about to 
 // In ENDING. True once the process has gone; `how` gets "was killed by SIGSEGV" or the like. Then
 // slot_clear.
 bool slot_reap(struct slot *s, int64_t now_ns, char *how, size_t size);
-// After slot_reap returned false: says if the process survives SIGKILL, as it hangs in the kernel.
+// After slot_reap returned false: true where the process survives SIGKILL, as it hangs in the
+// kernel.
 bool slot_is_stuck(const struct slot *s, int64_t now_ns);
 void slot_clear(struct slot *s);  // to EMPTY
 void slot_finish(struct slot *s); // kills; waits a moment for the end

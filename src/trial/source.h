@@ -76,6 +76,18 @@ bool synthetic_has_statistics(const char *spec);
 // The quality itself in (0, 1], and the outcome, of a point, for tests.
 double synthetic_quality(const struct source *s, const struct config *c, enum outcome *o);
 
+// The times of a recorded space: no device, and no clock in the values. A configuration has its
+// recorded outcome, its mean time, and its runs as samples (the first TRIAL_MAX_SAMPLES of them).
+// Only recorded configurations may be submitted. The results come at once (`speed` 0), or after the
+// recorded cost of the trial / speed: so a demonstration has the rhythm of the recorded session.
+// `r` outlives the source. `workers` trials may be in flight at once.
+struct recording;
+struct record_entry;
+struct source *replay_source_create(const struct recording *r, double speed, int workers);
+// The seconds that a trial took to compile and run. Times that are not recorded count as 0, except
+// those of the runs themselves.
+double replay_source_cost(const struct record_entry *entry);
+
 struct pool_options {
     const char *program;   // path of this program, for `program measure`
     int device;            // index in gpu_list

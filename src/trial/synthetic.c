@@ -69,15 +69,11 @@ static struct cost cost_of(const struct nest_point *p, int statement)
     return c;
 }
 
-static double registers_of(const struct nest_point *p)
-{
-    return OWN_REGISTERS + nest_memory_bytes(p, NEST_REGISTERS) / 4;
-}
-
 // The number of workgroups of so many threads that a core holds at once; below 1: none fits.
 static double fitting(const struct nest_point *p, double threads)
 {
-    double by_registers = REGISTERS / (threads * registers_of(p));
+    double by_registers =
+        REGISTERS / (threads * (OWN_REGISTERS + nest_memory_bytes(p, NEST_REGISTERS) / 4));
     double by_shared = SHARED_BYTES / fmax(1, nest_memory_bytes(p, NEST_SHARED));
     double most = fmin(fmin(MOST_GROUPS, THREADS / threads), fmin(by_registers, by_shared));
     return threads > MOST_THREADS ? 0 : most < 1 ? most : floor(most);
@@ -114,7 +110,8 @@ void synthetic_device_statistics(const struct nest_point *p, struct statistics *
             threads = fmax(threads, c.threads);
             instructions += c.cycles;
         }
-    double most = floor(REGISTERS / threads), wanted = ceil(registers_of(p));
+    double most = floor(REGISTERS / threads),
+           wanted = ceil(OWN_REGISTERS + nest_memory_bytes(p, NEST_REGISTERS) / 4);
     double groups = fmax(1, fitting(p, threads)), warps = ceil(threads / WARP);
     statistics_take(out, "Register Count", fmin(wanted, most));
     statistics_take(out, "Spill Count", fmax(0, wanted - most));
@@ -314,11 +311,6 @@ static double hash_real(uint64_t seed, enum purpose purpose, const int32_t *numb
     return (double)(hash_bytes(&key, sizeof key) >> 11) * 0x1p-53;
 }
 
-static double config_real(const struct synthetic *s, enum purpose purpose, const struct config *c)
-{
-    return hash_real(s->seed, purpose, c->slot, SPACE_MAX_SLOTS);
-}
-
 // Quality is 1 at the hidden point and at most 0.8 elsewhere. Next to it the slope is steep; far
 // away a step changes the bowl by a few percent and the roughness by much more, which makes the
 // local optima.
@@ -358,9 +350,10 @@ static enum outcome outcome_of(const struct synthetic *s, const struct config *c
     static const enum outcome failures[] = {OUTCOME_COMPILE, OUTCOME_DRIVER, OUTCOME_TIMEOUT,
                                             OUTCOME_CRASH,   OUTCOME_LOST,   OUTCOME_WRONG};
     enum { COUNT = sizeof failures / sizeof *failures };
-    if (config_equal(c, &s->hidden) || config_real(s, PURPOSE_INVALID, c) >= s->invalid)
+    if (config_equal(c, &s->hidden) ||
+        hash_real(s->seed, PURPOSE_INVALID, c->slot, SPACE_MAX_SLOTS) >= s->invalid)
         return OUTCOME_OK;
-    return failures[(int)(config_real(s, PURPOSE_OUTCOME, c) * COUNT)];
+    return failures[(int)(hash_real(s->seed, PURPOSE_OUTCOME, c->slot, SPACE_MAX_SLOTS) * COUNT)];
 }
 
 double synthetic_quality(const struct source *source, const struct config *c, enum outcome *o)
@@ -383,7 +376,8 @@ static void synthetic_answer(const struct source *source, const struct trial_req
         if (r->only_compiles && compiles)
             o = OUTCOME_OK;
         out->outcome[i] = o;
-        us += s->delay_us * (0.5 + config_real(s, PURPOSE_DELAY, &r->config[i]));
+        us += s->delay_us *
+              (0.5 + hash_real(s->seed, PURPOSE_DELAY, r->config[i].slot, SPACE_MAX_SLOTS));
         if (s->has_statistics && compiles) {
             nest_evaluate(s->space->nest, s->space, &r->config[i], s->point);
             synthetic_device_statistics(s->point, &out->statistics[i]);
@@ -474,22 +468,6 @@ static bool parse_spec(struct synthetic *s, char *text, struct err *e)
     return true;
 }
 
-// Hides the optimum at a legal point, the first sample that satisfies all constraints.
-static bool hide_point(struct synthetic *s, struct err *e)
-{
-    struct rng r;
-    rng_seed(&r, s->seed);
-    for (int i = 0; i < HIDDEN_TRIES; i++) {
-        struct verdict v;
-        space_sample(s->space, &r, &s->hidden);
-        if (!space_judge(s->space, NULL, &s->hidden, &v, e))
-            return false;
-        if (v.legal)
-            return true;
-    }
-    return true; // no point seems to be legal: the search will find out
-}
-
 bool synthetic_has_statistics(const char *spec)
 {
     struct synthetic s = {0};
@@ -521,7 +499,15 @@ struct source *synthetic_create(const char *spec, const struct space *space, dou
         s->point = mem_zero(1, sizeof *s->point);
         nest_point_init(s->point, space->nest);
     }
-    ok = ok && hide_point(s, e);
+    struct verdict v = {.legal = false};
+    struct rng r;
+    rng_seed(&r, s->seed);
+    // Hides the optimum at the first sample that is legal. Where none is, the search finds that
+    // out.
+    for (int i = 0; ok && !v.legal && i < HIDDEN_TRIES; i++) {
+        space_sample(space, &r, &s->hidden);
+        ok = space_judge(space, NULL, &s->hidden, &v, e);
+    }
     if (!ok) {
         err_prefix(e, "source 'synthetic:%s'", spec);
         synthetic_destroy(&s->delayed.base);

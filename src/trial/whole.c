@@ -2,15 +2,78 @@
 
 #include "base/mem.h"
 #include "base/os.h"
+#include "base/rng.h"
+#include "space/tensor.h"
 #include "trial/candidate.h"
-#include "trial/constants.h"
 #include "trial/context.h"
 #include "trial/operator.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+// --- constants ---
+
+enum { GAP_BYTE = 0xff, LARGEST_WHOLE = 7, APART = 64 };
+
+bool constants_map(struct constants *c, int fd, struct err *e)
+{
+    size_t size = (size_t)plan_file_offset(c->plan, c->plan->value_count);
+    if (!size)
+        return true;
+    void *files = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    if (files == MAP_FAILED)
+        return err_set(e, "cannot map %zu bytes of weights: %s", size, strerror(errno));
+    c->files = files;
+    return true;
+}
+
+void constants_unmap(struct constants *c)
+{
+    if (c->files)
+        munmap((void *)(uintptr_t)c->files,
+               (size_t)plan_file_offset(c->plan, c->plan->value_count));
+    c->files = NULL;
+}
+
+void constants_fill(const struct constants *c, int value, const struct operation *o, int index,
+                    void *out)
+{
+    const struct plan_value *v = &c->plan->value[value];
+    uint64_t seed = c->seed + APART * (uint64_t)(value + 1); // operator_fill adds a little to it
+    if (v->from) { // spreads the value over the layout of its buffer
+        const unsigned char *packed = c->files + plan_file_offset(c->plan, value);
+        struct tensor tensor[OPERATION_MAX_TENSORS];
+        const struct tensor *t = &tensor[index];
+        memset(out, GAP_BYTE, v->bytes);
+        if (v->role == PLAN_INPUT) {
+            memcpy(out, packed, (size_t)v->count * (size_t)element_bytes(v->element));
+            return;
+        }
+        operation_tensors(o, tensor);
+        int64_t bytes = element_bytes(t->element), lines = tensor_lines(t),
+                size = t->size[t->rank - 1], step = t->stride[t->rank - 1];
+        for (int64_t line = 0; line < lines; line++)
+            for (int64_t i = 0, at = tensor_line(t, line); i < size;
+                 i++, at += step, packed += bytes)
+                memcpy((unsigned char *)out + at * bytes, packed, (size_t)bytes);
+    } else if (v->role == PLAN_INPUT) {
+        struct rng rng;
+        bool is_whole = v->element == ELEMENT_I8 || v->element == ELEMENT_I32;
+        int64_t count = (int64_t)v->bytes / element_bytes(v->element);
+        rng_seed(&rng, seed);
+        for (int64_t i = 0; i < count; i++)
+            element_put(out, v->element, i,
+                        is_whole ? (double)rng_below(&rng, 2 * LARGEST_WHOLE + 1) - LARGEST_WHOLE
+                                 : 2 * rng_real(&rng) - 1);
+    } else
+        operator_fill_weight(o, seed, index, out);
+}
+
+// --- the run ---
 
 enum {
     RACE_ROUNDS = 7,
@@ -77,20 +140,10 @@ static enum fault_kind enter(struct running *r, enum trial_phase phase, int inde
     return wire_enter(r->wire, phase, candidate, WHOLE_FAULTS + 1 + index);
 }
 
-static double patience(const struct running *r)
-{
-    return PATIENCE * r->whole->place.deadline_s[r->phase];
-}
-
 static const struct operation *operation_of_task(const void *context, int task)
 {
     const struct whole *w = context;
     return &w->task[task].operation;
-}
-
-static int sets(const struct running *r)
-{
-    return r->whole->races ? WHOLE_SETS : 1;
 }
 
 // --- kernels and buffers ---
@@ -100,7 +153,7 @@ static bool build_all(struct running *r)
 {
     const struct whole *w = r->whole;
     r->kernel = mem_zero((size_t)w->task_count * WHOLE_SETS, sizeof *r->kernel);
-    for (int i = 0; i < sets(r) * w->task_count; i++) {
+    for (int i = 0; i < (w->races ? WHOLE_SETS : 1) * w->task_count; i++) {
         int set = i / w->task_count, task = i % w->task_count;
         const struct job *job = &w->task[task].job[set];
         struct candidate *c = &r->kernel[task * WHOLE_SETS + set];
@@ -197,42 +250,9 @@ static void *fetch(struct running *r, int value, enum gpu_status *status, struct
     return data;
 }
 
-// Runs a layer on poisoned output, so that places that stay unwritten, and writes between its rows,
-// are found.
-static enum gpu_status run_layer(struct running *r, int step, struct err *e)
-{
-    const struct plan_step *s = &r->whole->plan.step[step];
-    const struct gpu_pace pace = {.submit_s = gpu_timing_default(gpu_get_info(r->gpu)).submit_s,
-                                  .timeout_s = patience(r)};
-    struct gpu_parts parts = {0};
-    int output = s->value[s->value_count - 1];
-    enum gpu_status status = gpu_fill(r->gpu, r->value[output], CONTEXT_POISON_WORD, e);
-    for (int k = 0; k < s->value_count - 1; k++)
-        r->tensor[k] = fetch(r, s->value[k], &status, e);
-    if (status == GPU_OK)
-        status = candidate_run(kernel_of(r, s->task, 0), r->gpu, &r->bound[step * MOST_BOUND],
-                               &pace, &parts, e);
-    r->got = fetch(r, output, &status, e);
-    r->seconds += parts.seconds;
-    return status;
-}
-
-// Checks that the inputs of a layer are what was written there: the reference computes from them,
-// too.
-static bool inputs_are_intact(struct running *r, int step)
-{
-    char text[REASON_SIZE];
-    const struct plan_step *s = &r->whole->plan.step[step];
-    for (int k = 0; k < s->value_count - 1; k++) {
-        const struct plan_value *v = &r->whole->plan.value[s->value[k]];
-        if (hash_bytes(r->tensor[k], v->bytes) == r->hash[s->value[k]])
-            continue;
-        snprintf(text, sizeof text, "'%s' was overwritten before it was read", v->name);
-        return fail(r, step, text);
-    }
-    return true;
-}
-
+// Runs and verifies a layer. Its output is poisoned before, so that places that stay unwritten, and
+// writes between its rows, are found. Its inputs must be what was written there: the reference
+// computes from them, too.
 static bool verify_layer(struct running *r, int step)
 {
     const uint32_t wrong_word = 0x40404040;
@@ -245,8 +265,26 @@ static bool verify_layer(struct running *r, int step)
     if (enter(r, PHASE_RUN, step) == FAULT_WRONG &&
         gpu_write(r->gpu, r->value[s->value[0]], 0, &wrong_word, sizeof wrong_word, &e) != GPU_OK)
         return fail(r, step, e.text);
-    if (!accept(r, step, run_layer(r, step, &e), &e) || !inputs_are_intact(r, step))
+    const struct gpu_pace pace = {.submit_s = gpu_timing_default(gpu_get_info(r->gpu)).submit_s,
+                                  .timeout_s = PATIENCE * r->whole->place.deadline_s[r->phase]};
+    struct gpu_parts parts = {0};
+    enum gpu_status status = gpu_fill(r->gpu, r->value[s->value[last]], CONTEXT_POISON_WORD, &e);
+    for (int k = 0; k < last; k++)
+        r->tensor[k] = fetch(r, s->value[k], &status, &e);
+    if (status == GPU_OK)
+        status = candidate_run(kernel_of(r, s->task, 0), r->gpu, &r->bound[step * MOST_BOUND],
+                               &pace, &parts, &e);
+    r->got = fetch(r, s->value[last], &status, &e);
+    r->seconds += parts.seconds;
+    if (!accept(r, step, status, &e))
         return false;
+    for (int k = 0; k < last; k++) {
+        const struct plan_value *v = &r->whole->plan.value[s->value[k]];
+        if (hash_bytes(r->tensor[k], v->bytes) == r->hash[s->value[k]])
+            continue;
+        snprintf(reason, sizeof reason, "'%s' was overwritten before it was read", v->name);
+        return fail(r, step, reason);
+    }
     enter(r, PHASE_PREPARE, step); // which may take long
     r->tensor[last] = mem_alloc(output->bytes);
     operator_reference(o, (const void *const *)r->tensor, r->tensor[last]);
@@ -265,25 +303,6 @@ static bool verify_layer(struct running *r, int step)
     return true;
 }
 
-// Compares an output with the one in the network's file, which another program computed.
-static bool compare_expected(struct running *r, const struct output *out)
-{
-    char reason[REASON_SIZE], text[TRIAL_REASON_SIZE - 20];
-    const struct plan_step *s = &r->whole->plan.step[out->step];
-    const struct operation *o = operation_of_task(r->whole, s->task);
-    int index = s->value_count - 1, value = s->value[index];
-    const struct plan_value *v = &r->whole->plan.value[value];
-    const struct tolerance t = {.absolute = v->absolute, .relative = v->relative};
-    if (!v->from)
-        return true;
-    void *expected = mem_alloc(v->bytes);
-    constants_fill(&r->constants, value, o, index, expected);
-    bool right = operator_compare_within(o, t, out->bytes, expected, reason, sizeof reason).right;
-    free(expected);
-    snprintf(text, sizeof text, "not what %s has: %s", v->from->path, reason);
-    return right || fail(r, out->step, text);
-}
-
 static bool verify_layers(struct running *r)
 {
     const struct plan *p = &r->whole->plan;
@@ -298,8 +317,25 @@ static bool verify_layers(struct running *r)
         free(r->got);
         r->got = NULL;
     }
-    for (int i = 0; ok && i < r->outputs; i++)
-        ok = compare_expected(r, &r->output[i]);
+    // Outputs must be those in the network's file, where it has some: another program computed
+    // them.
+    for (int i = 0; ok && i < r->outputs; i++) {
+        char reason[REASON_SIZE], text[TRIAL_REASON_SIZE - 20];
+        const struct output *out = &r->output[i];
+        const struct plan_step *s = &p->step[out->step];
+        const struct operation *o = operation_of_task(r->whole, s->task);
+        int index = s->value_count - 1, value = s->value[index];
+        const struct plan_value *v = &p->value[value];
+        const struct tolerance t = {.absolute = v->absolute, .relative = v->relative};
+        if (!v->from)
+            continue;
+        void *expected = mem_alloc(v->bytes);
+        constants_fill(&r->constants, value, o, index, expected);
+        ok = operator_compare_within(o, t, out->bytes, expected, reason, sizeof reason).right;
+        free(expected);
+        snprintf(text, sizeof text, "not what %s has: %s", v->from->path, reason);
+        ok = ok || fail(r, out->step, text);
+    }
     return ok;
 }
 
@@ -310,11 +346,11 @@ static bool chain(struct running *r)
 {
     const struct plan *p = &r->whole->plan;
     char text[100];
-    for (int set = 0; set < sets(r); set++) {
+    for (int set = 0; set < (r->whole->races ? WHOLE_SETS : 1); set++) {
         struct gpu_sequence *link = mem_zero((size_t)p->step_count, sizeof *link);
         for (int i = 0; i < p->step_count; i++) {
-            link[i] =
-                candidate_sequence(kernel_of(r, p->step[i].task, set), &r->bound[i * MOST_BOUND]);
+            link[i] = candidate_sequence(kernel_of(r, p->step[i].task, set), 0,
+                                         &r->bound[i * MOST_BOUND]);
             link[i].next = i + 1 < p->step_count ? &link[i + 1] : NULL;
         }
         r->link[set] = link;
@@ -335,7 +371,8 @@ static bool run_at_once(struct running *r, int set)
         if (plan_shares(&p->value[i]))
             status = gpu_fill(r->gpu, r->value[i], CONTEXT_POISON_WORD, &e);
     if (status == GPU_OK)
-        status = gpu_run(r->gpu, r->link[set], 1, patience(r), NULL, &e);
+        status = gpu_run(r->gpu, r->link[set], 1, PATIENCE * r->whole->place.deadline_s[r->phase],
+                         NULL, &e);
     if (!accept(r, THE_WHOLE, status, &e))
         return false;
     enter(r, PHASE_VERIFY, THE_WHOLE);
@@ -411,7 +448,8 @@ void whole_run(struct wire *wire, const struct whole *whole, int weights)
     if (create_buffers(&r) && build_all(&r) && upload_all(&r) && verify_layers(&r) && chain(&r)) {
         r.result.verified = run_at_once(&r, 0);
         bool timed = r.result.verified && time_whole(&r);
-        for (int set = 0; timed && set < sets(&r); set++) // after so many runs, too
+        for (int set = 0; timed && set < (whole->races ? WHOLE_SETS : 1);
+             set++) // after so many runs, too
             timed = run_at_once(&r, set);
         if (!timed) {
             memset(r.result.samples, 0, sizeof r.result.samples);

@@ -59,19 +59,6 @@ static bool measure(struct worker *w, const struct message *trial)
     return measure_trial(&w->context, &w->wire, trial);
 }
 
-static bool warm(struct worker *w)
-{
-    struct err e = {0};
-    if (!w->context.hello.warms)
-        return err_set(&e, "it warms nothing") || refuse(w, &e);
-    while (!wire_has(&w->wire))
-        if (!anchor_run(&w->context.anchor, w->context.gpu, &e))
-            return refuse(w, &e);
-    wire_expect(&w->wire, MESSAGE_REST);
-    wire_send(&w->wire, message_plain(MESSAGE_READY));
-    return true;
-}
-
 static bool serve(struct worker *w)
 {
     struct message m;
@@ -85,8 +72,17 @@ static bool serve(struct worker *w)
             wire_send(&w->wire, message_plain(MESSAGE_PREPARED));
     } else if (m.type == MESSAGE_TRIAL)
         goes_on = measure(w, &m);
-    else if (m.type == MESSAGE_GO)
-        goes_on = warm(w);
+    else if (m.type == MESSAGE_GO) {
+        goes_on = w->context.hello.warms || err_set(&e, "it warms nothing");
+        while (goes_on && !wire_has(&w->wire))
+            goes_on = anchor_run(&w->context.anchor, w->context.gpu, &e);
+        if (goes_on) {
+            wire_expect(&w->wire, MESSAGE_REST);
+            wire_send(&w->wire, message_plain(MESSAGE_READY));
+        } else {
+            refuse(w, &e);
+        }
+    }
     message_finish(&m);
     return goes_on;
 }
@@ -120,18 +116,6 @@ static void compile(struct worker *w)
     wire_send(&w->wire, !ok            ? message_failed(&e)
                         : preprocesses ? message_preprocessed(text, job->pass_count)
                                        : message_compiled(module, job->pass_count));
-}
-
-static void list_devices(struct worker *w)
-{
-    struct gpu_info *list;
-    struct err e = {0};
-    int count;
-    if (w->first.drivers[0])
-        gpu_use_drivers(w->first.drivers);
-    gpu_prepare_environment();
-    bool ok = gpu_list(&list, &count, &e);
-    wire_send(&w->wire, ok ? message_devices(list, count) : message_failed(&e));
 }
 
 // Opens a device, and measures its clocks or its peaks.
@@ -170,7 +154,16 @@ int worker_main(void)
         break;
     case MESSAGE_COMPILE:
     case MESSAGE_PREPROCESS: compile(w); break;
-    case MESSAGE_LIST: list_devices(w); break;
+    case MESSAGE_LIST: {
+        struct gpu_info *list;
+        struct err e = {0};
+        int count;
+        if (w->first.drivers[0])
+            gpu_use_drivers(w->first.drivers);
+        gpu_prepare_environment();
+        bool ok = gpu_list(&list, &count, &e);
+        wire_send(&w->wire, ok ? message_devices(list, count) : message_failed(&e));
+    } break;
     case MESSAGE_OPEN:
     case MESSAGE_PEAKS: open_device(w); break;
     case MESSAGE_WHOLE: whole_run(&w->wire, w->first.whole, SHARED_FD); break;

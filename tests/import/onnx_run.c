@@ -4,10 +4,10 @@
 #include "base/os.h"
 #include "base/rng.h"
 #include "gpu/gpu.h"
-#include "trial/constants.h"
 #include "trial/helper_job.h"
 #include "trial/operator.h"
 #include "trial/pool.h"
+#include "trial/whole.h"
 
 #include <poll.h>
 #include <stdio.h>

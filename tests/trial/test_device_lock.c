@@ -84,10 +84,10 @@ static void the_device_goes_to_who_came_first(void **state)
     assert_int_equal(device_lock_grant(&t), 1);
     assert_int_equal(device_lock_grant(&t), -1);
     device_lock_release(&t, 1);
-    assert_true(device_lock_may_compile(&t) && device_lock_may_start(&t, 0));
+    assert_true(device_lock_may_compile(&t) && !device_lock_on_card(&t, 0, LOCK_DEVICE));
     assert_int_equal(device_lock_grant(&t), 0);
     assert_false(device_lock_may_compile(&t));
-    assert_false(device_lock_may_start(&t, 2));
+    assert_true(device_lock_on_card(&t, 2, LOCK_DEVICE));
     device_lock_release(&t, 2); // dies while it waits
     device_lock_release(&t, 0);
     assert_int_equal(device_lock_grant(&t), -1);

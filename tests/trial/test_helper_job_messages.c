@@ -129,7 +129,7 @@ static void push_constants_arrive(void **state)
                                                    .push_bytes = 4,
                                                    .field = {{PUSH_SIGNED, 1, 0, 3, "rows"}},
                                                    .field_count = 1}};
-    char *text = message_compile(&job);
+    char *text = message_job(MESSAGE_COMPILE, &job);
     assert_true(message_parse(text, &m, NULL));
     free(text);
     const struct pass *p = &m.request.job[0].pass[0];
@@ -150,8 +150,8 @@ static void helper_jobs_arrive(void **state)
     static char glsl[] = "void main() {}", name[] = "a.comp";
     const struct job job = {.pass_count = 1,
                             .pass = &(struct pass){.glsl = glsl, .template_name = name}};
-    char *texts[] = {message_compile(&job),
-                     message_preprocess(&job),
+    char *texts[] = {message_job(MESSAGE_COMPILE, &job),
+                     message_job(MESSAGE_PREPROCESS, &job),
                      message_list("/a.json:/b.json"),
                      message_open(7, true),
                      message_failed(&why),

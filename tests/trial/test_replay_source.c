@@ -1,7 +1,8 @@
 // Times of a recording as a source: what was recorded comes back, at once or in its rhythm.
 #include "group.h"
+#include "record/record.h"
 #include "spaces.h"
-#include "trial/replay_source.h"
+#include "trial/source.h"
 #include "wording.h"
 
 #include <math.h>
