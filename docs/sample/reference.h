@@ -1,5 +1,5 @@
-// What is right, for run_export.c: products of matrices, alone or in batches, and convolutions, of
-// f32, f16 and i8, in plain C.
+// Computes the right results for run_export.c: products of matrices, alone or in batches, and
+// convolutions, of f32, f16 and i8, in plain C.
 //
 // Inputs are small random integers, so that every sum is exact whatever its order: the result must
 // be equal. It lies in memory as the operator says (docs/operators.md): f16 as 16 bits, the sums of

@@ -236,14 +236,15 @@ static double time_network(struct gpu *g, const struct program *p)
 
 // --- what is right ------------------------------------------------------------------------------
 
-// What rounds the bytes up to four is no number. Between the rows of an output may lie others.
+// The bytes that round a buffer up to four hold no number. Between the rows of an output may lie
+// others.
 static size_t numbers_in(const struct tilewalk_value *v)
 {
     size_t all = v->bytes / number_bytes(type_of(v));
     return all - v->count < 4 ? v->count : all;
 }
 
-// Of a whole output, as a share of the largest right number.
+// Returns the error of a whole output, as a share of the largest right number.
 static double largest_error(struct gpu *g, struct program *p, FILE *data, uint32_t value)
 {
     const struct tilewalk_value *v = &network->values[value];

@@ -58,7 +58,7 @@ static void choose_queue(struct gpu *g)
     die("the device has no queue for compute");
 }
 
-// What f16, i8 and subgroups of a size need of the device, as far as it has it.
+// Enables what f16, i8 and subgroups of a size need, as far as the device has it.
 struct features {
     VkPhysicalDeviceFeatures2 base;
     VkPhysicalDeviceVulkan11Features storage16;
@@ -235,7 +235,7 @@ static void transfer(struct gpu *g, struct buffer *b, void *host, bool upload)
 
 // --- kernels ------------------------------------------------------------------------------------
 
-// Of so many storage buffers in set 0.
+// Describes so many storage buffers in set 0.
 struct layouts {
     VkDescriptorSetLayout set;
     VkPipelineLayout pipeline;
@@ -347,7 +347,7 @@ static VkPipeline make_pipeline(struct gpu *g, VkPipelineLayout layout,
     return pipeline;
 }
 
-// What runs next sees what the pass wrote.
+// The next pass sees what this one wrote.
 static void record_pass(struct gpu *g, VkPipelineLayout layout, VkPipeline pipeline,
                         const struct tilewalk_pass *pass)
 {

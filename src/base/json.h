@@ -46,8 +46,8 @@ void json_end(struct json_writer *w);     // what was begun last
 void json_end_all(struct json_writer *w); // and all around it
 void json_print(struct json_writer *w);   // ends all, prints it as a line, frees `out`
 
-// What comes next, a value, a member or an end, begins a line, behind `indent` blanks. An element
-// of a list stands on one line: within it the call does nothing.
+// Begins a line, behind `indent` blanks, ahead of the next value, member or end. An element of a
+// list stands on one line: within it the call does nothing.
 void json_begin_line(struct json_writer *w, int indent);
 
 void json_add_text(struct json_writer *w, const char *name, const char *text); // NULL: null

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-// Whether a text is JSON (RFC 8259), without recursion.
+// Checks that a text is JSON (RFC 8259), without recursion.
 
 enum expect { VALUE, FIRST_VALUE, KEY, FIRST_KEY, AFTER }; // FIRST_: or the end of what is open
 

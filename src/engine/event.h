@@ -3,7 +3,8 @@
 //     static void on_event(void *context, const struct event *event) { switch (event->kind) ... }
 //     engine_create(store, on_event, context);
 //
-// What an event reports is in the database before, but for messages that are not `kept`.
+// The database holds what an event reports before the event is sent, except for messages that are
+// not `kept`.
 #ifndef TILEWALK_ENGINE_EVENT_H
 #define TILEWALK_ENGINE_EVENT_H
 

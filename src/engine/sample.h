@@ -44,7 +44,7 @@ struct sample {
     int refusals, refusal_capacity;
     int64_t messages;           // of the validation layer
     struct sample_column build; // seconds in the driver's compiler, of those compiled
-    // Of those compiled: that spill; more than the device's limit; whose spills are known.
+    // Compiled kernels that spill; that spill more than the device's limit; whose spills are known.
     int64_t spilled, left_out, told;
     struct sample_column statistic[STATISTICS_MOST];
     int statistics;

@@ -11,7 +11,7 @@
 // Cost: a visit has a number of steps. An instruction costs one (count hook), 16 allocated bytes
 // cost one (allocator), compiling a byte costs four, and work in C costs about the time it takes
 // (guard_charge), so that no single call escapes the hook. Steps are the same on every machine.
-// What steps do not measure, such as comparing megabytes in a loop, is limited by CPU time. The
+// CPU time limits work that steps do not measure, such as comparing megabytes in a loop. The
 // memory of the state is limited, with the memory that is kept outside of it for the file
 // (guard_keep).
 //

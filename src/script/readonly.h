@@ -1,7 +1,7 @@
 // Read-only tables with errors for unknown names.
 //
-// What a space file sees (`c`, `device`, `math`, the globals) is an empty table, the front, before
-// the real one, its storage. Reading falls through at the speed of the VM; writing and unknown
+// A space file sees (as `c`, `device`, `math`, the globals) an empty table, the front, before the
+// real one, its storage. Reading falls through at the speed of the VM; writing and unknown
 // names are errors with a suggestion. Lists end for ipairs and `#`, but `c.tile_n[5]` of four
 // elements is an error and not nil.
 #ifndef TILEWALK_SCRIPT_READONLY_H

@@ -67,7 +67,7 @@ bool neighbours_draw(struct neighbours *n, struct rng *r, struct config *out); /
 //     ranking_finish(&r);
 //
 // It is a sorted list: new results are usually near its good end, where an insertion moves little.
-// Of equal fitness the newest comes first; failures, of fitness 0, come last.
+// Among equal fitness the newest comes first; failures have fitness 0 and come last.
 
 struct ranked {
     double fitness;

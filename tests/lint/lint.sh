@@ -52,6 +52,12 @@ wide_comments() {
 }
 check 'comments of over 100 columns' wide_comments
 
+# A comment names its subject and begins with it or with a verb ("Returns the ...").
+clipped_comments() {
+    ! grep -nE '^ *// (Of|Whether|What) ' $product
+}
+check 'comments without a subject' clipped_comments
+
 if command -v clang-format >/dev/null; then
     check 'layout (clang-format -i FILE mends it)' clang-format --dry-run -Werror $sources
 elif [ $failed = 0 ]; then

@@ -76,6 +76,8 @@ echo '#include <gmp.h>' >src/space/third.c
 planted 'three users of a library' src/space/third.c 'gmp is included by more than two files'
 rm src/space/second.c
 
+echo '// Whether it is so.' >src/base/bad.c
+planted 'a comment without a subject' src/base/bad.c 'src/base/bad.c:1:// Whether'
 yes '// line' | head -n 800 >src/long.c
 content '800 lines'
 echo '// one more' >>src/long.c
