@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 // cJSON returns NULL where memory runs out: mem_alloc ends the program then.
 static cJSON *made(cJSON *item)
@@ -17,43 +16,28 @@ static cJSON *made(cJSON *item)
 
 // --- values as text ---
 
-// Appends `json` with a blank behind each colon and comma that is not within a string.
-static void add_spaced(struct str *out, const char *json)
-{
-    bool is_string = false;
-    for (const char *p = json; *p; p++) {
-        str_add_char(out, *p);
-        if (is_string && *p == '\\')
-            str_add_char(out, *++p);
-        else if (*p == '"')
-            is_string = !is_string;
-        else if (!is_string && (*p == ':' || *p == ','))
-            str_add_char(out, ' ');
-    }
-}
-
-// Prints and frees `item`. A terminal must not see the byte 127, which cJSON does not escape.
+// Prints and frees `item`, spaced: with a blank behind each colon and comma that is not within a
+// string. A terminal must not see the byte 127, which cJSON does not escape.
 static void print(struct str *out, bool is_spaced, cJSON *item)
 {
     char *json = cJSON_PrintUnformatted(made(item));
     cJSON_Delete(item);
     if (!json)
         mem_alloc(SIZE_MAX);
-    struct str text = {0};
-    for (const char *p = json, *end; *p; p = end) {
-        end = p + strcspn(p, "\x7f");
-        str_add_bytes(&text, p, (size_t)(end - p));
-        if (*end) {
-            str_add(&text, "\\u007f");
-            end++;
-        }
+    bool is_string = false;
+    for (const char *p = json; *p; p++) {
+        if (*p == 0x7f)
+            str_add(out, "\\u007f");
+        else
+            str_add_char(out, *p);
+        if (is_string && *p == '\\')
+            str_add_char(out, *++p);
+        else if (*p == '"')
+            is_string = !is_string;
+        else if (is_spaced && !is_string && (*p == ':' || *p == ','))
+            str_add_char(out, ' ');
     }
     cJSON_free(json);
-    if (is_spaced)
-        add_spaced(out, str_text(&text));
-    else
-        str_add(out, str_text(&text));
-    str_finish(&text);
 }
 
 static cJSON *string_of(const char *text)
