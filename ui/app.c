@@ -1,11 +1,9 @@
 #include "app.h"
 
-#include "app_draw.h"
 #include "base/file.h"
 #include "base/number.h"
 #include "dialog.h"
 #include "screen.h"
-#include "trial_text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -255,6 +253,13 @@ const char *app_disabled(struct app *app, enum action a)
     }
 }
 
+const struct trial *shown_trial(struct app *app)
+{
+    if (app->follow && app->model.open.last_number > 0)
+        return model_trial_numbered(&app->model, app->model.open.last_number);
+    return app->selected > 0 ? model_trial(&app->model, app->selected) : NULL;
+}
+
 // --- the `:` prompt ---
 
 static const char *const command_names[] = {"tune", "resume", "pause", "stop",  "budget", "note",
@@ -392,7 +397,8 @@ void app_act(struct app *app, enum action a)
     case ACT_HELP: app->help = true, app->help_text.top = 0; break;
     case ACT_COMMAND:
         app_prompt(
-            app, &(struct prompt){.lead = ":", .typed = run_typed, .candidate = command_candidate});
+            app, &(struct prompt){.lead = ":", .typed = run_typed, .candidate = command_candidate},
+            "");
         break;
     case ACT_FREEZE:
         app->frozen = !app->frozen;
@@ -492,7 +498,7 @@ static void end_views(struct app *app)
 {
     for (int i = 0; i < VIEW_COUNT; i++) {
         if (views[i]->finish)
-            views[i]->finish(app->state[i]);
+            views[i]->finish(app, app->state[i]);
         free(app->state[i]);
     }
 }
@@ -586,10 +592,12 @@ const char *app_key_of(struct app *app, enum action a)
 
 // --- keys ---
 
-void app_prompt(struct app *app, const struct prompt *p)
+void app_prompt(struct app *app, const struct prompt *p, const char *text)
 {
     app->prompt = *p;
     app->prompt.open = true;
+    line_set(&app->prompt.line, text);
+    snprintf(app->prompt.before, sizeof app->prompt.before, "%s", text);
     app->dirty = true;
 }
 
@@ -599,8 +607,9 @@ static void prompt_key(struct app *app, int32_t key)
     if (key == KEY_IS_ESC || key == KEY_IS_ENTER) {
         struct prompt was = *p; // it may open another one
         p->open = false;
-        enum prompt_event event = key == KEY_IS_ESC ? PROMPT_CANCELLED : PROMPT_DONE;
-        if (!was.typed(app, was.context, event, was.line.text) && event == PROMPT_DONE)
+        if (key == KEY_IS_ESC)
+            was.typed(app, was.context, PROMPT_CANCELLED, was.before);
+        else if (!was.typed(app, was.context, PROMPT_DONE, was.line.text))
             *p = was;
     } else if (key == KEY_IS_TAB) {
         // Replaces the last word by the next candidate that begins with it.
@@ -711,48 +720,4 @@ bool app_poll(struct app *app, double now, double unix_now)
     bool more = view->tick && view->tick(app, app->state[app->view]);
     app->dirty |= more;
     return more;
-}
-
-// --- drawing ---
-
-void app_draw(struct app *app)
-{
-    screen_clear(&app->screen);
-    struct pane all = screen_whole(&app->screen);
-    struct frame_rows rows = frame_rows_of(all.rows);
-    struct pane head = pane_part(&all, 0, 0, rows.head, all.cols);
-    struct pane body = pane_part(&all, rows.head, 0, rows.body, all.cols);
-    // A notice has as many rows as it needs, up to half of the body, which it lies over.
-    int high = int_clamp(wrap_rows(app->notice, all.cols - 1), rows.message,
-                         rows.message ? rows.message + rows.body / 2 : 0);
-    int below = rows.head + rows.body + rows.message;
-    struct pane message = pane_part(&all, below - high, 0, high, all.cols);
-    struct pane last = pane_part(&all, all.rows - 1, 0, 1, all.cols);
-    draw_head(app, &head);
-    views[app->view]->draw(app, app->state[app->view], &body);
-    draw_message(app, &message);
-    if (rows.footer)
-        draw_footer(app, &last);
-    if (app->help)
-        draw_help(app, &all);
-    if (app->dialog)
-        dialog_draw(app, app->dialog, &all);
-    if (app->prompt.open && app->prompt.candidate && !app->notice[0]) {
-        // The candidates that Tab could put in the place of the last word.
-        const char *word, *blank = strrchr(app->prompt.line.text, ' ');
-        const char *typed = blank ? blank + 1 : app->prompt.line.text;
-        int col = 1;
-        pane_fill(&message, STYLE_TEXT, ' ');
-        for (int n = 0; col < message.cols && (word = app->prompt.candidate(app, n)); n++)
-            if (str_starts(word, typed))
-                col = pane_text(&message, 0, col, STYLE_DIM, word) + 2;
-    }
-    if (app->prompt.open) {
-        const struct prompt *prompt = &app->prompt;
-        pane_fill(&last, STYLE_TEXT, ' ');
-        int col = pane_text(&last, 0, 0, STYLE_KEY, prompt->lead);
-        const struct pane rest = pane_part(&last, 0, col, 1, last.cols - col);
-        line_draw(&prompt->line, &rest, true);
-    }
-    app->dirty = false;
 }

@@ -59,7 +59,7 @@ struct curve_pane {
 bool curve_pane_tick(struct app *app, struct curve_pane *state); // true while there is more
 void curve_pane_draw(struct app *app, struct curve_pane *state, const struct pane *p, bool focused);
 // Returns true when it was axis, zero, band or overlay.
-bool curve_pane_act(struct app *app, struct curve_pane *state, enum action a);
+bool curve_pane_act(struct curve_pane *state, enum action a);
 
 // Copies a plot into a pane, leaving what lies under its empty cells. `style` of each series.
 void curve_draw_plot(const struct plot *plot, const struct pane *p, const enum style *style);

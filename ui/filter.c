@@ -1,8 +1,7 @@
 #include "filter.h"
 
 #include "engine/speed.h"
-#include "session_text.h"
-#include "trial_text.h"
+#include "text.h"
 
 #include <ctype.h>
 #include <inttypes.h>

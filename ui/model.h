@@ -212,4 +212,9 @@ bool scan_step(struct scan *s, struct model *m, int most,
 int64_t scan_races(struct model *m);
 double scan_share(const struct scan *s, const struct model *m); // 0 .. 1 of what there is
 
+// --- the trials that are kept, for model.c ---
+
+void model_forget_trials(struct model *m);
+void model_forget_open_trials(struct model *m); // those in flight, which may have ended
+
 #endif

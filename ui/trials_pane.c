@@ -1,7 +1,6 @@
-#include "trials_pane.h"
+#include "view_main.h"
 
-#include "app.h"
-#include "trial_text.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,7 +64,7 @@ static void draw_trial(struct app *app, struct columns *c, const struct trial *t
         bool other = best && !is_best;
         config_add_difference(m->open.space, &t->config, other ? &best->config : NULL,
                               c->whole ? NULL : c->brief, &config);
-        pane_text_cut(p, row, c->config, p->cols - c->config, style, str_text(&config));
+        pane_line(p, row, c->config, style, "%s", str_text(&config));
         str_finish(&config);
     }
 }
@@ -90,7 +89,7 @@ void trials_pane_draw(struct app *app, struct trials_pane *state, const struct p
     struct model *m = &app->model;
     if (m->open.last_number == 0) {
         const struct opened *o = &app->model.open;
-        pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "No trial has ended yet.");
+        pane_line(p, 0, 0, STYLE_DIM, "No trial has ended yet.");
         if (o->tally[OUTCOME_REJECTED] > 0)
             pane_printf(p, 1, 0, STYLE_DIM, "Rejected without a trial: %" PRId64 ".",
                         o->tally[OUTCOME_REJECTED]);
@@ -139,8 +138,8 @@ void trials_pane_draw(struct app *app, struct trials_pane *state, const struct p
         draw_cell(p, 0, c.time, STYLE_HEAD, model_time_unit(&app->model, &per));
         pane_text(p, 0, c.word, STYLE_HEAD, "outcome");
         if (c.config)
-            pane_text_cut(p, 0, c.config, p->cols - c.config, STYLE_HEAD,
-                          p->cols - c.config < 20 ? "difference" : "difference from best");
+            pane_line(p, 0, c.config, STYLE_HEAD, "%s",
+                      p->cols - c.config < 20 ? "difference" : "difference from best");
     }
     for (int i = 0; list_shows(l, l->top + i); i++) {
         const struct trial *t = model_trial_numbered(m, l->count - l->top - i);

@@ -85,11 +85,6 @@ struct ui {
     int exit_code;    // 128 + signal, or that of the run
 };
 
-bool ui_is_possible(struct err *why)
-{
-    return term_is_usable(why);
-}
-
 static double now_s(void)
 {
     return (double)os_now_ns() / 1e9;

@@ -1,12 +1,11 @@
 // The fleet: the machines that measure, or measured, for the sessions of the database, those at
 // work first; below, the details of the one under the cursor.
 #include "app.h"
-#include "app_draw.h"
 #include "base/number.h"
-#include "list.h"
 #include "screen.h"
-#include "session_text.h"
 #include "store/machine.h"
+#include "text.h"
+#include "widget.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -59,9 +58,10 @@ struct fleet {
     struct list list;
 };
 
-static void fleet_view_finish(void *state)
+static void fleet_view_finish(struct app *app, void *state)
 {
     struct fleet *f = state;
+    (void)app;
     arena_finish(&f->arena);
 }
 
@@ -143,20 +143,17 @@ static void draw_list(struct fleet *f, const struct pane *p)
         bool works = is_at_work(m);
         enum style style = works ? STYLE_TEXT : STYLE_DIM;
         table_put(&t, &panes.rows, i, FLEET_MACHINE, style, r->name);
-        snprintf(text, sizeof text, "%" PRId64, r->session);
-        table_put(&t, &panes.rows, i, FLEET_SESSION, style, text);
+        table_printf(&t, &panes.rows, i, FLEET_SESSION, style, "%" PRId64, r->session);
         table_put(&t, &panes.rows, i, FLEET_DEVICE, style, r->device);
         table_put(&t, &panes.rows, i, FLEET_STATE,
                   str_equal(m->state, "up")     ? STYLE_GOOD
                   : str_equal(m->state, "left") ? STYLE_DIM
                                                 : STYLE_BAD,
                   m->state);
-        snprintf(text, sizeof text, "%" PRId64, r->trials);
-        table_put(&t, &panes.rows, i, FLEET_TRIALS, style, text);
-        snprintf(text, sizeof text, "%" PRId64, r->lost);
-        table_put(&t, &panes.rows, i, FLEET_LOST, r->lost ? STYLE_WARN : style, text);
-        snprintf(text, sizeof text, works ? "%.3g" : "-", r->rate);
-        table_put(&t, &panes.rows, i, FLEET_RATE, style, text);
+        table_printf(&t, &panes.rows, i, FLEET_TRIALS, style, "%" PRId64, r->trials);
+        table_printf(&t, &panes.rows, i, FLEET_LOST, r->lost ? STYLE_WARN : style, "%" PRId64,
+                     r->lost);
+        table_printf(&t, &panes.rows, i, FLEET_RATE, style, works ? "%.3g" : "-", r->rate);
         table_put(&t, &panes.rows, i, FLEET_CALIBRATION, style, calibration(r, false, text));
         table_put(&t, &panes.rows, i, FLEET_ERROR, works ? STYLE_WARN : STYLE_DIM,
                   r->why ? r->why : "");
@@ -191,8 +188,8 @@ static void fleet_view_draw(struct app *app, void *state, const struct pane *bod
     if (f->count == 0 && f->read_at > 0) {
         bool framed = body->rows >= 8 && body->cols >= 30;
         struct pane inside = framed ? pane_box(body, "Fleet", NULL, true) : *body;
-        pane_text_cut(&inside, 0, 1, inside.cols - 1, STYLE_DIM,
-                      "No machines yet; add remote workers with tune --on ssh:HOST (or --pool).");
+        pane_line(&inside, 0, 1, STYLE_DIM,
+                  "No machines yet; add remote workers with tune --on ssh:HOST (or --pool).");
     }
     if (f->count == 0)
         return;
@@ -240,13 +237,6 @@ static bool fleet_view_act(struct app *app, void *state, enum action a)
     return a == ACT_OPEN || a == ACT_COPY;
 }
 
-static void fleet_view_opened(struct app *app, void *state)
-{
-    struct fleet *f = state;
-    (void)app;
-    f->read_at = 0;
-}
-
 static void fleet_view_click(struct app *app, void *state, int row, int col)
 {
     struct fleet *f = state;
@@ -264,6 +254,5 @@ const struct view view_fleet = {
     .draw = fleet_view_draw,
     .act = fleet_view_act,
     .tick = fleet_view_tick,
-    .opened = fleet_view_opened,
     .click = fleet_view_click,
 };

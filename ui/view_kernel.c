@@ -1,14 +1,13 @@
 // The kernel of the selected trial: GLSL or SPIR-V, for any outcome of the trial, alone or compared
 // with the best one. A child (`tilewalk show`) renders and compiles it, never this process.
 #include "app.h"
-#include "app_draw.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "engine/stored.h"
 #include "report/diff.h"
 #include "screen.h"
-#include "trial_text.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,9 +74,10 @@ static void add_row(struct kernel_rows *r, const struct kernel_line *line, enum 
     r->row[r->count++] = (struct kernel_row){line, side};
 }
 
-static void kernel_view_finish(void *state)
+static void kernel_view_finish(struct app *app, void *state)
 {
     struct kernel_view *v = state;
+    (void)app;
     listing_finish(&v->shown);
     listing_finish(&v->best);
     free(v->rows.row);
@@ -271,7 +271,7 @@ static bool kernel_view_act(struct app *app, void *state, enum action a)
         make_rows(v);
         return true;
     case ACT_SEARCH:
-        app_prompt(app, &(struct prompt){.lead = "/", .context = v, .typed = search_typed});
+        app_prompt(app, &(struct prompt){.lead = "/", .context = v, .typed = search_typed}, "");
         return true;
     case ACT_NEXT_MATCH: go_to_match(app, v, 1, false); return true;
     case ACT_PREVIOUS_MATCH: go_to_match(app, v, -1, false); return true;
@@ -331,7 +331,7 @@ static void kernel_view_draw(struct app *app, void *state, const struct pane *bo
                           : !v->shown.arrived ? "Rendering..."
                                               : NULL;
     if (nothing) {
-        pane_text_cut(body, 0, 1, body->cols - 1, STYLE_TEXT, nothing);
+        pane_line(body, 0, 1, STYLE_TEXT, "%s", nothing);
         return;
     }
     const struct trial *t = shown_trial(app);

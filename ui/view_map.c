@@ -1,18 +1,10 @@
 #include "view_map.h"
 
 #include "base/number.h"
-#include "trial_text.h"
+#include "text.h"
 #include "view_trials.h"
 
 #include <stdlib.h>
-
-// --- life ---
-
-static void view_map_opened(struct app *app, void *state)
-{
-    (void)app;
-    map_forget(state);
-}
 
 // --- keys ---
 
@@ -146,9 +138,9 @@ static void view_map_draw(struct app *app, void *state, const struct pane *body)
             !o->record.id ? "No session is open." : "The map needs the session's space.";
         if (m->space)
             why = "Every parameter of this space has one value only: there is nothing to map.";
-        pane_text_cut(body, 0, 1, body->cols - 1, STYLE_TEXT, why);
+        pane_line(body, 0, 1, STYLE_TEXT, "%s", why);
         if (o->record.id && !m->space)
-            pane_text_cut(body, 1, 1, body->cols - 1, STYLE_DIM, o->trouble.text);
+            pane_line(body, 1, 1, STYLE_DIM, "%s", o->trouble.text);
     } else if (m->is_list) {
         map_draw_list(app, m, body);
     } else if (body->rows >= MAP_PANEL_ROWS && body->cols >= MAP_PANEL_COLS) {
@@ -175,6 +167,6 @@ const struct view view_map = {
     .act = view_map_act,
     .disabled = view_map_disabled,
     .tick = map_tick,
-    .opened = view_map_opened,
+    .opened = map_forget,
     .click = view_map_click,
 };

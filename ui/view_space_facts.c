@@ -145,7 +145,7 @@ static bool find_next(struct neighbourhood *n, const struct space *s)
 }
 
 bool neighbourhood_step(struct neighbourhood *n, const struct space *s, const struct limits *l,
-                        int most, neighbourhood_find *find, void *context)
+                        int most, neighbourhood_find *find, struct model *m)
 {
     for (int i = 0; i < most && find_next(n, s); i++) {
         const struct param *p = &s->param[n->param];
@@ -155,7 +155,7 @@ bool neighbourhood_step(struct neighbourhood *n, const struct space *s, const st
         struct neighbour *out = &n->neighbour[n->count++];
         *out = (struct neighbour){.param = n->param};
         memcpy(out->value, c.slot + p->offset, (size_t)p->width * sizeof *out->value);
-        const struct trial *t = find(context, &c);
+        const struct trial *t = find(m, &c);
         struct verdict v;
         struct err e;
         if (t) {

@@ -1,6 +1,5 @@
 #include "view_trials.h"
 
-#include "app_draw.h"
 #include "base/number.h"
 #include "engine/speed.h"
 
@@ -23,9 +22,10 @@ static void view_trials_init(void *state)
         .sort = COLUMN_NUMBER, .descending = true, .reveal = -1, .list.cursor = -1};
 }
 
-static void view_trials_finish(void *state)
+static void view_trials_finish(struct app *app, void *state)
 {
     struct trials_view *v = state;
+    (void)app;
     rows_finish(&v->rows);
     filter_destroy(v->filter);
 }
@@ -139,7 +139,7 @@ static bool trials_filter_typed(struct app *app, void *context, enum prompt_even
     app->dirty = true;
     if (event != PROMPT_CHANGED)
         sync(app, v);
-    bool ok = set_filter(app, v, event == PROMPT_CANCELLED ? v->before : text);
+    bool ok = set_filter(app, v, text);
     if (event == PROMPT_CHANGED)
         return ok;
     if (event == PROMPT_CANCELLED)
@@ -191,10 +191,8 @@ static bool view_trials_act(struct app *app, void *state, enum action a)
                            .context = v,
                            .typed = trials_filter_typed,
                            .candidate = view_trials_filter_word};
-        line_set(&p.line, v->text);
-        snprintf(v->before, sizeof v->before, "%s", v->text);
         v->typing = true;
-        app_prompt(app, &p);
+        app_prompt(app, &p, v->text);
         return true;
     }
     case ACT_OPEN: app_show(app, VIEW_MAIN); return true;
@@ -300,16 +298,6 @@ static int place_columns(struct app *app, const struct trials_view *v, int cols,
 
 // --- drawing: cells, rows, the status line ---
 
-static void draw_cell(const struct pane *p, int row, const struct slot *s, enum style style,
-                      const char *text)
-{
-    struct pane cell = pane_part(p, row, s->at, 1, s->width);
-    if (s->column->right && text_columns(text) <= s->width)
-        pane_text_right(&cell, 0, s->width, style, text);
-    else
-        pane_text_cut(&cell, 0, 0, s->width, style, text);
-}
-
 static void draw_rows(struct app *app, struct trials_view *v, const struct slots *s,
                       const struct pane *p)
 {
@@ -335,7 +323,7 @@ static void draw_rows(struct app *app, struct trials_view *v, const struct slots
             text.length = 0;
             str_add(&text, "");
             column_add_text(c, &app->model, t, &text);
-            draw_cell(p, i, &s->slot[j], style, str_text(&text));
+            cell_put(p, i, s->slot[j].at, s->slot[j].width, c->right, style, str_text(&text));
         }
         str_finish(&text);
         if (t->ask == o->record.best_ask)
@@ -351,7 +339,7 @@ static void draw_rows(struct app *app, struct trials_view *v, const struct slots
                       : v->rows.kind == ROWS_RANKED ? "No trial has a speed yet."
                                                     : "No trial yet.";
     if (drawn == 0)
-        pane_text_cut(p, 0, GUTTER, p->cols - GUTTER, STYLE_DIM, why);
+        pane_line(p, 0, GUTTER, STYLE_DIM, "%s", why);
 }
 
 static const char *const order_words[][2] = {
@@ -432,7 +420,8 @@ static void view_trials_draw(struct app *app, void *state, const struct pane *bo
                  !sorted         ? ""
                  : v->descending ? " ▼"
                                  : " ▲");
-        draw_cell(&panes.heads, 0, slot, sorted ? STYLE_FOCUS : STYLE_HEAD, text);
+        cell_put(&panes.heads, 0, slot->at, slot->width, slot->column->right,
+                 sorted ? STYLE_FOCUS : STYLE_HEAD, text);
         if (s.left && slot->index == s.fixed + v->skip)
             pane_text(&panes.heads, 0, slot->at - GAP, STYLE_KEY, "<");
     }

@@ -374,14 +374,8 @@ void plot_add_text(const struct plot *p, struct str *out)
         int end = p->cols;
         while (end > 0 && plot_at(p, row, end - 1).glyph == ' ')
             end--;
-        for (int col = 0; col < end; col++) {
-            uint32_t g = plot_at(p, row, col).glyph; // ASCII or above 0x7ff
-            if (g >= 0x80) {
-                str_add_char(out, (char)(0xe0 | g >> 12));
-                str_add_char(out, (char)(0x80 | (g >> 6 & 0x3f)));
-            }
-            str_add_char(out, (char)(g < 0x80 ? g : 0x80 | (g & 0x3f)));
-        }
+        for (int col = 0; col < end; col++)
+            str_add_glyph(out, plot_at(p, row, col).glyph);
         str_add_char(out, '\n');
     }
 }

@@ -4,7 +4,7 @@
 #include "look.h"
 #include "space_screen.h"
 #include "trial/source.h"
-#include "trial_text.h"
+#include "text.h"
 #include "wording.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // Which look is chosen, and that it says what it should without relying on colour alone.
 #include "group.h"
-#include "theme.h"
+#include "config.h"
 
 #include <locale.h>
 #include <math.h>
