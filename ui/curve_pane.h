@@ -3,7 +3,7 @@
 //
 //     struct curve_pane state = {0};
 //     curve_pane_draw(&app, &state, &pane, focused);
-//     if (curve_pane_act(&app, &state, a)) ...
+//     if (curve_pane_act(&state, a)) ...
 //
 // The open session is the first series, with the letter of its mark, else the first free letter.
 // Marked sessions of another problem, device or source would flatten it: they are left out, and the

@@ -133,7 +133,7 @@ static void draw_list(struct fleet *f, const struct pane *p)
     struct table_panes panes = table_panes(p);
     struct table t;
     char note[64];
-    table_fit(&t, columns, FLEET_COLUMNS, 2, panes.rows.cols - 1);
+    table_fit(&t, &panes.rows, columns, FLEET_COLUMNS, 2);
     f->list.first_row = panes.first_row;
     list_fit(&f->list, f->count, panes.rows.rows);
     for (int i = 0; list_shows(&f->list, f->list.top + i); i++) {
@@ -142,21 +142,19 @@ static void draw_list(struct fleet *f, const struct pane *p)
         char text[64];
         bool works = is_at_work(m);
         enum style style = works ? STYLE_TEXT : STYLE_DIM;
-        table_put(&t, &panes.rows, i, FLEET_MACHINE, style, r->name);
-        table_printf(&t, &panes.rows, i, FLEET_SESSION, style, "%" PRId64, r->session);
-        table_put(&t, &panes.rows, i, FLEET_DEVICE, style, r->device);
-        table_put(&t, &panes.rows, i, FLEET_STATE,
+        table_put(&t, i, FLEET_MACHINE, style, r->name);
+        table_printf(&t, i, FLEET_SESSION, style, "%" PRId64, r->session);
+        table_put(&t, i, FLEET_DEVICE, style, r->device);
+        table_put(&t, i, FLEET_STATE,
                   str_equal(m->state, "up")     ? STYLE_GOOD
                   : str_equal(m->state, "left") ? STYLE_DIM
                                                 : STYLE_BAD,
                   m->state);
-        table_printf(&t, &panes.rows, i, FLEET_TRIALS, style, "%" PRId64, r->trials);
-        table_printf(&t, &panes.rows, i, FLEET_LOST, r->lost ? STYLE_WARN : style, "%" PRId64,
-                     r->lost);
-        table_printf(&t, &panes.rows, i, FLEET_RATE, style, works ? "%.3g" : "-", r->rate);
-        table_put(&t, &panes.rows, i, FLEET_CALIBRATION, style, calibration(r, false, text));
-        table_put(&t, &panes.rows, i, FLEET_ERROR, works ? STYLE_WARN : STYLE_DIM,
-                  r->why ? r->why : "");
+        table_printf(&t, i, FLEET_TRIALS, style, "%" PRId64, r->trials);
+        table_printf(&t, i, FLEET_LOST, r->lost ? STYLE_WARN : style, "%" PRId64, r->lost);
+        table_printf(&t, i, FLEET_RATE, style, works ? "%.3g" : "-", r->rate);
+        table_put(&t, i, FLEET_CALIBRATION, style, calibration(r, false, text));
+        table_put(&t, i, FLEET_ERROR, works ? STYLE_WARN : STYLE_DIM, r->why ? r->why : "");
         if (f->list.top + i == f->list.cursor)
             pane_select(&panes.rows, i, true);
     }

@@ -223,8 +223,8 @@ static void add_importance(struct sheet *s, int most)
         factor_add_name(s->map->space, *f, &text);
         pane_text_cut(p, s->lines.row, 1, NAME_COLS, STYLE_TEXT, str_text(&text));
         pane_text(p, s->lines.row, NAME_COLS + 2, STYLE_KEY, is_x ? "X" : is_y ? "Y" : " ");
-        pane_bar(p, s->lines.row, NAME_COLS + 4, int_max(p->cols - NAME_COLS - 10, 0),
-                 STYLE_SERIES, im->entry[i].share);
+        pane_bar(p, s->lines.row, NAME_COLS + 4, int_max(p->cols - NAME_COLS - 10, 0), STYLE_SERIES,
+                 im->entry[i].share);
         snprintf(share, sizeof share, "%.0f %%", 100 * im->entry[i].share);
         pane_text_right(p, s->lines.row++, p->cols - 1, STYLE_TEXT, share);
         str_finish(&text);

@@ -248,24 +248,23 @@ static const struct table_column columns[NETWORK_COLUMNS] = {
 
 struct network_table {
     struct app *app;
-    struct pane pane;
     struct table_column column[NETWORK_COLUMNS];
     struct table table;
     int bar; // columns of the bar beside the share
 };
 
 // Chooses the columns. What they leave goes to the shape, then to the bar.
-static void fit_table(struct network_table *t, bool is_weighed)
+static void fit_table(struct network_table *t, const struct pane *pane, bool is_weighed)
 {
     double per;
-    int left = t->pane.cols - 2;
+    int left = pane->cols - 2;
     memcpy(t->column, columns, sizeof columns);
     for (int i = NETWORK_START; i <= NETWORK_BEST; i++)
         snprintf(t->column[i].head, sizeof t->column->head, "%s %s", columns[i].head,
                  model_time_unit(&t->app->model, &per));
     if (!is_weighed)
         t->column[NETWORK_WEIGHT].least = INT_MAX;
-    table_fit(&t->table, t->column, NETWORK_COLUMNS, 1, t->pane.cols - 1);
+    table_fit(&t->table, pane, t->column, NETWORK_COLUMNS, 1);
     for (int i = 0; i < NETWORK_COLUMNS; i++)
         left -= t->table.slot[i].width ? t->table.slot[i].width + TABLE_GAP : 0;
     if (t->table.slot[NETWORK_SHAPE].width) {
@@ -277,7 +276,7 @@ static void fit_table(struct network_table *t, bool is_weighed)
         t->bar = int_clamp(left - 1, 0, MOST_BAR);
         t->column[NETWORK_SHARE].least += t->bar + 1;
     }
-    table_fit(&t->table, t->column, NETWORK_COLUMNS, 1, t->pane.cols - 1);
+    table_fit(&t->table, pane, t->column, NETWORK_COLUMNS, 1);
 }
 
 static void put_seconds(const struct network_table *t, int row, enum network_column c,
@@ -285,30 +284,31 @@ static void put_seconds(const struct network_table *t, int row, enum network_col
 {
     char text[24];
     time_number(&t->app->model, seconds, text);
-    table_put(&t->table, &t->pane, row, c, style, seconds > 0 ? text : "-");
+    table_put(&t->table, row, c, style, seconds > 0 ? text : "-");
 }
 
 static void put_row(const struct network_table *t, int row, const struct network_row *r)
 {
     char text[32];
-    table_put(&t->table, &t->pane, row, NETWORK_OPERATION, STYLE_TEXT, r->operation);
-    table_put(&t->table, &t->pane, row, NETWORK_SHAPE, STYLE_TEXT, r->shape);
-    table_printf(&t->table, &t->pane, row, NETWORK_USES, STYLE_TEXT, "%d", r->uses);
+    table_put(&t->table, row, NETWORK_OPERATION, STYLE_TEXT, r->operation);
+    table_put(&t->table, row, NETWORK_SHAPE, STYLE_TEXT, r->shape);
+    table_printf(&t->table, row, NETWORK_USES, STYLE_TEXT, "%d", r->uses);
     put_seconds(t, row, NETWORK_START, STYLE_TEXT, r->start_s);
     put_seconds(t, row, NETWORK_BEST, STYLE_BEST, r->best_s);
-    table_printf(&t->table, &t->pane, row, NETWORK_SHARE, STYLE_TEXT, "%.1f %%", 100 * r->share);
+    table_printf(&t->table, row, NETWORK_SHARE, STYLE_TEXT, "%.1f %%", 100 * r->share);
     if (t->bar)
-        pane_bar(&t->pane, row, t->table.slot[NETWORK_SHARE].at, t->bar, STYLE_SERIES, r->share);
-    table_printf(&t->table, &t->pane, row, NETWORK_TRIALS, STYLE_TEXT, "%" PRId64, r->trials);
-    table_put(&t->table, &t->pane, row, NETWORK_GAIN, STYLE_TEXT,
+        pane_bar(&t->table.pane, row, t->table.slot[NETWORK_SHARE].at, t->bar, STYLE_SERIES,
+                 r->share);
+    table_printf(&t->table, row, NETWORK_TRIALS, STYLE_TEXT, "%" PRId64, r->trials);
+    table_put(&t->table, row, NETWORK_GAIN, STYLE_TEXT,
               r->gain_age < 0 ? "-" : text_duration(r->gain_age, text));
-    table_put(&t->table, &t->pane, row, NETWORK_NEXT, r->next > 0 ? STYLE_GOOD : STYLE_DIM,
+    table_put(&t->table, row, NETWORK_NEXT, r->next > 0 ? STYLE_GOOD : STYLE_DIM,
               r->pinned     ? "pin"
               : r->next > 0 ? "now"
               : r->known    ? "known"
                             : "-");
-    table_printf(&t->table, &t->pane, row, NETWORK_WEIGHT, r->weight == 1 ? STYLE_DIM : STYLE_TEXT,
-                 "%g", r->weight);
+    table_printf(&t->table, row, NETWORK_WEIGHT, r->weight == 1 ? STYLE_DIM : STYLE_TEXT, "%g",
+                 r->weight);
 }
 
 static void put_total(const struct network_table *t, int row, const struct network_row *r,
@@ -320,13 +320,13 @@ static void put_total(const struct network_table *t, int row, const struct netwo
         sum.uses += r[i].uses;
         sum.trials += r[i].trials;
     }
-    table_put(&t->table, &t->pane, row, NETWORK_OPERATION, STYLE_STRONG, "total");
-    table_printf(&t->table, &t->pane, row, NETWORK_SHAPE, STYLE_DIM, "of %d operator%s, by uses",
-                 count, count == 1 ? "" : "s");
-    table_printf(&t->table, &t->pane, row, NETWORK_USES, STYLE_STRONG, "%d", sum.uses);
+    table_put(&t->table, row, NETWORK_OPERATION, STYLE_STRONG, "total");
+    table_printf(&t->table, row, NETWORK_SHAPE, STYLE_DIM, "of %d operator%s, by uses", count,
+                 count == 1 ? "" : "s");
+    table_printf(&t->table, row, NETWORK_USES, STYLE_STRONG, "%d", sum.uses);
     put_seconds(t, row, NETWORK_START, STYLE_STRONG, sum.start_s);
     put_seconds(t, row, NETWORK_BEST, STYLE_STRONG, sum.best_s);
-    table_printf(&t->table, &t->pane, row, NETWORK_TRIALS, STYLE_STRONG, "%" PRId64, sum.trials);
+    table_printf(&t->table, row, NETWORK_TRIALS, STYLE_STRONG, "%" PRId64, sum.trials);
 }
 
 static void draw_operators(struct app *app, struct network *n, const struct pane *box)
@@ -348,18 +348,18 @@ static void draw_operators(struct app *app, struct network *n, const struct pane
     bool is_weighed = false;
     for (int i = 0; i < count; i++)
         is_weighed |= row[i].weight != 1;
-    t.pane = bare ? *box : pane_box(box, title, note, n->pane == PANE_OPERATORS);
-    fit_table(&t, is_weighed);
-    int head = t.pane.rows > 1, total = t.pane.rows - head - count >= 2;
+    struct pane pane = bare ? *box : pane_box(box, title, note, n->pane == PANE_OPERATORS);
+    fit_table(&t, &pane, is_weighed);
+    int head = pane.rows > 1, total = pane.rows - head - count >= 2;
     if (head)
-        table_put_heads(&t.table, &t.pane, 0);
-    list_fit(&n->list, count, t.pane.rows - head - 2 * total);
+        table_put_heads(&t.table, &pane, 0);
+    list_fit(&n->list, count, pane.rows - head - 2 * total);
     for (int i = 0; list_shows(&n->list, n->list.top + i); i++) {
         put_row(&t, head + i, &row[n->list.top + i]);
         if (n->list.top + i != n->list.cursor)
             continue;
-        pane_mark(&t.pane, head + i, 0, t.pane.cols);
-        pane_cursor(&t.pane, head + i, 0);
+        pane_mark(&pane, head + i, 0, pane.cols);
+        pane_cursor(&pane, head + i, 0);
     }
     if (total)
         put_total(&t, head + count + 1, row, count);

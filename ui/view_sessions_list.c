@@ -284,8 +284,8 @@ static void fit_columns(struct sheet *l, const struct pane *p)
     c[SESSIONS_NOTE].most = (int)note;
     c[SESSIONS_NOTE].least = int_min((int)note, LEAST_NOTE);
     l->columns = note ? SESSIONS_COLUMNS : SESSIONS_NOTE;
-    table_fit(&l->table, l->column, l->columns, p->cols < NARROW_UNDER ? NARROW_COLS : MARKED_COLS,
-              p->cols - 1);
+    table_fit(&l->table, p, l->column, l->columns,
+              p->cols < NARROW_UNDER ? NARROW_COLS : MARKED_COLS);
 }
 
 // --- drawing: rows ---
@@ -302,34 +302,34 @@ static void put_row(const struct sheet *l, const struct pane *p, int row,
         pane_printf(p, row, 1, style, "%c", mark ? mark : ' ');
     else
         pane_printf(p, row, 2, style, "[%c]", mark ? mark : ' ');
-    table_printf(&l->table, p, row, SESSIONS_ID, STYLE_STRONG, "%" PRId64, r->id);
-    table_put(&l->table, p, row, SESSIONS_STATE, state_style(s->state, STYLE_TEXT),
+    table_printf(&l->table, row, SESSIONS_ID, STYLE_STRONG, "%" PRId64, r->id);
+    table_put(&l->table, row, SESSIONS_STATE, state_style(s->state, STYLE_TEXT),
               state_word(s->state, r));
-    table_put(&l->table, p, row, SESSIONS_SPACE, STYLE_TEXT, r->name);
-    table_put(&l->table, p, row, SESSIONS_PROBLEM, STYLE_TEXT, r->title);
+    table_put(&l->table, row, SESSIONS_SPACE, STYLE_TEXT, r->name);
+    table_put(&l->table, row, SESSIONS_PROBLEM, STYLE_TEXT, r->title);
     // Names of devices differ at their ends: the beginning is cut.
     const char *place = session_place(r, whole);
     int length = short_length(place), width = l->table.slot[SESSIONS_DEVICE].width;
     int cut = length > width && width > 0 ? length - width + 1 : 0;
-    table_printf(&l->table, p, row, SESSIONS_DEVICE, STYLE_TEXT, "%s%.*s", cut ? "…" : "",
+    table_printf(&l->table, row, SESSIONS_DEVICE, STYLE_TEXT, "%s%.*s", cut ? "…" : "",
                  length - cut, place + cut);
-    table_put(&l->table, p, row, SESSIONS_STRATEGY, STYLE_TEXT,
+    table_put(&l->table, row, SESSIONS_STRATEGY, STYLE_TEXT,
               strategy_text(r->strategy, false, text));
-    table_printf(&l->table, p, row, SESSIONS_SEED, STYLE_DIM, "%" PRIu64, r->seed);
-    table_printf(&l->table, p, row, SESSIONS_TRIALS, STYLE_TEXT, "%" PRId64 "/%" PRId64, r->trials,
+    table_printf(&l->table, row, SESSIONS_SEED, STYLE_DIM, "%" PRIu64, r->seed);
+    table_printf(&l->table, row, SESSIONS_TRIALS, STYLE_TEXT, "%" PRId64 "/%" PRId64, r->trials,
                  r->budget_trials);
     session_best(r, l->per_flops, text);
-    table_put(&l->table, p, row, SESSIONS_BEST, text[0] ? STYLE_BEST : STYLE_DIM,
+    table_put(&l->table, row, SESSIONS_BEST, text[0] ? STYLE_BEST : STYLE_DIM,
               text[0] ? text : "-");
     if (f && curve->width)
         pane_spark(p, row, curve->at, STYLE_GOOD, f->spark, SPARK_COLS);
     if (s->state == STATE_RUNNING)
-        table_put(&l->table, p, row, SESSIONS_ACTIVE, STYLE_GOOD, "now");
+        table_put(&l->table, row, SESSIONS_ACTIVE, STYLE_GOOD, "now");
     else if (f)
-        table_put(&l->table, p, row, SESSIONS_ACTIVE, STYLE_DIM,
+        table_put(&l->table, row, SESSIONS_ACTIVE, STYLE_DIM,
                   text_ago(l->app->unix_now - f->active, text));
     if (r->note)
-        table_put(&l->table, p, row, SESSIONS_NOTE, STYLE_DIM, r->note);
+        table_put(&l->table, row, SESSIONS_NOTE, STYLE_DIM, r->note);
 }
 
 void sessions_draw_list(struct app *app, struct sessions_view *v, const struct pane *p)
@@ -349,7 +349,8 @@ void sessions_draw_list(struct app *app, struct sessions_view *v, const struct p
     if (v->count == 0)
         pane_line(rows, 0, 2, STYLE_DIM, "No session matches.");
     table_put_heads(&l.table, &panes.heads, 0);
-    table_put(&l.table, &panes.heads, 0, v->sort, STYLE_FOCUS, l.column[v->sort].head);
+    l.table.pane = panes.heads;
+    table_put(&l.table, 0, v->sort, STYLE_FOCUS, l.column[v->sort].head);
     struct pieces row = {0};
     const char *many = app->model.session_count == 1 ? "" : "s";
     if (v->filter[0])

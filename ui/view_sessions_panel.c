@@ -240,7 +240,7 @@ static void put_speed(const struct sheet *s, const struct table *t, int column, 
 {
     char text[24];
     sessions_speed(flops, s->per_flops, text);
-    table_put(t, &s->pane, s->row, column, style, text[0] ? text : "-");
+    table_put(t, s->row, column, style, text[0] ? text : "-");
 }
 
 // Writes the strategy and the way it began.
@@ -255,22 +255,21 @@ static void put_run(const struct sheet *s, const struct compare_row *run, bool i
 {
     const struct session_record *r = &run->mark->record;
     char text[256];
-    table_printf(&s->runs, &s->pane, s->row, RUN_ID, STYLE_STRONG, "%" PRId64, r->id);
-    table_put(&s->runs, &s->pane, s->row, RUN_STRATEGY, STYLE_TEXT, search_text(r, text));
-    table_printf(&s->runs, &s->pane, s->row, RUN_SEED, STYLE_DIM, "%" PRIu64, r->seed);
+    table_printf(&s->runs, s->row, RUN_ID, STYLE_STRONG, "%" PRId64, r->id);
+    table_put(&s->runs, s->row, RUN_STRATEGY, STYLE_TEXT, search_text(r, text));
+    table_printf(&s->runs, s->row, RUN_SEED, STYLE_DIM, "%" PRIu64, r->seed);
     put_speed(s, &s->runs, RUN_BEST, is_first ? STYLE_BEST : STYLE_TEXT, run->best);
-    table_printf(&s->runs, &s->pane, s->row, RUN_SHARE, STYLE_TEXT, "%.1f %%", 100 * run->share);
+    table_printf(&s->runs, s->row, RUN_SHARE, STYLE_TEXT, "%.1f %%", 100 * run->share);
     put_speed(s, &s->runs, RUN_MEAN, STYLE_TEXT, run->mean);
     for (int i = 0; i < COMPARISON_GOALS; i++) {
-        table_printf(&s->runs, &s->pane, s->row, RUN_GOAL + i,
-                     run->goal[i] ? STYLE_TEXT : STYLE_DIM, run->goal[i] ? "%" PRId64 : "-",
-                     run->goal[i]);
+        table_printf(&s->runs, s->row, RUN_GOAL + i, run->goal[i] ? STYLE_TEXT : STYLE_DIM,
+                     run->goal[i] ? "%" PRId64 : "-", run->goal[i]);
     }
-    table_printf(&s->runs, &s->pane, s->row, RUN_TRIALS, STYLE_TEXT, "%" PRId64, r->trials);
+    table_printf(&s->runs, s->row, RUN_TRIALS, STYLE_TEXT, "%" PRId64, r->trials);
     const struct session_row *row = model_row(&s->app->model, r->id);
     double ran = row ? sessions_ran(s->app, s->view, row) : r->ran_seconds;
-    table_put(&s->runs, &s->pane, s->row, RUN_TIME, STYLE_TEXT, text_duration(ran, text));
-    table_printf(&s->runs, &s->pane, s->row, RUN_OK, STYLE_TEXT, "%.1f %%", 100 * run->ok_share);
+    table_put(&s->runs, s->row, RUN_TIME, STYLE_TEXT, text_duration(ran, text));
+    table_printf(&s->runs, s->row, RUN_OK, STYLE_TEXT, "%.1f %%", 100 * run->ok_share);
 }
 
 int sessions_compare_rows(struct app *app)
@@ -315,8 +314,8 @@ void sessions_draw_comparison(struct app *app, struct sessions_view *v, const st
         pane_line(&s.pane, 0, 1, STYLE_DIM, "Mark two sessions or more to compare them.");
         return;
     }
-    table_fit(&s.runs, run_columns, RUN_COLUMNS, MARK_COLS, s.pane.cols - 1);
-    table_fit(&s.groups, group_columns, GROUP_COLUMNS, 1, s.pane.cols - 1);
+    table_fit(&s.runs, &s.pane, run_columns, RUN_COLUMNS, MARK_COLS);
+    table_fit(&s.groups, &s.pane, group_columns, GROUP_COLUMNS, 1);
     list_fit(&v->comparison, SHEET_ROWS + c.count + c.group_count, s.pane.rows);
     s.row = -(int)v->comparison.top;
     table_put_heads(&s.runs, &s.pane, s.row++);
@@ -346,9 +345,9 @@ void sessions_draw_comparison(struct app *app, struct sessions_view *v, const st
     for (int i = 0; i < c.group_count; i++, s.row++) {
         const struct compare_group *g = &c.group[i];
         const char *apart = compare_apart(&c.row[0].mark->record, g->first);
-        table_printf(&s.groups, &s.pane, s.row, GROUP_STRATEGY, STYLE_TEXT, "%s%s%s",
+        table_printf(&s.groups, s.row, GROUP_STRATEGY, STYLE_TEXT, "%s%s%s",
                      search_text(g->first, text), apart ? ", other " : "", apart ? apart : "");
-        table_printf(&s.groups, &s.pane, s.row, GROUP_RUNS, STYLE_TEXT, "%d", g->runs);
+        table_printf(&s.groups, s.row, GROUP_RUNS, STYLE_TEXT, "%d", g->runs);
         put_speed(&s, &s.groups, GROUP_MEAN, STYLE_STRONG, g->mean);
         put_speed(&s, &s.groups, GROUP_DEVIATION, g->runs > 1 ? STYLE_TEXT : STYLE_DIM,
                   g->deviation);

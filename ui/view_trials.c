@@ -323,7 +323,8 @@ static void draw_rows(struct app *app, struct trials_view *v, const struct slots
             text.length = 0;
             str_add(&text, "");
             column_add_text(c, &app->model, t, &text);
-            cell_put(p, i, s->slot[j].at, s->slot[j].width, c->right, style, str_text(&text));
+            struct pane cell = pane_part(p, i, s->slot[j].at, 1, s->slot[j].width);
+            cell_put(&cell, c->right, style, str_text(&text));
         }
         str_finish(&text);
         if (t->ask == o->record.best_ask)
@@ -420,8 +421,8 @@ static void view_trials_draw(struct app *app, void *state, const struct pane *bo
                  !sorted         ? ""
                  : v->descending ? " ▼"
                                  : " ▲");
-        cell_put(&panes.heads, 0, slot->at, slot->width, slot->column->right,
-                 sorted ? STYLE_FOCUS : STYLE_HEAD, text);
+        struct pane cell = pane_part(&panes.heads, 0, slot->at, 1, slot->width);
+        cell_put(&cell, slot->column->right, sorted ? STYLE_FOCUS : STYLE_HEAD, text);
         if (s.left && slot->index == s.fixed + v->skip)
             pane_text(&panes.heads, 0, slot->at - GAP, STYLE_KEY, "<");
     }

@@ -17,10 +17,11 @@ static int ranked(const struct table *t, int rank)
     return -1;
 }
 
-void table_fit(struct table *t, const struct table_column *column, int count, int from, int cols)
+void table_fit(struct table *t, const struct pane *rows, const struct table_column *column,
+               int count, int from)
 {
-    int room = cols - from;
-    *t = (struct table){.column = column, .count = count};
+    int room = rows->cols - 1 - from;
+    *t = (struct table){.pane = *rows, .column = column, .count = count};
     for (int rank = 0; rank < count; rank++) {
         int i = ranked(t, rank), least = int_max(column[i].least, text_columns(column[i].head));
         if (rank == 0)
@@ -45,37 +46,38 @@ void table_fit(struct table *t, const struct table_column *column, int count, in
     }
 }
 
-void cell_put(const struct pane *p, int row, int col, int cols, bool right, enum style style,
-              const char *text)
+void cell_put(const struct pane *cell, bool right, enum style style, const char *text)
 {
-    if (right && text_columns(text) <= cols)
-        pane_text_right(p, row, col + cols, style, text);
+    if (right && text_columns(text) <= cell->cols)
+        pane_text_right(cell, 0, cell->cols, style, text);
     else
-        pane_text_cut(p, row, col, cols, style, text);
+        pane_text_cut(cell, 0, 0, cell->cols, style, text);
 }
 
-void table_put(const struct table *t, const struct pane *p, int row, int column, enum style style,
-               const char *text)
+void table_put(const struct table *t, int row, int column, enum style style, const char *text)
 {
     const struct table_slot *s = &t->slot[column];
-    cell_put(p, row, s->at, s->width, t->column[column].right, style, text);
+    struct pane cell = pane_part(&t->pane, row, s->at, 1, s->width);
+    cell_put(&cell, t->column[column].right, style, text);
 }
 
-void table_printf(const struct table *t, const struct pane *p, int row, int column,
-                  enum style style, const char *format, ...)
+void table_printf(const struct table *t, int row, int column, enum style style, const char *format,
+                  ...)
 {
     char text[256];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    table_put(t, p, row, column, style, text);
+    table_put(t, row, column, style, text);
 }
 
 void table_put_heads(const struct table *t, const struct pane *p, int row)
 {
+    struct table heads = *t;
+    heads.pane = *p;
     for (int i = 0; i < t->count; i++)
-        table_put(t, p, row, i, STYLE_HEAD, t->column[i].head);
+        table_put(&heads, row, i, STYLE_HEAD, t->column[i].head);
 }
 
 struct table_panes table_panes(const struct pane *whole)

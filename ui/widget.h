@@ -51,9 +51,9 @@ void list_note(const struct list *l, const char *what, char note[64]);
 // Columns of a table share the room that there is; the least important ones are left out first.
 //
 //     struct table t;
-//     table_fit(&t, columns, COUNT, 2, pane.cols);
-//     table_put(&t, &pane, row, COLUMN_BEST, STYLE_BEST, "41.3");
-//     table_printf(&t, &pane, row, COLUMN_TRIALS, STYLE_TEXT, "%d", 500);
+//     table_fit(&t, &pane, columns, COUNT, 2);
+//     table_put(&t, row, COLUMN_BEST, STYLE_BEST, "41.3");
+//     table_printf(&t, row, COLUMN_TRIALS, STYLE_TEXT, "%d", 500);
 //
 // Every column has a width below which it is left out and one beyond which it gains nothing. They
 // stand side by side in their order; room that is left over goes to the most important ones first.
@@ -73,20 +73,20 @@ struct table_slot {
 };
 
 struct table {
+    struct pane pane;                  // of the rows
     const struct table_column *column; // the caller's
     int count;
     struct table_slot slot[TABLE_MOST];
 };
 
-// Draws a text in `cols` columns: at their right end if it fits and is to be `right`, else cut.
-void cell_put(const struct pane *p, int row, int col, int cols, bool right, enum style style,
-              const char *text);
-// `from`: where the first column begins.
-void table_fit(struct table *t, const struct table_column *column, int count, int from, int cols);
-void table_put(const struct table *t, const struct pane *p, int row, int column, enum style style,
-               const char *text);
-void table_printf(const struct table *t, const struct pane *p, int row, int column,
-                  enum style style, const char *format, ...) __attribute__((format(printf, 6, 7)));
+// Draws a text at the right end of a cell if it fits and is to be `right`, else cut.
+void cell_put(const struct pane *cell, bool right, enum style style, const char *text);
+// `from`: where the first column begins. The last column of the pane stays empty.
+void table_fit(struct table *t, const struct pane *rows, const struct table_column *column,
+               int count, int from);
+void table_put(const struct table *t, int row, int column, enum style style, const char *text);
+void table_printf(const struct table *t, int row, int column, enum style style, const char *format,
+                  ...) __attribute__((format(printf, 5, 6)));
 void table_put_heads(const struct table *t, const struct pane *p, int row);
 
 // The parts of a view that is a table: a frame if there is room, heads above, a line below.

@@ -3,8 +3,8 @@
 #include "group.h"
 #include "look.h"
 #include "space_screen.h"
-#include "trial/source.h"
 #include "text.h"
+#include "trial/source.h"
 #include "wording.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // Which look is chosen, and that it says what it should without relying on colour alone.
-#include "group.h"
 #include "config.h"
+#include "group.h"
 
 #include <locale.h>
 #include <math.h>
