@@ -479,12 +479,6 @@ static void on_run_end(void *context, const struct job_record *run)
 
 // --- the life of an app ---
 
-void app_show_first(struct app *app)
-{
-    bool network = app->model.open.record.scheduler && app->options.view == VIEW_MAIN;
-    app_show(app, network ? VIEW_NETWORK : app->options.view);
-}
-
 static void begin_views(struct app *app)
 {
     for (int i = 0; i < VIEW_COUNT; i++) {
@@ -520,7 +514,9 @@ void app_init(struct app *app, const struct app_options *o)
     begin_views(app);
     if (o->session)
         app_open_session(app, o->session);
-    app_show_first(app);
+    // A network has no trials of its own to show on the main screen.
+    bool network = app->model.open.record.scheduler && o->view == VIEW_MAIN;
+    app_show(app, network ? VIEW_NETWORK : o->view);
 }
 
 void app_finish(struct app *app)

@@ -94,7 +94,7 @@ struct app_options {
     const char *database;
     const struct ui_config *config; // outlives the app; keys, charset
     const char *program;            // path of tilewalk, for command lines
-    enum view_id view;              // shown first
+    enum view_id view;              // shown first; for MAIN of a network, its screen
     int64_t session;                // opened first; 0: none yet
 };
 
@@ -154,9 +154,6 @@ void app_draw(struct app *app);
 
 // For views and dialogs.
 void app_show(struct app *app, enum view_id view);
-// Shows the view that the options ask for; for a network, which has no trials of its own, its
-// screen.
-void app_show_first(struct app *app);
 void app_open_session(struct app *app, int64_t id); // and shows it on the main screen
 void app_say(struct app *app, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

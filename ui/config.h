@@ -16,7 +16,7 @@
 #define TILEWALK_UI_CONFIG_H
 
 #include "keys.h"
-#include "report/charset.h"
+#include "report/plot.h"
 #include "screen.h"
 
 enum ui_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };

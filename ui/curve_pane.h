@@ -25,7 +25,6 @@
 #include "keys.h"
 #include "model.h"
 #include "report/plot.h"
-#include "report/steps.h"
 #include "screen.h"
 
 struct app;

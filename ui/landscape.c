@@ -377,12 +377,6 @@ static int compare_entries(const void *a, const void *b)
     return x->factor.slot - y->factor.slot;
 }
 
-static bool is_due(const struct importance *i)
-{
-    int64_t fresh = i->added - i->used;
-    return fresh > 0 && fresh >= i->used / 20;
-}
-
 bool importance_step(struct importance *i)
 {
     struct importance_entry all[FACTORS_MOST];
@@ -395,7 +389,8 @@ bool importance_step(struct importance *i)
         all[count++].factor = factor[j];
     }
     if (!i->busy) {
-        if (is_due(i)) {
+        int64_t fresh = i->added - i->used;
+        if (fresh > 0 && fresh >= i->used / 20) {
             i->busy = true;
             i->next = 0;
             i->started_at = i->added;
@@ -424,7 +419,7 @@ bool importance_step(struct importance *i)
     i->count = count;
     i->used = i->started_at;
     i->busy = false;
-    return is_due(i);
+    return true; // more may have come
 }
 
 double importance_of(const struct importance *i, struct factor f)

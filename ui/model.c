@@ -467,12 +467,6 @@ static bool poll_store(struct model *m, bool *news, struct err *e)
     return true;
 }
 
-static void forget_marks(struct model *m)
-{
-    while (m->mark_count)
-        remove_mark(m, m->mark_count - 1);
-}
-
 bool model_poll(struct model *m, double unix_now)
 {
     bool look = is_over(m->looked_at, unix_now, LOOK_AGAIN_SECONDS);
@@ -485,7 +479,8 @@ bool model_poll(struct model *m, double unix_now)
     if (news) { // command lines mean the file that is at the path now: forget the other one
         err_set(&e, "the database was %s", file ? "replaced" : "removed");
         lose(m, &e);
-        forget_marks(m);
+        while (m->mark_count)
+            remove_mark(m, m->mark_count - 1);
         disconnect(m, &none);
         m->file = 0;
         m->losses++;
@@ -516,7 +511,8 @@ void model_init(struct model *m, const char *path)
 void model_finish(struct model *m)
 {
     model_close(m);
-    forget_marks(m);
+    while (m->mark_count)
+        remove_mark(m, m->mark_count - 1);
     forget_sessions(m);
     store_close(m->store);
     free(m->path);

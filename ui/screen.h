@@ -17,7 +17,7 @@
 #define TILEWALK_UI_SCREEN_H
 
 #include "base/str.h"
-#include "report/charset.h"
+#include "report/plot.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -15,7 +15,7 @@
 
 // --- columns ---
 
-struct columns { // where each ends, the last two where each begins; 0: not shown
+struct columns { // where each ends, the last two where each begins; 0: outside, not seen
     int number, generation, speed, spread, time, word, config;
     bool whole;                      // names of parameters
     char brief[SPACE_MAX_PARAMS][4]; // else
@@ -27,12 +27,6 @@ static bool take_room(int *room, int cols)
         return false;
     *room -= cols;
     return true;
-}
-
-static void draw_cell(const struct pane *p, int row, int end, enum style style, const char *text)
-{
-    if (end > 0)
-        pane_text_right(p, row, end, style, text);
 }
 
 // --- rows ---
@@ -47,17 +41,17 @@ static void draw_trial(struct app *app, struct columns *c, const struct trial *t
     if (is_best)
         pane_text(p, row, 0, style, "*");
     snprintf(text, sizeof text, "%" PRId64, t->number);
-    draw_cell(p, row, c->number, style, text);
+    pane_text_right(p, row, c->number, style, text);
     snprintf(text, sizeof text, "%d", t->generation);
-    draw_cell(p, row, c->generation, STYLE_DIM, text);
-    draw_cell(p, row, c->speed, style, speed_number(m, trial_shown_speed(m, t), text));
+    pane_text_right(p, row, c->generation, STYLE_DIM, text);
+    pane_text_right(p, row, c->speed, style, speed_number(m, trial_shown_speed(m, t), text));
     if (trial_shows_race(t)) {
-        draw_cell(p, row, c->spread, STYLE_DIM, "race");
+        pane_text_right(p, row, c->spread, STYLE_DIM, "race");
     } else if (t->samples > 1) {
         snprintf(text, sizeof text, "%.1f", 50 * t->spread); // half of the range
-        draw_cell(p, row, c->spread, STYLE_DIM, text);
+        pane_text_right(p, row, c->spread, STYLE_DIM, text);
     }
-    draw_cell(p, row, c->time, style, time_number(m, trial_shown_seconds(t), text));
+    pane_text_right(p, row, c->time, style, time_number(m, trial_shown_seconds(t), text));
     pane_text(p, row, c->word, trial_style(m, t), trial_word(m, t));
     if (c->config && m->open.space) {
         struct str config = {0};
@@ -131,11 +125,11 @@ void trials_pane_draw(struct app *app, struct trials_pane *state, const struct p
         short_names(m->open.space, c.brief);
     if (l->first_row) {
         double per;
-        draw_cell(p, 0, c.number, STYLE_HEAD, "#");
-        draw_cell(p, 0, c.generation, STYLE_HEAD, "gen");
-        draw_cell(p, 0, c.speed, STYLE_HEAD, model_unit(&app->model, &per));
-        draw_cell(p, 0, c.spread, STYLE_HEAD, "±%");
-        draw_cell(p, 0, c.time, STYLE_HEAD, model_time_unit(&app->model, &per));
+        pane_text_right(p, 0, c.number, STYLE_HEAD, "#");
+        pane_text_right(p, 0, c.generation, STYLE_HEAD, "gen");
+        pane_text_right(p, 0, c.speed, STYLE_HEAD, model_unit(&app->model, &per));
+        pane_text_right(p, 0, c.spread, STYLE_HEAD, "±%");
+        pane_text_right(p, 0, c.time, STYLE_HEAD, model_time_unit(&app->model, &per));
         pane_text(p, 0, c.word, STYLE_HEAD, "outcome");
         if (c.config)
             pane_line(p, 0, c.config, STYLE_HEAD, "%s",

@@ -323,7 +323,6 @@ static void show(struct ui *ui)
                                              .program = ui->program,
                                              .view = ui->view,
                                              .session = ui->session});
-    app_show_first(&ui->app); // opening a session shows the main screen
     jobs_move(&ui->app.jobs, &ui->first);
     term_mouse(ui->app.mouse);
     fit(&ui->app);

@@ -46,6 +46,7 @@ static const struct table_column columns[FLEET_COLUMNS] = {
 struct machine {
     struct machine_record record;
     const char *state; // as users see it
+    bool works;
 };
 
 struct fleet {
@@ -54,7 +55,7 @@ struct fleet {
     int count, at_work;
     double rate;      // of all
     double read_at;   // unix time; 0: not yet
-    char cursor[128]; // the name of the machine under it, of any session
+    char cursor[128]; // the name of the machine that the user moved to, of any session
     struct list list;
 };
 
@@ -66,11 +67,6 @@ static void fleet_view_finish(struct app *app, void *state)
 }
 
 // --- what is read ---
-
-static bool is_at_work(const struct machine *m)
-{
-    return str_equal(m->state, "up") || str_equal(m->state, "stuck");
-}
 
 static bool fleet_view_tick(struct app *app, void *state)
 {
@@ -89,11 +85,14 @@ static bool fleet_view_tick(struct app *app, void *state)
     f->machine = arena_zero(&f->arena, (size_t)count + 1, sizeof *f->machine);
     f->count = 0;
     f->rate = 0;
-    for (int i = 0; i < count; i++)
-        all[i] = (struct machine){list.of[i], store_machine_state(s, &list.of[i])};
+    for (int i = 0; i < count; i++) {
+        const char *word = store_machine_state(s, &list.of[i]);
+        bool works = str_equal(word, "up") || str_equal(word, "stuck");
+        all[i] = (struct machine){list.of[i], word, works};
+    }
     for (int working = 1; working >= 0; working--) {
         for (int i = 0; i < count; i++)
-            if (is_at_work(&all[i]) == working)
+            if (all[i].works == working)
                 f->machine[f->count++] = all[i];
         f->at_work = working ? f->count : f->at_work;
     }
@@ -140,8 +139,7 @@ static void draw_list(struct fleet *f, const struct pane *p)
         const struct machine *m = &f->machine[f->list.top + i];
         const struct machine_record *r = &m->record;
         char text[64];
-        bool works = is_at_work(m);
-        enum style style = works ? STYLE_TEXT : STYLE_DIM;
+        enum style style = m->works ? STYLE_TEXT : STYLE_DIM;
         table_put(&t, i, FLEET_MACHINE, style, r->name);
         table_printf(&t, i, FLEET_SESSION, style, "%" PRId64, r->session);
         table_put(&t, i, FLEET_DEVICE, style, r->device);
@@ -152,9 +150,9 @@ static void draw_list(struct fleet *f, const struct pane *p)
                   m->state);
         table_printf(&t, i, FLEET_TRIALS, style, "%" PRId64, r->trials);
         table_printf(&t, i, FLEET_LOST, r->lost ? STYLE_WARN : style, "%" PRId64, r->lost);
-        table_printf(&t, i, FLEET_RATE, style, works ? "%.3g" : "-", r->rate);
+        table_printf(&t, i, FLEET_RATE, style, m->works ? "%.3g" : "-", r->rate);
         table_put(&t, i, FLEET_CALIBRATION, style, calibration(r, false, text));
-        table_put(&t, i, FLEET_ERROR, works ? STYLE_WARN : STYLE_DIM, r->why ? r->why : "");
+        table_put(&t, i, FLEET_ERROR, m->works ? STYLE_WARN : STYLE_DIM, r->why ? r->why : "");
         if (f->list.top + i == f->list.cursor)
             pane_select(&panes.rows, i, true);
     }

@@ -66,14 +66,6 @@ static void listing_finish(struct listing *l)
     *l = (struct listing){.session = 0};
 }
 
-// --- rows ---
-
-static void add_row(struct kernel_rows *r, const struct kernel_line *line, enum diff_side side)
-{
-    MEM_GROW(r->row, r->count, r->capacity);
-    r->row[r->count++] = (struct kernel_row){line, side};
-}
-
 static void kernel_view_finish(struct app *app, void *state)
 {
     struct kernel_view *v = state;
@@ -97,22 +89,26 @@ static void make_rows(struct kernel_view *v)
     const struct listing *best = &v->best, *l = &v->shown;
     struct str before = {0}, after = {0};
     v->rows.count = 0;
-    if (is_against(v)) {
+    struct diff d = {0};
+    bool against = is_against(v);
+    if (against) {
         for (int i = 0; i < best->count; i++)
             str_printf(&before, "%s\n", best->line[i].text);
         for (int i = 0; i < l->count; i++)
             str_printf(&after, "%s\n", l->line[i].text);
-        struct diff d = diff_lines(str_text(&before), str_text(&after));
-        for (int i = 0; i < d.count; i++) {
-            const struct diff_line *x = &d.line[i];
-            add_row(&v->rows, x->side == DIFF_BEFORE ? &best->line[x->before] : &l->line[x->after],
-                    x->side);
-        }
-        diff_finish(&d);
-    } else {
-        for (int i = 0; i < l->count; i++)
-            add_row(&v->rows, &l->line[i], DIFF_SAME);
+        d = diff_lines(str_text(&before), str_text(&after));
     }
+    for (int i = 0; i < (against ? d.count : l->count); i++) {
+        struct kernel_row row = {against ? NULL : &l->line[i], DIFF_SAME};
+        if (against) {
+            const struct diff_line *x = &d.line[i];
+            row.side = x->side;
+            row.line = x->side == DIFF_BEFORE ? &best->line[x->before] : &l->line[x->after];
+        }
+        MEM_GROW(v->rows.row, v->rows.count, v->rows.capacity);
+        v->rows.row[v->rows.count++] = row;
+    }
+    diff_finish(&d);
     str_finish(&before);
     str_finish(&after);
     if (v->list.cursor >= v->rows.count)

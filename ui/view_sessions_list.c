@@ -234,14 +234,6 @@ struct sheet {
     double per_flops;
 };
 
-static int digits(uint64_t number)
-{
-    int cols = 1;
-    for (; number > 9; number /= 10)
-        cols++;
-    return cols;
-}
-
 // Returns the length without what drivers put in brackets: "llvmpipe", "NVIDIA H200".
 static int short_length(const char *device)
 {
@@ -273,9 +265,9 @@ static void fit_columns(struct sheet *l, const struct pane *p)
         c[SESSIONS_BEST].least =
             int_max(c[SESSIONS_BEST].least, text_columns(session_best(r, l->per_flops, best)));
     }
-    c[SESSIONS_ID].least = int_max(2, digits(id));
-    c[SESSIONS_SEED].least = digits(seed);
-    c[SESSIONS_TRIALS].least = digits(trials) + 1 + digits(budget);
+    c[SESSIONS_ID].least = int_max(2, snprintf(NULL, 0, "%" PRIu64, id));
+    c[SESSIONS_SEED].least = snprintf(NULL, 0, "%" PRIu64, seed);
+    c[SESSIONS_TRIALS].least = snprintf(NULL, 0, "%" PRIu64 "/%" PRIu64, trials, budget);
     c[SESSIONS_SPACE].most = (int)space;
     c[SESSIONS_PROBLEM].most = (int)problem;
     c[SESSIONS_PROBLEM].least =

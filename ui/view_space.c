@@ -77,10 +77,6 @@ static bool view_space_tick(struct app *app, void *state)
     if (!is_current(app, v)) {
         view_space_finish(app, v);
         v->session = o->record.id;
-        if (o->space) {
-            coverage_begin(&v->coverage, &app->model);
-            shares_begin(&v->shares, o->space);
-        }
     }
     if (!o->space)
         return false;

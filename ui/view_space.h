@@ -15,8 +15,8 @@
 
 // Facts about a whole space, gathered in slices for the space screen.
 //
-//     coverage_begin(&c, model); while (coverage_step(&c, model)) ...
-//     shares_begin(&s, space);   while (shares_step(&s, space, limits)) ...
+//     while (coverage_step(&c, model)) ...
+//     while (shares_step(&s, space, limits)) ...
 //     neighbourhood_begin(&n, space, &config);
 //     while (neighbourhood_step(&n, space, limits, 25, find, model)) ...
 //
@@ -52,8 +52,8 @@ struct coverage {
     struct value_facts of[SPACE_MAX_PARAMS];
 };
 
-void coverage_begin(struct coverage *c, struct model *m);
-bool coverage_step(struct coverage *c, struct model *m); // true: there is more
+// Returns true while there is more. It begins anew for another session, and after a race.
+bool coverage_step(struct coverage *c, struct model *m);
 void coverage_finish(struct coverage *c);
 // Returns the index of a value, or -1.
 int value_facts_find(const struct value_facts *v, const struct param *p, const int32_t *value);
@@ -66,7 +66,6 @@ struct shares {
     struct err trouble; // a rule failed; text "" when none did
 };
 
-void shares_begin(struct shares *s, const struct space *space);
 bool shares_step(struct shares *s, const struct space *space, const struct limits *l);
 void shares_finish(struct shares *s);
 double share_of(const struct shares *s, uint64_t points); // 0 .. 1

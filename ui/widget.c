@@ -8,22 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-// Returns the column of a rank.
-static int ranked(const struct table *t, int rank)
-{
-    for (int i = 0; i < t->count; i++)
-        if (t->column[i].rank == rank)
-            return i;
-    return -1;
-}
-
 void table_fit(struct table *t, const struct pane *rows, const struct table_column *column,
                int count, int from)
 {
     int room = rows->cols - 1 - from;
+    int of_rank[TABLE_MOST] = {0};
     *t = (struct table){.pane = *rows, .column = column, .count = count};
+    for (int i = 0; i < count; i++)
+        of_rank[column[i].rank] = i;
     for (int rank = 0; rank < count; rank++) {
-        int i = ranked(t, rank), least = int_max(column[i].least, text_columns(column[i].head));
+        int i = of_rank[rank], least = int_max(column[i].least, text_columns(column[i].head));
         if (rank == 0)
             least = int_clamp(least, 0, room);
         if (least > room)
@@ -33,7 +27,7 @@ void table_fit(struct table *t, const struct pane *rows, const struct table_colu
     }
     room += TABLE_GAP; // none after the last one
     for (int rank = 0; rank < count; rank++) {
-        struct table_slot *s = &t->slot[ranked(t, rank)];
+        struct table_slot *s = &t->slot[of_rank[rank]];
         int more = int_min(room, column[s - t->slot].most - s->width);
         if (s->width == 0 || more <= 0)
             continue;
@@ -237,25 +231,13 @@ void line_set(struct line *l, const char *text)
     l->length = l->cursor = (int)strlen(l->text);
 }
 
-static bool is_tail(char c) // of a character of several bytes
+// Returns the byte where the next character begins (`by` 1), or the one before (-1).
+static int glyph_at(const struct line *l, int at, int by)
 {
-    return (c & 0xc0) == 0x80;
-}
-
-static int before(const struct line *l, int at)
-{
-    at -= at > 0;
-    while (at > 0 && is_tail(l->text[at]))
-        at--;
-    return at;
-}
-
-static int after(const struct line *l, int at)
-{
-    at += at < l->length;
-    while (at < l->length && is_tail(l->text[at]))
-        at++;
-    return at;
+    do
+        at += by;
+    while (at > 0 && at < l->length && (l->text[at] & 0xc0) == 0x80);
+    return int_clamp(at, 0, l->length);
 }
 
 static void cut(struct line *l, int from, int to)
@@ -270,16 +252,16 @@ enum { CTRL_A = 1, CTRL_D = 4, CTRL_E = 5, CTRL_H = 8, CTRL_K = 11, CTRL_U = 21,
 bool line_key(struct line *l, int32_t key)
 {
     switch (key) {
-    case KEY_IS_LEFT: l->cursor = before(l, l->cursor); return true;
-    case KEY_IS_RIGHT: l->cursor = after(l, l->cursor); return true;
+    case KEY_IS_LEFT: l->cursor = glyph_at(l, l->cursor, -1); return true;
+    case KEY_IS_RIGHT: l->cursor = glyph_at(l, l->cursor, 1); return true;
     case KEY_IS_HOME:
     case CTRL_A: l->cursor = 0; return true;
     case KEY_IS_END:
     case CTRL_E: l->cursor = l->length; return true;
     case KEY_IS_BACKSPACE:
-    case CTRL_H: cut(l, before(l, l->cursor), l->cursor); return true;
+    case CTRL_H: cut(l, glyph_at(l, l->cursor, -1), l->cursor); return true;
     case KEY_IS_DELETE:
-    case CTRL_D: cut(l, l->cursor, after(l, l->cursor)); return true;
+    case CTRL_D: cut(l, l->cursor, glyph_at(l, l->cursor, 1)); return true;
     case CTRL_K: cut(l, l->cursor, l->length); return true;
     case CTRL_U: cut(l, 0, l->cursor); return true;
     case CTRL_W: {
@@ -314,7 +296,7 @@ void line_draw(const struct line *l, const struct pane *p, bool active)
     head.text[l->cursor] = '\0';
     int first = 0; // byte of the first character shown
     while (text_columns(head.text + first) >= p->cols && first < l->cursor)
-        first = after(l, first);
+        first = glyph_at(l, first, 1);
     pane_text(p, 0, 0, STYLE_TEXT, l->text + first);
     if (active)
         pane_cursor(p, 0, text_columns(head.text + first));
