@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "dialog.h"
-#include "screen.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -48,26 +48,6 @@ static bool has_file(const struct app *app)
     const struct opened *o = &app->model.open;
     return o->record.id && !o->recording && !o->record.scheduler && o->record.path &&
            o->record.path[0];
-}
-
-// Looks at the file once a second. Returns true when it was read.
-static bool poll_file(struct app *app)
-{
-    int64_t id = app->model.open.record.id;
-    if (app->file_session != id)
-        space_file_finish(&app->file);
-    app->file_session = id;
-    if (!has_file(app))
-        return false;
-    struct space_file_basis basis = app_file_basis(app);
-    bool first = app->file.state == SPACE_FILE_UNREAD;
-    if (!space_file_poll(&app->file, &basis, app->now))
-        return false;
-    bool differs = app->file.state == SPACE_FILE_NEW || app->file.state == SPACE_FILE_BROKEN;
-    if (!first || differs)
-        report_file_state(app, path_name(basis.path));
-    app->dirty = true;
-    return true;
 }
 
 void app_file_read(struct app *app)
@@ -581,6 +561,16 @@ void app_copy(struct app *app, const char *text)
     app_say(app, STYLE_TEXT, "copied: %s", text);
 }
 
+void app_copy_config(struct app *app, const struct trial *t)
+{
+    struct str text = {0};
+    if (!t || !t->has_config)
+        return;
+    config_add_difference(app->model.open.space, &t->config, NULL, NULL, &text);
+    app_copy(app, str_text(&text));
+    str_finish(&text);
+}
+
 const char *app_key_of(struct app *app, enum action a)
 {
     return key_label(app->keymap.key[a][0], app->key_text);
@@ -710,8 +700,17 @@ bool app_poll(struct app *app, double now, double unix_now)
         end_views(app);
         begin_views(app);
     }
-    if (poll_file(app))
-        return true;
+    if (app->file_session != app->model.open.record.id)
+        space_file_finish(&app->file);
+    app->file_session = app->model.open.record.id;
+    struct space_file_basis basis = app_file_basis(app);
+    bool first = app->file.state == SPACE_FILE_UNREAD;
+    if (has_file(app) && space_file_poll(&app->file, &basis, now)) {
+        bool differs = app->file.state == SPACE_FILE_NEW || app->file.state == SPACE_FILE_BROKEN;
+        if (!first || differs)
+            report_file_state(app, path_name(basis.path));
+        return app->dirty = true;
+    }
     const struct view *view = views[app->view];
     bool more = view->tick && view->tick(app, app->state[app->view]);
     app->dirty |= more;

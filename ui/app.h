@@ -182,6 +182,7 @@ void app_edited(struct app *app, const char *path, uint64_t before);
 struct space_file_basis app_file_basis(const struct app *app);
 void app_file_read(struct app *app);              // reads it now, and reports changes
 void app_copy(struct app *app, const char *text); // to the clipboard, as far as there is one
+void app_copy_config(struct app *app, const struct trial *t); // as text; NULL: nothing happens
 void app_log(struct app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Returns the first key of an action, for texts ("p F9" gives "p"); valid until the next call.
 const char *app_key_of(struct app *app, enum action a);

@@ -218,108 +218,101 @@ struct footer {
     int col;
 };
 
-static void footer_item(struct footer *f, enum action a, const char *key, const char *label,
-                        bool current)
+struct footer_item {
+    enum action action;
+    char key[20];
+    const char *label;
+    int width, gap; // columns without and of the last blanks
+};
+
+// Returns the item of an action. Without trials left, the dialog of `pause` asks for more.
+static struct footer_item action_item(struct app *app, enum action a)
+{
+    struct footer_item item = {.action = a, .label = actions[a].label, .gap = 2};
+    const struct session_row *row = app_session(app);
+    key_label(app->keymap.key[a][0], item.key);
+    strcat(item.key, " ");
+    if (a == ACT_PAUSE && row && row->state != STATE_RUNNING) {
+        bool spent = row->record.trials >= row->record.budget_trials;
+        item.label = spent && !row->runner ? "More" : "Resume";
+    }
+    item.width = (int)strlen(item.key) + text_columns(item.label) + 1;
+    return item;
+}
+
+enum tabs { TABS_TITLES, TABS_SHORT, TABS_KEYS }; // TABS_KEYS: only the shown screen has a name
+
+static struct footer_item tab_item(const struct app *app, int view, int tabs)
+{
+    bool named = tabs == TABS_SHORT || view == (int)app->view;
+    struct footer_item item = {.action = (enum action)(ACT_VIEW + view), .gap = 1};
+    item.label = tabs == TABS_TITLES ? views[view]->title : named ? views[view]->tab : "";
+    key_label(app->keymap.key[item.action][0], item.key);
+    item.width = (int)strlen(item.key) + text_columns(item.label) + 1;
+    return item;
+}
+
+static void put_item(struct footer *f, const struct footer_item *item, bool current)
 {
     struct app *app = f->app;
-    bool off = app_disabled(app, a) != NULL;
+    bool off = app_disabled(app, item->action) != NULL;
     int col = f->col;
     enum style style = off ? STYLE_DISABLED : current ? STYLE_FOCUS : STYLE_LABEL;
-    f->col = pane_text(f->pane, 0, f->col, off ? STYLE_DISABLED : STYLE_KEY, key);
-    f->col = pane_text(f->pane, 0, f->col, style, label);
+    f->col = pane_text(f->pane, 0, f->col, off ? STYLE_DISABLED : STYLE_KEY, item->key);
+    f->col = pane_text(f->pane, 0, f->col, style, item->label);
     if (current)
         pane_mark(f->pane, 0, col, f->col - col);
     if (app->footer_count < (int)(sizeof app->footer / sizeof *app->footer)) {
         app->footer[app->footer_count].col = col;
         app->footer[app->footer_count].end = f->col;
-        app->footer[app->footer_count++].action = a;
+        app->footer[app->footer_count++].action = item->action;
     }
-    f->col++;
-}
-
-enum tabs { TABS_TITLES, TABS_SHORT, TABS_KEYS }; // TABS_KEYS: only the shown screen has a name
-
-static const char *tab_label(const struct app *app, int view, enum tabs tabs)
-{
-    if (tabs == TABS_TITLES)
-        return views[view]->title;
-    return tabs == TABS_SHORT || view == (int)app->view ? views[view]->tab : "";
-}
-
-static int tabs_width(struct app *app, enum tabs tabs)
-{
-    char key[16];
-    int width = 0;
-    for (int i = 0; i < VIEW_COUNT; i++)
-        width += (int)strlen(key_label(app->keymap.key[ACT_VIEW + i][0], key)) +
-                 text_columns(tab_label(app, i, tabs)) + 1;
-    return width;
-}
-
-static const char *label_of(struct app *app, enum action a)
-{
-    const struct session_row *row = app_session(app);
-    if (a != ACT_PAUSE || !row || row->state == STATE_RUNNING)
-        return actions[a].label;
-    bool spent = row->record.trials >= row->record.budget_trials;
-    return spent && !row->runner ? "More" : "Resume"; // trials: the dialog asks how many
-}
-
-static int item_width(struct app *app, enum action a)
-{
-    char key[16];
-    return (int)strlen(key_label(app->keymap.key[a][0], key)) + text_columns(label_of(app, a)) + 2;
-}
-
-static void draw_action(struct footer *f, enum action a)
-{
-    char key[20];
-    key_label(f->app->keymap.key[a][0], key);
-    strcat(key, " ");
-    footer_item(f, a, key, label_of(f->app, a), false);
-    f->col++;
+    f->col += item->gap;
 }
 
 static void draw_footer(struct app *app, const struct pane *p)
 {
     struct footer f = {.app = app, .pane = p, .col = p->cols > 30};
-    enum action list[ACT_COUNT];
+    struct footer_item list[ACT_COUNT];
+    const struct footer_item help = action_item(app, ACT_HELP), quit = action_item(app, ACT_QUIT);
     // The labelled actions of this view: pause, its own, the rest; without a session only those
     // that need none. Help and quit have their own places.
     const unsigned everywhere = (1u << VIEW_COUNT) - 1;
     int count = 0;
     bool none = !app_session(app);
     if (!none)
-        list[count++] = ACT_PAUSE;
+        list[count++] = action_item(app, ACT_PAUSE);
     for (int own = 1; own >= 0; own--)
         for (int a = ACT_NONE + 1; a < ACT_COUNT; a++)
             if (actions[a].label && actions[a].views & 1u << app->view &&
                 (actions[a].views == everywhere) != own && a != ACT_PAUSE && a != ACT_HELP &&
                 a != ACT_QUIT && !(none && app_disabled(app, (enum action)a)))
-                list[count++] = (enum action)a;
-    int reserve = item_width(app, ACT_HELP) + item_width(app, ACT_QUIT) + 4;
+                list[count++] = action_item(app, (enum action)a);
+    int reserve = help.width + quit.width + 4;
     app->footer_count = 0;
     // Names of screens are left out before the keys of this one.
-    int cols = p->cols - f.col - 2 - reserve;
-    enum tabs tabs = TABS_TITLES;
+    int cols = p->cols - f.col - 2 - reserve, tabs = TABS_TITLES;
     for (int i = 0; i < count; i++)
-        cols -= i == 0 || actions[list[i]].views != everywhere ? item_width(app, list[i]) + 1 : 0;
-    while (tabs < TABS_KEYS && tabs_width(app, tabs) > cols)
-        tabs++;
+        cols -= i == 0 || actions[list[i].action].views != everywhere ? list[i].width + 1 : 0;
+    for (; tabs < TABS_KEYS; tabs++) {
+        int width = 0;
+        for (int i = 0; i < VIEW_COUNT; i++)
+            width += tab_item(app, i, tabs).width;
+        if (width <= cols)
+            break;
+    }
     for (int i = 0; i < VIEW_COUNT; i++) {
-        char key[16];
-        key_label(f.app->keymap.key[ACT_VIEW + i][0], key);
-        footer_item(&f, (enum action)(ACT_VIEW + i), key, tab_label(f.app, i, tabs),
-                    i == (int)f.app->view);
+        const struct footer_item tab = tab_item(app, i, tabs);
+        put_item(&f, &tab, i == (int)app->view);
     }
     f.col = pane_text(p, 0, f.col, STYLE_FRAME, "│") + 1;
     for (int i = 0; i < count; i++)
-        if (f.col + item_width(app, list[i]) + reserve <= p->cols)
-            draw_action(&f, list[i]);
-    if (f.col + item_width(app, ACT_HELP) <= p->cols)
-        draw_action(&f, ACT_HELP);
-    if (f.col + item_width(app, ACT_QUIT) - 1 <= p->cols)
-        draw_action(&f, ACT_QUIT);
+        if (f.col + list[i].width + reserve <= p->cols)
+            put_item(&f, &list[i], false);
+    if (f.col + help.width <= p->cols)
+        put_item(&f, &help, false);
+    if (f.col + quit.width - 1 <= p->cols)
+        put_item(&f, &quit, false);
 }
 
 // --- the help over everything ---

@@ -8,7 +8,7 @@
 //
 //     charset = auto | braille | block | ascii
 //     color = auto | always | never
-//     theme = auto | dark | light             which ramps: bright or dark ends stand out
+//     theme = auto | dark | light             the background that the colours suit
 //     editor = vim                            else $VISUAL, $EDITOR, vi
 //     mouse = off | on
 //     key pause = p F9                        replaces the keys of an action; none: no key

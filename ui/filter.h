@@ -21,7 +21,7 @@
 //
 // Sessions: a word alone stands anywhere in what a row shows, or in the note, the driver, the path
 // or the last message. FIELD=VALUE is all of a text. `best` is in the unit that the list shows
-// (GB/s of those rated by bytes), and equal when it is shown so; a relative speed is in none. A
+// (GB/s of those rated by bytes), and equal when it is shown so; relative speeds have no unit. A
 // name that is no field is an error, unless the term as it stands is to be seen in some session:
 // synthetic:rugged, q=0.3.
 //

@@ -159,6 +159,7 @@ const struct trial *model_trial_numbered(struct model *m, int64_t number);
 const struct trial *model_trial_ranked(struct model *m, int64_t place);        // 0: the best
 const struct trial *model_trial_with(struct model *m, const struct config *c); // that was asked
 const struct trial *model_best(struct model *m);
+int64_t model_asks_ended(const struct model *m); // of the open session, rejected ones too
 
 // Running time of the open session at `unix_now`, pauses excluded, in seconds.
 double model_ran_seconds(const struct model *m, double unix_now);

@@ -442,10 +442,16 @@ bool scan_step(struct scan *s, struct model *m, int most,
     return slice.more;
 }
 
-double scan_share(const struct scan *s, const struct model *m)
+int64_t model_asks_ended(const struct model *m)
 {
     int64_t all = 0;
     for (int i = 0; i < OUTCOME_COUNT; i++)
         all += m->open.tally[i];
+    return all;
+}
+
+double scan_share(const struct scan *s, const struct model *m)
+{
+    int64_t all = model_asks_ended(m);
     return s->taken < all ? (double)s->taken / (double)all : 1;
 }

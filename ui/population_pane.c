@@ -151,9 +151,8 @@ struct heat {
     struct row row[MODEL_MOST_POPULATION];
     int rows;
     struct heat_columns columns;
-    int generation;     // the newest trial's; -1: no row is new
-    bool is_calibrated; // there are results that the model had predicted
-    int head_rows, body_rows;
+    int generation; // the newest trial's; -1: no row is new
+    int head_rows;
     int below; // rows: the model's calibration, convergence, the legend
     int shown_rows;
     int end; // where speeds end
@@ -355,7 +354,6 @@ void population_pane_draw(struct app *app, struct population_pane *state, const 
             h.columns.column[h.columns.count++] = (struct heat_column){.param = i, .slot = slot};
     }
     h.generation = -1;
-    h.is_calibrated = m->open.calibration.results > 0;
     const struct trial *newest = model_trial_numbered(m, m->open.last_number);
     if (newest && m->open.is_population)
         h.generation = newest->generation;
@@ -374,7 +372,7 @@ void population_pane_draw(struct app *app, struct population_pane *state, const 
     }
     // Names get the rows that the individuals leave, one at least.
     int room = int_max(p->cols - LEFT_COLS - SPEED_COLS, 0);
-    h.below = p->rows >= 12 ? 2 + h.is_calibrated : p->rows >= 8;
+    h.below = p->rows >= 12 ? 2 + (m->open.calibration.results > 0) : p->rows >= 8;
     columns_fit(&h.columns, &state->columns, room, zoomed);
     h.head_rows = p->rows >= 3;
     if (h.head_rows) {
@@ -385,8 +383,7 @@ void population_pane_draw(struct app *app, struct population_pane *state, const 
             names++;
         h.head_rows = h.columns.name_rows;
     }
-    h.body_rows = p->rows - h.head_rows - h.below;
-    h.shown_rows = int_clamp(h.body_rows, 0, h.rows);
+    h.shown_rows = int_clamp(p->rows - h.head_rows - h.below, 0, h.rows);
     h.end = int_clamp(LEFT_COLS + h.columns.end + SPEED_COLS, 0, p->cols);
     list_fit(&state->rows, h.rows, h.shown_rows);
     state->rows.first_row = h.head_rows;

@@ -63,10 +63,8 @@ struct screen {
 void screen_resize(struct screen *s, int rows, int cols); // also the first time; content is lost
 void screen_clear(struct screen *s);
 void screen_finish(struct screen *s);
-// Append the frame as text, rows without the blanks at their ends; and, for tests, the styles, a
-// character a cell ('.': plain text).
+// Appends the frame as text, rows without the blanks at their ends.
 void screen_add_text(const struct screen *s, struct str *out);
-void screen_add_styles(const struct screen *s, struct str *out);
 
 struct pane {
     struct screen *screen;

@@ -253,16 +253,7 @@ static bool view_main_act(struct app *app, void *state, enum action a)
         if (v->focus != PANE_DETAIL)
             set_focus(v, PANE_DETAIL);
         return true;
-    case ACT_COPY: {
-        const struct trial *t = shown_trial(app);
-        if (t && t->has_config) {
-            struct str text = {0};
-            config_add_difference(app->model.open.space, &t->config, NULL, NULL, &text);
-            app_copy(app, str_text(&text));
-            str_finish(&text);
-        }
-        return true;
-    }
+    case ACT_COPY: app_copy_config(app, shown_trial(app)); return true;
     default: {
         // The focused pane comes first. Colours are the population's wherever the focus is. Moving
         // is the trials' where nothing else moves, so that one can go through them while reading

@@ -49,20 +49,14 @@ static const char *view_map_disabled(struct app *app, void *state, enum action a
 static bool view_map_act(struct app *app, void *state, enum action a)
 {
     struct map *m = state;
-    int half = int_max(m->at.rows / 2, 1), page = int_max(m->at.rows - 1, 1);
     if (!map_sync(app, m) || view_map_disabled(app, state, a))
         return false;
+    int down = (int)list_step(&(struct list){.rows = m->at.rows}, a);
+    if (down)
+        return move(m, down, 0);
     switch (a) {
-    case ACT_UP: return move(m, -1, 0);
-    case ACT_DOWN: return move(m, 1, 0);
     case ACT_LEFT: return move(m, 0, -1);
     case ACT_RIGHT: return move(m, 0, 1);
-    case ACT_FIRST: return move(m, -AXIS_MOST * AXIS_MOST, 0);
-    case ACT_LAST: return move(m, AXIS_MOST * AXIS_MOST, 0);
-    case ACT_PAGE_UP: return move(m, -page, 0);
-    case ACT_PAGE_DOWN: return move(m, page, 0);
-    case ACT_HALF_UP: return move(m, -half, 0);
-    case ACT_HALF_DOWN: return move(m, half, 0);
     case ACT_OPEN: {
         // Shows the trials of the cell on the trials screen, with its best one under the cursor.
         const struct map_cell *here = map_here(m);
@@ -86,13 +80,7 @@ static bool view_map_act(struct app *app, void *state, enum action a)
     } break;
     case ACT_COPY: {
         const struct map_cell *here = map_here(m);
-        const struct trial *t = here ? model_trial(&app->model, here->best_ask) : NULL;
-        struct str text = {0};
-        if (t && t->has_config) {
-            config_add_difference(m->space, &t->config, NULL, NULL, &text);
-            app_copy(app, str_text(&text));
-            str_finish(&text);
-        }
+        app_copy_config(app, here ? model_trial(&app->model, here->best_ask) : NULL);
     } break;
     case ACT_NEXT_PANE: m->page = (m->page + 1) % PAGES; break;
     case ACT_PREVIOUS_PANE: m->page = (m->page + PAGES - 1) % PAGES; break;

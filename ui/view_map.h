@@ -7,7 +7,7 @@
 // Work comes in slices (map_tick): a scan of trials for the importance of each parameter, which
 // chooses the axes until the user does; a scan for the cells; one for the cell under the cursor,
 // along every other parameter; and judging what could be in empty cells. New trials only add.
-// X and Y also come to compiler statistics, where the driver reports any.
+// The keys for the next axis also choose compiler statistics, where the driver reports any.
 #ifndef TILEWALK_UI_VIEW_MAP_H
 #define TILEWALK_UI_VIEW_MAP_H
 

@@ -209,20 +209,13 @@ static const struct table_column standard[SESSIONS_COLUMNS] = {
     [SESSIONS_NOTE] = {"note", 4, 0, 11, false},
 };
 
+static const char *const alphabetical[2] = {"backwards", "in order"}; // descending, ascending
 static const char *const order_words[SESSIONS_COLUMNS][2] = {
-    // descending, ascending
     [SESSIONS_ID] = {"newest first", "oldest first"},
-    [SESSIONS_STATE] = {"backwards", "in order"},
-    [SESSIONS_SPACE] = {"backwards", "in order"},
-    [SESSIONS_PROBLEM] = {"backwards", "in order"},
-    [SESSIONS_DEVICE] = {"backwards", "in order"},
-    [SESSIONS_STRATEGY] = {"backwards", "in order"},
     [SESSIONS_SEED] = {"falling", "rising"},
     [SESSIONS_TRIALS] = {"falling", "rising"},
     [SESSIONS_BEST] = {"fastest first", "slowest first"},
-    [SESSIONS_CURVE] = {"backwards", "in order"},
     [SESSIONS_ACTIVE] = {"latest first", "longest ago first"},
-    [SESSIONS_NOTE] = {"backwards", "in order"},
 };
 
 struct sheet {
@@ -355,7 +348,8 @@ void sessions_draw_list(struct app *app, struct sessions_view *v, const struct p
     pieces_add(&row, 4, STYLE_DIM, "%" PRId64 " trials", app->model.trials_in_all);
     pieces_add(&row, 5, STYLE_TEXT, "sort: %s %s %s",
                v->sort == SESSIONS_BEST ? "speed" : standard[v->sort].head,
-               v->ascending ? "▲" : "▼", order_words[v->sort][v->ascending]);
+               v->ascending ? "▲" : "▼",
+               (order_words[v->sort][0] ? order_words[v->sort] : alphabetical)[v->ascending]);
     if (v->filter_error[0])
         pieces_add(&row, 0, STYLE_BAD, "filter: %s", v->filter_error);
     else if (v->typing && !v->filter[0])

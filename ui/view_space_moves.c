@@ -15,20 +15,16 @@
 #define WIDEST_TEXT 24 // of a value
 #define WIDEST_BAR  24
 
-// Writes the text of a value into `out`, which is emptied first; returns its columns.
+// Returns the columns of a value. Writes its text into `out`, which is emptied first; NULL:
+// nowhere.
 static int value_text(const struct param *p, const int32_t *value, struct str *out)
 {
-    out->length = 0;
-    str_add(out, "");
-    value_add_text(p, value, out);
-    return text_columns(str_text(out));
-}
-
-static int value_columns(const struct param *p, const int32_t *value)
-{
-    struct str text = {0};
-    int cols = value_text(p, value, &text);
-    str_finish(&text);
+    struct str own = {0}, *text = out ? out : &own;
+    text->length = 0;
+    str_add(text, "");
+    value_add_text(p, value, text);
+    int cols = text_columns(str_text(text));
+    str_finish(&own);
     return cols;
 }
 
@@ -41,14 +37,14 @@ struct path { // values first .. last of it are shown, `cols` wide
 // Grows the path from the value that is now to both sides, as far as there is room.
 static struct path fit_path(const struct param *p, int now, int gap, int room)
 {
-    struct path path = {now, now, value_columns(p, &(int32_t){now})};
+    struct path path = {now, now, value_text(p, &(int32_t){now}, NULL)};
     for (bool grew = true; grew;) {
         grew = false;
         for (int side = 0; side < 2; side++) {
             int next = side ? path.last + 1 : path.first - 1;
             if (next < 0 || next >= p->count)
                 continue;
-            int cols = value_columns(p, &(int32_t){next}) + gap;
+            int cols = value_text(p, &(int32_t){next}, NULL) + gap;
             if (path.cols + cols > room)
                 continue;
             path.cols += cols;
@@ -123,7 +119,7 @@ static void add_edges(struct lines *l, const struct param *p, const int32_t *val
     int first = int_min(int_max(now - MOST_LISTS / 2, 0), p->count - count);
     struct str text = {0};
     for (int i = first; i < first + count; i++)
-        names = int_max(names, value_columns(p, &(int32_t){i}));
+        names = int_max(names, value_text(p, &(int32_t){i}, NULL));
     names = int_min(names, l->p->cols / 3);
     for (int i = first; i < first + count; i++) {
         enum style style = i == now ? STYLE_BEST : STYLE_TEXT;
@@ -301,14 +297,14 @@ static void add_along(struct lines *l, const struct model *m, const struct space
 {
     const struct param *p = &m->open.space->param[param];
     const int32_t *value = now->config.slot + p->offset;
-    struct along a = {m, p, int_max(value_columns(p, value), 4), now, trial_rank(now)};
+    struct along a = {m, p, int_max(value_text(p, value, NULL), 4), now, trial_rank(now)};
     // A value on a line stands where it belongs; another comes before its neighbours.
     bool on_line = p->kind != PARAM_FACTORIZATION && p->kind != PARAM_PERMUTATION;
     bool placed = false;
     int listed = 0, degree = param_degree(p, value);
     for (int i = 0; i < s->moves.count; i++)
         if (s->moves.neighbour[i].param == param)
-            a.width = int_max(a.width, value_columns(p, s->moves.neighbour[i].value));
+            a.width = int_max(a.width, value_text(p, s->moves.neighbour[i].value, NULL));
     a.width = int_min(a.width, WIDEST_TEXT);
     lines_add(l, STYLE_HEAD, "Neighbours along %s", p->name);
     for (int i = 0; i < s->moves.count; i++) {
@@ -371,7 +367,7 @@ static void add_bars(struct lines *l, const struct model *m, const struct covera
         struct rank rank = facts->best[bar[i]];
         struct config value;
         config_set_get(&facts->seen, bar[i], &value);
-        width = int_max(width, int_min(value_columns(p, value.slot), WIDEST_TEXT));
+        width = int_max(width, int_min(value_text(p, value.slot, NULL), WIDEST_TEXT));
         if (rank.seconds > 0 && (fastest <= 0 || rank.seconds < fastest))
             fastest = rank.seconds;
         raced |= rank.raced;

@@ -258,14 +258,6 @@ struct slots {
     bool left, right; // there are more columns on that side
 };
 
-static int64_t asks_ended(const struct opened *o)
-{
-    int64_t all = 0;
-    for (int i = 0; i < OUTCOME_COUNT; i++)
-        all += o->tally[i];
-    return all;
-}
-
 // Puts columns side by side, leaving out `skip` after the fixed ones. Returns the index of the one
 // that found no place.
 static int place_columns(struct app *app, const struct trials_view *v, int cols, int skip,
@@ -280,7 +272,7 @@ static int place_columns(struct app *app, const struct trials_view *v, int cols,
         int width = c->width, room = cols - 1 - at;
         int head = text_columns(column_head(c, &app->model)) + (i == v->sort ? 2 : 0);
         if (c->kind == COLUMN_NUMBER || c->kind == COLUMN_ASK)
-            width = int_max(width, snprintf(NULL, 0, "%" PRId64, asks_ended(&app->model.open)));
+            width = int_max(width, snprintf(NULL, 0, "%" PRId64, model_asks_ended(&app->model)));
         width = int_max(width, head);
         if (c->kind == COLUMN_REASON && room >= LEAST_REASON)
             width = room;
@@ -333,12 +325,12 @@ static void draw_rows(struct app *app, struct trials_view *v, const struct slots
             pane_select(p, i, true);
         drawn++;
     }
-    const char *why = !o->record.id                 ? "No session is open."
-                      : v->rows.more                ? "Reading..."
-                      : asks_ended(o) == 0          ? "No trial has ended yet."
-                      : v->filter                   ? "No trial matches."
-                      : v->rows.kind == ROWS_RANKED ? "No trial has a speed yet."
-                                                    : "No trial yet.";
+    const char *why = !o->record.id                        ? "No session is open."
+                      : v->rows.more                       ? "Reading..."
+                      : model_asks_ended(&app->model) == 0 ? "No trial has ended yet."
+                      : v->filter                          ? "No trial matches."
+                      : v->rows.kind == ROWS_RANKED        ? "No trial has a speed yet."
+                                                           : "No trial yet.";
     if (drawn == 0)
         pane_line(p, 0, GUTTER, STYLE_DIM, "%s", why);
 }
@@ -363,7 +355,7 @@ static void draw_status(struct app *app, const struct trials_view *v, const stru
     if (!o->record.id)
         return;
     int64_t count = rows_count(&v->rows, &app->model);
-    int64_t all = v->rows.order.rejected ? asks_ended(o) : o->last_number;
+    int64_t all = v->rows.order.rejected ? model_asks_ended(&app->model) : o->last_number;
     const char *what = v->rows.order.rejected ? "trials and rejected ones" : "trials";
     if (v->filter)
         pieces_add(&row, 0, STYLE_STRONG, "%" PRId64 " of %" PRId64 " %s match", count, all, what);

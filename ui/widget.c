@@ -108,10 +108,9 @@ void list_fit(struct list *l, int64_t count, int rows)
     l->top = int64_clamp(l->top, 0, l->count - l->rows);
 }
 
-#define BEYOND ((int64_t)1 << 40) // rows: more than there are
+enum { BEYOND = 1 << 30 }; // rows: more than there are
 
-// Returns by how many rows an action moves; 0: it does not move.
-static int64_t step(const struct list *l, enum action a)
+int64_t list_step(const struct list *l, enum action a)
 {
     switch (a) {
     case ACT_NEXT_MATCH: // a filtered list holds nothing but matches
@@ -130,7 +129,7 @@ static int64_t step(const struct list *l, enum action a)
 
 bool list_act(struct list *l, enum action a)
 {
-    int64_t by = step(l, a), to = l->cursor + by;
+    int64_t by = list_step(l, a), to = l->cursor + by;
     if (l->cursor < 0 && a != ACT_FIRST && a != ACT_LAST)
         to = l->top;
     if (by && l->count > 0)
@@ -140,7 +139,7 @@ bool list_act(struct list *l, enum action a)
 
 bool list_scroll(struct list *l, enum action a)
 {
-    int64_t by = step(l, a);
+    int64_t by = list_step(l, a);
     l->cursor = -1;
     l->top = int64_clamp(l->top + by, 0, l->count - l->rows);
     return by;

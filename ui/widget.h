@@ -34,6 +34,8 @@ void list_point(struct list *l, int64_t item, int64_t place);
 // Sets the number of items and of rows. The window moves by as little as brings the cursor into
 // view (a loose list leaves it), and leaves no row empty at the end while there are items above.
 void list_fit(struct list *l, int64_t count, int rows);
+// Returns by how many rows an action moves; 0: it does not move up or down. The ends are far off.
+int64_t list_step(const struct list *l, enum action a);
 // Moves the cursor; from nowhere it comes to the first row that is seen. False: the action does not
 // move up or down.
 bool list_act(struct list *l, enum action a);

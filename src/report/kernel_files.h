@@ -7,9 +7,9 @@
 //
 // A kernel NAME becomes NAME.comp and NAME.spv (GLSL and SPIR-V; NAME.pass2.comp ... for further
 // passes), NAME.json (everything a program or a person may want to know) and NAME.h (C and C++: the
-// SPIR-V words and one `const struct tilewalk_kernel`, kernel_identifier(NAME) and "_kernel"). The kernels
-// are specialised to their sizes, so the dispatch is a constant: every pass with its `groups`, in
-// order, with a full barrier between them.
+// SPIR-V words and one `const struct tilewalk_kernel`, kernel_identifier(NAME) and "_kernel"). The
+// kernels are specialised to their sizes, so the dispatch is a constant: every pass with its
+// `groups`, in order, with a full barrier between them.
 //
 // Exported files are output of the templates and belong to the user, as header and JSON state.
 #ifndef TILEWALK_REPORT_KERNEL_FILES_H

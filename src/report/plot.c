@@ -95,7 +95,7 @@ char *plot_tick_text(const struct plot_ticks *t, double value, char out[24])
     int decimals = t->step > 0 && t->step < 1 ? (int)ceil(-log10(t->step) - 1e-9) : 0;
     const char *unit = t->scale == PLOT_SECONDS ? "s" : "";
     if (decimals > 6 || fabs(value) >= 1e7 || !(t->step > 0)) {
-        // as many digits as tell a tick from its neighbours
+        // Shows as many digits as tell a tick from its neighbours.
         double digits = 4;
         if (t->step > 0 && value != 0)
             digits = floor(log10(fabs(value)) + 1e-9) - floor(log10(t->step) + 1e-9) + 1;
