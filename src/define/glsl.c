@@ -56,7 +56,7 @@ static void write_head(struct writer *w, const char *main)
     for (int i = 0; i < d->inputs; i++)
         if (w->reads_wide[i])
             write_vectors(w, i, "readonly", &d->tensor[i]);
-    if (w->k->is_output && tiling_stores_wide(w->k, w->t))
+    if (w->k->is_output && tiling_stores_vector(w->k, w->t))
         write_vectors(w, d->inputs, "writeonly", output);
     else if (w->k->is_output)
         write_buffer(w, d->inputs, "writeonly ", writer_element(output->element, false),
@@ -80,15 +80,15 @@ static void write_reduction(struct writer *w)
 {
     if (w->t->double_buffers)
         writer_stage_first(w, 1);
-    writer_loops(w, 1, 'o', TILE_LOOP);
+    writer_loops(w, 1, 'o', TILE_REDUCE_OUTER);
     int depth = writer_begin(w, 1);
     if (w->t->variant->plan == PLAN_TILE)
         writer_reduced_bases(w, depth, NULL);
     (w->t->double_buffers ? writer_fetch_next : writer_stage)(w, depth);
-    writer_loops(w, depth, 'm', TILE_MIDDLE);
+    writer_loops(w, depth, 'm', TILE_REDUCE_MIDDLE);
     writer_loops(w, depth, 'v', TILE_VIRTUAL);
     writer_loops(w, depth, 'w', TILE_OUTER);
-    writer_loops(w, depth, 'u', TILE_WRITTEN);
+    writer_loops(w, depth, 'u', TILE_REDUCE_INNER);
     writer_loops(w, depth, 'r', TILE_INNER);
     int inner = writer_begin(w, depth);
     writer_axes(w, inner, true);
@@ -122,7 +122,7 @@ static void write_reduction(struct writer *w)
 // the constant tensors' axes.
 static void write_constants(struct writer *w)
 {
-    const struct constants *c = &w->k->constants;
+    const struct unrolled *c = &w->k->unrolled;
     const struct definition *d = &w->p->inlined;
     const struct define_stage *s = &w->k->stage;
     const char *output = writer_element(d->tensor[w->p->output].element, false);
@@ -168,7 +168,7 @@ static void write_combination(struct writer *w)
     int depth = writer_begin(w, 1);
     writer_axes(w, depth, false);
     writer_line(w, depth, "for (int part = 0; part < %" PRId64 "; part++) {",
-                tiling_reduced(w->t, TILE_LOOP));
+                tiling_reduced(w->t, TILE_REDUCE_OUTER));
     writer_line(w, depth + 1,
                 "const %s other = %s(T_scratch[%" PRIu64 " + part * %" PRId64 " + all]);",
                 real ? "float" : "int", real ? "uintBitsToFloat" : "int", w->p->scratch_bytes / 4,
@@ -185,7 +185,7 @@ static void write_main(struct writer *w, bool is_second)
 {
     const struct define_stage *s = &w->k->stage;
     bool real = w->p->inlined.node[s->body].is_real;
-    int64_t sharing = tiling_reduced(w->t, TILE_SHARED), count = tiling_registers(w->t);
+    int64_t sharing = tiling_reduced(w->t, TILE_REDUCE_THREADS), count = tiling_registers(w->t);
     double identity = reduction_identity(s->reduction);
     if (w->t->shape) {
         writer_matrix_main(w);
@@ -194,7 +194,7 @@ static void write_main(struct writer *w, bool is_second)
     writer_origins(w);
     if (sharing > 1)
         writer_line(w, 1, "const int share = thread %% %" PRId64 ";", sharing);
-    if (tiling_reduced(w->t, TILE_ACROSS) > 1)
+    if (tiling_reduced(w->t, TILE_REDUCE_GROUPS) > 1)
         writer_line(w, 1, "const int across = int(gl_WorkGroupID.z);");
     if (w->t->variant->plan == PLAN_CONSTANT) {
         write_constants(w);
@@ -235,7 +235,7 @@ static bool add_pass(const struct program *p, int kernel, const struct tiling *t
                      struct job *job)
 {
     struct program_kernel k = p->kernel[kernel];
-    bool is_split = tiling_reduced(t, TILE_ACROSS) > 1;
+    bool is_split = tiling_reduced(t, TILE_REDUCE_GROUPS) > 1;
     if (is_split) { // it stores partial results, behind those of all kernels
         k.is_output = false;
         k.epilogue = -1;
@@ -268,7 +268,7 @@ bool program_job(const struct program *p, const struct config *c, const char *na
     *job = (struct job){.scratch_bytes = p->scratch_bytes};
     for (int i = 0; i < p->kernel_count && fits; i++) {
         struct tiling t = program_tiling(p, i, c);
-        int64_t parts = tiling_reduced(&t, TILE_ACROSS);
+        int64_t parts = tiling_reduced(&t, TILE_REDUCE_GROUPS);
         fits = add_pass(p, i, &t, false, job);
         if (fits && parts > 1) {
             struct program_variant v;

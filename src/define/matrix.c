@@ -226,7 +226,7 @@ void writer_matrix_main(struct writer *w)
                 t->part[COLUMNS][TILE_OUTER] * t->part[COLUMNS][TILE_INNER]);
 
     int32_t rows = t->part[ROWS][TILE_OUTER], columns = t->part[COLUMNS][TILE_OUTER];
-    int64_t tiles = tiling_reduced(t, TILE_LOOP), depth = tiling_span(t, PRODUCT_SIDES);
+    int64_t tiles = tiling_reduced(t, TILE_REDUCE_OUTER), depth = tiling_span(t, PRODUCT_SIDES);
     writer_line(w, 1, "FRAGMENT_C sums[%" PRId32 "];", rows * columns);
     writer_line(w, 1, "written_out for (int i = 0; i < %" PRId32 "; i++)", rows * columns);
     writer_line(w, 2, "zero_c(sums[i]);");
@@ -236,7 +236,7 @@ void writer_matrix_main(struct writer *w)
     write_fill(w, 2, 1);
     writer_line(w, 2, "barrier();");
     writer_line(w, 2, "written_out for (int step = 0; step < %" PRId32 "; step++) {",
-                t->part[PRODUCT_SIDES][TILE_MIDDLE]);
+                t->part[PRODUCT_SIDES][TILE_REDUCE_MIDDLE]);
     write_loads(w, 3, 0);
     write_loads(w, 3, 1);
     writer_line(w, 3, "written_out for (int i = 0; i < %" PRId32 "; i++)", rows);

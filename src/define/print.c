@@ -55,14 +55,14 @@ static void write_call(struct printer *o, const char *name, const struct node *n
 {
     const int operand[] = {n->a, n->b, n->c};
     str_printf(o->out, "%s(", name);
-    write_list(o, operand, node_operands(n->op));
+    write_list(o, operand, node_kinds[n->op].operands);
     str_add_char(o->out, ')');
 }
 
 static void write_node(struct printer *o, int node)
 {
     const struct node *n = &o->p->inlined.node[node];
-    unsigned choosers = constant_choosers(&o->p->inlined, node);
+    unsigned choosers = constant_element_axes(&o->p->inlined, node);
     if (choosers) {
         str_add(o->out, "constant(");
         for (int a = 0, count = 0; a < DEFINE_MAX_AXES; a++)
@@ -79,14 +79,14 @@ static void write_node(struct printer *o, int node)
     case NODE_MAX:
     case NODE_EXP:
     case NODE_SQRT:
-    case NODE_TANH: write_call(o, node_op_name(n->op), n); return;
+    case NODE_TANH: write_call(o, node_kinds[n->op].name, n); return;
     case NODE_CAST: write_call(o, element_name(n->element), n); return;
     case NODE_SELECT: write_call(o, "select", n); return;
     default: break;
     }
     str_add_char(o->out, '(');
     write_node(o, n->a);
-    str_printf(o->out, " %s ", node_op_name(n->op));
+    str_printf(o->out, " %s ", node_kinds[n->op].name);
     write_node(o, n->b);
     str_add_char(o->out, ')');
 }
@@ -140,7 +140,7 @@ static int write_written_out(struct printer *o, int depth, bool space)
     const struct define_stage *s = &o->k->stage;
     int count = 0;
     for (int a = space ? 0 : s->space; a < (space ? s->space : s->space + s->reduce); a++) {
-        if (!(o->k->constants.axes >> a & 1))
+        if (!(o->k->unrolled.axes >> a & 1))
             continue;
         if (count == 0)
             begin_line(o, depth);
@@ -181,7 +181,7 @@ static void write_matrix(struct printer *o)
                              p->axes[PRODUCT_COLUMNS] | p->reduced};
     int depth = write_loops(o, 1, "workgroups", true, TILE_GROUPS);
     depth = write_loops(o, depth, "subgroups", true, TILE_THREADS);
-    int inner = write_loops(o, depth, "for", false, TILE_LOOP);
+    int inner = write_loops(o, depth, "for", false, TILE_REDUCE_OUTER);
     for (int f = 0; f < 2; f++) {
         begin_line(o, inner);
         write_tile(o, names[f], axes[f]);
@@ -189,7 +189,7 @@ static void write_matrix(struct printer *o)
         write_node(o, p->factor[f]);
         str_add_char(o->out, '\n');
     }
-    inner = write_loops(o, inner, "unrolled", false, TILE_MIDDLE);
+    inner = write_loops(o, inner, "unrolled", false, TILE_REDUCE_MIDDLE);
     inner = write_loops(o, inner, "fragments", true, TILE_OUTER);
     begin_line(o, inner);
     write_own(o, ".local");
@@ -208,16 +208,15 @@ static void write_once(struct printer *o, int depth)
 {
     const struct definition *d = &o->p->inlined;
     const struct sketch *s = &o->p->sketches.sketch[0];
-    int body = o->k->stage.body, *read = mem_alloc(((size_t)body + 1) * sizeof *read);
-    int count = definition_unconditional_reads(d, body, read);
-    for (int i = count - 1; i >= 0; i--) {
+    int read[DEFINE_MAX_NODES];
+    int count = definition_list(d, o->k->stage.body, NODES_UNCONDITIONAL, read);
+    for (int i = 0; i < count; i++) {
         if (s->plan[d->node[read[i]].tensor] != PLAN_ONCE)
             continue;
         begin_line(o, write_written_out(o, depth, false));
         write_read(o, read[i]);
         str_add(o->out, " computed once\n");
     }
-    free(read);
 }
 
 // Writes how the staging buffers are filled.
@@ -247,7 +246,7 @@ static void write_kernel(struct printer *o)
     static const char *const signs[] = {" = ", " += ", " max= ", " min= ", " *= "};
     const struct define_stage *s = &o->k->stage;
     str_printf(o->out, "%s: %s", o->p->inlined.tensor[s->tensor].name,
-               reduction_name(s->reduction));
+               reduction_names[s->reduction]);
     for (int a = s->space; a < s->space + s->reduce; a++)
         str_printf(o->out, "%s%s", a == s->space ? " over " : ", ", s->axis[a]);
     str_add_char(o->out, '\n');
@@ -256,20 +255,20 @@ static void write_kernel(struct printer *o)
         return;
     }
     int depth = write_loops(o, 1, "workgroups", true, TILE_GROUPS);
-    depth = write_loops(o, depth, "workgroups that share", false, TILE_ACROSS);
+    depth = write_loops(o, depth, "workgroups that share", false, TILE_REDUCE_GROUPS);
     bool is_written_out = o->v->plan == PLAN_CONSTANT;
     depth = write_loops(o, depth, is_written_out ? "for" : "virtual threads", true, TILE_VIRTUAL);
     depth = write_loops(o, depth, "invocations", true, TILE_THREADS);
-    depth = write_loops(o, depth, "invocations that share", false, TILE_SHARED);
+    depth = write_loops(o, depth, "invocations that share", false, TILE_REDUCE_THREADS);
     if (is_written_out)
         write_once(o, depth);
     depth = write_written_out(o, depth, true);
-    int inner = write_loops(o, depth, "for", false, TILE_LOOP);
+    int inner = write_loops(o, depth, "for", false, TILE_REDUCE_OUTER);
     inner = write_written_out(o, inner, false);
     write_staging(o, inner);
-    inner = write_loops(o, inner, "for", false, TILE_MIDDLE);
+    inner = write_loops(o, inner, "for", false, TILE_REDUCE_MIDDLE);
     inner = write_loops(o, inner, "unrolled", true, TILE_OUTER);
-    inner = write_loops(o, inner, o->v->unroll < 0 ? "unrolled" : "for", false, TILE_WRITTEN);
+    inner = write_loops(o, inner, o->v->unroll < 0 ? "unrolled" : "for", false, TILE_REDUCE_INNER);
     inner = write_loops(o, inner, "unrolled", true, TILE_INNER);
     int last = o->v->loops.space - 1;
     if (o->v->vector >= 0 && o->v->loops.param[last] >= 0) {

@@ -83,7 +83,7 @@ void writer_combine(struct writer *w, const char *a, const char *b)
 {
     enum reduction r = w->k->stage.reduction;
     if (r == REDUCE_MAX || r == REDUCE_MIN)
-        str_printf(w->out, "%s(%s, %s)", reduction_name(r), a, b);
+        str_printf(w->out, "%s(%s, %s)", reduction_names[r], a, b);
     else
         str_printf(w->out, "%s %s %s", a, r == REDUCE_SUM ? "+" : "*", b);
 }
@@ -141,7 +141,7 @@ void writer_loops(struct writer *w, int depth, char kind, int part)
     const struct program_loops *l = &w->t->variant->loops;
     bool is_space = strchr("vwr", kind);
     int first = is_space ? 0 : l->space, count = is_space ? l->space : l->reduce;
-    bool written = is_space ? w->t->variant->plan != PLAN_CONSTANT : tiling_is_written(w->t, part);
+    bool written = is_space ? w->t->variant->plan != PLAN_CONSTANT : tiling_is_unrolled(w->t, part);
     for (int a = first; a < first + count; a++) {
         int32_t length = w->t->part[a][part] / (kind == 'r' ? step_of(w, a) : 1);
         if (length > 1)
@@ -170,18 +170,18 @@ static void write_inner(struct writer *w, int loop, int64_t stride)
 void writer_reduced_bases(struct writer *w, int depth, const char *step)
 {
     const struct define_stage *s = &w->k->stage;
-    int64_t stride = tiling_reduced(w->t, TILE_LOOP);
+    int64_t stride = tiling_reduced(w->t, TILE_REDUCE_OUTER);
     for (int a = s->space; a < s->space + s->reduce; a++) {
         const int32_t *part = w->t->part[a];
         int64_t span = tiling_span(w->t, a);
-        stride /= part[TILE_LOOP];
+        stride /= part[TILE_REDUCE_OUTER];
         writer_indent(w, depth);
         str_printf(w->out, "const int base_%s%d = ", s->axis[a], a);
         if (step) {
-            writer_digit(w, step, stride, part[TILE_LOOP], span);
+            writer_digit(w, step, stride, part[TILE_REDUCE_OUTER], span);
         } else {
             str_add_char(w->out, '0');
-            write_term(w, 'o', a, TILE_LOOP, span);
+            write_term(w, 'o', a, TILE_REDUCE_OUTER, span);
         }
         str_add(w->out, ";\n");
     }
@@ -222,21 +222,21 @@ void writer_axes(struct writer *w, int depth, bool reduces)
             write_term(w, 'w', a, TILE_OUTER, inner);
             write_inner(w, a, 1);
         } else { // ((o * M + m) * W + u) * S + the invocation among those that share it
-            int64_t shared = part[TILE_SHARED], steps = shared * part[TILE_WRITTEN];
+            int64_t shared = part[TILE_REDUCE_THREADS], steps = shared * part[TILE_REDUCE_INNER];
             str_add(w->out, shared > 1 ? "share" : "0");
-            if (part[TILE_ACROSS] > 1)
+            if (part[TILE_REDUCE_GROUPS] > 1)
                 str_printf(w->out, " + across * %" PRId64,
-                           steps * part[TILE_MIDDLE] * part[TILE_LOOP]);
-            write_term(w, 'o', a, TILE_LOOP, steps * part[TILE_MIDDLE]);
-            write_term(w, 'm', a, TILE_MIDDLE, steps);
-            write_term(w, 'u', a, TILE_WRITTEN, shared);
+                           steps * part[TILE_REDUCE_MIDDLE] * part[TILE_REDUCE_OUTER]);
+            write_term(w, 'o', a, TILE_REDUCE_OUTER, steps * part[TILE_REDUCE_MIDDLE]);
+            write_term(w, 'm', a, TILE_REDUCE_MIDDLE, steps);
+            write_term(w, 'u', a, TILE_REDUCE_INNER, shared);
         }
         str_add(w->out, ";\n");
         if (guards)
             writer_line(w, depth, "const int %s%s = min(raw_%s, %" PRId64 ");", each ? "_" : "",
                         name, name, l->length[a] - 1);
     }
-    unsigned space = (1U << s->space) - 1, ours = ~w->k->constants.axes; // not written out
+    unsigned space = (1U << s->space) - 1, ours = ~w->k->unrolled.axes; // not written out
     if (!each)
         writer_digits(w, depth, "all", space & ours);
     if (!each && reduces)
@@ -342,8 +342,9 @@ static void write_staged(struct writer *w, int staged, int lanes)
     const struct staged_read *c = &w->k->staged[staged];
     const struct definition *d = &w->p->inlined;
     const struct node *n = &d->node[c->read];
-    int rank = d->tensor[n->tensor].rank;
-    int64_t stride = tiling_lines(w->p, c, w->t) * tiling_pitch(w->p, c, w->t);
+    int rank = c->rank;
+    const struct staged_tile tile = tiling_staged(w->p, c, w->t);
+    int64_t stride = tile.size;
     w->prefix = w->t->variant->is_guarded ? "raw_" : "_";
     str_printf(w->out, lanes > 1 ? "copy%d[(" : "copy%d[", staged);
     if (w->t->double_buffers)
@@ -351,7 +352,7 @@ static void write_staged(struct writer *w, int staged, int lanes)
     else
         str_add_char(w->out, '0');
     for (int i = 0; i < rank; i++) {
-        int64_t extent = tiling_extent(w->t, c, i);
+        int64_t extent = tile.extent[i];
         stride /= i == rank - 1 ? stride : extent;
         if (extent == 1)
             continue;
@@ -467,7 +468,7 @@ void writer_node(struct writer *w, int node)
     case NODE_DIVIDE:
     case NODE_LESS:
     case NODE_AT_MOST:
-    case NODE_EQUAL: write_infix(w, node_op_name(n->op), n, real); break;
+    case NODE_EQUAL: write_infix(w, node_kinds[n->op].name, n, real); break;
     case NODE_FLOOR_DIVIDE:
     case NODE_MODULO: {
         // GLSL rounds quotients towards 0 and leaves remainders of negative numbers undefined.
@@ -482,7 +483,7 @@ void writer_node(struct writer *w, int node)
     case NODE_MAX:
     case NODE_EXP:
     case NODE_SQRT:
-    case NODE_TANH: write_call(w, node_op_name(n->op), n->a, n->b, real); break;
+    case NODE_TANH: write_call(w, node_kinds[n->op].name, n->a, n->b, real); break;
     case NODE_SELECT:
         str_add_char(w->out, '(');
         writer_node(w, n->a);
@@ -510,15 +511,14 @@ void writer_node(struct writer *w, int node)
 static void name_wide_reads(struct writer *w, int depth, int node)
 {
     const struct definition *d = &w->p->inlined;
-    int *read = mem_alloc(((size_t)node + 1) * sizeof *read);
-    int reads = definition_unconditional_reads(d, node, read);
-    for (int i = reads - 1; i >= 0; i--) {
+    int read[DEFINE_MAX_NODES], reads = definition_list(d, node, NODES_UNCONDITIONAL, read);
+    for (int i = 0; i < reads; i++) {
         int n = read[i], staged = program_staged_of(w->k, n), lanes = tiling_lanes(w->t);
         if (staged >= 0 && !w->t->is_staged[staged] && w->k->staged[staged].computed >= 0) {
             name_wide_reads(w, depth, w->k->staged[staged].computed);
             continue;
         }
-        bool wide = tiling_is_wide(w->p, w->k, n, w->t);
+        bool wide = tiling_reads_vector(w->p, w->k, n, w->t);
         if (d->node[n].tensor == w->k->stage.tensor || w->wide[n] ||
             (!wide && definition_depends(d, n, w->k->stage.space - 1)))
             continue;
@@ -533,7 +533,6 @@ static void name_wide_reads(struct writer *w, int depth, int node)
         str_add(w->out, ";\n");
         w->wide[n] = wide ? BY_LANE : FOR_ALL;
     }
-    free(read);
 }
 
 int writer_begin_lanes(struct writer *w, int depth, int node)
@@ -553,16 +552,15 @@ int writer_begin_lanes(struct writer *w, int depth, int node)
         // Each part that the expression uses twice becomes a variable. Where the expression has
         // choices none does: a part may be valid in one branch only.
         const struct definition *d = &w->p->inlined;
-        int *order = mem_alloc(((size_t)node + 1) * sizeof *order);
-        int *uses = mem_zero((size_t)node + 1, sizeof *uses);
-        int count = definition_value_nodes(d, node, order);
+        int order[DEFINE_MAX_NODES], uses[DEFINE_MAX_NODES] = {0};
+        int count = definition_list(d, node, NODES_VALUES, order);
         w->is_named = mem_zero((size_t)d->node_count, sizeof *w->is_named);
         bool has_choices = false;
         for (int i = 0; i < count; i++) {
             const struct node *n = &d->node[order[i]];
             const int operand[] = {n->a, n->b, n->c};
             has_choices = has_choices || n->op == NODE_SELECT;
-            for (int k = 0; k < node_operands(n->op); k++)
+            for (int k = 0; k < node_kinds[n->op].operands; k++)
                 uses[operand[k]]++;
         }
         for (int i = 0; i < count && !has_choices; i++) {
@@ -575,8 +573,6 @@ int writer_begin_lanes(struct writer *w, int depth, int node)
             str_add(w->out, ";\n");
             w->is_named[order[i]] = true;
         }
-        free(order);
-        free(uses);
     }
     return depth;
 }
@@ -613,7 +609,7 @@ void writer_target(struct writer *w)
         str_printf(w->out, "T_%s[", w->p->inlined.tensor[w->p->output].name);
     else
         str_printf(w->out, "T_scratch[%" PRIu64 " + ", w->k->scratch);
-    if (tiling_reduced(w->t, TILE_ACROSS) > 1)
+    if (tiling_reduced(w->t, TILE_REDUCE_GROUPS) > 1)
         str_printf(w->out, "across * %" PRId64 " + ", tiling_points(w->t));
     write_result_index(w);
     str_add_char(w->out, ']');
@@ -623,7 +619,7 @@ void writer_target(struct writer *w)
 void writer_store(struct writer *w, int depth)
 {
     const struct define_tensor *t = &w->p->inlined.tensor[w->p->output];
-    bool wide = tiling_stores_wide(w->k, w->t);
+    bool wide = tiling_stores_vector(w->k, w->t);
     int lanes = tiling_lanes(w->t);
     if (wide)
         writer_line(w, depth, "%s%d stored;", writer_element(t->element, true), lanes);
