@@ -34,15 +34,6 @@ static int remaining(struct definition *d, enum node_op op, int a, int b, bool i
     return -1;
 }
 
-// Returns b where the node is -1 * b: a + node is a - b then. -1: it is something else.
-static int negative_of(const struct definition *d, int node)
-{
-    const struct node *n = &d->node[node];
-    if (n->op != NODE_MULTIPLY)
-        return -1;
-    return definition_is_number(d, n->b, -1) ? n->a : definition_is_number(d, n->a, -1) ? n->b : -1;
-}
-
 static int fold_op(struct definition *d, const struct node *n, const int *operand)
 {
     int count = node_kinds[n->op].operands, a = operand[0], b = operand[1], numbers = 0;
@@ -62,8 +53,14 @@ static int fold_op(struct definition *d, const struct node *n, const int *operan
     if (left >= 0)
         return left;
     enum node_op op = n->op;
-    for (int of; (op == NODE_ADD || op == NODE_SUBTRACT) && (of = negative_of(d, b)) >= 0; b = of)
+    while (op == NODE_ADD || op == NODE_SUBTRACT) { // a + -1 * b is a - b
+        const struct node *second = &d->node[b];
+        if (second->op != NODE_MULTIPLY ||
+            (!definition_is_number(d, second->a, -1) && !definition_is_number(d, second->b, -1)))
+            break;
+        b = definition_is_number(d, second->b, -1) ? second->a : second->b;
         op = op == NODE_ADD ? NODE_SUBTRACT : NODE_ADD;
+    }
     return n->op == NODE_CAST ? definition_cast(d, a, n->element)
                               : definition_op(d, op, a, b, operand[2]);
 }

@@ -35,27 +35,17 @@ int lower_number(struct lowering *w, int param, double otherwise)
     return param < 0 ? lower_constant(w, otherwise) : formulas_number(&w->nest->formulas, param);
 }
 
-static bool is_space(const struct lowering *w, int loop)
-{
-    return loop < w->v->loops.space;
-}
-
-static int loop_count(const struct lowering *w)
-{
-    return w->v->loops.space + w->v->loops.reduce;
-}
-
 int lower_length(struct lowering *w, int loop, int part)
 {
-    int param = w->v->loops.param[loop], place = tiling_factor(w->v->plan, is_space(w, loop), part);
+    int param = w->v->loops.param[loop], place = tiling_factor(w->v->plan, loop < w->space, part);
     return param < 0 || place < 0 ? lower_constant(w, 1) : lower_slot(w, param, place);
 }
 
 int lower_product(struct lowering *w, bool space, int part)
 {
     int product = lower_constant(w, 1);
-    for (int a = 0; a < loop_count(w); a++)
-        if (is_space(w, a) == space)
+    for (int a = 0; a < w->loops; a++)
+        if ((a < w->space) == space)
             product = lower_multiply(w, product, lower_length(w, a, part));
     return product;
 }
@@ -98,7 +88,7 @@ static enum nest_loop_kind kind_of(const struct lowering *w, int loop, int part)
                                                    NEST_UNROLLED, NEST_UNROLLED};
     if (w->v->plan == PLAN_CONSTANT && part == TILE_VIRTUAL)
         return NEST_SERIAL;
-    if (is_space(w, loop))
+    if (loop < w->space)
         return part == TILE_GROUPS && loop == 0 && w->v->loops.space > 1 ? NEST_BLOCK_Y
                                                                          : of_space[part];
     if (part == TILE_REDUCE_THREADS)
@@ -121,7 +111,7 @@ static void add_part(struct lowering *w, int a, int part, const char *what)
     int length = lower_length(w, a, part), one = lower_constant(w, 1);
     if (has_lanes(w, a, part))
         length = lower_compute(w, FORMULA_DIVIDE, length, w->lanes);
-    if (!is_space(w, a) && w->v->unroll >= 0 &&
+    if (a >= w->space && w->v->unroll >= 0 &&
         (part == TILE_REDUCE_MIDDLE || part == TILE_REDUCE_INNER)) {
         // The condition of tiling_is_unrolled.
         int statements =
@@ -159,15 +149,15 @@ void lower_add_loops(struct lowering *w)
                           lower_constant(w, 1));
         w->lane = lower_add_loop(w, mem_strdup("lane"), NEST_VECTORIZED, w->lanes);
     }
-    for (int a = 0; a < loop_count(w); a++) {
+    for (int a = 0; a < w->loops; a++) {
         int step = lower_constant(w, 1);
         for (int i = 0; i < TILE_PARTS; i++) {
-            int part = is_space(w, a) ? space_inside_out[i] : reduce_inside_out[i];
+            int part = a < w->space ? space_inside_out[i] : reduce_inside_out[i];
             int length = lower_length(w, a, part);
             w->step[a][part] = has_lanes(w, a, part) ? w->lanes : step;
             w->loop[a][part] = w->unrolled[a][part] = -1;
             if (!formulas_is_constant(&w->nest->formulas, length, 1))
-                add_part(w, a, part, is_space(w, a) ? space[part] : reduce[part]);
+                add_part(w, a, part, a < w->space ? space[part] : reduce[part]);
             step = lower_multiply(w, step, length);
         }
     }
@@ -220,8 +210,8 @@ static int buffer_of(struct lowering *w, int tensor, bool is_input)
 // The formula of tiling_span.
 static int span(struct lowering *w, int loop)
 {
-    int first = is_space(w, loop) ? TILE_VIRTUAL : TILE_REDUCE_MIDDLE;
-    int last = is_space(w, loop) ? TILE_INNER : TILE_REDUCE_INNER, count = lower_constant(w, 1);
+    int first = loop < w->space ? TILE_VIRTUAL : TILE_REDUCE_MIDDLE;
+    int last = loop < w->space ? TILE_INNER : TILE_REDUCE_INNER, count = lower_constant(w, 1);
     for (int i = first; i <= last; i++)
         count = lower_multiply(w, count, lower_length(w, loop, i));
     return count;
@@ -231,7 +221,7 @@ static int span(struct lowering *w, int loop)
 static int extent(struct lowering *w, const struct staged_read *c, int index)
 {
     int sum = lower_constant(w, 1);
-    for (int a = 0; a < loop_count(w); a++) {
+    for (int a = 0; a < w->loops; a++) {
         int farther = lower_compute(w, FORMULA_SUBTRACT, span(w, a), lower_constant(w, 1));
         sum = lower_compute(
             w, FORMULA_ADD, sum,
@@ -279,7 +269,7 @@ void lower_add_staging(struct lowering *w)
         int wide = lower_compute(w, FORMULA_LESS, width,
                                  lower_constant(w, tiling_fill_width(w->p, w->v, c) + 1));
         wide = lower_compute(w, FORMULA_AND, wide, is_multiple(w, line, width));
-        for (int a = 0; a < loop_count(w); a++) {
+        for (int a = 0; a < w->loops; a++) {
             int far =
                 lower_multiply(w, lower_constant(w, fabs(c->coefficient[last][a])), span(w, a));
             wide = lower_compute(w, FORMULA_AND, wide, is_multiple(w, far, width));
@@ -337,7 +327,7 @@ static int add_terms(struct lowering *w, const double *coefficient, enum lower_p
             term[count++] = (struct nest_term){
                 w->constant[axis], lower_multiply(w, lower_constant(w, coefficient[axis]), scale)};
         for (int i = 0; a >= 0 && i < TILE_PARTS; i++) {
-            bool is_outer = i == (is_space(w, a) ? (int)TILE_GROUPS : (int)TILE_REDUCE_OUTER);
+            bool is_outer = i == (a < w->space ? (int)TILE_GROUPS : (int)TILE_REDUCE_OUTER);
             if (w->loop[a][i] < 0 || (parts != ALL_PARTS && is_outer != (parts == OUTER_PARTS)))
                 continue;
             double by = parts == INNER_PARTS ? fabs(coefficient[axis]) : coefficient[axis];
@@ -418,8 +408,8 @@ struct nest_access lower_output_access(struct lowering *w)
 
 static int add_loops(const struct lowering *w, bool space, int part, int *path, int count)
 {
-    for (int a = 0; a < loop_count(w); a++)
-        if (is_space(w, a) == space && w->loop[a][part] >= 0) {
+    for (int a = 0; a < w->loops; a++)
+        if ((a < w->space) == space && w->loop[a][part] >= 0) {
             path[count++] = w->loop[a][part];
             if (w->unrolled[a][part] >= 0)
                 path[count++] = w->unrolled[a][part];

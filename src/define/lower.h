@@ -21,6 +21,7 @@ struct lowering {
     const struct program_variant *v;
     struct nest *nest;
     int when;                                  // formula: the kernel is computed in this way
+    int space, loops;                          // how many space loops; how many in all
     int loop[DEFINE_MAX_AXES][TILE_PARTS];     // the loop of each part; -1: it has one iteration
     int unrolled[DEFINE_MAX_AXES][TILE_PARTS]; // the loop in its place where it is unrolled
     int step[DEFINE_MAX_AXES][TILE_PARTS];     // formula: how far one iteration leads

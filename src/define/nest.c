@@ -188,6 +188,8 @@ struct nest *program_nest(const struct program *p)
         for (int v = 0; v < p->kernel[i].variants; v++) {
             w.k = &p->kernel[i];
             w.v = &w.k->variant[v];
+            w.space = w.v->loops.space;
+            w.loops = w.space + w.v->loops.reduce;
             if (w.k->variants == 1) {
                 w.when = lower_constant(&w, 1);
             } else { // the sketches that compute the kernel in this way

@@ -99,7 +99,7 @@ static void write_value(struct writer *w, int i, int lanes, enum filling what)
     w->prefix = NULL;
     w->stage = c->stage >= 0 ? &w->p->inlined.stage[c->stage] : w->stage;
     if (lanes > 1)
-        writer_wide(w, c->expression, lanes);
+        writer_vector(w, c->expression, lanes);
     else
         writer_node(w, c->expression);
     w->stage = &w->k->stage;
