@@ -444,60 +444,54 @@ static bool read_tensor(struct words *w)
     return t.rank >= 1 && fits(t.size, t.rank);
 }
 
-static bool push(struct words *w, int node)
-{
-    if (node < 0 || w->depth == MOST_STACK)
-        return false;
-    w->stack[w->depth++] = node;
-    return true;
-}
-
 // Pushes the node of a word: "+", "f16", "read0", "a2", "n8", "r0.5".
 static bool push_word(struct words *w, int axes)
 {
-    const char *rest = w->word + 1;
-    char *end;
-    for (int i = NODE_ADD; i < NODE_CAST; i++)
-        if (str_equal(w->word, node_kinds[i].name)) {
-            enum node_op op = (enum node_op)i;
-            int operand[3] = {-1, -1, -1}, count = node_kinds[op].operands;
-            if (w->depth < count)
-                return false;
-            w->depth -= count;
-            memcpy(operand, w->stack + w->depth, (size_t)count * sizeof *operand);
-            bool divides = op == NODE_FLOOR_DIVIDE || op == NODE_MODULO;
-            const struct node *by = divides ? &w->d->node[operand[1]] : NULL;
-            if (by && (by->is_real || w->d->node[operand[0]].is_real || by->op != NODE_NUMBER ||
-                       by->number < 1))
-                return false;
-            return push(w, definition_op(w->d, op, operand[0], operand[1], operand[2]));
-        }
+    struct definition *d = w->d;
     enum element element = element_named(w->word);
-    if (element < ELEMENT_COUNT)
-        return w->depth > 0 && push(w, definition_cast(w->d, w->stack[--w->depth], element));
-    if (str_starts(w->word, "read")) {
-        long tensor = strtol(w->word + 4, &end, 10);
-        if (end == w->word + 4 || *end || tensor < 0 || tensor >= w->d->tensor_count)
+    int op = NODE_ADD, node = -1;
+    char *end = w->word;
+    while (op < NODE_CAST && !str_equal(w->word, node_kinds[op].name))
+        op++;
+    if (op < NODE_CAST) {
+        int operand[3] = {-1, -1, -1}, count = node_kinds[op].operands;
+        if (w->depth < count)
             return false;
-        int rank = w->d->tensor[tensor].rank;
+        w->depth -= count;
+        memcpy(operand, w->stack + w->depth, (size_t)count * sizeof *operand);
+        bool divides = op == NODE_FLOOR_DIVIDE || op == NODE_MODULO;
+        const struct node *by = divides ? &d->node[operand[1]] : NULL;
+        if (by &&
+            (by->is_real || d->node[operand[0]].is_real || by->op != NODE_NUMBER || by->number < 1))
+            return false;
+        node = definition_op(d, (enum node_op)op, operand[0], operand[1], operand[2]);
+    } else if (element < ELEMENT_COUNT) {
+        node = w->depth > 0 ? definition_cast(d, w->stack[--w->depth], element) : -1;
+    } else if (str_starts(w->word, "read")) {
+        long tensor = strtol(w->word + 4, &end, 10);
+        if (end == w->word + 4 || *end || tensor < 0 || tensor >= d->tensor_count)
+            return false;
+        int rank = d->tensor[tensor].rank;
         if (w->depth < rank)
             return false;
         w->depth -= rank;
         for (int i = 0; i < rank; i++)
-            if (w->d->node[w->stack[w->depth + i]].is_real)
+            if (d->node[w->stack[w->depth + i]].is_real)
                 return false;
-        return push(w, definition_read(w->d, (int)tensor, w->stack + w->depth, rank));
+        node = definition_read(d, (int)tensor, w->stack + w->depth, rank);
+    } else if (*w->word == 'a') {
+        long axis = strtol(w->word + 1, &end, 10);
+        if (end > w->word + 1 && !*end && axis >= 0 && axis < axes)
+            node = definition_axis(d, (int)axis);
+    } else if (*w->word == 'n' || *w->word == 'r') {
+        double number = strtod(w->word + 1, &end);
+        if (end > w->word + 1 && !*end && isfinite(number))
+            node = definition_number(d, number, *w->word == 'r');
     }
-    if (*w->word == 'a') {
-        long axis = strtol(rest, &end, 10);
-        return end > rest && !*end && axis >= 0 && axis < axes &&
-               push(w, definition_axis(w->d, (int)axis));
-    }
-    if (*w->word != 'n' && *w->word != 'r')
+    if (node < 0 || w->depth == MOST_STACK)
         return false;
-    double number = strtod(rest, &end);
-    return end > rest && !*end && isfinite(number) &&
-           push(w, definition_number(w->d, number, *w->word == 'r'));
+    w->stack[w->depth++] = node;
+    return true;
 }
 
 static bool read_axes(struct words *w, struct define_stage *s)

@@ -568,7 +568,8 @@ void lower_count_operations(struct lowering *w, int node, unsigned staged, enum 
                             struct nest_statement *s)
 {
     int of_op[NODE_OP_COUNT] = {0};
-    lower_add_operations(w, node, staged, of_op);
+    if (node >= 0)
+        lower_add_operations(w, node, staged, of_op);
     of_op[NODE_ADD] += r == REDUCE_SUM;
     of_op[NODE_MULTIPLY] += r == REDUCE_PRODUCT;
     of_op[NODE_MAX] += r == REDUCE_MAX || r == REDUCE_MIN;

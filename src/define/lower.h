@@ -81,7 +81,7 @@ void lower_add_operations(const struct lowering *w, int node, unsigned staged, i
 // Sets the operations of one execution, `each` times those counted.
 void lower_set_operations(struct lowering *w, const int *of_op, double each,
                           struct nest_statement *s);
-// Does both, for the expression and the reduction around it.
+// Does both, for the expression (-1: none) and the reduction around it.
 void lower_count_operations(struct lowering *w, int node, unsigned staged, enum reduction r,
                             struct nest_statement *s);
 

@@ -30,14 +30,6 @@ static void add_fill(struct lowering *w, int i)
     lower_add_fill_reads(w, s, c->expression, c, 0);
 }
 
-// Counts the operation that combines two partial results.
-static void count_combination(struct lowering *w, struct nest_statement *s)
-{
-    enum reduction r = w->k->stage.reduction;
-    int one = lower_constant(w, 1);
-    *(r == REDUCE_SUM ? &s->add : r == REDUCE_PRODUCT ? &s->multiply : &s->compare) = one;
-}
-
 // Adds the exchange of partial results in shared memory: invocations store theirs, the lower half
 // combines them with those of the upper half again and again, and all fetch the result.
 static void add_exchange(struct lowering *w)
@@ -63,7 +55,7 @@ static void add_exchange(struct lowering *w)
                             lower_compute(w, FORMULA_LESS, lower_constant(w, 1), steps));
     lower_add_access(s, fetched);
     lower_add_access(s, fetched);
-    count_combination(w, s);
+    lower_count_operations(w, -1, 0, w->k->stage.reduction, s);
     s = lower_new_statement(w, "fetch", PATH_STORE, lower_block_access(w, false, true));
     lower_add_access(s, fetched);
 }
@@ -124,7 +116,7 @@ static void add_second_pass(struct lowering *w)
     struct nest_access fetched = part_access(w, parts, TILE_REDUCE_OUTER);
     fetched.read = true;
     lower_add_access(s, fetched);
-    count_combination(w, s);
+    lower_count_operations(w, -1, 0, w->k->stage.reduction, s);
     add_store(w);
 }
 

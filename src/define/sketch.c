@@ -10,20 +10,16 @@ enum { LEAST_LENGTH = 8 }; // of rows, columns and reduction: half a fragment
 // The type of the constants 0 and 1, which every type holds.
 #define ANY_ELEMENT ELEMENT_COUNT
 
-static enum element plain_element(const struct node *n)
-{
-    return n->is_real ? ELEMENT_F32 : ELEMENT_I32;
-}
-
 // Returns the narrowest type that holds all values of the expression.
 static enum element element_of(const struct definition *d, int node)
 {
     const struct node *n = &d->node[node];
+    enum element plain = n->is_real ? ELEMENT_F32 : ELEMENT_I32;
     if (n->op == NODE_READ) {
         if (n->tensor < d->inputs)
             return d->tensor[n->tensor].element;
         const struct define_stage *s = &d->stage[n->tensor - d->inputs];
-        return s->reduction == REDUCE_NONE ? element_of(d, s->body) : plain_element(n);
+        return s->reduction == REDUCE_NONE ? element_of(d, s->body) : plain;
     }
     if (n->op == NODE_NUMBER && (n->number == 0 || n->number == 1))
         return ANY_ELEMENT;
@@ -32,14 +28,10 @@ static enum element element_of(const struct definition *d, int node)
     if (n->op == NODE_CAST && n->element == ELEMENT_F32 && d->node[n->a].is_real)
         return element_of(d, n->a);
     if (n->op != NODE_SELECT)
-        return plain_element(n);
+        return plain;
     enum element a = element_of(d, n->b), b = element_of(d, n->c);
     bool alike = d->node[n->b].is_real == d->node[n->c].is_real;
-    return !alike             ? plain_element(n)
-           : a == ANY_ELEMENT ? b
-           : b == ANY_ELEMENT ? a
-           : a == b           ? a
-                              : plain_element(n);
+    return !alike ? plain : a == ANY_ELEMENT ? b : b == ANY_ELEMENT ? a : a == b ? a : plain;
 }
 
 static unsigned axes_of(const struct definition *d, const struct define_stage *s, int node)
