@@ -151,8 +151,7 @@ static int visit_form(lua_State *L)
     const struct script_found *f = call->found;
     if (f) {
         lua_createtable(L, 0, 2);
-        lua_pushstring(L, f->told);
-        lua_setfield(L, -2, "told");
+        script_set_text(L, "told", f->told);
         lua_createtable(L, f->shapes, 0);
     } else {
         lua_pushnil(L);
@@ -165,8 +164,7 @@ static int visit_form(lua_State *L)
             if (str_to_int(f->shape[i].set[j].value, INT64_MIN, INT64_MAX, &whole))
                 lua_pushinteger(L, whole);
             else
-                lua_pushstring(L, f->shape[i].set[j].value);
-            lua_setfield(L, -2, f->shape[i].set[j].name);
+                script_set_text(L, f->shape[i].set[j].name, f->shape[i].set[j].value);
         }
         lua_rawseti(L, -2, i + 1);
     }
@@ -277,19 +275,19 @@ static int declare_constraint(lua_State *L) // constraint(name, function(c) -> b
 
 enum { RESOURCES, SCRATCH, NEST };
 
-// resources(function(c) -> table), scratch(function(c) -> bytes) and nest(function(c, d)). Upvalue
-// 1: which of them.
+// resources(function(c) -> table), scratch(function(c) -> bytes) and nest(function(c, d)). Upvalues:
+// which of them, its name.
 static int declare_rule(lua_State *L)
 {
-    static const char *const names[] = {"resources", "scratch", "nest"};
+    const char *name = lua_tostring(L, lua_upvalueindex(2));
     lua_Integer which = lua_tointeger(L, lua_upvalueindex(1));
-    struct script *s = script_loading(L, names[which]);
+    struct script *s = script_loading(L, name);
     struct rule *r = which == RESOURCES ? &s->resources : which == SCRATCH ? &s->scratch : &s->nest;
     if (r->function != LUA_NOREF)
-        return luaL_error(L, "%s is declared twice", names[which]);
+        return luaL_error(L, "%s is declared twice", name);
     r->script = s;
     r->place = guard_caller(L);
-    r->function = keep_function(L, 1, names[which]);
+    r->function = keep_function(L, 1, name);
     if (which == RESOURCES) {
         s->space->resources = rule_find_resources;
         s->space->resources_context = r;

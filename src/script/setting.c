@@ -1,7 +1,6 @@
 // The settings of a space file, size, number, choice and folder, with the overrides of --set and
 // use().
 #include "script/check.h"
-#include "script/library.h"
 #include "script/script.h"
 #include "script/state.h"
 

@@ -43,7 +43,7 @@ static void a_product(void **state)
     const struct operation *o = script_operation(s);
     assert_true(operation_flop(o) == 2 * 8 * 6 * 4);
     assert_true(custom_of(o)->exact);
-    assert_int_equal(script_nest(s)->statement_count, 2 + 4 + 1); // fills, choices, the store
+    assert_int_equal(script_space(s)->nest->statement_count, 2 + 4 + 1); // fills, choices, the store
     struct job job = first_job(s);
     assert_int_equal(job.pass_count, 1);
     assert_int_equal(job.scratch_bytes, 0);
