@@ -93,6 +93,7 @@ struct graph {
     struct sketch_device device;
     bool reads[DEFINE_MAX_TENSORS][DEFINE_MAX_TENSORS]; // [a][b]: a's expression reads b
     bool has_reuse[DEFINE_MAX_TENSORS];
+    int64_t space[DEFINE_MAX_TENSORS], reduced[DEFINE_MAX_TENSORS]; // points of their axes
     bool is_constant[DEFINE_MAX_TENSORS]; // a reduction over axes of constant tensors alone
 };
 
@@ -185,14 +186,6 @@ static int find_consumers(const struct graph *g, const struct state *s, int tens
     return count;
 }
 
-static bool is_smooth(int64_t number)
-{
-    for (int prime = 2; prime <= 7; prime++)
-        while (number % prime == 0)
-            number /= prime;
-    return number == 1;
-}
-
 // Returns the only consumer, where it and the inlined stages between read element by element
 // (TVM: HasSingleElementwiseMatchedConsumer); else NONE.
 static int matching_consumer(const struct graph *g, const struct state *s, int tensor)
@@ -218,12 +211,14 @@ static int matching_consumer(const struct graph *g, const struct state *s, int t
 
 int64_t guarded_extent(int64_t length)
 {
-    if (length <= 8 || is_smooth(length))
-        return length;
-    int64_t extent = (length + 7) / 8 * 8;
-    while (!is_smooth(extent))
-        extent += 8;
-    return extent;
+    for (int64_t extent = length;; extent = extent / 8 * 8 + 8) {
+        int64_t rest = extent; // what is left without the prime factors up to 7
+        for (int prime = 2; prime <= 7; prime++)
+            while (rest % prime == 0)
+                rest /= prime;
+        if (rest == 1 || extent <= 8)
+            return extent;
+    }
 }
 
 // --- the rules ---
@@ -290,11 +285,9 @@ static enum rule_result apply_constant_tensors(const struct graph *g, struct sta
 // True: invocations can share the reduction (TVM: NeedsRfactor).
 static bool can_share(const struct graph *g, const struct state *s)
 {
-    const struct define_stage *stage = stage_of(g, s->at);
     if (!reduces(g, s->at) || s->is_cache_write)
         return false;
-    int64_t space = stage_points(stage, 0, stage->space);
-    int64_t reduced = stage_points(stage, stage->space, stage->reduce);
+    int64_t space = g->space[s->at], reduced = g->reduced[s->at];
     return g->has_reuse[s->at] ? space <= g->device.invocations && space < reduced
                                : reduced > g->device.subgroup;
 }
@@ -308,8 +301,7 @@ static enum rule_result apply_guard(const struct graph *g, struct state *s)
         return PASS;
     // A tiled stage has a loop for each axis, another one a loop for all space axes and one for all
     // reduction axes.
-    int64_t space = stage_points(stage, 0, stage->space);
-    int64_t reduced = stage_points(stage, stage->space, stage->reduce);
+    int64_t space = g->space[s->at], reduced = g->reduced[s->at];
     bool odd = !g->has_reuse[s->at] &&
                (guarded_extent(space) != space || guarded_extent(reduced) != reduced);
     for (int a = 0; a < stage->space + stage->reduce && g->has_reuse[s->at]; a++)
@@ -332,11 +324,9 @@ static enum rule_result apply_cross_thread(const struct graph *g, struct state *
 // rfactor, with its outer loop over workgroups).
 static enum rule_result apply_split(const struct graph *g, struct state *s)
 {
-    const struct define_stage *stage = stage_of(g, s->at);
     if (!g->device.splits || !reduces(g, s->at) || s->is_cache_write || s->sketch.is_guarded[s->at])
         return PASS;
-    int64_t space = stage_points(stage, 0, stage->space);
-    int64_t reduced = stage_points(stage, stage->space, stage->reduce);
+    int64_t space = g->space[s->at], reduced = g->reduced[s->at];
     int groups =
         2; // the least number that divides the reduction and leaves each more than one step
     while (groups <= SKETCH_MOST_SPLIT && (reduced % groups != 0 || reduced <= groups))
@@ -466,6 +456,8 @@ void sketches_derive(const struct definition *d, struct sketch_device device, st
         int read[DEFINE_MAX_NODES], count = definition_list(d, s->body, NODES_READS, read);
         for (int k = 0; k < count; k++)
             g->reads[s->tensor][d->node[read[k]].tensor] = true;
+        g->space[s->tensor] = stage_points(s, 0, s->space);
+        g->reduced[s->tensor] = stage_points(s, s->space, s->reduce);
         g->has_reuse[s->tensor] = has_reuse(d, s);
         g->is_constant[s->tensor] = constant_stage_axes(d, s) != 0;
     }

@@ -15,16 +15,12 @@ static bool read_slot(lua_State *L, const struct param *p, const char *what, int
         *out = (int32_t)check_whole(L, -1, what, 1, INT32_MAX);
         return true;
     }
-    if (p->number) {
-        double number = check_real(L, -1, what);
-        for (*out = 0; *out < p->count && p->number[*out] != number; ++*out)
-            continue;
-        return *out < p->count;
-    }
-    const char *text = check_string(L, -1, what);
-    for (*out = 0; *out < p->count && strcmp(p->label[*out], text) != 0; ++*out)
-        continue;
-    return *out < p->count;
+    double number = p->number ? check_real(L, -1, what) : 0;
+    const char *text = p->number ? NULL : check_string(L, -1, what);
+    for (*out = 0; *out < p->count; ++*out)
+        if (text ? strcmp(p->label[*out], text) == 0 : p->number[*out] == number)
+            return true;
+    return false;
 }
 
 // Reads the value on the top. False: the parameter has no such value.
@@ -295,12 +291,6 @@ static int declare_rule(lua_State *L)
     return 0;
 }
 
-static int keep_kernel_function(lua_State *L, const char *field)
-{
-    const char *what = lua_pushfstring(L, "kernel: %s", field);
-    return lua_getfield(L, 1, field) == LUA_TNIL ? LUA_NOREF : keep_function(L, -1, what);
-}
-
 static bool has_field(lua_State *L, const char *field)
 {
     bool has = lua_getfield(L, 1, field) != LUA_TNIL;
@@ -340,13 +330,15 @@ static int declare_kernel(lua_State *L)
         const char *name = check_string(L, -1, "kernel: template");
         stage->text = include_find(L, "kernel: template", name, "shaders");
     }
-    stage->when = keep_kernel_function(L, "when");
-    stage->values = keep_kernel_function(L, "values");
-    stage->groups = keep_kernel_function(L, "groups");
-    stage->subgroup = keep_kernel_function(L, "subgroup");
-    stage->define = keep_kernel_function(L, "define");
-    stage->spec = keep_kernel_function(L, "spec");
-    stage->push = keep_kernel_function(L, "push");
+    static const char *const names[] = {"when",   "values", "groups", "subgroup",
+                                        "define", "spec",   "push"};
+    int *const functions[] = {&stage->when,   &stage->values, &stage->groups, &stage->subgroup,
+                              &stage->define, &stage->spec,   &stage->push};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *what = lua_pushfstring(L, "kernel: %s", names[i]);
+        bool has = lua_getfield(L, 1, names[i]) != LUA_TNIL;
+        *functions[i] = has ? keep_function(L, -1, what) : LUA_NOREF;
+    }
     lua_getfield(L, 1, "once");
     stage->once = lua_toboolean(L, -1);
     if (stage->once && s->stage_count > 1 && !stage[-1].once)

@@ -18,7 +18,7 @@ struct judgement {
     const struct rule *rule;
     const struct config *config;
     bool holds;
-    struct resources *resources;
+    struct resources *resources; // NULL: the rule is a constraint
 };
 
 static const char *const resource_names[] = {"invocations",  "groups",     "shared_bytes",
@@ -31,25 +31,6 @@ void rule_call(lua_State *L, struct script *s, int function, const struct config
     lua_rawgeti(L, LUA_REGISTRYINDEX, function);
     view_push(L, s, c);
     lua_call(L, 1, 1);
-}
-
-static int visit_constraint(lua_State *L)
-{
-    struct judgement *call = lua_touserdata(L, 1);
-    rule_call(L, call->rule->script, call->rule->function, call->config);
-    if (!lua_isboolean(L, -1))
-        return luaL_error(L, "returned %s, expected true or false",
-                          lua_isnil(L, -1) ? "nothing" : luaL_typename(L, -1));
-    call->holds = lua_toboolean(L, -1);
-    return 0;
-}
-
-int rule_holds(void *context, const struct config *c, struct err *e)
-{
-    struct rule *r = context;
-    struct judgement call = {.rule = r, .config = c};
-    bool judged = guard_run(&r->script->guard, GUARD_RULE, r->place, visit_constraint, &call, e);
-    return judged ? call.holds : -1; // the space says which constraint it was
 }
 
 // Returns a field of the table on the top; 0 ("not declared") where it is absent.
@@ -113,11 +94,28 @@ static void get_resources(lua_State *L, struct script *s, const struct config *c
     lua_pop(L, 1);
 }
 
-static int visit_resources(lua_State *L)
+static int visit_rule(lua_State *L)
 {
     struct judgement *call = lua_touserdata(L, 1);
-    get_resources(L, call->rule->script, call->config, call->resources);
+    struct script *s = call->rule->script;
+    if (call->resources) {
+        get_resources(L, s, call->config, call->resources);
+        return 0;
+    }
+    rule_call(L, s, call->rule->function, call->config);
+    if (!lua_isboolean(L, -1))
+        return luaL_error(L, "returned %s, expected true or false",
+                          lua_isnil(L, -1) ? "nothing" : luaL_typename(L, -1));
+    call->holds = lua_toboolean(L, -1);
     return 0;
+}
+
+int rule_holds(void *context, const struct config *c, struct err *e)
+{
+    struct rule *r = context;
+    struct judgement call = {.rule = r, .config = c};
+    bool judged = guard_run(&r->script->guard, GUARD_RULE, r->place, visit_rule, &call, e);
+    return judged ? call.holds : -1; // the space says which constraint it was
 }
 
 bool rule_find_resources(void *context, const struct config *c, struct resources *out,
@@ -125,7 +123,7 @@ bool rule_find_resources(void *context, const struct config *c, struct resources
 {
     struct rule *r = context;
     struct judgement call = {.rule = r, .config = c, .resources = out};
-    return guard_run(&r->script->guard, GUARD_RULE, r->place, visit_resources, &call, e);
+    return guard_run(&r->script->guard, GUARD_RULE, r->place, visit_rule, &call, e);
 }
 
 // --- rendering ---
