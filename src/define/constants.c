@@ -65,8 +65,8 @@ static int fold_op(struct definition *d, const struct node *n, const int *operan
                               : definition_op(d, op, a, b, operand[2]);
 }
 
-// Returns the expression with each axis i replaced by node axis[i], and constants folded: selects by
-// known conditions, sums with 0, products with 1 and 0. A product with 0 is 0.
+// Returns the expression with each axis i replaced by node axis[i], and constants folded: selects
+// by known conditions, sums with 0, products with 1 and 0. A product with 0 is 0.
 static int fold(struct definition *d, int node, const int *axis)
 {
     int order[DEFINE_MAX_NODES], made[DEFINE_MAX_NODES], last = 0;
@@ -127,8 +127,8 @@ unsigned constant_stage_axes(const struct definition *d, const struct define_sta
 
 // --- unrolling ---
 
-// Sets axis[i], for `count` axes from `first` on that are constant tensors', to the coordinates of a
-// point: number `point` of them, the last axis fastest.
+// Sets axis[i], for `count` axes from `first` on that are constant tensors', to the coordinates of
+// a point: number `point` of them, the last axis fastest.
 static void set_point(struct definition *d, const struct define_stage *s, unsigned axes, int first,
                       int count, int64_t point, int *axis)
 {

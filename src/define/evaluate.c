@@ -29,8 +29,8 @@ static double *value_at(const struct evaluation *v, int node)
     return v->value + (size_t)node * LANES;
 }
 
-// Returns the distance in the tensor from one lane's element to the next; -1: it is not constant, or
-// some elements lie outside. `place` becomes the offset of the first lane's element.
+// Returns the distance in the tensor from one lane's element to the next; -1: it is not constant,
+// or some elements lie outside. `place` becomes the offset of the first lane's element.
 static int64_t steady_stride(const struct evaluation *v, const struct node *n, int64_t *place)
 {
     const struct define_tensor *t = &v->d->tensor[n->tensor];

@@ -289,8 +289,8 @@ void lower_add_staging(struct lowering *w)
 
 // --- accesses ---
 
-// Returns the loop of an axis. Fused axes are one loop, which counts as the last of them: -1 for the
-// others.
+// Returns the loop of an axis. Fused axes are one loop, which counts as the last of them: -1 for
+// the others.
 static int loop_of(const struct lowering *w, int axis)
 {
     const struct define_stage *s = &w->k->stage;
@@ -311,8 +311,8 @@ static int loop_of(const struct lowering *w, int axis)
     return loop;
 }
 
-// Appends the loops' terms of an affine index, times the formula `scale`; returns the new count. The
-// parts that count are all, or those within a workgroup and an iteration of the outer reduction
+// Appends the loops' terms of an affine index, times the formula `scale`; returns the new count.
+// The parts that count are all, or those within a workgroup and an iteration of the outer reduction
 // loops, or the others.
 enum lower_parts { ALL_PARTS, INNER_PARTS, OUTER_PARTS };
 

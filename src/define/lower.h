@@ -1,7 +1,7 @@
 // Lowering a program to its loop nest (space/nest.h), from which learned cost models take their
 // features. These functions make the loops, buffers, accesses and statements of one kernel that is
-// computed in one way (lower.c). nest.c says which statements a kernel has, and lower_matrix.c those
-// of kernels on matrix units.
+// computed in one way (lower.c). nest.c says which statements a kernel has, and lower_matrix.c
+// those of kernels on matrix units.
 //
 //     lower_add_loops(w); lower_add_staging(w);            loops and buffers of a tiled kernel
 //     s = lower_new_statement(w, "reduce", PATH_REDUCE, lower_block_access(w, true, true));
@@ -29,7 +29,7 @@ struct lowering {
         [DEFINE_MAX_AXES]; // the loop of an axis of constant tensors, which is unrolled; or -1
     int buffer[DEFINE_MAX_TENSORS]; // the buffer of each tensor, or -1
     int lanes, lane; // formula: the width of vectors; the loop over their lanes, or -1
-    // Of each staged read: its buffer, the loop that fills it and the one in its place where it is
+    // Each staged read has a buffer, a loop that fills it and one in its place where it is
     // unrolled, the width of the vectors that fill it, and the loop over their lanes.
     int staged[PROGRAM_MAX_STAGED], fill[PROGRAM_MAX_STAGED], fill_unrolled[PROGRAM_MAX_STAGED];
     int fill_lanes[PROGRAM_MAX_STAGED], fill_lane[PROGRAM_MAX_STAGED];

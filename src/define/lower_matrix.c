@@ -1,7 +1,7 @@
 // The loop nest of a kernel on matrix units. The invocations of a subgroup multiply a fragment
-// together; the nest counts the share of one invocation: elements `lane`, `lane + lanes`, ... of it.
-// The nest of an emulated kernel is that of the kernel that it emulates, although its invocations do
-// far more.
+// together; the nest counts the share of one invocation: elements `lane`, `lane + lanes`, ... of
+// it. The nest of an emulated kernel is that of the kernel that it emulates, although its
+// invocations do far more.
 #include "define/lower.h"
 
 #include <stddef.h>

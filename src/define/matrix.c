@@ -1,12 +1,12 @@
-// The GLSL of a kernel on matrix units. A fragment is a matrix that the units multiply at once. Each
-// subgroup accumulates some fragments of the result. In each iteration of the reduction the workgroup
-// stages a tile of both factors in shared memory: matrices without gaps, zero past the factors' ends.
-// At the end one fragment after the other is written to shared memory, from where the invocations
-// store its elements by the kernel's epilogue.
+// The GLSL of a kernel on matrix units. A fragment is a matrix that the units multiply at once.
+// Each subgroup accumulates some fragments of the result. In each iteration of the reduction the
+// workgroup stages a tile of both factors in shared memory: matrices without gaps, zero past the
+// factors' ends. At the end one fragment after the other is written to shared memory, from where
+// the invocations store its elements by the kernel's epilogue.
 //
-// The macros for fragments (load_a, multiply_add, ...) call one of the two extensions, or emulate it
-// in plain GLSL. The kernels are the same but for these macros, so that a test of the emulation on
-// any device tests the indices of all.
+// The macros for fragments (load_a, multiply_add, ...) call one of the two extensions, or emulate
+// it in plain GLSL. The kernels are the same but for these macros, so that a test of the emulation
+// on any device tests the indices of all.
 #include "define/writer.h"
 
 #include <inttypes.h>
@@ -39,8 +39,8 @@ void writer_matrix_extensions(struct writer *w)
 
 // --- macros ---
 //
-// A tile is row-major in shared memory where its lines run along the reduction (the rows' factor), or
-// where they do not (the columns' factor).
+// A tile is row-major in shared memory where its lines run along the reduction (the rows' factor),
+// or where they do not (the columns' factor).
 
 static void write_type(struct writer *w, char name, int rows, int columns, const char *element)
 {
@@ -81,8 +81,8 @@ static void write_native_macros(struct writer *w)
 }
 
 // Writes macros in plain GLSL. Each invocation holds the factors' fragments and its share of the
-// accumulators: elements `lane`, `lane + lanes`, ... Nothing is unrolled, and no function has an array
-// as a parameter: compilers copy arrays element by element, which takes them minutes.
+// accumulators: elements `lane`, `lane + lanes`, ... Nothing is unrolled, and no function has an
+// array as a parameter: compilers copy arrays element by element, which takes them minutes.
 static void write_emulated_macros(struct writer *w)
 {
     const struct matrix_shape *s = w->t->shape;
@@ -127,7 +127,8 @@ void writer_matrix_macros(struct writer *w)
 
 // --- main ---
 
-// Writes the loop that fills the tile of a factor. Neighbouring invocations copy neighbours in memory.
+// Writes the loop that fills the tile of a factor. Neighbouring invocations copy neighbours in
+// memory.
 static void write_fill(struct writer *w, int depth, int factor)
 {
     const struct product *p = &w->k->product;

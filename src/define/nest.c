@@ -2,8 +2,8 @@
 // each staged tile, one that computes a block in registers (for each choice of the reads that are
 // staged), the exchange of partial results between invocations, and the store.
 //
-// An index that is not affine in the axes (a quotient, a select) counts as its affine part. A loop of
-// fused axes counts as the last axis.
+// An index that is not affine in the axes (a quotient, a select) counts as its affine part. A loop
+// of fused axes counts as the last axis.
 #include "define/lower.h"
 
 #include "base/mem.h"

@@ -232,9 +232,9 @@ static bool add_tile_choices(const struct adder *a)
     return v->buffers >= 0;
 }
 
-// Adds the tiles of fragments. Numbers of subgroups and of fragments are products of three factors: the
-// first is unused, the others are along rows and columns. CPUs get fewer, because their compilers
-// take long over an emulation.
+// Adds the tiles of fragments. Numbers of subgroups and of fragments are products of three factors:
+// the first is unused, the others are along rows and columns. CPUs get fewer, because their
+// compilers take long over an emulation.
 static bool add_matrix(const struct adder *a)
 {
     static const double steps[] = {1, 2, 4, 8}, pads[] = {0, 1, 2};

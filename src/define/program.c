@@ -16,8 +16,8 @@ int program_staged_of(const struct program_kernel *k, int node)
 
 // --- kernels ---
 //
-// `expression` has for each tensor the expression that is inlined; -1: the tensor is read. `usual` has
-// the plans of the first sketch: the sketches of a definition differ only in how reductions are
+// `expression` has for each tensor the expression that is inlined; -1: the tensor is read. `usual`
+// has the plans of the first sketch: the sketches of a definition differ only in how reductions are
 // shared and in loops that may run past their ends.
 
 // Finds the reads of the kernel that may be staged, and the expression that is staged for each.

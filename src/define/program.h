@@ -13,10 +13,10 @@
 // relu do, it becomes the epilogue of that kernel.
 //
 // A kernel is a nest of tiled loops around one statement. With PLAN_TILE each axis is a loop, and
-// reads may be staged in shared memory (Ansor's cache read). With the other plans all space axes are
-// fused into one loop and all reduction axes into another, which the invocations of a workgroup or
-// several workgroups may share. Workgroups that share a reduction store partial results in scratch
-// memory, behind the results of all kernels, and a second pass combines them. The sketch
+// reads may be staged in shared memory (Ansor's cache read). With the other plans all space axes
+// are fused into one loop and all reduction axes into another, which the invocations of a workgroup
+// or several workgroups may share. Workgroups that share a reduction store partial results in
+// scratch memory, behind the results of all kernels, and a second pass combines them. The sketch
 // (define/sketch.h) decides which plan a kernel has. A program is immutable, for any thread.
 #ifndef TILEWALK_DEFINE_PROGRAM_H
 #define TILEWALK_DEFINE_PROGRAM_H
@@ -88,8 +88,8 @@ struct program_kernel {
     uint64_t scratch; // the index of its first result in scratch memory
     struct staged_read staged[PROGRAM_MAX_STAGED];
     int staged_count;
-    // Operations in the kernel's text, arithmetic and addresses: of one statement, of one store, and
-    // of all statements of PLAN_CONSTANT.
+    // Operations in the kernel's text, arithmetic and addresses: of one statement, of one store,
+    // and of all statements of PLAN_CONSTANT.
     int operations, store_operations, unrolled_operations;
     struct unrolled unrolled; // PLAN_CONSTANT
     struct product product;   // PLAN_MATRIX: factors with all inlined stages computed in place
@@ -166,7 +166,8 @@ int64_t tiling_space(const struct tiling *t, int part);
 int64_t tiling_reduced(const struct tiling *t, int part);
 int64_t tiling_registers(const struct tiling *t); // accumulators of an invocation
 int64_t tiling_threads(const struct tiling *t);   // invocations of a workgroup
-// Returns the iterations of a loop within a workgroup and an iteration of the outer reduction loops.
+// Returns the iterations of a loop within a workgroup and an iteration of the outer reduction
+// loops.
 int64_t tiling_span(const struct tiling *t, int loop);
 // True: the part of the reduction loops is unrolled.
 bool tiling_is_unrolled(const struct tiling *t, int part);

@@ -116,10 +116,10 @@ static bool reduces(const struct graph *g, int tensor)
     return s && s->reduction != REDUCE_NONE;
 }
 
-// True: tiles of the stage read the same elements again. The stage is a reduction with an input that
-// lacks a space axis, or it has two such inputs (TVM: NeedsMultilevelTiling). Unlike in TVM, inputs
-// that lack the same axes count once: a scale and a shift of each channel are no reuse, in one
-// stage or in two.
+// True: tiles of the stage read the same elements again. The stage is a reduction with an input
+// that lacks a space axis, or it has two such inputs (TVM: NeedsMultilevelTiling). Unlike in TVM,
+// inputs that lack the same axes count once: a scale and a shift of each channel are no reuse, in
+// one stage or in two.
 static bool has_reuse(const struct definition *d, const struct define_stage *s)
 {
     unsigned met[DEFINE_MAX_TENSORS], all = 0;
@@ -226,8 +226,8 @@ int64_t guarded_extent(int64_t length)
 // PASS leaves the state. APPLY changes it, and lets later rules make another state of the old one.
 enum rule_result { PASS, APPLY, APPLY_AND_STOP };
 
-// Tiles read the tensor from a buffer in shared memory. The rules look at the tensor again: it may be
-// inlined into the stage that fills the buffer.
+// Tiles read the tensor from a buffer in shared memory. The rules look at the tensor again: it may
+// be inlined into the stage that fills the buffer.
 static enum rule_result apply_cache_read(const struct graph *g, struct state *s)
 {
     bool reached[DEFINE_MAX_TENSORS];
@@ -245,8 +245,8 @@ static bool can_inline(const struct graph *g, int tensor)
            !reduces(g, tensor);
 }
 
-// A stage that an unrolled stage reads is computed once for all values of that stage, where all reads
-// of it are unconditional.
+// A stage that an unrolled stage reads is computed once for all values of that stage, where all
+// reads of it are unconditional.
 static enum rule_result apply_special_location(const struct graph *g, struct state *s)
 {
     bool reached[DEFINE_MAX_TENSORS];
@@ -272,8 +272,8 @@ static enum rule_result apply_inline(const struct graph *g, struct state *s)
     return APPLY_AND_STOP;
 }
 
-// A reduction over axes of constant tensors is unrolled along all their axes. The other axes are one
-// loop, tiled in two levels.
+// A reduction over axes of constant tensors is unrolled along all their axes. The other axes are
+// one loop, tiled in two levels.
 static enum rule_result apply_constant_tensors(const struct graph *g, struct state *s)
 {
     if (!g->is_constant[s->at] || s->is_cache_write)
@@ -338,8 +338,8 @@ static enum rule_result apply_split(const struct graph *g, struct state *s)
     return APPLY;
 }
 
-// A product of matrices is computed by the device's matrix units, where they multiply and accumulate
-// in the types of the definition (MetaSchedule's multi-level tiling with tensor cores).
+// A product of matrices is computed by the device's matrix units, where they multiply and
+// accumulate in the types of the definition (MetaSchedule's multi-level tiling with tensor cores).
 static enum rule_result apply_matrix_units(const struct graph *g, struct state *s)
 {
     const struct define_stage *stage = stage_of(g, s->at);

@@ -7,8 +7,8 @@
 //     found.sketch[0].plan[tensor], found.sketch[0].rule[...]
 //
 // The derivation starts at the output and goes back to the inputs. A state is the tensor to look at
-// and the decisions so far. The rules are tried in order at each tensor; a rule that applies makes a
-// new state, and may let later rules make another one. All functions are pure, for any thread.
+// and the decisions so far. The rules are tried in order at each tensor; a rule that applies makes
+// a new state, and may let later rules make another one. All functions are pure, for any thread.
 #ifndef TILEWALK_DEFINE_SKETCH_H
 #define TILEWALK_DEFINE_SKETCH_H
 
@@ -45,8 +45,8 @@ bool product_fits(const struct product *p, bool is_real, const struct matrix_sha
 // The elements of a constant tensor, like those of Winograd's transforms, are selects between
 // numbers by the values of axes. Returns these axes, a bit each; 0: the node is no such element.
 unsigned constant_element_axes(const struct definition *d, int node);
-// Returns the axes of all such elements in the stage, along which it can be unrolled. 0: a reduction
-// axis is none of them, there is no reduction, or the unrolled text would be too long.
+// Returns the axes of all such elements in the stage, along which it can be unrolled. 0: a
+// reduction axis is none of them, there is no reduction, or the unrolled text would be too long.
 unsigned constant_stage_axes(const struct definition *d, const struct define_stage *s);
 
 // A stage that is unrolled along those axes: an expression for each of their points.

@@ -20,8 +20,8 @@ static struct buffer buffer_of(const struct writer *w, int i)
     return (struct buffer){c, tiling_staged(w->p, c, w->t), reads_vectors ? tiling_lanes(w->t) : 1};
 }
 
-// Buffers that are read as vectors come first, so that there is no gap in front of one: compilers lay
-// arrays out in the order of their first use. True: buffer i belongs to this turn.
+// Buffers that are read as vectors come first, so that there is no gap in front of one: compilers
+// lay arrays out in the order of their first use. True: buffer i belongs to this turn.
 static bool is_turn(const struct writer *w, int i, bool reads_vectors)
 {
     return w->t->is_staged[i] && (buffer_of(w, i).read_lanes > 1) == reads_vectors;
@@ -72,8 +72,8 @@ static void write_lows(struct writer *w, int depth, int i)
     w->prefix = "_";
 }
 
-// Element e of a buffer, a number or a vector, is filled at once; or it is fetched into a variable of
-// the invocation and put into the other half of the buffer later.
+// Element e of a buffer, a number or a vector, is filled at once; or it is fetched into a variable
+// of the invocation and put into the other half of the buffer later.
 enum filling { FILL, FETCH, PUT };
 
 // Writes the index of element e among the buffer's numbers, or among its vectors of `unit` numbers.
@@ -146,8 +146,8 @@ static void write_element(struct writer *w, int depth, int i, enum filling what)
     str_add(w->out, ";\n");
 }
 
-// Declares the indices of element e in the tensor: at0, at1, ... They are clamped where loops may run
-// past their ends.
+// Declares the indices of element e in the tensor: at0, at1, ... They are clamped where loops may
+// run past their ends.
 static void write_tensor_indices(struct writer *w, int depth, int i)
 {
     const struct buffer b = buffer_of(w, i);
@@ -168,8 +168,8 @@ static void write_tensor_indices(struct writer *w, int depth, int i)
     }
 }
 
-// Writes the loops in which the invocations fill all staged tiles. They are unrolled where tiles have
-// two buffers.
+// Writes the loops in which the invocations fill all staged tiles. They are unrolled where tiles
+// have two buffers.
 static void write_filling(struct writer *w, int depth, enum filling what)
 {
     int64_t threads = tiling_threads(w->t);
@@ -268,8 +268,8 @@ void writer_put_next(struct writer *w, int depth)
 
 // --- shared reductions ---
 
-// The invocations that share a reduction are neighbours. Of n invocations the lower half combines its
-// partial results with those of the upper half, again and again, until one invocation has all.
+// The invocations that share a reduction are neighbours. Of n invocations the lower half combines
+// its partial results with those of the upper half, again and again, until one invocation has all.
 void writer_reduce_shared(struct writer *w)
 {
     int64_t threads = tiling_threads(w->t), registers = tiling_registers(w->t);

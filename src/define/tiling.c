@@ -164,8 +164,8 @@ struct tiling tiling_second_pass(const struct tiling *t, struct program_variant 
 
 // --- vectors ---
 //
-// An access is a vector where its elements are neighbours in memory too and begin at a multiple of the
-// width. All other accesses are of one element.
+// An access is a vector where its elements are neighbours in memory too and begin at a multiple of
+// the width. All other accesses are of one element.
 
 int32_t tiling_lanes(const struct tiling *t)
 {
@@ -312,7 +312,8 @@ static int64_t statements_of(const struct tiling *t)
     if (t->variant->plan == PLAN_CONSTANT)
         return t->variant->values + t->variant->reads;
     if (t->variant->plan == PLAN_MATRIX) {
-        // The loads and products of a tile's fragments, and the stores, each about eight lines long.
+        // The loads and products of a tile's fragments, and the stores, each about eight lines
+        // long.
         int64_t a = t->part[ROWS][TILE_OUTER], b = t->part[COLUMNS][TILE_OUTER];
         return t->part[PRODUCT_SIDES][TILE_REDUCE_MIDDLE] * (a + b + a * b) + 8 * a * b;
     }

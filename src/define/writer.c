@@ -107,8 +107,8 @@ static int32_t step_of(const struct writer *w, int loop)
     return loop == w->t->variant->loops.space - 1 ? tiling_lanes(w->t) : 1;
 }
 
-// The digits of gl_WorkGroupID.x are the loops' groups, the last loop the fastest. With several loops
-// the first one is gl_WorkGroupID.y.
+// The digits of gl_WorkGroupID.x are the loops' groups, the last loop the fastest. With several
+// loops the first one is gl_WorkGroupID.y.
 void writer_origins(struct writer *w)
 {
     const struct program_loops *l = &w->t->variant->loops;
@@ -542,8 +542,8 @@ int writer_begin_lanes(struct writer *w, int depth, int node)
             writer_line(w, depth, "const int raw_%s%d = raw_%s%d + l;", name, axis, name, axis);
     }
     if (node >= 0) {
-        // Each node that the expression uses twice becomes a variable; none does where the expression
-        // has a select, because a node may be valid in one branch only.
+        // Each node that the expression uses twice becomes a variable; none does where the
+        // expression has a select, because a node may be valid in one branch only.
         const struct definition *d = &w->p->inlined;
         int order[DEFINE_MAX_NODES], uses[DEFINE_MAX_NODES] = {0};
         int count = definition_list(d, node, NODES_VALUES, order);

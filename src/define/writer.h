@@ -53,8 +53,8 @@ void writer_end(struct writer *w, int depth);
 void writer_origins(struct writer *w);
 // Opens the loops of a part: 'v', 'w', 'r' over space, 'o', 'm', 'u' over the reduction.
 void writer_loops(struct writer *w, int depth, char kind, int part);
-// Declares where an iteration of the outer reduction loops begins along each axis. `step` is the text
-// of its number; NULL: that of the loops around.
+// Declares where an iteration of the outer reduction loops begins along each axis. `step` is the
+// text of its number; NULL: that of the loops around.
 void writer_reduced_bases(struct writer *w, int depth, const char *step);
 // Declares the axes as constants, from the loops around; `reduces`: reduction axes too.
 void writer_axes(struct writer *w, int depth, bool reduces);
@@ -68,9 +68,9 @@ void writer_register(struct writer *w);
 void writer_node(struct writer *w, int node);
 void writer_vector(struct writer *w, int read, int lanes); // the read as a vector
 
-// Opens the loop over lanes around the statements that compute the expression (-1: none). Reads of all
-// lanes at once become constants in front of it, and nodes that the expression uses twice become
-// variables. Returns the depth inside; writer_end_lanes takes it.
+// Opens the loop over lanes around the statements that compute the expression (-1: none). Reads of
+// all lanes at once become constants in front of it, and nodes that the expression uses twice
+// become variables. Returns the depth inside; writer_end_lanes takes it.
 int writer_begin_lanes(struct writer *w, int depth, int node);
 void writer_end_lanes(struct writer *w, int depth);
 

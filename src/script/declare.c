@@ -271,8 +271,8 @@ static int declare_constraint(lua_State *L) // constraint(name, function(c) -> b
 
 enum { RESOURCES, SCRATCH, NEST };
 
-// resources(function(c) -> table), scratch(function(c) -> bytes) and nest(function(c, d)). Upvalues:
-// which of them, its name.
+// resources(function(c) -> table), scratch(function(c) -> bytes) and nest(function(c, d)).
+// Upvalues: which of them, its name.
 static int declare_rule(lua_State *L)
 {
     const char *name = lua_tostring(L, lua_upvalueindex(2));

@@ -54,7 +54,8 @@ static void read_dimensions(lua_State *L, const char *name, uint64_t out[3], int
     lua_pop(L, 1);
 }
 
-// Returns the subgroup size that the kernel requires; 0: any. Sizes are powers of two (Vulkan spec, VUID-...-requiredSubgroupSize-02760).
+// Returns the subgroup size that the kernel requires; 0: any. Sizes are powers of two (Vulkan spec,
+// VUID-...-requiredSubgroupSize-02760).
 static uint32_t subgroup_of(lua_State *L, struct script *s, const struct stage *stage,
                             const struct config *c)
 {

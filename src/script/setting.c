@@ -63,7 +63,8 @@ static void check_new(lua_State *L, const struct script *s, const char *what, co
     lua_pop(L, 2);
 }
 
-// The values that a setting may have: a size from `least` on, one of the words `values`, or a number.
+// The values that a setting may have: a size from `least` on, one of the words `values`, or a
+// number.
 struct domain {
     bool is_whole;
     int64_t least;

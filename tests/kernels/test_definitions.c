@@ -1,6 +1,6 @@
-// Kernels of operator definitions are right in every sketch: for odd definitions (reversed and strided
-// indices, the same tensor twice, lengths that no tile divides, reductions of reductions, selects by
-// elements), and for the presets with several sketches.
+// Kernels of operator definitions are right in every sketch: for odd definitions (reversed and
+// strided indices, the same tensor twice, lengths that no tile divides, reductions of reductions,
+// selects by elements), and for the presets with several sketches.
 #include "define/program.h"
 #include "group.h"
 #include "proof.h"
