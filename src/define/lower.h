@@ -25,8 +25,7 @@ struct lowering {
     int loop[DEFINE_MAX_AXES][TILE_PARTS];     // the loop of each part; -1: it has one iteration
     int unrolled[DEFINE_MAX_AXES][TILE_PARTS]; // the loop in its place where it is unrolled
     int step[DEFINE_MAX_AXES][TILE_PARTS];     // formula: how far one iteration leads
-    int constant
-        [DEFINE_MAX_AXES]; // the loop of an axis of constant tensors, which is unrolled; or -1
+    int constant[DEFINE_MAX_AXES];  // the unrolled loop of an axis of constant tensors, or -1
     int buffer[DEFINE_MAX_TENSORS]; // the buffer of each tensor, or -1
     int lanes, lane; // formula: the width of vectors; the loop over their lanes, or -1
     // Each staged read has a buffer, a loop that fills it and one in its place where it is
