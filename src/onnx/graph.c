@@ -1,5 +1,6 @@
 #include "onnx/graph.h"
 
+#include "base/number.h"
 #include "onnx/operators.h"
 
 #include <inttypes.h>
@@ -234,6 +235,10 @@ static enum onnx_verdict infer(const struct onnx_at *n)
         if (v && v->constant && !onnx_type_bytes(v->constant->type))
             return onnx_lacks(n, "'%s' is %s", v->name, onnx_type_name(v->constant->type));
     }
+    int needs = n->step->kind->needs;
+    for (int i = 0; i < (needs == ONNX_ALL ? int_max(1, n->node->input_count) : needs); i++)
+        if (!onnx_in(n, i))
+            return onnx_wrong(n, "its input %d is missing", i + 1);
     return n->step->kind->infer(n);
 }
 

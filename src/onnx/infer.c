@@ -49,6 +49,18 @@ void onnx_strides_of(const struct onnx_shape *s, int64_t *out)
         out[i] = i == s->rank - 1 ? 1 : out[i + 1] * s->size[i + 1];
 }
 
+void onnx_broadcast_strides(const struct onnx_shape *from, const struct onnx_shape *to,
+                            struct onnx_strides *out)
+{
+    int64_t strides[ONNX_MAX_RANK];
+    onnx_strides_of(from, strides);
+    *out = (struct onnx_strides){.shape = *to};
+    for (int i = 0; i < to->rank; i++) {
+        int own = i - (to->rank - from->rank);
+        out->stride[i] = own < 0 || from->size[own] == 1 ? 0 : strides[own];
+    }
+}
+
 int64_t onnx_broadcast_index(const struct onnx_shape *from, const struct onnx_shape *to,
                              int64_t index)
 {
@@ -76,107 +88,33 @@ enum onnx_verdict onnx_list_of(const struct onnx_at *n, const char *attribute, i
 {
     const struct onnx_attribute *a = attribute ? onnx_attribute(n->node, attribute) : NULL;
     const struct onnx_value *v = input >= 0 ? onnx_in(n, input) : NULL;
-    *out = (struct onnx_list){.count = 0};
-    if (v) {
-        if (!v->constant)
-            return onnx_lacks(n, "'%s' is not known before it runs", v->name);
-        if (v->constant->count > ONNX_MAX_RANK)
-            return onnx_wrong(n, "'%s' has %" PRId64 " numbers, at most %d make sense", v->name,
-                              v->constant->count, ONNX_MAX_RANK);
-        out->is_there = true;
-        out->count = (int)v->constant->count;
-        for (int i = 0; i < out->count; i++)
-            out->value[i] = onnx_whole(v->constant, i);
-        return ONNX_FINE;
-    }
-    if (!a)
-        return ONNX_FINE;
-    if (a->int_count > ONNX_MAX_RANK)
+    *out = (struct onnx_list){.is_there = v || a};
+    if (v && !v->constant)
+        return onnx_lacks(n, "'%s' is not known before it runs", v->name);
+    if (v && v->constant->count > ONNX_MAX_RANK)
+        return onnx_wrong(n, "'%s' has %" PRId64 " numbers, at most %d make sense", v->name,
+                          v->constant->count, ONNX_MAX_RANK);
+    if (!v && a && a->int_count > ONNX_MAX_RANK)
         return onnx_wrong(n, "%s has %d numbers, at most %d make sense", attribute, a->int_count,
                           ONNX_MAX_RANK);
-    out->is_there = true;
-    out->count = a->int_count;
+    out->count = v ? (int)v->constant->count : a ? a->int_count : 0;
     for (int i = 0; i < out->count; i++)
-        out->value[i] = int64_clamp(a->ints[i], INT32_MIN, INT32_MAX);
+        out->value[i] =
+            v ? onnx_whole(v->constant, i) : int64_clamp(a->ints[i], INT32_MIN, INT32_MAX);
     return ONNX_FINE;
 }
 
-// --- some elements, in another order ---
-
-bool onnx_permutation(const struct onnx_at *n, int rank, int *out)
+enum onnx_verdict onnx_shape_of(const struct onnx_at *n, int input, struct onnx_shape *out)
 {
-    const struct onnx_attribute *a = onnx_attribute(n->node, "perm");
-    bool seen[ONNX_MAX_RANK] = {false};
-    if (a && a->int_count != rank)
-        return false;
-    for (int i = 0; i < rank; i++) {
-        int64_t from = a ? a->ints[i] : rank - 1 - i;
-        if (from < 0 || from >= rank || seen[from])
-            return false;
-        seen[from] = true;
-        out[i] = (int)from;
-    }
-    return true;
-}
-
-enum onnx_verdict onnx_slice_of(const struct onnx_at *n, struct onnx_range *r,
-                                struct onnx_shape *out)
-{
-    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
-    struct onnx_list starts, ends, axes, steps;
-    TRY(onnx_list_of(n, "starts", 1, &starts));
-    TRY(onnx_list_of(n, "ends", 2, &ends));
-    TRY(onnx_list_of(n, "axes", 3, &axes));
-    TRY(onnx_list_of(n, NULL, 4, &steps));
-    if (starts.count != ends.count || (axes.is_there && axes.count != starts.count) ||
-        (steps.is_there && steps.count != starts.count))
-        return onnx_wrong(n, "its starts, ends, axes and steps do not go together");
-    *out = *x;
-    for (int i = 0; i < ONNX_MAX_RANK; i++) {
-        r->first[i] = 0;
-        r->step[i] = 1;
-    }
-    for (int i = 0; i < starts.count; i++) {
-        int64_t axis = axes.is_there ? axes.value[i] : i;
-        if (!onnx_axis(x, &axis))
-            return onnx_wrong(n, "there is no axis %" PRId64, axis);
-        int64_t size = x->size[axis], first = starts.value[i], end = ends.value[i];
-        int64_t step = steps.is_there ? steps.value[i] : 1;
-        if (step == 0)
-            return onnx_wrong(n, "its step is 0");
-        if (step < 0)
-            return onnx_lacks(n, "it goes backwards");
-        first = int64_clamp(first < 0 ? first + size : first, 0, size);
-        end = int64_clamp(end < 0 ? end + size : end, 0, size);
-        r->first[axis] = first;
-        r->step[axis] = step;
-        out->size[axis] = end > first ? (end - first + step - 1) / step : 0;
+    struct onnx_list to;
+    *out = (struct onnx_shape){0};
+    TRY(onnx_list_of(n, NULL, input, &to));
+    for (int i = 0; i < to.count; i++) {
+        if (to.value[i] < 0)
+            return onnx_wrong(n, "the shape that it is to give is wrong");
+        out->size[out->rank++] = to.value[i];
     }
     return ONNX_FINE;
-}
-
-enum onnx_verdict onnx_split_of(const struct onnx_at *n, int64_t *axis, int64_t *sizes)
-{
-    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
-    int parts = n->node->output_count;
-    struct onnx_list list;
-    int64_t sum = 0;
-    *axis = onnx_int(n->node, "axis", 0);
-    if (!onnx_axis(x, axis))
-        return onnx_wrong(n, "there is no axis %" PRId64, *axis);
-    if (parts > ONNX_MAX_RANK)
-        return onnx_lacks(n, "it has more than %d outputs", ONNX_MAX_RANK);
-    TRY(onnx_list_of(n, "split", 1, &list));
-    int64_t each = (x->size[*axis] + parts - 1) / parts;
-    for (int i = 0; i < parts; i++) {
-        sizes[i] =
-            list.is_there && i < list.count ? list.value[i] : int64_min(each, x->size[*axis] - sum);
-        if (sizes[i] < 0 || (list.is_there && list.count != parts))
-            return onnx_wrong(n, "its parts are wrong");
-        sum += sizes[i];
-    }
-    return sum == x->size[*axis] ? ONNX_FINE
-                                 : onnx_wrong(n, "its parts are not what there is to split");
 }
 
 // --- windows ---
@@ -231,18 +169,6 @@ enum onnx_verdict onnx_window_of(const struct onnx_at *n, const struct onnx_shap
     return ONNX_FINE;
 }
 
-#define NEEDS_INPUT(index)                                                                         \
-    do {                                                                                           \
-        if (!onnx_in(n, index))                                                                    \
-            return onnx_wrong(n, "its input %d is missing", (index) + 1);                          \
-    } while (0)
-
-#define NEEDS(count)                                                                               \
-    do {                                                                                           \
-        for (int needed = 0; needed < (count); needed++)                                           \
-            NEEDS_INPUT(needed);                                                                   \
-    } while (0)
-
 static const struct onnx_shape *shape_in(const struct onnx_at *n, int index)
 {
     return &onnx_in(n, index)->shape;
@@ -252,7 +178,6 @@ static const struct onnx_shape *shape_in(const struct onnx_at *n, int index)
 
 enum onnx_verdict infer_same(const struct onnx_at *n)
 {
-    NEEDS(1);
     return onnx_gives(n, shape_in(n, 0));
 }
 
@@ -275,7 +200,6 @@ enum onnx_verdict infer_dropout(const struct onnx_at *n)
 
 enum onnx_verdict infer_batch_norm(const struct onnx_at *n)
 {
-    NEEDS(5);
     const struct onnx_shape *x = shape_in(n, 0);
     if (onnx_int(n->node, "training_mode", 0) || was_for_training(n))
         return onnx_lacks(n, "it is for training");
@@ -300,23 +224,13 @@ enum onnx_verdict infer_cast(const struct onnx_at *n)
 
 // --- several inputs ---
 
-enum onnx_verdict infer_binary(const struct onnx_at *n)
+enum onnx_verdict infer_broadcast(const struct onnx_at *n)
 {
-    struct onnx_shape all;
-    NEEDS(2);
+    struct onnx_shape all = *shape_in(n, 0), more;
     if (onnx_int(n->node, "broadcast", 0))
         return onnx_lacks(n, "it broadcasts as models did before version 7");
-    return onnx_broadcast(shape_in(n, 0), shape_in(n, 1), &all)
-               ? onnx_gives(n, &all)
-               : onnx_wrong(n, "its inputs' shapes do not go together");
-}
-
-enum onnx_verdict infer_sum(const struct onnx_at *n)
-{
-    NEEDS(1);
-    struct onnx_shape all = *shape_in(n, 0), more;
-    for (int i = 1; i < n->node->input_count; i++) {
-        NEEDS_INPUT(i);
+    int count = str_equal(n->node->kind, "Sum") ? n->node->input_count : 2;
+    for (int i = 1; i < count; i++) {
         if (!onnx_broadcast(&all, shape_in(n, i), &more))
             return onnx_wrong(n, "its inputs' shapes do not go together");
         all = more;
@@ -326,13 +240,11 @@ enum onnx_verdict infer_sum(const struct onnx_at *n)
 
 enum onnx_verdict infer_concat(const struct onnx_at *n)
 {
-    NEEDS(1);
     struct onnx_shape all = *shape_in(n, 0);
     int64_t axis = onnx_int(n->node, "axis", 1);
     if (!onnx_axis(&all, &axis))
         return onnx_wrong(n, "there is no axis %" PRId64, axis);
     for (int i = 1; i < n->node->input_count; i++) {
-        NEEDS_INPUT(i);
         struct onnx_shape part = *shape_in(n, i);
         if (part.rank != all.rank)
             return onnx_wrong(n, "its inputs have different numbers of dimensions");
@@ -349,7 +261,6 @@ enum onnx_verdict infer_concat(const struct onnx_at *n)
 
 enum onnx_verdict infer_conv(const struct onnx_at *n)
 {
-    NEEDS(2);
     const struct onnx_shape *x = shape_in(n, 0), *w = shape_in(n, 1);
     struct onnx_window window;
     int64_t groups = onnx_int(n->node, "group", 1);
@@ -367,7 +278,6 @@ enum onnx_verdict infer_conv(const struct onnx_at *n)
 
 enum onnx_verdict infer_pool(const struct onnx_at *n)
 {
-    NEEDS(1);
     const struct onnx_shape *x = shape_in(n, 0);
     const struct onnx_attribute *kernel = onnx_attribute(n->node, "kernel_shape");
     struct onnx_window window;
@@ -385,31 +295,9 @@ enum onnx_verdict infer_pool(const struct onnx_at *n)
 
 enum onnx_verdict infer_global_pool(const struct onnx_at *n)
 {
-    NEEDS(1);
     struct onnx_shape out = *shape_in(n, 0);
     for (int i = 2; i < out.rank; i++)
         out.size[i] = 1;
-    return onnx_gives(n, &out);
-}
-
-enum onnx_verdict infer_reduce_mean(const struct onnx_at *n)
-{
-    NEEDS(1);
-    const struct onnx_shape *x = shape_in(n, 0);
-    struct onnx_list axes;
-    struct onnx_shape out = {0};
-    bool gone[ONNX_MAX_RANK] = {false}, keeps = onnx_int(n->node, "keepdims", 1);
-    TRY(onnx_list_of(n, "axes", 1, &axes));
-    if (!axes.count && onnx_int(n->node, "noop_with_empty_axes", 0))
-        return infer_same(n);
-    for (int i = 0; i < axes.count; i++) {
-        if (!onnx_axis(x, &axes.value[i]))
-            return onnx_wrong(n, "there is no axis %" PRId64, axes.value[i]);
-        gone[axes.value[i]] = true;
-    }
-    for (int i = 0; i < x->rank; i++)
-        if (keeps || (axes.count && !gone[i]))
-            out.size[out.rank++] = gone[i] || !axes.count ? 1 : x->size[i];
     return onnx_gives(n, &out);
 }
 
@@ -417,7 +305,6 @@ enum onnx_verdict infer_reduce_mean(const struct onnx_at *n)
 
 enum onnx_verdict infer_gemm(const struct onnx_at *n)
 {
-    NEEDS(2);
     const struct onnx_shape *a = shape_in(n, 0), *b = shape_in(n, 1);
     bool turns_a = onnx_int(n->node, "transA", 0), turns_b = onnx_int(n->node, "transB", 0);
     struct onnx_shape out = {2, {0}}, all;
@@ -433,7 +320,6 @@ enum onnx_verdict infer_gemm(const struct onnx_at *n)
 
 enum onnx_verdict infer_matmul(const struct onnx_at *n)
 {
-    NEEDS(2);
     struct onnx_shape a = *shape_in(n, 0), b = *shape_in(n, 1), x = {0}, y = {0}, out;
     if (a.rank < 2 || b.rank < 2)
         return onnx_lacks(n, "it is of a vector");
@@ -452,7 +338,6 @@ enum onnx_verdict infer_matmul(const struct onnx_at *n)
 
 enum onnx_verdict infer_reshape(const struct onnx_at *n)
 {
-    NEEDS(1);
     const struct onnx_shape *x = shape_in(n, 0);
     struct onnx_list to;
     struct onnx_shape out = {0};
@@ -480,7 +365,6 @@ enum onnx_verdict infer_reshape(const struct onnx_at *n)
 
 enum onnx_verdict infer_flatten(const struct onnx_at *n)
 {
-    NEEDS(1);
     const struct onnx_shape *x = shape_in(n, 0);
     int64_t axis = onnx_int(n->node, "axis", 1);
     struct onnx_shape out = {2, {1, 1}};
@@ -491,28 +375,33 @@ enum onnx_verdict infer_flatten(const struct onnx_at *n)
     return onnx_gives(n, &out);
 }
 
-enum onnx_verdict infer_squeeze(const struct onnx_at *n)
+// Infers Squeeze and ReduceMean, which leave axes out.
+enum onnx_verdict infer_reduced(const struct onnx_at *n)
 {
-    NEEDS(1);
     const struct onnx_shape *x = shape_in(n, 0);
     struct onnx_list axes;
     struct onnx_shape out = {0};
-    bool gone[ONNX_MAX_RANK] = {false};
+    bool is_squeeze = str_equal(n->node->kind, "Squeeze"), gone[ONNX_MAX_RANK] = {false};
+    bool keeps = !is_squeeze && onnx_int(n->node, "keepdims", 1);
     TRY(onnx_list_of(n, "axes", 1, &axes));
+    if (!is_squeeze && !axes.count && onnx_int(n->node, "noop_with_empty_axes", 0))
+        return infer_same(n);
     for (int i = 0; i < axes.count; i++) {
-        if (!onnx_axis(x, &axes.value[i]) || x->size[axes.value[i]] != 1)
-            return onnx_wrong(n, "there is no axis %" PRId64 " of one element", axes.value[i]);
+        if (!onnx_axis(x, &axes.value[i]) || (is_squeeze && x->size[axes.value[i]] != 1))
+            return onnx_wrong(n, "there is no axis %" PRId64 "%s", axes.value[i],
+                              is_squeeze ? " of one element" : "");
         gone[axes.value[i]] = true;
     }
-    for (int i = 0; i < x->rank; i++)
-        if (!(axes.is_there ? gone[i] : x->size[i] == 1))
-            out.size[out.rank++] = x->size[i];
+    for (int i = 0; i < x->rank; i++) {
+        gone[i] |= is_squeeze ? !axes.is_there && x->size[i] == 1 : !axes.count;
+        if (keeps || !gone[i])
+            out.size[out.rank++] = gone[i] ? 1 : x->size[i];
+    }
     return onnx_gives(n, &out);
 }
 
 enum onnx_verdict infer_unsqueeze(const struct onnx_at *n)
 {
-    NEEDS(1);
     const struct onnx_shape *x = shape_in(n, 0);
     struct onnx_list axes;
     bool is_new[ONNX_MAX_RANK] = {false};
@@ -532,48 +421,23 @@ enum onnx_verdict infer_unsqueeze(const struct onnx_at *n)
 
 // --- some elements, in another order ---
 
-enum onnx_verdict infer_transpose(const struct onnx_at *n)
+enum onnx_verdict infer_moved(const struct onnx_at *n)
 {
-    NEEDS(1);
-    const struct onnx_shape *x = shape_in(n, 0);
-    struct onnx_shape out = {x->rank, {0}};
-    int order[ONNX_MAX_RANK];
-    if (!onnx_permutation(n, x->rank, order))
-        return onnx_wrong(n, "its perm is no permutation of %d axes", x->rank);
-    for (int i = 0; i < x->rank; i++)
-        out.size[i] = x->size[order[i]];
-    return onnx_gives(n, &out);
-}
-
-enum onnx_verdict infer_slice(const struct onnx_at *n)
-{
-    struct onnx_range range;
-    struct onnx_shape out;
-    NEEDS(1);
-    TRY(onnx_slice_of(n, &range, &out));
-    return onnx_gives(n, &out);
-}
-
-enum onnx_verdict infer_split(const struct onnx_at *n)
-{
-    int64_t axis, sizes[ONNX_MAX_RANK];
-    NEEDS(1);
-    TRY(onnx_split_of(n, &axis, sizes));
     for (int i = 0; i < n->node->output_count; i++) {
+        struct onnx_strides s;
         struct onnx_value *out = onnx_out(n, i);
+        TRY(n->step->kind->move(n, i, &s));
         if (!out)
             continue;
         out->has_shape = true;
         out->type = onnx_in(n, 0)->type;
-        out->shape = *shape_in(n, 0);
-        out->shape.size[axis] = sizes[i];
+        out->shape = s.shape;
     }
     return ONNX_FINE;
 }
 
 enum onnx_verdict infer_gather(const struct onnx_at *n)
 {
-    NEEDS(2);
     const struct onnx_shape *x = shape_in(n, 0), *which = shape_in(n, 1);
     int64_t axis = onnx_int(n->node, "axis", 0);
     struct onnx_shape out = {0};
@@ -587,22 +451,6 @@ enum onnx_verdict infer_gather(const struct onnx_at *n)
         out.size[out.rank++] = which->size[i];
     for (int i = (int)axis + 1; i < x->rank; i++)
         out.size[out.rank++] = x->size[i];
-    return onnx_gives(n, &out);
-}
-
-enum onnx_verdict infer_expand(const struct onnx_at *n)
-{
-    struct onnx_list to;
-    struct onnx_shape wanted = {0}, out;
-    NEEDS(2);
-    TRY(onnx_list_of(n, NULL, 1, &to));
-    for (int i = 0; i < to.count; i++) {
-        if (to.value[i] < 0)
-            return onnx_wrong(n, "the shape that it is to give is wrong");
-        wanted.size[wanted.rank++] = to.value[i];
-    }
-    if (!onnx_broadcast(shape_in(n, 0), &wanted, &out))
-        return onnx_wrong(n, "its input does not fit the shape");
     return onnx_gives(n, &out);
 }
 
@@ -623,15 +471,8 @@ enum onnx_verdict infer_constant(const struct onnx_at *n)
 enum onnx_verdict infer_constant_of_shape(const struct onnx_at *n)
 {
     const struct onnx_attribute *a = onnx_attribute(n->node, "value");
-    struct onnx_list to;
-    struct onnx_shape out = {0};
-    NEEDS(1);
-    TRY(onnx_list_of(n, NULL, 0, &to));
-    for (int i = 0; i < to.count; i++) {
-        if (to.value[i] < 0)
-            return onnx_wrong(n, "the shape that it is to give is wrong");
-        out.size[out.rank++] = to.value[i];
-    }
+    struct onnx_shape out;
+    TRY(onnx_shape_of(n, 0, &out));
     TRY(onnx_gives(n, &out));
     if (a && a->tensor && (!onnx_type_bytes(a->tensor->type) || a->tensor->count != 1))
         return onnx_lacks(n, "its value is no number");
@@ -639,20 +480,13 @@ enum onnx_verdict infer_constant_of_shape(const struct onnx_at *n)
     return ONNX_FINE;
 }
 
+// Infers Shape and Size, whose result has one axis or none.
 enum onnx_verdict infer_shape(const struct onnx_at *n)
 {
-    NEEDS(1);
+    bool is_shape = str_equal(n->node->kind, "Shape");
     if (onnx_attribute(n->node, "start") || onnx_attribute(n->node, "end"))
         return onnx_lacks(n, "it tells of some axes only");
-    TRY(onnx_gives(n, &(struct onnx_shape){1, {shape_in(n, 0)->rank}}));
-    onnx_out(n, 0)->type = ONNX_INT64;
-    return ONNX_FINE;
-}
-
-enum onnx_verdict infer_size(const struct onnx_at *n)
-{
-    NEEDS(1);
-    TRY(onnx_gives(n, &(struct onnx_shape){0}));
+    TRY(onnx_gives(n, &(struct onnx_shape){is_shape, {shape_in(n, 0)->rank}}));
     onnx_out(n, 0)->type = ONNX_INT64;
     return ONNX_FINE;
 }

@@ -1,4 +1,4 @@
-#include "onnx/lowering.h"
+#include "onnx/operators.h"
 
 #include "base/number.h"
 
@@ -115,18 +115,15 @@ void lowering_set_word(struct lowering *l, struct onnx_layer *to, const char *na
     set_text(to, name, arena_printf(&l->out->arena, "\"%s\"", value));
 }
 
-void lowering_uses(struct lowering *l, int source)
+void lowering_count_use(struct lowering *l, int source, int by)
 {
-    if (source < 0)
-        l->out->input[-1 - source].uses++;
-    else
-        l->out->layer[source].uses++;
+    *(source < 0 ? &l->out->input[-1 - source].uses : &l->out->layer[source].uses) += by;
 }
 
 void lowering_read(struct lowering *l, struct onnx_layer *to, const char *tensor, int source)
 {
     to->from[to->from_count++] = (struct onnx_flow){tensor, source};
-    lowering_uses(l, source);
+    lowering_count_use(l, source, 1);
 }
 
 struct onnx_weights *lowering_weigh(struct onnx_layer *to, const char *tensor,
@@ -197,6 +194,8 @@ static void lower_step(struct lowering *l, struct onnx_step *s)
     int before = l->out->layer_count;
     if (before + LOWERING_MOST_OF_A_STEP > ONNX_MAX_LAYERS)
         s->lacking = "the network has as many layers as there may be";
+    else if (!s->kind->lower)
+        s->lacking = "no kernel computes it";
     else if (s->kind->lower(l, &n) != ONNX_FINE && !s->lacking)
         s->lacking = "it cannot be computed so";
     if (!s->lacking) {
@@ -212,13 +211,8 @@ static void lower_step(struct lowering *l, struct onnx_step *s)
             if (onnx_out(&n, i))
                 l->flow[n.step->output[i]] = (struct flow){.is_there = false};
         for (int i = before; i < l->out->layer_count; i++)
-            for (int k = 0; k < l->out->layer[i].from_count; k++) {
-                int source = l->out->layer[i].from[k].source;
-                if (source < 0)
-                    l->out->input[-1 - source].uses--;
-                else
-                    l->out->layer[source].uses--;
-            }
+            for (int k = 0; k < l->out->layer[i].from_count; k++)
+                lowering_count_use(l, l->out->layer[i].from[k].source, -1);
         l->out->layer_count = before;
     }
 }

@@ -1,5 +1,5 @@
 // Lowers operators that compute element by element or along rows.
-#include "onnx/lowering.h"
+#include "onnx/operators.h"
 
 #include "base/number.h"
 
@@ -20,6 +20,7 @@ static struct onnx_layer *add_elementwise(struct lowering *l, const struct onnx_
 
 struct activation {
     const char *name; // of the presets' setting; NULL: it is the identity
+    bool is_separate; // no sum computes it
     double slope, low, high;
 };
 
@@ -49,7 +50,10 @@ static enum onnx_verdict read_bound(const struct onnx_at *n, const char *name, i
 
 static enum onnx_verdict read_activation(const struct onnx_at *n, struct activation *out)
 {
+    bool is_tanh = str_equal(n->node->kind, "Tanh");
     *out = (struct activation){.name = "relu"};
+    if (is_tanh || str_equal(n->node->kind, "Sigmoid"))
+        *out = (struct activation){.name = is_tanh ? "tanh" : "sigmoid", .is_separate = true};
     if (str_equal(n->node->kind, "LeakyRelu"))
         *out = (struct activation){.name = "leaky", .slope = onnx_real(n->node, "alpha", 0.01)};
     if (!isfinite(out->slope))
@@ -80,7 +84,7 @@ enum onnx_verdict lower_activation(struct lowering *l, const struct onnx_at *n)
     TRY(read_activation(n, &a));
     if (!a.name)
         return lowering_alias(l, n, 0);
-    struct onnx_layer *sum = lowering_sum(l, n, 0, ONNX_JOINED);
+    struct onnx_layer *sum = a.is_separate ? NULL : lowering_sum(l, n, 0, ONNX_JOINED);
     if (sum) {
         lowering_set_word(l, sum, "activation", a.name);
         set_activation(l, sum, &a);
@@ -89,14 +93,6 @@ enum onnx_verdict lower_activation(struct lowering *l, const struct onnx_at *n)
     }
     TRY(lowering_flow(l, n, 0, &source));
     set_activation(l, add_elementwise(l, n, a.name, source), &a);
-    return lowering_give(l, n, 0);
-}
-
-enum onnx_verdict lower_apply(struct lowering *l, const struct onnx_at *n)
-{
-    int source;
-    TRY(lowering_flow(l, n, 0, &source));
-    add_elementwise(l, n, str_equal(n->node->kind, "Tanh") ? "tanh" : "sigmoid", source);
     return lowering_give(l, n, 0);
 }
 
@@ -249,8 +245,13 @@ static int newest_input(const struct onnx_layer *layer)
     return newest;
 }
 
+// Lowers Add and Sum.
 enum onnx_verdict lower_add(struct lowering *l, const struct onnx_at *n)
 {
+    if (n->node->input_count == 1)
+        return lowering_alias(l, n, 0);
+    if (n->node->input_count > 2)
+        return onnx_lacks(n, "it adds more than two");
     int constant_flow = flow_beside_constant(n), source;
     if (constant_flow >= 0)
         return with_constant(l, n, constant_flow, false);
@@ -287,15 +288,6 @@ enum onnx_verdict lower_arithmetic(struct lowering *l, const struct onnx_at *n)
     if (is_difference && flow > 0)
         return onnx_lacks(n, "it takes something from a constant");
     return with_constant(l, n, flow, !is_difference);
-}
-
-enum onnx_verdict lower_sum(struct lowering *l, const struct onnx_at *n)
-{
-    if (n->node->input_count == 1)
-        return lowering_alias(l, n, 0);
-    if (n->node->input_count > 2)
-        return onnx_lacks(n, "it adds more than two");
-    return lower_add(l, n);
 }
 
 // --- along rows ---

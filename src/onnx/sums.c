@@ -1,5 +1,5 @@
 // Lowers convolutions, pools and products, and the operations on a sum before it is stored.
-#include "onnx/lowering.h"
+#include "onnx/operators.h"
 
 #include "base/number.h"
 
@@ -30,6 +30,15 @@ static void begin_sum(struct onnx_layer *to, int64_t channels, int64_t inner)
     to->is_sum = true;
     to->channels = channels;
     to->inner = inner;
+}
+
+// Lets a factor for each channel go into the weights that were added last. `inner` neighbouring
+// weights belong to one channel.
+static void factor_weights(struct onnx_layer *to, int64_t channels, int64_t inner)
+{
+    to->factored = to->weights_count - 1;
+    to->weights[to->factored].factors = channels;
+    to->weights[to->factored].inner = inner;
 }
 
 // Makes y * factor + shift of the sum y.
@@ -93,6 +102,32 @@ static void set_kernel(struct lowering *l, struct onnx_layer *to, const struct o
         lowering_set(l, to, "dilation", w->dilation[0]);
 }
 
+// Adds a depthwise convolution of input `index` whose weights are all `weight`: a sum to which
+// factors and shifts can be added. Its kernel is kernel[0] high and kernel[1] wide.
+static enum onnx_verdict add_depthwise(struct lowering *l, const struct onnx_at *n, int index,
+                                       const int64_t size[4], const int64_t kernel[2],
+                                       double weight, struct onnx_layer **out)
+{
+    const struct onnx_window w = {
+        .kernel = {kernel[0], kernel[1]}, .stride = {1, 1}, .dilation = {1, 1}};
+    int64_t inner = kernel[0] * kernel[1];
+    struct onnx_tensor *alike = keep(l, 1, sizeof *alike);
+    int source;
+    TRY(lowering_flow(l, n, index, &source));
+    *alike = (struct onnx_tensor){.type = ONNX_FLOAT,
+                                  .shape = {4, {size[1], 1, kernel[0], kernel[1]}},
+                                  .count = size[1] * inner,
+                                  .fill = weight};
+    *out = lowering_add(l, n, "depthwise", NULL, onnx_out(n, 0));
+    set_image(l, *out, "channels", size);
+    set_kernel(l, *out, &w, 0, 0);
+    lowering_read(l, *out, "X", source);
+    lowering_weigh(*out, "W", alike);
+    factor_weights(*out, size[1], inner);
+    begin_sum(*out, size[1], size[2] * size[3] / inner);
+    return ONNX_FINE;
+}
+
 enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
 {
     const struct onnx_shape *x = &onnx_in(n, 0)->shape, *w = &onnx_in(n, 1)->shape;
@@ -119,13 +154,9 @@ enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
     set_kernel(l, to, &window, padding, extra);
     lowering_read(l, to, "X", source);
     begin_sum(to, w->size[0], window.out[0] * window.out[1]);
-    if (lowering_is_constant(n, 1))
-        to->factored = to->weights_count;
     TRY(add_tensor(l, n, 1, to, "W"));
-    if (to->factored >= 0) {
-        to->weights[to->factored].factors = w->size[0];
-        to->weights[to->factored].inner = w->size[1] * w->size[2] * w->size[3];
-    }
+    if (lowering_is_constant(n, 1))
+        factor_weights(to, w->size[0], w->size[1] * w->size[2] * w->size[3]);
     if (onnx_in(n, 2)) {
         to->bias = keep(l, to->channels, sizeof *to->bias);
         for (int64_t i = 0; i < to->channels; i++)
@@ -179,9 +210,10 @@ enum onnx_verdict lower_pool(struct lowering *l, const struct onnx_at *n)
                     is_padded && onnx_int(n->node, "count_include_pad", 0));
 }
 
-static enum onnx_verdict lower_images(struct lowering *l, const struct onnx_at *n, bool is_max)
+enum onnx_verdict lower_global_pool(struct lowering *l, const struct onnx_at *n)
 {
     const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    bool is_max = str_equal(n->node->kind, "GlobalMaxPool");
     int64_t size[4];
     if (!lowering_image(x, size))
         return onnx_lacks(n, "it is not over images (batch, channels, height, width)");
@@ -193,30 +225,9 @@ static enum onnx_verdict lower_images(struct lowering *l, const struct onnx_at *
     if (is_max)
         return onnx_lacks(n, "its images are not square");
     // The mean of whole images is a depthwise convolution whose weights are all the same.
-    int source;
-    TRY(lowering_flow(l, n, 0, &source));
-    struct onnx_layer *to = lowering_add(l, n, "depthwise", NULL, onnx_out(n, 0));
-    const struct onnx_window w = {
-        .kernel = {size[2], size[3]}, .stride = {1, 1}, .dilation = {1, 1}};
-    set_image(l, to, "channels", size);
-    set_kernel(l, to, &w, 0, 0);
-    lowering_read(l, to, "X", source);
-    struct onnx_tensor *mean = keep(l, 1, sizeof *mean);
-    *mean = (struct onnx_tensor){.type = ONNX_FLOAT,
-                                 .shape = {4, {size[1], 1, size[2], size[3]}},
-                                 .count = size[1] * size[2] * size[3],
-                                 .fill = 1 / (double)(size[2] * size[3])};
-    to->factored = to->weights_count;
-    struct onnx_weights *weights = lowering_weigh(to, "W", mean);
-    weights->factors = size[1];
-    weights->inner = size[2] * size[3];
-    begin_sum(to, size[1], 1);
+    struct onnx_layer *to;
+    TRY(add_depthwise(l, n, 0, size, &size[2], 1 / (double)(size[2] * size[3]), &to));
     return lowering_give(l, n, 0);
-}
-
-enum onnx_verdict lower_global_pool(struct lowering *l, const struct onnx_at *n)
-{
-    return lower_images(l, n, str_equal(n->node->kind, "GlobalMaxPool"));
 }
 
 enum onnx_verdict lower_reduce_mean(struct lowering *l, const struct onnx_at *n)
@@ -232,7 +243,7 @@ enum onnx_verdict lower_reduce_mean(struct lowering *l, const struct onnx_at *n)
             gone[axes.value[i]] = true;
     if (x->rank != 4 || !gone[2] || !gone[3] || gone[0] || gone[1])
         return onnx_lacks(n, "it is not the mean of whole images");
-    return lower_images(l, n, false);
+    return lower_global_pool(l, n);
 }
 
 // --- products ---
@@ -254,14 +265,9 @@ static enum onnx_verdict add_factors(struct lowering *l, const struct onnx_at *n
     if (lowering_is_constant(n, 0) && lowering_is_constant(n, 1))
         return onnx_lacks(n, "both matrices are constant");
     TRY(add_tensor(l, n, 0, to, "A"));
-    bool can = lowering_is_constant(n, 1);
-    if (can)
-        to->factored = to->weights_count;
     TRY(add_tensor(l, n, 1, to, "B"));
-    if (can) {
-        to->weights[to->factored].factors = size[1];
-        to->weights[to->factored].inner = turns_b ? size[2] : 1;
-    }
+    if (lowering_is_constant(n, 1))
+        factor_weights(to, size[1], turns_b ? size[2] : 1);
     begin_sum(to, size[1], 1);
     return ONNX_FINE;
 }
@@ -352,29 +358,12 @@ enum onnx_verdict lowering_affine(struct lowering *l, const struct onnx_at *n, i
     bool fits = sum && sum->channels == c->channels && sum->inner == c->inner;
     if (!fits || (c->factor && sum->factored < 0)) {
         // The sum is a depthwise convolution of single pixels.
-        static const struct onnx_window pixel = {
-            .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
         const struct onnx_shape *x = &onnx_in(n, index)->shape;
         int64_t size[4] = {onnx_count(x) / (c->channels * c->inner), c->channels, 1, c->inner};
-        int source;
         if (x->rank == 4 && x->size[1] == c->channels && x->size[2] * x->size[3] == c->inner)
             lowering_image(x, size);
-        TRY(lowering_flow(l, n, index, &source));
-        struct onnx_layer *to = lowering_add(l, n, "depthwise", NULL, onnx_out(n, 0));
-        set_image(l, to, "channels", size);
-        set_kernel(l, to, &pixel, 0, 0);
-        lowering_read(l, to, "X", source);
-        begin_sum(to, c->channels, c->inner);
-        to->factored = to->weights_count;
-        struct onnx_weights *weights = lowering_weigh(to, "W", NULL);
-        double *ones = keep(l, c->channels, sizeof *ones);
-        for (int64_t i = 0; i < c->channels; i++)
-            ones[i] = 1;
-        weights->shape = (struct onnx_shape){4, {c->channels, 1, 1, 1}};
-        weights->value = ones;
-        weights->factors = c->channels;
-        weights->inner = 1;
-        apply_affine(l, to, c->factor, c->shift);
+        TRY(add_depthwise(l, n, index, size, (const int64_t[]){1, 1}, 1, &sum));
+        apply_affine(l, sum, c->factor, c->shift);
         return lowering_give(l, n, 0);
     }
     apply_affine(l, sum, c->factor, c->shift);
