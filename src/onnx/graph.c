@@ -11,21 +11,16 @@
 
 // --- names ---
 
+// Compares names, or values by the name that they begin with.
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int compare_values(const void *a, const void *b)
-{
-    return strcmp(((const struct onnx_value *)a)->name, ((const struct onnx_value *)b)->name);
-}
-
 int onnx_graph_find(const struct onnx_graph *g, const char *name)
 {
-    const struct onnx_value key = {.name = name};
     const struct onnx_value *v =
-        bsearch(&key, g->value, (size_t)g->value_count, sizeof key, compare_values);
+        bsearch(&name, g->value, (size_t)g->value_count, sizeof *v, compare_names);
     return v ? (int)(v - g->value) : -1;
 }
 

@@ -19,7 +19,7 @@ struct onnx_dimension { // a dimension of an input that the model leaves open: "
 };
 
 struct onnx_value {
-    const char *name;
+    const char *name; // the first member: values are sorted and found by it
     int type;
     bool has_shape;
     struct onnx_shape shape;

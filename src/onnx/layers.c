@@ -143,18 +143,14 @@ enum onnx_verdict lowering_give(struct lowering *l, const struct onnx_at *n, int
     return ONNX_FINE;
 }
 
-static bool is_read_once(const struct onnx_value *v)
-{
-    return v->uses == 1 && !v->is_output;
-}
-
 enum onnx_verdict lowering_alias(struct lowering *l, const struct onnx_at *n, int input)
 {
     int source;
     enum onnx_verdict verdict = lowering_flow(l, n, input, &source);
     if (verdict != ONNX_FINE)
         return verdict;
-    bool is_only = l->flow[n->step->input[input]].is_only && is_read_once(onnx_in(n, input));
+    const struct onnx_value *v = onnx_in(n, input);
+    bool is_only = l->flow[n->step->input[input]].is_only && v->uses == 1 && !v->is_output;
     l->flow[n->step->output[0]] =
         (struct flow){.source = source, .is_there = true, .is_only = is_only};
     return ONNX_FINE;
@@ -165,7 +161,7 @@ struct onnx_layer *lowering_sum(struct lowering *l, const struct onnx_at *n, int
 {
     const struct onnx_value *v = onnx_in(n, index);
     const struct flow *f = &l->flow[v - l->graph->value];
-    if (v->constant || !f->is_there || !f->is_only || f->source < 0 || !is_read_once(v))
+    if (v->constant || !f->is_there || !f->is_only || f->source < 0 || v->uses != 1 || v->is_output)
         return NULL;
     struct onnx_layer *sum = &l->out->layer[f->source];
     return sum->is_sum && sum->stage <= most ? sum : NULL;

@@ -24,16 +24,6 @@ struct activation {
     double slope, low, high;
 };
 
-static void set_activation(struct lowering *l, struct onnx_layer *to, const struct activation *a)
-{
-    if (str_equal(a->name, "leaky"))
-        lowering_set_real(l, to, "slope", a->slope);
-    if (str_equal(a->name, "clamp")) {
-        lowering_set_real(l, to, "low", a->low);
-        lowering_set_real(l, to, "high", a->high);
-    }
-}
-
 // Reads a bound of Clip: an attribute, in later versions an input.
 static enum onnx_verdict read_bound(const struct onnx_at *n, const char *name, int input,
                                     double standard, double *out)
@@ -85,15 +75,21 @@ enum onnx_verdict lower_activation(struct lowering *l, const struct onnx_at *n)
     if (!a.name)
         return lowering_alias(l, n, 0);
     struct onnx_layer *sum = a.is_separate ? NULL : lowering_sum(l, n, 0, ONNX_JOINED);
+    struct onnx_layer *to = sum;
     if (sum) {
         lowering_set_word(l, sum, "activation", a.name);
-        set_activation(l, sum, &a);
         sum->stage = ONNX_ACTIVATED;
-        return lowering_alias(l, n, 0);
+    } else {
+        TRY(lowering_flow(l, n, 0, &source));
+        to = add_elementwise(l, n, a.name, source);
     }
-    TRY(lowering_flow(l, n, 0, &source));
-    set_activation(l, add_elementwise(l, n, a.name, source), &a);
-    return lowering_give(l, n, 0);
+    if (str_equal(a.name, "leaky"))
+        lowering_set_real(l, to, "slope", a.slope);
+    if (str_equal(a.name, "clamp")) {
+        lowering_set_real(l, to, "low", a.low);
+        lowering_set_real(l, to, "high", a.high);
+    }
+    return sum ? lowering_alias(l, n, 0) : lowering_give(l, n, 0);
 }
 
 // --- with a constant ---

@@ -6,11 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static void *keep(struct lowering *l, int64_t count, size_t size)
-{
-    return arena_zero(&l->out->arena, (size_t)count, size);
-}
-
 // Makes an input of the step a tensor of the layer: its weights, or one that is computed.
 static enum onnx_verdict add_tensor(struct lowering *l, const struct onnx_at *n, int index,
                                     struct onnx_layer *to, const char *tensor)
@@ -46,7 +41,7 @@ static void apply_affine(struct lowering *l, struct onnx_layer *to, const double
                          const double *shift)
 {
     if (!to->bias)
-        to->bias = keep(l, to->channels, sizeof *to->bias);
+        to->bias = arena_zero(&l->out->arena, (size_t)to->channels, sizeof *to->bias);
     for (int64_t i = 0; i < to->channels; i++)
         to->bias[i] = to->bias[i] * (factor ? factor[i] : 1) + (shift ? shift[i] : 0);
     if (to->stage == ONNX_SUM)
@@ -54,7 +49,7 @@ static void apply_affine(struct lowering *l, struct onnx_layer *to, const double
     if (!factor)
         return;
     struct onnx_weights *w = &to->weights[to->factored];
-    double *all = keep(l, to->channels, sizeof *all);
+    double *all = arena_zero(&l->out->arena, (size_t)to->channels, sizeof *all);
     for (int64_t i = 0; i < to->channels; i++)
         all[i] = factor[i] * (w->factor ? w->factor[i] : 1);
     w->factor = all;
@@ -111,7 +106,7 @@ static enum onnx_verdict add_depthwise(struct lowering *l, const struct onnx_at 
     const struct onnx_window w = {
         .kernel = {kernel[0], kernel[1]}, .stride = {1, 1}, .dilation = {1, 1}};
     int64_t inner = kernel[0] * kernel[1];
-    struct onnx_tensor *alike = keep(l, 1, sizeof *alike);
+    struct onnx_tensor *alike = arena_zero(&l->out->arena, 1, sizeof *alike);
     int source;
     TRY(lowering_flow(l, n, index, &source));
     *alike = (struct onnx_tensor){.type = ONNX_FLOAT,
@@ -158,7 +153,7 @@ enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
     if (lowering_is_constant(n, 1))
         factor_weights(to, w->size[0], w->size[1] * w->size[2] * w->size[3]);
     if (onnx_in(n, 2)) {
-        to->bias = keep(l, to->channels, sizeof *to->bias);
+        to->bias = arena_zero(&l->out->arena, (size_t)to->channels, sizeof *to->bias);
         for (int64_t i = 0; i < to->channels; i++)
             to->bias[i] = onnx_element(onnx_in(n, 2)->constant, i);
         to->stage = ONNX_SHIFTED;
@@ -248,26 +243,22 @@ enum onnx_verdict lower_reduce_mean(struct lowering *l, const struct onnx_at *n)
 
 // --- products ---
 
-static struct onnx_layer *add_product(struct lowering *l, const struct onnx_at *n,
-                                      const int64_t size[3], const char *layout)
+// Adds the product of inputs 0 and 1; `size` is N, M and K.
+static enum onnx_verdict add_product(struct lowering *l, const struct onnx_at *n,
+                                     const int64_t size[3], const char *layout,
+                                     struct onnx_layer **out)
 {
-    struct onnx_layer *to = lowering_add(l, n, "gemm", NULL, onnx_out(n, 0));
+    struct onnx_layer *to = *out = lowering_add(l, n, "gemm", NULL, onnx_out(n, 0));
     lowering_set(l, to, "N", size[0]);
     lowering_set(l, to, "M", size[1]);
     lowering_set(l, to, "K", size[2]);
     lowering_set_word(l, to, "layout", layout);
-    return to;
-}
-
-static enum onnx_verdict add_factors(struct lowering *l, const struct onnx_at *n,
-                                     struct onnx_layer *to, const int64_t size[3], bool turns_b)
-{
     if (lowering_is_constant(n, 0) && lowering_is_constant(n, 1))
         return onnx_lacks(n, "both matrices are constant");
     TRY(add_tensor(l, n, 0, to, "A"));
     TRY(add_tensor(l, n, 1, to, "B"));
     if (lowering_is_constant(n, 1))
-        factor_weights(to, size[1], turns_b ? size[2] : 1);
+        factor_weights(to, size[1], layout[1] == 't' ? size[2] : 1);
     begin_sum(to, size[1], 1);
     return ONNX_FINE;
 }
@@ -281,7 +272,7 @@ static enum onnx_verdict add_summand(struct lowering *l, const struct onnx_at *n
     int source;
     bool is_row = c->shape.rank < 2 || c->shape.size[0] == 1;
     if (c->constant && is_row) {
-        double *shift = keep(l, to->channels, sizeof *shift);
+        double *shift = arena_zero(&l->out->arena, (size_t)to->channels, sizeof *shift);
         for (int64_t i = 0; i < to->channels; i++)
             shift[i] =
                 beta * onnx_element(c->constant, onnx_broadcast_index(&c->shape, &out->shape, i));
@@ -307,8 +298,8 @@ enum onnx_verdict lower_gemm(struct lowering *l, const struct onnx_at *n)
     double alpha = onnx_real(n->node, "alpha", 1);
     if (!isfinite(alpha) || !isfinite(onnx_real(n->node, "beta", 1)))
         return onnx_lacks(n, "its alpha or its beta is no number");
-    struct onnx_layer *to = add_product(l, n, size, layouts[turns_a][turns_b]);
-    TRY(add_factors(l, n, to, size, turns_b));
+    struct onnx_layer *to;
+    TRY(add_product(l, n, size, layouts[turns_a][turns_b], &to));
     if (alpha != 1) {
         lowering_set_real(l, to, "scale", alpha);
         to->factored = -1;
@@ -340,12 +331,12 @@ enum onnx_verdict lower_matmul(struct lowering *l, const struct onnx_at *n)
     if (right > 1 && !are_paired(a, b))
         return onnx_lacks(n, "its batches do not match");
     const int64_t size[3] = {right == 1 ? left * N : N, M, K};
-    struct onnx_layer *to = add_product(l, n, size, "nn");
-    if (right > 1)
+    struct onnx_layer *to;
+    TRY(add_product(l, n, size, "nn", &to));
+    if (right > 1) {
         lowering_set(l, to, "batch", right);
-    TRY(add_factors(l, n, to, size, false));
-    if (right > 1)
         to->factored = -1;
+    }
     return lowering_give(l, n, 0);
 }
 
@@ -378,7 +369,8 @@ enum onnx_verdict lower_batch_norm(struct lowering *l, const struct onnx_at *n)
     if (onnx_count(x) == 0)
         return onnx_lacks(n, "it has no elements");
     double epsilon = onnx_real(n->node, "epsilon", 1e-5);
-    double *factor = keep(l, channels, sizeof *factor), *shift = keep(l, channels, sizeof *shift);
+    double *factor = arena_zero(&l->out->arena, (size_t)channels, sizeof *factor),
+           *shift = arena_zero(&l->out->arena, (size_t)channels, sizeof *shift);
     for (int i = 1; i < 5; i++)
         if (!lowering_is_constant(n, i))
             return onnx_lacks(n, "'%s' is not constant", onnx_in(n, i)->name);
