@@ -7,7 +7,6 @@
 #include "cli/common.h"
 #include "cli/confine.h"
 #include "export/text.h"
-#include "record/declared.h"
 #include "record/record.h"
 #include "script/script.h"
 
@@ -252,7 +251,7 @@ static bool import_one(const struct arguments *a, const char *path, const struct
         return false;
     bool ok = (!g->rules || recording_check(r, g->rules->space, &agreement, e)) &&
               (!f.space || put_on_space(f.space, &r, &fit, e)) &&
-              (!out || recording_write(r, out, e));
+              (!out || recording_write(r, "tilewalk", out, e));
     if (ok && arguments_flag(a, "json"))
         recording_print_json(r, &f);
     else if (ok)

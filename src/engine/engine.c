@@ -2,8 +2,7 @@
 
 #include "base/os.h"
 #include "engine/network_run.h"
-#include "engine/session_setup.h"
-#include "engine/session_step.h"
+#include "engine/session.h"
 #include "trial/helper_job.h"
 
 #include <errno.h>

@@ -3,8 +3,7 @@
 #include "engine/network_run.h"
 
 #include "base/os.h"
-#include "engine/session_setup.h"
-#include "engine/session_step.h"
+#include "engine/session.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/json_read.h"
 #include "base/os.h"
-#include "engine/session_setup.h"
+#include "engine/session.h"
 #include "script/network.h"
 
 #include <inttypes.h>

@@ -1,8 +1,7 @@
-#include "engine/network_whole.h"
+#include "engine/network_run.h"
 
 #include "base/log.h"
 #include "base/os.h"
-#include "engine/network_run.h"
 #include "engine/stored.h"
 #include "report/text.h"
 #include "trial/helper_job.h"

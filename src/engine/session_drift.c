@@ -3,7 +3,7 @@
 // Every so many trials the best one is timed again, and with it a fixed kernel, the anchor. Trials
 // between two anchors that differ are marked.
 
-#include "engine/session_step.h"
+#include "engine/session.h"
 
 #include "base/log.h"
 #include "base/number.h"

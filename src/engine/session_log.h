@@ -7,8 +7,7 @@
 #ifndef TILEWALK_ENGINE_SESSION_LOG_H
 #define TILEWALK_ENGINE_SESSION_LOG_H
 
-#include "engine/event.h"
-#include "engine/session_clock.h"
+#include "engine/options.h"
 #include "engine/session_store.h"
 
 #define SESSION_MOST_COMPLAINTS 32  // different messages of the validation layer that are shown

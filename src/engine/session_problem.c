@@ -1,11 +1,10 @@
 // The problem of a session: its script with the batch that fits the device, or its recording; and
 // its strategy with its warm start and training set.
 
-#include "engine/session_setup.h"
+#include "engine/session.h"
 
 #include "base/json.h"
 #include "engine/session_shapes.h"
-#include "engine/session_step.h"
 #include "trial/operator.h"
 
 #include <inttypes.h>
@@ -407,7 +406,7 @@ static bool make_strategy(struct session *s, struct err *e)
                                          r && recorded_is_sparse(r) ? session_draw_recorded : NULL,
                                      .context = s};
     if (!r && s->backend.device.tells_statistics)
-        problem.look = session_probe;
+        problem.probe = session_probe;
     s->probes.known.slots = s->probes.wanted.slots = s->space->slots;
     if (!choose_warm(s, &problem, e))
         return false;

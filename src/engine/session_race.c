@@ -9,7 +9,7 @@
 // There are races until no trial that never raced was measured faster than the winner raced. More
 // trials later are a reason for another race. Resuming a finished session is not.
 
-#include "engine/session_step.h"
+#include "engine/session.h"
 
 #include "engine/session_shapes.h"
 

@@ -1,6 +1,6 @@
 // Trials become rows of the database, before the strategy is told.
 
-#include "engine/session_step.h"
+#include "engine/session.h"
 
 #include "base/json.h"
 #include "base/os.h"

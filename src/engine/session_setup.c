@@ -1,13 +1,12 @@
 // Sessions are put together: new ones, and those that go on.
 
-#include "engine/session_setup.h"
+#include "engine/session.h"
 
 #include "base/log.h"
 #include "base/os.h"
 #include "engine/attempt.h"
 #include "engine/devices.h"
 #include "engine/session_shapes.h"
-#include "engine/session_step.h"
 #include "report/text.h"
 
 #include <inttypes.h>
@@ -334,18 +333,18 @@ bool session_change_budget(struct session_store *s, const struct session_options
 
 struct reading {
     struct session *session;
-    struct past *log;
+    struct replay_log *log;
     int64_t told;
     double ran_seconds; // when the last one was told
     struct err err;     // of a row that cannot be read
     bool failed;
 };
 
-static bool past_take_row(void *context, const struct trial_record *t)
+static bool replay_take_row(void *context, const struct trial_record *t)
 {
     struct reading *r = context;
     struct statistics told;
-    struct past_trial trial = {
+    struct replay_trial trial = {
         .ask = t->ask,
         .asked_after = t->asked_after,
         .answered = t->outcome != OUTCOME_OPEN,
@@ -355,7 +354,7 @@ static bool past_take_row(void *context, const struct trial_record *t)
         .took_s = t->compile_s + t->pipeline_s + t->device_s,
     };
     r->failed = !config_parse_key(r->session->space, t->key, &trial.config, &r->err) ||
-                !past_add(r->log, &trial, &r->err);
+                !replay_log_add(r->log, &trial, &r->err);
     if (!r->failed && trial.answered) {
         text_parse_statistics(t->statistics, &told);
         probes_learn(r->session, &trial.config, &told);
@@ -373,9 +372,9 @@ static bool past_take_row(void *context, const struct trial_record *t)
 static bool load_replay_log(struct session *s, struct err *e)
 {
     int64_t id = s->record.id;
-    struct reading r = {.session = s, .log = past_create()};
-    s->cycle.past = r.log;
-    if (!store_each_trial(s->store.db, id, 1, past_take_row, &r, e))
+    struct reading r = {.session = s, .log = replay_log_create()};
+    s->cycle.replay = r.log;
+    if (!store_each_trial(s->store.db, id, 1, replay_take_row, &r, e))
         return false;
     if (r.failed && e)
         *e = r.err;
@@ -383,7 +382,7 @@ static bool load_replay_log(struct session *s, struct err *e)
         return err_prefix(e, "session %" PRId64 " is damaged", id);
     if (r.ran_seconds > s->record.ran_seconds)
         s->record.ran_seconds = r.ran_seconds;
-    return past_close(r.log) ||
+    return replay_log_close(r.log) ||
            err_set(e, "session %" PRId64 " is damaged: the order of its trials is", id);
 }
 

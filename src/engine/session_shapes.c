@@ -2,8 +2,8 @@
 
 #include "base/json.h"
 #include "base/json_read.h"
-#include "engine/session_step.h"
-#include "engine/shape_table.h"
+#include "engine/session.h"
+#include "engine/speed.h"
 #include "engine/stored.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // The states of a session: running, paused, locked out of the database, ended; and why it ended.
 
-#include "engine/session_step.h"
+#include "engine/session.h"
 
 #include "engine/session_shapes.h"
 #include "engine/speed.h"

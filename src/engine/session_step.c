@@ -2,7 +2,7 @@
 //
 //     collect results  ->  store and tell what may be told  ->  ask, judge, submit
 
-#include "engine/session_step.h"
+#include "engine/session.h"
 
 #include "engine/session_shapes.h"
 
@@ -36,7 +36,7 @@ static bool judge(struct session *s, struct open_trial *t, struct err *e)
         return true;
     if (!s->clock.started_ns) { // the replay is over
         session_clock_run(&s->clock, true);
-        if (s->cycle.past)
+        if (s->cycle.replay)
             session_keep_state(&s->log);
     }
     if (!v.legal) {

@@ -1,5 +1,4 @@
 // The output of CLBlast's tuners: times in milliseconds, failures left out.
-#include "record/cost.h"
 #include "record/format.h"
 
 #include <math.h>
@@ -33,10 +32,8 @@ static bool clblast_read(struct recording *r, struct json root, struct err *e)
     struct json found[ROOT_MEMBERS];
     struct table t;
     json_members(root, ROOT_MEMBERS, root_members, found);
-    const char *family = json_text(found[FAMILY], &r->arena);
-    const char *device = json_text(found[DEVICE], &r->arena);
-    r->kernel = family ? family : "";
-    r->device = device ? device : "";
+    r->kernel = cost_text(found[FAMILY], &r->arena);
+    r->device = cost_text(found[DEVICE], &r->arena);
     table_init(&t, r);
     bool ok = cost_read_rows(&t, &cost, found[RESULTS], "the results", clblast_read_result, e);
     table_release(&t);

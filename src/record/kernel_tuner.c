@@ -1,6 +1,4 @@
 // Kernel Tuner's cache files. All times are milliseconds.
-#include "record/cost.h"
-#include "record/flat.h"
 #include "record/format.h"
 
 #include <math.h>
@@ -137,20 +135,14 @@ static bool read_entry(struct table *t, const struct cost *cost, struct json_wal
     return table_end_row(t, &entry, e);
 }
 
-static const char *text_or_empty(struct json v, struct arena *arena)
-{
-    const char *text = json_text(v, arena);
-    return text ? text : "";
-}
-
 static bool kernel_tuner_read(struct recording *r, struct json root, struct err *e)
 {
     struct json found[MEMBERS];
     struct table t;
     struct cost cost = {.scale = 1e-3};
     json_members(root, MEMBERS, members, found);
-    r->device = text_or_empty(found[DEVICE], &r->arena);
-    r->kernel = text_or_empty(found[KERNEL], &r->arena);
+    r->device = cost_text(found[DEVICE], &r->arena);
+    r->kernel = cost_text(found[KERNEL], &r->arena);
     table_init(&t, r);
     bool ok = cost_parse_objective(r, found[OBJECTIVE], &cost, e) &&
               declare_all(&t, found[KEYS], found[PARAMS], e);
@@ -194,8 +186,8 @@ static void kernel_tuner_write(const struct recording *r, struct json_writer *w)
         else
             json_add_text(w, fields[TIME], cost_failure(r->entry[i].outcome));
         cost_add_runs(&r->entry[i], fields[TIMES], w);
-        cost_add_duration(r->entry[i].compile_s, fields[COMPILE], w);
-        cost_add_duration(r->entry[i].benchmark_s, fields[BENCHMARK], w);
+        cost_add_duration(r->entry[i].compile_s * 1e3, fields[COMPILE], w);
+        cost_add_duration(r->entry[i].benchmark_s * 1e3, fields[BENCHMARK], w);
         json_end(w);
         str_finish(&key);
     }

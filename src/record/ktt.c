@@ -1,5 +1,4 @@
 // KTT's JSON output.
-#include "record/cost.h"
 #include "record/format.h"
 
 #include <math.h>
@@ -111,9 +110,8 @@ static bool ktt_read(struct recording *r, struct json root, struct err *e)
     struct cost cost = {.objective = "TotalDuration"};
     json_members(root, ROOT_MEMBERS, root_members, found);
     struct json unit = json_member(found[METADATA], "TimeUnit");
-    const char *device = json_text(json_member(found[METADATA], "Device"), &r->arena);
     const char *word = json_text(unit, &r->arena);
-    r->device = device ? device : "";
+    r->device = cost_text(json_member(found[METADATA], "Device"), &r->arena);
     if (!word)
         return err_at(e, r->path, found[METADATA].line,
                       "the unit of times is not known: there is no Metadata.TimeUnit");

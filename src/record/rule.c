@@ -13,11 +13,6 @@ bool rule_truth(const struct value *v)
     return v->type == VALUE_TEXT ? *v->text != '\0' : v->number != 0;
 }
 
-static struct value flag(bool yes)
-{
-    return (struct value){.type = VALUE_FLAG, .number = yes};
-}
-
 // The result has the sign of the divisor, as in Python.
 static double modulo(double a, double b)
 {
@@ -72,7 +67,7 @@ static bool evaluate_comparison(const struct rule *r, const struct rule_world *w
         case RULE_EQUAL: holds = order == 0; break;
         default: holds = order != 0; break;
         }
-        *out = flag(holds);
+        *out = (struct value){.type = VALUE_FLAG, .number = holds};
     }
     return true;
 }
@@ -97,7 +92,7 @@ bool rule_evaluate(const struct rule *r, const struct rule_world *w, struct valu
         if (!rule_evaluate(r->left, w, &v, e))
             return false;
         if (r->op == RULE_NOT) {
-            *out = flag(!rule_truth(&v));
+            *out = (struct value){.type = VALUE_FLAG, .number = !rule_truth(&v)};
             return true;
         }
         *out = (struct value){.type = VALUE_NUMBER, .number = -v.number};
@@ -161,12 +156,13 @@ static bool is_name_character(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-// Steps over a whole word.
-static bool word(struct parser *p, const char *text)
+// Steps over a word, which has to end there, or over signs.
+static bool accept(struct parser *p, const char *text)
 {
     size_t length = strlen(text);
     skip_space(p);
-    if (strncmp(p->at, text, length) != 0 || is_name_character(p->at[length]))
+    if (strncmp(p->at, text, length) != 0 ||
+        (is_name_character(*text) && is_name_character(p->at[length])))
         return false;
     p->at += length;
     return true;
@@ -219,16 +215,9 @@ static struct rule *parse_name(struct parser *p)
 static struct rule *parse_atom(struct parser *p)
 {
     skip_space(p);
-    if (*p->at == '(') {
-        p->at++;
+    if (accept(p, "(")) {
         struct rule *r = parse_logic(p, 0);
-        if (!r)
-            return NULL;
-        skip_space(p);
-        if (*p->at != ')')
-            return wrong(p, "')' is missing");
-        p->at++;
-        return r;
+        return !r || accept(p, ")") ? r : wrong(p, "')' is missing");
     }
     if (isdigit((unsigned char)*p->at) || *p->at == '.') {
         char text[64];
@@ -335,7 +324,7 @@ static struct rule *parse_not(struct parser *p)
     if (++p->depth > DEEPEST)
         return wrong(p, "too deep");
     struct rule *r;
-    if (word(p, "not")) {
+    if (accept(p, "not")) {
         r = parse_not(p);
         r = r ? node(p, RULE_NOT, r, NULL) : NULL;
     } else {
@@ -349,7 +338,7 @@ static struct rule *parse_not(struct parser *p)
 static struct rule *parse_logic(struct parser *p, int level)
 {
     struct rule *left = level == 0 ? parse_logic(p, 1) : parse_not(p);
-    while (left && word(p, level == 0 ? "or" : "and")) {
+    while (left && accept(p, level == 0 ? "or" : "and")) {
         struct rule *right = level == 0 ? parse_logic(p, 1) : parse_not(p);
         left = right ? node(p, level == 0 ? RULE_OR : RULE_AND, left, right) : NULL;
     }
@@ -388,17 +377,6 @@ static bool parse_list_sum(struct parser *p, struct value_list *out);
 static bool list_wrong(struct parser *p, const char *what)
 {
     return wrong(p, what) != NULL;
-}
-
-static bool accept(struct parser *p, const char *text)
-{
-    skip_space(p);
-    size_t length = strlen(text);
-    bool word = isalpha((unsigned char)*text);
-    if (strncmp(p->at, text, length) != 0 || (word && isalnum((unsigned char)p->at[length])))
-        return false;
-    p->at += length;
-    return true;
 }
 
 static bool expect(struct parser *p, const char *text, const char *message)

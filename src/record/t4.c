@@ -1,7 +1,5 @@
 // T4 results (schema 1.0.0): a list, with the unit of its times beside it. Parameters are not
 // declared: the values that occur make the space.
-#include "record/cost.h"
-#include "record/flat.h"
 #include "record/format.h"
 
 #include <math.h>
@@ -155,8 +153,8 @@ static void t4_write(const struct recording *r, struct json_writer *w)
         flat_add_config(r->space, &c, w);
         json_end(w);
         json_begin_object(w, members[TIMES]);
-        cost_add_duration(entry->compile_s, time_members[COMPILATION_TIME], w);
-        cost_add_duration(entry->benchmark_s, time_members[BENCHMARK], w);
+        cost_add_duration(entry->compile_s * 1e3, time_members[COMPILATION_TIME], w);
+        cost_add_duration(entry->benchmark_s * 1e3, time_members[BENCHMARK], w);
         cost_add_runs(entry, time_members[RUNTIMES], w);
         json_end(w);
         enum outcome o = entry->outcome;

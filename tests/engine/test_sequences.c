@@ -313,7 +313,7 @@ static int setup(void **state)
     run_init(&s->run);
     s->recording = made_recording(&made, "made");
     char *path = path_join(s->run.folder, "made.json");
-    run_must(recording_write(s->recording, path, &e), &e);
+    run_must(recording_write(s->recording, "tilewalk", path, &e), &e);
     s->recorded = mem_printf(RECORDED "%s", path);
     free(path);
     *state = s;

@@ -1,5 +1,5 @@
 // The memory use of accesses, compared with loops that are run one iteration after the other.
-#include "model/features_statements.h"
+#include "model/feature_kind.h"
 
 #include "group.h"
 #include "nests.h"

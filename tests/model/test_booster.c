@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/recall.h"
 
 #include <math.h>
 #include <string.h>

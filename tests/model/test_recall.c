@@ -1,7 +1,7 @@
 // Measures of an order, against examples by hand.
 #include "group.h"
 
-#include "model/recall.h"
+#include "model/trees.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // Recordings on declared spaces: which parameter is which, and which value.
 #include "group.h"
 #include "help.h"
-#include "record/declared.h"
+#include "record/record.h"
 #include "wording.h"
 
 #include "base/str.h"

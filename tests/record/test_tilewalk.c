@@ -4,7 +4,7 @@
 #include "wording.h"
 
 #include "base/file.h"
-#include "record/declared.h"
+#include "record/record.h"
 
 #include <math.h>
 #include <string.h>
@@ -109,7 +109,7 @@ static void test_round_trip(void **state)
     const char *path = put_file("own.json", "", 0);
     struct err e;
     (void)state;
-    must(recording_write(made, path, &e), &e);
+    must(recording_write(made, "tilewalk", path, &e), &e);
     must(recording_read(path, &read, &e), &e);
     assert_string_equal(read->name, "made");
     assert_string_equal(read->device, "Card \"7\"");
@@ -158,7 +158,7 @@ static void check_written_as(const char *format, bool has_wrong)
     const char *path = put_file("theirs.json", "", 0);
     struct record_fit fit;
     struct err e;
-    must(recording_write_as(made, format, path, &e), &e);
+    must(recording_write(made, format, path, &e), &e);
     must(recording_read(path, &read, &e), &e);
     assert_string_equal(read->format, format);
     assert_int_equal(read->space->param_count, 3 + 3 + 4);
@@ -196,10 +196,10 @@ static void test_not_written(void **state)
     const char *path = put_file("none.json", "", 0);
     struct err e;
     (void)state;
-    assert_false(recording_write_as(made, "ktt", path, &e));
+    assert_false(recording_write(made, "ktt", path, &e));
     wording_is("record", "tilewalk: format", e.text);
     made->unit = "s/GFLOP";
-    assert_false(recording_write_as(made, "t4", path, &e));
+    assert_false(recording_write(made, "t4", path, &e));
     wording_is("record", "tilewalk: unit", e.text);
     recording_destroy(made);
     space_destroy(like);
@@ -221,7 +221,7 @@ static void test_names_collide(void **state)
     space_point(like, 0, &c);
     recording_add(r, &c, &(struct record_entry){.seconds = 1}, &was_new);
     must(recording_finish(r, &e), &e);
-    assert_false(recording_write_as(r, "t4", put_file("none.json", "", 0), &e));
+    assert_false(recording_write(r, "t4", put_file("none.json", "", 0), &e));
     wording_is("record", "tilewalk: part", e.text);
     recording_destroy(r);
     space_destroy(like);
