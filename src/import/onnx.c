@@ -29,11 +29,6 @@ struct writing {
     char *weights; // the path of their file; NULL: none is written
 };
 
-static bool detects(const char *begin, size_t length)
-{
-    return onnx_begins((const unsigned char *)begin, length);
-}
-
 // --- Lua ---
 
 // Adds a string of Lua; characters that are no printable ASCII are written by their numbers.
@@ -122,20 +117,26 @@ static void add_saved(struct writing *w, const char *name, const char *how)
 
 // --- inputs and layers ---
 
+static struct recorded *find_recorded(struct writing *w, const struct onnx_value *v,
+                                      const char *role)
+{
+    for (int i = 0; i < w->recorded_count; i++)
+        if (w->recorded[i].value == v && strcmp(w->recorded[i].role, role) == 0)
+            return &w->recorded[i];
+    return NULL;
+}
+
 // Adds `file = saved "input_0.recorded"` and returns true if the value was recorded.
 static bool add_recorded(struct writing *w, const struct onnx_value *v, const char *role,
                          const char *before)
 {
-    struct str *s = &w->out->text;
-    for (int i = 0; w->weights && i < w->recorded_count; i++) {
-        const struct recorded *r = &w->recorded[i];
-        if (r->value != v || !r->is_held || strcmp(r->role, role) != 0)
-            continue;
-        str_printf(s, "%s file = %s ", before, v->type == ONNX_FLOAT16 ? "rounded" : "saved");
-        add_quoted(s, r->name);
-        return true;
-    }
-    return false;
+    const struct recorded *r = find_recorded(w, v, role);
+    if (!w->weights || !r || !r->is_held)
+        return false;
+    str_printf(&w->out->text, "%s file = %s ", before,
+               v->type == ONNX_FLOAT16 ? "rounded" : "saved");
+    add_quoted(&w->out->text, r->name);
+    return true;
 }
 
 static void add_body(struct writing *w)
@@ -308,15 +309,6 @@ static bool read_recorded(struct writing *w, struct err *e)
                   err_set(e, "'%s' has no input_0.pb and no output_0.pb", w->request->data));
 }
 
-static struct recorded *find_recorded(struct writing *w, const struct onnx_value *v,
-                                      const char *role)
-{
-    for (int i = 0; i < w->recorded_count; i++)
-        if (w->recorded[i].value == v && strcmp(w->recorded[i].role, role) == 0)
-            return &w->recorded[i];
-    return NULL;
-}
-
 static bool follows(struct writing *w, const struct onnx_layer *layer, const bool *is_known)
 {
     for (int i = 0; i < layer->from_count; i++) {
@@ -385,44 +377,35 @@ static bool write_network(struct writing *w, struct err *e)
     return write_weights(w, e);
 }
 
-static bool lower(struct writing *w, const struct onnx_dimension *open, struct err *e)
-{
-    struct onnx_graph graph;
-    struct onnx_layers layers;
-    bool ok = onnx_graph_make(w->model, open, w->request->set_count, &graph, e);
-    if (ok) {
-        onnx_lower(&graph, &layers);
-        w->graph = &graph;
-        w->layers = &layers;
-        ok = write_network(w, e);
-        free(w->weights);
-        onnx_layers_finish(&layers);
-    }
-    onnx_graph_finish(&graph);
-    return ok;
-}
-
-static bool read_open(const struct import_request *r, struct onnx_dimension *out, struct err *e)
-{
-    for (int i = 0; i < r->set_count; i++) {
-        out[i].name = r->set[i].name;
-        if (!str_to_int(r->set[i].value, 1, INT32_MAX, &out[i].size))
-            return err_usage(e, "--set %s=%s: a dimension is a whole number of at least 1",
-                             r->set[i].name, r->set[i].value);
-    }
-    return true;
-}
-
 static bool imports(const struct import_request *r, struct imported *out, struct err *e)
 {
     struct onnx_model model = {0};
+    struct onnx_graph graph = {0};
+    struct onnx_layers layers;
     struct onnx_dimension *open = mem_zero((size_t)r->set_count + 1, sizeof *open);
-    struct writing w = {.request = r, .out = out, .model = &model};
-    bool ok = read_open(r, open, e) && ((onnx_read(r->path, &model, e) && lower(&w, open, e)) ||
-                                        err_prefix(e, "%s", r->path));
+    struct writing w = {
+        .request = r, .out = out, .model = &model, .graph = &graph, .layers = &layers};
+    bool ok = true;
+    for (int i = 0; ok && i < r->set_count; i++) {
+        open[i].name = r->set[i].name;
+        ok = str_to_int(r->set[i].value, 1, INT32_MAX, &open[i].size) ||
+             err_usage(e, "--set %s=%s: a dimension is a whole number of at least 1",
+                       r->set[i].name, r->set[i].value);
+    }
+    if (ok && onnx_read(r->path, &model, e) &&
+        onnx_graph_make(&model, open, r->set_count, &graph, e)) {
+        onnx_lower(&graph, &layers);
+        ok = write_network(&w, e) || err_prefix(e, "%s", r->path);
+        free(w.weights);
+        onnx_layers_finish(&layers);
+    } else if (ok) {
+        ok = err_prefix(e, "%s", r->path);
+    }
+    onnx_graph_finish(&graph);
     onnx_finish(&model);
     free(open);
     return ok;
 }
 
-const struct import_format import_onnx = {.name = "ONNX", .detects = detects, .imports = imports};
+const struct import_format import_onnx = {
+    .name = "ONNX", .detects = onnx_begins, .imports = imports};

@@ -672,9 +672,9 @@ void onnx_finish(struct onnx_model *m)
 
 // All programs write the version of a model as its first field. Texts begin with letters, brackets
 // or blanks, packed recordings with their own marks.
-bool onnx_begins(const unsigned char *bytes, size_t length)
+bool onnx_begins(const char *bytes, size_t length)
 {
-    struct wire_walk w = wire_walk_begin(bytes, length);
+    struct wire_walk w = wire_walk_begin((const unsigned char *)bytes, length);
     bool is_model = wire_next(&w) && w.kind == WIRE_VARINT && w.field == 1;
     return is_model && bytes[0] == 0x08;
 }
