@@ -51,8 +51,8 @@ static bool find_devices(struct agent *a, struct err *e)
 
 // --- requests ---
 
-// The limits are those of the device here, whatever the other side has, but it may be stricter with
-// spills.
+// Makes the pool of workers. The limits are those of the device here; only the one on spills is the
+// other side's, which may be stricter.
 static struct source *make_pool(struct agent *a, struct hello *h, struct err *e)
 {
     if (h->device >= a->devices) {
@@ -89,8 +89,8 @@ static struct source *make_pool(struct agent *a, struct hello *h, struct err *e)
     return s;
 }
 
-// The source's ticket is twice the number of the request, plus 1 if it only compiles. False: the
-// message may not come now.
+// Handles a message; false if it may not come now. The source's ticket is twice the number of the
+// request, plus 1 if it only compiles.
 static bool take_message(struct agent *a, struct message *m)
 {
     const bool hello = a->source && a->begun_with.type == MESSAGE_HELLO;
@@ -131,7 +131,7 @@ static bool take_message(struct agent *a, struct message *m)
     return true;
 }
 
-// `over`: the other side has closed.
+// Handles all messages that have come. Sets `over` if the other side has closed.
 static bool receive(struct agent *a, bool *over, struct err *e)
 {
     char *text;

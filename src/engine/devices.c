@@ -22,7 +22,7 @@ double devices_patience_s(void)
                                                                                : DRIVER_SECONDS;
 }
 
-// The loader reads whatever lies there, and would wait for a pipe without end.
+// Returns true for a pipe and the like. The loader would open it, and wait for a pipe forever.
 static bool is_no_file(const char *manifest)
 {
     return file_exists(manifest) && !file_is_regular(manifest);
@@ -48,9 +48,9 @@ static bool is_sound(const char *manifest)
     return !lost;
 }
 
-// Lists the devices of those drivers that can be listed alone, after all together ended the
-// process. The others are left out here and, so that all number the devices alike, in every process
-// that is started from now on.
+// Lists the devices of the sound drivers, after a process that loaded all of them died. The others
+// are left out here and, so that all number the devices alike, in every process that is started
+// from now on.
 static bool list_sound(const struct err *how, struct gpu_info **list, int *count, struct err *e)
 {
     struct str sound = {0}; // "a:b"

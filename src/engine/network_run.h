@@ -41,13 +41,13 @@ struct network_options {
 struct network_member {
     struct task_record record;
     struct session *session; // NULL: it had no round in this run
-    int64_t granted;         // trials in all rounds
+    int64_t allotted;        // trials in all rounds
     int64_t spent, rejected, ok;
-    double seconds; // of its best kernel; 0: nothing valid yet
-    bool over;      // its search has nothing more
-    double weight;  // the user's, times its uses
-    double first_s; // of the first round with a valid kernel; 0: none yet
-    int64_t woken;  // when its source was needed last, counted in rounds
+    double seconds;    // of its best kernel; 0: nothing valid yet
+    bool over;         // its search has nothing more
+    double weight;     // the user's, times its uses
+    double first_s;    // of the first round with a valid kernel; 0: none yet
+    int64_t last_used; // when its source was needed last, counted in rounds
 };
 
 struct network_whole {           // empty and valid when zeroed: it cannot be run

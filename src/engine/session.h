@@ -162,8 +162,8 @@ struct session *session_resume(const struct session_host *host, int64_t id,
                                const struct session_options *more, struct err *e);
 // Returns the session that these options would start: it is in no database and cannot be run, but
 // has its record and script. The backend is chosen already.
-struct session *session_foresee(const struct session_host *host, const struct session_options *o,
-                                struct backend_choice *c, struct err *e);
+struct session *session_draft(const struct session_host *host, const struct session_options *o,
+                              struct backend_choice *c, struct err *e);
 // False: the budget has fewer trials than the session has spent, which cannot be taken back.
 bool session_check_budget(const struct session_record *r, int64_t trials, struct err *e);
 // Changes the budget of a run that goes on as `more` says; NULL: not at all.
@@ -192,7 +192,7 @@ bool session_step(struct session *s, struct err *e);
 bool session_command(struct session *s, const char *verb, const char *argument, struct err *e);
 // Allots so many trials and so much running time (0: any), in all, to a task of a network, which
 // rests when they are spent.
-bool session_grant(struct session *s, int64_t trials, double seconds, struct err *e);
+bool session_allot(struct session *s, int64_t trials, double seconds, struct err *e);
 // Returns a descriptor that becomes readable when the model is fitted for which the session waits;
 // -1: it waits for none.
 int session_wait_fd(const struct session *s);

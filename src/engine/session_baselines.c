@@ -1,6 +1,6 @@
-// Baselines: what a space declares as in use is measured before anything is asked for, stored, and
-// raced with the winners, so that results are ratios to it. The search does not know of them: it
-// asks for the same configurations without.
+// Baselines: the configurations that a space declares as in use. They are measured before the
+// search asks for anything, stored, and raced with the winners, so that results are ratios to them.
+// The search gets no result of theirs: it asks for the same configurations without them.
 
 #include "engine/session.h"
 

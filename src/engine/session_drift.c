@@ -1,4 +1,4 @@
-// Drift of the device, and what else runs on it.
+// Detects drift of the device, and other programs that keep the machine busy.
 //
 // Every so many trials the best one is timed again, and with it a fixed kernel, the anchor. Trials
 // between two anchors that differ are marked.

@@ -1,4 +1,4 @@
-// Trials become rows of the database, before the strategy is told.
+// Stores trials as rows of the database, then tells the strategy.
 
 #include "engine/session.h"
 

@@ -69,13 +69,13 @@ static void note(struct writing *w, struct str *what)
     str_finish(what);
 }
 
-static void note_lacking(struct writing *w)
+static void note_unsupported(struct writing *w)
 {
     const struct onnx_graph *g = w->graph;
     for (int i = 0; i < g->step_count; i++) {
         const struct onnx_step *s = &g->step[i];
         struct str what = {0};
-        if (!s->lacking)
+        if (!s->unsupported)
             continue;
         str_printf(&what, "node '%s' (%s", s->name, s->node->kind);
         const struct onnx_value *v = NULL;
@@ -86,14 +86,14 @@ static void note_lacking(struct writing *w)
             str_add_char(&what, ' ');
             onnx_shape_add(&what, &v->shape);
         }
-        str_printf(&what, "): %s", s->lacking);
+        str_printf(&what, "): %s", s->unsupported);
         note(w, &what);
     }
     for (int i = 0; i < g->value_count; i++) {
         struct str what = {0};
-        if (!g->value[i].lacking)
+        if (!g->value[i].unsupported)
             continue;
-        str_printf(&what, "output '%s': %s", g->value[i].name, g->value[i].lacking);
+        str_printf(&what, "output '%s': %s", g->value[i].name, g->value[i].unsupported);
         note(w, &what);
     }
     for (int i = 0; i < w->recorded_count; i++) {
@@ -287,7 +287,7 @@ static bool read_one(struct writing *w, const char *role, int number, const stru
     return ok;
 }
 
-// Inputs that are constants are not numbered.
+// Reads the recorded inputs and outputs. Inputs that are constants have no number.
 static bool read_recorded(struct writing *w, struct err *e)
 {
     const struct onnx_model *m = w->model;
@@ -325,7 +325,7 @@ static bool follows(struct writing *w, const struct onnx_layer *layer, const boo
 static bool write_network(struct writing *w, struct err *e)
 {
     if (w->layers->layer_count == 0) {
-        note_lacking(w);
+        note_unsupported(w);
         return err_set(e, "no preset computes any of its nodes%s%s",
                        w->out->note_count ? "; the first: " : "",
                        w->out->note_count ? w->out->note[0] : "");
@@ -353,7 +353,7 @@ static bool write_network(struct writing *w, struct err *e)
     struct str about = {0};
     int count = 0;
     for (int i = 0; i < w->graph->step_count; i++)
-        count += w->graph->step[i].lacking != NULL;
+        count += w->graph->step[i].unsupported != NULL;
     str_printf(&about, "%d of %d nodes of an ONNX model (opset %" PRId64,
                w->graph->step_count - count, w->graph->step_count, w->model->opset);
     if (*w->model->producer)
@@ -363,7 +363,7 @@ static bool write_network(struct writing *w, struct err *e)
     str_add(s, "network ");
     add_quoted(s, str_text(&about));
     str_add(s, "\n\n");
-    note_lacking(w);
+    note_unsupported(w);
     if (w->weights)
         add_saved(w, "saved", "");
     bool has_halves = false;

@@ -35,8 +35,8 @@ struct booster_options {
     int depth;
     double eta, gamma, child_weight, lambda;
     // The watched quantity, computed every `look_every` rounds on the rows themselves: the average
-    // recall (recall.h) at so many, or, for 0, the root mean squared error of the programs (packed:
-    // of the rows, each with the error of its program).
+    // recall (recall_average) at so many, or, for 0, the root mean squared error of the programs
+    // (packed: of the rows, each with the error of its program).
     int recall_at;
     int most_rounds, patience, look_every;
     uint64_t seed;

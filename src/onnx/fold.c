@@ -132,7 +132,7 @@ struct onnx_tensor *fold_shape(const struct onnx_at *n)
 struct onnx_tensor *fold_moved(const struct onnx_at *n)
 {
     struct onnx_strides s;
-    bool is_known = n->step->kind->move(n, 0, &s) == ONNX_FINE;
+    bool is_known = n->step->kind->move(n, 0, &s) == ONNX_OK;
     return is_known ? fold_view(n, &s) : NULL;
 }
 

@@ -92,7 +92,7 @@ static const struct {
     {"value", ONNX_TENSOR},
 };
 
-const char *onnx_mistyped(const struct onnx_node *n)
+const char *onnx_find_mistyped(const struct onnx_node *n)
 {
     for (int i = 0; i < n->attribute_count; i++)
         for (size_t k = 0; k < sizeof attributes / sizeof *attributes; k++)

@@ -38,7 +38,7 @@ struct onnx_operator {
 
 const struct onnx_operator *onnx_operator_find(const char *name);
 // Returns the first attribute whose type is not the one that belongs to its name; NULL: none.
-const char *onnx_mistyped(const struct onnx_node *n);
+const char *onnx_find_mistyped(const struct onnx_node *n);
 // Returns the tensor of a Constant node; NULL: it has no numbers.
 const struct onnx_tensor *onnx_constant_of(const struct onnx_node *n);
 
@@ -79,7 +79,7 @@ bool onnx_same_shape(const struct onnx_shape *a, const struct onnx_shape *b);
 #define TRY(call)                                                                                  \
     do {                                                                                           \
         enum onnx_verdict verdict = (call);                                                        \
-        if (verdict != ONNX_FINE)                                                                  \
+        if (verdict != ONNX_OK)                                                                    \
             return verdict;                                                                        \
     } while (0)
 
@@ -126,7 +126,8 @@ struct lowering {
 };
 
 // Finds the layer or network input that gives an input of the step; a new network input is added
-// where it is the first to read one. ONNX_LACKING: it is constant, or no kernel computes its type.
+// where it is the first to read one. ONNX_UNSUPPORTED: it is constant, or no kernel computes its
+// type.
 enum onnx_verdict lowering_flow(struct lowering *l, const struct onnx_at *n, int index,
                                 int *source);
 bool lowering_is_constant(const struct onnx_at *n, int index);

@@ -404,7 +404,7 @@ static bool read_tensor(struct reading *r, const Onnx__TensorProto *t,
     *out = (struct onnx_tensor){.name = text(r, t->name), .type = t->data_type};
     if (!read_shape(r, t, out))
         return false;
-    if (!onnx_type_bytes(out->type)) // such as texts: a node that reads it is lacking
+    if (!onnx_type_bytes(out->type)) // such as texts: a node that reads it is unsupported
         return true;
     if (t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) {
         if (!read_external(r, t, &raw))

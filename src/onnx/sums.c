@@ -13,11 +13,11 @@ static enum onnx_verdict add_tensor(struct lowering *l, const struct onnx_at *n,
     int source;
     if (lowering_is_constant(n, index)) {
         lowering_weigh(to, tensor, onnx_in(n, index)->constant);
-        return ONNX_FINE;
+        return ONNX_OK;
     }
     TRY(lowering_flow(l, n, index, &source));
     lowering_read(l, to, tensor, source);
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 static void begin_sum(struct onnx_layer *to, int64_t channels, int64_t inner)
@@ -120,7 +120,7 @@ static enum onnx_verdict add_depthwise(struct lowering *l, const struct onnx_at 
     lowering_weigh(*out, "W", alike);
     factor_weights(*out, size[1], inner);
     begin_sum(*out, size[1], size[2] * size[3] / inner);
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
@@ -131,9 +131,10 @@ enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
     int source;
     TRY(onnx_window_of(n, x, &w->size[2], &window));
     if (!find_padding(&window, x, &padding, &extra))
-        return onnx_lacks(n, "its padding, strides or dilations differ between rows and columns");
+        return onnx_unsupported(
+            n, "its padding, strides or dilations differ between rows and columns");
     if (onnx_in(n, 2) && !lowering_is_constant(n, 2))
-        return onnx_lacks(n, "its bias is not constant");
+        return onnx_unsupported(n, "its bias is not constant");
     TRY(lowering_flow(l, n, 0, &source));
     bool is_depthwise = groups == x->size[1] && groups > 1;
     bool is_pixel = window.kernel[0] * window.kernel[1] == 1;
@@ -171,15 +172,16 @@ static enum onnx_verdict add_pool(struct lowering *l, const struct onnx_at *n,
     int source;
     if (!find_padding(w, x, &padding, &extra) || w->kernel[0] != w->kernel[1] ||
         w->dilation[0] != 1)
-        return onnx_lacks(n, "its window, padding or strides differ between rows and columns, or "
-                             "have gaps");
+        return onnx_unsupported(
+            n, "its window, padding or strides differ between rows and columns, or "
+               "have gaps");
     if (padding >= w->kernel[0])
-        return onnx_lacks(n, "its padding is not smaller than its window");
+        return onnx_unsupported(n, "its padding is not smaller than its window");
     if (extra && by_window)
-        return onnx_lacks(n, "it counts padding that differs before and behind");
+        return onnx_unsupported(n, "it counts padding that differs before and behind");
     for (int i = 0; i < 2; i++)
         if ((w->out[i] - 1) * w->stride[i] - padding >= x->size[2 + i])
-            return onnx_lacks(n, "a window of it lies outside of the image");
+            return onnx_unsupported(n, "a window of it lies outside of the image");
     TRY(lowering_flow(l, n, 0, &source));
     struct onnx_layer *to =
         lowering_add(l, n, is_max ? "maxpool" : "avgpool", NULL, onnx_out(n, 0));
@@ -211,14 +213,14 @@ enum onnx_verdict lower_global_pool(struct lowering *l, const struct onnx_at *n)
     bool is_max = str_equal(n->node->kind, "GlobalMaxPool");
     int64_t size[4];
     if (!lowering_image(x, size))
-        return onnx_lacks(n, "it is not over images (batch, channels, height, width)");
+        return onnx_unsupported(n, "it is not over images (batch, channels, height, width)");
     if (x->rank == 4 && size[2] == size[3]) {
         const struct onnx_window w = {
             .kernel = {size[2], size[2]}, .stride = {1, 1}, .dilation = {1, 1}, .out = {1, 1}};
         return add_pool(l, n, &w, is_max, false);
     }
     if (is_max)
-        return onnx_lacks(n, "its images are not square");
+        return onnx_unsupported(n, "its images are not square");
     // The mean of whole images is a depthwise convolution whose weights are all the same.
     struct onnx_layer *to;
     TRY(add_depthwise(l, n, 0, size, &size[2], 1 / (double)(size[2] * size[3]), &to));
@@ -237,7 +239,7 @@ enum onnx_verdict lower_reduce_mean(struct lowering *l, const struct onnx_at *n)
         if (onnx_axis(x, &axes.value[i]))
             gone[axes.value[i]] = true;
     if (x->rank != 4 || !gone[2] || !gone[3] || gone[0] || gone[1])
-        return onnx_lacks(n, "it is not the mean of whole images");
+        return onnx_unsupported(n, "it is not the mean of whole images");
     return lower_global_pool(l, n);
 }
 
@@ -254,13 +256,13 @@ static enum onnx_verdict add_product(struct lowering *l, const struct onnx_at *n
     lowering_set(l, to, "K", size[2]);
     lowering_set_word(l, to, "layout", layout);
     if (lowering_is_constant(n, 0) && lowering_is_constant(n, 1))
-        return onnx_lacks(n, "both matrices are constant");
+        return onnx_unsupported(n, "both matrices are constant");
     TRY(add_tensor(l, n, 0, to, "A"));
     TRY(add_tensor(l, n, 1, to, "B"));
     if (lowering_is_constant(n, 1))
         factor_weights(to, size[1], layout[1] == 't' ? size[2] : 1);
     begin_sum(to, size[1], 1);
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 // Adds beta C: a bias where it is the same for all rows, else a residual.
@@ -277,16 +279,16 @@ static enum onnx_verdict add_summand(struct lowering *l, const struct onnx_at *n
             shift[i] =
                 beta * onnx_element(c->constant, onnx_broadcast_index(&c->shape, &out->shape, i));
         apply_affine(l, to, NULL, shift);
-        return ONNX_FINE;
+        return ONNX_OK;
     }
     if (c->constant || beta != 1 || !onnx_same_shape(&c->shape, &out->shape))
-        return onnx_lacks(n, "what it adds is neither a row of constants nor as large as the "
-                             "product");
+        return onnx_unsupported(n, "what it adds is neither a row of constants nor as large as the "
+                                   "product");
     TRY(lowering_flow(l, n, 2, &source));
     lowering_read(l, to, "residual", source);
     lowering_set_word(l, to, "residual", "add");
     to->stage = ONNX_JOINED;
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 enum onnx_verdict lower_gemm(struct lowering *l, const struct onnx_at *n)
@@ -297,7 +299,7 @@ enum onnx_verdict lower_gemm(struct lowering *l, const struct onnx_at *n)
     const int64_t size[3] = {out->size[0], out->size[1], a->size[!turns_a]};
     double alpha = onnx_real(n->node, "alpha", 1);
     if (!isfinite(alpha) || !isfinite(onnx_real(n->node, "beta", 1)))
-        return onnx_lacks(n, "its alpha or its beta is no number");
+        return onnx_unsupported(n, "its alpha or its beta is no number");
     struct onnx_layer *to;
     TRY(add_product(l, n, size, layouts[turns_a][turns_b], &to));
     if (alpha != 1) {
@@ -326,10 +328,10 @@ enum onnx_verdict lower_matmul(struct lowering *l, const struct onnx_at *n)
     const struct onnx_shape *a = &onnx_in(n, 0)->shape, *b = &onnx_in(n, 1)->shape;
     int64_t N = a->size[a->rank - 2], K = a->size[a->rank - 1], M = b->size[b->rank - 1];
     if (onnx_count(a) == 0 || onnx_count(b) == 0)
-        return onnx_lacks(n, "it has no elements");
+        return onnx_unsupported(n, "it has no elements");
     int64_t left = onnx_count(a) / (N * K), right = onnx_count(b) / (K * M);
     if (right > 1 && !are_paired(a, b))
-        return onnx_lacks(n, "its batches do not match");
+        return onnx_unsupported(n, "its batches do not match");
     const int64_t size[3] = {right == 1 ? left * N : N, M, K};
     struct onnx_layer *to;
     TRY(add_product(l, n, size, "nn", &to));
@@ -367,20 +369,20 @@ enum onnx_verdict lower_batch_norm(struct lowering *l, const struct onnx_at *n)
     const struct onnx_shape *x = &onnx_in(n, 0)->shape;
     int64_t channels = x->size[1];
     if (onnx_count(x) == 0)
-        return onnx_lacks(n, "it has no elements");
+        return onnx_unsupported(n, "it has no elements");
     double epsilon = onnx_real(n->node, "epsilon", 1e-5);
     double *factor = arena_zero(&l->out->arena, (size_t)channels, sizeof *factor),
            *shift = arena_zero(&l->out->arena, (size_t)channels, sizeof *shift);
     for (int i = 1; i < 5; i++)
         if (!lowering_is_constant(n, i))
-            return onnx_lacks(n, "'%s' is not constant", onnx_in(n, i)->name);
+            return onnx_unsupported(n, "'%s' is not constant", onnx_in(n, i)->name);
     for (int64_t i = 0; i < channels; i++) {
         double variance = onnx_element(onnx_in(n, 4)->constant, i);
         factor[i] = onnx_element(onnx_in(n, 1)->constant, i) / sqrt(variance + epsilon);
         shift[i] = onnx_element(onnx_in(n, 2)->constant, i) -
                    onnx_element(onnx_in(n, 3)->constant, i) * factor[i];
         if (!isfinite(factor[i]) || !isfinite(shift[i]))
-            return onnx_lacks(n, "its variance is no number that can be divided by");
+            return onnx_unsupported(n, "its variance is no number that can be divided by");
     }
     const struct onnx_channels c = {channels, onnx_count(x) / x->size[0] / channels, factor, shift};
     return lowering_affine(l, n, 0, &c);

@@ -251,7 +251,8 @@ static struct rule *parse_atom(struct parser *p)
     return wrong(p, "a value is missing");
 }
 
-// A power binds more tightly than a sign on its left, less than one on its right.
+// Parses signs and powers. A power binds more tightly than a sign on its left, less than one on its
+// right.
 static struct rule *parse_factor(struct parser *p)
 {
     static const struct symbol power[] = {{"**", RULE_POWER}, {NULL, RULE_VALUE}};
@@ -295,7 +296,7 @@ static struct rule *parse_sum(struct parser *p, int level)
     return left;
 }
 
-// a < b < c is a < b and b < c, with b evaluated once.
+// Parses a chain of comparisons: a < b < c is a < b and b < c, with b evaluated once.
 static struct rule *parse_comparison(struct parser *p)
 {
     static const struct symbol operators[] = {{"<=", RULE_LESS_EQUAL}, {">=", RULE_MORE_EQUAL},

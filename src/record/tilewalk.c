@@ -42,7 +42,7 @@ static bool read_whole(struct recording *r, struct json v, double low, double hi
            err_at(e, r->path, v.line, "a whole number from %.0f to %.0f is wanted", low, high);
 }
 
-// Each edge is stored in both directions.
+// The edges of a custom parameter, each in both directions.
 struct matrix {
     int count;
     bool *edge; // count * count

@@ -24,7 +24,7 @@ static void must(bool ok, const struct err *e)
         fail_msg("%s", e->text);
 }
 
-// All five kinds.
+// A space with all five kinds of parameters.
 static struct space *make_space(void)
 {
     struct space *s = space_create("all");
@@ -135,7 +135,7 @@ static void test_round_trip(void **state)
     space_destroy(like);
 }
 
-// The outcomes that other formats have.
+// The outcome as the formats of others have it.
 static enum outcome told(enum outcome o, bool has_wrong)
 {
     if (o == OUTCOME_DRIVER)
@@ -150,7 +150,7 @@ static void assert_near(double a, double b)
     assert_true(same(a, b) || fabs(a - b) <= 1e-14 * fabs(a));
 }
 
-// Back on the space that it came from, through what `import --space` does.
+// Puts a recording back on the space that it came from, as `import --space` does.
 static void check_written_as(const char *format, bool has_wrong)
 {
     struct space *like = make_space();
