@@ -127,7 +127,7 @@ static void recording_print_json(const struct recording *r, const struct finding
         str_add(&out, "null");
     } else {
         struct config best;
-        recording_config(r, r->best, &best);
+        config_set_get(&r->configs, r->best, &best);
         config_add_json(r->space, &best, &out);
     }
     if (f->rules) {
@@ -205,7 +205,7 @@ static void recording_print_text(const struct recording *r, const struct finding
                 printf(", %s %d", outcome_name((enum outcome)o), r->outcomes[o]);
         print_time(r, "\nbest", r->entry[r->best].seconds);
         print_time(r, ", median", r->median);
-        recording_config(r, r->best, &best);
+        config_set_get(&r->configs, r->best, &best);
         config_add_json(r->space, &best, &json);
         printf("\n  %s\n", text_config(str_text(&json), &text));
         str_finish(&json);

@@ -44,11 +44,6 @@ static void on_worker_log(void *context, int worker, const char *line)
     send(context, message_said(worker, line));
 }
 
-static bool find_devices(struct agent *a, struct err *e)
-{
-    return a->list || devices_find(&a->list, &a->devices, e);
-}
-
 // --- requests ---
 
 // Makes the pool of workers. The limits are those of the device here; only the one on spills is the
@@ -95,21 +90,23 @@ static bool take_message(struct agent *a, struct message *m)
 {
     const bool hello = a->source && a->begun_with.type == MESSAGE_HELLO;
     const bool play = a->source && a->begun_with.type == MESSAGE_PLAY;
+    const bool needs_devices = m->type == MESSAGE_LIST || (m->type == MESSAGE_HELLO && !a->source);
     struct err e = {0};
+    bool has_devices = needs_devices && (a->list || devices_find(&a->list, &a->devices, &e));
     if (m->type == MESSAGE_ALIVE) {
         send(a, message_plain(MESSAGE_ALIVE));
     } else if (m->type == MESSAGE_GREET) {
         struct greeting g = greeting_of_this();
         send(a, message_greet(&g));
     } else if (m->type == MESSAGE_LIST) { // a failure is an answer, and not the end
-        send(a, find_devices(a, &e) ? message_devices(a->list, a->devices) : message_failed(&e));
+        send(a, has_devices ? message_devices(a->list, a->devices) : message_failed(&e));
     } else if ((m->type == MESSAGE_HELLO || m->type == MESSAGE_PLAY) && !a->source) {
         struct message *b = &a->begun_with; // keeps the message
         *b = *m;
         *m = (struct message){.type = MESSAGE_ALIVE};
         if (b->type == MESSAGE_PLAY)
             a->source = delayed_create(b->workers);
-        else if (find_devices(a, &e))
+        else if (has_devices)
             a->source = make_pool(a, &b->hello, &e);
         send(a, a->source ? message_plain(MESSAGE_READY) : message_failed(&e));
     } else if (m->type == MESSAGE_TRIAL && hello && m->request.count >= 1 &&

@@ -1,4 +1,4 @@
-// What front ends give a session, and what they get of it: options and events.
+// Options and events of sessions: the interface to front ends.
 //
 //     struct session_options o = {.space = "gemm", .trials = 400};
 //     engine_start(g, &o, &id, e);

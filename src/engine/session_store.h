@@ -1,5 +1,5 @@
-// The database as one run uses it, a session or a network of sessions; and the run's clock. The rows
-// that a run writes are all checked here.
+// The database as one run uses it, and the run's clock. A run is a session or a network of
+// sessions. The rows that it writes are all checked here.
 //
 //     struct session_store d = {.db = store, .record = &record};
 //     session_stored(&d, store_put_probe(d.db, d.record->id, &row, e), e)

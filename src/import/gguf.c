@@ -344,21 +344,6 @@ static int by_place(const void *a, const void *b)
     return x->offset != y->offset ? (x->offset < y->offset ? -1 : 1) : 0;
 }
 
-static bool check_place(const struct gguf_tensor *t, const struct gguf_tensor *before,
-                        uint64_t data, uint64_t alignment, struct err *e)
-{
-    if (t->offset % alignment)
-        return err_set(e, "tensor '%s': its data begin at %" PRIu64 ", no multiple of %" PRIu64,
-                       t->name, t->offset, alignment);
-    if (t->offset > data || t->bytes > data - t->offset)
-        return err_set(e,
-                       "tensor '%s': its %" PRIu64 " bytes at %" PRIu64
-                       " go past the file's end, which has %" PRIu64 " of data (is it cut off?)",
-                       t->name, t->bytes, t->offset, data);
-    return !before || before->offset + before->bytes <= t->offset ||
-           err_set(e, "tensor '%s': its data lie in those of '%s'", t->name, before->name);
-}
-
 // A file may end with its header; then it has only the shapes.
 static bool check_places(struct gguf *g, uint64_t header, uint64_t file, uint64_t alignment,
                          struct err *e)
@@ -375,8 +360,20 @@ static bool check_places(struct gguf *g, uint64_t header, uint64_t file, uint64_
     for (int i = 0; i < g->count; i++)
         t[i] = &g->tensor[i];
     qsort(t, (size_t)g->count, sizeof *t, by_place);
-    for (int i = 0; ok && i < g->count; i++)
-        ok = check_place(t[i], i ? t[i - 1] : NULL, file - begin, alignment, e);
+    const uint64_t data = file - begin;
+    for (int i = 0; ok && i < g->count; i++) {
+        const struct gguf_tensor *at = t[i], *before = i ? t[i - 1] : NULL;
+        if (at->offset % alignment)
+            ok = err_set(e, "tensor '%s': its data begin at %" PRIu64 ", no multiple of %" PRIu64,
+                         at->name, at->offset, alignment);
+        else if (at->offset > data || at->bytes > data - at->offset)
+            ok = err_set(e,
+                         "tensor '%s': its %" PRIu64 " bytes at %" PRIu64
+                         " go past the file's end, which has %" PRIu64 " of data (is it cut off?)",
+                         at->name, at->bytes, at->offset, data);
+        else if (before && before->offset + before->bytes > at->offset)
+            ok = err_set(e, "tensor '%s': its data lie in those of '%s'", at->name, before->name);
+    }
     free(t);
     return ok;
 }

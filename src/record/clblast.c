@@ -30,11 +30,10 @@ static bool clblast_read(struct recording *r, struct json root, struct err *e)
 {
     struct cost cost = {.objective = "time", .unit = "s", .scale = 1e-3};
     struct json found[ROOT_MEMBERS];
-    struct table t;
+    struct table t = {.recording = r};
     json_members(root, ROOT_MEMBERS, root_members, found);
     r->kernel = cost_text(found[FAMILY], &r->arena);
     r->device = cost_text(found[DEVICE], &r->arena);
-    table_init(&t, r);
     bool ok = cost_read_rows(&t, &cost, found[RESULTS], "the results", clblast_read_result, e);
     table_release(&t);
     return ok;

@@ -106,7 +106,7 @@ static bool ktt_read_result(struct table *t, struct cost *cost, struct json resu
 static bool ktt_read(struct recording *r, struct json root, struct err *e)
 {
     struct json found[ROOT_MEMBERS];
-    struct table t;
+    struct table t = {.recording = r};
     struct cost cost = {.objective = "TotalDuration"};
     json_members(root, ROOT_MEMBERS, root_members, found);
     struct json unit = json_member(found[METADATA], "TimeUnit");
@@ -120,7 +120,6 @@ static bool ktt_read(struct recording *r, struct json root, struct err *e)
                       "unknown unit '%s' (known: Nanoseconds, Microseconds, "
                       "Milliseconds, Seconds)",
                       word);
-    table_init(&t, r);
     bool ok = cost_read_rows(&t, &cost, found[RESULTS], "the Results", ktt_read_result, e);
     table_release(&t);
     return ok;

@@ -313,11 +313,6 @@ const struct record_entry *recording_find(const struct recording *r, const struc
     return index < 0 ? NULL : &r->entry[index];
 }
 
-void recording_config(const struct recording *r, int index, struct config *out)
-{
-    config_set_get(&r->configs, index, out);
-}
-
 struct edges {
     const struct param *p;
 };
@@ -461,7 +456,7 @@ static bool move_config(const struct declared_mapping *m, int index, struct conf
                         struct err *e)
 {
     struct config c;
-    recording_config(m->from, index, &c);
+    config_set_get(&m->from->configs, index, &c);
     *out = (struct config){0};
     for (int i = 0; i < m->to->param_count; i++) {
         const struct param *p = &m->to->param[i];

@@ -74,7 +74,6 @@ void recording_destroy(struct recording *r);
 // NULL: it was not recorded.
 const struct record_entry *recording_find(const struct recording *r, const struct config *c);
 bool recording_has_costs(const struct recording *r); // any entry has compile_s or benchmark_s
-void recording_config(const struct recording *r, int index, struct config *out);
 
 // Creates a recording with the name in `path`. Texts are copied.
 struct recording *recording_create(const char *path, const char *format);

@@ -127,6 +127,7 @@ static void skip_space(struct parser *p)
     p->at += strspn(p->at, " \t\r\n");
 }
 
+// Returns NULL, which is false where a function gives no rule.
 static struct rule *wrong(struct parser *p, const char *what)
 {
     err_set(p->e, "%s at '%.20s' of '%s'", what, *p->at ? p->at : "the end", p->start);
@@ -375,20 +376,15 @@ enum { DEEPEST_LIST = 16 };
 
 static bool parse_list_sum(struct parser *p, struct value_list *out);
 
-static bool list_wrong(struct parser *p, const char *what)
-{
-    return wrong(p, what) != NULL;
-}
-
 static bool expect(struct parser *p, const char *text, const char *message)
 {
-    return accept(p, text) || list_wrong(p, message);
+    return accept(p, text) || wrong(p, message);
 }
 
 static bool append(struct parser *p, struct value_list *out, struct value v)
 {
     if (out->count == PARAM_MAX_VALUES)
-        return list_wrong(p, "too many values");
+        return wrong(p, "too many values");
     MEM_GROW(out->value, out->count, out->capacity);
     out->value[out->count++] = v;
     return true;
@@ -417,19 +413,6 @@ static struct value value_of_variable(const void *context, int number)
     return ((const struct variable *)context)->value;
 }
 
-static bool evaluate(struct parser *p, const struct rule *rule, const struct variable *v,
-                     struct value *out)
-{
-    struct rule_world world = {value_of_variable, v};
-    return rule_evaluate(rule, &world, out, p->e);
-}
-
-static bool parse_expression(struct parser *p, struct variable *v, struct rule **out)
-{
-    struct rule_names names = {find_variable, v};
-    return rule_parse_part(p->arena, &p->at, &names, out, p->e);
-}
-
 // Parses `for NAME in LIST]`, after the expression.
 static bool parse_comprehension(struct parser *p, const struct rule *rule, struct variable *v,
                                 struct value_list *out)
@@ -440,17 +423,18 @@ static bool parse_comprehension(struct parser *p, const struct rule *rule, struc
     while (isalnum((unsigned char)p->at[length]) || p->at[length] == '_')
         length++;
     if (length == 0 || length >= sizeof name)
-        return list_wrong(p, "a name is missing");
+        return wrong(p, "a name is missing");
     memcpy(name, p->at, length);
     if (v->used && !str_equal(name, v->name))
-        return list_wrong(p, "another name was used before");
+        return wrong(p, "another name was used before");
     p->at += length;
     struct value_list over = {0};
     bool ok = expect(p, "in", "'in' is missing") && parse_list_sum(p, &over);
+    const struct rule_world world = {value_of_variable, v};
     for (int i = 0; ok && i < over.count; i++) {
         struct value made;
         v->value = over.value[i];
-        ok = evaluate(p, rule, v, &made) && append(p, out, made);
+        ok = rule_evaluate(rule, &world, &made, p->e) && append(p, out, made);
     }
     free(over.value);
     return ok && expect(p, "]", "']' is missing");
@@ -460,18 +444,20 @@ static bool parse_items(struct parser *p, struct value_list *out)
 {
     while (!accept(p, "]")) {
         struct variable v = {.used = false};
+        const struct rule_names names = {find_variable, &v};
+        const struct rule_world world = {value_of_variable, &v};
         struct rule *rule;
         struct value made;
-        if (!parse_expression(p, &v, &rule))
+        if (!rule_parse_part(p->arena, &p->at, &names, &rule, p->e))
             return false;
         if (accept(p, "for"))
             return parse_comprehension(p, rule, &v, out);
         if (v.used)
-            return list_wrong(p, "names have no value here");
-        if (!evaluate(p, rule, &v, &made) || !append(p, out, made))
+            return wrong(p, "names have no value here");
+        if (!rule_evaluate(rule, &world, &made, p->e) || !append(p, out, made))
             return false;
         if (!accept(p, ",") && *p->at != ']')
-            return list_wrong(p, "',' or ']' is missing");
+            return wrong(p, "',' or ']' is missing");
     }
     return true;
 }
@@ -482,11 +468,13 @@ static bool parse_range(struct parser *p, struct value_list *out)
     int given = 0;
     do {
         struct variable v = {.used = false};
+        const struct rule_names names = {find_variable, &v};
+        const struct rule_world world = {value_of_variable, &v};
         struct rule *rule;
         struct value made;
-        if (given == 3 || !parse_expression(p, &v, &rule) || v.used ||
-            !evaluate(p, rule, &v, &made))
-            return list_wrong(p, "range wants one to three numbers");
+        if (given == 3 || !rule_parse_part(p->arena, &p->at, &names, &rule, p->e) || v.used ||
+            !rule_evaluate(rule, &world, &made, p->e))
+            return wrong(p, "range wants one to three numbers");
         bound[given++] = made.number;
     } while (accept(p, ","));
     if (given == 1) {
@@ -494,7 +482,7 @@ static bool parse_range(struct parser *p, struct value_list *out)
         bound[0] = 0;
     }
     if (bound[2] == 0 || !expect(p, ")", "')' is missing"))
-        return list_wrong(p, "a range ends in steps other than 0");
+        return wrong(p, "a range ends in steps other than 0");
     bool up = bound[2] > 0;
     for (double i = bound[0]; up ? i < bound[1] : i > bound[1]; i += bound[2])
         if (!append(p, out, (struct value){.type = VALUE_NUMBER, .number = i}))
@@ -506,7 +494,7 @@ static bool parse_list_sum(struct parser *p, struct value_list *out)
 {
     bool ok;
     if (++p->depth > DEEPEST_LIST)
-        return list_wrong(p, "too deep");
+        return wrong(p, "too deep");
     do {
         if (accept(p, "["))
             ok = parse_items(p, out);
@@ -530,5 +518,5 @@ bool value_list_parse(struct arena *arena, const char *text, struct value_list *
     if (!parse_list_sum(&p, out))
         return false;
     skip_space(&p);
-    return !*p.at || list_wrong(&p, "nothing is known to follow");
+    return !*p.at || wrong(&p, "nothing is known to follow");
 }

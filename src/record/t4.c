@@ -115,7 +115,7 @@ static bool t4_read_result(struct table *t, struct cost *cost, struct json resul
 static bool t4_read(struct recording *r, struct json root, struct err *e)
 {
     struct json found[ROOT_MEMBERS];
-    struct table t;
+    struct table t = {.recording = r};
     struct cost cost;
     json_members(root, ROOT_MEMBERS, root_members, found);
     struct json unit = json_member(found[METADATA], "timeunit");
@@ -128,7 +128,6 @@ static bool t4_read(struct recording *r, struct json root, struct err *e)
                       "unknown unit '%s' (known: milliseconds, seconds, "
                       "microseconds, nanoseconds)",
                       word);
-    table_init(&t, r);
     bool ok = cost_read_rows(&t, &cost, found[RESULTS], "the results", t4_read_result, e);
     table_release(&t);
     return ok;
@@ -147,7 +146,7 @@ static void t4_write(const struct recording *r, struct json_writer *w)
         json_begin_line(w, 0);
         const struct record_entry *entry = &r->entry[i];
         struct config c;
-        recording_config(r, i, &c);
+        config_set_get(&r->configs, i, &c);
         json_begin_object(w, NULL);
         json_begin_object(w, members[CONFIGURATION]);
         flat_add_config(r->space, &c, w);

@@ -165,7 +165,7 @@ static void write_entry(const struct recording *r, int index, struct json_writer
 {
     const struct record_entry *entry = &r->entry[index];
     struct config c;
-    recording_config(r, index, &c);
+    config_set_get(&r->configs, index, &c);
     json_begin_object(w, NULL);
     json_begin_list(w, "config");
     for (int i = 0; i < r->space->param_count; i++) {

@@ -28,7 +28,7 @@ static void check_entries(const struct recording *r)
 {
     for (int i = 0; i < r->count; i++) {
         struct config c;
-        recording_config(r, i, &c);
+        config_set_get(&r->configs, i, &c);
         must(recording_find(r, &c) == &r->entry[i], "an entry is found by its configuration");
     }
 }

@@ -33,7 +33,7 @@ static void assert_becomes(struct recording *from, struct recording *like, const
     if (!recording_declare(from, like->space, &r, &fit, &e))
         fail_msg("%s", e.text);
     assert_int_equal(r->count, from->count);
-    recording_config(r, 0, &c);
+    config_set_get(&r->configs, 0, &c);
     config_add_json(r->space, &c, &text);
     assert_string_equal(str_text(&text), json);
     str_finish(&text);

@@ -65,7 +65,7 @@ static void test_t4_twin(void **state)
     assert_int_equal(a->count, b->count);
     for (int i = 0; i < a->count; i++) {
         struct config c;
-        recording_config(a, i, &c); // the same ladders in the same order: the same slots
+        config_set_get(&a->configs, i, &c); // the same ladders in the same order: the same slots
         const struct record_entry *x = &a->entry[i], *y = recording_find(b, &c);
         assert_non_null(y);
         assert_int_equal(x->outcome, y->outcome);
@@ -104,7 +104,7 @@ static void test_ktt_twin(void **state)
     assert_int_equal(a->count, b->count);
     for (int i = 0; i < a->count; i++) {
         struct config c, there = {0};
-        recording_config(a, i, &c);
+        config_set_get(&a->configs, i, &c);
         for (size_t k = 0; k < sizeof names / sizeof *names; k++)
             move_value(a->space, names[k][0], &c, b->space, names[k][1], &there);
         const struct record_entry *x = &a->entry[i], *y = recording_find(b, &there);

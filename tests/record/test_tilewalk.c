@@ -120,8 +120,8 @@ static void test_round_trip(void **state)
     for (int i = 0; i < made->count; i++) {
         const struct record_entry *a = &made->entry[i], *b = &read->entry[i];
         struct config c, d;
-        recording_config(made, i, &c);
-        recording_config(read, i, &d);
+        config_set_get(&made->configs, i, &c);
+        config_set_get(&read->configs, i, &d);
         assert_true(config_equal(&c, &d));
         assert_int_equal(a->outcome, b->outcome);
         assert_true(a->seconds == b->seconds);
@@ -166,7 +166,7 @@ static void check_written_as(const char *format, bool has_wrong)
     assert_int_equal(made->count, back->count);
     for (int i = 0; i < made->count; i++) {
         struct config c;
-        recording_config(made, i, &c);
+        config_set_get(&made->configs, i, &c);
         const struct record_entry *a = &made->entry[i], *b = recording_find(back, &c);
         assert_non_null(b);
         assert_int_equal(told(a->outcome, has_wrong), b->outcome);
