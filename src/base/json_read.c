@@ -262,21 +262,17 @@ void json_free(struct json *root)
     *root = (struct json){0};
 }
 
-static enum json_type node_type(struct json v)
-{
-    if (v.is_key || cJSON_IsString(v.node))
-        return JSON_TEXT;
-    return cJSON_IsNull(v.node)     ? JSON_NULL
-           : cJSON_IsBool(v.node)   ? JSON_FLAG
-           : cJSON_IsNumber(v.node) ? JSON_NUMBER
-           : cJSON_IsArray(v.node)  ? JSON_LIST
-                                    : JSON_OBJECT;
-}
-
 enum json_type json_type(struct json v)
 {
-    if (v.node)
-        return node_type(v);
+    if (v.node) {
+        if (v.is_key || cJSON_IsString(v.node))
+            return JSON_TEXT;
+        return cJSON_IsNull(v.node)     ? JSON_NULL
+               : cJSON_IsBool(v.node)   ? JSON_FLAG
+               : cJSON_IsNumber(v.node) ? JSON_NUMBER
+               : cJSON_IsArray(v.node)  ? JSON_LIST
+                                        : JSON_OBJECT;
+    }
     switch (v.at ? *v.at : '\0') {
     case '\0': return JSON_NONE;
     case 'n': return JSON_NULL;

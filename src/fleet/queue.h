@@ -58,9 +58,6 @@ struct queue_message {
     struct queue_message *next; // inside
 };
 
-// Says if this program can use pools at all; if not, queue_open fails.
-bool queue_is_built(void);
-
 // NULL: the server cannot be reached, or refuses us.
 struct queue *queue_open(const struct queue_options *o, struct err *e);
 void queue_close(struct queue *q); // fine with NULL

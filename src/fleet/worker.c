@@ -1,4 +1,4 @@
-#include "fleet/worker.h"
+#include "fleet/pool.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -131,7 +131,7 @@ static struct agent *start_agent(struct consumer *c, const char *run, bool *over
             remote_fit(&m.hello, c->device->index, c->places, os_cores());
             text = message_hello(&m.hello);
         } else if (m.type == MESSAGE_PLAY && !c->device) {
-            text = message_play(c->places);
+            text = message_text(&(struct message){MESSAGE_PLAY, .workers = c->places});
         }
         message_finish(&m);
     }
@@ -360,12 +360,15 @@ static void note_signal(int number)
 static void announce(struct worker *w)
 {
     char subject[QUEUE_ID + 16];
-    struct member m = {.leaves = w->leaves, .players = w->consumer[0].places};
+    struct gpu_info device = w->options->device ? *w->options->device : (struct gpu_info){0};
+    struct message m = {MESSAGE_MEMBER, .greeting = w->greeting,
+                        .member = {.leaves = w->leaves, .players = w->consumer[0].places},
+                        .device_list = &device, .device_count = w->options->device != NULL};
     if (w->consumers > 1)
-        m.measurers = w->consumer[1].places;
-    snprintf(m.why, sizeof m.why, "%s", w->leaves ? w->why : w->trouble);
+        m.member.measurers = w->consumer[1].places;
+    snprintf(m.member.why, sizeof m.member.why, "%s", w->leaves ? w->why : w->trouble);
     snprintf(subject, sizeof subject, "tw.here.%s", w->greeting.machine);
-    char *text = message_member(&w->greeting, &m, w->options->device);
+    char *text = message_text(&m);
     queue_publish(w->queue, subject, text);
     free(text);
     w->announced_ns = os_now_ns();
@@ -514,4 +517,48 @@ bool worker_run(const struct worker_options *o, struct err *e)
         printf("%s has left the pool after %lld trials%s%s\n", w.greeting.machine,
                (long long)answered, w.why[0] ? ": " : "", w.why);
     return w.is_closed ? (*e = w.closed, false) : !w.why[0] || err_set(e, "%s", w.why);
+}
+
+// --- asking a worker to leave ---
+
+bool worker_drain(const struct queue_options *o, const char *machine, struct err *e)
+{
+    // Half of the time after which it would be given up. A worker that puts its results into the
+    // pool may wait five seconds for the server with each.
+    const double answer_s = o->patience_s / 2;
+    char here[QUEUE_ID + 16], leaving[QUEUE_ID + 16];
+    bool leaves = false, closed = false;
+    // Names are words of subjects.
+    if (!*machine || strlen(machine) >= QUEUE_ID || strpbrk(machine, ".*> \t\r\n"))
+        return err_usage(e, "'%s' is no machine's name", machine);
+    snprintf(here, sizeof here, "tw.here.%s", machine);
+    snprintf(leaving, sizeof leaving, "tw.leave.%s", machine);
+    struct queue *q = queue_open(o, e);
+    bool asked = q && queue_subscribe(q, here, e);
+    if (asked)
+        queue_publish(q, leaving, "");
+    int64_t end_ns = os_now_ns() + (int64_t)(answer_s * 1e9);
+    while (asked && !leaves && !closed && os_now_ns() < end_ns) {
+        struct queue_message *l = queue_next(q);
+        struct message m;
+        if (!l) {
+            poll(&(struct pollfd){.fd = queue_fd(q), .events = POLLIN}, 1, 100);
+            continue;
+        }
+        if (l->kind == QUEUE_BROADCAST && message_parse(l->text, &m, NULL)) {
+            leaves = m.type == MESSAGE_MEMBER && m.member.leaves;
+            message_finish(&m);
+        }
+        closed = l->kind == QUEUE_CLOSED;
+        if (closed)
+            err_set(e, "the pool's server: %s", l->text);
+        queue_message_free(l);
+    }
+    queue_close(q);
+    if (asked && !leaves && !closed)
+        err_set(e,
+                "no worker '%s' has answered in %.4g s (tilewalk doctor --pool lists those that "
+                "are there)",
+                machine, answer_s);
+    return leaves;
 }

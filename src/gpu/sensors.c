@@ -1,9 +1,9 @@
 // Sources: NVML's API reference; for sysfs Documentation/gpu/amdgpu/thermal.rst, i915 and xe's
 // sysfs ABI, struct gpu_metrics_v1_3 and v2_2 of the kernel's kgd_pp_interface.h.
-#include "gpu/sensors.h"
+#include "gpu/gpu.h"
 
+#include "base/err.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 

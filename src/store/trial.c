@@ -1,5 +1,5 @@
 #include "base/str.h"
-#include "store/trial_row.h"
+#include "store/row.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 #include "trial/context.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/os.h"
@@ -31,8 +31,8 @@ int copies_wanted(uint64_t bytes, uint64_t memory_bytes)
     return count < FEWEST_COPIES ? FEWEST_COPIES : (int)uint64_min(count, COPIES_MOST);
 }
 
-enum gpu_status copies_create(struct copies *c, struct gpu *g, const struct operator_layout *l,
-                              struct err *e)
+static enum gpu_status copies_create(struct copies *c, struct gpu *g,
+                                     const struct operator_layout *l, struct err *e)
 {
     uint64_t each = 0, at = 0;
     for (int i = 0; i < l->count; i++)

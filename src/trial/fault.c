@@ -1,6 +1,6 @@
 #include "trial/fault.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "trial/confine.h"

@@ -1,6 +1,6 @@
 #include "trial/measure.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/os.h"
 #include "kernel/checked.h"
 

@@ -1,6 +1,6 @@
 #include "trial/pool.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/os.h"
@@ -170,7 +170,6 @@ static bool fail_task(struct pool *p, struct slot *s, enum outcome o, const char
 static void give_up(struct pool *p, struct slot *s, enum outcome o, const char *reason,
                     int64_t now_ns)
 {
-    log_info("worker %d: %s", s->index, reason);
     fail_task(p, s, o, reason, now_ns);
     device_lock_release(&p->lock, s->index);
     watch(p, s, PHASE_NONE, now_ns);

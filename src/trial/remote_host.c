@@ -1,6 +1,6 @@
 #include "trial/remote_host.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/os.h"
@@ -38,13 +38,13 @@ void remote_fit(struct hello *h, int device, int workers, int cores)
 
 int64_t remote_most_wait_ns(const struct remote *r)
 {
-    double seconds = r->dialer->wait_s > 0 ? r->dialer->wait_s : r->patience_s * WAIT_TIMES;
+    double seconds = r->machines->wait_s > 0 ? r->machines->wait_s : r->patience_s * WAIT_TIMES;
     return (int64_t)(seconds * 1e9);
 }
 
 static const char *place_of(const struct remote *r, const struct host *h)
 {
-    return r->dialer->place[h->slot.index].name;
+    return r->machines->name[h->slot.index];
 }
 
 // Reports news of a machine, or of a member of a pool: a pool itself has no news.
@@ -135,7 +135,8 @@ static void begin(struct remote *r, struct host *h)
     if (!h->greeting.is_pool)
         h->workers = w->workers ? w->workers : remote_usual_workers(!w->made, h->greeting.cores);
     if (w->made) {
-        slot_send(&h->slot, message_play(int_max(h->workers, 1)));
+        struct message play = {MESSAGE_PLAY, .workers = int_max(h->workers, 1)};
+        slot_send(&h->slot, message_text(&play));
         return;
     }
     struct hello hello = w->hello;
@@ -287,10 +288,10 @@ static bool calibrate(struct remote *r, struct host *h, struct host_member *m, d
     // NAN: there are none.
     size_t most = 0;
     int count = 0;
-    for (int i = 0; i < r->dialer->count; i++)
+    for (int i = 0; i < r->machines->count; i++)
         most += 1 + (size_t)r->host[i].members;
     double *others = mem_zero(most, sizeof *others);
-    for (int i = 0; i < r->dialer->count; i++) {
+    for (int i = 0; i < r->machines->count; i++) {
         const struct host *other = &r->host[i];
         if (&other->anchor_s != own && other->anchor_s > 0)
             others[count++] = other->anchor_s;
@@ -314,7 +315,9 @@ static bool calibrate(struct remote *r, struct host *h, struct host_member *m, d
     if (m) {
         m->is_set_aside = true;
         m->is_up = false;
-        slot_send(&h->slot, message_leave(m->greeting.machine, why));
+        struct message leave = {.type = MESSAGE_LEAVE, .greeting = m->greeting};
+        snprintf(leave.member.why, sizeof leave.member.why, "%s", why);
+        slot_send(&h->slot, message_text(&leave));
         report(r, h, m, (struct remote_news){.state = "refused", .why = why});
     } else {
         refuse(r, h, why);
@@ -364,7 +367,7 @@ static bool take_message(struct remote *r, struct host *h, struct message *m)
         } else if (r->lists) {
             h->state = HOST_LISTING;
             if (!h->greeting.is_pool)
-                slot_send(&h->slot, message_list(""));
+                slot_send(&h->slot, message_text(&(struct message){MESSAGE_LIST}));
         } else {
             become_known(r, h);
         }
@@ -453,15 +456,15 @@ void host_step(struct remote *r, struct host *h, int64_t now_ns)
         struct err e;
         if (now_ns < h->connect_ns)
             return;
-        if (!dialer_dial(r->dialer, h->slot.index, &child, &e)) {
+        if (!spawner_spawn(r->machines->spawner, h->slot.index, NULL, &child, &e)) {
             lose(r, h, e.text, now_ns);
             return;
         }
         slot_take(&h->slot, &child);
         h->state = HOST_GREETING;
         h->heard_ns = h->asked_ns = now_ns;
-        struct greeting g = greeting_of_this();
-        slot_send(&h->slot, message_greet(&g));
+        struct message greet = {MESSAGE_GREET, .greeting = greeting_of_this()};
+        slot_send(&h->slot, message_text(&greet));
         return;
     }
     if (h->state == HOST_KNOWN && r->begun)

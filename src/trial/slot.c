@@ -1,6 +1,6 @@
 #include "trial/slot.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "trial/confine.h"
 #include "trial/source.h"
 
