@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
-#include "fleet/job.h"
 #include "trial/frame.h"
 
 #include <fcntl.h>

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
-#include "fleet/job.h"
 #include "trial/message.h"
 #include "trial/remote.h"
 #include "trial/slot.h"

@@ -105,7 +105,7 @@ enum link_status link_next(struct link *l, char **text)
 
 // --- a worker's end ---
 
-// Ends the process, but not by exit(): a driver's destructors may hang or crash.
+// Ends the process without exit(), as the destructors of drivers may hang or crash.
 static void end_process(const char *why)
 {
     if (why)

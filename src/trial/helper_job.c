@@ -84,7 +84,8 @@ static enum helper_job_end reap(struct helper_job *h, struct err *e)
     return lose(e, text);
 }
 
-// True: it is over, with an answer of the wanted type after HELPER_JOB_DONE.
+// Reads what the worker has sent. True: the job is over; after HELPER_JOB_DONE `answer` has the
+// wanted type.
 static bool look(struct helper_job *h, enum message_type wanted, enum helper_job_end *end,
                  struct message *answer, struct err *e)
 {
@@ -126,7 +127,8 @@ static bool look(struct helper_job *h, enum message_type wanted, enum helper_job
     return true;
 }
 
-// Does a whole job. Only after HELPER_JOB_DONE the answer is the caller's to finish.
+// Starts a worker and waits for its answer, which is the caller's to finish after HELPER_JOB_DONE
+// only.
 static enum helper_job_end run(struct helper_job *h, char *request, double seconds,
                                enum message_type wanted, struct message *answer, struct err *e)
 {
@@ -146,8 +148,8 @@ static enum helper_job_end run(struct helper_job *h, char *request, double secon
 
 // --- compilers ---
 
-// Runs a compiler on a job, and names the template in the error where it was lost. True: the
-// answer, which has something for each pass, is the caller's to finish.
+// Lets a worker compile or preprocess a job. True: the answer has a module or text for each pass,
+// and is the caller's to finish. False: where the worker was lost, the error names the template.
 static bool run_compiler(const struct job *job, enum message_type type, double seconds,
                          enum message_type wanted, struct message *answer, struct err *e)
 {

@@ -50,7 +50,7 @@ const char *message_type_name(enum message_type type)
 
 // --- machines and devices ---
 
-// Checks the name of a machine, which is stored and shown, and may be a folder's.
+// Checks the name of a machine, which is stored, shown, and used as the name of a folder.
 static bool is_name(const char *text)
 {
     return text[0] && text[0] != '.' && text[0] != '-' &&
@@ -93,7 +93,7 @@ static bool code_greeting(struct codec *c, struct greeting *g)
     return true;
 }
 
-// The limits of a device that is there, all of which are known.
+// A limit that is unknown is refused: the device is there, and all of its limits are known.
 static void code_limits(struct codec *c, struct limits *l)
 {
     if (c->w) {
@@ -120,7 +120,7 @@ static void code_matrix(struct codec *c, const char *name, struct matrix_units *
     }
 }
 
-// The index of each device must be that in the list: callers use it as such.
+// Each device must have the index of its place in the list, as callers rely on it.
 static void code_devices(struct codec *c, struct message *m)
 {
     int capacity = 0;

@@ -59,7 +59,7 @@ static enum gpu_status fixed_create(struct fixed *f, struct gpu *g, const struct
     return status;
 }
 
-// Times so many workgroups in the way of other kernels.
+// Times so many workgroups as other kernels are timed.
 static enum gpu_status fixed_time(const struct fixed *f, struct gpu *g, uint32_t groups,
                                   double *seconds, struct err *e)
 {
@@ -101,7 +101,7 @@ static void fixed_add_arithmetic(const char *vector, const char *scalar, int cha
                scalar);
 }
 
-// Creates the anchor when it is first used. Gives its workgroups on that device.
+// Creates the anchor when it is first used. `*groups`: the workgroups that it has on that device.
 static enum gpu_status create_anchor(struct fixed *a, struct gpu *g, uint32_t *groups,
                                      struct err *e)
 {
@@ -172,9 +172,9 @@ static bool is_lost(enum gpu_status status)
     return status == GPU_LOST || status == GPU_TIMEOUT;
 }
 
-// Measures a fixed kernel with a number of workgroups that run long enough; the work of unknown
-// devices grows step by step. `each`: the work of a workgroup. Only a lost device is an error:
-// after another failure the peak is not measured.
+// Measures a fixed kernel. The number of workgroups grows step by step until they run long enough.
+// `each`: the work of a workgroup. Only a lost device is an error: after another failure this peak
+// stays unknown.
 static enum gpu_status measure(struct peak *p, enum roofline_kind kind,
                                const struct fixed_options *options, double each)
 {
@@ -243,8 +243,8 @@ static void add_type(enum matrix_api api, const struct matrix_shape *s, char use
                                 : "B");
 }
 
-// Adds a variable. `more` is added to the value that is read: of sums that begin alike a compiler
-// may compute one for all.
+// Adds a variable. `more` is added to the value that is read, so that no two sums begin alike: a
+// compiler might compute equal ones once.
 static void add_value(enum matrix_api api, const struct matrix_shape *s, char use, const char *name,
                       int more, struct str *out)
 {
@@ -281,7 +281,7 @@ void peaks_add_matrix(enum matrix_api api, const struct matrix_shape *s, struct 
     for (int i = 0; i < 4; i++)
         str_printf(out, "        %s = coopMatMulAdd%s(a, b, %s);\n", sums[i],
                    api == MATRIX_NV ? "NV" : "", sums[i]);
-    // All elements are read: a compiler leaves out those parts of a matrix that are not.
+    // All elements are read, because a compiler leaves out parts of a matrix that are never read.
     str_add(out, "    }\n"
                  "    float sum = 0.0;\n"
                  "    for (int i = 0; i < c0.length(); i++)\n"
@@ -315,8 +315,8 @@ static enum gpu_status measure_matrix(struct peak *p, enum roofline_kind kind, c
 
 // --- memory ---
 
-// The number of vectors of 16 bytes that an invocation moves, its own or every 128th: devices
-// differ in which way is the fastest.
+// The access patterns that are tried, as devices differ in which one is fastest: the number of
+// vectors of 16 bytes that an invocation moves, and whether they lie side by side or every 128th.
 static const struct way {
     int vectors;
     bool own;

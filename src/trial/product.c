@@ -55,8 +55,8 @@ static struct summing summing_of(const struct operation *o)
 
 // --- inputs ---
 
-// Exact numbers go up to where every whole number can be represented among the sums: in fp32, in
-// halves (stored, or also added up: partial sums are no larger), in 32 bits.
+// Returns the bound below which sums represent every whole number: in halves (with room for
+// addends), in 32 bits, in fp32.
 static double exact_bound(const struct operation *o)
 {
     if (operation_chooses(o, "type", "f16"))
@@ -190,7 +190,8 @@ struct epilogue {
     void *output;
 };
 
-// `inputs`: all buffers but the output, in the order of their bindings.
+// Returns the epilogue of an operation. `inputs` are all buffers but the output, in the order of
+// their bindings.
 static struct epilogue epilogue_of(const struct operation *o, const void *const *inputs,
                                    void *output)
 {
@@ -232,7 +233,7 @@ static void epilogue_store(const struct epilogue *p, double sum, int64_t channel
 // --- matmul and batch_matmul: C[N,M] = A[N,K] * B[K,M], row-major; a transposed input is stored as
 // [K,N] or [M,K] ---
 
-// Matrix `index` of a tensor (0 of one without a batch), packed, as doubles; heap.
+// Returns matrix `index` of a tensor (0 where it has no batch), packed, as doubles; heap.
 static double *widen(const struct tensor *t, const void *buffer, int64_t index)
 {
     const int64_t *size = t->size + t->rank - 2, *stride = t->stride + t->rank - 2;

@@ -32,7 +32,7 @@ static int count_trials(const struct remote *r, const struct work_list *l)
     return count;
 }
 
-// Machines that are not up count as well: a request without a place waits.
+// The places of machines that are not up count as well: a request waits for its place.
 static int remote_room(const struct source *s)
 {
     const struct remote *r = (const struct remote *)s;

@@ -159,7 +159,7 @@ void host_choose(struct remote *r, struct host *h)
         refuse(r, h, "it compiles with another glslang than the first one");
 }
 
-// To KNOWN, and on where the work has begun.
+// Takes the machine to KNOWN, and further where the work has begun.
 static void become_known(struct remote *r, struct host *h)
 {
     h->state = HOST_KNOWN;
@@ -178,8 +178,8 @@ static struct host_member *find_member(struct host *h, const char *machine)
     return NULL;
 }
 
-// Notes a member's message. The pool gets the member's device, unless it has one like it: it counts
-// as a machine that has them all.
+// Notes a member's message. The member's device joins the list of the pool, which counts as a
+// machine with all these devices, unless it has one like it.
 static void take_member(struct host *h, const struct message *m, int64_t now_ns)
 {
     const struct greeting *g = &m->greeting;
@@ -217,7 +217,7 @@ static void take_member(struct host *h, const struct message *m, int64_t now_ns)
     h->devices++;
 }
 
-// LISTING: waits until a member has a device.
+// Waits, in LISTING, until a member has a device.
 static void await_devices(struct remote *r, struct host *h, int64_t now_ns)
 {
     char why[300];
@@ -284,8 +284,8 @@ static bool calibrate(struct remote *r, struct host *h, struct host_member *m, d
         return false;
     if (r->margin <= 0 || anchor_s <= 0)
         return true;
-    // `share`: by how much its time of the fixed kernel differs from the median of the others';
-    // NAN: there are none.
+    // `share` is the difference of its time of the fixed kernel from the median of the others, as a
+    // share of that; NAN: there are no others.
     size_t most = 0;
     int count = 0;
     for (int i = 0; i < r->machines->count; i++)
@@ -325,7 +325,7 @@ static bool calibrate(struct remote *r, struct host *h, struct host_member *m, d
     return false;
 }
 
-// A result without a request on this connection is impossible: its request would wait for ever.
+// Takes a result. One whose request is not in flight on this connection is refused.
 static bool take_result(struct remote *r, struct host *h, const struct message *m)
 {
     int i = 0;
@@ -502,7 +502,8 @@ int64_t host_wake_ns(const struct remote *r, const struct host *h)
     return h->state == HOST_LISTING ? int64_min(wake_ns, os_now_ns() + LOOK_NS) : wake_ns;
 }
 
-// The result of a synthetic source is computed here, and the machine plays it.
+// Sends a request. Where the source is synthetic, its result is computed here and the machine plays
+// it.
 void host_give(struct remote *r, struct host *h, struct work *w, int64_t now_ns)
 {
     struct source *made = r->work.made;

@@ -172,7 +172,7 @@ void slot_clear(struct slot *s)
     s->deadline.at_ns = 0;
 }
 
-// A process that hangs in the kernel is left to the system: a wait for it would hang, too.
+// A process that hangs in the kernel is left alone, as a wait for it would hang, too.
 void slot_finish(struct slot *s)
 {
     enum { LOOKS = 400 };
