@@ -92,7 +92,7 @@ bool deadline_is_over(struct deadline *d, pid_t pid, int64_t now_ns)
 
 // --- memory and limits ---
 
-// Sealed against a change of size: a worker that shrinks it would end the engine with SIGBUS.
+// The size is sealed, because a worker that shrinks the memory would end the engine with SIGBUS.
 int os_memfd(const char *name, size_t size, struct err *e)
 {
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -126,8 +126,8 @@ static bool lower_limit(int resource, uint64_t bytes)
 
 bool os_limit_memory(uint64_t bytes)
 {
-    // A stack cannot grow once memory is at its limit, and reporting that needs some stack: these
-    // pages are touched beforehand.
+    // These pages of the stack are touched beforehand: it cannot grow once memory is at its limit,
+    // and reporting that needs some stack.
     volatile char page[64 * 1024];
     for (size_t i = 0; i < sizeof page; i += 4096)
         page[i] = 0;
@@ -330,9 +330,9 @@ static void close_others(int first, int limit, bool on_exec)
 }
 
 // The keeper: when a process dies, the kernel can end its direct child (PR_SET_PDEATHSIG), but not
-// everything that descends from it. So the child stays as the keeper: orphans below it become its
-// children (PR_SET_CHILD_SUBREAPER), and the program runs as its child. Like everything between
-// fork and exec it only makes system calls. Signals stay blocked, and it waits for them.
+// everything that descends from it. So the child stays as the keeper, and the program runs as its
+// child: orphans below the keeper become its children (PR_SET_CHILD_SUBREAPER). Like everything
+// between fork and exec it only makes system calls. Signals stay blocked, and it waits for them.
 
 // Waits until the program has ended or the keeper has to (os_kill; the parent died). Returns an
 // exit status.
@@ -354,7 +354,7 @@ static int await_program(pid_t program)
     }
 }
 
-// Returns in the process that is to become the program; false, with errno: there is none.
+// Returns true in the process that is to become the program; false, with errno: there is none.
 static bool stay_as_keeper(int fd_limit)
 {
     enum { MOST_ROUNDS = 1000 };

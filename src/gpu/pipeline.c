@@ -221,7 +221,7 @@ enum gpu_status gpu_pipeline_create(struct gpu *g, const struct gpu_shader *s,
     return status;
 }
 
-// A pipeline that is still running is left to the end of the process.
+// A pipeline that is still running is not destroyed before the process ends.
 void gpu_pipeline_destroy(struct gpu *g, struct gpu_pipeline *p)
 {
     if (!p || vk_settle(g, 0, NULL) == GPU_TIMEOUT)

@@ -133,7 +133,7 @@ static const struct {
     {"watts", 1e-6, "hwmon/hwmon*/power1_input"},
 };
 
-// Intel's files: below drm/card*/gt/gt0/throttle_ (i915) and tile0/gt0/freq0/throttle/ (xe).
+// Intel's files lie below drm/card*/gt/gt0/throttle_ (i915) and tile0/gt0/freq0/throttle/ (xe).
 static const struct {
     const char *file, *reason;
 } reasons[] = {
@@ -161,7 +161,7 @@ static char *read_below(const struct sensors *s, const char *file, size_t *lengt
     return text;
 }
 
-// Reads a number, or that of the marked line of a table ("0: 500Mhz\n1: 1500Mhz *\n").
+// Reads a number, or the number in the marked line of a table ("0: 500Mhz\n1: 1500Mhz *\n").
 static bool read_number(const struct sensors *s, const char *file, bool is_table, double *out)
 {
     char *end, *text = read_below(s, file, NULL), *star = text ? strchr(text, '*') : NULL;

@@ -457,8 +457,8 @@ static bool remove_unused(struct store *s, struct err *e)
     }
 }
 
-// The session is locked meanwhile, so that nobody runs it. It is hidden first, with its tasks, so
-// that it is gone whatever becomes of its rows.
+// The session is locked meanwhile, so that nobody runs it. The session and its tasks are hidden
+// first: it is gone even where removing its rows is interrupted.
 bool store_delete_session(struct store *s, int64_t id, struct err *e)
 {
     static const char hide[] = "UPDATE session SET state = 'removed', history = NULL"

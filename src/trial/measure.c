@@ -386,7 +386,8 @@ static void time_single(struct trial *t)
     }
     if (!s->early_stopped && !take_time(t, 0, &timing))
         return;
-    // This kernel is the best so far: others are derived from it, and it may be exported.
+    // The accesses of a kernel that is the best so far are checked, because others are derived from
+    // it and it may be exported.
     bool is_best = !s->early_stopped && (r->incumbent_s <= 0 || seconds_of(t, 0) < r->incumbent_s);
     if ((r->accesses == ACCESSES_OF_ALL || (r->accesses == ACCESSES_OF_BEST && is_best)) &&
         !check_accesses(t, 0))

@@ -37,6 +37,7 @@
 #define REMOTE_MOST_LOSSES 10
 #define REMOTE_CALIBRATES  20
 #define REMOTE_MARGIN      0.1
+#define REMOTE_PATIENCE_S  30.0 // usual value of remote_patience_s
 
 struct remote;
 

@@ -12,8 +12,6 @@
 #include "trial/remote.h"
 #include "trial/slot.h"
 
-#define REMOTE_PATIENCE_S 30.0
-
 enum host_state {
     HOST_DOWN,
     HOST_GREETING,

@@ -223,6 +223,24 @@ static void test_stopped_run(void **state)
     check_same(b, &r, 2);
 }
 
+// An agent that stands still is ended: its trials are measured by another one, and those of the
+// other runs do not wait for it.
+static void test_stopped_agent(void **state)
+{
+    struct box *b = *state;
+    struct pool_server s = pool_start(b, "");
+    box_set(b, "TILEWALK_LINK_SECONDS", "1");
+    begin_with_ours(b, "random");
+    struct running *worker = start_worker(b, &s);
+    struct running *first = BEGIN(b, SLOW, "--strategy", "random", "--pool", s.url);
+    wait_for_trials(b, 2, 1);
+    signal_below(worker->pid, SIGSTOP);
+    struct result r = TUNE(b, QUICK, "--strategy", "random", "--pool", s.url);
+    check_same(b, &r, 3);
+    r = finish(b, first);
+    check_same(b, &r, 2);
+}
+
 // --- who lies ---
 
 // "tw.job.CLASS.RUN.NUMBER", of which a result has the last two words.
@@ -305,6 +323,7 @@ TEST_GROUP(pool)
         FLOW_TEST(test_lost_storage),
         FLOW_TEST(test_shared),
         FLOW_TEST(test_stopped_run),
+        FLOW_TEST(test_stopped_agent),
         FLOW_TEST(test_garbage),
         FLOW_TEST(test_set_aside),
     };
