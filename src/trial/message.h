@@ -219,8 +219,9 @@ struct message {
 
 const char *message_type_name(enum message_type type);
 
-// Returns the JSON text of a message, which is the caller's: what its type says above
-// (`struct message`). The message is not changed.
+// Returns the JSON text of a message, which is the caller's. It has the members that belong to the
+// type (see `struct message`). `m` keeps its values; it is not const because the functions that
+// write a message are those that read one.
 char *message_text(struct message *m);
 
 // The same for messages of one structure.
