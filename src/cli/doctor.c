@@ -327,7 +327,7 @@ static void check_place(struct doctor *d, const char *place, struct on *on, cons
 {
     struct str found = {0};
     int count = 0;
-    struct remote *r = begun ? remote_connect(&on->dialer, true, &e) : NULL;
+    struct remote *r = begun ? remote_connect(&on->machines, true, &e) : NULL;
     const struct gpu_info *list = r ? remote_devices(r, &count) : NULL;
     for (int i = 0; i < count; i++)
         str_printf(&found, "%s%s (%s)", i ? ", " : "", list[i].name, list[i].driver);
@@ -441,7 +441,7 @@ static int run_doctor(const struct command *self, const struct arguments *a)
         struct err e = {0};
         struct on on;
         bool begun = on_begin_pool(&on, a, &e);
-        on.dialer.wait_s = 1;
+        on.machines.wait_s = 1;
         check_place(&d, "pool", &on,
                     "tilewalk worker --pool runs on each machine that measures, of this version "
                     "(docs/fleet.md)",

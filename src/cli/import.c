@@ -1,7 +1,7 @@
 // import: describes recorded spaces, and writes models and logs of other programs as network files.
 #include "import/import.h"
+#include "base/err.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "cli/check_network.h"
 #include "cli/command.h"
 #include "cli/common.h"

@@ -111,14 +111,20 @@ static bool check_word(const char *what, const char *word, struct err *e)
     return (word[0] && word[0] != '-') || err_usage(e, "--on: '%s' is no %s", word, what);
 }
 
-static bool find_place(struct on *on, const char *text, struct dial_place *out, struct err *e)
+static void add_machine(struct on *on, const char *name, const struct line *l)
 {
-    out->name = text;
+    int i = on->machines.count++;
+    on->name[i] = name;
+    on->command[i] = (struct spawner_command){SPAWNER_CONNECTION, line_take(on, l), NULL};
+}
+
+static bool find_place(struct on *on, const char *text, struct err *e)
+{
     if (str_equal(text, "local:")) {
         struct line l = {.count = 0};
         line_add(&l, on_keep(on, path_program()));
         line_add(&l, "agent");
-        out->argv = line_take(on, &l);
+        add_machine(on, text, &l);
         return true;
     }
     if (str_starts(text, "ssh:")) {
@@ -134,7 +140,7 @@ static bool find_place(struct on *on, const char *text, struct dial_place *out, 
             return false;
         bool fits = line_add(&l, "--") && line_add(&l, h.address) && line_add(&l, h.program) &&
                     line_add(&l, "agent");
-        out->argv = line_take(on, &l);
+        add_machine(on, text, &l);
         return fits || err_set(e, "--on ssh:%s: too many words in its entry", name);
     }
     return err_usage(e, "--on '%s' is neither local: nor ssh:HOST", text);
@@ -156,8 +162,7 @@ bool on_pool_options(const struct arguments *a, struct queue_options *out, struc
            err_usage(e, "--pool '%s' is neither nats://HOST[:PORT] nor tls://HOST[:PORT]", url);
 }
 
-static bool find_pool(struct on *on, const struct arguments *a, struct dial_place *out,
-                      struct err *e)
+static bool find_pool(struct on *on, const struct arguments *a, struct err *e)
 {
     struct queue_options o;
     struct line l = {.count = 0};
@@ -173,7 +178,7 @@ static bool find_pool(struct on *on, const struct arguments *a, struct dial_plac
     const char *at = strrchr(o.url, '@'), *host = strstr(o.url, "://") + strlen("://");
     // The name is shown: it has no password.
     char *name = at ? mem_printf("%.*s%s", (int)(host - o.url), o.url, at + 1) : mem_strdup(o.url);
-    *out = (struct dial_place){.name = on_keep(on, name), .argv = line_take(on, &l)};
+    add_machine(on, on_keep(on, name), &l);
     return true;
 }
 
@@ -185,43 +190,47 @@ static bool find_places(struct on *on, const char *const *text, int count, struc
     if (count >= ON_MOST)
         return err_usage(e, "--on: fewer than %d machines", ON_MOST);
     for (int i = 0; i < count; i++)
-        if (!find_place(on, text[i], &on->place[i], e))
+        if (!find_place(on, text[i], e))
             return false;
     return true;
+}
+
+static bool begin_spawner(struct on *on, struct err *e)
+{
+    struct spawner_options o = {.command = on->command, .count = on->machines.count};
+    on->machines.name = on->name;
+    on->machines.spawner = o.count ? spawner_create(&o, e) : NULL;
+    return on->machines.spawner || !o.count;
 }
 
 bool on_begin_all(struct on *on, const struct arguments *a, struct err *e)
 {
     const char *text[ON_MOST];
     int count = arguments_list(a, "on", text, ON_MOST);
-    if (!find_places(on, text, count, e) ||
-        (arguments_text(a, "pool") && !find_pool(on, a, &on->place[count++], e)) ||
-        (count && !dialer_begin(&on->dialer, on->place, count, e)))
+    if (!find_places(on, text, count, e) || (arguments_text(a, "pool") && !find_pool(on, a, e)))
         return false;
-    on->dialer.wait_s = arguments_real(a, "wait", 0);
-    return true;
+    on->machines.wait_s = arguments_real(a, "wait", 0);
+    return begin_spawner(on, e);
 }
 
 bool on_begin_pool(struct on *on, const struct arguments *a, struct err *e)
 {
-    *on = (struct on){.words = 0};
-    return find_pool(on, a, &on->place[0], e) && dialer_begin(&on->dialer, on->place, 1, e);
+    return find_places(on, NULL, 0, e) && find_pool(on, a, e) && begin_spawner(on, e);
 }
 
 bool on_begin(struct on *on, const char *const *text, int count, struct err *e)
 {
-    return find_places(on, text, count, e) &&
-           (!count || dialer_begin(&on->dialer, on->place, count, e));
+    return find_places(on, text, count, e) && begin_spawner(on, e);
 }
 
-struct dialer *on_dialer(struct on *on)
+const struct remote_machines *on_machines(const struct on *on)
 {
-    return on->dialer.pid > 0 ? &on->dialer : NULL;
+    return on->machines.count ? &on->machines : NULL;
 }
 
 void on_end(struct on *on)
 {
-    dialer_end(&on->dialer);
+    spawner_destroy(on->machines.spawner);
     for (int i = 0; i < on->words; i++)
         free(on->word[i]);
     free(on->word);

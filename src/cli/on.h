@@ -3,7 +3,7 @@
 //
 //     struct on on;
 //     if (!on_begin_all(&on, a, e)) ...           before the sandbox is entered
-//     options.dialer = on_dialer(&on);
+//     options.machines = on_machines(&on);
 //     on_end(&on);
 //
 // A host may have an entry in hosts.conf, in the user's configuration folder. Each entry is a line;
@@ -15,13 +15,13 @@
 // other words are options of ssh.
 //
 // Option --pool URL adds one more such place: an agent here that measures with the workers of a
-// pool (fleet/broker.h).
+// pool (fleet/pool.h).
 #ifndef TILEWALK_CLI_ON_H
 #define TILEWALK_CLI_ON_H
 
 #include "cli/command.h"
 #include "fleet/queue.h"
-#include "trial/dialer.h"
+#include "trial/remote.h"
 
 #define ON_MOST 64
 
@@ -50,9 +50,10 @@
     }
 
 struct on {
-    struct dialer dialer; // no pid: --on was not given
-    struct dial_place place[ON_MOST];
-    char **word; // heap: everything that the places point to
+    struct remote_machines machines; // count 0: --on was not given
+    const char *name[ON_MOST];
+    struct spawner_command command[ON_MOST]; // machine i is reached by command i
+    char **word;                             // heap: everything that these point to
     int words;
 };
 
@@ -61,7 +62,7 @@ bool on_begin_all(struct on *on, const struct arguments *a, struct err *e);  // 
 bool on_begin_pool(struct on *on, const struct arguments *a, struct err *e); // --pool alone
 // Reads --pool, --credentials and --ca. Returns false where --pool is missing or wrong.
 bool on_pool_options(const struct arguments *a, struct queue_options *out, struct err *e);
-struct dialer *on_dialer(struct on *on); // NULL: there are no machines
-void on_end(struct on *on);              // in any case; also after a failed begin
+const struct remote_machines *on_machines(const struct on *on); // NULL: there are none
+void on_end(struct on *on); // in any case; also after a failed begin
 
 #endif

@@ -1,5 +1,5 @@
 // ls, note, rm: the sessions of a database, one by one.
-#include "base/log.h"
+#include "base/err.h"
 #include "cli/common.h"
 
 #include <inttypes.h>

@@ -290,7 +290,7 @@ static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, 
     struct arena storage;
     arena_init(&storage);
     fill_options(a, &o);
-    o.dialer = f->dialer;
+    o.machines = f->machines;
     o.like = arguments_integer(a, "like", 0);
     o.space = a->operand_count ? a->operand[0] : NULL;
     o.set = common_settings(a, &storage, &o.set_count);
@@ -329,13 +329,13 @@ static bool begin_resume(struct front *f, const struct arguments *a, int64_t *id
 {
     struct session_options o;
     fill_options(a, &o);
-    o.dialer = f->dialer;
+    o.machines = f->machines;
     return parse_until(a, &o, e) && common_session_id(a->operand[0], id, e) &&
            common_take_network(f->store, id, e) && check_no_runner(f->store, *id, e) &&
            engine_resume(f->engine, *id, &o, e);
 }
 
-static int run_session(const struct arguments *a, struct dialer *dialer,
+static int run_session(const struct arguments *a, const struct remote_machines *machines,
                        bool (*begin)(struct front *f, const struct arguments *a, int64_t *id,
                                      struct err *e))
 {
@@ -359,7 +359,7 @@ static int run_session(const struct arguments *a, struct dialer *dialer,
     if (!store)
         return fail_with(&e, EXIT_FAILED);
     front_init(&front, a, store);
-    front.dialer = dialer;
+    front.machines = machines;
     front.engine = engine_create(store, front_on_event, &front);
     if (!front.engine)
         err_set(&e, "the engine cannot start: %s", strerror(errno));
@@ -385,7 +385,7 @@ static int run_confined(const struct arguments *a,
     int code;
     if (on_begin_all(&on, a, &e)) {
         confine_session(a);
-        code = run_session(a, on_dialer(&on), begin);
+        code = run_session(a, on_machines(&on), begin);
     } else {
         code = fail_with(&e, EXIT_FAILED);
     }

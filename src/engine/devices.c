@@ -1,7 +1,7 @@
 #include "engine/devices.h"
 
+#include "base/err.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "base/number.h"
 #include "base/os.h"
 #include "base/str.h"

@@ -188,7 +188,7 @@ static bool store_new(struct network_run *n, const struct plan *plan, struct err
 // tasks.
 static bool check_backend(const struct session_options *o, struct err *e)
 {
-    return !o || !o->dialer ||
+    return !o || !o->machines ||
            err_usage(e, "--on measures for single operations: a network is tuned on a device here "
                         "(tune NETWORK --only TASK --on ... tunes one of its tasks)");
 }

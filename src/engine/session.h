@@ -47,7 +47,7 @@
 // A kernel alone on its machine takes nearly as long every time, so samples of one timing that vary
 // show others that come and go. Where something else runs all the time, all samples are slow alike;
 // only the drift check shows that, which times the same kernel again. Some systems report what
-// holds a device's clocks back, its power or its temperature (gpu/sensors.h).
+// holds a device's clocks back, its power or its temperature (gpu/gpu.h).
 struct busy { // valid when zeroed
     int64_t timings, unsteady;
     int64_t checks, slow;

@@ -5,9 +5,9 @@
 
 #include "engine/session.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/number.h"
-#include "gpu/sensors.h"
+#include "gpu/gpu.h"
 
 #include <inttypes.h>
 #include <math.h>

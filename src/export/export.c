@@ -1,8 +1,8 @@
 #include "export/export.h"
 
+#include "base/err.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/log.h"
 #include "base/shown.h"
 #include "engine/speed.h"
 #include "engine/stored.h"

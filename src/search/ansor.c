@@ -15,7 +15,7 @@
 // none is measured; no draw for `epsilon` occurs twice; when 2048 draws give nothing new five
 // times, fewer programs are enough; the model is used from `warmup` results on, not from the next
 // batch.
-#include "base/log.h"
+#include "base/err.h"
 #include "model/trees.h"
 #include "search/evolution.h"
 #include "search/surrogate.h"

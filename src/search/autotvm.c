@@ -24,7 +24,7 @@
 // Unlike in TVM, the next plan is made when all results of the last one are known. So the proposals
 // do not depend on the number of trials that run at once. The trees are built from histograms,
 // which is as good as exact on 1000 results, in a third of the time.
-#include "base/log.h"
+#include "base/err.h"
 #include "model/tree_gru.h"
 #include "search/chains.h"
 #include "search/surrogate.h"

@@ -6,7 +6,7 @@
 // tries `near` random moves of one parameter and goes to the best of them while it is better. The
 // candidates with the largest expected improvement over the best result are proposed. A share
 // `epsilon` of a plan is drawn, so that the search does not depend on an error of its model.
-#include "base/log.h"
+#include "base/err.h"
 #include "search/evolution.h"
 #include "search/moves.h"
 #include "search/surrogate.h"

@@ -1,4 +1,4 @@
-#include "store/trial_row.h"
+#include "store/row.h"
 
 #include "base/str.h"
 

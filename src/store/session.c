@@ -1,6 +1,5 @@
 #include "base/mem.h"
 #include "store/row.h"
-#include "store/trial_row.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -90,29 +89,30 @@ bool store_get_calibration(struct store *s, int64_t session, struct calibration_
 
 // --- compile probes: compiler statistics of configurations that could be proposed ---
 
-#define LOOK_FIELDS(F)            F(key, TEXT) F(fits, FLAG) F(statistics, MAYBE_OBJECT)
-#define AS_LOOK_FIELD(name, rule) FIELD(probe_record, name, rule),
+#define PROBE_FIELDS(F)            F(key, TEXT) F(fits, FLAG) F(statistics, MAYBE_OBJECT)
+#define AS_PROBE_FIELD(name, rule) FIELD(probe_record, name, rule),
 
-static const struct field look_fields[] = {LOOK_FIELDS(AS_LOOK_FIELD)};
+static const struct field probe_fields[] = {PROBE_FIELDS(AS_PROBE_FIELD)};
 
 bool store_put_probe(struct store *s, int64_t session, const struct probe_record *r, struct err *e)
 {
-    static const char sql[] = "INSERT OR IGNORE INTO look(session" LOOK_FIELDS(AS_COLUMN) //
-        ") VALUES (:session" LOOK_FIELDS(AS_VALUE) ")";
-    return query_put_record(s, sql, session, FIELDS(look_fields), r, e);
+    static const char sql[] = "INSERT OR IGNORE INTO look(session" PROBE_FIELDS(AS_COLUMN) //
+        ") VALUES (:session" PROBE_FIELDS(AS_VALUE) ")";
+    return query_put_record(s, sql, session, FIELDS(probe_fields), r, e);
 }
 
 bool store_each_probe(struct store *s, int64_t session,
                       bool (*each)(void *context, const struct probe_record *r), void *context,
                       struct err *e)
 {
-    static const char sql[] = "SELECT session" LOOK_FIELDS(AS_COLUMN) //
+    static const char sql[] = "SELECT session" PROBE_FIELDS(AS_COLUMN) //
         " FROM look WHERE session = ? ORDER BY key";
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     const char *what = "what was compiled before it was chosen";
     struct probe_record r;
-    while (query_next_record(&q, session, FIELDS(look_fields), what, NULL, &r) && each(context, &r))
+    while (query_next_record(&q, session, FIELDS(probe_fields), what, NULL, &r) &&
+           each(context, &r))
         continue;
     return query_end(&q);
 }
@@ -457,8 +457,8 @@ static bool remove_unused(struct store *s, struct err *e)
     }
 }
 
-// The session is locked meanwhile, so that nobody runs it. It is hidden first, with its tasks, so
-// that it is gone whatever becomes of its rows.
+// The session is locked meanwhile, so that nobody runs it. The session and its tasks are hidden
+// first: it is gone even where removing its rows is interrupted.
 bool store_delete_session(struct store *s, int64_t id, struct err *e)
 {
     static const char hide[] = "UPDATE session SET state = 'removed', history = NULL"

@@ -170,7 +170,7 @@ struct trial_record {
     // Compiler statistics of its pipelines, a JSON object of numbers; NULL: none (also in sessions
     // from before schema version 8).
     const char *statistics;
-    // Sensors of the device while it was timed, a JSON object of numbers (gpu/sensors.h); NULL:
+    // Sensors of the device while it was timed, a JSON object of numbers (gpu/gpu.h); NULL:
     // none (also in sessions from before schema version 15).
     const char *clocks;
     const char *machine; // the agent whose worker measured it; NULL: a worker of the run itself

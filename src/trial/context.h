@@ -16,7 +16,6 @@
 #define TILEWALK_TRIAL_CONTEXT_H
 
 #include "gpu/gpu.h"
-#include "gpu/sensors.h"
 #include "trial/candidate.h"
 #include "trial/message.h"
 #include "trial/operator.h"
@@ -25,7 +24,6 @@
 // Copies of an operator's buffers, on which kernels are timed in turns (tune --cold): each run
 // finds its inputs in the device's memory, as in a program that did something else meanwhile.
 //
-//     copies_create(&c, gpu, &layout, e);
 //     context_load_to_time(x, are_random, e);    copies the content of the buffers into all copies
 //     copies_use(&c, &sequence);                 runs of the sequence use them in turns
 //
@@ -46,8 +44,6 @@ struct copies { // none, and valid, when zeroed
 // The number of copies of `bytes` on a device with so much memory (0: not known).
 int copies_wanted(uint64_t bytes, uint64_t memory_bytes);
 
-enum gpu_status copies_create(struct copies *c, struct gpu *g, const struct operator_layout *l,
-                              struct err *e);
 // Makes the sequence, which uses the operator's buffers with scratch, or NULL, behind them, use the
 // copies, if there are any.
 void copies_use(const struct copies *c, struct gpu_sequence *s);

@@ -1,6 +1,6 @@
 #include "trial/fault.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "trial/confine.h"
@@ -84,8 +84,8 @@ void fault_strike(enum fault_kind kind, int fd)
     case FAULT_GARBAGE: written = write(fd, garbage, sizeof garbage); break;
     case FAULT_HALF: written = write(fd, half, sizeof half); _exit(0);
     case FAULT_MEMORY: {
-        // Like a shader's compiler: the limit of the process is reached, and the next allocation
-        // fails.
+        // As in a shader's compiler, allocations use memory up to the limit of the process, and the
+        // next one fails.
         enum { SOON_EXHAUSTED = 1 << 20 };
         os_limit_memory(SOON_EXHAUSTED);
         for (;;)

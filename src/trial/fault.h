@@ -8,7 +8,7 @@
 // has arrived and nothing has been announced; only the first worker that gets it fails there.
 //
 //     sleep garbage half abort segv exit memory
-//              end in the worker's death, its own or the pool's doing
+//              the worker dies, by itself or because the pool kills it
 //     lost     the device is lost: reported, then the worker leaves
 //     wrong    the result is corrupted before it is compared: its last element (@verify), the
 //              guard after it (@run), or its first element (any other phase)

@@ -1,6 +1,6 @@
 #include "trial/measure.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/os.h"
 #include "kernel/checked.h"
 
@@ -16,8 +16,8 @@ enum { RACE_ROUNDS = 7, RACE_ROUNDS_OF_SLOW = 2 };
 // Drivers of GPUs may end a submission after 2 seconds and more.
 #define LONG_RUN_S 1.0
 
-// A worker that reports a timeout itself is cheaper than one that is killed: it gives up a little
-// before its deadline.
+// The share of a deadline after which a worker reports a timeout itself: that costs less than to be
+// killed at the deadline.
 #define PATIENCE 0.9
 
 // The cost of checking every access, in times of the kernel's own.
@@ -69,8 +69,8 @@ static bool settle(struct trial *t, int i, enum outcome outcome, const char *rea
     return false;
 }
 
-// True when the status is GPU_OK. Else the candidate gets the outcome that fits, and the trial ends
-// when the device cannot be used any more.
+// Returns true for GPU_OK. Else it gives the candidate the outcome of that status, and ends the
+// trial where the device cannot be used any more.
 static bool accept(struct trial *t, int i, enum gpu_status status, const struct err *e)
 {
     char reason[TRIAL_REASON_SIZE];
@@ -86,7 +86,7 @@ static bool accept(struct trial *t, int i, enum gpu_status status, const struct 
     return false;
 }
 
-// Announces a phase. False: the device was lost, by an injected fault.
+// Announces a phase. False: an injected fault lost the device.
 static bool enter(struct trial *t, enum trial_phase phase, int i)
 {
     t->phase = phase;
@@ -199,7 +199,8 @@ static bool build(struct trial *t, int i)
 
 // --- verifying ---
 
-// A kernel that reads the number of workgroups may do all the work in one, and cannot be split.
+// A kernel that reads the number of workgroups may do all the work in one of them: it cannot be run
+// in parts.
 static bool verify(struct trial *t, int i, enum input_set set)
 {
     struct context *x = t->context;
@@ -365,7 +366,7 @@ static void time_single(struct trial *t)
     const struct trial_request *r = &t->message->request;
     struct samples *s = &t->result.samples[0];
     struct gpu_timing timing = gpu_timing_default(info);
-    // Good kernels are slower as well when everything is slower than at the best one's time.
+    // The incumbent would be slower now, too, if the device has become slower since.
     timing.hopeless *= fmax(1, r->slowdown);
     // The first full run is as good as any other on a CPU device (nothing compiles any more, no
     // clock has to rise), if it is long enough to be measured at all, and on a GPU when it was
@@ -385,7 +386,8 @@ static void time_single(struct trial *t)
     }
     if (!s->early_stopped && !take_time(t, 0, &timing))
         return;
-    // The best kernel so far becomes a parent, and perhaps it is exported.
+    // The accesses of a kernel that is the best so far are checked, because others are derived from
+    // it and it may be exported.
     bool is_best = !s->early_stopped && (r->incumbent_s <= 0 || seconds_of(t, 0) < r->incumbent_s);
     if ((r->accesses == ACCESSES_OF_ALL || (r->accesses == ACCESSES_OF_BEST && is_best)) &&
         !check_accesses(t, 0))
@@ -394,8 +396,8 @@ static void time_single(struct trial *t)
     settle(t, 0, OUTCOME_OK, "");
 }
 
-// Times in rounds, so that a drift of the clock or other load affects all candidates alike. The
-// accesses of the winner are checked, or those of all.
+// Times the candidates of the final re-ranking in turns, so that a drift of the clock or other load
+// affects all of them alike. Then the accesses of the winner are checked, or those of all.
 static void time_race(struct trial *t)
 {
     struct gpu_timing timing = gpu_timing_default(gpu_get_info(t->context->gpu));

@@ -48,7 +48,7 @@
 // An agent answers the message alive with the same message. An agent that cannot go on sends
 // failed. It passes lines that its workers write to stderr on, as said.
 //
-// The broker of a pool of machines (fleet/broker.h) greets as a pool, and needs no list:
+// The broker of a pool of machines (fleet/pool.h) greets as a pool, and needs no list:
 //
 //     greet    versions                  -> greet; member, for each worker of the pool, as often as
 //                                           the worker announces itself, and when it leaves
@@ -219,35 +219,22 @@ struct message {
 
 const char *message_type_name(enum message_type type);
 
-// These functions return the JSON text of a message, which is the caller's. A trial's candidates
-// are those of `pick` (`count` indices into the request); `kept` belongs to the only one, or is
-// NULL.
+// Returns the JSON text of a message, which is the caller's. It has the members that belong to the
+// type (see `struct message`). `m` keeps its values; it is not const because the functions that
+// write a message are those that read one.
+char *message_text(struct message *m);
+
+// The same for messages of one structure.
 char *message_plain(enum message_type type); // PREPARE, GO, READY, PREPARED, ALIVE
-char *message_greet(const struct greeting *g);
-char *message_play(int workers);
-char *message_said(int worker, const char *line);
-char *message_member(const struct greeting *g, const struct member *m,
-                     const struct gpu_info *device); // NULL: none
-char *message_leave(const char *machine, const char *why);
+char *message_failed(const struct err *why);
 char *message_hello(const struct hello *h);
+// The candidates of a trial are those of `pick` (`count` indices into the request); `kept` belongs
+// to the only one, or is NULL.
 char *message_trial(const struct trial_request *r, const int *pick, int count, int64_t number,
                     int attempt, const struct kept *kept);
-char *message_failed(const struct err *why);
-char *message_phase(enum trial_phase phase, int candidate, int64_t at_ns);
 // The number of the message is the result's ticket.
 char *message_result(const struct trial_result *r, bool only_compiled, const bool *settled,
                      const struct gpu_kept *kept, int64_t at_ns);
-char *message_job(enum message_type type, const struct job *job); // COMPILE, PREPROCESS
-char *message_compiled(const struct spirv *module, int count);
-char *message_preprocessed(const struct str *text, int count);
-char *message_list(const char *drivers);
-char *message_devices(const struct gpu_info *list, int count);
-char *message_open(int device, bool validate);
-char *message_opened(const struct clocks *c);
-char *message_peaks(int device);
-char *message_roof(const struct roofline *r);
-char *message_whole(const struct whole *w);
-char *message_whole_result(const struct whole_result *r);
 
 // False for anything but a complete and plausible message. After true: message_finish.
 bool message_parse(const char *text, struct message *out, struct err *e);

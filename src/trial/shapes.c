@@ -157,8 +157,8 @@ static int count_at(const struct shapes *s, int shape, bool is_there)
     return n;
 }
 
-// Completes a request's result. A candidate that was measured on every shape has samples of the
-// goal, one from each shape for each.
+// Completes a request's result. A candidate that was measured on every shape gets samples of the
+// goal: sample i is computed of sample i of each shape.
 static void finish_passage(struct passage *p)
 {
     struct trial_result *r = &p->result;
@@ -264,7 +264,7 @@ static int shapes_fds(const struct source *source, struct pollfd *out, int most)
     return s->active < 0 ? 0 : source_fds(s->options.of[s->active], out, most);
 }
 
-// The shape with the most waiting requests; -1: there are none.
+// Returns the shape with the most waiting requests; -1: there are none.
 static int busiest(const struct shapes *s)
 {
     int shape = -1;

@@ -71,7 +71,7 @@ struct trial_result {
     struct statistics statistics[TRIAL_MAX_RACERS]; // of kernels that the driver compiled
     double wall_s;   // per run of the candidate timed last, by the host's clock; 0: none was
     double anchor_s; // the fixed kernel's time; 0: it was not timed
-    struct statistics clocks; // during the timing, where sensors know (gpu/sensors.h)
+    struct statistics clocks; // during the timing, where sensors know (gpu/gpu.h)
     // Wall-clock time of GLSL->SPIR-V, of the driver's compiler, on the device.
     double compile_s, pipeline_s, device_s;
     int worker;       // 0 ..

@@ -188,6 +188,59 @@ static void test_shared(void **state)
     check_same(b, &r, 3);
 }
 
+// Signals the processes that a process has started, and what they have started.
+static void signal_below(pid_t pid, int signal_number)
+{
+    char path[64], *list, *rest;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    assert_true(file_read(path, &list, NULL, NULL));
+    for (char *word = strtok_r(list, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
+        assert_int_equal(kill(atoi(word), signal_number), 0);
+        signal_below(atoi(word), signal_number);
+    }
+    free(list);
+}
+
+// A run that stands still, with what it has started, holds up no other run.
+static void test_stopped_run(void **state)
+{
+    struct box *b = *state;
+    struct pool_server s = pool_start(b, "");
+    begin_with_ours(b, "random");
+    start_worker(b, &s);
+    struct running *first = BEGIN(b, SLOW, "--strategy", "random", "--pool", s.url);
+    wait_for_trials(b, 2, 1);
+    freeze(first);
+    struct result r = TUNE(b, QUICK, "--strategy", "random", "--pool", s.url);
+    check_same(b, &r, 3);
+    signal_below(first->pid, SIGSTOP);
+    r = TUNE(b, QUICK, "--strategy", "random", "--pool", s.url);
+    check_same(b, &r, 4);
+    assert_true(trials_of(b, 2) < 60);
+    signal_below(first->pid, SIGCONT);
+    send_signal(first, SIGCONT);
+    r = finish(b, first);
+    check_same(b, &r, 2);
+}
+
+// An agent that stands still is ended: its trials are measured by another one, and those of the
+// other runs do not wait for it.
+static void test_stopped_agent(void **state)
+{
+    struct box *b = *state;
+    struct pool_server s = pool_start(b, "");
+    box_set(b, "TILEWALK_LINK_SECONDS", "1");
+    begin_with_ours(b, "random");
+    struct running *worker = start_worker(b, &s);
+    struct running *first = BEGIN(b, SLOW, "--strategy", "random", "--pool", s.url);
+    wait_for_trials(b, 2, 1);
+    signal_below(worker->pid, SIGSTOP);
+    struct result r = TUNE(b, QUICK, "--strategy", "random", "--pool", s.url);
+    check_same(b, &r, 3);
+    r = finish(b, first);
+    check_same(b, &r, 2);
+}
+
 // --- who lies ---
 
 // "tw.job.CLASS.RUN.NUMBER", of which a result has the last two words.
@@ -269,6 +322,8 @@ TEST_GROUP(pool)
         FLOW_TEST(test_killed_server),
         FLOW_TEST(test_lost_storage),
         FLOW_TEST(test_shared),
+        FLOW_TEST(test_stopped_run),
+        FLOW_TEST(test_stopped_agent),
         FLOW_TEST(test_garbage),
         FLOW_TEST(test_set_aside),
     };

@@ -316,7 +316,8 @@ static void damaged_messages_are_refused_or_harmless(void **state)
     char *texts[] = {message_hello(&h),
                      sample_trial(),
                      sample_result(),
-                     message_phase(PHASE_RUN, 3, 77),
+                     message_text(&(struct message){MESSAGE_PHASE, .phase = PHASE_RUN,
+                                                    .candidate = 3, .at_ns = 77}),
                      message_failed(&(struct err){.text = "x"}),
                      message_plain(MESSAGE_REST)};
     struct rng r;
