@@ -7,6 +7,7 @@
 #include "base/shown.h"
 #include "cli/command.h"
 #include "engine/engine.h"
+#include "engine/network_summary.h"
 #include "engine/speed.h"
 #include "gpu/gpu.h"
 #include "report/text.h"
@@ -83,6 +84,9 @@ struct store *common_open_session(const struct arguments *a, int64_t id,
 // Moves the running time of a session that is running up to its last trial: the stored time is that
 // of the last change of state, and the runner may have died.
 void common_take_ran(struct store *s, struct session_record *r);
+// Lets the paused session of the first operand go on where its process waits for that. `waited`
+// says whether it did.
+bool common_continue(const struct arguments *a, bool *waited, struct err *e);
 // Escapes the texts of a record for people (base/shown.h).
 void common_show_record(struct arena *a, struct session_record *r);
 bool common_session_id(const char *text, int64_t *id, struct err *e);
@@ -118,6 +122,14 @@ void json_session(struct json_writer *w, const struct session_record *r,
                   enum session_state runner_state);
 // Writes the members that identify neither the card nor its place.
 void json_device_facts(struct json_writer *w, const struct gpu_info *i);
+
+// Texts and JSON of a network that is tuned. Add the members "tasks", "latency" and "sum_of_parts"
+// (docs/json.md), those of a whole run, and those of EVENT_ROUND, to the object that is open.
+void network_add_json(struct json_writer *w, const struct network_summary *n);
+void network_add_whole(struct json_writer *w, const struct whole_record *r);
+void network_add_round(struct json_writer *w, const struct event *event);
+void network_print_table(const struct network_summary *n); // its tasks and the whole
+void network_print_round(const struct event *event);
 
 // Returns the simulation that is asked for: operands (recordings), --strategy, --trials, --repeats,
 // --seed. The strings are those of `a`.

@@ -1,7 +1,8 @@
 // compare: strategies side by side, in sessions or on recordings, as tables and as a picture.
 //
 // Sessions of one strategy with the same options are its repeats. On recordings every strategy is
-// simulated; with several recordings each is a problem of its own.
+// simulated; with several recordings each is a problem of its own. --curves prints each search on
+// each recording as a line of JSON.
 #include "base/file.h"
 #include "base/shown.h"
 #include "cli/confine.h"
@@ -14,6 +15,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,7 @@
 
 struct contest {
     const struct arguments *a;
+    bool prints_curves; // of searches on recordings, instead of the comparison
     struct comparison_setup setup;
     struct comparison_result result;
     enum comparison_unit unit;
@@ -72,7 +75,8 @@ static const char *first_given(const struct arguments *a, const char *const *nam
 
 static bool check_options(const struct arguments *a, bool recordings, struct err *e)
 {
-    static const char *const for_recordings[] = {"strategy", "trials", "repeats", "seed", NULL};
+    static const char *const for_recordings[] = {"strategy", "trials", "repeats", "seed",
+                                                 "noise",    "curves", NULL};
     static const char *const for_curves[] = {"plot", "at", "against", NULL};
     const char *wrong = first_given(a, for_recordings);
     if (!recordings && wrong)
@@ -116,6 +120,8 @@ static bool check_words(const struct arguments *a, bool *recordings, struct comp
     if (formats > 1)
         return err_usage(e, "--json, --csv and --markdown print the same in other forms (choose "
                             "one)");
+    if (arguments_flag(a, "curves") && (plot || formats > arguments_flag(a, "json")))
+        return err_usage(e, "--curves prints JSON alone (without --csv, --markdown and --plot)");
     if ((arguments_flag(a, "cost") || arguments_flag(a, "boxes")) && !plot)
         return err_usage(e, "--cost and --boxes change the picture: --plot says where it goes");
     return check_operands(a, recordings, e) && check_options(a, *recordings, e) &&
@@ -124,14 +130,80 @@ static bool check_words(const struct arguments *a, bool *recordings, struct comp
 
 // --- recordings ---
 
-static bool show_progress(void *context, int64_t done, int64_t runs)
+static volatile sig_atomic_t signal_seen;
+
+static void on_signal(int number)
 {
-    if (!*(const bool *)context)
-        return true;
-    shown_clear_line();
-    if (done < runs)
+    signal_seen = number;
+}
+
+struct progress {
+    struct simulate_plan plan;
+    bool on_terminal, by_time, broken_output;
+};
+
+static bool on_tick(void *context, int64_t done, int64_t runs)
+{
+    const struct progress *p = context;
+    if (p->on_terminal)
+        shown_clear_line();
+    if (p->on_terminal && done < runs)
         fprintf(stderr, "%3d %%", (int)(100 * done / runs));
-    return true;
+    return !signal_seen && !p->broken_output;
+}
+
+static void add_numbers(struct json_writer *w, const char *name, const double *value, int64_t count)
+{
+    json_begin_list(w, name);
+    for (int64_t i = 0; i < count; i++) {
+        json_add_name(w, NULL);
+        str_printf(w->out, "%.8g", value[i]);
+    }
+    json_end(w);
+}
+
+// Prints the curve of one strategy on one recording (--curves).
+static void on_finished(void *context, int index)
+{
+    struct progress *p = context;
+    struct simulation *s = &p->plan.list[index];
+    struct simulated_curve c;
+    struct str out = {0};
+    struct json_writer w = json_begin(&out);
+    const struct recording *r = s->recording;
+    char *canonical = strategy_canonical(s->strategy, NULL);
+    simulated_curve_make(s, &c);
+    json_add_text(&w, "recording", r->name);
+    json_add_text(&w, "file", r->path);
+    json_add_text(&w, "strategy", s->strategy);
+    json_add_text(&w, "spec", canonical);
+    json_add_int(&w, "trials", s->trials);
+    json_add_int(&w, "repeats", s->repeats);
+    json_add_count(&w, "seed", s->seed);
+    json_add_flag(&w, "noise", s->noise);
+    json_add_int(&w, "size", simulated_size(r));
+    json_add_int(&w, "valid", r->outcomes[OUTCOME_OK]);
+    json_add_real(&w, "optimum", r->entry[r->best].seconds);
+    free(canonical);
+    json_add_real(&w, "trials_done", c.trials_done);
+    add_numbers(&w, "best_fraction", c.fraction, c.trials);
+    add_numbers(&w, "std", c.deviation, c.trials);
+    json_add_real(&w, "score", c.score);
+    json_add_real(&w, "shortfall", c.shortfall);
+    json_add_real(&w, "seconds_per_trial", c.seconds_per_trial);
+    if (p->by_time) {
+        json_begin_object(&w, "by_time");
+        add_numbers(&w, "seconds", c.at_s, SIMULATED_TIMES);
+        add_numbers(&w, "best_fraction", c.by_time, SIMULATED_TIMES);
+        add_numbers(&w, "std", c.by_time_deviation, SIMULATED_TIMES);
+        json_end(&w);
+    }
+    if (p->on_terminal)
+        shown_clear_line();
+    json_print(&w);
+    p->broken_output |= fflush(stdout) != 0;
+    simulated_curve_finish(&c);
+    simulation_finish(s);
 }
 
 static void add_recordings_json(const struct simulate_plan *p, struct str *out)
@@ -191,30 +263,36 @@ static void describe_recordings(const struct simulate_plan *p, struct contest *c
 
 static bool read_recordings(struct contest *c, struct err *e)
 {
-    struct simulate_plan plan;
     enum comparison_axis axis;
     if (!session_curves_parse_axis(c->a, &axis, e))
         return false;
     struct simulate_words words = common_simulation(c->a);
+    words.noise = arguments_flag(c->a, "noise");
     words.costs_for = axis == COMPARISON_SECONDS ? "--against time" : NULL;
-    bool on_terminal = isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb");
-    struct simulate_options o = {.tick = show_progress, .context = &on_terminal};
-    bool ok = simulate_plan_make(&words, &plan, e) && simulate(plan.list, plan.count, &o, e);
-    if (ok) {
-        simulated_comparison_make(plan.list, plan.recordings, plan.strategies, axis, &c->simulated);
+    struct progress p = {.by_time = axis == COMPARISON_SECONDS,
+                         .on_terminal =
+                             isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb")};
+    const struct simulate_plan *plan = &p.plan;
+    struct simulate_options o = {
+        .tick = on_tick, .finished = c->prints_curves ? on_finished : NULL, .context = &p};
+    common_on_signals(on_signal, SA_RESTART);
+    bool ok = simulate_plan_make(&words, &p.plan, e) && simulate(p.plan.list, p.plan.count, &o, e);
+    if (ok && !signal_seen && !c->prints_curves) {
+        simulated_comparison_make(plan->list, plan->recordings, plan->strategies, axis,
+                                  &c->simulated);
         char text[STRATEGY_TEXT];
-        const char **name = arena_zero(&c->arena, (size_t)plan.strategies, sizeof *name);
-        const char **title = arena_zero(&c->arena, (size_t)plan.strategies, sizeof *title);
-        for (int i = 0; i < plan.strategies; i++) {
-            name[i] = arena_strdup(&c->arena, plan.strategy[i]);
-            title[i] = arena_strdup(&c->arena, strategy_text(plan.strategy[i], false, text));
+        const char **name = arena_zero(&c->arena, (size_t)plan->strategies, sizeof *name);
+        const char **title = arena_zero(&c->arena, (size_t)plan->strategies, sizeof *title);
+        for (int i = 0; i < plan->strategies; i++) {
+            name[i] = arena_strdup(&c->arena, plan->strategy[i]);
+            title[i] = arena_strdup(&c->arena, strategy_text(plan->strategy[i], false, text));
         }
         c->setup = c->simulated.setup;
         c->setup.group_name = name; // outlive the plan
         c->setup.group_title = title;
-        describe_recordings(&plan, c);
+        describe_recordings(plan, c);
     }
-    simulate_plan_finish(&plan);
+    simulate_plan_finish(&p.plan);
     return ok;
 }
 
@@ -306,13 +384,11 @@ static bool read_sessions(struct contest *c, struct err *e)
 
 // --- the table ---
 
-static void add_sessions(const struct contest *c, int group, const char *between, struct str *out)
+// Returns the session of a group's run.
+static int64_t session_of(const struct contest *c, int group, int run)
 {
-    const struct comparison_group *g = &c->result.group[group];
-    for (int i = 0; i < g->runs; i++) {
-        const struct comparison_run *run = c->result.run[g->first + i];
-        str_printf(out, "%s%" PRId64, i ? between : "", c->session[run - c->setup.run]);
-    }
+    const struct comparison_result *r = &c->result;
+    return c->session[r->run[r->group[group].first + run] - c->setup.run];
 }
 
 static void compare_add_json(const struct contest *c, struct str *out)
@@ -335,9 +411,8 @@ static void compare_add_json(const struct contest *c, struct str *out)
         comparison_add_group_json(&c->result, g, c->unit, &w);
         if (c->session) {
             json_begin_list(&w, "sessions");
-            const struct comparison_group *of = &c->result.group[g];
-            for (int i = 0; i < of->runs; i++)
-                json_add_int(&w, NULL, c->session[c->result.run[of->first + i] - c->setup.run]);
+            for (int i = 0; i < r->group[g].runs; i++)
+                json_add_int(&w, NULL, session_of(c, g, i));
             json_end(&w);
         }
         json_end(&w);
@@ -359,8 +434,9 @@ static void compare_add_text(const struct contest *c, const struct comparison_lo
     str_add(out, "\n\n");
     comparison_add_text(&c->result, looks, out);
     for (int g = 0; r && g < c->result.group_count; g++) {
-        str_printf(out, "%s%c ", g ? "; " : "sessions: ", c->result.group[g].letter);
-        add_sessions(c, g, " ", out);
+        str_printf(out, "%s%c", g ? "; " : "sessions: ", c->result.group[g].letter);
+        for (int i = 0; i < c->result.group[g].runs; i++)
+            str_printf(out, " %" PRId64, session_of(c, g, i));
     }
     str_add(out, r ? "\n" : "");
 }
@@ -524,15 +600,15 @@ static int run_compare(const struct command *self, const struct arguments *a)
     struct comparison_setup given = {.at_count = 0};
     bool recordings = false;
     const char *plot = arguments_text(a, "plot");
-    (void)self;
     if (!check_words(a, &recordings, &given, &e))
         return fail_with(&e, EXIT_USAGE);
+    c.prints_curves = arguments_flag(a, "curves") || (self->hidden && arguments_flag(a, "json"));
     if (arguments_flag(a, "portability")) {
         confine_stored(a);
         return common_exit(portability_print(a, &e), &e);
     }
     bool ok = recordings ? read_recordings(&c, &e) : read_sessions(&c, &e);
-    if (ok) {
+    if (ok && !signal_seen && !c.prints_curves) {
         c.setup.at_count = given.at_count;
         memcpy(c.setup.at, given.at, sizeof given.at);
         comparison_make(&c.setup, &c.result);
@@ -544,8 +620,10 @@ static int run_compare(const struct command *self, const struct arguments *a)
     session_curves_finish(&c.curves);
     simulated_comparison_finish(&c.simulated);
     arena_finish(&c.arena);
-    return common_exit(ok, &e);
+    return signal_seen ? 128 + signal_seen : common_exit(ok, &e);
 }
+
+#define GONE_SCHEDULERS "tune a network with each --scheduler, and compare the sessions"
 
 static const struct option options[] = {
     {"strategy", OPTION_TEXT, "STRATEGY[:KEY=VALUE]...[,...]",
@@ -557,6 +635,11 @@ static const struct option options[] = {
      SIMULATE_MOST_REPEATS},
     {"seed", OPTION_INTEGER, "S", "seed of all searches on recordings (default: 1)", 0,
      9007199254740992.0},
+    {"noise", OPTION_FLAG, NULL,
+     "on recordings: measure a random one of the recorded runs each time, not their mean; the last "
+     "trials are a final re-timing"},
+    {"curves", OPTION_FLAG, NULL,
+     "print the curve of each strategy on each recording, as lines of JSON"},
     OPTION_AGAINST,
     {"at", OPTION_TEXT, "N,N,...",
      "trials or seconds after which the best so far is compared (default: four of 1, 2, 5, 10, "
@@ -571,6 +654,12 @@ static const struct option options[] = {
     {"cost", OPTION_FLAG, NULL, "draw the time of a run instead of its speed"},
     {"boxes", OPTION_FLAG, NULL,
      "draw box plots of the best so far after the last of --at, instead of curves"},
+    {"time", OPTION_FLAG, .hidden = true, .now = "against=time"},
+    {"threads", OPTION_INTEGER, .help = "there is one a core, and results do not depend on it",
+     .hidden = true, .now = ""},
+    {"scheduler", OPTION_TEXT, .hidden = true, .now = "", .help = GONE_SCHEDULERS},
+    {"uses", OPTION_TEXT, .hidden = true, .now = "", .help = GONE_SCHEDULERS},
+    {"round", OPTION_TEXT, .hidden = true, .now = "", .help = GONE_SCHEDULERS},
     OPTION_DB,
     OPTION_HELP,
     OPTION_END,
@@ -585,4 +674,16 @@ const struct command cmd_compare = {
     .most = INT_MAX,
     .options = options,
     .run = run_compare,
+};
+
+// What simulated searches were called: `replay --json` is `compare --curves`.
+const struct command cmd_replay = {
+    .name = "replay",
+    .operands = "RECORDING...",
+    .help = "tilewalk compare does this",
+    .least = 1,
+    .most = INT_MAX,
+    .options = options,
+    .run = run_compare,
+    .hidden = true,
 };

@@ -431,20 +431,13 @@ static int run_doctor(const struct command *self, const struct arguments *a)
     for (int i = 0; i < places && d.count + 1 < MOST_CHECKS; i++) {
         struct err e = {0};
         struct on on;
-        bool begun = on_begin(&on, &place[i], 1, &e);
-        check_place(&d, place[i], &on,
-                    "ssh has to reach it without a question, and to find tilewalk there, of this "
-                    "version (hosts.conf: docs/fleet.md)",
-                    begun, e);
-    }
-    if (arguments_text(a, "pool")) {
-        struct err e = {0};
-        struct on on;
-        bool begun = on_begin_pool(&on, a, &e);
-        on.dialer.wait_s = 1;
-        check_place(&d, "pool", &on,
-                    "tilewalk worker --pool runs on each machine that measures, of this version "
-                    "(docs/fleet.md)",
+        bool begun = on_begin(&on, a, &place[i], 1, &e), pool = on_is_pool(place[i]);
+        on.dialer.wait_s = pool ? 1 : on.dialer.wait_s;
+        check_place(&d, pool ? "pool" : place[i], &on,
+                    pool ? "tilewalk worker runs on each machine that measures, of this version "
+                           "(docs/fleet.md)"
+                         : "ssh has to reach it without a question, and to find tilewalk there, of "
+                           "this version (hosts.conf: docs/fleet.md)",
                     begun, e);
     }
     for (int i = 0; i < d.count; i++)
@@ -464,8 +457,10 @@ static int run_doctor(const struct command *self, const struct arguments *a)
 }
 
 static const struct option options[] = {
-    {"on", OPTION_REPEATED, "local:|ssh:HOST", "check too that an agent can be started there"},
-    OPTION_POOL("list the devices that measure for this pool too"),
+    {"on", OPTION_REPEATED, "local:|ssh:HOST|nats://HOST",
+     "check too that an agent can be started there, or list the devices of this pool"},
+    {"pool", OPTION_TEXT, .hidden = true, .now = "on=*"},
+    OPTION_ACCESS,
     OPTION_JSON,
     OPTION_DB,
     OPTION_HELP,

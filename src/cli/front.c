@@ -2,7 +2,6 @@
 
 #include "base/os.h"
 #include "base/shown.h"
-#include "cli/network_text.h"
 #include "engine/shape_table.h"
 
 #include <errno.h>

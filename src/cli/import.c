@@ -2,7 +2,7 @@
 #include "import/import.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/check_network.h"
+#include "cli/check.h"
 #include "cli/command.h"
 #include "cli/common.h"
 #include "cli/confine.h"

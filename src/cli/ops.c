@@ -4,7 +4,7 @@
 // known of it comes from that. It needs matrix units when it can be read for a GPU that has them
 // and not for one without; its operator determines the bits of its numbers.
 #include "base/file.h"
-#include "cli/check_network.h"
+#include "cli/check.h"
 #include "cli/common.h"
 #include "cli/confine.h"
 #include "script/script.h"

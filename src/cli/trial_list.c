@@ -130,7 +130,7 @@ void trial_list_add(struct trial_list *l, const struct trial_record *t)
             text_time(seconds, time);
         }
         snprintf(number, sizeof number, t->number ? "%" PRId64 : "ask %" PRId64,
-                 t->number ? t->number : t->ask); // for show --trial or --ask
+                 t->number ? t->number : t->ask); // for show --trial
         str_printf(&text, "%6s  %4d  %-8s  %12s  %9s  %s%s%s\n", number, t->generation,
                    raced ? "raced" : outcome_name(t->outcome), speed, time,
                    text_config(t->config, &config), reason.length ? "  " : "", str_text(&reason));

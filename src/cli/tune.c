@@ -115,14 +115,14 @@ extern const struct command cmd_tune;
          "end once the best reaches this share of the device's peak (tilewalk devices --roof), "   \
          "such as 95%"},                                                                           \
         {"workers", OPTION_INTEGER, "N", "worker processes (default: as fits the device)", 1, 64}, \
-        OPTION_ON, OPTION_POOL("measure with the workers of a pool (tilewalk worker --pool)"),     \
-        OPTION_WAIT, OPTION_GLSLANG, OPTION_SANDBOX, OPTION_DB, OPTION_JSON,                       \
+        OPTION_ON, OPTION_ACCESS, OPTION_GLSLANG, OPTION_SANDBOX, OPTION_DB, OPTION_JSON,          \
         {"show-rejected", OPTION_FLAG, NULL, "report rejected configurations too"},                \
         {"export", OPTION_TEXT, "DIR",                                                             \
          "write the best kernel to this folder at the end, unless a faster one is there"},         \
         {"detach", OPTION_FLAG, NULL, "run in the background, with a log"},                        \
         {"attached", OPTION_FLAG, NULL, "run as a child of the workbench", 0, 0, true},            \
-        {"plain", OPTION_FLAG, NULL, "print lines of text, also on a terminal"}, OPTION_LOOKS,     \
+        {"plain", OPTION_FLAG, NULL, "print lines of text, also on a terminal"},                   \
+        OPTION_LOOKS(true),                                                                        \
         {"verbose", OPTION_FLAG, NULL, "report every trial, and the logs of workers and drivers"}, \
         {"validate", OPTION_FLAG, NULL,                                                            \
          "turn the Vulkan validation layer on (it has to be installed, and is slow); its "         \
@@ -308,31 +308,13 @@ static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, 
     return ok;
 }
 
-// A paused session may still have its runner, which waits for `pause --off`.
-static bool check_no_runner(struct store *store, int64_t id, struct err *e)
-{
-    struct arena arena;
-    struct session_record r;
-    pid_t runner = 0;
-    arena_init(&arena);
-    bool ok = store_get_session(store, id, &arena, &r, e);
-    if (ok && store_state(store, &r, &runner) == STATE_PAUSED && runner)
-        ok = err_set(e,
-                     "session %" PRId64 " is paused, and its process %d waits "
-                     "(`tilewalk pause %" PRId64 " --off%s` resumes it)",
-                     id, (int)runner, id, store_option(store));
-    arena_finish(&arena);
-    return ok;
-}
-
 static bool begin_resume(struct front *f, const struct arguments *a, int64_t *id, struct err *e)
 {
     struct session_options o;
     fill_options(a, &o);
     o.dialer = f->dialer;
     return parse_until(a, &o, e) && common_session_id(a->operand[0], id, e) &&
-           common_take_network(f->store, id, e) && check_no_runner(f->store, *id, e) &&
-           engine_resume(f->engine, *id, &o, e);
+           common_take_network(f->store, id, e) && engine_resume(f->engine, *id, &o, e);
 }
 
 static int run_session(const struct arguments *a, struct dialer *dialer,
@@ -397,14 +379,14 @@ static int run_tune(const struct command *self, const struct arguments *a)
 {
     struct err e;
     struct fleet fleet;
-    const char *first = arguments_text(a, "pool"), *option = first ? "pool" : "on";
+    const char *first;
     (void)self;
     if (!check_space(a, arguments_integer(a, "like", 0), &e))
         return fail_with(&e, EXIT_USAGE);
     if (!fleet_wanted(a))
         return run_confined(a, begin_tune);
-    if (first || arguments_list(a, "on", &first, 1)) {
-        err_usage(&e, "tune: --%s %s: --device %s is of this machine", option, first,
+    if (arguments_list(a, "on", &first, 1)) {
+        err_usage(&e, "tune: --on %s: --device %s is of this machine", first,
                   arguments_text(a, "device"));
         return fail_with(&e, EXIT_USAGE);
     }
@@ -417,11 +399,11 @@ static int run_tune(const struct command *self, const struct arguments *a)
 static int run_resume(const struct command *self, const struct arguments *a)
 {
     struct err e;
-    int64_t id;
+    bool waited;
     (void)self;
-    if (!common_session_id(a->operand[0], &id, &e))
-        return fail_with(&e, EXIT_USAGE);
-    return run_confined(a, begin_resume);
+    if (!common_continue(a, &waited, &e))
+        return fail_with(&e, EXIT_FAILED);
+    return waited ? EXIT_OK : run_confined(a, begin_resume);
 }
 
 static const struct option tune_options[] = {

@@ -200,8 +200,14 @@ int workbench_run(const struct arguments *a, const char *const *words)
 {
     struct err e;
     struct fleet fleet;
+    struct ui_options o = {.run = &words, .runs = 1};
+    bool waited = false;
+    if (str_equal(words[0], "resume") && !common_continue(a, &waited, &e))
+        return fail_with(&e, EXIT_FAILED);
+    if (waited && common_session_id(a->operand[0], &o.session, &e))
+        o.runs = 0; // its process has it
     if (!fleet_wanted(a))
-        return workbench_show(a, &(struct ui_options){.run = &words, .runs = 1});
+        return workbench_show(a, &o);
     int code =
         fleet_init(&fleet, a, &e)
             ? workbench_show(a, &(struct ui_options){.run = fleet.words, .runs = fleet.count})
@@ -295,7 +301,7 @@ static const struct option watch_options[] = {
     {"view", OPTION_TEXT, "main|map|trials|network|sessions|space|log|kernel",
      "screen that is shown first"},
     {"plain", OPTION_FLAG, NULL, "print lines of text, like tune --plain, until the session ends"},
-    OPTION_LOOKS,
+    OPTION_LOOKS(false),
     OPTION_SANDBOX,
     OPTION_HELP,
     OPTION_END,
@@ -313,8 +319,8 @@ const struct command cmd_watch = {
     .run = run_watch,
 };
 
-static const struct option browse_options[] = {OPTION_DB, OPTION_LOOKS, OPTION_SANDBOX, OPTION_HELP,
-                                               OPTION_END};
+static const struct option browse_options[] = {OPTION_DB, OPTION_LOOKS(false), OPTION_SANDBOX,
+                                               OPTION_HELP, OPTION_END};
 
 // `tilewalk` with options and no command.
 const struct command cmd_browse = {
