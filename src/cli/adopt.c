@@ -94,7 +94,6 @@ static const struct option options[] = {
      "folder in which included files are looked for; may be repeated"},
     {"out", OPTION_TEXT, "FILE.lua", "the space file to write (default: to the terminal)"},
     OPTION_SANDBOX,
-    OPTION_HELP,
     OPTION_END,
 };
 

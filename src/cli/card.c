@@ -336,7 +336,6 @@ static const struct option options[] = {
      "as a naive kernel or the one in use (default: the first valid trial)"},
     OPTION_JSON,
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END,
 };
 

@@ -387,22 +387,6 @@ static bool choose_device(struct check *c, const struct arguments *a, struct err
     return ok;
 }
 
-static bool check_load(struct check *c, const struct arguments *a, struct err *e)
-{
-    struct script_options o = {0};
-    o.set = common_settings(a, &c->storage, &o.set_count);
-    if (!choose_device(c, a, e))
-        return false;
-    char *path = script_find(a->operand[0], e);
-    o.path = path;
-    o.device_type = c->device ? c->device->type : "none";
-    o.limits = c->device ? &c->device->limits : NULL;
-    c->script = path ? script_create(&o, e) : NULL;
-    c->space = c->script ? script_space(c->script) : NULL;
-    free(path);
-    return c->script != NULL;
-}
-
 // Surveys the space and compiles a candidate.
 static bool check_survey(struct check *c, const struct arguments *a, struct err *e)
 {
@@ -645,7 +629,18 @@ static int check_report(const struct check *c, const struct arguments *a)
 static int check_space(struct check *c, const struct arguments *a)
 {
     struct err e;
-    if (!check_load(c, a, &e))
+    struct script_options o = {0};
+    o.set = common_settings(a, &c->storage, &o.set_count);
+    if (!choose_device(c, a, &e))
+        return fail_with(&e, EXIT_FAILED);
+    char *path = script_find(a->operand[0], &e);
+    o.path = path;
+    o.device_type = c->device ? c->device->type : "none";
+    o.limits = c->device ? &c->device->limits : NULL;
+    c->script = path ? script_create(&o, &e) : NULL;
+    c->space = c->script ? script_space(c->script) : NULL;
+    free(path);
+    if (c->script == NULL)
         return fail_with(&e, EXIT_FAILED);
     if (arguments_flag(a, "sketches")) {
         const struct program *p = script_program(c->script);
@@ -714,7 +709,6 @@ static const struct option options[] = {
     OPTION_GLSLANG,
     OPTION_SANDBOX,
     OPTION_JSON,
-    OPTION_HELP,
     OPTION_END,
 };
 

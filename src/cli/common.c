@@ -489,20 +489,3 @@ void network_add_round(struct json_writer *w, const struct event *event)
     json_add_real(w, "sum_ms", ms(r->latency));
     json_add_real(w, "elapsed_s", r->elapsed_s);
 }
-
-// --- simulations ---
-
-enum { SIMULATED_TRIALS = 500, SIMULATED_REPEATS = 50, SIMULATED_SEED = 1 };
-
-struct simulate_words common_simulation(const struct arguments *a)
-{
-    const char *strategies = arguments_text(a, "strategy");
-    return (struct simulate_words){
-        .path = a->operand,
-        .paths = a->operand_count,
-        .strategies = strategies ? strategies : ENGINE_DEFAULT_STRATEGY,
-        .trials = arguments_integer(a, "trials", SIMULATED_TRIALS),
-        .repeats = (int)arguments_integer(a, "repeats", SIMULATED_REPEATS),
-        .seed = (uint64_t)arguments_integer(a, "seed", SIMULATED_SEED),
-    };
-}

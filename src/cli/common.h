@@ -11,7 +11,6 @@
 #include "engine/speed.h"
 #include "gpu/gpu.h"
 #include "report/text.h"
-#include "simulate/simulate.h"
 
 #define OPTION_DB                                                                                  \
     {                                                                                              \
@@ -46,10 +45,6 @@
 #define OPTION_FAULT                                                                               \
     {                                                                                              \
         "fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true                         \
-    }
-#define OPTION_HELP                                                                                \
-    {                                                                                              \
-        "help", OPTION_FLAG, NULL, "show this text"                                                \
     }
 #define OPTION_END                                                                                 \
     {                                                                                              \
@@ -130,9 +125,5 @@ void network_add_whole(struct json_writer *w, const struct whole_record *r);
 void network_add_round(struct json_writer *w, const struct event *event);
 void network_print_table(const struct network_summary *n); // its tasks and the whole
 void network_print_round(const struct event *event);
-
-// Returns the simulation that is asked for: operands (recordings), --strategy, --trials, --repeats,
-// --seed. The strings are those of `a`.
-struct simulate_words common_simulation(const struct arguments *a);
 
 #endif

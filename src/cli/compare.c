@@ -266,9 +266,17 @@ static bool read_recordings(struct contest *c, struct err *e)
     enum comparison_axis axis;
     if (!session_curves_parse_axis(c->a, &axis, e))
         return false;
-    struct simulate_words words = common_simulation(c->a);
-    words.noise = arguments_flag(c->a, "noise");
-    words.costs_for = axis == COMPARISON_SECONDS ? "--against time" : NULL;
+    const char *strategies = arguments_text(c->a, "strategy");
+    const struct simulate_words words = {
+        .path = c->a->operand,
+        .paths = c->a->operand_count,
+        .strategies = strategies ? strategies : ENGINE_DEFAULT_STRATEGY,
+        .trials = arguments_integer(c->a, "trials", 500),
+        .repeats = (int)arguments_integer(c->a, "repeats", 50),
+        .seed = (uint64_t)arguments_integer(c->a, "seed", 1),
+        .noise = arguments_flag(c->a, "noise"),
+        .costs_for = axis == COMPARISON_SECONDS ? "--against time" : NULL,
+    };
     struct progress p = {.by_time = axis == COMPARISON_SECONDS,
                          .on_terminal =
                              isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb")};
@@ -421,26 +429,6 @@ static void compare_add_json(const struct contest *c, struct str *out)
     str_add_char(out, '\n');
 }
 
-static void compare_add_text(const struct contest *c, const struct comparison_looks *looks,
-                             struct str *out)
-{
-    char speed[32] = "nothing valid yet";
-    const struct session_record *r = c->session ? &c->curves.curve[0].record : NULL;
-    str_add(out, c->heading);
-    if (r && c->result.best[0] > 0)
-        speed_text(r, r->flop / c->result.best[0], speed);
-    if (r)
-        str_printf(out, ", best known as measured: %s", speed);
-    str_add(out, "\n\n");
-    comparison_add_text(&c->result, looks, out);
-    for (int g = 0; r && g < c->result.group_count; g++) {
-        str_printf(out, "%s%c", g ? "; " : "sessions: ", c->result.group[g].letter);
-        for (int i = 0; i < c->result.group[g].runs; i++)
-            str_printf(out, " %" PRId64, session_of(c, g, i));
-    }
-    str_add(out, r ? "\n" : "");
-}
-
 static void compare_print(const struct contest *c)
 {
     struct str out = {0};
@@ -456,8 +444,23 @@ static void compare_print(const struct contest *c)
         comparison_add_csv(&c->result, &out);
     else if (arguments_flag(c->a, "markdown"))
         comparison_add_markdown(&c->result, &looks, &out);
-    else
-        compare_add_text(c, &looks, &out);
+    else {
+        char speed[32] = "nothing valid yet";
+        const struct session_record *r = c->session ? &c->curves.curve[0].record : NULL;
+        str_add(&out, c->heading);
+        if (r && c->result.best[0] > 0)
+            speed_text(r, r->flop / c->result.best[0], speed);
+        if (r)
+            str_printf(&out, ", best known as measured: %s", speed);
+        str_add(&out, "\n\n");
+        comparison_add_text(&c->result, &looks, &out);
+        for (int g = 0; r && g < c->result.group_count; g++) {
+            str_printf(&out, "%s%c", g ? "; " : "sessions: ", c->result.group[g].letter);
+            for (int i = 0; i < c->result.group[g].runs; i++)
+                str_printf(&out, " %" PRId64, session_of(c, g, i));
+        }
+        str_add(&out, r ? "\n" : "");
+    }
     common_print(&out);
 }
 
@@ -539,20 +542,6 @@ static void draw_box(const struct drawing *d, int group, struct chart_line *line
     line->step = 1;
 }
 
-// Returns the highest mean after a twentieth of the axis: slow runs at its beginning would press
-// all the others down.
-static double top_of_costs(const struct chart *c, const struct curve_grid *grid)
-{
-    double early = grid->from + grid->count * grid->step / 20, top = 0;
-    for (int i = 0; i < c->line_count; i++) {
-        const struct chart_line *l = &c->line[i];
-        int k = (int)fmax(0, ceil((early - l->from) / l->step));
-        if (k < l->count)
-            top = fmax(top, l->at[k].mean);
-    }
-    return 1.05 * top;
-}
-
 static bool compare_draw(struct contest *c, const char *path, struct err *e)
 {
     static const char *const units[] = {
@@ -586,8 +575,18 @@ static bool compare_draw(struct contest *c, const char *path, struct err *e)
             0.5, r->group_count + 0.5, PLOT_WHOLE,
             arena_printf(&c->arena, "after %.4g%s", r->at[r->at_count - 1], units[c->setup.axis]),
             0};
-    else if (d.cost)
-        chart.top = top_of_costs(&chart, &d.grid);
+    else if (d.cost) {
+        // The axis ends above the means after its first twentieth: slow runs at its beginning
+        // would press all others down.
+        double early = d.grid.from + d.grid.count * d.grid.step / 20, top = 0;
+        for (int i = 0; i < chart.line_count; i++) {
+            const struct chart_line *l = &chart.line[i];
+            int k = (int)fmax(0, ceil((early - l->from) / l->step));
+            if (k < l->count)
+                top = fmax(top, l->at[k].mean);
+        }
+        chart.top = 1.05 * top;
+    }
     return chart_write(&chart, path, e);
 }
 
@@ -661,7 +660,6 @@ static const struct option options[] = {
     {"uses", OPTION_TEXT, .hidden = true, .now = "", .help = GONE_SCHEDULERS},
     {"round", OPTION_TEXT, .hidden = true, .now = "", .help = GONE_SCHEDULERS},
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END,
 };
 

@@ -21,34 +21,26 @@ static bool ask_runner(struct store *s, int64_t id, const char *verb, const char
     return ok;
 }
 
-static bool ask_running(struct store *s, const struct session_record *r, const char *verb,
-                        const char *doing, struct err *e)
+static bool pause_session(struct store *s, const struct session_record *r,
+                          const struct arguments *a, struct err *e)
 {
-    return store_runner(s, r->id)
-               ? ask_runner(s, r->id, verb, "", doing, e)
-               : err_set(e,
-                         "session %" PRId64
-                         " is not running (nothing to pause; tilewalk resume %" PRId64
-                         "%s runs it)",
-                         r->id, r->id, store_option(s));
-}
-
-static bool pause_session(struct store *s, const struct session_record *r, struct err *e)
-{
-    return ask_running(s, r, "pause", "pausing", e);
-}
-
-static bool continue_session(struct store *s, const struct session_record *r, struct err *e)
-{
-    return ask_running(s, r, "resume", "resuming", e);
+    if (!store_runner(s, r->id))
+        return err_set(e,
+                       "session %" PRId64
+                       " is not running (nothing to pause; tilewalk resume %" PRId64 "%s runs it)",
+                       r->id, r->id, store_option(s));
+    bool off = arguments_flag(a, "off");
+    return ask_runner(s, r->id, off ? "resume" : "pause", "", off ? "resuming" : "pausing", e);
 }
 
 // Stops a session. One without a runner is stopped right here, one that has ended stays as it is.
 // The record was read before the lock was taken, and its last runner may have ended in between.
-static bool stop_session(struct store *s, const struct session_record *r, struct err *e)
+static bool stop_session(struct store *s, const struct session_record *r, const struct arguments *a,
+                         struct err *e)
 {
     struct arena arena;
     struct session_record now;
+    (void)a;
     if (!store_lock_session(s, r->id, e))
         return store_runner(s, r->id) && ask_runner(s, r->id, "stop", "", "stopping", e);
     arena_init(&arena);
@@ -66,7 +58,8 @@ static bool stop_session(struct store *s, const struct session_record *r, struct
 }
 
 static int with_session(const struct arguments *a,
-                        bool (*act)(struct store *s, const struct session_record *r, struct err *e))
+                        bool (*act)(struct store *s, const struct session_record *r,
+                                    const struct arguments *a, struct err *e))
 {
     struct err e;
     int64_t id;
@@ -76,7 +69,7 @@ static int with_session(const struct arguments *a,
         common_session_id(a->operand[0], &id, &e) ? common_open(a, STORE_WRITE, &e) : NULL;
     arena_init(&arena);
     bool ok = s && common_take_network(s, &id, &e) &&
-              store_get_session(s, id, &arena, &record, &e) && act(s, &record, &e);
+              store_get_session(s, id, &arena, &record, &e) && act(s, &record, a, &e);
     arena_finish(&arena);
     store_close(s);
     return common_exit(ok, &e);
@@ -85,7 +78,7 @@ static int with_session(const struct arguments *a,
 static int run_pause(const struct command *self, const struct arguments *a)
 {
     (void)self;
-    return with_session(a, arguments_flag(a, "off") ? continue_session : pause_session);
+    return with_session(a, pause_session);
 }
 
 static int run_stop(const struct command *self, const struct arguments *a)
@@ -97,32 +90,45 @@ static int run_stop(const struct command *self, const struct arguments *a)
 // --- set ---
 
 struct change {
-    struct store *store;
+    struct store *store;             // NULL: the value is only checked
     int64_t id;                      // as the user named it
     const struct session_record *of; // its network, or itself
     struct arena *arena;
-    char *key, *value;
-    int64_t trials;
-    char *task; // of weight=TASK:WEIGHT
-    double weight;
+    const struct key *key;
+    const char *value;
+};
+
+struct key {
+    const char *name, *command; // the command that it was once
+    bool (*set)(const struct change *c, struct err *e);
 };
 
 static bool set_trials(const struct change *c, struct err *e)
 {
     const struct session_record *r = c->of;
-    if (!session_check_budget(r, c->trials, e))
+    int64_t trials;
+    if (!str_to_int(c->value, 1, MOST_TRIALS, &trials))
+        return err_usage(e, "'%s' is not a number of trials", c->value);
+    if (!c->store)
+        return true;
+    if (!session_check_budget(r, trials, e))
         return false;
     if (store_runner(c->store, r->id))
         return ask_runner(c->store, r->id, "budget", c->value, "changing the budget of", e);
-    if (!store_set_budget(c->store, r->id, c->trials, r->budget_seconds, e))
+    if (!store_set_budget(c->store, r->id, trials, r->budget_seconds, e))
         return false;
-    printf("session %" PRId64 " has a budget of %" PRId64 " trial%s\n", r->id, c->trials,
-           c->trials == 1 ? "" : "s");
+    printf("session %" PRId64 " has a budget of %" PRId64 " trial%s\n", r->id, trials,
+           trials == 1 ? "" : "s");
     return true;
 }
 
 static bool set_note(const struct change *c, struct err *e)
 {
+    for (const char *at = c->value; *at; at++) // it is printed in lists, and a terminal would obey
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            return err_usage(e, "a note is one line of text, without control characters");
+    if (!c->store)
+        return true;
     if (!store_set_note(c->store, c->id, *c->value ? c->value : NULL, e))
         return false;
     if (*c->value)
@@ -147,7 +153,7 @@ static bool find_position(const struct change *c, const char *name, int64_t *pos
     const struct session_record *r = c->of;
     if (!r->scheduler)
         return err_usage(e, "session %" PRId64 " is no network: it has no tasks to %s", r->id,
-                         str_equal(c->key, "pin") ? "pin" : "weigh");
+                         c->key->command);
     if (!store_get_tasks(c->store, r->id, c->arena, &task, &count, e))
         return false;
     for (int i = 0; i < count; i++)
@@ -166,104 +172,76 @@ static bool find_position(const struct change *c, const char *name, int64_t *pos
 
 static bool set_pin(const struct change *c, struct err *e)
 {
-    int64_t position = 0, id = c->of->id;
+    int64_t position = 0;
     bool off = !*c->value;
+    if (!c->store)
+        return true;
     if (!off && !find_position(c, c->value, &position, e))
         return false;
-    if (!store_runner(c->store, id))
-        return err_set(e, "session %" PRId64 " is not running (a pin holds while it runs)", id);
+    if (!store_runner(c->store, c->of->id))
+        return err_set(e, "session %" PRId64 " is not running (a pin holds while it runs)",
+                       c->of->id);
     return ask_runner(
-        c->store, id, "pin", arena_printf(c->arena, "%" PRId64, position),
+        c->store, c->of->id, "pin", arena_printf(c->arena, "%" PRId64, position),
         off ? "unpinning the tasks of" : arena_printf(c->arena, "pinning task %s of", c->value), e);
 }
 
 static bool set_weight(const struct change *c, struct err *e)
 {
-    int64_t position, id = c->of->id;
-    if (!find_position(c, c->task, &position, e))
+    int64_t position;
+    double weight;
+    const char *colon = strrchr(c->value, ':');
+    if (!colon)
+        return err_usage(e, "weight=%s: expected weight=TASK:WEIGHT", c->value);
+    if (!str_to_real(colon + 1, &weight) || weight < LEAST_WEIGHT || weight > MOST_WEIGHT)
+        return err_usage(e, "'%s' is not a weight (%g to %g; 1 is the standard)", colon + 1,
+                         LEAST_WEIGHT, MOST_WEIGHT);
+    const char *task = arena_printf(c->arena, "%.*s", (int)(colon - c->value), c->value);
+    if (!c->store)
+        return true;
+    if (!find_position(c, task, &position, e))
         return false;
-    if (store_runner(c->store, id))
-        return ask_runner(c->store, id, "weigh",
-                          arena_printf(c->arena, "%" PRId64 " %g", position, c->weight),
-                          arena_printf(c->arena, "weighing task %s of", c->task), e);
-    if (!store_put_weight(c->store, id, position, c->weight, e))
+    if (store_runner(c->store, c->of->id))
+        return ask_runner(c->store, c->of->id, "weigh",
+                          arena_printf(c->arena, "%" PRId64 " %g", position, weight),
+                          arena_printf(c->arena, "weighing task %s of", task), e);
+    if (!store_put_weight(c->store, c->of->id, position, weight, e))
         return false;
-    printf("session %" PRId64 ": task %s has weight %g\n", id, c->task, c->weight);
+    printf("session %" PRId64 ": task %s has weight %g\n", c->of->id, task, weight);
     return true;
 }
 
-static const struct key {
-    const char *name, *command; // the command that it was once
-    bool (*set)(const struct change *c, struct err *e);
-} keys[] = {
+static const struct key keys[] = {
     {"trials", "budget", set_trials},
     {"note", "note", set_note},
     {"pin", "pin", set_pin},
     {"weight", "weigh", set_weight},
 };
-enum { KEYS = sizeof keys / sizeof *keys };
 
-// Checks the value and parses it, before anything is opened.
-static bool check_change(struct change *c, struct err *e)
+// Reads a change and checks its value: the operand KEY=VALUE, or what a command that `set` replaces
+// has as operands.
+static bool read_change(const struct command *self, const struct arguments *a, int operand,
+                        struct change *out, struct err *e)
 {
-    if (str_equal(c->key, "trials"))
-        return str_to_int(c->value, 1, MOST_TRIALS, &c->trials) ||
-               err_usage(e, "'%s' is not a number of trials", c->value);
-    // A note is printed in lists, and a terminal would obey it.
-    for (const char *at = c->value; str_equal(c->key, "note") && *at; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            return err_usage(e, "a note is one line of text, without control characters");
-    if (!str_equal(c->key, "weight"))
-        return true;
-    char *weight = strrchr(c->value, ':');
-    if (!weight)
-        return err_usage(e, "weight=%s: expected weight=TASK:WEIGHT", c->value);
-    c->task = arena_printf(c->arena, "%.*s", (int)(weight - c->value), c->value);
-    return (str_to_real(weight + 1, &c->weight) && c->weight >= LEAST_WEIGHT &&
-            c->weight <= MOST_WEIGHT) ||
-           err_usage(e, "'%s' is not a weight (%g to %g; 1 is the standard)", weight + 1,
-                     LEAST_WEIGHT, MOST_WEIGHT);
-}
-
-static const struct key *find_key(const char *name)
-{
-    const struct key *k = keys;
-    while (k < keys + KEYS && !str_equal(k->name, name))
-        k++;
-    return k < keys + KEYS ? k : NULL;
-}
-
-// Reads the changes behind ID. A command that `set` replaces has one, in words of its own.
-static bool read_changes(const struct command *self, const struct arguments *a, struct arena *arena,
-                         struct change *out, int *count, struct err *e)
-{
-    struct str joined = {0};
-    const char *lead = "=";
-    *count = self->hidden ? 1 : a->operand_count - 1;
-    for (int k = 0; k < KEYS && self->hidden; k++)
-        if (str_equal(self->name, keys[k].command))
-            str_add(&joined, keys[k].name);
-    for (int i = 1; i < a->operand_count && self->hidden; i++, lead = ":")
-        str_printf(&joined, "%s%s", lead, a->operand[i]);
-    if (self->hidden && arguments_flag(a, "off") == (a->operand_count > 1))
-        return err_usage(e, "%s: name a task, or --off", self->name);
-    const char *old = common_keep(arena, &joined);
-    for (int i = 0; i < *count; i++) {
-        out[i].arena = arena;
-        out[i].key = arena_strdup(arena, self->hidden ? old : a->operand[i + 1]);
-        char *equals = out[i].key + strcspn(out[i].key, "=");
-        out[i].value = *equals ? equals + 1 : equals;
-        bool named = self->hidden || *equals;
-        *equals = '\0';
-        if (!named || !find_key(out[i].key))
-            return err_usage(e,
-                             "set: '%s' is none of trials=N, note=TEXT, pin=TASK and "
-                             "weight=TASK:WEIGHT",
-                             a->operand[i + 1]);
-        if (!check_change(&out[i], e))
-            return false;
+    bool old = self->hidden;
+    const char *given = old ? self->name : a->operand[operand];
+    size_t length = strcspn(given, "=");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *name = old ? keys[i].command : keys[i].name;
+        if (strlen(name) == length && !strncmp(name, given, length) && (old || given[length]))
+            out->key = &keys[i];
     }
-    return true;
+    if (!out->key)
+        return err_usage(
+            e, "set: '%s' is none of trials=N, note=TEXT, pin=TASK and weight=TASK:WEIGHT", given);
+    if (old && arguments_flag(a, "off") == (a->operand_count > 1))
+        return err_usage(e, "%s: name a task, or --off", self->name);
+    out->value = !old                    ? given + length + 1
+                 : a->operand_count == 1 ? ""
+                 : a->operand_count == 2
+                     ? a->operand[1]
+                     : arena_printf(out->arena, "%s:%s", a->operand[1], a->operand[2]);
+    return out->key->set(out, e);
 }
 
 static int run_set(const struct command *self, const struct arguments *a)
@@ -272,26 +250,25 @@ static int run_set(const struct command *self, const struct arguments *a)
     struct arena arena;
     struct session_record record = {.id = 0};
     int64_t id, network;
-    int count;
-    bool ok = true;
+    int count = self->hidden ? 1 : a->operand_count - 1;
     arena_init(&arena);
-    struct change *change = arena_zero(&arena, (size_t)a->operand_count, sizeof *change);
-    struct store *s = common_session_id(a->operand[0], &id, &e) &&
-                              read_changes(self, a, &arena, change, &count, &e)
-                          ? common_open(a, STORE_WRITE, &e)
-                          : NULL;
+    struct change *change = arena_zero(&arena, (size_t)count, sizeof *change);
+    bool ok = common_session_id(a->operand[0], &id, &e);
     network = id;
-    for (int i = 0; ok && s && i < count; i++) {
-        const struct key *key = find_key(change[i].key);
-        bool reads = key->set != set_note && !record.id; // a damaged session may get a note
+    for (int i = 0; ok && i < count; i++) {
+        change[i] = (struct change){.id = id, .of = &record, .arena = &arena};
+        ok = read_change(self, a, i + 1, &change[i], &e);
+    }
+    struct store *s = ok ? common_open(a, STORE_WRITE, &e) : NULL;
+    ok = s != NULL;
+    for (int i = 0; ok && i < count; i++) {
+        // A damaged session may get a note: it is not read for that.
+        bool reads = change[i].key->set != set_note && !record.id;
         change[i].store = s;
-        change[i].id = id;
-        change[i].of = &record;
         ok = (!reads || (common_take_network(s, &network, &e) &&
                          store_get_session(s, network, &arena, &record, &e))) &&
-             key->set(&change[i], &e);
+             change[i].key->set(&change[i], &e);
     }
-    ok = ok && s;
     arena_finish(&arena);
     store_close(s);
     return common_exit(ok, &e);
@@ -300,11 +277,10 @@ static int run_set(const struct command *self, const struct arguments *a)
 static const struct option pause_options[] = {
     {"off", OPTION_FLAG, .hidden = true}, // what resume does
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END,
 };
 
-static const struct option control_options[] = {OPTION_DB, OPTION_HELP, OPTION_END};
+static const struct option control_options[] = {OPTION_DB, OPTION_END};
 
 const struct command cmd_pause = {
     .name = "pause",

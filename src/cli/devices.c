@@ -138,7 +138,6 @@ static const struct option options[] = {
     OPTION_GLSLANG,
     OPTION_JSON,
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END};
 
 const struct command cmd_devices = {

@@ -463,7 +463,6 @@ static const struct option options[] = {
     OPTION_ACCESS,
     OPTION_JSON,
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END};
 
 const struct command cmd_doctor = {

@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "cli/common.h"
 #include "cli/confine.h"
-#include "cli/trial_list.h"
 #include "engine/transfer.h"
 #include "export/text.h"
 #include "export/tuned.h"
@@ -21,34 +20,6 @@ struct form {
     bool (*make)(struct store *store, const struct arguments *a, struct export_text *out,
                  struct err *e); // the text of the file of --out
 };
-
-static bool collect_trial(void *context, const struct trial_record *t)
-{
-    if (t->outcome != OUTCOME_OPEN && t->number > 0)
-        trial_list_add(context, t);
-    return true;
-}
-
-static bool make_csv(struct store *store, const struct arguments *a, struct export_text *out,
-                     struct err *e)
-{
-    struct session_record session;
-    struct trial_list list;
-    struct arena arena;
-    int64_t id = strtoll(a->operand[0], NULL, 10);
-    arena_init(&arena);
-    trial_list_init(&list, &session, LIST_CSV, ORDER_ASK);
-    bool ok = store_get_session(store, id, &arena, &session, e) &&
-              trial_list_read_races(&list, store, e) &&
-              store_each_trial(store, id, 1, collect_trial, &list, e);
-    if (ok)
-        trial_list_add_text(&list, 0, &out->text);
-    out->entries = list.count;
-    out->what = "trial";
-    trial_list_finish(&list);
-    arena_finish(&arena);
-    return ok;
-}
 
 static bool make_warm_start(struct store *store, const struct arguments *a, struct export_text *out,
                             struct err *e)
@@ -104,7 +75,6 @@ static bool make_tuned(struct store *store, const struct arguments *a, struct ex
 
 // The last one is any other form: the space file declares it, and it is printed.
 static const struct form forms[] = {
-    {"csv", .make = make_csv},
     {"warm-start", .chooses = true, .make = make_warm_start},
     {"table", .many = true, .adds = true, .make = make_table},
     {"tuned", .many = true, .make = make_tuned},
@@ -233,8 +203,8 @@ static int run_export(const struct command *self, const struct arguments *a)
 static const struct option options[] = {
     {"as", OPTION_REPEATED, "FORM",
      "write another form than kernels: recording (all trials, for tilewalk compare), kernel-tuner "
-     "or t4 (the same for the tools that read these); with --out FILE csv (a row for each trial), "
-     "warm-start (the N best, default 8, for tilewalk tune), table (the best of each session, "
+     "or t4 (the same for the tools that read these); with --out FILE warm-start (the N best, "
+     "default 8, for tilewalk tune), table (the best of each session, "
      "added to FILE, for tilewalk lookup) or tuned (the best of each session by device and class "
      "of the shape); or print a form that the space file declares (constants, ggml)"},
     {"out", OPTION_TEXT, "DIR|FILE",
@@ -251,7 +221,8 @@ static const struct option options[] = {
     {"dry-run", OPTION_FLAG, NULL, "list the files, but write nothing"},
     {"force", OPTION_FLAG, NULL,
      "replace existing files: those that another session's export wrote, or that --out names"},
-    {"csv", OPTION_TEXT, .hidden = true, .now = "as=csv out=*"},
+    {"csv", OPTION_TEXT, .help = "tilewalk show ID --csv > FILE has the trials", .hidden = true,
+     .now = ""},
     {"table", OPTION_TEXT, .hidden = true, .now = "as=table out=*"},
     {"tuned", OPTION_TEXT, .hidden = true, .now = "as=tuned out=*"},
     {"warm-start", OPTION_TEXT, .hidden = true, .now = "as=warm-start out=*"},
@@ -262,7 +233,6 @@ static const struct option options[] = {
     OPTION_SANDBOX,
     OPTION_JSON,
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END,
 };
 

@@ -232,7 +232,6 @@ static const struct option options[] = {
      "index or part of the name of a device that is here or in the table (default: the best one "
      "here; none: any device)"},
     OPTION_JSON,
-    OPTION_HELP,
     OPTION_END,
 };
 

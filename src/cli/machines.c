@@ -51,7 +51,6 @@ static const struct option agent_options[] = {
     OPTION_ACCESS,
     OPTION_GLSLANG,
     OPTION_SANDBOX,
-    OPTION_HELP,
     OPTION_END,
 };
 
@@ -94,7 +93,6 @@ static const struct option worker_options[] = {
     {"workers", OPTION_INTEGER, "N", "trials at once (default: as fits the device)", 1, 64},
     OPTION_GLSLANG,
     OPTION_SANDBOX,
-    OPTION_HELP,
     OPTION_END,
 };
 
@@ -289,7 +287,6 @@ static const struct option fleet_options[] = {
     OPTION_ACCESS,
     OPTION_JSON,
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END};
 
 const struct command cmd_fleet = {

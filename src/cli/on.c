@@ -150,33 +150,29 @@ bool on_pool_options(struct on *on, const struct arguments *a, const char *url,
     return true;
 }
 
-static bool find_pool(struct on *on, const struct arguments *a, const char *url,
-                      struct dial_place *out, struct err *e)
-{
-    struct queue_options o;
-    struct line l = {.count = 0};
-    if (!on_pool_options(on, a, url, &o, e))
-        return false;
-    const char *const words[] = {on_keep(on, path_program()), "agent", "--pool", o.url};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        line_add(&l, words[i]);
-    if (o.credentials)
-        line_add(&l, "--credentials"), line_add(&l, o.credentials);
-    if (o.ca)
-        line_add(&l, "--ca"), line_add(&l, o.ca);
-    const char *at = strrchr(o.url, '@'), *host = strstr(o.url, "://") + strlen("://");
-    // The name is shown: it has no password.
-    char *name = at ? mem_printf("%.*s%s", (int)(host - o.url), o.url, at + 1) : mem_strdup(o.url);
-    *out = (struct dial_place){.name = on_keep(on, name), .argv = line_take(on, &l)};
-    return true;
-}
-
 static bool find_place(struct on *on, const struct arguments *a, const char *text,
                        struct dial_place *out, struct err *e)
 {
     out->name = text;
-    if (on_is_pool(text))
-        return find_pool(on, a, text, out, e);
+    if (on_is_pool(text)) {
+        struct queue_options o;
+        struct line l = {.count = 0};
+        if (!on_pool_options(on, a, text, &o, e))
+            return false;
+        const char *const words[] = {on_keep(on, path_program()), "agent", "--pool", o.url};
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            line_add(&l, words[i]);
+        if (o.credentials)
+            line_add(&l, "--credentials"), line_add(&l, o.credentials);
+        if (o.ca)
+            line_add(&l, "--ca"), line_add(&l, o.ca);
+        const char *at = strrchr(o.url, '@'), *host = strstr(o.url, "://") + strlen("://");
+        // The name is shown: it has no password.
+        char *name =
+            at ? mem_printf("%.*s%s", (int)(host - o.url), o.url, at + 1) : mem_strdup(o.url);
+        *out = (struct dial_place){.name = on_keep(on, name), .argv = line_take(on, &l)};
+        return true;
+    }
     if (str_equal(text, "local:")) {
         struct line l = {.count = 0};
         line_add(&l, on_keep(on, path_program()));

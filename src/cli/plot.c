@@ -165,7 +165,6 @@ static const struct option options[] = {
     {"charset", OPTION_WORD, "auto|braille|block|ascii", "characters of the text"},
     {"plain", OPTION_FLAG, .help = "curves are text without --out", .hidden = true, .now = ""},
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END,
 };
 

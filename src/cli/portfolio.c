@@ -323,7 +323,6 @@ static const struct option options[] = {
      "weight of a session's shape: how often it runs (default: 1); may be repeated"},
     OPTION_JSON,
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END,
 };
 

@@ -408,7 +408,6 @@ static const struct option options[] = {
     OPTION_JSON,
     {"trials", OPTION_INTEGER, "N", "trials of a session at most", 1, 1e6, true},
     OPTION_FAULT,
-    OPTION_HELP,
     OPTION_END,
 };
 

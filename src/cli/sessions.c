@@ -146,10 +146,9 @@ static const struct option ls_options[] = {
      "list the tasks of networks too, each of which is a session of its own"},
     OPTION_JSON,
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END,
 };
-static const struct option rm_options[] = {OPTION_JSON, OPTION_DB, OPTION_HELP, OPTION_END};
+static const struct option rm_options[] = {OPTION_JSON, OPTION_DB, OPTION_END};
 
 const struct command cmd_ls = {
     .name = "ls",

@@ -47,22 +47,6 @@ static const char *recall_text(const struct refit_record *r, char out[32])
     return out;
 }
 
-static void add_refit_table(const struct refit_list *l, struct str *out)
-{
-    char at[32], correlation[32], recall[32];
-    if (l->count)
-        str_printf(out, "%5s  %8s  %7s  %8s  %6s  %16s  %8s  %7s  %7s\n", "refit", "after",
-                   "results", "rows", "batch", "rank correlation", "recall", "seconds", "MiB");
-    for (int i = 0; i < l->count; i++) {
-        const struct refit_record *r = &l->refit[i];
-        str_printf(out,
-                   "%5" PRId64 "  %8s  %7" PRId64 "  %8" PRId64 "  %6d  %16s  %8s  %7.2f  %7.2f\n",
-                   r->number, text_duration(r->elapsed_s, at), r->told, r->rows, r->batch,
-                   correlation_text(r, correlation), recall_text(r, recall), r->seconds,
-                   r->bytes / (1 << 20));
-    }
-}
-
 static void add_refits_json(const struct refit_list *l, struct json_writer *w)
 {
     json_begin_list(w, "refits");
@@ -155,9 +139,21 @@ static void show_print_json(struct view *v, enum session_state state, int64_t mo
 static void print_model(const struct view *v)
 {
     struct str text = {0};
-    if (arguments_flag(v->a, "refits"))
-        add_refit_table(&v->refits, &text);
-    else if (v->refits.count) {
+    if (arguments_flag(v->a, "refits")) {
+        char at[32], correlation[32], recall[32];
+        if (v->refits.count)
+            str_printf(&text, "%5s  %8s  %7s  %8s  %6s  %16s  %8s  %7s  %7s\n", "refit", "after",
+                       "results", "rows", "batch", "rank correlation", "recall", "seconds", "MiB");
+        for (int i = 0; i < v->refits.count; i++) {
+            const struct refit_record *r = &v->refits.refit[i];
+            str_printf(&text,
+                       "%5" PRId64 "  %8s  %7" PRId64 "  %8" PRId64
+                       "  %6d  %16s  %8s  %7.2f  %7.2f\n",
+                       r->number, text_duration(r->elapsed_s, at), r->told, r->rows, r->batch,
+                       correlation_text(r, correlation), recall_text(r, recall), r->seconds,
+                       r->bytes / (1 << 20));
+        }
+    } else if (v->refits.count) {
         const struct refit_list *l = &v->refits;
         const struct refit_record *last = &l->refit[l->count - 1];
         char number[32];
@@ -565,7 +561,9 @@ static int run_show(const struct command *self, const struct arguments *a)
     right = right && common_session_id(a->operand[0], &id, &e);
     if (right && json && csv)
         right = err_usage(&e, "--json and --csv print the same in two forms (choose one)");
-    if (!right || (order && !list_order_parse(order, &v.order, &e)))
+    if (order)
+        v.order = list_order_of(order);
+    if (!right)
         return fail_with(&e, EXIT_USAGE);
     v.store = common_open_session(a, id, &e);
     if (!v.store)
@@ -589,7 +587,7 @@ static int run_show(const struct command *self, const struct arguments *a)
 static const struct option options[] = {
     {"trials", OPTION_FLAG, NULL, "list the trials in the order in which they were proposed"},
     {"show-rejected", OPTION_FLAG, NULL, "list rejected configurations too"},
-    {"sort", OPTION_TEXT, "number|speed|elapsed",
+    {"sort", OPTION_WORD, "number|speed|elapsed",
      "list the trials in this order: by number, fastest first, by running time"},
     {"top", OPTION_INTEGER, "N", "list only the first N trials (the fastest, without --sort)", 1,
      9e18},
@@ -610,7 +608,6 @@ static const struct option options[] = {
     OPTION_SANDBOX,
     OPTION_JSON,
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END,
 };
 

@@ -8,16 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const order_words[] = {"ask", "number", "speed", "elapsed"};
-
-bool list_order_parse(const char *word, enum list_order *out, struct err *e)
+enum list_order list_order_of(const char *word)
 {
-    for (int i = ORDER_NUMBER; i <= ORDER_ELAPSED; i++)
-        if (str_equal(word, order_words[i])) {
-            *out = (enum list_order)i;
-            return true;
-        }
-    return err_usage(e, "unknown order '%s' (there are number, speed, elapsed)", word);
+    return str_equal(word, "number")  ? ORDER_NUMBER
+           : str_equal(word, "speed") ? ORDER_SPEED
+                                      : ORDER_ELAPSED;
 }
 
 void trial_list_init(struct trial_list *l, const struct session_record *session,

@@ -453,13 +453,11 @@ static const struct option tune_options[] = {
     {"cold", OPTION_FLAG, NULL,
      "time kernels with cold caches: on copies of their buffers in turns"},
     RUN_OPTIONS,
-    OPTION_HELP,
     OPTION_END,
 };
 
 static const struct option resume_options[] = {
     RUN_OPTIONS,
-    OPTION_HELP,
     OPTION_END,
 };
 
@@ -468,7 +466,6 @@ const struct command cmd_tune = {
     .operands = "PRESET|NETWORK|FILE",
     .help =
         "search for the best configuration of a space, or of all tasks of a network, on a device",
-    .least = 0,
     .most = 1,
     .options = tune_options,
     .run = run_tune,

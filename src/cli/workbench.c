@@ -303,7 +303,6 @@ static const struct option watch_options[] = {
     {"plain", OPTION_FLAG, NULL, "print lines of text, like tune --plain, until the session ends"},
     OPTION_LOOKS(false),
     OPTION_SANDBOX,
-    OPTION_HELP,
     OPTION_END,
 };
 
@@ -312,7 +311,6 @@ const struct command cmd_watch = {
     .operands = "[ID]",
     .help = "show sessions of any process in the workbench, and control them (default: the newest "
             "one that runs)",
-    .least = 0,
     .most = 1,
     .options = watch_options,
     .draws = true,
@@ -320,7 +318,7 @@ const struct command cmd_watch = {
 };
 
 static const struct option browse_options[] = {OPTION_DB, OPTION_LOOKS(false), OPTION_SANDBOX,
-                                               OPTION_HELP, OPTION_END};
+                                               OPTION_END};
 
 // `tilewalk` with options and no command.
 const struct command cmd_browse = {

@@ -77,4 +77,4 @@ expect 1 "card.json: entry 1: parameter 't': [1,4] is none of its values in spac
 expect 2 "--set NN=8: unknown size (did you mean 'N'?)" card.json --space card.lua --set NN=8
 expect 2 '--set is for --space' card.json --set N=8
 expect 2 "no file and no preset 'none.lua'" card.json --space none.lua
-expect 2 '--rules is for what is recorded' card.json --rules card.json --space card.lua
+expect 2 'import: --rules is gone' card.json --rules card.json

@@ -2,6 +2,7 @@
 // it these tests are skipped.
 #include "group.h"
 #include "help.h"
+#include "record/agreement.h"
 
 #include <math.h>
 #include <stdio.h>
