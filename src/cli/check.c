@@ -693,14 +693,14 @@ static const struct option options[] = {
     OPTION_SET,
     {"device", OPTION_TEXT, "DEVICE|none",
      "device whose limits are checked (default: the best one; see tilewalk devices)"},
-    {"samples", OPTION_INTEGER, "N",
-     "random points to check in a space that is too large to count (default: 4000)", 1, 1e9},
+    {"samples", OPTION_INTEGER, "N", "random points to check in a large space (default: 4000)", 1,
+     1e9},
     {"glsl", OPTION_FLAG, NULL, "print the GLSL of one valid configuration"},
     {"sketches", OPTION_FLAG, NULL,
      "list the sketches that are generated for an operator definition"},
     {"compile", OPTION_INTEGER, "N",
-     "compile N random valid configurations with the device's driver, run nothing, and print the "
-     "refusals, the compile times and the compiler statistics (registers, spills, ...)",
+     "compile N random valid configurations with the device's driver: refusals, times, registers, "
+     "spills",
      1, 1e6},
     {"seed", OPTION_INTEGER, "S", "seed of the configurations of --compile (default: 1)", 0,
      1L << 53},

@@ -164,8 +164,8 @@ void common_show_record(struct arena *a, struct session_record *r)
             *texts[i] = shown_text(a, *texts[i]);
 }
 
-const char *common_difference(const struct session_record *a, const struct session_record *b,
-                              unsigned facts, const char *value[2])
+bool common_alike(const struct session_record *a, const struct session_record *b, unsigned facts,
+                  const char *purpose, struct err *e)
 {
     const char *const all[][3] = {
         {"problems", a->title, b->title},
@@ -178,12 +178,15 @@ const char *common_difference(const struct session_record *a, const struct sessi
         {"versions of the space's files", a->text_hash, b->text_hash},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (facts & 1u << i && !str_equal(all[i][1], all[i][2])) {
-            value[0] = all[i][1];
-            value[1] = all[i][2];
-            return all[i][0];
-        }
-    return NULL;
+        if (facts & 1u << i && !str_equal(all[i][1], all[i][2]))
+            return err_set(
+                e, "sessions %" PRId64 " and %" PRId64 " %s: they have different %s (%s and %s%s)",
+                a->id, b->id, purpose, all[i][0], all[i][1] ? all[i][1] : "none",
+                all[i][2] ? all[i][2] : "none",
+                facts == FACTS_ALL && 1u << i == FACT_DEVICE
+                    ? "; compare --portability runs the best of each on both"
+                    : "");
+    return true;
 }
 
 bool common_session_id(const char *text, int64_t *id, struct err *e)

@@ -33,14 +33,13 @@
 #define OPTION_GLSLANG                                                                             \
     {                                                                                              \
         "glslang", OPTION_TEXT, "PROGRAM",                                                         \
-            "path of a glslangValidator or glslc to compile with (default: $TILEWALK_GLSLANG, "    \
-            "else the glslang that is built in)"                                                   \
+            "glslangValidator or glslc to compile with (default: $TILEWALK_GLSLANG, else built "   \
+            "in)"                                                                                  \
     }
 #define OPTION_SANDBOX                                                                             \
     {                                                                                              \
         "no-sandbox", OPTION_FLAG, NULL,                                                           \
-            "let space files, templates and drivers do everything that you may do (also: "         \
-            "TILEWALK_SANDBOX=0)"                                                                  \
+            "let space files, templates and drivers do all that you may (TILEWALK_SANDBOX=0)"      \
     }
 #define OPTION_FAULT                                                                               \
     {                                                                                              \
@@ -100,10 +99,10 @@ enum {
     FACT_FILES = 1 << 7, // versions of the space's files
     FACTS_ALL = (1 << 8) - 1,
 };
-// Returns the first of `facts` in which two sessions differ, as a word ("problems"), and each one's
-// value, which may be NULL; NULL: they differ in none.
-const char *common_difference(const struct session_record *a, const struct session_record *b,
-                              unsigned facts, const char *value[2]);
+// Fails where two sessions differ in one of `facts`: "sessions 1 and 2 PURPOSE: they have different
+// devices (A and B)".
+bool common_alike(const struct session_record *a, const struct session_record *b, unsigned facts,
+                  const char *purpose, struct err *e);
 
 bool common_ascii(void); // lines for people keep to ASCII: the locale is not UTF-8
 

@@ -263,9 +263,7 @@ static void describe_recordings(const struct simulate_plan *p, struct contest *c
 
 static bool read_recordings(struct contest *c, struct err *e)
 {
-    enum comparison_axis axis;
-    if (!session_curves_parse_axis(c->a, &axis, e))
-        return false;
+    enum comparison_axis axis = session_curves_axis_of(c->a);
     const char *strategies = arguments_text(c->a, "strategy");
     const struct simulate_words words = {
         .path = c->a->operand,
@@ -333,18 +331,9 @@ static bool read_sessions(struct contest *c, struct err *e)
     if (!session_curves_read(c->a, false, &c->curves, e))
         return false;
     const struct session_record *first = &curves->curve[0].record;
-    for (int i = 1; i < curves->count; i++) {
-        const struct session_record *r = &curves->curve[i].record;
-        const char *value[2], *what = common_difference(first, r, FACTS_ALL, value);
-        if (what)
-            return err_set(
-                e,
-                "sessions %" PRId64 " and %" PRId64
-                " cannot be compared: they have different %s (%s and %s%s)",
-                first->id, r->id, what, value[0] ? value[0] : "none", value[1] ? value[1] : "none",
-                str_equal(what, "devices") ? "; compare --portability runs the best of each on both"
-                                           : "");
-    }
+    for (int i = 1; i < curves->count; i++)
+        if (!common_alike(first, &curves->curve[i].record, FACTS_ALL, "cannot be compared", e))
+            return false;
     size_t count = (size_t)curves->count;
     const char **name = arena_zero(&c->arena, count + 1, sizeof *name);
     const char **title = arena_zero(&c->arena, count, sizeof *title);
@@ -626,23 +615,21 @@ static int run_compare(const struct command *self, const struct arguments *a)
 
 static const struct option options[] = {
     {"strategy", OPTION_TEXT, "STRATEGY[:KEY=VALUE]...[,...]",
-     "search strategies to run on recordings (default: walk; see tilewalk strategies)"},
+     "searches to run on recordings (default: walk; see tilewalk strategies)"},
     {"trials", OPTION_INTEGER, "N",
-     "budget of each search on recordings, in different configurations (default: 500)", 1,
+     "on recordings: budget of each search, in configurations (default: 500)", 1,
      SIMULATE_MOST_TRIALS},
-    {"repeats", OPTION_INTEGER, "R", "searches of each strategy on recordings (default: 50)", 1,
+    {"repeats", OPTION_INTEGER, "R", "on recordings: searches of each strategy (default: 50)", 1,
      SIMULATE_MOST_REPEATS},
-    {"seed", OPTION_INTEGER, "S", "seed of all searches on recordings (default: 1)", 0,
+    {"seed", OPTION_INTEGER, "S", "on recordings: seed of all searches (default: 1)", 0,
      9007199254740992.0},
     {"noise", OPTION_FLAG, NULL,
-     "on recordings: measure a random one of the recorded runs each time, not their mean; the last "
-     "trials are a final re-timing"},
-    {"curves", OPTION_FLAG, NULL,
-     "print the curve of each strategy on each recording, as lines of JSON"},
+     "on recordings: measure one of the recorded runs, not their mean; re-time the best at the "
+     "end"},
+    {"curves", OPTION_FLAG, NULL, "print each curve on each recording as JSON"},
     OPTION_AGAINST,
     {"at", OPTION_TEXT, "N,N,...",
-     "trials or seconds after which the best so far is compared (default: four of 1, 2, 5, 10, "
-     "...)"},
+     "trials or seconds after which the best so far is compared (default: four round ones)"},
     {"portability", OPTION_FLAG, NULL,
      "measure the best configuration of each session on the device of each session"},
     {"markdown", OPTION_FLAG, NULL, "print a Markdown table only"},
@@ -651,8 +638,7 @@ static const struct option options[] = {
     {"plot", OPTION_TEXT, "FILE.svg|FILE.png",
      "draw the curves too: mean and standard deviation of each strategy"},
     {"cost", OPTION_FLAG, NULL, "draw the time of a run instead of its speed"},
-    {"boxes", OPTION_FLAG, NULL,
-     "draw box plots of the best so far after the last of --at, instead of curves"},
+    {"boxes", OPTION_FLAG, NULL, "draw boxes of the best after the last of --at, not curves"},
     {"time", OPTION_FLAG, .hidden = true, .now = "against=time"},
     {"threads", OPTION_INTEGER, .help = "there is one a core, and results do not depend on it",
      .hidden = true, .now = ""},

@@ -144,7 +144,7 @@ static const char *task_at(const void *context, size_t i)
     return task[i].name;
 }
 
-// Finds the position by which the runner knows a task.
+// Finds the position by which the runner knows a task of a network; `name` NULL: none.
 static bool find_position(const struct change *c, const char *name, int64_t *position,
                           struct err *e)
 {
@@ -154,6 +154,8 @@ static bool find_position(const struct change *c, const char *name, int64_t *pos
     if (!r->scheduler)
         return err_usage(e, "session %" PRId64 " is no network: it has no tasks to %s", r->id,
                          c->key->command);
+    if (!name)
+        return true;
     if (!store_get_tasks(c->store, r->id, c->arena, &task, &count, e))
         return false;
     for (int i = 0; i < count; i++)
@@ -176,7 +178,7 @@ static bool set_pin(const struct change *c, struct err *e)
     bool off = !*c->value;
     if (!c->store)
         return true;
-    if (!off && !find_position(c, c->value, &position, e))
+    if (!find_position(c, off ? NULL : c->value, &position, e))
         return false;
     if (!store_runner(c->store, c->of->id))
         return err_set(e, "session %" PRId64 " is not running (a pin holds while it runs)",

@@ -202,25 +202,23 @@ static int run_export(const struct command *self, const struct arguments *a)
 
 static const struct option options[] = {
     {"as", OPTION_REPEATED, "FORM",
-     "write another form than kernels: recording (all trials, for tilewalk compare), kernel-tuner "
-     "or t4 (the same for the tools that read these); with --out FILE warm-start (the N best, "
-     "default 8, for tilewalk tune), table (the best of each session, "
-     "added to FILE, for tilewalk lookup) or tuned (the best of each session by device and class "
-     "of the shape); or print a form that the space file declares (constants, ggml)"},
+     "write another form: recording, kernel-tuner or t4 (all trials); with --out FILE warm-start "
+     "(the N best, default 8, for tune), table (the best of each session, for lookup) or tuned "
+     "(the same by device and shape); or print a form that the space file declares (constants, "
+     "ggml)"},
     {"out", OPTION_TEXT, "DIR|FILE",
      "folder of the files, made when missing (default: export), or the file of --as"},
     {"best", OPTION_INTEGER, "N", "export the N best, not only the best one", 1, 1000},
     {"name", OPTION_TEXT, "NAME",
      "name of the files (default: made from the space and the problem)"},
     {"verify", OPTION_FLAG, NULL,
-     "first run, check and time the kernels again on their device; write nothing unless all pass"},
+     "run, check and time the kernels again first; write nothing unless all pass"},
     {"slower", OPTION_REAL, "PCT",
-     "with --verify: per cent by which kernels may be slower (default: the larger of 5 and three "
-     "times the spread of their samples)",
+     "with --verify: per cent by which kernels may be slower (default: 5, or three times the "
+     "spread of their samples)",
      0, 1e6},
     {"dry-run", OPTION_FLAG, NULL, "list the files, but write nothing"},
-    {"force", OPTION_FLAG, NULL,
-     "replace existing files: those that another session's export wrote, or that --out names"},
+    {"force", OPTION_FLAG, NULL, "replace existing files, also another session's"},
     {"csv", OPTION_TEXT, .help = "tilewalk show ID --csv > FILE has the trials", .hidden = true,
      .now = ""},
     {"table", OPTION_TEXT, .hidden = true, .now = "as=table out=*"},

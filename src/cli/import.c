@@ -301,8 +301,7 @@ static const struct option options[] = {
     {"out", OPTION_TEXT, "FILE",
      "also write the recording in tilewalk's own format, or the model as a network file"},
     {"data", OPTION_TEXT, "FOLDER",
-     "recorded inputs and outputs of an ONNX model (input_0.pb, output_0.pb, ...): the network "
-     "reads the inputs and has to compute the outputs"},
+     "recorded inputs and outputs of an ONNX model: the network has to compute these outputs"},
     {"force", OPTION_FLAG, NULL, "replace an existing FILE of --out"},
     {"space", OPTION_TEXT, "FILE",
      "a space file: convert the recording to the parameters declared there"},

@@ -229,8 +229,7 @@ static const struct option options[] = {
     {"set", OPTION_LIST, "NAME=VALUE",
      "a size, choice (type, layout) or number of the problem; may be repeated"},
     {"device", OPTION_TEXT, "DEVICE|none",
-     "index or part of the name of a device that is here or in the table (default: the best one "
-     "here; none: any device)"},
+     "part of the name of a device here or in the table (default: the best one here)"},
     OPTION_JSON,
     OPTION_END,
 };

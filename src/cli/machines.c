@@ -88,8 +88,7 @@ static const struct option worker_options[] = {
     {"pool", OPTION_TEXT, .hidden = true},
     OPTION_ACCESS,
     {"device", OPTION_TEXT, "DEVICE",
-     "index or part of a name (default: the best one; see tilewalk devices); none: trials of "
-     "synthetic landscapes alone"},
+     "index or part of a name (default: the best one); none: synthetic landscapes alone"},
     {"workers", OPTION_INTEGER, "N", "trials at once (default: as fits the device)", 1, 64},
     OPTION_GLSLANG,
     OPTION_SANDBOX,
@@ -292,9 +291,8 @@ static const struct option fleet_options[] = {
 const struct command cmd_fleet = {
     .name = "fleet",
     .operands = "[ID | drain MACHINE | forget MACHINE]",
-    .help = "list the machines that measure for sessions (tune --on), or for session ID; drain "
-            "lets a pool's worker finish what it measures and leave; forget removes a machine that "
-            "is gone from the list",
+    .help = "list the machines that measure for sessions (tune --on); drain lets a pool's worker "
+            "finish and leave, forget takes a machine off the list",
     .most = 2,
     .options = fleet_options,
     .run = run_fleet,

@@ -32,10 +32,8 @@
 
 #define OPTION_ON                                                                                  \
     {"on", OPTION_REPEATED, "local:|ssh:HOST|nats://HOST",                                         \
-     "measure on the devices of another machine, where ssh starts `tilewalk agent` (ssh:HOST), "   \
-     "with the workers of a pool (nats://HOST[:PORT] or tls://..., tilewalk worker), or by an "    \
-     "agent here (local:); may be repeated: all of their devices have to be alike and measure "    \
-     "for the session together"},                                                                  \
+     "measure on another machine by ssh, with the workers of a pool (nats://, tls://), or by an "  \
+     "agent here (local:); may be repeated: their devices have to be alike"},                      \
         {"pool", OPTION_TEXT, .hidden = true, .now = "on=*"},                                      \
     {                                                                                              \
         "wait", OPTION_REAL, "S", "", 0.001, 1e9, true                                             \

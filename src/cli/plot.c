@@ -151,9 +151,8 @@ static int run_plot(const struct command *self, const struct arguments *a)
                      "FLOP of a recording are not known",
                      first->id, r->id, speed_rate_word(first), speed_rate_word(r));
     }
-    if (ok && path)
-        ok = write_chart(&p, path, &e);
-    else if (ok)
+    ok = ok && (!path || write_chart(&p, path, &e));
+    if (ok && (!path || arguments_flag(a, "plain")))
         print_plot(&p, charset);
     session_curves_finish(&curves);
     return common_exit(ok, &e);
@@ -163,7 +162,7 @@ static const struct option options[] = {
     OPTION_AGAINST,
     {"out", OPTION_TEXT, "FILE.svg|FILE.png", "draw the curves into a file, not as text"},
     {"charset", OPTION_WORD, "auto|braille|block|ascii", "characters of the text"},
-    {"plain", OPTION_FLAG, .help = "curves are text without --out", .hidden = true, .now = ""},
+    {"plain", OPTION_FLAG, .hidden = true}, // as text, beside --out
     OPTION_DB,
     OPTION_END,
 };

@@ -167,7 +167,6 @@ static bool read_row(struct store *store, const char *operand, struct portabilit
 {
     struct row *row = &p->row[p->rows];
     struct ranked_trials best;
-    const char *value[2];
     int64_t id;
     if (!common_session_id(operand, &id, e) ||
         !store_get_session(store, id, &p->arena, &row->session, e) ||
@@ -176,13 +175,10 @@ static bool read_row(struct store *store, const char *operand, struct portabilit
     if (!str_equal(row->session.source, "device"))
         return err_set(e, "session %" PRId64 " was not measured on a device (%s)", id,
                        row->session.source);
-    const char *what =
-        common_difference(&p->row[0].session, &row->session,
-                          FACT_PROBLEM | FACT_SPACE | FACT_SETTINGS | FACT_FILES, value);
-    if (what)
-        return err_set(
-            e, "sessions %" PRId64 " and %" PRId64 " have no common table: they have different %s",
-            p->row[0].session.id, id, what);
+    if (!common_alike(&p->row[0].session, &row->session,
+                      FACT_PROBLEM | FACT_SPACE | FACT_SETTINGS | FACT_FILES,
+                      "have no common table", e))
+        return false;
     if (!best.count)
         return err_set(e, "session %" PRId64 " has no valid trial", id);
     row->best = best.trial[0];

@@ -562,7 +562,9 @@ static int run_show(const struct command *self, const struct arguments *a)
     if (right && json && csv)
         right = err_usage(&e, "--json and --csv print the same in two forms (choose one)");
     if (order)
-        v.order = list_order_of(order);
+        v.order = str_equal(order, "number")  ? ORDER_NUMBER
+                  : str_equal(order, "speed") ? ORDER_SPEED
+                                              : ORDER_ELAPSED;
     if (!right)
         return fail_with(&e, EXIT_USAGE);
     v.store = common_open_session(a, id, &e);
@@ -596,7 +598,7 @@ static const struct option options[] = {
     {"refits", OPTION_FLAG, NULL, "list the quality of the strategy's model at each fit"},
     {"csv", OPTION_FLAG, NULL, "print the list of trials as CSV only"},
     {"trial", OPTION_REPEATED, "N|ask:N",
-     "show one trial, also a failed one; rejected configurations have no number but an ask"},
+     "show one trial; rejected configurations have no number, but an ask"},
     {"ask", OPTION_TEXT, .hidden = true, .now = "trial=ask:*"},
     {"glsl", OPTION_FLAG, NULL, "print the trial's kernel as GLSL, rendered once more"},
     {"spirv", OPTION_FLAG, NULL,

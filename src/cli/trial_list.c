@@ -8,13 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum list_order list_order_of(const char *word)
-{
-    return str_equal(word, "number")  ? ORDER_NUMBER
-           : str_equal(word, "speed") ? ORDER_SPEED
-                                      : ORDER_ELAPSED;
-}
-
 void trial_list_init(struct trial_list *l, const struct session_record *session,
                      enum list_format format, enum list_order order)
 {

@@ -44,8 +44,6 @@ struct trial_list {
     struct str head; // CSV: names of the columns
 };
 
-enum list_order list_order_of(const char *word); // "number", "speed" or "elapsed"
-
 void trial_list_init(struct trial_list *l, const struct session_record *session,
                      enum list_format format, enum list_order order); // borrows `session`
 // Reads the races (store_each_race); before the first trial.

@@ -1,6 +1,6 @@
 // The run's end of a pool, `tilewalk agent --pool URL`. For the run it is an agent (trial/remote.h)
 // with a connection over stdin and stdout; the workers of the pool measure its trials. `tune
-// --pool` starts it as `tune --on` starts an agent.
+// --on URL` starts it as `tune --on` starts an agent.
 //
 //     broker_run(STDIN_FILENO, STDOUT_FILENO, &options, e)      until the other side closes
 //

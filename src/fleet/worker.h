@@ -1,4 +1,4 @@
-// The machine's end of a pool: takes trials and gives their results (`tilewalk worker --pool URL`).
+// The machine's end of a pool: takes trials and gives their results (`tilewalk worker URL`).
 //
 //     worker_run(&options, e)     until SIGTERM or SIGINT, or until it is asked to leave
 //
