@@ -1,4 +1,4 @@
-// What `check` says of a network and of compiled samples, for other commands.
+// Texts and JSON of `check`, of networks and of compiled samples, for other commands.
 #ifndef TILEWALK_CLI_CHECK_H
 #define TILEWALK_CLI_CHECK_H
 

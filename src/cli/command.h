@@ -31,8 +31,8 @@ struct option {
     const char *help;
     double low, high; // range of numbers, inclusive
     bool hidden;      // left out of help: for tests, or an old spelling
-    // What an old spelling stands for: other options with their values, "as=csv out=*", where * is
-    // its own value. "": it is gone, and `help` says what to use instead.
+    // The options that an old spelling stands for, "as=table out=*", where * is its own value. "":
+    // it is gone, and `help` says what to use instead.
     const char *now;
 };
 

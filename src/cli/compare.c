@@ -611,8 +611,6 @@ static int run_compare(const struct command *self, const struct arguments *a)
     return signal_seen ? 128 + signal_seen : common_exit(ok, &e);
 }
 
-#define GONE_SCHEDULERS "tune a network with each --scheduler, and compare the sessions"
-
 static const struct option options[] = {
     {"strategy", OPTION_TEXT, "STRATEGY[:KEY=VALUE]...[,...]",
      "searches to run on recordings (default: walk; see tilewalk strategies)"},
@@ -640,11 +638,8 @@ static const struct option options[] = {
     {"cost", OPTION_FLAG, NULL, "draw the time of a run instead of its speed"},
     {"boxes", OPTION_FLAG, NULL, "draw boxes of the best after the last of --at, not curves"},
     {"time", OPTION_FLAG, .hidden = true, .now = "against=time"},
-    {"threads", OPTION_INTEGER, .help = "there is one a core, and results do not depend on it",
-     .hidden = true, .now = ""},
-    {"scheduler", OPTION_TEXT, .hidden = true, .now = "", .help = GONE_SCHEDULERS},
-    {"uses", OPTION_TEXT, .hidden = true, .now = "", .help = GONE_SCHEDULERS},
-    {"round", OPTION_TEXT, .hidden = true, .now = "", .help = GONE_SCHEDULERS},
+    {"threads", OPTION_INTEGER, .help = "there is one a core", .hidden = true, .now = ""},
+    {"scheduler", OPTION_TEXT, .help = "compare sessions of networks", .hidden = true, .now = ""},
     OPTION_DB,
     OPTION_END,
 };
@@ -660,7 +655,7 @@ const struct command cmd_compare = {
     .run = run_compare,
 };
 
-// What simulated searches were called: `replay --json` is `compare --curves`.
+// An old spelling: `replay --json` is `compare --curves`.
 const struct command cmd_replay = {
     .name = "replay",
     .operands = "RECORDING...",

@@ -35,12 +35,10 @@ static bool pause_session(struct store *s, const struct session_record *r,
 
 // Stops a session. One without a runner is stopped right here, one that has ended stays as it is.
 // The record was read before the lock was taken, and its last runner may have ended in between.
-static bool stop_session(struct store *s, const struct session_record *r, const struct arguments *a,
-                         struct err *e)
+static bool stop_session(struct store *s, const struct session_record *r, struct err *e)
 {
     struct arena arena;
     struct session_record now;
-    (void)a;
     if (!store_lock_session(s, r->id, e))
         return store_runner(s, r->id) && ask_runner(s, r->id, "stop", "", "stopping", e);
     arena_init(&arena);
@@ -57,9 +55,7 @@ static bool stop_session(struct store *s, const struct session_record *r, const 
     return ok;
 }
 
-static int with_session(const struct arguments *a,
-                        bool (*act)(struct store *s, const struct session_record *r,
-                                    const struct arguments *a, struct err *e))
+static int run_control(const struct command *self, const struct arguments *a)
 {
     struct err e;
     int64_t id;
@@ -68,23 +64,13 @@ static int with_session(const struct arguments *a,
     struct store *s =
         common_session_id(a->operand[0], &id, &e) ? common_open(a, STORE_WRITE, &e) : NULL;
     arena_init(&arena);
-    bool ok = s && common_take_network(s, &id, &e) &&
-              store_get_session(s, id, &arena, &record, &e) && act(s, &record, a, &e);
+    bool ok = s && common_take_network(s, &id, &e) && store_get_session(s, id, &arena, &record, &e);
+    if (ok)
+        ok = str_equal(self->name, "stop") ? stop_session(s, &record, &e)
+                                           : pause_session(s, &record, a, &e);
     arena_finish(&arena);
     store_close(s);
     return common_exit(ok, &e);
-}
-
-static int run_pause(const struct command *self, const struct arguments *a)
-{
-    (void)self;
-    return with_session(a, pause_session);
-}
-
-static int run_stop(const struct command *self, const struct arguments *a)
-{
-    (void)self;
-    return with_session(a, stop_session);
 }
 
 // --- set ---
@@ -291,7 +277,7 @@ const struct command cmd_pause = {
     .least = 1,
     .most = 1,
     .options = pause_options,
-    .run = run_pause,
+    .run = run_control,
 };
 
 const struct command cmd_stop = {
@@ -301,7 +287,7 @@ const struct command cmd_stop = {
     .least = 1,
     .most = 1,
     .options = control_options,
-    .run = run_stop,
+    .run = run_control,
 };
 
 const struct command cmd_set = {

@@ -1,4 +1,4 @@
-// lookup: finds the kernel of a table (export --table) that is nearest to a problem.
+// lookup: finds the kernel of a table (export --as table) that is nearest to a problem.
 #include "base/file.h"
 #include "cli/common.h"
 #include "engine/devices.h"
@@ -237,7 +237,7 @@ static const struct option options[] = {
 const struct command cmd_lookup = {
     .name = "lookup",
     .operands = "FILE OPERATOR",
-    .help = "find the kernel of a table (export --table) that is nearest to a problem",
+    .help = "find the kernel of a table (export --as table) that is nearest to a problem",
     .least = 2,
     .most = 2,
     .options = options,

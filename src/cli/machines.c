@@ -106,16 +106,12 @@ const struct command cmd_worker = {
 
 // --- fleet drain: asks a worker of a pool to leave ---
 
-// Seconds to wait for its answer: half of the time after which it would be given up. A worker that
-// puts its results into the pool may wait five seconds for the server with each.
-static double answer_s(void)
-{
-    return remote_patience_s() / 2;
-}
-
 static bool wait_for_answer(struct queue *q, const char *machine, struct err *e)
 {
-    int64_t end_ns = os_now_ns() + (int64_t)(answer_s() * 1e9);
+    // Half of the time after which it would be given up. A worker that puts its results into the
+    // pool may wait five seconds for the server with each.
+    double answer_s = remote_patience_s() / 2;
+    int64_t end_ns = os_now_ns() + (int64_t)(answer_s * 1e9);
     while (os_now_ns() < end_ns) {
         struct pollfd fd = {.fd = queue_fd(q), .events = POLLIN};
         struct queue_message *l;
@@ -138,7 +134,7 @@ static bool wait_for_answer(struct queue *q, const char *machine, struct err *e)
         e,
         "no worker '%s' has answered in %.4g s (tilewalk doctor --on URL lists those that "
         "are there)",
-        machine, answer_s());
+        machine, answer_s);
 }
 
 static bool drain_machine(const struct arguments *a, const char *machine, struct err *e)

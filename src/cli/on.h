@@ -38,7 +38,7 @@
     {                                                                                              \
         "wait", OPTION_REAL, "S", "", 0.001, 1e9, true                                             \
     }
-// What an entry in hosts.conf says, as options, for the agents that runs start.
+// The members of an entry in hosts.conf as options, for the agents that runs start.
 #define OPTION_ACCESS                                                                              \
     {"credentials", OPTION_TEXT, "FILE", "", 0, 0, true},                                          \
     {                                                                                              \

@@ -45,43 +45,39 @@ static char letter_of(int column)
     return (char)('A' + column % 26);
 }
 
-// Writes "0.67 GFLOPS  100 %" or the outcome. The last column says what a row is. Markdown has no
-// legend: it has the devices' names and the reasons of failures.
-static void add_cell(const struct portability *p, int row, int column, bool markdown,
-                     struct str *out)
+// The table. Markdown has no legend: it has the devices' names and the reasons of failures.
+struct sheet {
+    const struct portability *p;
+    bool markdown;
+};
+
+// Writes "0.67 GFLOPS  100 %" or the outcome; the last column says what a row is.
+static void add_cell(const void *context, int row, int column, struct str *out)
 {
+    const struct sheet *s = context;
+    const struct portability *p = s->p;
     char speed[32];
     bool last = column == p->columns;
     const struct row *r = row < 0 ? NULL : &p->row[row];
-    int device = !last ? column : r ? r->column : -1;
     if (last && r)
-        str_printf(out, "#%" PRId64 " tuned", r->session.id);
+        str_printf(out, "#%" PRId64 " tuned ", r->session.id);
     if (last && !r)
         str_add(out, "session");
-    if (device >= 0 && (last || !r) && markdown)
-        str_printf(out, " on %s", p->column[device]->device);
-    else if (device >= 0 && (last || !r))
-        str_printf(out, " on %c", letter_of(device));
+    else if (last || !r) {
+        int device = last ? r->column : column;
+        str_printf(out, "on %s",
+                   s->markdown ? p->column[device]->device : (char[]){letter_of(device), '\0'});
+    }
     if (last || !r)
         return;
     const struct cell *c = &r->cell[column];
     if (c->outcome != OUTCOME_OK)
-        str_printf(out, "%s%s%s", outcome_name(c->outcome), markdown ? ": " : "",
-                   markdown ? c->reason : "");
+        str_printf(out, "%s%s%s", outcome_name(c->outcome), s->markdown ? ": " : "",
+                   s->markdown ? c->reason : "");
     else
         str_add(out, speed_text(&p->row[0].session, c->seconds, speed));
     if (c->outcome == OUTCOME_OK && !isnan(c->share))
         str_printf(out, "%5.0f %%", 100 * c->share);
-}
-
-static void add_text_cell(const void *context, int row, int column, struct str *out)
-{
-    add_cell(context, row, column, false, out);
-}
-
-static void add_markdown_cell(const void *context, int row, int column, struct str *out)
-{
-    add_cell(context, row, column, true, out);
 }
 
 static void portability_add_text(const struct portability *p, struct str *out)
@@ -89,7 +85,8 @@ static void portability_add_text(const struct portability *p, struct str *out)
     const struct session_record *first = &p->row[0].session;
     str_printf(out, "%s (%s): best configuration of each session on each device, measured now\n\n",
                first->title, first->name);
-    table_add_text(&(struct table){p->rows, p->columns + 1, add_text_cell, p}, out);
+    table_add_text(&(struct table){p->rows, p->columns + 1, add_cell, &(struct sheet){p, false}},
+                   out);
     str_add(out, "\n");
     for (int k = 0; k < p->columns; k++)
         str_printf(out, "%c  %s\n", letter_of(k), p->column[k]->device);
@@ -104,7 +101,8 @@ static void portability_add_text(const struct portability *p, struct str *out)
 
 static void portability_add_markdown(const struct portability *p, struct str *out)
 {
-    table_add_markdown(&(struct table){p->rows, p->columns + 1, add_markdown_cell, p}, out);
+    table_add_markdown(&(struct table){p->rows, p->columns + 1, add_cell, &(struct sheet){p, true}},
+                       out);
 }
 
 static void portability_add_csv(const struct portability *p, struct str *out)

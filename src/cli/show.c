@@ -562,9 +562,7 @@ static int run_show(const struct command *self, const struct arguments *a)
     if (right && json && csv)
         right = err_usage(&e, "--json and --csv print the same in two forms (choose one)");
     if (order)
-        v.order = str_equal(order, "number")  ? ORDER_NUMBER
-                  : str_equal(order, "speed") ? ORDER_SPEED
-                                              : ORDER_ELAPSED;
+        v.order = *order == 'n' ? ORDER_NUMBER : *order == 's' ? ORDER_SPEED : ORDER_ELAPSED;
     if (!right)
         return fail_with(&e, EXIT_USAGE);
     v.store = common_open_session(a, id, &e);

@@ -211,9 +211,9 @@ static bool write_recording(struct store *store, const struct export_request *re
             json_add_int(&w, "valid", valid);
             json_end(&w);
         } else {
-            str_printf(&out, "wrote %s: %d configuration%s, %d valid (tilewalk compare searches it)",
-                       r.recording->path, r.recording->count, r.recording->count == 1 ? "" : "s",
-                       valid);
+            str_printf(
+                &out, "wrote %s: %d configuration%s, %d valid (tilewalk compare searches it)",
+                r.recording->path, r.recording->count, r.recording->count == 1 ? "" : "s", valid);
         }
         if (!request->quiet)
             puts(str_text(&out));

@@ -150,8 +150,7 @@ static void test_old_spelling(void **state)
         RUN(b, "compare", path, "--strategy", "random,ga", "--trials", "30", "--repeats", "5").out);
     assert_contains(r.out, "  random\n");
     assert_contains(r.out, "  ga\n");
-    static const char *const gone[][2] = {
-        {"--threads", "2"}, {"--scheduler", "gradient"}, {"--uses", "1"}, {"--round", "8"}};
+    static const char *const gone[][2] = {{"--threads", "2"}, {"--scheduler", "gradient"}};
     for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
         r = RUN(b, "replay", path, gone[i][0], gone[i][1]);
         assert_refused(&r, 2, gone[i][0], "is gone: ");

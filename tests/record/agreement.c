@@ -1,4 +1,4 @@
-#include "record/agreement.h"
+#include "agreement.h"
 
 #include "base/mem.h"
 

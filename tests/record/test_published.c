@@ -1,8 +1,8 @@
 // Recordings that others published, where they are: TILEWALK_RECORDINGS names the folder. Without
 // it these tests are skipped.
+#include "agreement.h"
 #include "group.h"
 #include "help.h"
-#include "record/agreement.h"
 
 #include <math.h>
 #include <stdio.h>

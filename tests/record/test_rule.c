@@ -1,7 +1,7 @@
 // Python's conditions and lists as T1 inputs write them, and those inputs.
+#include "agreement.h"
 #include "group.h"
 #include "help.h"
-#include "record/agreement.h"
 #include "wording.h"
 
 #include "record/rule.h"

@@ -298,7 +298,7 @@ static void test_a_note_may_begin_with_a_dash(void **state)
     open_sessions(&s);
     stage_play(&s, "n \"--db_is_no_option enter : \"note_7_--_-5% enter");
     expect_commands(&s, "tilewalk set 7 'note=--db is no option' --db tilewalk.db\n"
-                        "tilewalk set 7 note=-5% --db tilewalk.db\n");
+                        "tilewalk note 7 --db tilewalk.db -- -5%\n");
     stage_close(&s);
 }
 
