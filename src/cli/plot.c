@@ -4,7 +4,6 @@
 #include "cli/session_curves.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
