@@ -54,7 +54,7 @@ grep -qF '"space":{"name":"card","forbidden":1}' json || fail "$(cat json)"
 "$program" import own.json --space card.lua --out again.json >text 2>err
 cmp -s own.json again.json || fail "the second time is another one"
 
-"$program" replay own.json --strategy random,gbfs --trials 4 --repeats 2 --json >json || fail "replay"
+"$program" compare own.json --strategy random,gbfs --trials 4 --repeats 2 --curves >json || fail "compare"
 [ "$(grep -c '"recording":"card"' json)" = 2 ] || fail "replay: $(cat json)"
 "$program" tune --source replay:own.json --strategy random --trials 3 --plain >text 2>&1 || fail "tune: $(cat text)"
 
