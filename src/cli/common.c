@@ -137,18 +137,19 @@ bool common_continue(const struct arguments *a, bool *waited, struct err *e)
     if (s && common_take_network(s, &id, &ignored) &&
         store_get_session(s, id, &arena, &r, &ignored))
         *waited = store_state(s, &r, &runner) == STATE_PAUSED && runner;
+    bool ok = true;
+    for (size_t i = 0; *waited && ok && i < sizeof of_a_run / sizeof *of_a_run; i++)
+        if (arguments_flag(a, of_a_run[i]))
+            ok = err_set(e,
+                         "session %" PRId64 " is paused, and its process %d waits: resume it "
+                         "without --%s (tilewalk set %" PRId64 " trials=N%s changes its budget)",
+                         id, (int)runner, of_a_run[i], id, store_option(s));
     arena_finish(&arena);
     store_close(s);
-    if (!*waited)
-        return true;
-    for (size_t i = 0; i < sizeof of_a_run / sizeof *of_a_run; i++)
-        if (arguments_flag(a, of_a_run[i]))
-            return err_set(e,
-                           "session %" PRId64 " is paused, and its process %d waits: resume it "
-                           "without --%s (tilewalk set %" PRId64 " trials=N changes its budget)",
-                           id, (int)runner, of_a_run[i], id);
+    if (!*waited || !ok)
+        return ok;
     s = common_open(a, STORE_WRITE, e);
-    bool ok = s && store_push_command(s, id, "resume", "", e);
+    ok = s && store_push_command(s, id, "resume", "", e);
     if (ok && !arguments_flag(a, "json"))
         printf("resuming session %" PRId64 "\n", id);
     store_close(s);
