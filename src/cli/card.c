@@ -332,11 +332,10 @@ static const struct option options[] = {
     {"out", OPTION_TEXT, "DIR",
      "folder of the files, made when missing (default: the current one)"},
     {"baseline", OPTION_TEXT, "ID",
-     "compare the best with that of another session of the same problem on the same device, such "
-     "as a naive kernel or the one in use (default: the first valid trial)"},
+     "compare with the best of another session of the same problem and device (default: the kernel "
+     "in use, else the first valid trial)"},
     OPTION_JSON,
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END,
 };
 

@@ -42,7 +42,7 @@ static int run_man(const struct command *self, const struct arguments *a)
     return generate("man") ? EXIT_OK : EXIT_FAILED;
 }
 
-static const struct option options[] = {{"help", OPTION_FLAG, NULL, "show this text"}, {NULL}};
+static const struct option options[] = {{NULL}};
 
 const struct command cmd_completion = {
     .name = "completion",

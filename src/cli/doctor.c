@@ -321,22 +321,33 @@ static void check_database(struct doctor *d, const struct arguments *a)
     free(path);
 }
 
-// Checks that an agent answers, and lists its devices.
-static void check_place(struct doctor *d, const char *place, struct on *on, const char *hint,
-                        bool begun, struct err e)
+// Checks that an agent answers at each place of --on, and lists its devices.
+static void check_places(struct doctor *d, const struct arguments *a)
 {
-    struct str found = {0};
-    int count = 0;
-    struct remote *r = begun ? remote_connect(&on->machines, true, &e) : NULL;
-    const struct gpu_info *list = r ? remote_devices(r, &count) : NULL;
-    for (int i = 0; i < count; i++)
-        str_printf(&found, "%s%s (%s)", i ? ", " : "", list[i].name, list[i].driver);
-    if (r && !count)
-        str_add(&found, "it has no device");
-    add_check(d, place, true, count > 0, r ? str_text(&found) : e.text, hint);
-    str_finish(&found);
-    remote_destroy(r);
-    on_end(on);
+    const char *place[ON_MOST];
+    int places = arguments_list(a, "on", place, ON_MOST);
+    for (int i = 0; i < places && d->count + 1 < MOST_CHECKS; i++) {
+        struct err e = {0};
+        struct on on;
+        struct str found = {0};
+        int count = 0;
+        bool begun = on_begin(&on, a, &place[i], 1, &e), pool = on_is_pool(place[i]);
+        on.machines.wait_s = pool ? 1 : on.machines.wait_s;
+        struct remote *r = begun ? remote_connect(&on.machines, true, &e) : NULL;
+        const struct gpu_info *list = r ? remote_devices(r, &count) : NULL;
+        for (int k = 0; k < count; k++)
+            str_printf(&found, "%s%s (%s)", k ? ", " : "", list[k].name, list[k].driver);
+        if (r && !count)
+            str_add(&found, "it has no device");
+        add_check(d, pool ? "pool" : place[i], true, count > 0, r ? str_text(&found) : e.text,
+                  pool ? "tilewalk worker runs on each machine that measures, of this version "
+                         "(docs/fleet.md)"
+                       : "ssh has to reach it without a question, and to find tilewalk there, of "
+                         "this version (hosts.conf: docs/fleet.md)");
+        str_finish(&found);
+        remote_destroy(r);
+        on_end(&on);
+    }
 }
 
 static const char *part_text(enum sandbox_part part)
@@ -396,8 +407,6 @@ static void doctor_print_json(const struct doctor *d, bool ok)
 static int run_doctor(const struct command *self, const struct arguments *a)
 {
     struct doctor d = {0};
-    const char *place[ON_MOST];
-    int places = arguments_list(a, "on", place, ON_MOST);
     bool ok = true;
     (void)self;
     check_devices(&d);
@@ -428,25 +437,7 @@ static int run_doctor(const struct command *self, const struct arguments *a)
     const char *set = nl_langinfo(CODESET); // main called setlocale
     add_check(&d, "UTF-8 terminal", false, str_equal(set, "UTF-8"), set, "export LANG=C.UTF-8");
     check_sandbox(&d);
-    for (int i = 0; i < places && d.count + 1 < MOST_CHECKS; i++) {
-        struct err e = {0};
-        struct on on;
-        bool begun = on_begin(&on, &place[i], 1, &e);
-        check_place(&d, place[i], &on,
-                    "ssh has to reach it without a question, and to find tilewalk there, of this "
-                    "version (hosts.conf: docs/fleet.md)",
-                    begun, e);
-    }
-    if (arguments_text(a, "pool")) {
-        struct err e = {0};
-        struct on on;
-        bool begun = on_begin_pool(&on, a, &e);
-        on.machines.wait_s = 1;
-        check_place(&d, "pool", &on,
-                    "tilewalk worker --pool runs on each machine that measures, of this version "
-                    "(docs/fleet.md)",
-                    begun, e);
-    }
+    check_places(&d, a);
     for (int i = 0; i < d.count; i++)
         ok = ok && (d.check[i].ok || !d.check[i].needed);
     if (arguments_flag(a, "json"))
@@ -464,11 +455,12 @@ static int run_doctor(const struct command *self, const struct arguments *a)
 }
 
 static const struct option options[] = {
-    {"on", OPTION_REPEATED, "local:|ssh:HOST", "check too that an agent can be started there"},
-    OPTION_POOL("list the devices that measure for this pool too"),
+    {"on", OPTION_REPEATED, "local:|ssh:HOST|nats://HOST",
+     "check too that an agent can be started there, or list the devices of this pool"},
+    {"pool", OPTION_TEXT, .hidden = true, .now = "on=*"},
+    OPTION_ACCESS,
     OPTION_JSON,
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END};
 
 const struct command cmd_doctor = {

@@ -43,16 +43,15 @@ static bool read_shape(struct shapes *b, struct store *store, const char *operan
         !store_get_baselines(store, id, &b->arena, &baselines, e))
         return false;
     const struct session_record *first = &b->shape[0].session;
-    const char *value[2],
-        *what = common_difference(first, &s->session,
-                                  FACT_SPACE | FACT_FILES | FACT_DEVICE | FACT_DRIVER, value);
+    if (!common_alike(first, &s->session, FACT_SPACE | FACT_FILES | FACT_DEVICE | FACT_DRIVER,
+                      "have no portfolio", e))
+        return false;
     // Shapes may be of several recordings.
-    if (!what && strncmp(first->source, s->session.source, strcspn(first->source, ":") + 1) != 0)
-        what = "sources";
-    if (what)
-        return err_set(
-            e, "sessions %" PRId64 " and %" PRId64 " have no portfolio: they have different %s",
-            first->id, id, what);
+    if (strncmp(first->source, s->session.source, strcspn(first->source, ":") + 1) != 0)
+        return err_set(e,
+                       "sessions %" PRId64 " and %" PRId64
+                       " have no portfolio: they have different sources",
+                       first->id, id);
     if (!s->trials.count)
         return err_set(e, "session %" PRId64 " has no valid trial", id);
     s->baseline = baselines_fastest(&baselines);
@@ -323,7 +322,6 @@ static const struct option options[] = {
      "weight of a session's shape: how often it runs (default: 1); may be repeated"},
     OPTION_JSON,
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END,
 };
 

@@ -398,8 +398,7 @@ static const struct option options[] = {
     {"only", OPTION_TEXT, "PART[,...]",
      "only these parts: limits, correctness, timing, roof, statistics, tuning, spaces"},
     {"out", OPTION_TEXT, "FILE",
-     "path of the archive (default: tilewalk-report-DEVICE.tar.xz, here); an existing file is "
-     "replaced"},
+     "the archive, which is replaced (default: tilewalk-report-DEVICE.tar.xz)"},
     {"seed", OPTION_INTEGER, "S", "seed of problems, kernels and searches (default: a new one)", 0,
      9007199254740992.0},
     OPTION_DEVICE,
@@ -408,7 +407,6 @@ static const struct option options[] = {
     OPTION_JSON,
     {"trials", OPTION_INTEGER, "N", "trials of a session at most", 1, 1e6, true},
     OPTION_FAULT,
-    OPTION_HELP,
     OPTION_END,
 };
 

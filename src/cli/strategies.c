@@ -99,7 +99,7 @@ static int run_strategies(const struct command *self, const struct arguments *a)
     return EXIT_OK;
 }
 
-static const struct option options[] = {OPTION_JSON, OPTION_HELP, OPTION_END};
+static const struct option options[] = {OPTION_JSON, OPTION_END};
 
 const struct command cmd_strategies = {
     .name = "strategies",

@@ -199,8 +199,8 @@ static bool start(struct network_run *n, const struct session_host *host,
     const char *source = o->each->source;
     if (recorded_is(source))
         return err_usage(e,
-                         "a network is not tuned on a recording (tilewalk replay A B --scheduler "
-                         "plays schedulers on several)");
+                         "a network is not tuned on a recording (tilewalk compare searches those "
+                         "of its tasks)");
     n->count = o->network->task_count;
     n->member = mem_zero((size_t)n->count, sizeof *n->member);
     char *scheduler =

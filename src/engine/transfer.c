@@ -177,7 +177,7 @@ static bool read_record(struct warm_reader *r, struct json root, struct err *e)
     struct json list = json_member(root, "configurations");
     if (!json_is(json_member(root, "format"), WARM_FORMAT) || json_type(list) != JSON_LIST)
         return err_at(e, r->path, 1,
-                      "not what export --warm-start writes (it has no \"format\": \"" WARM_FORMAT
+                      "not what export --as warm-start writes (it has no \"format\": \"" WARM_FORMAT
                       "\")");
     if (!json_number(json_member(root, "version"), &version) || version != WARM_FORMAT_VERSION)
         return err_at(e, r->path, 1, "version %g of the format is not known (only %d is)", version,

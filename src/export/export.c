@@ -211,9 +211,9 @@ static bool write_recording(struct store *store, const struct export_request *re
             json_add_int(&w, "valid", valid);
             json_end(&w);
         } else {
-            str_printf(&out, "wrote %s: %d configuration%s, %d valid (tilewalk replay searches it)",
-                       r.recording->path, r.recording->count, r.recording->count == 1 ? "" : "s",
-                       valid);
+            str_printf(
+                &out, "wrote %s: %d configuration%s, %d valid (tilewalk compare searches it)",
+                r.recording->path, r.recording->count, r.recording->count == 1 ? "" : "s", valid);
         }
         if (!request->quiet)
             puts(str_text(&out));
@@ -469,7 +469,7 @@ static bool make_files(struct exporter *x, struct err *e)
     if (recorded_is(x->session.source))
         return err_set(e,
                        "session %" PRId64 " ran on a recording: there is no kernel to export "
-                       "(--recording writes what it measured)",
+                       "(--as recording writes what it measured)",
                        r->session);
     x->script = stored_script(x->store, &x->session, &x->arena, e);
     return x->script && check_compiler(&x->session, e) && add_best(x, e);

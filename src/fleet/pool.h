@@ -3,14 +3,14 @@
 //     broker_run(STDIN_FILENO, STDOUT_FILENO, &options, e)      until the other side closes
 //     worker_run(&options, e)     until SIGTERM or SIGINT, or until it is asked to leave
 //
-// The broker is the run's end (`tilewalk agent --pool URL`, which `tune --pool` starts). For the
+// The broker is the run's end (`tilewalk agent --pool URL`, which `tune --on URL` starts). For the
 // run it is an agent (trial/remote.h) over stdin and stdout. It makes up for a queue that delivers
 // at least once: it forwards a result once, and only for a trial that is in flight. It puts a trial
 // again when the server refuses it, and when no result came for ten times as long as a connection
 // may be silent, so that a worker which takes jobs and gives no results loses none. Each broker has
 // a new random name, so that it can ignore what earlier connections left behind.
 //
-// The worker is the machine's end (`tilewalk worker --pool URL`). It starts an agent
+// The worker is the machine's end (`tilewalk worker URL`). It starts an agent
 // (engine/agent.h) for each run, forwards messages and extends the leases. It measures trials of
 // one run at a time and takes the runs in turn: trials come in the order in which they were put,
 // and no run puts more than the pool has places. A trial that was delivered ten times without a

@@ -18,11 +18,11 @@
 // median of the others is set aside, and that trial is sent again. CPU devices, whose times depend
 // on what else runs, are only compared where the margin is given.
 //
-// A pool (--pool, fleet/pool.h) is one machine with as many places as its workers have. They come
+// A pool (fleet/pool.h) is one machine with as many places as its workers have. They come
 // and go, and the pool decides which of them takes a trial. Each is calibrated as a machine is.
 //
 // A machine that is silent for too long is given up (TILEWALK_LINK_SECONDS, 30). When no machine is
-// up for ten times as long (--wait), the source cannot go on.
+// up for ten times as long (`wait` in hosts.conf), the source cannot go on.
 //
 // The other side is not trusted: its messages are checked as a worker's are, and a machine that
 // sends an impossible one is taken for lost. Nobody can check that its times are true.

@@ -102,7 +102,7 @@ static void test_recording(void **state)
     const char *folder = box_path(b, "recorded");
     struct result r = TUNE(b, "--strategy", "grid");
     assert_ok(&r);
-    r = RUN(b, "export", "1", "--recording", "--out", folder, "--json");
+    r = RUN(b, "export", "1", "--as", "recording", "--out", folder, "--json");
     assert_ok(&r);
     const char *source = arena_printf(&b->arena, "replay:%s/small-1.json", folder);
     r = RUN(b, "tune", "--source", source, "--seed", "1", "--trials", "20", "--json");

@@ -11,8 +11,8 @@
 //
 // The network's latency is the sum of uses * best recorded time over its tasks; its curve is the
 // least latency that the recordings allow / that latency: 0 until every task has a kernel.
-#ifndef TILEWALK_SIMULATE_NETWORK_H
-#define TILEWALK_SIMULATE_NETWORK_H
+#ifndef TILEWALK_TESTS_SIMULATED_NETWORK_H
+#define TILEWALK_TESTS_SIMULATED_NETWORK_H
 
 #include "simulate/simulate.h"
 

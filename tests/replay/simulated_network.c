@@ -1,4 +1,4 @@
-#include "simulate/network.h"
+#include "simulated_network.h"
 
 #include "engine/stored.h"
 #include "search/schedule.h"
