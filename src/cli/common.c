@@ -122,8 +122,9 @@ void common_take_ran(struct store *s, struct session_record *r)
 
 void common_show_record(struct arena *a, struct session_record *r)
 {
-    const char **const texts[] = {&r->name,     &r->title,   &r->size, &r->device,  &r->driver,
-                                  &r->strategy, &r->reduced, &r->note, &r->message, &r->unit};
+    const char **const texts[] = {&r->name,    &r->title,    &r->size,    &r->device,
+                                  &r->driver,  &r->strategy, &r->reduced, &r->note,
+                                  &r->message, &r->unit,     &r->build};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i])
             *texts[i] = shown_text(a, *texts[i]);
@@ -205,6 +206,7 @@ void json_trial(struct json_writer *w, const struct session_record *r, const str
     json_add_raw(w, "samples", t->samples);
     json_add_flag(w, "early_stopped", t->early_stopped);
     json_add_text(w, "machine", t->machine);
+    json_add_text(w, "build", t->build ? t->build : r->build);
     json_add_raw(w, "config", t->config);
     add_asks(w, "origin", t->origin);
     if (t->statistics)
@@ -258,6 +260,7 @@ void json_session(struct json_writer *w, const struct session_record *r, enum se
     json_add_text_if_any(w, "device", r->device);
     json_add_text_if_any(w, "driver", r->driver);
     json_add_text(w, "compiler", r->compiler);
+    json_add_text(w, "build", r->build);
     json_add_text_if_any(w, "source", r->source);
     json_add_text_if_any(w, "strategy", r->strategy);
     if (r->scheduler)

@@ -432,10 +432,11 @@ static int run_doctor(const struct command *self, const struct arguments *a)
         struct err e = {0};
         struct on on;
         bool begun = on_begin(&on, &place[i], 1, &e);
-        check_place(&d, place[i], &on,
-                    "ssh has to reach it without a question, and to find tilewalk there, of this "
-                    "version (hosts.conf: docs/fleet.md)",
-                    begun, e);
+        check_place(
+            &d, place[i], &on,
+            "ssh has to reach it without a question, and to find a tilewalk there that speaks "
+            "this protocol (hosts.conf: docs/fleet.md)",
+            begun, e);
     }
     if (arguments_text(a, "pool")) {
         struct err e = {0};
@@ -443,8 +444,8 @@ static int run_doctor(const struct command *self, const struct arguments *a)
         bool begun = on_begin_pool(&on, a, &e);
         on.dialer.wait_s = 1;
         check_place(&d, "pool", &on,
-                    "tilewalk worker --pool runs on each machine that measures, of this version "
-                    "(docs/fleet.md)",
+                    "tilewalk worker --pool runs on each machine that measures, and speaks this "
+                    "protocol (docs/fleet.md)",
                     begun, e);
     }
     for (int i = 0; i < d.count; i++)

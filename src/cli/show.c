@@ -196,6 +196,8 @@ static void show_print_text(const struct view *v, const struct session_record *r
            r->scheduler ? "  scheduler " : "", r->scheduler ? r->scheduler : "");
     if (r->network)
         printf("network  %" PRId64 ", its task %s\n", r->network, r->task ? r->task : "?");
+    if (r->build)
+        printf("build    tilewalk %s\n", r->build);
     if (r->note && *r->note)
         printf("note     %s\n", r->note);
     printf("trials   %" PRId64 " of %" PRId64 " in %s:", r->trials, r->budget_trials,

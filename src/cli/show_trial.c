@@ -120,6 +120,9 @@ static void add_facts(struct shown_trial *s, const char *lead, struct str *out)
     text_add_statistics(&statistics, &text);
     if (text.length)
         str_printf(out, "%sdriver: %s\n", lead, shown_text(s->arena, str_text(&text)));
+    const char *build = t->build ? t->build : s->session->build;
+    if (build)
+        str_printf(out, "%sbuild: tilewalk %s\n", lead, shown_text(s->arena, build));
     text.length = 0;
     text_add_clocks(t->clocks, t->drift, &text); // while it was timed
     if (text.length)

@@ -465,11 +465,13 @@ static void read_name(struct reader *r, struct json o, char *out, size_t size)
         reader_refuse(r, "machine");
 }
 
-// Reads a greeting. False: it is of another version.
+// Reads a greeting. False: it is of another protocol.
 static bool read_greeting(struct reader *r, struct json o, struct greeting *g)
 {
-    COPY_TEXT(r, o, "version", g->version);
-    if (!str_equal(g->version, TILEWALK_VERSION))
+    COPY_TEXT(r, o, "version", g->build);
+    if (json_type(json_member(o, "protocol")) == JSON_NUMBER)
+        g->protocol = (int)reader_number(r, o, "protocol", 0, 1e9);
+    if (g->protocol != PROTOCOL)
         return false;
     read_name(r, o, g->machine, sizeof g->machine);
     COPY_TEXT(r, o, "compiler", g->compiler);

@@ -69,7 +69,8 @@ char *message_plain(enum message_type type)
 
 struct greeting greeting_of_this(void)
 {
-    struct greeting g = {.version = TILEWALK_VERSION, .cores = os_cores()};
+    struct greeting g = {.protocol = PROTOCOL, .cores = os_cores()};
+    snprintf(g.build, sizeof g.build, "%s", build_name());
     snprintf(g.compiler, sizeof g.compiler, "%s", kernel_built_in());
     // "rack1-5fd0c2a9": characters of the host's name that a name must not have are replaced.
     size_t size = sizeof g.machine;
@@ -82,9 +83,18 @@ struct greeting greeting_of_this(void)
     return g;
 }
 
+bool greeting_fits(const struct greeting *g, const char *who, char *why, size_t size)
+{
+    if (g->protocol != PROTOCOL)
+        snprintf(why, size, "%s speaks protocol %d (tilewalk %s), this program %d (tilewalk %s)",
+                 who, g->protocol, g->build, PROTOCOL, build_name());
+    return g->protocol == PROTOCOL;
+}
+
 static void add_greeting(struct json_writer *w, const struct greeting *g)
 {
-    json_add_text(w, "version", g->version);
+    json_add_int(w, "protocol", g->protocol);
+    json_add_text(w, "version", g->build);
     json_add_text(w, "machine", g->machine);
     json_add_text(w, "compiler", g->compiler);
     json_add_int(w, "cores", g->cores);
