@@ -245,7 +245,7 @@ static const struct option options[] = {
     {"warm-start", OPTION_TEXT, "FILE",
      "write no kernel but the N best configurations (default: 8), for tilewalk tune --warm-start "
      "here or on another machine"},
-    {"as", OPTION_TEXT, "FORM",
+    {"as", OPTION_TEXT, "constants|ggml|FORM",
      "print the best configuration in a form for another program, which the space file declares "
      "(constants and ggml, in presets for foreign shaders)"},
     {"dry-run", OPTION_FLAG, NULL, "list the files, but write nothing"},
