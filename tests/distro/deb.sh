@@ -30,34 +30,46 @@ build='cd "$1" && dpkg-buildpackage -us -uc -b >../build.log 2>&1 || { tail -n 4
 
 rm -rf "$out"
 mkdir -p "$out"
-if [ -z "$name" ]; then
+# shellcheck source=/dev/null
+this=$(. /etc/os-release && echo "${ID-}-${VERSION_ID-}")
+case $name in
+'' | "$this")
     copy_sources "$out/tilewalk"
     bash -c "$build" bash "$out/tilewalk"
-    ls "$out"/*.deb
-    exit
-fi
-
-suite=$(case $name in debian-12) echo bookworm ;; debian-13) echo trixie ;; *) echo "dev: no distribution '$name' (debian-12, debian-13)" >&2 && exit 2 ;; esac)
-[ -d "$cache/$name/tree" ] || {
-    echo "dev: there is no tree of $name (./dev distro $name makes it)" >&2
+    ;;
+debian-12 | debian-13)
+    [ -d "$cache/$name/tree" ] || {
+        echo "dev: there is no tree of $name (./dev distro $name makes it)" >&2
+        exit 2
+    }
+    copy_sources "$cache/$name/tree/root/deb/tilewalk"
+    "$here/inside.sh" "$cache/$name/tree" "apt-get update -qq && apt-get install -y -qq --no-install-recommends debhelper lintian >/dev/null &&
+        set -- /root/deb/tilewalk && $build"
+    mv "$cache/$name/tree/root/deb"/*.deb "$out"
+    rm -rf "$cache/$name/tree/root/deb"
+    ;;
+*)
+    echo "dev: no distribution '$name' (debian-12, debian-13)" >&2
     exit 2
-}
-copy_sources "$cache/$name/tree/root/deb/tilewalk"
-"$here/inside.sh" "$cache/$name/tree" "apt-get install -y -qq --no-install-recommends debhelper lintian >/dev/null; set -- /root/deb/tilewalk; $build"
-cp "$cache/$name/tree/root/deb"/*.deb "$out"
+    ;;
+esac
+ls "$out"/tilewalk_*.deb
+[ -n "$name" ] || exit 0
 
+suite=$([ "$name" = debian-12 ] && echo bookworm || echo trixie)
+mkdir -p "$cache"
 fresh=$(mktemp -d "$cache/deb-XXXXXX")
 trap 'rm -rf --one-file-system "$fresh"' EXIT
 mmdebstrap --quiet --variant=minbase --include=ca-certificates "$suite" "$fresh/tree" http://deb.debian.org/debian
-cp "$out"/*.deb "$fresh/tree/root/tilewalk.deb"
+cp "$out"/tilewalk_*.deb "$fresh/tree/root/tilewalk.deb"
 "$here/inside.sh" "$fresh/tree" 'set -e
     apt-get update -qq && apt-get install -y -qq --no-install-recommends /root/tilewalk.deb >/dev/null 2>&1
     tilewalk --version
     tilewalk check gemm --device none | head -n 1
     tilewalk tune gemm --source synthetic:rugged --trials 30 --seed 1 --plain | tail -n 3
-    dpkg -L tilewalk | grep -cE "man1/tilewalk.*gz|doc/tilewalk/docs/.*md|completions/"
-    ls /usr/share/man/man1 /usr/share/doc/tilewalk 2>/dev/null | grep -c . || true
+    for file in man/man1/tilewalk-tune.1.gz doc/tilewalk/docs/spaces.md bash-completion/completions/tilewalk; do
+        dpkg -L tilewalk | grep -qx "/usr/share/$file" || { echo "no $file in the package"; exit 1; }
+    done
     apt-get purge -y -qq tilewalk >/dev/null 2>&1
     ! ls -d /usr/bin/tilewalk /usr/share/tilewalk /usr/share/doc/tilewalk 2>/dev/null
     echo "installed, tried and removed on $(sed -n "s/^PRETTY_NAME=//p" /etc/os-release)"'
-ls "$out"/*.deb
