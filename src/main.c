@@ -1,4 +1,5 @@
 // tilewalk: finds the fastest configuration of a compute kernel on a Vulkan device.
+#include "base/build.h"
 #include "base/file.h"
 #include "base/shown.h"
 #include "base/str.h"
@@ -119,7 +120,7 @@ static int run_words(int argc, char **argv)
     if (argc == 1 && workbench_browse(&code))
         return code;
     if (str_equal(name, "--version") || str_equal(name, "version")) {
-        printf("tilewalk %s\n", TILEWALK_VERSION);
+        printf("tilewalk %s\n", build_name());
         return EXIT_OK;
     }
     if (str_equal(name, "--help") || str_equal(name, "-h") || str_equal(name, "help")) {

@@ -269,9 +269,11 @@ static bool write_card(struct card *c, const struct arguments *a, struct err *e)
     add_row(&page, "verified", c->verified);
     evidence_add_shapes(&c->found, &page);
     str_printf(&page, "\nThe best configuration:\n\n    %s\n\nFound by", c->config);
-    str_printf(&page, "%s tilewalk %s:\n\n    %s\n",
-               r->warm || r->history ? " (with results of other sessions)" : "", TILEWALK_VERSION,
-               c->command);
+    const char *build = c->found.trial.build ? c->found.trial.build : r->build;
+    str_printf(&page, "%s tilewalk%s",
+               r->warm || r->history ? " (with results of other sessions)" : "", build ? " " : "");
+    str_add_markdown(&page, build ? build : "");
+    str_printf(&page, ":\n\n    %s\n", c->command);
     bool ok = (!folder || file_make_folders(folder, e)) && card_draw(c, path[0], e) &&
               card_draw(c, path[1], e) && file_write(path[2], page.text, page.length, e);
     str_finish(&page);

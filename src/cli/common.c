@@ -158,8 +158,9 @@ bool common_continue(const struct arguments *a, bool *waited, struct err *e)
 
 void common_show_record(struct arena *a, struct session_record *r)
 {
-    const char **const texts[] = {&r->name,     &r->title,   &r->size, &r->device,  &r->driver,
-                                  &r->strategy, &r->reduced, &r->note, &r->message, &r->unit};
+    const char **const texts[] = {&r->name,    &r->title,    &r->size,    &r->device,
+                                  &r->driver,  &r->strategy, &r->reduced, &r->note,
+                                  &r->message, &r->unit,     &r->build};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i])
             *texts[i] = shown_text(a, *texts[i]);
@@ -244,6 +245,7 @@ void json_trial(struct json_writer *w, const struct session_record *r, const str
     json_add_raw(w, "samples", t->samples);
     json_add_flag(w, "early_stopped", t->early_stopped);
     json_add_text(w, "machine", t->machine);
+    json_add_text(w, "build", t->build ? t->build : r->build);
     json_add_raw(w, "config", t->config);
     add_asks(w, "origin", t->origin);
     if (t->statistics)
@@ -297,6 +299,7 @@ void json_session(struct json_writer *w, const struct session_record *r, enum se
     json_add_text_if_any(w, "device", r->device);
     json_add_text_if_any(w, "driver", r->driver);
     json_add_text(w, "compiler", r->compiler);
+    json_add_text(w, "build", r->build);
     json_add_text_if_any(w, "source", r->source);
     json_add_text_if_any(w, "strategy", r->strategy);
     if (r->scheduler)

@@ -340,10 +340,10 @@ static void check_places(struct doctor *d, const struct arguments *a)
         if (r && !count)
             str_add(&found, "it has no device");
         add_check(d, pool ? "pool" : place[i], true, count > 0, r ? str_text(&found) : e.text,
-                  pool ? "tilewalk worker runs on each machine that measures, of this version "
-                         "(docs/fleet.md)"
-                       : "ssh has to reach it without a question, and to find tilewalk there, of "
-                         "this version (hosts.conf: docs/fleet.md)");
+                  pool ? "tilewalk worker runs on each machine that measures, and speaks this "
+                         "protocol (docs/fleet.md)"
+                       : "ssh has to reach it without a question, and to find a tilewalk there "
+                         "that speaks this protocol (hosts.conf: docs/fleet.md)");
         str_finish(&found);
         remote_destroy(r);
         on_end(&on);

@@ -195,6 +195,8 @@ static void show_print_text(const struct view *v, const struct session_record *r
            r->scheduler ? "  scheduler " : "", r->scheduler ? r->scheduler : "");
     if (r->network)
         printf("network  %" PRId64 ", its task %s\n", r->network, r->task ? r->task : "?");
+    if (r->build)
+        printf("build    tilewalk %s\n", r->build);
     if (r->note && *r->note)
         printf("note     %s\n", r->note);
     printf("trials   %" PRId64 " of %" PRId64 " in %s:", r->trials, r->budget_trials,
@@ -400,6 +402,9 @@ static void add_facts(struct shown_trial *s, const char *lead, struct str *out)
     text_add_statistics(&statistics, &text);
     if (text.length)
         str_printf(out, "%sdriver: %s\n", lead, shown_text(s->arena, str_text(&text)));
+    const char *build = t->build ? t->build : s->session->build;
+    if (build)
+        str_printf(out, "%sbuild: tilewalk %s\n", lead, shown_text(s->arena, build));
     text.length = 0;
     text_add_clocks(t->clocks, t->drift, &text); // while it was timed
     if (text.length)

@@ -2,6 +2,7 @@
 
 #include "engine/network_run.h"
 
+#include "base/build.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_read.h"
@@ -62,6 +63,7 @@ static void describe(struct network_run *n, const struct network_options *o,
 {
     struct session_record *r = &n->record;
     r->created = os_unix_time();
+    r->build = build_name();
     r->state = STATE_RUNNING;
     r->name = copy(n, o->network->name);
     r->path = copy(n, o->path);

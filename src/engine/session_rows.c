@@ -2,6 +2,7 @@
 
 #include "engine/session.h"
 
+#include "base/build.h"
 #include "base/json.h"
 #include "base/os.h"
 #include "engine/session_shapes.h"
@@ -33,6 +34,7 @@ static struct trial_record describe(const struct session *s, const struct open_t
     static const struct samples none;
     const struct cycle *c = &s->cycle;
     const struct trial_result *r = t->result;
+    const char *build = r && r->build[0] ? r->build : build_name();
     bool counts = t->cycle.outcome != OUTCOME_REJECTED || c->count_rejected;
     config_add_key(s->space, &t->cycle.config, &text->key);
     config_add_json(s->space, &t->cycle.config, &text->config);
@@ -52,6 +54,7 @@ static struct trial_record describe(const struct session *s, const struct open_t
         .elapsed_s = session_clock_seconds(&s->clock),
         .finished = os_unix_time(),
         .origin = t->origin,
+        .build = str_equal(build, s->record.build) ? NULL : build,
     };
     if (!r)
         return record;

@@ -2,6 +2,7 @@
 
 #include "engine/session.h"
 
+#include "base/build.h"
 #include "base/err.h"
 #include "base/os.h"
 #include "engine/attempt.h"
@@ -103,6 +104,7 @@ static void fill_record(struct session *s, const struct session_options *o,
     int workers = c->remote ? remote_facts(c->remote).workers // as many as fit the device
                             : remote_usual_workers(c->on_device ? c->cards.count : 0, os_cores());
     r->created = os_unix_time();
+    r->build = build_name();
     r->note = o->note;
     r->network = o->network;
     r->task = o->task;

@@ -377,6 +377,7 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
         free(standard);
         d->name = ranked;
         d->trial = t->number;
+        d->build = t->build ? t->build : x->session.build;
         d->operation = script_operation(x->script);
         d->configuration = str_text(&k.configuration);
         describe_session(&x->session, d);

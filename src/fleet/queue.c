@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "trial/message.h"
 
 #include <nats/nats.h>
 
@@ -43,8 +44,7 @@ struct queue {
 void queue_class(const char *device_id, const char *compiler, char out[QUEUE_ID])
 {
     char text[200];
-    snprintf(text, sizeof text, "%s %s %s", TILEWALK_VERSION, device_id,
-             *device_id ? compiler : "");
+    snprintf(text, sizeof text, "%d %s %s", PROTOCOL, device_id, *device_id ? compiler : "");
     snprintf(out, CLASS_DIGITS + 1, "%016" PRIx64, hash_bytes(text, strlen(text)));
 }
 

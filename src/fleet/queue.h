@@ -102,8 +102,8 @@ enum queue_answer { QUEUE_DONE, QUEUE_EXTEND, QUEUE_RETURN };
 void queue_message_answer(struct queue_message *m, enum queue_answer answer);
 void queue_message_free(struct queue_message *m); // the lease stays as it is; fine with NULL
 
-// The class of jobs for workers of this version with the device of this identity (gpu_identity; "":
-// trials of a synthetic device) whose kernels `compiler` compiles.
+// The class of jobs for workers of this protocol with the device of this identity (gpu_identity;
+// "": trials of a synthetic device) whose kernels `compiler` compiles.
 void queue_class(const char *device_id, const char *compiler, char out[QUEUE_ID]);
 
 // --- the messages and subjects of trials, for both ends of a pool (job.c) ---

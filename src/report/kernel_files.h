@@ -63,6 +63,7 @@ struct kernel_description {
     const char *configuration; // JSON object
     const char *source;        // measurement source: "device", "synthetic:..."
     const char *device, *device_type, *driver, *device_id;
+    const char *build;     // what measured it, as of base/build.h
     const char *text_hash; // hash of the space file and the templates
     double flop;
     struct workload work; // the amount of its rate; 0: its FLOP

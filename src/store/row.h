@@ -117,7 +117,7 @@ bool query_change_session(struct query *q, int64_t id, struct err *e);
     F(compile_s, SPAN) F(pipeline_s, SPAN) F(device_s, SPAN) F(worker, COUNT) F(elapsed_s, SPAN) \
     F(finished, SPAN) F(origin, MAYBE_ASKS) F(statistics, MAYBE_OBJECT) \
     F(clocks, MAYBE_OBJECT) F(drift, AMOUNT) F(machine, MAYBE_TEXT) \
-    F(parts, MAYBE_LIST)
+    F(parts, MAYBE_LIST) F(build, MAYBE_TEXT)
 #define RETIME_FIELDS(F) \
     F(ask, ORDINAL) F(kind, TEXT) F(seconds, SPAN) F(samples, MAYBE_LIST) F(verified, FLAG) F(at, SPAN) \
     F(parts, MAYBE_LIST)

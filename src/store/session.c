@@ -217,7 +217,8 @@ bool store_set_roof(struct store *s, const struct session_record *r, struct err 
     F(population, MAYBE_ASKS) F(declared, MAYBE_OBJECT) F(reduced, MAYBE_TEXT) F(history, MAYBE_HISTORY) \
     F(work, AMOUNT) F(unit, MAYBE_TEXT) F(scheduler, MAYBE_TEXT) F(begin_with, MAYBE_OBJECT) \
     F(network, COUNT) F(task, MAYBE_TEXT) F(compiler, MAYBE_TEXT) \
-    F(shapes, MAYBE_OBJECT) F(roof_s, SPAN) F(roof_by, MAYBE_TEXT) F(dispatch_s, SPAN) F(until, AMOUNT) F(cold, FLAG)
+    F(shapes, MAYBE_OBJECT) F(roof_s, SPAN) F(roof_by, MAYBE_TEXT) F(dispatch_s, SPAN) F(until, AMOUNT) F(cold, FLAG) \
+    F(build, MAYBE_TEXT)
 #define COMPUTED_FIELDS(F) \
     F(id, ORDINAL) F(trials, COUNT) F(rejected, COUNT) F(ok, COUNT) F(best_ask, COUNT) \
     F(best_seconds, SPAN) F(best_raced, FLAG)

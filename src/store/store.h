@@ -85,6 +85,9 @@ struct session_record {
     // The built-in compiler, "glslang 12.0.0"; NULL: nothing is compiled, or another compiler is
     // used (its version is added to `driver`), or the session is older than schema version 13.
     const char *compiler;
+    // The build that began it, "0.2.0 (1a2b3c4)" (base/build.h); NULL: it is older than schema
+    // version 28.
+    const char *build;
     const char *device_type;
     const char *device_id; // identity hash
     const char *limits;    // JSON object: `device` as the space saw it
@@ -174,6 +177,7 @@ struct trial_record {
     // none (also in sessions from before schema version 15).
     const char *clocks;
     const char *machine; // the agent whose worker measured it; NULL: a worker of the run itself
+    const char *build;   // the build that measured it; NULL: the session's
     // Times of each shape where a session tunes for several, a JSON list with null for those that
     // were not measured; NULL: there is one shape.
     const char *parts;

@@ -60,7 +60,8 @@ static bool is_name(const char *text)
 
 struct greeting greeting_of_this(void)
 {
-    struct greeting g = {.version = TILEWALK_VERSION, .cores = os_cores()};
+    struct greeting g = {.protocol = PROTOCOL, .cores = os_cores()};
+    snprintf(g.build, sizeof g.build, "%s", build_name());
     snprintf(g.compiler, sizeof g.compiler, "%s", kernel_built_in());
     // "rack1-5fd0c2a9": characters of the host's name that a name must not have are replaced.
     size_t size = sizeof g.machine;
@@ -73,6 +74,14 @@ struct greeting greeting_of_this(void)
     return g;
 }
 
+bool greeting_fits(const struct greeting *g, const char *who, char *why, size_t size)
+{
+    if (g->protocol != PROTOCOL)
+        snprintf(why, size, "%s speaks protocol %d (tilewalk %s), this program %d (tilewalk %s)",
+                 who, g->protocol, g->build, PROTOCOL, build_name());
+    return g->protocol == PROTOCOL;
+}
+
 static void code_machine(struct codec *c, char *name, size_t size)
 {
     codec_text(c, "machine", name, size);
@@ -80,11 +89,13 @@ static void code_machine(struct codec *c, char *name, size_t size)
         codec_refuse(c, "machine");
 }
 
-// Reads nothing but the version where it is another one, and returns false.
+// Reads nothing but protocol and build where the protocol is another one, and returns false.
 static bool code_greeting(struct codec *c, struct greeting *g)
 {
-    CODEC_TEXT(c, "version", g->version);
-    if (!str_equal(g->version, TILEWALK_VERSION))
+    if (c->w || json_type(json_member(c->object, "protocol")) == JSON_NUMBER)
+        g->protocol = (int)codec_int(c, "protocol", g->protocol, 0, 1e9);
+    CODEC_TEXT(c, "version", g->build);
+    if (g->protocol != PROTOCOL)
         return false;
     code_machine(c, g->machine, sizeof g->machine);
     CODEC_TEXT(c, "compiler", g->compiler);

@@ -62,6 +62,7 @@
 #ifndef TILEWALK_TRIAL_MESSAGE_H
 #define TILEWALK_TRIAL_MESSAGE_H
 
+#include "base/build.h"
 #include "gpu/gpu.h"
 #include "kernel/kernel.h"
 #include "network/plan.h"
@@ -69,6 +70,15 @@
 #include "space/limits.h"
 #include "space/roofline.h"
 #include "trial/trial.h"
+
+// The number of the protocol. Programs that run together (a run, its agents, the members of a pool)
+// compare it, and not their versions. It is raised by one with every change after which a program
+// of the old number would misread a message of the new one or refuse it: a member that readers want
+// is added, removed or renamed, or means something else; and with every change after which two
+// builds would measure or verify the same trial in different ways. Programs from before version
+// 0.2.0 had no number, which is read as 0. tests/trial/messages.txt has the members of the
+// number's messages, so that a change of them is noticed.
+#define PROTOCOL 1
 
 enum message_type {
     MESSAGE_HELLO,
@@ -102,9 +112,12 @@ enum message_type {
     MESSAGE_TYPE_COUNT
 };
 
-// The introduction of a process. A process of another version gets only `version` read.
+// The introduction of a process. Where its protocol is another one, only `protocol` and `build` are
+// read.
 struct greeting {
-    char version[32];  // TILEWALK_VERSION
+    int protocol;
+    char build[BUILD_SIZE]; // its build_name(); "version" in the message, as programs from before
+                            // the protocol had a number compare that
     char machine[64];  // the process, unlike any other: "rack1-5fd0c2a9"; letters, digits, - and .
     char compiler[64]; // the glslang that is built in
     int cores;
@@ -112,6 +125,9 @@ struct greeting {
 };
 
 struct greeting greeting_of_this(void); // for this process, with a name that no other has
+// Writes "it speaks protocol 0 (tilewalk 0.1.0), this program 1 (tilewalk 0.2.0 (1a2b3c4))" and
+// returns false where this process cannot work with the other one; `who` is the subject.
+bool greeting_fits(const struct greeting *g, const char *who, char *why, size_t size);
 
 // A worker of a pool. Its device, where it has one, is the only one of the message's list.
 struct member {

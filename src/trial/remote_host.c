@@ -184,11 +184,8 @@ static void take_member(struct host *h, const struct message *m, int64_t now_ns)
 {
     const struct greeting *g = &m->greeting;
     char id[33];
-    if (!str_equal(g->version, TILEWALK_VERSION)) {
-        snprintf(h->unlike, sizeof h->unlike, "a worker has tilewalk %.31s, this is %s", g->version,
-                 TILEWALK_VERSION);
+    if (!greeting_fits(g, "a worker", h->unlike, sizeof h->unlike))
         return;
-    }
     if (!str_equal(g->compiler, h->greeting.compiler)) {
         snprintf(h->unlike, sizeof h->unlike, "%.63s compiles with %.40s, this with %.40s",
                  g->machine, g->compiler, h->greeting.compiler);
@@ -338,10 +335,13 @@ static bool take_result(struct remote *r, struct host *h, const struct message *
         return false;
     work_list_take(&h->in_flight, i);
     bool pooled = h->greeting.is_pool;
+    struct host_member *member = pooled ? find_member(h, m->result.machine) : NULL;
     w->result.worker = m->result.worker;
     snprintf(w->result.machine, sizeof w->result.machine, "%s",
              pooled ? m->result.machine : h->greeting.machine);
-    if (calibrate(r, h, pooled ? find_member(h, m->result.machine) : NULL, m->result.anchor_s)) {
+    snprintf(w->result.build, sizeof w->result.build, "%s",
+             member ? member->greeting.build : h->greeting.build);
+    if (calibrate(r, h, member, m->result.anchor_s)) {
         work_list_append(&r->done, w);
     } else {
         memset(w->settled, 0, sizeof w->settled);
@@ -360,9 +360,8 @@ static bool take_message(struct remote *r, struct host *h, struct message *m)
         if (h->state != HOST_GREETING)
             return false;
         h->greeting = m->greeting;
-        snprintf(why, sizeof why, "it has tilewalk %.*s, this is %s (install the same there)", 31,
-                 m->greeting.version, TILEWALK_VERSION);
-        if (!str_equal(m->greeting.version, TILEWALK_VERSION)) {
+        if (!greeting_fits(&m->greeting, "it", why, sizeof why)) {
+            strncat(why, " (install the same there)", sizeof why - strlen(why) - 1);
             refuse(r, h, why);
         } else if (r->lists) {
             h->state = HOST_LISTING;

@@ -2,6 +2,7 @@
 #ifndef TILEWALK_TRIAL_TRIAL_H
 #define TILEWALK_TRIAL_TRIAL_H
 
+#include "base/build.h"
 #include "kernel/job.h"
 #include "space/outcome.h"
 #include "space/space.h"
@@ -74,8 +75,9 @@ struct trial_result {
     struct statistics clocks; // during the timing, where sensors know (gpu/gpu.h)
     // Wall-clock time of GLSL->SPIR-V, of the driver's compiler, on the device.
     double compile_s, pipeline_s, device_s;
-    int worker;       // 0 ..
-    char machine[64]; // the name of the worker's agent; "": it is this process' own
+    int worker;             // 0 ..
+    char machine[64];       // the name of the worker's agent; "": it is this process' own
+    char build[BUILD_SIZE]; // the agent's build_name(); "": that of this process
 };
 
 #endif

@@ -24,13 +24,7 @@ debian-13) suite=trixie backports=trixie-backports ;;
 *) refuse "no distribution '$name' (debian-12, debian-13)" ;;
 esac
 
-# Whoever is not root needs user namespaces, which mmdebstrap's helper enters.
-inside() {
-    local enter=(unshare --mount --pid --fork --uts)
-    [ "$(id -u)" = 0 ] || enter=(mmdebstrap --unshare-helper unshare --mount --pid --fork --uts)
-    "${enter[@]}" sh -c 'mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && mount -t tmpfs tmpfs "$1/dev/shm" &&
-        exec chroot "$1" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 TERM=dumb bash -c "$2"' sh "$folder/tree" "$1"
-}
+inside() { "$root/tests/distro/inside.sh" "$folder/tree" "$1"; }
 
 make_tree() {
     [ ! -d "$folder/tree" ] || return 0
