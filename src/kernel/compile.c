@@ -270,6 +270,42 @@ const char *kernel_built_in(void)
                                     GLSLANG_VERSION_MINOR) "." WORDS(GLSLANG_VERSION_PATCH);
 }
 
+static bool knows_extension(const char *name)
+{
+    struct spirv ignored;
+    char *glsl = mem_printf("#version 450\n#extension %s : require\nlayout(local_size_x = 1) in;\n"
+                            "void main() {}\n",
+                            name);
+    bool known = kernel_compile(glsl, &ignored, NULL);
+    spirv_finish(&ignored);
+    free(glsl);
+    return known;
+}
+
+bool kernel_describe_compiler(struct str *name, struct str *missing, struct err *e)
+{
+    static const char *const extensions[][2] = {
+        {KERNEL_KHR_UNITS, "GL_KHR_cooperative_matrix"},
+        {"NVIDIA's cooperative matrices 2", "GL_NV_cooperative_matrix2"},
+        {"integer dot products", "GL_EXT_integer_dot_product"},
+        {"bf16", "GL_EXT_bfloat16"},
+        {"fp8", "GL_EXT_float_e4m3"},
+    };
+    char outside[256] = "";
+    bool tried = GLSLANG_VERSION_MAJOR >= 11 && GLSLANG_VERSION_MAJOR <= 16;
+    if (!kernel_add_compiler(outside, sizeof outside, e))
+        return false;
+    if (external_program())
+        str_add(name, outside + strlen(", "));
+    else
+        str_printf(name, "%s%s", kernel_built_in(), tried ? "" : ", not tried with this program");
+    kernel_setup();
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        if (!knows_extension(extensions[i][1]))
+            str_printf(missing, "%s%s", missing->length ? ", " : "", extensions[i][0]);
+    return true;
+}
+
 bool kernel_check_compiler(const char *text, struct err *e)
 {
     char now[256] = "";

@@ -80,6 +80,8 @@ static void check_legal(struct space *s, bool (*legal)(void *context, const stru
     enum { TRIALS = 1000, LOOKS = 40, CANDIDATES = 24 }; // looks a point; one in five is legal
     for (int i = 0; i < SPECS; i++) {
         int looks = 0, ignored = 0;
+        if (!strategy_possible(specs[i], NULL))
+            continue;
         struct search_problem problem = {.space = s, .legal = legal, .context = &looks};
         struct drive d = drive_create(specs[i], &problem, (uint64_t)i);
         d.measure = spread;
