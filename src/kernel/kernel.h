@@ -63,7 +63,8 @@ const char *kernel_built_in(void);
 // other way round (a glslang or glslc is recognised by the first words of its version).
 bool kernel_check_compiler(const char *text, struct err *e);
 
-// Returns whether cooperative matrices of this API can be compiled, by trying it.
+// Returns whether cooperative matrices of this API can be compiled, by trying it. A compiler of the
+// user's that does not end within ten seconds knows none.
 bool kernel_knows_matrix(enum matrix_api api);
 
 // Describes the compiler for people. `name` gets its name and version, and a remark where a built-in
