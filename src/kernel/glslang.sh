@@ -39,7 +39,7 @@ Dir::Etc::sourcelist "$work/sources.list"; Dir::Etc::sourceparts "/dev/null"; Di
 APT::Sandbox::User ""; Acquire::Languages "none"; Acquire::Retries "0"; Acquire::http::Timeout "20";
 TEXT
     export APT_CONFIG=$work/apt.conf
-    apt-get update -qq
+    apt-get update -qq || return 1 # in a condition `set -e` is off, in functions too
     apt-cache showsrc glslang | sed -n 's/^Version: //p' | sort -Vru >"$work/versions"
     [ -s "$work/versions" ]
 }
@@ -63,9 +63,8 @@ make_one() {
     list_sources "$work" || return 1
     while read -r version; do
         ! dpkg --compare-versions "$version" lt "$oldest" || break
-        # In a condition `set -e` is off, in functions too.
         bash -c 'set -e; source "$1" define; build_version "$2" "$3"' sh "${BASH_SOURCE[0]}" "$work" "$version" && return 0
-        echo "glslang $version does not compile here"
+        echo "glslang $version cannot be fetched, or does not compile here"
     done <"$work/versions"
     return 1
 }
@@ -84,7 +83,7 @@ make_in_turn() {
         newest_built
     else
         rm -rf "$work"
-        touch "$failed"
+        touch "$failed" # so that each call of an offline machine does not wait for the network
         echo "dev: the system's glslang is used, as a newer one cannot be built: $(tail -n 1 "$log") ($log)" >&2
         return 1
     fi

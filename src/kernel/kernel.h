@@ -67,10 +67,9 @@ bool kernel_check_compiler(const char *text, struct err *e);
 // user's that does not end within ten seconds knows none.
 bool kernel_knows_matrix(enum matrix_api api);
 
-// Describes the compiler for people. `name` gets its name and version, and a remark where a built-in
-// glslang of that version was not tried with this program; `missing` gets what kernels may use and
-// it does not know, with commas. False and `e` when the one that TILEWALK_GLSLANG names cannot be
-// run.
+// Describes the compiler for people. `name` gets its name and version, and a remark if it is built
+// in and that version was not tried with this program. `missing` gets what kernels may use and it
+// does not know, with commas. False and `e` when the one that TILEWALK_GLSLANG names cannot be run.
 #define KERNEL_KHR_UNITS "KHR matrix units" // its word for GL_KHR_cooperative_matrix
 bool kernel_describe_compiler(struct str *name, struct str *missing, struct err *e);
 
