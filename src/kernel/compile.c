@@ -292,7 +292,6 @@ bool kernel_describe_compiler(struct str *name, struct str *missing, struct err 
 {
     static const char *const extensions[][2] = {
         {KERNEL_KHR_UNITS, "GL_KHR_cooperative_matrix"},
-        {"NVIDIA's cooperative matrices 2", "GL_NV_cooperative_matrix2"},
         {"integer dot products", "GL_EXT_integer_dot_product"},
         {"bf16", "GL_EXT_bfloat16"},
         {"fp8", "GL_EXT_float_e4m3"},

@@ -26,22 +26,19 @@ newest_built() {
     [ -d "${folders[-1]}" ] && echo "${folders[-1]}"
 }
 
-# Lists of apt's are our own: the machine's sources have no say.
+# Lists of apt's are our own: the machine's sources have no say. Prints the newest version of the suite.
 list_sources() {
-    local work=$1 suite
+    local work=$1 suite=$2
+    rm -rf "$work/lists"
     mkdir -p "$work/lists/partial" "$work/archives/partial"
-    for suite in sid trixie; do
-        echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $suite main"
-    done >"$work/sources.list"
+    echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $suite main" >"$work/sources.list"
     cat >"$work/apt.conf" <<TEXT
 Dir::State "$work"; Dir::State::status "/dev/null"; Dir::Cache "$work";
 Dir::Etc::sourcelist "$work/sources.list"; Dir::Etc::sourceparts "/dev/null"; Dir::Etc::preferencesparts "/dev/null";
 APT::Sandbox::User ""; Acquire::Languages "none"; Acquire::Retries "0"; Acquire::http::Timeout "20";
 TEXT
-    export APT_CONFIG=$work/apt.conf
-    apt-get update -qq || return 1 # in a condition `set -e` is off, in functions too
-    apt-cache showsrc glslang | sed -n 's/^Version: //p' | sort -Vru >"$work/versions"
-    [ -s "$work/versions" ]
+    apt-get update -qq >&2 || return 1
+    apt-cache showsrc glslang | sed -n 's/^Version: //p' | sort -Vr | head -n 1
 }
 
 build_version() {
@@ -57,15 +54,22 @@ build_version() {
     mv "$tree/installed" "$cache/glslang-${version%-*}-$key"
 }
 
-# Makes the newest that compiles. What happens is in the log.
+make_of_suite() {
+    local work=$1 suite=$2 version
+    export APT_CONFIG=$work/apt.conf
+    version=$(list_sources "$work" "$suite")
+    dpkg --compare-versions "$version" ge "$oldest"
+    build_version "$work" "$version"
+}
+
+# Makes the newest that can be fetched and compiles. What happens is in the log.
 make_one() {
-    local work=$1 version
-    list_sources "$work" || return 1
-    while read -r version; do
-        ! dpkg --compare-versions "$version" lt "$oldest" || break
-        bash -c 'set -e; source "$1" define; build_version "$2" "$3"' sh "${BASH_SOURCE[0]}" "$work" "$version" && return 0
-        echo "glslang $version cannot be fetched, or does not compile here"
-    done <"$work/versions"
+    local work=$1 suite
+    for suite in sid trixie; do
+        echo "== $suite"
+        # In a condition `set -e` is off, in functions too: so it is another shell.
+        bash -c 'set -euo pipefail; source "$1" define; make_of_suite "$2" "$3"' bash "${BASH_SOURCE[0]}" "$work" "$suite" && return 0
+    done
     return 1
 }
 
