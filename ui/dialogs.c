@@ -211,10 +211,11 @@ static const char *add_search_words(struct dialog *d, const char *words[])
     add_words(d, words, "--strategy", spec);
     add_words(d, words, "--trials", dialog_value(d, "trials"));
     add_option(d, words, "--seed", "seed");
+    bool possible = canonical && strategy_possible(spec, &e);
     free(spec);
-    if (!canonical)
-        return dialog_text(d, "%s", e.text);
     free(canonical);
+    if (!possible)
+        return dialog_text(d, "%s", e.text);
     if (*seed && !str_to_int(seed, 0, INT64_C(9007199254740992), &number))
         return "the seed is a whole number (or nothing: a new one)";
     return is_count(dialog_value(d, "trials")) ? NULL : "the budget is a number of trials";

@@ -284,13 +284,38 @@ static void check_blas(struct doctor *d)
     operator_reference(&o, (const void *const[]){a, b}, c);
     for (int i = 0; i < N * M; i++)
         ok = ok && c[i] == (float)(K * (i / M) * (i % M));
-    add_check(d, "OpenBLAS", true, ok, ok ? "works" : "computes a wrong product",
-              "apt install --reinstall libopenblas0-pthread");
+    add_check(d, "BLAS", true, ok, ok ? "works" : "computes a wrong product",
+              "another library of those that the linker may choose (update-alternatives --list "
+              "libblas.so.3-x86_64-linux-gnu; apt install --reinstall libopenblas0-pthread)");
+}
+
+// Checks the compiler of GLSL: matrix units of AMD and Intel need a newer one than Debian 12's.
+static void check_compiler(struct doctor *d)
+{
+    struct str name = {0}, missing = {0};
+    struct err e;
+    bool complete = false, ok = devices_describe_compiler(&name, &missing, &complete, &e);
+    struct check *c = add_check(d, "GLSL compiler", !ok, ok && complete, ok ? NULL : e.text,
+                                ok ? "./dev build in the sources makes a newer one where it can "
+                                     "(docs/install.md); --glslang names another one"
+                                   : "--glslang and TILEWALK_GLSLANG name a glslang or glslc");
+    if (ok)
+        snprintf(c->found, sizeof c->found, "%s%s%s", str_text(&name),
+                 missing.length ? ", without " : "", str_text(&missing));
+    str_finish(&name);
+    str_finish(&missing);
 }
 
 // Checks the library of surrogates: its trees have to distinguish two programs.
 static void check_xgboost(struct doctor *d)
 {
+    char library[TREES_LIBRARY];
+    bool tried;
+    if (!trees_library(library, &tried)) {
+        add_check(d, "XGBoost", false, false, "this build has none: no autotvm, ansor and forest",
+                  "apt install libxgboost-dev, and build tilewalk again");
+        return;
+    }
     const float x[] = {0, 1}, y[] = {0, 1};
     const struct booster_options o = {
         .depth = 1, .eta = 1, .most_rounds = 1, .patience = 1, .look_every = 1};
@@ -301,11 +326,14 @@ static void check_xgboost(struct doctor *d)
     if (b)
         booster_predict(b, x, 2, predicted);
     bool ok = predicted[0] < predicted[1];
-    add_check(d, "XGBoost", true, ok,
-              ok  ? "works"
-              : b ? "learns nothing"
-                  : e.text,
-              "apt install --reinstall libxgboost0");
+    struct check *c = add_check(d, "XGBoost", true, ok,
+                                ok  ? NULL
+                                : b ? "learns nothing"
+                                    : e.text,
+                                "apt install --reinstall libxgboost0");
+    if (ok)
+        snprintf(c->found, sizeof c->found, "works (%s%s)", library,
+                 tried ? "" : ", not tried with this program: 1.6 to 3.x were");
     booster_destroy(b);
 }
 
@@ -419,6 +447,7 @@ static int run_doctor(const struct command *self, const struct arguments *a)
     if (has_card(VENDOR_INTEL) && !has_device(&d, VENDOR_INTEL))
         look_at_mesa(&d, "Intel");
     check_open(&d);
+    check_compiler(&d);
     check_blas(&d);
     check_xgboost(&d);
     check_database(&d, a);

@@ -12,10 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-    COMPILE_SECONDS = 60, // workers have less
-    MOST_OUTPUT_BYTES = 1 << 20
-};
+enum { MOST_OUTPUT_BYTES = 1 << 20 };
 #define MS_NS ((int64_t)1000000)
 
 const char *external_program(void)
@@ -64,8 +61,8 @@ static bool read_module(FILE *f, struct spirv *out)
 
 // The files are in memory, and the child opens them through this process: a process that is killed
 // leaves nothing behind, and a sandbox has no folder to write to.
-static bool compile_files(const char *program, FILE *in, FILE *module, struct spirv *out,
-                          struct str *log, struct err *e)
+static bool compile_files(const char *program, int seconds, FILE *in, FILE *module,
+                          struct spirv *out, struct str *log, struct err *e)
 {
     char in_path[64], out_path[64];
     int status = 0;
@@ -76,15 +73,15 @@ static bool compile_files(const char *program, FILE *in, FILE *module, struct sp
     const char *const glslc[] = {
         program, "-fshader-stage=compute", "--target-env=vulkan1.1", "-o", out_path, in_path, NULL};
     bool is_glslc = strstr(path_name(program), "glslc") != NULL;
-    if (!run(is_glslc ? glslc : glslang, COMPILE_SECONDS, log, &status, e))
+    if (!run(is_glslc ? glslc : glslang, seconds, log, &status, e))
         return false;
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     return (good && read_module(module, out)) || log->length > 0 ||
            err_set(e, "--glslang: '%s' ended without a module and without a word", program);
 }
 
-bool external_compile(const char *program, const char *glsl, struct spirv *out, struct str *log,
-                      struct err *e)
+bool external_compile(const char *program, const char *glsl, int seconds, struct spirv *out,
+                      struct str *log, struct err *e)
 {
     FILE *in = os_unnamed_file(), *module = os_unnamed_file();
     *out = (struct spirv){0};
@@ -92,7 +89,7 @@ bool external_compile(const char *program, const char *glsl, struct spirv *out, 
     if (!ok)
         err_set(e, "--glslang: a temporary file: %s", strerror(errno));
     else
-        ok = compile_files(program, in, module, out, log, e);
+        ok = compile_files(program, seconds, in, module, out, log, e);
     if (in)
         fclose(in);
     if (module)

@@ -63,8 +63,15 @@ const char *kernel_built_in(void);
 // other way round (a glslang or glslc is recognised by the first words of its version).
 bool kernel_check_compiler(const char *text, struct err *e);
 
-// Returns whether cooperative matrices of this API can be compiled, by trying it.
+// Returns whether cooperative matrices of this API can be compiled, by trying it. A compiler of the
+// user's that does not end within ten seconds knows none.
 bool kernel_knows_matrix(enum matrix_api api);
+
+// Describes the compiler for people. `name` gets its name and version, and a remark if it is built
+// in and that version was not tried with this program. `missing` gets what kernels may use and it
+// does not know, with commas. False and `e` when the one that TILEWALK_GLSLANG names cannot be run.
+#define KERNEL_KHR_UNITS "KHR matrix units" // its word for GL_KHR_cooperative_matrix
+bool kernel_describe_compiler(struct str *name, struct str *missing, struct err *e);
 
 // Compiles a rendered pass, or reads its SPIR-V, and fits it to its pass (kernel_fit). `e` names
 // the template, or a file that it includes, and its line.

@@ -289,6 +289,11 @@ static struct strategy *autotvm_create(const struct search_problem *problem, uin
     return &a->surrogate.batches.base;
 }
 
+static bool autotvm_possible(const double *option, struct err *e)
+{
+    return option[OPTION_MODEL] == 1 || trees_available(e);
+}
+
 static const char *const models[] = {"trees", "treegru", NULL};
 static const char *const losses[] = {"rank", "reg", NULL};
 
@@ -317,6 +322,7 @@ const struct strategy_kind strategy_autotvm = {
     .help = "a model learns what is fast, annealing on it plans what to measure (AutoTVM)",
     .options = options,
     .learns = LEARNS_ALL,
+    .possible = autotvm_possible,
     .create = autotvm_create,
     .ask = surrogate_ask,
     .tell = surrogate_tell,

@@ -8,7 +8,11 @@
 #include "space/tensor.h"
 #include "trial/operator_kind.h"
 
+#ifdef TILEWALK_MKL
+#include <mkl_cblas.h>
+#else
 #include <cblas.h>
+#endif
 #include <math.h>
 #include <stdlib.h>
 
@@ -252,8 +256,8 @@ static void matmul_reference(const struct operation *o, const void *const *input
     struct epilogue epilogue = epilogue_of(o, inputs, output);
     const char *layout = operation_choice(o, "layout");
     bool left_transposed = layout[0] == 't', right_transposed = layout[1] == 't';
-    blasint n = (blasint)operation_size(o, "N"), m = (blasint)operation_size(o, "M"),
-            k = (blasint)operation_size(o, "K");
+    int n = (int)operation_size(o, "N"), m = (int)operation_size(o, "M"),
+        k = (int)operation_size(o, "K");
     int64_t batch = c->rank == 3 ? c->size[0] : 1;
     double *sums = mem_alloc((size_t)n * (size_t)m * sizeof *sums);
     for (int64_t b = 0; b < batch; b++) {
@@ -335,9 +339,9 @@ static void conv2d_reference(const struct operation *o, const void *const *input
                     for (int64_t kx = 0; kx < w.width; kx++, row += pixels)
                         gather_row(o, &x, &y, (const int64_t[]){image, g * w.channels + c, ky, kx},
                                    row);
-            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)channels,
-                        (blasint)pixels, (blasint)depth, 1, weights + first * depth, (blasint)depth,
-                        patches, (blasint)pixels, 0, sums, (blasint)pixels);
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)channels, (int)pixels,
+                        (int)depth, 1, weights + first * depth, (int)depth, patches, (int)pixels, 0,
+                        sums, (int)pixels);
             for (int64_t c = first; c < first + channels; c++)
                 for (int64_t i = 0; i < y.height; i++)
                     for (int64_t j = 0; j < y.width; j++)

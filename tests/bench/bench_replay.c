@@ -66,7 +66,8 @@ int main(int argc, char **argv)
                      "trials/s", AT_LEAST, 20000);
     for (int i = 0; strategy_kinds[i]; i++) {
         const char *name = strategy_kinds[i]->name;
-        if (strcmp(name, "random") != 0 && strcmp(name, "opevo") != 0)
+        if (strcmp(name, "random") != 0 && strcmp(name, "opevo") != 0 &&
+            strategy_possible(name, NULL))
             printf("  %s: %.0f trials/s\n", name,
                    trials_a_second(recording, count, name, trials, 1));
     }

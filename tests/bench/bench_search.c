@@ -69,7 +69,8 @@ static int list_strategies(bool learned, const char **out)
 {
     int count = 0;
     for (int i = 0; strategy_kinds[i] && count < MOST_STRATEGIES - 1; i++)
-        if (learned || !strategy_has_model(strategy_kinds[i]->name))
+        if ((learned || !strategy_has_model(strategy_kinds[i]->name)) &&
+            strategy_possible(strategy_kinds[i]->name, NULL))
             out[count++] = strategy_kinds[i]->name;
     out[count++] = "opevo:legal=1";
     return count;

@@ -58,7 +58,8 @@ static void prepare(struct attempt *a)
 {
     TUNE(a, SYNTHETIC, "--strategy", "random", "--trials", "12");
     TUNE(a, SYNTHETIC, "--strategy", "opevo", "--trials", "24");
-    TUNE(a, SYNTHETIC, "--strategy", "autotvm:plan=8:chains=4:steps=5", "--trials", "24");
+    TUNE(a, SYNTHETIC, "--strategy", XGBOOST ? "autotvm:plan=8:chains=4:steps=5" : "walk",
+         "--trials", "24");
     if (a->device) // raced: it has a winner that can be exported
         TUNE(a, "--strategy", "random", "--trials", "3");
     else

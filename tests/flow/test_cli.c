@@ -302,6 +302,7 @@ static void test_strategies(void **state)
         cJSON_ArrayForEach(s, list) if (str_equal(text_of(s, "name"), names[i])) break;
         if (!s)
             fail_msg("strategy '%s' is not listed", names[i]);
+        assert_true(is_null(s, "missing") == (XGBOOST || !str_equal(names[i], "autotvm")));
     }
     list = member(json_of(b, r.out), "schedulers");
     assert_string_equal(text_of(cJSON_GetArrayItem(list, 0), "name"), "gradient");
