@@ -35,11 +35,15 @@
 // show others that come and go. Where something else runs all the time, all samples are slow alike;
 // only the drift check shows that, which times the same kernel again. Some systems report what
 // holds a device's clocks back, its power or its temperature (gpu/sensors.h).
+#define BUSY_WINDOW 16
 struct busy { // valid when zeroed
     int64_t timings, unsteady;
     int64_t checks, slow;
     int64_t sensed, throttled; // timings with clocks; those in which something limited them
     double slowdown; // of the best at the last drift check, as a factor; 0: not checked yet
+    double spread[BUSY_WINDOW]; // of the latest timings: median / least sample - 1
+    double noise; // their mean
+    double drift; // of the best at the last check, as a share
 };
 
 void busy_watch(struct busy *b, const struct trial_result *r);
@@ -94,6 +98,7 @@ struct measured_baselines { // by their place in the space (session_baselines.c)
     struct baseline_record of[SPACE_MAX_BASELINES]; // texts in the session's arena
     bool submitted[SPACE_MAX_BASELINES];            // or known
     int open;                                       // submitted, no result yet
+    int pair[TRIAL_MAX_RACERS]; // those compared now, by the candidate of the request
 };
 
 struct races {         // final re-ranking (session_race.c)

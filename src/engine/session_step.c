@@ -108,6 +108,8 @@ static bool take_result(struct session *s, struct trial_result *r, struct err *e
 {
     if (r->ticket == TICKET_RACE)
         return race_finish(s, r, e);
+    if (r->ticket == TICKET_PAIRS)
+        return pairs_finish(s, r, e);
     if (r->ticket == TICKET_DRIFT) {
         drift_check_finish(s, r);
         return true;
@@ -147,7 +149,8 @@ static bool collect(struct session *s, struct err *e)
 
 // --- the whole ---
 
-// Nothing is open any more and nothing will be asked: the best are raced, then the session ends. A
+// Nothing is open any more and nothing will be asked: the best are raced, their winner is compared
+// with the baselines, then the session ends. A
 // task of a network waits for its next round.
 static bool come_to_an_end(struct session *s, struct err *e)
 {
@@ -160,6 +163,8 @@ static bool come_to_an_end(struct session *s, struct err *e)
         return session_store_state(&s->store, STATE_PAUSED, "waits for its next round", e);
     }
     if (!s->stopping && !race_submit(s, &racing, e))
+        return false;
+    if (!s->stopping && !racing && !pairs_submit(s, &racing, e))
         return false;
     if (!racing)
         return session_finish(s, e);

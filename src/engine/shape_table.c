@@ -2,6 +2,7 @@
 
 #include "base/json_read.h"
 #include "base/shown.h"
+#include "engine/speed.h"
 #include "report/text.h"
 
 #include <math.h>
@@ -40,15 +41,11 @@ static void read_rows(const struct session_record *r, struct arena *a, struct sh
     }
 }
 
-double shape_ratio(const struct shape_row *r)
-{
-    return r->seconds > 0 && r->baseline_s > 0 ? r->baseline_s / r->seconds : NAN;
-}
-
 void shape_table_read(const struct session_record *r, const struct shape_findings *f,
                       struct arena *a, struct shape_table *out)
 {
     double part_s[TRIAL_MAX_SHAPES] = {0};
+    const struct baseline_record *baseline[TRIAL_MAX_SHAPES] = {NULL};
     *out = (struct shape_table){.worst = -1};
     read_rows(r, a, out);
     for (int i = 0; i < f->baselines->count; i++) {
@@ -65,6 +62,7 @@ void shape_table_read(const struct session_record *r, const struct shape_finding
             if (part_s[k] > 0 && (!row->baseline || part_s[k] < row->baseline_s)) {
                 row->baseline = b->name;
                 row->baseline_s = part_s[k];
+                baseline[k] = b;
             }
         }
     }
@@ -76,8 +74,10 @@ void shape_table_read(const struct session_record *r, const struct shape_finding
     for (int i = 0; i < out->count; i++) {
         struct shape_row *row = &out->row[i];
         row->seconds = part_s[i];
-        if (!isnan(shape_ratio(row)) &&
-            (out->worst < 0 || shape_ratio(row) < shape_ratio(&out->row[out->worst])))
+        row->ratio = baseline[i] ? speed_paired(r, baseline[i], row->seconds, r->shapes ? i : -1)
+                                 : (struct paired){.ratio = NAN, .low = NAN, .high = NAN};
+        if (!isnan(row->ratio.ratio) &&
+            (out->worst < 0 || row->ratio.ratio < out->row[out->worst].ratio.ratio))
             out->worst = i;
     }
 }
@@ -97,9 +97,10 @@ void shape_table_add_text(const struct shape_table *t, struct str *out)
             str_add_char(out, ' ');
         str_printf(out, "  %9s", t->row[i].seconds > 0 ? text_time(t->row[i].seconds, time) : "-");
         if (t->row[i].baseline) {
-            str_printf(out, "  %5.2f times as fast as '", shape_ratio(&t->row[i]));
+            str_printf(out, "  %s in '", text_time(t->row[i].baseline_s, time));
             shown_add(out, t->row[i].baseline);
-            str_printf(out, "', %s", text_time(t->row[i].baseline_s, time));
+            str_add(out, "'  ");
+            speed_add_ratio(&t->row[i].ratio, out);
         }
         str_add_char(out, '\n');
     }
@@ -108,7 +109,9 @@ void shape_table_add_text(const struct shape_table *t, struct str *out)
     const struct shape_row *worst = &t->row[t->worst];
     str_add(out, "         worst: ");
     shown_add(out, worst->name);
-    str_printf(out, ", %.2f times as fast as what is in use\n", shape_ratio(worst));
+    str_add(out, ", ");
+    speed_add_ratio(&worst->ratio, out);
+    str_add_char(out, '\n');
 }
 
 void shape_table_add_json(const struct shape_table *t, const char *name, struct json_writer *w)
@@ -122,7 +125,7 @@ void shape_table_add_json(const struct shape_table *t, const char *name, struct 
         json_add_real(w, "ms", r->seconds > 0 ? r->seconds * 1e3 : NAN);
         json_add_text(w, "baseline", r->baseline);
         json_add_real(w, "baseline_ms", r->baseline ? r->baseline_s * 1e3 : NAN);
-        json_add_real(w, "ratio", shape_ratio(r));
+        speed_add_ratio_json(&r->ratio, w);
         json_add_flag(w, "worst", i == t->worst);
         json_end(w);
     }

@@ -18,6 +18,7 @@ struct shape_row {
     double seconds;       // of the best; 0: not known
     const char *baseline; // the fastest that is in use on this shape; NULL: none ran
     double baseline_s;
+    struct paired ratio; // of the best to it
 };
 
 struct shape_table {
@@ -36,7 +37,6 @@ struct shape_findings {               // of a session
 int shape_parts(const char *parts, double out[TRIAL_MAX_SHAPES]);
 void shape_table_read(const struct session_record *r, const struct shape_findings *f,
                       struct arena *a, struct shape_table *out);
-double shape_ratio(const struct shape_row *r); // in speed; NAN: one of both is not known
 // Adds a line for each shape of a session that has several, and one for the worst.
 void shape_table_add_text(const struct shape_table *t, struct str *out);
 void shape_table_add_json(const struct shape_table *t, const char *name, struct json_writer *w);

@@ -72,10 +72,71 @@ const char *speed_rate_word(const struct session_record *r)
                                          : unit;
 }
 
-double speed_ratio(const struct baseline_record *b, double seconds)
+// Reads entry `index` of the list of a baseline's pairs.
+static struct paired stored_pairs(const struct baseline_record *b, int index)
 {
+    struct paired p = {.ratio = NAN, .low = NAN, .high = NAN};
+    struct json root;
+    double pairs = 0, *const value[] = {&pairs, &p.ratio, &p.low, &p.high};
+    if (!json_parse(b->paired, &root))
+        return p;
+    struct json_walk w = json_walk(root);
+    for (int i = 0; json_next(&w); i++) {
+        int k = 0;
+        for (struct json_walk one = json_walk(w.value); i == index && json_next(&one) && k < 4; k++)
+            if (!json_number(one.value, value[k]))
+                *value[k] = NAN;
+    }
+    p.pairs = pairs > 0 && pairs <= PAIRED_MOST ? (int)pairs : 0;
+    return p;
+}
+
+struct paired speed_paired(const struct session_record *r, const struct baseline_record *b,
+                           double seconds, int shape)
+{
+    if (!b)
+        return (struct paired){.ratio = NAN, .low = NAN, .high = NAN};
+    bool is_best = r->best_ask && b->paired_ask == r->best_ask &&
+                   (shape >= 0 || seconds == r->best_seconds); // NOLINT: the stored number itself
     double own = baseline_seconds(b);
-    return own > 0 && seconds > 0 ? own / seconds : NAN;
+    if (b->outcome == OUTCOME_OK && is_best && b->paired)
+        return stored_pairs(b, shape + 1);
+    struct paired p = paired_exactly(seconds, own);
+    if (str_equal(r->source, "device"))
+        p.low = p.high = NAN;
+    return p;
+}
+
+struct paired speed_verdict(const struct session_record *r, const struct baselines *b)
+{
+    const struct baseline_record *fastest = baselines_fastest(b);
+    return fastest && r->best_ask ? speed_paired(r, fastest, r->best_seconds, -1)
+                                  : (struct paired){.ratio = NAN, .low = NAN, .high = NAN};
+}
+
+void speed_add_ratio(const struct paired *p, struct str *out)
+{
+    switch (paired_verdict(p)) {
+    case PAIRED_NONE: return;
+    case PAIRED_LEVEL:
+        if (p->low > 0)
+            str_printf(out, "no difference shown (%.3g to %.3g times as fast)", p->low, p->high);
+        else
+            str_printf(out, "no difference shown (%.3g times as fast by single times)", p->ratio);
+        return;
+    default:
+        str_printf(out, "%.3g times as fast", p->ratio);
+        if (p->low < p->high)
+            str_printf(out, " (%.3g to %.3g)", p->low, p->high);
+    }
+}
+
+void speed_add_ratio_json(const struct paired *p, struct json_writer *w)
+{
+    json_add_real(w, "ratio", p->ratio);
+    json_add_real(w, "ratio_low", p->low);
+    json_add_real(w, "ratio_high", p->high);
+    json_add_text(w, "verdict", paired_verdict_name(paired_verdict(p)));
 }
 
 void speed_add_baselines(const struct session_record *r, const struct baselines *b, double seconds,
@@ -91,7 +152,8 @@ void speed_add_baselines(const struct session_record *r, const struct baselines 
         json_add_text_if_any(w, "reason", one->reason);
         json_add_real(w, "ms", own > 0 ? own * 1e3 : NAN);
         json_add_real(w, "tflops", own > 0 ? r->flop / own / 1e12 : NAN);
-        json_add_real(w, "ratio", speed_ratio(one, seconds));
+        struct paired p = speed_paired(r, one, seconds, -1);
+        speed_add_ratio_json(&p, w);
         json_end(w);
     }
     json_end(w);
@@ -113,8 +175,11 @@ void speed_add_baseline_lines(const struct session_record *r, const struct basel
             str_add_char(out, ' ');
         if (own > 0)
             str_printf(out, "  %s  %s", speed_text(r, own, speed), text_time(own, time));
-        if (own > 0 && seconds > 0)
-            str_printf(out, "  best is %.2f times as fast", own / seconds);
+        if (own > 0 && seconds > 0) {
+            struct paired p = speed_paired(r, one, seconds, -1);
+            str_add(out, "  best: ");
+            speed_add_ratio(&p, out);
+        }
         if (!(own > 0)) {
             str_printf(out, "  %s: ", outcome_name(one->outcome));
             shown_add(out, one->reason ? one->reason : "");

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "space/roofline.h"
 #include "store/store.h"
+#include "trial/paired.h"
 
 bool speed_is_relative(const struct session_record *r);
 // Returns the speed of a stored session's best as a share of the fastest configuration recorded; 0:
@@ -32,8 +33,18 @@ struct workload speed_work(const struct session_record *r);
 double speed_rate(const struct session_record *r, double seconds);
 const char *speed_rate_word(const struct session_record *r);
 
-// Returns the speed of a run that takes `seconds`, over a baseline's; NAN: one of both did not run.
-double speed_ratio(const struct baseline_record *b, double seconds);
+// Returns how many times as fast a run of `seconds` is as a baseline: for a session's best as it
+// was timed in pairs with the baseline (session_pairs.c), else without an interval. `shape`: on one
+// of the session's shapes, -1: as a whole. Times of recordings and of synthetic devices are exact.
+struct paired speed_paired(const struct session_record *r, const struct baseline_record *b,
+                           double seconds, int shape);
+// Compares the session's best with its fastest baseline; the ratio is NAN where none runs.
+struct paired speed_verdict(const struct session_record *r, const struct baselines *b);
+// Adds what a ratio shows: "1.28 times as fast (1.21 to 1.34)", "no difference shown (0.97 to
+// 1.04)". Adds nothing where it is not known.
+void speed_add_ratio(const struct paired *p, struct str *out);
+// Adds the members ratio, ratio_low, ratio_high and verdict (docs/json.md).
+void speed_add_ratio_json(const struct paired *p, struct json_writer *w);
 // Adds the list `name`, with ratios of a run that takes `seconds` (docs/json.md); a line for each.
 void speed_add_baselines(const struct session_record *r, const struct baselines *b, double seconds,
                          const char *name, struct json_writer *w);

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/shown.h"
+#include "engine/speed.h"
 #include "engine/stored.h"
 #include "report/text.h"
 
@@ -53,7 +54,7 @@ void evidence_add_shapes(const struct evidence *v, struct str *out)
         return;
     str_add(
         out,
-        "\n| shape | in use | takes | the best takes | times as fast |\n|---|---|---|---|---|\n");
+        "\n| shape | in use | takes | the best takes | the best is |\n|---|---|---|---|---|\n");
     for (int i = 0; i < t->count; i++) {
         const struct shape_row *r = &t->row[i];
         const char *worst = i == t->worst && t->count > 1 ? " (the worst)" : "";
@@ -64,7 +65,10 @@ void evidence_add_shapes(const struct evidence *v, struct str *out)
         str_printf(out, " | %s | %s | ", r->baseline ? text_time(r->baseline_s, in_use) : "-",
                    r->seconds > 0 ? text_time(r->seconds, time) : "-");
         if (r->baseline && r->seconds > 0)
-            str_printf(out, "%.2f%s |\n", shape_ratio(r), worst);
+{
+            speed_add_ratio(&r->ratio, out);
+            str_printf(out, "%s |\n", worst);
+        }
         else
             str_add(out, "- |\n");
     }
@@ -276,7 +280,7 @@ static bool add_shape(struct book *b, const struct found *f, int shape, struct e
     json_add_raw(&w, "configuration", f->best.trial.config);
     json_add_real(&w, "ms", row->seconds * 1e3);
     json_add_text(&w, "baseline", row->baseline);
-    json_add_real(&w, "ratio", shape_ratio(row));
+    speed_add_ratio_json(&row->ratio, &w);
     json_add_int(&w, "session", r->id);
     json_add_text(&w, "device_identity", r->device_id);
     json_end_all(&w);

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/os.h"
+#include "base/rng.h"
 #include "kernel/checked.h"
 
 #include <inttypes.h>
@@ -12,6 +13,9 @@
 
 enum { RACE_ROUNDS = 7, RACE_ROUNDS_OF_SLOW = 2 };
 #define RACE_SECONDS 10.0 // after which slow kernels have raced enough
+// Seconds after which no more pairs are timed; before there are enough for an interval, and else.
+#define FIRST_PAIRS_SECONDS 60.0
+#define PAIRS_SECONDS       10.0
 
 // Drivers of GPUs may end a submission after 2 seconds and more.
 #define LONG_RUN_S 1.0
@@ -394,26 +398,71 @@ static void time_single(struct trial *t)
     settle(t, 0, OUTCOME_OK, "");
 }
 
+// Times one round: each candidate once that is alive and takes part, in an order drawn at random,
+// so that what one leaves behind (caches, clocks) is no advantage of another.
+static void time_round(struct trial *t, const bool *takes_part, struct rng *rng)
+{
+    struct gpu_timing timing = gpu_timing_default(gpu_get_info(t->context->gpu));
+    int order[TRIAL_MAX_RACERS], count = 0;
+    timing.batches = 1;
+    timing.hopeless = 0;
+    for (int i = 0; i < t->result.count; i++) {
+        if (!t->alive[i] || !takes_part[i])
+            continue;
+        int at = (int)rng_below(rng, (uint64_t)++count);
+        order[count - 1] = order[at];
+        order[at] = i;
+    }
+    for (int i = 0; i < count && !t->leaving; i++)
+        take_time(t, order[i], &timing);
+}
+
+// Times the first candidate with the others until its ratio to each is clear of 1.
+static void time_pairs(struct trial *t, struct rng *rng)
+{
+    bool takes_part[TRIAL_MAX_RACERS];
+    int64_t start = os_now_ns();
+    for (int i = 0; i < t->result.count; i++)
+        takes_part[i] = true;
+    for (int pairs = 1, open = 1; pairs <= PAIRED_MOST && open && !t->leaving; pairs++) {
+        bool has_interval = pairs > paired_first_look();
+        if (since(start) > (has_interval ? PAIRS_SECONDS : FIRST_PAIRS_SECONDS))
+            break;
+        time_round(t, takes_part, rng);
+        open = 0;
+        for (int i = 1; i < t->result.count && t->alive[0]; i++) {
+            struct paired p = paired_ratio(t->result.samples[0].seconds,
+                                           t->result.samples[i].seconds, pairs);
+            takes_part[i] = takes_part[i] && t->alive[i] &&
+                            !(paired_is_look(pairs) && paired_verdict(&p) != PAIRED_LEVEL);
+            open += takes_part[i];
+        }
+    }
+}
+
 // Times in rounds, so that a drift of the clock or other load affects all candidates alike. The
 // accesses of the winner are checked, or those of all.
 static void time_race(struct trial *t)
 {
-    struct gpu_timing timing = gpu_timing_default(gpu_get_info(t->context->gpu));
+    bool takes_part[TRIAL_MAX_RACERS];
     int64_t start = os_now_ns();
-    timing.batches = 1;
-    timing.hopeless = 0;
-    for (int round = 0; round < RACE_ROUNDS; round++) {
+    struct rng rng;
+    rng_seed(&rng, t->context->hello.seed + (uint64_t)t->message->number);
+    for (int i = 0; i < t->result.count; i++)
+        takes_part[i] = true;
+    if (t->message->request.pairs)
+        time_pairs(t, &rng);
+    for (int round = 0; !t->message->request.pairs && round < RACE_ROUNDS; round++) {
         if (round >= RACE_ROUNDS_OF_SLOW && since(start) > RACE_SECONDS)
             break;
-        for (int i = 0; i < t->result.count && !t->leaving; i++)
-            if (t->alive[i])
-                take_time(t, i, &timing);
+        time_round(t, takes_part, &rng);
     }
-    if (t->message->request.accesses == ACCESSES_OF_ALL)
+    enum accesses accesses = t->message->request.accesses;
+    if (accesses == ACCESSES_OF_ALL)
         for (int i = 0; i < t->result.count && !t->leaving; i++)
             t->alive[i] = t->alive[i] && check_accesses(t, i);
     else
-        for (int best = 0; best >= 0 && !t->leaving;) { // the fastest one that is still right
+        for (int best = 0; accesses == ACCESSES_OF_BEST && best >= 0 && !t->leaving;) { // the fastest one that is still right
             best = -1;
             for (int i = 0; i < t->result.count; i++)
                 if (t->alive[i] && (best < 0 || seconds_of(t, i) < seconds_of(t, best)))

@@ -376,6 +376,7 @@ static void read_trial(struct reader *r, struct json o, struct message *m)
     m->number = reader_i64(r, o, "number");
     m->attempt = (int)reader_number(r, o, "attempt", 0, 1);
     m->request.race = reader_bool(r, o, "race");
+    m->request.pairs = reader_bool(r, o, "pairs");
     m->request.only_compiles = reader_bool(r, o, "only_compiles");
     m->request.keeps = reader_bool(r, o, "keeps");
     m->request.known_good = reader_bool(r, o, "known_good");

@@ -349,6 +349,7 @@ char *message_trial(const struct trial_request *r, const int *pick, int count, i
     json_add_int(&w, "number", number);
     json_add_int(&w, "attempt", attempt);
     json_add_flag(&w, "race", r->race);
+    json_add_flag(&w, "pairs", r->pairs);
     json_add_flag(&w, "only_compiles", r->only_compiles);
     json_add_flag(&w, "keeps", r->keeps);
     json_add_flag(&w, "known_good", r->known_good);

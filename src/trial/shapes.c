@@ -219,6 +219,9 @@ static void take_result(const struct shapes *s, struct passage *p, const struct 
         all->phase[i] = r->phase[i];
         all->part_s[i][p->shape] = r->seconds[i];
         p->samples[i][p->shape] = r->samples[i];
+        if (p->request.pairs && i > 0)
+            all->part_ratio[i][p->shape] = paired_ratio(
+                r->samples[0].seconds, r->samples[i].seconds, r->samples[i].count);
         if (r->outcome[i] != OUTCOME_OK)
             snprintf(all->reason[i], sizeof all->reason[i], "%s: %s", s->options.name[p->shape],
                      r->reason[i]);
