@@ -74,8 +74,10 @@ void shape_table_read(const struct session_record *r, const struct shape_finding
     for (int i = 0; i < out->count; i++) {
         struct shape_row *row = &out->row[i];
         row->seconds = part_s[i];
-        row->ratio = baseline[i] ? speed_paired(r, baseline[i], row->seconds, r->shapes ? i : -1)
-                                 : (struct paired){.ratio = NAN, .low = NAN, .high = NAN};
+        if (r->shapes && baseline[i])
+            row->ratio = speed_paired_on(r, baseline[i], i, row->baseline_s, row->seconds);
+        else
+            row->ratio = speed_paired(r, baseline[i], row->seconds);
         if (!isnan(row->ratio.ratio) &&
             (out->worst < 0 || row->ratio.ratio < out->row[out->worst].ratio.ratio))
             out->worst = i;

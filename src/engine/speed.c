@@ -91,26 +91,40 @@ static struct paired stored_pairs(const struct baseline_record *b, int index)
     return p;
 }
 
-struct paired speed_paired(const struct session_record *r, const struct baseline_record *b,
-                           double seconds, int shape)
+// Returns the ratio of a run of `seconds` to one of `own_s`, the baseline's; as timed in pairs,
+// entry `index` of its list, where they were.
+static struct paired paired_of(const struct session_record *r, const struct baseline_record *b,
+                               int index, double own_s, double seconds)
 {
-    if (!b)
-        return (struct paired){.ratio = NAN, .low = NAN, .high = NAN};
-    bool is_best = r->best_ask && b->paired_ask == r->best_ask &&
-                   (shape >= 0 || seconds == r->best_seconds); // NOLINT: the stored number itself
-    double own = baseline_seconds(b);
-    if (b->outcome == OUTCOME_OK && is_best && b->paired)
-        return stored_pairs(b, shape + 1);
-    struct paired p = paired_exactly(seconds, own);
+    if (b->outcome == OUTCOME_OK && b->paired && r->best_ask && b->paired_ask == r->best_ask)
+        return stored_pairs(b, index);
+    struct paired p = paired_exactly(seconds, own_s);
     if (str_equal(r->source, "device"))
         p.low = p.high = NAN;
     return p;
 }
 
+struct paired speed_paired(const struct session_record *r, const struct baseline_record *b,
+                           double seconds)
+{
+    struct session_record other = *r;
+    if (!b)
+        return (struct paired){.ratio = NAN, .low = NAN, .high = NAN};
+    if (seconds < r->best_seconds || seconds > r->best_seconds)
+        other.best_ask = 0; // another kernel of the session
+    return paired_of(&other, b, 0, baseline_seconds(b), seconds);
+}
+
+struct paired speed_paired_on(const struct session_record *r, const struct baseline_record *b,
+                              int shape, double baseline_s, double seconds)
+{
+    return paired_of(r, b, shape + 1, baseline_s, seconds);
+}
+
 struct paired speed_verdict(const struct session_record *r, const struct baselines *b)
 {
     const struct baseline_record *fastest = baselines_fastest(b);
-    return fastest && r->best_ask ? speed_paired(r, fastest, r->best_seconds, -1)
+    return fastest && r->best_ask ? speed_paired(r, fastest, r->best_seconds)
                                   : (struct paired){.ratio = NAN, .low = NAN, .high = NAN};
 }
 
@@ -152,7 +166,7 @@ void speed_add_baselines(const struct session_record *r, const struct baselines 
         json_add_text_if_any(w, "reason", one->reason);
         json_add_real(w, "ms", own > 0 ? own * 1e3 : NAN);
         json_add_real(w, "tflops", own > 0 ? r->flop / own / 1e12 : NAN);
-        struct paired p = speed_paired(r, one, seconds, -1);
+        struct paired p = speed_paired(r, one, seconds);
         speed_add_ratio_json(&p, w);
         json_end(w);
     }
@@ -176,7 +190,7 @@ void speed_add_baseline_lines(const struct session_record *r, const struct basel
         if (own > 0)
             str_printf(out, "  %s  %s", speed_text(r, own, speed), text_time(own, time));
         if (own > 0 && seconds > 0) {
-            struct paired p = speed_paired(r, one, seconds, -1);
+            struct paired p = speed_paired(r, one, seconds);
             str_add(out, "  best: ");
             speed_add_ratio(&p, out);
         }

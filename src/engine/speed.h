@@ -34,10 +34,13 @@ double speed_rate(const struct session_record *r, double seconds);
 const char *speed_rate_word(const struct session_record *r);
 
 // Returns how many times as fast a run of `seconds` is as a baseline: for a session's best as it
-// was timed in pairs with the baseline (session_pairs.c), else without an interval. `shape`: on one
-// of the session's shapes, -1: as a whole. Times of recordings and of synthetic devices are exact.
+// was timed in pairs with the baseline (session_pairs.c), else without an interval. Times of
+// recordings and of synthetic devices are exact. `b` NULL: the ratio is not known.
 struct paired speed_paired(const struct session_record *r, const struct baseline_record *b,
-                           double seconds, int shape);
+                           double seconds);
+// The same for the session's best on one of its shapes, where the baseline takes `baseline_s`.
+struct paired speed_paired_on(const struct session_record *r, const struct baseline_record *b,
+                              int shape, double baseline_s, double seconds);
 // Compares the session's best with its fastest baseline; the ratio is NAN where none runs.
 struct paired speed_verdict(const struct session_record *r, const struct baselines *b);
 // Adds what a ratio shows: "1.28 times as fast (1.21 to 1.34)", "no difference shown (0.97 to
