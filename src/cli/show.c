@@ -230,6 +230,9 @@ static void show_print_text(const struct view *v, const struct session_record *r
     printf("best     %s", speed_text(r, r->best_seconds, text));
     printf("  %s  trial %" PRId64 "  (%s)\n", text_time(r->best_seconds, text), v->best.number,
            r->best_raced ? "raced" : "as measured");
+    if (r->soaked_ask == r->best_ask && r->soaked)
+        printf("         right in %" PRId64 " more runs, on inputs that it had not seen\n",
+               r->soaked);
     speed_add_peak(r, r->best_seconds, &config);
     if (config.length)
         printf("         %s\n", str_text(&config));

@@ -108,8 +108,8 @@ static bool take_result(struct session *s, struct trial_result *r, struct err *e
 {
     if (r->ticket == TICKET_RACE)
         return race_finish(s, r, e);
-    if (r->ticket == TICKET_PAIRS)
-        return pairs_finish(s, r, e);
+    if (r->ticket == TICKET_PAIRS || r->ticket == TICKET_SOAK)
+        return confirm_finish(s, r, e);
     if (r->ticket == TICKET_DRIFT) {
         drift_check_finish(s, r);
         return true;
@@ -150,7 +150,7 @@ static bool collect(struct session *s, struct err *e)
 // --- the whole ---
 
 // Nothing is open any more and nothing will be asked: the best are raced, their winner is compared
-// with the baselines, then the session ends. A
+// with the baselines and soaked, then the session ends. A
 // task of a network waits for its next round.
 static bool come_to_an_end(struct session *s, struct err *e)
 {
@@ -164,7 +164,7 @@ static bool come_to_an_end(struct session *s, struct err *e)
     }
     if (!s->stopping && !race_submit(s, &racing, e))
         return false;
-    if (!s->stopping && !racing && !pairs_submit(s, &racing, e))
+    if (!s->stopping && !racing && !confirm_submit(s, &racing, e))
         return false;
     if (!racing)
         return session_finish(s, e);

@@ -76,9 +76,9 @@ void probes_learn(struct session *s, const struct config *c, const struct statis
 bool race_submit(struct session *s, bool *started, struct err *e);
 bool race_finish(struct session *s, struct trial_result *r, struct err *e);
 
-// session_pairs.c: the session's best is timed in pairs with each baseline that runs, once for each
-// best. `started` is false when there is nothing to compare.
-bool pairs_submit(struct session *s, bool *started, struct err *e);
-bool pairs_finish(struct session *s, const struct trial_result *r, struct err *e);
+// session_confirm.c: the session's best is timed in pairs with each baseline that runs, and then
+// verified again and again, once for each best. `started` is false when both are done.
+bool confirm_submit(struct session *s, bool *started, struct err *e);
+bool confirm_finish(struct session *s, const struct trial_result *r, struct err *e);
 
 #endif

@@ -34,7 +34,7 @@ double speed_rate(const struct session_record *r, double seconds);
 const char *speed_rate_word(const struct session_record *r);
 
 // Returns how many times as fast a run of `seconds` is as a baseline: for a session's best as it
-// was timed in pairs with the baseline (session_pairs.c), else without an interval. Times of
+// was timed in pairs with the baseline (session_confirm.c), else without an interval. Times of
 // recordings and of synthetic devices are exact. `b` NULL: the ratio is not known.
 struct paired speed_paired(const struct session_record *r, const struct baseline_record *b,
                            double seconds);

@@ -376,6 +376,7 @@ void kernel_add_json(const struct kernel_description *d, bool embedded, struct s
         json_add_null(&w, "exact");
     }
     json_add_flag(&w, "random", d->random_checked);
+    json_add_int(&w, "soaked", d->soaked);
     json_end(&w);
     member_add_text(&w, "text_hash", d->text_hash);
     member_add_text(&w, "tilewalk", TILEWALK_VERSION);

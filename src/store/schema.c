@@ -248,12 +248,14 @@ static const char version_27[] =
     "    WHERE strategy LIKE 'walk:%' AND strategy NOT LIKE '%:surprise=%';\n";
 
 // Version 28: ratios of a session's best to its baselines, from times in pairs; how steady its
-// times are now.
+// times are; how often the best was verified.
 static const char version_28[] =
     "ALTER TABLE baseline ADD COLUMN paired_ask INTEGER NOT NULL DEFAULT 0;\n"
     "ALTER TABLE baseline ADD COLUMN paired TEXT;\n"
     "ALTER TABLE session ADD COLUMN noise REAL;\n"
-    "ALTER TABLE session ADD COLUMN drift REAL;\n";
+    "ALTER TABLE session ADD COLUMN drift REAL;\n"
+    "ALTER TABLE session ADD COLUMN soaked INTEGER NOT NULL DEFAULT 0;\n"
+    "ALTER TABLE session ADD COLUMN soaked_ask INTEGER NOT NULL DEFAULT 0;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.

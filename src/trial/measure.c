@@ -12,6 +12,7 @@
 #include <time.h>
 
 enum { RACE_ROUNDS = 7, RACE_ROUNDS_OF_SLOW = 2 };
+#define SOAK_FRESH   8    // runs of a soak on the same inputs
 #define RACE_SECONDS 10.0 // after which slow kernels have raced enough
 // Seconds after which no more pairs are timed; before there are enough for an interval, and else.
 #define FIRST_PAIRS_SECONDS 60.0
@@ -431,8 +432,8 @@ static void time_pairs(struct trial *t, struct rng *rng)
         time_round(t, takes_part, rng);
         open = 0;
         for (int i = 1; i < t->result.count && t->alive[0]; i++) {
-            struct paired p = paired_ratio(t->result.samples[0].seconds,
-                                           t->result.samples[i].seconds, pairs);
+            struct paired p =
+                paired_ratio(t->result.samples[0].seconds, t->result.samples[i].seconds, pairs);
             takes_part[i] = takes_part[i] && t->alive[i] &&
                             !(paired_is_look(pairs) && paired_verdict(&p) != PAIRED_LEVEL);
             open += takes_part[i];
@@ -462,7 +463,8 @@ static void time_race(struct trial *t)
         for (int i = 0; i < t->result.count && !t->leaving; i++)
             t->alive[i] = t->alive[i] && check_accesses(t, i);
     else
-        for (int best = 0; accesses == ACCESSES_OF_BEST && best >= 0 && !t->leaving;) { // the fastest one that is still right
+        for (int best = 0; accesses == ACCESSES_OF_BEST && best >= 0 &&
+                           !t->leaving;) { // the fastest one that is still right
             best = -1;
             for (int i = 0; i < t->result.count; i++)
                 if (t->alive[i] && (best < 0 || seconds_of(t, i) < seconds_of(t, best)))
@@ -475,6 +477,36 @@ static void time_race(struct trial *t)
             t->result.seconds[i] = seconds_of(t, i);
             settle(t, i, OUTCOME_OK, "");
         }
+}
+
+// --- soaking ---
+
+// Verifies a candidate again and again, on the two sets of inputs in turns, and on new ones where
+// these are cheap: a kernel that is wrong now and then (a race between its invocations, memory that
+// it reads before it writes) passes two runs easily. Memory is poisoned before each.
+static void soak(struct trial *t)
+{
+    struct context *x = t->context;
+    const struct trial_request *r = &t->message->request;
+    int64_t start = os_now_ns();
+    double fresh_s = 0;
+    bool ok = true;
+    while (ok && !t->leaving && t->result.soaked < r->soak &&
+           (r->soak_s <= 0 || since(start) < r->soak_s)) {
+        if (t->result.soaked % SOAK_FRESH == 0 && 2 * fresh_s <= since(start)) {
+            int64_t before = os_now_ns();
+            context_refresh(x, x->hello.seed + (uint64_t)(1 + t->result.soaked));
+            fresh_s += since(before);
+        }
+        ok = verify(t, 0, t->result.soaked % 2 ? INPUT_RANDOM : INPUT_EXACT);
+        t->result.soaked += ok;
+    }
+    if (!ok)
+        return;
+    add_samples(&t->result.samples[0],
+                &(struct gpu_samples){.seconds = {t->first_s[0]}, .count = 1});
+    t->result.seconds[0] = seconds_of(t, 0);
+    settle(t, 0, OUTCOME_OK, "");
 }
 
 // --- the trial ---
@@ -509,7 +541,9 @@ bool measure_trial(struct context *context, struct wire *wire, const struct mess
             if (t.alive[i])
                 t.alive[i] = verify(&t, i, INPUT_EXACT) && (!race || verify(&t, i, INPUT_RANDOM));
         first = first_alive(&t);
-        if (first >= 0) {
+        if (first >= 0 && trial->request.soak)
+            soak(&t);
+        else if (first >= 0) {
             context_read_clocks(context, &(struct statistics){0});
             if (accept(&t, first, context_load_to_time(context, race, &e), &e))
                 (race ? time_race : time_single)(&t);

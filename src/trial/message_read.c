@@ -377,6 +377,8 @@ static void read_trial(struct reader *r, struct json o, struct message *m)
     m->attempt = (int)reader_number(r, o, "attempt", 0, 1);
     m->request.race = reader_bool(r, o, "race");
     m->request.pairs = reader_bool(r, o, "pairs");
+    m->request.soak = (int)reader_number(r, o, "soak", 0, TRIAL_MOST_SOAK);
+    m->request.soak_s = reader_number(r, o, "soak_s", 0, 1e9);
     m->request.only_compiles = reader_bool(r, o, "only_compiles");
     m->request.keeps = reader_bool(r, o, "keeps");
     m->request.known_good = reader_bool(r, o, "known_good");
@@ -432,6 +434,7 @@ static void read_result(struct reader *r, struct json o, struct message *m)
     m->only_compiled = reader_bool(r, o, "only_compiled");
     m->result.anchor_s = reader_number(r, o, "anchor_s", 0, 1e9);
     m->result.wall_s = reader_number(r, o, "wall_s", 0, 1e9);
+    m->result.soaked = (int)reader_number(r, o, "soaked", 0, TRIAL_MOST_SOAK);
     read_statistics(r, o, "clocks", &m->result.clocks);
     if (!parse_bytes(reader_text(r, o, "kept"), &m->kept.bytes, &m->kept.size))
         reader_refuse(r, "kept");

@@ -350,6 +350,8 @@ char *message_trial(const struct trial_request *r, const int *pick, int count, i
     json_add_int(&w, "attempt", attempt);
     json_add_flag(&w, "race", r->race);
     json_add_flag(&w, "pairs", r->pairs);
+    json_add_int(&w, "soak", r->soak);
+    json_add_real(&w, "soak_s", r->soak_s);
     json_add_flag(&w, "only_compiles", r->only_compiles);
     json_add_flag(&w, "keeps", r->keeps);
     json_add_flag(&w, "known_good", r->known_good);
@@ -408,6 +410,7 @@ char *message_result(const struct trial_result *r, bool only_compiled, const boo
     json_add_flag(&w, "only_compiled", only_compiled);
     json_add_real(&w, "anchor_s", r->anchor_s);
     json_add_real(&w, "wall_s", r->wall_s);
+    json_add_int(&w, "soaked", r->soaked);
     json_add_name(&w, "clocks");
     statistics_add_json(&r->clocks, w.out);
     add_bytes(&w, "kept", kept->bytes, kept->size);

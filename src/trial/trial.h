@@ -11,7 +11,8 @@
 #define TRIAL_MAX_SAMPLES 64
 #define TRIAL_MAX_RACERS  16
 #define TRIAL_MAX_SHAPES  16
-#define TRIAL_REASON_SIZE 320 // bytes, with the NUL
+#define TRIAL_MOST_SOAK   100000 // runs
+#define TRIAL_REASON_SIZE 320    // bytes, with the NUL
 
 // A worker announces a phase before it enters it, so that a death or a hang is attributed. Each has
 // its own deadline.
@@ -55,6 +56,8 @@ struct trial_request {
     enum accesses accesses;
     bool anchor;        // a fixed kernel is timed too, after the candidates (trial/peaks.h)
     double incumbent_s; // best time so far; 0: none. Candidates hopelessly slower are stopped early
+    int soak;           // the one candidate is not timed but verified so often again; 0: it is not
+    double soak_s;      // seconds after which that ends; 0: it has all its runs
     double slowdown;    // the incumbent's time now over its time then, or less than 1
     struct config config[TRIAL_MAX_RACERS];
     // Empty for sources that need none; submit takes the content.
@@ -76,6 +79,7 @@ struct trial_result {
     struct paired part_ratio[TRIAL_MAX_RACERS][TRIAL_MAX_SHAPES];
     struct statistics statistics[TRIAL_MAX_RACERS]; // of kernels that the driver compiled
     double wall_s;   // per run of the candidate timed last, by the host's clock; 0: none was
+    int soaked;      // runs of the soak, all of them right where the outcome is ok
     double anchor_s; // the fixed kernel's time; 0: it was not timed
     struct statistics clocks; // during the timing, where sensors know (gpu/sensors.h)
     // Wall-clock time of GLSL->SPIR-V, of the driver's compiler, on the device.

@@ -173,6 +173,7 @@ static void test_raced(void **state)
     check_interval(one); // the fastest baseline is the only one that runs
     assert_true(cJSON_IsTrue(member(session, "best_raced")));
     assert_int_equal(count_rows(b, "baseline", "paired_ask > 0"), 1);
+    assert_true(number_of(session, "soaked") > 0);
     assert_int_equal(count_rows(b, "baseline", "race_seconds > 0"), 1);
     r = RUN(b, "export", "1", "--as", "found");
     assert_ok(&r);
