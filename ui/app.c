@@ -1,11 +1,9 @@
 #include "app.h"
 
-#include "app_draw.h"
 #include "base/file.h"
 #include "base/number.h"
 #include "dialog.h"
-#include "screen.h"
-#include "trial_text.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -50,26 +48,6 @@ static bool has_file(const struct app *app)
     const struct opened *o = &app->model.open;
     return o->record.id && !o->recording && !o->record.scheduler && o->record.path &&
            o->record.path[0];
-}
-
-// Looks at the file once a second. Returns true when it was read.
-static bool poll_file(struct app *app)
-{
-    int64_t id = app->model.open.record.id;
-    if (app->file_session != id)
-        space_file_finish(&app->file);
-    app->file_session = id;
-    if (!has_file(app))
-        return false;
-    struct space_file_basis basis = app_file_basis(app);
-    bool first = app->file.state == SPACE_FILE_UNREAD;
-    if (!space_file_poll(&app->file, &basis, app->now))
-        return false;
-    bool differs = app->file.state == SPACE_FILE_NEW || app->file.state == SPACE_FILE_BROKEN;
-    if (!first || differs)
-        report_file_state(app, path_name(basis.path));
-    app->dirty = true;
-    return true;
 }
 
 void app_file_read(struct app *app)
@@ -255,6 +233,13 @@ const char *app_disabled(struct app *app, enum action a)
     }
 }
 
+const struct trial *shown_trial(struct app *app)
+{
+    if (app->follow && app->model.open.last_number > 0)
+        return model_trial_numbered(&app->model, app->model.open.last_number);
+    return app->selected > 0 ? model_trial(&app->model, app->selected) : NULL;
+}
+
 // --- the `:` prompt ---
 
 static const char *const command_names[] = {"tune", "resume", "pause", "stop",  "budget", "note",
@@ -392,7 +377,8 @@ void app_act(struct app *app, enum action a)
     case ACT_HELP: app->help = true, app->help_text.top = 0; break;
     case ACT_COMMAND:
         app_prompt(
-            app, &(struct prompt){.lead = ":", .typed = run_typed, .candidate = command_candidate});
+            app, &(struct prompt){.lead = ":", .typed = run_typed, .candidate = command_candidate},
+            "");
         break;
     case ACT_FREEZE:
         app->frozen = !app->frozen;
@@ -473,12 +459,6 @@ static void on_run_end(void *context, const struct job_record *run)
 
 // --- the life of an app ---
 
-void app_show_first(struct app *app)
-{
-    bool network = app->model.open.record.scheduler && app->options.view == VIEW_MAIN;
-    app_show(app, network ? VIEW_NETWORK : app->options.view);
-}
-
 static void begin_views(struct app *app)
 {
     for (int i = 0; i < VIEW_COUNT; i++) {
@@ -492,7 +472,7 @@ static void end_views(struct app *app)
 {
     for (int i = 0; i < VIEW_COUNT; i++) {
         if (views[i]->finish)
-            views[i]->finish(app->state[i]);
+            views[i]->finish(app, app->state[i]);
         free(app->state[i]);
     }
 }
@@ -514,7 +494,9 @@ void app_init(struct app *app, const struct app_options *o)
     begin_views(app);
     if (o->session)
         app_open_session(app, o->session);
-    app_show_first(app);
+    // A network has no trials of its own to show on the main screen.
+    bool network = app->model.open.record.scheduler && o->view == VIEW_MAIN;
+    app_show(app, network ? VIEW_NETWORK : o->view);
 }
 
 void app_finish(struct app *app)
@@ -579,6 +561,16 @@ void app_copy(struct app *app, const char *text)
     app_say(app, STYLE_TEXT, "copied: %s", text);
 }
 
+void app_copy_config(struct app *app, const struct trial *t)
+{
+    struct str text = {0};
+    if (!t || !t->has_config)
+        return;
+    config_add_difference(app->model.open.space, &t->config, NULL, NULL, &text);
+    app_copy(app, str_text(&text));
+    str_finish(&text);
+}
+
 const char *app_key_of(struct app *app, enum action a)
 {
     return key_label(app->keymap.key[a][0], app->key_text);
@@ -586,10 +578,12 @@ const char *app_key_of(struct app *app, enum action a)
 
 // --- keys ---
 
-void app_prompt(struct app *app, const struct prompt *p)
+void app_prompt(struct app *app, const struct prompt *p, const char *text)
 {
     app->prompt = *p;
     app->prompt.open = true;
+    line_set(&app->prompt.line, text);
+    snprintf(app->prompt.before, sizeof app->prompt.before, "%s", text);
     app->dirty = true;
 }
 
@@ -599,8 +593,9 @@ static void prompt_key(struct app *app, int32_t key)
     if (key == KEY_IS_ESC || key == KEY_IS_ENTER) {
         struct prompt was = *p; // it may open another one
         p->open = false;
-        enum prompt_event event = key == KEY_IS_ESC ? PROMPT_CANCELLED : PROMPT_DONE;
-        if (!was.typed(app, was.context, event, was.line.text) && event == PROMPT_DONE)
+        if (key == KEY_IS_ESC)
+            was.typed(app, was.context, PROMPT_CANCELLED, was.before);
+        else if (!was.typed(app, was.context, PROMPT_DONE, was.line.text))
             *p = was;
     } else if (key == KEY_IS_TAB) {
         // Replaces the last word by the next candidate that begins with it.
@@ -705,54 +700,19 @@ bool app_poll(struct app *app, double now, double unix_now)
         end_views(app);
         begin_views(app);
     }
-    if (poll_file(app))
-        return true;
+    if (app->file_session != app->model.open.record.id)
+        space_file_finish(&app->file);
+    app->file_session = app->model.open.record.id;
+    struct space_file_basis basis = app_file_basis(app);
+    bool first = app->file.state == SPACE_FILE_UNREAD;
+    if (has_file(app) && space_file_poll(&app->file, &basis, now)) {
+        bool differs = app->file.state == SPACE_FILE_NEW || app->file.state == SPACE_FILE_BROKEN;
+        if (!first || differs)
+            report_file_state(app, path_name(basis.path));
+        return app->dirty = true;
+    }
     const struct view *view = views[app->view];
     bool more = view->tick && view->tick(app, app->state[app->view]);
     app->dirty |= more;
     return more;
-}
-
-// --- drawing ---
-
-void app_draw(struct app *app)
-{
-    screen_clear(&app->screen);
-    struct pane all = screen_whole(&app->screen);
-    struct frame_rows rows = frame_rows_of(all.rows);
-    struct pane head = pane_part(&all, 0, 0, rows.head, all.cols);
-    struct pane body = pane_part(&all, rows.head, 0, rows.body, all.cols);
-    // A notice has as many rows as it needs, up to half of the body, which it lies over.
-    int high = int_clamp(wrap_rows(app->notice, all.cols - 1), rows.message,
-                         rows.message ? rows.message + rows.body / 2 : 0);
-    int below = rows.head + rows.body + rows.message;
-    struct pane message = pane_part(&all, below - high, 0, high, all.cols);
-    struct pane last = pane_part(&all, all.rows - 1, 0, 1, all.cols);
-    draw_head(app, &head);
-    views[app->view]->draw(app, app->state[app->view], &body);
-    draw_message(app, &message);
-    if (rows.footer)
-        draw_footer(app, &last);
-    if (app->help)
-        draw_help(app, &all);
-    if (app->dialog)
-        dialog_draw(app, app->dialog, &all);
-    if (app->prompt.open && app->prompt.candidate && !app->notice[0]) {
-        // The candidates that Tab could put in the place of the last word.
-        const char *word, *blank = strrchr(app->prompt.line.text, ' ');
-        const char *typed = blank ? blank + 1 : app->prompt.line.text;
-        int col = 1;
-        pane_fill(&message, STYLE_TEXT, ' ');
-        for (int n = 0; col < message.cols && (word = app->prompt.candidate(app, n)); n++)
-            if (str_starts(word, typed))
-                col = pane_text(&message, 0, col, STYLE_DIM, word) + 2;
-    }
-    if (app->prompt.open) {
-        const struct prompt *prompt = &app->prompt;
-        pane_fill(&last, STYLE_TEXT, ' ');
-        int col = pane_text(&last, 0, 0, STYLE_KEY, prompt->lead);
-        const struct pane rest = pane_part(&last, 0, col, 1, last.cols - col);
-        line_draw(&prompt->line, &rest, true);
-    }
-    app->dirty = false;
 }

@@ -17,15 +17,55 @@
 
 #include "config.h"
 #include "job.h"
-#include "list.h"
 #include "model.h"
-#include "prompt.h"
 #include "space_file.h"
-#include "view.h"
+#include "widget.h"
 
+struct app;
 struct dialog; // dialog.h
 
-// PROMPT_CHANGED: after each edit. PROMPT_DONE: Enter. PROMPT_CANCELLED: Esc.
+// --- views ---
+
+// A view is one of the screens on keys 1 to 9: one file each, `static` inside, its record last.
+//
+// A view draws the body of the frame (the rows between head and footer) from the model, whole and
+// every time, at any size down to 1 x 1. It never waits, writes only into its pane, and reads no
+// clock but app->now and app->unix_now. Work that takes more than a millisecond is done in slices
+// by `tick`. A view changes a session by a command line: app_command.
+struct view {
+    const char *name;                             // "main": of the `:` prompt and --view
+    const char *title;                            // "Main": of the footer
+    const char *tab;                              // shorter, for narrow footers: "Ses"
+    size_t size;                                  // of its state, which begins as zero
+    void (*init)(void *state);                    // what is not zero; may be NULL
+    void (*finish)(struct app *app, void *state); // frees what the state holds; may be NULL
+    void (*draw)(struct app *app, void *state, const struct pane *body);
+    // True: the action was the view's.
+    bool (*act)(struct app *app, void *state, enum action a);
+    // Why an action of the view can do nothing now, a short clause for the message row ("no trial
+    // is selected"); NULL: it can. May be NULL.
+    const char *(*disabled)(struct app *app, void *state, enum action a);
+    // A slice of at most about 5 ms of work; true while there is more. Called for the view that is
+    // shown, when the model changed and as long as it says true. May be NULL.
+    bool (*tick)(struct app *app, void *state);
+    void (*opened)(struct app *app, void *state); // another session is open now; may be NULL
+    // A click on the body, relative to it; may be NULL.
+    void (*click)(struct app *app, void *state, int row, int col);
+};
+
+#define AS_VIEW(id, name, keys, help) extern const struct view view_##name;
+VIEWS(AS_VIEW)
+extern const struct view *const views[VIEW_COUNT]; // indexed by enum view_id
+
+// Returns the session under the cursor of the sessions screen; 0: none.
+int64_t view_sessions_at_cursor(struct app *app);
+// Takes the answer of the child that renders and compiles a kernel; for jobs, and for tests.
+void view_kernel_answer(struct app *app, const char *output, int exit_code);
+
+// --- the app ---
+
+// PROMPT_CHANGED: after each edit. PROMPT_DONE: Enter. PROMPT_CANCELLED: Esc, and the text is the
+// one from before.
 enum prompt_event { PROMPT_CHANGED, PROMPT_DONE, PROMPT_CANCELLED };
 
 // A line that is being typed in the last row.
@@ -33,6 +73,7 @@ struct prompt {
     bool open;
     char lead[24]; // "/", ":"
     struct line line;
+    char before[LINE_SIZE];
     void *context;
     // False after Enter: the text is wrong and stays for correction.
     bool (*typed)(struct app *app, void *context, enum prompt_event event, const char *text);
@@ -53,7 +94,7 @@ struct app_options {
     const char *database;
     const struct ui_config *config; // outlives the app; keys, charset
     const char *program;            // path of tilewalk, for command lines
-    enum view_id view;              // shown first
+    enum view_id view;              // shown first; for MAIN of a network, its screen
     int64_t session;                // opened first; 0: none yet
 };
 
@@ -113,15 +154,15 @@ void app_draw(struct app *app);
 
 // For views and dialogs.
 void app_show(struct app *app, enum view_id view);
-// Shows the view that the options ask for; for a network, which has no trials of its own, its
-// screen.
-void app_show_first(struct app *app);
 void app_open_session(struct app *app, int64_t id); // and shows it on the main screen
 void app_say(struct app *app, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void app_select(struct app *app, int64_t ask); // 0: none; ends following
-void app_prompt(struct app *app, const struct prompt *p);
-// The session that keys mean: the one under the cursor on the sessions screen, else the open one.
+void app_prompt(struct app *app, const struct prompt *p, const char *text); // begins with `text`
+// Returns the selected trial of all views: the newest one while following; NULL: none.
+const struct trial *shown_trial(struct app *app);
+// Returns the session that keys mean: the one under the cursor on the sessions screen, else the
+// open one.
 const struct session_row *app_session(struct app *app);
 // Runs `tilewalk WORDS...` (NULL-terminated, without the program) in the background and shows how
 // it ended. `--db` is added, before a `--`. The command line is kept in the log. `tune` and
@@ -131,19 +172,28 @@ void app_command(struct app *app, const char *const *words);
 // show another screen by then. No notice and no log line is made.
 bool app_ask(struct app *app, const char *const *words,
              void (*on_end)(void *app, const struct job_record *job), struct err *e);
-// The same words as one would type them into a shell of the workbench's environment: `--db` only
-// when that would mean another database. Heap.
+// Returns the same words as one would type them into a shell: with `--db` only where the database
+// is not the standard one. Heap.
 char *app_command_line(const struct app *app, const char *const *words);
 void app_edit(struct app *app, const char *path, int line); // opens the user's editor soon
 // Reports what the editor did to `path`, which had the stamp `before` (file_stamp).
 void app_edited(struct app *app, const char *path, uint64_t before);
-// The space file of the open session: what it is compared with; a read of it now. Changes are
-// reported.
+// Returns what the space file of the open session is compared with.
 struct space_file_basis app_file_basis(const struct app *app);
-void app_file_read(struct app *app);
+void app_file_read(struct app *app);              // reads it now, and reports changes
 void app_copy(struct app *app, const char *text); // to the clipboard, as far as there is one
+void app_copy_config(struct app *app, const struct trial *t); // as text; NULL: nothing happens
 void app_log(struct app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
-// The keys of an action for texts ("p F9" gives "p"); valid until the next call.
+// Returns the first key of an action, for texts ("p F9" gives "p"); valid until the next call.
 const char *app_key_of(struct app *app, enum action a);
+// Returns why an action does nothing now; NULL: it does something.
+const char *app_disabled(struct app *app, enum action a);
+
+// The rows of a screen for each part of a frame; `body` is the rest, for the view.
+struct frame_rows {
+    int head, body, message, footer;
+};
+
+struct frame_rows frame_rows_of(int rows);
 
 #endif

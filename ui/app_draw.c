@@ -1,13 +1,12 @@
-#include "app_draw.h"
-
+#include "app.h"
 #include "base/number.h"
+#include "dialog.h"
 #include "engine/speed.h"
 #include "report/text.h"
-#include "screen.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,78 +19,7 @@ struct frame_rows frame_rows_of(int rows)
     return f;
 }
 
-// --- rows of pieces ---
-
-void pieces_add(struct pieces *p, int importance, enum style style, const char *format, ...)
-{
-    if (p->count == (int)(sizeof p->piece / sizeof *p->piece))
-        return;
-    struct piece *piece = &p->piece[p->count++];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(piece->text, sizeof piece->text, format, args);
-    va_end(args);
-    piece->style = style;
-    piece->importance = importance;
-    p->count -= !piece->text[0];
-}
-
-static int piece_width(const struct piece *p)
-{
-    int width = text_columns(p->text);
-    return p->most && p->most < width ? p->most : width;
-}
-
-enum { LEAST_WIDTH = 16 }; // columns of a piece that shrinks
-
-void pieces_draw(struct pieces *p, const struct pane *pane, int row, int gap)
-{
-    for (;;) {
-        int width = 1, least = 0; // the least important piece, the last one of equals
-        for (int i = 0; i < p->count; i++) {
-            width += piece_width(&p->piece[i]) + (i ? gap : 0);
-            if (p->piece[i].importance >= p->piece[least].importance)
-                least = i;
-        }
-        if (width <= pane->cols || p->count <= 1)
-            break;
-        struct piece *shrinks = p->shrinks ? &p->piece[p->shrinks - 1] : NULL;
-        int now = shrinks ? piece_width(shrinks) : 0;
-        if (now > LEAST_WIDTH && p->piece[least].importance <= shrinks->importance) {
-            shrinks->most = int_max(now - (width - pane->cols), LEAST_WIDTH);
-            continue;
-        }
-        p->count--;
-        memmove(&p->piece[least], &p->piece[least + 1],
-                (size_t)(p->count - least) * sizeof *p->piece);
-        if (p->shrinks > least)
-            p->shrinks = p->shrinks == least + 1 ? 0 : p->shrinks - 1;
-    }
-    int col = pane->cols > 30;
-    for (int i = 0; i < p->count; i++) {
-        int room = pane->cols - col, width = piece_width(&p->piece[i]);
-        col = gap + pane_text_cut(pane, row, col, int_min(width, room), p->piece[i].style,
-                                  p->piece[i].text);
-    }
-}
-
 // --- head ---
-
-enum style state_style(enum session_state state, enum style other)
-{
-    return state == STATE_RUNNING   ? STYLE_GOOD
-           : state == STATE_FAILED  ? STYLE_BAD
-           : state == STATE_DAMAGED ? STYLE_BAD
-           : state == STATE_PAUSED  ? STYLE_WARN
-                                    : other;
-}
-
-const char *state_word(enum session_state state, const struct session_record *r)
-{
-    // A task of a network has only spent its rounds so far.
-    bool spent = !r->network && r->budget_trials > 0 && r->trials >= r->budget_trials;
-    return spent && state == STATE_RUNNING ? "racing" : state_name(state);
-}
 
 enum { BAR_COLS = 10 };
 
@@ -195,7 +123,7 @@ static void add_best(struct app *app, struct pieces *row)
         pieces_add(row, 5, STYLE_DIM, "%s ago", text_duration(since, ago));
 }
 
-void draw_head(struct app *app, const struct pane *head)
+static void draw_head(struct app *app, const struct pane *head)
 {
     const struct model *m = &app->model;
     const struct opened *o = &m->open;
@@ -259,13 +187,13 @@ void draw_head(struct app *app, const struct pane *head)
 
 #define NEWS_SECONDS 120
 
-void draw_message(struct app *app, const struct pane *p)
+static void draw_message(struct app *app, const struct pane *p)
 {
     if (app->notice[0]) {
         pane_fill(p, STYLE_TEXT, ' ');
         pane_wrapped(p, 0, 1, p->cols - 1, app->notice_style, app->notice);
     } else if (app->model.open.trouble.text[0]) {
-        pane_text_cut(p, 0, 1, p->cols - 1, STYLE_BAD, app->model.open.trouble.text);
+        pane_line(p, 0, 1, STYLE_BAD, "%s", app->model.open.trouble.text);
     } else if (app->model.open.record.id) {
         // Shows the newer of the last message and the last new best while it is new, else how the
         // session ended.
@@ -279,24 +207,20 @@ void draw_message(struct app *app, const struct pane *p)
             m = NULL;
         if (best && app->unix_now - best->finished > NEWS_SECONDS)
             best = NULL;
-        char at[16], speed[32], text[400];
+        char at[16], speed[32], faster[32] = "";
         if (best && (!m || best->finished > m->at)) {
             double before = o->curve.count > 1 ? best[-1].seconds : 0;
             text_clock(best->finished, at);
-            int n = snprintf(text, sizeof text, "%s  best  trial %" PRId64 ": %s", at, best->number,
-                             speed_text(&o->record, best->seconds, speed));
             if (before > 0)
-                snprintf(text + n, sizeof text - (size_t)n, " (+%.1f %%)",
-                         100 * (before / best->seconds - 1));
-            pane_text_cut(p, 0, 1, p->cols - 1, STYLE_TEXT, text);
+                snprintf(faster, sizeof faster, " (+%.1f %%)", 100 * (before / best->seconds - 1));
+            pane_line(p, 0, 1, STYLE_TEXT, "%s  best  trial %" PRId64 ": %s%s", at, best->number,
+                      speed_text(&o->record, best->seconds, speed), faster);
         } else if (m) {
             text_clock(m->at, at);
-            snprintf(text, sizeof text, "%s  %s  %s", at, m->level, m->text);
             bool bad = str_equal(m->level, "warning") || str_equal(m->level, "error");
-            pane_text_cut(p, 0, 1, p->cols - 1, bad ? STYLE_WARN : STYLE_TEXT, text);
+            pane_line(p, 0, 1, bad ? STYLE_WARN : STYLE_TEXT, "%s  %s  %s", at, m->level, m->text);
         } else if (o->record.message) {
-            snprintf(text, sizeof text, "%s: %s", state_name(o->state), o->record.message);
-            pane_text_cut(p, 0, 1, p->cols - 1, STYLE_TEXT, text);
+            pane_line(p, 0, 1, STYLE_TEXT, "%s: %s", state_name(o->state), o->record.message);
         }
     }
 }
@@ -309,106 +233,199 @@ struct footer {
     int col;
 };
 
-static void footer_item(struct footer *f, enum action a, const char *key, const char *label,
-                        bool current)
+struct footer_item {
+    enum action action;
+    char key[20];
+    const char *label;
+    int width, gap; // columns without and of the last blanks
+};
+
+// Returns the item of an action. Without trials left, the dialog of `pause` asks for more.
+static struct footer_item action_item(struct app *app, enum action a)
+{
+    struct footer_item item = {.action = a, .label = actions[a].label, .gap = 2};
+    const struct session_row *row = app_session(app);
+    key_label(app->keymap.key[a][0], item.key);
+    strcat(item.key, " ");
+    if (a == ACT_PAUSE && row && row->state != STATE_RUNNING) {
+        bool spent = row->record.trials >= row->record.budget_trials;
+        item.label = spent && !row->runner ? "More" : "Resume";
+    }
+    item.width = (int)strlen(item.key) + text_columns(item.label) + 1;
+    return item;
+}
+
+enum tabs { TABS_TITLES, TABS_SHORT, TABS_KEYS }; // TABS_KEYS: only the shown screen has a name
+
+static struct footer_item tab_item(const struct app *app, int view, int tabs)
+{
+    bool named = tabs == TABS_SHORT || view == (int)app->view;
+    struct footer_item item = {.action = (enum action)(ACT_VIEW + view), .gap = 1};
+    item.label = tabs == TABS_TITLES ? views[view]->title : named ? views[view]->tab : "";
+    key_label(app->keymap.key[item.action][0], item.key);
+    item.width = (int)strlen(item.key) + text_columns(item.label) + 1;
+    return item;
+}
+
+static void put_item(struct footer *f, const struct footer_item *item, bool current)
 {
     struct app *app = f->app;
-    bool off = app_disabled(app, a) != NULL;
+    bool off = app_disabled(app, item->action) != NULL;
     int col = f->col;
     enum style style = off ? STYLE_DISABLED : current ? STYLE_FOCUS : STYLE_LABEL;
-    f->col = pane_text(f->pane, 0, f->col, off ? STYLE_DISABLED : STYLE_KEY, key);
-    f->col = pane_text(f->pane, 0, f->col, style, label);
+    f->col = pane_text(f->pane, 0, f->col, off ? STYLE_DISABLED : STYLE_KEY, item->key);
+    f->col = pane_text(f->pane, 0, f->col, style, item->label);
     if (current)
         pane_mark(f->pane, 0, col, f->col - col);
     if (app->footer_count < (int)(sizeof app->footer / sizeof *app->footer)) {
         app->footer[app->footer_count].col = col;
         app->footer[app->footer_count].end = f->col;
-        app->footer[app->footer_count++].action = a;
+        app->footer[app->footer_count++].action = item->action;
     }
-    f->col++;
+    f->col += item->gap;
 }
 
-enum tabs { TABS_TITLES, TABS_SHORT, TABS_KEYS }; // TABS_KEYS: only the shown screen has a name
-
-static const char *tab_label(const struct app *app, int view, enum tabs tabs)
-{
-    if (tabs == TABS_TITLES)
-        return views[view]->title;
-    return tabs == TABS_SHORT || view == (int)app->view ? views[view]->tab : "";
-}
-
-static int tabs_width(struct app *app, enum tabs tabs)
-{
-    char key[16];
-    int width = 0;
-    for (int i = 0; i < VIEW_COUNT; i++)
-        width += (int)strlen(key_label(app->keymap.key[ACT_VIEW + i][0], key)) +
-                 text_columns(tab_label(app, i, tabs)) + 1;
-    return width;
-}
-
-static const char *label_of(struct app *app, enum action a)
-{
-    const struct session_row *row = app_session(app);
-    if (a != ACT_PAUSE || !row || row->state == STATE_RUNNING)
-        return actions[a].label;
-    bool spent = row->record.trials >= row->record.budget_trials;
-    return spent && !row->runner ? "More" : "Resume"; // trials: the dialog asks how many
-}
-
-static int item_width(struct app *app, enum action a)
-{
-    char key[16];
-    return (int)strlen(key_label(app->keymap.key[a][0], key)) + text_columns(label_of(app, a)) + 2;
-}
-
-static void draw_action(struct footer *f, enum action a)
-{
-    char key[20];
-    key_label(f->app->keymap.key[a][0], key);
-    strcat(key, " ");
-    footer_item(f, a, key, label_of(f->app, a), false);
-    f->col++;
-}
-
-void draw_footer(struct app *app, const struct pane *p)
+static void draw_footer(struct app *app, const struct pane *p)
 {
     struct footer f = {.app = app, .pane = p, .col = p->cols > 30};
-    enum action list[ACT_COUNT];
+    struct footer_item list[ACT_COUNT];
+    const struct footer_item help = action_item(app, ACT_HELP), quit = action_item(app, ACT_QUIT);
     // The labelled actions of this view: pause, its own, the rest; without a session only those
     // that need none. Help and quit have their own places.
     const unsigned everywhere = (1u << VIEW_COUNT) - 1;
     int count = 0;
     bool none = !app_session(app);
     if (!none)
-        list[count++] = ACT_PAUSE;
+        list[count++] = action_item(app, ACT_PAUSE);
     for (int own = 1; own >= 0; own--)
         for (int a = ACT_NONE + 1; a < ACT_COUNT; a++)
             if (actions[a].label && actions[a].views & 1u << app->view &&
                 (actions[a].views == everywhere) != own && a != ACT_PAUSE && a != ACT_HELP &&
                 a != ACT_QUIT && !(none && app_disabled(app, (enum action)a)))
-                list[count++] = (enum action)a;
-    int reserve = item_width(app, ACT_HELP) + item_width(app, ACT_QUIT) + 4;
+                list[count++] = action_item(app, (enum action)a);
+    int reserve = help.width + quit.width + 4;
     app->footer_count = 0;
     // Names of screens are left out before the keys of this one.
-    int cols = p->cols - f.col - 2 - reserve;
-    enum tabs tabs = TABS_TITLES;
+    int cols = p->cols - f.col - 2 - reserve, tabs = TABS_TITLES;
     for (int i = 0; i < count; i++)
-        cols -= i == 0 || actions[list[i]].views != everywhere ? item_width(app, list[i]) + 1 : 0;
-    while (tabs < TABS_KEYS && tabs_width(app, tabs) > cols)
-        tabs++;
+        cols -= i == 0 || actions[list[i].action].views != everywhere ? list[i].width + 1 : 0;
+    for (; tabs < TABS_KEYS; tabs++) {
+        int width = 0;
+        for (int i = 0; i < VIEW_COUNT; i++)
+            width += tab_item(app, i, tabs).width;
+        if (width <= cols)
+            break;
+    }
     for (int i = 0; i < VIEW_COUNT; i++) {
-        char key[16];
-        key_label(f.app->keymap.key[ACT_VIEW + i][0], key);
-        footer_item(&f, (enum action)(ACT_VIEW + i), key, tab_label(f.app, i, tabs),
-                    i == (int)f.app->view);
+        const struct footer_item tab = tab_item(app, i, tabs);
+        put_item(&f, &tab, i == (int)app->view);
     }
     f.col = pane_text(p, 0, f.col, STYLE_FRAME, "│") + 1;
     for (int i = 0; i < count; i++)
-        if (f.col + item_width(app, list[i]) + reserve <= p->cols)
-            draw_action(&f, list[i]);
-    if (f.col + item_width(app, ACT_HELP) <= p->cols)
-        draw_action(&f, ACT_HELP);
-    if (f.col + item_width(app, ACT_QUIT) - 1 <= p->cols)
-        draw_action(&f, ACT_QUIT);
+        if (f.col + list[i].width + reserve <= p->cols)
+            put_item(&f, &list[i], false);
+    if (f.col + help.width <= p->cols)
+        put_item(&f, &help, false);
+    if (f.col + quit.width - 1 <= p->cols)
+        put_item(&f, &quit, false);
+}
+
+// --- the help over everything ---
+
+struct help_line {
+    char keys[64];
+    const char *text; // of a heading when there are no keys
+};
+
+static void draw_help(struct app *app, const struct pane *whole)
+{
+    static const struct help_line outcomes[] = {
+        {"", "Outcomes of trials"},
+        {"ok", "measured and verified"},
+        {"early", "ok, stopped early (cannot beat the best)"},
+        {"rejected", "forbidden by a constraint or a limit"},
+        {"compile", "the GLSL compiler refused it"},
+        {"driver", "the driver's compiler refused it"},
+        {"timeout", "it hung and was killed"},
+        {"crash", "its process died"},
+        {"lost", "the device was lost"},
+        {"wrong", "its result differs from the reference"},
+    };
+    struct help_line line[GROUP_COUNT + ACT_COUNT + sizeof outcomes / sizeof *outcomes];
+    int count = 0;
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        line[count++] = (struct help_line){"", action_groups[group]};
+        for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
+            if ((int)actions[a].group != group || !(actions[a].views & 1u << app->view))
+                continue;
+            struct help_line *l = &line[count++];
+            l->text = actions[a].help;
+            if (!*keymap_names(&app->keymap, (enum action)a, l->keys))
+                snprintf(l->keys, sizeof l->keys, "no key");
+        }
+    }
+    memcpy(&line[count], outcomes, sizeof outcomes);
+    count += (int)(sizeof outcomes / sizeof *outcomes);
+    int margin_rows = whole->rows >= 20, margin_cols = whole->cols >= 60 ? 2 : 0;
+    struct pane p = pane_part(whole, margin_rows, margin_cols, whole->rows - 2 * margin_rows,
+                              whole->cols - 2 * margin_cols);
+    pane_fill(&p, STYLE_TEXT, ' ');
+    struct pane inside = pane_box(&p, "Help", "j k scroll, any other key closes", true);
+    struct pane text = pane_part(&inside, 0, 1, inside.rows, inside.cols - 1);
+    int columns = text.cols >= 110 ? 2 : 1;
+    int room = text.rows * columns;
+    list_fit(&app->help_text, count, room);
+    int top = (int)app->help_text.top;
+    for (int i = 0; list_shows(&app->help_text, top + i); i++) {
+        int width = text.cols / columns;
+        struct pane column = pane_part(&text, 0, i / text.rows * width, text.rows, width - 1);
+        const struct help_line *l = &line[top + i];
+        pane_text(&column, i % text.rows, 2, STYLE_KEY, l->keys);
+        pane_line(&column, i % text.rows, l->keys[0] ? 15 : 0,
+                  l->keys[0] ? STYLE_TEXT : STYLE_STRONG, "%s", l->text);
+    }
+}
+
+// --- the frame ---
+
+void app_draw(struct app *app)
+{
+    screen_clear(&app->screen);
+    struct pane all = screen_whole(&app->screen);
+    struct frame_rows rows = frame_rows_of(all.rows);
+    struct pane head = pane_part(&all, 0, 0, rows.head, all.cols);
+    struct pane body = pane_part(&all, rows.head, 0, rows.body, all.cols);
+    // A notice has as many rows as it needs, up to half of the body, which it lies over.
+    int high = int_clamp(wrap_rows(app->notice, all.cols - 1), rows.message,
+                         rows.message ? rows.message + rows.body / 2 : 0);
+    int below = rows.head + rows.body + rows.message;
+    struct pane message = pane_part(&all, below - high, 0, high, all.cols);
+    struct pane last = pane_part(&all, all.rows - 1, 0, 1, all.cols);
+    draw_head(app, &head);
+    views[app->view]->draw(app, app->state[app->view], &body);
+    draw_message(app, &message);
+    if (rows.footer)
+        draw_footer(app, &last);
+    if (app->help)
+        draw_help(app, &all);
+    if (app->dialog)
+        dialog_draw(app, app->dialog, &all);
+    if (app->prompt.open && app->prompt.candidate && !app->notice[0]) {
+        // The candidates that Tab could put in the place of the last word.
+        const char *word, *blank = strrchr(app->prompt.line.text, ' ');
+        const char *typed = blank ? blank + 1 : app->prompt.line.text;
+        int col = 1;
+        pane_fill(&message, STYLE_TEXT, ' ');
+        for (int n = 0; col < message.cols && (word = app->prompt.candidate(app, n)); n++)
+            if (str_starts(word, typed))
+                col = pane_text(&message, 0, col, STYLE_DIM, word) + 2;
+    }
+    if (app->prompt.open) {
+        const struct prompt *prompt = &app->prompt;
+        pane_fill(&last, STYLE_TEXT, ' ');
+        int col = pane_text(&last, 0, 0, STYLE_KEY, prompt->lead);
+        const struct pane rest = pane_part(&last, 0, col, 1, last.cols - col);
+        line_draw(&prompt->line, &rest, true);
+    }
+    app->dirty = false;
 }

@@ -8,7 +8,7 @@
 // that most marks have is compared; of equally frequent ones, the first. The best of a session is
 // the same as in lists of sessions: races count. All else is taken from the curve of measurements,
 // which no race changes. A curve is 0 before its first valid result and flat after its last
-// (report/steps.h), so that each has a value at every trial up to `horizon`.
+// (report/plot.h), so that each has a value at every trial up to `horizon`.
 //
 // A mean is of sessions with identical space, settings, files of the space and driver. Sessions
 // that differ in one of these are side by side, but in a group of their own.

@@ -8,7 +8,7 @@
 //
 //     charset = auto | braille | block | ascii
 //     color = auto | always | never
-//     theme = auto | dark | light             which ramps: bright or dark ends stand out
+//     theme = auto | dark | light             the background that the colours suit
 //     editor = vim                            else $VISUAL, $EDITOR, vi
 //     mouse = off | on
 //     key pause = p F9                        replaces the keys of an action; none: no key
@@ -16,7 +16,8 @@
 #define TILEWALK_UI_CONFIG_H
 
 #include "keys.h"
-#include "report/charset.h"
+#include "report/plot.h"
+#include "screen.h"
 
 enum ui_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 enum ui_theme { THEME_AUTO, THEME_DARK, THEME_LIGHT };
@@ -36,5 +37,35 @@ struct ui_config {
 void config_init(struct ui_config *c);
 bool config_set(struct ui_config *c, const char *name, const char *value, struct err *e);
 bool config_read(struct ui_config *c, const char *path, struct err *e); // `file:line: what (hint)`
+
+// The look of each style, and the look that fits the terminal. All colours are here.
+//
+//     struct look look = look_choose(&config, colours of the terminal);
+//     struct paint p = theme_paint(&look, STYLE_WARN);
+//
+// The background and the colour of plain text are always the terminal's own: both are right on any
+// theme of the user. Ramps grow in contrast to the background: on a dark one the high
+// end is bright, on a light one it is dark; their lightness (CIE L*) is monotone. Series are the
+// colours of Okabe and Ito (Color Universal Design, 2008), nearest in the 256, moved where they
+// would be unreadable. With no colours the attributes alone distinguish styles.
+//
+// Pure: no terminal, no curses.
+
+// The abilities of a terminal, as far as the user wants them.
+struct look {
+    enum charset charset;
+    int colors; // 256, 8 or 0
+    bool light; // a light background
+};
+
+// Chooses by the configuration and the environment: locale, TERM, NO_COLOR, COLORFGBG.
+struct look look_choose(const struct ui_config *c, int terminal_colors);
+
+struct paint {
+    int color; // of the text, 0 .. look->colors - 1; -1: the terminal's own
+    bool bold, dim, reverse, underline;
+};
+
+struct paint theme_paint(const struct look *look, enum style style);
 
 #endif

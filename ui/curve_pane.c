@@ -261,15 +261,6 @@ static bool differs_from_race(const struct curve_run *run)
     return measured > 0 && run->ranked > 0 && fabs(run->ranked / measured - 1) > RACE_OFF;
 }
 
-static void add_level_entry(struct legend *l, const struct curve_runs *r, const char *name,
-                            double speed)
-{
-    struct entry e = {.style = STYLE_BAND, .letter = ':'};
-    snprintf(e.name, sizeof e.name, "%s", name);
-    print_speed(e.value, speed, r->best);
-    add_entry(l, e);
-}
-
 // Makes a legend of at most `most` runs, and of the mean unless it is NULL or empty.
 static struct legend make_legend(const struct pane *p, const struct curve_runs *r,
                                  const struct curve_mean *mean, enum curve_band band, int most)
@@ -304,10 +295,14 @@ static struct legend make_legend(const struct pane *p, const struct curve_runs *
             add_entry(&l, b);
         }
     }
-    if (r->recorded > 0)
-        add_level_entry(&l, r, "fastest recorded", r->recorded);
-    if (r->baseline > 0)
-        add_level_entry(&l, r, r->baseline_name, r->baseline);
+    const double levels[] = {r->recorded, r->baseline};
+    for (int i = 0; i < 2; i++)
+        if (levels[i] > 0) {
+            struct entry e = {.style = STYLE_BAND, .letter = ':'};
+            snprintf(e.name, sizeof e.name, "%s", i ? r->baseline_name : "fastest recorded");
+            print_speed(e.value, levels[i], r->best);
+            add_entry(&l, e);
+        }
     l.cols = 4 + l.name + l.value + l.more;
     return l;
 }
@@ -467,7 +462,7 @@ static void draw_small(const struct pane *p, const struct curve_runs *r)
     else
         snprintf(text, sizeof text, "%s", speed);
     if (!(best > 0)) {
-        pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "nothing valid measured yet");
+        pane_line(p, 0, 0, STYLE_DIM, "nothing valid measured yet");
         return;
     }
     int width = text_columns(text);
@@ -515,7 +510,7 @@ void curve_pane_draw(struct app *app, struct curve_pane *state, const struct pan
     }
     bool framed = inside.rows < p->rows;
     if (r.count == 0)
-        pane_text_cut(&inside, 0, 0, inside.cols, STYLE_DIM, "no session is open");
+        pane_line(&inside, 0, 0, STYLE_DIM, "no session is open");
     else if (inside.rows < PLOT_ROWS || inside.cols < PLOT_COLS)
         draw_small(&inside, &r);
     else if (framed && inside.rows + 1 >= PLOT_AXIS_ROWS) {
@@ -559,9 +554,8 @@ bool curve_pane_tick(struct app *app, struct curve_pane *state)
     return true;
 }
 
-bool curve_pane_act(struct app *app, struct curve_pane *state, enum action a)
+bool curve_pane_act(struct curve_pane *state, enum action a)
 {
-    (void)app;
     switch (a) {
     case ACT_AXIS: state->axis = (enum curve_axis)((state->axis + 1) % CURVE_AXIS_COUNT); break;
     case ACT_BAND: state->band = (enum curve_band)((state->band + 1) % CURVE_BAND_COUNT); break;

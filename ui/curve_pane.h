@@ -3,7 +3,7 @@
 //
 //     struct curve_pane state = {0};
 //     curve_pane_draw(&app, &state, &pane, focused);
-//     if (curve_pane_act(&app, &state, a)) ...
+//     if (curve_pane_act(&state, a)) ...
 //
 // The open session is the first series, with the letter of its mark, else the first free letter.
 // Marked sessions of another problem, device or source would flatten it: they are left out, and the
@@ -25,7 +25,6 @@
 #include "keys.h"
 #include "model.h"
 #include "report/plot.h"
-#include "report/steps.h"
 #include "screen.h"
 
 struct app;
@@ -59,7 +58,7 @@ struct curve_pane {
 bool curve_pane_tick(struct app *app, struct curve_pane *state); // true while there is more
 void curve_pane_draw(struct app *app, struct curve_pane *state, const struct pane *p, bool focused);
 // Returns true when it was axis, zero, band or overlay.
-bool curve_pane_act(struct app *app, struct curve_pane *state, enum action a);
+bool curve_pane_act(struct curve_pane *state, enum action a);
 
 // Copies a plot into a pane, leaving what lies under its empty cells. `style` of each series.
 void curve_draw_plot(const struct plot *plot, const struct pane *p, const enum style *style);

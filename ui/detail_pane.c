@@ -1,13 +1,10 @@
-#include "detail_pane.h"
+#include "view_main.h"
 
-#include "app.h"
 #include "report/text.h"
-#include "screen.h"
-#include "trial_text.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,83 +13,55 @@
 #define NEIGHBOURS_SLICE 25  // some twenty microseconds each
 #define FAST_RATE        2.0 // trials a second: the newest one is not looked at for long
 
-// Lines go down the pane; the first of them may be above it.
 struct writer {
     struct app *app;
-    const struct pane *p;
-    int row, first; // the next line's; the first line's
-    bool loose;     // there is room for blank lines
+    struct lines lines;
+    int first;  // row of the first line
+    bool loose; // there is room for blank lines
 };
-
-static void add_line(struct writer *w, enum style style, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void add_line(struct writer *w, enum style style, const char *format, ...)
-{
-    char text[512];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    pane_text_cut(w->p, w->row++, 0, w->p->cols, style, text);
-}
 
 // --- the result ---
 
-// Appends "43.69 TFLOPS  0.393 ms".
-static void add_seconds(const struct model *m, double seconds, struct str *out)
+// Appends "race      43.69 TFLOPS  0.393 ms", or "43.69 TFLOPS  0.393 ms ±0.7 %" as measured.
+static void add_time_of(const struct model *m, const struct trial *t, bool race, struct str *out)
 {
     char number[32], time[32];
-    double per;
+    double per, seconds = race ? t->race_seconds : t->seconds;
     const char *unit = model_unit(m, &per);
-    str_printf(out, "%s %s  %s", speed_number(m, seconds_speed(m, seconds), number), unit,
-               text_time(seconds, time));
-}
-
-static void add_measured(const struct model *m, const struct trial *t, struct str *out)
-{
-    add_seconds(m, t->seconds, out);
-    if (t->samples > 1)
+    str_printf(out, "%s%s %s  %s", race ? "race      " : "",
+               speed_number(m, seconds_speed(m, seconds), number), unit, text_time(seconds, time));
+    if (!race && t->samples > 1)
         str_printf(out, " ±%.1f %%", 50 * t->spread); // half of the range
 }
 
 static void add_result(struct writer *w, const struct trial *t)
 {
     if (t->told == 0 || t->outcome != OUTCOME_OK) {
-        add_line(w, trial_style(&w->app->model, t), "%s%s%s", trial_word(&w->app->model, t),
-                 t->phase[0] ? " in phase " : "", t->phase);
-        w->row = pane_wrapped(w->p, w->row, 0, w->p->cols, STYLE_TEXT, t->reason);
+        lines_add(&w->lines, trial_style(&w->app->model, t), "%s%s%s",
+                  trial_word(&w->app->model, t), t->phase[0] ? " in phase " : "", t->phase);
+        w->lines.row =
+            pane_wrapped(w->lines.p, w->lines.row, 0, w->lines.p->cols, STYLE_TEXT, t->reason);
     } else {
         // The result that ranks it.
         struct model *m = &w->app->model;
         double best = m->open.record.best_seconds, own = trial_rank(t).seconds;
         struct str text = {0};
-        if (trial_shows_race(t)) {
-            str_add(&text, "race      ");
-            add_seconds(m, t->race_seconds, &text);
-        } else {
-            add_measured(m, t, &text);
-        }
+        add_time_of(m, t, trial_shows_race(t), &text);
         str_printf(&text, "  %s", trial_word(m, t));
         if (best > 0 && own > 0 && t->ask != m->open.record.best_ask)
             str_printf(&text, "  vs best %+.1f %%", 100 * (best / own - 1));
-        add_line(w, trial_style(m, t), "%s", str_text(&text));
+        lines_add(&w->lines, trial_style(m, t), "%s", str_text(&text));
         str_finish(&text);
     }
     if (t->early_stopped)
-        add_line(w, STYLE_WARN, "stopped early (cannot beat the best)");
+        lines_add(&w->lines, STYLE_WARN, "stopped early (cannot beat the best)");
     if (t->raced) {
         const struct model *m = &w->app->model;
         struct str text = {0};
-        if (trial_shows_race(t)) {
-            str_add(&text, "measured  ");
-            add_measured(m, t, &text);
-        } else {
-            str_add(&text, "race      ");
-            add_seconds(m, t->race_seconds, &text);
-            str_add(&text, "  NOT verified");
-        }
-        add_line(w, t->race_verified ? STYLE_TEXT : STYLE_BAD, "%s", str_text(&text));
+        str_add(&text, t->race_verified ? "measured  " : "");
+        add_time_of(m, t, !t->race_verified, &text);
+        str_add(&text, t->race_verified ? "" : "  NOT verified");
+        lines_add(&w->lines, t->race_verified ? STYLE_TEXT : STYLE_BAD, "%s", str_text(&text));
         str_finish(&text);
     }
 }
@@ -119,8 +88,8 @@ static void add_config(struct writer *w, const struct trial *t)
     const struct space *s = w->app->model.open.space;
     struct part part[SPACE_MAX_PARAMS];
     if (!s) {
-        w->row =
-            pane_wrapped(w->p, w->row, 0, w->p->cols, STYLE_WARN, w->app->model.open.trouble.text);
+        w->lines.row = pane_wrapped(w->lines.p, w->lines.row, 0, w->lines.p->cols, STYLE_WARN,
+                                    w->app->model.open.trouble.text);
         return;
     }
     int count = 0;
@@ -150,23 +119,25 @@ static void add_config(struct writer *w, const struct trial *t)
         int used = -2;
         for (int first = 0; first < count; first += lines)
             used += 2 + widest(part, first, first + lines, count);
-        if (used <= w->p->cols)
+        if (used <= w->lines.p->cols)
             break;
     }
-    w->loose = w->row - w->first + lines + 6 <= w->p->rows; // two blank lines, four texts to come
-    w->row += w->loose;
+    w->loose = w->lines.row - w->first + lines + 6 <=
+               w->lines.p->rows; // two blank lines, four texts to come
+    w->lines.row += w->loose;
     for (int i = 0; i < count; i++) {
         const char *value = strchr(part[i].text, ' ');
-        int row = w->row + i % lines;
+        int row = w->lines.row + i % lines;
         if (i > 0 && i % lines == 0)
             col += 2 + widest(part, i - lines, i, count);
-        pane_text_cut(w->p, row, col, w->p->cols - col, STYLE_DIM, part[i].text);
+        pane_line(w->lines.p, row, col, STYLE_DIM, "%s", part[i].text);
         if (value) {
-            pane_text_cut(w->p, row, col + part[i].name, w->p->cols - col - part[i].name,
+            pane_text_cut(w->lines.p, row, col + part[i].name,
+                          w->lines.p->cols - col - part[i].name,
                           part[i].mutated ? STYLE_WARN : STYLE_TEXT, value);
         }
     }
-    w->row += lines + w->loose;
+    w->lines.row += lines + w->loose;
     for (int i = 0; i < count; i++)
         free(part[i].text);
 }
@@ -193,11 +164,11 @@ static void add_origin(struct writer *w, const struct trial *t)
                    named ? from->number : t->origin[i]);
     }
     if (parents.length == 0)
-        add_line(w, STYLE_TEXT, "random sample%s",
-                 strategy_has_model(m->open.record.strategy) ? ", or the model's choice" : "");
+        lines_add(&w->lines, STYLE_TEXT, "random sample%s",
+                  strategy_has_model(m->open.record.strategy) ? ", or the model's choice" : "");
     else
-        add_line(w, STYLE_TEXT, "%d parameter%s mutated%s  parents %s", mutated,
-                 mutated == 1 ? "" : "s", sampled > 0 ? ", some sampled" : "", str_text(&parents));
+        lines_add(&w->lines, STYLE_TEXT, "%d parameter%s mutated%s  parents %s", mutated,
+                  mutated == 1 ? "" : "s", sampled > 0 ? ", some sampled" : "", str_text(&parents));
     str_finish(&parents);
 }
 
@@ -208,7 +179,7 @@ static void add_neighbours(struct writer *w, const struct neighbours *n, const s
         return;
     int in_all = space_degree(s, &t->config);
     if (n->ask != t->ask) {
-        add_line(w, STYLE_TEXT, "neighbours %d", in_all);
+        lines_add(&w->lines, STYLE_TEXT, "neighbours %d", in_all);
         return;
     }
     struct str text = {0};
@@ -219,17 +190,8 @@ static void add_neighbours(struct writer *w, const struct neighbours *n, const s
         str_printf(&text, ", %d better", n->better);
     if (n->excluded > 0)
         str_printf(&text, ", %d excluded", n->excluded);
-    add_line(w, STYLE_TEXT, "%s", str_text(&text));
+    lines_add(&w->lines, STYLE_TEXT, "%s", str_text(&text));
     str_finish(&text);
-}
-
-// --- times ---
-
-static void add_time(struct str *out, const char *name, double seconds)
-{
-    char text[32];
-    if (seconds > 0)
-        str_printf(out, "%s%s %s", out->length > 0 ? "  " : "", name, text_time(seconds, text));
 }
 
 // --- the pane ---
@@ -239,7 +201,7 @@ void detail_pane_draw(struct app *app, struct detail_pane *state, const struct p
 {
     const struct trial *shown = shown_trial(app);
     if (!shown) {
-        pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "No trial is shown: none has ended yet.");
+        pane_line(p, 0, 0, STYLE_DIM, "No trial is shown: none has ended yet.");
         return;
     }
     struct trial t = *shown; // outlives look-ups of parents
@@ -248,11 +210,13 @@ void detail_pane_draw(struct app *app, struct detail_pane *state, const struct p
     state->ask = t.ask;
     list_fit(&state->text, state->text.count, p->rows);
     int top = (int)state->text.top;
-    struct writer w = {.app = app, .p = p, .row = -top, .first = -top};
+    struct writer w = {.app = app, .lines = {.p = p, .row = -top}, .first = -top};
     add_result(&w, &t);
     add_config(&w, &t);
     add_origin(&w, &t);
     add_neighbours(&w, &state->counted, &t);
+    static const char *const phases[] = {"compile", "pipeline", "device"};
+    char time[32];
     struct str text = {0};
     for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
         if (!isnan(t.statistic[k])) {
@@ -262,28 +226,29 @@ void detail_pane_draw(struct app *app, struct detail_pane *state, const struct p
         }
     bool spills = t.statistic[STATISTIC_SPILLS] > 0;
     if (text.length)
-        add_line(&w, spills ? STYLE_WARN : STYLE_TEXT, "%s", str_text(&text));
+        lines_add(&w.lines, spills ? STYLE_WARN : STYLE_TEXT, "%s", str_text(&text));
     str_finish(&text);
     if (t.clocks[0])
-        w.row =
-            pane_wrapped(p, w.row, 0, p->cols, t.is_unsteady ? STYLE_WARN : STYLE_TEXT, t.clocks);
-    add_time(&text, "compile", t.compile_s);
-    add_time(&text, "pipeline", t.pipeline_s);
-    add_time(&text, "device", t.device_s);
+        w.lines.row = pane_wrapped(p, w.lines.row, 0, p->cols,
+                                   t.is_unsteady ? STYLE_WARN : STYLE_TEXT, t.clocks);
+    const double seconds[] = {t.compile_s, t.pipeline_s, t.device_s};
+    for (int i = 0; i < 3; i++)
+        if (seconds[i] > 0)
+            str_printf(&text, "%s%s %s", text.length ? "  " : "", phases[i],
+                       text_time(seconds[i], time));
     if (text.length > 0)
-        add_line(&w, STYLE_TEXT, "%s", str_text(&text));
+        lines_add(&w.lines, STYLE_TEXT, "%s", str_text(&text));
     str_finish(&text);
     if (t.told) {
-        char when[32];
         str_printf(&text, "generation %d  worker %d  after %s", t.generation, t.worker,
-                   text_duration(t.elapsed_s, when));
+                   text_duration(t.elapsed_s, time));
         if (t.samples > 0)
             str_printf(&text, "  %d sample%s", t.samples, t.samples == 1 ? "" : "s");
-        add_line(&w, STYLE_TEXT, "%s", str_text(&text));
+        lines_add(&w.lines, STYLE_TEXT, "%s", str_text(&text));
         str_finish(&text);
     }
-    state->text.count = w.row + top;
-    if (w.row > p->rows) {
+    state->text.count = w.lines.row + top;
+    if (w.lines.row > p->rows) {
         char more[40];
         snprintf(more, sizeof more, " %s more", app_key_of(app, ACT_PAGE_DOWN));
         pane_text_right(p, p->rows - 1, p->cols, STYLE_KEY, more);
@@ -308,9 +273,8 @@ void detail_pane_title(struct app *app, const struct detail_pane *state, char ti
         snprintf(note, 64, "%s", app->follow ? "the newest" : "");
 }
 
-bool detail_pane_act(struct app *app, struct detail_pane *state, enum action a)
+bool detail_pane_act(struct detail_pane *state, enum action a)
 {
-    (void)app;
     bool pages = a == ACT_PAGE_UP || a == ACT_PAGE_DOWN || a == ACT_HALF_UP || a == ACT_HALF_DOWN;
     return pages && list_scroll(&state->text, a);
 }

@@ -30,12 +30,9 @@ struct field {
 enum button { BUTTON_ACCEPT, BUTTON_COPY, BUTTON_CANCEL, BUTTON_COUNT };
 
 struct dialog {
-    const char *title, *button;
-    dialog_words *make_words;
-    void (*changed)(struct app *app, struct dialog *d, void *context);
-    void (*destroy)(void *context);
+    const struct dialog_kind *kind;
     void *context;
-    struct arena arena;       // of names and labels
+    struct arena arena;       // of the context, names and labels
     struct arena words_arena; // of dialog_text
     struct field field[MOST_FIELDS];
     int fields;
@@ -50,36 +47,38 @@ struct dialog {
 
 // --- making one ---
 
-struct dialog *dialog_create(const char *title, const char *button, dialog_words *words,
-                             void *context, void (*destroy)(void *context))
+struct dialog *dialog_open(struct app *app, const struct dialog_kind *kind)
 {
     struct dialog *d = mem_zero(1, sizeof *d);
     arena_init(&d->arena);
     arena_init(&d->words_arena);
-    d->title = arena_strdup(&d->arena, title);
-    d->button = arena_strdup(&d->arena, button);
-    d->make_words = words;
-    d->context = context;
-    d->destroy = destroy;
+    d->kind = kind;
+    d->focus = kind->is_question ? BUTTON_CANCEL : 0;
+    dialog_destroy(app->dialog);
+    app->dialog = d;
+    app->dirty = true;
     return d;
-}
-
-void dialog_is_question(struct dialog *d)
-{
-    d->focus = d->fields + BUTTON_CANCEL;
 }
 
 void dialog_destroy(struct dialog *d)
 {
     if (!d)
         return;
-    if (d->destroy)
-        d->destroy(d->context);
     str_finish(&d->lines);
     str_finish(&d->preview);
     arena_finish(&d->words_arena);
     arena_finish(&d->arena);
     free(d);
+}
+
+void *dialog_context(struct dialog *d, size_t size)
+{
+    return d->context = arena_zero(&d->arena, 1, size);
+}
+
+const char *dialog_keep(struct dialog *d, const char *text)
+{
+    return arena_strdup(&d->arena, text);
 }
 
 static struct field *add_field(struct dialog *d, const char *name, const char *label)
@@ -125,12 +124,6 @@ void dialog_set_preview(struct dialog *d, const char *text)
 {
     str_finish(&d->preview);
     str_add(&d->preview, text);
-}
-
-void dialog_on_change(struct dialog *d,
-                      void (*changed)(struct app *app, struct dialog *d, void *context))
-{
-    d->changed = changed;
 }
 
 // --- values ---
@@ -204,7 +197,7 @@ static void make_words(struct app *app, struct dialog *d)
 {
     arena_finish(&d->words_arena);
     memset(d->words, 0, sizeof d->words);
-    d->complaint = d->make_words(d, d->context, d->words);
+    d->complaint = d->kind->words(d, d->context, d->words);
     char *command = app_command_line(app, d->words);
     d->command = arena_strdup(&d->words_arena, command);
     free(command);
@@ -213,8 +206,8 @@ static void make_words(struct app *app, struct dialog *d)
 // Makes the words; also before the first frame or key.
 static void edited(struct app *app, struct dialog *d)
 {
-    if (d->changed)
-        d->changed(app, d, d->context);
+    if (d->kind->changed)
+        d->kind->changed(app, d, d->context);
     make_words(app, d);
 }
 
@@ -252,7 +245,7 @@ static int draw_lines(const struct pane *p, int row, enum style style, const cha
         snprintf(line, sizeof line, "%.*s", length, text);
         if (!all && i == most - 1)
             snprintf(line, sizeof line, "... and %d more", left - i);
-        pane_text_cut(p, row++, 0, p->cols, style, line);
+        pane_line(p, row++, 0, style, "%s", line);
         text += length + (text[length] == '\n');
     }
     return row;
@@ -300,14 +293,14 @@ static int draw_content(struct dialog *d, const struct pane *p, int row)
         row = draw_lines(p, row + 1, STYLE_DIM, str_text(&d->preview), d->preview_rows);
     row += d->fields || d->preview.length || d->lines.length;
     if (d->complaint)
-        pane_text_cut(p, row++, 0, p->cols, STYLE_BAD, d->complaint);
+        pane_line(p, row++, 0, STYLE_BAD, "%s", d->complaint);
     else
         row = pane_wrapped(p, row, pane_text(p, row, 0, STYLE_DIM, COMMAND_LEAD),
                            p->cols - (int)strlen(COMMAND_LEAD), STYLE_TEXT, d->command);
     row++;
     if (d->focus >= d->fields)
         d->focus_row = row;
-    const char *label[BUTTON_COUNT] = {d->button, "Copy command line", "Cancel"};
+    const char *label[BUTTON_COUNT] = {d->kind->button, "Copy command line", "Cancel"};
     for (int i = 0, col = 1; i < BUTTON_COUNT; i++, col += 3) {
         bool focused = d->focus == d->fields + i;
         int start = col;
@@ -334,7 +327,7 @@ void dialog_draw(struct app *app, struct dialog *d, const struct pane *whole)
     struct pane p =
         pane_part(whole, (whole->rows - rows) / 2, (whole->cols - cols) / 2, rows, cols);
     pane_fill(&p, STYLE_TEXT, ' ');
-    struct pane box = pane_box(&p, d->title, "Esc leaves", true);
+    struct pane box = pane_box(&p, d->kind->title, "Esc leaves", true);
     struct pane inside = pane_part(&box, 0, 1, box.rows, box.cols - 2);
     int hidden = int_min(content - inside.rows, d->focus_row); // rows above the pane
     draw_content(d, &inside, -int_max(hidden, 0));

@@ -5,11 +5,11 @@
 // leaves and changes nothing; Tab and arrows move; Space toggles and picks. `y` on the button row
 // copies the command line.
 //
-//     struct dialog *d = dialog_create("Export", "Export", words, context, free);
+//     static const struct dialog_kind kind = {"Export", "Export", false, words, NULL};
+//     struct dialog *d = dialog_open(app, &kind);
 //     dialog_add_text(d, "folder", "Folder", "export");
 //     dialog_add_choice(d, "what", "What", choices, 0);
 //     dialog_add_check(d, "verify", "Verify again before writing", true);
-//     app->dialog = d;
 //
 // Questions ("Delete session 3 ...?") are dialogs without fields.
 #ifndef TILEWALK_UI_DIALOG_H
@@ -17,6 +17,8 @@
 
 #include "keys.h"
 #include "screen.h"
+
+#include <stddef.h>
 
 struct app;
 struct dialog;
@@ -29,12 +31,22 @@ struct dialog;
 typedef const char *dialog_words(struct dialog *d, void *context,
                                  const char *words[DIALOG_MOST_WORDS]);
 
-struct dialog *dialog_create(const char *title, const char *button, dialog_words *words,
-                             void *context, void (*destroy)(void *context));
-void dialog_destroy(struct dialog *d);
-// Makes it a question about what cannot be taken back: the button that has the focus at first is
-// the one that changes nothing.
-void dialog_is_question(struct dialog *d);
+struct dialog_kind {
+    const char *title, *button;
+    // A question about what cannot be taken back: the button that has the focus at first is the one
+    // that changes nothing.
+    bool is_question;
+    dialog_words *words;
+    // Called after every edit, before the words are made anew (to refresh a preview); may be NULL.
+    void (*changed)(struct app *app, struct dialog *d, void *context);
+};
+
+// Puts an empty dialog over the app, in the place of another one. `kind` outlives it.
+struct dialog *dialog_open(struct app *app, const struct dialog_kind *kind);
+void dialog_destroy(struct dialog *d); // NULL is fine
+// Makes the context of its functions, all zero, and keeps a text: both live as long as the dialog.
+void *dialog_context(struct dialog *d, size_t size);
+const char *dialog_keep(struct dialog *d, const char *text);
 void dialog_add_text(struct dialog *d, const char *name, const char *label, const char *value);
 void dialog_add_choice(struct dialog *d, const char *name, const char *label,
                        const char *const *choices, int chosen); // NULL-terminated; copied
@@ -46,12 +58,8 @@ void dialog_add_check(struct dialog *d, const char *name, const char *label, boo
 void dialog_fold_last(struct dialog *d, int seen);
 bool dialog_is_folded(const struct dialog *d);
 void dialog_set_text(struct dialog *d, const char *name, const char *value);
-void dialog_add_line(struct dialog *d, const char *text);    // plain text above the buttons
-void dialog_set_preview(struct dialog *d, const char *text); // lines; replaces the last
-// Called after every edit, before the words are made anew (to refresh a preview); may be NULL.
-void dialog_on_change(struct dialog *d,
-                      void (*changed)(struct app *app, struct dialog *d, void *context));
-
+void dialog_add_line(struct dialog *d, const char *text);           // plain text above the buttons
+void dialog_set_preview(struct dialog *d, const char *text);        // lines; replaces the last
 const char *dialog_value(const struct dialog *d, const char *name); // text, or the choice's text
 bool dialog_is_on(const struct dialog *d, const char *name);
 bool dialog_has(const struct dialog *d, const char *name); // there is a field of that name
@@ -63,7 +71,8 @@ void dialog_draw(struct app *app, struct dialog *d, const struct pane *whole);
 // False: the dialog is finished (destroy it).
 bool dialog_key(struct app *app, struct dialog *d, int32_t key);
 
-// The dialogs (dialogs.c): each opens itself over the app.
+// --- the dialogs (dialogs.c) ---
+
 // `a` is ACT_STOP, ACT_DELETE, ACT_BUDGET, ACT_RESUME, ACT_NOTE, ACT_EXPORT or ACT_DUPLICATE.
 void open_session_dialog(struct app *app, enum action a);
 // `changed`: for the open session's space file as it is now; else for any space, that one first.

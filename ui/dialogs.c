@@ -9,20 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The session that a dialog is about; freed with it.
+// The session that a dialog is about.
 struct topic {
     const char *verb; // of the command line
     char id[24];
     int64_t trials;     // spent
     char previewed[64]; // answers that the preview of an export was made for
 };
-
-static void show_dialog(struct app *app, struct dialog *d)
-{
-    dialog_destroy(app->dialog);
-    app->dialog = d;
-    app->dirty = true;
-}
 
 // Adds a line on the session; the open one is read more often than the list.
 static void describe(struct app *app, struct dialog *d, const struct session_row *row)
@@ -206,7 +199,6 @@ static void add_search_fields(struct dialog *d, const char *strategy, int64_t tr
     dialog_add_text(d, "warm", "Begin with best of", known);
     dialog_add_text(d, "seed", "Seed (empty: new)", "");
     dialog_add_text(d, "trials", "Trials", text);
-    dialog_on_change(d, preview_strategy);
 }
 
 static const char *add_search_words(struct dialog *d, const char *words[])
@@ -241,17 +233,9 @@ static const char *duplicate_words(struct dialog *d, void *context, const char *
 
 // The session that was offered first.
 struct offer {
-    char *source, *space; // source NULL: the device
-    char known[24];       // session whose best it begins with; "": none
+    const char *source, *space; // source NULL: the device
+    char known[24];             // session whose best it begins with; "": none
 };
-
-static void offer_destroy(void *context)
-{
-    struct offer *o = context;
-    free(o->source);
-    free(o->space);
-    free(o);
-}
 
 static const char *new_words(struct dialog *d, void *context, const char *words[])
 {
@@ -275,20 +259,20 @@ static const char *new_words(struct dialog *d, void *context, const char *words[
 }
 
 // Offers a session like the open one, where one is open.
-static struct offer *offer_like(const struct app *app, bool changed)
+static const struct offer *offer_like(const struct app *app, struct dialog *d, bool changed)
 {
     const struct opened *open = &app->model.open;
     const struct session_record *r = &open->record;
-    struct offer *o = mem_zero(1, sizeof *o);
+    struct offer *o = dialog_context(d, sizeof *o);
     if (!r->id || open->recording) {
-        o->space = mem_strdup("gemm");
+        o->space = "gemm";
         return o;
     }
     char *path = script_find(r->name, NULL); // of a preset that ships
-    o->space = mem_strdup(path && str_equal(path, r->path) ? r->name : r->path);
+    o->space = dialog_keep(d, path && str_equal(path, r->path) ? r->name : r->path);
     free(path);
     if (!str_equal(r->source, "device"))
-        o->source = mem_strdup(r->source);
+        o->source = dialog_keep(d, r->source);
     // Its best are points of the new space only if that has the same parameters.
     const struct space *was = open->space;
     const struct space *is = changed && app->file.fresh ? script_space(app->file.fresh) : was;
@@ -303,10 +287,12 @@ static struct offer *offer_like(const struct app *app, bool changed)
 void open_new_session(struct app *app, bool changed)
 {
     const struct session_record *r = &app->model.open.record;
+    static const struct dialog_kind kind = {"New session", "Start", false, new_words,
+                                            preview_strategy};
     struct str settings = {0};
-    struct offer *o = offer_like(app, changed);
     bool like = r->id && !app->model.open.recording;
-    struct dialog *d = dialog_create("New session", "Start", new_words, o, offer_destroy);
+    struct dialog *d = dialog_open(app, &kind);
+    const struct offer *o = offer_like(app, d, changed);
     if (!changed) {
         // "Spaces: bmm bmm1-3 gemm": presets that are numbered from 1 on are one word, because
         // there are few rows.
@@ -341,46 +327,29 @@ void open_new_session(struct app *app, bool changed)
     add_search_fields(d, like ? r->strategy : ENGINE_DEFAULT_STRATEGY,
                       like ? r->budget_trials : ENGINE_DEFAULT_TRIALS, o->known);
     str_finish(&settings);
-    show_dialog(app, d);
 }
 
 // --- a typed command that cannot be taken back ---
 
-// Words as they were typed, kept until the question is answered.
-struct typed {
-    struct arena arena;
-    const char *words[DIALOG_MOST_WORDS];
-};
-
-static void typed_destroy(void *context)
-{
-    struct typed *t = context;
-    arena_finish(&t->arena);
-    free(t);
-}
-
 static const char *typed_words(struct dialog *d, void *context, const char *words[])
 {
-    const struct typed *t = context;
     (void)d;
-    memcpy(words, t->words, sizeof t->words);
+    memcpy(words, context, DIALOG_MOST_WORDS * sizeof *words);
     return NULL;
 }
 
 void ask_command(struct app *app, const char *const *words)
 {
-    struct typed *t = mem_zero(1, sizeof *t);
-    arena_init(&t->arena);
+    static const struct dialog_kind kind = {"Really?", "Do it", true, typed_words, NULL};
+    struct dialog *d = dialog_open(app, &kind);
+    const char **kept = dialog_context(d, DIALOG_MOST_WORDS * sizeof *kept);
     for (int i = 0; words[i] && i < DIALOG_MOST_WORDS - 1; i++)
-        t->words[i] = arena_strdup(&t->arena, words[i]);
-    struct dialog *d = dialog_create("Really?", "Do it", typed_words, t, typed_destroy);
+        kept[i] = dialog_keep(d, words[i]);
     int64_t id;
     const struct session_row *row =
         words[1] && str_to_int(words[1], 1, INT64_MAX, &id) ? model_row(&app->model, id) : NULL;
     if (row)
         describe(app, d, row);
-    dialog_is_question(d);
-    show_dialog(app, d);
 }
 
 // --- dialogs about one session ---
@@ -418,43 +387,48 @@ static const char *note_words(struct dialog *d, void *context, const char *words
     return NULL;
 }
 
-static const struct kind {
+static const struct session_dialog {
     enum action action;
-    const char *verb, *title, *button;
-    dialog_words *words;
+    const char *verb;
+    struct dialog_kind kind;
     const char *question; // NULL: the dialog is none
-} kinds[] = {
-    {ACT_STOP, "stop", "Stop the session?", "Stop", session_words,
+} session_dialogs[] = {
+    {ACT_STOP,
+     "stop",
+     {"Stop the session?", "Stop", true, session_words, NULL},
      "It ends now and keeps its results; it can be resumed later."},
-    {ACT_DELETE, "rm", "Delete for good?", "Delete", session_words,
+    {ACT_DELETE,
+     "rm",
+     {"Delete for good?", "Delete", true, session_words, NULL},
      "All its trials, samples and messages go. Exported files stay."},
-    {ACT_BUDGET, "budget", "Budget", "Set", budget_words, NULL},
-    {ACT_RESUME, "resume", "Resume", "Resume", budget_words, NULL},
-    {ACT_NOTE, "note", "Note", "Write", note_words, NULL},
-    {ACT_EXPORT, "export", "Export", "Export", export_words, NULL},
-    {ACT_DUPLICATE, "tune", "Again, as a new session", "Start", duplicate_words, NULL},
+    {ACT_BUDGET, "budget", {"Budget", "Set", false, budget_words, NULL}, NULL},
+    {ACT_RESUME, "resume", {"Resume", "Resume", false, budget_words, NULL}, NULL},
+    {ACT_NOTE, "note", {"Note", "Write", false, note_words, NULL}, NULL},
+    {ACT_EXPORT, "export", {"Export", "Export", false, export_words, preview_export}, NULL},
+    {ACT_DUPLICATE,
+     "tune",
+     {"Again, as a new session", "Start", false, duplicate_words, preview_strategy},
+     NULL},
 };
 
 void open_session_dialog(struct app *app, enum action a)
 {
     const struct session_row *row = app_session(app);
     const struct session_record *r = &row->record;
-    const struct kind *kind = kinds;
-    struct topic *t = mem_zero(1, sizeof *t);
+    const struct session_dialog *s = session_dialogs;
     bool on_device = str_equal(r->source, "device");
     int64_t budget = r->budget_trials;
     char trials[24];
-    while (kind->action != a)
-        kind++;
-    t->verb = kind->verb;
+    while (s->action != a)
+        s++;
+    struct dialog *d = dialog_open(app, &s->kind);
+    struct topic *t = dialog_context(d, sizeof *t);
+    t->verb = s->verb;
     t->trials = r->trials;
     snprintf(t->id, sizeof t->id, "%" PRId64, r->id);
-    struct dialog *d = dialog_create(kind->title, kind->button, kind->words, t, free);
     describe(app, d, row);
-    if (kind->question) {
-        dialog_is_question(d);
-        dialog_add_line(d, kind->question);
-    }
+    if (s->question)
+        dialog_add_line(d, s->question);
     if (a == ACT_DUPLICATE)
         dialog_add_line(d, "The same space and problem, as they were stored, on the same device.");
     if (on_device && (a == ACT_DUPLICATE || a == ACT_RESUME))
@@ -472,9 +446,7 @@ void open_session_dialog(struct app *app, enum action a)
         dialog_add_text(d, "name", "Name of the files", "");
         dialog_add_check(d, "verify", "run, compare and time again before writing", on_device);
         dialog_add_text(d, "slower", "Slower by at most, % (5)", "");
-        dialog_on_change(d, preview_export);
     } else if (a == ACT_DUPLICATE) {
         add_search_fields(d, r->strategy, budget, r->best_ask ? t->id : "");
     }
-    show_dialog(app, d);
 }

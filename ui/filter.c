@@ -1,8 +1,7 @@
 #include "filter.h"
 
 #include "engine/speed.h"
-#include "session_text.h"
-#include "trial_text.h"
+#include "text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -461,20 +460,17 @@ struct parser {
 #define VALUE_SIGNS " \t\r\n()\"=<>~!"
 #define NAME_SIGNS  VALUE_SIGNS ":"
 
-// Puts the column (in characters) before the error. Returns -1, which is no node.
-static int fail(const struct parser *p, const char *at)
+// Sets the error `what` (NULL: it is set), with the column (in characters) before it. Returns -1,
+// which is no node.
+static int fail(const struct parser *p, const char *at, const char *what)
 {
     int column = 1;
     for (const char *c = p->text; c < at; c++)
         column += ((unsigned char)*c & 0xc0) != 0x80;
+    if (what)
+        err_set(p->e, "%s", what);
     err_prefix(p->e, "column %d", column);
     return -1;
-}
-
-static int fail_here(const struct parser *p, const char *what)
-{
-    err_set(p->e, "%s", what);
-    return fail(p, p->at);
 }
 
 static void advance(struct parser *p, const char *signs)
@@ -529,7 +525,7 @@ static int add_node(struct parser *p, const struct node *node)
 {
     struct filter *f = p->filter;
     if (f->count == MOST_NODES)
-        return fail_here(p, "that is too long");
+        return fail(p, p->at, "that is too long");
     MEM_GROW(f->node, f->count, f->capacity);
     f->node[f->count] = *node;
     return f->count++;
@@ -564,7 +560,7 @@ static bool set_term(struct parser *p, struct node *n, const char *name, enum op
     if (set_name(f, n, name, p->e)) {
         if (set_value(f, n, op, str_text(&p->word), p->e))
             return true;
-        fail(p, p->at);
+        fail(p, p->at, NULL);
         return false;
     }
     if (f->kind == &session_kind) {
@@ -578,7 +574,7 @@ static bool set_term(struct parser *p, struct node *n, const char *name, enum op
                 return true;
         }
     }
-    fail(p, begin);
+    fail(p, begin, NULL);
     return false;
 }
 
@@ -588,13 +584,13 @@ static int parse_term(struct parser *p)
     const char *begin = p->at;
     bool quoted = p->token == TOKEN_QUOTED;
     if (p->token == TOKEN_END)
-        return fail_here(p, "something is missing here");
+        return fail(p, p->at, "something is missing here");
     if (p->token == TOKEN_CLOSE)
-        return fail_here(p, "a term is missing before ')'");
+        return fail(p, p->at, "a term is missing before ')'");
     if (p->token == TOKEN_BAD && *begin == '"')
-        return fail_here(p, "the closing '\"' is missing");
+        return fail(p, p->at, "the closing '\"' is missing");
     if (p->token != TOKEN_WORD && !quoted)
-        return fail_here(p, "a name belongs here");
+        return fail(p, p->at, "a name belongs here");
     int node = add_node(p, &(struct node){.kind = NODE_TERM});
     if (node < 0)
         return -1;
@@ -602,17 +598,15 @@ static int parse_term(struct parser *p)
     const char *name = arena_strdup(&p->filter->arena, str_text(&p->word));
     advance(p, NAME_SIGNS);
     if (p->token != TOKEN_OP)
-        return set_word_alone(p->filter, n, name, quoted, p->e) ? node : fail(p, begin);
-    if (quoted) {
-        p->at = begin;
-        return fail_here(p, "a name belongs here, without quotes");
-    }
+        return set_word_alone(p->filter, n, name, quoted, p->e) ? node : fail(p, begin, NULL);
+    if (quoted)
+        return fail(p, begin, "a name belongs here, without quotes");
     enum op op = p->op;
     advance(p, VALUE_SIGNS);
     if (p->token == TOKEN_BAD && *p->at == '"')
-        return fail_here(p, "the closing '\"' is missing");
+        return fail(p, p->at, "the closing '\"' is missing");
     if (p->token != TOKEN_WORD && p->token != TOKEN_QUOTED)
-        return fail_here(p, "a value belongs here");
+        return fail(p, p->at, "a value belongs here");
     if (!set_term(p, n, name, op, begin))
         return -1;
     advance(p, NAME_SIGNS);
@@ -628,7 +622,7 @@ static int parse_factor(struct parser *p)
     bool is_not = is_word(p, "not");
     int node;
     if (p->depth == MOST_DEPTH)
-        return fail_here(p, "too many parentheses and nots");
+        return fail(p, p->at, "too many parentheses and nots");
     p->depth++;
     if (!is_not && p->token != TOKEN_OPEN) {
         node = parse_term(p);
@@ -638,8 +632,7 @@ static int parse_factor(struct parser *p)
         if (node >= 0 && is_not) {
             node = add_node(p, &(struct node){.kind = NODE_NOT, .left = node});
         } else if (node >= 0 && p->token != TOKEN_CLOSE) {
-            err_set(p->e, "this '(' is never closed");
-            node = fail(p, begin);
+            node = fail(p, begin, "this '(' is never closed");
         } else if (node >= 0) {
             advance(p, NAME_SIGNS);
         }
@@ -679,7 +672,7 @@ static struct filter *compile(const char *text, const struct filter *as, struct 
     if (!empty)
         f->root = parse_joined(&p, true);
     if (f->root >= 0 && p.token != TOKEN_END)
-        f->root = fail_here(&p, "')' without a '('");
+        f->root = fail(&p, p.at, "')' without a '('");
     str_finish(&p.word);
     if (empty || f->root >= 0)
         return f;

@@ -1,4 +1,4 @@
-// Keys and actions: one table of the actions with their screens, keys and names.
+// Keys and actions: one table of the actions with their names, keys and screens.
 //
 // Help, footer, manual page, the `:` prompt and its completion are all made from `actions`. Users
 // rebind keys in workbench.conf ("key pause = p F9"); a keymap is the table with that applied.
@@ -37,8 +37,8 @@ enum key {
     KEY_IS_F12 = KEY_IS_F1 + 11
 };
 
-// The screens, in the order of their keys: an identifier, the name of its record (`view_main`) and
-// of its action, its keys, and what it shows.
+// The screens, in the order of their keys: an identifier, the name of the record (`view_main`) and
+// of the action, the keys, and the help.
 // clang-format off
 #define VIEWS(V) \
     V(MAIN, main, "1 F2", "curve, population, trials, detail") \
@@ -55,84 +55,92 @@ enum key {
 
 enum view_id { VIEWS(AS_VIEW_ID) VIEW_COUNT };
 
+// The actions: an identifier, the name in the `:` prompt and in workbench.conf, the standard keys,
+// the label in the footer (NULL: not there), the help, the group in the help, and the screens where
+// it works. Those that show a screen (ACT_VIEW + enum view_id) follow from VIEWS. Footer and help
+// have the order of this list.
+// clang-format off
+#define ON_ALL    ((1u << VIEW_COUNT) - 1)
+#define ON(view)  (1u << VIEW_##view)
+#define ON_TABLES (ON(TRIALS) | ON(SESSIONS) | ON(LOG) | ON(NETWORK))
+#define ON_TRIAL  (ON(MAIN) | ON(TRIALS) | ON(SPACE) | ON(KERNEL))
+#define MOVE_ACTIONS(A) \
+    A(UP, "up", "k up", NULL, "row above", MOVE, ON_ALL) \
+    A(DOWN, "down", "j down", NULL, "row below", MOVE, ON_ALL) \
+    A(LEFT, "left", "h left", NULL, "column or cell to the left", MOVE, ON_ALL) \
+    A(RIGHT, "right", "l right", NULL, "column or cell to the right", MOVE, ON_ALL) \
+    A(FIRST, "first", "g home", NULL, "first row", MOVE, ON_ALL) \
+    A(LAST, "last", "G end", NULL, "last row", MOVE, ON_ALL) \
+    A(BEST, "best", "*", NULL, "select the best trial", MOVE, ON_TRIAL) \
+    A(PAGE_UP, "page-up", "pgup", NULL, "a page up", MOVE, ON_ALL) \
+    A(PAGE_DOWN, "page-down", "pgdn", NULL, "a page down", MOVE, ON_ALL) \
+    A(HALF_UP, "half-page-up", "ctrl-u", NULL, "half a page up", MOVE, ON_ALL) \
+    A(HALF_DOWN, "half-page-down", "ctrl-d", NULL, "half a page down", MOVE, ON_ALL) \
+    A(OPEN, "open", "enter", NULL, "open what is under the cursor", MOVE, ON_ALL) \
+    A(BACK, "back", "esc", NULL, "close, or the screen before", MOVE, ON_ALL) \
+    A(NEXT_PANE, "next-pane", "tab", "Pane", "next pane", MOVE, ON_ALL) \
+    A(PREVIOUS_PANE, "previous-pane", "shift-tab", NULL, "previous pane", MOVE, ON_ALL) \
+    A(FILTER, "filter", "/", "Filter", "show only what matches", MOVE, ON_TABLES) \
+    A(NEXT_MATCH, "next-match", "n", NULL, "next match", MOVE, ON(TRIALS) | ON(LOG) | ON(KERNEL)) \
+    A(PREVIOUS_MATCH, "previous-match", "N", NULL, "previous match", MOVE, ON(TRIALS) | ON(LOG) | ON(KERNEL))
+#define OTHER_ACTIONS(A) \
+    A(PAUSE, "pause", "p F9", "Pause", "pause, or continue", SESSION, ON_ALL) \
+    A(STOP, "stop", "s", NULL, "stop session, keep results (asks first)", SESSION, ON_ALL) \
+    A(BUDGET, "budget", "B", NULL, "change how many trials it may spend", SESSION, ON_ALL) \
+    A(MORE_BUDGET, "more-budget", "+ =", NULL, "100 trials more", SESSION, ON_ALL & ~ON(NETWORK)) \
+    A(LESS_BUDGET, "less-budget", "-", NULL, "100 trials less", SESSION, ON_ALL & ~ON(NETWORK)) \
+    A(EXPORT, "export", "x", "Export", "write the best kernels as files", SESSION, ON_ALL) \
+    A(NEW, "new", "i", "New", "start a new session", SESSION, ON_ALL) \
+    A(DUPLICATE, "duplicate", "d", NULL, "again with another seed or strategy", SESSION, ON_ALL) \
+    A(PIN, "pin", "a", "Pin", "let this task get every round, or no longer", SESSION, ON(NETWORK)) \
+    A(WEIGH_MORE, "weigh-more", "+ =", "Weight", "let this task count twice as much", SESSION, ON(NETWORK)) \
+    A(WEIGH_LESS, "weigh-less", "-", NULL, "let this task count half as much", SESSION, ON(NETWORK)) \
+    A(RESUME, "resume", "r", NULL, "continue a session that does not run", SESSION, ON_ALL) \
+    A(EDIT, "edit", "e", "Edit", "edit the space file (8: the template)", SESSION, ON_ALL) \
+    A(USE_NEW, "use-new", "u", NULL, "a new session with the space file as it is now", SESSION, ON_ALL) \
+    A(MARK, "mark", "space", "Mark", "mark for overlay and comparison", SESSION, ON(SESSIONS)) \
+    A(COMPARE, "compare", "c", "Compare", "compare the marked sessions", SESSION, ON(SESSIONS)) \
+    A(NOTE, "note", "n", "Note", "write a note to the session", SESSION, ON(SESSIONS)) \
+    A(DELETE, "delete", "D", "Delete", "delete session for good (asks first)", SESSION, ON(SESSIONS)) \
+    A(ZOOM, "zoom", "z", "Zoom", "the whole screen for this pane", SHOW, ON(MAIN)) \
+    A(AXIS, "axis", "t", NULL, "x axis: trials, running time, wall clock", SHOW, ON(MAIN)) \
+    A(OVERLAY, "overlay", "o", NULL, "marked sessions over the curve", SHOW, ON(MAIN)) \
+    A(BAND, "band", "b", NULL, "band: deviation, least to most, off", SHOW, ON(MAIN)) \
+    A(COLOUR, "colour", "c", NULL, "colour by value or by rank", SHOW, ON(MAIN) | ON(MAP)) \
+    A(ZERO, "zero", "0", NULL, "y axis from zero, or only the best part", SHOW, ON(MAIN)) \
+    A(SORT_NEXT, "sort-next", "> .", "Sort", "sort by the next column", SHOW, ON_TABLES & ~ON(LOG)) \
+    A(SORT_PREVIOUS, "sort-previous", "< ,", NULL, "sort by the column before", SHOW, ON_TABLES & ~ON(LOG)) \
+    A(SORT_INVERT, "sort-invert", "I", NULL, "the other way round", SHOW, ON_TABLES & ~ON(LOG)) \
+    A(STATISTIC, "statistic", "v", "Statistic", "best, mean, count", SHOW, ON(MAP)) \
+    A(AXIS_X, "axis-x", "X", "Axis", "next parameter across", SHOW, ON(MAP)) \
+    A(AXIS_Y, "axis-y", "Y", "Axis", "next parameter down", SHOW, ON(MAP)) \
+    A(NEXT_PAIR, "next-pair", "]", "Pair", "next pair by importance", SHOW, ON(MAP)) \
+    A(PREVIOUS_PAIR, "previous-pair", "[", NULL, "pair before", SHOW, ON(MAP)) \
+    A(SLICE, "slice", "f", "Fix", "fix the other parameters at the best", SHOW, ON(MAP)) \
+    A(RELOAD, "reload", "R", "Reload", "read the space file again", SHOW, ON(SPACE)) \
+    A(LEVEL, "level", "v", "Level", "lowest level shown", SHOW, ON(LOG)) \
+    A(REJECTED, "rejected", "R", NULL, "rejected configurations too, or not", SHOW, ON(TRIALS)) \
+    A(SEARCH, "search", "/", "Search", "find a text", MOVE, ON(KERNEL)) \
+    A(LANGUAGE, "language", "v", "SPIR-V", "GLSL, or SPIR-V disassembled", SHOW, ON(KERNEL)) \
+    A(DIFFERENCE, "difference", "c", "Diff", "against the kernel of the best trial", SHOW, ON(KERNEL)) \
+    A(COPY, "copy", "y", NULL, "copy the configuration", PROGRAM, ON_ALL) \
+    A(HELP, "help", "? F1", "Help", "this help", PROGRAM, ON_ALL) \
+    A(COMMAND, "command", ":", NULL, "an action by its name, or a command line", PROGRAM, ON_ALL) \
+    A(FREEZE, "freeze", "Z", NULL, "freeze the display; tuning continues", PROGRAM, ON_ALL) \
+    A(MOUSE, "mouse", "m", NULL, "mouse on, or off to select text", PROGRAM, ON_ALL) \
+    A(SAVE_SCREEN, "save-screen", "S", NULL, "save the screen as a text file", PROGRAM, ON_ALL) \
+    A(REDRAW, "redraw", "ctrl-l", NULL, "draw everything again", PROGRAM, ON_ALL) \
+    A(SUSPEND, "suspend", "ctrl-z", NULL, "back to the shell; fg returns", PROGRAM, ON_ALL) \
+    A(LEAVE, "leave", "Q", NULL, "quit; runs continue in the background", PROGRAM, ON_ALL) \
+    A(QUIT, "quit", "q F10", "Quit", "quit; own runs pause, nothing is lost", PROGRAM, ON_ALL)
+#define AS_ACTION_ID(id, name, keys, label, help, group, views) ACT_##id,
+// clang-format on
+
 enum action {
     ACT_NONE,
-    // move
-    ACT_UP,
-    ACT_DOWN,
-    ACT_LEFT,
-    ACT_RIGHT,
-    ACT_FIRST,
-    ACT_LAST,
-    ACT_BEST,
-    ACT_PAGE_UP,
-    ACT_PAGE_DOWN,
-    ACT_HALF_UP,
-    ACT_HALF_DOWN,
-    ACT_OPEN,
-    ACT_BACK,
-    ACT_NEXT_PANE,
-    ACT_PREVIOUS_PANE,
-    ACT_FILTER,
-    ACT_NEXT_MATCH,
-    ACT_PREVIOUS_MATCH,
-    // screens
-    ACT_VIEW, // + enum view_id
+    MOVE_ACTIONS(AS_ACTION_ID) ACT_VIEW,
     ACT_VIEW_LAST = ACT_VIEW + VIEW_COUNT - 1,
-    // session
-    ACT_PAUSE,
-    ACT_STOP,
-    ACT_BUDGET,
-    ACT_MORE_BUDGET,
-    ACT_LESS_BUDGET,
-    ACT_EXPORT,
-    ACT_NEW,
-    ACT_DUPLICATE,
-    ACT_PIN,
-    ACT_WEIGH_MORE,
-    ACT_WEIGH_LESS,
-    ACT_RESUME,
-    ACT_EDIT,
-    ACT_USE_NEW,
-    // sessions
-    ACT_MARK,
-    ACT_COMPARE,
-    ACT_NOTE,
-    ACT_DELETE,
-    // how it is shown
-    ACT_ZOOM,
-    ACT_AXIS,
-    ACT_OVERLAY,
-    ACT_BAND,
-    ACT_COLOUR,
-    ACT_ZERO,
-    ACT_SORT_NEXT,
-    ACT_SORT_PREVIOUS,
-    ACT_SORT_INVERT,
-    ACT_STATISTIC,
-    ACT_AXIS_X,
-    ACT_AXIS_Y,
-    ACT_NEXT_PAIR,
-    ACT_PREVIOUS_PAIR,
-    ACT_SLICE,
-    ACT_RELOAD,
-    ACT_LEVEL,
-    ACT_REJECTED,
-    ACT_SEARCH,
-    ACT_LANGUAGE,
-    ACT_DIFFERENCE,
-    // program
-    ACT_COPY,
-    ACT_HELP,
-    ACT_COMMAND,
-    ACT_FREEZE,
-    ACT_MOUSE,
-    ACT_SAVE_SCREEN,
-    ACT_REDRAW,
-    ACT_SUSPEND,
-    ACT_LEAVE,
-    ACT_QUIT,
-    ACT_COUNT
+    OTHER_ACTIONS(AS_ACTION_ID) ACT_COUNT
 };
 
 enum action_group {

@@ -108,8 +108,7 @@ void axis_init(struct axis *a, const struct space *s, struct factor f)
     a->count = possible <= AXIS_MOST ? (int)possible : 0;
 }
 
-// Returns the last place that begins at or before `value`, or -1.
-static int last_place(const struct axis *a, uint64_t value)
+int axis_last_place(const struct axis *a, uint64_t value)
 {
     int low = 0, high = a->count;
     while (low < high) {
@@ -124,7 +123,7 @@ static int last_place(const struct axis *a, uint64_t value)
 
 static int place_of(const struct axis *a, uint64_t value)
 {
-    int place = last_place(a, value);
+    int place = axis_last_place(a, value);
     return place >= 0 && (a->kind == AXIS_RANGES || a->low[place] == value) ? place : -1;
 }
 
@@ -162,7 +161,7 @@ int axis_make_place(struct axis *a, const struct config *c, const double *statis
             moved[i] = place_of(a, old.low[i]);
         return place_of(a, value);
     }
-    place = last_place(a, value) + 1;
+    place = axis_last_place(a, value) + 1;
     for (int i = a->count++; i > place; i--)
         a->low[i] = a->low[i - 1];
     for (int i = place; i + 1 < a->count; i++)
@@ -188,6 +187,14 @@ static void add_order(const struct axis *a, int place, struct str *out)
         str_add(out, ",…");
 }
 
+static void add_number(const struct axis *a, int place, struct str *out)
+{
+    if (a->param->kind == PARAM_FACTORIZATION)
+        str_printf(out, "%" PRIu64, a->low[place]);
+    else
+        str_add_real(out, a->param->number[a->low[place]]);
+}
+
 void axis_add_label(const struct axis *a, int place, struct str *out)
 {
     const struct param *p = a->param;
@@ -200,22 +207,12 @@ void axis_add_label(const struct axis *a, int place, struct str *out)
         add_order(a, place, out);
         return;
     }
-    if (p->kind == PARAM_FACTORIZATION)
-        str_printf(out, "%" PRIu64, value);
-    else if (p->number)
-        str_add_real(out, p->number[value]);
+    if (p->kind == PARAM_FACTORIZATION || p->number)
+        add_number(a, place, out);
     else
         str_add(out, p->label[value]);
     if (a->kind == AXIS_RANGES)
         str_add_char(out, '+');
-}
-
-static void add_number(const struct axis *a, int place, struct str *out)
-{
-    if (a->param->kind == PARAM_FACTORIZATION)
-        str_printf(out, "%" PRIu64, a->low[place]);
-    else
-        str_add_real(out, a->param->number[a->low[place]]);
 }
 
 bool axis_add_term(const struct axis *a, int place, struct str *out)
@@ -380,12 +377,6 @@ static int compare_entries(const void *a, const void *b)
     return x->factor.slot - y->factor.slot;
 }
 
-static bool is_due(const struct importance *i)
-{
-    int64_t fresh = i->added - i->used;
-    return fresh > 0 && fresh >= i->used / 20;
-}
-
 bool importance_step(struct importance *i)
 {
     struct importance_entry all[FACTORS_MOST];
@@ -398,7 +389,8 @@ bool importance_step(struct importance *i)
         all[count++].factor = factor[j];
     }
     if (!i->busy) {
-        if (is_due(i)) {
+        int64_t fresh = i->added - i->used;
+        if (fresh > 0 && fresh >= i->used / 20) {
             i->busy = true;
             i->next = 0;
             i->started_at = i->added;
@@ -427,7 +419,7 @@ bool importance_step(struct importance *i)
     i->count = count;
     i->used = i->started_at;
     i->busy = false;
-    return is_due(i);
+    return true; // more may have come
 }
 
 double importance_of(const struct importance *i, struct factor f)

@@ -62,10 +62,13 @@ void axis_init(struct axis *a, const struct space *s, struct factor f);
 // there.
 bool axis_has_value(const struct axis *a, const double *statistics);
 int axis_place(const struct axis *a, const struct config *c, const double *statistics);
-// Is axis_place for a trial that has a value: a value without a place gets a new one, and what was
-// place i before is moved[i] then.
+// Returns axis_place of a trial that has a value. A value without a place gets a new one, and what
+// was place i before is moved[i] then.
 int axis_make_place(struct axis *a, const struct config *c, const double *statistics,
                     int moved[AXIS_MOST]);
+
+// Returns the last place that begins at or before a value, or -1.
+int axis_last_place(const struct axis *a, uint64_t value);
 
 void axis_add_label(const struct axis *a, int place, struct str *out);
 // Appends a term of a filter (filter.h) that finds the trials of this place, "tile_k[2]=16". False,

@@ -4,152 +4,179 @@
 #include "base/number.h"
 #include "engine/speed.h"
 #include "engine/stored.h"
-#include "model_inside.h"
-#include "report/text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SAMPLES 256
-
-// --- a trial from its row ---
-
-void trial_decode(const struct opened *o, const struct trial_record *r, struct trial *out)
-{
-    *out = (struct trial){
-        .ask = r->ask,
-        .number = r->number,
-        .generation = r->generation,
-        .early_stopped = r->early_stopped,
-        .compile_s = r->compile_s,
-        .pipeline_s = r->pipeline_s,
-        .device_s = r->device_s,
-        .elapsed_s = r->elapsed_s,
-        .finished = r->finished,
-        .worker = r->worker,
-    };
-    if (r->outcome != OUTCOME_OPEN) {
-        out->outcome = r->outcome;
-        out->told = r->told;
-    }
-    out->seconds = out->told && out->outcome == OUTCOME_OK ? r->seconds : 0;
-    if (o->space && r->key)
-        out->has_config = config_parse_key(o->space, r->key, &out->config, NULL);
-    if (!out->has_config)
-        out->config = (struct config){0};
-    snprintf(out->phase, sizeof out->phase, "%s", r->phase ? r->phase : "");
-    snprintf(out->reason, sizeof out->reason, "%s", r->reason ? r->reason : "");
-    double sample[MOST_SAMPLES];
-    int count = out->samples = str_to_reals(r->samples, sample, MOST_SAMPLES);
-    if (count >= 2) {
-        double median = median_of(sample, count);
-        out->spread = median > 0 ? (sample[count - 1] - sample[0]) / median : 0;
-    }
-    struct statistics statistics;
-    for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
-        out->statistic[k] = NAN;
-    if (r->statistics) {
-        text_parse_statistics(r->statistics, &statistics);
-        for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
-            if (!statistics_total(&statistics, (enum statistic_kind)k, &out->statistic[k]))
-                out->statistic[k] = NAN;
-    }
-    struct str clocks = {0};
-    text_add_clocks(r->clocks, r->drift, &clocks);
-    snprintf(out->clocks, sizeof out->clocks, "%s", str_text(&clocks));
-    out->is_unsteady = r->drift > 0 || strstr(out->clocks, "held back");
-    str_finish(&clocks);
-    out->has_origin = r->origin != NULL;
-    str_to_ints(r->origin, out->origin, SPACE_MAX_PARAMS);
-}
-
-bool trial_read_race(struct store *s, int64_t session, struct trial *t)
-{
-    struct retime_record race;
-    struct arena a;
-    if (!t->told || t->outcome != OUTCOME_OK)
-        return true;
-    arena_init(&a);
-    bool ok = store_get_race(s, session, t->ask, &a, &race, NULL);
-    t->raced = ok && race.ask;
-    if (t->raced) {
-        t->race_seconds = race.seconds;
-        t->race_verified = race.verified;
-    }
-    arena_finish(&a);
-    return ok;
-}
-
-// --- ranks, units, positions ---
-
-double seconds_speed(const struct model *m, double seconds)
-{
-    return seconds > 0 ? m->open.record.flop / seconds : 0;
-}
-
-struct rank trial_rank(const struct trial *t)
-{
-    if (t->raced && !t->race_verified)
-        return (struct rank){0, false};
-    return (struct rank){t->raced ? t->race_seconds : t->seconds, t->raced};
-}
-
-bool rank_is_better(struct rank x, struct rank y)
-{
-    if (x.seconds <= 0 || y.seconds <= 0)
-        return x.seconds > 0 && y.seconds <= 0;
-    return x.raced != y.raced ? x.raced : x.seconds < y.seconds;
-}
-
-const char *model_unit(const struct model *m, double *per_flops)
-{
-    double best = seconds_speed(m, m->open.record.best_seconds);
-    if (speed_is_relative(&m->open.record)) {
-        *per_flops = 100 / RECORDED_ONE;
-        return "%";
-    }
-    bool tera = best >= 1e12, mega = best > 0 && best < 1e9;
-    const char *name;
-    if (m->open.record.unit) {
-        *per_flops = 1 / speed_unit(&m->open.record, best, &name);
-        return name;
-    }
-    *per_flops = tera ? 1e-12 : mega ? 1e-6 : 1e-9;
-    return tera ? "TFLOPS" : mega ? "MFLOPS" : "GFLOPS";
-}
-
-double param_position(const struct param *p, const int32_t *v, int slot)
-{
-    switch (p->kind) {
-    case PARAM_FACTORIZATION:
-        return p->product > 1 && v[slot] > 1 ? log(v[slot]) / log(p->product) : 0;
-    case PARAM_PERMUTATION: {
-        // The place of an order among all orders, which are sorted by the first item, the second...
-        int count = p->width;
-        double place = 0, orders = 1;
-        for (int i = 0; i < count; i++) {
-            int smaller = 0;
-            for (int k = i + 1; k < count; k++)
-                smaller += v[k] < v[i];
-            place = place * (count - i) + smaller;
-            orders *= count - i;
-        }
-        return orders > 1 ? place / (orders - 1) : 0;
-    }
-    default: return p->count > 1 ? (double)v[0] / (p->count - 1) : 0;
-    }
-}
-
 #define LOOK_AGAIN_SECONDS 1.0
 #define LIST_SECONDS       0.5  // at least between two lists
 #define LIST_ROW_SECONDS   2e-3 // more for each session: long lists take long
+#define FOLLOW_SECONDS     1.0
+#define RATE_SECONDS       20.0
+#define MOST_SHOWN_BEST    24
 
-// Returns true when `seconds` have passed, or the clock was put back.
-static bool is_over(double since, double unix_now, double seconds)
+// --- reading a session ---
+
+static bool add_step(void *context, const struct best_step *step)
 {
-    return unix_now - since >= seconds || unix_now < since;
+    struct curve *c = context;
+    MEM_GROW(c->step, c->count, c->capacity);
+    c->step[c->count++] = *step;
+    return true;
+}
+
+// Takes the steps after the last one that is there.
+static bool curve_extend(struct curve *c, struct store *s, int64_t session, struct err *e)
+{
+    int64_t after = c->count ? c->step[c->count - 1].number : 0;
+    return store_each_best(s, session, after, add_step, c, e);
+}
+
+static bool add_recent(void *context, const struct trial_record *t)
+{
+    struct opened *o = context;
+    o->recent[o->recent_count++ % MODEL_MOST_RECENT] = t->elapsed_s;
+    o->newest_finished = t->finished;
+    o->newest_number = t->number;
+    return true;
+}
+
+static bool add_best(void *context, const struct trial_record *t)
+{
+    struct opened *o = context;
+    o->population[o->population_count++] = t->ask;
+    return o->population_count < MOST_SHOWN_BEST;
+}
+
+static bool add_message(void *context, const struct message_record *r)
+{
+    struct opened *o = context;
+    if (o->message_count == MODEL_MOST_MESSAGES) {
+        // The oldest quarter goes at once, so that a flood costs each message little.
+        int gone = MODEL_MOST_MESSAGES / 4;
+        for (int i = 0; i < gone; i++)
+            free(o->message[i].text);
+        o->message_count -= gone;
+        memmove(o->message, o->message + gone, (size_t)o->message_count * sizeof *o->message);
+    }
+    MEM_GROW(o->message, o->message_count, o->message_capacity);
+    struct message *m = &o->message[o->message_count++];
+    *m = (struct message){.id = r->id, .at = r->at, .text = mem_strdup(r->text ? r->text : "")};
+    snprintf(m->level, sizeof m->level, "%s", r->level ? r->level : "");
+    return true;
+}
+
+// Reads the session, and the network that it is or belongs to.
+static bool read_session(struct opened *o, struct store *s, struct err *e)
+{
+    struct arena fresh;
+    struct session_record record;
+    arena_init(&fresh);
+    if (!store_get_session(s, o->record.id, &fresh, &record, e)) {
+        arena_finish(&fresh);
+        return false;
+    }
+    arena_finish(&o->arena);
+    o->arena = fresh;
+    o->record = record;
+    if (!store_get_baselines(s, record.id, &o->arena, &o->baselines, e) ||
+        !store_get_calibration(s, record.id, &o->calibration, e))
+        return false;
+    int64_t network = record.scheduler ? record.id : record.network;
+    arena_finish(&o->network_arena);
+    arena_init(&o->network_arena);
+    o->network_record = (struct session_record){.id = 0};
+    o->network = (struct network_summary){.task = NULL};
+    if (network &&
+        (!store_get_session(s, network, &o->network_arena, &o->network_record, e) ||
+         !network_summary_read(s, &o->network_record, &o->network_arena, &o->network, e)))
+        return false;
+    if (record.scheduler)
+        o->record.best_seconds = o->network.latency_s; // units suit it
+    return true;
+}
+
+// Reads the curve, the outcomes and the newest trials. A network has the outcomes of its tasks.
+static bool read_results(struct opened *o, struct store *s, struct err *e)
+{
+    const struct session_record *r = &o->record;
+    int64_t first = int64_max(o->newest_number, r->trials - MODEL_MOST_RECENT) + 1;
+    if (!r->scheduler)
+        return curve_extend(&o->curve, s, r->id, e) &&
+               store_get_tally(s, r->id, o->tally, &o->early, e) &&
+               store_each_numbered(s, r->id, first, add_recent, o, e);
+    o->curve.count = 0;
+    memset(o->tally, 0, sizeof o->tally);
+    if (!session_each_best(s, r, add_step, &o->curve, e))
+        return false;
+    for (int i = 0; i < o->network.task_count; i++) {
+        int64_t tally[OUTCOME_COUNT], id = o->network.task[i].session.id;
+        if (id && !store_get_tally(s, id, tally, NULL, e))
+            return false;
+        for (int k = 0; id && k < OUTCOME_COUNT; k++)
+            o->tally[k] += tally[k];
+    }
+    return store_each_numbered(s, r->id, first, add_recent, o, e);
+}
+
+static bool is_running(const struct opened *o)
+{
+    return o->runner && o->state == STATE_RUNNING;
+}
+
+// Looks which process runs the session: a run that was killed leaves no trace in the database.
+// Returns true when that has changed.
+static bool opened_look(struct opened *o, struct store *s, double unix_now)
+{
+    enum session_state state_before = o->state;
+    pid_t runner_before = o->runner;
+    bool ran = is_running(o);
+    o->state = store_state(s, &o->record, &o->runner);
+    if (is_running(o) && (!ran || o->seen_running <= 0))
+        o->seen_running = unix_now;
+    return o->state != state_before || o->runner != runner_before;
+}
+
+// Reads what is new. Returns false when the session is gone or cannot be read.
+static bool opened_refresh(struct opened *o, struct store *s, double unix_now, struct err *e)
+{
+    double ran_before = o->record.ran_seconds;
+    int64_t after = o->message_count ? o->message[o->message_count - 1].id : 0;
+    if (!read_session(o, s, e) || !read_results(o, s, e) ||
+        !store_each_message(s, o->record.id, after, add_message, o, e) ||
+        !store_newest_retime(s, &o->retime, e))
+        return false;
+    const char *text = o->record.population;
+    o->population_count = 0;
+    o->is_population = text && *text;
+    if (!o->is_population && !store_each_ranked(s, o->record.id, 0, add_best, o, e))
+        return false;
+    while (o->is_population && *text && o->population_count < MODEL_MOST_POPULATION) {
+        o->population[o->population_count++] = strtoll(text, NULL, 10);
+        text += strcspn(text, ",");
+        text += *text == ',';
+    }
+    if (o->record.ran_seconds > ran_before)
+        o->seen_running = unix_now; // it was paused and resumed between two looks
+    opened_look(o, s, unix_now);
+    o->version++;
+    return true;
+}
+
+static void opened_finish(struct opened *o)
+{
+    for (int i = 0; i < o->message_count; i++)
+        free(o->message[i].text);
+    free(o->message);
+    free(o->curve.step);
+    script_destroy(o->script);
+    recording_destroy(o->recording);
+    arena_finish(&o->arena);
+    arena_finish(&o->texts);
+    arena_finish(&o->network_arena);
+    *o = (struct opened){0};
 }
 
 // --- the connection ---
@@ -275,18 +302,32 @@ bool model_toggle_mark(struct model *m, int64_t id)
 void model_close(struct model *m)
 {
     opened_finish(&m->open);
-    cache_clear(m->cache);
+    model_forget_trials(m);
 }
 
 bool model_open(struct model *m, int64_t id, struct err *e)
 {
-    struct opened fresh = {.version = m->open.version};
+    struct opened fresh = {
+        .version = m->open.version, .record.id = id, .seen_running = m->polled_at};
     if (!m->store && !connect_now(m))
         return m->trouble.text[0]
                    ? err_set(e, "%s", m->trouble.text)
                    : err_set(e, "there is no session %lld (nor any other yet)", (long long)id);
-    if (!opened_load(&fresh, m->store, id, m->polled_at, e))
+    arena_init(&fresh.arena);
+    arena_init(&fresh.texts);
+    arena_init(&fresh.network_arena);
+    if (!opened_refresh(&fresh, m->store, m->polled_at, e)) {
+        opened_finish(&fresh);
         return false;
+    }
+    fresh.last_number = fresh.newest_number;
+    fresh.has_limits = limits_parse(fresh.record.limits, &fresh.limits);
+    if (!fresh.record.scheduler) {
+        fresh.space = stored_space(m->store, &fresh.record, &fresh.texts, &fresh.script,
+                                   &fresh.recording, &fresh.trouble);
+        if (!fresh.space)
+            err_prefix(&fresh.trouble, "the space of session %lld cannot be read", (long long)id);
+    }
     model_close(m);
     m->open = fresh;
     return true;
@@ -321,14 +362,71 @@ static bool refresh_open(struct model *m, struct err *e)
     } else if (o->record.trials + o->record.rejected < results) { // it is being deleted
         return model_open(m, o->record.id, e);
     } else if (o->retime != retime) {
-        cache_clear(m->cache);
+        model_forget_trials(m);
     } else {
-        cache_drop_open(m->cache);
+        model_forget_open_trials(m);
     }
     return true;
 }
 
+// --- time ---
+
+double model_ran_seconds(const struct model *m, double unix_now)
+{
+    const struct opened *o = &m->open;
+    // The round that ended last; NULL: there is none, or the session is no network.
+    int i = o->record.scheduler ? o->network.round_count - 1 : -1;
+    while (i >= 0 && !o->network.round[i].told)
+        i--;
+    const struct round_record *round = i < 0 ? NULL : &o->network.round[i];
+    double elapsed = round             ? round->elapsed_s
+                     : o->recent_count ? o->recent[(o->recent_count - 1) % MODEL_MOST_RECENT]
+                                       : 0;
+    double ran = fmax(o->record.ran_seconds, elapsed);
+    // Stored running times end with the last change of state, or with the newest trial after it.
+    double until = o->record.ran_seconds > 0 ? o->seen_running : o->record.created;
+    if (elapsed > o->record.ran_seconds)
+        until = round ? round->at : o->newest_finished;
+    return is_running(o) ? ran + fmax(0, unix_now - until) : ran;
+}
+
+double model_left_seconds(const struct model *m, double unix_now)
+{
+    const struct opened *o = &m->open;
+    int64_t trials = o->record.budget_trials - o->record.trials;
+    double left = o->rate > 0 && trials > 0 ? (double)trials / o->rate : 0;
+    double budget = o->record.budget_seconds;
+    if (budget > 0 && is_running(o)) {
+        double until = fmax(0, budget - model_ran_seconds(m, unix_now));
+        left = left > 0 ? fmin(left, until) : until;
+    }
+    return left;
+}
+
+static double opened_rate(const struct opened *o, double ran)
+{
+    int64_t known = int64_min(o->recent_count, MODEL_MOST_RECENT);
+    double window = fmin(ran, RATE_SECONDS);
+    int64_t lately = 0;
+    if (!is_running(o))
+        return 0;
+    if (o->record.scheduler)
+        return ran > 0 ? (double)o->record.trials / ran : 0;
+    while (lately < known &&
+           o->recent[(o->recent_count - 1 - lately) % MODEL_MOST_RECENT] > ran - window)
+        lately++;
+    if (lately == MODEL_MOST_RECENT) // there may be more: take the time of these
+        return (double)lately / fmax(ran - o->recent[o->recent_count % MODEL_MOST_RECENT], 1e-3);
+    return (double)lately / fmax(window, 1);
+}
+
 // --- polling ---
+
+// Returns true when `seconds` have passed, or the clock was put back.
+static bool is_over(double since, double unix_now, double seconds)
+{
+    return unix_now - since >= seconds || unix_now < since;
+}
 
 static bool poll_store(struct model *m, bool *news, struct err *e)
 {
@@ -344,9 +442,14 @@ static bool poll_store(struct model *m, bool *news, struct err *e)
         *news = true;
         m->open.version++;
     }
-    if (m->open.record.id && opened_follow(&m->open, m->polled_at)) {
+    // Lists see the newest trials when it is time.
+    struct opened *o = &m->open;
+    bool more = o->record.id && o->last_number != o->newest_number;
+    if (more && is_over(o->followed_at, m->polled_at, FOLLOW_SECONDS)) {
+        o->last_number = o->newest_number;
+        o->followed_at = m->polled_at;
+        o->version++;
         *news = true;
-        m->open.version++;
     }
     if (!is_over(m->listed_at, m->polled_at, LIST_SECONDS + LIST_ROW_SECONDS * m->session_count))
         return true;
@@ -364,12 +467,6 @@ static bool poll_store(struct model *m, bool *news, struct err *e)
     return true;
 }
 
-static void forget_marks(struct model *m)
-{
-    while (m->mark_count)
-        remove_mark(m, m->mark_count - 1);
-}
-
 bool model_poll(struct model *m, double unix_now)
 {
     bool look = is_over(m->looked_at, unix_now, LOOK_AGAIN_SECONDS);
@@ -382,7 +479,8 @@ bool model_poll(struct model *m, double unix_now)
     if (news) { // command lines mean the file that is at the path now: forget the other one
         err_set(&e, "the database was %s", file ? "replaced" : "removed");
         lose(m, &e);
-        forget_marks(m);
+        while (m->mark_count)
+            remove_mark(m, m->mark_count - 1);
         disconnect(m, &none);
         m->file = 0;
         m->losses++;
@@ -406,16 +504,16 @@ bool model_poll(struct model *m, double unix_now)
 
 void model_init(struct model *m, const char *path)
 {
-    *m = (struct model){.path = mem_strdup(path), .cache = cache_create(), .looked_at = -1e9};
+    *m = (struct model){.path = mem_strdup(path), .looked_at = -1e9};
     arena_init(&m->arena);
 }
 
 void model_finish(struct model *m)
 {
     model_close(m);
-    forget_marks(m);
+    while (m->mark_count)
+        remove_mark(m, m->mark_count - 1);
     forget_sessions(m);
-    cache_destroy(m->cache);
     store_close(m->store);
     free(m->path);
     *m = (struct model){0};

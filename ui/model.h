@@ -159,6 +159,7 @@ const struct trial *model_trial_numbered(struct model *m, int64_t number);
 const struct trial *model_trial_ranked(struct model *m, int64_t place);        // 0: the best
 const struct trial *model_trial_with(struct model *m, const struct config *c); // that was asked
 const struct trial *model_best(struct model *m);
+int64_t model_asks_ended(const struct model *m); // of the open session, rejected ones too
 
 // Running time of the open session at `unix_now`, pauses excluded, in seconds.
 double model_ran_seconds(const struct model *m, double unix_now);
@@ -211,5 +212,10 @@ bool scan_step(struct scan *s, struct model *m, int most,
 // which trials are shown, so that a walk with another number has to start again.
 int64_t scan_races(struct model *m);
 double scan_share(const struct scan *s, const struct model *m); // 0 .. 1 of what there is
+
+// --- the trials that are kept, for model.c ---
+
+void model_forget_trials(struct model *m);
+void model_forget_open_trials(struct model *m); // those in flight, which may have ended
 
 #endif

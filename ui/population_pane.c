@@ -1,8 +1,8 @@
-#include "population_pane.h"
+#include "view_main.h"
 
-#include "app.h"
 #include "base/number.h"
 #include "report/text.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -20,7 +20,7 @@
 // A parameter has a column, and a factorization one for each part, side by side under its name. A
 // cell is a colour, and before it the value where there is room for all values (or where values are
 // required: then the columns scroll). Names are written whole, taking turns on as many rows as it
-// takes; where even that is too narrow, they are the short names of lists (trial_text.h).
+// takes; where even that is too narrow, they are the short names of lists (text.h).
 
 struct heat_column {
     int param, slot;
@@ -151,9 +151,8 @@ struct heat {
     struct row row[MODEL_MOST_POPULATION];
     int rows;
     struct heat_columns columns;
-    int generation;     // the newest trial's; -1: no row is new
-    bool is_calibrated; // there are results that the model had predicted
-    int head_rows, body_rows;
+    int generation; // the newest trial's; -1: no row is new
+    int head_rows;
     int below; // rows: the model's calibration, convergence, the legend
     int shown_rows;
     int end; // where speeds end
@@ -217,7 +216,7 @@ static void draw_spelled_out(struct app *app, const struct population_pane *stat
     }
     if (h->row[state->rows.cursor].rank.raced)
         str_add(&text, "   raced: timed again");
-    pane_text_cut(p, p->rows - 1, 1, p->cols - 1, STYLE_STRONG, str_text(&text));
+    pane_line(p, p->rows - 1, 1, STYLE_STRONG, "%s", str_text(&text));
     str_finish(&text);
 }
 
@@ -225,7 +224,6 @@ static void draw_below(struct app *app, const struct population_pane *state, con
                        const struct pane *p, bool focused)
 {
     const struct calibration_record *c = &app->model.open.calibration;
-    char text[96];
     int converged = 0;
     for (int i = 0; i < h->columns.count; i++) {
         int row = 1;
@@ -234,16 +232,14 @@ static void draw_below(struct app *app, const struct population_pane *state, con
             row++;
         converged += row >= h->rows;
     }
-    if (h->below >= 2) {
-        snprintf(text, sizeof text, "%d of %d parameters converged", converged, h->columns.count);
-        pane_text_cut(p, p->rows - 2, 1, p->cols - 1, STYLE_DIM, text);
-    }
+    if (h->below >= 2)
+        pane_line(p, p->rows - 2, 1, STYLE_DIM, "%d of %d parameters converged", converged,
+                  h->columns.count);
     if (h->below == 3) {
         double percent = 100.0 / (double)c->results;
-        snprintf(text, sizeof text,
-                 "calibration: 50 %% interval covers %.0f %%, 90 %% covers %.0f %%",
-                 percent * (double)c->within_50, percent * (double)c->within_90);
-        pane_text_cut(p, p->rows - 3, 1, p->cols - 1, STYLE_DIM, text);
+        pane_line(p, p->rows - 3, 1, STYLE_DIM,
+                  "calibration: 50 %% interval covers %.0f %%, 90 %% covers %.0f %%",
+                  percent * (double)c->within_50, percent * (double)c->within_90);
     }
     if (focused && h->below && h->columns.count > 0)
         draw_spelled_out(app, state, h, p);
@@ -345,7 +341,7 @@ void population_pane_draw(struct app *app, struct population_pane *state, const 
 {
     struct model *m = &app->model;
     if (!m->open.space) {
-        pane_text_cut(p, 0, 0, p->cols, STYLE_WARN, m->open.trouble.text);
+        pane_line(p, 0, 0, STYLE_WARN, "%s", m->open.trouble.text);
         return;
     }
     struct heat h = {.rows = 0};
@@ -358,7 +354,6 @@ void population_pane_draw(struct app *app, struct population_pane *state, const 
             h.columns.column[h.columns.count++] = (struct heat_column){.param = i, .slot = slot};
     }
     h.generation = -1;
-    h.is_calibrated = m->open.calibration.results > 0;
     const struct trial *newest = model_trial_numbered(m, m->open.last_number);
     if (newest && m->open.is_population)
         h.generation = newest->generation;
@@ -372,12 +367,12 @@ void population_pane_draw(struct app *app, struct population_pane *state, const 
             str_finish(&text);
         }
     if (h.rows == 0) {
-        pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "No trial has been measured yet.");
+        pane_line(p, 0, 0, STYLE_DIM, "No trial has been measured yet.");
         return;
     }
     // Names get the rows that the individuals leave, one at least.
     int room = int_max(p->cols - LEFT_COLS - SPEED_COLS, 0);
-    h.below = p->rows >= 12 ? 2 + h.is_calibrated : p->rows >= 8;
+    h.below = p->rows >= 12 ? 2 + (m->open.calibration.results > 0) : p->rows >= 8;
     columns_fit(&h.columns, &state->columns, room, zoomed);
     h.head_rows = p->rows >= 3;
     if (h.head_rows) {
@@ -388,8 +383,7 @@ void population_pane_draw(struct app *app, struct population_pane *state, const 
             names++;
         h.head_rows = h.columns.name_rows;
     }
-    h.body_rows = p->rows - h.head_rows - h.below;
-    h.shown_rows = int_clamp(h.body_rows, 0, h.rows);
+    h.shown_rows = int_clamp(p->rows - h.head_rows - h.below, 0, h.rows);
     h.end = int_clamp(LEFT_COLS + h.columns.end + SPEED_COLS, 0, p->cols);
     list_fit(&state->rows, h.rows, h.shown_rows);
     state->rows.first_row = h.head_rows;

@@ -81,25 +81,6 @@ void screen_finish(struct screen *s)
     *s = (struct screen){0};
 }
 
-static void add_utf8(struct str *out, uint32_t c)
-{
-    if (c < 0x80) {
-        str_add_char(out, (char)c);
-        return;
-    }
-    if (c >= 0x10000) {
-        str_add_char(out, (char)(0xf0 | c >> 18));
-        str_add_char(out, (char)(0x80 | (c >> 12 & 0x3f)));
-    } else if (c >= 0x800) {
-        str_add_char(out, (char)(0xe0 | c >> 12));
-    } else {
-        str_add_char(out, (char)(0xc0 | c >> 6));
-    }
-    if (c >= 0x800)
-        str_add_char(out, (char)(0x80 | (c >> 6 & 0x3f)));
-    str_add_char(out, (char)(0x80 | (c & 0x3f)));
-}
-
 void screen_add_text(const struct screen *s, struct str *out)
 {
     for (int row = 0; row < s->rows; row++) {
@@ -109,23 +90,7 @@ void screen_add_text(const struct screen *s, struct str *out)
             end--;
         for (int col = 0; col < end; col++)
             if (c[col].glyph)
-                add_utf8(out, c[col].glyph);
-        str_add_char(out, '\n');
-    }
-}
-
-// One letter a style; ramps are digits, series capitals.
-void screen_add_styles(const struct screen *s, struct str *out)
-{
-    static const char plain[] = ".dsftFhbkleGWB*:";
-    for (int row = 0; row < s->rows; row++) {
-        for (int col = 0; col < s->cols; col++) {
-            const struct cell *c = &s->cell[row * s->cols + col];
-            str_add_char(out, c->marked                  ? '#'
-                              : c->style >= STYLE_RAMP   ? (char)('0' + c->style - STYLE_RAMP)
-                              : c->style >= STYLE_SERIES ? (char)('J' + c->style - STYLE_SERIES)
-                                                         : plain[c->style]);
-        }
+                str_add_glyph(out, c[col].glyph);
         str_add_char(out, '\n');
     }
 }
@@ -263,6 +228,26 @@ int pane_text_cut(const struct pane *p, int row, int col, int cols, enum style s
     if (room.cols == cols)
         pane_glyph(&room, 0, cols - 1, style, 0x2026);
     return col + cols;
+}
+
+int pane_line(const struct pane *p, int row, int col, enum style style, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return pane_text_cut(p, row, col, p->cols - col, style, text);
+}
+
+void lines_add(struct lines *l, enum style style, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    pane_line(l->p, l->row++, l->col, style, "%s", text);
 }
 
 void pane_text_right(const struct pane *p, int row, int end, enum style style, const char *text)

@@ -12,12 +12,12 @@
 // bounds. A pane may be empty (rows or cols 0); drawing there does nothing.
 //
 // Styles are meanings; their colours and attributes, on 256, 8 or no colours, are chosen in one
-// place (theme.c). Colour is never the only key: each meaning has a word, a letter or a glyph too.
+// place (config.c). Colour is never the only key: each meaning has a word, a letter or a glyph too.
 #ifndef TILEWALK_UI_SCREEN_H
 #define TILEWALK_UI_SCREEN_H
 
 #include "base/str.h"
-#include "report/charset.h"
+#include "report/plot.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,10 +63,8 @@ struct screen {
 void screen_resize(struct screen *s, int rows, int cols); // also the first time; content is lost
 void screen_clear(struct screen *s);
 void screen_finish(struct screen *s);
-// The frame as text, rows without the blanks at their ends; and the styles, a character a cell
-// ('.' plain text), for tests. Appended to `out`.
+// Appends the frame as text, rows without the blanks at their ends.
 void screen_add_text(const struct screen *s, struct str *out);
-void screen_add_styles(const struct screen *s, struct str *out);
 
 struct pane {
     struct screen *screen;
@@ -88,6 +86,16 @@ int pane_printf(const struct pane *p, int row, int col, enum style style, const 
 // Draws at most `cols` columns; a text that is cut ends in "…".
 int pane_text_cut(const struct pane *p, int row, int col, int cols, enum style style,
                   const char *text);
+// Draws a text from `col` on that is cut at the edge of the pane, in the same way.
+int pane_line(const struct pane *p, int row, int col, enum style style, const char *format, ...)
+    __attribute__((format(printf, 5, 6))); // 1023 bytes at most
+// Lines go down a pane from column `col` on; the first ones may be above it.
+struct lines {
+    const struct pane *p;
+    int row, col; // of the next line
+};
+void lines_add(struct lines *l, enum style style, const char *format, ...)
+    __attribute__((format(printf, 3, 4))); // cut as by pane_line
 void pane_text_right(const struct pane *p, int row, int end, enum style style, const char *text);
 // Draws one code point; returns the columns it takes.
 int pane_glyph(const struct pane *p, int row, int col, enum style style, uint32_t glyph);

@@ -49,16 +49,6 @@ static uint64_t stamp_of(const struct space_file *f)
 
 // --- differences ---
 
-// Returns true when value `i` of `from`, a number or a word, is also a value of `p`.
-static bool has_value(const struct param *p, const struct param *from, int i)
-{
-    for (int k = 0; k < p->count; k++)
-        if (p->number ? !(p->number[k] < from->number[i] || p->number[k] > from->number[i])
-                      : str_equal(p->label[k], from->label[i]))
-            return true;
-    return false;
-}
-
 static bool same_param(const struct param *a, const struct param *b)
 {
     if (a->kind != b->kind || a->width != b->width || a->product != b->product ||
@@ -110,7 +100,12 @@ static bool list_values(struct listing *l, const struct param *was, const struct
         const struct param *from = removed ? was : is, *in = removed ? is : was;
         bool first = true;
         for (int i = 0; i < from->count; i++) {
-            if (has_value(in, from, i))
+            bool stays = false;
+            for (int k = 0; k < in->count && !stays; k++)
+                stays = from->number
+                            ? !(in->number[k] < from->number[i] || in->number[k] > from->number[i])
+                            : str_equal(in->label[k], from->label[i]);
+            if (stays)
                 continue;
             if (!any)
                 str_printf(l->out, "%s%s:", l->out->length > 0 ? "; " : "", is->name);

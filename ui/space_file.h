@@ -5,12 +5,12 @@
 //     space_file_read(&f, &basis);                        reads in any case
 //     space_file_finish(&f);
 //
-// A session never changes its space: it keeps the texts that it was started with. A new version is
-// good for a new session only; here is when there is one, what it changes, or where its error is.
-// The space file and all that it includes are watched (time of change, size and inode of each, so
-// that replacing by rename is seen as well); when one of them changes, all of it is loaded into a
-// fresh guarded Lua state, with the session's device and sizes, and compared with the session's
-// texts. A new version has to work as well: one candidate is compiled (attempt.h).
+// A session never changes its space: it keeps the texts that it was started with. A new version of
+// the file is for new sessions only. This finds out that there is one, what it changes, or where
+// its error is. The space file and all that it includes are watched (time of change, size and inode
+// of each, so that replacing by rename is seen as well); when one of them changes, all of it is
+// loaded into a fresh guarded Lua state, with the session's device and sizes, and compared with the
+// session's texts. A new version has to work as well: one candidate is compiled (attempt.h).
 //
 // No view, no clock: `now` is the caller's, in seconds. Loading takes milliseconds, compiling some
 // tens. One thread. A zeroed `struct space_file` is new; finish it when another session is opened.

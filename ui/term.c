@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "keys.h"
 #include "signals.h"
+#include "ui.h"
 
 #include <curses.h>
 #include <curses.h> // its SCREEN is a `struct screen`, too; we only hold a pointer
@@ -30,32 +31,6 @@ static const struct {
     {KEY_NPAGE, KEY_IS_PAGE_DOWN}, {KEY_DC, KEY_IS_DELETE},           {KEY_BTAB, KEY_IS_BACK_TAB},
     {KEY_ENTER, KEY_IS_ENTER},     {KEY_BACKSPACE, KEY_IS_BACKSPACE},
 };
-
-static int32_t key_of_mouse(int *row, int *col)
-{
-    MEVENT event;
-    if (getmouse(&event) != OK)
-        return KEY_IS_NONE;
-    if (event.bstate & BUTTON4_PRESSED) // the wheel
-        return KEY_IS_UP;
-    if (event.bstate & BUTTON5_PRESSED)
-        return KEY_IS_DOWN;
-    if (!(event.bstate & BUTTON1_PRESSED))
-        return KEY_IS_NONE;
-    *row = event.y;
-    *col = event.x;
-    return KEY_IS_CLICK;
-}
-
-static int32_t key_of_code(int code)
-{
-    if (code >= KEY_F(1) && code <= KEY_F(12))
-        return KEY_IS_F1 + code - KEY_F(1);
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        if (codes[i].curses == code)
-            return codes[i].ours;
-    return KEY_IS_NONE; // also KEY_RESIZE, which comes from resizeterm
-}
 
 enum { SEQUENCE_SIZE = 16 };
 
@@ -97,8 +72,6 @@ static struct {
     bool mouse;
 } term;
 
-// --- looks ---
-
 // --- on and off ---
 
 static bool has(const char *capability)
@@ -107,7 +80,7 @@ static bool has(const char *capability)
     return text && text != (char *)-1;
 }
 
-bool term_is_usable(struct err *why)
+bool ui_is_possible(struct err *why)
 {
     const char *name = getenv("TERM");
     *why = (struct err){0};
@@ -333,14 +306,26 @@ void term_redraw(void)
 int32_t term_key(int *row, int *col)
 {
     wint_t c;
+    MEVENT event;
     int32_t key = KEY_IS_NONE;
     for (int got; key == KEY_IS_NONE && term.curses && (got = get_wch(&c)) != ERR;) {
-        if (got == KEY_CODE_YES)
-            key = c == KEY_MOUSE ? key_of_mouse(row, col) : key_of_code((int)c);
-        else if (c == '\n') // pasted
+        if (got == KEY_CODE_YES && c == KEY_MOUSE && getmouse(&event) == OK) {
+            *row = event.y;
+            *col = event.x;
+            key = event.bstate & BUTTON4_PRESSED   ? KEY_IS_UP // the wheel
+                  : event.bstate & BUTTON5_PRESSED ? KEY_IS_DOWN
+                  : event.bstate & BUTTON1_PRESSED ? KEY_IS_CLICK
+                                                   : KEY_IS_NONE;
+        } else if (got == KEY_CODE_YES) { // none of them: also KEY_RESIZE, of resizeterm
+            if ((int)c >= KEY_F(1) && (int)c <= KEY_F(12))
+                key = KEY_IS_F1 + (int)c - KEY_F(1);
+            for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+                key = codes[i].curses == (int)c ? codes[i].ours : key;
+        } else if (c == '\n') { // pasted
             key = KEY_IS_ENTER;
-        else
+        } else {
             key = c == '\b' ? KEY_IS_BACKSPACE : c == KEY_IS_ESC ? key_of_escape() : (int32_t)c;
+        }
     }
     return key;
 }
@@ -394,8 +379,6 @@ void term_copy(const char *text)
 {
     // Old types would print the control sequence.
     static const char *const old[] = {"vt", "linux", "ansi", "cons", "sun"};
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const unsigned char *p = (const unsigned char *)text;
     const char *terminal = getenv("TERM");
     size_t length = strlen(text);
     bool known = term.curses && terminal && length <= LONGEST_COPY;
@@ -405,16 +388,7 @@ void term_copy(const char *text)
         return;
     struct str bytes = {0};
     str_add(&bytes, "\033]52;c;");
-    for (size_t left = length; left; p += 3) {
-        unsigned bits = (unsigned)p[0] << 16;
-        bits |= left > 1 ? (unsigned)p[1] << 8 : 0;
-        bits |= left > 2 ? (unsigned)p[2] : 0;
-        str_add_char(&bytes, digit[bits >> 18]);
-        str_add_char(&bytes, digit[bits >> 12 & 63]);
-        str_add_char(&bytes, left > 1 ? digit[bits >> 6 & 63] : '=');
-        str_add_char(&bytes, left > 2 ? digit[bits & 63] : '=');
-        left = left > 3 ? left - 3 : 0;
-    }
+    str_add_base64(&bytes, text, length);
     str_add(&bytes, "\a");
     ssize_t ignored = write(STDOUT_FILENO, str_text(&bytes), bytes.length);
     (void)ignored;

@@ -22,7 +22,6 @@
 #include "config.h"
 #include "screen.h"
 #include "signals.h"
-#include "theme.h"
 
 #include <poll.h>
 
@@ -35,15 +34,12 @@ enum term_event {
     TERM_CONTINUED  // after a suspension: draw all of it
 };
 
-// True when a workbench can be shown. False: `why` is empty without a terminal on stdin and stdout
-// and with TERM=dumb; else the type of the terminal is unknown, or it has no cursor.
-bool term_is_usable(struct err *why);
 bool term_open(const struct ui_config *c, struct look *look, struct err *e);
 void term_close(void); // more than once is fine
 void term_size(int *rows, int *cols);
 void term_show(const struct screen *s);
 void term_redraw(void);               // all of it, next time
-int32_t term_key(int *row, int *col); // KEY_IS_NONE: none is waiting; only KEY_IS_CLICK sets both
+int32_t term_key(int *row, int *col); // KEY_IS_NONE: none is waiting; `row` and `col` of a click
 void term_mouse(bool on);
 int term_fds(struct pollfd fds[3]); // keys (first), signals, captured stderr
 enum term_event term_take_event(void);

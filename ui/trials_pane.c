@@ -1,7 +1,6 @@
-#include "trials_pane.h"
+#include "view_main.h"
 
-#include "app.h"
-#include "trial_text.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 
 // --- columns ---
 
-struct columns { // where each ends, the last two where each begins; 0: not shown
+struct columns { // where each ends, the last two where each begins; 0: outside, not seen
     int number, generation, speed, spread, time, word, config;
     bool whole;                      // names of parameters
     char brief[SPACE_MAX_PARAMS][4]; // else
@@ -28,12 +27,6 @@ static bool take_room(int *room, int cols)
         return false;
     *room -= cols;
     return true;
-}
-
-static void draw_cell(const struct pane *p, int row, int end, enum style style, const char *text)
-{
-    if (end > 0)
-        pane_text_right(p, row, end, style, text);
 }
 
 // --- rows ---
@@ -48,24 +41,24 @@ static void draw_trial(struct app *app, struct columns *c, const struct trial *t
     if (is_best)
         pane_text(p, row, 0, style, "*");
     snprintf(text, sizeof text, "%" PRId64, t->number);
-    draw_cell(p, row, c->number, style, text);
+    pane_text_right(p, row, c->number, style, text);
     snprintf(text, sizeof text, "%d", t->generation);
-    draw_cell(p, row, c->generation, STYLE_DIM, text);
-    draw_cell(p, row, c->speed, style, speed_number(m, trial_shown_speed(m, t), text));
+    pane_text_right(p, row, c->generation, STYLE_DIM, text);
+    pane_text_right(p, row, c->speed, style, speed_number(m, trial_shown_speed(m, t), text));
     if (trial_shows_race(t)) {
-        draw_cell(p, row, c->spread, STYLE_DIM, "race");
+        pane_text_right(p, row, c->spread, STYLE_DIM, "race");
     } else if (t->samples > 1) {
         snprintf(text, sizeof text, "%.1f", 50 * t->spread); // half of the range
-        draw_cell(p, row, c->spread, STYLE_DIM, text);
+        pane_text_right(p, row, c->spread, STYLE_DIM, text);
     }
-    draw_cell(p, row, c->time, style, time_number(m, trial_shown_seconds(t), text));
+    pane_text_right(p, row, c->time, style, time_number(m, trial_shown_seconds(t), text));
     pane_text(p, row, c->word, trial_style(m, t), trial_word(m, t));
     if (c->config && m->open.space) {
         struct str config = {0};
         bool other = best && !is_best;
         config_add_difference(m->open.space, &t->config, other ? &best->config : NULL,
                               c->whole ? NULL : c->brief, &config);
-        pane_text_cut(p, row, c->config, p->cols - c->config, style, str_text(&config));
+        pane_line(p, row, c->config, style, "%s", str_text(&config));
         str_finish(&config);
     }
 }
@@ -90,7 +83,7 @@ void trials_pane_draw(struct app *app, struct trials_pane *state, const struct p
     struct model *m = &app->model;
     if (m->open.last_number == 0) {
         const struct opened *o = &app->model.open;
-        pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "No trial has ended yet.");
+        pane_line(p, 0, 0, STYLE_DIM, "No trial has ended yet.");
         if (o->tally[OUTCOME_REJECTED] > 0)
             pane_printf(p, 1, 0, STYLE_DIM, "Rejected without a trial: %" PRId64 ".",
                         o->tally[OUTCOME_REJECTED]);
@@ -132,15 +125,15 @@ void trials_pane_draw(struct app *app, struct trials_pane *state, const struct p
         short_names(m->open.space, c.brief);
     if (l->first_row) {
         double per;
-        draw_cell(p, 0, c.number, STYLE_HEAD, "#");
-        draw_cell(p, 0, c.generation, STYLE_HEAD, "gen");
-        draw_cell(p, 0, c.speed, STYLE_HEAD, model_unit(&app->model, &per));
-        draw_cell(p, 0, c.spread, STYLE_HEAD, "±%");
-        draw_cell(p, 0, c.time, STYLE_HEAD, model_time_unit(&app->model, &per));
+        pane_text_right(p, 0, c.number, STYLE_HEAD, "#");
+        pane_text_right(p, 0, c.generation, STYLE_HEAD, "gen");
+        pane_text_right(p, 0, c.speed, STYLE_HEAD, model_unit(&app->model, &per));
+        pane_text_right(p, 0, c.spread, STYLE_HEAD, "±%");
+        pane_text_right(p, 0, c.time, STYLE_HEAD, model_time_unit(&app->model, &per));
         pane_text(p, 0, c.word, STYLE_HEAD, "outcome");
         if (c.config)
-            pane_text_cut(p, 0, c.config, p->cols - c.config, STYLE_HEAD,
-                          p->cols - c.config < 20 ? "difference" : "difference from best");
+            pane_line(p, 0, c.config, STYLE_HEAD, "%s",
+                      p->cols - c.config < 20 ? "difference" : "difference from best");
     }
     for (int i = 0; list_shows(l, l->top + i); i++) {
         const struct trial *t = model_trial_numbered(m, l->count - l->top - i);

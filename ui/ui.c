@@ -85,11 +85,6 @@ struct ui {
     int exit_code;    // 128 + signal, or that of the run
 };
 
-bool ui_is_possible(struct err *why)
-{
-    return term_is_usable(why);
-}
-
 static double now_s(void)
 {
     return (double)os_now_ns() / 1e9;
@@ -328,7 +323,6 @@ static void show(struct ui *ui)
                                              .program = ui->program,
                                              .view = ui->view,
                                              .session = ui->session});
-    app_show_first(&ui->app); // opening a session shows the main screen
     jobs_move(&ui->app.jobs, &ui->first);
     term_mouse(ui->app.mouse);
     fit(&ui->app);

@@ -29,7 +29,7 @@ struct ui_options {
 };
 
 // True when a workbench can be shown here. False: `why` is empty where that is obvious (no terminal
-// on both ends, TERM=dumb), else it is the error of the terminal.
+// on stdin and stdout, TERM=dumb), else the type of the terminal is unknown, or it has no cursor.
 bool ui_is_possible(struct err *why);
 // Runs until the user leaves. Returns an exit code: that of `run` when it ended by itself, 128 +
 // signal, 0. Errors before the screen is up: prints them and returns 1 or 2.

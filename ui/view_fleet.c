@@ -1,12 +1,11 @@
 // The fleet: the machines that measure, or measured, for the sessions of the database, those at
 // work first; below, the details of the one under the cursor.
 #include "app.h"
-#include "app_draw.h"
 #include "base/number.h"
-#include "list.h"
 #include "screen.h"
-#include "session_text.h"
 #include "store/machine.h"
+#include "text.h"
+#include "widget.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -47,6 +46,7 @@ static const struct table_column columns[FLEET_COLUMNS] = {
 struct machine {
     struct machine_record record;
     const char *state; // as users see it
+    bool works;
 };
 
 struct fleet {
@@ -55,22 +55,18 @@ struct fleet {
     int count, at_work;
     double rate;      // of all
     double read_at;   // unix time; 0: not yet
-    char cursor[128]; // the name of the machine under it, of any session
+    char cursor[128]; // the name of the machine that the user moved to, of any session
     struct list list;
 };
 
-static void fleet_view_finish(void *state)
+static void fleet_view_finish(struct app *app, void *state)
 {
     struct fleet *f = state;
+    (void)app;
     arena_finish(&f->arena);
 }
 
 // --- what is read ---
-
-static bool is_at_work(const struct machine *m)
-{
-    return str_equal(m->state, "up") || str_equal(m->state, "stuck");
-}
 
 static bool fleet_view_tick(struct app *app, void *state)
 {
@@ -89,11 +85,14 @@ static bool fleet_view_tick(struct app *app, void *state)
     f->machine = arena_zero(&f->arena, (size_t)count + 1, sizeof *f->machine);
     f->count = 0;
     f->rate = 0;
-    for (int i = 0; i < count; i++)
-        all[i] = (struct machine){list.of[i], store_machine_state(s, &list.of[i])};
+    for (int i = 0; i < count; i++) {
+        const char *word = store_machine_state(s, &list.of[i]);
+        bool works = str_equal(word, "up") || str_equal(word, "stuck");
+        all[i] = (struct machine){list.of[i], word, works};
+    }
     for (int working = 1; working >= 0; working--) {
         for (int i = 0; i < count; i++)
-            if (is_at_work(&all[i]) == working)
+            if (all[i].works == working)
                 f->machine[f->count++] = all[i];
         f->at_work = working ? f->count : f->at_work;
     }
@@ -133,33 +132,27 @@ static void draw_list(struct fleet *f, const struct pane *p)
     struct table_panes panes = table_panes(p);
     struct table t;
     char note[64];
-    table_fit(&t, columns, FLEET_COLUMNS, 2, panes.rows.cols - 1);
+    table_fit(&t, &panes.rows, columns, FLEET_COLUMNS, 2);
     f->list.first_row = panes.first_row;
     list_fit(&f->list, f->count, panes.rows.rows);
     for (int i = 0; list_shows(&f->list, f->list.top + i); i++) {
         const struct machine *m = &f->machine[f->list.top + i];
         const struct machine_record *r = &m->record;
         char text[64];
-        bool works = is_at_work(m);
-        enum style style = works ? STYLE_TEXT : STYLE_DIM;
-        table_put(&t, &panes.rows, i, FLEET_MACHINE, style, r->name);
-        snprintf(text, sizeof text, "%" PRId64, r->session);
-        table_put(&t, &panes.rows, i, FLEET_SESSION, style, text);
-        table_put(&t, &panes.rows, i, FLEET_DEVICE, style, r->device);
-        table_put(&t, &panes.rows, i, FLEET_STATE,
+        enum style style = m->works ? STYLE_TEXT : STYLE_DIM;
+        table_put(&t, i, FLEET_MACHINE, style, r->name);
+        table_printf(&t, i, FLEET_SESSION, style, "%" PRId64, r->session);
+        table_put(&t, i, FLEET_DEVICE, style, r->device);
+        table_put(&t, i, FLEET_STATE,
                   str_equal(m->state, "up")     ? STYLE_GOOD
                   : str_equal(m->state, "left") ? STYLE_DIM
                                                 : STYLE_BAD,
                   m->state);
-        snprintf(text, sizeof text, "%" PRId64, r->trials);
-        table_put(&t, &panes.rows, i, FLEET_TRIALS, style, text);
-        snprintf(text, sizeof text, "%" PRId64, r->lost);
-        table_put(&t, &panes.rows, i, FLEET_LOST, r->lost ? STYLE_WARN : style, text);
-        snprintf(text, sizeof text, works ? "%.3g" : "-", r->rate);
-        table_put(&t, &panes.rows, i, FLEET_RATE, style, text);
-        table_put(&t, &panes.rows, i, FLEET_CALIBRATION, style, calibration(r, false, text));
-        table_put(&t, &panes.rows, i, FLEET_ERROR, works ? STYLE_WARN : STYLE_DIM,
-                  r->why ? r->why : "");
+        table_printf(&t, i, FLEET_TRIALS, style, "%" PRId64, r->trials);
+        table_printf(&t, i, FLEET_LOST, r->lost ? STYLE_WARN : style, "%" PRId64, r->lost);
+        table_printf(&t, i, FLEET_RATE, style, m->works ? "%.3g" : "-", r->rate);
+        table_put(&t, i, FLEET_CALIBRATION, style, calibration(r, false, text));
+        table_put(&t, i, FLEET_ERROR, m->works ? STYLE_WARN : STYLE_DIM, r->why ? r->why : "");
         if (f->list.top + i == f->list.cursor)
             pane_select(&panes.rows, i, true);
     }
@@ -191,8 +184,8 @@ static void fleet_view_draw(struct app *app, void *state, const struct pane *bod
     if (f->count == 0 && f->read_at > 0) {
         bool framed = body->rows >= 8 && body->cols >= 30;
         struct pane inside = framed ? pane_box(body, "Fleet", NULL, true) : *body;
-        pane_text_cut(&inside, 0, 1, inside.cols - 1, STYLE_DIM,
-                      "No machines yet; add remote workers with tune --on ssh:HOST (or --pool).");
+        pane_line(&inside, 0, 1, STYLE_DIM,
+                  "No machines yet; add remote workers with tune --on ssh:HOST (or --pool).");
     }
     if (f->count == 0)
         return;
@@ -240,13 +233,6 @@ static bool fleet_view_act(struct app *app, void *state, enum action a)
     return a == ACT_OPEN || a == ACT_COPY;
 }
 
-static void fleet_view_opened(struct app *app, void *state)
-{
-    struct fleet *f = state;
-    (void)app;
-    f->read_at = 0;
-}
-
 static void fleet_view_click(struct app *app, void *state, int row, int col)
 {
     struct fleet *f = state;
@@ -264,6 +250,5 @@ const struct view view_fleet = {
     .draw = fleet_view_draw,
     .act = fleet_view_act,
     .tick = fleet_view_tick,
-    .opened = fleet_view_opened,
     .click = fleet_view_click,
 };

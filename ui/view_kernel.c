@@ -1,14 +1,13 @@
 // The kernel of the selected trial: GLSL or SPIR-V, for any outcome of the trial, alone or compared
 // with the best one. A child (`tilewalk show`) renders and compiles it, never this process.
 #include "app.h"
-#include "app_draw.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "engine/stored.h"
 #include "report/diff.h"
 #include "screen.h"
-#include "trial_text.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -67,17 +66,10 @@ static void listing_finish(struct listing *l)
     *l = (struct listing){.session = 0};
 }
 
-// --- rows ---
-
-static void add_row(struct kernel_rows *r, const struct kernel_line *line, enum diff_side side)
-{
-    MEM_GROW(r->row, r->count, r->capacity);
-    r->row[r->count++] = (struct kernel_row){line, side};
-}
-
-static void kernel_view_finish(void *state)
+static void kernel_view_finish(struct app *app, void *state)
 {
     struct kernel_view *v = state;
+    (void)app;
     listing_finish(&v->shown);
     listing_finish(&v->best);
     free(v->rows.row);
@@ -97,22 +89,26 @@ static void make_rows(struct kernel_view *v)
     const struct listing *best = &v->best, *l = &v->shown;
     struct str before = {0}, after = {0};
     v->rows.count = 0;
-    if (is_against(v)) {
+    struct diff d = {0};
+    bool against = is_against(v);
+    if (against) {
         for (int i = 0; i < best->count; i++)
             str_printf(&before, "%s\n", best->line[i].text);
         for (int i = 0; i < l->count; i++)
             str_printf(&after, "%s\n", l->line[i].text);
-        struct diff d = diff_lines(str_text(&before), str_text(&after));
-        for (int i = 0; i < d.count; i++) {
-            const struct diff_line *x = &d.line[i];
-            add_row(&v->rows, x->side == DIFF_BEFORE ? &best->line[x->before] : &l->line[x->after],
-                    x->side);
-        }
-        diff_finish(&d);
-    } else {
-        for (int i = 0; i < l->count; i++)
-            add_row(&v->rows, &l->line[i], DIFF_SAME);
+        d = diff_lines(str_text(&before), str_text(&after));
     }
+    for (int i = 0; i < (against ? d.count : l->count); i++) {
+        struct kernel_row row = {against ? NULL : &l->line[i], DIFF_SAME};
+        if (against) {
+            const struct diff_line *x = &d.line[i];
+            row.side = x->side;
+            row.line = x->side == DIFF_BEFORE ? &best->line[x->before] : &l->line[x->after];
+        }
+        MEM_GROW(v->rows.row, v->rows.count, v->rows.capacity);
+        v->rows.row[v->rows.count++] = row;
+    }
+    diff_finish(&d);
     str_finish(&before);
     str_finish(&after);
     if (v->list.cursor >= v->rows.count)
@@ -271,7 +267,7 @@ static bool kernel_view_act(struct app *app, void *state, enum action a)
         make_rows(v);
         return true;
     case ACT_SEARCH:
-        app_prompt(app, &(struct prompt){.lead = "/", .context = v, .typed = search_typed});
+        app_prompt(app, &(struct prompt){.lead = "/", .context = v, .typed = search_typed}, "");
         return true;
     case ACT_NEXT_MATCH: go_to_match(app, v, 1, false); return true;
     case ACT_PREVIOUS_MATCH: go_to_match(app, v, -1, false); return true;
@@ -331,7 +327,7 @@ static void kernel_view_draw(struct app *app, void *state, const struct pane *bo
                           : !v->shown.arrived ? "Rendering..."
                                               : NULL;
     if (nothing) {
-        pane_text_cut(body, 0, 1, body->cols - 1, STYLE_TEXT, nothing);
+        pane_line(body, 0, 1, STYLE_TEXT, "%s", nothing);
         return;
     }
     const struct trial *t = shown_trial(app);

@@ -3,12 +3,11 @@
 // moves away; the key for the last row brings that back.
 
 #include "app.h"
-#include "app_draw.h"
 #include "base/number.h"
 #include "engine/speed.h"
 #include "filter.h"
-#include "list.h"
 #include "screen.h"
+#include "widget.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -42,10 +41,10 @@ static const char *const entry_levels[LEVEL_COUNT] = {"debug", "info", "warning"
 struct log_view {
     struct entries lines; // those that are shown, made anew for each frame and key
     enum level least;
-    char filter[LINE_SIZE], before[LINE_SIZE]; // texts must contain it; the one before typing
-    bool follow;
-    int64_t cursor, top; // ids
-    struct list list;    // of entries; its rows are those that were drawn, some on several lines
+    char filter[LINE_SIZE]; // texts must contain it
+    bool away;              // the user moved: else the newest line is under the cursor
+    int64_t cursor, top;    // ids
+    struct list list;       // of entries; its rows are those that were drawn, some on several lines
     int first_row;
     int row_of[256]; // entry on each line that was drawn, for clicks
 };
@@ -113,15 +112,10 @@ static int entries_find(const struct entries *l, int64_t id)
 #define CLOCK_COLS 10
 #define WORD_COLS  9
 
-static void log_view_init(void *state)
+static void log_view_finish(struct app *app, void *state)
 {
     struct log_view *v = state;
-    v->follow = true;
-}
-
-static void log_view_finish(void *state)
-{
-    struct log_view *v = state;
+    (void)app;
     free(v->lines.entry);
     free(v->lines.best);
 }
@@ -129,7 +123,7 @@ static void log_view_finish(void *state)
 // Returns the cursor's entry, or the newest one when its own is not shown; -1: there is none.
 static int cursor_of(const struct log_view *v)
 {
-    int found = v->follow ? -1 : entries_find(&v->lines, v->cursor);
+    int found = v->away ? entries_find(&v->lines, v->cursor) : -1;
     return found >= 0 ? found : v->lines.count - 1;
 }
 
@@ -160,13 +154,13 @@ static void draw_entries(struct app *app, struct log_view *v, const struct pane 
     memset(v->row_of, -1, sizeof v->row_of);
     v->list.rows = 0;
     if (cursor < 0) {
-        pane_text_cut(p, 0, 1, p->cols - 1, STYLE_DIM,
-                      v->filter[0] || v->least ? "No message matches." : "No messages yet.");
+        pane_line(p, 0, 1, STYLE_DIM, "%s",
+                  v->filter[0] || v->least ? "No message matches." : "No messages yet.");
         return;
     }
     v->cursor = v->lines.entry[cursor].id;
     // The window does not move unless the cursor leaves it or the end is far from its last row.
-    int top = v->follow ? cursor : entries_find(&v->lines, v->top), used = 0;
+    int top = v->away ? entries_find(&v->lines, v->top) : cursor, used = 0;
     if (top < 0 || top > cursor)
         top = cursor;
     for (int i = top; i <= cursor; i++)
@@ -228,8 +222,8 @@ static void log_view_draw(struct app *app, void *state, const struct pane *body)
     pieces_add(&row, 1, STYLE_TEXT, "level: %s%s", entry_levels[v->least],
                v->least == LEVEL_ERROR ? "" : " and up");
     pieces_add(&row, 2, STYLE_TEXT, "filter: %s", v->filter[0] ? v->filter : "none");
-    pieces_add(&row, 3, v->follow ? STYLE_GOOD : STYLE_DIM, "%s",
-               v->follow ? "following" : "not following");
+    pieces_add(&row, 3, v->away ? STYLE_DIM : STYLE_GOOD, "%s",
+               v->away ? "not following" : "following");
     pieces_draw(&row, &last, 0, 3);
 }
 
@@ -238,7 +232,7 @@ static void log_view_draw(struct app *app, void *state, const struct pane *body)
 static void go(struct app *app, struct log_view *v, int64_t to)
 {
     v->cursor = v->lines.entry[to].id;
-    v->follow = to == v->lines.count - 1;
+    v->away = to != v->lines.count - 1;
     app->dirty = true;
 }
 
@@ -246,7 +240,8 @@ static bool log_filter_typed(struct app *app, void *context, enum prompt_event e
                              const char *text)
 {
     struct log_view *v = context;
-    snprintf(v->filter, sizeof v->filter, "%s", event == PROMPT_CANCELLED ? v->before : text);
+    (void)event;
+    snprintf(v->filter, sizeof v->filter, "%s", text);
     app->dirty = true;
     return true;
 }
@@ -268,12 +263,9 @@ static bool log_view_act(struct app *app, void *state, enum action a)
             return false;
         app_copy(app, v->lines.entry[v->list.cursor].text);
         return true;
-    case ACT_FILTER: {
-        struct prompt p = {.lead = "/", .context = v, .typed = log_filter_typed};
-        line_set(&p.line, v->filter);
-        snprintf(v->before, sizeof v->before, "%s", v->filter);
-        app_prompt(app, &p);
-    }
+    case ACT_FILTER:
+        app_prompt(app, &(struct prompt){.lead = "/", .context = v, .typed = log_filter_typed},
+                   v->filter);
         return true;
     case ACT_LEVEL:
         v->least = (enum level)((v->least + 1) % LEVEL_COUNT);
@@ -301,7 +293,7 @@ static void log_view_opened(struct app *app, void *state)
 {
     struct log_view *v = state;
     (void)app;
-    v->follow = true;
+    v->away = false;
 }
 
 static void log_view_click(struct app *app, void *state, int row, int col)
@@ -320,7 +312,6 @@ const struct view view_log = {
     .title = "Log",
     .tab = "Log",
     .size = sizeof(struct log_view),
-    .init = log_view_init,
     .finish = log_view_finish,
     .draw = log_view_draw,
     .act = log_view_act,

@@ -1,12 +1,8 @@
 #include "view_main.h"
 
-#include "app.h"
 #include "curve_pane.h"
-#include "detail_pane.h"
-#include "population_pane.h"
 #include "report/text.h"
-#include "trial_text.h"
-#include "trials_pane.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -176,10 +172,10 @@ static void draw_pane(struct app *app, struct main_view *v, enum main_pane pane,
                       : str_equal(m->level, "warning") ? STYLE_WARN
                                                        : STYLE_DIM,
                       m->level);
-            pane_text_cut(&p, row++, 18, p.cols - 18, STYLE_TEXT, m->text);
+            pane_line(&p, row++, 18, STYLE_TEXT, "%s", m->text);
         }
         if (row == 0)
-            pane_text_cut(&p, 0, 0, p.cols, STYLE_DIM, "Nothing was said yet.");
+            pane_line(&p, 0, 0, STYLE_DIM, "Nothing was said yet.");
     }
     }
 }
@@ -202,10 +198,10 @@ static void view_main_draw(struct app *app, void *state, const struct pane *body
         int row = body->rows > 12 ? body->rows / 4 : 0;
         int col = body->cols > 44 ? (body->cols - 40) / 2 : 0;
         struct pane part = pane_part(body, row, col, body->rows, body->cols);
-        pane_text_cut(&part, 0, 0, part.cols, STYLE_STRONG, "No session is open.");
+        pane_line(&part, 0, 0, STYLE_STRONG, "No session is open.");
         const char *trouble =
             app->model.trouble.text[0] ? app->model.trouble.text : app->model.open.trouble.text;
-        pane_text_cut(&part, 1, 0, part.cols, STYLE_WARN, trouble);
+        pane_line(&part, 1, 0, STYLE_WARN, "%s", trouble);
         row = body->rows > 8 ? 3 : trouble[0] ? 2 : 1;
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             if (ways[i].action == ACT_VIEW + VIEW_SESSIONS && app->model.session_count == 0)
@@ -213,7 +209,7 @@ static void view_main_draw(struct app *app, void *state, const struct pane *body
             char names[64];
             keymap_names(&app->keymap, ways[i].action, names);
             pane_text(&part, row, 0, STYLE_KEY, names);
-            pane_text_cut(&part, row++, 8, part.cols - 8, STYLE_TEXT, ways[i].what);
+            pane_line(&part, row++, 8, STYLE_TEXT, "%s", ways[i].what);
         }
         return;
     }
@@ -228,10 +224,10 @@ static void view_main_draw(struct app *app, void *state, const struct pane *body
 static bool pane_act(struct app *app, struct main_view *v, enum main_pane pane, enum action a)
 {
     switch (pane) {
-    case PANE_CURVE: return curve_pane_act(app, &v->curve, a);
+    case PANE_CURVE: return curve_pane_act(&v->curve, a);
     case PANE_POPULATION: return population_pane_act(app, &v->population, a);
     case PANE_TRIALS: return trials_pane_act(app, &v->trials, a);
-    case PANE_DETAIL: return detail_pane_act(app, &v->detail, a);
+    case PANE_DETAIL: return detail_pane_act(&v->detail, a);
     default: return false;
     }
 }
@@ -257,16 +253,7 @@ static bool view_main_act(struct app *app, void *state, enum action a)
         if (v->focus != PANE_DETAIL)
             set_focus(v, PANE_DETAIL);
         return true;
-    case ACT_COPY: {
-        const struct trial *t = shown_trial(app);
-        if (t && t->has_config) {
-            struct str text = {0};
-            config_add_difference(app->model.open.space, &t->config, NULL, NULL, &text);
-            app_copy(app, str_text(&text));
-            str_finish(&text);
-        }
-        return true;
-    }
+    case ACT_COPY: app_copy_config(app, shown_trial(app)); return true;
     default: {
         // The focused pane comes first. Colours are the population's wherever the focus is. Moving
         // is the trials' where nothing else moves, so that one can go through them while reading

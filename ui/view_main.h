@@ -1,4 +1,20 @@
-// The main screen. Its layout turns a size into the rectangles of its panes.
+// The main screen, for its own files and its tests.
+//
+//   view_main.c        the view: its layout, its keys, and the pane of messages
+//   curve_pane.c       best-so-far curves (curve_pane.h)
+//   population_pane.c  the population as a heat map
+//   trials_pane.c      the newest trials
+//   detail_pane.c      everything about one trial
+//
+// A pane is drawn inside a frame of the view's. A zeroed state of a pane is a new one.
+#ifndef TILEWALK_UI_VIEW_MAIN_H
+#define TILEWALK_UI_VIEW_MAIN_H
+
+#include "app.h"
+
+// --- the layout ---
+
+// The layout turns a size into the rectangles of the panes.
 //
 //     struct layout l = layout_make(rows, cols, focus, tab, zoomed);
 //     if (layout_shows(&l, PANE_TRIALS)) draw into l.pane[PANE_TRIALS];
@@ -11,10 +27,6 @@
 //
 // Rectangles lie inside the body, are disjoint, and those that are shown are not empty unless the
 // body is. The four panes and the two cover the body. Pure functions.
-#ifndef TILEWALK_UI_VIEW_MAIN_H
-#define TILEWALK_UI_VIEW_MAIN_H
-
-#include <stdbool.h>
 
 enum main_pane {
     PANE_CURVE,
@@ -51,5 +63,80 @@ bool layout_shows(const struct layout *l, enum main_pane pane);
 enum main_pane layout_pane_at(const struct layout *l, int row, int col); // PANE_COUNT: none
 // Returns the pane that gets the focus after this one, forward or back.
 enum main_pane layout_next(enum layout_kind kind, enum main_pane focus, bool forward);
+
+// --- the population ---
+
+// The population as a heat map: rows are individuals, best first by the speeds that are shown (of
+// races, once there was one), columns are parameters.
+//
+// A factorization has a column for each part. The colour of a cell is the value's place in its
+// range, so that a converged column looks uniform. Or (ACT_COLOUR) it is the average rank of the
+// individuals with the same value, so that values that the best share stand out. Zoomed, and where
+// there is room, the values stand beside the colours. The cell under the cursor is spelled out
+// below. Strategies without a population show the best trials instead.
+
+struct population_pane {
+    bool by_speed; // colours are the speed of values, else the values
+    struct list rows, columns;
+};
+
+void population_pane_title(struct app *app, const struct population_pane *state, char title[64],
+                           char note[64]);
+void population_pane_draw(struct app *app, struct population_pane *state, const struct pane *p,
+                          bool focused, bool zoomed);
+bool population_pane_act(struct app *app, struct population_pane *state, enum action a);
+void population_pane_click(struct app *app, struct population_pane *state, int row);
+
+// --- the trials ---
+
+// The trials of the main screen: a window of the newest, by number, around the one that is shown.
+//
+// It follows the newest trial until the user moves, and again from the top row on. Only the rows
+// that are seen are read, so that it costs the same however many trials there are. When the best
+// trial is outside the window it gets the last row. Configurations are written as their difference
+// from the best one, which gets shorter as a search converges; the best one is written out.
+
+struct trials_pane {
+    struct list list; // the newest has place 0
+    bool best_below;  // the last row is the best trial's
+};
+
+void trials_pane_draw(struct app *app, struct trials_pane *state, const struct pane *p,
+                      bool focused);
+bool trials_pane_act(struct app *app, struct trials_pane *state, enum action a);
+void trials_pane_click(struct app *app, struct trials_pane *state, int row);
+
+// --- the detail ---
+
+// Everything about one trial, the one that is shown: its speed compared with the best, samples and
+// race, the reason of a failure, its whole configuration with the mutated parameters marked, its
+// parents, the status of its neighbours, and the time it took.
+//
+// Counting the neighbours that were tried takes a look-up for each of them (all that are one step
+// away in one parameter). detail_pane_tick counts them in slices, and again when trials ended
+// since. Nothing is counted while trials come fast and the newest is followed, since nobody can
+// read it.
+
+struct neighbours {
+    int64_t ask;     // of the trial whose neighbours these are; 0: not begun
+    int64_t version; // of the model when the count began
+    double begun;    // app->now then
+    int in_all;
+    int seen; // looked up so far
+    int tried, better, excluded;
+};
+
+struct detail_pane {
+    struct neighbours counting, counted; // the second is shown
+    int64_t ask;                         // drawn last
+    struct list text;                    // its lines
+};
+
+void detail_pane_title(struct app *app, const struct detail_pane *state, char title[64],
+                       char note[64]);
+void detail_pane_draw(struct app *app, struct detail_pane *state, const struct pane *p,
+                      bool focused);
+bool detail_pane_act(struct detail_pane *state, enum action a);
+bool detail_pane_tick(struct app *app, struct detail_pane *state); // true: more waits
 
 #endif

@@ -1,18 +1,10 @@
 #include "view_map.h"
 
 #include "base/number.h"
-#include "trial_text.h"
+#include "text.h"
 #include "view_trials.h"
 
 #include <stdlib.h>
-
-// --- life ---
-
-static void view_map_opened(struct app *app, void *state)
-{
-    (void)app;
-    map_forget(state);
-}
 
 // --- keys ---
 
@@ -57,20 +49,14 @@ static const char *view_map_disabled(struct app *app, void *state, enum action a
 static bool view_map_act(struct app *app, void *state, enum action a)
 {
     struct map *m = state;
-    int half = int_max(m->at.rows / 2, 1), page = int_max(m->at.rows - 1, 1);
     if (!map_sync(app, m) || view_map_disabled(app, state, a))
         return false;
+    int down = (int)list_step(&(struct list){.rows = m->at.rows}, a);
+    if (down)
+        return move(m, down, 0);
     switch (a) {
-    case ACT_UP: return move(m, -1, 0);
-    case ACT_DOWN: return move(m, 1, 0);
     case ACT_LEFT: return move(m, 0, -1);
     case ACT_RIGHT: return move(m, 0, 1);
-    case ACT_FIRST: return move(m, -AXIS_MOST * AXIS_MOST, 0);
-    case ACT_LAST: return move(m, AXIS_MOST * AXIS_MOST, 0);
-    case ACT_PAGE_UP: return move(m, -page, 0);
-    case ACT_PAGE_DOWN: return move(m, page, 0);
-    case ACT_HALF_UP: return move(m, -half, 0);
-    case ACT_HALF_DOWN: return move(m, half, 0);
     case ACT_OPEN: {
         // Shows the trials of the cell on the trials screen, with its best one under the cursor.
         const struct map_cell *here = map_here(m);
@@ -94,13 +80,7 @@ static bool view_map_act(struct app *app, void *state, enum action a)
     } break;
     case ACT_COPY: {
         const struct map_cell *here = map_here(m);
-        const struct trial *t = here ? model_trial(&app->model, here->best_ask) : NULL;
-        struct str text = {0};
-        if (t && t->has_config) {
-            config_add_difference(m->space, &t->config, NULL, NULL, &text);
-            app_copy(app, str_text(&text));
-            str_finish(&text);
-        }
+        app_copy_config(app, here ? model_trial(&app->model, here->best_ask) : NULL);
     } break;
     case ACT_NEXT_PANE: m->page = (m->page + 1) % PAGES; break;
     case ACT_PREVIOUS_PANE: m->page = (m->page + PAGES - 1) % PAGES; break;
@@ -146,9 +126,9 @@ static void view_map_draw(struct app *app, void *state, const struct pane *body)
             !o->record.id ? "No session is open." : "The map needs the session's space.";
         if (m->space)
             why = "Every parameter of this space has one value only: there is nothing to map.";
-        pane_text_cut(body, 0, 1, body->cols - 1, STYLE_TEXT, why);
+        pane_line(body, 0, 1, STYLE_TEXT, "%s", why);
         if (o->record.id && !m->space)
-            pane_text_cut(body, 1, 1, body->cols - 1, STYLE_DIM, o->trouble.text);
+            pane_line(body, 1, 1, STYLE_DIM, "%s", o->trouble.text);
     } else if (m->is_list) {
         map_draw_list(app, m, body);
     } else if (body->rows >= MAP_PANEL_ROWS && body->cols >= MAP_PANEL_COLS) {
@@ -175,6 +155,6 @@ const struct view view_map = {
     .act = view_map_act,
     .disabled = view_map_disabled,
     .tick = map_tick,
-    .opened = view_map_opened,
+    .opened = map_forget,
     .click = view_map_click,
 };

@@ -7,7 +7,7 @@
 // Work comes in slices (map_tick): a scan of trials for the importance of each parameter, which
 // chooses the axes until the user does; a scan for the cells; one for the cell under the cursor,
 // along every other parameter; and judging what could be in empty cells. New trials only add.
-// X and Y also come to compiler statistics, where the driver reports any.
+// The keys for the next axis also choose compiler statistics, where the driver reports any.
 #ifndef TILEWALK_UI_VIEW_MAP_H
 #define TILEWALK_UI_VIEW_MAP_H
 
@@ -83,7 +83,7 @@ struct map_order { // cells that have a value of the statistic, best first
 // Makes the state that of the open session, before anything else is done with it. False: there is
 // nothing to map.
 bool map_sync(struct app *app, struct map *m);
-void map_forget(void *state);
+void map_forget(struct app *app, void *map);
 bool map_tick(struct app *app, void *map);        // a slice of work; true: there is more
 void map_restart(struct app *app, struct map *m); // cells from the first trial on
 void map_step_pair(struct app *app, struct map *m, int by);

@@ -1,11 +1,10 @@
 #include "base/number.h"
 #include "screen.h"
-#include "trial_text.h"
+#include "text.h"
 #include "view_map.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,31 +60,17 @@ static void draw_shade(const struct pane *p, int row, int col, int cols, int lev
 
 // --- the panel beside the map ---
 
-struct sheet { // rows from the top
+struct sheet {
     struct app *app;
     const struct map *map;
-    struct pane pane;
-    int row;
+    struct lines lines;
 };
-
-static void add_line(struct sheet *s, enum style style, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void add_line(struct sheet *s, enum style style, const char *format, ...)
-{
-    char text[400];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    pane_text_cut(&s->pane, s->row++, 1, s->pane.cols - 1, style, text);
-}
 
 // Adds words on as many rows as they take, at most `most`.
 static void add_words(struct sheet *s, enum style style, const char *text, int most)
 {
-    struct pane part = pane_part(&s->pane, s->row, 2, most, s->pane.cols - 2);
-    s->row += int_min(pane_wrapped(&part, 0, 0, part.cols, style, text), most);
+    struct pane part = pane_part(s->lines.p, s->lines.row, 2, most, s->lines.p->cols - 2);
+    s->lines.row += int_min(pane_wrapped(&part, 0, 0, part.cols, style, text), most);
 }
 
 static void add_cell(struct sheet *s)
@@ -94,7 +79,7 @@ static void add_cell(struct sheet *s)
     char text[200] = "";
     size_t length = 0;
     if (!c) {
-        add_line(s, STYLE_DIM, "no value was visited yet");
+        lines_add(&s->lines, STYLE_DIM, "no value was visited yet");
         return;
     }
     for (int i = 0; i < OUTCOME_COUNT; i++) {
@@ -104,11 +89,12 @@ static void add_cell(struct sheet *s)
                          outcome_name((enum outcome)i), c->outcome[i]);
         length += (size_t)n < sizeof text - length ? (size_t)n : sizeof text - 1 - length;
     }
-    add_line(s, STYLE_TEXT, "trials %" PRId64 "   ok %" PRId64 "   failed %" PRId64 "%s",
-             cell_trials(c), c->outcome[OUTCOME_OK], cell_trials(c) - c->outcome[OUTCOME_OK], text);
+    lines_add(&s->lines, STYLE_TEXT, "trials %" PRId64 "   ok %" PRId64 "   failed %" PRId64 "%s",
+              cell_trials(c), c->outcome[OUTCOME_OK], cell_trials(c) - c->outcome[OUTCOME_OK],
+              text);
     if (c->outcome[OUTCOME_REJECTED])
-        add_line(s, STYLE_DIM, "rejected %" PRId64 " (cost no trial)",
-                 c->outcome[OUTCOME_REJECTED]);
+        lines_add(&s->lines, STYLE_DIM, "rejected %" PRId64 " (cost no trial)",
+                  c->outcome[OUTCOME_REJECTED]);
     switch (cell_kind(c)) {
     case CELL_MEASURED: {
         struct model *m = &s->app->model;
@@ -116,22 +102,22 @@ static void add_cell(struct sheet *s)
         struct str config = {0};
         char best[24], mean[24], worst[24], brief[SPACE_MAX_PARAMS][4];
         double per;
-        bool low = s->pane.rows < HIGH_ROWS;
-        const char *gap = s->pane.cols < 40 ? " " : "   ";
+        bool low = s->lines.p->rows < HIGH_ROWS;
+        const char *gap = s->lines.p->cols < 40 ? " " : "   ";
         speed_number(m, c->best, best);
         speed_number(m, cell_value(c, STATISTIC_MEAN), mean);
         speed_number(m, c->worst, worst);
-        add_line(s, STYLE_TEXT, "best %s%s%smean %s%sworst %s %s", best,
-                 c->best_raced ? " raced" : "", gap, mean, gap, worst, model_unit(m, &per));
+        lines_add(&s->lines, STYLE_TEXT, "best %s%s%smean %s%sworst %s %s", best,
+                  c->best_raced ? " raced" : "", gap, mean, gap, worst, model_unit(m, &per));
         if (t && t->has_config) {
-            add_line(s, STYLE_HEAD, "best configuration, trial #%" PRId64, t->number);
+            lines_add(&s->lines, STYLE_HEAD, "best configuration, trial #%" PRId64, t->number);
             short_names(s->map->space, brief);
             config_add_difference(s->map->space, &t->config, NULL, low ? brief : NULL, &config);
             add_words(s, STYLE_TEXT, str_text(&config), low ? 3 : 6);
             str_finish(&config);
         }
     } break;
-    case CELL_FAILED: add_line(s, STYLE_BAD, "all that were tried here failed"); break;
+    case CELL_FAILED: lines_add(&s->lines, STYLE_BAD, "all that were tried here failed"); break;
     case CELL_EXCLUDED: {
         const struct space *space = s->map->space;
         char why[200] = "";
@@ -169,12 +155,12 @@ static int compare_bars(const void *a, const void *b)
 // Draws the best speed at each value of another parameter, or the mark of why there is none.
 static void add_bar(struct sheet *s, const struct projection *bar)
 {
-    const struct pane *p = &s->pane;
+    const struct pane *p = s->lines.p;
     struct str text = {0};
     double most = 0;
     int count = bar->x.count, all = 0, col = NAME_COLS + 2, room = p->cols - col + 1;
     factor_add_name(s->map->space, bar->x.factor, &text);
-    pane_text_cut(p, s->row, 1, NAME_COLS, STYLE_TEXT, str_text(&text));
+    pane_text_cut(p, s->lines.row, 1, NAME_COLS, STYLE_TEXT, str_text(&text));
     for (int i = 0; i < count; i++) {
         most = fmax(most, projection_at(bar, 0, i)->best);
         all += label_text(&bar->x, i, &text) + 3;
@@ -188,22 +174,23 @@ static void add_bar(struct sheet *s, const struct projection *bar)
         if (wide > room) // "n,m" of an order, not "n,m,"
             wide = room - (bar->x.param->kind == PARAM_PERMUTATION && text.text[room - 1] == ',');
         if (col + wide + 2 > p->cols) {
-            pane_text(p, s->row, p->cols - 1, STYLE_DIM, "…");
+            pane_text(p, s->lines.row, p->cols - 1, STYLE_DIM, "…");
             break;
         }
-        struct pane cut = pane_part(p, s->row, col, 1, wide);
+        struct pane cut = pane_part(p, s->lines.row, col, 1, wide);
         pane_text(&cut, 0, 0, STYLE_DIM, str_text(&text));
         col += wide + 1;
         double level = c->best / most;
         if (cell_kind(c) == CELL_MEASURED && most > 0)
-            pane_spark(p, s->row, col, level >= 1 ? STYLE_BEST : STYLE_TEXT, &level, 1);
+            pane_spark(p, s->lines.row, col, level >= 1 ? STYLE_BEST : STYLE_TEXT, &level, 1);
         else if (cell_kind(c) == CELL_FAILED)
-            pane_text(p, s->row, col, STYLE_BAD, "x");
+            pane_text(p, s->lines.row, col, STYLE_BAD, "x");
         else // in ASCII a dot is a level
-            pane_text(p, s->row, col, STYLE_DIM, p->screen->charset == CHARSET_ASCII ? "?" : "·");
+            pane_text(p, s->lines.row, col, STYLE_DIM,
+                      p->screen->charset == CHARSET_ASCII ? "?" : "·");
         col += 2;
     }
-    s->row++;
+    s->lines.row++;
     str_finish(&text);
 }
 
@@ -211,11 +198,11 @@ static void add_importance(struct sheet *s, int most)
 {
     const struct importance *im = &s->map->importance;
     const struct projection *g = &s->map->grid;
-    const struct pane *p = &s->pane;
+    const struct pane *p = s->lines.p;
     if (most < 2)
         return;
     if (!im->used) {
-        add_line(s, STYLE_DIM, "importance: no ok trial yet");
+        lines_add(&s->lines, STYLE_DIM, "importance: no ok trial yet");
         return;
     }
     char head[96] = "parameter importance";
@@ -226,7 +213,7 @@ static void add_importance(struct sheet *s, int most)
              im->used > IMPORTANCE_SAMPLE ? " (8192 drawn)" : "");
     if (text_columns(head) >= p->cols)
         head[name] = '\0';
-    add_line(s, STYLE_HEAD, "%s", head);
+    lines_add(&s->lines, STYLE_HEAD, "%s", head);
     for (int i = 0; i < im->count && i < most - 1; i++) {
         const struct factor *f = &im->entry[i].factor;
         struct str text = {0};
@@ -234,12 +221,12 @@ static void add_importance(struct sheet *s, int most)
         bool is_x = f->param == g->x.factor.param && f->slot == g->x.factor.slot;
         bool is_y = !g->is_flat && f->param == g->y.factor.param && f->slot == g->y.factor.slot;
         factor_add_name(s->map->space, *f, &text);
-        pane_text_cut(p, s->row, 1, NAME_COLS, STYLE_TEXT, str_text(&text));
-        pane_text(p, s->row, NAME_COLS + 2, STYLE_KEY, is_x ? "X" : is_y ? "Y" : " ");
-        pane_bar(p, s->row, NAME_COLS + 4, int_max(p->cols - NAME_COLS - 10, 0), STYLE_SERIES,
+        pane_text_cut(p, s->lines.row, 1, NAME_COLS, STYLE_TEXT, str_text(&text));
+        pane_text(p, s->lines.row, NAME_COLS + 2, STYLE_KEY, is_x ? "X" : is_y ? "Y" : " ");
+        pane_bar(p, s->lines.row, NAME_COLS + 4, int_max(p->cols - NAME_COLS - 10, 0), STYLE_SERIES,
                  im->entry[i].share);
         snprintf(share, sizeof share, "%.0f %%", 100 * im->entry[i].share);
-        pane_text_right(p, s->row++, p->cols - 1, STYLE_TEXT, share);
+        pane_text_right(p, s->lines.row++, p->cols - 1, STYLE_TEXT, share);
         str_finish(&text);
     }
 }
@@ -254,11 +241,12 @@ void map_draw_panel(struct app *app, struct map *m, const struct pane *box)
         str_add(&title, "Importance");
     else if (map_here(m))
         add_cell_name(m, m->row, m->col, &title);
-    struct sheet s = {app, m, pane_box(box, str_text(&title), note, false), 0};
+    struct pane pane = pane_box(box, str_text(&title), note, false);
+    struct sheet s = {app, m, {.p = &pane, .col = 1}};
     str_finish(&title);
     if (m->page == PAGE_IMPORTANCE) {
-        add_importance(&s, s.pane.rows);
-        if (s.pane.rows - s.row >= 6)
+        add_importance(&s, pane.rows);
+        if (pane.rows - s.lines.row >= 6)
             add_words(
                 &s, STYLE_DIM,
                 "Share of the variance of the ranks of speeds that the values of one parameter "
@@ -266,10 +254,10 @@ void map_draw_panel(struct app *app, struct map *m, const struct pane *box)
                 4);
         return;
     }
-    bool both = m->page != PAGE_BARS, high = s.pane.rows >= HIGH_ROWS;
+    bool both = m->page != PAGE_BARS, high = pane.rows >= HIGH_ROWS;
     add_cell(&s);
-    s.row += high;
-    int left = s.pane.rows - s.row;
+    s.lines.row += high;
+    int left = pane.rows - s.lines.row;
     // At most `most` rows are for the other parameters, the most important first.
     int most = left - (both ? left / 2 : 0);
     const struct map_cell_scan *cell = &s.map->cell;
@@ -280,19 +268,19 @@ void map_draw_panel(struct app *app, struct map *m, const struct pane *box)
             order[i] = (struct importance_entry){.share = isnan(share) ? 0 : share, .values = i};
         }
         qsort(order, (size_t)cell->count, sizeof *order, compare_bars);
-        add_line(&s, STYLE_HEAD, "effect of the other parameters%s%s",
-                 s.pane.cols > 44 ? " in this cell" : "", s.map->is_slice ? ", unsliced" : "");
+        lines_add(&s.lines, STYLE_HEAD, "effect of the other parameters%s%s",
+                  pane.cols > 44 ? " in this cell" : "", s.map->is_slice ? ", unsliced" : "");
         for (int i = 0; i < cell->count && i < most - 1; i++)
             add_bar(&s, &cell->bar[order[i].values]);
     }
-    s.row += high;
+    s.lines.row += high;
     if (both)
-        add_importance(&s, s.pane.rows - s.row);
+        add_importance(&s, pane.rows - s.lines.row);
 }
 
 // --- the grid: sizes of cells ---
 
-struct look {
+struct grid {
     struct app *app;
     struct map *map;
     const struct map_order *order;
@@ -321,7 +309,7 @@ static int scrolled(int first, int cursor, int shown, int count)
     return int_clamp(int_max(first, cursor - shown + 1), 0, count - shown);
 }
 
-static void choose_sizes(struct look *l)
+static void choose_sizes(struct grid *l)
 {
     struct map *m = l->map;
     int rows = projection_rows(&m->grid), cols = m->grid.x.count;
@@ -355,7 +343,7 @@ static void choose_sizes(struct look *l)
 
 // --- the grid: cells, labels, legend ---
 
-static void draw_cell(const struct look *l, int down, int right)
+static void draw_cell(const struct grid *l, int down, int right)
 {
     const struct map *m = l->map;
     const struct map_cell *c = projection_at(&m->grid, m->top + down, m->left + right);
@@ -418,7 +406,7 @@ static int flow_to(struct flow *f, int cols)
     return col;
 }
 
-static void draw_legend(const struct look *l)
+static void draw_legend(const struct grid *l)
 {
     const struct map *m = l->map;
     int count[CELL_MEASURED + 1] = {0}, single = 0;
@@ -446,8 +434,8 @@ static void draw_legend(const struct look *l)
     snprintf(text[3], 80, "%d measured, %d by one trial (dim)", count[CELL_MEASURED], single);
     for (int i = 0; i < 4; i++) {
         col = flow_to(&f, text_columns(text[i]));
-        pane_text_cut(&f.pane, f.row, col, f.pane.cols - col,
-                      i == 1 && count[CELL_FAILED] ? STYLE_BAD : STYLE_DIM, text[i]);
+        pane_line(&f.pane, f.row, col, i == 1 && count[CELL_FAILED] ? STYLE_BAD : STYLE_DIM, "%s",
+                  text[i]);
     }
 }
 
@@ -471,7 +459,7 @@ void map_draw_grid(struct app *app, struct map *m, const struct pane *box, bool 
              m->statistic == STATISTIC_COUNT ? "of trials" : model_unit(&app->model, &per));
     struct map_order *order = mem_alloc(sizeof *order);
     map_order_cells(m, order);
-    struct look l = {.app = app, .map = m, .order = order};
+    struct grid l = {.app = app, .map = m, .order = order};
     l.pane = pane_box(box, str_text(&title), note, focused);
     choose_sizes(&l);
     struct str label = {0};
@@ -522,7 +510,7 @@ void map_draw_list(struct app *app, struct map *m, const struct pane *p)
         char text[24];
         add_cell_name(m, cell->row, cell->col, &name);
         int col = pane_printf(p, i, 0, STYLE_TEXT, "%6s ", number_text(app, m, cell->value, text));
-        pane_text_cut(p, i, col, p->cols - col, STYLE_TEXT, str_text(&name));
+        pane_line(p, i, col, STYLE_TEXT, "%s", str_text(&name));
         if (cell->row == m->row && cell->col == m->col) {
             pane_mark(p, i, 0, p->cols);
             pane_cursor(p, i, 0);
@@ -530,8 +518,8 @@ void map_draw_list(struct app *app, struct map *m, const struct pane *p)
         str_finish(&name);
     }
     if (!order->count)
-        pane_text_cut(p, 0, 0, p->cols, STYLE_DIM,
-                      m->filled ? "no cell has a result yet" : "reading trials");
+        pane_line(p, 0, 0, STYLE_DIM, "%s",
+                  m->filled ? "no cell has a result yet" : "reading trials");
     m->at.rows = p->rows;
     free(order);
 }

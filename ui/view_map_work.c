@@ -1,7 +1,7 @@
 #include "view_map.h"
 
 #include "base/number.h"
-#include "trial_text.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,8 +20,9 @@ static void forget_cell(struct map *m)
     m->cell.layout = -1;
 }
 
-void map_forget(void *state)
+void map_forget(struct app *app, void *state)
 {
+    (void)app;
     struct map *m = state, keep = *m;
     forget_cell(m);
     importance_finish(&m->importance);
@@ -140,7 +141,7 @@ bool map_sync(struct app *app, struct map *m)
             map_restart(app, m);
         return m->space && m->factors;
     }
-    map_forget(m);
+    map_forget(app, m);
     m->session = o->record.id;
     m->space = o->record.id ? o->space : NULL;
     if (!m->space)
@@ -170,14 +171,6 @@ void map_put_cursor(struct map *m, int row, int col)
     m->col = int_clamp(col, 0, m->grid.x.count - 1);
     m->row_low = m->grid.is_flat ? 0 : m->grid.y.low[m->row];
     m->col_low = m->grid.x.low[m->col];
-}
-
-static int place_from(const struct axis *a, uint64_t low)
-{
-    int place = 0;
-    while (place + 1 < a->count && a->low[place + 1] <= low)
-        place++;
-    return place;
 }
 
 // --- slices of work ---
@@ -287,8 +280,8 @@ static bool work(struct app *app, struct map *m)
         projection_find(&m->grid, &best->config, best->statistic, &row, &col))
         map_put_cursor(m, row, col);
     else if (m->layout != m->grid.layout)
-        map_put_cursor(m, m->grid.is_flat ? 0 : place_from(&m->grid.y, m->row_low),
-                       place_from(&m->grid.x, m->col_low));
+        map_put_cursor(m, m->grid.is_flat ? 0 : axis_last_place(&m->grid.y, m->row_low),
+                       axis_last_place(&m->grid.x, m->col_low));
     m->layout = m->grid.layout;
     if (step(app, &m->sample, &m->sampled, map_add_sample, m) || step_importance(app, m))
         return true;

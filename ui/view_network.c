@@ -6,11 +6,12 @@
 #include "app.h"
 #include "base/number.h"
 #include "curve_pane.h"
-#include "list.h"
 #include "report/text.h"
-#include "trial_text.h"
+#include "text.h"
+#include "widget.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,13 +217,6 @@ static void sync(struct app *app, struct network *n)
     n->list = (struct list){.count = 0};
 }
 
-static void network_view_opened(struct app *app, void *state)
-{
-    struct network *n = state;
-    n->session = 0;
-    sync(app, n);
-}
-
 static bool network_view_tick(struct app *app, void *state)
 {
     struct network *n = state;
@@ -239,43 +233,50 @@ static bool network_view_tick(struct app *app, void *state)
 
 // --- operators ---
 
-struct column {
-    const char *head;
-    int cols; // 0: what is left
-    int keep; // the highest numbers are left out first
-    bool right;
-};
-
-static const struct column columns[NETWORK_COLUMNS] = {
-    [NETWORK_OPERATION] = {"operator", 12, 0, false},
-    [NETWORK_SHAPE] = {"shape", 0, 5, false},
-    [NETWORK_USES] = {"uses", 4, 8, true},
-    [NETWORK_START] = {"start", 9, 6, true},
-    [NETWORK_BEST] = {"best", 9, 1, true},
-    [NETWORK_SHARE] = {"share", 7, 2, true},
-    [NETWORK_TRIALS] = {"trials", 9, 3, true},
-    [NETWORK_GAIN] = {"last gain", 9, 4, true},
-    [NETWORK_NEXT] = {"round", 5, 7, true},
-    [NETWORK_WEIGHT] = {"weight", 6, 4, true},
+static const struct table_column columns[NETWORK_COLUMNS] = {
+    [NETWORK_OPERATION] = {"operator", 12, 0, 0, false},
+    [NETWORK_SHAPE] = {"shape", 14, 0, 6, false},
+    [NETWORK_USES] = {"uses", 4, 0, 9, true},
+    [NETWORK_START] = {"start", 9, 0, 7, true},
+    [NETWORK_BEST] = {"best", 9, 0, 1, true},
+    [NETWORK_SHARE] = {"share", 7, 0, 2, true},
+    [NETWORK_TRIALS] = {"trials", 9, 0, 3, true},
+    [NETWORK_GAIN] = {"last gain", 9, 0, 4, true},
+    [NETWORK_NEXT] = {"round", 5, 0, 8, true},
+    [NETWORK_WEIGHT] = {"weight", 6, 0, 5, true},
 };
 
 struct network_table {
     struct app *app;
-    struct pane pane;
-    int col[NETWORK_COLUMNS], cols[NETWORK_COLUMNS]; // cols 0: left out
-    int bar;                                         // columns of the bar beside the share
-    bool is_weighed;                                 // one of the rows has a weight
+    struct table_column column[NETWORK_COLUMNS];
+    struct table table;
+    int bar; // columns of the bar beside the share
 };
 
-static void put(const struct network_table *t, int row, enum network_column c, enum style style,
-                const char *text)
+// Chooses the columns. What they leave goes to the shape, then to the bar.
+static void fit_table(struct network_table *t, const struct pane *pane, bool is_weighed)
 {
-    if (!t->cols[c])
-        return;
-    if (columns[c].right)
-        pane_text_right(&t->pane, row, t->col[c] + t->cols[c], style, text);
-    else
-        pane_text_cut(&t->pane, row, t->col[c], t->cols[c], style, text);
+    double per;
+    int left = pane->cols - 2;
+    memcpy(t->column, columns, sizeof columns);
+    for (int i = NETWORK_START; i <= NETWORK_BEST; i++)
+        snprintf(t->column[i].head, sizeof t->column->head, "%s %s", columns[i].head,
+                 model_time_unit(&t->app->model, &per));
+    if (!is_weighed)
+        t->column[NETWORK_WEIGHT].least = INT_MAX;
+    table_fit(&t->table, pane, t->column, NETWORK_COLUMNS, 1);
+    for (int i = 0; i < NETWORK_COLUMNS; i++)
+        left -= t->table.slot[i].width ? t->table.slot[i].width + TABLE_GAP : 0;
+    if (t->table.slot[NETWORK_SHAPE].width) {
+        int more = int_clamp(left, 0, MOST_SHAPE - columns[NETWORK_SHAPE].least);
+        t->column[NETWORK_SHAPE].least += more;
+        left -= more;
+    }
+    if (t->table.slot[NETWORK_SHARE].width && left >= LEAST_BAR + 1) {
+        t->bar = int_clamp(left - 1, 0, MOST_BAR);
+        t->column[NETWORK_SHARE].least += t->bar + 1;
+    }
+    table_fit(&t->table, pane, t->column, NETWORK_COLUMNS, 1);
 }
 
 static void put_seconds(const struct network_table *t, int row, enum network_column c,
@@ -283,36 +284,31 @@ static void put_seconds(const struct network_table *t, int row, enum network_col
 {
     char text[24];
     time_number(&t->app->model, seconds, text);
-    put(t, row, c, style, seconds > 0 ? text : "-");
+    table_put(&t->table, row, c, style, seconds > 0 ? text : "-");
 }
 
 static void put_row(const struct network_table *t, int row, const struct network_row *r)
 {
     char text[32];
-    put(t, row, NETWORK_OPERATION, STYLE_TEXT, r->operation);
-    put(t, row, NETWORK_SHAPE, STYLE_TEXT, r->shape);
-    snprintf(text, sizeof text, "%d", r->uses);
-    put(t, row, NETWORK_USES, STYLE_TEXT, text);
+    table_put(&t->table, row, NETWORK_OPERATION, STYLE_TEXT, r->operation);
+    table_put(&t->table, row, NETWORK_SHAPE, STYLE_TEXT, r->shape);
+    table_printf(&t->table, row, NETWORK_USES, STYLE_TEXT, "%d", r->uses);
     put_seconds(t, row, NETWORK_START, STYLE_TEXT, r->start_s);
     put_seconds(t, row, NETWORK_BEST, STYLE_BEST, r->best_s);
-    double share = r->share;
-    if (share < 0)
-        snprintf(text, 24, "-");
-    else
-        snprintf(text, 24, "%.1f %%", 100 * share);
-    put(t, row, NETWORK_SHARE, STYLE_TEXT, text);
-    if (t->bar && t->cols[NETWORK_SHARE])
-        pane_bar(&t->pane, row, t->col[NETWORK_SHARE] - t->bar - 1, t->bar, STYLE_SERIES, r->share);
-    snprintf(text, sizeof text, "%" PRId64, r->trials);
-    put(t, row, NETWORK_TRIALS, STYLE_TEXT, text);
-    put(t, row, NETWORK_GAIN, STYLE_TEXT, r->gain_age < 0 ? "-" : text_duration(r->gain_age, text));
-    put(t, row, NETWORK_NEXT, r->next > 0 ? STYLE_GOOD : STYLE_DIM,
-        r->pinned     ? "pin"
-        : r->next > 0 ? "now"
-        : r->known    ? "known"
-                      : "-");
-    snprintf(text, sizeof text, "%g", r->weight);
-    put(t, row, NETWORK_WEIGHT, r->weight == 1 ? STYLE_DIM : STYLE_TEXT, text);
+    table_printf(&t->table, row, NETWORK_SHARE, STYLE_TEXT, "%.1f %%", 100 * r->share);
+    if (t->bar)
+        pane_bar(&t->table.pane, row, t->table.slot[NETWORK_SHARE].at, t->bar, STYLE_SERIES,
+                 r->share);
+    table_printf(&t->table, row, NETWORK_TRIALS, STYLE_TEXT, "%" PRId64, r->trials);
+    table_put(&t->table, row, NETWORK_GAIN, STYLE_TEXT,
+              r->gain_age < 0 ? "-" : text_duration(r->gain_age, text));
+    table_put(&t->table, row, NETWORK_NEXT, r->next > 0 ? STYLE_GOOD : STYLE_DIM,
+              r->pinned     ? "pin"
+              : r->next > 0 ? "now"
+              : r->known    ? "known"
+                            : "-");
+    table_printf(&t->table, row, NETWORK_WEIGHT, r->weight == 1 ? STYLE_DIM : STYLE_TEXT, "%g",
+                 r->weight);
 }
 
 static void put_total(const struct network_table *t, int row, const struct network_row *r,
@@ -320,20 +316,17 @@ static void put_total(const struct network_table *t, int row, const struct netwo
 {
     struct network_row sum = {.start_s = network_latency(r, count, true),
                               .best_s = network_latency(r, count, false)};
-    char text[64];
     for (int i = 0; i < count; i++) {
         sum.uses += r[i].uses;
         sum.trials += r[i].trials;
     }
-    put(t, row, NETWORK_OPERATION, STYLE_STRONG, "total");
-    snprintf(text, sizeof text, "of %d operator%s, by uses", count, count == 1 ? "" : "s");
-    put(t, row, NETWORK_SHAPE, STYLE_DIM, text);
-    snprintf(text, sizeof text, "%d", sum.uses);
-    put(t, row, NETWORK_USES, STYLE_STRONG, text);
+    table_put(&t->table, row, NETWORK_OPERATION, STYLE_STRONG, "total");
+    table_printf(&t->table, row, NETWORK_SHAPE, STYLE_DIM, "of %d operator%s, by uses", count,
+                 count == 1 ? "" : "s");
+    table_printf(&t->table, row, NETWORK_USES, STYLE_STRONG, "%d", sum.uses);
     put_seconds(t, row, NETWORK_START, STYLE_STRONG, sum.start_s);
     put_seconds(t, row, NETWORK_BEST, STYLE_STRONG, sum.best_s);
-    snprintf(text, sizeof text, "%" PRId64, sum.trials);
-    put(t, row, NETWORK_TRIALS, STYLE_STRONG, text);
+    table_printf(&t->table, row, NETWORK_TRIALS, STYLE_STRONG, "%" PRId64, sum.trials);
 }
 
 static void draw_operators(struct app *app, struct network *n, const struct pane *box)
@@ -352,50 +345,21 @@ static void draw_operators(struct app *app, struct network *n, const struct pane
         snprintf(title, sizeof title, "Operators: this session has one");
     snprintf(note, sizeof note, "sort: %s %s", columns[n->sort].head, n->ascending ? "^" : "v");
     struct network_table t = {.app = app};
+    bool is_weighed = false;
     for (int i = 0; i < count; i++)
-        t.is_weighed |= row[i].weight != 1;
-    t.pane = bare ? *box : pane_box(box, title, note, n->pane == PANE_OPERATORS);
-    int left = t.pane.cols - 2, at = 1;
-    for (int keep = 0; keep < NETWORK_COLUMNS; keep++)
-        for (int i = 0; i < NETWORK_COLUMNS; i++) {
-            int want = columns[i].cols ? columns[i].cols : 14;
-            bool wanted = i != NETWORK_WEIGHT || t.is_weighed;
-            if (columns[i].keep != keep || left < want || !wanted)
-                continue;
-            t.cols[i] = want;
-            left -= want + 2;
-        }
-    if (t.cols[NETWORK_SHAPE]) {
-        int more = int_clamp(left, 0, MOST_SHAPE - t.cols[NETWORK_SHAPE]);
-        t.cols[NETWORK_SHAPE] += more;
-        left -= more;
-    }
-    t.bar = left >= LEAST_BAR + 1 ? int_clamp(left - 1, 0, MOST_BAR) : 0;
-    for (int i = 0; i < NETWORK_COLUMNS; i++) {
-        if (!t.cols[i])
-            continue;
-        at += i == NETWORK_SHARE && t.bar ? t.bar + 1 : 0;
-        t.col[i] = at;
-        at += t.cols[i] + 2;
-    }
-    int head = t.pane.rows > 1, total = t.pane.rows - head - count >= 2;
-    if (head) {
-        double per;
-        char text[24];
-        for (int i = 0; i < NETWORK_COLUMNS; i++) {
-            bool is_time = i == NETWORK_START || i == NETWORK_BEST;
-            snprintf(text, sizeof text, "%s%s%s", columns[i].head, is_time ? " " : "",
-                     is_time ? model_time_unit(&t.app->model, &per) : "");
-            put(&t, 0, (enum network_column)i, STYLE_HEAD, text);
-        }
-    }
-    list_fit(&n->list, count, t.pane.rows - head - 2 * total);
+        is_weighed |= row[i].weight != 1;
+    struct pane pane = bare ? *box : pane_box(box, title, note, n->pane == PANE_OPERATORS);
+    fit_table(&t, &pane, is_weighed);
+    int head = pane.rows > 1, total = pane.rows - head - count >= 2;
+    if (head)
+        table_put_heads(&t.table, &pane, 0);
+    list_fit(&n->list, count, pane.rows - head - 2 * total);
     for (int i = 0; list_shows(&n->list, n->list.top + i); i++) {
         put_row(&t, head + i, &row[n->list.top + i]);
         if (n->list.top + i != n->list.cursor)
             continue;
-        pane_mark(&t.pane, head + i, 0, t.pane.cols);
-        pane_cursor(&t.pane, head + i, 0);
+        pane_mark(&pane, head + i, 0, pane.cols);
+        pane_cursor(&pane, head + i, 0);
     }
     if (total)
         put_total(&t, head + count + 1, row, count);
@@ -458,7 +422,7 @@ static void draw_latency(struct app *app, const struct network *n, const struct 
         curve_draw_plot(&plot, &p, styles);
         plot_finish(&plot);
     } else
-        pane_text_cut(&p, 0, 1, p.cols - 1, STYLE_DIM, "nothing valid yet");
+        pane_line(&p, 0, 1, STYLE_DIM, "nothing valid yet");
     free(l.parts);
     free(l.whole);
 }
@@ -572,7 +536,7 @@ static void network_view_draw(struct app *app, void *state, const struct pane *b
     struct network *n = state;
     sync(app, n);
     if (!n->session) {
-        pane_text_cut(body, 0, 1, body->cols - 1, STYLE_TEXT, "No session is open.");
+        pane_line(body, 0, 1, STYLE_TEXT, "No session is open.");
         return;
     }
     if (body->rows < ALL_ROWS || body->cols < ALL_COLS) {
@@ -606,5 +570,4 @@ const struct view view_network = {
     .act = network_view_act,
     .disabled = network_view_disabled,
     .tick = network_view_tick,
-    .opened = network_view_opened,
 };

@@ -6,8 +6,9 @@
 //     network_sort(rows, count, NETWORK_SHARE, true);
 //     spending_add(&s, trial); spending_sum(&s, ran, workers)
 //
-// The objective of a network is the sum of uses x latency; an operator's share of it is the worth
-// of a faster kernel. The rows belong to the network that is open, or to that of the open task.
+// The objective of a network is the sum of uses x latency; an operator's share of it is what a
+// faster kernel could save. The rows belong to the network that is open, or to that of the open
+// task.
 //
 // The time of workers is a window of running time times their number. Each trial has its times of
 // compiling, building pipelines and measuring; the rest was spent waiting for the device or for

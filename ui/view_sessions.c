@@ -17,9 +17,10 @@ static void view_sessions_init(void *state)
     v->list.cursor = -1;
 }
 
-static void view_sessions_finish(void *state)
+static void view_sessions_finish(struct app *app, void *state)
 {
     struct sessions_view *v = state;
+    (void)app;
     sessions_finish_panel(&v->panel);
     filter_destroy(v->accepted);
     free(v->facts);
@@ -75,14 +76,13 @@ static bool sessions_filter_typed(struct app *app, void *context, enum prompt_ev
                                   const char *text)
 {
     struct sessions_view *v = context;
-    if (event != PROMPT_CANCELLED) {
-        bool ok = set_filter(app, v, text);
-        v->typing &= event != PROMPT_DONE || !ok;
-        return ok;
-    }
-    v->typing = false;
-    v->cursor = v->cursor_before;
-    return set_filter(app, v, v->before) || set_filter(app, v, ""); // what it named may be gone
+    if (event == PROMPT_CANCELLED)
+        v->cursor = v->cursor_before;
+    bool ok = set_filter(app, v, text);
+    if (event == PROMPT_CANCELLED && !ok) // what it named is gone
+        ok = set_filter(app, v, "");
+    v->typing &= event == PROMPT_CHANGED || !ok;
+    return ok;
 }
 
 static const char *view_sessions_filter_word(struct app *app, int n)
@@ -135,11 +135,9 @@ static bool view_sessions_act(struct app *app, void *state, enum action a)
                            .context = v,
                            .typed = sessions_filter_typed,
                            .candidate = view_sessions_filter_word};
-        line_set(&p.line, v->filter);
-        snprintf(v->before, sizeof v->before, "%s", v->filter);
         v->cursor_before = v->cursor;
         v->typing = true;
-        app_prompt(app, &p);
+        app_prompt(app, &p, v->filter);
         return true;
     }
     case ACT_MARK:

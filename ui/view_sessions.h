@@ -11,8 +11,9 @@
 #define TILEWALK_UI_VIEW_SESSIONS_H
 
 #include "app.h"
-#include "list.h"
-#include "session_text.h"
+#include "filter.h"
+#include "text.h"
+#include "widget.h"
 
 #define SPARK_COLS 10
 
@@ -62,9 +63,9 @@ struct sessions_view {
     int count, capacity;
     enum sessions_column sort;
     bool ascending;
-    char filter[LINE_SIZE], before[LINE_SIZE]; // the last good one; as it was when typing began
-    struct filter *accepted;                   // `filter`, compiled; NULL: all
-    char filter_error[256];                    // in what is typed
+    char filter[LINE_SIZE];  // the last good one
+    struct filter *accepted; // `filter`, compiled; NULL: all
+    char filter_error[256];  // in what is typed
     bool typing;
     struct session_facts *facts;
     int facts_count, facts_capacity;

@@ -1,4 +1,3 @@
-#include "app_draw.h"
 #include "base/number.h"
 #include "engine/speed.h"
 #include "view_sessions.h"
@@ -146,33 +145,6 @@ static bool sessions_add_time(void *context, const struct trial_record *t)
     return false;
 }
 
-// Returns true when there was something to read.
-static bool refresh_facts(struct app *app, struct sessions_view *v, const struct session_record *r)
-{
-    struct session_facts *known = sessions_facts(v, r->id);
-    if (known && known->ended == r->trials + r->rejected)
-        return false;
-    if (!known) {
-        MEM_GROW(v->facts, v->facts_count, v->facts_capacity);
-        known = &v->facts[v->facts_count++];
-    }
-    struct spark_reader reader = {r, known};
-    known->id = r->id;
-    known->ended = r->trials + r->rejected;
-    known->active = r->created + (known->ended ? r->ran_seconds : 0);
-    known->ran = 0;
-    for (int i = 0; i < SPARK_COLS; i++)
-        known->spark[i] = NAN;
-    store_each_best(app->model.store, r->id, 0, sessions_add_step, &reader, NULL);
-    double best = known->spark[SPARK_COLS - 1];
-    for (int i = 0; i < SPARK_COLS; i++)
-        known->spark[i] /= best;
-    if (r->trials)
-        store_each_numbered(app->model.store, r->id, r->trials, sessions_add_time, known, NULL);
-    app->dirty = true;
-    return true;
-}
-
 // Reads a window above and one below what is shown, for keys that page; all sessions when they are
 // sorted by what is read.
 bool sessions_read(struct app *app, struct sessions_view *v)
@@ -181,8 +153,31 @@ bool sessions_read(struct app *app, struct sessions_view *v)
     bool all = v->sort == SESSIONS_ACTIVE;
     int from = all ? 0 : int_max(top - height, 0);
     int end = all ? v->count : int_min(top + 2 * height, v->count);
-    for (int i = from; app->model.store && i < end && read < READ_AT_ONCE; i++)
-        read += refresh_facts(app, v, &v->row[i]->record);
+    for (int i = from; app->model.store && i < end && read < READ_AT_ONCE; i++) {
+        const struct session_record *r = &v->row[i]->record;
+        struct session_facts *f = sessions_facts(v, r->id);
+        if (f && f->ended == r->trials + r->rejected)
+            continue;
+        if (!f) {
+            MEM_GROW(v->facts, v->facts_count, v->facts_capacity);
+            f = &v->facts[v->facts_count++];
+        }
+        struct spark_reader reader = {r, f};
+        f->id = r->id;
+        f->ended = r->trials + r->rejected;
+        f->active = r->created + (f->ended ? r->ran_seconds : 0);
+        f->ran = 0;
+        for (int k = 0; k < SPARK_COLS; k++)
+            f->spark[k] = NAN;
+        store_each_best(app->model.store, r->id, 0, sessions_add_step, &reader, NULL);
+        double best = f->spark[SPARK_COLS - 1];
+        for (int k = 0; k < SPARK_COLS; k++)
+            f->spark[k] /= best;
+        if (r->trials)
+            store_each_numbered(app->model.store, r->id, r->trials, sessions_add_time, f, NULL);
+        app->dirty = true;
+        read++;
+    }
     return read == READ_AT_ONCE;
 }
 
@@ -214,20 +209,13 @@ static const struct table_column standard[SESSIONS_COLUMNS] = {
     [SESSIONS_NOTE] = {"note", 4, 0, 11, false},
 };
 
+static const char *const alphabetical[2] = {"backwards", "in order"}; // descending, ascending
 static const char *const order_words[SESSIONS_COLUMNS][2] = {
-    // descending, ascending
     [SESSIONS_ID] = {"newest first", "oldest first"},
-    [SESSIONS_STATE] = {"backwards", "in order"},
-    [SESSIONS_SPACE] = {"backwards", "in order"},
-    [SESSIONS_PROBLEM] = {"backwards", "in order"},
-    [SESSIONS_DEVICE] = {"backwards", "in order"},
-    [SESSIONS_STRATEGY] = {"backwards", "in order"},
     [SESSIONS_SEED] = {"falling", "rising"},
     [SESSIONS_TRIALS] = {"falling", "rising"},
     [SESSIONS_BEST] = {"fastest first", "slowest first"},
-    [SESSIONS_CURVE] = {"backwards", "in order"},
     [SESSIONS_ACTIVE] = {"latest first", "longest ago first"},
-    [SESSIONS_NOTE] = {"backwards", "in order"},
 };
 
 struct sheet {
@@ -238,14 +226,6 @@ struct sheet {
     int columns; // without that of notes when there are none
     double per_flops;
 };
-
-static int digits(uint64_t number)
-{
-    int cols = 1;
-    for (; number > 9; number /= 10)
-        cols++;
-    return cols;
-}
 
 // Returns the length without what drivers put in brackets: "llvmpipe", "NVIDIA H200".
 static int short_length(const char *device)
@@ -278,9 +258,9 @@ static void fit_columns(struct sheet *l, const struct pane *p)
         c[SESSIONS_BEST].least =
             int_max(c[SESSIONS_BEST].least, text_columns(session_best(r, l->per_flops, best)));
     }
-    c[SESSIONS_ID].least = int_max(2, digits(id));
-    c[SESSIONS_SEED].least = digits(seed);
-    c[SESSIONS_TRIALS].least = digits(trials) + 1 + digits(budget);
+    c[SESSIONS_ID].least = int_max(2, snprintf(NULL, 0, "%" PRIu64, id));
+    c[SESSIONS_SEED].least = snprintf(NULL, 0, "%" PRIu64, seed);
+    c[SESSIONS_TRIALS].least = snprintf(NULL, 0, "%" PRIu64 "/%" PRIu64, trials, budget);
     c[SESSIONS_SPACE].most = (int)space;
     c[SESSIONS_PROBLEM].most = (int)problem;
     c[SESSIONS_PROBLEM].least =
@@ -289,8 +269,8 @@ static void fit_columns(struct sheet *l, const struct pane *p)
     c[SESSIONS_NOTE].most = (int)note;
     c[SESSIONS_NOTE].least = int_min((int)note, LEAST_NOTE);
     l->columns = note ? SESSIONS_COLUMNS : SESSIONS_NOTE;
-    table_fit(&l->table, l->column, l->columns, p->cols < NARROW_UNDER ? NARROW_COLS : MARKED_COLS,
-              p->cols - 1);
+    table_fit(&l->table, p, l->column, l->columns,
+              p->cols < NARROW_UNDER ? NARROW_COLS : MARKED_COLS);
 }
 
 // --- drawing: rows ---
@@ -307,36 +287,34 @@ static void put_row(const struct sheet *l, const struct pane *p, int row,
         pane_printf(p, row, 1, style, "%c", mark ? mark : ' ');
     else
         pane_printf(p, row, 2, style, "[%c]", mark ? mark : ' ');
-    snprintf(text, sizeof text, "%" PRId64, r->id);
-    table_put(&l->table, p, row, SESSIONS_ID, STYLE_STRONG, text);
-    table_put(&l->table, p, row, SESSIONS_STATE, state_style(s->state, STYLE_TEXT),
+    table_printf(&l->table, row, SESSIONS_ID, STYLE_STRONG, "%" PRId64, r->id);
+    table_put(&l->table, row, SESSIONS_STATE, state_style(s->state, STYLE_TEXT),
               state_word(s->state, r));
-    table_put(&l->table, p, row, SESSIONS_SPACE, STYLE_TEXT, r->name);
-    table_put(&l->table, p, row, SESSIONS_PROBLEM, STYLE_TEXT, r->title);
+    table_put(&l->table, row, SESSIONS_SPACE, STYLE_TEXT, r->name);
+    table_put(&l->table, row, SESSIONS_PROBLEM, STYLE_TEXT, r->title);
     // Names of devices differ at their ends: the beginning is cut.
     const char *place = session_place(r, whole);
     int length = short_length(place), width = l->table.slot[SESSIONS_DEVICE].width;
     int cut = length > width && width > 0 ? length - width + 1 : 0;
-    snprintf(text, sizeof text, "%s%.*s", cut ? "…" : "", length - cut, place + cut);
-    table_put(&l->table, p, row, SESSIONS_DEVICE, STYLE_TEXT, text);
-    table_put(&l->table, p, row, SESSIONS_STRATEGY, STYLE_TEXT,
+    table_printf(&l->table, row, SESSIONS_DEVICE, STYLE_TEXT, "%s%.*s", cut ? "…" : "",
+                 length - cut, place + cut);
+    table_put(&l->table, row, SESSIONS_STRATEGY, STYLE_TEXT,
               strategy_text(r->strategy, false, text));
-    snprintf(text, sizeof text, "%" PRIu64, r->seed);
-    table_put(&l->table, p, row, SESSIONS_SEED, STYLE_DIM, text);
-    snprintf(text, sizeof text, "%" PRId64 "/%" PRId64, r->trials, r->budget_trials);
-    table_put(&l->table, p, row, SESSIONS_TRIALS, STYLE_TEXT, text);
+    table_printf(&l->table, row, SESSIONS_SEED, STYLE_DIM, "%" PRIu64, r->seed);
+    table_printf(&l->table, row, SESSIONS_TRIALS, STYLE_TEXT, "%" PRId64 "/%" PRId64, r->trials,
+                 r->budget_trials);
     session_best(r, l->per_flops, text);
-    table_put(&l->table, p, row, SESSIONS_BEST, text[0] ? STYLE_BEST : STYLE_DIM,
+    table_put(&l->table, row, SESSIONS_BEST, text[0] ? STYLE_BEST : STYLE_DIM,
               text[0] ? text : "-");
     if (f && curve->width)
         pane_spark(p, row, curve->at, STYLE_GOOD, f->spark, SPARK_COLS);
     if (s->state == STATE_RUNNING)
-        table_put(&l->table, p, row, SESSIONS_ACTIVE, STYLE_GOOD, "now");
+        table_put(&l->table, row, SESSIONS_ACTIVE, STYLE_GOOD, "now");
     else if (f)
-        table_put(&l->table, p, row, SESSIONS_ACTIVE, STYLE_DIM,
+        table_put(&l->table, row, SESSIONS_ACTIVE, STYLE_DIM,
                   text_ago(l->app->unix_now - f->active, text));
     if (r->note)
-        table_put(&l->table, p, row, SESSIONS_NOTE, STYLE_DIM, r->note);
+        table_put(&l->table, row, SESSIONS_NOTE, STYLE_DIM, r->note);
 }
 
 void sessions_draw_list(struct app *app, struct sessions_view *v, const struct pane *p)
@@ -354,9 +332,10 @@ void sessions_draw_list(struct app *app, struct sessions_view *v, const struct p
             pane_select(rows, i, true);
     }
     if (v->count == 0)
-        pane_text_cut(rows, 0, 2, rows->cols - 2, STYLE_DIM, "No session matches.");
+        pane_line(rows, 0, 2, STYLE_DIM, "No session matches.");
     table_put_heads(&l.table, &panes.heads, 0);
-    table_put(&l.table, &panes.heads, 0, v->sort, STYLE_FOCUS, l.column[v->sort].head);
+    l.table.pane = panes.heads;
+    table_put(&l.table, 0, v->sort, STYLE_FOCUS, l.column[v->sort].head);
     struct pieces row = {0};
     const char *many = app->model.session_count == 1 ? "" : "s";
     if (v->filter[0])
@@ -369,7 +348,8 @@ void sessions_draw_list(struct app *app, struct sessions_view *v, const struct p
     pieces_add(&row, 4, STYLE_DIM, "%" PRId64 " trials", app->model.trials_in_all);
     pieces_add(&row, 5, STYLE_TEXT, "sort: %s %s %s",
                v->sort == SESSIONS_BEST ? "speed" : standard[v->sort].head,
-               v->ascending ? "▲" : "▼", order_words[v->sort][v->ascending]);
+               v->ascending ? "▲" : "▼",
+               (order_words[v->sort][0] ? order_words[v->sort] : alphabetical)[v->ascending]);
     if (v->filter_error[0])
         pieces_add(&row, 0, STYLE_BAD, "filter: %s", v->filter_error);
     else if (v->typing && !v->filter[0])

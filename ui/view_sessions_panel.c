@@ -1,4 +1,3 @@
-#include "app_draw.h"
 #include "base/file.h"
 #include "compare.h"
 #include "engine/speed.h"
@@ -241,7 +240,7 @@ static void put_speed(const struct sheet *s, const struct table *t, int column, 
 {
     char text[24];
     sessions_speed(flops, s->per_flops, text);
-    table_put(t, &s->pane, s->row, column, style, text[0] ? text : "-");
+    table_put(t, s->row, column, style, text[0] ? text : "-");
 }
 
 // Writes the strategy and the way it began.
@@ -256,27 +255,21 @@ static void put_run(const struct sheet *s, const struct compare_row *run, bool i
 {
     const struct session_record *r = &run->mark->record;
     char text[256];
-    snprintf(text, sizeof text, "%" PRId64, r->id);
-    table_put(&s->runs, &s->pane, s->row, RUN_ID, STYLE_STRONG, text);
-    table_put(&s->runs, &s->pane, s->row, RUN_STRATEGY, STYLE_TEXT, search_text(r, text));
-    snprintf(text, sizeof text, "%" PRIu64, r->seed);
-    table_put(&s->runs, &s->pane, s->row, RUN_SEED, STYLE_DIM, text);
+    table_printf(&s->runs, s->row, RUN_ID, STYLE_STRONG, "%" PRId64, r->id);
+    table_put(&s->runs, s->row, RUN_STRATEGY, STYLE_TEXT, search_text(r, text));
+    table_printf(&s->runs, s->row, RUN_SEED, STYLE_DIM, "%" PRIu64, r->seed);
     put_speed(s, &s->runs, RUN_BEST, is_first ? STYLE_BEST : STYLE_TEXT, run->best);
-    snprintf(text, sizeof text, "%.1f %%", 100 * run->share);
-    table_put(&s->runs, &s->pane, s->row, RUN_SHARE, STYLE_TEXT, text);
+    table_printf(&s->runs, s->row, RUN_SHARE, STYLE_TEXT, "%.1f %%", 100 * run->share);
     put_speed(s, &s->runs, RUN_MEAN, STYLE_TEXT, run->mean);
     for (int i = 0; i < COMPARISON_GOALS; i++) {
-        snprintf(text, sizeof text, run->goal[i] ? "%" PRId64 : "-", run->goal[i]);
-        table_put(&s->runs, &s->pane, s->row, RUN_GOAL + i, run->goal[i] ? STYLE_TEXT : STYLE_DIM,
-                  text);
+        table_printf(&s->runs, s->row, RUN_GOAL + i, run->goal[i] ? STYLE_TEXT : STYLE_DIM,
+                     run->goal[i] ? "%" PRId64 : "-", run->goal[i]);
     }
-    snprintf(text, sizeof text, "%" PRId64, r->trials);
-    table_put(&s->runs, &s->pane, s->row, RUN_TRIALS, STYLE_TEXT, text);
+    table_printf(&s->runs, s->row, RUN_TRIALS, STYLE_TEXT, "%" PRId64, r->trials);
     const struct session_row *row = model_row(&s->app->model, r->id);
     double ran = row ? sessions_ran(s->app, s->view, row) : r->ran_seconds;
-    table_put(&s->runs, &s->pane, s->row, RUN_TIME, STYLE_TEXT, text_duration(ran, text));
-    snprintf(text, sizeof text, "%.1f %%", 100 * run->ok_share);
-    table_put(&s->runs, &s->pane, s->row, RUN_OK, STYLE_TEXT, text);
+    table_put(&s->runs, s->row, RUN_TIME, STYLE_TEXT, text_duration(ran, text));
+    table_printf(&s->runs, s->row, RUN_OK, STYLE_TEXT, "%.1f %%", 100 * run->ok_share);
 }
 
 int sessions_compare_rows(struct app *app)
@@ -318,12 +311,11 @@ void sessions_draw_comparison(struct app *app, struct sessions_view *v, const st
                  app_key_of(app, ACT_BACK));
     s.pane = pane_box(p, title, note, true);
     if (c.count < 2) {
-        pane_text_cut(&s.pane, 0, 1, s.pane.cols - 1, STYLE_DIM,
-                      "Mark two sessions or more to compare them.");
+        pane_line(&s.pane, 0, 1, STYLE_DIM, "Mark two sessions or more to compare them.");
         return;
     }
-    table_fit(&s.runs, run_columns, RUN_COLUMNS, MARK_COLS, s.pane.cols - 1);
-    table_fit(&s.groups, group_columns, GROUP_COLUMNS, 1, s.pane.cols - 1);
+    table_fit(&s.runs, &s.pane, run_columns, RUN_COLUMNS, MARK_COLS);
+    table_fit(&s.groups, &s.pane, group_columns, GROUP_COLUMNS, 1);
     list_fit(&v->comparison, SHEET_ROWS + c.count + c.group_count, s.pane.rows);
     s.row = -(int)v->comparison.top;
     table_put_heads(&s.runs, &s.pane, s.row++);
@@ -348,16 +340,14 @@ void sessions_draw_comparison(struct app *app, struct sessions_view *v, const st
         pane_text_cut(&s.pane, s.row, MARK_COLS, s.pane.cols - MARK_COLS - 1, STYLE_WARN, text);
     }
     s.row++;
-    char text[256], name[280];
+    char text[256];
     table_put_heads(&s.groups, &s.pane, s.row++);
     for (int i = 0; i < c.group_count; i++, s.row++) {
         const struct compare_group *g = &c.group[i];
         const char *apart = compare_apart(&c.row[0].mark->record, g->first);
-        snprintf(name, sizeof name, "%s%s%s", search_text(g->first, text), apart ? ", other " : "",
-                 apart ? apart : "");
-        table_put(&s.groups, &s.pane, s.row, GROUP_STRATEGY, STYLE_TEXT, name);
-        snprintf(text, sizeof text, "%d", g->runs);
-        table_put(&s.groups, &s.pane, s.row, GROUP_RUNS, STYLE_TEXT, text);
+        table_printf(&s.groups, s.row, GROUP_STRATEGY, STYLE_TEXT, "%s%s%s",
+                     search_text(g->first, text), apart ? ", other " : "", apart ? apart : "");
+        table_printf(&s.groups, s.row, GROUP_RUNS, STYLE_TEXT, "%d", g->runs);
         put_speed(&s, &s.groups, GROUP_MEAN, STYLE_STRONG, g->mean);
         put_speed(&s, &s.groups, GROUP_DEVIATION, g->runs > 1 ? STYLE_TEXT : STYLE_DIM,
                   g->deviation);

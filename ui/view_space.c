@@ -23,9 +23,10 @@ static bool is_current(const struct app *app, const struct space_view *v)
 
 // --- life ---
 
-static void view_space_finish(void *state)
+static void view_space_finish(struct app *app, void *state)
 {
     struct space_view *v = state;
+    (void)app;
     coverage_finish(&v->coverage);
     shares_finish(&v->shares);
     neighbourhood_finish(&v->counting.moves);
@@ -33,18 +34,7 @@ static void view_space_finish(void *state)
     *v = (struct space_view){.session = 0};
 }
 
-static void view_space_opened(struct app *app, void *state)
-{
-    (void)app;
-    view_space_finish(state);
-}
-
 // --- work in slices ---
-
-static const struct trial *view_space_find_trial(void *context, const struct config *c)
-{
-    return model_trial_with(context, c);
-}
 
 // Counts the neighbours of another configuration at once, and those of the same one again a second
 // after the session changed.
@@ -66,7 +56,7 @@ static bool moves_tick(struct app *app, struct space_view *v)
     if (s->complete)
         return false;
     s->complete = !neighbourhood_step(&s->moves, o->space, o->has_limits ? &o->limits : NULL,
-                                      MOVES_SLICE, view_space_find_trial, &app->model);
+                                      MOVES_SLICE, model_trial_with, &app->model);
     if (!s->complete)
         return true;
     // `counting` keeps everything but the neighbours, to know when the next count is due.
@@ -85,12 +75,8 @@ static bool view_space_tick(struct app *app, void *state)
     if (!o->record.id)
         return false;
     if (!is_current(app, v)) {
-        view_space_finish(v);
+        view_space_finish(app, v);
         v->session = o->record.id;
-        if (o->space) {
-            coverage_begin(&v->coverage, &app->model);
-            shares_begin(&v->shares, o->space);
-        }
     }
     if (!o->space)
         return false;
@@ -121,45 +107,45 @@ static const char *grouped(const char *digits, char out[32])
     return out;
 }
 
-static void add_file_state(struct app *app, struct space_lines *l)
+static void add_file_state(struct app *app, struct lines *l)
 {
     const struct space_file *f = &app->file;
     const struct opened *o = &app->model.open;
     char text[1400], size[32], in_use[32];
     switch (f->state) {
     case SPACE_FILE_BROKEN: {
-        space_line(l, STYLE_BAD, "%s", err_format(&f->error, text, sizeof text));
+        lines_add(l, STYLE_BAD, "%s", err_format(&f->error, text, sizeof text));
         int room = l->p->rows - l->row - 1;
         for (int i = -1; f->error.line > 0 && i <= 1 && room >= 3; i++)
             if (f->error.line + i >= 1)
-                space_line(l, i == 0 ? STYLE_STRONG : STYLE_DIM, " %s%5d | %s", i == 0 ? ">" : " ",
-                           f->error.line + i, f->around[SPACE_FILE_AROUND + i]);
+                lines_add(l, i == 0 ? STYLE_STRONG : STYLE_DIM, " %s%5d | %s", i == 0 ? ">" : " ",
+                          f->error.line + i, f->around[SPACE_FILE_AROUND + i]);
         if (l->row < l->p->rows)
-            space_line(l, STYLE_TEXT,
-                       "The last good version stays in use; session %" PRId64 " %s it.",
-                       o->record.id, o->state == STATE_RUNNING ? "keeps running on" : "stays with");
+            lines_add(l, STYLE_TEXT,
+                      "The last good version stays in use; session %" PRId64 " %s it.",
+                      o->record.id, o->state == STATE_RUNNING ? "keeps running on" : "stays with");
         break;
     }
     case SPACE_FILE_NEW:
-        space_line(l, STYLE_GOOD, "%s", f->difference);
-        space_line(l, STYLE_TEXT,
-                   "%s points, in use %s; %s starts a new session with it, session %" PRId64
-                   " keeps its own.",
-                   grouped(f->size, size), o->space ? grouped(o->space->size_text, in_use) : "none",
-                   app_key_of(app, ACT_USE_NEW), o->record.id);
+        lines_add(l, STYLE_GOOD, "%s", f->difference);
+        lines_add(l, STYLE_TEXT,
+                  "%s points, in use %s; %s starts a new session with it, session %" PRId64
+                  " keeps its own.",
+                  grouped(f->size, size), o->space ? grouped(o->space->size_text, in_use) : "none",
+                  app_key_of(app, ACT_USE_NEW), o->record.id);
         break;
     case SPACE_FILE_GONE:
-        space_line(l, STYLE_WARN, "The file is gone; session %" PRId64 " has its own copy of it.",
-                   o->record.id);
+        lines_add(l, STYLE_WARN, "The file is gone; session %" PRId64 " has its own copy of it.",
+                  o->record.id);
         break;
     case SPACE_FILE_CLOSED:
-        space_line(l, STYLE_WARN,
-                   "Its folder was not known when this workbench was started: start "
-                   "it again to compare.");
+        lines_add(l, STYLE_WARN,
+                  "Its folder was not known when this workbench was started: start "
+                  "it again to compare.");
         break;
     case SPACE_FILE_SAME:
-        space_line(l, STYLE_DIM, "On disk as the session has it. %s edits it.",
-                   app_key_of(app, ACT_EDIT));
+        lines_add(l, STYLE_DIM, "On disk as the session has it. %s edits it.",
+                  app_key_of(app, ACT_EDIT));
         break;
     case SPACE_FILE_UNREAD: break;
     }
@@ -180,16 +166,17 @@ static void draw_file(struct app *app, const struct pane *p)
     case SPACE_FILE_UNREAD: snprintf(note, 96, "not read yet"); break;
     }
     snprintf(title, sizeof title, "%s", path);
-    struct space_lines l = {.p = p};
+    struct lines l = {.p = p};
     if (p->rows >= 3) {
         struct pane box = pane_box(p, title, note, false);
         struct pane inside = pane_part(&box, 0, 1, box.rows, box.cols - 2);
         l.p = &inside;
         add_file_state(app, &l);
     } else if (f->state == SPACE_FILE_BROKEN) {
-        space_line(&l, STYLE_BAD, "%s", err_format(&f->error, text, sizeof text));
+        pane_line(p, 0, 0, STYLE_BAD, "%s", err_format(&f->error, text, sizeof text));
     } else {
-        space_line(&l, f->state == SPACE_FILE_SAME ? STYLE_DIM : STYLE_WARN, "%s: %s", title, note);
+        pane_line(p, 0, 0, f->state == SPACE_FILE_SAME ? STYLE_DIM : STYLE_WARN, "%s: %s", title,
+                  note);
     }
 }
 
@@ -226,12 +213,11 @@ static void view_space_draw(struct app *app, void *state, const struct pane *bod
     struct space_view *v = state;
     v->list.rows = 0;
     if (!is_current(app, v)) {
-        pane_text_cut(body, 0, 0, body->cols, STYLE_STRONG,
-                      app->model.open.record.id ? "Reading the space..." : "No session is open.");
+        pane_line(body, 0, 0, STYLE_STRONG, "%s",
+                  app->model.open.record.id ? "Reading the space..." : "No session is open.");
         if (!app->model.open.record.id)
-            pane_text_cut(
-                body, 1, 0, body->cols, STYLE_DIM,
-                "This screen shows the parameters of a session, their moves and its rules.");
+            pane_line(body, 1, 0, STYLE_DIM,
+                      "This screen shows the parameters of a session, their moves and its rules.");
         return;
     }
     // Parameters first, then moves, then the file: the last ones are left out where there is no
@@ -391,6 +377,6 @@ const struct view view_space = {
     .act = view_space_act,
     .disabled = view_space_disabled,
     .tick = view_space_tick,
-    .opened = view_space_opened,
+    .opened = view_space_finish,
     .click = view_space_click,
 };

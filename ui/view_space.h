@@ -11,14 +11,14 @@
 #define TILEWALK_UI_VIEW_SPACE_H
 
 #include "app.h"
-#include "list.h"
+#include "widget.h"
 
 // Facts about a whole space, gathered in slices for the space screen.
 //
-//     coverage_begin(&c, model); while (coverage_step(&c, model)) ...
-//     shares_begin(&s, space);   while (shares_step(&s, space, limits)) ...
+//     while (coverage_step(&c, model)) ...
+//     while (shares_step(&s, space, limits)) ...
 //     neighbourhood_begin(&n, space, &config);
-//     while (neighbourhood_step(&n, space, limits, 25, find, context)) ...
+//     while (neighbourhood_step(&n, space, limits, 25, find, model)) ...
 //
 // Coverage: the values of each parameter that were tried, how often, and the best rank with each.
 // At most COVERAGE_MOST values of a parameter are kept; `full` says that there are more. Rejected
@@ -52,8 +52,8 @@ struct coverage {
     struct value_facts of[SPACE_MAX_PARAMS];
 };
 
-void coverage_begin(struct coverage *c, struct model *m);
-bool coverage_step(struct coverage *c, struct model *m); // true: there is more
+// Returns true while there is more. It begins anew for another session, and after a race.
+bool coverage_step(struct coverage *c, struct model *m);
 void coverage_finish(struct coverage *c);
 // Returns the index of a value, or -1.
 int value_facts_find(const struct value_facts *v, const struct param *p, const int32_t *value);
@@ -66,7 +66,6 @@ struct shares {
     struct err trouble; // a rule failed; text "" when none did
 };
 
-void shares_begin(struct shares *s, const struct space *space);
 bool shares_step(struct shares *s, const struct space *space, const struct limits *l);
 void shares_finish(struct shares *s);
 double share_of(const struct shares *s, uint64_t points); // 0 .. 1
@@ -109,12 +108,12 @@ struct neighbourhood_counts {
 };
 
 // Returns the trial with this configuration, or NULL.
-typedef const struct trial *neighbourhood_find(void *context, const struct config *c);
+typedef const struct trial *neighbourhood_find(struct model *m, const struct config *c);
 
 void neighbourhood_begin(struct neighbourhood *n, const struct space *s, const struct config *from);
 // Looks at `most` more; `l` may be NULL (no device). True: there are more.
 bool neighbourhood_step(struct neighbourhood *n, const struct space *s, const struct limits *l,
-                        int most, neighbourhood_find *find, void *context);
+                        int most, neighbourhood_find *find, struct model *m);
 // Counts the neighbours in one parameter, or in all (NEIGHBOURHOOD_ALL); `better` are those ranked
 // before `now`, which must have a rank.
 struct neighbourhood_counts neighbourhood_counts(const struct neighbourhood *n,
@@ -153,17 +152,10 @@ const struct param *space_chosen(const struct app *app, const struct space_view 
 bool space_list_at(const struct app *app, int row, enum space_section *section, int *item);
 void space_list_draw(struct app *app, struct space_view *v, const struct pane *p);
 
-// --- the right pane: its lines go down from above its first row ---
+// --- the right pane ---
 
-struct space_lines {
-    const struct pane *p;
-    int row;
-};
-
-void space_line(struct space_lines *l, enum style style, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 // Adds the graph on which the search moves in this parameter; `value` NULL: there is no "now".
-void space_graph_add(struct space_lines *l, const struct param *p, const int32_t *value);
+void space_graph_add(struct lines *l, const struct param *p, const int32_t *value);
 void space_moves_title(struct app *app, const struct space_view *v, char title[96], char note[96]);
 void space_moves_draw(struct app *app, struct space_view *v, const struct pane *p);
 

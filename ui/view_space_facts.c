@@ -48,21 +48,19 @@ static void coverage_add_trial(void *context, const struct trial *t)
     }
 }
 
-void coverage_begin(struct coverage *c, struct model *m)
-{
-    coverage_finish(c);
-    scan_start(&c->scan, m);
-    c->races = scan_races(m);
-    c->space = m->open.space;
-    for (int i = 0; c->space && i < c->space->param_count; i++)
-        c->of[i].seen.slots = c->space->param[i].width;
-}
-
 bool coverage_step(struct coverage *c, struct model *m)
 {
-    if (c->space && c->races != scan_races(m))
-        coverage_begin(c, m);
-    return c->space && scan_step(&c->scan, m, TRIALS_SLICE, coverage_add_trial, c);
+    const struct space *s = m->open.space;
+    int64_t races = scan_races(m);
+    if (c->space != s || c->scan.session != m->open.record.id || c->races != races) {
+        coverage_finish(c);
+        scan_start(&c->scan, m);
+        c->races = races;
+        c->space = s;
+        for (int i = 0; s && i < s->param_count; i++)
+            c->of[i].seen.slots = s->param[i].width;
+    }
+    return s && scan_step(&c->scan, m, TRIALS_SLICE, coverage_add_trial, c);
 }
 
 void coverage_finish(struct coverage *c)
@@ -83,16 +81,12 @@ int value_facts_find(const struct value_facts *v, const struct param *p, const i
 
 // --- shares ---
 
-void shares_begin(struct shares *s, const struct space *space)
-{
-    shares_finish(s);
-    survey_begin(&s->sum, space, &survey_usual);
-}
-
 bool shares_step(struct shares *s, const struct space *space, const struct limits *l)
 {
-    if (s->done || !s->sum.by_constraint)
+    if (s->done)
         return false;
+    if (s->sum.wanted == 0)
+        survey_begin(&s->sum, space, &survey_usual);
     bool judged = survey_step(&s->sum, space, l, SHARES_POINTS, &s->trouble);
     if (judged)
         s->trouble.text[0] = '\0';
@@ -145,7 +139,7 @@ static bool find_next(struct neighbourhood *n, const struct space *s)
 }
 
 bool neighbourhood_step(struct neighbourhood *n, const struct space *s, const struct limits *l,
-                        int most, neighbourhood_find *find, void *context)
+                        int most, neighbourhood_find *find, struct model *m)
 {
     for (int i = 0; i < most && find_next(n, s); i++) {
         const struct param *p = &s->param[n->param];
@@ -155,7 +149,7 @@ bool neighbourhood_step(struct neighbourhood *n, const struct space *s, const st
         struct neighbour *out = &n->neighbour[n->count++];
         *out = (struct neighbour){.param = n->param};
         memcpy(out->value, c.slot + p->offset, (size_t)p->width * sizeof *out->value);
-        const struct trial *t = find(context, &c);
+        const struct trial *t = find(m, &c);
         struct verdict v;
         struct err e;
         if (t) {

@@ -1,5 +1,5 @@
 #include "base/number.h"
-#include "trial_text.h"
+#include "text.h"
 #include "view_space.h"
 
 #include <inttypes.h>
@@ -199,7 +199,7 @@ static void draw_row(struct app *app, const struct space_view *v, const struct c
         if (c->used)
             pane_text_right(p, row, c->used, STYLE_HEAD, "used");
     } else if (at == places.rules) {
-        pane_text_cut(p, row, MARK, p->cols - MARK, STYLE_HEAD, "constraints and limits");
+        pane_line(p, row, MARK, STYLE_HEAD, "constraints and limits");
         const char *head = p->cols >= 44 ? "removes alone" : "alone";
         if (p->cols >= 34)
             pane_text_right(p, row, p->cols, STYLE_HEAD,
@@ -217,10 +217,9 @@ static void draw_row(struct app *app, const struct space_view *v, const struct c
             snprintf(text, sizeof text, "valid %.1f ±%.1f %%  of %" PRIu64 " points drawn",
                      100 * share, 100 * share_error(&v->shares, share), s->points);
         if (v->shares.trouble.text[0])
-            pane_text_cut(p, row, MARK, p->cols - MARK, STYLE_BAD, v->shares.trouble.text);
+            pane_line(p, row, MARK, STYLE_BAD, "%s", v->shares.trouble.text);
         else if (s->points > 0)
-            pane_text_cut(p, row, MARK, p->cols - MARK, s->valid > 0 ? STYLE_STRONG : STYLE_BAD,
-                          text);
+            pane_line(p, row, MARK, s->valid > 0 ? STYLE_STRONG : STYLE_BAD, "%s", text);
     }
 }
 
@@ -228,8 +227,8 @@ void space_list_draw(struct app *app, struct space_view *v, const struct pane *p
 {
     const struct space *s = app->model.open.space;
     if (!s) {
-        pane_text_cut(p, 0, 0, p->cols, STYLE_WARN, "The space of this session does not load:");
-        pane_text_cut(p, 1, 0, p->cols, STYLE_WARN, app->model.open.trouble.text);
+        pane_line(p, 0, 0, STYLE_WARN, "The space of this session does not load:");
+        pane_line(p, 1, 0, STYLE_WARN, "%s", app->model.open.trouble.text);
         return;
     }
     // Columns that are left out first, when there is no room: values, kind, used, neighbours.

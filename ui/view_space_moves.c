@@ -1,9 +1,8 @@
 #include "base/number.h"
-#include "trial_text.h"
+#include "text.h"
 #include "view_space.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,30 +15,16 @@
 #define WIDEST_TEXT 24 // of a value
 #define WIDEST_BAR  24
 
-void space_line(struct space_lines *l, enum style style, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    pane_text_cut(l->p, l->row++, 0, l->p->cols, style, text);
-}
-
-// Writes the text of a value into `out`, which is emptied first; returns its columns.
+// Returns the columns of a value. Writes its text into `out`, which is emptied first; NULL:
+// nowhere.
 static int value_text(const struct param *p, const int32_t *value, struct str *out)
 {
-    out->length = 0;
-    str_add(out, "");
-    value_add_text(p, value, out);
-    return text_columns(str_text(out));
-}
-
-static int value_columns(const struct param *p, const int32_t *value)
-{
-    struct str text = {0};
-    int cols = value_text(p, value, &text);
-    str_finish(&text);
+    struct str own = {0}, *text = out ? out : &own;
+    text->length = 0;
+    str_add(text, "");
+    value_add_text(p, value, text);
+    int cols = text_columns(str_text(text));
+    str_finish(&own);
     return cols;
 }
 
@@ -52,14 +37,14 @@ struct path { // values first .. last of it are shown, `cols` wide
 // Grows the path from the value that is now to both sides, as far as there is room.
 static struct path fit_path(const struct param *p, int now, int gap, int room)
 {
-    struct path path = {now, now, value_columns(p, &(int32_t){now})};
+    struct path path = {now, now, value_text(p, &(int32_t){now}, NULL)};
     for (bool grew = true; grew;) {
         grew = false;
         for (int side = 0; side < 2; side++) {
             int next = side ? path.last + 1 : path.first - 1;
             if (next < 0 || next >= p->count)
                 continue;
-            int cols = value_columns(p, &(int32_t){next}) + gap;
+            int cols = value_text(p, &(int32_t){next}, NULL) + gap;
             if (path.cols + cols > room)
                 continue;
             path.cols += cols;
@@ -73,7 +58,7 @@ static struct path fit_path(const struct param *p, int now, int gap, int room)
 // --- the graphs of other parameters: values side by side, in a few rows ---
 
 struct flow {
-    struct space_lines *l;
+    struct lines *l;
     int col, row, left, dropped; // `left`: where rows begin
 };
 
@@ -99,14 +84,14 @@ static void flow_end(struct flow *f)
 {
     f->l->row += f->row + 1;
     if (f->dropped > 0)
-        space_line(f->l, STYLE_DIM, "and %d more", f->dropped);
+        lines_add(f->l, STYLE_DIM, "and %d more", f->dropped);
 }
 
 // Adds the results of one step: for a factorization or a permutation.
-static void add_steps(struct space_lines *l, const struct param *p, const int32_t *value,
+static void add_steps(struct lines *l, const struct param *p, const int32_t *value,
                       const char *rule)
 {
-    space_line(l, STYLE_DIM, "%s", rule);
+    lines_add(l, STYLE_DIM, "%s", rule);
     if (!value)
         return;
     struct flow f = {.l = l};
@@ -114,7 +99,7 @@ static void add_steps(struct space_lines *l, const struct param *p, const int32_
     int32_t other[PARAM_MAX_WIDTH];
     int degree = param_degree(p, value);
     value_text(p, value, &text);
-    f.col = pane_text_cut(l->p, l->row, 0, l->p->cols, STYLE_BEST, str_text(&text));
+    f.col = pane_line(l->p, l->row, 0, STYLE_BEST, "%s", str_text(&text));
     f.left = f.col = 2 + pane_text(l->p, l->row, f.col, STYLE_FRAME, degree > 0 ? " →" : "");
     for (int k = 0; k < degree && f.dropped == 0; k++) {
         param_neighbour(p, value, k, other);
@@ -128,13 +113,13 @@ static void add_steps(struct space_lines *l, const struct param *p, const int32_
 }
 
 // Adds the declared edges of a custom parameter, a row for each value around the one that is now.
-static void add_edges(struct space_lines *l, const struct param *p, const int32_t *value)
+static void add_edges(struct lines *l, const struct param *p, const int32_t *value)
 {
     int now = value ? *value : -1, names = 0, count = int_min(p->count, MOST_LISTS);
     int first = int_min(int_max(now - MOST_LISTS / 2, 0), p->count - count);
     struct str text = {0};
     for (int i = first; i < first + count; i++)
-        names = int_max(names, value_columns(p, &(int32_t){i}));
+        names = int_max(names, value_text(p, &(int32_t){i}, NULL));
     names = int_min(names, l->p->cols / 3);
     for (int i = first; i < first + count; i++) {
         enum style style = i == now ? STYLE_BEST : STYLE_TEXT;
@@ -156,12 +141,12 @@ static void add_edges(struct space_lines *l, const struct param *p, const int32_
     }
     str_finish(&text);
     if (count < p->count)
-        space_line(l, STYLE_DIM, "and %d values more", p->count - count);
+        lines_add(l, STYLE_DIM, "and %d values more", p->count - count);
     if (!p->connected)
-        space_line(l, STYLE_WARN, "not connected: some values cannot be reached from others");
+        lines_add(l, STYLE_WARN, "not connected: some values cannot be reached from others");
 }
 
-void space_graph_add(struct space_lines *l, const struct param *p, const int32_t *value)
+void space_graph_add(struct lines *l, const struct param *p, const int32_t *value)
 {
     switch (p->kind) {
     case PARAM_DISCRETE: {
@@ -180,8 +165,8 @@ void space_graph_add(struct space_lines *l, const struct param *p, const int32_t
             value_text(p, &(int32_t){i}, &text);
             if (is_now)
                 pane_text(l->p, l->row + 1, col, STYLE_BEST, "▲ now");
-            col = pane_text_cut(l->p, l->row, col, l->p->cols - col,
-                                is_now ? STYLE_BEST : STYLE_TEXT, str_text(&text));
+            col = pane_line(l->p, l->row, col, is_now ? STYLE_BEST : STYLE_TEXT, "%s",
+                            str_text(&text));
         }
         if (path.last < p->count - 1)
             pane_text(l->p, l->row, col, STYLE_DIM, " …");
@@ -194,7 +179,7 @@ void space_graph_add(struct space_lines *l, const struct param *p, const int32_t
         struct flow f = {.l = l};
         struct str text = {0}, whole = {0};
         int first = value && p->count > MANY ? *value : 0;
-        space_line(l, STYLE_DIM, "each value is one step from every other");
+        lines_add(l, STYLE_DIM, "each value is one step from every other");
         for (int i = 0; i < p->count && f.dropped == 0; i++) {
             int32_t at = (int32_t)((first + i) % p->count);
             bool is_now = value && at == *value;
@@ -227,8 +212,8 @@ struct along { // for all lines
     struct rank rank; // of now
 };
 
-static void put_value(const struct space_lines *l, const struct param *p, int width,
-                      enum style style, const int32_t *value)
+static void put_value(const struct lines *l, const struct param *p, int width, enum style style,
+                      const int32_t *value)
 {
     struct str text = {0};
     value_text(p, value, &text);
@@ -236,7 +221,7 @@ static void put_value(const struct space_lines *l, const struct param *p, int wi
     str_finish(&text);
 }
 
-static void add_neighbour(struct space_lines *l, const struct along *a, const struct neighbour *n)
+static void add_neighbour(struct lines *l, const struct along *a, const struct neighbour *n)
 {
     int col = 2 + a->width + 2, room = l->p->cols - col;
     bool dim = n->status == NEIGHBOUR_FORBIDDEN || n->status == NEIGHBOUR_RULE_FAILED;
@@ -270,11 +255,11 @@ static void add_neighbour(struct space_lines *l, const struct along *a, const st
         break;
     case NEIGHBOUR_FORBIDDEN:
         col = pane_text(l->p, l->row, col, STYLE_WARN, "x ");
-        pane_text_cut(l->p, l->row, col, l->p->cols - col, STYLE_DIM, n->reason);
+        pane_line(l->p, l->row, col, STYLE_DIM, "%s", n->reason);
         break;
     case NEIGHBOUR_RULE_FAILED:
         col = pane_text(l->p, l->row, col, STYLE_BAD, "rule fails: ");
-        pane_text_cut(l->p, l->row, col, l->p->cols - col, STYLE_BAD, n->reason);
+        pane_line(l->p, l->row, col, STYLE_BAD, "%s", n->reason);
         break;
     }
     l->row++;
@@ -289,7 +274,7 @@ static const char *trial_name(const struct trial *t, char out[32])
     return out;
 }
 
-static void add_now(struct space_lines *l, const struct along *a)
+static void add_now(struct lines *l, const struct along *a)
 {
     char text[128], number[24], name[32];
     double per;
@@ -307,21 +292,21 @@ static void add_now(struct space_lines *l, const struct along *a)
     pane_text_cut(l->p, l->row++, col, room, STYLE_BEST, text);
 }
 
-static void add_along(struct space_lines *l, const struct model *m, const struct space_moves *s,
+static void add_along(struct lines *l, const struct model *m, const struct space_moves *s,
                       int param, const struct trial *now)
 {
     const struct param *p = &m->open.space->param[param];
     const int32_t *value = now->config.slot + p->offset;
-    struct along a = {m, p, int_max(value_columns(p, value), 4), now, trial_rank(now)};
+    struct along a = {m, p, int_max(value_text(p, value, NULL), 4), now, trial_rank(now)};
     // A value on a line stands where it belongs; another comes before its neighbours.
     bool on_line = p->kind != PARAM_FACTORIZATION && p->kind != PARAM_PERMUTATION;
     bool placed = false;
     int listed = 0, degree = param_degree(p, value);
     for (int i = 0; i < s->moves.count; i++)
         if (s->moves.neighbour[i].param == param)
-            a.width = int_max(a.width, value_columns(p, s->moves.neighbour[i].value));
+            a.width = int_max(a.width, value_text(p, s->moves.neighbour[i].value, NULL));
     a.width = int_min(a.width, WIDEST_TEXT);
-    space_line(l, STYLE_HEAD, "Neighbours along %s", p->name);
+    lines_add(l, STYLE_HEAD, "Neighbours along %s", p->name);
     for (int i = 0; i < s->moves.count; i++) {
         const struct neighbour *n = &s->moves.neighbour[i];
         if (n->param != param)
@@ -336,8 +321,8 @@ static void add_along(struct space_lines *l, const struct model *m, const struct
     if (!placed)
         add_now(l, &a);
     if (listed < degree)
-        space_line(l, STYLE_DIM, s->complete ? "and %d more" : "looking at %d more",
-                   degree - listed);
+        lines_add(l, STYLE_DIM, s->complete ? "and %d more" : "looking at %d more",
+                  degree - listed);
 }
 
 // --- best speed by value ---
@@ -369,7 +354,7 @@ static int choose_bars(const struct value_facts *facts, const struct param *p,
     return count;
 }
 
-static void add_bars(struct space_lines *l, const struct model *m, const struct coverage *coverage,
+static void add_bars(struct lines *l, const struct model *m, const struct coverage *coverage,
                      int param, const struct trial *now)
 {
     const struct param *p = &m->open.space->param[param];
@@ -382,15 +367,15 @@ static void add_bars(struct space_lines *l, const struct model *m, const struct 
         struct rank rank = facts->best[bar[i]];
         struct config value;
         config_set_get(&facts->seen, bar[i], &value);
-        width = int_max(width, int_min(value_columns(p, value.slot), WIDEST_TEXT));
+        width = int_max(width, int_min(value_text(p, value.slot, NULL), WIDEST_TEXT));
         if (rank.seconds > 0 && (fastest <= 0 || rank.seconds < fastest))
             fastest = rank.seconds;
         raced |= rank.raced;
     }
     if (read < 0.995)
         snprintf(so_far, sizeof so_far, ", %.0f %% read", 100 * read);
-    space_line(l, STYLE_HEAD, "Best %s by %s (trials%s)%s", model_unit(m, &per), p->name,
-               raced ? "; r: raced" : "", so_far);
+    lines_add(l, STYLE_HEAD, "Best %s by %s (trials%s)%s", model_unit(m, &per), p->name,
+              raced ? "; r: raced" : "", so_far);
     for (int i = 0; i < count; i++) {
         char number[24], trials[24];
         struct config value; // in the first slots
@@ -411,10 +396,10 @@ static void add_bars(struct space_lines *l, const struct model *m, const struct 
         pane_text(l->p, l->row++, col + 9, STYLE_DIM, trials);
     }
     if (count < facts->seen.count)
-        space_line(l, STYLE_DIM, "and %d%s values more", facts->seen.count - count,
-                   facts->full ? " or more" : "");
+        lines_add(l, STYLE_DIM, "and %d%s values more", facts->seen.count - count,
+                  facts->full ? " or more" : "");
     if (count == 0)
-        space_line(l, STYLE_DIM, "  no trial has ended yet");
+        lines_add(l, STYLE_DIM, "  no trial has ended yet");
 }
 
 // --- the pane ---
@@ -443,7 +428,7 @@ void space_moves_draw(struct app *app, struct space_view *v, const struct pane *
     struct trial now = found ? *found : (struct trial){.ask = 0}; // outlives look-ups
     int i = v->cursor[SECTION_PARAMS];
     list_fit(&v->moves, v->moves.count, p->rows);
-    struct space_lines l = {.p = p, .row = -(int)v->moves.top};
+    struct lines l = {.p = p, .row = -(int)v->moves.top};
     space_graph_add(&l, param, found ? now.config.slot + param->offset : NULL);
     const struct space_moves *s = v->counted.ask == now.ask ? &v->counted : &v->counting;
     if (found && s->ask == now.ask) {
@@ -455,13 +440,13 @@ void space_moves_draw(struct app *app, struct space_view *v, const struct pane *
         char seen[24] = "";
         if (n.looked_at < n.candidates)
             snprintf(seen, sizeof seen, "%d of ", n.looked_at);
-        space_line(&l, STYLE_HEAD, "One step in any parameter");
+        lines_add(&l, STYLE_HEAD, "One step in any parameter");
         if (p->cols >= 46)
-            space_line(&l, STYLE_TEXT, "  %s%d candidates   %d valid   %d tried   %d better", seen,
-                       n.candidates, n.valid, n.tried, n.better);
+            lines_add(&l, STYLE_TEXT, "  %s%d candidates   %d valid   %d tried   %d better", seen,
+                      n.candidates, n.valid, n.tried, n.better);
         else
-            space_line(&l, STYLE_TEXT, "  %s%d, %d valid, %d tried, %d better", seen, n.candidates,
-                       n.valid, n.tried, n.better);
+            lines_add(&l, STYLE_TEXT, "  %s%d, %d valid, %d tried, %d better", seen, n.candidates,
+                      n.valid, n.tried, n.better);
     }
     l.row++;
     add_bars(&l, &app->model, &v->coverage, i, found ? &now : NULL);

@@ -1,6 +1,5 @@
 #include "view_trials.h"
 
-#include "app_draw.h"
 #include "base/number.h"
 #include "engine/speed.h"
 
@@ -23,9 +22,10 @@ static void view_trials_init(void *state)
         .sort = COLUMN_NUMBER, .descending = true, .reveal = -1, .list.cursor = -1};
 }
 
-static void view_trials_finish(void *state)
+static void view_trials_finish(struct app *app, void *state)
 {
     struct trials_view *v = state;
+    (void)app;
     rows_finish(&v->rows);
     filter_destroy(v->filter);
 }
@@ -139,7 +139,7 @@ static bool trials_filter_typed(struct app *app, void *context, enum prompt_even
     app->dirty = true;
     if (event != PROMPT_CHANGED)
         sync(app, v);
-    bool ok = set_filter(app, v, event == PROMPT_CANCELLED ? v->before : text);
+    bool ok = set_filter(app, v, text);
     if (event == PROMPT_CHANGED)
         return ok;
     if (event == PROMPT_CANCELLED)
@@ -191,10 +191,8 @@ static bool view_trials_act(struct app *app, void *state, enum action a)
                            .context = v,
                            .typed = trials_filter_typed,
                            .candidate = view_trials_filter_word};
-        line_set(&p.line, v->text);
-        snprintf(v->before, sizeof v->before, "%s", v->text);
         v->typing = true;
-        app_prompt(app, &p);
+        app_prompt(app, &p, v->text);
         return true;
     }
     case ACT_OPEN: app_show(app, VIEW_MAIN); return true;
@@ -260,14 +258,6 @@ struct slots {
     bool left, right; // there are more columns on that side
 };
 
-static int64_t asks_ended(const struct opened *o)
-{
-    int64_t all = 0;
-    for (int i = 0; i < OUTCOME_COUNT; i++)
-        all += o->tally[i];
-    return all;
-}
-
 // Puts columns side by side, leaving out `skip` after the fixed ones. Returns the index of the one
 // that found no place.
 static int place_columns(struct app *app, const struct trials_view *v, int cols, int skip,
@@ -282,7 +272,7 @@ static int place_columns(struct app *app, const struct trials_view *v, int cols,
         int width = c->width, room = cols - 1 - at;
         int head = text_columns(column_head(c, &app->model)) + (i == v->sort ? 2 : 0);
         if (c->kind == COLUMN_NUMBER || c->kind == COLUMN_ASK)
-            width = int_max(width, snprintf(NULL, 0, "%" PRId64, asks_ended(&app->model.open)));
+            width = int_max(width, snprintf(NULL, 0, "%" PRId64, model_asks_ended(&app->model)));
         width = int_max(width, head);
         if (c->kind == COLUMN_REASON && room >= LEAST_REASON)
             width = room;
@@ -299,16 +289,6 @@ static int place_columns(struct app *app, const struct trials_view *v, int cols,
 }
 
 // --- drawing: cells, rows, the status line ---
-
-static void draw_cell(const struct pane *p, int row, const struct slot *s, enum style style,
-                      const char *text)
-{
-    struct pane cell = pane_part(p, row, s->at, 1, s->width);
-    if (s->column->right && text_columns(text) <= s->width)
-        pane_text_right(&cell, 0, s->width, style, text);
-    else
-        pane_text_cut(&cell, 0, 0, s->width, style, text);
-}
 
 static void draw_rows(struct app *app, struct trials_view *v, const struct slots *s,
                       const struct pane *p)
@@ -335,7 +315,8 @@ static void draw_rows(struct app *app, struct trials_view *v, const struct slots
             text.length = 0;
             str_add(&text, "");
             column_add_text(c, &app->model, t, &text);
-            draw_cell(p, i, &s->slot[j], style, str_text(&text));
+            struct pane cell = pane_part(p, i, s->slot[j].at, 1, s->slot[j].width);
+            cell_put(&cell, c->right, style, str_text(&text));
         }
         str_finish(&text);
         if (t->ask == o->record.best_ask)
@@ -344,14 +325,14 @@ static void draw_rows(struct app *app, struct trials_view *v, const struct slots
             pane_select(p, i, true);
         drawn++;
     }
-    const char *why = !o->record.id                 ? "No session is open."
-                      : v->rows.more                ? "Reading..."
-                      : asks_ended(o) == 0          ? "No trial has ended yet."
-                      : v->filter                   ? "No trial matches."
-                      : v->rows.kind == ROWS_RANKED ? "No trial has a speed yet."
-                                                    : "No trial yet.";
+    const char *why = !o->record.id                        ? "No session is open."
+                      : v->rows.more                       ? "Reading..."
+                      : model_asks_ended(&app->model) == 0 ? "No trial has ended yet."
+                      : v->filter                          ? "No trial matches."
+                      : v->rows.kind == ROWS_RANKED        ? "No trial has a speed yet."
+                                                           : "No trial yet.";
     if (drawn == 0)
-        pane_text_cut(p, 0, GUTTER, p->cols - GUTTER, STYLE_DIM, why);
+        pane_line(p, 0, GUTTER, STYLE_DIM, "%s", why);
 }
 
 static const char *const order_words[][2] = {
@@ -374,7 +355,7 @@ static void draw_status(struct app *app, const struct trials_view *v, const stru
     if (!o->record.id)
         return;
     int64_t count = rows_count(&v->rows, &app->model);
-    int64_t all = v->rows.order.rejected ? asks_ended(o) : o->last_number;
+    int64_t all = v->rows.order.rejected ? model_asks_ended(&app->model) : o->last_number;
     const char *what = v->rows.order.rejected ? "trials and rejected ones" : "trials";
     if (v->filter)
         pieces_add(&row, 0, STYLE_STRONG, "%" PRId64 " of %" PRId64 " %s match", count, all, what);
@@ -432,7 +413,8 @@ static void view_trials_draw(struct app *app, void *state, const struct pane *bo
                  !sorted         ? ""
                  : v->descending ? " ▼"
                                  : " ▲");
-        draw_cell(&panes.heads, 0, slot, sorted ? STYLE_FOCUS : STYLE_HEAD, text);
+        struct pane cell = pane_part(&panes.heads, 0, slot->at, 1, slot->width);
+        cell_put(&cell, slot->column->right, sorted ? STYLE_FOCUS : STYLE_HEAD, text);
         if (s.left && slot->index == s.fixed + v->skip)
             pane_text(&panes.heads, 0, slot->at - GAP, STYLE_KEY, "<");
     }

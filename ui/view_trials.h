@@ -9,8 +9,8 @@
 
 #include "app.h"
 #include "filter.h"
-#include "list.h"
-#include "trial_text.h"
+#include "text.h"
+#include "widget.h"
 
 // The table behind the trials screen: its columns, and which trials are its rows in which order.
 //
@@ -128,9 +128,9 @@ struct trials_view {
     int64_t session; // that the rest was made for, 0: none
     const struct space *space;
     struct columns columns;
-    struct filter *filter;                     // NULL: none
-    char text[LINE_SIZE];                      // of the filter
-    char before[LINE_SIZE], filter_error[256]; // while one is typed
+    struct filter *filter;  // NULL: none
+    char text[LINE_SIZE];   // of the filter
+    char filter_error[256]; // while one is typed
     bool typing;
     int sort;
     bool descending, rejected;

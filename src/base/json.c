@@ -77,6 +77,8 @@ void json_begin_line(struct json_writer *w, int indent)
 // Writes the comma, the line and the name ahead of a value.
 static void begin_value(struct json_writer *w, const char *name)
 {
+    if (w->is_lined && w->depth == 1)
+        json_begin_line(w, 2);
     str_add(w->out, w->has_more ? "," : "");
     if (!break_line(w) && w->has_more && w->is_spaced)
         str_add_char(w->out, ' ');

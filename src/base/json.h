@@ -26,6 +26,7 @@ struct json_writer {
     char open[JSON_DEEPEST]; // the closing brackets of what is written as it comes
     int depth;
     bool is_spaced; // with a blank behind each colon and comma
+    bool is_lined;  // the members of the outermost object begin lines, behind two blanks
     bool has_more;  // what comes next needs a comma
     bool has_line;  // what comes next begins a line, behind `indent` blanks
     int indent;

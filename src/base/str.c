@@ -145,6 +145,15 @@ uint32_t str_next_glyph(const char **text)
     return c;
 }
 
+void str_add_glyph(struct str *s, uint32_t glyph)
+{
+    int more = glyph < 0x80 ? 0 : glyph < 0x800 ? 1 : glyph < 0x10000 ? 2 : 3; // bytes to follow
+    uint32_t lead = more ? 0xf00u >> (more + 1) & 0xff : 0;
+    str_add_char(s, (char)(lead | glyph >> 6 * more));
+    while (more-- > 0)
+        str_add_char(s, (char)(0x80 | (glyph >> 6 * more & 0x3f)));
+}
+
 void str_add_valid(struct str *s, const char *text)
 {
     for (const unsigned char *p = (const unsigned char *)text; *p;) {

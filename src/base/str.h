@@ -32,6 +32,7 @@ void str_add_shell(struct str *s, const char *word);
 void str_add_csv(struct str *s, const char *text);
 // Adds a cell of a Markdown table: `|` is escaped, a line break becomes a blank.
 void str_add_markdown(struct str *s, const char *text);
+void str_add_glyph(struct str *s, uint32_t glyph); // a code point, as UTF-8
 // Adds bytes as base64 (RFC 4648, with padding).
 void str_add_base64(struct str *s, const void *bytes, size_t length);
 void str_add_int(struct str *s, int64_t value);

@@ -1,6 +1,6 @@
 // pause, stop, budget, pin, weigh: requests to a session that another process runs.
 #include "cli/common.h"
-#include "engine/session_setup.h"
+#include "engine/session.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "base/os.h"
 #include "base/shown.h"
 #include "cli/network_text.h"
-#include "engine/shape_table.h"
+#include "engine/speed.h"
 
 #include <errno.h>
 #include <inttypes.h>

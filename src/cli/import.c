@@ -7,7 +7,6 @@
 #include "cli/common.h"
 #include "cli/confine.h"
 #include "export/text.h"
-#include "record/declared.h"
 #include "record/record.h"
 #include "script/script.h"
 
@@ -128,7 +127,7 @@ static void recording_print_json(const struct recording *r, const struct finding
         str_add(&out, "null");
     } else {
         struct config best;
-        recording_config(r, r->best, &best);
+        config_set_get(&r->configs, r->best, &best);
         config_add_json(r->space, &best, &out);
     }
     if (f->rules) {
@@ -206,7 +205,7 @@ static void recording_print_text(const struct recording *r, const struct finding
                 printf(", %s %d", outcome_name((enum outcome)o), r->outcomes[o]);
         print_time(r, "\nbest", r->entry[r->best].seconds);
         print_time(r, ", median", r->median);
-        recording_config(r, r->best, &best);
+        config_set_get(&r->configs, r->best, &best);
         config_add_json(r->space, &best, &json);
         printf("\n  %s\n", text_config(str_text(&json), &text));
         str_finish(&json);
@@ -252,7 +251,7 @@ static bool import_one(const struct arguments *a, const char *path, const struct
         return false;
     bool ok = (!g->rules || recording_check(r, g->rules->space, &agreement, e)) &&
               (!f.space || put_on_space(f.space, &r, &fit, e)) &&
-              (!out || recording_write(r, out, e));
+              (!out || recording_write(r, "tilewalk", out, e));
     if (ok && arguments_flag(a, "json"))
         recording_print_json(r, &f);
     else if (ok)

@@ -33,7 +33,7 @@ void network_add_json(struct json_writer *w, const struct network_summary *n)
         json_add_int(w, "session", n->task[i].task->session);
         json_add_flag(w, "known", n->task[i].task->known_s > 0);
         json_add_int(w, "trials", n->task[i].session.trials);
-        json_add_int(w, "granted", n->task[i].granted);
+        json_add_int(w, "granted", n->task[i].allotted);
         json_begin_object(w, "best");
         json_add_real(w, "ms", ms(n->task[i].best_s));
         json_add_real(w, "tflops",

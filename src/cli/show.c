@@ -4,7 +4,7 @@
 #include "cli/network_text.h"
 #include "cli/show_trial.h"
 #include "cli/trial_list.h"
-#include "engine/shape_table.h"
+#include "engine/speed.h"
 #include "report/text.h"
 #include "store/store.h"
 

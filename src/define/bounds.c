@@ -1,14 +1,13 @@
 #include "define/bounds.h"
 
-#include "define/arithmetic.h"
+#include "define/evaluate.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 // --- ranges ---
 
-// Returns the range of a node; `r` has those of its operands.
+// Returns the range of a node; `r` has the ranges of its operands.
 static struct range range_of(const struct definition *d, const struct define_stage *s,
                              const struct node *n, const struct range *r,
                              const struct range *tensor)
@@ -60,39 +59,38 @@ static struct range range_of(const struct definition *d, const struct define_sta
 struct range bounds_range(const struct definition *d, const struct define_stage *s, int node,
                           const struct range *tensor)
 {
-    struct range *r = mem_alloc(((size_t)node + 1) * sizeof *r), result;
+    struct range r[DEFINE_MAX_NODES];
     for (int i = 0; i <= node; i++) // axes of other stages' expressions count as 0
         r[i] = d->node[i].op == NODE_AXIS && d->node[i].axis >= s->space + s->reduce
                    ? (struct range){0, 0}
                    : range_of(d, s, &d->node[i], r, tensor);
-    result = r[node];
-    free(r);
-    return result;
+    return r[node];
 }
 
 // --- checking reads ---
 
 enum { MOST_GUARDS = 64 };
-#define MOST_WORK 1e8 // visits of nodes: shared parts are visited again and again
+#define MOST_WORK 1e8 // visits of nodes: shared nodes are visited once for each path to them
 
-struct guard { // a condition around a read, and its value there
+struct guard { // a select around a read: its condition, and which branch has the read
     int condition;
     bool holds;
 };
 
-struct search {
+struct check {
     const struct definition *d;
     const struct define_stage *s;
     struct guard guard[MOST_GUARDS];
     int guards;
-    bool *seen; // nodes that were checked without a guard around them
+    bool *checked; // nodes that were visited without a guard around them
     int64_t at[DEFINE_MAX_AXES];
     double work;
-    struct misread *out;
+    struct bad_read *out;
 };
 
-// Returns the value of an index or condition; NAN where it depends on a read or takes too long.
-static double value_of(struct search *x, int node)
+// Returns the value of an index or condition at the point; NAN where it depends on a read or takes
+// too long.
+static double value_of(struct check *x, int node)
 {
     const struct node *n = &x->d->node[node];
     if (n->op == NODE_READ || ++x->work > MOST_WORK)
@@ -108,42 +106,29 @@ static double value_of(struct search *x, int node)
     return isnan(b) ? NAN : node_value(n, a, b, 0);
 }
 
-// Advances the axes in use. False: it was the last point.
-static bool advance(struct search *x, const bool *uses)
+static bool report(struct check *x, int read, int dimension, double index, bool is_certain)
 {
-    for (int i = x->s->space + x->s->reduce - 1; i >= 0; i--) {
-        if (!uses[i])
-            continue;
-        if (++x->at[i] < x->s->extent[i])
-            return true;
-        x->at[i] = 0;
-    }
-    return false;
-}
-
-// Reports the read; returns false.
-static bool report(struct search *x, int read, int dimension, double index, bool is_certain)
-{
-    *x->out = (struct misread){read, dimension, is_certain, index, {0}};
+    *x->out = (struct bad_read){read, dimension, is_certain, index, {0}};
     memcpy(x->out->at, x->at, sizeof x->at);
     return false;
 }
 
-// Checks an index of a read at all points of the axes that it and the guards depend on.
-static bool check_index(struct search *x, int read, int dimension)
+// Tries an index of a read at all points of the axes that it and the guards depend on.
+static bool check_index(struct check *x, int read, int dimension)
 {
     const struct node *n = &x->d->node[read];
     int index = x->d->index[n->index + dimension];
     double size = (double)x->d->tensor[n->tensor].size[dimension], points = 1;
     struct range r = bounds_range(x->d, x->s, index, NULL);
-    bool uses[DEFINE_MAX_AXES] = {false};
+    unsigned axes = 0;
     if (r.low >= 0 && r.high < size)
         return true;
     for (int i = 0; i < x->s->space + x->s->reduce; i++) {
-        uses[i] = definition_depends(x->d, index, i);
-        for (int k = 0; k < x->guards && !uses[i]; k++)
-            uses[i] = definition_depends(x->d, x->guard[k].condition, i);
-        points *= uses[i] ? (double)x->s->extent[i] : 1;
+        bool is_used = definition_depends(x->d, index, i);
+        for (int k = 0; k < x->guards && !is_used; k++)
+            is_used = definition_depends(x->d, x->guard[k].condition, i);
+        axes |= is_used ? 1U << i : 0;
+        points *= is_used ? (double)x->s->extent[i] : 1;
     }
     memset(x->at, 0, sizeof x->at);
     if (points > BOUNDS_MOST_TRIES)
@@ -161,17 +146,17 @@ static bool check_index(struct search *x, int read, int dimension)
         }
         if (is_selected)
             return report(x, read, dimension, value, true);
-    } while (advance(x, uses));
+    } while (stage_next_point(x->s, axes, x->at));
     return true;
 }
 
-static bool visit(struct search *x, int node)
+static bool visit(struct check *x, int node)
 {
     const struct node *n = &x->d->node[node];
     if (x->guards == 0) {
-        if (x->seen[node])
+        if (x->checked[node])
             return true;
-        x->seen[node] = true;
+        x->checked[node] = true;
     }
     if (++x->work > MOST_WORK)
         return report(x, -1, 0, 0, false);
@@ -194,11 +179,11 @@ static bool visit(struct search *x, int node)
            (n->c < 0 || visit(x, n->c));
 }
 
-bool bounds_check(const struct definition *d, const struct define_stage *s, struct misread *out)
+bool bounds_check(const struct definition *d, const struct define_stage *s, struct bad_read *out)
 {
-    struct search x = {.d = d, .s = s, .out = out};
-    x.seen = mem_zero((size_t)d->node_count, sizeof *x.seen);
+    struct check x = {.d = d, .s = s, .out = out};
+    x.checked = mem_zero((size_t)d->node_count, sizeof *x.checked);
     bool ok = visit(&x, s->body);
-    free(x.seen);
+    free(x.checked);
     return ok;
 }

@@ -5,10 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    int operands;
-} ops[NODE_OP_COUNT] = {
+const struct node_kind node_kinds[NODE_OP_COUNT] = {
     [NODE_NUMBER] = {"number", 0}, [NODE_AXIS] = {"axis", 0},       [NODE_READ] = {"read", 0},
     [NODE_ADD] = {"+", 2},         [NODE_SUBTRACT] = {"-", 2},      [NODE_MULTIPLY] = {"*", 2},
     [NODE_DIVIDE] = {"/", 2},      [NODE_FLOOR_DIVIDE] = {"//", 2}, [NODE_MODULO] = {"%", 2},
@@ -18,22 +15,7 @@ static const struct {
     [NODE_CAST] = {"cast", 1},
 };
 
-static const char *const reductions[REDUCE_COUNT] = {"map", "sum", "max", "min", "product"};
-
-const char *node_op_name(enum node_op op)
-{
-    return ops[op].name;
-}
-
-int node_operands(enum node_op op)
-{
-    return ops[op].operands;
-}
-
-const char *reduction_name(enum reduction r)
-{
-    return reductions[r];
-}
+const char *const reduction_names[REDUCE_COUNT] = {"map", "sum", "max", "min", "product"};
 
 double reduction_identity(enum reduction r)
 {
@@ -64,6 +46,18 @@ int64_t stage_points_of(const struct define_stage *s, unsigned axes)
     return points;
 }
 
+bool stage_next_point(const struct define_stage *s, unsigned axes, int64_t *at)
+{
+    for (int a = s->space + s->reduce - 1; a >= 0; a--) {
+        if (!(axes >> a & 1))
+            continue;
+        if (++at[a] < s->extent[a])
+            return true;
+        at[a] = 0;
+    }
+    return false;
+}
+
 void definition_finish(struct definition *d)
 {
     arena_finish(&d->arena);
@@ -90,7 +84,7 @@ void definition_add_stage(struct definition *d, const struct define_stage *s)
 
 // --- nodes ---
 
-// Returns the equal node of the pool, or adds it.
+// Returns the equal node of the pool; adds it where there is none.
 static int add(struct definition *d, const struct node *n)
 {
     size_t rank = n->op == NODE_READ ? (size_t)d->tensor[n->tensor].rank : 0;
@@ -143,7 +137,7 @@ int definition_read(struct definition *d, int tensor, const int *index, int coun
         d->index[d->index_count++] = index[i];
     }
     int found = add(d, &n);
-    if (found != nodes) // an old one
+    if (found != nodes) // an equal one was there
         d->index_count = first;
     return found;
 }
@@ -163,13 +157,12 @@ bool definition_is_number(const struct definition *d, int node, double number)
 
 int definition_op(struct definition *d, enum node_op op, int a, int b, int c)
 {
-    int operands = node_operands(op);
+    int operands = node_kinds[op].operands;
     if (a < 0 || (operands > 1 && b < 0) || (operands > 2 && c < 0))
         return -1;
     if (op == NODE_SELECT && b == c)
         return b;
     if (operands == 2 && !d->node[a].is_real && !d->node[b].is_real) {
-        // Sums with 0, products with 0 and 1, and operations on constants are simplified.
         double x = d->node[a].number, y = d->node[b].number;
         bool adds = op == NODE_ADD || op == NODE_SUBTRACT;
         bool is_constant = d->node[a].op == NODE_NUMBER && d->node[b].op == NODE_NUMBER;
@@ -199,111 +192,83 @@ int definition_op(struct definition *d, enum node_op op, int a, int b, int c)
     return add(d, &n);
 }
 
-// --- walks ---
+// --- expressions ---
 
-// Marks the nodes of an expression; `all`: those of indices and conditions too. Parts are shared: a
-// walk along all paths to them could take forever, so the pool is walked once from the end.
-static bool *marked(const struct definition *d, int node, bool all)
+// Marks the nodes of a set. The pool is visited once, from the end: a recursion over the operands
+// would visit shared nodes once for each path to them.
+static void mark_nodes(const struct definition *d, int node, enum node_set set, bool *mark)
 {
-    bool *mark = mem_zero((size_t)node + 1, sizeof *mark);
-    mark[node] = true;
-    for (int i = node; i >= 0; i--) {
-        const struct node *n = &d->node[i];
-        if (!mark[i])
-            continue;
-        for (int k = 0; all && n->op == NODE_READ && k < d->tensor[n->tensor].rank; k++)
-            mark[d->index[n->index + k]] = true;
-        if (n->a >= 0 && (all || n->op != NODE_SELECT))
-            mark[n->a] = true;
-        if (n->b >= 0)
-            mark[n->b] = true;
-        if (n->c >= 0)
-            mark[n->c] = true;
-    }
-    return mark;
-}
-
-static int list_nodes(const struct definition *d, int node, bool all, int *out)
-{
-    bool *mark = marked(d, node, all);
-    int count = 0;
-    for (int i = 0; i <= node; i++)
-        if (mark[i])
-            out[count++] = i;
-    free(mark);
-    return count;
-}
-
-int definition_nodes_of(const struct definition *d, int node, int *out)
-{
-    return list_nodes(d, node, true, out);
-}
-
-int definition_value_nodes(const struct definition *d, int node, int *out)
-{
-    return list_nodes(d, node, false, out);
-}
-
-int definition_unconditional_reads(const struct definition *d, int node, int *out)
-{
-    bool *mark = mem_zero((size_t)node + 1, sizeof *mark);
-    int count = 0;
+    bool all = set == NODES_ALL || set == NODES_READS;
+    memset(mark, 0, (size_t)node + 1);
     mark[node] = true;
     for (int i = node; i >= 0; i--) {
         const struct node *n = &d->node[i];
         const int operand[] = {n->a, n->b, n->c};
-        if (mark[i] && n->op == NODE_READ)
-            out[count++] = i;
-        for (int k = 0; mark[i] && n->op != NODE_SELECT && k < node_operands(n->op); k++)
+        // A select computes its condition and both branches; only the branches are its values.
+        int first = n->op != NODE_SELECT || all ? 0 : set == NODES_VALUES ? 1 : 3;
+        for (int k = first; mark[i] && k < node_kinds[n->op].operands; k++)
             mark[operand[k]] = true;
+        int rank = all && n->op == NODE_READ ? d->tensor[n->tensor].rank : 0;
+        for (int k = 0; mark[i] && k < rank; k++)
+            mark[d->index[n->index + k]] = true;
     }
-    free(mark);
+}
+
+int definition_list(const struct definition *d, int node, enum node_set set, int *out)
+{
+    bool mark[DEFINE_MAX_NODES], reads = set == NODES_READS || set == NODES_UNCONDITIONAL;
+    int count = 0;
+    mark_nodes(d, node, set, mark);
+    for (int i = 0; i <= node; i++)
+        if (mark[i] && (!reads || d->node[i].op == NODE_READ))
+            out[count++] = i;
     return count;
 }
 
 int definition_reads_of(const struct definition *d, int node, int tensor)
 {
-    int *order = mem_alloc(((size_t)node + 1) * sizeof *order), reads = 0;
-    int count = definition_nodes_of(d, node, order);
+    int read[DEFINE_MAX_NODES], count = definition_list(d, node, NODES_READS, read), found = 0;
     for (int i = 0; i < count; i++)
-        reads += d->node[order[i]].op == NODE_READ && d->node[order[i]].tensor == tensor;
-    free(order);
-    return reads;
+        found += d->node[read[i]].tensor == tensor;
+    return found;
+}
+
+bool definition_depends(const struct definition *d, int node, int axis)
+{
+    bool mark[DEFINE_MAX_NODES], found = false;
+    mark_nodes(d, node, NODES_ALL, mark);
+    for (int i = 0; i <= node; i++)
+        found = found || (mark[i] && d->node[i].op == NODE_AXIS && d->node[i].axis == axis);
+    return found;
 }
 
 int definition_substitute(struct definition *d, int node, const int *axis, const int *expression)
 {
-    bool *mark = marked(d, node, true);
-    int *made = mem_alloc(((size_t)node + 1) * sizeof *made);
-    for (int i = 0; i <= node; i++) {
-        const struct node n = d->node[i]; // the pool moves
-        if (!mark[i])
-            continue;
+    int order[DEFINE_MAX_NODES], made[DEFINE_MAX_NODES], last = -1;
+    int count = definition_list(d, node, NODES_ALL, order);
+    for (int i = 0; i < count; i++) {
+        const struct node n = d->node[order[i]]; // a copy: adding nodes moves the pool
         switch (n.op) {
-        case NODE_NUMBER: made[i] = i; break;
-        case NODE_AXIS: made[i] = axis ? axis[n.axis] : i; break;
+        case NODE_NUMBER: last = order[i]; break;
+        case NODE_AXIS: last = axis ? axis[n.axis] : order[i]; break;
         case NODE_READ: {
             int index[DEFINE_MAX_RANK], rank = d->tensor[n.tensor].rank;
             for (int j = 0; j < rank; j++)
                 index[j] = made[d->index[n.index + j]];
             int instead = expression ? expression[n.tensor] : -1;
-            made[i] = instead < 0 ? definition_read(d, n.tensor, index, rank)
-                                  : definition_substitute(d, instead, index, NULL);
+            last = instead < 0 ? definition_read(d, n.tensor, index, rank)
+                               : definition_substitute(d, instead, index, NULL);
         } break;
-        case NODE_CAST: made[i] = definition_cast(d, made[n.a], n.element); break;
+        case NODE_CAST: last = definition_cast(d, made[n.a], n.element); break;
         default:
-            made[i] = definition_op(d, n.op, made[n.a], n.b < 0 ? -1 : made[n.b],
-                                    n.c < 0 ? -1 : made[n.c]);
+            last = definition_op(d, n.op, made[n.a], n.b < 0 ? -1 : made[n.b],
+                                 n.c < 0 ? -1 : made[n.c]);
         }
-        if (made[i] < 0) {
-            node = i;
-            break;
-        }
+        if (last < 0)
+            return -1;
+        made[order[i]] = last;
     }
-    int result = made[node];
-    free(mark);
-    free(made);
-    return result;
+    return last;
 }
 
 bool definition_affine(const struct definition *d, int node, double factor, double *coefficient)
@@ -331,7 +296,7 @@ bool definition_affine(const struct definition *d, int node, double factor, doub
     }
 }
 
-bool definition_affine_place(const struct definition *d, int read, double *coefficient)
+bool definition_affine_offset(const struct definition *d, int read, double *coefficient)
 {
     const struct node *n = &d->node[read];
     const struct define_tensor *t = &d->tensor[n->tensor];
@@ -344,15 +309,6 @@ bool definition_affine_place(const struct definition *d, int read, double *coeff
     return affine;
 }
 
-bool definition_depends(const struct definition *d, int node, int axis)
-{
-    bool *mark = marked(d, node, true), found = false;
-    for (int i = 0; i <= node; i++)
-        found = found || (mark[i] && d->node[i].op == NODE_AXIS && d->node[i].axis == axis);
-    free(mark);
-    return found;
-}
-
 // --- costs ---
 
 double definition_flop(const struct definition *d)
@@ -360,12 +316,11 @@ double definition_flop(const struct definition *d)
     double sum = 0;
     for (int i = 0; i < d->stage_count; i++) {
         const struct define_stage *s = &d->stage[i];
-        bool *mark = marked(d, s->body, false);
-        int count = s->reduction != REDUCE_NONE;
-        for (int k = 0; k <= s->body; k++)
-            count += mark[k] && d->node[k].op >= NODE_ADD && d->node[k].op < NODE_LESS;
-        free(mark);
-        sum += (double)stage_points(s, 0, s->space + s->reduce) * count;
+        int node[DEFINE_MAX_NODES], count = definition_list(d, s->body, NODES_VALUES, node);
+        int operations = s->reduction != REDUCE_NONE;
+        for (int k = 0; k < count; k++)
+            operations += d->node[node[k]].op >= NODE_ADD && d->node[node[k]].op < NODE_LESS;
+        sum += (double)stage_points(s, 0, s->space + s->reduce) * operations;
     }
     return sum;
 }
@@ -385,7 +340,8 @@ double definition_bytes(const struct definition *d)
 //     tensor A f32 256 256
 //     stage C f32 sum 256:i 256:j | 256:k = a0 a2 read0 a2 a1 read1 *
 //
-// Expressions are postfix; the indices of a read stand before it.
+// Expressions are postfix. A word is axis 2 (a2), an integer (n8), a floating-point number (r0.5),
+// a read of tensor 0 behind its indices (read0), a cast to an element type (f16) or an operation.
 
 static void write_node(const struct definition *d, int node, struct str *out)
 {
@@ -395,7 +351,7 @@ static void write_node(const struct definition *d, int node, struct str *out)
     for (int i = 0; n->op == NODE_READ && i < d->tensor[n->tensor].rank; i++)
         write_node(d, d->index[n->index + i], out);
     const int operand[] = {n->a, n->b, n->c};
-    for (int i = 0; i < node_operands(n->op); i++)
+    for (int i = 0; i < node_kinds[n->op].operands; i++)
         write_node(d, operand[i], out);
     switch (n->op) {
     case NODE_NUMBER:
@@ -405,7 +361,7 @@ static void write_node(const struct definition *d, int node, struct str *out)
     case NODE_AXIS: str_printf(out, " a%d", n->axis); break;
     case NODE_READ: str_printf(out, " read%d", n->tensor); break;
     case NODE_CAST: str_printf(out, " %s", element_name(n->element)); break;
-    default: str_printf(out, " %s", node_op_name(n->op));
+    default: str_printf(out, " %s", node_kinds[n->op].name);
     }
 }
 
@@ -421,7 +377,7 @@ bool definition_write(const struct definition *d, struct str *out)
     for (int i = 0; i < d->stage_count; i++) {
         const struct define_tensor *t = &d->tensor[d->stage[i].tensor];
         str_printf(out, "stage %s %s %s", t->name, element_name(t->element),
-                   reduction_name(d->stage[i].reduction));
+                   reduction_names[d->stage[i].reduction]);
         for (int j = 0; j < d->stage[i].space + d->stage[i].reduce; j++)
             str_printf(out, "%s %" PRId64 ":%s", j == d->stage[i].space ? " |" : "",
                        d->stage[i].extent[j], d->stage[i].axis[j]);
@@ -441,7 +397,7 @@ struct words {
     int stack[MOST_STACK], depth;
 };
 
-// Reads the next word of the line. False: at its end.
+// Reads the next word of the line. False: the line has no more.
 static bool next(struct words *w)
 {
     w->at += strspn(w->at, " ");
@@ -452,18 +408,6 @@ static bool next(struct words *w)
     w->word[length] = 0;
     w->at += length;
     return true;
-}
-
-static bool read_element(struct words *w, enum element *out)
-{
-    if (!next(w))
-        return false;
-    for (int i = 0; i < ELEMENT_COUNT; i++)
-        if (str_equal(w->word, element_name((enum element)i))) {
-            *out = (enum element)i;
-            return true;
-        }
-    return false;
 }
 
 static bool read_size(const char *text, int64_t *out, const char **end)
@@ -490,7 +434,7 @@ static bool read_tensor(struct words *w)
     if (w->d->stage_count || w->d->tensor_count == DEFINE_MAX_INPUTS || !next(w))
         return false;
     t.name = arena_strdup(&w->d->arena, w->word);
-    if (!read_element(w, &t.element))
+    if (!next(w) || (t.element = element_named(w->word)) == ELEMENT_COUNT)
         return false;
     while (next(w))
         if (t.rank == DEFINE_MAX_RANK || !read_size(w->word, &t.size[t.rank++], &end) || *end)
@@ -500,61 +444,54 @@ static bool read_tensor(struct words *w)
     return t.rank >= 1 && fits(t.size, t.rank);
 }
 
-static bool push(struct words *w, int node)
-{
-    if (node < 0 || w->depth == MOST_STACK)
-        return false;
-    w->stack[w->depth++] = node;
-    return true;
-}
-
-// Pushes the node that the word stands for.
+// Pushes the node of a word: "+", "f16", "read0", "a2", "n8", "r0.5".
 static bool push_word(struct words *w, int axes)
 {
-    const char *rest = w->word + 1;
-    char *end;
-    for (int i = NODE_ADD; i < NODE_CAST; i++)
-        if (str_equal(w->word, node_op_name((enum node_op)i))) {
-            enum node_op op = (enum node_op)i;
-            int operand[3] = {-1, -1, -1}, count = node_operands(op);
-            if (w->depth < count)
-                return false;
-            w->depth -= count;
-            memcpy(operand, w->stack + w->depth, (size_t)count * sizeof *operand);
-            bool divides = op == NODE_FLOOR_DIVIDE || op == NODE_MODULO;
-            const struct node *by = divides ? &w->d->node[operand[1]] : NULL;
-            if (by && (by->is_real || w->d->node[operand[0]].is_real || by->op != NODE_NUMBER ||
-                       by->number < 1))
-                return false;
-            return push(w, definition_op(w->d, op, operand[0], operand[1], operand[2]));
-        }
-    for (int i = 0; i < ELEMENT_COUNT; i++)
-        if (str_equal(w->word, element_name((enum element)i)))
-            return w->depth > 0 &&
-                   push(w, definition_cast(w->d, w->stack[--w->depth], (enum element)i));
-    if (str_starts(w->word, "read")) {
-        long tensor = strtol(w->word + 4, &end, 10);
-        if (end == w->word + 4 || *end || tensor < 0 || tensor >= w->d->tensor_count)
+    struct definition *d = w->d;
+    enum element element = element_named(w->word);
+    int op = NODE_ADD, node = -1;
+    char *end = w->word;
+    while (op < NODE_CAST && !str_equal(w->word, node_kinds[op].name))
+        op++;
+    if (op < NODE_CAST) {
+        int operand[3] = {-1, -1, -1}, count = node_kinds[op].operands;
+        if (w->depth < count)
             return false;
-        int rank = w->d->tensor[tensor].rank;
+        w->depth -= count;
+        memcpy(operand, w->stack + w->depth, (size_t)count * sizeof *operand);
+        bool divides = op == NODE_FLOOR_DIVIDE || op == NODE_MODULO;
+        const struct node *by = divides ? &d->node[operand[1]] : NULL;
+        if (by &&
+            (by->is_real || d->node[operand[0]].is_real || by->op != NODE_NUMBER || by->number < 1))
+            return false;
+        node = definition_op(d, (enum node_op)op, operand[0], operand[1], operand[2]);
+    } else if (element < ELEMENT_COUNT) {
+        node = w->depth > 0 ? definition_cast(d, w->stack[--w->depth], element) : -1;
+    } else if (str_starts(w->word, "read")) {
+        long tensor = strtol(w->word + 4, &end, 10);
+        if (end == w->word + 4 || *end || tensor < 0 || tensor >= d->tensor_count)
+            return false;
+        int rank = d->tensor[tensor].rank;
         if (w->depth < rank)
             return false;
         w->depth -= rank;
         for (int i = 0; i < rank; i++)
-            if (w->d->node[w->stack[w->depth + i]].is_real)
+            if (d->node[w->stack[w->depth + i]].is_real)
                 return false;
-        return push(w, definition_read(w->d, (int)tensor, w->stack + w->depth, rank));
+        node = definition_read(d, (int)tensor, w->stack + w->depth, rank);
+    } else if (*w->word == 'a') {
+        long axis = strtol(w->word + 1, &end, 10);
+        if (end > w->word + 1 && !*end && axis >= 0 && axis < axes)
+            node = definition_axis(d, (int)axis);
+    } else if (*w->word == 'n' || *w->word == 'r') {
+        double number = strtod(w->word + 1, &end);
+        if (end > w->word + 1 && !*end && isfinite(number))
+            node = definition_number(d, number, *w->word == 'r');
     }
-    if (*w->word == 'a') {
-        long axis = strtol(rest, &end, 10);
-        return end > rest && !*end && axis >= 0 && axis < axes &&
-               push(w, definition_axis(w->d, (int)axis));
-    }
-    if (*w->word != 'n' && *w->word != 'r')
+    if (node < 0 || w->depth == MOST_STACK)
         return false;
-    double number = strtod(rest, &end);
-    return end > rest && !*end && isfinite(number) &&
-           push(w, definition_number(w->d, number, *w->word == 'r'));
+    w->stack[w->depth++] = node;
+    return true;
 }
 
 static bool read_axes(struct words *w, struct define_stage *s)
@@ -591,10 +528,10 @@ static bool read_stage(struct words *w)
     if (w->d->stage_count == DEFINE_MAX_STAGES || !next(w))
         return false;
     t.name = arena_strdup(&w->d->arena, w->word);
-    if (!read_element(w, &t.element) || !next(w))
+    if (!next(w) || (t.element = element_named(w->word)) == ELEMENT_COUNT || !next(w))
         return false;
     for (int i = 0; i < REDUCE_COUNT; i++)
-        if (str_equal(w->word, reduction_name((enum reduction)i)))
+        if (str_equal(w->word, reduction_names[i]))
             s.reduction = (enum reduction)i;
     if (s.reduction == REDUCE_COUNT || !read_axes(w, &s))
         return false;

@@ -1,13 +1,10 @@
-// Computes a definition on the CPU. An expression is computed node by node, each for many points of
-// one axis at once (lanes).
+// The reference results. An expression is computed node by node, each for up to 256 points along
+// one axis at once: these points are the lanes.
 #include "define/evaluate.h"
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "define/arithmetic.h"
-#include "space/tensor.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,14 +13,15 @@ enum { LANES = 256 };
 struct evaluation {
     const struct definition *d;
     const struct define_stage *s;
-    double *const *tensor;
-    int *order; // nodes of the body, operands first
+    double *const *tensor;       // the elements of each tensor
+    int order[DEFINE_MAX_NODES]; // nodes of the body, operands first
     int count;
-    bool *is_vector; // nodes that depend on the axis of the lanes
-    double *value;   // LANES numbers for each node; other nodes use the first one
-    int axis;        // of the lanes; -1: the stage has no axes, and there is one lane
+    bool is_vector[DEFINE_MAX_NODES]; // nodes that depend on the axis of the lanes
+    double *value; // LANES numbers for each node; other nodes have one, the first
+    int axis;      // the axis of the lanes; -1: the stage has no axes, and there is one lane
+    unsigned space, reduced; // the other axes, a bit each
     int lanes;
-    int64_t at[DEFINE_MAX_AXES]; // the point; on `axis`: the first lane
+    int64_t at[DEFINE_MAX_AXES]; // the point of the first lane
 };
 
 static double *value_at(const struct evaluation *v, int node)
@@ -31,8 +29,8 @@ static double *value_at(const struct evaluation *v, int node)
     return v->value + (size_t)node * LANES;
 }
 
-// Returns the distance of neighbouring lanes in the tensor; -1: it is not constant, or some lanes
-// lie outside. `place` becomes the first lane's index.
+// Returns the distance in the tensor from one lane's element to the next; -1: it is not constant,
+// or some elements lie outside. `place` becomes the offset of the first lane's element.
 static int64_t steady_stride(const struct evaluation *v, const struct node *n, int64_t *place)
 {
     const struct define_tensor *t = &v->d->tensor[n->tensor];
@@ -50,7 +48,8 @@ static int64_t steady_stride(const struct evaluation *v, const struct node *n, i
     return stride;
 }
 
-// Reads that lie outside of the tensor give 0: they are not selected.
+// Reads an element for each lane. An element outside of the tensor is 0: its select chooses the
+// other branch.
 static void read_lanes(const struct evaluation *v, const struct node *n, int lanes, double *out)
 {
     const struct define_tensor *t = &v->d->tensor[n->tensor];
@@ -71,20 +70,6 @@ static void read_lanes(const struct evaluation *v, const struct node *n, int lan
     }
 }
 
-// Advances the axes first ... first + count - 1 but that of the lanes. False: it was the last
-// point.
-static bool advance(struct evaluation *v, int first, int count)
-{
-    for (int i = first + count - 1; i >= first; i--) {
-        if (i == v->axis)
-            continue;
-        if (++v->at[i] < v->s->extent[i])
-            return true;
-        v->at[i] = 0;
-    }
-    return false;
-}
-
 // Computes the body for all lanes.
 static const double *compute_lanes(const struct evaluation *v)
 {
@@ -92,7 +77,7 @@ static const double *compute_lanes(const struct evaluation *v)
         int node = v->order[i];
         const struct node *n = &v->d->node[node];
         double *out = value_at(v, node);
-        int lanes = v->is_vector[node] ? v->lanes : 1, operands = node_operands(n->op);
+        int lanes = v->is_vector[node] ? v->lanes : 1, operands = node_kinds[n->op].operands;
         if (n->op == NODE_NUMBER) {
             out[0] = n->number;
         } else if (n->op == NODE_AXIS) {
@@ -116,8 +101,8 @@ static const double *compute_lanes(const struct evaluation *v)
     return value_at(v, v->s->body);
 }
 
-// Reduces all points of all lanes: `sum` has a number for each lane, or one number when the axis of
-// the lanes is reduced.
+// Reduces the body over the reduction axes. `sum` has an accumulator for each lane, or a single one
+// where the lanes lie along a reduction axis.
 static void reduce_lanes(struct evaluation *v, double *sum)
 {
     const struct define_stage *s = v->s;
@@ -143,12 +128,12 @@ static void reduce_lanes(struct evaluation *v, double *sum)
                                                            : one;
                 }
         }
-    } while (advance(v, s->space, s->reduce));
+    } while (stage_next_point(s, v->reduced, v->at));
 }
 
 void definition_evaluate(const struct definition *d, const void *const *inputs, void *output)
 {
-    double *tensor[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES];
+    double *tensor[DEFINE_MAX_TENSORS];
     int last = d->stage[d->stage_count - 1].tensor;
     for (int i = 0; i < d->tensor_count; i++) {
         int64_t count = define_tensor_count(&d->tensor[i]);
@@ -165,11 +150,11 @@ void definition_evaluate(const struct definition *d, const void *const *inputs, 
                         (s->space > 0 && s->extent[space] >= int64_min(LANES, s->extent[reduced]));
         struct evaluation v = {
             .d = d, .s = s, .tensor = tensor, .axis = by_space ? space : reduced};
-        size_t nodes = (size_t)s->body + 1;
-        v.is_vector = mem_zero(nodes, sizeof *v.is_vector);
-        v.value = mem_alloc(nodes * LANES * sizeof *v.value);
-        v.order = mem_alloc(nodes * sizeof *v.order);
-        v.count = definition_nodes_of(d, s->body, v.order);
+        unsigned other = v.axis < 0 ? ~0U : ~(1U << v.axis), bits = (1U << s->space) - 1;
+        v.space = other & bits;
+        v.reduced = other & ~bits;
+        v.value = mem_alloc(((size_t)s->body + 1) * LANES * sizeof *v.value);
+        v.count = definition_list(d, s->body, NODES_ALL, v.order);
         for (int j = 0; j < v.count; j++)
             v.is_vector[v.order[j]] = v.axis >= 0 && definition_depends(d, v.order[j], v.axis);
         double *out = tensor[s->tensor];
@@ -194,10 +179,8 @@ void definition_evaluate(const struct definition *d, const void *const *inputs, 
                 if (by_lane)
                     v.at[v.axis] = 0;
             }
-        } while (advance(&v, 0, s->space));
-        free(v.is_vector);
+        } while (stage_next_point(s, v.space, v.at));
         free(v.value);
-        free(v.order);
     }
     for (int64_t k = 0; k < define_tensor_count(&d->tensor[last]); k++)
         element_put(output, d->tensor[last].element, k, tensor[last][k]);

@@ -14,23 +14,21 @@ static const char floor_divide[] = "\nint floor_divide(int a, int b)\n{\n"
 static const char modulo[] = "\nint modulo(int a, int b)\n{\n"
                              "    return a - b * floor_divide(a, b);\n}\n";
 
-static void write_buffer(struct writer *w, int binding, const char *access, const char *type,
-                         const char *name)
+// Declares the buffer of a tensor, T_NAME, or declares it again as vectors, V_NAME.
+static void write_buffer(struct writer *w, int binding, const char *access, enum element e,
+                         const char *name, bool as_vectors)
 {
-    str_printf(w->out, "layout(std430, binding = %d) restrict %sbuffer b%d { %s T_%s[]; };\n",
-               binding, access, binding, type, name);
+    str_printf(w->out, "layout(std430, binding = %d) restrict %s%sbuffer ", binding, access,
+               *access ? " " : "");
+    if (as_vectors)
+        str_printf(w->out, "vectors%d { %s%d V_%s[]; };\n", binding, writer_element(e, true),
+                   w->t->vector, name);
+    else
+        str_printf(w->out, "b%d { %s T_%s[]; };\n", binding,
+                   e == ELEMENT_COUNT ? "uint" : writer_element(e, false), name);
 }
 
-// Declares the tensor's buffer again, as vectors.
-static void write_vectors(struct writer *w, int binding, const char *access,
-                          const struct define_tensor *t)
-{
-    str_printf(w->out,
-               "layout(std430, binding = %d) restrict %s buffer vectors%d { %s%d V_%s[]; };\n",
-               binding, access, binding, writer_element(t->element, true), w->t->vector, t->name);
-}
-
-// Writes everything in front of `main`, which is written already.
+// Writes what stands in front of `main`, whose text is known.
 static void write_head(struct writer *w, const char *main)
 {
     const struct definition *d = &w->p->inlined;
@@ -51,18 +49,16 @@ static void write_head(struct writer *w, const char *main)
         writer_matrix_extensions(w);
     str_printf(w->out, "layout(local_size_x = %" PRId64 ") in;\n", tiling_threads(w->t));
     for (int i = 0; i < d->inputs; i++)
-        write_buffer(w, i, "readonly ", writer_element(d->tensor[i].element, false),
-                     d->tensor[i].name);
+        write_buffer(w, i, "readonly", d->tensor[i].element, d->tensor[i].name, false);
     for (int i = 0; i < d->inputs; i++)
-        if (w->reads_wide[i])
-            write_vectors(w, i, "readonly", &d->tensor[i]);
-    if (w->k->is_output && tiling_stores_wide(w->k, w->t))
-        write_vectors(w, d->inputs, "writeonly", output);
-    else if (w->k->is_output)
-        write_buffer(w, d->inputs, "writeonly ", writer_element(output->element, false),
-                     output->name);
-    if (w->p->scratch_bytes || w->uses_parts)
-        write_buffer(w, d->inputs + 1, w->k->is_output ? "readonly " : "", "uint", "scratch");
+        if (w->reads_vectors[i])
+            write_buffer(w, i, "readonly", d->tensor[i].element, d->tensor[i].name, true);
+    if (w->k->is_output)
+        write_buffer(w, d->inputs, "writeonly", output->element, output->name,
+                     tiling_stores_vector(w->k, w->t));
+    if (w->p->scratch_bytes || w->uses_parts) // 32 bits a number
+        write_buffer(w, d->inputs + 1, w->k->is_output ? "readonly" : "", ELEMENT_COUNT, "scratch",
+                     false);
     writer_declare_shared(w);
     if (w->t->shape)
         writer_matrix_macros(w);
@@ -74,21 +70,21 @@ static void write_head(struct writer *w, const char *main)
 
 // --- main ---
 
-// Writes the loops that compute the results, in Ansor's order of the parts: S3 and the virtual
-// threads stand between R1 and R2, S4 stands inside.
+// Writes the loops that compute the results, in Ansor's order of the parts: R0, R1, the virtual
+// threads and S3, R2, S4.
 static void write_reduction(struct writer *w)
 {
     if (w->t->double_buffers)
         writer_stage_first(w, 1);
-    writer_loops(w, 1, 'o', TILE_LOOP);
+    writer_loops(w, 1, 'o', TILE_REDUCE_OUTER);
     int depth = writer_begin(w, 1);
     if (w->t->variant->plan == PLAN_TILE)
         writer_reduced_bases(w, depth, NULL);
     (w->t->double_buffers ? writer_fetch_next : writer_stage)(w, depth);
-    writer_loops(w, depth, 'm', TILE_MIDDLE);
+    writer_loops(w, depth, 'm', TILE_REDUCE_MIDDLE);
     writer_loops(w, depth, 'v', TILE_VIRTUAL);
     writer_loops(w, depth, 'w', TILE_OUTER);
-    writer_loops(w, depth, 'u', TILE_WRITTEN);
+    writer_loops(w, depth, 'u', TILE_REDUCE_INNER);
     writer_loops(w, depth, 'r', TILE_INNER);
     int inner = writer_begin(w, depth);
     writer_axes(w, inner, true);
@@ -118,11 +114,10 @@ static void write_reduction(struct writer *w)
     writer_end(w, depth);
 }
 
-// Writes the loop of a kernel of constant tensors: its reads, once, and a store for each point of
-// the constant tensors' axes.
-static void write_constants(struct writer *w)
+// Writes the loop of a kernel with PLAN_CONSTANT: its reads, each once, and a store for each value.
+static void write_unrolled(struct writer *w)
 {
-    const struct constants *c = &w->k->constants;
+    const struct unrolled *c = &w->k->unrolled;
     const struct definition *d = &w->p->inlined;
     const struct define_stage *s = &w->k->stage;
     const char *output = writer_element(d->tensor[w->p->output].element, false);
@@ -142,7 +137,7 @@ static void write_constants(struct writer *w)
         bool real = d->node[c->value[i]].is_real;
         int inner = writer_begin(w, depth);
         int64_t stride = c->values;
-        for (int a = 0; a < s->space; a++) { // point i of the axes, the last one fastest
+        for (int a = 0; a < s->space; a++) { // the coordinates of value i, the last axis fastest
             if (!(c->axes >> a & 1))
                 continue;
             stride /= s->extent[a];
@@ -161,14 +156,14 @@ static void write_constants(struct writer *w)
     writer_end(w, depth);
 }
 
-// Writes the loop of a second pass over the partial results of the workgroups.
+// Writes the loop of a second pass, over the partial results of the workgroups.
 static void write_combination(struct writer *w)
 {
     bool real = w->p->inlined.node[w->k->stage.body].is_real;
     int depth = writer_begin(w, 1);
     writer_axes(w, depth, false);
     writer_line(w, depth, "for (int part = 0; part < %" PRId64 "; part++) {",
-                tiling_reduced(w->t, TILE_LOOP));
+                tiling_reduced(w->t, TILE_REDUCE_OUTER));
     writer_line(w, depth + 1,
                 "const %s other = %s(T_scratch[%" PRIu64 " + part * %" PRId64 " + all]);",
                 real ? "float" : "int", real ? "uintBitsToFloat" : "int", w->p->scratch_bytes / 4,
@@ -185,7 +180,7 @@ static void write_main(struct writer *w, bool is_second)
 {
     const struct define_stage *s = &w->k->stage;
     bool real = w->p->inlined.node[s->body].is_real;
-    int64_t sharing = tiling_reduced(w->t, TILE_SHARED), count = tiling_registers(w->t);
+    int64_t sharing = tiling_reduced(w->t, TILE_REDUCE_THREADS), count = tiling_registers(w->t);
     double identity = reduction_identity(s->reduction);
     if (w->t->shape) {
         writer_matrix_main(w);
@@ -194,10 +189,10 @@ static void write_main(struct writer *w, bool is_second)
     writer_origins(w);
     if (sharing > 1)
         writer_line(w, 1, "const int share = thread %% %" PRId64 ";", sharing);
-    if (tiling_reduced(w->t, TILE_ACROSS) > 1)
+    if (tiling_reduced(w->t, TILE_REDUCE_GROUPS) > 1)
         writer_line(w, 1, "const int across = int(gl_WorkGroupID.z);");
     if (w->t->variant->plan == PLAN_CONSTANT) {
-        write_constants(w);
+        write_unrolled(w);
         return;
     }
     writer_line(w, 1, "%s value[%" PRId64 "];", real ? "float" : "int", count);
@@ -235,8 +230,8 @@ static bool add_pass(const struct program *p, int kernel, const struct tiling *t
                      struct job *job)
 {
     struct program_kernel k = p->kernel[kernel];
-    bool is_split = tiling_reduced(t, TILE_ACROSS) > 1;
-    if (is_split) { // it stores partial results, behind those of all kernels
+    bool is_split = tiling_reduced(t, TILE_REDUCE_GROUPS) > 1;
+    if (is_split) { // it stores partial results, behind the results of all kernels
         k.is_output = false;
         k.epilogue = -1;
         k.scratch = p->scratch_bytes / 4;
@@ -268,7 +263,7 @@ bool program_job(const struct program *p, const struct config *c, const char *na
     *job = (struct job){.scratch_bytes = p->scratch_bytes};
     for (int i = 0; i < p->kernel_count && fits; i++) {
         struct tiling t = program_tiling(p, i, c);
-        int64_t parts = tiling_reduced(&t, TILE_ACROSS);
+        int64_t parts = tiling_reduced(&t, TILE_REDUCE_GROUPS);
         fits = add_pass(p, i, &t, false, job);
         if (fits && parts > 1) {
             struct program_variant v;

@@ -30,27 +30,22 @@ int lower_slot(struct lowering *w, int param, int place)
     return formulas_slot(&w->nest->formulas, w->p->space->param[param].offset + place);
 }
 
-static bool is_space(const struct lowering *w, int loop)
+int lower_number(struct lowering *w, int param, double otherwise)
 {
-    return loop < w->v->loops.space;
-}
-
-static int loop_count(const struct lowering *w)
-{
-    return w->v->loops.space + w->v->loops.reduce;
+    return param < 0 ? lower_constant(w, otherwise) : formulas_number(&w->nest->formulas, param);
 }
 
 int lower_length(struct lowering *w, int loop, int part)
 {
-    int param = w->v->loops.param[loop], place = tiling_factor(w->v->plan, is_space(w, loop), part);
+    int param = w->v->loops.param[loop], place = tiling_factor(w->v->plan, loop < w->space, part);
     return param < 0 || place < 0 ? lower_constant(w, 1) : lower_slot(w, param, place);
 }
 
 int lower_product(struct lowering *w, bool space, int part)
 {
     int product = lower_constant(w, 1);
-    for (int a = 0; a < loop_count(w); a++)
-        if (is_space(w, a) == space)
+    for (int a = 0; a < w->loops; a++)
+        if ((a < w->space) == space)
             product = lower_multiply(w, product, lower_length(w, a, part));
     return product;
 }
@@ -58,10 +53,10 @@ int lower_product(struct lowering *w, bool space, int part)
 int lower_threads(struct lowering *w)
 {
     return lower_multiply(w, lower_product(w, true, TILE_THREADS),
-                          lower_product(w, false, TILE_SHARED));
+                          lower_product(w, false, TILE_REDUCE_THREADS));
 }
 
-// The results of an invocation.
+// The formula of tiling_registers.
 static int registers(struct lowering *w)
 {
     return lower_multiply(
@@ -93,14 +88,14 @@ static enum nest_loop_kind kind_of(const struct lowering *w, int loop, int part)
                                                    NEST_UNROLLED, NEST_UNROLLED};
     if (w->v->plan == PLAN_CONSTANT && part == TILE_VIRTUAL)
         return NEST_SERIAL;
-    if (is_space(w, loop))
+    if (loop < w->space)
         return part == TILE_GROUPS && loop == 0 && w->v->loops.space > 1 ? NEST_BLOCK_Y
                                                                          : of_space[part];
-    if (part == TILE_SHARED)
+    if (part == TILE_REDUCE_THREADS)
         return NEST_THREAD_X;
-    if (part == TILE_ACROSS)
+    if (part == TILE_REDUCE_GROUPS)
         return NEST_BLOCK_Z;
-    return part == TILE_WRITTEN && w->v->unroll < 0 ? NEST_UNROLLED : NEST_SERIAL;
+    return part == TILE_REDUCE_INNER && w->v->unroll < 0 ? NEST_UNROLLED : NEST_SERIAL;
 }
 
 static bool has_lanes(const struct lowering *w, int loop, int part)
@@ -116,17 +111,19 @@ static void add_part(struct lowering *w, int a, int part, const char *what)
     int length = lower_length(w, a, part), one = lower_constant(w, 1);
     if (has_lanes(w, a, part))
         length = lower_compute(w, FORMULA_DIVIDE, length, w->lanes);
-    if (!is_space(w, a) && w->v->unroll >= 0 && (part == TILE_MIDDLE || part == TILE_WRITTEN)) {
-        // The condition of tiling_is_written.
-        int statements = lower_multiply(w, registers(w), lower_product(w, false, TILE_WRITTEN));
-        if (part == TILE_MIDDLE)
-            statements = lower_multiply(w, statements, lower_product(w, false, TILE_MIDDLE));
-        int most = formulas_number(&w->nest->formulas, w->v->unroll);
-        int written = formulas_add(&w->nest->formulas, FORMULA_NOT,
+    if (a >= w->space && w->v->unroll >= 0 &&
+        (part == TILE_REDUCE_MIDDLE || part == TILE_REDUCE_INNER)) {
+        // The condition of tiling_is_unrolled.
+        int statements =
+            lower_multiply(w, registers(w), lower_product(w, false, TILE_REDUCE_INNER));
+        if (part == TILE_REDUCE_MIDDLE)
+            statements = lower_multiply(w, statements, lower_product(w, false, TILE_REDUCE_MIDDLE));
+        int most = lower_number(w, w->v->unroll, 0);
+        int unrolls = formulas_add(&w->nest->formulas, FORMULA_NOT,
                                    lower_compute(w, FORMULA_LESS, most, statements), 0, 0);
-        w->written[a][part] = lower_add_loop(w, mem_printf("%s_%s%d_written", what, name, a),
-                                             NEST_UNROLLED, choose(w, written, length, one));
-        length = choose(w, written, one, length);
+        w->unrolled[a][part] = lower_add_loop(w, mem_printf("%s_%s%d_written", what, name, a),
+                                              NEST_UNROLLED, choose(w, unrolls, length, one));
+        length = choose(w, unrolls, one, length);
     }
     w->loop[a][part] =
         lower_add_loop(w, mem_printf("%s_%s%d", what, name, a), kind_of(w, a, part), length);
@@ -138,28 +135,29 @@ void lower_add_loops(struct lowering *w)
     static const char *const reduce[] = {"loop", "middle", "written", "shared", "across"};
     static const int space_inside_out[] = {TILE_INNER, TILE_OUTER, TILE_THREADS, TILE_VIRTUAL,
                                            TILE_GROUPS};
-    static const int reduce_inside_out[] = {TILE_SHARED, TILE_WRITTEN, TILE_MIDDLE, TILE_LOOP,
-                                            TILE_ACROSS};
+    static const int reduce_inside_out[] = {TILE_REDUCE_THREADS, TILE_REDUCE_INNER,
+                                            TILE_REDUCE_MIDDLE, TILE_REDUCE_OUTER,
+                                            TILE_REDUCE_GROUPS};
     const struct program_loops *l = &w->v->loops;
     int last = l->space - 1;
     w->lane = -1;
     w->lanes = lower_constant(w, 1);
     // The condition of tiling_lanes.
     if (w->v->vector >= 0 && l->param[last] >= 0 && l->extent[last] == l->length[last]) {
-        int width = formulas_number(&w->nest->formulas, w->v->vector);
+        int width = lower_number(w, w->v->vector, 1);
         w->lanes = choose(w, is_multiple(w, lower_length(w, last, TILE_INNER), width), width,
                           lower_constant(w, 1));
         w->lane = lower_add_loop(w, mem_strdup("lane"), NEST_VECTORIZED, w->lanes);
     }
-    for (int a = 0; a < loop_count(w); a++) {
+    for (int a = 0; a < w->loops; a++) {
         int step = lower_constant(w, 1);
         for (int i = 0; i < TILE_PARTS; i++) {
-            int part = is_space(w, a) ? space_inside_out[i] : reduce_inside_out[i];
+            int part = a < w->space ? space_inside_out[i] : reduce_inside_out[i];
             int length = lower_length(w, a, part);
             w->step[a][part] = has_lanes(w, a, part) ? w->lanes : step;
-            w->loop[a][part] = w->written[a][part] = -1;
+            w->loop[a][part] = w->unrolled[a][part] = -1;
             if (!formulas_is_constant(&w->nest->formulas, length, 1))
-                add_part(w, a, part, is_space(w, a) ? space[part] : reduce[part]);
+                add_part(w, a, part, a < w->space ? space[part] : reduce[part]);
             step = lower_multiply(w, step, length);
         }
     }
@@ -168,20 +166,18 @@ void lower_add_loops(struct lowering *w)
     const struct define_stage *s = &w->k->stage;
     for (int a = 0; a < DEFINE_MAX_AXES; a++)
         w->constant[a] =
-            w->k->constants.axes >> a & 1
+            w->k->unrolled.axes >> a & 1
                 ? lower_add_loop(w, mem_printf("constant_%s%d", s->axis[a], a), NEST_UNROLLED,
                                  lower_constant(w, (double)s->extent[a]))
                 : -1;
     int count = w->v->plan == PLAN_CONSTANT ? lower_constant(w, w->v->reads) : registers(w);
-    w->registers = lower_add_buffer(w, "value", NEST_REGISTERS, 4);
-    w->nest->buffer[w->registers].used = w->when;
-    w->nest->buffer[w->registers].dim_count = 1;
-    w->nest->buffer[w->registers].dim[0] = count;
+    w->registers = lower_add_buffer(w, "value", NEST_REGISTERS, 4, -1, count);
 }
 
 // --- buffers ---
 
-int lower_add_buffer(struct lowering *w, const char *name, enum nest_memory memory, int bytes)
+int lower_add_buffer(struct lowering *w, const char *name, enum nest_memory memory, int bytes,
+                     int lines, int line)
 {
     struct nest *n = w->nest;
     assert(n->buffer_count < NEST_MAX_BUFFERS);
@@ -189,39 +185,43 @@ int lower_add_buffer(struct lowering *w, const char *name, enum nest_memory memo
                                                       .memory = memory,
                                                       .bytes = bytes,
                                                       .copies = lower_constant(w, 1),
-                                                      .used = lower_constant(w, 1)};
+                                                      .used = w->when,
+                                                      .dim_count = lines < 0 ? 1 : 2,
+                                                      .dim = {lines < 0 ? line : lines, line}};
     return n->buffer_count++;
 }
 
-int lower_buffer_of(struct lowering *w, int tensor, bool is_input)
+// Returns the buffer of a tensor, which is added at its first use.
+static int buffer_of(struct lowering *w, int tensor, bool is_input)
 {
     const struct define_tensor *t = &w->p->inlined.tensor[tensor];
     if (w->buffer[tensor] >= 0)
         return w->buffer[tensor];
-    bool is_stored = is_input || tensor == w->p->output;
-    int index =
-        lower_add_buffer(w, t->name, NEST_GLOBAL, is_stored ? element_bytes(t->element) : 4);
-    w->nest->buffer[index].dim_count = t->rank;
+    int bytes = is_input || tensor == w->p->output ? element_bytes(t->element) : 4;
+    w->buffer[tensor] = lower_add_buffer(w, t->name, NEST_GLOBAL, bytes, -1, 0);
+    struct nest_buffer *b = &w->nest->buffer[w->buffer[tensor]];
+    b->used = lower_constant(w, 1);
+    b->dim_count = t->rank;
     for (int i = 0; i < t->rank; i++)
-        w->nest->buffer[index].dim[i] = lower_constant(w, (double)t->size[i]);
-    return w->buffer[tensor] = index;
+        b->dim[i] = lower_constant(w, (double)t->size[i]);
+    return w->buffer[tensor];
 }
 
 // The formula of tiling_span.
 static int span(struct lowering *w, int loop)
 {
-    int first = is_space(w, loop) ? TILE_VIRTUAL : TILE_MIDDLE;
-    int last = is_space(w, loop) ? TILE_INNER : TILE_WRITTEN, count = lower_constant(w, 1);
+    int first = loop < w->space ? TILE_VIRTUAL : TILE_REDUCE_MIDDLE;
+    int last = loop < w->space ? TILE_INNER : TILE_REDUCE_INNER, count = lower_constant(w, 1);
     for (int i = first; i <= last; i++)
         count = lower_multiply(w, count, lower_length(w, loop, i));
     return count;
 }
 
-// The formula of tiling_extent.
+// Formulas of struct staged_tile: an extent, how many lines, their distance.
 static int extent(struct lowering *w, const struct staged_read *c, int index)
 {
     int sum = lower_constant(w, 1);
-    for (int a = 0; a < loop_count(w); a++) {
+    for (int a = 0; a < w->loops; a++) {
         int farther = lower_compute(w, FORMULA_SUBTRACT, span(w, a), lower_constant(w, 1));
         sum = lower_compute(
             w, FORMULA_ADD, sum,
@@ -230,21 +230,19 @@ static int extent(struct lowering *w, const struct staged_read *c, int index)
     return sum;
 }
 
-// The formula of tiling_lines.
 static int lines(struct lowering *w, const struct staged_read *c)
 {
     int count = lower_constant(w, 1);
-    for (int i = 0; i < tiling_rank(w->p, c) - 1; i++)
+    for (int i = 0; i < c->rank - 1; i++)
         count = lower_multiply(w, count, extent(w, c, i));
     return count;
 }
 
-// The formula of tiling_pitch.
 static int pitch(struct lowering *w, const struct staged_read *c)
 {
-    int pad = w->v->pad < 0 ? lower_constant(w, 0) : formulas_number(&w->nest->formulas, w->v->pad);
+    int pad = lower_number(w, w->v->pad, 0);
     int has_lines = lower_compute(w, FORMULA_LESS, lower_constant(w, 1), lines(w, c));
-    return lower_compute(w, FORMULA_ADD, extent(w, c, tiling_rank(w->p, c) - 1),
+    return lower_compute(w, FORMULA_ADD, extent(w, c, c->rank - 1),
                          lower_multiply(w, pad, has_lines));
 }
 
@@ -252,27 +250,26 @@ void lower_add_staging(struct lowering *w)
 {
     const struct definition *d = &w->p->inlined;
     int one = lower_constant(w, 1);
-    int buffers = w->v->buffers < 0 ? one : formulas_number(&w->nest->formulas, w->v->buffers);
+    int buffers = lower_number(w, w->v->buffers, 1);
     for (int i = 0; i < w->k->staged_count && w->v->plan == PLAN_TILE; i++) {
         const struct staged_read *c = &w->k->staged[i];
-        const char *tensor = d->tensor[d->node[c->read].tensor].name;
+        const char *tensor = d->tensor[c->tensor].name;
         char *name = mem_printf("%s.shared", tensor);
-        w->staged[i] = lower_add_buffer(w, name, NEST_SHARED, 4);
+        int size = lower_multiply(w, lines(w, c), pitch(w, c));
+        w->staged[i] = lower_add_buffer(w, name, NEST_SHARED, 4, -1, size);
         free(name);
         struct nest_buffer *b = &w->nest->buffer[w->staged[i]];
-        b->dim_count = 1;
-        b->dim[0] = lower_multiply(w, lines(w, c), pitch(w, c));
         b->copies = buffers;
         b->used = lower_compute(w, FORMULA_AND, w->when, lower_slot(w, w->v->staging[i], 0));
-        // The loops that fill the buffer are unrolled where there are two buffers.
+        // The loop that fills the tile is unrolled where the tile has two buffers.
         int is_double = lower_compute(w, FORMULA_LESS, one, buffers);
-        int last = tiling_rank(w->p, c) - 1, line = extent(w, c, last);
-        int width = w->v->vector < 0 ? one : formulas_number(&w->nest->formulas, w->v->vector);
-        // The condition of tiling_fill_lanes.
+        int last = c->rank - 1, line = extent(w, c, last);
+        int width = lower_number(w, w->v->vector, 1);
+        // The condition of staged_tile.lanes.
         int wide = lower_compute(w, FORMULA_LESS, width,
                                  lower_constant(w, tiling_fill_width(w->p, w->v, c) + 1));
         wide = lower_compute(w, FORMULA_AND, wide, is_multiple(w, line, width));
-        for (int a = 0; a < loop_count(w); a++) {
+        for (int a = 0; a < w->loops; a++) {
             int far =
                 lower_multiply(w, lower_constant(w, fabs(c->coefficient[last][a])), span(w, a));
             wide = lower_compute(w, FORMULA_AND, wide, is_multiple(w, far, width));
@@ -285,14 +282,15 @@ void lower_add_staging(struct lowering *w)
                                    lower_threads(w));
         w->fill[i] = lower_add_loop(w, mem_printf("fill_%s%d", tensor, i), NEST_SERIAL,
                                     choose(w, is_double, one, rounds));
-        w->fill_written[i] = lower_add_loop(w, mem_printf("fill_%s%d_written", tensor, i),
-                                            NEST_UNROLLED, choose(w, is_double, rounds, one));
+        w->fill_unrolled[i] = lower_add_loop(w, mem_printf("fill_%s%d_written", tensor, i),
+                                             NEST_UNROLLED, choose(w, is_double, rounds, one));
     }
 }
 
 // --- accesses ---
 
-// Returns the loop that an axis is, or the loop that it is the last axis of; -1: none.
+// Returns the loop of an axis. Fused axes are one loop, which counts as the last of them: -1 for
+// the others.
 static int loop_of(const struct lowering *w, int axis)
 {
     const struct define_stage *s = &w->k->stage;
@@ -313,26 +311,31 @@ static int loop_of(const struct lowering *w, int axis)
     return loop;
 }
 
-int lower_add_terms(struct lowering *w, const double *coefficient, enum lower_parts parts,
-                    int scale, struct nest_term *term, int count)
+// Appends the loops' terms of an affine index, times the formula `scale`; returns the new count.
+// The parts that count are all, or those within a workgroup and an iteration of the outer reduction
+// loops, or the others.
+enum lower_parts { ALL_PARTS, INNER_PARTS, OUTER_PARTS };
+
+static int add_terms(struct lowering *w, const double *coefficient, enum lower_parts parts,
+                     int scale, struct nest_term *term, int count)
 {
     const struct define_stage *s = &w->k->stage;
     for (int axis = 0; axis < s->space + s->reduce; axis++) {
-        bool is_written_out = coefficient[axis] != 0 && w->constant[axis] >= 0;
-        int a = coefficient[axis] == 0 || is_written_out ? -1 : loop_of(w, axis);
-        if (is_written_out)
+        bool is_constant = coefficient[axis] != 0 && w->constant[axis] >= 0;
+        int a = coefficient[axis] == 0 || is_constant ? -1 : loop_of(w, axis);
+        if (is_constant)
             term[count++] = (struct nest_term){
                 w->constant[axis], lower_multiply(w, lower_constant(w, coefficient[axis]), scale)};
         for (int i = 0; a >= 0 && i < TILE_PARTS; i++) {
-            bool is_outer = i == (is_space(w, a) ? (int)TILE_GROUPS : (int)TILE_LOOP);
+            bool is_outer = i == (a < w->space ? (int)TILE_GROUPS : (int)TILE_REDUCE_OUTER);
             if (w->loop[a][i] < 0 || (parts != ALL_PARTS && is_outer != (parts == OUTER_PARTS)))
                 continue;
             double by = parts == INNER_PARTS ? fabs(coefficient[axis]) : coefficient[axis];
             int factor = lower_multiply(w, lower_constant(w, by), scale);
             int step = lower_multiply(w, factor, w->step[a][i]);
             term[count++] = (struct nest_term){w->loop[a][i], step};
-            if (w->written[a][i] >= 0)
-                term[count++] = (struct nest_term){w->written[a][i], step};
+            if (w->unrolled[a][i] >= 0)
+                term[count++] = (struct nest_term){w->unrolled[a][i], step};
             if (has_lanes(w, a, i))
                 term[count++] = (struct nest_term){w->lane, factor};
         }
@@ -342,7 +345,7 @@ int lower_add_terms(struct lowering *w, const double *coefficient, enum lower_pa
 
 enum { MOST_TERMS = 6 * DEFINE_MAX_AXES + 8 };
 
-struct nest_term *lower_new_terms(struct lowering *w)
+static struct nest_term *new_terms(struct lowering *w)
 {
     return arena_zero(&w->nest->arena, MOST_TERMS, sizeof(struct nest_term));
 }
@@ -350,15 +353,15 @@ struct nest_term *lower_new_terms(struct lowering *w)
 void lower_add_term(struct lowering *w, struct nest_access *x, int dim, int loop, int coefficient)
 {
     if (!x->dim[dim].term)
-        x->dim[dim].term = lower_new_terms(w);
+        x->dim[dim].term = new_terms(w);
     ((struct nest_term *)(uintptr_t)x->dim[dim].term)[x->dim[dim].count++] =
         (struct nest_term){loop, coefficient};
 }
 
 static void set_dim(struct lowering *w, struct nest_access *x, int dim, const double *coefficient)
 {
-    struct nest_term *term = lower_new_terms(w);
-    x->dim[dim].count = lower_add_terms(w, coefficient, ALL_PARTS, lower_constant(w, 1), term, 0);
+    struct nest_term *term = new_terms(w);
+    x->dim[dim].count = add_terms(w, coefficient, ALL_PARTS, lower_constant(w, 1), term, 0);
     x->dim[dim].term = term;
 }
 
@@ -374,7 +377,7 @@ struct nest_access lower_block_access(struct lowering *w, bool reads, bool write
         lower_add_term(w, &x, 1, w->loop[COLUMNS][TILE_INNER], stride);
         return x;
     }
-    x.dim[0].term = lower_new_terms(w);
+    x.dim[0].term = new_terms(w);
     for (int a = w->v->loops.space - 1; a >= 0; a--)
         for (int i = 0; i < 3; i++) {
             bool lanes = has_lanes(w, a, parts[i]);
@@ -392,7 +395,7 @@ struct nest_access lower_output_access(struct lowering *w)
 {
     const struct define_stage *s = &w->k->stage;
     int tensor = w->k->is_output ? w->p->output : s->tensor;
-    struct nest_access x = {.buffer = lower_buffer_of(w, tensor, false), .write = true};
+    struct nest_access x = {.buffer = buffer_of(w, tensor, false), .write = true};
     for (int a = 0; a < s->space; a++) {
         double coefficient[DEFINE_MAX_AXES] = {0};
         coefficient[a] = 1;
@@ -405,38 +408,38 @@ struct nest_access lower_output_access(struct lowering *w)
 
 static int add_loops(const struct lowering *w, bool space, int part, int *path, int count)
 {
-    for (int a = 0; a < loop_count(w); a++)
-        if (is_space(w, a) == space && w->loop[a][part] >= 0) {
+    for (int a = 0; a < w->loops; a++)
+        if ((a < w->space) == space && w->loop[a][part] >= 0) {
             path[count++] = w->loop[a][part];
-            if (w->written[a][part] >= 0)
-                path[count++] = w->written[a][part];
+            if (w->unrolled[a][part] >= 0)
+                path[count++] = w->unrolled[a][part];
         }
     if (space && part == (w->v->plan == PLAN_MATRIX ? TILE_THREADS : TILE_INNER) && w->lane >= 0)
         path[count++] = w->lane;
     return count;
 }
 
-// The loops around a statement, in the order of the kernel's text.
+// Lists the loops around a statement, in the order of the kernel's text; returns how many.
 static int set_path(const struct lowering *w, enum lower_path what, int *path)
 {
     int count = add_loops(w, true, TILE_GROUPS, path, 0);
-    count = add_loops(w, false, TILE_ACROSS, path, count);
+    count = add_loops(w, false, TILE_REDUCE_GROUPS, path, count);
     count = add_loops(w, true, TILE_THREADS, path, count);
-    count = add_loops(w, false, TILE_SHARED, path, count);
+    count = add_loops(w, false, TILE_REDUCE_THREADS, path, count);
     if (what == PATH_HALVE)
         path[count++] = w->halving;
     if (what == PATH_REDUCE || what == PATH_FILL)
-        count = add_loops(w, false, TILE_LOOP, path, count);
+        count = add_loops(w, false, TILE_REDUCE_OUTER, path, count);
     if (what == PATH_FILL)
         return count;
     if (what == PATH_REDUCE)
-        count = add_loops(w, false, TILE_MIDDLE, path, count);
+        count = add_loops(w, false, TILE_REDUCE_MIDDLE, path, count);
     count = add_loops(w, true, TILE_VIRTUAL, path, count);
     count = add_loops(w, true, TILE_OUTER, path, count);
     if (what == PATH_REDUCE)
-        count = add_loops(w, false, TILE_WRITTEN, path, count);
+        count = add_loops(w, false, TILE_REDUCE_INNER, path, count);
     count = add_loops(w, true, TILE_INNER, path, count);
-    // The axes that are written out: of the reduction where the tensors are fetched, else of space.
+    // Reduction axes of constant tensors are around the reads, their space axes around the stores.
     for (int a = 0; a < DEFINE_MAX_AXES; a++)
         if (w->constant[a] >= 0 && (a < w->k->stage.space) == (what != PATH_FETCH))
             path[count++] = w->constant[a];
@@ -476,21 +479,18 @@ void lower_add_access(struct nest_statement *s, struct nest_access x)
 void lower_add_reads(struct lowering *w, struct nest_statement *s, int node, unsigned staged)
 {
     const struct definition *d = &w->p->inlined;
-    int *order = mem_alloc(((size_t)node + 1) * sizeof *order);
-    int count = definition_nodes_of(d, node, order);
+    int order[DEFINE_MAX_NODES], count = definition_list(d, node, NODES_READS, order);
     for (int i = 0; i < count; i++) {
         const struct node *read = &d->node[order[i]];
-        if (read->op != NODE_READ)
-            continue;
         int found = program_staged_of(w->k, order[i]);
         if (found >= 0 && staged >> found & 1) {
-            // A staging buffer has one index.
+            // A staged tile has one index.
             const struct staged_read *c = &w->k->staged[found];
             struct nest_access x = {.buffer = w->staged[found], .read = true};
-            struct nest_term *term = lower_new_terms(w);
-            int stride = lower_constant(w, 1), terms = 0, last = tiling_rank(w->p, c) - 1;
+            struct nest_term *term = new_terms(w);
+            int stride = lower_constant(w, 1), terms = 0, last = c->rank - 1;
             for (int k = last; k >= 0; k--) {
-                terms = lower_add_terms(w, c->coefficient[k], INNER_PARTS, stride, term, terms);
+                terms = add_terms(w, c->coefficient[k], INNER_PARTS, stride, term, terms);
                 stride = k == last ? pitch(w, c) : lower_multiply(w, stride, extent(w, c, k));
             }
             x.dim[0].term = term;
@@ -498,11 +498,11 @@ void lower_add_reads(struct lowering *w, struct nest_statement *s, int node, uns
             lower_add_access(s, x);
         } else if (found >= 0 && w->k->staged[found].computed >= 0) {
             lower_add_reads(w, s, w->k->staged[found].computed, 0);
-        } else if (read->tensor == w->k->stage.tensor) { // the stage's own result
+        } else if (read->tensor == w->k->stage.tensor) { // the epilogue reads the accumulator
             lower_add_access(s, lower_block_access(w, true, false));
         } else {
-            struct nest_access x = {
-                .buffer = lower_buffer_of(w, read->tensor, read->tensor < d->inputs), .read = true};
+            struct nest_access x = {.buffer = buffer_of(w, read->tensor, read->tensor < d->inputs),
+                                    .read = true};
             for (int k = 0; k < d->tensor[read->tensor].rank; k++) {
                 double coefficient[DEFINE_AFFINE] = {0};
                 definition_affine(d, d->index[read->index + k], 1, coefficient);
@@ -511,21 +511,46 @@ void lower_add_reads(struct lowering *w, struct nest_statement *s, int node, uns
             lower_add_access(s, x);
         }
     }
-    free(order);
+}
+
+void lower_add_fill_reads(struct lowering *w, struct nest_statement *s, int node,
+                          const struct staged_read *c, int dim)
+{
+    const struct definition *d = &w->p->inlined;
+    const struct nest_access *first = &s->access[0];
+    int read[DEFINE_MAX_NODES], count = definition_list(d, node, NODES_READS, read);
+    for (int i = 0; i < count; i++) {
+        const struct node *n = &d->node[read[i]];
+        int rank = d->tensor[n->tensor].rank;
+        struct nest_access x = {.buffer = buffer_of(w, n->tensor, n->tensor < d->inputs),
+                                .read = true};
+        for (int k = 0; k < rank; k++) {
+            double index[DEFINE_AFFINE] = {0}, through[DEFINE_AFFINE] = {0};
+            struct nest_term *term = new_terms(w);
+            definition_affine(d, d->index[n->index + k], 1, index);
+            for (int m = 0; c && m < c->rank; m++) // the indices of the staged read
+                for (int a = 0; a < DEFINE_MAX_AXES; a++)
+                    through[a] += index[m] * c->coefficient[m][a];
+            x.dim[k].count =
+                add_terms(w, c ? through : index, OUTER_PARTS, lower_constant(w, 1), term, 0);
+            for (int m = 0; k == rank - 1 && m < first->dim[dim].count; m++)
+                term[x.dim[k].count++] = first->dim[dim].term[m];
+            x.dim[k].term = term;
+        }
+        lower_add_access(s, x);
+    }
 }
 
 void lower_add_operations(const struct lowering *w, int node, unsigned staged, int *of_op)
 {
     const struct definition *d = &w->p->inlined;
-    int *order = mem_alloc(((size_t)node + 1) * sizeof *order);
-    int count = definition_value_nodes(d, node, order);
+    int order[DEFINE_MAX_NODES], count = definition_list(d, node, NODES_VALUES, order);
     for (int i = 0; i < count; i++) {
         int found = program_staged_of(w->k, order[i]);
         of_op[d->node[order[i]].op]++;
         if (found >= 0 && !(staged >> found & 1) && w->k->staged[found].computed >= 0)
             lower_add_operations(w, w->k->staged[found].computed, 0, of_op);
     }
-    free(order);
 }
 
 void lower_set_operations(struct lowering *w, const int *of_op, double each,
@@ -543,7 +568,8 @@ void lower_count_operations(struct lowering *w, int node, unsigned staged, enum 
                             struct nest_statement *s)
 {
     int of_op[NODE_OP_COUNT] = {0};
-    lower_add_operations(w, node, staged, of_op);
+    if (node >= 0)
+        lower_add_operations(w, node, staged, of_op);
     of_op[NODE_ADD] += r == REDUCE_SUM;
     of_op[NODE_MULTIPLY] += r == REDUCE_PRODUCT;
     of_op[NODE_MAX] += r == REDUCE_MAX || r == REDUCE_MIN;

@@ -1,13 +1,14 @@
-// Lowering a program to its loop nest (space/nest.h): the loops, buffers, accesses and statements
-// of one kernel that is computed in one way (lower.c). Used by the files that say which statements
-// a kernel has: nest.c, and lower_matrix.c for kernels on matrix units.
+// Lowering a program to its loop nest (space/nest.h), from which learned cost models take their
+// features. These functions make the loops, buffers, accesses and statements of one kernel that is
+// computed in one way (lower.c). nest.c says which statements a kernel has, and lower_matrix.c
+// those of kernels on matrix units.
 //
 //     lower_add_loops(w); lower_add_staging(w);            loops and buffers of a tiled kernel
 //     s = lower_new_statement(w, "reduce", PATH_REDUCE, lower_block_access(w, true, true));
 //     lower_add_reads(w, s, node, staged);                 its other accesses
 //     lower_count_operations(w, node, staged, reduction, s);
 //
-// Sizes are formulas of the nest (indices of them): they depend on the configuration.
+// Sizes are formulas of the nest, as indices: they depend on the configuration.
 #ifndef TILEWALK_DEFINE_LOWER_H
 #define TILEWALK_DEFINE_LOWER_H
 
@@ -19,51 +20,46 @@ struct lowering {
     const struct program_kernel *k;
     const struct program_variant *v;
     struct nest *nest;
-    int when;                                 // formula: the kernel is computed in this way
-    int loop[DEFINE_MAX_AXES][TILE_PARTS];    // the loop of each part; -1: it has one iteration
-    int written[DEFINE_MAX_AXES][TILE_PARTS]; // the same, where the configuration unrolls it
-    int step[DEFINE_MAX_AXES][TILE_PARTS];    // formula: how far one iteration leads
-    int constant[DEFINE_MAX_AXES];            // the loop of an axis that is written out, or -1
-    int buffer[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES]; // the buffer of each tensor, or -1
-    int staged[PROGRAM_MAX_STAGED];                    // the buffer of each staged read
-    int fill[PROGRAM_MAX_STAGED];                      // the loop that fills it
-    int fill_written[PROGRAM_MAX_STAGED];              // the same, where it has two buffers
+    int when;                                  // formula: the kernel is computed in this way
+    int space, loops;                          // how many space loops; how many in all
+    int loop[DEFINE_MAX_AXES][TILE_PARTS];     // the loop of each part; -1: it has one iteration
+    int unrolled[DEFINE_MAX_AXES][TILE_PARTS]; // the loop in its place where it is unrolled
+    int step[DEFINE_MAX_AXES][TILE_PARTS];     // formula: how far one iteration leads
+    int constant[DEFINE_MAX_AXES];  // the unrolled loop of an axis of constant tensors, or -1
+    int buffer[DEFINE_MAX_TENSORS]; // the buffer of each tensor, or -1
     int lanes, lane; // formula: the width of vectors; the loop over their lanes, or -1
-    int fill_lanes[PROGRAM_MAX_STAGED], fill_lane[PROGRAM_MAX_STAGED]; // the same while filling
+    // Each staged read has a buffer, a loop that fills it and one in its place where it is
+    // unrolled, the width of the vectors that fill it, and the loop over their lanes.
+    int staged[PROGRAM_MAX_STAGED], fill[PROGRAM_MAX_STAGED], fill_unrolled[PROGRAM_MAX_STAGED];
+    int fill_lanes[PROGRAM_MAX_STAGED], fill_lane[PROGRAM_MAX_STAGED];
     int halving;   // the loop in which invocations combine their partial results
-    int registers; // the buffer of an invocation's results
+    int registers; // the buffer of an invocation's accumulators
 };
 
 // Formulas.
 int lower_constant(struct lowering *w, double number);
 int lower_compute(struct lowering *w, enum formula_op op, int a, int b);
 int lower_multiply(struct lowering *w, int a, int b);
-// Number `place` of the configuration's factors of a parameter.
+// Returns factor `place` of a parameter; the number of a parameter, or `otherwise` where it is -1.
 int lower_slot(struct lowering *w, int param, int place);
-// The iterations of a part of a loop; 1 where the loop is not split so.
+int lower_number(struct lowering *w, int param, double otherwise);
+// Returns the iterations of a part of a loop; 1 where the loop has no such part.
 int lower_length(struct lowering *w, int loop, int part);
-// The product of that part over all space loops, or over all loops of the reduction.
+// Returns the product of that part over all space loops, or over all reduction loops.
 int lower_product(struct lowering *w, bool space, int part);
-int lower_threads(struct lowering *w); // of a workgroup
+int lower_threads(struct lowering *w); // invocations of a workgroup
 
 // Loops and buffers. `name` is freed; `length` is a formula.
 int lower_add_loop(struct lowering *w, char *name, enum nest_loop_kind kind, int length);
-int lower_add_buffer(struct lowering *w, const char *name, enum nest_memory memory, int bytes);
-// Returns the buffer of a tensor, which is added at its first use.
-int lower_buffer_of(struct lowering *w, int tensor, bool is_input);
-void lower_add_loops(struct lowering *w);   // with the registers
-void lower_add_staging(struct lowering *w); // the staging buffers and the loops that fill them
+// Adds a buffer that this way to compute the kernel uses: `lines` (-1: it has one dimension) of
+// `line` elements, two formulas.
+int lower_add_buffer(struct lowering *w, const char *name, enum nest_memory memory, int bytes,
+                     int lines, int line);
+void lower_add_loops(struct lowering *w);   // and the registers
+void lower_add_staging(struct lowering *w); // the staged tiles and the loops that fill them
 
 // Accesses.
-struct nest_term *lower_new_terms(struct lowering *w);
-// A term of index `dim` of the access.
 void lower_add_term(struct lowering *w, struct nest_access *x, int dim, int loop, int coefficient);
-// The parts that count: all; those within a workgroup and a step of the outer loops; the outer
-// ones.
-enum lower_parts { ALL_PARTS, INNER_PARTS, OUTER_PARTS };
-// Appends the loops' terms of an affine index, times the formula `scale`; returns the new count.
-int lower_add_terms(struct lowering *w, const double *coefficient, enum lower_parts parts,
-                    int scale, struct nest_term *term, int count);
 struct nest_access lower_block_access(struct lowering *w, bool reads, bool writes); // of registers
 struct nest_access lower_output_access(struct lowering *w);
 
@@ -74,12 +70,17 @@ struct nest_statement *lower_new_statement(struct lowering *w, const char *name,
 void lower_add_access(struct nest_statement *s, struct nest_access x);
 // Adds what the expression reads. `staged`, a bit each: the reads that are staged.
 void lower_add_reads(struct lowering *w, struct nest_statement *s, int node, unsigned staged);
-// Adds the operations of the expression to `of_op`, by their kind.
+// Adds what a statement reads that fills a staged tile with an expression. The expression is over
+// the axes of the tensor of `c`, or over the kernel's axes (NULL). Neighbouring invocations read
+// neighbours: along the last index they move as in index `dim` of the statement's first access.
+void lower_add_fill_reads(struct lowering *w, struct nest_statement *s, int node,
+                          const struct staged_read *c, int dim);
+// Counts the operations of the expression in `of_op`, by their kind.
 void lower_add_operations(const struct lowering *w, int node, unsigned staged, int *of_op);
 // Sets the operations of one execution, `each` times those counted.
 void lower_set_operations(struct lowering *w, const int *of_op, double each,
                           struct nest_statement *s);
-// Both, for the expression and the reduction around it.
+// Does both, for the expression (-1: none) and the reduction around it.
 void lower_count_operations(struct lowering *w, int node, unsigned staged, enum reduction r,
                             struct nest_statement *s);
 

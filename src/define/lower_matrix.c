@@ -1,21 +1,21 @@
 // The loop nest of a kernel on matrix units. The invocations of a subgroup multiply a fragment
-// together; the nest counts the share of one invocation, numbers `lane`, `lane + lanes`, ... of it.
-// An emulated kernel counts like the kernel that it emulates, although its invocations do far more.
+// together; the nest counts the share of one invocation: elements `lane`, `lane + lanes`, ... of
+// it. The nest of an emulated kernel is that of the kernel that it emulates, although its
+// invocations do far more.
 #include "define/lower.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 
 struct sizes {                      // formulas
     int extent[4];                  // of a fragment along rows, columns and the reduction
     int subgroups[3], fragments[3]; // along rows and columns
-    int share;                      // numbers of a fragment that an invocation has
-    int tile[2], pitch[2];          // lines of a factor's tile; the distance between them
-    int depth;                      // numbers of a tile along the reduction
+    int share;                      // elements of a fragment that an invocation has
+    int tile[2], pitch[2];          // extent of a factor's tile along its side; distance of lines
+    int depth;                      // extent of the tiles along the reduction
 };
 
-// The formula of a member of the chosen shape, which stands at offset `at`.
-static int of_shape(struct lowering *w, size_t at)
+// Returns the formula of a member of the chosen shape, which stands at offset `at`.
+static int shape_member(struct lowering *w, size_t at)
 {
     const struct program_kernel *k = w->k;
     int chosen = lower_slot(w, w->v->shape, 0), value = lower_constant(w, 0);
@@ -32,15 +32,13 @@ static struct sizes sizes_of(struct lowering *w)
 {
     struct sizes z = {.extent = {0}};
     int bytes = element_bytes(w->k->product.element);
-    z.extent[ROWS] = of_shape(w, offsetof(struct matrix_shape, m));
-    z.extent[COLUMNS] = of_shape(w, offsetof(struct matrix_shape, n));
-    z.extent[REDUCED] = of_shape(w, offsetof(struct matrix_shape, k));
+    z.extent[ROWS] = shape_member(w, offsetof(struct matrix_shape, m));
+    z.extent[COLUMNS] = shape_member(w, offsetof(struct matrix_shape, n));
+    z.extent[REDUCED] = shape_member(w, offsetof(struct matrix_shape, k));
     z.share = lower_compute(w, FORMULA_DIVIDE, lower_multiply(w, z.extent[ROWS], z.extent[COLUMNS]),
                             lower_constant(w, w->p->device.lanes));
-    z.depth =
-        lower_multiply(w, formulas_number(&w->nest->formulas, w->v->steps), z.extent[REDUCED]);
-    int pad = lower_multiply(w, formulas_number(&w->nest->formulas, w->v->pad),
-                             lower_constant(w, 16 / bytes));
+    z.depth = lower_multiply(w, lower_number(w, w->v->steps, 0), z.extent[REDUCED]);
+    int pad = lower_multiply(w, lower_number(w, w->v->pad, 0), lower_constant(w, 16 / bytes));
     for (int side = ROWS; side <= COLUMNS; side++) {
         int f = side - ROWS;
         z.subgroups[side] = lower_slot(w, w->v->subgroups, side);
@@ -68,19 +66,7 @@ static int ceil_divide(struct lowering *w, int loop, int by)
                          lower_constant(w, (double)w->v->loops.length[loop]), by);
 }
 
-static int add_buffer(struct lowering *w, const char *name, enum nest_memory memory, int bytes,
-                      int lines, int line)
-{
-    int index = lower_add_buffer(w, name, memory, bytes);
-    struct nest_buffer *b = &w->nest->buffer[index];
-    b->used = w->when;
-    b->dim_count = 2;
-    b->dim[0] = lines;
-    b->dim[1] = line;
-    return index;
-}
-
-// Returns an access of the fragment that a subgroup passes through shared memory.
+// Returns an access of the fragments that subgroups pass through shared memory.
 static struct nest_access finished(struct lowering *w, const struct sizes *z, bool writes)
 {
     struct nest_access x = {.buffer = w->staged[2], .read = !writes, .write = writes};
@@ -92,53 +78,26 @@ static struct nest_access finished(struct lowering *w, const struct sizes *z, bo
     return x;
 }
 
-// Adds the terms of a workgroup's neighbouring invocations and of the rounds of the loop `fill`.
-static void add_rounds(struct lowering *w, const struct sizes *z, struct nest_access *x, int dim,
-                       int fill)
-{
-    int row = lower_multiply(w, w->lanes, z->subgroups[COLUMNS]);
-    lower_add_term(w, x, dim, w->lane, lower_constant(w, 1));
-    lower_add_term(w, x, dim, w->loop[COLUMNS][TILE_THREADS], w->lanes);
-    lower_add_term(w, x, dim, w->loop[ROWS][TILE_THREADS], row);
-    lower_add_term(w, x, dim, fill, lower_multiply(w, row, z->subgroups[ROWS]));
-}
-
-// Adds the statement that stages a factor, whose numbers are computed while they are copied.
+// Adds the statement that stages a factor, whose elements are computed while they are copied.
 static void add_fill(struct lowering *w, const struct sizes *z, int f)
 {
-    const struct definition *d = &w->p->inlined;
     int node = w->k->product.factor[f];
     int threads =
         lower_multiply(w, w->lanes, lower_multiply(w, z->subgroups[ROWS], z->subgroups[COLUMNS]));
     int fill = lower_add_loop(
         w, mem_printf("fill%d", f), NEST_SERIAL,
         lower_compute(w, FORMULA_CEIL_DIVIDE, lower_multiply(w, z->tile[f], z->depth), threads));
+    // Neighbouring invocations copy neighbours, in rounds of the workgroup.
+    int row = lower_multiply(w, w->lanes, z->subgroups[COLUMNS]);
     struct nest_access first = {.buffer = w->staged[f], .write = true};
-    add_rounds(w, z, &first, 1, fill);
+    lower_add_term(w, &first, 1, w->lane, lower_constant(w, 1));
+    lower_add_term(w, &first, 1, w->loop[COLUMNS][TILE_THREADS], w->lanes);
+    lower_add_term(w, &first, 1, w->loop[ROWS][TILE_THREADS], row);
+    lower_add_term(w, &first, 1, fill, lower_multiply(w, row, z->subgroups[ROWS]));
     struct nest_statement *s = lower_new_statement(w, "copy", PATH_FILL, first);
     ((int *)(uintptr_t)s->loop)[s->loop_count++] = fill;
     lower_count_operations(w, node, 0, REDUCE_NONE, s);
-    int *order = mem_alloc(((size_t)node + 1) * sizeof *order);
-    int count = definition_nodes_of(d, node, order);
-    for (int i = 0; i < count; i++) {
-        const struct node *n = &d->node[order[i]];
-        if (n->op != NODE_READ)
-            continue;
-        struct nest_access x = {.buffer = lower_buffer_of(w, n->tensor, n->tensor < d->inputs),
-                                .read = true};
-        int rank = d->tensor[n->tensor].rank;
-        for (int k = 0; k < rank; k++) {
-            double coefficient[DEFINE_AFFINE] = {0};
-            struct nest_term *term = lower_new_terms(w);
-            definition_affine(d, d->index[n->index + k], 1, coefficient);
-            x.dim[k].count =
-                lower_add_terms(w, coefficient, OUTER_PARTS, lower_constant(w, 1), term, 0);
-            x.dim[k].term = term;
-        }
-        add_rounds(w, z, &x, rank - 1, fill);
-        lower_add_access(s, x);
-    }
-    free(order);
+    lower_add_fill_reads(w, s, node, NULL, 1);
 }
 
 void lower_matrix(struct lowering *w)
@@ -150,7 +109,7 @@ void lower_matrix(struct lowering *w)
     for (int a = 0; a < DEFINE_MAX_AXES; a++) {
         w->constant[a] = -1;
         for (int i = 0; i < TILE_PARTS; i++)
-            w->loop[a][i] = w->written[a][i] = -1;
+            w->loop[a][i] = w->unrolled[a][i] = -1;
     }
     set_loop(w, BATCH, TILE_GROUPS, NEST_BLOCK_Y, ceil_divide(w, BATCH, one), one);
     for (int side = ROWS; side <= COLUMNS; side++) {
@@ -163,17 +122,18 @@ void lower_matrix(struct lowering *w)
     w->lanes = lower_constant(w, w->p->device.lanes);
     set_loop(w, COLUMNS, TILE_INNER, NEST_VECTORIZED, z.share, w->lanes);
     w->lane = lower_add_loop(w, mem_strdup("lane"), NEST_THREAD_X, w->lanes);
-    set_loop(w, REDUCED, TILE_LOOP, NEST_SERIAL, ceil_divide(w, REDUCED, z.depth), z.depth);
-    set_loop(w, REDUCED, TILE_MIDDLE, NEST_UNROLLED,
-             formulas_number(&w->nest->formulas, w->v->steps), z.extent[REDUCED]);
-    w->registers = add_buffer(w, "value", NEST_REGISTERS, 4,
-                              lower_multiply(w, z.fragments[ROWS], z.fragments[COLUMNS]), z.share);
+    set_loop(w, REDUCED, TILE_REDUCE_OUTER, NEST_SERIAL, ceil_divide(w, REDUCED, z.depth), z.depth);
+    set_loop(w, REDUCED, TILE_REDUCE_MIDDLE, NEST_UNROLLED, lower_number(w, w->v->steps, 0),
+             z.extent[REDUCED]);
+    w->registers =
+        lower_add_buffer(w, "value", NEST_REGISTERS, 4,
+                         lower_multiply(w, z.fragments[ROWS], z.fragments[COLUMNS]), z.share);
     for (int f = 0; f < 2; f++)
-        w->staged[f] = add_buffer(w, names[f], NEST_SHARED, bytes,
-                                  w->k->product.along[f] ? z.tile[f] : z.depth, z.pitch[f]);
-    w->staged[2] = add_buffer(w, "finished", NEST_SHARED, 4,
-                              lower_multiply(w, z.subgroups[ROWS], z.subgroups[COLUMNS]),
-                              lower_multiply(w, z.extent[ROWS], z.extent[COLUMNS]));
+        w->staged[f] = lower_add_buffer(w, names[f], NEST_SHARED, bytes,
+                                        w->k->product.along[f] ? z.tile[f] : z.depth, z.pitch[f]);
+    w->staged[2] = lower_add_buffer(w, "finished", NEST_SHARED, 4,
+                                    lower_multiply(w, z.subgroups[ROWS], z.subgroups[COLUMNS]),
+                                    lower_multiply(w, z.extent[ROWS], z.extent[COLUMNS]));
     add_fill(w, &z, 0);
     add_fill(w, &z, 1);
     struct nest_statement *s =
@@ -189,8 +149,8 @@ void lower_matrix(struct lowering *w)
         int lines = w->k->product.along[f] ? 0 : 1, side = ROWS + f;
         lower_add_term(w, &x, lines, w->loop[side][TILE_THREADS], w->step[side][TILE_THREADS]);
         lower_add_term(w, &x, lines, w->loop[side][TILE_OUTER], w->step[side][TILE_OUTER]);
-        lower_add_term(w, &x, 1 - lines, w->loop[REDUCED][TILE_MIDDLE],
-                       w->step[REDUCED][TILE_MIDDLE]);
+        lower_add_term(w, &x, 1 - lines, w->loop[REDUCED][TILE_REDUCE_MIDDLE],
+                       w->step[REDUCED][TILE_REDUCE_MIDDLE]);
         lower_add_access(s, x);
     }
     s = lower_new_statement(w, "hand over", PATH_STORE, finished(w, &z, true));

@@ -1,12 +1,12 @@
 // The GLSL of a kernel on matrix units. A fragment is a matrix that the units multiply at once.
-// Subgroups hold fragments of the sums. For each step of the reduction the workgroup stages a tile
-// of both factors in shared memory, as matrices without gaps, with zeros past their ends. At the
-// end one fragment after the other passes through shared memory to the invocations that store its
-// numbers, by the kernel's epilogue.
+// Each subgroup accumulates some fragments of the result. In each iteration of the reduction the
+// workgroup stages a tile of both factors in shared memory: matrices without gaps, zero past the
+// factors' ends. At the end one fragment after the other is written to shared memory, from where
+// the invocations store its elements by the kernel's epilogue.
 //
-// The macros for fragments (load_a, multiply_add, ...) are those of one of the two extensions, or
-// of an emulation in plain GLSL. The emulation does the same at the same places: a kernel that is
-// right with it is right with the extensions.
+// The macros for fragments (load_a, multiply_add, ...) call one of the two extensions, or emulate
+// it in plain GLSL. The kernels are the same but for these macros, so that a test of the emulation
+// on any device tests the indices of all.
 #include "define/writer.h"
 
 #include <inttypes.h>
@@ -39,8 +39,8 @@ void writer_matrix_extensions(struct writer *w)
 
 // --- macros ---
 //
-// The rows' factor lies by rows in shared memory where its lines run along the reduction, the
-// columns' factor where they do not.
+// A tile is row-major in shared memory where its lines run along the reduction (the rows' factor),
+// or where they do not (the columns' factor).
 
 static void write_type(struct writer *w, char name, int rows, int columns, const char *element)
 {
@@ -80,9 +80,9 @@ static void write_native_macros(struct writer *w)
                end, end, (unsigned)s->n, order[1]);
 }
 
-// Each invocation holds all of the factors' fragments and its share of the sums: numbers `lane`,
-// `lane + lanes`, ... Nothing is unrolled, and there are no functions of arrays: compilers copy
-// these element by element, which takes minutes.
+// Writes macros in plain GLSL. Each invocation holds the factors' fragments and its share of the
+// accumulators: elements `lane`, `lane + lanes`, ... Nothing is unrolled, and no function has an
+// array as a parameter: compilers copy arrays element by element, which takes them minutes.
 static void write_emulated_macros(struct writer *w)
 {
     const struct matrix_shape *s = w->t->shape;
@@ -127,7 +127,8 @@ void writer_matrix_macros(struct writer *w)
 
 // --- main ---
 
-// Fills the tile of a factor. Neighbouring invocations copy neighbours in memory.
+// Writes the loop that fills the tile of a factor. Neighbouring invocations copy neighbours in
+// memory.
 static void write_fill(struct writer *w, int depth, int factor)
 {
     const struct product *p = &w->k->product;
@@ -159,7 +160,7 @@ static void write_fill(struct writer *w, int depth, int factor)
     writer_line(w, depth, "}");
 }
 
-// Loads the fragments of one factor for a step.
+// Writes the loads of the fragments of one factor.
 static void write_loads(struct writer *w, int depth, int factor)
 {
     const struct tiling *t = w->t;
@@ -198,7 +199,7 @@ static void write_store(struct writer *w)
     writer_store(w, 4);
     writer_line(w, 3, "}");
     writer_line(w, 2, "}");
-    writer_line(w, 2, "barrier();"); // the fragment is stored
+    writer_line(w, 2, "barrier();"); // before the next fragment replaces it
     writer_line(w, 1, "}");
 }
 
@@ -226,7 +227,7 @@ void writer_matrix_main(struct writer *w)
                 t->part[COLUMNS][TILE_OUTER] * t->part[COLUMNS][TILE_INNER]);
 
     int32_t rows = t->part[ROWS][TILE_OUTER], columns = t->part[COLUMNS][TILE_OUTER];
-    int64_t tiles = tiling_reduced(t, TILE_LOOP), depth = tiling_span(t, PRODUCT_SIDES);
+    int64_t tiles = tiling_reduced(t, TILE_REDUCE_OUTER), depth = tiling_span(t, PRODUCT_SIDES);
     writer_line(w, 1, "FRAGMENT_C sums[%" PRId32 "];", rows * columns);
     writer_line(w, 1, "written_out for (int i = 0; i < %" PRId32 "; i++)", rows * columns);
     writer_line(w, 2, "zero_c(sums[i]);");
@@ -236,14 +237,14 @@ void writer_matrix_main(struct writer *w)
     write_fill(w, 2, 1);
     writer_line(w, 2, "barrier();");
     writer_line(w, 2, "written_out for (int step = 0; step < %" PRId32 "; step++) {",
-                t->part[PRODUCT_SIDES][TILE_MIDDLE]);
+                t->part[PRODUCT_SIDES][TILE_REDUCE_MIDDLE]);
     write_loads(w, 3, 0);
     write_loads(w, 3, 1);
     writer_line(w, 3, "written_out for (int i = 0; i < %" PRId32 "; i++)", rows);
     writer_line(w, 4, "written_out for (int j = 0; j < %" PRId32 "; j++)", columns);
     writer_line(w, 5, "multiply_add(sums[i * %" PRId32 " + j], a[i], b[j]);", columns);
     writer_line(w, 2, "}");
-    writer_line(w, 2, "barrier();"); // all fragments are loaded
+    writer_line(w, 2, "barrier();"); // before the next tile replaces it
     writer_line(w, 1, "}");
     write_store(w);
 }

@@ -1,21 +1,18 @@
 // The loop nest of a program. Each way to compute a kernel has its own statements: one that fills
-// each staging buffer, one that computes a block in registers (for each choice of the reads that
-// are staged), the exchange of partial results between invocations, and the store.
+// each staged tile, one that computes a block in registers (for each choice of the reads that are
+// staged), the exchange of partial results between invocations, and the store.
 //
-// An index that is not affine in the axes (a quotient, a choice) counts as the affine part of it.
-// Where several axes are one loop, the last axis counts as the loop.
+// An index that is not affine in the axes (a quotient, a select) counts as its affine part. A loop
+// of fused axes counts as the last axis.
 #include "define/lower.h"
 
 #include "base/mem.h"
 
-#include <stdlib.h>
-
-// Adds the statement that fills a staging buffer. Neighbouring invocations copy neighbours.
+// Adds the statement that fills a staged tile. Neighbouring invocations copy neighbours.
 static void add_fill(struct lowering *w, int i)
 {
-    const struct definition *d = &w->p->inlined;
     const struct staged_read *c = &w->k->staged[i];
-    int loops[] = {w->fill[i], w->fill_written[i], w->fill_lane[i]}, stride = w->fill_lanes[i];
+    int loops[] = {w->fill[i], w->fill_unrolled[i], w->fill_lane[i]}, stride = w->fill_lanes[i];
     struct nest_access first = {.buffer = w->staged[i], .write = true};
     lower_add_term(w, &first, 0, w->fill_lane[i], lower_constant(w, 1));
     for (int a = w->v->loops.space - 1; a >= 0; a--) {
@@ -24,57 +21,21 @@ static void add_fill(struct lowering *w, int i)
         stride = lower_multiply(w, stride, lower_length(w, a, TILE_THREADS));
     }
     lower_add_term(w, &first, 0, w->fill[i], stride);
-    lower_add_term(w, &first, 0, w->fill_written[i], stride);
+    lower_add_term(w, &first, 0, w->fill_unrolled[i], stride);
     struct nest_statement *s = lower_new_statement(w, "copy", PATH_FILL, first);
     for (int k = 0; k < 3; k++)
         ((int *)(uintptr_t)s->loop)[s->loop_count++] = loops[k];
     s->when = lower_compute(w, FORMULA_AND, w->when, lower_slot(w, w->v->staging[i], 0));
     lower_count_operations(w, c->expression, 0, REDUCE_NONE, s);
-    int *order = mem_alloc(((size_t)c->expression + 1) * sizeof *order);
-    int count = definition_nodes_of(d, c->expression, order);
-    int staged_rank = d->tensor[d->node[c->read].tensor].rank;
-    for (int j = 0; j < count; j++) {
-        const struct node *n = &d->node[order[j]];
-        if (n->op != NODE_READ)
-            continue;
-        struct nest_access x = {.buffer = lower_buffer_of(w, n->tensor, n->tensor < d->inputs),
-                                .read = true};
-        int rank = d->tensor[n->tensor].rank;
-        for (int k = 0; k < rank; k++) {
-            double of_index[DEFINE_AFFINE] = {0}, coefficient[DEFINE_MAX_AXES] = {0};
-            struct nest_term *term = lower_new_terms(w);
-            definition_affine(d, d->index[n->index + k], 1, of_index);
-            for (int m = 0; m < staged_rank; m++)
-                for (int a = 0; a < DEFINE_MAX_AXES; a++)
-                    coefficient[a] += of_index[m] * c->coefficient[m][a];
-            int terms = lower_add_terms(w, coefficient, OUTER_PARTS, lower_constant(w, 1), term, 0);
-            for (int m = 0; k == rank - 1 && m < first.dim[0].count; m++)
-                term[terms++] = first.dim[0].term[m];
-            x.dim[k].term = term;
-            x.dim[k].count = terms;
-        }
-        lower_add_access(s, x);
-    }
-    free(order);
-}
-
-// Counts the combination of two partial results by the kernel's reduction.
-static void count_combination(struct lowering *w, struct nest_statement *s)
-{
-    enum reduction r = w->k->stage.reduction;
-    int one = lower_constant(w, 1);
-    *(r == REDUCE_SUM ? &s->add : r == REDUCE_PRODUCT ? &s->multiply : &s->compare) = one;
+    lower_add_fill_reads(w, s, c->expression, c, 0);
 }
 
 // Adds the exchange of partial results in shared memory: invocations store theirs, the lower half
 // combines them with those of the upper half again and again, and all fetch the result.
 static void add_exchange(struct lowering *w)
 {
-    int partial = lower_add_buffer(w, "partial", NEST_SHARED, 4);
-    struct nest_buffer *b = &w->nest->buffer[partial];
-    b->used = w->when;
-    b->dim_count = 1;
-    b->dim[0] = lower_multiply(w, lower_threads(w), w->nest->buffer[w->registers].dim[0]);
+    int size = lower_multiply(w, lower_threads(w), w->nest->buffer[w->registers].dim[0]);
+    int partial = lower_add_buffer(w, "partial", NEST_SHARED, 4, -1, size);
     struct nest_access stored = lower_block_access(w, false, true), fetched = stored;
     stored.buffer = partial;
     fetched.buffer = partial;
@@ -82,7 +43,7 @@ static void add_exchange(struct lowering *w)
     fetched.read = true;
     struct nest_statement *s = lower_new_statement(w, "hand in", PATH_STORE, stored);
     lower_add_access(s, lower_block_access(w, true, false));
-    int steps = lower_product(w, false, TILE_SHARED);
+    int steps = lower_product(w, false, TILE_REDUCE_THREADS);
     s = lower_new_statement(w, "halve", PATH_HALVE, stored);
     // The number of halvings from n to 1; no workgroup has more than 2^10 invocations.
     int sum = lower_constant(w, 0);
@@ -94,7 +55,7 @@ static void add_exchange(struct lowering *w)
                             lower_compute(w, FORMULA_LESS, lower_constant(w, 1), steps));
     lower_add_access(s, fetched);
     lower_add_access(s, fetched);
-    count_combination(w, s);
+    lower_count_operations(w, -1, 0, w->k->stage.reduction, s);
     s = lower_new_statement(w, "fetch", PATH_STORE, lower_block_access(w, false, true));
     lower_add_access(s, fetched);
 }
@@ -112,8 +73,8 @@ static void add_store(struct lowering *w)
     lower_count_operations(w, w->k->epilogue, 0, REDUCE_NONE, store);
 }
 
-// Returns an access of the workgroups' partial results: `part` is the part of the reduction's loop
-// that counts the workgroups.
+// Returns an access of the workgroups' partial results. The reduction's loop `part` is over these
+// workgroups.
 static struct nest_access part_access(struct lowering *w, int parts, int part)
 {
     struct nest_access x = {.buffer = parts};
@@ -132,14 +93,10 @@ static void add_second_pass(struct lowering *w)
     const struct tiling first = {.variant = w->v};
     struct program_variant v;
     const struct tiling second = tiling_second_pass(&first, &v);
-    int parts = lower_add_buffer(w, "parts", NEST_GLOBAL, 4);
-    int count = lower_product(w, false, TILE_ACROSS), loop = w->v->loops.space;
-    struct nest_buffer *b = &w->nest->buffer[parts];
-    b->used = w->when;
-    b->dim_count = 2;
-    b->dim[0] = count;
-    b->dim[1] = lower_constant(w, (double)tiling_points(&first));
-    struct nest_access stored = part_access(w, parts, TILE_ACROSS);
+    int count = lower_product(w, false, TILE_REDUCE_GROUPS), loop = w->v->loops.space;
+    int parts = lower_add_buffer(w, "parts", NEST_GLOBAL, 4, count,
+                                 lower_constant(w, (double)tiling_points(&first)));
+    struct nest_access stored = part_access(w, parts, TILE_REDUCE_GROUPS);
     stored.write = true;
     struct nest_statement *s = lower_new_statement(w, "store parts", PATH_STORE, stored);
     lower_add_access(s, lower_block_access(w, true, false));
@@ -147,19 +104,19 @@ static void add_second_pass(struct lowering *w)
     int groups = lower_constant(w, second.part[0][TILE_GROUPS]);
     for (int a = 0; a < DEFINE_MAX_AXES; a++)
         for (int i = 0; i < TILE_PARTS; i++)
-            w->loop[a][i] = w->written[a][i] = -1;
+            w->loop[a][i] = w->unrolled[a][i] = -1;
     w->lane = -1;
     w->loop[0][TILE_GROUPS] = lower_add_loop(w, mem_strdup("second_group"), NEST_BLOCK_X, groups);
     w->loop[0][TILE_THREADS] =
         lower_add_loop(w, mem_strdup("second_thread"), NEST_THREAD_X, threads);
-    w->loop[loop][TILE_LOOP] = lower_add_loop(w, mem_strdup("parts"), NEST_SERIAL, count);
+    w->loop[loop][TILE_REDUCE_OUTER] = lower_add_loop(w, mem_strdup("parts"), NEST_SERIAL, count);
     w->step[0][TILE_GROUPS] = threads;
-    w->step[0][TILE_THREADS] = w->step[loop][TILE_LOOP] = lower_constant(w, 1);
+    w->step[0][TILE_THREADS] = w->step[loop][TILE_REDUCE_OUTER] = lower_constant(w, 1);
     s = lower_new_statement(w, "combine", PATH_REDUCE, lower_block_access(w, true, true));
-    struct nest_access fetched = part_access(w, parts, TILE_LOOP);
+    struct nest_access fetched = part_access(w, parts, TILE_REDUCE_OUTER);
     fetched.read = true;
     lower_add_access(s, fetched);
-    count_combination(w, s);
+    lower_count_operations(w, -1, 0, w->k->stage.reduction, s);
     add_store(w);
 }
 
@@ -174,12 +131,12 @@ static void lower_variant(struct lowering *w)
     int staged_count = w->v->plan == PLAN_TILE ? w->k->staged_count : 0;
     lower_add_loops(w);
     if (w->v->plan == PLAN_CONSTANT) {
-        // Each step fetches what it reads once and stores all results of it.
-        const struct constants *c = &w->k->constants;
+        // Each iteration reads its elements once and stores all values that follow from them.
+        const struct unrolled *c = &w->k->unrolled;
         int of_op[NODE_OP_COUNT] = {0};
         struct nest_statement *fetch =
             lower_new_statement(w, "fetch", PATH_FETCH, lower_block_access(w, false, true));
-        lower_add_reads(w, fetch, c->whole, 0);
+        lower_add_reads(w, fetch, c->body, 0);
         if (c->reads && c->computed[0] >= 0)
             lower_count_operations(w, c->computed[0], 0, REDUCE_NONE, fetch);
         struct nest_statement *store =
@@ -223,6 +180,8 @@ struct nest *program_nest(const struct program *p)
         for (int v = 0; v < p->kernel[i].variants; v++) {
             w.k = &p->kernel[i];
             w.v = &w.k->variant[v];
+            w.space = w.v->loops.space;
+            w.loops = w.space + w.v->loops.reduce;
             if (w.k->variants == 1) {
                 w.when = lower_constant(&w, 1);
             } else { // the sketches that compute the kernel in this way

@@ -1,5 +1,5 @@
-// The parameters of a program's space: the sketch, and for each way to compute a kernel the tiles,
-// the staged reads and the widths.
+// The parameters of a program's space: the sketch, and for each variant of a kernel the tiles, the
+// reads that are staged and the widths of vectors.
 #include "define/program.h"
 
 #include "base/number.h"
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Values that a parameter has in sketches that do not use it.
+// Parts of loops in sketches that do not use the parameter.
 enum { USUAL_THREADS = 64, USUAL_WRITTEN = 4, USUAL_ACROSS = 8 };
 
-struct adding {
+struct adder {
     struct program *p;
     struct space *s;
     int kernel, variant;
@@ -36,9 +36,9 @@ int program_variant_of(const struct program *p, int sketch, int kernel)
     return v;
 }
 
-// Returns "k", or "scores_k" where there are several kernels, or "k_cross" for another plan. A
-// number follows where that name is taken.
-static char *new_name(const struct adding *a, const char *what)
+// Returns the name of a parameter: "k"; "scores_k" where there are several kernels; "k_cross" for
+// another plan. A number follows where that name is taken.
+static char *new_name(const struct adder *a, const char *what)
 {
     const struct program_kernel *k = &a->p->kernel[a->kernel];
     const char *tensor = a->p->kernel_count > 1 ? a->p->inlined.tensor[k->stage.tensor].name : "";
@@ -56,39 +56,54 @@ static char *new_name(const struct adding *a, const char *what)
     return name;
 }
 
-// The variants that have a parameter in common: one; those that differ in how the reduction is
-// shared; those that differ in whether ends are guarded.
+// The variants that share a parameter: one alone; those that differ only in how they share the
+// reduction; those that differ only in guarded ends.
 enum common { OF_ONE, SHARED_OR_NOT, GUARDED_OR_NOT };
 
-static bool has_in_common(const struct program_kernel *k, int one, int other, enum common common)
+static bool share_param(const struct program_kernel *k, int one, int other, enum common common)
 {
     const struct program_variant *a = &k->variant[one], *b = &k->variant[other];
     return one == other || (common == SHARED_OR_NOT && a->is_guarded == b->is_guarded) ||
            (common == GUARDED_OR_NOT && a->plan == b->plan);
 }
 
-// Returns the first variant that has the parameter in common.
-static int first_of(const struct adding *a, enum common common)
+// Returns the first variant that shares the parameter.
+static int first_of(const struct adder *a, enum common common)
 {
     int first = 0;
-    while (!has_in_common(&a->p->kernel[a->kernel], first, a->variant, common))
+    while (!share_param(&a->p->kernel[a->kernel], first, a->variant, common))
         first++;
     return first;
 }
 
-// Adds a parameter, which only the sketches of variants that have it in common use: others fix it
-// at `rest`. Returns its index; -1: it could not be added.
-static int add(const struct adding *a, enum common common, bool built, const struct param *param,
+// The values of a parameter: labels, numbers, or the factorizations of a product.
+struct values {
+    int count; // of labels, numbers or factors
+    const char *const *label;
+    const double *number;
+    int64_t product;
+};
+
+// Adds a parameter. Only the sketches of variants that share it use it: others fix it at `rest`.
+// Returns its index; -1: it could not be added.
+static int add(const struct adder *a, enum common common, const char *what, struct values v,
                const int32_t *rest)
 {
     const struct program_kernel *k = &a->p->kernel[a->kernel];
+    struct arena *arena = &a->s->arena;
+    struct param param;
     int index = a->s->param_count;
     uint64_t users = 0, all = 0; // sketches, a bit each
-    if (!built || !space_add(a->s, param, a->e))
+    char *name = new_name(a, what);
+    bool added = v.label    ? param_categorical(&param, arena, name, v.count, v.label, a->e)
+                 : v.number ? param_discrete(&param, arena, name, v.count, v.number, a->e)
+                            : param_factorization(&param, arena, name, v.product, v.count, a->e);
+    free(name);
+    if (!added || !space_add(a->s, &param, a->e))
         return -1;
     for (int i = 0; i < a->p->sketches.count; i++) {
         all |= UINT64_C(1) << i;
-        if (has_in_common(k, program_variant_of(a->p, i, a->kernel), a->variant, common))
+        if (share_param(k, program_variant_of(a->p, i, a->kernel), a->variant, common))
             users |= UINT64_C(1) << i;
     }
     if (users && users != all)
@@ -114,7 +129,7 @@ static int factor_count(const struct program_variant *v, bool is_space)
     return is_space || v->plan != PLAN_SERIAL ? 3 : 2;
 }
 
-static bool add_loops(const struct adding *a)
+static bool add_loops(const struct adder *a)
 {
     struct program_kernel *k = &a->p->kernel[a->kernel];
     struct program_variant *v = &k->variant[a->variant];
@@ -124,8 +139,8 @@ static bool add_loops(const struct adding *a)
     if (v->plan == PLAN_MATRIX)
         return true;
     for (int i = count - 1; i >= 0; i--) { // the last loops get the threads
-        // The factors that the loop has in sketches that do not use them. `threads` is the size of
-        // a workgroup that is left to distribute.
+        // The factors in sketches that do not use the parameter. `threads` is what is left of the
+        // workgroup for the other loops.
         int32_t *own = rest[i];
         const struct program_loops *l = &v->loops;
         bool is_space = i < l->space, splits = !is_space && v->plan == PLAN_SPLIT;
@@ -147,18 +162,15 @@ static bool add_loops(const struct adding *a)
         bool is_space = i < v->loops.space;
         enum common common = is_space && k->variant[0].plan == PLAN_SERIAL ? SHARED_OR_NOT : OF_ONE;
         int first = first_of(a, common);
-        struct param param;
         if (v->loops.extent[i] == 1)
             continue;
         if (first < a->variant) {
             v->loops.param[i] = k->variant[first].loops.param[i];
             continue;
         }
-        char *name = new_name(a, v->loops.name[i]);
-        bool built = param_factorization(&param, &a->s->arena, name, v->loops.extent[i],
-                                         factor_count(v, is_space), a->e);
-        v->loops.param[i] = add(a, common, built, &param, rest[i]);
-        free(name);
+        const struct values values = {.count = factor_count(v, is_space),
+                                      .product = v->loops.extent[i]};
+        v->loops.param[i] = add(a, common, v->loops.name[i], values, rest[i]);
         if (v->loops.param[i] < 0)
             return false;
     }
@@ -167,33 +179,19 @@ static bool add_loops(const struct adding *a)
 
 // --- choices ---
 
-// Adds a choice of numbers that guarded variants have in common with the others. The first number
-// stands for sketches without the choice. Returns its index; -1: it could not be added.
-static int add_choice(const struct adding *a, const char *what, int count, const double *number)
-{
-    struct param param;
-    char *name = new_name(a, what);
-    bool built = param_discrete(&param, &a->s->arena, name, count, number, a->e);
-    int index = add(a, GUARDED_OR_NOT, built, &param, &(int32_t){0});
-    free(name);
-    return index;
-}
+static const int32_t first_value[] = {0}; // of sketches without the choice
 
-static int add_labels(const struct adding *a, enum common common, const char *what, int count,
-                      const char *const *label)
+// Adds a choice of numbers that guarded variants share with the others.
+static int add_numbers(const struct adder *a, const char *what, int count, const double *number)
 {
-    struct param param;
-    char *name = new_name(a, what);
-    bool built = param_categorical(&param, &a->s->arena, name, count, label, a->e);
-    int index = add(a, common, built, &param, &(int32_t){0});
-    free(name);
-    return index;
+    const struct values values = {.count = count, .number = number};
+    return add(a, GUARDED_OR_NOT, what, values, first_value);
 }
 
 // Adds the choices of a tiled kernel: which reads are staged; Ansor's limits of unrolling
 // (auto_unroll_max_step), as far as drivers compile them quickly; the width of vectors; the padding
 // of lines (4 keeps the alignment of vectors, less avoids bank conflicts); the number of buffers.
-static bool add_tile_choices(const struct adding *a)
+static bool add_tile_choices(const struct adder *a)
 {
     static const char *const places[] = {"memory", "shared"};
     static const double limits[] = {0, 16, 64, 512}, buffers[] = {1, 2};
@@ -213,55 +211,51 @@ static bool add_tile_choices(const struct adding *a)
     if (first < a->variant || v->plan != PLAN_TILE)
         return true;
     for (int i = 0; i < k->staged_count; i++) {
-        char *what = mem_printf("place_%s", d->tensor[d->node[k->staged[i].read].tensor].name);
-        v->staging[i] = add_labels(a, GUARDED_OR_NOT, what, 2, places);
+        char *what = mem_printf("place_%s", d->tensor[k->staged[i].tensor].name);
+        v->staging[i] =
+            add(a, GUARDED_OR_NOT, what, (struct values){.count = 2, .label = places}, first_value);
         free(what);
         if (v->staging[i] < 0)
             return false;
     }
-    if (v->loops.reduce && (v->unroll = add_choice(a, "unroll", 4, limits)) < 0)
+    if (v->loops.reduce && (v->unroll = add_numbers(a, "unroll", 4, limits)) < 0)
         return false;
     if (!a->p->has_widths)
         return true;
-    v->vector = add_choice(a, "vector", 3, widths);
+    v->vector = add_numbers(a, "vector", 3, widths);
     if (v->vector < 0 || !k->staged_count)
         return v->vector >= 0;
-    v->pad = add_choice(a, "pad", 4, pads);
+    v->pad = add_numbers(a, "pad", 4, pads);
     if (v->pad < 0 || !v->loops.reduce)
         return v->pad >= 0;
-    v->buffers = add_choice(a, "buffers", 2, buffers);
+    v->buffers = add_numbers(a, "buffers", 2, buffers);
     return v->buffers >= 0;
 }
 
-// Adds a product of three factors: the first one is unused, the others are along rows and columns.
-static int add_budget(const struct adding *a, const char *what, int64_t most)
-{
-    struct param param;
-    char *name = new_name(a, what);
-    bool built = param_factorization(&param, &a->s->arena, name, most, 3, a->e);
-    int index = add(a, OF_ONE, built, &param, (int32_t[]){(int32_t)most, 1, 1});
-    free(name);
-    return index;
-}
-
-// Adds the tiles of fragments. CPUs get fewer: their compilers take long over an emulation.
-static bool add_matrix(const struct adding *a)
+// Adds the tiles of fragments. Numbers of subgroups and of fragments are products of three factors:
+// the first is unused, the others are along rows and columns. CPUs get fewer, because their
+// compilers take long over an emulation.
+static bool add_matrix(const struct adder *a)
 {
     static const double steps[] = {1, 2, 4, 8}, pads[] = {0, 1, 2};
     const struct program_kernel *k = &a->p->kernel[a->kernel];
     struct program_variant *v = &a->p->kernel[a->kernel].variant[a->variant];
     bool is_cpu = a->p->device.is_cpu;
+    int32_t subgroups = is_cpu ? 4 : 16, fragments = is_cpu ? 4 : 64;
     const char *label[MATRIX_MAX_SHAPES];
     if (v->plan != PLAN_MATRIX)
         return true;
     for (int i = 0; i < k->shapes; i++)
         label[i] =
             arena_printf(&a->s->arena, "%dx%dx%d", k->shape[i].m, k->shape[i].n, k->shape[i].k);
-    v->shape = add_labels(a, OF_ONE, "shape", k->shapes, label);
-    v->subgroups = add_budget(a, "subgroups", is_cpu ? 4 : 16);
-    v->fragments = add_budget(a, "fragments", is_cpu ? 4 : 64);
-    v->steps = add_choice(a, "steps", is_cpu ? 2 : 4, steps);
-    v->pad = add_choice(a, "pad", 3, pads);
+    v->shape =
+        add(a, OF_ONE, "shape", (struct values){.count = k->shapes, .label = label}, first_value);
+    v->subgroups = add(a, OF_ONE, "subgroups", (struct values){.count = 3, .product = subgroups},
+                       (int32_t[]){subgroups, 1, 1});
+    v->fragments = add(a, OF_ONE, "fragments", (struct values){.count = 3, .product = fragments},
+                       (int32_t[]){fragments, 1, 1});
+    v->steps = add_numbers(a, "steps", is_cpu ? 2 : 4, steps);
+    v->pad = add_numbers(a, "pad", 3, pads);
     return v->shape >= 0 && v->subgroups >= 0 && v->fragments >= 0 && v->steps >= 0 && v->pad >= 0;
 }
 
@@ -277,7 +271,7 @@ bool program_add_params(struct program *p, struct space *s, struct err *e)
     }
     for (int i = 0; i < p->kernel_count; i++)
         for (int v = 0; v < p->kernel[i].variants; v++) {
-            const struct adding a = {p, s, i, v, e};
+            const struct adder a = {p, s, i, v, e};
             if (!add_loops(&a) || !add_tile_choices(&a) || !add_matrix(&a))
                 return false;
         }

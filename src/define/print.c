@@ -15,28 +15,18 @@
 //             C[i, j] = C.local[i, j]
 #include "define/program.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include <ctype.h>
 
 struct printer {
     const struct program *p;
     const struct program_kernel *k;
     const struct program_variant *v;
     const struct define_stage *stage; // the stage whose axes expressions have
-    bool staged;                      // staged reads are written as such
+    bool staged;                      // staged reads are written as reads of the staged tile
     struct str *out;
 };
 
 static void write_node(struct printer *o, int node);
-
-static void write_list(struct printer *o, const int *node, int count)
-{
-    for (int i = 0; i < count; i++) {
-        str_add(o->out, i ? ", " : "");
-        write_node(o, node[i]);
-    }
-}
 
 static void write_read(struct printer *o, int node)
 {
@@ -47,48 +37,43 @@ static void write_read(struct printer *o, int node)
                own                                               ? ".local"
                : o->staged && program_staged_of(o->k, node) >= 0 ? ".shared"
                                                                  : "");
-    write_list(o, d->index + n->index, d->tensor[n->tensor].rank);
+    for (int i = 0; i < d->tensor[n->tensor].rank; i++) {
+        str_add(o->out, i ? ", " : "");
+        write_node(o, d->index[n->index + i]);
+    }
     str_add_char(o->out, ']');
-}
-
-static void write_call(struct printer *o, const char *name, const struct node *n)
-{
-    const int operand[] = {n->a, n->b, n->c};
-    str_printf(o->out, "%s(", name);
-    write_list(o, operand, node_operands(n->op));
-    str_add_char(o->out, ')');
 }
 
 static void write_node(struct printer *o, int node)
 {
     const struct node *n = &o->p->inlined.node[node];
-    unsigned choosers = constant_choosers(&o->p->inlined, node);
-    if (choosers) {
+    const int operand[] = {n->a, n->b, n->c};
+    unsigned constant = constant_element_axes(&o->p->inlined, node);
+    if (constant) {
         str_add(o->out, "constant(");
         for (int a = 0, count = 0; a < DEFINE_MAX_AXES; a++)
-            if (choosers >> a & 1)
+            if (constant >> a & 1)
                 str_printf(o->out, "%s%s", count++ ? ", " : "", o->stage->axis[a]);
         str_add_char(o->out, ')');
-        return;
+    } else if (n->op == NODE_NUMBER) {
+        str_add_real(o->out, n->number);
+    } else if (n->op == NODE_AXIS) {
+        str_add(o->out, o->stage->axis[n->axis]);
+    } else if (n->op == NODE_READ) {
+        write_read(o, node);
+    } else { // max(a, b), or (a + b)
+        const char *name = n->op == NODE_CAST     ? element_name(n->element)
+                           : n->op == NODE_SELECT ? "select"
+                                                  : node_kinds[n->op].name;
+        bool is_call = islower((unsigned char)*name);
+        str_printf(o->out, "%s(", is_call ? name : "");
+        for (int i = 0; i < node_kinds[n->op].operands; i++) {
+            if (i > 0)
+                str_printf(o->out, "%s%s ", is_call ? "," : " ", is_call ? "" : name);
+            write_node(o, operand[i]);
+        }
+        str_add_char(o->out, ')');
     }
-    switch (n->op) {
-    case NODE_NUMBER: str_add_real(o->out, n->number); return;
-    case NODE_AXIS: str_add(o->out, o->stage->axis[n->axis]); return;
-    case NODE_READ: write_read(o, node); return;
-    case NODE_MIN:
-    case NODE_MAX:
-    case NODE_EXP:
-    case NODE_SQRT:
-    case NODE_TANH: write_call(o, node_op_name(n->op), n); return;
-    case NODE_CAST: write_call(o, element_name(n->element), n); return;
-    case NODE_SELECT: write_call(o, "select", n); return;
-    default: break;
-    }
-    str_add_char(o->out, '(');
-    write_node(o, n->a);
-    str_printf(o->out, " %s ", node_op_name(n->op));
-    write_node(o, n->b);
-    str_add_char(o->out, ')');
 }
 
 static void begin_line(struct printer *o, int depth)
@@ -118,12 +103,15 @@ static int write_loops(struct printer *o, int depth, const char *what, bool spac
     return depth + (count > 0);
 }
 
-// Writes "C.local[i, j]" with the axes of the stage.
-static void write_element(struct printer *o, const char *name, const char *suffix)
+// Writes "C.local[i, j]" with these axes of the stage, a bit each.
+static void write_element(struct printer *o, const char *name, const char *suffix, unsigned axes)
 {
+    const struct define_stage *s = o->stage;
+    int count = 0;
     str_printf(o->out, "%s%s[", name, suffix);
-    for (int a = 0; a < o->stage->space; a++)
-        str_printf(o->out, "%s%s", a ? ", " : "", o->stage->axis[a]);
+    for (int a = 0; a < s->space + s->reduce; a++)
+        if (axes >> a & 1)
+            str_printf(o->out, "%s%s", count++ ? ", " : "", s->axis[a]);
     str_add_char(o->out, ']');
 }
 
@@ -131,16 +119,17 @@ static void write_own(struct printer *o, const char *suffix)
 {
     bool stores = !*suffix && o->k->is_output;
     int tensor = stores ? o->p->output : o->k->stage.tensor;
-    write_element(o, o->p->inlined.tensor[tensor].name, suffix);
+    write_element(o, o->p->inlined.tensor[tensor].name, suffix, (1U << o->stage->space) - 1);
 }
 
-// Writes the axes of constant tensors, of space or of the reduction. Returns the new depth.
-static int write_written_out(struct printer *o, int depth, bool space)
+// Writes the space or reduction axes that are unrolled because constant tensors have them. Returns
+// the new depth.
+static int write_unrolled(struct printer *o, int depth, bool space)
 {
     const struct define_stage *s = &o->k->stage;
     int count = 0;
     for (int a = space ? 0 : s->space; a < (space ? s->space : s->space + s->reduce); a++) {
-        if (!(o->k->constants.axes >> a & 1))
+        if (!(o->k->unrolled.axes >> a & 1))
             continue;
         if (count == 0)
             begin_line(o, depth);
@@ -160,19 +149,7 @@ static void write_stored(struct printer *o)
         write_own(o, ".local");
 }
 
-// Writes a staged tile over these axes of the stage.
-static void write_tile(struct printer *o, const char *name, unsigned axes)
-{
-    const struct define_stage *s = &o->k->stage;
-    int count = 0;
-    str_printf(o->out, "%s.shared[", name);
-    for (int a = 0; a < s->space + s->reduce; a++)
-        if (axes >> a & 1)
-            str_printf(o->out, "%s%s", count++ ? ", " : "", s->axis[a]);
-    str_add_char(o->out, ']');
-}
-
-// Writes a kernel on matrix units, which multiply both factors as matrices in shared memory.
+// Writes a kernel on matrix units, which multiply tiles of both factors in shared memory.
 static void write_matrix(struct printer *o)
 {
     static const char *const names[] = {"rows", "columns"};
@@ -181,46 +158,45 @@ static void write_matrix(struct printer *o)
                              p->axes[PRODUCT_COLUMNS] | p->reduced};
     int depth = write_loops(o, 1, "workgroups", true, TILE_GROUPS);
     depth = write_loops(o, depth, "subgroups", true, TILE_THREADS);
-    int inner = write_loops(o, depth, "for", false, TILE_LOOP);
+    int inner = write_loops(o, depth, "for", false, TILE_REDUCE_OUTER);
     for (int f = 0; f < 2; f++) {
         begin_line(o, inner);
-        write_tile(o, names[f], axes[f]);
+        write_element(o, names[f], ".shared", axes[f]);
         str_add(o->out, " = ");
         write_node(o, p->factor[f]);
         str_add_char(o->out, '\n');
     }
-    inner = write_loops(o, inner, "unrolled", false, TILE_MIDDLE);
+    inner = write_loops(o, inner, "unrolled", false, TILE_REDUCE_MIDDLE);
     inner = write_loops(o, inner, "fragments", true, TILE_OUTER);
     begin_line(o, inner);
     write_own(o, ".local");
     str_add(o->out, " += ");
-    write_tile(o, names[0], axes[0]);
+    write_element(o, names[0], ".shared", axes[0]);
     str_add(o->out, " * ");
-    write_tile(o, names[1], axes[1]);
+    write_element(o, names[1], ".shared", axes[1]);
     str_add(o->out, ", by matrix units\n");
     begin_line(o, depth);
     write_stored(o);
     str_add(o->out, ", by shared memory\n");
 }
 
-// Writes the reads of stages that are computed once.
+// Writes the reads that stages with PLAN_ONCE compute.
 static void write_once(struct printer *o, int depth)
 {
     const struct definition *d = &o->p->inlined;
     const struct sketch *s = &o->p->sketches.sketch[0];
-    int body = o->k->stage.body, *read = mem_alloc(((size_t)body + 1) * sizeof *read);
-    int count = definition_unconditional_reads(d, body, read);
-    for (int i = count - 1; i >= 0; i--) {
+    int read[DEFINE_MAX_NODES];
+    int count = definition_list(d, o->k->stage.body, NODES_UNCONDITIONAL, read);
+    for (int i = 0; i < count; i++) {
         if (s->plan[d->node[read[i]].tensor] != PLAN_ONCE)
             continue;
-        begin_line(o, write_written_out(o, depth, false));
+        begin_line(o, write_unrolled(o, depth, false));
         write_read(o, read[i]);
         str_add(o->out, " computed once\n");
     }
-    free(read);
 }
 
-// Writes how the staging buffers are filled.
+// Writes the statements that fill the staged tiles.
 static void write_staging(struct printer *o, int depth)
 {
     const struct definition *d = &o->p->inlined;
@@ -229,7 +205,7 @@ static void write_staging(struct printer *o, int depth)
         begin_line(o, depth);
         if (c->stage >= 0) {
             o->stage = &d->stage[c->stage];
-            write_element(o, d->tensor[d->node[c->read].tensor].name, ".shared");
+            write_element(o, d->tensor[c->tensor].name, ".shared", (1U << o->stage->space) - 1);
         } else {
             write_read(o, c->read);
         }
@@ -247,7 +223,7 @@ static void write_kernel(struct printer *o)
     static const char *const signs[] = {" = ", " += ", " max= ", " min= ", " *= "};
     const struct define_stage *s = &o->k->stage;
     str_printf(o->out, "%s: %s", o->p->inlined.tensor[s->tensor].name,
-               reduction_name(s->reduction));
+               reduction_names[s->reduction]);
     for (int a = s->space; a < s->space + s->reduce; a++)
         str_printf(o->out, "%s%s", a == s->space ? " over " : ", ", s->axis[a]);
     str_add_char(o->out, '\n');
@@ -256,20 +232,20 @@ static void write_kernel(struct printer *o)
         return;
     }
     int depth = write_loops(o, 1, "workgroups", true, TILE_GROUPS);
-    depth = write_loops(o, depth, "workgroups that share", false, TILE_ACROSS);
-    bool is_written_out = o->v->plan == PLAN_CONSTANT;
-    depth = write_loops(o, depth, is_written_out ? "for" : "virtual threads", true, TILE_VIRTUAL);
+    depth = write_loops(o, depth, "workgroups that share", false, TILE_REDUCE_GROUPS);
+    bool is_unrolled = o->v->plan == PLAN_CONSTANT;
+    depth = write_loops(o, depth, is_unrolled ? "for" : "virtual threads", true, TILE_VIRTUAL);
     depth = write_loops(o, depth, "invocations", true, TILE_THREADS);
-    depth = write_loops(o, depth, "invocations that share", false, TILE_SHARED);
-    if (is_written_out)
+    depth = write_loops(o, depth, "invocations that share", false, TILE_REDUCE_THREADS);
+    if (is_unrolled)
         write_once(o, depth);
-    depth = write_written_out(o, depth, true);
-    int inner = write_loops(o, depth, "for", false, TILE_LOOP);
-    inner = write_written_out(o, inner, false);
+    depth = write_unrolled(o, depth, true);
+    int inner = write_loops(o, depth, "for", false, TILE_REDUCE_OUTER);
+    inner = write_unrolled(o, inner, false);
     write_staging(o, inner);
-    inner = write_loops(o, inner, "for", false, TILE_MIDDLE);
+    inner = write_loops(o, inner, "for", false, TILE_REDUCE_MIDDLE);
     inner = write_loops(o, inner, "unrolled", true, TILE_OUTER);
-    inner = write_loops(o, inner, o->v->unroll < 0 ? "unrolled" : "for", false, TILE_WRITTEN);
+    inner = write_loops(o, inner, o->v->unroll < 0 ? "unrolled" : "for", false, TILE_REDUCE_INNER);
     inner = write_loops(o, inner, "unrolled", true, TILE_INNER);
     int last = o->v->loops.space - 1;
     if (o->v->vector >= 0 && o->v->loops.param[last] >= 0) {

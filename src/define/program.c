@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TENSORS = DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES };
-
 int program_staged_of(const struct program_kernel *k, int node)
 {
     int i = k->staged_count - 1;
@@ -18,49 +16,52 @@ int program_staged_of(const struct program_kernel *k, int node)
 
 // --- kernels ---
 //
-// `expression` has for each tensor the node that is computed in its place; -1: the tensor is read.
-// `usual` has the plans of the first sketch. Sketches of a definition differ only in how reductions
-// are shared and in guarded ends.
+// `expression` has for each tensor the expression that is inlined; -1: the tensor is read. `usual`
+// has the plans of the first sketch: the sketches of a definition differ only in how reductions are
+// shared and in loops that may run past their ends.
 
-// Finds the reads of the kernel that may be staged, and what is staged for each.
+// Finds the reads of the kernel that may be staged, and the expression that is staged for each.
 static void find_staged(struct program *p, struct program_kernel *k, const int *expression)
 {
     struct definition *d = &p->inlined;
-    int *read = mem_alloc(((size_t)k->stage.body + 1) * sizeof *read), kept = 0;
-    int reads = definition_unconditional_reads(d, k->stage.body, read);
-    for (int i = reads - 1; i >= 0 && k->staged_count < PROGRAM_MAX_STAGED; i--) {
+    int read[DEFINE_MAX_NODES], kept = 0;
+    int reads = definition_list(d, k->stage.body, NODES_UNCONDITIONAL, read);
+    for (int i = 0; i < reads && k->staged_count < PROGRAM_MAX_STAGED; i++) {
         const struct node *n = &d->node[read[i]];
         struct staged_read *c = &k->staged[k->staged_count];
-        bool is_computed = expression[n->tensor] >= 0, affine = true;
-        *c = (struct staged_read){
-            .read = read[i], .computed = -1, .stage = is_computed ? n->tensor - d->inputs : -1};
+        bool is_affine = true;
+        *c = (struct staged_read){.read = read[i],
+                                  .tensor = n->tensor,
+                                  .rank = d->tensor[n->tensor].rank,
+                                  .computed = -1,
+                                  .stage = expression[n->tensor] < 0 ? -1 : n->tensor - d->inputs};
         if (!p->sketches.sketch[0].is_cached[n->tensor])
             continue;
-        for (int j = 0; j < d->tensor[n->tensor].rank; j++)
-            affine = definition_affine(d, d->index[n->index + j], 1, c->coefficient[j]) && affine;
-        k->staged_count += affine;
+        for (int j = 0; j < c->rank; j++)
+            is_affine =
+                definition_affine(d, d->index[n->index + j], 1, c->coefficient[j]) && is_affine;
+        k->staged_count += is_affine;
     }
-    free(read);
-    // An inlined stage is staged only where all reads of it are.
+    // An inlined stage is staged only where all its reads are.
     for (int i = 0; i < k->staged_count; i++) {
-        int tensor = d->node[k->staged[i].read].tensor, count = 0;
+        int tensor = k->staged[i].tensor, count = 0;
         for (int j = 0; j < k->staged_count; j++)
-            count += d->node[k->staged[j].read].tensor == tensor;
+            count += k->staged[j].tensor == tensor;
         if (k->staged[i].stage < 0 || count == definition_reads_of(d, k->stage.body, tensor))
             k->staged[kept++] = k->staged[i];
     }
     k->staged_count = kept;
     for (int i = 0; i < k->staged_count; i++) {
         struct staged_read *c = &k->staged[i];
-        int tensor = d->node[c->read].tensor, rank = d->tensor[tensor].rank, index[DEFINE_MAX_RANK];
-        c->expression = expression[tensor];
+        int index[DEFINE_MAX_RANK];
+        c->expression = expression[c->tensor];
         if (c->stage >= 0) {
             c->computed = definition_substitute(d, c->read, NULL, expression);
             continue;
         }
-        for (int j = 0; j < rank; j++)
+        for (int j = 0; j < c->rank; j++)
             index[j] = definition_axis(d, j);
-        c->expression = definition_read(d, tensor, index, rank);
+        c->expression = definition_read(d, c->tensor, index, c->rank);
     }
 }
 
@@ -70,7 +71,7 @@ static bool add_kernel(struct program *p, const struct define_stage *s, const in
     struct definition *d = &p->inlined;
     const enum stage_plan *usual = p->sketches.sketch[0].plan;
     const char *name = d->tensor[s->tensor].name;
-    int others[TENSORS]; // without staged reads and stages that are computed once
+    int others[DEFINE_MAX_TENSORS]; // `expression` without staged reads and PLAN_ONCE
     if (p->kernel_count == PROGRAM_MAX_KERNELS)
         return err_set(e, "more than %d reductions one after the other (%s is one too many)",
                        PROGRAM_MAX_KERNELS, name);
@@ -80,7 +81,6 @@ static bool add_kernel(struct program *p, const struct define_stage *s, const in
         find_staged(p, k, expression);
     bool ok = true;
     if (product_find(d, &k->stage, &k->product)) {
-        // Matrix units multiply the stage's factors, in which all reads are computed in place.
         for (int i = 0; i < p->device.matrix.count; i++)
             if (product_fits(&k->product, d->node[s->body].is_real, &p->device.matrix.shape[i]))
                 k->shape[k->shapes++] = p->device.matrix.shape[i];
@@ -89,11 +89,11 @@ static bool add_kernel(struct program *p, const struct define_stage *s, const in
             factor[i] = definition_substitute(d, factor[i], NULL, expression);
         ok = factor[0] >= 0 && factor[1] >= 0;
     }
-    for (int i = 0; i < TENSORS; i++)
+    for (int i = 0; i < DEFINE_MAX_TENSORS; i++)
         others[i] = usual[i] == PLAN_ONCE ? -1 : expression[i];
     for (int i = 0; i < k->staged_count; i++) {
         const struct staged_read *c = &k->staged[i];
-        others[d->node[c->read].tensor] = -1;
+        others[c->tensor] = -1;
         ok = ok && c->expression >= 0 && (c->stage < 0 || c->computed >= 0);
     }
     if (ok)
@@ -110,9 +110,9 @@ static bool make_kernels(struct program *p, struct err *e)
 {
     struct definition *d = &p->inlined;
     const enum stage_plan *usual = p->sketches.sketch[0].plan;
-    int expression[TENSORS], once[TENSORS];
+    int expression[DEFINE_MAX_TENSORS], once[DEFINE_MAX_TENSORS];
     p->output = d->stage[d->stage_count - 1].tensor;
-    for (int i = 0; i < TENSORS; i++)
+    for (int i = 0; i < DEFINE_MAX_TENSORS; i++)
         expression[i] = -1;
     for (int i = 0; i < d->stage_count; i++) {
         const struct define_stage *s = &d->stage[i];
@@ -134,12 +134,12 @@ static bool make_kernels(struct program *p, struct err *e)
             return false;
         }
     }
-    for (int i = 0; i < TENSORS; i++)
+    for (int i = 0; i < DEFINE_MAX_TENSORS; i++)
         once[i] = usual[i] == PLAN_ONCE ? expression[i] : -1;
     for (int i = 0; i < p->kernel_count; i++) {
         struct program_kernel *k = &p->kernel[i];
         if (usual[k->stage.tensor] == PLAN_CONSTANT &&
-            !constants_write_out(d, &k->stage, k->epilogue, once, &k->constants))
+            !constants_unroll(d, &k->stage, k->epilogue, once, &k->unrolled))
             return err_set(e, "%s: too large once its constant tensors are written out",
                            d->tensor[k->stage.tensor].name);
     }
@@ -159,13 +159,13 @@ static void add_loop(struct program_variant *v, bool is_space, int64_t length, c
     *(is_space ? &l->space : &l->reduce) += 1;
 }
 
-// Joins the names of the axes, a bit each, without those that are written out.
+// Joins the names of the axes, a bit each, without those that are unrolled.
 static const char *joined(struct program *p, const struct program_kernel *k, unsigned axes)
 {
     const struct define_stage *s = &k->stage;
     struct str name = {0};
     for (int a = 0; a < s->space + s->reduce; a++)
-        if (s->extent[a] > 1 && (axes & ~k->constants.axes) >> a & 1)
+        if (s->extent[a] > 1 && (axes & ~k->unrolled.axes) >> a & 1)
             str_printf(&name, "%s%s", name.length ? "_" : "", s->axis[a]);
     const char *kept = arena_strdup(&p->inlined.arena, name.length ? str_text(&name) : "all");
     str_finish(&name);
@@ -191,10 +191,10 @@ static void add_variant(struct program *p, struct program_kernel *k, enum stage_
             add_loop(v, side < PRODUCT_SIDES, stage_points_of(s, axes), joined(p, k, axes));
         }
     } else {
-        int64_t written = plan == PLAN_CONSTANT ? k->constants.values : 1;
+        int64_t written = plan == PLAN_CONSTANT ? k->unrolled.values : 1;
         add_loop(v, true, stage_points(s, 0, s->space) / written, joined(p, k, space));
-        v->values = k->constants.values;
-        v->reads = k->constants.reads;
+        v->values = k->unrolled.values;
+        v->reads = k->unrolled.reads;
         if (s->reduce && plan != PLAN_CONSTANT)
             add_loop(v, false, stage_points(s, s->space, s->reduce), joined(p, k, ~space));
     }
@@ -202,8 +202,8 @@ static void add_variant(struct program *p, struct program_kernel *k, enum stage_
 
 // --- sketches ---
 
-// Removes sketches that compute all kernels like an earlier one: they differ only in stages that
-// are computed in another stage's kernel.
+// Removes sketches that compute all kernels as an earlier one does: they differ only in stages that
+// became a part of another kernel.
 static void remove_doubles(struct program *p)
 {
     struct sketches *s = &p->sketches;
@@ -227,13 +227,13 @@ static void remove_doubles(struct program *p)
     s->count = kept;
 }
 
-// Returns "tiled" or "serial", or which kernels are shared, split, on matrix units and guarded:
+// Returns "tiled" or "serial"; where kernels have another plan or are guarded, it names these:
 // "cross-thread(top+sum),guarded(Y)".
 static char *name_of(const struct program *p, const struct sketch *s)
 {
     static const struct {
         const char *how;
-        enum stage_plan plan; // PLAN_SERIAL: guarded ends
+        enum stage_plan plan; // PLAN_SERIAL: the kernel is guarded
     } groups[] = {{"cross-thread(", PLAN_CROSS},
                   {"split(", PLAN_SPLIT},
                   {"matrix(", PLAN_MATRIX},
@@ -259,32 +259,32 @@ static char *name_of(const struct program *p, const struct sketch *s)
     return str_take(&name);
 }
 
-// Returns the operations of an expression: each part once, and for each read as many as it has
+// Returns the operations of an expression in the text: each node once, and a read as many as it has
 // indices.
 static int operations_of(const struct definition *d, int node)
 {
-    int *order = mem_alloc(((size_t)node + 1) * sizeof *order), operations = 0;
-    int count = definition_nodes_of(d, node, order);
+    int order[DEFINE_MAX_NODES], operations = 0;
+    int count = definition_list(d, node, NODES_ALL, order);
     for (int i = 0; i < count; i++) {
         const struct node *n = &d->node[order[i]];
-        operations += n->op == NODE_READ ? d->tensor[n->tensor].rank : node_operands(n->op) > 0;
+        operations +=
+            n->op == NODE_READ ? d->tensor[n->tensor].rank : node_kinds[n->op].operands > 0;
     }
-    free(order);
     return operations;
 }
 
 // --- programs ---
 
-// Features of a space beyond Ansor's sketches.
+// Features of a space that Ansor's sketches lack. Each makes the space larger.
 struct extras {
     bool guards, splits, widths, matrix;
 };
 
-static bool build(struct program *p, const char *text, struct extras b, struct err *e)
+static bool build(struct program *p, const char *text, struct extras with, struct err *e)
 {
     static const struct matrix_units none;
-    const struct sketch_device device = {p->device.subgroup, p->device.invocations, b.guards,
-                                         b.splits, b.matrix ? &p->device.matrix : &none};
+    const struct sketch_device device = {p->device.subgroup, p->device.invocations, with.guards,
+                                         with.splits, with.matrix ? &p->device.matrix : &none};
     if (!definition_read_text(&p->inlined, text, e))
         return false;
     sketches_derive(&p->inlined, device, &p->sketches);
@@ -302,19 +302,20 @@ static bool build(struct program *p, const char *text, struct extras b, struct e
     const struct definition *d = &p->inlined;
     for (int i = 0; i < p->kernel_count; i++) {
         struct program_kernel *k = &p->kernel[i];
-        const struct constants *c = &k->constants;
+        const struct unrolled *c = &k->unrolled;
         k->operations = operations_of(d, k->stage.body) + (k->stage.reduction != REDUCE_NONE);
-        k->stored = 1 + (k->epilogue < 0 ? 0 : operations_of(d, k->epilogue));
-        for (int j = 0; j < k->staged_count; j++) { // compilers know the index in a staging buffer
+        k->store_operations = 1 + (k->epilogue < 0 ? 0 : operations_of(d, k->epilogue));
+        for (int j = 0; j < k->staged_count;
+             j++) { // the index of a staged element is counted as one
             struct staged_read *x = &k->staged[j];
             x->operations = operations_of(d, x->computed < 0 ? x->read : x->computed);
             k->operations -= operations_of(d, x->read) - 1;
         }
         k->operations = int_max(k->operations, 1 + k->staged_count);
         for (int j = 0; j < c->values; j++)
-            k->written += operations_of(d, c->value[j]);
+            k->unrolled_operations += operations_of(d, c->value[j]);
         for (int j = 0; j < c->reads; j++)
-            k->written += c->computed[j] < 0 ? 0 : operations_of(d, c->computed[j]);
+            k->unrolled_operations += c->computed[j] < 0 ? 0 : operations_of(d, c->computed[j]);
     }
     for (int i = 0; i < p->sketches.count; i++)
         p->sketch_name[i] = name_of(p, &p->sketches.sketch[i]);
@@ -324,7 +325,7 @@ static bool build(struct program *p, const char *text, struct extras b, struct e
 struct program *program_create(const struct definition *d, struct program_device device,
                                struct err *e)
 {
-    // Tried in order until the space has room.
+    // The first set of features is taken with which the parameters fit a configuration.
     static const struct extras extras[] = {
         {true, true, true, true},    {true, true, true, false},   {true, true, false, false},
         {true, false, false, false}, {false, false, true, false}, {false, false, false, false}};

@@ -1,7 +1,5 @@
 #include "define/sketch.h"
 
-#include "define/constants.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,23 +7,19 @@
 
 enum { LEAST_LENGTH = 8 }; // of rows, columns and reduction: half a fragment
 
-// The type of the numbers 0 and 1, which every type holds.
+// The type of the constants 0 and 1, which every type holds.
 #define ANY_ELEMENT ELEMENT_COUNT
-
-static enum element plain_element(const struct node *n)
-{
-    return n->is_real ? ELEMENT_F32 : ELEMENT_I32;
-}
 
 // Returns the narrowest type that holds all values of the expression.
 static enum element element_of(const struct definition *d, int node)
 {
     const struct node *n = &d->node[node];
+    enum element plain = n->is_real ? ELEMENT_F32 : ELEMENT_I32;
     if (n->op == NODE_READ) {
         if (n->tensor < d->inputs)
             return d->tensor[n->tensor].element;
         const struct define_stage *s = &d->stage[n->tensor - d->inputs];
-        return s->reduction == REDUCE_NONE ? element_of(d, s->body) : plain_element(n);
+        return s->reduction == REDUCE_NONE ? element_of(d, s->body) : plain;
     }
     if (n->op == NODE_NUMBER && (n->number == 0 || n->number == 1))
         return ANY_ELEMENT;
@@ -34,14 +28,10 @@ static enum element element_of(const struct definition *d, int node)
     if (n->op == NODE_CAST && n->element == ELEMENT_F32 && d->node[n->a].is_real)
         return element_of(d, n->a);
     if (n->op != NODE_SELECT)
-        return plain_element(n);
+        return plain;
     enum element a = element_of(d, n->b), b = element_of(d, n->c);
     bool alike = d->node[n->b].is_real == d->node[n->c].is_real;
-    return !alike             ? plain_element(n)
-           : a == ANY_ELEMENT ? b
-           : b == ANY_ELEMENT ? a
-           : a == b           ? a
-                              : plain_element(n);
+    return !alike ? plain : a == ANY_ELEMENT ? b : b == ANY_ELEMENT ? a : a == b ? a : plain;
 }
 
 static unsigned axes_of(const struct definition *d, const struct define_stage *s, int node)
@@ -63,31 +53,20 @@ bool product_find(const struct definition *d, const struct define_stage *s, stru
                             .reduced = ((1U << s->reduce) - 1) << s->space,
                             .factor = {body->a, body->b},
                             .element = element_of(d, body->a)};
-    if (out->axes[PRODUCT_ROWS] > out->axes[PRODUCT_COLUMNS]) // neighbours are in a row
+    if (out->axes[PRODUCT_ROWS] > out->axes[PRODUCT_COLUMNS]) // the last axis is in the columns
         *out = (struct product){.axes = {out->axes[PRODUCT_BATCH], b & ~a, a & ~b},
                                 .reduced = out->reduced,
                                 .factor = {body->b, body->a},
                                 .element = out->element};
-    for (int i = 0; i < 2; i++) {
-        // True: neighbours in memory are neighbours along the last reduction axis, by the first
-        // read.
-        int node = out->factor[i];
-        int *order = mem_alloc(((size_t)node + 1) * sizeof *order), last = s->space + s->reduce - 1;
-        int count = definition_nodes_of(d, node, order);
-        bool along = false;
-        while (last > 0 && !(out->reduced >> last & 1 && s->extent[last] > 1))
-            last--;
-        for (int j = 0; j < count; j++) {
-            const struct node *n = &d->node[order[j]];
-            double place[DEFINE_AFFINE] = {0};
-            if (n->op != NODE_READ)
-                continue;
-            definition_affine_place(d, order[j], place);
-            along = place[last] == 1;
-            break;
-        }
-        free(order);
-        out->along[i] = along;
+    int last = s->space + s->reduce - 1; // the innermost reduction axis longer than 1
+    while (last > 0 && !(out->reduced >> last & 1 && s->extent[last] > 1))
+        last--;
+    for (int i = 0; i < 2; i++) { // the first read stands for the factor
+        double offset[DEFINE_AFFINE] = {0};
+        int read[DEFINE_MAX_NODES];
+        if (definition_list(d, out->factor[i], NODES_READS, read) > 0)
+            definition_affine_offset(d, read[0], offset);
+        out->along[i] = offset[last] == 1;
     }
     return out->element != ANY_ELEMENT && out->element == element_of(d, body->b) &&
            body->is_real == d->node[body->a].is_real && body->is_real == d->node[body->b].is_real &&
@@ -102,9 +81,9 @@ bool product_fits(const struct product *p, bool is_real, const struct matrix_sha
            str_equal(shape->sum, is_real ? "f32" : "i32");
 }
 
-enum { NONE = -1, TENSORS = DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES };
-// A reduction is split over workgroups when it is at least so many subgroups long, and when there
-// are at most so many full workgroups of results.
+enum { NONE = -1 };
+// A reduction is split over workgroups when it is at least LONG_REDUCTION subgroups long, and the
+// results are at most FEW_GROUPS workgroups full.
 enum { LONG_REDUCTION = 4, FEW_GROUPS = 16 };
 
 // --- the graph of stages ---
@@ -112,13 +91,14 @@ enum { LONG_REDUCTION = 4, FEW_GROUPS = 16 };
 struct graph {
     const struct definition *d;
     struct sketch_device device;
-    bool reads[TENSORS][TENSORS]; // [a][b]: a's expression reads b
-    bool has_reuse[TENSORS];
-    bool is_constant[TENSORS]; // a reduction by constant tensors alone
+    bool reads[DEFINE_MAX_TENSORS][DEFINE_MAX_TENSORS]; // [a][b]: a's expression reads b
+    bool has_reuse[DEFINE_MAX_TENSORS];
+    int64_t space[DEFINE_MAX_TENSORS], reduced[DEFINE_MAX_TENSORS]; // points of their axes
+    bool is_constant[DEFINE_MAX_TENSORS]; // a reduction over axes of constant tensors alone
 };
 
-// `at` is the tensor that rules look at. `is_cache_write`: another stage stores its results, which
-// Ansor calls a cache write. Then it is tiled, and that stage is its consumer.
+// `at` is the tensor that rules look at. `is_cache_write`: its results go to registers first, and a
+// stage of its own stores them (Ansor's cache write). It is tiled then, and that stage reads it.
 struct state {
     struct sketch sketch;
     int at;
@@ -136,35 +116,29 @@ static bool reduces(const struct graph *g, int tensor)
     return s && s->reduction != REDUCE_NONE;
 }
 
-// True: tiles of the stage read the same numbers again. The stage is a reduction with an input that
-// lacks a space axis, or it has two such inputs (TVM: NeedsMultilevelTiling). Unlike in TVM, inputs
-// that lack the same axes count once: a scale and a shift of each channel are no reuse, in one
-// stage or in two.
+// True: tiles of the stage read the same elements again. The stage is a reduction with an input
+// that lacks a space axis, or it has two such inputs (TVM: NeedsMultilevelTiling). Unlike in TVM,
+// inputs that lack the same axes count once: a scale and a shift of each channel are no reuse, in
+// one stage or in two.
 static bool has_reuse(const struct definition *d, const struct define_stage *s)
 {
-    unsigned met[TENSORS];
-    int different = 0;
+    unsigned met[DEFINE_MAX_TENSORS], all = 0;
+    int different = 0, read[DEFINE_MAX_NODES];
+    int count = definition_list(d, s->body, NODES_READS, read);
+    for (int a = 0; a < s->space; a++)
+        all |= s->extent[a] > 1 ? 1U << a : 0;
     for (int t = 0; t < d->tensor_count; t++) {
-        // The space axes longer than 1 that occur in no index of the reads of tensor t, a bit each.
-        unsigned occurring = 0, all = 0;
+        unsigned lacking = all; // the space axes that no index of the tensor's reads contains
         bool is_read = false;
-        int *order = mem_alloc(((size_t)s->body + 1) * sizeof *order);
-        int count = definition_nodes_of(d, s->body, order);
         for (int i = 0; i < count; i++) {
-            const struct node *n = &d->node[order[i]];
-            if (n->op != NODE_READ || n->tensor != t)
-                continue;
-            is_read = true;
-            for (int k = 0; k < d->tensor[t].rank; k++)
+            const struct node *n = &d->node[read[i]];
+            for (int k = 0; n->tensor == t && k < d->tensor[t].rank; k++)
                 for (int a = 0; a < s->space; a++)
                     if (definition_depends(d, d->index[n->index + k], a))
-                        occurring |= 1U << a;
+                        lacking &= ~(1U << a);
+            is_read = is_read || n->tensor == t;
         }
-        free(order);
-        for (int a = 0; a < s->space; a++)
-            all |= s->extent[a] > 1 ? 1U << a : 0;
-        unsigned lacking = is_read ? all & ~occurring : 0;
-        bool is_new = lacking != 0;
+        bool is_new = is_read && lacking != 0;
         for (int i = 0; i < different; i++)
             is_new = is_new && met[i] != lacking;
         if (is_new)
@@ -175,31 +149,30 @@ static bool has_reuse(const struct definition *d, const struct define_stage *s)
 
 bool reads_in_place(const struct definition *d, int node, int tensor)
 {
-    int *order = mem_alloc(((size_t)node + 1) * sizeof *order), reads = 0;
-    int count = definition_nodes_of(d, node, order);
-    bool in_place = true;
+    int read[DEFINE_MAX_NODES], reads = 0;
+    int count = definition_list(d, node, NODES_READS, read);
     for (int i = 0; i < count; i++) {
-        const struct node *n = &d->node[order[i]];
-        if (n->op != NODE_READ || n->tensor != tensor)
+        const struct node *n = &d->node[read[i]];
+        if (n->tensor != tensor)
             continue;
         reads++;
         for (int k = 0; k < d->tensor[tensor].rank; k++) {
             const struct node *index = &d->node[d->index[n->index + k]];
-            in_place = in_place && index->op == NODE_AXIS && index->axis == k;
+            if (index->op != NODE_AXIS || index->axis != k)
+                return false;
         }
     }
-    free(order);
-    return in_place && reads > 0;
+    return reads > 0;
 }
 
-// Returns the number of stages that read the tensor, directly or through inlined stages, and sets
-// the first of them. `reached` becomes true for the tensor and those inlined stages.
+// Returns the number of stages that read the tensor, directly or through inlined stages; `first`
+// becomes the first of them. `reached` becomes true for the tensor and those inlined stages.
 static int find_consumers(const struct graph *g, const struct state *s, int tensor, bool *reached,
                           int *first)
 {
     int count = 0;
     *first = NONE;
-    memset(reached, 0, TENSORS * sizeof *reached);
+    memset(reached, 0, DEFINE_MAX_TENSORS * sizeof *reached);
     reached[tensor] = true;
     for (int t = tensor + 1; t < g->d->tensor_count; t++) {
         bool reads = false;
@@ -213,19 +186,11 @@ static int find_consumers(const struct graph *g, const struct state *s, int tens
     return count;
 }
 
-static bool is_smooth(int64_t number)
-{
-    for (int prime = 2; prime <= 7; prime++)
-        while (number % prime == 0)
-            number /= prime;
-    return number == 1;
-}
-
-// Returns the only consumer, where it and each stage on the way to it map the numbers one by one;
-// else NONE.
+// Returns the only consumer, where it and the inlined stages between read element by element
+// (TVM: HasSingleElementwiseMatchedConsumer); else NONE.
 static int matching_consumer(const struct graph *g, const struct state *s, int tensor)
 {
-    bool reached[TENSORS];
+    bool reached[DEFINE_MAX_TENSORS];
     int consumer;
     if (!stage_of(g, tensor) || find_consumers(g, s, tensor, reached, &consumer) != 1 ||
         (reduces(g, tensor) && reduces(g, consumer)))
@@ -246,23 +211,26 @@ static int matching_consumer(const struct graph *g, const struct state *s, int t
 
 int64_t guarded_extent(int64_t length)
 {
-    if (length <= 8 || is_smooth(length))
-        return length;
-    int64_t extent = (length + 7) / 8 * 8;
-    while (!is_smooth(extent))
-        extent += 8;
-    return extent;
+    for (int64_t extent = length;; extent = extent / 8 * 8 + 8) {
+        int64_t rest = extent; // what is left without the prime factors up to 7
+        for (int prime = 2; prime <= 7; prime++)
+            while (rest % prime == 0)
+                rest /= prime;
+        if (rest == 1 || extent <= 8)
+            return extent;
+    }
 }
 
 // --- the rules ---
 
+// PASS leaves the state. APPLY changes it, and lets later rules make another state of the old one.
 enum rule_result { PASS, APPLY, APPLY_AND_STOP };
 
-// A tile's reads come from shared memory. The staging buffer is a stage of its own. The tensor that
-// is staged is looked at again: it may be inlined into the staging.
+// Tiles read the tensor from a buffer in shared memory. The rules look at the tensor again: it may
+// be inlined into the stage that fills the buffer.
 static enum rule_result apply_cache_read(const struct graph *g, struct state *s)
 {
-    bool reached[TENSORS];
+    bool reached[DEFINE_MAX_TENSORS];
     int consumer;
     if (s->sketch.is_cached[s->at] || find_consumers(g, s, s->at, reached, &consumer) == 0 ||
         s->sketch.plan[consumer] != PLAN_TILE || !g->reads[consumer][s->at])
@@ -273,25 +241,23 @@ static enum rule_result apply_cache_read(const struct graph *g, struct state *s)
 
 static bool can_inline(const struct graph *g, int tensor)
 {
-    return stage_of(g, tensor) && !(tensor == g->d->stage[g->d->stage_count - 1].tensor) &&
+    return stage_of(g, tensor) && tensor != g->d->stage[g->d->stage_count - 1].tensor &&
            !reduces(g, tensor);
 }
 
-// A stage that a kernel of constant tensors reads is computed once for all of that kernel's
-// results, where all reads are unconditional.
+// A stage that an unrolled stage reads is computed once for all values of that stage, where all
+// reads of it are unconditional.
 static enum rule_result apply_special_location(const struct graph *g, struct state *s)
 {
-    bool reached[TENSORS];
+    bool reached[DEFINE_MAX_TENSORS];
     int consumer, reads = 0;
     if (!can_inline(g, s->at) || find_consumers(g, s, s->at, reached, &consumer) != 1 ||
         s->sketch.plan[consumer] != PLAN_CONSTANT)
         return PASS;
-    int body = stage_of(g, consumer)->body;
-    int *read = mem_alloc(((size_t)body + 1) * sizeof *read);
-    int count = definition_unconditional_reads(g->d, body, read);
+    int body = stage_of(g, consumer)->body, read[DEFINE_MAX_NODES];
+    int count = definition_list(g->d, body, NODES_UNCONDITIONAL, read);
     for (int i = 0; i < count; i++)
         reads += g->d->node[read[i]].tensor == s->at;
-    free(read);
     if (!reads || reads != definition_reads_of(g->d, body, s->at))
         return PASS;
     s->sketch.plan[s->at--] = PLAN_ONCE;
@@ -306,8 +272,8 @@ static enum rule_result apply_inline(const struct graph *g, struct state *s)
     return APPLY_AND_STOP;
 }
 
-// A reduction by constant tensors is written out over the axes that choose their numbers. The other
-// axes are tiled in two levels.
+// A reduction over axes of constant tensors is unrolled along all their axes. The other axes are
+// one loop, tiled in two levels.
 static enum rule_result apply_constant_tensors(const struct graph *g, struct state *s)
 {
     if (!g->is_constant[s->at] || s->is_cache_write)
@@ -316,27 +282,26 @@ static enum rule_result apply_constant_tensors(const struct graph *g, struct sta
     return APPLY_AND_STOP;
 }
 
+// True: invocations can share the reduction (TVM: NeedsRfactor).
 static bool can_share(const struct graph *g, const struct state *s)
 {
-    const struct define_stage *stage = stage_of(g, s->at);
     if (!reduces(g, s->at) || s->is_cache_write)
         return false;
-    int64_t space = stage_points(stage, 0, stage->space);
-    int64_t reduced = stage_points(stage, stage->space, stage->reduce);
+    int64_t space = g->space[s->at], reduced = g->reduced[s->at];
     return g->has_reuse[s->at] ? space <= g->device.invocations && space < reduced
                                : reduced > g->device.subgroup;
 }
 
-// Loops whose lengths have few divisors may run past their ends, and compute there for nothing.
-// Reductions that can be shared are left as they are, or there would be too many sketches.
+// Loops whose lengths have few divisors may run past their ends, where their results are dropped.
+// Reductions that can be shared are not guarded, or there would be too many sketches.
 static enum rule_result apply_guard(const struct graph *g, struct state *s)
 {
     const struct define_stage *stage = stage_of(g, s->at);
     if (!stage || !g->device.guards || s->is_cache_write || s->sketch.is_guarded[s->at])
         return PASS;
-    // Loops are the axes of a tiled stage, else all axes of a kind.
-    int64_t space = stage_points(stage, 0, stage->space);
-    int64_t reduced = stage_points(stage, stage->space, stage->reduce);
+    // A tiled stage has a loop for each axis, another one a loop for all space axes and one for all
+    // reduction axes.
+    int64_t space = g->space[s->at], reduced = g->reduced[s->at];
     bool odd = !g->has_reuse[s->at] &&
                (guarded_extent(space) != space || guarded_extent(reduced) != reduced);
     for (int a = 0; a < stage->space + stage->reduce && g->has_reuse[s->at]; a++)
@@ -355,27 +320,26 @@ static enum rule_result apply_cross_thread(const struct graph *g, struct state *
     return APPLY;
 }
 
-// Workgroups share a long reduction when there are too few results to fill a device.
-// (MetaSchedule's rfactor, whose outer part is the workgroup.)
+// Workgroups share a long reduction when there are too few results to fill a device (MetaSchedule's
+// rfactor, with its outer loop over workgroups).
 static enum rule_result apply_split(const struct graph *g, struct state *s)
 {
-    const struct define_stage *stage = stage_of(g, s->at);
     if (!g->device.splits || !reduces(g, s->at) || s->is_cache_write || s->sketch.is_guarded[s->at])
         return PASS;
-    int64_t space = stage_points(stage, 0, stage->space);
-    int64_t reduced = stage_points(stage, stage->space, stage->reduce);
-    int across = 2; // the least number of workgroups that leaves each more than one part
-    while (across <= SKETCH_MOST_ACROSS && (reduced % across != 0 || reduced <= across))
-        across++;
-    if (reduced < LONG_REDUCTION * g->device.subgroup || across > SKETCH_MOST_ACROSS ||
+    int64_t space = g->space[s->at], reduced = g->reduced[s->at];
+    int groups =
+        2; // the least number that divides the reduction and leaves each more than one step
+    while (groups <= SKETCH_MOST_SPLIT && (reduced % groups != 0 || reduced <= groups))
+        groups++;
+    if (reduced < LONG_REDUCTION * g->device.subgroup || groups > SKETCH_MOST_SPLIT ||
         space > FEW_GROUPS * g->device.invocations || (g->has_reuse[s->at] && space > reduced))
         return PASS;
     s->sketch.plan[s->at--] = PLAN_SPLIT;
     return APPLY;
 }
 
-// A product of matrices goes to the device's matrix units, where they multiply and sum its numbers
-// as the definition does. (MetaSchedule's multi-level tiling with tensor cores.)
+// A product of matrices is computed by the device's matrix units, where they multiply and
+// accumulate in the types of the definition (MetaSchedule's multi-level tiling with tensor cores).
 static enum rule_result apply_matrix_units(const struct graph *g, struct state *s)
 {
     const struct define_stage *stage = stage_of(g, s->at);
@@ -401,8 +365,10 @@ static enum rule_result apply_cache_write(const struct graph *g, struct state *s
     return APPLY_AND_STOP;
 }
 
-static enum rule_result tile(struct state *s)
+static enum rule_result apply_tile(const struct graph *g, struct state *s)
 {
+    if (!g->has_reuse[s->at])
+        return PASS;
     s->sketch.plan[s->at--] = PLAN_TILE;
     s->is_cache_write = false;
     return APPLY_AND_STOP;
@@ -410,14 +376,8 @@ static enum rule_result tile(struct state *s)
 
 static enum rule_result apply_tile_fused(const struct graph *g, struct state *s)
 {
-    bool fuses =
-        s->is_cache_write || (g->has_reuse[s->at] && matching_consumer(g, s, s->at) != NONE);
-    return fuses ? tile(s) : PASS;
-}
-
-static enum rule_result apply_tile(const struct graph *g, struct state *s)
-{
-    return g->has_reuse[s->at] ? tile(s) : PASS;
+    bool fuses = s->is_cache_write || matching_consumer(g, s, s->at) != NONE;
+    return fuses ? apply_tile(g, s) : PASS;
 }
 
 static enum rule_result apply_skip(const struct graph *g, struct state *s)
@@ -429,7 +389,7 @@ static enum rule_result apply_skip(const struct graph *g, struct state *s)
 
 static const struct {
     const char *name;
-    enum rule_result (*apply)(const struct graph *g, struct state *s); // in place, unless PASS
+    enum rule_result (*apply)(const struct graph *g, struct state *s);
 } rules[RULE_COUNT] = {
     [RULE_CACHE_READ] = {"cache read", apply_cache_read},
     [RULE_LOCATION] = {"special compute location", apply_special_location},
@@ -454,8 +414,8 @@ const char *sketch_rule_name(enum sketch_rule r)
 
 enum { MOST_CHOICES = 3 }; // rules that apply and leave later rules a choice, at one tensor
 
-// Follows the state to its end, and the states that split off it, depth first. Sketches without
-// shared reductions come first: the rules that share leave later rules a choice, and are put off.
+// Derives the sketches of a state, depth first. The states of rules with APPLY come last, so that
+// sketches without shared reductions come first.
 static void derive(const struct graph *g, struct state s, struct sketches *out)
 {
     while (s.at >= 0 && out->count < SKETCH_MOST) {
@@ -493,14 +453,13 @@ void sketches_derive(const struct definition *d, struct sketch_device device, st
     *g = (struct graph){.d = d, .device = device};
     for (int i = 0; i < d->stage_count; i++) {
         const struct define_stage *s = &d->stage[i];
-        int *order = mem_alloc(((size_t)s->body + 1) * sizeof *order);
-        int count = definition_nodes_of(d, s->body, order);
+        int read[DEFINE_MAX_NODES], count = definition_list(d, s->body, NODES_READS, read);
         for (int k = 0; k < count; k++)
-            if (d->node[order[k]].op == NODE_READ)
-                g->reads[s->tensor][d->node[order[k]].tensor] = true;
-        free(order);
+            g->reads[s->tensor][d->node[read[k]].tensor] = true;
+        g->space[s->tensor] = stage_points(s, 0, s->space);
+        g->reduced[s->tensor] = stage_points(s, s->space, s->reduce);
         g->has_reuse[s->tensor] = has_reuse(d, s);
-        g->is_constant[s->tensor] = constant_axes(d, s) != 0;
+        g->is_constant[s->tensor] = constant_stage_axes(d, s) != 0;
     }
     out->count = 0;
     derive(g, start, out);

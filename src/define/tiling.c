@@ -1,4 +1,4 @@
-// The tiles of one configuration, what they need of a device, and the rules that they satisfy.
+// The tiles of one configuration, the device resources that they need, and the constraints.
 #include "define/program.h"
 
 #include "base/number.h"
@@ -6,14 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-// Limits of the rules.
-#define MOST_REGISTERS         64 // of an invocation on a GPU: more spill
-#define MOST_WRITTEN           512
+// Limits of the constraints.
+#define MOST_REGISTERS         64   // of an invocation on a GPU: more spill
+#define MOST_STATEMENTS        512  // unrolled ones of a kernel
 #define MOST_OPERATIONS        4096 // of all kernels
 #define MOST_OPERATIONS_ON_CPU 8192
 #define MOST_VIRTUAL           8  // TVM's max_vthread_extent
 #define MOST_INNERMOST         64 // TVM's max_innermost_split_factor
-#define MOST_AHEAD             16 // numbers of the next tile that an invocation holds
+#define MOST_AHEAD             16 // elements of the next tile that an invocation holds
 #define SECOND_THREADS         64 // invocations of a workgroup in a second pass
 
 enum { ROWS = PRODUCT_ROWS, COLUMNS = PRODUCT_COLUMNS, STEP_BYTES = 16 };
@@ -23,7 +23,7 @@ static const int32_t *slots(const struct program *p, int param, const struct con
     return c->slot + p->space->param[param].offset;
 }
 
-// Returns the number that the parameter has; without a parameter: `otherwise`.
+// Returns the number that the parameter has; `otherwise` where the variant lacks the parameter.
 static double number_of(const struct program *p, int param, const struct config *c,
                         double otherwise)
 {
@@ -71,65 +71,59 @@ int64_t tiling_reduced(const struct tiling *t, int part)
 int64_t tiling_registers(const struct tiling *t)
 {
     if (t->variant->plan == PLAN_CONSTANT)
-        return t->variant->reads; // steps are a loop
+        return t->variant->reads; // of one iteration
     return tiling_space(t, TILE_VIRTUAL) * tiling_space(t, TILE_OUTER) *
            tiling_space(t, TILE_INNER) / t->lanes;
 }
 
 int64_t tiling_threads(const struct tiling *t)
 {
-    return tiling_space(t, TILE_THREADS) * tiling_reduced(t, TILE_SHARED) * t->lanes;
+    return tiling_space(t, TILE_THREADS) * tiling_reduced(t, TILE_REDUCE_THREADS) * t->lanes;
 }
 
 int64_t tiling_span(const struct tiling *t, int loop)
 {
     const int32_t *part = t->part[loop];
     if (loop >= t->variant->loops.space)
-        return (int64_t)part[TILE_MIDDLE] * part[TILE_WRITTEN];
+        return (int64_t)part[TILE_REDUCE_MIDDLE] * part[TILE_REDUCE_INNER];
     return (int64_t)part[TILE_VIRTUAL] * part[TILE_THREADS] * part[TILE_OUTER] * part[TILE_INNER];
 }
 
-int64_t tiling_extent(const struct tiling *t, const struct staged_read *c, int index)
+struct staged_tile tiling_staged(const struct program *p, const struct staged_read *c,
+                                 const struct tiling *t)
 {
-    double extent = 1;
-    for (int a = 0; a < t->variant->loops.space + t->variant->loops.reduce; a++)
-        extent += fabs(c->coefficient[index][a]) * (double)(tiling_span(t, a) - 1);
-    return (int64_t)extent;
-}
-
-int tiling_rank(const struct program *p, const struct staged_read *c)
-{
-    return p->inlined.tensor[p->inlined.node[c->read].tensor].rank;
-}
-
-int64_t tiling_lines(const struct program *p, const struct staged_read *c, const struct tiling *t)
-{
-    int64_t lines = 1;
-    for (int i = 0; i < tiling_rank(p, c) - 1; i++)
-        lines *= tiling_extent(t, c, i);
-    return lines;
-}
-
-int64_t tiling_line(const struct program *p, const struct staged_read *c, const struct tiling *t)
-{
-    return tiling_extent(t, c, tiling_rank(p, c) - 1);
-}
-
-int64_t tiling_pitch(const struct program *p, const struct staged_read *c, const struct tiling *t)
-{
-    return tiling_line(p, c, t) + (tiling_lines(p, c, t) > 1 ? t->pad : 0);
+    struct staged_tile tile = {.lines = 1, .lanes = t->vector};
+    int loops = t->variant->loops.space + t->variant->loops.reduce, last = c->rank - 1;
+    for (int i = 0; i < c->rank; i++) {
+        double extent = 1;
+        for (int a = 0; a < loops; a++)
+            extent += fabs(c->coefficient[i][a]) * (double)(tiling_span(t, a) - 1);
+        tile.extent[i] = (int64_t)extent;
+        tile.lines *= i < last ? tile.extent[i] : 1;
+    }
+    tile.line = tile.extent[last];
+    tile.pitch = tile.line + (tile.lines > 1 ? t->pad : 0);
+    tile.size = tile.lines * tile.pitch;
+    // Vectors fill lines whose length and beginnings are multiples of their width.
+    bool is_wide = t->vector > 1 && tiling_fill_width(p, t->variant, c) % t->vector == 0 &&
+                   tile.line % t->vector == 0;
+    for (int a = 0; a < loops && is_wide; a++)
+        is_wide = fmod(c->coefficient[last][a] * (double)tiling_span(t, a), t->vector) == 0;
+    tile.lanes = is_wide ? t->vector : 1;
+    tile.rounds = ceil_divide(tile.lines * tile.line / tile.lanes, tiling_threads(t));
+    return tile;
 }
 
 // Parts are unrolled from the inside out, as long as there are no more statements than the limit.
 // Without a limit the innermost part is unrolled.
-bool tiling_is_written(const struct tiling *t, int part)
+bool tiling_is_unrolled(const struct tiling *t, int part)
 {
     if (t->variant->unroll < 0)
-        return part == TILE_WRITTEN;
-    int64_t statements = tiling_registers(t) * tiling_reduced(t, TILE_WRITTEN);
-    if (part == TILE_MIDDLE)
-        statements *= tiling_reduced(t, TILE_MIDDLE);
-    return part != TILE_LOOP && statements <= t->unroll;
+        return part == TILE_REDUCE_INNER;
+    int64_t statements = tiling_registers(t) * tiling_reduced(t, TILE_REDUCE_INNER);
+    if (part == TILE_REDUCE_MIDDLE)
+        statements *= tiling_reduced(t, TILE_REDUCE_MIDDLE);
+    return part != TILE_REDUCE_OUTER && statements <= t->unroll;
 }
 
 // The first of several loops is y of the dispatch; the others are x.
@@ -138,7 +132,7 @@ void tiling_groups(const struct tiling *t, uint64_t out[3])
     int space = t->variant->loops.space, first = space > 1;
     out[0] = (uint64_t)product(t, first, space - first, TILE_GROUPS);
     out[1] = (uint64_t)product(t, 0, first, TILE_GROUPS);
-    out[2] = (uint64_t)tiling_reduced(t, TILE_ACROSS);
+    out[2] = (uint64_t)tiling_reduced(t, TILE_REDUCE_GROUPS);
 }
 
 int64_t tiling_points(const struct tiling *t)
@@ -164,14 +158,14 @@ struct tiling tiling_second_pass(const struct tiling *t, struct program_variant 
             second.part[a][i] = 1;
     second.part[0][TILE_GROUPS] = (int32_t)groups;
     second.part[0][TILE_THREADS] = (int32_t)threads;
-    second.part[l->space][TILE_LOOP] = (int32_t)tiling_reduced(t, TILE_ACROSS);
+    second.part[l->space][TILE_REDUCE_OUTER] = (int32_t)tiling_reduced(t, TILE_REDUCE_GROUPS);
     return second;
 }
 
 // --- vectors ---
 //
-// An access is a vector where its numbers are neighbours in memory too and begin at a multiple of
-// their count. All other accesses are of one number.
+// An access is a vector where its elements are neighbours in memory too and begin at a multiple of
+// the width. All other accesses are of one element.
 
 int32_t tiling_lanes(const struct tiling *t)
 {
@@ -182,41 +176,40 @@ int32_t tiling_lanes(const struct tiling *t)
     return splits ? t->vector : 1;
 }
 
-bool tiling_is_wide(const struct program *p, const struct program_kernel *k, int read,
-                    const struct tiling *t)
+bool tiling_reads_vector(const struct program *p, const struct program_kernel *k, int read,
+                         const struct tiling *t)
 {
     const struct definition *d = &p->inlined;
     int staged = program_staged_of(k, read), lanes = tiling_lanes(t);
     int axis = t->variant->loops.space - 1;
-    double place[DEFINE_AFFINE] = {0};
+    double offset[DEFINE_AFFINE] = {0};
     if (lanes == 1)
         return false;
     if (staged >= 0 && t->is_staged[staged]) {
-        // The lines and what is read of them begin at multiples of the lanes.
+        // Each vector begins at a multiple of the width in a line whose pitch is one too.
         const struct staged_read *c = &k->staged[staged];
-        int rank = tiling_rank(p, c), own = k->stage.space - 1;
-        const double *last = c->coefficient[rank - 1];
-        bool wide = own >= 0;
-        for (int i = 0; i < rank && wide; i++)
-            wide = c->coefficient[i][own] == (i == rank - 1);
-        for (int a = 0; a < DEFINE_MAX_AXES && wide; a++)
-            wide = last[a] >= 0;
-        wide = wide && tiling_pitch(p, c, t) % lanes == 0;
-        for (int a = 0; a < k->stage.space + k->stage.reduce && wide; a++)
-            wide = a == axis || fmod(last[a], lanes) == 0 || tiling_span(t, a) == 1;
-        return wide;
+        int own = k->stage.space - 1;
+        const double *last = c->coefficient[c->rank - 1];
+        bool is_vector = own >= 0 && tiling_staged(p, c, t).pitch % lanes == 0;
+        for (int i = 0; i < c->rank && is_vector; i++)
+            is_vector = c->coefficient[i][own] == (i == c->rank - 1);
+        for (int a = 0; a < DEFINE_MAX_AXES && is_vector; a++)
+            is_vector = last[a] >= 0;
+        for (int a = 0; a < k->stage.space + k->stage.reduce && is_vector; a++)
+            is_vector = a == axis || fmod(last[a], lanes) == 0 || tiling_span(t, a) == 1;
+        return is_vector;
     }
-    if (d->node[read].tensor >= d->inputs || !definition_affine_place(d, read, place) ||
-        place[axis] != 1)
+    if (d->node[read].tensor >= d->inputs || !definition_affine_offset(d, read, offset) ||
+        offset[axis] != 1)
         return false;
-    place[axis] = 0;
+    offset[axis] = 0;
     for (int a = 0; a < DEFINE_AFFINE; a++)
-        if (fmod(place[a], lanes) != 0)
+        if (fmod(offset[a], lanes) != 0)
             return false;
     return true;
 }
 
-bool tiling_stores_wide(const struct program_kernel *k, const struct tiling *t)
+bool tiling_stores_vector(const struct program_kernel *k, const struct tiling *t)
 {
     int32_t lanes = tiling_lanes(t);
     return k->is_output && lanes > 1 &&
@@ -226,11 +219,11 @@ bool tiling_stores_wide(const struct program_kernel *k, const struct tiling *t)
 int tiling_fill_width(const struct program *p, const struct program_variant *v,
                       const struct staged_read *c)
 {
-    const struct define_tensor *t = &p->inlined.tensor[p->inlined.node[c->read].tensor];
+    const struct define_tensor *t = &p->inlined.tensor[c->tensor];
     const double *last = c->coefficient[t->rank - 1];
     const struct program_loops *l = &v->loops;
     int width = PROGRAM_MOST_VECTOR;
-    if (c->stage >= 0 || p->inlined.node[c->read].tensor >= p->inlined.inputs)
+    if (c->stage >= 0 || c->tensor >= p->inlined.inputs)
         return 1;
     for (int a = 0; a < l->space + l->reduce; a++)
         if (last[a] < 0 || (last[a] > 0 && l->extent[a] != l->length[a]))
@@ -240,29 +233,11 @@ int tiling_fill_width(const struct program *p, const struct program_variant *v,
     return width;
 }
 
-int32_t tiling_fill_lanes(const struct program *p, const struct staged_read *c,
-                          const struct tiling *t)
-{
-    int last = tiling_rank(p, c) - 1;
-    bool wide = tiling_fill_width(p, t->variant, c) % t->vector == 0 &&
-                tiling_extent(t, c, last) % t->vector == 0;
-    for (int a = 0; a < t->variant->loops.space + t->variant->loops.reduce && wide; a++)
-        wide = fmod(c->coefficient[last][a] * (double)tiling_span(t, a), t->vector) == 0;
-    return wide ? t->vector : 1;
-}
-
-int64_t tiling_fill_rounds(const struct program *p, const struct staged_read *c,
-                           const struct tiling *t)
-{
-    int64_t count = tiling_lines(p, c, t) * tiling_line(p, c, t) / tiling_fill_lanes(p, c, t);
-    return ceil_divide(count, tiling_threads(t));
-}
-
 // --- matrix units ---
 //
 // The parts of rows and columns are workgroups, subgroups (TILE_THREADS), fragments of a subgroup
-// (TILE_OUTER) and numbers of a fragment (TILE_INNER). The parts of the reduction are tiles,
-// fragments of a tile (TILE_MIDDLE) and numbers of a fragment (TILE_WRITTEN).
+// (TILE_OUTER) and elements of a fragment (TILE_INNER). The parts of the reduction are tiles,
+// fragments of a tile (TILE_REDUCE_MIDDLE) and elements of a fragment (TILE_REDUCE_INNER).
 
 void matrix_emulate(struct matrix_units *out)
 {
@@ -313,16 +288,16 @@ struct tiling program_tiling(const struct program *p, int kernel, const struct c
         t.lanes = (int32_t)p->device.lanes;
         t.part[PRODUCT_BATCH][TILE_GROUPS] = (int32_t)length[PRODUCT_BATCH];
         for (int side = ROWS; side <= COLUMNS; side++) {
-            int32_t *part = t.part[side]; // the parameters' first part is left out
+            int32_t *part = t.part[side]; // the first factor of these parameters is unused
             part[TILE_THREADS] = subgroups[side];
             part[TILE_OUTER] = fragments[side];
             part[TILE_INNER] = side == ROWS ? t.shape->m : t.shape->n;
             part[TILE_GROUPS] = (int32_t)ceil_divide(length[side], tiling_span(&t, side));
         }
         int32_t *part = t.part[PRODUCT_SIDES];
-        part[TILE_MIDDLE] = (int32_t)number_of(p, v->steps, c, 0);
-        part[TILE_WRITTEN] = t.shape->k;
-        part[TILE_LOOP] =
+        part[TILE_REDUCE_MIDDLE] = (int32_t)number_of(p, v->steps, c, 0);
+        part[TILE_REDUCE_INNER] = t.shape->k;
+        part[TILE_REDUCE_OUTER] =
             (int32_t)ceil_divide(length[PRODUCT_SIDES], tiling_span(&t, PRODUCT_SIDES));
         t.pad =
             (int32_t)number_of(p, v->pad, c, 0) * STEP_BYTES / element_bytes(k->product.element);
@@ -330,25 +305,26 @@ struct tiling program_tiling(const struct program *p, int kernel, const struct c
     return t;
 }
 
-// The statements that are unrolled.
+// Returns how many statements the unrolled loops have.
 static int64_t statements_of(const struct tiling *t)
 {
     int64_t statements = tiling_registers(t);
     if (t->variant->plan == PLAN_CONSTANT)
         return t->variant->values + t->variant->reads;
     if (t->variant->plan == PLAN_MATRIX) {
-        // Loads and products of a tile's fragments, and stores, each about eight lines long.
+        // The loads and products of a tile's fragments, and the stores, each about eight lines
+        // long.
         int64_t a = t->part[ROWS][TILE_OUTER], b = t->part[COLUMNS][TILE_OUTER];
-        return t->part[PRODUCT_SIDES][TILE_MIDDLE] * (a + b + a * b) + 8 * a * b;
+        return t->part[PRODUCT_SIDES][TILE_REDUCE_MIDDLE] * (a + b + a * b) + 8 * a * b;
     }
-    for (int part = TILE_MIDDLE; part <= TILE_WRITTEN; part++)
-        statements *= tiling_is_written(t, part) ? tiling_reduced(t, part) : 1;
+    for (int part = TILE_REDUCE_MIDDLE; part <= TILE_REDUCE_INNER; part++)
+        statements *= tiling_is_unrolled(t, part) ? tiling_reduced(t, part) : 1;
     return statements;
 }
 
-// --- rules ---
+// --- constraints ---
 
-enum rule {
+enum tile_rule {
     RULE_REGISTERS,
     RULE_WRITTEN,
     RULE_SUBGROUPS,
@@ -368,7 +344,7 @@ enum rule {
 
 static const struct {
     const char *name;
-    enum stage_plan plan; // of the kernels that the rule is for
+    enum stage_plan plan; // of the kernels that the constraint is for
 } rules[RULES] = {[RULE_REGISTERS] = {"registers", ANY_PLAN},
                   [RULE_WRITTEN] = {"what is written out", ANY_PLAN},
                   [RULE_SUBGROUPS] = {"whole subgroups", ANY_PLAN},
@@ -382,36 +358,38 @@ static const struct {
                   [RULE_PADDING] = {"padding", PLAN_TILE},
                   [RULE_AHEAD] = {"tiles ahead", PLAN_TILE}};
 
-static bool holds(enum rule rule, const struct program *p, int kernel, const struct tiling *t)
+static bool rule_holds(enum tile_rule rule, const struct program *p, int kernel,
+                       const struct tiling *t)
 {
     const struct program_kernel *k = &p->kernel[kernel];
     enum stage_plan plan = t->variant->plan;
-    int64_t shared = tiling_reduced(t, TILE_SHARED), across = tiling_reduced(t, TILE_ACROSS);
-    int64_t ahead = 0; // numbers that an invocation fetches ahead
-    bool fills_wide = false, has_lines = false;
+    int64_t shared = tiling_reduced(t, TILE_REDUCE_THREADS),
+            across = tiling_reduced(t, TILE_REDUCE_GROUPS);
+    int64_t ahead = 0; // elements that an invocation fetches ahead
+    bool fills_vectors = false, has_lines = false;
     for (int i = 0; i < k->staged_count; i++) {
-        const struct staged_read *c = &k->staged[i];
         if (!t->is_staged[i])
             continue;
-        int lanes = tiling_fill_lanes(p, c, t);
-        fills_wide = fills_wide || lanes > 1;
-        has_lines = has_lines || tiling_lines(p, c, t) > 1;
-        ahead += tiling_fill_rounds(p, c, t) * lanes;
+        const struct staged_tile tile = tiling_staged(p, &k->staged[i], t);
+        fills_vectors = fills_vectors || tile.lanes > 1;
+        has_lines = has_lines || tile.lines > 1;
+        ahead += tile.rounds * tile.lanes;
     }
     switch (rule) {
     case RULE_REGISTERS: // CPUs spill to their caches
         return p->device.is_cpu || tiling_registers(t) <= MOST_REGISTERS;
-    case RULE_WRITTEN: return statements_of(t) <= MOST_WRITTEN;
+    case RULE_WRITTEN: return statements_of(t) <= MOST_STATEMENTS;
     case RULE_SUBGROUPS: {
-        const struct define_stage *s = &p->kernel[kernel].stage;
+        const struct define_stage *s = &k->stage;
         int64_t points = tiling_points(t);
-        if (t->variant->plan == PLAN_CROSS || t->variant->plan == PLAN_SPLIT)
+        if (plan == PLAN_CROSS || plan == PLAN_SPLIT)
             points *= stage_points(s, s->space, s->reduce);
         return tiling_threads(t) >= int64_min(p->device.subgroup, points / 2);
     }
-    case RULE_SHARED: return plan != PLAN_CROSS || shared > 1; // else it is another sketch
+    case RULE_SHARED:
+        return plan != PLAN_CROSS || shared > 1; // else the kernel is that of another sketch
     case RULE_SPLIT_ACROSS:
-        return plan != PLAN_SPLIT || (shared > 1 && across > 1 && across <= SKETCH_MOST_ACROSS);
+        return plan != PLAN_SPLIT || (shared > 1 && across > 1 && across <= SKETCH_MOST_SPLIT);
     case RULE_FULL_SUBGROUPS:
         return !t->shape ||
                (tiling_threads(t) % p->device.subgroup == 0 &&
@@ -421,7 +399,7 @@ static bool holds(enum rule rule, const struct program *p, int kernel, const str
         // No fragment lies outside of the matrices.
         bool inside = true;
         for (int loop = ROWS; loop <= PRODUCT_SIDES && t->shape; loop++) {
-            int innermost = loop == PRODUCT_SIDES ? TILE_WRITTEN : TILE_INNER;
+            int innermost = loop == PRODUCT_SIDES ? TILE_REDUCE_INNER : TILE_INNER;
             int64_t length = t->variant->loops.length[loop], most = t->part[loop][innermost];
             inside = inside && tiling_span(t, loop) < length + most;
         }
@@ -430,40 +408,39 @@ static bool holds(enum rule rule, const struct program *p, int kernel, const str
     case RULE_VIRTUAL: return plan != PLAN_TILE || tiling_space(t, TILE_VIRTUAL) <= MOST_VIRTUAL;
     case RULE_INNERMOST: {
         const struct program_loops *l = &t->variant->loops;
-        for (int a = 0; a < l->space + l->reduce && t->variant->plan == PLAN_TILE; a++)
-            if (t->part[a][a < l->space ? TILE_INNER : TILE_WRITTEN] > MOST_INNERMOST)
+        for (int a = 0; a < l->space + l->reduce && plan == PLAN_TILE; a++)
+            if (t->part[a][a < l->space ? TILE_INNER : TILE_REDUCE_INNER] > MOST_INNERMOST)
                 return false;
         return true;
     }
-    case RULE_VECTORS: // else it is the same kernel as with narrower vectors
-        return t->vector == 1 || tiling_lanes(t) > 1 || fills_wide;
+    case RULE_VECTORS: // else the kernel equals the one with narrower vectors
+        return t->vector == 1 || tiling_lanes(t) > 1 || fills_vectors;
     case RULE_PADDING: return t->pad == 0 || has_lines;
-    default: // RULE_AHEAD: there is something to fetch, and it fits registers
+    default: // RULE_AHEAD: there are tiles to fetch, and they fit registers
         return !t->double_buffers ||
-               (ahead > 0 && ahead <= MOST_AHEAD && tiling_reduced(t, TILE_LOOP) > 1);
+               (ahead > 0 && ahead <= MOST_AHEAD && tiling_reduced(t, TILE_REDUCE_OUTER) > 1);
     }
 }
 
 struct rule_context {
     const struct program *p;
-    enum rule rule;
+    enum tile_rule rule;
 };
 
-static int tiling_rule_holds(void *context, const struct config *c, struct err *e)
+static int rule_holds_for_all(void *context, const struct config *c, struct err *e)
 {
     const struct rule_context *r = context;
     (void)e;
     for (int i = 0; i < r->p->kernel_count; i++) {
         struct tiling t = program_tiling(r->p, i, c);
-        if (!holds(r->rule, r->p, i, &t))
+        if (!rule_holds(r->rule, r->p, i, &t))
             return 0;
     }
     return 1;
 }
 
-// Drivers compile a kernel of so many operations in seconds, and take minutes for a few times as
-// many.
-static int tiling_is_short(void *context, const struct config *c, struct err *e)
+// Drivers compile a kernel of MOST_OPERATIONS in seconds, and one a few times as long in minutes.
+static int text_is_short(void *context, const struct config *c, struct err *e)
 {
     const struct program *p = context;
     int64_t operations = 0;
@@ -471,16 +448,15 @@ static int tiling_is_short(void *context, const struct config *c, struct err *e)
     for (int i = 0; i < p->kernel_count; i++) {
         const struct program_kernel *k = &p->kernel[i];
         struct tiling t = program_tiling(p, i, c);
-        // The operations of all statements, with their indices and conditions.
-        int64_t each = k->operations;
+        int64_t each = k->operations; // of a statement, with its indices and conditions
         for (int j = 0; j < k->staged_count; j++)
             each += t.is_staged[j] ? 0 : k->staged[j].operations;
         if (t.variant->plan == PLAN_CONSTANT)
-            operations += k->written;
-        else if (t.variant->plan == PLAN_MATRIX) // numbers are read and stored in loops
-            operations += statements_of(&t) + k->operations + k->stored;
+            operations += k->unrolled_operations;
+        else if (t.variant->plan == PLAN_MATRIX) // elements are read and stored in loops
+            operations += statements_of(&t) + k->operations + k->store_operations;
         else
-            operations += statements_of(&t) * each + tiling_registers(&t) * k->stored;
+            operations += statements_of(&t) * each + tiling_registers(&t) * k->store_operations;
     }
     return operations <= (p->device.is_cpu ? MOST_OPERATIONS_ON_CPU : MOST_OPERATIONS);
 }
@@ -500,18 +476,17 @@ static uint64_t shared_bytes(const struct program *p, int kernel, const struct t
     }
     for (int i = 0; i < k->staged_count; i++)
         if (t->is_staged[i])
-            count += (t->double_buffers ? 2 : 1) * tiling_lines(p, &k->staged[i], t) *
-                     tiling_pitch(p, &k->staged[i], t);
-    if (tiling_reduced(t, TILE_SHARED) > 1)
+            count += (t->double_buffers ? 2 : 1) * tiling_staged(p, &k->staged[i], t).size;
+    if (tiling_reduced(t, TILE_REDUCE_THREADS) > 1)
         count += tiling_threads(t) * tiling_registers(t);
     return 4 * (uint64_t)count;
 }
 
-// Raises the resources to what the pass needs.
+// Raises the resources to those that the pass needs.
 static void add_needs(const struct program *p, int kernel, const struct tiling *t,
                       struct resources *out)
 {
-    uint64_t groups[3], trips = (uint64_t)tiling_reduced(t, TILE_LOOP);
+    uint64_t groups[3], trips = (uint64_t)tiling_reduced(t, TILE_REDUCE_OUTER);
     tiling_groups(t, groups);
     for (int k = 0; k < 3; k++)
         out->groups[k] = uint64_max(out->groups[k], groups[k]);
@@ -519,13 +494,14 @@ static void add_needs(const struct program *p, int kernel, const struct tiling *
     out->accumulators = uint64_max(out->accumulators, (uint64_t)tiling_registers(t));
     out->statements = uint64_max(out->statements, (uint64_t)statements_of(t));
     out->shared_bytes = uint64_max(out->shared_bytes, shared_bytes(p, kernel, t));
-    for (int part = TILE_MIDDLE; part <= TILE_WRITTEN; part++)
-        if (!tiling_is_written(t, part))
+    for (int part = TILE_REDUCE_MIDDLE; part <= TILE_REDUCE_INNER; part++)
+        if (!tiling_is_unrolled(t, part))
             trips *= (uint64_t)tiling_reduced(t, part);
     if (t->shape) {
         int64_t a = t->part[ROWS][TILE_OUTER], b = t->part[COLUMNS][TILE_OUTER];
-        int64_t steps = t->part[PRODUCT_SIDES][TILE_MIDDLE], tiles = tiling_reduced(t, TILE_LOOP);
-        // Loops in which the invocations divide elements count one step more.
+        int64_t steps = t->part[PRODUCT_SIDES][TILE_REDUCE_MIDDLE],
+                tiles = tiling_reduced(t, TILE_REDUCE_OUTER);
+        // A loop in which the invocations share elements counts one iteration more.
         int64_t fragment = t->shape->m * t->shape->n, depth = tiling_span(t, PRODUCT_SIDES);
         int64_t each = 1, stored = ceil_divide(fragment, t->lanes) + 1;
         int64_t share = fragment / t->lanes;
@@ -543,9 +519,9 @@ static void add_needs(const struct program *p, int kernel, const struct tiling *
     out->loop_trips = uint64_max(out->loop_trips, trips);
 }
 
-// Sets each resource to the most that a pass needs.
-static bool tiling_get_resources(void *context, const struct config *c, struct resources *out,
-                                 struct err *e)
+// Sets each resource to the most that any pass needs.
+static bool find_resources(void *context, const struct config *c, struct resources *out,
+                           struct err *e)
 {
     const struct program *p = context;
     (void)e;
@@ -554,7 +530,7 @@ static bool tiling_get_resources(void *context, const struct config *c, struct r
         struct tiling t = program_tiling(p, i, c);
         struct program_variant v;
         add_needs(p, i, &t, out);
-        if (tiling_reduced(&t, TILE_ACROSS) == 1)
+        if (tiling_reduced(&t, TILE_REDUCE_GROUPS) == 1)
             continue;
         struct tiling second = tiling_second_pass(&t, &v);
         add_needs(p, i, &second, out);
@@ -573,12 +549,12 @@ void program_set_rules(struct program *p, struct space *s, const char *file, int
         if (!has)
             continue;
         struct rule_context *r = arena_zero(&s->arena, 1, sizeof *r);
-        *r = (struct rule_context){p, (enum rule)i};
-        space_add_constraint(s,
-                             &(struct constraint){rules[i].name, file, line, r, tiling_rule_holds});
+        *r = (struct rule_context){p, (enum tile_rule)i};
+        space_add_constraint(
+            s, &(struct constraint){rules[i].name, file, line, r, rule_holds_for_all});
     }
     space_add_constraint(
-        s, &(struct constraint){"what is written out in all", file, line, p, tiling_is_short});
-    s->resources = tiling_get_resources;
+        s, &(struct constraint){"what is written out in all", file, line, p, text_is_short});
+    s->resources = find_resources;
     s->resources_context = p;
 }

@@ -83,7 +83,7 @@ void writer_combine(struct writer *w, const char *a, const char *b)
 {
     enum reduction r = w->k->stage.reduction;
     if (r == REDUCE_MAX || r == REDUCE_MIN)
-        str_printf(w->out, "%s(%s, %s)", reduction_name(r), a, b);
+        str_printf(w->out, "%s(%s, %s)", reduction_names[r], a, b);
     else
         str_printf(w->out, "%s %s %s", a, r == REDUCE_SUM ? "+" : "*", b);
 }
@@ -101,14 +101,14 @@ void writer_end(struct writer *w, int depth)
     writer_line(w, depth - 1, "}");
 }
 
-// The results that a step of the innermost part computes.
+// Returns the results that an iteration of the innermost part computes.
 static int32_t step_of(const struct writer *w, int loop)
 {
     return loop == w->t->variant->loops.space - 1 ? tiling_lanes(w->t) : 1;
 }
 
-// The digits of the workgroup's number are the loops' steps, the last loop's fastest. With several
-// loops the first one is y.
+// The digits of gl_WorkGroupID.x are the loops' groups, the last loop the fastest. With several
+// loops the first one is gl_WorkGroupID.y.
 void writer_origins(struct writer *w)
 {
     const struct program_loops *l = &w->t->variant->loops;
@@ -141,7 +141,7 @@ void writer_loops(struct writer *w, int depth, char kind, int part)
     const struct program_loops *l = &w->t->variant->loops;
     bool is_space = strchr("vwr", kind);
     int first = is_space ? 0 : l->space, count = is_space ? l->space : l->reduce;
-    bool written = is_space ? w->t->variant->plan != PLAN_CONSTANT : tiling_is_written(w->t, part);
+    bool written = is_space ? w->t->variant->plan != PLAN_CONSTANT : tiling_is_unrolled(w->t, part);
     for (int a = first; a < first + count; a++) {
         int32_t length = w->t->part[a][part] / (kind == 'r' ? step_of(w, a) : 1);
         if (length > 1)
@@ -150,7 +150,7 @@ void writer_loops(struct writer *w, int depth, char kind, int part)
     }
 }
 
-// Writes " + o2 * 8", or nothing where the loop has one step.
+// Writes " + o2 * 8", or nothing where the part has one iteration.
 static void write_term(struct writer *w, char kind, int loop, int part, int64_t stride)
 {
     if (w->t->part[loop][part] > 1)
@@ -170,18 +170,18 @@ static void write_inner(struct writer *w, int loop, int64_t stride)
 void writer_reduced_bases(struct writer *w, int depth, const char *step)
 {
     const struct define_stage *s = &w->k->stage;
-    int64_t stride = tiling_reduced(w->t, TILE_LOOP);
+    int64_t stride = tiling_reduced(w->t, TILE_REDUCE_OUTER);
     for (int a = s->space; a < s->space + s->reduce; a++) {
         const int32_t *part = w->t->part[a];
         int64_t span = tiling_span(w->t, a);
-        stride /= part[TILE_LOOP];
+        stride /= part[TILE_REDUCE_OUTER];
         writer_indent(w, depth);
         str_printf(w->out, "const int base_%s%d = ", s->axis[a], a);
         if (step) {
-            writer_digit(w, step, stride, part[TILE_LOOP], span);
+            writer_digit(w, step, stride, part[TILE_REDUCE_OUTER], span);
         } else {
             str_add_char(w->out, '0');
-            write_term(w, 'o', a, TILE_LOOP, span);
+            write_term(w, 'o', a, TILE_REDUCE_OUTER, span);
         }
         str_add(w->out, ";\n");
     }
@@ -222,25 +222,25 @@ void writer_axes(struct writer *w, int depth, bool reduces)
             write_term(w, 'w', a, TILE_OUTER, inner);
             write_inner(w, a, 1);
         } else { // ((o * M + m) * W + u) * S + the invocation among those that share it
-            int64_t shared = part[TILE_SHARED], steps = shared * part[TILE_WRITTEN];
+            int64_t shared = part[TILE_REDUCE_THREADS], steps = shared * part[TILE_REDUCE_INNER];
             str_add(w->out, shared > 1 ? "share" : "0");
-            if (part[TILE_ACROSS] > 1)
+            if (part[TILE_REDUCE_GROUPS] > 1)
                 str_printf(w->out, " + across * %" PRId64,
-                           steps * part[TILE_MIDDLE] * part[TILE_LOOP]);
-            write_term(w, 'o', a, TILE_LOOP, steps * part[TILE_MIDDLE]);
-            write_term(w, 'm', a, TILE_MIDDLE, steps);
-            write_term(w, 'u', a, TILE_WRITTEN, shared);
+                           steps * part[TILE_REDUCE_MIDDLE] * part[TILE_REDUCE_OUTER]);
+            write_term(w, 'o', a, TILE_REDUCE_OUTER, steps * part[TILE_REDUCE_MIDDLE]);
+            write_term(w, 'm', a, TILE_REDUCE_MIDDLE, steps);
+            write_term(w, 'u', a, TILE_REDUCE_INNER, shared);
         }
         str_add(w->out, ";\n");
         if (guards)
             writer_line(w, depth, "const int %s%s = min(raw_%s, %" PRId64 ");", each ? "_" : "",
                         name, name, l->length[a] - 1);
     }
-    unsigned space = (1U << s->space) - 1, ours = ~w->k->constants.axes; // not written out
+    unsigned space = (1U << s->space) - 1, fused = ~w->k->unrolled.axes;
     if (!each)
-        writer_digits(w, depth, "all", space & ours);
+        writer_digits(w, depth, "all", space & fused);
     if (!each && reduces)
-        writer_digits(w, depth, "part", ~space & ours);
+        writer_digits(w, depth, "part", ~space & fused);
 }
 
 void writer_guard(struct writer *w, int depth, bool space)
@@ -263,7 +263,8 @@ void writer_guard(struct writer *w, int depth, bool space)
     str_add(w->out, guards ? ")\n" : "");
 }
 
-// The number of the register counts all parts of all loops.
+// The register has a mixed-radix number: the digits are the inner, outer and virtual parts of all
+// space loops.
 void writer_register(struct writer *w)
 {
     const struct tiling *t = w->t;
@@ -287,9 +288,9 @@ void writer_register(struct writer *w)
 
 // --- expressions ---
 
-enum { FOR_ALL = 1, BY_LANE }; // constants for reads: one number for all lanes, or a vector
+enum { FOR_ALL = 1, BY_LANE }; // a named read: one number for all lanes, or a vector
 
-// Writes the node, converted to float where `real` is true and the node is not real.
+// Writes the node, converted to float where `real` is true and the node is an integer.
 static void write_as(struct writer *w, int node, bool real)
 {
     bool converts = real && !w->p->inlined.node[node].is_real;
@@ -303,23 +304,16 @@ static void write_as(struct writer *w, int node, bool real)
     str_add(w->out, converts ? ")" : "");
 }
 
-static void write_call(struct writer *w, const char *name, int a, int b, bool real)
+// Writes an operation as "name(a, b)", or as "(a name b)".
+static void write_operation(struct writer *w, const char *name, bool is_call, const struct node *n,
+                            bool real)
 {
-    str_printf(w->out, "%s(", name);
-    write_as(w, a, real);
-    if (b >= 0) {
-        str_add(w->out, ", ");
-        write_as(w, b, real);
-    }
-    str_add_char(w->out, ')');
-}
-
-static void write_infix(struct writer *w, const char *sign, const struct node *n, bool real)
-{
-    str_add_char(w->out, '(');
+    str_printf(w->out, "%s(", is_call ? name : "");
     write_as(w, n->a, real);
-    str_printf(w->out, " %s ", sign);
-    write_as(w, n->b, real);
+    if (n->b >= 0) {
+        str_printf(w->out, "%s%s ", is_call ? "," : " ", is_call ? "" : name);
+        write_as(w, n->b, real);
+    }
     str_add_char(w->out, ')');
 }
 
@@ -336,14 +330,15 @@ static void write_index(struct writer *w, const struct node *n)
     }
 }
 
-// Writes the element of a staging buffer that the read is of, or as many neighbours as lanes.
+// Writes a staged read: the element in shared memory, or as many neighbours as lanes as a vector.
 static void write_staged(struct writer *w, int staged, int lanes)
 {
     const struct staged_read *c = &w->k->staged[staged];
     const struct definition *d = &w->p->inlined;
     const struct node *n = &d->node[c->read];
-    int rank = d->tensor[n->tensor].rank;
-    int64_t stride = tiling_lines(w->p, c, w->t) * tiling_pitch(w->p, c, w->t);
+    int rank = c->rank;
+    const struct staged_tile tile = tiling_staged(w->p, c, w->t);
+    int64_t stride = tile.size;
     w->prefix = w->t->variant->is_guarded ? "raw_" : "_";
     str_printf(w->out, lanes > 1 ? "copy%d[(" : "copy%d[", staged);
     if (w->t->double_buffers)
@@ -351,7 +346,7 @@ static void write_staged(struct writer *w, int staged, int lanes)
     else
         str_add_char(w->out, '0');
     for (int i = 0; i < rank; i++) {
-        int64_t extent = tiling_extent(w->t, c, i);
+        int64_t extent = tile.extent[i];
         stride /= i == rank - 1 ? stride : extent;
         if (extent == 1)
             continue;
@@ -367,7 +362,7 @@ static void write_staged(struct writer *w, int staged, int lanes)
     w->prefix = "_";
 }
 
-void writer_wide(struct writer *w, int read, int lanes)
+void writer_vector(struct writer *w, int read, int lanes)
 {
     const struct node *n = &w->p->inlined.node[read];
     int staged = w->prefix ? program_staged_of(w->k, read) : -1;
@@ -375,7 +370,7 @@ void writer_wide(struct writer *w, int read, int lanes)
         write_staged(w, staged, lanes);
         return;
     }
-    w->reads_wide[n->tensor] = true;
+    w->reads_vectors[n->tensor] = true;
     writer_type(w, n->is_real, lanes);
     str_printf(w->out, "(V_%s[(", w->p->inlined.tensor[n->tensor].name);
     write_index(w, n);
@@ -408,10 +403,10 @@ static void write_read(struct writer *w, const struct node *n)
     else
         str_printf(w->out, "%s(T_%s[", n->is_real ? "float" : "int",
                    w->p->inlined.tensor[n->tensor].name);
-    // Where a condition around the read does not hold, the index is 0: compilers may read both
-    // branches of a choice before they select one.
+    // The index is 0 where the select around the read does not select it: compilers may read both
+    // branches before they select one.
     int guards = w->guards;
-    w->guards = 0; // conditions read nothing that is guarded by themselves
+    w->guards = 0; // a condition is not guarded by itself
     for (int i = 0; i < guards; i++) {
         str_add(w->out, i ? " && " : "");
         str_add(w->out, w->holds[i] ? "" : "!");
@@ -424,7 +419,7 @@ static void write_read(struct writer *w, const struct node *n)
     str_add(w->out, in_scratch ? ")])" : "])");
 }
 
-// Writes a branch of a choice, with its condition as a guard.
+// Writes a branch of a select. Reads in it are guarded by the condition.
 static void write_branch(struct writer *w, int condition, bool holds, int node, bool real)
 {
     bool has_room = w->guards < WRITER_MOST_GUARDS;
@@ -467,22 +462,21 @@ void writer_node(struct writer *w, int node)
     case NODE_DIVIDE:
     case NODE_LESS:
     case NODE_AT_MOST:
-    case NODE_EQUAL: write_infix(w, node_op_name(n->op), n, real); break;
+    case NODE_EQUAL: write_operation(w, node_kinds[n->op].name, false, n, real); break;
     case NODE_FLOOR_DIVIDE:
     case NODE_MODULO: {
         // GLSL rounds quotients towards 0 and leaves remainders of negative numbers undefined.
         bool divides = n->op == NODE_FLOOR_DIVIDE;
         struct range a = bounds_range(&w->p->inlined, w->stage, n->a, NULL);
-        if (a.low >= 0)
-            write_infix(w, divides ? "/" : "%", n, false);
-        else
-            write_call(w, divides ? "floor_divide" : "modulo", n->a, n->b, false);
+        bool is_call = a.low < 0;
+        const char *name = divides ? (is_call ? "floor_divide" : "/") : is_call ? "modulo" : "%";
+        write_operation(w, name, is_call, n, false);
     } break;
     case NODE_MIN:
     case NODE_MAX:
     case NODE_EXP:
     case NODE_SQRT:
-    case NODE_TANH: write_call(w, node_op_name(n->op), n->a, n->b, real); break;
+    case NODE_TANH: write_operation(w, node_kinds[n->op].name, true, n, real); break;
     case NODE_SELECT:
         str_add_char(w->out, '(');
         writer_node(w, n->a);
@@ -505,20 +499,19 @@ void writer_node(struct writer *w, int node)
 
 // --- lanes of vectors ---
 
-// Declares a constant for each read that is outside of choices and is a vector, or is the same for
-// all lanes. Reads of an expression in place of a staged read count too.
-static void name_wide_reads(struct writer *w, int depth, int node)
+// Declares a constant for each unconditional read that is a vector, or the same for all lanes. The
+// reads of an expression that is inlined in place of a staged read count too.
+static void name_vector_reads(struct writer *w, int depth, int node)
 {
     const struct definition *d = &w->p->inlined;
-    int *read = mem_alloc(((size_t)node + 1) * sizeof *read);
-    int reads = definition_unconditional_reads(d, node, read);
-    for (int i = reads - 1; i >= 0; i--) {
+    int read[DEFINE_MAX_NODES], reads = definition_list(d, node, NODES_UNCONDITIONAL, read);
+    for (int i = 0; i < reads; i++) {
         int n = read[i], staged = program_staged_of(w->k, n), lanes = tiling_lanes(w->t);
         if (staged >= 0 && !w->t->is_staged[staged] && w->k->staged[staged].computed >= 0) {
-            name_wide_reads(w, depth, w->k->staged[staged].computed);
+            name_vector_reads(w, depth, w->k->staged[staged].computed);
             continue;
         }
-        bool wide = tiling_is_wide(w->p, w->k, n, w->t);
+        bool wide = tiling_reads_vector(w->p, w->k, n, w->t);
         if (d->node[n].tensor == w->k->stage.tensor || w->wide[n] ||
             (!wide && definition_depends(d, n, w->k->stage.space - 1)))
             continue;
@@ -527,13 +520,12 @@ static void name_wide_reads(struct writer *w, int depth, int node)
         writer_type(w, d->node[n].is_real, wide ? lanes : 1);
         str_printf(w->out, " wide%d = ", n);
         if (wide)
-            writer_wide(w, n, lanes);
+            writer_vector(w, n, lanes);
         else
             writer_node(w, n);
         str_add(w->out, ";\n");
         w->wide[n] = wide ? BY_LANE : FOR_ALL;
     }
-    free(read);
 }
 
 int writer_begin_lanes(struct writer *w, int depth, int node)
@@ -543,26 +535,25 @@ int writer_begin_lanes(struct writer *w, int depth, int node)
     if (lanes > 1) {
         w->wide = mem_zero((size_t)w->p->inlined.node_count, sizeof *w->wide);
         if (node >= 0)
-            name_wide_reads(w, depth, node);
+            name_vector_reads(w, depth, node);
         writer_line(w, depth++, "[[unroll]] for (int l = 0; l < %d; l++) {", lanes);
         writer_line(w, depth, "const int _%s%d = _%s%d + l;", name, axis, name, axis);
         if (w->t->variant->is_guarded)
             writer_line(w, depth, "const int raw_%s%d = raw_%s%d + l;", name, axis, name, axis);
     }
     if (node >= 0) {
-        // Each part that the expression uses twice becomes a variable. Where the expression has
-        // choices none does: a part may be valid in one branch only.
+        // Each node that the expression uses twice becomes a variable; none does where the
+        // expression has a select, because a node may be valid in one branch only.
         const struct definition *d = &w->p->inlined;
-        int *order = mem_alloc(((size_t)node + 1) * sizeof *order);
-        int *uses = mem_zero((size_t)node + 1, sizeof *uses);
-        int count = definition_value_nodes(d, node, order);
+        int order[DEFINE_MAX_NODES], uses[DEFINE_MAX_NODES] = {0};
+        int count = definition_list(d, node, NODES_VALUES, order);
         w->is_named = mem_zero((size_t)d->node_count, sizeof *w->is_named);
         bool has_choices = false;
         for (int i = 0; i < count; i++) {
             const struct node *n = &d->node[order[i]];
             const int operand[] = {n->a, n->b, n->c};
             has_choices = has_choices || n->op == NODE_SELECT;
-            for (int k = 0; k < node_operands(n->op); k++)
+            for (int k = 0; k < node_kinds[n->op].operands; k++)
                 uses[operand[k]]++;
         }
         for (int i = 0; i < count && !has_choices; i++) {
@@ -575,8 +566,6 @@ int writer_begin_lanes(struct writer *w, int depth, int node)
             str_add(w->out, ";\n");
             w->is_named[order[i]] = true;
         }
-        free(order);
-        free(uses);
     }
     return depth;
 }
@@ -593,7 +582,7 @@ void writer_end_lanes(struct writer *w, int depth)
 
 // --- stores ---
 
-// Writes the index of the result among those of the kernel.
+// Writes the index of the result among all results of the kernel.
 static void write_result_index(struct writer *w)
 {
     const struct define_stage *s = &w->k->stage;
@@ -613,17 +602,16 @@ void writer_target(struct writer *w)
         str_printf(w->out, "T_%s[", w->p->inlined.tensor[w->p->output].name);
     else
         str_printf(w->out, "T_scratch[%" PRIu64 " + ", w->k->scratch);
-    if (tiling_reduced(w->t, TILE_ACROSS) > 1)
+    if (tiling_reduced(w->t, TILE_REDUCE_GROUPS) > 1)
         str_printf(w->out, "across * %" PRId64 " + ", tiling_points(w->t));
     write_result_index(w);
     str_add_char(w->out, ']');
 }
 
-// Stores all lanes, as a vector where they are neighbours in memory.
 void writer_store(struct writer *w, int depth)
 {
     const struct define_tensor *t = &w->p->inlined.tensor[w->p->output];
-    bool wide = tiling_stores_wide(w->k, w->t);
+    bool wide = tiling_stores_vector(w->k, w->t);
     int lanes = tiling_lanes(w->t);
     if (wide)
         writer_line(w, depth, "%s%d stored;", writer_element(t->element, true), lanes);

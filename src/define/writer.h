@@ -16,20 +16,20 @@
 #include "define/program.h"
 
 enum { WRITER_MOST_GUARDS = 64 };
-#define WRITER_MOST_TEXT (1 << 20) // nothing more is written behind it
+#define WRITER_MOST_TEXT (1 << 20) // a longer text is refused, and its expressions are cut short
 
 struct writer {
     const struct program *p;
     const struct program_kernel *k;
     const struct tiling *t;
     struct str *out;
-    const struct define_stage *stage;   // the stage whose axes expressions have
-    const char *prefix;                 // of axis names; NULL: the axes are at0, at1, ...
-    bool *is_named;                     // nodes that stand in a variable, by number; NULL: none
-    signed char *wide;                  // reads that stand in a constant for all lanes; NULL: none
-    bool reads_wide[DEFINE_MAX_INPUTS]; // tensors that are read as vectors
-    int guard[WRITER_MOST_GUARDS];      // conditions around the expression
-    bool holds[WRITER_MOST_GUARDS];     // their values there
+    const struct define_stage *stage;      // the stage whose axes the expressions are over
+    const char *prefix;                    // of axis names; NULL: the axes are at0, at1, ...
+    bool *is_named;                        // nodes that have a variable, by number; NULL: none
+    signed char *wide;                     // reads that have a constant for all lanes; NULL: none
+    bool reads_vectors[DEFINE_MAX_INPUTS]; // tensors that are read as vectors
+    int guard[WRITER_MOST_GUARDS];         // conditions of the selects around the expression
+    bool holds[WRITER_MOST_GUARDS];        // their values in the branch
     int guards;
     bool uses_parts; // scratch memory holds partial results of split reductions
 };
@@ -46,15 +46,15 @@ void writer_digit(struct writer *w, const char *of, int64_t stride, int64_t coun
 // Combines two texts by the kernel's reduction: "a + b", "max(a, b)".
 void writer_combine(struct writer *w, const char *a, const char *b);
 
-// A block: returns the depth inside, and takes it.
+// Opens a block and returns the depth inside, which writer_end takes.
 int writer_begin(struct writer *w, int depth);
 void writer_end(struct writer *w, int depth);
 // Declares the first index of the workgroup and of the invocation along each space loop.
 void writer_origins(struct writer *w);
 // Opens the loops of a part: 'v', 'w', 'r' over space, 'o', 'm', 'u' over the reduction.
 void writer_loops(struct writer *w, int depth, char kind, int part);
-// Declares where a step of the outer reduction loops begins along each axis. `step` is the text of
-// its number; NULL: the step of the loops around.
+// Declares where an iteration of the outer reduction loops begins along each axis. `step` is the
+// text of its number; NULL: that of the loops around.
 void writer_reduced_bases(struct writer *w, int depth, const char *step);
 // Declares the axes as constants, from the loops around; `reduces`: reduction axes too.
 void writer_axes(struct writer *w, int depth, bool reduces);
@@ -62,15 +62,15 @@ void writer_axes(struct writer *w, int depth, bool reduces);
 void writer_digits(struct writer *w, int depth, const char *name, unsigned axes);
 // Writes "if" with the condition that no space loop, or no reduction loop, is past its end.
 void writer_guard(struct writer *w, int depth, bool space);
-// Writes the register of the result that the loops around stand at.
+// Writes the accumulator of the result that the loops around compute.
 void writer_register(struct writer *w);
 
 void writer_node(struct writer *w, int node);
-void writer_wide(struct writer *w, int read, int lanes); // the read as a vector
+void writer_vector(struct writer *w, int read, int lanes); // the read as a vector
 
-// Opens the statements that compute the expression for each lane (-1: none). Before them, reads for
-// all lanes become constants, and what the expression uses twice becomes a variable. Returns the
-// depth inside, and takes it.
+// Opens the loop over lanes around the statements that compute the expression (-1: none). Reads of
+// all lanes at once become constants in front of it, and nodes that the expression uses twice
+// become variables. Returns the depth inside; writer_end_lanes takes it.
 int writer_begin_lanes(struct writer *w, int depth, int node);
 void writer_end_lanes(struct writer *w, int depth);
 
@@ -80,15 +80,14 @@ void writer_store(struct writer *w, int depth); // the result, by the kernel's e
 // --- staging.c ---
 
 void writer_declare_shared(struct writer *w); // before main
-// Fills the staging buffers for this step of the outer loops, between barriers.
+// Fills the staged tiles of this iteration of the outer reduction loops, between barriers.
 void writer_stage(struct writer *w, int depth);
-// With two buffers: fills the first tile before the outer loops; in each step fetches the next tile
-// before this one is computed, and stores it afterwards.
+// With two buffers: fills the first tile before the outer loops; in each iteration fetches the next
+// tile into registers before this one is computed, and puts it into shared memory afterwards.
 void writer_stage_first(struct writer *w, int depth);
 void writer_fetch_next(struct writer *w, int depth);
 void writer_put_next(struct writer *w, int depth);
-// Reduces the partial results of the invocations that share a reduction; all of them get the
-// result.
+// Reduces the partial results of the invocations that share a reduction; each gets the result.
 void writer_reduce_shared(struct writer *w);
 
 // --- matrix.c ---

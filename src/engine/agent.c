@@ -44,15 +44,10 @@ static void on_worker_log(void *context, int worker, const char *line)
     send(context, message_said(worker, line));
 }
 
-static bool find_devices(struct agent *a, struct err *e)
-{
-    return a->list || devices_find(&a->list, &a->devices, e);
-}
-
 // --- requests ---
 
-// The limits are those of the device here, whatever the other side has, but it may be stricter with
-// spills.
+// Makes the pool of workers. The limits are those of the device here; only the one on spills is the
+// other side's, which may be stricter.
 static struct source *make_pool(struct agent *a, struct hello *h, struct err *e)
 {
     if (h->device >= a->devices) {
@@ -89,27 +84,29 @@ static struct source *make_pool(struct agent *a, struct hello *h, struct err *e)
     return s;
 }
 
-// The source's ticket is twice the number of the request, plus 1 if it only compiles. False: the
-// message may not come now.
+// Handles a message; false if it may not come now. The source's ticket is twice the number of the
+// request, plus 1 if it only compiles.
 static bool take_message(struct agent *a, struct message *m)
 {
     const bool hello = a->source && a->begun_with.type == MESSAGE_HELLO;
     const bool play = a->source && a->begun_with.type == MESSAGE_PLAY;
+    const bool needs_devices = m->type == MESSAGE_LIST || (m->type == MESSAGE_HELLO && !a->source);
     struct err e = {0};
+    bool has_devices = needs_devices && (a->list || devices_find(&a->list, &a->devices, &e));
     if (m->type == MESSAGE_ALIVE) {
         send(a, message_plain(MESSAGE_ALIVE));
     } else if (m->type == MESSAGE_GREET) {
         struct greeting g = greeting_of_this();
         send(a, message_greet(&g));
     } else if (m->type == MESSAGE_LIST) { // a failure is an answer, and not the end
-        send(a, find_devices(a, &e) ? message_devices(a->list, a->devices) : message_failed(&e));
+        send(a, has_devices ? message_devices(a->list, a->devices) : message_failed(&e));
     } else if ((m->type == MESSAGE_HELLO || m->type == MESSAGE_PLAY) && !a->source) {
         struct message *b = &a->begun_with; // keeps the message
         *b = *m;
         *m = (struct message){.type = MESSAGE_ALIVE};
         if (b->type == MESSAGE_PLAY)
             a->source = delayed_create(b->workers);
-        else if (find_devices(a, &e))
+        else if (has_devices)
             a->source = make_pool(a, &b->hello, &e);
         send(a, a->source ? message_plain(MESSAGE_READY) : message_failed(&e));
     } else if (m->type == MESSAGE_TRIAL && hello && m->request.count >= 1 &&
@@ -131,7 +128,7 @@ static bool take_message(struct agent *a, struct message *m)
     return true;
 }
 
-// `over`: the other side has closed.
+// Handles all messages that have come. Sets `over` if the other side has closed.
 static bool receive(struct agent *a, bool *over, struct err *e)
 {
     char *text;

@@ -61,7 +61,7 @@ static const struct range ranges[] = {
     {NULL, "count", 1, 3000},
 };
 
-// Choices whose values have a cell each; others are drawn.
+// Settings each value of which makes an entry of its own; other choices are drawn at random.
 static const char *const axis_names[] = {"type", "layout", "transpose", "apply"};
 
 // --- cells ---
@@ -103,7 +103,7 @@ static void add_cells(struct cells *out, const struct limits *l, const struct sc
     out->cell[out->count++] = *cell;
 }
 
-// Loads a preset; one that needs matrix units, with their emulation.
+// Loads a preset, with emulated matrix units where it needs some.
 static struct script *load_emulated(const char *preset, const struct limits *l, struct err *e)
 {
     static const struct setting emulated = {"units", "emulated"};
@@ -219,7 +219,7 @@ static bool draw_size(struct drawing *d, const char *name, struct err *e)
     return true;
 }
 
-// Choices that exclude each other are not drawn together.
+// Draws the value of a choice. Choices that exclude each other are not drawn together.
 static void draw_choice(struct drawing *d, const struct script_setting *s)
 {
     for (int i = 0; i < d->cell->axes; i++)
@@ -278,7 +278,7 @@ static bool draw_all(struct drawing *d, const struct script *standard, struct er
                 put(d, arena_strdup(&d->arena, s[i].name), others[rng_below(d->rng, 4)]);
         } else if (!draw_size(d, arena_strdup(&d->arena, s[i].name), e))
             return false;
-    // Sizes that depend on each other.
+    // Some sizes depend on each other.
     int64_t groups = strtoll(value_of(d, "groups"), NULL, 10);
     int64_t window = strtoll(value_of(d, "window"), NULL, 10);
     int64_t padding = strtoll(value_of(d, "padding"), NULL, 10);

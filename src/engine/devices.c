@@ -22,35 +22,15 @@ double devices_patience_s(void)
                                                                                : DRIVER_SECONDS;
 }
 
-// The loader reads whatever lies there, and would wait for a pipe without end.
+// Returns true for a pipe and the like. The loader would open it, and wait for a pipe forever.
 static bool is_no_file(const char *manifest)
 {
     return file_exists(manifest) && !file_is_regular(manifest);
 }
 
-// Tries to list the devices of this driver alone.
-static bool is_sound(const char *manifest)
-{
-    if (is_no_file(manifest)) {
-        log_warning("driver %s is left out: it is not a regular file", manifest);
-        return false;
-    }
-    struct gpu_info *list;
-    struct err how;
-    int count;
-    bool lost =
-        helper_job_list(manifest, devices_patience_s(), &list, &count, &how) == HELPER_JOB_LOST;
-    if (lost)
-        log_warning("driver %s is left out: the process that listed its devices %s "
-                    "(VK_LOADER_DRIVERS_DISABLE=%s leaves it out at once)",
-                    manifest, how.text, path_name(manifest));
-    free(list);
-    return !lost;
-}
-
-// Lists the devices of those drivers that can be listed alone, after all together ended the
-// process. The others are left out here and, so that all number the devices alike, in every process
-// that is started from now on.
+// Lists the devices of the sound drivers, after a process that loaded all of them died. The others
+// are left out here and, so that all number the devices alike, in every process that is started
+// from now on.
 static bool list_sound(const struct err *how, struct gpu_info **list, int *count, struct err *e)
 {
     struct str sound = {0}; // "a:b"
@@ -58,10 +38,21 @@ static bool list_sound(const struct err *how, struct gpu_info **list, int *count
     int files, left_out = 0;
     char **file = gpu_driver_files(&files);
     for (int i = 0; i < files; i++) {
-        bool is_listed = is_sound(file[i]);
-        left_out += !is_listed;
-        if (is_listed)
+        struct gpu_info *own = NULL;
+        int own_count;
+        bool is_file = !is_no_file(file[i]);
+        bool is_listed = is_file && helper_job_list(file[i], devices_patience_s(), &own, &own_count,
+                                                    &again) != HELPER_JOB_LOST;
+        if (!is_file)
+            log_warning("driver %s is left out: it is not a regular file", file[i]);
+        else if (!is_listed)
+            log_warning("driver %s is left out: the process that listed its devices %s "
+                        "(VK_LOADER_DRIVERS_DISABLE=%s leaves it out at once)",
+                        file[i], again.text, path_name(file[i]));
+        else
             str_printf(&sound, "%s%s", sound.length ? ":" : "", file[i]);
+        left_out += !is_listed;
+        free(own);
         free(file[i]);
     }
     free(file);

@@ -2,8 +2,7 @@
 
 #include "base/os.h"
 #include "engine/network_run.h"
-#include "engine/session_setup.h"
-#include "engine/session_step.h"
+#include "engine/session.h"
 #include "trial/helper_job.h"
 
 #include <errno.h>
@@ -22,10 +21,10 @@ struct engine {
     struct session *session;     // NULL until it was started or resumed, and with a network
     struct network_run *network; // NULL: one session alone
     int wake[2];                 // a byte here interrupts
-    bool gave_up;                // interrupted while the database was locked by another program
+    bool was_interrupted;        // interrupted while the database was locked by another program
 };
 
-// Returns the session that is at work; NULL: none is.
+// Returns the running session; NULL: there is none.
 static struct session *session_now(const struct engine *g)
 {
     return g->network ? network_task_now(g->network) : g->session;
@@ -54,8 +53,8 @@ static bool wait_for_store(void *context, double waited_s)
         return false;
     if (waited_s >= STORE_BUSY_S)
         session_lock_begins(s, waited_s);
-    g->gave_up = poll(&wake, 1, waited_s < 0.1 ? 1 : waited_s < 1 ? 10 : 100) > 0;
-    return !g->gave_up;
+    g->was_interrupted = poll(&wake, 1, waited_s < 0.1 ? 1 : waited_s < 1 ? 10 : 100) > 0;
+    return !g->was_interrupted;
 }
 
 static void store_is_free(void *context)
@@ -126,16 +125,16 @@ static void emit_end(struct engine *g)
     arena_finish(&a);
 }
 
-// Ends a run that failed. True: it was interrupted while it waited for the database, which is no
-// error of the run.
+// Ends a run that failed, and stores the reason. Returns true if it was interrupted while it waited
+// for the database, which is no failure of the run.
 static bool stop(struct engine *g, struct err *e)
 {
     struct session_store *s = store_of(g);
     struct session_record *r = s->record;
     struct err why;
     double seconds = session_clock_seconds(g->network ? &g->network->clock : &g->session->clock);
-    s->failed |= g->gave_up;
-    if (g->gave_up)
+    s->failed |= g->was_interrupted;
+    if (g->was_interrupted)
         err_set(e, "interrupted while the database was locked by another program");
     else if (!store_in_place(s->db, NULL)) {
         // The database is not at its path any more: the contents that this process still has
@@ -159,7 +158,7 @@ static bool stop(struct engine *g, struct err *e)
     *(g->network ? &g->network->phase : &g->session->phase) = SESSION_ENDED;
     store_set_state(s->db, r->id, r->state, text, seconds, &why);
     store_unlock_session(s->db, r->id);
-    return g->gave_up;
+    return g->was_interrupted;
 }
 
 // --- starting ---
@@ -181,7 +180,7 @@ bool engine_start_network(struct engine *g, const struct network_options *o, int
     return g->network != NULL;
 }
 
-// A run that has nothing left to do ends at once.
+// Ends at once where nothing is left to do.
 bool engine_resume(struct engine *g, int64_t id, const struct session_options *more, struct err *e)
 {
     struct arena a;
@@ -221,8 +220,8 @@ static bool take_commands(struct engine *g, struct err *e)
     return true;
 }
 
-// Takes the result of something that was done with the run. A run that failed ends. Returns false
-// when that is an error of the run.
+// Handles the outcome of a step or a command: a run that failed is ended. Returns false if the
+// failure is one of the run itself.
 static bool done(struct engine *g, bool ok, struct err *e)
 {
     ok = ok || stop(g, e);

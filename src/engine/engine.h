@@ -17,7 +17,6 @@
 // The other headers that a front end needs come with it.
 #include "base/err.h"
 #include "engine/attempt.h"
-#include "engine/event.h"
 #include "engine/options.h"
 #include "engine/stored.h"
 #include "search/strategy.h"

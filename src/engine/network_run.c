@@ -1,18 +1,17 @@
-// Runs a network: rounds are given and told; at the end the best of each task race.
+// Runs a network: its rounds, and at the end the final race of each task.
 
 #include "engine/network_run.h"
 
 #include "base/os.h"
-#include "engine/session_setup.h"
-#include "engine/session_step.h"
+#include "engine/session.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_AWAKE 4 // tasks whose workers wait for their next round
-// A budget is shared out in some 8 rounds a task, within limits: fewer trials show nothing, more
-// are given too late to others.
+#define MOST_WITH_WORKERS 4 // tasks whose workers wait for their next round
+// The budget is divided into about 8 rounds a task. A shorter round than LEAST_ROUND shows nothing;
+// one longer than MOST_ROUND keeps the other tasks waiting.
 #define ROUNDS_OF_A_TASK 8
 #define LEAST_ROUND      4
 #define MOST_ROUND       64
@@ -42,7 +41,7 @@ static bool start_task(struct network_run *n, struct network_member *m, struct e
     o.task = m->record.name;
     o.has_seed = true;
     o.seed = n->record.seed + (uint64_t)m->record.position;
-    o.trials = m->granted;
+    o.trials = m->allotted;
     // The sessions of this network that a task's model may learn from.
     struct str list = {0};
     for (int i = 0; i < n->count; i++)
@@ -57,8 +56,8 @@ static bool start_task(struct network_run *n, struct network_member *m, struct e
     return store_set_task(n->store.db, n->record.id, m->record.position, m->record.session, e);
 }
 
-// Ends the workers of the task that has waited longest, where too many wait.
-static void put_to_sleep(struct network_run *n, const struct network_member *but)
+// Ends the workers of the task that has not been used for longest, where too many tasks have some.
+static void release_idle_workers(struct network_run *n, const struct network_member *but)
 {
     struct network_member *oldest = NULL;
     int awake = 0;
@@ -67,20 +66,20 @@ static void put_to_sleep(struct network_run *n, const struct network_member *but
         if (m == but || !m->session || !m->session->backend.source)
             continue;
         awake++;
-        if (!oldest || m->woken < oldest->woken)
+        if (!oldest || m->last_used < oldest->last_used)
             oldest = m;
     }
-    if (awake < MOST_AWAKE)
+    if (awake < MOST_WITH_WORKERS)
         return;
     source_destroy(oldest->session->backend.source);
     oldest->session->backend.source = NULL;
 }
 
-// The session of a task begins, goes on from the database, or is woken.
+// Starts the session of a task, resumes it from the database, or gives it workers again.
 static bool open_task(struct network_run *n, struct network_member *m, struct err *e)
 {
-    put_to_sleep(n, m);
-    m->woken = n->round.number;
+    release_idle_workers(n, m);
+    m->last_used = n->round.number;
     if (!m->session && !m->record.session) {
         // A task that began just before the process died is known by its session alone.
         struct arena a;
@@ -102,7 +101,7 @@ static bool open_task(struct network_run *n, struct network_member *m, struct er
     if (!m->session) {
         const struct session_host host = {n->store.db, on_task_event, n};
         struct session_options more = n->each;
-        more.trials = m->granted;
+        more.trials = m->allotted;
         m->session = session_resume(&host, m->record.session, &more, e);
         return m->session || err_prefix(e, "%s", m->record.name);
     }
@@ -149,7 +148,7 @@ static bool finish(struct network_run *n, struct err *e)
     return end(n, STATE_DONE, text, e);
 }
 
-// The network's counts are its tasks' together.
+// Sums the counts of the tasks to those of the network.
 static void count(struct network_run *n)
 {
     struct session_record *r = &n->record;
@@ -224,7 +223,7 @@ static bool begin_round(struct network_run *n, struct err *e)
                                          .trials = size < left ? size : left,
                                          .pinned = pinned,
                                          .at = os_unix_time()};
-        n->member[task].granted += n->round.trials;
+        n->member[task].allotted += n->round.trials;
         if (!put_round(n, e))
             return false;
     }
@@ -233,7 +232,7 @@ static bool begin_round(struct network_run *n, struct err *e)
         return false;
     left_s = seconds > 0 ? seconds - session_clock_seconds(&n->clock) : 0;
     n->current = m;
-    return session_grant(m->session, m->granted,
+    return session_allot(m->session, m->allotted,
                          left_s > 0 ? session_clock_seconds(&m->session->clock) + left_s : 0, e);
 }
 
@@ -275,7 +274,7 @@ static bool end_task(struct network_run *n, struct err *e)
     return !n->stopping || finish(n, e);
 }
 
-// Goes on where no task has a round.
+// Takes the next step of a network in which no task has a round.
 static bool step_alone(struct network_run *n, struct err *e)
 {
     if (n->whole.run)
@@ -316,8 +315,8 @@ bool network_step(struct network_run *n, struct err *e)
 
 // --- commands ---
 
-// Every round goes to the pinned task, while its search has something left; 0: to the one that the
-// schedule chooses.
+// Gives every round to the pinned task, while its search has something left; 0: the schedule
+// chooses again.
 static void pin(struct network_run *n, const char *position)
 {
     int64_t task;
@@ -332,7 +331,7 @@ static void pin(struct network_run *n, const char *position)
         session_message(&n->log, "info", "no task is pinned: the scheduler gives the rounds");
 }
 
-// "POSITION WEIGHT"
+// Takes the words of a command, "POSITION WEIGHT".
 static bool weigh(struct network_run *n, const char *words, struct err *e)
 {
     char position[24];

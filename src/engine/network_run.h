@@ -22,11 +22,12 @@
 #ifndef TILEWALK_ENGINE_NETWORK_RUN_H
 #define TILEWALK_ENGINE_NETWORK_RUN_H
 
-#include "engine/network_whole.h"
 #include "engine/session.h"
+#include "network/plan.h"
 #include "search/schedule.h"
 
 struct network; // script/network.h
+struct helper_job;
 
 struct network_options {
     const struct network *network;
@@ -40,13 +41,27 @@ struct network_options {
 struct network_member {
     struct task_record record;
     struct session *session; // NULL: it had no round in this run
-    int64_t granted;         // trials in all rounds
+    int64_t allotted;        // trials in all rounds
     int64_t spent, rejected, ok;
-    double seconds; // of its best kernel; 0: nothing valid yet
-    bool over;      // its search has nothing more
-    double weight;  // the user's, times its uses
-    double first_s; // of the first round with a valid kernel; 0: none yet
-    int64_t woken;  // when its source was needed last, counted in rounds
+    double seconds;    // of its best kernel; 0: nothing valid yet
+    bool over;         // its search has nothing more
+    double weight;     // the user's, times its uses
+    double first_s;    // of the first round with a valid kernel; 0: none yet
+    int64_t last_used; // when its source was needed last, counted in rounds
+};
+
+struct network_whole {           // empty and valid when zeroed: it cannot be run
+    struct plan plan;            // without steps where there is none
+    struct helper_job *run;      // NULL: it does not run now
+    struct whole_record running; // its record so far
+    struct whole_record record;  // of the last one that was over; number 0: there was none
+    // Asks by task: of the run, of the last one, of the fastest one; heap.
+    int64_t *trying, *kernels, *kept;
+    bool has_kept, has_rival;
+    bool cannot;      // be run; a message told why
+    int lost;         // runs in a row without an answer
+    int64_t begun_ns; // os_now_ns
+    double spent_s;   // in this process
 };
 
 struct network_run {
@@ -79,7 +94,7 @@ struct network_run *network_resume(const struct session_host *host, int64_t id,
                                    const struct session_options *more, struct err *e);
 void network_destroy(struct network_run *n); // fine with NULL
 
-// network_run.c, as their namesakes of session_step.h.
+// network_run.c, as their namesakes of session.h.
 bool network_step(struct network_run *n, struct err *e);
 bool network_command(struct network_run *n, const char *verb, const char *argument, struct err *e);
 bool network_interrupt(struct network_run *n, struct err *e);
@@ -91,5 +106,28 @@ struct session *network_task_now(const struct network_run *n);
 void network_weigh(struct network_run *n, int64_t position, double weight);
 // schedule_tell, for a round of that task, or of what is known of it.
 void network_tell(struct network_run *n, struct network_member *m, double seconds, bool more);
+
+// --- network_whole.c ---
+//
+// A network that is tuned runs as a whole, now and then: with the best kernels that its tasks have
+// so far, in the memory of its plan, each layer verified, timed in turns with the kernels that were
+// the fastest as a whole before. What is the best of each part need not be the best of the whole.
+//
+// It runs once every task has a kernel, whenever the sum of its parts has fallen by a twentieth
+// since (for at most a tenth of the network's running time), and at the end. The searches and the
+// scheduler get nothing of its results.
+
+// Stores the plan of a new network; NULL: reads that of one that goes on.
+bool network_whole_start(struct network_run *n, const struct plan *plan, struct err *e);
+void network_whole_finish(struct network_run *n);
+
+// Returns the sum of the parts, uses * time of the best kernel; 0: a task has no kernel yet.
+double network_whole_sum(const struct network_run *n);
+// Begins a run where one is due; false: the database cannot be read. `at_end`: with kernels that
+// were not run yet, however little is gained.
+bool network_whole_begin(struct network_run *n, bool at_end, struct err *e);
+// Looks after the run under way, and stores its result.
+bool network_whole_step(struct network_run *n, struct err *e);
+void network_whole_drop(struct network_whole *w); // it is due again later
 
 #endif

@@ -1,4 +1,4 @@
-// A network is put together: a new one, or one that goes on.
+// Sets up a network: a new one, or one that is resumed.
 
 #include "engine/network_run.h"
 
@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/json_read.h"
 #include "base/os.h"
-#include "engine/session_setup.h"
+#include "engine/session.h"
 #include "script/network.h"
 
 #include <inttypes.h>
@@ -55,7 +55,8 @@ static const char *settings_json(struct network_run *n, const struct setting *se
     return keep(n, &text);
 }
 
-// The network's own record takes from its last task what all have in common.
+// Fills the network's own record. All tasks have the same device, strategy and the like, so these
+// are taken from the last one.
 static void describe(struct network_run *n, const struct network_options *o,
                      const struct session_record *task)
 {
@@ -99,8 +100,8 @@ static void describe(struct network_run *n, const struct network_options *o,
         &n->arena, "{\"kind\":\"network\",\"tasks\":%d,\"kernels\":%" PRId64 "}", n->count, uses);
 }
 
-static bool foresee(struct network_run *n, const struct session_host *host,
-                    const struct network_options *o, struct err *e)
+static bool draft_tasks(struct network_run *n, const struct session_host *host,
+                        const struct network_options *o, struct err *e)
 {
     const struct network *net = o->network;
     struct arena a;
@@ -116,7 +117,7 @@ static bool foresee(struct network_run *n, const struct session_host *host,
         each.space = net->task[i].preset;
         each.set = net->task[i].set;
         each.set_count = net->task[i].set_count;
-        struct session *s = session_foresee(host, &each, &n->choice, e);
+        struct session *s = session_draft(host, &each, &n->choice, e);
         ok = s || err_prefix(e, "%s", net->task[i].label);
         if (!s)
             break;
@@ -183,8 +184,9 @@ static bool store_new(struct network_run *n, const struct plan *plan, struct err
     return ok;
 }
 
-// The network runs as a whole on one device, which has to be that of the tasks, too.
-static bool check_place(const struct session_options *o, struct err *e)
+// Refuses remote machines: the network runs as a whole on one device, which has to be that of the
+// tasks.
+static bool check_backend(const struct session_options *o, struct err *e)
 {
     return !o || !o->dialer ||
            err_usage(e, "--on measures for single operations: a network is tuned on a device here "
@@ -206,13 +208,13 @@ static bool start(struct network_run *n, const struct session_host *host,
     n->record.scheduler = copy(n, scheduler);
     free(scheduler);
     const struct backend_wish wish = {.source = source, .device = o->each->device};
-    if (!check_place(o->each, e) || !n->record.scheduler ||
+    if (!check_backend(o->each, e) || !n->record.scheduler ||
         !backend_choose(&n->choice, NULL, &wish, e))
         return false;
-    // The network as a whole; each task by itself is held against the device when it is foreseen.
+    // This checks the network as a whole; draft_tasks checks each task against the device.
     const struct gpu_info *info = backend_device(&n->choice);
     if ((info && !network_fits(o->network, &info->limits, info->memory_bytes, e)) ||
-        !foresee(n, host, o, e))
+        !draft_tasks(n, host, o, e))
         return false;
     take_options(n, o->each);
     n->each.strategy = n->record.strategy;
@@ -255,7 +257,7 @@ struct network_run *network_start(const struct session_host *host, const struct 
 
 // --- one that goes on ---
 
-struct telling {
+struct round_replay {
     struct network_run *network;
     struct weight_record *weight;
     int weights, weighed; // of them
@@ -263,8 +265,8 @@ struct telling {
     bool failed;
 };
 
-// Takes the weights that the user had set before a round was given.
-static void weigh_for(struct telling *t, int64_t round)
+// Sets the weights that the user had chosen before a round began.
+static void apply_weights(struct round_replay *t, int64_t round)
 {
     for (; t->weighed < t->weights && t->weight[t->weighed].round <= round; t->weighed++) {
         const struct weight_record *w = &t->weight[t->weighed];
@@ -273,12 +275,12 @@ static void weigh_for(struct telling *t, int64_t round)
     }
 }
 
-static bool network_tell_round(void *context, const struct round_record *r)
+static bool network_replay_round(void *context, const struct round_record *r)
 {
-    struct telling *t = context;
+    struct round_replay *t = context;
     struct network_run *n = t->network;
     n->round = *r;
-    weigh_for(t, r->number);
+    apply_weights(t, r->number);
     bool expected = r->pinned || schedule_next(n->schedule) == r->task - 1;
     if (r->task > n->count || !expected) {
         t->failed = true;
@@ -289,7 +291,7 @@ static bool network_tell_round(void *context, const struct round_record *r)
         return false;
     }
     struct network_member *m = &n->member[r->task - 1];
-    m->granted += r->trials;
+    m->allotted += r->trials;
     if (!r->told)
         return true;
     m->seconds = r->seconds;
@@ -318,7 +320,7 @@ static bool read_members(struct network_run *n, struct err *e)
     return n->count > 0 || err_set(e, "session %" PRId64 " has no tasks", n->record.id);
 }
 
-static void take_options_again(struct network_run *n, const struct session_options *more)
+static void restore_options(struct network_run *n, const struct session_options *more)
 {
     const struct session_record *r = &n->record;
     struct limits limits;
@@ -346,7 +348,7 @@ static bool resume(struct network_run *n, int64_t id, const struct session_optio
                    struct err *e)
 {
     struct session_record *r = &n->record;
-    if (!check_place(more, e) || !store_lock_session(n->store.db, id, e))
+    if (!check_backend(more, e) || !store_lock_session(n->store.db, id, e))
         return false;
     r->id = id; // ours, to be unlocked
     if (!store_get_session(n->store.db, id, &n->arena, r, e) ||
@@ -358,15 +360,15 @@ static bool resume(struct network_run *n, int64_t id, const struct session_optio
         session_event(&n->log, (struct event){.kind = EVENT_SESSION});
         return true;
     }
-    take_options_again(n, more);
+    restore_options(n, more);
     const struct backend_wish wish = {.again = r, .hint = HINT_RESUME};
     if (!backend_choose(&n->choice, NULL, &wish, e) || !read_members(n, e) || !make_schedule(n, e))
         return false;
-    struct telling t = {.network = n};
+    struct round_replay t = {.network = n};
     if (!store_get_weights(n->store.db, id, &n->arena, &t.weight, &t.weights, e) ||
-        !store_each_round(n->store.db, id, 0, network_tell_round, &t, e))
+        !store_each_round(n->store.db, id, 0, network_replay_round, &t, e))
         return false;
-    weigh_for(&t, INT64_MAX);
+    apply_weights(&t, INT64_MAX);
     if (t.failed && e)
         *e = t.err;
     if (t.failed || !network_whole_start(n, NULL, e))

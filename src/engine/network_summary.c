@@ -42,7 +42,7 @@ static bool summary_take_round(void *context, const struct round_record *r)
     MEM_GROW(reading->round, reading->count, reading->capacity);
     reading->round[reading->count++] = *r;
     struct task_summary *t = &n->task[r->task - 1];
-    t->granted += r->trials;
+    t->allotted += r->trials;
     n->now = r->told ? 0 : r->task;
     n->pinned = r->pinned ? r->task : 0;
     return true;

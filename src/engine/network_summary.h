@@ -18,7 +18,7 @@ struct task_summary {
     double share;                  // of the latency, 0 .. 1
     double weight;                 // the user's, for the scheduler; 1 is the standard
     double gained_s;               // running time of the network at its last gain; -1: none
-    int64_t granted;               // trials
+    int64_t allotted;              // trials
 };
 
 struct network_summary {

@@ -1,8 +1,7 @@
-#include "engine/network_whole.h"
+#include "engine/network_run.h"
 
 #include "base/log.h"
 #include "base/os.h"
-#include "engine/network_run.h"
 #include "engine/stored.h"
 #include "report/text.h"
 #include "trial/helper_job.h"
@@ -211,7 +210,7 @@ static const char *asks_text(struct network_run *n, const int64_t *ask)
     return kept;
 }
 
-// Returns where the worker was when it was lost.
+// Describes the phase in which the worker was lost.
 static const char *where(const struct network_run *n, char *out, size_t size)
 {
     int at;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DRAWS        200000 // for one that is valid
+#define DRAWS        200000 // attempts to draw a valid configuration
 #define MOST_DRAWS   20000  // in a row that give nothing new that is valid
 #define MOST_WORKERS 16
 #define MOST_RUNNERS 2 // that run kernels: only one of them at a time, while the other compiles
@@ -26,7 +26,7 @@ struct run {
     struct rng rng;
     struct config_set seen;
     int64_t open, begin_ns;
-    bool is_dry; // no further configuration is found
+    bool is_exhausted; // no further configuration is found
 };
 
 static void log_line(void *context, int worker, const char *line)
@@ -125,7 +125,8 @@ bool sample_draw(const struct script *s, const struct limits *l, struct rng *r, 
     return v.legal || err_set(e, "no legal point in %d draws (the last: %s)", DRAWS, v.reason);
 }
 
-// Draws the next valid configuration that was not drawn yet; is_dry: there seems to be none.
+// Draws the next valid configuration that was not drawn yet; sets is_exhausted where there seems to
+// be none.
 static bool draw(struct run *r, struct config *c, struct err *e)
 {
     const struct space *space = script_space(r->options->script);
@@ -138,7 +139,7 @@ static bool draw(struct run *r, struct config *c, struct err *e)
         if (v.legal && config_set_add(&r->seen, c, &is_new) >= 0 && is_new)
             return true;
     }
-    r->is_dry = true;
+    r->is_exhausted = true;
     return true;
 }
 
@@ -146,7 +147,7 @@ static bool submit_some(struct run *r, struct err *e)
 {
     const struct sample_options *o = r->options;
     bool runs = o->runs;
-    while (!r->is_dry && r->found->asked < o->count && source_room(r->pool) > 0 &&
+    while (!r->is_exhausted && r->found->asked < o->count && source_room(r->pool) > 0 &&
            (o->seconds <= 0 || (double)(os_now_ns() - r->begin_ns) * 1e-9 < o->seconds)) {
         struct trial_request request = {.count = 1,
                                         .only_compiles = !runs,
@@ -155,7 +156,7 @@ static bool submit_some(struct run *r, struct err *e)
                                         .accesses = ACCESSES_OF_ALL};
         if (!draw(r, &request.config[0], e))
             return false;
-        if (r->is_dry)
+        if (r->is_exhausted)
             return true;
         if (!script_render(o->script, &request.config[0], &request.job[0], e))
             return false;

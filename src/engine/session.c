@@ -29,7 +29,7 @@ void session_emit(struct session *s, enum event_kind kind, const struct trial_re
                                  .retime = retime,
                                  .busy_seconds = source ? source_busy_seconds(source) : 0});
     // A session that goes on keeps its state when its replay is over (session_step.c).
-    if (kind == EVENT_SESSION && !s->cycle.past && s->phase != SESSION_ENDED)
+    if (kind == EVENT_SESSION && !s->cycle.replay && s->phase != SESSION_ENDED)
         session_keep_state(&s->log);
 }
 

@@ -1,8 +1,8 @@
-// Baselines: what a space declares as in use is measured before anything is asked for, stored, and
-// raced with the winners, so that results are ratios to it. The search does not know of them: it
-// asks for the same configurations without.
+// Baselines: the configurations that a space declares as in use. They are measured before the
+// search asks for anything, stored, and raced with the winners, so that results are ratios to them.
+// The search gets no result of theirs: it asks for the same configurations without them.
 
-#include "engine/session_step.h"
+#include "engine/session.h"
 
 #include "base/os.h"
 #include "engine/session_shapes.h"
@@ -34,17 +34,15 @@ static bool keep(struct session *s, const struct baseline_record *b, struct err 
 static bool keep_result(struct session *s, struct baseline_record *b, const struct trial_result *r,
                         int i, struct err *e)
 {
-    struct str samples = {0}, parts = {0};
-    samples_add_json(&r->samples[i], &samples);
-    parts_add_json(r, i, &parts);
-    b->parts = r->shapes ? arena_strdup(&s->arena, str_text(&parts)) : NULL;
+    struct retime times;
+    retime_init(&times, 0, NULL, r, i);
     b->outcome = r->outcome[i];
     b->phase = b->outcome == OUTCOME_OK ? NULL : trial_phase_name(r->phase[i]);
     b->reason = arena_strdup(&s->arena, r->reason[i]);
-    b->samples = arena_strdup(&s->arena, str_text(&samples));
-    b->at = os_unix_time();
-    str_finish(&samples);
-    str_finish(&parts);
+    b->samples = arena_strdup(&s->arena, times.record.samples);
+    b->parts = times.record.parts ? arena_strdup(&s->arena, times.record.parts) : NULL;
+    b->at = times.record.at;
+    retime_finish(&times);
     return keep(s, b, e);
 }
 

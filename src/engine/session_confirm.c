@@ -5,7 +5,7 @@
 //    wrong in 7 of 60 runs passes the two verifications of a race in 78 of 100 cases.
 // A best that fails is the best no more, and the next one takes its place.
 
-#include "engine/session_step.h"
+#include "engine/session.h"
 
 #include "engine/session_shapes.h"
 

@@ -1,9 +1,9 @@
-// Drift of the device, and what else runs on it.
+// Detects drift of the device, and other programs that keep the machine busy.
 //
 // Every so many trials the best one is timed again, and with it a fixed kernel, the anchor. Trials
 // between two anchors that differ are marked.
 
-#include "engine/session_step.h"
+#include "engine/session.h"
 
 #include "base/log.h"
 #include "base/number.h"

@@ -67,25 +67,25 @@ void session_keep_state(struct session_log *l)
 
 void session_on_worker_log(void *log, int worker, const char *line)
 {
-    static const char complaint[] = "tilewalk: warning: validation: ";
+    static const char validation[] = "tilewalk: warning: validation: ";
     static const char clocks[] = "tilewalk: warning: clocks: ";
     struct session_log *l = log;
     bool is_new = false;
-    if (str_starts(line, complaint)) {
+    if (str_starts(line, validation)) {
         // Messages differ in the handles that they name: the part before, "[ VUID-... ]",
         // identifies one.
         uint64_t hash =
-            hash_bytes(line + sizeof complaint - 1, strcspn(line + sizeof complaint - 1, "]"));
-        is_new = l->complaint_count < SESSION_MOST_COMPLAINTS;
-        for (int i = 0; i < l->complaint_count; i++)
-            is_new &= l->complaint[i] != hash;
+            hash_bytes(line + sizeof validation - 1, strcspn(line + sizeof validation - 1, "]"));
+        is_new = l->shown_count < SESSION_MOST_VALIDATION;
+        for (int i = 0; i < l->shown_count; i++)
+            is_new &= l->validation[i] != hash;
         if (is_new)
-            l->complaint[l->complaint_count++] = hash;
-        l->complaints++;
+            l->validation[l->shown_count++] = hash;
+        l->validation_messages++;
     }
     if (is_new) {
         session_message(l, "warning", "worker %d: validation: %s", worker,
-                        line + sizeof complaint - 1);
+                        line + sizeof validation - 1);
     } else if (str_starts(line, clocks) && !l->has_warned_of_clocks) {
         l->has_warned_of_clocks = true;
         session_message(l, "warning", "%s", line + sizeof clocks - sizeof "clocks: ");

@@ -7,11 +7,10 @@
 #ifndef TILEWALK_ENGINE_SESSION_LOG_H
 #define TILEWALK_ENGINE_SESSION_LOG_H
 
-#include "engine/event.h"
-#include "engine/session_clock.h"
+#include "engine/options.h"
 #include "engine/session_store.h"
 
-#define SESSION_MOST_COMPLAINTS 32  // different messages of the validation layer that are shown
+#define SESSION_MOST_VALIDATION 32  // different messages of the validation layer that are shown
 #define SESSION_MOST_DEBUG      300 // debug messages of a run that are kept: drivers may write many
 
 struct session_host { // whom a run belongs to
@@ -26,10 +25,10 @@ struct session_log {
     const struct space *space; // NULL: not known yet, or a network's
     void (*on_event)(void *context, const struct event *event);
     void *context;
-    int debug;                                   // debug messages of this run
-    int64_t complaints;                          // messages of the validation layer in this run
-    uint64_t complaint[SESSION_MOST_COMPLAINTS]; // hashes of those that were shown
-    int complaint_count;
+    int debug;                                    // debug messages of this run
+    int64_t validation_messages;                  // messages of the validation layer in this run
+    uint64_t validation[SESSION_MOST_VALIDATION]; // hashes of those that were shown
+    int shown_count;
     bool has_warned_of_clocks;
 };
 

@@ -1,9 +1,9 @@
 // Compiler statistics of configurations before they are measured. The search asks for them
-// (search_problem.look), the configurations are compiled beside the trials, and the statistics are
+// (search_problem.probe), the configurations are compiled beside the trials, and the statistics are
 // stored before the search gets them. So a session that goes on has the same statistics and asks
 // for the same configurations.
 
-#include "engine/session_step.h"
+#include "engine/session.h"
 
 #include "report/text.h"
 
@@ -30,7 +30,7 @@ void probes_learn(struct session *s, const struct config *c, const struct statis
         learn(&s->probes, c, true, told);
 }
 
-bool session_probe(void *context, const struct config *c, int count, struct preview *out)
+bool session_probe(void *context, const struct config *c, int count, struct compile_probe *out)
 {
     struct probes *p = &((struct session *)context)->probes;
     bool all = true;

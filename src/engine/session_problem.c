@@ -1,11 +1,10 @@
 // The problem of a session: its script with the batch that fits the device, or its recording; and
 // its strategy with its warm start and training set.
 
-#include "engine/session_setup.h"
+#include "engine/session.h"
 
 #include "base/json.h"
 #include "engine/session_shapes.h"
-#include "engine/session_step.h"
 #include "trial/operator.h"
 
 #include <inttypes.h>
@@ -23,7 +22,7 @@
 #define BATCH         "batch"
 #define MOST_DIVISORS 1536 // of a size, which is below 2^31
 
-// Reads the script of a new session. `batch` NULL: as the options have it.
+// Reads the script with a batch of this size; NULL: the size that the options have.
 static struct script *read_batch(struct session *s, const struct session_options *o,
                                  const char *batch, struct err *e)
 {
@@ -48,7 +47,7 @@ static struct script *read_batch(struct session *s, const struct session_options
     return script_create(&script, e);
 }
 
-// `why` gets all that is too much.
+// Returns true if the device can run the operation; else `why` gets the reasons.
 static bool is_feasible(const struct session *s, const struct script *script, struct str *why)
 {
     const struct operation *operation = script_operation(script);
@@ -109,7 +108,8 @@ static struct script *reduce(struct session *s, const struct session_options *o,
     return reduced;
 }
 
-// When the session is like another one, `reduced` of the record is that session's beforehand.
+// Reads the script of a new session. Beforehand, `reduced` of the record is that of the session
+// that this one is like, if there is one.
 static struct script *read_script(struct session *s, const struct session_options *o, struct err *e)
 {
     const char *before = s->record.reduced;
@@ -149,7 +149,7 @@ static struct session_options shape_options(struct session *s, const struct sess
     return one;
 }
 
-// The space of a shape has to have the parameters and values of the first one's.
+// Checks that the space of a shape has the parameters and values of the first one's.
 static bool check_space(const struct session *s, const struct session_shape *shape, struct err *e)
 {
     const struct space *first = s->space, *own = script_space(shape->script);
@@ -317,8 +317,8 @@ static bool choose_history(struct session *s, struct err *e)
         b->transferred = arena_printf(
             &s->arena, "the model begins with %" PRId64 " results of %d other session%s%s", results,
             t->count, t->count == 1 ? "" : "s",
-            b->wish.unasked ? " on this device (--transfer none: with nothing)" : "");
-    else if (str_equal(b->wish.wanted, "auto") && !b->wish.unasked)
+            b->wish.is_default ? " on this device (--transfer none: with nothing)" : "");
+    else if (str_equal(b->wish.wanted, "auto") && !b->wish.is_default)
         b->transferred = "no earlier session is like this one: the model begins with nothing";
     return true;
 }
@@ -332,15 +332,15 @@ static bool give_history(struct session *s, struct search_problem *problem, stru
         // The user who asked for a transfer gets a message, and the request must be valid all the
         // same.
         s->record.history = NULL;
-        if (wish->wanted && !wish->unasked && !str_equal(wish->wanted, "none"))
+        if (wish->wanted && !wish->is_default && !str_equal(wish->wanted, "none"))
             b->transferred =
                 arena_printf(&s->arena, "strategy '%.*s' learns nothing from other sessions",
                              (int)strcspn(s->record.strategy, ":"), s->record.strategy);
         return transfer_check(s->store.db, wish->wanted, &s->arena, e);
     }
-    if (wish->unasked && learns != LEARNS_WEIGHED)
+    if (wish->is_default && learns != LEARNS_WEIGHED)
         wish->wanted = NULL;
-    wish->any_device = learns == LEARNS_WEIGHED && !wish->unasked;
+    wish->any_device = learns == LEARNS_WEIGHED && !wish->is_default;
     if (learns == LEARNS_WEIGHED && !wish->wanted && wish->earlier)
         wish->wanted = "none"; // in a network only where it was asked for
     if (!(wish->wanted || wish->earlier
@@ -407,7 +407,7 @@ static bool make_strategy(struct session *s, struct err *e)
                                          r && recorded_is_sparse(r) ? session_draw_recorded : NULL,
                                      .context = s};
     if (!r && s->backend.device.tells_statistics)
-        problem.look = session_probe;
+        problem.probe = session_probe;
     s->probes.known.slots = s->probes.wanted.slots = s->space->slots;
     if (!choose_warm(s, &problem, e))
         return false;

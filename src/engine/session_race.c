@@ -1,4 +1,4 @@
-// The final re-ranking: who is the best of a session.
+// The final re-ranking, which decides the best trial of a session.
 //
 // A search measures one trial after the other, minutes apart, and keeps the one that was lucky; a
 // race times the best few again in turns. Times of one race are compared with each other and with
@@ -6,10 +6,11 @@
 //  * the winner of the session is the winner of its last race (store_best_trials), and
 //  * every race has the winner of the one before in it, beside those that never raced and may be
 //    faster. A trial that lost a race lost it to one that still leads, or to one that lost to it.
-// There are races until no trial that never raced was measured faster than the winner raced. More
-// trials later are a reason for another race. Resuming a finished session is not.
+// Races follow each other until no trial outside of them was measured faster than the winner in its
+// race. A session that gets more trials later races again; one that is resumed without them does
+// not.
 
-#include "engine/session_step.h"
+#include "engine/session.h"
 
 #include "engine/session_shapes.h"
 
@@ -103,8 +104,8 @@ static int find_racer(const struct session *s, const struct race *race, int base
     return at;
 }
 
-// Baselines that the search has asked for race as the trials that they are: so the fastest of a
-// race can always be its winner, and the best is never slower than what is in use.
+// Adds the baselines that the search has asked for, as the trials that they are. So the fastest of
+// a race can always be its winner, and the best is never slower than a baseline.
 static bool add_baseline_trials(struct session *s, struct race *race, struct err *e)
 {
     struct arena a;
@@ -127,7 +128,7 @@ static bool add_baseline_trials(struct session *s, struct race *race, struct err
 
 static bool submit(struct session *s, const struct race *race, struct err *e)
 {
-    // The best is to be checked, also where a baseline is faster.
+    // Accesses of the best trial are checked, also where a baseline is faster.
     bool others = race->count > race->trials;
     double round_s = 0;
     struct trial_request request = {.ticket = TICKET_RACE,

@@ -1,6 +1,6 @@
-// Trials become rows of the database, before the strategy is told.
+// Stores trials as rows of the database, then tells the strategy.
 
-#include "engine/session_step.h"
+#include "engine/session.h"
 
 #include "base/json.h"
 #include "base/os.h"

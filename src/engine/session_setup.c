@@ -1,13 +1,12 @@
 // Sessions are put together: new ones, and those that go on.
 
-#include "engine/session_setup.h"
+#include "engine/session.h"
 
 #include "base/log.h"
 #include "base/os.h"
 #include "engine/attempt.h"
 #include "engine/devices.h"
 #include "engine/session_shapes.h"
-#include "engine/session_step.h"
 #include "report/text.h"
 
 #include <inttypes.h>
@@ -143,8 +142,7 @@ static bool store_new(struct session *s, struct err *e)
     return ok;
 }
 
-// A new session takes over, from the one that it is like, all that its options leave open, but the
-// seed.
+// Fills in the options that are left open, but the seed, from the session that the new one is like.
 static bool take_like(struct session *s, struct session_options *o, struct session_record *like,
                       struct err *e)
 {
@@ -186,7 +184,8 @@ static bool find_space(struct session *s, const struct session_options *o, struc
     return true;
 }
 
-// Called before the workers are known (0) for its errors, then for good.
+// Sets the strategy of the record. The first call, when the number of workers is not known (0),
+// only finds errors early.
 static bool choose_strategy(struct session *s, const struct session_options *o, struct err *e)
 {
     const struct session_device *d = &s->backend.device;
@@ -202,7 +201,7 @@ static bool choose_strategy(struct session *s, const struct session_options *o, 
     return true;
 }
 
-// The limit on spills stays that of the stored session; an older one has none.
+// Keeps the limit on spills of the stored session; an older one has none.
 static void take_spills(struct session *s, const struct session_record *before)
 {
     struct limits stored;
@@ -230,19 +229,19 @@ static bool start(struct session *s, struct session_options *o, struct backend_c
 {
     struct session_backend *b = &s->backend;
     struct session_record like;
-    bool same_place = o->like && !o->source && !o->device;
+    bool same_backend = o->like && !o->source && !o->device;
     if (!(o->like ? take_like(s, o, &like, e) : recorded_is(o->source) || find_space(s, o, e)) ||
         !choose_strategy(s, o, e))
         return false;
     struct backend_wish wish = {.source = o->source, .device = o->device};
-    if (same_place)
+    if (same_backend)
         wish = (struct backend_wish){.again = &like, .hint = HINT_LIKE};
     if (!backend_choose(c, &b->recorded, &wish, e))
         return false;
     backend_take(b, c);
     if (!session_shapes_take(s, o, e) || !session_shapes_parse(s, e))
         return false;
-    if (same_place)
+    if (same_backend)
         take_spills(s, &like);
     if (o->has_spills)
         b->device.limits.spills = o->spills;
@@ -251,13 +250,13 @@ static bool start(struct session *s, struct session_options *o, struct backend_c
     fill_record(s, o, c);
     if (!choose_strategy(s, o, e))
         return false;
-    bool same_space = same_place && !o->set_count;
-    bool unasked = !o->transfer && o->transfers && c->on_device && !same_space && !o->network;
+    bool same_space = same_backend && !o->set_count;
+    bool is_default = !o->transfer && o->transfers && c->on_device && !same_space && !o->network;
     s->beginning = (struct beginning){.warm_from = o->warm,
                                       .at_baselines = !o->warm && !same_space,
-                                      .wish = {.wanted = unasked ? "auto" : o->transfer,
+                                      .wish = {.wanted = is_default ? "auto" : o->transfer,
                                                .earlier = o->earlier,
-                                               .unasked = unasked}};
+                                               .is_default = is_default}};
     if (same_space) {
         s->record.warm = like.warm;
         s->record.history = like.history;
@@ -291,8 +290,8 @@ struct session *session_start(const struct session_host *host, const struct sess
     return ok ? s : NULL;
 }
 
-struct session *session_foresee(const struct session_host *host, const struct session_options *o,
-                                struct backend_choice *c, struct err *e)
+struct session *session_draft(const struct session_host *host, const struct session_options *o,
+                              struct backend_choice *c, struct err *e)
 {
     struct session *s = session_new(host);
     bool ok = find_space(s, o, e);
@@ -334,18 +333,18 @@ bool session_change_budget(struct session_store *s, const struct session_options
 
 struct reading {
     struct session *session;
-    struct past *log;
+    struct replay_log *log;
     int64_t told;
     double ran_seconds; // when the last one was told
     struct err err;     // of a row that cannot be read
     bool failed;
 };
 
-static bool past_take_row(void *context, const struct trial_record *t)
+static bool replay_take_row(void *context, const struct trial_record *t)
 {
     struct reading *r = context;
     struct statistics told;
-    struct past_trial trial = {
+    struct replay_trial trial = {
         .ask = t->ask,
         .asked_after = t->asked_after,
         .answered = t->outcome != OUTCOME_OPEN,
@@ -355,13 +354,13 @@ static bool past_take_row(void *context, const struct trial_record *t)
         .took_s = t->compile_s + t->pipeline_s + t->device_s,
     };
     r->failed = !config_parse_key(r->session->space, t->key, &trial.config, &r->err) ||
-                !past_add(r->log, &trial, &r->err);
+                !replay_log_add(r->log, &trial, &r->err);
     if (!r->failed && trial.answered) {
         text_parse_statistics(t->statistics, &told);
         probes_learn(r->session, &trial.config, &told);
     }
     if (!r->failed)
-        session_shapes_remember(r->session, t->ask, t->parts);
+        session_shapes_restore(r->session, t->ask, t->parts);
     if (trial.answered && t->told > r->told) {
         r->told = t->told;
         r->ran_seconds = t->elapsed_s;
@@ -373,9 +372,9 @@ static bool past_take_row(void *context, const struct trial_record *t)
 static bool load_replay_log(struct session *s, struct err *e)
 {
     int64_t id = s->record.id;
-    struct reading r = {.session = s, .log = past_create()};
-    s->cycle.past = r.log;
-    if (!store_each_trial(s->store.db, id, 1, past_take_row, &r, e))
+    struct reading r = {.session = s, .log = replay_log_create()};
+    s->cycle.replay = r.log;
+    if (!store_each_trial(s->store.db, id, 1, replay_take_row, &r, e))
         return false;
     if (r.failed && e)
         *e = r.err;
@@ -383,11 +382,11 @@ static bool load_replay_log(struct session *s, struct err *e)
         return err_prefix(e, "session %" PRId64 " is damaged", id);
     if (r.ran_seconds > s->record.ran_seconds)
         s->record.ran_seconds = r.ran_seconds;
-    return past_close(r.log) ||
+    return replay_log_close(r.log) ||
            err_set(e, "session %" PRId64 " is damaged: the order of its trials is", id);
 }
 
-// Commands to an earlier run that ended before it read them: a new budget counts, the rest is over.
+// Reads the commands that an earlier run left unread. A new budget counts, all others are dropped.
 static bool take_left_commands(struct session *s, struct err *e)
 {
     char verb[16], argument[64];
@@ -414,7 +413,7 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
         r->workers = more->workers;
     if (!take_left_commands(s, e))
         return false;
-    // It may have all that its budget allows, also by the budget that it is to get.
+    // Its budget may be spent, also the one that it is to get.
     int64_t trials = more && more->trials > 0 ? more->trials : r->budget_trials;
     double seconds = more && more->seconds > 0 ? more->seconds : r->budget_seconds;
     if (r->state == STATE_DONE &&

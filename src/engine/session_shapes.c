@@ -2,8 +2,8 @@
 
 #include "base/json.h"
 #include "base/json_read.h"
-#include "engine/session_step.h"
-#include "engine/shape_table.h"
+#include "engine/session.h"
+#include "engine/speed.h"
 #include "engine/stored.h"
 
 #include <inttypes.h>
@@ -208,13 +208,13 @@ static bool baseline_parts(const struct session *s, int i, double part_s[TRIAL_M
            shape_parts(b->parts, part_s) == s->backend.shapes->goal.count;
 }
 
-bool session_shapes_refer(struct session *s, struct err *e)
+bool session_shapes_set_references(struct session *s, struct err *e)
 {
     struct session_shapes *all = s->backend.shapes;
     double part_s[TRIAL_MAX_SHAPES];
-    if (!all || all->is_referred)
+    if (!all || all->has_references)
         return true;
-    all->is_referred = true;
+    all->has_references = true;
     for (int i = 0; i < s->space->baseline_count; i++)
         if (baseline_parts(s, i, part_s))
             shapes_goal_add_reference(&all->goal, part_s);
@@ -256,7 +256,7 @@ void session_shapes_rate_race(const struct session *s, const int *baseline_at,
             r->seconds[i] = shapes_goal_seconds(&goal, r->part_s[i]);
 }
 
-void session_shapes_remember(struct session *s, int64_t ask, const char *parts)
+void session_shapes_restore(struct session *s, int64_t ask, const char *parts)
 {
     struct session_shapes *all = s->backend.shapes;
     if (!all || !parts)

@@ -21,7 +21,7 @@ struct session_shape {
 struct session_shapes {
     struct shapes_goal goal;
     struct session_shape of[TRIAL_MAX_SHAPES];
-    bool is_referred;
+    bool has_references;
     int race_baseline[TRIAL_MAX_RACERS]; // of each candidate of the race under way: the baseline
                                          // that it is, where that differs between shapes; -1
     int64_t runs, candidates; // measurements of what was told; configurations that were measured
@@ -47,13 +47,13 @@ bool session_shapes_render(void *backend, const struct trial_request *r, int sha
                            struct trial_request *out, struct err *e);
 
 // Makes the times of the baselines the references of the goal, once all are known.
-bool session_shapes_refer(struct session *s, struct err *e);
+bool session_shapes_set_references(struct session *s, struct err *e);
 // Rates the candidates of a race: by the worst, ratios are to the baselines in it. baseline_at: as
 // in session_race.c.
 void session_shapes_rate_race(const struct session *s, const int *baseline_at,
                               struct trial_result *r);
 // Keeps the stored times of a trial, to be learnt again when it is told again.
-void session_shapes_remember(struct session *s, int64_t ask, const char *parts);
+void session_shapes_restore(struct session *s, int64_t ask, const char *parts);
 // The source learns from a trial that is told; `r` NULL: from its stored times.
 void session_shapes_learn(struct session *s, int64_t ask, const struct trial_result *r);
 

@@ -1,6 +1,6 @@
 // The states of a session: running, paused, locked out of the database, ended; and why it ended.
 
-#include "engine/session_step.h"
+#include "engine/session.h"
 
 #include "engine/session_shapes.h"
 #include "engine/speed.h"
@@ -75,10 +75,10 @@ bool session_set_paused(struct session *s, bool paused, struct err *e)
 bool session_end(struct session *s, enum session_state state, const char *message, struct err *e)
 {
     struct str busy = {0}, throttled = {0};
-    if (s->log.complaints)
+    if (s->log.validation_messages)
         session_message(&s->log, "warning",
                         "the validation layer had %" PRId64 " messages, %d of them different",
-                        s->log.complaints, s->log.complaint_count);
+                        s->log.validation_messages, s->log.shown_count);
     busy_add_text(&s->machine, &busy, &throttled);
     if (busy.length)
         session_message(&s->log, "warning", "%s", str_text(&busy));
@@ -130,7 +130,7 @@ static void add_rejections(struct rejections *r, const struct space *space, stru
     }
 }
 
-// The strategy has nothing more. In a larger space it has not looked at all of it.
+// Explains why the strategy has nothing more to ask for. A large space is not enumerated.
 static void add_exhausted(struct session *s, struct str *why)
 {
     bool none = s->cycle.rejected == s->cycle.told;

@@ -1,8 +1,8 @@
-// The cycle of a session, in steps that never wait:
+// Runs the cycle of a session, in steps that never wait:
 //
 //     collect results  ->  store and tell what may be told  ->  ask, judge, submit
 
-#include "engine/session_step.h"
+#include "engine/session.h"
 
 #include "engine/session_shapes.h"
 
@@ -20,7 +20,7 @@ static int64_t budget(const struct session *s)
 
 // --- ask, judge, submit ---
 
-// An ask without a stored answer is judged, and rejected or sent to the source.
+// Judges an ask without a stored answer, and rejects it or sends it to the source.
 static bool judge(struct session *s, struct open_trial *t, struct err *e)
 {
     struct cycle_trial *c = &t->cycle;
@@ -36,7 +36,7 @@ static bool judge(struct session *s, struct open_trial *t, struct err *e)
         return true;
     if (!s->clock.started_ns) { // the replay is over
         session_clock_run(&s->clock, true);
-        if (s->cycle.past)
+        if (s->cycle.replay)
             session_keep_state(&s->log);
     }
     if (!v.legal) {
@@ -91,7 +91,7 @@ static bool ask_more(struct session *s, struct err *e)
         return false;
     if (!begins)
         return true;
-    if (!session_shapes_refer(s, e))
+    if (!session_shapes_set_references(s, e))
         return false;
     while (asked == ASK_NEW && s->phase == SESSION_RUNNING && source_room(s->backend.source) > 0 &&
            cycle_may_ask(&s->cycle, budget(s))) {
@@ -149,10 +149,10 @@ static bool collect(struct session *s, struct err *e)
 
 // --- the whole ---
 
-// Nothing is open any more and nothing will be asked: the best are raced, their winner is compared
-// with the baselines and soaked, then the session ends. A
-// task of a network waits for its next round.
-static bool come_to_an_end(struct session *s, struct err *e)
+// Ends a search in which nothing is open and nothing more will be asked: a final race of the best
+// comes first, then its winner is compared with the baselines and soaked. A task of a network waits
+// for its next round instead.
+static bool end_search(struct session *s, struct err *e)
 {
     bool racing = false;
     if (s->record.network && !s->clock.is_last_round && !s->stopping) {
@@ -197,12 +197,12 @@ bool session_step(struct session *s, struct err *e)
             return session_set_paused(s, true, e);
         if (s->phase == SESSION_RUNNING && !s->cycle.open && s->backend.in_flight == 0 &&
             !s->drift.open && cycle_is_over(&s->cycle, budget(s)))
-            return come_to_an_end(s, e);
+            return end_search(s, e);
     }
     return true;
 }
 
-bool session_grant(struct session *s, int64_t trials, double seconds, struct err *e)
+bool session_allot(struct session *s, int64_t trials, double seconds, struct err *e)
 {
     s->clock.is_spent = false;
     s->record.budget_trials = trials;

@@ -100,7 +100,7 @@ bool recorded_is_sparse(const struct recording *r)
 
 void recorded_draw(const struct recording *r, struct rng *rng, struct config *out)
 {
-    recording_config(r, (int)rng_below(rng, (uint64_t)r->count), out);
+    config_set_get(&r->configs, (int)rng_below(rng, (uint64_t)r->count), out);
 }
 
 bool recorded_is_relative(const struct recording *r)

@@ -453,8 +453,8 @@ static int compare_newest(const void *a, const void *b)
     return (x->id < y->id) - (x->id > y->id);
 }
 
-// True: it has a valid result and, of a session that was only found to be alike, the parameters of
-// the new session.
+// Returns true if a session has a valid result. One that was found, not named, also needs the
+// parameters of the new session.
 static bool is_useful(const struct transfer_wish *wish, bool alike, const struct search_history *h)
 {
     const struct space *s = h->space;
@@ -466,7 +466,7 @@ static bool is_useful(const struct transfer_wish *wish, bool alike, const struct
     return has_valid && (!alike || same);
 }
 
-// Reads the chosen ones, the newest first, until there are enough.
+// Reads the chosen sessions, the newest first, until there are enough.
 static bool read_chosen(struct store *store, const struct transfer_wish *wish, struct choice *c,
                         bool alike, struct arena *a, struct transfer *out, struct err *e)
 {

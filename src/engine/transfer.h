@@ -37,7 +37,7 @@ struct transfer {
 struct transfer_wish {
     const char *wanted;  // "auto", "none" or "3,5"; NULL: none
     bool any_device;     // "auto": of other devices too
-    bool unasked;        // the default, not the user's
+    bool is_default;     // the default, not the user's
     const char *earlier; // "3,5": sessions that are taken too where they have results; NULL: none.
                          // Not used where `wanted` is "none", or "auto", which finds them itself
     const struct session_record *record; // of the new session: its device, source, operator

@@ -201,7 +201,7 @@ static bool write_recording(struct store *store, const struct export_request *re
 {
     struct recorder r = {.space = space, .recording = recording_create(path, "tilewalk")};
     const char *form = request->form ? request->form : "tilewalk";
-    bool ok = recording_fill(&r, store, s, e) && recording_write_as(r.recording, form, path, e);
+    bool ok = recording_fill(&r, store, s, e) && recording_write(r.recording, form, path, e);
     if (ok) {
         struct str out = {0};
         int valid = r.recording->outcomes[OUTCOME_OK];

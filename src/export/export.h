@@ -21,7 +21,7 @@ struct export_request {
     int count;          // number of best kernels, at least 1
     // Name of the files; NULL: from the space and the problem, "gemm-f32-nn-256x256x256".
     const char *name;
-    const char *form; // form of a recording (recording_write_as); NULL: "tilewalk"
+    const char *form; // form of a recording (recording_write); NULL: "tilewalk"
     bool verify;      // first check and time the kernels again; if one fails, nothing is written
     struct reverify_options reverify;
     bool force; // replace files that are not from this session

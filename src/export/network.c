@@ -21,7 +21,7 @@
 
 struct network_task_export {
     const char *name;   // file name without suffix
-    const char *kernel; // identifier in its header
+    const char *kernel; // identifier in its header, before "_kernel"
     int64_t session, ask;
 };
 
@@ -72,30 +72,11 @@ static const char types[] =
     "};\n"
     "#endif\n\n";
 
-// Adds a C string literal.
-static void add_literal(struct str *out, const char *text)
-{
-    str_add_char(out, '"');
-    for (const char *c = text; *c; c++)
-        if (*c < ' ' || *c > '~' || strchr("\"\\?", *c))
-            str_printf(out, "\\%03o", (unsigned)(unsigned char)*c);
-        else
-            str_add_char(out, *c);
-    str_add_char(out, '"');
-}
-
-static char *identifier(const char *name)
-{
-    char *kernel = kernel_identifier(name);
-    kernel[strlen(kernel) - strlen("_kernel")] = '\0';
-    return kernel;
-}
-
 // Returns the text of the file; heap.
 static char *network_header_text(const struct network_export *x)
 {
     struct str out = {0};
-    char *id = identifier(x->name);
+    char *id = kernel_identifier(x->name);
     str_printf(&out,
                "// A network that tilewalk %s tuned, session %" PRId64 ". run.c runs it.\n"
                "// This file is output of tilewalk. It belongs to you: no licence of tilewalk "
@@ -110,7 +91,7 @@ static char *network_header_text(const struct network_export *x)
     for (int i = 0; i < x->plan->value_count; i++) {
         const struct plan_value *v = &x->plan->value[i];
         str_add(&out, "    {");
-        add_literal(&out, v->name);
+        kernel_add_literal(&out, v->name);
         str_printf(&out,
                    ", \"%s\", \"%s\", %" PRId64 "u, %" PRIu64 "u, %" PRIu64 "u, %" PRIu64 "u},\n",
                    plan_role_name(v->role), element_name(v->element), v->count, v->bytes, v->offset,
@@ -128,15 +109,15 @@ static char *network_header_text(const struct network_export *x)
     for (int i = 0; i < x->plan->step_count; i++) {
         const struct plan_step *s = &x->plan->step[i];
         str_add(&out, "    {");
-        add_literal(&out, s->name);
-        str_printf(&out, ", &%s, %d, %s_step_%d},\n", x->task[s->task].kernel, s->value_count, id,
-                   i);
+        kernel_add_literal(&out, s->name);
+        str_printf(&out, ", &%s_kernel, %d, %s_step_%d},\n", x->task[s->task].kernel,
+                   s->value_count, id, i);
     }
     str_add(&out, "};\n\n");
     str_printf(&out, "static const struct tilewalk_network %s_network = {", id);
-    add_literal(&out, x->name);
+    kernel_add_literal(&out, x->name);
     str_add(&out, ", ");
-    add_literal(&out, x->name);
+    kernel_add_literal(&out, x->name);
     str_printf(&out, " \".data\", %d, %d, %s_values, %s_steps, %" PRIu64 "u, %" PRIu64 "u, %g};\n",
                x->plan->value_count, x->plan->step_count, id, id, x->plan->shared, x->scratch_bytes,
                x->tolerance);
@@ -148,7 +129,7 @@ static char *network_header_text(const struct network_export *x)
 // Returns the lines before the program, which name the header and the network; heap.
 static char *network_program_head(const struct network_export *x)
 {
-    char *id = identifier(x->name);
+    char *id = kernel_identifier(x->name);
     char *head = mem_printf("#define NETWORK_HEADER \"%s.network.h\"\n#define NETWORK_NAME   "
                             "%s_network\n\n",
                             x->name, id);

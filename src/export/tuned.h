@@ -12,7 +12,7 @@
 #define TILEWALK_EXPORT_TUNED_H
 
 #include "base/str.h"
-#include "engine/shape_table.h"
+#include "engine/speed.h"
 #include "store/store.h"
 
 // Appends the text. False: a session was not measured on a device or has no valid trial.

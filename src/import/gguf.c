@@ -4,7 +4,6 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "import/import.h"
-#include "import/words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,22 +103,11 @@ static uint64_t rest(const struct reader *r)
 
 static bool too_short(struct reader *r, uint64_t wanted, const char *of)
 {
-    err_set(r->err, "%s of %" PRIu64 " bytes at byte %" PRIu64 ", where %" PRIu64 " are left%s", of,
-            wanted, r->at, rest(r), r->end == most_header ? " of 1 GiB" : " (is it cut off?)");
-    return wrong(r);
-}
-
-static bool fill(struct reader *r)
-{
-    ssize_t got;
-    do
-        got = pread(r->fd, r->buffer, sizeof r->buffer, (off_t)r->at);
-    while (got < 0 && errno == EINTR);
-    if (got <= 0)
-        return err_set(r->err, "%s", got < 0 ? strerror(errno) : "it became shorter meanwhile");
-    r->first = r->at;
-    r->filled = (size_t)got;
-    return true;
+    return err_set(r->err,
+                   "%s of %" PRIu64 " bytes at byte %" PRIu64 ", where %" PRIu64 " are left%s", of,
+                   wanted, r->at, rest(r),
+                   r->end == most_header ? " of 1 GiB" : " (is it cut off?)") ||
+           wrong(r);
 }
 
 static bool take(struct reader *r, void *out, size_t bytes, const char *of)
@@ -128,8 +116,17 @@ static bool take(struct reader *r, void *out, size_t bytes, const char *of)
     if (bytes > rest(r))
         return too_short(r, bytes, of);
     while (bytes > 0) {
-        if ((r->at < r->first || r->at >= r->first + r->filled) && !fill(r))
-            return false;
+        if (r->at < r->first || r->at >= r->first + r->filled) {
+            ssize_t got;
+            do
+                got = pread(r->fd, r->buffer, sizeof r->buffer, (off_t)r->at);
+            while (got < 0 && errno == EINTR);
+            if (got <= 0)
+                return err_set(r->err, "%s",
+                               got < 0 ? strerror(errno) : "it became shorter meanwhile");
+            r->first = r->at;
+            r->filled = (size_t)got;
+        }
         size_t from = (size_t)(r->at - r->first), some = r->filled - from;
         some = some < bytes ? some : bytes;
         memcpy(to, r->buffer + from, some);
@@ -167,18 +164,16 @@ static bool take_name(struct reader *r, struct arena *a, const char **out)
         return false;
     if (length > rest(r))
         return too_short(r, length, "a text");
-    if (length > MOST_NAME) {
-        err_set(r->err, "its name has %" PRIu64 " bytes (the most is %d)", length, MOST_NAME);
-        return wrong(r);
-    }
+    if (length > MOST_NAME)
+        return err_set(r->err, "its name has %" PRIu64 " bytes (the most is %d)", length,
+                       MOST_NAME) ||
+               wrong(r);
     char *text = arena_zero(a, (size_t)length + 1, 1);
     *out = text;
     if (!take(r, text, (size_t)length, "a text"))
         return false;
-    if (strlen(text) != length) {
-        err_set(r->err, "its name has a zero byte");
-        return wrong(r);
-    }
+    if (strlen(text) != length)
+        return err_set(r->err, "its name has a zero byte") || wrong(r);
     return true;
 }
 
@@ -199,13 +194,12 @@ static bool skip_list(struct reader *r, int depth)
     uint64_t type, count;
     if (!take_number(r, 4, &type, "a list's type") || !take_number(r, 8, &count, "a list's length"))
         return false;
-    if (type >= VALUES || depth == MOST_DEPTH) {
-        err_set(r->err,
-                type >= VALUES ? "a list of type %" PRIu64 ", which is none (0 to 12)"
-                               : "lists in lists in lists (of type %" PRIu64 ")",
-                type);
-        return wrong(r);
-    }
+    if (type >= VALUES || depth == MOST_DEPTH)
+        return err_set(r->err,
+                       type >= VALUES ? "a list of type %" PRIu64 ", which is none (0 to 12)"
+                                      : "lists in lists in lists (of type %" PRIu64 ")",
+                       type) ||
+               wrong(r);
     uint64_t bytes = times_unsigned(count, (uint64_t)least[type]);
     if (bytes > rest(r))
         return too_short(r, bytes, "a list");
@@ -226,8 +220,8 @@ static bool skip_value(struct reader *r, uint64_t type)
         return skip_list(r, 0);
     if (type < VALUES)
         return skip(r, (uint64_t)bytes[type], "a number");
-    err_set(r->err, "its value has type %" PRIu64 ", which is none (0 to 12)", type);
-    return wrong(r);
+    return err_set(r->err, "its value has type %" PRIu64 ", which is none (0 to 12)", type) ||
+           wrong(r);
 }
 
 // The entries that are read. Keys of an architecture begin with its name: "llama.block_count".
@@ -301,67 +295,46 @@ static bool read_entries(struct reader *r, uint64_t count, struct gguf *g, uint6
 
 // --- tensors ---
 
-static bool read_sizes(struct reader *r, struct gguf_tensor *t)
+static bool read_tensor(struct reader *r, struct arena *a, struct gguf_tensor *t)
 {
-    uint64_t rank, size;
-    for (int i = 0; i < GGUF_MAX_RANK; i++)
-        t->size[i] = 1;
+    uint64_t rank, size, type;
+    r->name = NULL;
+    if (!take_name(r, a, &t->name))
+        return false;
+    r->name = t->name;
     if (!take_number(r, 4, &rank, "a rank"))
         return false;
-    if (rank > GGUF_MAX_RANK) {
-        err_set(r->err, "it has %" PRIu64 " dimensions (the most is %d)", rank, GGUF_MAX_RANK);
-        return wrong(r);
-    }
+    if (rank > GGUF_MAX_RANK)
+        return err_set(r->err, "it has %" PRIu64 " dimensions (the most is %d)", rank,
+                       GGUF_MAX_RANK) ||
+               wrong(r);
     t->rank = (int)rank;
-    for (int i = 0; i < t->rank; i++) {
-        if (!take_number(r, 8, &size, "a size"))
+    for (int i = 0; i < GGUF_MAX_RANK; i++) {
+        size = 1;
+        if (i < t->rank && !take_number(r, 8, &size, "a size"))
             return false;
-        if (size < 1 || size > INT32_MAX) {
-            err_set(r->err, "its dimension %d is %" PRIu64 " (1 to %d)", i, size, INT32_MAX);
-            return wrong(r);
-        }
+        if (size < 1 || size > INT32_MAX)
+            return err_set(r->err, "its dimension %d is %" PRIu64 " (1 to %d)", i, size,
+                           INT32_MAX) ||
+                   wrong(r);
         t->size[i] = (int64_t)size;
     }
-    return true;
-}
-
-static bool read_type(struct reader *r, struct gguf_tensor *t)
-{
-    uint64_t type;
     if (!take_number(r, 4, &type, "a type"))
         return false;
-    if (type >= TYPES || !types[type].name) {
-        err_set(r->err, "its data type %" PRIu64 " is not known (is the file newer than this?)",
-                type);
-        return wrong(r);
-    }
+    if (type >= TYPES || !types[type].name)
+        return err_set(r->err,
+                       "its data type %" PRIu64 " is not known (is the file newer than this?)",
+                       type) ||
+               wrong(r);
     t->type = &types[type];
-    if (t->size[0] % t->type->block != 0) {
-        err_set(r->err, "rows of %" PRId64 " elements are no blocks of %d (%s)", t->size[0],
-                t->type->block, t->type->name);
-        return wrong(r);
-    }
+    if (t->size[0] % t->type->block != 0)
+        return err_set(r->err, "rows of %" PRId64 " elements are no blocks of %d (%s)", t->size[0],
+                       t->type->block, t->type->name) ||
+               wrong(r);
     t->bytes = times_unsigned((uint64_t)(t->size[0] / t->type->block), (uint64_t)t->type->bytes);
     for (int i = 1; i < t->rank; i++)
         t->bytes = times_unsigned(t->bytes, (uint64_t)t->size[i]);
-    return true;
-}
-
-static bool read_tensors(struct reader *r, struct gguf *g)
-{
-    r->what = "tensor";
-    for (int i = 0; i < g->count; i++) {
-        struct gguf_tensor *t = &g->tensor[i];
-        r->name = NULL;
-        r->number = i;
-        if (!take_name(r, &g->arena, &t->name))
-            return false;
-        r->name = t->name;
-        if (!read_sizes(r, t) || !read_type(r, t) ||
-            !take_number(r, 8, &t->offset, "where its data begin"))
-            return false;
-    }
-    return true;
+    return take_number(r, 8, &t->offset, "where its data begin");
 }
 
 static int by_place(const void *a, const void *b)
@@ -369,21 +342,6 @@ static int by_place(const void *a, const void *b)
     const struct gguf_tensor *x = *(const struct gguf_tensor *const *)a;
     const struct gguf_tensor *y = *(const struct gguf_tensor *const *)b;
     return x->offset != y->offset ? (x->offset < y->offset ? -1 : 1) : 0;
-}
-
-static bool check_place(const struct gguf_tensor *t, const struct gguf_tensor *before,
-                        uint64_t data, uint64_t alignment, struct err *e)
-{
-    if (t->offset % alignment)
-        return err_set(e, "tensor '%s': its data begin at %" PRIu64 ", no multiple of %" PRIu64,
-                       t->name, t->offset, alignment);
-    if (t->offset > data || t->bytes > data - t->offset)
-        return err_set(e,
-                       "tensor '%s': its %" PRIu64 " bytes at %" PRIu64
-                       " go past the file's end, which has %" PRIu64 " of data (is it cut off?)",
-                       t->name, t->bytes, t->offset, data);
-    return !before || before->offset + before->bytes <= t->offset ||
-           err_set(e, "tensor '%s': its data lie in those of '%s'", t->name, before->name);
 }
 
 // A file may end with its header; then it has only the shapes.
@@ -402,8 +360,20 @@ static bool check_places(struct gguf *g, uint64_t header, uint64_t file, uint64_
     for (int i = 0; i < g->count; i++)
         t[i] = &g->tensor[i];
     qsort(t, (size_t)g->count, sizeof *t, by_place);
-    for (int i = 0; ok && i < g->count; i++)
-        ok = check_place(t[i], i ? t[i - 1] : NULL, file - begin, alignment, e);
+    const uint64_t data = file - begin;
+    for (int i = 0; ok && i < g->count; i++) {
+        const struct gguf_tensor *at = t[i], *before = i ? t[i - 1] : NULL;
+        if (at->offset % alignment)
+            ok = err_set(e, "tensor '%s': its data begin at %" PRIu64 ", no multiple of %" PRIu64,
+                         at->name, at->offset, alignment);
+        else if (at->offset > data || at->bytes > data - at->offset)
+            ok = err_set(e,
+                         "tensor '%s': its %" PRIu64 " bytes at %" PRIu64
+                         " go past the file's end, which has %" PRIu64 " of data (is it cut off?)",
+                         at->name, at->bytes, at->offset, data);
+        else if (before && before->offset + before->bytes > at->offset)
+            ok = err_set(e, "tensor '%s': its data lie in those of '%s'", at->name, before->name);
+    }
     free(t);
     return ok;
 }
@@ -441,8 +411,12 @@ static bool read_file(struct reader *r, uint64_t file, struct gguf *g)
         return false;
     g->count = (int)tensors;
     g->tensor = mem_zero((size_t)tensors + 1, sizeof *g->tensor);
-    if (!read_tensors(r, g))
-        return false;
+    r->what = "tensor";
+    for (int i = 0; i < g->count; i++) {
+        r->number = i;
+        if (!read_tensor(r, &g->arena, &g->tensor[i]))
+            return false;
+    }
     const char **name = mem_zero((size_t)g->count + 1, sizeof *name);
     for (int i = 0; i < g->count; i++)
         name[i] = g->tensor[i].name;
@@ -473,12 +447,6 @@ static bool gguf_read(const char *path, struct gguf *out, struct err *e)
     free(r);
     close(fd);
     return ok;
-}
-
-static void gguf_finish(struct gguf *g)
-{
-    free(g->tensor);
-    arena_finish(&g->arena);
 }
 
 // --- matrix products ---
@@ -647,13 +615,14 @@ static void add_text(struct reading *r, const char *tokens, const char *standard
     const char *seen[64];
     int count = 0;
     for (int i = 0; i < r->count; i++) {
-        bool known = words_is_tuned(r->product[i].type->name);
+        const char *type = r->product[i].type->name;
+        bool known = str_equal(words_element(type), type); // presets take it
         for (int k = 0; k < count; k++)
-            known |= strcmp(seen[k], r->product[i].type->name) == 0;
+            known |= strcmp(seen[k], type) == 0;
         if (known || count == 64)
             continue;
-        str_printf(&untuned, "%s%s", count ? ", " : "", r->product[i].type->name);
-        seen[count++] = r->product[i].type->name;
+        str_printf(&untuned, "%s%s", count ? ", " : "", type);
+        seen[count++] = type;
     }
     str_printf(s, "network \"%s: its matrix products\"\n", r->out->about);
     str_add(s, "-- Written by `tilewalk import`: what a pass multiplies, each product with how "
@@ -762,7 +731,8 @@ static bool import(const struct import_request *q, struct imported *out, struct 
         err_prefix(e, "%s", q->path);
     }
     free(r.product);
-    gguf_finish(&file);
+    free(file.tensor);
+    arena_finish(&file.arena);
     return ok;
 }
 

@@ -1,7 +1,6 @@
 #include "import/import.h"
 
 #include "base/file.h"
-#include "import/words.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -95,11 +94,6 @@ void words_add_plain(struct str *s, const char *text)
     enum { MOST = 80 };
     for (int i = 0; text[i] && i < MOST; i++)
         str_add_char(s, text[i] == ' ' ? ' ' : words_plain(text[i]));
-}
-
-bool words_is_tuned(const char *type)
-{
-    return str_equal(type, "f32") || str_equal(type, "f16");
 }
 
 const char *words_element(const char *type)

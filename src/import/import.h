@@ -56,4 +56,12 @@ extern const struct import_format import_gguf, import_onnx, import_perf_log;
 bool import_beside(struct imported *m, const char *path, struct err *e);
 void import_note(struct imported *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// Names of other programs as words that network files can hold.
+char words_plain(char c); // `c` if it is a letter, a digit, '.' or '-'; else '_'
+// Appends a text that can stand in quotes; blanks are kept, and a long text is cut.
+void words_add_plain(struct str *s, const char *text);
+// Returns the element as which weights of this type are tuned: f16 for types that presets do not
+// take.
+const char *words_element(const char *type);
+
 #endif

@@ -29,11 +29,6 @@ struct writing {
     char *weights; // the path of their file; NULL: none is written
 };
 
-static bool detects(const char *begin, size_t length)
-{
-    return onnx_begins((const unsigned char *)begin, length);
-}
-
 // --- Lua ---
 
 // Adds a string of Lua; characters that are no printable ASCII are written by their numbers.
@@ -74,13 +69,13 @@ static void note(struct writing *w, struct str *what)
     str_finish(what);
 }
 
-static void note_lacking(struct writing *w)
+static void note_unsupported(struct writing *w)
 {
     const struct onnx_graph *g = w->graph;
     for (int i = 0; i < g->step_count; i++) {
         const struct onnx_step *s = &g->step[i];
         struct str what = {0};
-        if (!s->lacking)
+        if (!s->unsupported)
             continue;
         str_printf(&what, "node '%s' (%s", s->name, s->node->kind);
         const struct onnx_value *v = NULL;
@@ -91,14 +86,14 @@ static void note_lacking(struct writing *w)
             str_add_char(&what, ' ');
             onnx_shape_add(&what, &v->shape);
         }
-        str_printf(&what, "): %s", s->lacking);
+        str_printf(&what, "): %s", s->unsupported);
         note(w, &what);
     }
     for (int i = 0; i < g->value_count; i++) {
         struct str what = {0};
-        if (!g->value[i].lacking)
+        if (!g->value[i].unsupported)
             continue;
-        str_printf(&what, "output '%s': %s", g->value[i].name, g->value[i].lacking);
+        str_printf(&what, "output '%s': %s", g->value[i].name, g->value[i].unsupported);
         note(w, &what);
     }
     for (int i = 0; i < w->recorded_count; i++) {
@@ -122,20 +117,26 @@ static void add_saved(struct writing *w, const char *name, const char *how)
 
 // --- inputs and layers ---
 
+static struct recorded *find_recorded(struct writing *w, const struct onnx_value *v,
+                                      const char *role)
+{
+    for (int i = 0; i < w->recorded_count; i++)
+        if (w->recorded[i].value == v && strcmp(w->recorded[i].role, role) == 0)
+            return &w->recorded[i];
+    return NULL;
+}
+
 // Adds `file = saved "input_0.recorded"` and returns true if the value was recorded.
 static bool add_recorded(struct writing *w, const struct onnx_value *v, const char *role,
                          const char *before)
 {
-    struct str *s = &w->out->text;
-    for (int i = 0; w->weights && i < w->recorded_count; i++) {
-        const struct recorded *r = &w->recorded[i];
-        if (r->value != v || !r->is_held || strcmp(r->role, role) != 0)
-            continue;
-        str_printf(s, "%s file = %s ", before, v->type == ONNX_FLOAT16 ? "rounded" : "saved");
-        add_quoted(s, r->name);
-        return true;
-    }
-    return false;
+    const struct recorded *r = find_recorded(w, v, role);
+    if (!w->weights || !r || !r->is_held)
+        return false;
+    str_printf(&w->out->text, "%s file = %s ", before,
+               v->type == ONNX_FLOAT16 ? "rounded" : "saved");
+    add_quoted(&w->out->text, r->name);
+    return true;
 }
 
 static void add_body(struct writing *w)
@@ -286,7 +287,7 @@ static bool read_one(struct writing *w, const char *role, int number, const stru
     return ok;
 }
 
-// Inputs that are constants are not numbered.
+// Reads the recorded inputs and outputs. Inputs that are constants have no number.
 static bool read_recorded(struct writing *w, struct err *e)
 {
     const struct onnx_model *m = w->model;
@@ -308,15 +309,6 @@ static bool read_recorded(struct writing *w, struct err *e)
                   err_set(e, "'%s' has no input_0.pb and no output_0.pb", w->request->data));
 }
 
-static struct recorded *find_recorded(struct writing *w, const struct onnx_value *v,
-                                      const char *role)
-{
-    for (int i = 0; i < w->recorded_count; i++)
-        if (w->recorded[i].value == v && strcmp(w->recorded[i].role, role) == 0)
-            return &w->recorded[i];
-    return NULL;
-}
-
 static bool follows(struct writing *w, const struct onnx_layer *layer, const bool *is_known)
 {
     for (int i = 0; i < layer->from_count; i++) {
@@ -333,7 +325,7 @@ static bool follows(struct writing *w, const struct onnx_layer *layer, const boo
 static bool write_network(struct writing *w, struct err *e)
 {
     if (w->layers->layer_count == 0) {
-        note_lacking(w);
+        note_unsupported(w);
         return err_set(e, "no preset computes any of its nodes%s%s",
                        w->out->note_count ? "; the first: " : "",
                        w->out->note_count ? w->out->note[0] : "");
@@ -361,7 +353,7 @@ static bool write_network(struct writing *w, struct err *e)
     struct str about = {0};
     int count = 0;
     for (int i = 0; i < w->graph->step_count; i++)
-        count += w->graph->step[i].lacking != NULL;
+        count += w->graph->step[i].unsupported != NULL;
     str_printf(&about, "%d of %d nodes of an ONNX model (opset %" PRId64,
                w->graph->step_count - count, w->graph->step_count, w->model->opset);
     if (*w->model->producer)
@@ -371,7 +363,7 @@ static bool write_network(struct writing *w, struct err *e)
     str_add(s, "network ");
     add_quoted(s, str_text(&about));
     str_add(s, "\n\n");
-    note_lacking(w);
+    note_unsupported(w);
     if (w->weights)
         add_saved(w, "saved", "");
     bool has_halves = false;
@@ -385,44 +377,35 @@ static bool write_network(struct writing *w, struct err *e)
     return write_weights(w, e);
 }
 
-static bool lower(struct writing *w, const struct onnx_dimension *open, struct err *e)
-{
-    struct onnx_graph graph;
-    struct onnx_layers layers;
-    bool ok = onnx_graph_make(w->model, open, w->request->set_count, &graph, e);
-    if (ok) {
-        onnx_lower(&graph, &layers);
-        w->graph = &graph;
-        w->layers = &layers;
-        ok = write_network(w, e);
-        free(w->weights);
-        onnx_layers_finish(&layers);
-    }
-    onnx_graph_finish(&graph);
-    return ok;
-}
-
-static bool read_open(const struct import_request *r, struct onnx_dimension *out, struct err *e)
-{
-    for (int i = 0; i < r->set_count; i++) {
-        out[i].name = r->set[i].name;
-        if (!str_to_int(r->set[i].value, 1, INT32_MAX, &out[i].size))
-            return err_usage(e, "--set %s=%s: a dimension is a whole number of at least 1",
-                             r->set[i].name, r->set[i].value);
-    }
-    return true;
-}
-
 static bool imports(const struct import_request *r, struct imported *out, struct err *e)
 {
     struct onnx_model model = {0};
+    struct onnx_graph graph = {0};
+    struct onnx_layers layers;
     struct onnx_dimension *open = mem_zero((size_t)r->set_count + 1, sizeof *open);
-    struct writing w = {.request = r, .out = out, .model = &model};
-    bool ok = read_open(r, open, e) && ((onnx_read(r->path, &model, e) && lower(&w, open, e)) ||
-                                        err_prefix(e, "%s", r->path));
+    struct writing w = {
+        .request = r, .out = out, .model = &model, .graph = &graph, .layers = &layers};
+    bool ok = true;
+    for (int i = 0; ok && i < r->set_count; i++) {
+        open[i].name = r->set[i].name;
+        ok = str_to_int(r->set[i].value, 1, INT32_MAX, &open[i].size) ||
+             err_usage(e, "--set %s=%s: a dimension is a whole number of at least 1",
+                       r->set[i].name, r->set[i].value);
+    }
+    if (ok && onnx_read(r->path, &model, e) &&
+        onnx_graph_make(&model, open, r->set_count, &graph, e)) {
+        onnx_lower(&graph, &layers);
+        ok = write_network(&w, e) || err_prefix(e, "%s", r->path);
+        free(w.weights);
+        onnx_layers_finish(&layers);
+    } else if (ok) {
+        ok = err_prefix(e, "%s", r->path);
+    }
+    onnx_graph_finish(&graph);
     onnx_finish(&model);
     free(open);
     return ok;
 }
 
-const struct import_format import_onnx = {.name = "ONNX", .detects = detects, .imports = imports};
+const struct import_format import_onnx = {
+    .name = "ONNX", .detects = onnx_begins, .imports = imports};

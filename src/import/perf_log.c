@@ -12,7 +12,6 @@
 // experts, n are used for each of `batch` tokens. Operations that run together have one time.
 #include "base/file.h"
 #include "import/import.h"
-#include "import/words.h"
 #include "script/network.h"
 
 #include <inttypes.h>

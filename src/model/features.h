@@ -34,7 +34,7 @@
 // that a model of one operator can be used for another.
 //
 // STATEMENTS has a row of Ansor's 164 numbers for each statement: operations, loops by annotation,
-// launch, five accesses (features_statements.h), intensity, allocation, outer loops. The score of a
+// launch, five accesses (feature_kind.h), intensity, allocation, outer loops. The score of a
 // program is the sum over its rows. Intensity (operations by bytes) is sampled along the logarithm
 // of the operations.
 //

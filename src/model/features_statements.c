@@ -1,7 +1,6 @@
-#include "model/features_statements.h"
+#include "model/feature_kind.h"
 
 #include "base/number.h"
-#include "model/feature_kind.h"
 
 #include <string.h>
 

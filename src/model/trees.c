@@ -1,7 +1,6 @@
 #include "model/trees.h"
 
 #include "base/mem.h"
-#include "model/recall.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -10,6 +9,99 @@
 #include <stdlib.h>
 #include <string.h>
 #include <xgboost/c_api.h>
+
+struct place {
+    float value;
+    int index;
+};
+
+static int recall_best_first(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value > y->value ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+// Sorts the values, the best first. The list is the caller's.
+static struct place *sorted(int count, const float *value)
+{
+    struct place *list = mem_alloc((size_t)count * sizeof *list);
+    for (int i = 0; i < count; i++)
+        list[i] = (struct place){value[i], i};
+    qsort(list, (size_t)count, sizeof *list, recall_best_first);
+    return list;
+}
+
+// Returns the true ranks in the order of the predictions, the best first. The list is the caller's.
+static int *ranks_as_predicted(int count, const float *label, const float *predicted)
+{
+    struct place *by_label = sorted(count, label), *by_prediction = sorted(count, predicted);
+    int *rank = mem_alloc((size_t)count * sizeof *rank),
+        *out = mem_alloc((size_t)count * sizeof *out);
+    for (int i = 0; i < count; i++)
+        rank[by_label[i].index] = i;
+    for (int i = 0; i < count; i++)
+        out[i] = rank[by_prediction[i].index];
+    free(by_label);
+    free(by_prediction);
+    free(rank);
+    return out;
+}
+
+double recall_at(int count, const float *label, const float *predicted, int k)
+{
+    int *rank = ranks_as_predicted(count, label, predicted), found = 0;
+    for (int i = 0; i < k; i++)
+        found += rank[i] < k;
+    free(rank);
+    return (double)found / k;
+}
+
+double recall_average(int count, const float *label, const float *predicted, int n)
+{
+    int *rank = ranks_as_predicted(count, label, predicted);
+    double sum = 0;
+    n = n < count ? n : count;
+    for (int i = 0; i < n; i++) {
+        int found = 0;
+        for (int j = 0; j < i; j++)
+            found += rank[j] <= i;
+        sum += (double)found / (i + 1);
+    }
+    free(rank);
+    return n ? sum / n : 0;
+}
+
+// Returns the ranks, equals having the mean of theirs. The list is the caller's.
+static double *mean_ranks(int count, const float *value)
+{
+    struct place *list = sorted(count, value);
+    double *rank = mem_alloc((size_t)count * sizeof *rank);
+    for (int from = 0, to; from < count; from = to) {
+        for (to = from + 1; to < count && list[to].value == list[from].value;)
+            to++;
+        for (int i = from; i < to; i++)
+            rank[list[i].index] = (from + to - 1) / 2.0;
+    }
+    free(list);
+    return rank;
+}
+
+double rank_correlation(int count, const float *a, const float *b)
+{
+    double *x = mean_ranks(count, a), *y = mean_ranks(count, b), middle = (count - 1) / 2.0;
+    double xx = 0, yy = 0, xy = 0;
+    for (int i = 0; i < count; i++) {
+        double dx = x[i] - middle, dy = y[i] - middle;
+        xx += dx * dx;
+        yy += dy * dy;
+        xy += dx * dy;
+    }
+    free(x);
+    free(y);
+    return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
+}
 
 // --- XGBoost ---
 
@@ -29,6 +121,21 @@ static bool set(BoosterHandle handle, const char *name, double value, struct err
     char text[32];
     snprintf(text, sizeof text, "%.17g", value);
     return set_word(handle, name, text, e);
+}
+
+// Predicts the rows of a matrix: their values, or the leaves that they end in. `out` is XGBoost's,
+// valid until the next call. XGBoost keeps the values of the matrix that it learns from, so that a
+// call adds the newest tree only.
+static bool predict(BoosterHandle handle, DMatrixHandle matrix, bool leaves, const float **out,
+                    struct err *e)
+{
+    const bst_ulong *shape;
+    bst_ulong dims;
+    const char *how = leaves ? "{\"type\":6,\"training\":false,\"iteration_begin\":0,"
+                               "\"iteration_end\":0,\"strict_shape\":false}"
+                             : "{\"type\":1,\"training\":false,\"iteration_begin\":0,"
+                               "\"iteration_end\":0,\"strict_shape\":false}";
+    return XGBoosterPredictFromDMatrix(handle, matrix, how, &shape, &dims, out) == 0 || failed(e);
 }
 
 static bool set_up(BoosterHandle handle, uint64_t seed, const char *objective, const char *method,
@@ -124,18 +231,6 @@ static double watch(const struct fit *f)
     return k ? recall : -sqrt(squares / r->rows);
 }
 
-// Predicts the rows. XGBoost keeps the predictions of its matrix, so this adds the newest tree.
-static bool predict_rows(struct fit *f, struct err *e)
-{
-    const bst_ulong *shape;
-    bst_ulong dims;
-    const char *how = "{\"type\":1,\"training\":false,\"iteration_begin\":0,\"iteration_end\":0,"
-                      "\"strict_shape\":false}";
-    return XGBoosterPredictFromDMatrix(f->booster->handle, f->matrix, how, &shape, &dims,
-                                       &f->prediction) == 0 ||
-           failed(e);
-}
-
 static bool add_trees(struct fit *f, const atomic_bool *stop, struct err *e)
 {
     const struct booster_options *o = f->options;
@@ -145,7 +240,7 @@ static bool add_trees(struct fit *f, const atomic_bool *stop, struct err *e)
             return err_set(e, "stopped");
         bool added;
         if (o->objective == BOOSTER_PACKED) {
-            if (!predict_rows(f, e))
+            if (!predict(f->booster->handle, f->matrix, false, &f->prediction, e))
                 return false;
             booster_packed_gradient(f->rows, f->prediction, f->gradient, f->curvature);
             added = XGBoosterBoostOneIter(f->booster->handle, f->matrix, f->gradient, f->curvature,
@@ -157,7 +252,7 @@ static bool add_trees(struct fit *f, const atomic_bool *stop, struct err *e)
             return failed(e);
         if (++f->booster->rounds % o->look_every)
             continue;
-        if (!predict_rows(f, e))
+        if (!predict(f->booster->handle, f->matrix, false, &f->prediction, e))
             return false;
         double now = watch(f);
         if (now > best) {
@@ -245,19 +340,6 @@ struct forest {
     struct leaf *leaf;
 };
 
-// Returns the node that each row ends in, row by row, for each tree; valid until the next call.
-static const float *find_leaves(const struct forest *f, DMatrixHandle matrix)
-{
-    const bst_ulong *shape;
-    const float *node = NULL;
-    bst_ulong dims;
-    const char *how = "{\"type\":6,\"training\":false,\"iteration_begin\":0,\"iteration_end\":0,"
-                      "\"strict_shape\":false}";
-    int code = XGBoosterPredictFromDMatrix(f->handle, matrix, how, &shape, &dims, &node);
-    assert(code == 0);
-    return node;
-}
-
 struct forest *forest_fit(const struct forest_options *o, const float *x, const float *y, int rows,
                           int width, struct err *e)
 {
@@ -278,8 +360,9 @@ struct forest *forest_fit(const struct forest_options *o, const float *x, const 
              set(h, "colsample_bynode", o->columns, e) && set(h, "eta", 1, e) &&
              set(h, "lambda", 0, e) && set(h, "gamma", 0, e) && set(h, "base_score", 0, e) &&
              (XGBoosterUpdateOneIter(h, 0, matrix) == 0 || failed(e));
+    const float *node = NULL; // that each row ends in, row by row, for each tree
+    fitted = fitted && predict(h, matrix, true, &node, e);
     if (fitted) {
-        const float *node = find_leaves(f, matrix);
         int trees = f->trees;
         f->first = mem_zero((size_t)trees + 1, sizeof *f->first);
         for (int t = 0; t < trees; t++) {
@@ -324,8 +407,10 @@ void forest_predict(const struct forest *f, const float *x, int rows, float *mea
 {
     DMatrixHandle matrix;
     int code = XGDMatrixCreateFromMat(x, (bst_ulong)rows, (bst_ulong)f->width, NAN, &matrix);
-    assert(code == 0);
-    const float *node = find_leaves(f, matrix);
+    const float *node = NULL;
+    struct err ignored;
+    bool ok = predict(f->handle, matrix, true, &node, &ignored);
+    assert(code == 0 && ok);
     for (int i = 0; i < rows; i++) {
         double sum = 0, squares = 0, within = 0;
         for (int t = 0; t < f->trees; t++) {

@@ -35,8 +35,8 @@ struct booster_options {
     int depth;
     double eta, gamma, child_weight, lambda;
     // The watched quantity, computed every `look_every` rounds on the rows themselves: the average
-    // recall (recall.h) at so many, or, for 0, the root mean squared error of the programs (packed:
-    // of the rows, each with the error of its program).
+    // recall (recall_average) at so many, or, for 0, the root mean squared error of the programs
+    // (packed: of the rows, each with the error of its program).
     int recall_at;
     int most_rounds, patience, look_every;
     uint64_t seed;
@@ -97,5 +97,20 @@ void forest_destroy(struct forest *f); // NULL is fine
 // `mean` and `variance` are [rows]. Fast for many rows at once.
 void forest_predict(const struct forest *f, const float *x, int rows, float *mean, float *variance);
 size_t forest_bytes(const struct forest *f); // approximate size
+
+// Measures of how well predictions rank the results. Larger is better, for predictions and results;
+// of equals the first is better.
+
+// Returns the share of the `k` best labels that is among the `k` best predictions; 1 <= k <= count.
+double recall_at(int count, const float *label, const float *predicted, int k);
+
+// Returns AutoTVM's measure of a cost model (tvm 0.6, xgboost_cost_model.py): the mean over
+// i = 0 .. n-1 of the number of j < i whose true rank (0: best) is at most i, divided by i + 1,
+// where j counts by prediction, the best first. n is limited to `count`.
+double recall_average(int count, const float *label, const float *predicted, int n);
+
+// Returns Spearman's rank correlation; equals have the mean of their ranks. NAN if either side is
+// all equal, or for fewer than two.
+double rank_correlation(int count, const float *a, const float *b);
 
 #endif

@@ -73,28 +73,6 @@ static int by_place(const void *a, const void *b)
     return x->value - y->value;
 }
 
-// Returns the smallest gap that is large enough, or the end. `near` has room for `placed`.
-static uint64_t find_place(const struct life *l, const struct life *all, int placed,
-                           const struct life **near)
-{
-    uint64_t end = 0, best = 0, best_gap = UINT64_MAX;
-    int count = 0;
-    for (int i = 0; i < placed; i++)
-        if (overlap(l, &all[i]))
-            near[count++] = &all[i];
-    qsort(near, (size_t)count, sizeof *near, by_place);
-    for (int i = 0; i < count; i++) {
-        uint64_t gap = near[i]->begin > end ? near[i]->begin - end : 0;
-        if (gap >= l->size && gap < best_gap) {
-            best = end;
-            best_gap = gap;
-        }
-        uint64_t behind = near[i]->begin + near[i]->size;
-        end = behind > end ? behind : end;
-    }
-    return best_gap < UINT64_MAX ? best : end;
-}
-
 void plan_place(struct plan *p)
 {
     struct life *all = lives(p);
@@ -102,9 +80,25 @@ void plan_place(struct plan *p)
     qsort(all, (size_t)p->value_count, sizeof *all, by_size);
     p->shared = 0;
     for (int i = 0; i < p->value_count && all[i].size; i++) {
-        all[i].begin = find_place(&all[i], all, i, near);
+        // The smallest gap that is large enough between the values of the same time, or their end.
+        uint64_t end = 0, best = 0, best_gap = UINT64_MAX;
+        int count = 0;
+        for (int k = 0; k < i; k++)
+            if (overlap(&all[i], &all[k]))
+                near[count++] = &all[k];
+        qsort(near, (size_t)count, sizeof *near, by_place);
+        for (int k = 0; k < count; k++) {
+            uint64_t gap = near[k]->begin > end ? near[k]->begin - end : 0;
+            if (gap >= all[i].size && gap < best_gap) {
+                best = end;
+                best_gap = gap;
+            }
+            uint64_t behind = near[k]->begin + near[k]->size;
+            end = behind > end ? behind : end;
+        }
+        all[i].begin = best_gap < UINT64_MAX ? best : end;
         p->value[all[i].value].offset = all[i].begin;
-        uint64_t end = all[i].begin + all[i].size;
+        end = all[i].begin + all[i].size;
         p->shared = end > p->shared ? end : p->shared;
     }
     free(near);
@@ -355,14 +349,6 @@ static bool get_whole(struct json o, const char *name, double low, double high, 
            *out == (double)(int64_t)*out;
 }
 
-static int find(struct json text, const char *const *names, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (json_is(text, names[i]))
-            return i;
-    return -1;
-}
-
 static const struct weights *read_file(struct json o, const struct plan_value *v, struct arena *a)
 {
     double saved, offset;
@@ -386,20 +372,22 @@ static const struct weights *read_file(struct json o, const struct plan_value *v
 
 static bool read_value(struct json o, struct plan *p)
 {
-    const char *types[ELEMENT_COUNT];
+    enum { ROLES = sizeof roles / sizeof *roles };
     double count, bytes, offset = 0;
-    for (int i = 0; i < ELEMENT_COUNT; i++)
-        types[i] = element_name((enum element)i);
+    int role = 0;
     const char *name = json_text(json_member(o, "name"), &p->arena);
-    int role = find(json_member(o, "role"), roles, sizeof roles / sizeof *roles);
-    int type = find(json_member(o, "type"), types, ELEMENT_COUNT);
-    if (!name || role < 0 || type < 0 || !get_whole(o, "count", 1, MOST_BYTES, &count) ||
+    const char *word = json_text(json_member(o, "type"), &p->arena);
+    enum element type = word ? element_named(word) : ELEMENT_COUNT;
+    while (role < ROLES && !json_is(json_member(o, "role"), roles[role]))
+        role++;
+    if (!name || role == ROLES || type == ELEMENT_COUNT ||
+        !get_whole(o, "count", 1, MOST_BYTES, &count) ||
         !get_whole(o, "bytes", 4, MOST_BYTES, &bytes) || (uint64_t)bytes % 4 ||
-        count * element_bytes((enum element)type) > bytes)
+        count * element_bytes(type) > bytes)
         return false;
     struct plan_value v = {.name = name,
                            .role = (enum plan_role)role,
-                           .element = (enum element)type,
+                           .element = type,
                            .count = (int64_t)count,
                            .bytes = (uint64_t)bytes};
     if (plan_shares(&v) && !get_whole(o, "offset", 0, MOST_BYTES, &offset))

@@ -23,34 +23,34 @@ static struct onnx_tensor *begin(const struct onnx_at *n, double **value)
     return t;
 }
 
-// Returns elements of the first input, without a copy unless it is a view itself.
-static struct onnx_tensor *fold_view(const struct onnx_at *n, const struct onnx_shape *shape,
-                                     int64_t first, const int64_t *strides)
+// Returns elements of the first input, without a copy unless it is a view itself or they are more
+// than it has.
+static struct onnx_tensor *fold_view(const struct onnx_at *n, const struct onnx_strides *s)
 {
-    struct onnx_view v = {.of = onnx_in(n, 0)->constant, .shape = *shape, .first = first};
-    memcpy(v.stride, strides, (size_t)shape->rank * sizeof *strides);
-    const struct onnx_tensor viewed = {.view = &v};
-    double *value;
-    struct onnx_tensor *t;
-    if (!v.of->view) {
+    struct onnx_view v = {.of = onnx_in(n, 0)->constant, .shape = s->shape, .first = s->offset};
+    memcpy(v.stride, s->stride, sizeof v.stride);
+    int64_t count = onnx_count(&s->shape);
+    if (!v.of->view && count <= v.of->count) {
         struct onnx_view *kept = arena_zero(&n->graph->arena, 1, sizeof *kept);
-        t = arena_zero(&n->graph->arena, 1, sizeof *t);
+        struct onnx_tensor *t = arena_zero(&n->graph->arena, 1, sizeof *t);
         *kept = v;
         t->view = kept;
         return t;
     }
-    t = begin(n, &value);
-    int64_t count = t ? onnx_count(shape) : 0;
-    for (int64_t i = 0; i < count; i++)
+    const struct onnx_tensor viewed = {.view = &v};
+    double *value;
+    struct onnx_tensor *t = begin(n, &value);
+    for (int64_t i = 0; t && i < count; i++)
         value[i] = onnx_element(&viewed, i);
     return t;
 }
 
-// Returns the same elements without a copy.
+// Returns the same elements without a copy: those of the first input, or of a Constant.
 struct onnx_tensor *fold_same(const struct onnx_at *n)
 {
     struct onnx_tensor *t = arena_zero(&n->graph->arena, 1, sizeof *t);
-    *t = *onnx_in(n, 0)->constant;
+    bool is_constant = str_equal(n->node->kind, "Constant");
+    *t = is_constant ? *onnx_constant_of(n->node) : *onnx_in(n, 0)->constant;
     return t;
 }
 
@@ -97,7 +97,7 @@ struct onnx_tensor *fold_unary(const struct onnx_at *n)
     bool is_real = to == ONNX_FLOAT || to == ONNX_DOUBLE || to == ONNX_FLOAT16;
     int64_t count = onnx_count(&x->shape);
     if (is_cast && is_real && count > MOST_FOLDED) // rounded where it is written
-        return fold_view(n, &(struct onnx_shape){1, {count}}, 0, &(int64_t){1});
+        return fold_view(n, &(struct onnx_strides){.shape = {1, {count}}, .stride = {1}});
     if (is_cast && to == ONNX_BOOL)
         return NULL;
     double *value;
@@ -109,13 +109,6 @@ struct onnx_tensor *fold_unary(const struct onnx_at *n)
     return t;
 }
 
-struct onnx_tensor *fold_constant(const struct onnx_at *n)
-{
-    struct onnx_tensor *t = arena_zero(&n->graph->arena, 1, sizeof *t);
-    *t = *onnx_constant_of(n->node);
-    return t;
-}
-
 struct onnx_tensor *fold_constant_of_shape(const struct onnx_at *n)
 {
     const struct onnx_attribute *a = onnx_attribute(n->node, "value");
@@ -124,60 +117,23 @@ struct onnx_tensor *fold_constant_of_shape(const struct onnx_at *n)
     return t;
 }
 
+// Computes Shape and Size.
 struct onnx_tensor *fold_shape(const struct onnx_at *n)
 {
     const struct onnx_shape *s = &onnx_in(n, 0)->shape;
     double *value;
     struct onnx_tensor *t = begin(n, &value);
-    for (int i = 0; i < s->rank; i++)
-        value[i] = (double)s->size[i];
+    bool is_shape = str_equal(n->node->kind, "Shape");
+    for (int i = 0; t && i < (is_shape ? s->rank : 1); i++)
+        value[i] = (double)(is_shape ? s->size[i] : onnx_count(s));
     return t;
 }
 
-struct onnx_tensor *fold_size(const struct onnx_at *n)
+struct onnx_tensor *fold_moved(const struct onnx_at *n)
 {
-    struct onnx_tensor *t = arena_zero(&n->graph->arena, 1, sizeof *t);
-    t->fill = (double)onnx_count(&onnx_in(n, 0)->shape);
-    return t;
-}
-
-struct onnx_tensor *fold_transpose(const struct onnx_at *n)
-{
-    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
-    int64_t strides[ONNX_MAX_RANK], turned[ONNX_MAX_RANK];
-    int order[ONNX_MAX_RANK];
-    onnx_permutation(n, x->rank, order);
-    onnx_strides_of(x, strides);
-    for (int i = 0; i < x->rank; i++)
-        turned[i] = strides[order[i]];
-    return fold_view(n, &onnx_out(n, 0)->shape, 0, turned);
-}
-
-struct onnx_tensor *fold_slice(const struct onnx_at *n)
-{
-    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
-    struct onnx_range range;
-    struct onnx_shape out;
-    int64_t strides[ONNX_MAX_RANK], first = 0;
-    if (onnx_slice_of(n, &range, &out) != ONNX_FINE)
-        return NULL;
-    onnx_strides_of(x, strides);
-    for (int i = 0; i < x->rank; i++) {
-        first += range.first[i] * strides[i];
-        strides[i] *= range.step[i];
-    }
-    return fold_view(n, &onnx_out(n, 0)->shape, first, strides);
-}
-
-struct onnx_tensor *fold_expand(const struct onnx_at *n)
-{
-    const struct onnx_value *x = onnx_in(n, 0), *out = onnx_out(n, 0);
-    double *value;
-    struct onnx_tensor *t = begin(n, &value);
-    int64_t count = t ? onnx_count(&out->shape) : 0;
-    for (int64_t i = 0; i < count; i++)
-        value[i] = onnx_element(x->constant, onnx_broadcast_index(&x->shape, &out->shape, i));
-    return t;
+    struct onnx_strides s;
+    bool is_known = n->step->kind->move(n, 0, &s) == ONNX_OK;
+    return is_known ? fold_view(n, &s) : NULL;
 }
 
 struct onnx_tensor *fold_gather(const struct onnx_at *n)

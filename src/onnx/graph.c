@@ -1,5 +1,6 @@
 #include "onnx/graph.h"
 
+#include "base/number.h"
 #include "onnx/operators.h"
 
 #include <inttypes.h>
@@ -10,21 +11,16 @@
 
 // --- names ---
 
+// Compares names, or values by the name that they begin with.
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int compare_values(const void *a, const void *b)
-{
-    return strcmp(((const struct onnx_value *)a)->name, ((const struct onnx_value *)b)->name);
-}
-
 int onnx_graph_find(const struct onnx_graph *g, const char *name)
 {
-    const struct onnx_value key = {.name = name};
     const struct onnx_value *v =
-        bsearch(&key, g->value, (size_t)g->value_count, sizeof key, compare_values);
+        bsearch(&name, g->value, (size_t)g->value_count, sizeof *v, compare_names);
     return v ? (int)(v - g->value) : -1;
 }
 
@@ -56,7 +52,7 @@ static bool name_values(struct onnx_graph *g, struct err *e)
     for (int i = 0; ok && i + 1 < count; i++)
         ok = strcmp(made[i], made[i + 1]) != 0 || err_set(e, "two inputs are '%s'", made[i]);
     for (int i = 0; i < count; i++)
-        g->value[g->value_count++] = (struct onnx_value){.name = made[i], .maker = -1};
+        g->value[g->value_count++] = (struct onnx_value){.name = made[i], .producer_step = -1};
     free(made);
     return ok;
 }
@@ -128,7 +124,7 @@ static bool bind_inputs(struct onnx_graph *g, const struct onnx_dimension *open,
         struct onnx_value *v = &g->value[onnx_graph_find(g, m->input[i].name)];
         if (v->constant)
             continue;
-        if (v->maker >= 0)
+        if (v->producer_step >= 0)
             return err_set(e, "'%s' is an input, and a node gives it", v->name);
         if (!bind_input(&m->input[i], open, count, v, e))
             return false;
@@ -180,12 +176,12 @@ static bool connect_all(struct onnx_graph *g, struct err *e)
             return false;
         for (int k = 0; k < m->node[i].output_count; k++)
             if (s->output[k] >= 0)
-                g->value[s->output[k]].maker = i;
+                g->value[s->output[k]].producer_step = i;
     }
     for (int i = 0; i < g->step_count; i++)
         for (int k = 0; k < g->step[i].read_count; k++) {
             int v = g->step[i].input[k];
-            if (v >= 0 && g->value[v].maker >= i)
+            if (v >= 0 && g->value[v].producer_step >= i)
                 return err_set(e,
                                "node '%s' (%s) reads '%s', which a later node gives (does it go "
                                "round in a circle?)",
@@ -220,20 +216,24 @@ static bool read_shape(const struct onnx_graph *g, const struct onnx_info *info,
 static enum onnx_verdict infer(const struct onnx_at *n)
 {
     if (!n->step->kind)
-        return onnx_lacks(n, "there is no such operator here");
+        return onnx_unsupported(n, "there is no such operator here");
     for (int i = 0; i < n->node->attribute_count; i++)
         if (n->node->attribute[i].has_graph)
-            return onnx_lacks(n, "it has a graph of its own");
-    const char *mistyped = onnx_mistyped(n->node);
+            return onnx_unsupported(n, "it has a graph of its own");
+    const char *mistyped = onnx_find_mistyped(n->node);
     if (mistyped)
-        return onnx_lacks(n, "its %s is of another type than it has to be", mistyped);
+        return onnx_unsupported(n, "its %s is of another type than it has to be", mistyped);
     for (int i = 0; i < n->node->input_count; i++) {
         const struct onnx_value *v = onnx_in(n, i);
         if (v && !v->has_shape)
-            return onnx_lacks(n, "the shape of '%s' is not known", v->name);
+            return onnx_unsupported(n, "the shape of '%s' is not known", v->name);
         if (v && v->constant && !onnx_type_bytes(v->constant->type))
-            return onnx_lacks(n, "'%s' is %s", v->name, onnx_type_name(v->constant->type));
+            return onnx_unsupported(n, "'%s' is %s", v->name, onnx_type_name(v->constant->type));
     }
+    int needs = n->step->kind->needs;
+    for (int i = 0; i < (needs == ONNX_ALL ? int_max(1, n->node->input_count) : needs); i++)
+        if (!onnx_in(n, i))
+            return onnx_invalid(n, "its input %d is missing", i + 1);
     return n->step->kind->infer(n);
 }
 
@@ -248,7 +248,8 @@ static void fold(const struct onnx_at *n, struct onnx_value *made)
     if (!t) {
         struct str text = {0};
         onnx_shape_add(&text, &made->shape);
-        onnx_lacks(n, "it is of constants alone, which are not computed (%s)", str_text(&text));
+        onnx_unsupported(n, "it is of constants alone, which are not computed (%s)",
+                         str_text(&text));
         str_finish(&text);
         return;
     }
@@ -262,10 +263,10 @@ static void fold(const struct onnx_at *n, struct onnx_value *made)
 static bool infer_step(const struct onnx_at *n)
 {
     enum onnx_verdict verdict = infer(n);
-    if (verdict == ONNX_WRONG)
+    if (verdict == ONNX_INVALID)
         return false;
-    if (verdict == ONNX_LACKING) {
-        // The shapes that the file gives have to do for a node that is lacking.
+    if (verdict == ONNX_UNSUPPORTED) {
+        // The shapes that the file gives have to do for a node that is unsupported.
         for (int k = 0; k < n->node->output_count; k++) {
             struct onnx_value *v = onnx_out(n, k);
             if (!v || v->has_shape || !v->info)
@@ -281,7 +282,7 @@ static bool infer_step(const struct onnx_at *n)
             continue;
         struct str text = {0};
         onnx_shape_add(&text, &v->shape);
-        onnx_wrong(n, "it gives %s elements, more than any buffer holds", str_text(&text));
+        onnx_invalid(n, "it gives %s elements, more than any buffer holds", str_text(&text));
         str_finish(&text);
         return false;
     }
@@ -325,7 +326,7 @@ bool onnx_graph_make(const struct onnx_model *m, const struct onnx_dimension *op
     for (int i = 0; i < kept; i++)
         for (int k = 0; k < out->step[i].node->output_count; k++)
             if (out->step[i].output[k] >= 0)
-                out->value[out->step[i].output[k]].maker = i;
+                out->value[out->step[i].output[k]].producer_step = i;
     free(needed);
     note_info(out, m->output, m->output_count);
     note_info(out, m->info, m->info_count);
@@ -357,7 +358,7 @@ struct onnx_value *onnx_out(const struct onnx_at *n, int index)
     return is_there ? &n->graph->value[n->step->output[index]] : NULL;
 }
 
-enum onnx_verdict onnx_wrong(const struct onnx_at *n, const char *format, ...)
+enum onnx_verdict onnx_invalid(const struct onnx_at *n, const char *format, ...)
 {
     char text[400];
     va_list list;
@@ -365,29 +366,29 @@ enum onnx_verdict onnx_wrong(const struct onnx_at *n, const char *format, ...)
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     err_set(n->err, "node '%s' (%s): %s", n->step->name, n->node->kind, text);
-    return ONNX_WRONG;
+    return ONNX_INVALID;
 }
 
-enum onnx_verdict onnx_lacks(const struct onnx_at *n, const char *format, ...)
+enum onnx_verdict onnx_unsupported(const struct onnx_at *n, const char *format, ...)
 {
     char text[400];
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    n->step->lacking = arena_strdup(&n->graph->arena, text);
-    return ONNX_LACKING;
+    n->step->unsupported = arena_strdup(&n->graph->arena, text);
+    return ONNX_UNSUPPORTED;
 }
 
-enum onnx_verdict onnx_gives(const struct onnx_at *n, const struct onnx_shape *shape)
+enum onnx_verdict onnx_set_output(const struct onnx_at *n, const struct onnx_shape *shape)
 {
     struct onnx_value *out = onnx_out(n, 0), *in = onnx_in(n, 0);
     if (!out)
-        return onnx_lacks(n, "its first output is left out");
+        return onnx_unsupported(n, "its first output is left out");
     out->has_shape = true;
     out->shape = *shape;
     out->type = in ? in->type : ONNX_FLOAT;
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 void onnx_shape_add(struct str *s, const struct onnx_shape *shape)

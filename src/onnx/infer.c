@@ -49,6 +49,18 @@ void onnx_strides_of(const struct onnx_shape *s, int64_t *out)
         out[i] = i == s->rank - 1 ? 1 : out[i + 1] * s->size[i + 1];
 }
 
+void onnx_broadcast_strides(const struct onnx_shape *from, const struct onnx_shape *to,
+                            struct onnx_strides *out)
+{
+    int64_t strides[ONNX_MAX_RANK];
+    onnx_strides_of(from, strides);
+    *out = (struct onnx_strides){.shape = *to};
+    for (int i = 0; i < to->rank; i++) {
+        int own = i - (to->rank - from->rank);
+        out->stride[i] = own < 0 || from->size[own] == 1 ? 0 : strides[own];
+    }
+}
+
 int64_t onnx_broadcast_index(const struct onnx_shape *from, const struct onnx_shape *to,
                              int64_t index)
 {
@@ -76,107 +88,33 @@ enum onnx_verdict onnx_list_of(const struct onnx_at *n, const char *attribute, i
 {
     const struct onnx_attribute *a = attribute ? onnx_attribute(n->node, attribute) : NULL;
     const struct onnx_value *v = input >= 0 ? onnx_in(n, input) : NULL;
-    *out = (struct onnx_list){.count = 0};
-    if (v) {
-        if (!v->constant)
-            return onnx_lacks(n, "'%s' is not known before it runs", v->name);
-        if (v->constant->count > ONNX_MAX_RANK)
-            return onnx_wrong(n, "'%s' has %" PRId64 " numbers, at most %d make sense", v->name,
-                              v->constant->count, ONNX_MAX_RANK);
-        out->is_there = true;
-        out->count = (int)v->constant->count;
-        for (int i = 0; i < out->count; i++)
-            out->value[i] = onnx_whole(v->constant, i);
-        return ONNX_FINE;
-    }
-    if (!a)
-        return ONNX_FINE;
-    if (a->int_count > ONNX_MAX_RANK)
-        return onnx_wrong(n, "%s has %d numbers, at most %d make sense", attribute, a->int_count,
-                          ONNX_MAX_RANK);
-    out->is_there = true;
-    out->count = a->int_count;
+    *out = (struct onnx_list){.is_there = v || a};
+    if (v && !v->constant)
+        return onnx_unsupported(n, "'%s' is not known before it runs", v->name);
+    if (v && v->constant->count > ONNX_MAX_RANK)
+        return onnx_invalid(n, "'%s' has %" PRId64 " numbers, at most %d make sense", v->name,
+                            v->constant->count, ONNX_MAX_RANK);
+    if (!v && a && a->int_count > ONNX_MAX_RANK)
+        return onnx_invalid(n, "%s has %d numbers, at most %d make sense", attribute, a->int_count,
+                            ONNX_MAX_RANK);
+    out->count = v ? (int)v->constant->count : a ? a->int_count : 0;
     for (int i = 0; i < out->count; i++)
-        out->value[i] = int64_clamp(a->ints[i], INT32_MIN, INT32_MAX);
-    return ONNX_FINE;
+        out->value[i] =
+            v ? onnx_whole(v->constant, i) : int64_clamp(a->ints[i], INT32_MIN, INT32_MAX);
+    return ONNX_OK;
 }
 
-// --- some elements, in another order ---
-
-bool onnx_permutation(const struct onnx_at *n, int rank, int *out)
+enum onnx_verdict onnx_shape_of(const struct onnx_at *n, int input, struct onnx_shape *out)
 {
-    const struct onnx_attribute *a = onnx_attribute(n->node, "perm");
-    bool seen[ONNX_MAX_RANK] = {false};
-    if (a && a->int_count != rank)
-        return false;
-    for (int i = 0; i < rank; i++) {
-        int64_t from = a ? a->ints[i] : rank - 1 - i;
-        if (from < 0 || from >= rank || seen[from])
-            return false;
-        seen[from] = true;
-        out[i] = (int)from;
+    struct onnx_list to;
+    *out = (struct onnx_shape){0};
+    TRY(onnx_list_of(n, NULL, input, &to));
+    for (int i = 0; i < to.count; i++) {
+        if (to.value[i] < 0)
+            return onnx_invalid(n, "the shape that it is to give is wrong");
+        out->size[out->rank++] = to.value[i];
     }
-    return true;
-}
-
-enum onnx_verdict onnx_slice_of(const struct onnx_at *n, struct onnx_range *r,
-                                struct onnx_shape *out)
-{
-    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
-    struct onnx_list starts, ends, axes, steps;
-    TRY(onnx_list_of(n, "starts", 1, &starts));
-    TRY(onnx_list_of(n, "ends", 2, &ends));
-    TRY(onnx_list_of(n, "axes", 3, &axes));
-    TRY(onnx_list_of(n, NULL, 4, &steps));
-    if (starts.count != ends.count || (axes.is_there && axes.count != starts.count) ||
-        (steps.is_there && steps.count != starts.count))
-        return onnx_wrong(n, "its starts, ends, axes and steps do not go together");
-    *out = *x;
-    for (int i = 0; i < ONNX_MAX_RANK; i++) {
-        r->first[i] = 0;
-        r->step[i] = 1;
-    }
-    for (int i = 0; i < starts.count; i++) {
-        int64_t axis = axes.is_there ? axes.value[i] : i;
-        if (!onnx_axis(x, &axis))
-            return onnx_wrong(n, "there is no axis %" PRId64, axis);
-        int64_t size = x->size[axis], first = starts.value[i], end = ends.value[i];
-        int64_t step = steps.is_there ? steps.value[i] : 1;
-        if (step == 0)
-            return onnx_wrong(n, "its step is 0");
-        if (step < 0)
-            return onnx_lacks(n, "it goes backwards");
-        first = int64_clamp(first < 0 ? first + size : first, 0, size);
-        end = int64_clamp(end < 0 ? end + size : end, 0, size);
-        r->first[axis] = first;
-        r->step[axis] = step;
-        out->size[axis] = end > first ? (end - first + step - 1) / step : 0;
-    }
-    return ONNX_FINE;
-}
-
-enum onnx_verdict onnx_split_of(const struct onnx_at *n, int64_t *axis, int64_t *sizes)
-{
-    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
-    int parts = n->node->output_count;
-    struct onnx_list list;
-    int64_t sum = 0;
-    *axis = onnx_int(n->node, "axis", 0);
-    if (!onnx_axis(x, axis))
-        return onnx_wrong(n, "there is no axis %" PRId64, *axis);
-    if (parts > ONNX_MAX_RANK)
-        return onnx_lacks(n, "it has more than %d outputs", ONNX_MAX_RANK);
-    TRY(onnx_list_of(n, "split", 1, &list));
-    int64_t each = (x->size[*axis] + parts - 1) / parts;
-    for (int i = 0; i < parts; i++) {
-        sizes[i] =
-            list.is_there && i < list.count ? list.value[i] : int64_min(each, x->size[*axis] - sum);
-        if (sizes[i] < 0 || (list.is_there && list.count != parts))
-            return onnx_wrong(n, "its parts are wrong");
-        sum += sizes[i];
-    }
-    return sum == x->size[*axis] ? ONNX_FINE
-                                 : onnx_wrong(n, "its parts are not what there is to split");
+    return ONNX_OK;
 }
 
 // --- windows ---
@@ -199,7 +137,7 @@ enum onnx_verdict onnx_window_of(const struct onnx_at *n, const struct onnx_shap
     const char *fit = onnx_text(n->node, "auto_pad", "NOTSET");
     bool rounds_up = onnx_int(n->node, "ceil_mode", 0);
     if (image->rank != 4)
-        return onnx_lacks(n, "it is not over images (batch, channels, height, width)");
+        return onnx_unsupported(n, "it is not over images (batch, channels, height, width)");
     out->kernel[0] = kernel[0];
     out->kernel[1] = kernel[1];
     const struct onnx_attribute *pads = onnx_attribute(n->node, "pads");
@@ -212,7 +150,7 @@ enum onnx_verdict onnx_window_of(const struct onnx_at *n, const struct onnx_shap
              out->after[i] <= INT32_MAX / 2;
     }
     if (!ok)
-        return onnx_wrong(n, "its strides, dilations or pads are wrong");
+        return onnx_invalid(n, "its strides, dilations or pads are wrong");
     for (int i = 0; i < 2; i++) {
         int64_t size = image->size[2 + i], extent = (out->kernel[i] - 1) * out->dilation[i] + 1;
         if (str_starts(fit, "SAME")) {
@@ -225,23 +163,11 @@ enum onnx_verdict onnx_window_of(const struct onnx_at *n, const struct onnx_shap
         }
         int64_t room = size + out->before[i] + out->after[i] - extent;
         if (room < 0)
-            return onnx_wrong(n, "its window is larger than the padded image");
+            return onnx_invalid(n, "its window is larger than the padded image");
         out->out[i] = (room + (rounds_up ? out->stride[i] - 1 : 0)) / out->stride[i] + 1;
     }
-    return ONNX_FINE;
+    return ONNX_OK;
 }
-
-#define NEEDS_INPUT(index)                                                                         \
-    do {                                                                                           \
-        if (!onnx_in(n, index))                                                                    \
-            return onnx_wrong(n, "its input %d is missing", (index) + 1);                          \
-    } while (0)
-
-#define NEEDS(count)                                                                               \
-    do {                                                                                           \
-        for (int needed = 0; needed < (count); needed++)                                           \
-            NEEDS_INPUT(needed);                                                                   \
-    } while (0)
 
 static const struct onnx_shape *shape_in(const struct onnx_at *n, int index)
 {
@@ -252,8 +178,7 @@ static const struct onnx_shape *shape_in(const struct onnx_at *n, int index)
 
 enum onnx_verdict infer_same(const struct onnx_at *n)
 {
-    NEEDS(1);
-    return onnx_gives(n, shape_in(n, 0));
+    return onnx_set_output(n, shape_in(n, 0));
 }
 
 // Models before version 7 are for training unless they have is_test.
@@ -266,26 +191,25 @@ enum onnx_verdict infer_dropout(const struct onnx_at *n)
 {
     const struct onnx_value *trains = onnx_in(n, 2);
     if (onnx_out(n, 1) && onnx_out(n, 1)->uses)
-        return onnx_lacks(n, "its mask is used");
+        return onnx_unsupported(n, "its mask is used");
     if (was_for_training(n) || (trains && (!trains->constant || onnx_count(&trains->shape) != 1 ||
                                            onnx_whole(trains->constant, 0) != 0)))
-        return onnx_lacks(n, "it is for training");
+        return onnx_unsupported(n, "it is for training");
     return infer_same(n);
 }
 
 enum onnx_verdict infer_batch_norm(const struct onnx_at *n)
 {
-    NEEDS(5);
     const struct onnx_shape *x = shape_in(n, 0);
     if (onnx_int(n->node, "training_mode", 0) || was_for_training(n))
-        return onnx_lacks(n, "it is for training");
+        return onnx_unsupported(n, "it is for training");
     for (int i = 1; i < n->node->output_count; i++)
         if (onnx_out(n, i) && n->graph->model->opset >= 7)
-            return onnx_lacks(n, "it also gives what training asks for");
+            return onnx_unsupported(n, "it also gives what training asks for");
     for (int i = 1; i < 5; i++)
         if (x->rank < 2 || onnx_count(shape_in(n, i)) != x->size[1])
-            return onnx_wrong(n, "its input %d has not one number a channel", i + 1);
-    return onnx_gives(n, x);
+            return onnx_invalid(n, "its input %d has not one number a channel", i + 1);
+    return onnx_set_output(n, x);
 }
 
 enum onnx_verdict infer_cast(const struct onnx_at *n)
@@ -293,179 +217,140 @@ enum onnx_verdict infer_cast(const struct onnx_at *n)
     TRY(infer_same(n));
     int to = (int)onnx_int(n->node, "to", 0);
     if (!onnx_type_bytes(to))
-        return onnx_lacks(n, "it gives a type that tilewalk does not know");
+        return onnx_unsupported(n, "it gives a type that tilewalk does not know");
     onnx_out(n, 0)->type = to;
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 // --- several inputs ---
 
-enum onnx_verdict infer_binary(const struct onnx_at *n)
+enum onnx_verdict infer_broadcast(const struct onnx_at *n)
 {
-    struct onnx_shape all;
-    NEEDS(2);
-    if (onnx_int(n->node, "broadcast", 0))
-        return onnx_lacks(n, "it broadcasts as models did before version 7");
-    return onnx_broadcast(shape_in(n, 0), shape_in(n, 1), &all)
-               ? onnx_gives(n, &all)
-               : onnx_wrong(n, "its inputs' shapes do not go together");
-}
-
-enum onnx_verdict infer_sum(const struct onnx_at *n)
-{
-    NEEDS(1);
     struct onnx_shape all = *shape_in(n, 0), more;
-    for (int i = 1; i < n->node->input_count; i++) {
-        NEEDS_INPUT(i);
+    if (onnx_int(n->node, "broadcast", 0))
+        return onnx_unsupported(n, "it broadcasts as models did before version 7");
+    int count = str_equal(n->node->kind, "Sum") ? n->node->input_count : 2;
+    for (int i = 1; i < count; i++) {
         if (!onnx_broadcast(&all, shape_in(n, i), &more))
-            return onnx_wrong(n, "its inputs' shapes do not go together");
+            return onnx_invalid(n, "its inputs' shapes do not go together");
         all = more;
     }
-    return onnx_gives(n, &all);
+    return onnx_set_output(n, &all);
 }
 
 enum onnx_verdict infer_concat(const struct onnx_at *n)
 {
-    NEEDS(1);
     struct onnx_shape all = *shape_in(n, 0);
     int64_t axis = onnx_int(n->node, "axis", 1);
     if (!onnx_axis(&all, &axis))
-        return onnx_wrong(n, "there is no axis %" PRId64, axis);
+        return onnx_invalid(n, "there is no axis %" PRId64, axis);
     for (int i = 1; i < n->node->input_count; i++) {
-        NEEDS_INPUT(i);
         struct onnx_shape part = *shape_in(n, i);
         if (part.rank != all.rank)
-            return onnx_wrong(n, "its inputs have different numbers of dimensions");
+            return onnx_invalid(n, "its inputs have different numbers of dimensions");
         int64_t size = part.size[axis];
         part.size[axis] = all.size[axis];
         if (!onnx_same_shape(&part, &all))
-            return onnx_wrong(n, "its inputs differ along others than axis %" PRId64, axis);
+            return onnx_invalid(n, "its inputs differ along others than axis %" PRId64, axis);
         all.size[axis] += size;
     }
-    return onnx_gives(n, &all);
+    return onnx_set_output(n, &all);
 }
 
 // --- windows ---
 
 enum onnx_verdict infer_conv(const struct onnx_at *n)
 {
-    NEEDS(2);
     const struct onnx_shape *x = shape_in(n, 0), *w = shape_in(n, 1);
     struct onnx_window window;
     int64_t groups = onnx_int(n->node, "group", 1);
     if (x->rank != 4 || w->rank != 4)
-        return onnx_lacks(n, "it is not over images (batch, channels, height, width)");
+        return onnx_unsupported(n, "it is not over images (batch, channels, height, width)");
     if (groups < 1 || times_signed(w->size[1], groups) != x->size[1] || w->size[0] % groups)
-        return onnx_wrong(n, "the weights do not fit the %" PRId64 " channels of its input",
-                          x->size[1]);
+        return onnx_invalid(n, "the weights do not fit the %" PRId64 " channels of its input",
+                            x->size[1]);
     if (onnx_in(n, 2) && onnx_count(shape_in(n, 2)) != w->size[0])
-        return onnx_wrong(n, "its bias has not one number a channel");
+        return onnx_invalid(n, "its bias has not one number a channel");
     TRY(onnx_window_of(n, x, &w->size[2], &window));
-    return onnx_gives(
+    return onnx_set_output(
         n, &(struct onnx_shape){4, {x->size[0], w->size[0], window.out[0], window.out[1]}});
 }
 
 enum onnx_verdict infer_pool(const struct onnx_at *n)
 {
-    NEEDS(1);
     const struct onnx_shape *x = shape_in(n, 0);
     const struct onnx_attribute *kernel = onnx_attribute(n->node, "kernel_shape");
     struct onnx_window window;
     if (onnx_out(n, 1) && onnx_out(n, 1)->uses)
-        return onnx_lacks(n, "it also gives where the largest are");
+        return onnx_unsupported(n, "it also gives where the largest are");
     if (x->rank != 4)
-        return onnx_lacks(n, "it is not over images (batch, channels, height, width)");
+        return onnx_unsupported(n, "it is not over images (batch, channels, height, width)");
     if (!kernel || kernel->int_count != 2 || kernel->ints[0] < 1 || kernel->ints[1] < 1 ||
         kernel->ints[0] > INT32_MAX || kernel->ints[1] > INT32_MAX)
-        return onnx_wrong(n, "its kernel_shape is wrong");
+        return onnx_invalid(n, "its kernel_shape is wrong");
     TRY(onnx_window_of(n, x, kernel->ints, &window));
-    return onnx_gives(
+    return onnx_set_output(
         n, &(struct onnx_shape){4, {x->size[0], x->size[1], window.out[0], window.out[1]}});
 }
 
 enum onnx_verdict infer_global_pool(const struct onnx_at *n)
 {
-    NEEDS(1);
     struct onnx_shape out = *shape_in(n, 0);
     for (int i = 2; i < out.rank; i++)
         out.size[i] = 1;
-    return onnx_gives(n, &out);
-}
-
-enum onnx_verdict infer_reduce_mean(const struct onnx_at *n)
-{
-    NEEDS(1);
-    const struct onnx_shape *x = shape_in(n, 0);
-    struct onnx_list axes;
-    struct onnx_shape out = {0};
-    bool gone[ONNX_MAX_RANK] = {false}, keeps = onnx_int(n->node, "keepdims", 1);
-    TRY(onnx_list_of(n, "axes", 1, &axes));
-    if (!axes.count && onnx_int(n->node, "noop_with_empty_axes", 0))
-        return infer_same(n);
-    for (int i = 0; i < axes.count; i++) {
-        if (!onnx_axis(x, &axes.value[i]))
-            return onnx_wrong(n, "there is no axis %" PRId64, axes.value[i]);
-        gone[axes.value[i]] = true;
-    }
-    for (int i = 0; i < x->rank; i++)
-        if (keeps || (axes.count && !gone[i]))
-            out.size[out.rank++] = gone[i] || !axes.count ? 1 : x->size[i];
-    return onnx_gives(n, &out);
+    return onnx_set_output(n, &out);
 }
 
 // --- products ---
 
 enum onnx_verdict infer_gemm(const struct onnx_at *n)
 {
-    NEEDS(2);
     const struct onnx_shape *a = shape_in(n, 0), *b = shape_in(n, 1);
     bool turns_a = onnx_int(n->node, "transA", 0), turns_b = onnx_int(n->node, "transB", 0);
     struct onnx_shape out = {2, {0}}, all;
     if (a->rank != 2 || b->rank != 2 || a->size[!turns_a] != b->size[turns_b])
-        return onnx_wrong(n, "its matrices do not go together");
+        return onnx_invalid(n, "its matrices do not go together");
     out.size[0] = a->size[turns_a];
     out.size[1] = b->size[!turns_b];
     const struct onnx_value *c = onnx_in(n, 2);
     if (c && (!onnx_broadcast(&c->shape, &out, &all) || !onnx_same_shape(&all, &out)))
-        return onnx_wrong(n, "what it adds does not fit the product");
-    return onnx_gives(n, &out);
+        return onnx_invalid(n, "what it adds does not fit the product");
+    return onnx_set_output(n, &out);
 }
 
 enum onnx_verdict infer_matmul(const struct onnx_at *n)
 {
-    NEEDS(2);
     struct onnx_shape a = *shape_in(n, 0), b = *shape_in(n, 1), x = {0}, y = {0}, out;
     if (a.rank < 2 || b.rank < 2)
-        return onnx_lacks(n, "it is of a vector");
+        return onnx_unsupported(n, "it is of a vector");
     for (int i = 0; i < a.rank - 2; i++)
         x.size[x.rank++] = a.size[i];
     for (int i = 0; i < b.rank - 2; i++)
         y.size[y.rank++] = b.size[i];
     if (a.size[a.rank - 1] != b.size[b.rank - 2] || !onnx_broadcast(&x, &y, &out))
-        return onnx_wrong(n, "its matrices do not go together");
+        return onnx_invalid(n, "its matrices do not go together");
     out.size[out.rank++] = a.size[a.rank - 2];
     out.size[out.rank++] = b.size[b.rank - 1];
-    return onnx_gives(n, &out);
+    return onnx_set_output(n, &out);
 }
 
 // --- the same elements in another shape ---
 
 enum onnx_verdict infer_reshape(const struct onnx_at *n)
 {
-    NEEDS(1);
     const struct onnx_shape *x = shape_in(n, 0);
     struct onnx_list to;
     struct onnx_shape out = {0};
     int open = -1;
     TRY(onnx_list_of(n, "shape", 1, &to));
     if (!to.is_there)
-        return onnx_wrong(n, "it is not told what shape to give");
+        return onnx_invalid(n, "it is not told what shape to give");
     for (int i = 0; i < to.count; i++) {
         int64_t size = to.value[i];
         if (size == 0 && !onnx_int(n->node, "allowzero", 0) && i < x->rank)
             size = x->size[i];
         if (size < -1 || (size == -1 && open >= 0))
-            return onnx_wrong(n, "the shape that it is to give is wrong");
+            return onnx_invalid(n, "the shape that it is to give is wrong");
         open = size == -1 ? i : open;
         out.size[out.rank++] = size == -1 ? 1 : size;
     }
@@ -473,137 +358,100 @@ enum onnx_verdict infer_reshape(const struct onnx_at *n)
     if (open >= 0 && rest)
         out.size[open] = count / rest;
     if (onnx_count(&out) != count)
-        return onnx_wrong(n, "its input has %" PRId64 " elements, which do not fill the shape",
-                          count);
-    return onnx_gives(n, &out);
+        return onnx_invalid(n, "its input has %" PRId64 " elements, which do not fill the shape",
+                            count);
+    return onnx_set_output(n, &out);
 }
 
 enum onnx_verdict infer_flatten(const struct onnx_at *n)
 {
-    NEEDS(1);
     const struct onnx_shape *x = shape_in(n, 0);
     int64_t axis = onnx_int(n->node, "axis", 1);
     struct onnx_shape out = {2, {1, 1}};
     if (axis != x->rank && !onnx_axis(x, &axis))
-        return onnx_wrong(n, "there is no axis %" PRId64, axis);
+        return onnx_invalid(n, "there is no axis %" PRId64, axis);
     for (int i = 0; i < x->rank; i++)
         out.size[i >= axis] = times_signed(out.size[i >= axis], x->size[i]);
-    return onnx_gives(n, &out);
+    return onnx_set_output(n, &out);
 }
 
-enum onnx_verdict infer_squeeze(const struct onnx_at *n)
+// Infers Squeeze and ReduceMean, which leave axes out.
+enum onnx_verdict infer_reduced(const struct onnx_at *n)
 {
-    NEEDS(1);
     const struct onnx_shape *x = shape_in(n, 0);
     struct onnx_list axes;
     struct onnx_shape out = {0};
-    bool gone[ONNX_MAX_RANK] = {false};
+    bool is_squeeze = str_equal(n->node->kind, "Squeeze"), gone[ONNX_MAX_RANK] = {false};
+    bool keeps = !is_squeeze && onnx_int(n->node, "keepdims", 1);
     TRY(onnx_list_of(n, "axes", 1, &axes));
+    if (!is_squeeze && !axes.count && onnx_int(n->node, "noop_with_empty_axes", 0))
+        return infer_same(n);
     for (int i = 0; i < axes.count; i++) {
-        if (!onnx_axis(x, &axes.value[i]) || x->size[axes.value[i]] != 1)
-            return onnx_wrong(n, "there is no axis %" PRId64 " of one element", axes.value[i]);
+        if (!onnx_axis(x, &axes.value[i]) || (is_squeeze && x->size[axes.value[i]] != 1))
+            return onnx_invalid(n, "there is no axis %" PRId64 "%s", axes.value[i],
+                                is_squeeze ? " of one element" : "");
         gone[axes.value[i]] = true;
     }
-    for (int i = 0; i < x->rank; i++)
-        if (!(axes.is_there ? gone[i] : x->size[i] == 1))
-            out.size[out.rank++] = x->size[i];
-    return onnx_gives(n, &out);
+    for (int i = 0; i < x->rank; i++) {
+        gone[i] |= is_squeeze ? !axes.is_there && x->size[i] == 1 : !axes.count;
+        if (keeps || !gone[i])
+            out.size[out.rank++] = gone[i] ? 1 : x->size[i];
+    }
+    return onnx_set_output(n, &out);
 }
 
 enum onnx_verdict infer_unsqueeze(const struct onnx_at *n)
 {
-    NEEDS(1);
     const struct onnx_shape *x = shape_in(n, 0);
     struct onnx_list axes;
     bool is_new[ONNX_MAX_RANK] = {false};
     TRY(onnx_list_of(n, "axes", 1, &axes));
     struct onnx_shape out = {x->rank + axes.count, {0}};
     if (out.rank > ONNX_MAX_RANK)
-        return onnx_wrong(n, "it gives more than %d dimensions", ONNX_MAX_RANK);
+        return onnx_invalid(n, "it gives more than %d dimensions", ONNX_MAX_RANK);
     for (int i = 0; i < axes.count; i++) {
         if (!onnx_axis(&out, &axes.value[i]) || is_new[axes.value[i]])
-            return onnx_wrong(n, "its axes are wrong");
+            return onnx_invalid(n, "its axes are wrong");
         is_new[axes.value[i]] = true;
     }
     for (int i = 0, k = 0; i < out.rank; i++)
         out.size[i] = is_new[i] ? 1 : x->size[k++];
-    return onnx_gives(n, &out);
+    return onnx_set_output(n, &out);
 }
 
 // --- some elements, in another order ---
 
-enum onnx_verdict infer_transpose(const struct onnx_at *n)
+enum onnx_verdict infer_moved(const struct onnx_at *n)
 {
-    NEEDS(1);
-    const struct onnx_shape *x = shape_in(n, 0);
-    struct onnx_shape out = {x->rank, {0}};
-    int order[ONNX_MAX_RANK];
-    if (!onnx_permutation(n, x->rank, order))
-        return onnx_wrong(n, "its perm is no permutation of %d axes", x->rank);
-    for (int i = 0; i < x->rank; i++)
-        out.size[i] = x->size[order[i]];
-    return onnx_gives(n, &out);
-}
-
-enum onnx_verdict infer_slice(const struct onnx_at *n)
-{
-    struct onnx_range range;
-    struct onnx_shape out;
-    NEEDS(1);
-    TRY(onnx_slice_of(n, &range, &out));
-    return onnx_gives(n, &out);
-}
-
-enum onnx_verdict infer_split(const struct onnx_at *n)
-{
-    int64_t axis, sizes[ONNX_MAX_RANK];
-    NEEDS(1);
-    TRY(onnx_split_of(n, &axis, sizes));
     for (int i = 0; i < n->node->output_count; i++) {
+        struct onnx_strides s;
         struct onnx_value *out = onnx_out(n, i);
+        TRY(n->step->kind->move(n, i, &s));
         if (!out)
             continue;
         out->has_shape = true;
         out->type = onnx_in(n, 0)->type;
-        out->shape = *shape_in(n, 0);
-        out->shape.size[axis] = sizes[i];
+        out->shape = s.shape;
     }
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 enum onnx_verdict infer_gather(const struct onnx_at *n)
 {
-    NEEDS(2);
     const struct onnx_shape *x = shape_in(n, 0), *which = shape_in(n, 1);
     int64_t axis = onnx_int(n->node, "axis", 0);
     struct onnx_shape out = {0};
     if (!onnx_axis(x, &axis))
-        return onnx_wrong(n, "there is no axis %" PRId64, axis);
+        return onnx_invalid(n, "there is no axis %" PRId64, axis);
     if (x->rank - 1 + which->rank > ONNX_MAX_RANK)
-        return onnx_wrong(n, "it gives more than %d dimensions", ONNX_MAX_RANK);
+        return onnx_invalid(n, "it gives more than %d dimensions", ONNX_MAX_RANK);
     for (int i = 0; i < axis; i++)
         out.size[out.rank++] = x->size[i];
     for (int i = 0; i < which->rank; i++)
         out.size[out.rank++] = which->size[i];
     for (int i = (int)axis + 1; i < x->rank; i++)
         out.size[out.rank++] = x->size[i];
-    return onnx_gives(n, &out);
-}
-
-enum onnx_verdict infer_expand(const struct onnx_at *n)
-{
-    struct onnx_list to;
-    struct onnx_shape wanted = {0}, out;
-    NEEDS(2);
-    TRY(onnx_list_of(n, NULL, 1, &to));
-    for (int i = 0; i < to.count; i++) {
-        if (to.value[i] < 0)
-            return onnx_wrong(n, "the shape that it is to give is wrong");
-        wanted.size[wanted.rank++] = to.value[i];
-    }
-    if (!onnx_broadcast(shape_in(n, 0), &wanted, &out))
-        return onnx_wrong(n, "its input does not fit the shape");
-    return onnx_gives(n, &out);
+    return onnx_set_output(n, &out);
 }
 
 // --- constants ---
@@ -612,47 +460,33 @@ enum onnx_verdict infer_constant(const struct onnx_at *n)
 {
     const struct onnx_tensor *t = onnx_constant_of(n->node);
     if (!t)
-        return onnx_lacks(n, "its value is no tensor");
+        return onnx_unsupported(n, "its value is no tensor");
     if (!onnx_type_bytes(t->type))
-        return onnx_lacks(n, "its value is %s", onnx_type_name(t->type));
-    TRY(onnx_gives(n, &t->shape));
+        return onnx_unsupported(n, "its value is %s", onnx_type_name(t->type));
+    TRY(onnx_set_output(n, &t->shape));
     onnx_out(n, 0)->type = t->type;
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 enum onnx_verdict infer_constant_of_shape(const struct onnx_at *n)
 {
     const struct onnx_attribute *a = onnx_attribute(n->node, "value");
-    struct onnx_list to;
-    struct onnx_shape out = {0};
-    NEEDS(1);
-    TRY(onnx_list_of(n, NULL, 0, &to));
-    for (int i = 0; i < to.count; i++) {
-        if (to.value[i] < 0)
-            return onnx_wrong(n, "the shape that it is to give is wrong");
-        out.size[out.rank++] = to.value[i];
-    }
-    TRY(onnx_gives(n, &out));
+    struct onnx_shape out;
+    TRY(onnx_shape_of(n, 0, &out));
+    TRY(onnx_set_output(n, &out));
     if (a && a->tensor && (!onnx_type_bytes(a->tensor->type) || a->tensor->count != 1))
-        return onnx_lacks(n, "its value is no number");
+        return onnx_unsupported(n, "its value is no number");
     onnx_out(n, 0)->type = a && a->tensor ? a->tensor->type : ONNX_FLOAT;
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
+// Infers Shape and Size, whose result has one axis or none.
 enum onnx_verdict infer_shape(const struct onnx_at *n)
 {
-    NEEDS(1);
+    bool is_shape = str_equal(n->node->kind, "Shape");
     if (onnx_attribute(n->node, "start") || onnx_attribute(n->node, "end"))
-        return onnx_lacks(n, "it tells of some axes only");
-    TRY(onnx_gives(n, &(struct onnx_shape){1, {shape_in(n, 0)->rank}}));
+        return onnx_unsupported(n, "it tells of some axes only");
+    TRY(onnx_set_output(n, &(struct onnx_shape){is_shape, {shape_in(n, 0)->rank}}));
     onnx_out(n, 0)->type = ONNX_INT64;
-    return ONNX_FINE;
-}
-
-enum onnx_verdict infer_size(const struct onnx_at *n)
-{
-    NEEDS(1);
-    TRY(onnx_gives(n, &(struct onnx_shape){0}));
-    onnx_out(n, 0)->type = ONNX_INT64;
-    return ONNX_FINE;
+    return ONNX_OK;
 }

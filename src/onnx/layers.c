@@ -1,4 +1,4 @@
-#include "onnx/lowering.h"
+#include "onnx/operators.h"
 
 #include "base/number.h"
 
@@ -12,7 +12,7 @@ enum { ONNX_MAX_LAYERS = 4096, MOST_NAME = 200 };
 static bool is_taken(const struct lowering *l, const char *name, int step)
 {
     int value = onnx_graph_find(l->graph, name);
-    if (value >= 0 && l->graph->value[value].maker != step)
+    if (value >= 0 && l->graph->value[value].producer_step != step)
         return true;
     for (int i = 0; i < l->out->layer_count; i++)
         if (str_equal(l->out->layer[i].name, name))
@@ -50,21 +50,21 @@ enum onnx_verdict lowering_flow(struct lowering *l, const struct onnx_at *n, int
     struct onnx_value *v = onnx_in(n, index);
     struct flow *f = &l->flow[v - l->graph->value];
     if (v->constant)
-        return onnx_lacks(n, "'%s' is a constant", v->name);
+        return onnx_unsupported(n, "'%s' is a constant", v->name);
     if (v->type != ONNX_FLOAT && v->type != ONNX_FLOAT16)
-        return onnx_lacks(n, "'%s' is %s, kernels are there for float and float16", v->name,
-                          onnx_type_name(v->type));
+        return onnx_unsupported(n, "'%s' is %s, kernels are there for float and float16", v->name,
+                                onnx_type_name(v->type));
     if (onnx_count(&v->shape) < 1)
-        return onnx_lacks(n, "'%s' has no elements", v->name);
+        return onnx_unsupported(n, "'%s' has no elements", v->name);
     if (!f->is_there) {
         struct onnx_layers *out = l->out;
-        const char *name = lowering_name(l, v->name, v->maker);
+        const char *name = lowering_name(l, v->name, v->producer_step);
         MEM_GROW(out->input, out->input_count, out->input_capacity);
         out->input[out->input_count] = (struct onnx_entry){.value = v, .name = name};
         *f = (struct flow){.source = -1 - out->input_count++, .is_there = true};
     }
     *source = f->source;
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 // --- layers ---
@@ -115,18 +115,15 @@ void lowering_set_word(struct lowering *l, struct onnx_layer *to, const char *na
     set_text(to, name, arena_printf(&l->out->arena, "\"%s\"", value));
 }
 
-void lowering_uses(struct lowering *l, int source)
+void lowering_count_use(struct lowering *l, int source, int by)
 {
-    if (source < 0)
-        l->out->input[-1 - source].uses++;
-    else
-        l->out->layer[source].uses++;
+    *(source < 0 ? &l->out->input[-1 - source].uses : &l->out->layer[source].uses) += by;
 }
 
 void lowering_read(struct lowering *l, struct onnx_layer *to, const char *tensor, int source)
 {
     to->from[to->from_count++] = (struct onnx_flow){tensor, source};
-    lowering_uses(l, source);
+    lowering_count_use(l, source, 1);
 }
 
 struct onnx_weights *lowering_weigh(struct onnx_layer *to, const char *tensor,
@@ -143,24 +140,20 @@ enum onnx_verdict lowering_give(struct lowering *l, const struct onnx_at *n, int
 {
     struct flow *f = &l->flow[n->step->output[output]];
     *f = (struct flow){.source = l->out->layer_count - 1, .is_there = true, .is_only = true};
-    return ONNX_FINE;
-}
-
-static bool is_read_once(const struct onnx_value *v)
-{
-    return v->uses == 1 && !v->is_output;
+    return ONNX_OK;
 }
 
 enum onnx_verdict lowering_alias(struct lowering *l, const struct onnx_at *n, int input)
 {
     int source;
     enum onnx_verdict verdict = lowering_flow(l, n, input, &source);
-    if (verdict != ONNX_FINE)
+    if (verdict != ONNX_OK)
         return verdict;
-    bool is_only = l->flow[n->step->input[input]].is_only && is_read_once(onnx_in(n, input));
+    const struct onnx_value *v = onnx_in(n, input);
+    bool is_only = l->flow[n->step->input[input]].is_only && v->uses == 1 && !v->is_output;
     l->flow[n->step->output[0]] =
         (struct flow){.source = source, .is_there = true, .is_only = is_only};
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 struct onnx_layer *lowering_sum(struct lowering *l, const struct onnx_at *n, int index,
@@ -168,7 +161,7 @@ struct onnx_layer *lowering_sum(struct lowering *l, const struct onnx_at *n, int
 {
     const struct onnx_value *v = onnx_in(n, index);
     const struct flow *f = &l->flow[v - l->graph->value];
-    if (v->constant || !f->is_there || !f->is_only || f->source < 0 || !is_read_once(v))
+    if (v->constant || !f->is_there || !f->is_only || f->source < 0 || v->uses != 1 || v->is_output)
         return NULL;
     struct onnx_layer *sum = &l->out->layer[f->source];
     return sum->is_sum && sum->stage <= most ? sum : NULL;
@@ -192,33 +185,30 @@ static void lower_step(struct lowering *l, struct onnx_step *s)
     bool is_constant = true;
     for (int i = 0; i < s->node->output_count; i++)
         is_constant &= !onnx_out(&n, i) || onnx_out(&n, i)->constant;
-    if (s->lacking || is_constant)
+    if (s->unsupported || is_constant)
         return;
     int before = l->out->layer_count;
     if (before + LOWERING_MOST_OF_A_STEP > ONNX_MAX_LAYERS)
-        s->lacking = "the network has as many layers as there may be";
-    else if (s->kind->lower(l, &n) != ONNX_FINE && !s->lacking)
-        s->lacking = "it cannot be computed so";
-    if (!s->lacking) {
+        s->unsupported = "the network has as many layers as there may be";
+    else if (!s->kind->lower)
+        s->unsupported = "no kernel computes it";
+    else if (s->kind->lower(l, &n) != ONNX_OK && !s->unsupported)
+        s->unsupported = "it cannot be computed so";
+    if (!s->unsupported) {
         if (l->has_wrong_size)
-            onnx_lacks(&n, "a size of it is more than a kernel takes");
+            onnx_unsupported(&n, "a size of it is more than a kernel takes");
         l->has_wrong_size = false;
         for (int i = before; i < l->out->layer_count; i++)
             if (!onnx_count(&l->out->layer[i].shape))
-                onnx_lacks(&n, "it gives nothing");
+                onnx_unsupported(&n, "it gives nothing");
     }
-    if (s->lacking) {
+    if (s->unsupported) {
         for (int i = 0; i < n.node->output_count; i++)
             if (onnx_out(&n, i))
                 l->flow[n.step->output[i]] = (struct flow){.is_there = false};
         for (int i = before; i < l->out->layer_count; i++)
-            for (int k = 0; k < l->out->layer[i].from_count; k++) {
-                int source = l->out->layer[i].from[k].source;
-                if (source < 0)
-                    l->out->input[-1 - source].uses--;
-                else
-                    l->out->layer[source].uses--;
-            }
+            for (int k = 0; k < l->out->layer[i].from_count; k++)
+                lowering_count_use(l, l->out->layer[i].from[k].source, -1);
         l->out->layer_count = before;
     }
 }
@@ -275,14 +265,14 @@ void onnx_lower(struct onnx_graph *g, struct onnx_layers *out)
         if (f->is_there && f->source >= 0)
             add_output(l.out, f->source, v);
         else if (v->constant)
-            v->lacking = "it is a constant";
+            v->unsupported = "it is a constant";
         else if (v->is_input || f->is_there)
-            v->lacking = "it is an input";
-        else if (!l.graph->step[v->maker].lacking)
-            v->lacking = "no kernel gives it";
+            v->unsupported = "it is an input";
+        else if (!l.graph->step[v->producer_step].unsupported)
+            v->unsupported = "no kernel gives it";
     }
     for (int i = 0; i < g->step_count; i++)
-        for (int k = 0; g->step[i].lacking && k < g->step[i].read_count; k++) {
+        for (int k = 0; g->step[i].unsupported && k < g->step[i].read_count; k++) {
             // The network gives what a node that cannot be computed reads.
             int value = g->step[i].input[k];
             if (value >= 0 && l.flow[value].is_there && l.flow[value].source >= 0)

@@ -74,7 +74,7 @@ struct onnx_layers {
     struct arena arena;
 };
 
-// Sets `lacking` of the steps and outputs of `g` that no layer gives.
+// Sets `unsupported` of the steps and outputs of `g` that no layer gives.
 void onnx_lower(struct onnx_graph *g, struct onnx_layers *out);
 void onnx_layers_finish(struct onnx_layers *l);
 

@@ -21,19 +21,14 @@ static const struct {
     [ONNX_BFLOAT16] = {"bfloat16", 2},
 };
 
-static bool is_known(int type)
+int onnx_type_bytes(int type)
 {
-    return type > 0 && type < ONNX_TYPES && types[type].name;
+    return type > 0 && type < ONNX_TYPES ? types[type].bytes : 0;
 }
 
 const char *onnx_type_name(int type)
 {
-    return is_known(type) ? types[type].name : "of a type that tilewalk does not know";
-}
-
-int onnx_type_bytes(int type)
-{
-    return is_known(type) ? types[type].bytes : 0;
+    return onnx_type_bytes(type) ? types[type].name : "of a type that tilewalk does not know";
 }
 
 int64_t onnx_count(const struct onnx_shape *s)

@@ -139,7 +139,7 @@ bool onnx_read_tensor(const char *path, struct onnx_model *m, struct onnx_tensor
 
 // Returns whether a file that begins so may be a model: its first field is a model's version. Texts
 // begin otherwise.
-bool onnx_begins(const unsigned char *bytes, size_t length);
+bool onnx_begins(const char *bytes, size_t length);
 
 // These return NULL or `standard` where there is none of that name.
 const struct onnx_attribute *onnx_attribute(const struct onnx_node *n, const char *name);

@@ -1,8 +1,10 @@
-// Lowers operators that only move elements or keep them as they are, and splits layers whose
-// weights are too large for one buffer.
+// Operators that only move elements or keep them as they are. Splits layers whose weights are too
+// large for one buffer.
+#include "onnx/operators.h"
 
-#include "onnx/lowering.h"
+#include "base/number.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -51,7 +53,7 @@ static void add_part(struct lowering *l, const struct onnx_layer *whole, int num
     part->uses = 1;
     lowering_set(l, part, "M", count);
     if (number > 1)
-        lowering_uses(l, part->from[0].source);
+        lowering_count_use(l, part->from[0].source, 1);
 }
 
 void lowering_split(struct lowering *l)
@@ -85,22 +87,13 @@ void lowering_split(struct lowering *l)
 
 // --- the same elements ---
 
-enum onnx_verdict lower_none(struct lowering *l, const struct onnx_at *n)
+enum onnx_verdict lower_same(struct lowering *l, const struct onnx_at *n)
 {
-    return lowering_alias(l, n, 0); // a constant that was computed does not come here
-}
-
-enum onnx_verdict lower_no(struct lowering *l, const struct onnx_at *n)
-{
-    (void)l;
-    return onnx_lacks(n, "no kernel computes it");
-}
-
-enum onnx_verdict lower_cast(struct lowering *l, const struct onnx_at *n)
-{
+    // A constant that was computed does not come here.
     if (onnx_in(n, 0)->type != onnx_out(n, 0)->type)
-        return onnx_lacks(n, "no kernel turns %s into %s", onnx_type_name(onnx_in(n, 0)->type),
-                          onnx_type_name(onnx_out(n, 0)->type));
+        return onnx_unsupported(n, "no kernel turns %s into %s",
+                                onnx_type_name(onnx_in(n, 0)->type),
+                                onnx_type_name(onnx_out(n, 0)->type));
     return lowering_alias(l, n, 0);
 }
 
@@ -131,13 +124,14 @@ enum onnx_verdict lowering_strided(struct lowering *l, const struct onnx_at *n, 
                     (s->shape.rank == 0 || s->stride[0] == 1);
     *source = from;
     if (is_whole)
-        return ONNX_FINE;
+        return ONNX_OK;
     if (s->shape.rank > 4)
-        return onnx_lacks(n, "it takes elements from more than four axes");
-    bool turned = s->shape.rank == 2 && s->offset == 0 && s->stride[0] == 1 &&
-                  s->stride[1] == s->shape.size[0] && count == s->shape.size[0] * s->shape.size[1];
-    struct onnx_layer *to = lowering_add(l, n, turned ? "copy" : "strided", s->more, s->type);
-    if (turned) {
+        return onnx_unsupported(n, "it takes elements from more than four axes");
+    bool transposed = s->shape.rank == 2 && s->offset == 0 && s->stride[0] == 1 &&
+                      s->stride[1] == s->shape.size[0] &&
+                      count == s->shape.size[0] * s->shape.size[1];
+    struct onnx_layer *to = lowering_add(l, n, transposed ? "copy" : "strided", s->more, s->type);
+    if (transposed) {
         lowering_set(l, to, "rows", s->shape.size[1]);
         lowering_set(l, to, "columns", s->shape.size[0]);
         lowering_set_word(l, to, "transpose", "yes");
@@ -155,7 +149,7 @@ enum onnx_verdict lowering_strided(struct lowering *l, const struct onnx_at *n, 
     }
     lowering_read(l, to, "X", from);
     *source = l->out->layer_count - 1;
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 // Gives an output that consists of elements of the first input.
@@ -166,58 +160,27 @@ static enum onnx_verdict give_strided(struct lowering *l, const struct onnx_at *
     int before = l->out->layer_count, source;
     snprintf(more, sizeof more, "%d", output + 1);
     if (onnx_count(&onnx_out(n, output)->shape) == 0)
-        return onnx_lacks(n, "it gives nothing");
+        return onnx_unsupported(n, "it gives nothing");
     s->more = n->node->output_count > 1 ? more : NULL;
     s->type = onnx_out(n, output);
     TRY(lowering_strided(l, n, 0, s, &source));
     if (l->out->layer_count > before)
         return lowering_give(l, n, output);
     l->flow[n->step->output[output]] = (struct flow){.source = source, .is_there = true};
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
-enum onnx_verdict lower_transpose(struct lowering *l, const struct onnx_at *n)
+enum onnx_verdict lower_moved(struct lowering *l, const struct onnx_at *n)
 {
-    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
-    struct onnx_strides s = {.shape = onnx_out(n, 0)->shape};
-    int64_t strides[ONNX_MAX_RANK];
-    int order[ONNX_MAX_RANK];
-    onnx_permutation(n, x->rank, order);
-    onnx_strides_of(x, strides);
-    for (int i = 0; i < x->rank; i++)
-        s.stride[i] = strides[order[i]];
-    return give_strided(l, n, 0, &s);
-}
-
-enum onnx_verdict lower_slice(struct lowering *l, const struct onnx_at *n)
-{
-    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
-    struct onnx_strides s = {.offset = 0};
-    struct onnx_range range;
-    TRY(onnx_slice_of(n, &range, &s.shape));
-    onnx_strides_of(x, s.stride);
-    for (int i = 0; i < x->rank; i++) {
-        s.offset += range.first[i] * s.stride[i];
-        s.stride[i] *= range.step[i];
-    }
-    return give_strided(l, n, 0, &s);
-}
-
-enum onnx_verdict lower_split(struct lowering *l, const struct onnx_at *n)
-{
-    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
-    int64_t axis, sizes[ONNX_MAX_RANK], first = 0;
-    TRY(onnx_split_of(n, &axis, sizes));
     for (int i = 0; i < n->node->output_count; i++) {
-        struct onnx_strides s = {.shape = *x};
-        onnx_strides_of(x, s.stride);
-        s.shape.size[axis] = sizes[i];
-        s.offset = first * s.stride[axis];
-        first += sizes[i];
-        if (onnx_out(n, i) && (onnx_out(n, i)->uses || onnx_out(n, i)->is_output))
-            TRY(give_strided(l, n, i, &s));
+        const struct onnx_value *out = onnx_out(n, i);
+        struct onnx_strides s;
+        if (!out || (!out->uses && !out->is_output))
+            continue;
+        TRY(n->step->kind->move(n, i, &s));
+        TRY(give_strided(l, n, i, &s));
     }
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 // Lowers a gather whose indices are evenly spaced.
@@ -227,7 +190,7 @@ enum onnx_verdict lower_gather(struct lowering *l, const struct onnx_at *n)
     int64_t axis = onnx_int(n->node, "axis", 0), strides[ONNX_MAX_RANK] = {0};
     struct onnx_strides s = {.offset = 0};
     if (!which->constant || which->constant->count < 1)
-        return onnx_lacks(n, "its indices are not known before it runs");
+        return onnx_unsupported(n, "its indices are not known before it runs");
     onnx_axis(&x->shape, &axis);
     int64_t size = x->shape.size[axis], count = which->constant->count;
     int64_t first = onnx_whole(which->constant, 0), step = 0;
@@ -235,11 +198,11 @@ enum onnx_verdict lower_gather(struct lowering *l, const struct onnx_at *n)
         step = onnx_whole(which->constant, 1) - first;
     for (int64_t i = 1; i < count; i++)
         if (onnx_whole(which->constant, i) != first + i * step)
-            return onnx_lacks(n, "its indices are not evenly spaced");
+            return onnx_unsupported(n, "its indices are not evenly spaced");
     first += first < 0 ? size : 0;
     int64_t last = first + (count - 1) * step;
     if (first < 0 || step < 0 || last >= size)
-        return onnx_lacks(n, "its indices are none of the axis, or fall");
+        return onnx_unsupported(n, "its indices are none of the axis, or fall");
     onnx_strides_of(&x->shape, strides);
     s.offset = first * strides[axis];
     for (int i = 0; i < x->shape.rank; i++) {
@@ -249,23 +212,108 @@ enum onnx_verdict lower_gather(struct lowering *l, const struct onnx_at *n)
     return give_strided(l, n, 0, &s);
 }
 
-void onnx_broadcast_strides(const struct onnx_shape *from, const struct onnx_shape *to,
-                            struct onnx_strides *out)
+// --- the elements of an output ---
+
+enum onnx_verdict move_transpose(const struct onnx_at *n, int output, struct onnx_strides *out)
 {
+    (void)output;
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    const struct onnx_attribute *a = onnx_attribute(n->node, "perm");
     int64_t strides[ONNX_MAX_RANK];
-    onnx_strides_of(from, strides);
-    *out = (struct onnx_strides){.shape = *to};
-    for (int i = 0; i < to->rank; i++) {
-        int own = i - (to->rank - from->rank);
-        out->stride[i] = own < 0 || from->size[own] == 1 ? 0 : strides[own];
+    bool seen[ONNX_MAX_RANK] = {false}, ok = !a || a->int_count == x->rank;
+    *out = (struct onnx_strides){.shape.rank = x->rank};
+    onnx_strides_of(x, strides);
+    for (int i = 0; ok && i < x->rank; i++) {
+        int64_t from = a ? a->ints[i] : x->rank - 1 - i;
+        ok = from >= 0 && from < x->rank && !seen[from];
+        if (!ok)
+            break;
+        seen[from] = true;
+        out->shape.size[i] = x->size[from];
+        out->stride[i] = strides[from];
     }
+    return ok ? ONNX_OK : onnx_invalid(n, "its perm is no permutation of %d axes", x->rank);
 }
 
-enum onnx_verdict lower_expand(struct lowering *l, const struct onnx_at *n)
+enum onnx_verdict move_slice(const struct onnx_at *n, int output, struct onnx_strides *out)
 {
-    struct onnx_strides s;
-    onnx_broadcast_strides(&onnx_in(n, 0)->shape, &onnx_out(n, 0)->shape, &s);
-    return give_strided(l, n, 0, &s);
+    (void)output;
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    struct onnx_list starts, ends, axes, steps;
+    TRY(onnx_list_of(n, "starts", 1, &starts));
+    TRY(onnx_list_of(n, "ends", 2, &ends));
+    TRY(onnx_list_of(n, "axes", 3, &axes));
+    TRY(onnx_list_of(n, NULL, 4, &steps));
+    if (starts.count != ends.count || (axes.is_there && axes.count != starts.count) ||
+        (steps.is_there && steps.count != starts.count))
+        return onnx_invalid(n, "its starts, ends, axes and steps do not go together");
+    int64_t first[ONNX_MAX_RANK] = {0}, each[ONNX_MAX_RANK];
+    *out = (struct onnx_strides){.shape = *x};
+    for (int i = 0; i < ONNX_MAX_RANK; i++)
+        each[i] = 1;
+    for (int i = 0; i < starts.count; i++) {
+        int64_t axis = axes.is_there ? axes.value[i] : i;
+        if (!onnx_axis(x, &axis))
+            return onnx_invalid(n, "there is no axis %" PRId64, axis);
+        int64_t size = x->size[axis], begin = starts.value[i], end = ends.value[i];
+        int64_t step = steps.is_there ? steps.value[i] : 1;
+        if (step == 0)
+            return onnx_invalid(n, "its step is 0");
+        if (step < 0)
+            return onnx_unsupported(n, "it goes backwards");
+        begin = int64_clamp(begin < 0 ? begin + size : begin, 0, size);
+        end = int64_clamp(end < 0 ? end + size : end, 0, size);
+        first[axis] = begin;
+        each[axis] = step;
+        out->shape.size[axis] = end > begin ? (end - begin + step - 1) / step : 0;
+    }
+    onnx_strides_of(x, out->stride);
+    for (int i = 0; i < x->rank; i++) {
+        out->offset += first[i] * out->stride[i];
+        out->stride[i] *= each[i];
+    }
+    return ONNX_OK;
+}
+
+enum onnx_verdict move_split(const struct onnx_at *n, int output, struct onnx_strides *out)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    int parts = n->node->output_count;
+    struct onnx_list list;
+    int64_t sum = 0, axis = onnx_int(n->node, "axis", 0);
+    *out = (struct onnx_strides){.shape = *x};
+    if (!onnx_axis(x, &axis))
+        return onnx_invalid(n, "there is no axis %" PRId64, axis);
+    if (parts > ONNX_MAX_RANK)
+        return onnx_unsupported(n, "it has more than %d outputs", ONNX_MAX_RANK);
+    TRY(onnx_list_of(n, "split", 1, &list));
+    onnx_strides_of(x, out->stride);
+    int64_t each = (x->size[axis] + parts - 1) / parts;
+    for (int i = 0; i < parts; i++) {
+        int64_t size =
+            list.is_there && i < list.count ? list.value[i] : int64_min(each, x->size[axis] - sum);
+        if (size < 0 || (list.is_there && list.count != parts))
+            return onnx_invalid(n, "its parts are wrong");
+        if (i == output) {
+            out->shape.size[axis] = size;
+            out->offset = sum * out->stride[axis];
+        }
+        sum += size;
+    }
+    return sum == x->size[axis] ? ONNX_OK
+                                : onnx_invalid(n, "its parts are not what there is to split");
+}
+
+enum onnx_verdict move_expand(const struct onnx_at *n, int output, struct onnx_strides *out)
+{
+    (void)output;
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    struct onnx_shape wanted, all;
+    TRY(onnx_shape_of(n, 1, &wanted));
+    if (!onnx_broadcast(x, &wanted, &all))
+        return onnx_invalid(n, "its input does not fit the shape");
+    onnx_broadcast_strides(x, &all, out);
+    return ONNX_OK;
 }
 
 // --- concat ---
@@ -302,7 +350,7 @@ enum onnx_verdict lower_concat(struct lowering *l, const struct onnx_at *n)
     int64_t axis = onnx_int(n->node, "axis", 1);
     int only = 0;
     if (n->node->input_count > LOWERING_MOST_OF_A_STEP)
-        return onnx_lacks(n, "it joins more than %d", LOWERING_MOST_OF_A_STEP);
+        return onnx_unsupported(n, "it joins more than %d", LOWERING_MOST_OF_A_STEP);
     onnx_axis(out, &axis);
     for (int i = 0; i < axis; i++)
         p.rows *= out->size[i];
@@ -321,7 +369,7 @@ enum onnx_verdict lower_concat(struct lowering *l, const struct onnx_at *n)
         p.columns[p.count++] = onnx_count(&v->shape) / p.rows;
     }
     if (p.count == 0)
-        return onnx_lacks(n, "it gives nothing");
+        return onnx_unsupported(n, "it gives nothing");
     if (p.count == 1)
         return lowering_alias(l, n, only);
     join(l, n, NULL, &p);

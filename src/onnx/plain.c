@@ -1,5 +1,5 @@
 // Lowers operators that compute element by element or along rows.
-#include "onnx/lowering.h"
+#include "onnx/operators.h"
 
 #include "base/number.h"
 
@@ -20,18 +20,9 @@ static struct onnx_layer *add_elementwise(struct lowering *l, const struct onnx_
 
 struct activation {
     const char *name; // of the presets' setting; NULL: it is the identity
+    bool is_separate; // no sum computes it
     double slope, low, high;
 };
-
-static void set_activation(struct lowering *l, struct onnx_layer *to, const struct activation *a)
-{
-    if (str_equal(a->name, "leaky"))
-        lowering_set_real(l, to, "slope", a->slope);
-    if (str_equal(a->name, "clamp")) {
-        lowering_set_real(l, to, "low", a->low);
-        lowering_set_real(l, to, "high", a->high);
-    }
-}
 
 // Reads a bound of Clip: an attribute, in later versions an input.
 static enum onnx_verdict read_bound(const struct onnx_at *n, const char *name, int input,
@@ -40,37 +31,40 @@ static enum onnx_verdict read_bound(const struct onnx_at *n, const char *name, i
     const struct onnx_value *v = onnx_in(n, input);
     *out = onnx_real(n->node, name, standard);
     if (!v)
-        return ONNX_FINE;
+        return ONNX_OK;
     if (!v->constant || v->constant->count != 1)
-        return onnx_lacks(n, "'%s' is not constant", v->name);
+        return onnx_unsupported(n, "'%s' is not constant", v->name);
     *out = onnx_element(v->constant, 0);
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 static enum onnx_verdict read_activation(const struct onnx_at *n, struct activation *out)
 {
+    bool is_tanh = str_equal(n->node->kind, "Tanh");
     *out = (struct activation){.name = "relu"};
+    if (is_tanh || str_equal(n->node->kind, "Sigmoid"))
+        *out = (struct activation){.name = is_tanh ? "tanh" : "sigmoid", .is_separate = true};
     if (str_equal(n->node->kind, "LeakyRelu"))
         *out = (struct activation){.name = "leaky", .slope = onnx_real(n->node, "alpha", 0.01)};
     if (!isfinite(out->slope))
-        return onnx_lacks(n, "its alpha is no number");
+        return onnx_unsupported(n, "its alpha is no number");
     if (!str_equal(n->node->kind, "Clip"))
-        return ONNX_FINE;
+        return ONNX_OK;
     TRY(read_bound(n, "min", 1, -FLT_MAX, &out->low));
     TRY(read_bound(n, "max", 2, FLT_MAX, &out->high));
     if (isnan(out->low) || isnan(out->high))
-        return onnx_lacks(n, "its min or its max is no number");
+        return onnx_unsupported(n, "its min or its max is no number");
     if (out->low > out->high)
-        return onnx_lacks(n, "its min is above its max");
+        return onnx_unsupported(n, "its min is above its max");
     if (out->low > FLT_MAX || out->high < -FLT_MAX)
-        return onnx_lacks(n, "it leaves nothing but infinity");
+        return onnx_unsupported(n, "it leaves nothing but infinity");
     out->low = fmax(out->low, -FLT_MAX);
     out->high = fmin(out->high, FLT_MAX);
     bool is_open = out->high >= FLT_MAX;
     out->name = is_open && out->low <= -FLT_MAX ? NULL
                 : is_open && out->low == 0      ? "relu"
                                                 : "clamp";
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 enum onnx_verdict lower_activation(struct lowering *l, const struct onnx_at *n)
@@ -80,24 +74,22 @@ enum onnx_verdict lower_activation(struct lowering *l, const struct onnx_at *n)
     TRY(read_activation(n, &a));
     if (!a.name)
         return lowering_alias(l, n, 0);
-    struct onnx_layer *sum = lowering_sum(l, n, 0, ONNX_JOINED);
+    struct onnx_layer *sum = a.is_separate ? NULL : lowering_sum(l, n, 0, ONNX_JOINED);
+    struct onnx_layer *to = sum;
     if (sum) {
         lowering_set_word(l, sum, "activation", a.name);
-        set_activation(l, sum, &a);
         sum->stage = ONNX_ACTIVATED;
-        return lowering_alias(l, n, 0);
+    } else {
+        TRY(lowering_flow(l, n, 0, &source));
+        to = add_elementwise(l, n, a.name, source);
     }
-    TRY(lowering_flow(l, n, 0, &source));
-    set_activation(l, add_elementwise(l, n, a.name, source), &a);
-    return lowering_give(l, n, 0);
-}
-
-enum onnx_verdict lower_apply(struct lowering *l, const struct onnx_at *n)
-{
-    int source;
-    TRY(lowering_flow(l, n, 0, &source));
-    add_elementwise(l, n, str_equal(n->node->kind, "Tanh") ? "tanh" : "sigmoid", source);
-    return lowering_give(l, n, 0);
+    if (str_equal(a.name, "leaky"))
+        lowering_set_real(l, to, "slope", a.slope);
+    if (str_equal(a.name, "clamp")) {
+        lowering_set_real(l, to, "low", a.low);
+        lowering_set_real(l, to, "high", a.high);
+    }
+    return sum ? lowering_alias(l, n, 0) : lowering_give(l, n, 0);
 }
 
 // --- with a constant ---
@@ -168,9 +160,9 @@ static enum onnx_verdict apply_constant(struct lowering *l, const struct onnx_at
     int64_t count = onnx_count(&out->shape);
     int source;
     if (!onnx_same_shape(&onnx_in(n, flow)->shape, &out->shape))
-        return onnx_lacks(n, "a constant makes it larger");
+        return onnx_unsupported(n, "a constant makes it larger");
     if (count > MOST_SPREAD || l->spread + count > MOST_IN_ALL)
-        return onnx_lacks(n, "a constant of another form than its channels is too large");
+        return onnx_unsupported(n, "a constant of another form than its channels is too large");
     TRY(lowering_flow(l, n, flow, &source));
     l->spread += count;
     double *value = arena_zero(&l->out->arena, (size_t)count, sizeof *value);
@@ -249,8 +241,13 @@ static int newest_input(const struct onnx_layer *layer)
     return newest;
 }
 
+// Lowers Add and Sum.
 enum onnx_verdict lower_add(struct lowering *l, const struct onnx_at *n)
 {
+    if (n->node->input_count == 1)
+        return lowering_alias(l, n, 0);
+    if (n->node->input_count > 2)
+        return onnx_unsupported(n, "it adds more than two");
     int constant_flow = flow_beside_constant(n), source;
     if (constant_flow >= 0)
         return with_constant(l, n, constant_flow, false);
@@ -276,26 +273,17 @@ enum onnx_verdict lower_arithmetic(struct lowering *l, const struct onnx_at *n)
          is_ratio = str_equal(n->node->kind, "Div");
     int flow = flow_beside_constant(n);
     if (is_ratio && !by)
-        return onnx_lacks(n, "no kernel divides two tensors");
+        return onnx_unsupported(n, "no kernel divides two tensors");
     for (int64_t i = 0; is_ratio && i < by->count; i++)
         if (onnx_element(by, i) == 0)
-            return onnx_lacks(n, "it divides by 0");
+            return onnx_unsupported(n, "it divides by 0");
     if (is_ratio)
         return with_constant(l, n, 0, true);
     if (flow < 0)
         return add_binary(l, n, is_difference ? "sub" : "mul");
     if (is_difference && flow > 0)
-        return onnx_lacks(n, "it takes something from a constant");
+        return onnx_unsupported(n, "it takes something from a constant");
     return with_constant(l, n, flow, !is_difference);
-}
-
-enum onnx_verdict lower_sum(struct lowering *l, const struct onnx_at *n)
-{
-    if (n->node->input_count == 1)
-        return lowering_alias(l, n, 0);
-    if (n->node->input_count > 2)
-        return onnx_lacks(n, "it adds more than two");
-    return lower_add(l, n);
 }
 
 // --- along rows ---
@@ -307,15 +295,15 @@ enum onnx_verdict lower_softmax(struct lowering *l, const struct onnx_at *n)
     int64_t axis = onnx_int(n->node, "axis", is_old ? 1 : -1), rows = 1, columns, behind = 1;
     int source;
     if (axis == x->rank && is_old)
-        return onnx_lacks(n, "its rows have one element");
+        return onnx_unsupported(n, "its rows have one element");
     if (!onnx_axis(x, &axis))
-        return onnx_lacks(n, "it is along no axis");
+        return onnx_unsupported(n, "it is along no axis");
     for (int i = 0; i < axis; i++)
         rows *= x->size[i];
     for (int i = (int)axis + 1; i < x->rank; i++)
         behind *= x->size[i];
     if (!is_old && behind != 1)
-        return onnx_lacks(n, "it is not along the last axis");
+        return onnx_unsupported(n, "it is not along the last axis");
     columns = x->size[axis] * behind;
     TRY(lowering_flow(l, n, 0, &source));
     struct onnx_layer *to = lowering_add(l, n, "softmax", NULL, onnx_out(n, 0));
@@ -334,10 +322,10 @@ enum onnx_verdict lower_lrn(struct lowering *l, const struct onnx_at *n)
     int64_t size[4], window = onnx_int(n->node, "size", 0);
     int source;
     if (!lowering_image(x, size))
-        return onnx_lacks(n, "it is not over images (batch, channels, height, width)");
+        return onnx_unsupported(n, "it is not over images (batch, channels, height, width)");
     if (window < 1 || !isfinite(beta) || !(alpha >= 0 && alpha <= FLT_MAX) ||
         !(bias > 0 && bias <= FLT_MAX))
-        return onnx_lacks(n, "its size, alpha, beta or bias are none that make sense");
+        return onnx_unsupported(n, "its size, alpha, beta or bias are none that make sense");
     TRY(lowering_flow(l, n, 0, &source));
     struct onnx_layer *to = lowering_add(l, n, "lrn", NULL, onnx_out(n, 0));
     for (int i = 0; i < 4; i++)

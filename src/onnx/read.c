@@ -61,16 +61,6 @@ static bool read_varint(struct wire_walk *w, uint64_t *out)
     return false;
 }
 
-static bool skip(struct wire_walk *w, uint64_t bytes)
-{
-    if (bytes > (uint64_t)(w->end - w->at))
-        return false;
-    w->data = w->at;
-    w->length = (size_t)bytes;
-    w->at += bytes;
-    return true;
-}
-
 // Returns false at the end and where the message is broken.
 static bool wire_next(struct wire_walk *w)
 {
@@ -85,15 +75,23 @@ static bool wire_next(struct wire_walk *w)
         return false;
     w->field = (uint32_t)(tag >> 3);
     w->kind = (enum wire_kind)(tag & 7);
-    bool ok = false;
     switch (w->kind) {
-    case WIRE_VARINT: ok = read_varint(w, &value); break;
-    case WIRE_FIXED64: ok = skip(w, 8); break;
-    case WIRE_FIXED32: ok = skip(w, 4); break;
-    case WIRE_BYTES: ok = read_varint(w, &value) && skip(w, value); break;
+    case WIRE_VARINT: w->is_broken = !read_varint(w, &value); return !w->is_broken;
+    case WIRE_FIXED64: value = 8; break;
+    case WIRE_FIXED32: value = 4; break;
+    case WIRE_BYTES:
+        if (!read_varint(w, &value))
+            return false;
+        break;
+    default: return false;
     }
-    w->is_broken = !ok;
-    return ok;
+    if (value > (uint64_t)(w->end - w->at))
+        return false;
+    w->data = w->at;
+    w->length = (size_t)value;
+    w->at += value;
+    w->is_broken = false;
+    return true;
 }
 
 // --- the model without its large parts ---
@@ -180,11 +178,6 @@ static void add_varint(struct str *s, uint64_t value)
     str_add_char(s, (char)value);
 }
 
-static void add_whole(struct str *s, const struct wire_walk *w)
-{
-    str_add_bytes(s, w->whole, (size_t)(w->at - w->whole));
-}
-
 static void add_field(struct str *s, uint32_t field, const void *bytes, size_t length)
 {
     add_varint(s, (uint64_t)field << 3 | WIRE_BYTES);
@@ -220,7 +213,7 @@ static bool skim_tensor(const unsigned char *bytes, size_t length, struct skim_c
         else if (lists == 1 && w.field == TENSOR_FLOATS && w.kind == WIRE_BYTES)
             out->list = (struct skim_slice){w.data, w.length};
         else
-            add_whole(&out->rest, &w);
+            str_add_bytes(&out->rest, w.whole, (size_t)(w.at - w.whole));
     }
     return !w.is_broken;
 }
@@ -243,7 +236,7 @@ static bool filter(struct skim *s, enum message kind, const unsigned char *bytes
             *c = (struct skim_constant){0};
             ok = w.kind == WIRE_BYTES && skim_tensor(w.data, w.length, c);
         } else if (!r) {
-            add_whole(out, &w);
+            str_add_bytes(out, w.whole, (size_t)(w.at - w.whole));
         } else if (r->is != PLAIN && w.kind != WIRE_BYTES) {
             ok = false;
         } else if (r->is != PLAIN && kind == ATTRIBUTE) {
@@ -283,16 +276,23 @@ static const char *text(struct reading *r, const char *from)
     return from ? arena_strdup(&r->out->arena, from) : "";
 }
 
-static const unsigned char *map_file(struct reading *r, int fd, size_t *length)
+// `folders` are those that the file may lie in, as os_open_text takes them.
+static const unsigned char *map_file(struct reading *r, const char *path,
+                                     const char *const *folders, size_t *length)
 {
     struct onnx_model *m = r->out;
     struct stat info;
+    int fd = os_open_text(path, folders, r->err);
+    if (fd < 0)
+        return NULL;
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) {
         err_set(r->err, "it is no regular file with content");
+        close(fd);
         return NULL;
     }
     *length = (size_t)info.st_size;
     void *bytes = mmap(NULL, *length, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
     if (bytes == MAP_FAILED) {
         err_set(r->err, "it cannot be mapped: %s", strerror(errno));
         return NULL;
@@ -303,11 +303,6 @@ static const unsigned char *map_file(struct reading *r, int fd, size_t *length)
 }
 
 // --- constants ---
-
-static bool too_large(struct reading *r, const char *name)
-{
-    return err_set(r->err, "'%s' has more elements than any buffer holds", name);
-}
 
 static bool read_shape(struct reading *r, const Onnx__TensorProto *t, struct onnx_tensor *out)
 {
@@ -321,54 +316,43 @@ static bool read_shape(struct reading *r, const Onnx__TensorProto *t, struct onn
         out->shape.size[i] = t->dims[i];
     }
     out->count = onnx_count(&out->shape);
-    return onnx_fits(&out->shape) || too_large(r, out->name);
+    return onnx_fits(&out->shape) ||
+           err_set(r->err, "'%s' has more elements than any buffer holds", out->name);
 }
-
-static bool check_count(struct reading *r, const struct onnx_tensor *t, size_t there)
-{
-    return (uint64_t)t->count == there ||
-           err_set(r->err,
-                   "'%s' has the values of %zu elements, its shape has %" PRId64
-                   " (is the file cut off?)",
-                   t->name, there, t->count);
-}
-
-#define READ_LIST(list)                                                                            \
-    do {                                                                                           \
-        if (!check_count(r, out, t->n_##list))                                                     \
-            return false;                                                                          \
-        for (size_t i = 0; i < t->n_##list; i++)                                                   \
-            value[i] = (double)t->list[i];                                                         \
-        return true;                                                                               \
-    } while (0)
 
 // Reads numbers that the message lists one by one.
 static bool read_listed(struct reading *r, const Onnx__TensorProto *t, struct onnx_tensor *out)
 {
-    size_t most =
-        t->n_float_data + t->n_int32_data + t->n_int64_data + t->n_double_data + t->n_uint64_data;
-    double *value = keep(r, most, sizeof *value);
+    int type = out->type;
+    bool is_unsigned = type == ONNX_UINT32 || type == ONNX_UINT64;
+    bool is_short = type == ONNX_FLOAT16 || type == ONNX_BFLOAT16; // the bits of an int32_data
+    size_t count = type == ONNX_FLOAT    ? t->n_float_data
+                   : type == ONNX_DOUBLE ? t->n_double_data
+                   : type == ONNX_INT64  ? t->n_int64_data
+                   : is_unsigned         ? t->n_uint64_data
+                                         : t->n_int32_data;
+    if ((uint64_t)out->count != count)
+        return err_set(r->err,
+                       "'%s' has the values of %zu elements, its shape has %" PRId64
+                       " (is the file cut off?)",
+                       out->name, count, out->count);
+    double *value = keep(r, count, sizeof *value);
     out->value = value;
-    switch (out->type) {
-    case ONNX_FLOAT: READ_LIST(float_data);
-    case ONNX_DOUBLE: READ_LIST(double_data);
-    case ONNX_INT64: READ_LIST(int64_data);
-    case ONNX_UINT32:
-    case ONNX_UINT64: READ_LIST(uint64_data);
-    case ONNX_FLOAT16:
-    case ONNX_BFLOAT16:
-        if (!check_count(r, out, t->n_int32_data))
-            return false;
-        for (size_t i = 0; i < t->n_int32_data; i++) {
+    for (size_t i = 0; i < count; i++) {
+        if (is_short) {
             int32_t bits = t->int32_data[i];
             const unsigned char raw[2] = {(unsigned char)(bits & 255),
                                           (unsigned char)(bits >> 8 & 255)};
-            const struct onnx_tensor one = {.type = out->type, .raw = raw};
-            value[i] = onnx_element(&one, 0);
+            value[i] = onnx_element(&(struct onnx_tensor){.type = type, .raw = raw}, 0);
+            continue;
         }
-        return true;
-    default: READ_LIST(int32_data);
+        value[i] = type == ONNX_FLOAT    ? (double)t->float_data[i]
+                   : type == ONNX_DOUBLE ? t->double_data[i]
+                   : type == ONNX_INT64  ? (double)t->int64_data[i]
+                   : is_unsigned         ? (double)t->uint64_data[i]
+                                         : (double)t->int32_data[i];
     }
+    return true;
 }
 
 static const char *entry(const Onnx__TensorProto *t, const char *key)
@@ -402,11 +386,8 @@ static bool read_external(struct reading *r, const Onnx__TensorProto *t, struct 
         return err_set(r->err, "'%s' is no file below the model's folder", name);
     char *path = path_join(r->folder, name);
     const char *const folders[] = {r->folder, NULL};
-    int fd = os_open_text(path, folders, r->err);
     size_t size = 0;
-    const unsigned char *map = fd >= 0 ? map_file(r, fd, &size) : NULL;
-    if (fd >= 0)
-        close(fd);
+    const unsigned char *map = map_file(r, path, folders, &size);
     free(path);
     if (!map)
         return err_prefix(r->err, "%s", name);
@@ -423,7 +404,7 @@ static bool read_tensor(struct reading *r, const Onnx__TensorProto *t,
     *out = (struct onnx_tensor){.name = text(r, t->name), .type = t->data_type};
     if (!read_shape(r, t, out))
         return false;
-    if (!onnx_type_bytes(out->type)) // such as texts: a node that reads it is lacking
+    if (!onnx_type_bytes(out->type)) // such as texts: a node that reads it is unsupported
         return true;
     if (t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) {
         if (!read_external(r, t, &raw))
@@ -574,7 +555,8 @@ static bool read_info(struct reading *r, const Onnx__ValueInfoProto *v, struct o
         out->shape.size[i] = is_known && d->dim_value > 0 ? d->dim_value : -1;
         out->open[i] = is_named ? text(r, d->dim_param) : "";
     }
-    return onnx_fits(&out->shape) || too_large(r, out->name);
+    return onnx_fits(&out->shape) ||
+           err_set(r->err, "'%s' has more elements than any buffer holds", out->name);
 }
 
 static bool read_infos(struct reading *r, Onnx__ValueInfoProto *const *from, size_t count,
@@ -587,21 +569,27 @@ static bool read_infos(struct reading *r, Onnx__ValueInfoProto *const *from, siz
     return true;
 }
 
-static bool read_graph(struct reading *r, const Onnx__GraphProto *g)
+// --- files ---
+
+static bool read_graph(struct reading *r, const Onnx__GraphProto *g, const struct skim *s)
 {
     struct onnx_model *m = r->out;
     m->node = keep(r, g->n_node, sizeof *m->node);
     for (size_t i = 0; i < g->n_node; i++, m->node_count++)
         if (!read_node(r, g->node[i], &m->node[i]))
             return false;
-    return read_infos(r, g->input, g->n_input, &m->input, &m->input_count) &&
-           read_infos(r, g->output, g->n_output, &m->output, &m->output_count) &&
-           read_infos(r, g->value_info, g->n_value_info, &m->info, &m->info_count);
+    if (!read_infos(r, g->input, g->n_input, &m->input, &m->input_count) ||
+        !read_infos(r, g->output, g->n_output, &m->output, &m->output_count) ||
+        !read_infos(r, g->value_info, g->n_value_info, &m->info, &m->info_count))
+        return false;
+    m->constant = keep(r, (size_t)s->constant_count, sizeof *m->constant);
+    for (; m->constant_count < s->constant_count; m->constant_count++)
+        if (!read_constant(r, &s->constant[m->constant_count], &m->constant[m->constant_count]))
+            return false;
+    return m->node_count > 0 || err_set(r->err, "it is a model without nodes");
 }
 
-// --- files ---
-
-static bool read_header(struct reading *r, const struct skim *s)
+static bool read_skimmed(struct reading *r, const struct skim *s)
 {
     Onnx__ModelProto *p =
         onnx__model_proto__unpack(NULL, s->model.length, (const uint8_t *)str_text(&s->model));
@@ -614,26 +602,14 @@ static bool read_header(struct reading *r, const struct skim *s)
             r->out->opset = set->version;
     }
     onnx__model_proto__free_unpacked(p, NULL);
-    return true;
-}
-
-static bool read_skimmed(struct reading *r, const struct skim *s)
-{
-    struct onnx_model *m = r->out;
-    if (!read_header(r, s))
-        return false;
-    m->has_sparse = s->has_sparse;
+    r->out->has_sparse = s->has_sparse;
     Onnx__GraphProto *g =
         onnx__graph_proto__unpack(NULL, s->graph.length, (const uint8_t *)str_text(&s->graph));
-    if (!g)
-        return err_set(r->err, "its graph is broken (is the file cut off?)");
-    bool ok = read_graph(r, g);
-    if (ok)
-        m->constant = keep(r, (size_t)s->constant_count, sizeof *m->constant);
-    for (; ok && m->constant_count < s->constant_count; m->constant_count += ok)
-        ok = read_constant(r, &s->constant[m->constant_count], &m->constant[m->constant_count]);
-    onnx__graph_proto__free_unpacked(g, NULL);
-    return ok && (m->node_count > 0 || err_set(r->err, "it is a model without nodes"));
+    bool ok =
+        g ? read_graph(r, g, s) : err_set(r->err, "its graph is broken (is the file cut off?)");
+    if (g)
+        onnx__graph_proto__free_unpacked(g, NULL);
+    return ok;
 }
 
 static bool read_model(struct reading *r, const unsigned char *bytes, size_t length)
@@ -658,23 +634,13 @@ bool onnx_read_bytes(const unsigned char *bytes, size_t length, const char *fold
     return read_model(&r, bytes, length);
 }
 
-static const unsigned char *map_path(struct reading *r, const char *path, size_t *length)
-{
-    int fd = os_open_text(path, NULL, r->err);
-    if (fd < 0)
-        return NULL;
-    const unsigned char *bytes = map_file(r, fd, length);
-    close(fd);
-    return bytes;
-}
-
 bool onnx_read(const char *path, struct onnx_model *out, struct err *e)
 {
     char *folder = path_folder(path);
     struct reading r = {out, folder, e};
     size_t length;
     *out = (struct onnx_model){.producer = ""};
-    const unsigned char *bytes = map_path(&r, path, &length);
+    const unsigned char *bytes = map_file(&r, path, NULL, &length);
     bool ok = bytes && read_model(&r, bytes, length);
     free(folder);
     return ok;
@@ -686,7 +652,7 @@ bool onnx_read_tensor(const char *path, struct onnx_model *m, struct onnx_tensor
     struct reading r = {m, NULL, e};
     struct skim_constant c = {0};
     size_t length;
-    const unsigned char *bytes = map_path(&r, path, &length);
+    const unsigned char *bytes = map_file(&r, path, NULL, &length);
     if (!bytes)
         return false;
     bool ok = skim_tensor(bytes, length, &c) ? read_constant(&r, &c, out)
@@ -706,9 +672,9 @@ void onnx_finish(struct onnx_model *m)
 
 // All programs write the version of a model as its first field. Texts begin with letters, brackets
 // or blanks, packed recordings with their own marks.
-bool onnx_begins(const unsigned char *bytes, size_t length)
+bool onnx_begins(const char *bytes, size_t length)
 {
-    struct wire_walk w = wire_walk_begin(bytes, length);
+    struct wire_walk w = wire_walk_begin((const unsigned char *)bytes, length);
     bool is_model = wire_next(&w) && w.kind == WIRE_VARINT && w.field == 1;
     return is_model && bytes[0] == 0x08;
 }

@@ -1,15 +1,10 @@
 // Lowers convolutions, pools and products, and the operations on a sum before it is stored.
-#include "onnx/lowering.h"
+#include "onnx/operators.h"
 
 #include "base/number.h"
 
 #include <math.h>
 #include <string.h>
-
-static void *keep(struct lowering *l, int64_t count, size_t size)
-{
-    return arena_zero(&l->out->arena, (size_t)count, size);
-}
 
 // Makes an input of the step a tensor of the layer: its weights, or one that is computed.
 static enum onnx_verdict add_tensor(struct lowering *l, const struct onnx_at *n, int index,
@@ -18,11 +13,11 @@ static enum onnx_verdict add_tensor(struct lowering *l, const struct onnx_at *n,
     int source;
     if (lowering_is_constant(n, index)) {
         lowering_weigh(to, tensor, onnx_in(n, index)->constant);
-        return ONNX_FINE;
+        return ONNX_OK;
     }
     TRY(lowering_flow(l, n, index, &source));
     lowering_read(l, to, tensor, source);
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 static void begin_sum(struct onnx_layer *to, int64_t channels, int64_t inner)
@@ -32,12 +27,21 @@ static void begin_sum(struct onnx_layer *to, int64_t channels, int64_t inner)
     to->inner = inner;
 }
 
+// Lets a factor for each channel go into the weights that were added last. `inner` neighbouring
+// weights belong to one channel.
+static void factor_weights(struct onnx_layer *to, int64_t channels, int64_t inner)
+{
+    to->factored = to->weights_count - 1;
+    to->weights[to->factored].factors = channels;
+    to->weights[to->factored].inner = inner;
+}
+
 // Makes y * factor + shift of the sum y.
 static void apply_affine(struct lowering *l, struct onnx_layer *to, const double *factor,
                          const double *shift)
 {
     if (!to->bias)
-        to->bias = keep(l, to->channels, sizeof *to->bias);
+        to->bias = arena_zero(&l->out->arena, (size_t)to->channels, sizeof *to->bias);
     for (int64_t i = 0; i < to->channels; i++)
         to->bias[i] = to->bias[i] * (factor ? factor[i] : 1) + (shift ? shift[i] : 0);
     if (to->stage == ONNX_SUM)
@@ -45,7 +49,7 @@ static void apply_affine(struct lowering *l, struct onnx_layer *to, const double
     if (!factor)
         return;
     struct onnx_weights *w = &to->weights[to->factored];
-    double *all = keep(l, to->channels, sizeof *all);
+    double *all = arena_zero(&l->out->arena, (size_t)to->channels, sizeof *all);
     for (int64_t i = 0; i < to->channels; i++)
         all[i] = factor[i] * (w->factor ? w->factor[i] : 1);
     w->factor = all;
@@ -93,6 +97,32 @@ static void set_kernel(struct lowering *l, struct onnx_layer *to, const struct o
         lowering_set(l, to, "dilation", w->dilation[0]);
 }
 
+// Adds a depthwise convolution of input `index` whose weights are all `weight`: a sum to which
+// factors and shifts can be added. Its kernel is kernel[0] high and kernel[1] wide.
+static enum onnx_verdict add_depthwise(struct lowering *l, const struct onnx_at *n, int index,
+                                       const int64_t size[4], const int64_t kernel[2],
+                                       double weight, struct onnx_layer **out)
+{
+    const struct onnx_window w = {
+        .kernel = {kernel[0], kernel[1]}, .stride = {1, 1}, .dilation = {1, 1}};
+    int64_t inner = kernel[0] * kernel[1];
+    struct onnx_tensor *alike = arena_zero(&l->out->arena, 1, sizeof *alike);
+    int source;
+    TRY(lowering_flow(l, n, index, &source));
+    *alike = (struct onnx_tensor){.type = ONNX_FLOAT,
+                                  .shape = {4, {size[1], 1, kernel[0], kernel[1]}},
+                                  .count = size[1] * inner,
+                                  .fill = weight};
+    *out = lowering_add(l, n, "depthwise", NULL, onnx_out(n, 0));
+    set_image(l, *out, "channels", size);
+    set_kernel(l, *out, &w, 0, 0);
+    lowering_read(l, *out, "X", source);
+    lowering_weigh(*out, "W", alike);
+    factor_weights(*out, size[1], inner);
+    begin_sum(*out, size[1], size[2] * size[3] / inner);
+    return ONNX_OK;
+}
+
 enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
 {
     const struct onnx_shape *x = &onnx_in(n, 0)->shape, *w = &onnx_in(n, 1)->shape;
@@ -101,9 +131,10 @@ enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
     int source;
     TRY(onnx_window_of(n, x, &w->size[2], &window));
     if (!find_padding(&window, x, &padding, &extra))
-        return onnx_lacks(n, "its padding, strides or dilations differ between rows and columns");
+        return onnx_unsupported(
+            n, "its padding, strides or dilations differ between rows and columns");
     if (onnx_in(n, 2) && !lowering_is_constant(n, 2))
-        return onnx_lacks(n, "its bias is not constant");
+        return onnx_unsupported(n, "its bias is not constant");
     TRY(lowering_flow(l, n, 0, &source));
     bool is_depthwise = groups == x->size[1] && groups > 1;
     bool is_pixel = window.kernel[0] * window.kernel[1] == 1;
@@ -119,15 +150,11 @@ enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
     set_kernel(l, to, &window, padding, extra);
     lowering_read(l, to, "X", source);
     begin_sum(to, w->size[0], window.out[0] * window.out[1]);
-    if (lowering_is_constant(n, 1))
-        to->factored = to->weights_count;
     TRY(add_tensor(l, n, 1, to, "W"));
-    if (to->factored >= 0) {
-        to->weights[to->factored].factors = w->size[0];
-        to->weights[to->factored].inner = w->size[1] * w->size[2] * w->size[3];
-    }
+    if (lowering_is_constant(n, 1))
+        factor_weights(to, w->size[0], w->size[1] * w->size[2] * w->size[3]);
     if (onnx_in(n, 2)) {
-        to->bias = keep(l, to->channels, sizeof *to->bias);
+        to->bias = arena_zero(&l->out->arena, (size_t)to->channels, sizeof *to->bias);
         for (int64_t i = 0; i < to->channels; i++)
             to->bias[i] = onnx_element(onnx_in(n, 2)->constant, i);
         to->stage = ONNX_SHIFTED;
@@ -145,15 +172,16 @@ static enum onnx_verdict add_pool(struct lowering *l, const struct onnx_at *n,
     int source;
     if (!find_padding(w, x, &padding, &extra) || w->kernel[0] != w->kernel[1] ||
         w->dilation[0] != 1)
-        return onnx_lacks(n, "its window, padding or strides differ between rows and columns, or "
-                             "have gaps");
+        return onnx_unsupported(
+            n, "its window, padding or strides differ between rows and columns, or "
+               "have gaps");
     if (padding >= w->kernel[0])
-        return onnx_lacks(n, "its padding is not smaller than its window");
+        return onnx_unsupported(n, "its padding is not smaller than its window");
     if (extra && by_window)
-        return onnx_lacks(n, "it counts padding that differs before and behind");
+        return onnx_unsupported(n, "it counts padding that differs before and behind");
     for (int i = 0; i < 2; i++)
         if ((w->out[i] - 1) * w->stride[i] - padding >= x->size[2 + i])
-            return onnx_lacks(n, "a window of it lies outside of the image");
+            return onnx_unsupported(n, "a window of it lies outside of the image");
     TRY(lowering_flow(l, n, 0, &source));
     struct onnx_layer *to =
         lowering_add(l, n, is_max ? "maxpool" : "avgpool", NULL, onnx_out(n, 0));
@@ -179,44 +207,24 @@ enum onnx_verdict lower_pool(struct lowering *l, const struct onnx_at *n)
                     is_padded && onnx_int(n->node, "count_include_pad", 0));
 }
 
-static enum onnx_verdict lower_images(struct lowering *l, const struct onnx_at *n, bool is_max)
+enum onnx_verdict lower_global_pool(struct lowering *l, const struct onnx_at *n)
 {
     const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    bool is_max = str_equal(n->node->kind, "GlobalMaxPool");
     int64_t size[4];
     if (!lowering_image(x, size))
-        return onnx_lacks(n, "it is not over images (batch, channels, height, width)");
+        return onnx_unsupported(n, "it is not over images (batch, channels, height, width)");
     if (x->rank == 4 && size[2] == size[3]) {
         const struct onnx_window w = {
             .kernel = {size[2], size[2]}, .stride = {1, 1}, .dilation = {1, 1}, .out = {1, 1}};
         return add_pool(l, n, &w, is_max, false);
     }
     if (is_max)
-        return onnx_lacks(n, "its images are not square");
+        return onnx_unsupported(n, "its images are not square");
     // The mean of whole images is a depthwise convolution whose weights are all the same.
-    int source;
-    TRY(lowering_flow(l, n, 0, &source));
-    struct onnx_layer *to = lowering_add(l, n, "depthwise", NULL, onnx_out(n, 0));
-    const struct onnx_window w = {
-        .kernel = {size[2], size[3]}, .stride = {1, 1}, .dilation = {1, 1}};
-    set_image(l, to, "channels", size);
-    set_kernel(l, to, &w, 0, 0);
-    lowering_read(l, to, "X", source);
-    struct onnx_tensor *mean = keep(l, 1, sizeof *mean);
-    *mean = (struct onnx_tensor){.type = ONNX_FLOAT,
-                                 .shape = {4, {size[1], 1, size[2], size[3]}},
-                                 .count = size[1] * size[2] * size[3],
-                                 .fill = 1 / (double)(size[2] * size[3])};
-    to->factored = to->weights_count;
-    struct onnx_weights *weights = lowering_weigh(to, "W", mean);
-    weights->factors = size[1];
-    weights->inner = size[2] * size[3];
-    begin_sum(to, size[1], 1);
+    struct onnx_layer *to;
+    TRY(add_depthwise(l, n, 0, size, &size[2], 1 / (double)(size[2] * size[3]), &to));
     return lowering_give(l, n, 0);
-}
-
-enum onnx_verdict lower_global_pool(struct lowering *l, const struct onnx_at *n)
-{
-    return lower_images(l, n, str_equal(n->node->kind, "GlobalMaxPool"));
 }
 
 enum onnx_verdict lower_reduce_mean(struct lowering *l, const struct onnx_at *n)
@@ -231,39 +239,30 @@ enum onnx_verdict lower_reduce_mean(struct lowering *l, const struct onnx_at *n)
         if (onnx_axis(x, &axes.value[i]))
             gone[axes.value[i]] = true;
     if (x->rank != 4 || !gone[2] || !gone[3] || gone[0] || gone[1])
-        return onnx_lacks(n, "it is not the mean of whole images");
-    return lower_images(l, n, false);
+        return onnx_unsupported(n, "it is not the mean of whole images");
+    return lower_global_pool(l, n);
 }
 
 // --- products ---
 
-static struct onnx_layer *add_product(struct lowering *l, const struct onnx_at *n,
-                                      const int64_t size[3], const char *layout)
+// Adds the product of inputs 0 and 1; `size` is N, M and K.
+static enum onnx_verdict add_product(struct lowering *l, const struct onnx_at *n,
+                                     const int64_t size[3], const char *layout,
+                                     struct onnx_layer **out)
 {
-    struct onnx_layer *to = lowering_add(l, n, "gemm", NULL, onnx_out(n, 0));
+    struct onnx_layer *to = *out = lowering_add(l, n, "gemm", NULL, onnx_out(n, 0));
     lowering_set(l, to, "N", size[0]);
     lowering_set(l, to, "M", size[1]);
     lowering_set(l, to, "K", size[2]);
     lowering_set_word(l, to, "layout", layout);
-    return to;
-}
-
-static enum onnx_verdict add_factors(struct lowering *l, const struct onnx_at *n,
-                                     struct onnx_layer *to, const int64_t size[3], bool turns_b)
-{
     if (lowering_is_constant(n, 0) && lowering_is_constant(n, 1))
-        return onnx_lacks(n, "both matrices are constant");
+        return onnx_unsupported(n, "both matrices are constant");
     TRY(add_tensor(l, n, 0, to, "A"));
-    bool can = lowering_is_constant(n, 1);
-    if (can)
-        to->factored = to->weights_count;
     TRY(add_tensor(l, n, 1, to, "B"));
-    if (can) {
-        to->weights[to->factored].factors = size[1];
-        to->weights[to->factored].inner = turns_b ? size[2] : 1;
-    }
+    if (lowering_is_constant(n, 1))
+        factor_weights(to, size[1], layout[1] == 't' ? size[2] : 1);
     begin_sum(to, size[1], 1);
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 // Adds beta C: a bias where it is the same for all rows, else a residual.
@@ -275,21 +274,21 @@ static enum onnx_verdict add_summand(struct lowering *l, const struct onnx_at *n
     int source;
     bool is_row = c->shape.rank < 2 || c->shape.size[0] == 1;
     if (c->constant && is_row) {
-        double *shift = keep(l, to->channels, sizeof *shift);
+        double *shift = arena_zero(&l->out->arena, (size_t)to->channels, sizeof *shift);
         for (int64_t i = 0; i < to->channels; i++)
             shift[i] =
                 beta * onnx_element(c->constant, onnx_broadcast_index(&c->shape, &out->shape, i));
         apply_affine(l, to, NULL, shift);
-        return ONNX_FINE;
+        return ONNX_OK;
     }
     if (c->constant || beta != 1 || !onnx_same_shape(&c->shape, &out->shape))
-        return onnx_lacks(n, "what it adds is neither a row of constants nor as large as the "
-                             "product");
+        return onnx_unsupported(n, "what it adds is neither a row of constants nor as large as the "
+                                   "product");
     TRY(lowering_flow(l, n, 2, &source));
     lowering_read(l, to, "residual", source);
     lowering_set_word(l, to, "residual", "add");
     to->stage = ONNX_JOINED;
-    return ONNX_FINE;
+    return ONNX_OK;
 }
 
 enum onnx_verdict lower_gemm(struct lowering *l, const struct onnx_at *n)
@@ -300,9 +299,9 @@ enum onnx_verdict lower_gemm(struct lowering *l, const struct onnx_at *n)
     const int64_t size[3] = {out->size[0], out->size[1], a->size[!turns_a]};
     double alpha = onnx_real(n->node, "alpha", 1);
     if (!isfinite(alpha) || !isfinite(onnx_real(n->node, "beta", 1)))
-        return onnx_lacks(n, "its alpha or its beta is no number");
-    struct onnx_layer *to = add_product(l, n, size, layouts[turns_a][turns_b]);
-    TRY(add_factors(l, n, to, size, turns_b));
+        return onnx_unsupported(n, "its alpha or its beta is no number");
+    struct onnx_layer *to;
+    TRY(add_product(l, n, size, layouts[turns_a][turns_b], &to));
     if (alpha != 1) {
         lowering_set_real(l, to, "scale", alpha);
         to->factored = -1;
@@ -329,17 +328,17 @@ enum onnx_verdict lower_matmul(struct lowering *l, const struct onnx_at *n)
     const struct onnx_shape *a = &onnx_in(n, 0)->shape, *b = &onnx_in(n, 1)->shape;
     int64_t N = a->size[a->rank - 2], K = a->size[a->rank - 1], M = b->size[b->rank - 1];
     if (onnx_count(a) == 0 || onnx_count(b) == 0)
-        return onnx_lacks(n, "it has no elements");
+        return onnx_unsupported(n, "it has no elements");
     int64_t left = onnx_count(a) / (N * K), right = onnx_count(b) / (K * M);
     if (right > 1 && !are_paired(a, b))
-        return onnx_lacks(n, "its batches do not match");
+        return onnx_unsupported(n, "its batches do not match");
     const int64_t size[3] = {right == 1 ? left * N : N, M, K};
-    struct onnx_layer *to = add_product(l, n, size, "nn");
-    if (right > 1)
+    struct onnx_layer *to;
+    TRY(add_product(l, n, size, "nn", &to));
+    if (right > 1) {
         lowering_set(l, to, "batch", right);
-    TRY(add_factors(l, n, to, size, false));
-    if (right > 1)
         to->factored = -1;
+    }
     return lowering_give(l, n, 0);
 }
 
@@ -352,29 +351,12 @@ enum onnx_verdict lowering_affine(struct lowering *l, const struct onnx_at *n, i
     bool fits = sum && sum->channels == c->channels && sum->inner == c->inner;
     if (!fits || (c->factor && sum->factored < 0)) {
         // The sum is a depthwise convolution of single pixels.
-        static const struct onnx_window pixel = {
-            .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
         const struct onnx_shape *x = &onnx_in(n, index)->shape;
         int64_t size[4] = {onnx_count(x) / (c->channels * c->inner), c->channels, 1, c->inner};
-        int source;
         if (x->rank == 4 && x->size[1] == c->channels && x->size[2] * x->size[3] == c->inner)
             lowering_image(x, size);
-        TRY(lowering_flow(l, n, index, &source));
-        struct onnx_layer *to = lowering_add(l, n, "depthwise", NULL, onnx_out(n, 0));
-        set_image(l, to, "channels", size);
-        set_kernel(l, to, &pixel, 0, 0);
-        lowering_read(l, to, "X", source);
-        begin_sum(to, c->channels, c->inner);
-        to->factored = to->weights_count;
-        struct onnx_weights *weights = lowering_weigh(to, "W", NULL);
-        double *ones = keep(l, c->channels, sizeof *ones);
-        for (int64_t i = 0; i < c->channels; i++)
-            ones[i] = 1;
-        weights->shape = (struct onnx_shape){4, {c->channels, 1, 1, 1}};
-        weights->value = ones;
-        weights->factors = c->channels;
-        weights->inner = 1;
-        apply_affine(l, to, c->factor, c->shift);
+        TRY(add_depthwise(l, n, index, size, (const int64_t[]){1, 1}, 1, &sum));
+        apply_affine(l, sum, c->factor, c->shift);
         return lowering_give(l, n, 0);
     }
     apply_affine(l, sum, c->factor, c->shift);
@@ -387,19 +369,20 @@ enum onnx_verdict lower_batch_norm(struct lowering *l, const struct onnx_at *n)
     const struct onnx_shape *x = &onnx_in(n, 0)->shape;
     int64_t channels = x->size[1];
     if (onnx_count(x) == 0)
-        return onnx_lacks(n, "it has no elements");
+        return onnx_unsupported(n, "it has no elements");
     double epsilon = onnx_real(n->node, "epsilon", 1e-5);
-    double *factor = keep(l, channels, sizeof *factor), *shift = keep(l, channels, sizeof *shift);
+    double *factor = arena_zero(&l->out->arena, (size_t)channels, sizeof *factor),
+           *shift = arena_zero(&l->out->arena, (size_t)channels, sizeof *shift);
     for (int i = 1; i < 5; i++)
         if (!lowering_is_constant(n, i))
-            return onnx_lacks(n, "'%s' is not constant", onnx_in(n, i)->name);
+            return onnx_unsupported(n, "'%s' is not constant", onnx_in(n, i)->name);
     for (int64_t i = 0; i < channels; i++) {
         double variance = onnx_element(onnx_in(n, 4)->constant, i);
         factor[i] = onnx_element(onnx_in(n, 1)->constant, i) / sqrt(variance + epsilon);
         shift[i] = onnx_element(onnx_in(n, 2)->constant, i) -
                    onnx_element(onnx_in(n, 3)->constant, i) * factor[i];
         if (!isfinite(factor[i]) || !isfinite(shift[i]))
-            return onnx_lacks(n, "its variance is no number that can be divided by");
+            return onnx_unsupported(n, "its variance is no number that can be divided by");
     }
     const struct onnx_channels c = {channels, onnx_count(x) / x->size[0] / channels, factor, shift};
     return lowering_affine(l, n, 0, &c);

@@ -1,5 +1,4 @@
 // The output of CLBlast's tuners: times in milliseconds, failures left out.
-#include "record/cost.h"
 #include "record/format.h"
 
 #include <math.h>
@@ -31,13 +30,10 @@ static bool clblast_read(struct recording *r, struct json root, struct err *e)
 {
     struct cost cost = {.objective = "time", .unit = "s", .scale = 1e-3};
     struct json found[ROOT_MEMBERS];
-    struct table t;
+    struct table t = {.recording = r};
     json_members(root, ROOT_MEMBERS, root_members, found);
-    const char *family = json_text(found[FAMILY], &r->arena);
-    const char *device = json_text(found[DEVICE], &r->arena);
-    r->kernel = family ? family : "";
-    r->device = device ? device : "";
-    table_init(&t, r);
+    r->kernel = cost_text(found[FAMILY], &r->arena);
+    r->device = cost_text(found[DEVICE], &r->arena);
     bool ok = cost_read_rows(&t, &cost, found[RESULTS], "the results", clblast_read_result, e);
     table_release(&t);
     return ok;

@@ -1,6 +1,4 @@
 // Kernel Tuner's cache files. All times are milliseconds.
-#include "record/cost.h"
-#include "record/flat.h"
 #include "record/format.h"
 
 #include <math.h>
@@ -63,12 +61,6 @@ static bool declare_all(struct table *t, struct json keys, struct json params, s
     return true;
 }
 
-static double number_or_none(struct json v)
-{
-    double value;
-    return json_number(v, &value) ? value : NAN;
-}
-
 static bool read_outcome(struct table *t, const struct cost *cost, struct json entry,
                          const struct found *f, struct record_entry *out, struct err *e)
 {
@@ -77,7 +69,9 @@ static bool read_outcome(struct table *t, const struct cost *cost, struct json e
     out->outcome = f->outcome;
     if (f->failed)
         return true;
-    double time = number_or_none(f->field[TIME]), value = number_or_none(objective);
+    double time = NAN, value = NAN;
+    json_number(f->field[TIME], &time);
+    json_number(objective, &value);
     if (fabs(time) >= 1e20 || fabs(value) >= 1e20) { // very old files mark failures so
         out->outcome = OUTCOME_CRASH;
         return true;
@@ -137,21 +131,14 @@ static bool read_entry(struct table *t, const struct cost *cost, struct json_wal
     return table_end_row(t, &entry, e);
 }
 
-static const char *text_or_empty(struct json v, struct arena *arena)
-{
-    const char *text = json_text(v, arena);
-    return text ? text : "";
-}
-
 static bool kernel_tuner_read(struct recording *r, struct json root, struct err *e)
 {
     struct json found[MEMBERS];
-    struct table t;
+    struct table t = {.recording = r};
     struct cost cost = {.scale = 1e-3};
     json_members(root, MEMBERS, members, found);
-    r->device = text_or_empty(found[DEVICE], &r->arena);
-    r->kernel = text_or_empty(found[KERNEL], &r->arena);
-    table_init(&t, r);
+    r->device = cost_text(found[DEVICE], &r->arena);
+    r->kernel = cost_text(found[KERNEL], &r->arena);
     bool ok = cost_parse_objective(r, found[OBJECTIVE], &cost, e) &&
               declare_all(&t, found[KEYS], found[PARAMS], e);
     if (ok && json_type(found[CACHE]) != JSON_OBJECT)
@@ -185,7 +172,7 @@ static void kernel_tuner_write(const struct recording *r, struct json_writer *w)
         json_begin_line(w, 0);
         struct str key = {0};
         struct config c;
-        recording_config(r, i, &c);
+        config_set_get(&r->configs, i, &c);
         flat_add_key(r->space, &c, &key);
         json_begin_object(w, str_text(&key));
         flat_add_config(r->space, &c, w);
@@ -194,8 +181,8 @@ static void kernel_tuner_write(const struct recording *r, struct json_writer *w)
         else
             json_add_text(w, fields[TIME], cost_failure(r->entry[i].outcome));
         cost_add_runs(&r->entry[i], fields[TIMES], w);
-        cost_add_duration(r->entry[i].compile_s, fields[COMPILE], w);
-        cost_add_duration(r->entry[i].benchmark_s, fields[BENCHMARK], w);
+        cost_add_duration(r->entry[i].compile_s * 1e3, fields[COMPILE], w);
+        cost_add_duration(r->entry[i].benchmark_s * 1e3, fields[BENCHMARK], w);
         json_end(w);
         str_finish(&key);
     }

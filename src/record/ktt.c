@@ -1,5 +1,4 @@
 // KTT's JSON output.
-#include "record/cost.h"
 #include "record/format.h"
 
 #include <math.h>
@@ -107,13 +106,12 @@ static bool ktt_read_result(struct table *t, struct cost *cost, struct json resu
 static bool ktt_read(struct recording *r, struct json root, struct err *e)
 {
     struct json found[ROOT_MEMBERS];
-    struct table t;
+    struct table t = {.recording = r};
     struct cost cost = {.objective = "TotalDuration"};
     json_members(root, ROOT_MEMBERS, root_members, found);
     struct json unit = json_member(found[METADATA], "TimeUnit");
-    const char *device = json_text(json_member(found[METADATA], "Device"), &r->arena);
     const char *word = json_text(unit, &r->arena);
-    r->device = device ? device : "";
+    r->device = cost_text(json_member(found[METADATA], "Device"), &r->arena);
     if (!word)
         return err_at(e, r->path, found[METADATA].line,
                       "the unit of times is not known: there is no Metadata.TimeUnit");
@@ -122,7 +120,6 @@ static bool ktt_read(struct recording *r, struct json root, struct err *e)
                       "unknown unit '%s' (known: Nanoseconds, Microseconds, "
                       "Milliseconds, Seconds)",
                       word);
-    table_init(&t, r);
     bool ok = cost_read_rows(&t, &cost, found[RESULTS], "the Results", ktt_read_result, e);
     table_release(&t);
     return ok;

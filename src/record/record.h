@@ -4,8 +4,8 @@
 //     struct recording *r;
 //     recording_read("gemm-RTX_3090.json.gz", &r, e);      any known format, packed or not
 //     const struct record_entry *found = recording_find(r, &config);
-//     recording_write(r, "gemm.json", e);                  our own format
-//     recording_write_as(r, "t4", "gemm-t4.json", e);      another format
+//     recording_write(r, "tilewalk", "gemm.json", e);      our own format
+//     recording_write(r, "t4", "gemm-t4.json", e);         another one
 //     recording_destroy(r);
 //
 // Made by hand: recording_create, parameters by space_add to its space, recording_seal_space,
@@ -64,18 +64,16 @@ struct recording {
 
 // Errors have the form `file:line: what (hint)`. `*out` is the caller's.
 bool recording_read(const char *path, struct recording **out, struct err *e);
-bool recording_write(const struct recording *r, const char *path, struct err *e); // "tilewalk"
 // Writes the format "tilewalk", or for other tools "kernel-tuner" or "t4". Those have times only: a
 // unit that is not "s" is an error. They have no topology, and fewer outcomes: a driver that
 // refused a kernel becomes a failed compilation, a lost device a failed run.
-bool recording_write_as(const struct recording *r, const char *format, const char *path,
-                        struct err *e);
+bool recording_write(const struct recording *r, const char *format, const char *path,
+                     struct err *e);
 void recording_destroy(struct recording *r);
 
 // NULL: it was not recorded.
 const struct record_entry *recording_find(const struct recording *r, const struct config *c);
 bool recording_has_costs(const struct recording *r); // any entry has compile_s or benchmark_s
-void recording_config(const struct recording *r, int index, struct config *out);
 
 // Creates a recording with the name in `path`. Texts are copied.
 struct recording *recording_create(const char *path, const char *format);
@@ -102,5 +100,31 @@ struct record_agreement {
 };
 bool recording_check(const struct recording *r, const struct space *rules,
                      struct record_agreement *out, struct err *e);
+
+// A recording on a declared topology: the same entries, on the parameters of another space (that of
+// a space file, so that its kinds, edges and orders count in a replay).
+//
+//     struct record_fit fit;
+//     recording_declare(recorded, declared, &out, &fit, e);
+//
+// Parameters are matched by name. Where the recording has no parameter TILE, a declared list of n
+// values takes n recorded parameters of one value each: TILE_0 .., TILE_1 .., TILE[0] .. or TILE[1]
+// .., the first of these that are complete. A parameter that only one side has must have one value.
+//
+// Numbers are matched by value, texts by their letters, lists item by item. A value that is
+// recorded and not declared is an error; one that is declared and not recorded is absent, like any
+// configuration without an entry.
+
+// Valid entries that the constraints of the declared space forbid. They stay: the recording wins.
+struct record_fit {
+    int forbidden;
+    int first;        // entry, from 0; meaningless without any
+    char reason[160]; // why it is forbidden
+};
+
+// `declared` is sealed; `*out`, the caller's, does not refer to it or to `from`. Errors name the
+// parameter, and the entry (from 1) and value where they concern one.
+bool recording_declare(const struct recording *from, const struct space *declared,
+                       struct recording **out, struct record_fit *fit, struct err *e);
 
 #endif

@@ -13,11 +13,6 @@ bool rule_truth(const struct value *v)
     return v->type == VALUE_TEXT ? *v->text != '\0' : v->number != 0;
 }
 
-static struct value flag(bool yes)
-{
-    return (struct value){.type = VALUE_FLAG, .number = yes};
-}
-
 // The result has the sign of the divisor, as in Python.
 static double modulo(double a, double b)
 {
@@ -72,7 +67,7 @@ static bool evaluate_comparison(const struct rule *r, const struct rule_world *w
         case RULE_EQUAL: holds = order == 0; break;
         default: holds = order != 0; break;
         }
-        *out = flag(holds);
+        *out = (struct value){.type = VALUE_FLAG, .number = holds};
     }
     return true;
 }
@@ -97,7 +92,7 @@ bool rule_evaluate(const struct rule *r, const struct rule_world *w, struct valu
         if (!rule_evaluate(r->left, w, &v, e))
             return false;
         if (r->op == RULE_NOT) {
-            *out = flag(!rule_truth(&v));
+            *out = (struct value){.type = VALUE_FLAG, .number = !rule_truth(&v)};
             return true;
         }
         *out = (struct value){.type = VALUE_NUMBER, .number = -v.number};
@@ -132,6 +127,7 @@ static void skip_space(struct parser *p)
     p->at += strspn(p->at, " \t\r\n");
 }
 
+// Returns NULL, which is false where a function gives no rule.
 static struct rule *wrong(struct parser *p, const char *what)
 {
     err_set(p->e, "%s at '%.20s' of '%s'", what, *p->at ? p->at : "the end", p->start);
@@ -161,12 +157,13 @@ static bool is_name_character(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-// Steps over a whole word.
-static bool word(struct parser *p, const char *text)
+// Steps over a word, which has to end there, or over signs.
+static bool accept(struct parser *p, const char *text)
 {
     size_t length = strlen(text);
     skip_space(p);
-    if (strncmp(p->at, text, length) != 0 || is_name_character(p->at[length]))
+    if (strncmp(p->at, text, length) != 0 ||
+        (is_name_character(*text) && is_name_character(p->at[length])))
         return false;
     p->at += length;
     return true;
@@ -219,16 +216,9 @@ static struct rule *parse_name(struct parser *p)
 static struct rule *parse_atom(struct parser *p)
 {
     skip_space(p);
-    if (*p->at == '(') {
-        p->at++;
+    if (accept(p, "(")) {
         struct rule *r = parse_logic(p, 0);
-        if (!r)
-            return NULL;
-        skip_space(p);
-        if (*p->at != ')')
-            return wrong(p, "')' is missing");
-        p->at++;
-        return r;
+        return !r || accept(p, ")") ? r : wrong(p, "')' is missing");
     }
     if (isdigit((unsigned char)*p->at) || *p->at == '.') {
         char text[64];
@@ -262,7 +252,8 @@ static struct rule *parse_atom(struct parser *p)
     return wrong(p, "a value is missing");
 }
 
-// A power binds more tightly than a sign on its left, less than one on its right.
+// Parses signs and powers. A power binds more tightly than a sign on its left, less than one on its
+// right.
 static struct rule *parse_factor(struct parser *p)
 {
     static const struct symbol power[] = {{"**", RULE_POWER}, {NULL, RULE_VALUE}};
@@ -306,7 +297,7 @@ static struct rule *parse_sum(struct parser *p, int level)
     return left;
 }
 
-// a < b < c is a < b and b < c, with b evaluated once.
+// Parses a chain of comparisons: a < b < c is a < b and b < c, with b evaluated once.
 static struct rule *parse_comparison(struct parser *p)
 {
     static const struct symbol operators[] = {{"<=", RULE_LESS_EQUAL}, {">=", RULE_MORE_EQUAL},
@@ -335,7 +326,7 @@ static struct rule *parse_not(struct parser *p)
     if (++p->depth > DEEPEST)
         return wrong(p, "too deep");
     struct rule *r;
-    if (word(p, "not")) {
+    if (accept(p, "not")) {
         r = parse_not(p);
         r = r ? node(p, RULE_NOT, r, NULL) : NULL;
     } else {
@@ -349,7 +340,7 @@ static struct rule *parse_not(struct parser *p)
 static struct rule *parse_logic(struct parser *p, int level)
 {
     struct rule *left = level == 0 ? parse_logic(p, 1) : parse_not(p);
-    while (left && word(p, level == 0 ? "or" : "and")) {
+    while (left && accept(p, level == 0 ? "or" : "and")) {
         struct rule *right = level == 0 ? parse_logic(p, 1) : parse_not(p);
         left = right ? node(p, level == 0 ? RULE_OR : RULE_AND, left, right) : NULL;
     }
@@ -385,31 +376,15 @@ enum { DEEPEST_LIST = 16 };
 
 static bool parse_list_sum(struct parser *p, struct value_list *out);
 
-static bool list_wrong(struct parser *p, const char *what)
-{
-    return wrong(p, what) != NULL;
-}
-
-static bool accept(struct parser *p, const char *text)
-{
-    skip_space(p);
-    size_t length = strlen(text);
-    bool word = isalpha((unsigned char)*text);
-    if (strncmp(p->at, text, length) != 0 || (word && isalnum((unsigned char)p->at[length])))
-        return false;
-    p->at += length;
-    return true;
-}
-
 static bool expect(struct parser *p, const char *text, const char *message)
 {
-    return accept(p, text) || list_wrong(p, message);
+    return accept(p, text) || wrong(p, message);
 }
 
 static bool append(struct parser *p, struct value_list *out, struct value v)
 {
     if (out->count == PARAM_MAX_VALUES)
-        return list_wrong(p, "too many values");
+        return wrong(p, "too many values");
     MEM_GROW(out->value, out->count, out->capacity);
     out->value[out->count++] = v;
     return true;
@@ -438,19 +413,6 @@ static struct value value_of_variable(const void *context, int number)
     return ((const struct variable *)context)->value;
 }
 
-static bool evaluate(struct parser *p, const struct rule *rule, const struct variable *v,
-                     struct value *out)
-{
-    struct rule_world world = {value_of_variable, v};
-    return rule_evaluate(rule, &world, out, p->e);
-}
-
-static bool parse_expression(struct parser *p, struct variable *v, struct rule **out)
-{
-    struct rule_names names = {find_variable, v};
-    return rule_parse_part(p->arena, &p->at, &names, out, p->e);
-}
-
 // Parses `for NAME in LIST]`, after the expression.
 static bool parse_comprehension(struct parser *p, const struct rule *rule, struct variable *v,
                                 struct value_list *out)
@@ -461,17 +423,18 @@ static bool parse_comprehension(struct parser *p, const struct rule *rule, struc
     while (isalnum((unsigned char)p->at[length]) || p->at[length] == '_')
         length++;
     if (length == 0 || length >= sizeof name)
-        return list_wrong(p, "a name is missing");
+        return wrong(p, "a name is missing");
     memcpy(name, p->at, length);
     if (v->used && !str_equal(name, v->name))
-        return list_wrong(p, "another name was used before");
+        return wrong(p, "another name was used before");
     p->at += length;
     struct value_list over = {0};
     bool ok = expect(p, "in", "'in' is missing") && parse_list_sum(p, &over);
+    const struct rule_world world = {value_of_variable, v};
     for (int i = 0; ok && i < over.count; i++) {
         struct value made;
         v->value = over.value[i];
-        ok = evaluate(p, rule, v, &made) && append(p, out, made);
+        ok = rule_evaluate(rule, &world, &made, p->e) && append(p, out, made);
     }
     free(over.value);
     return ok && expect(p, "]", "']' is missing");
@@ -481,18 +444,20 @@ static bool parse_items(struct parser *p, struct value_list *out)
 {
     while (!accept(p, "]")) {
         struct variable v = {.used = false};
+        const struct rule_names names = {find_variable, &v};
+        const struct rule_world world = {value_of_variable, &v};
         struct rule *rule;
         struct value made;
-        if (!parse_expression(p, &v, &rule))
+        if (!rule_parse_part(p->arena, &p->at, &names, &rule, p->e))
             return false;
         if (accept(p, "for"))
             return parse_comprehension(p, rule, &v, out);
         if (v.used)
-            return list_wrong(p, "names have no value here");
-        if (!evaluate(p, rule, &v, &made) || !append(p, out, made))
+            return wrong(p, "names have no value here");
+        if (!rule_evaluate(rule, &world, &made, p->e) || !append(p, out, made))
             return false;
         if (!accept(p, ",") && *p->at != ']')
-            return list_wrong(p, "',' or ']' is missing");
+            return wrong(p, "',' or ']' is missing");
     }
     return true;
 }
@@ -503,11 +468,13 @@ static bool parse_range(struct parser *p, struct value_list *out)
     int given = 0;
     do {
         struct variable v = {.used = false};
+        const struct rule_names names = {find_variable, &v};
+        const struct rule_world world = {value_of_variable, &v};
         struct rule *rule;
         struct value made;
-        if (given == 3 || !parse_expression(p, &v, &rule) || v.used ||
-            !evaluate(p, rule, &v, &made))
-            return list_wrong(p, "range wants one to three numbers");
+        if (given == 3 || !rule_parse_part(p->arena, &p->at, &names, &rule, p->e) || v.used ||
+            !rule_evaluate(rule, &world, &made, p->e))
+            return wrong(p, "range wants one to three numbers");
         bound[given++] = made.number;
     } while (accept(p, ","));
     if (given == 1) {
@@ -515,7 +482,7 @@ static bool parse_range(struct parser *p, struct value_list *out)
         bound[0] = 0;
     }
     if (bound[2] == 0 || !expect(p, ")", "')' is missing"))
-        return list_wrong(p, "a range ends in steps other than 0");
+        return wrong(p, "a range ends in steps other than 0");
     bool up = bound[2] > 0;
     for (double i = bound[0]; up ? i < bound[1] : i > bound[1]; i += bound[2])
         if (!append(p, out, (struct value){.type = VALUE_NUMBER, .number = i}))
@@ -527,7 +494,7 @@ static bool parse_list_sum(struct parser *p, struct value_list *out)
 {
     bool ok;
     if (++p->depth > DEEPEST_LIST)
-        return list_wrong(p, "too deep");
+        return wrong(p, "too deep");
     do {
         if (accept(p, "["))
             ok = parse_items(p, out);
@@ -551,5 +518,5 @@ bool value_list_parse(struct arena *arena, const char *text, struct value_list *
     if (!parse_list_sum(&p, out))
         return false;
     skip_space(&p);
-    return !*p.at || list_wrong(&p, "nothing is known to follow");
+    return !*p.at || wrong(&p, "nothing is known to follow");
 }

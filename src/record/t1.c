@@ -109,13 +109,12 @@ static bool t1_read(struct recording *r, struct json root, struct err *e)
     static const char *const names[] = {"TuningParameters", "Conditions"};
     struct json kernel = json_member(json_member(root, "KernelSpecification"), "KernelName");
     struct json space = json_member(root, "ConfigurationSpace"), found[2];
-    struct table t;
+    struct table t = {.recording = r};
     if (json_type(kernel) == JSON_TEXT)
         r->kernel = json_text(kernel, &r->arena);
     json_members(space, 2, names, found);
     if (json_type(found[0]) != JSON_LIST)
         return err_at(e, r->path, space.line, "ConfigurationSpace has a list TuningParameters");
-    table_init(&t, r);
     bool ok = true;
     for (struct json_walk w = json_walk(found[0]); ok && json_next(&w);)
         ok = declare(&t, w.value, e);

@@ -1,7 +1,5 @@
 // T4 results (schema 1.0.0): a list, with the unit of its times beside it. Parameters are not
 // declared: the values that occur make the space.
-#include "record/cost.h"
-#include "record/flat.h"
 #include "record/format.h"
 
 #include <math.h>
@@ -117,7 +115,7 @@ static bool t4_read_result(struct table *t, struct cost *cost, struct json resul
 static bool t4_read(struct recording *r, struct json root, struct err *e)
 {
     struct json found[ROOT_MEMBERS];
-    struct table t;
+    struct table t = {.recording = r};
     struct cost cost;
     json_members(root, ROOT_MEMBERS, root_members, found);
     struct json unit = json_member(found[METADATA], "timeunit");
@@ -130,7 +128,6 @@ static bool t4_read(struct recording *r, struct json root, struct err *e)
                       "unknown unit '%s' (known: milliseconds, seconds, "
                       "microseconds, nanoseconds)",
                       word);
-    table_init(&t, r);
     bool ok = cost_read_rows(&t, &cost, found[RESULTS], "the results", t4_read_result, e);
     table_release(&t);
     return ok;
@@ -149,14 +146,14 @@ static void t4_write(const struct recording *r, struct json_writer *w)
         json_begin_line(w, 0);
         const struct record_entry *entry = &r->entry[i];
         struct config c;
-        recording_config(r, i, &c);
+        config_set_get(&r->configs, i, &c);
         json_begin_object(w, NULL);
         json_begin_object(w, members[CONFIGURATION]);
         flat_add_config(r->space, &c, w);
         json_end(w);
         json_begin_object(w, members[TIMES]);
-        cost_add_duration(entry->compile_s, time_members[COMPILATION_TIME], w);
-        cost_add_duration(entry->benchmark_s, time_members[BENCHMARK], w);
+        cost_add_duration(entry->compile_s * 1e3, time_members[COMPILATION_TIME], w);
+        cost_add_duration(entry->benchmark_s * 1e3, time_members[BENCHMARK], w);
         cost_add_runs(entry, time_members[RUNTIMES], w);
         json_end(w);
         enum outcome o = entry->outcome;

@@ -98,11 +98,6 @@ bool table_finish(struct table *t, struct err *e)
 
 // --- values and columns ---
 
-void table_init(struct table *t, struct recording *r)
-{
-    *t = (struct table){.recording = r};
-}
-
 void table_release(struct table *t)
 {
     for (int i = 0; i < t->columns; i++)

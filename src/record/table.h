@@ -1,7 +1,6 @@
 // The rows of a file, whose topology is not known until all are read. Internal to this folder.
 //
-//     struct table t;
-//     table_init(&t, recording);
+//     struct table t = {.recording = r};
 //     table_declare(&t, "MWG", ...)           once for each parameter a format declares
 //     table_begin_row(&t, line);
 //     table_set(&t, ...)                      each parameter of the row
@@ -53,7 +52,6 @@ struct table {
     size_t runs, run_capacity, row_first_run;
 };
 
-void table_init(struct table *t, struct recording *r);
 void table_release(struct table *t);
 
 // Declares a parameter with all its values (a list).

@@ -13,7 +13,6 @@
 //
 // "discrete" has values, too. Outcomes are the words of space/outcome.h; unknown members are left
 // out. An entry takes one line. Edges are pairs of indices into the values.
-#include "record/cost.h"
 #include "record/format.h"
 
 #include <math.h>
@@ -43,7 +42,7 @@ static bool read_whole(struct recording *r, struct json v, double low, double hi
            err_at(e, r->path, v.line, "a whole number from %.0f to %.0f is wanted", low, high);
 }
 
-// Each edge is stored in both directions.
+// The edges of a custom parameter, each in both directions.
 struct matrix {
     int count;
     bool *edge; // count * count
@@ -162,17 +161,11 @@ static int32_t read_slot(const struct param *p, struct json v)
 
 // --- writing ---
 
-static void add_seconds(struct json_writer *w, const char *name, double seconds)
-{
-    if (!isnan(seconds))
-        json_add_real(w, name, seconds);
-}
-
 static void write_entry(const struct recording *r, int index, struct json_writer *w)
 {
     const struct record_entry *entry = &r->entry[index];
     struct config c;
-    recording_config(r, index, &c);
+    config_set_get(&r->configs, index, &c);
     json_begin_object(w, NULL);
     json_begin_list(w, "config");
     for (int i = 0; i < r->space->param_count; i++) {
@@ -183,11 +176,11 @@ static void write_entry(const struct recording *r, int index, struct json_writer
     json_end(w);
     json_add_text(w, "outcome", outcome_name(entry->outcome));
     if (entry->outcome == OUTCOME_OK)
-        add_seconds(w, "seconds", entry->seconds);
+        cost_add_duration(entry->seconds, "seconds", w);
     if (entry->run_count)
         json_add_reals(w, "runs", entry->run_count, entry->runs);
-    add_seconds(w, "compile_s", entry->compile_s);
-    add_seconds(w, "benchmark_s", entry->benchmark_s);
+    cost_add_duration(entry->compile_s, "compile_s", w);
+    cost_add_duration(entry->benchmark_s, "benchmark_s", w);
     json_end(w);
 }
 

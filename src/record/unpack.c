@@ -21,11 +21,7 @@ struct header {
     char link[100], magic[6], version[2], rest[247];
 };
 
-static void add_zeros(struct str *tar, size_t count)
-{
-    static const char zeros[END] = "";
-    str_add_bytes(tar, zeros, count);
-}
+static const char zeros[END];
 
 void pack_add(struct str *tar, const char *name, const void *bytes, size_t length)
 {
@@ -47,12 +43,12 @@ void pack_add(struct str *tar, const char *name, const void *bytes, size_t lengt
     snprintf(h.checksum, sizeof h.checksum, "%06o", sum);
     str_add_bytes(tar, &h, sizeof h);
     str_add_bytes(tar, bytes, length);
-    add_zeros(tar, (BLOCK - length % BLOCK) % BLOCK);
+    str_add_bytes(tar, zeros, (BLOCK - length % BLOCK) % BLOCK);
 }
 
 bool pack_write(struct str *tar, const char *path, struct err *e)
 {
-    add_zeros(tar, END);
+    str_add_bytes(tar, zeros, END);
     size_t room = lzma_stream_buffer_bound(tar->length), length = 0;
     uint8_t *packed = mem_alloc(room);
     lzma_ret status =

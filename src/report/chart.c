@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 #include <cairo-svg.h>
 #include <cairo.h>
@@ -71,16 +72,13 @@ static int values_before_end(const struct chart_line *l)
     return steps < l->count ? (int)fmax(steps, 0) : l->count;
 }
 
-static double upper(const struct chart_line *l, int i)
+// Returns the mean, or an edge of the band: the upper one (side 1) or the lower one (side -1).
+static double level_at(const struct chart_line *l, int i, int side)
 {
-    double level = l->at[i].mean + (l->band ? l->at[i].deviation : 0);
-    return l->most > 0 ? fmin(level, l->most) : level;
-}
-
-static double lower(const struct chart_line *l, int i)
-{
-    double level = l->at[i].mean - (l->band ? l->at[i].deviation : 0);
-    return l->most > 0 ? fmax(level, 0) : level;
+    double level = l->at[i].mean + (l->band ? side * l->at[i].deviation : 0);
+    if (side && l->most > 0)
+        level = side > 0 ? fmin(level, l->most) : fmax(level, 0);
+    return level;
 }
 
 // --- text ---
@@ -180,17 +178,15 @@ static double x_of(const struct canvas *c, const struct chart_line *l, int i)
     return canvas_x(c, fmin(l->from + i * l->step, l->end));
 }
 
-typedef double level_of(const struct chart_line *l, int i);
-
 // Traces one edge of the steps, from the first value to the end or back. A level stretch is one
 // stroke. Levels far above the area are cut.
-static void trace(const struct canvas *c, const struct chart_line *l, level_of *level, bool back)
+static void trace(const struct canvas *c, const struct chart_line *l, int side, bool back)
 {
     int n = values_before_end(l);
     for (int k = 0, first = 0; k < n; k++) {
         int i = back ? n - 1 - k : k, next = back ? i - 1 : i + 1;
-        double here = fmin(level(l, i), 2 * c->high);
-        if (k + 1 < n && fabs(fmin(level(l, next), 2 * c->high) - here) <= 0)
+        double here = fmin(level_at(l, i, side), 2 * c->high);
+        if (k + 1 < n && fabs(fmin(level_at(l, next, side), 2 * c->high) - here) <= 0)
             continue;
         cairo_line_to(c->cairo, x_of(c, l, back ? n - first : first), canvas_y(c, here));
         cairo_line_to(c->cairo, x_of(c, l, back ? i : i + 1), canvas_y(c, here));
@@ -198,18 +194,13 @@ static void trace(const struct canvas *c, const struct chart_line *l, level_of *
     }
 }
 
-static double middle(const struct chart_line *l, int i)
-{
-    return l->at[i].mean;
-}
-
 static void draw_band(const struct canvas *c, int line, bool fill)
 {
     static const double dots[] = {1, 2};
     const struct chart_line *l = &c->chart->line[line];
     if (fill) {
-        trace(c, l, upper, false);
-        trace(c, l, lower, true);
+        trace(c, l, 1, false);
+        trace(c, l, -1, true);
         cairo_close_path(c->cairo);
         canvas_style(c->cairo, line, 0.12, 1);
         cairo_fill_preserve(c->cairo);
@@ -219,9 +210,9 @@ static void draw_band(const struct canvas *c, int line, bool fill)
     }
     canvas_style(c->cairo, line, 0.8, 0.8);
     cairo_set_dash(c->cairo, dots, 2, 0);
-    trace(c, l, upper, false);
+    trace(c, l, 1, false);
     cairo_stroke(c->cairo);
-    trace(c, l, lower, false);
+    trace(c, l, -1, false);
     cairo_stroke(c->cairo);
 }
 
@@ -270,7 +261,7 @@ static void draw_lines(const struct canvas *c)
             draw_band(c, i, bands <= MOST_FILLED_BANDS);
     for (int i = 0; i < count; i++) {
         canvas_style(c->cairo, i, 1, 1.8);
-        trace(c, &line[i], middle, false);
+        trace(c, &line[i], 0, false);
         cairo_stroke(c->cairo);
         if (line[i].box)
             draw_box(c, i);
@@ -330,8 +321,6 @@ static void draw_letters(const struct canvas *c)
     free(mark);
 }
 
-// --- legend ---
-
 // --- the picture ---
 
 // Sets the ranges of the axes. The y axis begins above 0 only where nothing that matters is below.
@@ -343,7 +332,7 @@ static void find_ranges(struct canvas *c)
     for (int k = 0; k < c->chart->line_count; k++) {
         const struct chart_line *l = &c->chart->line[k];
         for (int i = 0; i < values_before_end(l); i++)
-            top = fmax(top, upper(l, i));
+            top = fmax(top, level_at(l, i, 1));
         top = l->box ? fmax(top, l->box->most) : top;
     }
     if (c->chart->top > 0)
@@ -353,7 +342,7 @@ static void find_ranges(struct canvas *c)
         const struct chart_line *l = &c->chart->line[k];
         for (int i = 0; i < values_before_end(l); i++)
             if (l->from + i * l->step >= early)
-                lowest = fmin(lowest, lower(l, i));
+                lowest = fmin(lowest, level_at(l, i, -1));
         lowest = l->box ? fmin(lowest, l->box->least) : lowest;
     }
     double margin = (top - lowest) / 10;
@@ -384,39 +373,7 @@ static void draw_texts(const struct canvas *c)
         put_fitting(c->cairo, LEFT, y + FONT, chart->note[i]);
 }
 
-// Draws a chart on any surface, in points; errors are those of cairo_status.
-static void chart_draw(const struct chart *chart, cairo_t *cairo)
-{
-    struct canvas c = {cairo, chart, TOP + (chart->title ? TITLE_HEIGHT : 0), 0, 0, 0, 0};
-    find_ranges(&c);
-    cairo_set_source_rgb(cairo, 1, 1, 1);
-    cairo_paint(cairo);
-    // Without hints, the widths of texts scale with the size of the letters.
-    cairo_font_options_t *options = cairo_font_options_create();
-    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-    cairo_set_font_options(cairo, options);
-    cairo_font_options_destroy(options);
-    use_font(cairo, true);
-    use_ink(cairo, 0, 1);
-    if (chart->title)
-        put_fitting(cairo, LEFT, TOP + FONT, chart->title);
-    use_font(cairo, false);
-    draw_axes(&c);
-    draw_lines(&c);
-    use_ink(cairo, 0, 1);
-    canvas_stroke(cairo, LEFT, c.top, LEFT, c.top + AREA_HEIGHT);
-    canvas_stroke(cairo, LEFT, c.top + AREA_HEIGHT, AREA_RIGHT, c.top + AREA_HEIGHT);
-    draw_letters(&c);
-    draw_texts(&c);
-}
-
 // --- boxes ---
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 // Interpolates between the two nearest of n ascending numbers (Hyndman and Fan's type 7).
 static double quantile(const double *x, int n, double share)
@@ -429,7 +386,7 @@ static double quantile(const double *x, int n, double share)
 struct chart_box chart_box_of(double *x, int n)
 {
     struct chart_box box = {0};
-    qsort(x, (size_t)n, sizeof *x, ascending);
+    median_sort(x, n);
     for (int i = 0; i < n; i++)
         box.mean += x[i] / n;
     box.least = x[0];
@@ -488,7 +445,27 @@ bool chart_write(const struct chart *c, const char *path, struct err *e)
     if (!svg)
         cairo_surface_set_device_scale(surface, PNG_SCALE, PNG_SCALE);
     cairo_t *cairo = cairo_create(surface);
-    chart_draw(c, cairo);
+    struct canvas canvas = {cairo, c, TOP + (c->title ? TITLE_HEIGHT : 0), 0, 0, 0, 0};
+    find_ranges(&canvas);
+    cairo_set_source_rgb(cairo, 1, 1, 1);
+    cairo_paint(cairo);
+    // Without hints, the widths of texts scale with the size of the letters.
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_set_font_options(cairo, options);
+    cairo_font_options_destroy(options);
+    use_font(cairo, true);
+    use_ink(cairo, 0, 1);
+    if (c->title)
+        put_fitting(cairo, LEFT, TOP + FONT, c->title);
+    use_font(cairo, false);
+    draw_axes(&canvas);
+    draw_lines(&canvas);
+    use_ink(cairo, 0, 1);
+    canvas_stroke(cairo, LEFT, canvas.top, LEFT, canvas.top + AREA_HEIGHT);
+    canvas_stroke(cairo, LEFT, canvas.top + AREA_HEIGHT, AREA_RIGHT, canvas.top + AREA_HEIGHT);
+    draw_letters(&canvas);
+    draw_texts(&canvas);
     cairo_status_t status = cairo_status(cairo);
     cairo_destroy(cairo);
     if (svg)

@@ -22,7 +22,6 @@
 
 #include "base/err.h"
 #include "report/plot.h"
-#include "report/steps.h"
 
 struct chart_box {
     double least, low, median, mean, high, most;

@@ -209,7 +209,7 @@ static double score_runs(const struct comparison_result *r, int first, int group
     double *sum = mem_zero((size_t)count + 1, sizeof *sum);
     for (; i < group_end && r->run[i]->problem == problem; i++)
         if (count) {
-            // adds the best time after each trial
+            // Adds the best time after each trial.
             const struct comparison_run *run = r->run[i];
             int passed = 0;
             for (int64_t x = 1; x <= p->score->last; x++) {

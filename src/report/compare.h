@@ -7,7 +7,7 @@
 //     comparison_finish(&r);
 //
 // A group is a strategy with its options; its runs are repeats, maybe on several problems. A run is
-// a best-so-far step curve (report/steps.h) over trials or another axis. Its level (higher is
+// a best-so-far step curve (report/plot.h) over trials or another axis. Its level (higher is
 // better) becomes a share of the best known level of its problem: the optimum where it is known,
 // else the best of all runs. Every curve is 0 before its first valid result and flat after its end,
 // so that all have a value up to the end of the longest one.
@@ -22,8 +22,8 @@
 #define TILEWALK_REPORT_COMPARE_H
 
 #include "base/mem.h"
+#include "report/plot.h"
 #include "report/score.h"
-#include "report/steps.h"
 
 #include <stdint.h>
 

@@ -29,35 +29,26 @@ static const struct {
 
 // --- columns ---
 
-static void add_column(struct columns *c, enum kind kind, int index)
-{
-    c->list[c->count++] = (struct column){kind, index};
-}
-
 static struct columns columns_of(const struct comparison_result *r)
 {
+    bool is_one = r->setup->problem_count == 1, several = r->group_count > 1, scored = false;
+    for (int g = 0; g < r->group_count; g++)
+        scored |= !isnan(r->group[g].score);
+    const int times[] = {[LETTER] = 1,
+                         [RUNS] = 1,
+                         [BEST] = is_one,
+                         [MEAN] = is_one && r->setup->run_count > r->group_count,
+                         [AT] = r->at_count,
+                         [AREA] = 1,
+                         [GOAL] = COMPARISON_GOALS,
+                         [SCORE] = scored,
+                         [RANK] = several,
+                         [P] = several,
+                         [STRATEGY] = 1};
     struct columns c = {.count = 0};
-    add_column(&c, LETTER, 0);
-    add_column(&c, RUNS, 0);
-    if (r->setup->problem_count == 1)
-        add_column(&c, BEST, 0);
-    if (r->setup->problem_count == 1 && r->setup->run_count > r->group_count)
-        add_column(&c, MEAN, 0);
-    for (int i = 0; i < r->at_count; i++)
-        add_column(&c, AT, i);
-    add_column(&c, AREA, 0);
-    for (int i = 0; i < COMPARISON_GOALS; i++)
-        add_column(&c, GOAL, i);
-    for (int g = 0, scored = 0; g < r->group_count && !scored; g++)
-        if (!isnan(r->group[g].score)) {
-            add_column(&c, SCORE, 0);
-            scored = 1;
-        }
-    if (r->group_count > 1) {
-        add_column(&c, RANK, 0);
-        add_column(&c, P, 0);
-    }
-    add_column(&c, STRATEGY, 0);
+    for (int kind = LETTER; kind <= STRATEGY; kind++)
+        for (int i = 0; i < times[kind]; i++)
+            c.list[c.count++] = (struct column){(enum kind)kind, i};
     return c;
 }
 

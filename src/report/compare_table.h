@@ -20,10 +20,9 @@ enum comparison_unit {
 
 struct comparison_looks {
     enum comparison_unit unit;
-    const char
-        *rate_unit;   // COMPARISON_FLOPS: the unit of shown levels (report/text.h); NULL: FLOPS
-    double rate_flop; // how many FLOP one of `rate_unit` is
-    bool ascii;       // "+-" instead of the sign
+    const char *rate_unit; // COMPARISON_FLOPS: the unit that is shown; NULL: FLOPS
+    double rate_flop;      // how many FLOP one of `rate_unit` is
+    bool ascii;            // "+-" instead of the sign
 };
 
 void comparison_add_text(const struct comparison_result *r, const struct comparison_looks *looks,

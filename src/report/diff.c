@@ -67,15 +67,11 @@ static int by_line(const void *a, const void *b)
     return x->at - y->at;
 }
 
-static int by_before(const void *a, const void *b)
-{
-    return ((const struct match *)a)->before - ((const struct match *)b)->before;
-}
-
 // Finds the lines that occur once in each text, in the order of `before`; returns how many.
 static int find_unique(const struct differ *d, const struct block *b, struct match *match)
 {
-    int n = b->before_end - b->before + b->after_end - b->after, k = 0, found = 0;
+    int lines = b->before_end - b->before, n = lines + b->after_end - b->after, k = 0, found = 0;
+    int *twin = mem_zero((size_t)lines + 1, sizeof *twin); // in `after`, from 1; 0: none
     struct place *place = mem_zero((size_t)n + 1, sizeof *place);
     for (int i = b->before; i < b->before_end; i++)
         place[k++] = (struct place){&d->before.line[i], i, false};
@@ -87,10 +83,13 @@ static int find_unique(const struct differ *d, const struct block *b, struct mat
             end++;
         if (end - i == 2 && !place[i].in_after && place[i + 1].in_after &&
             equal(place[i].line, place[i + 1].line))
-            match[found++] = (struct match){place[i].at, place[i + 1].at, -1};
+            twin[place[i].at - b->before] = place[i + 1].at + 1;
     }
+    for (int i = 0; i < lines; i++)
+        if (twin[i])
+            match[found++] = (struct match){b->before + i, twin[i] - 1, -1};
     free(place);
-    qsort(match, (size_t)found, sizeof *match, by_before);
+    free(twin);
     return found;
 }
 

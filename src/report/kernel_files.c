@@ -64,8 +64,7 @@ static const char types[] =
     "};\n"
     "#endif\n";
 
-// Returns a name of ASCII letters, digits and underscores that is not reserved in C; heap.
-static char *identifier(const char *name)
+char *kernel_identifier(const char *name)
 {
     bool letter_first = (unsigned char)name[0] < 128 && isalpha((unsigned char)name[0]);
     char *id = mem_printf("%s%s", letter_first ? "" : "k_", name);
@@ -75,13 +74,6 @@ static char *identifier(const char *name)
     return id;
 }
 
-char *kernel_identifier(const char *name)
-{
-    char *id = identifier(name), *whole = mem_printf("%s_kernel", id);
-    free(id);
-    return whole;
-}
-
 // Adds text to a // comment: on one line, without characters that could join the next line to it.
 static void add_comment(struct str *out, const char *text)
 {
@@ -89,9 +81,8 @@ static void add_comment(struct str *out, const char *text)
         str_add_char(out, iscntrl((unsigned char)*c) || *c == '\\' || *c == '?' ? ' ' : *c);
 }
 
-// Adds a C string literal. Escapes are octal because these end after three digits; '?' is escaped
-// because of trigraphs.
-static void add_literal(struct str *out, const char *text)
+// Escapes are octal because these end after three digits; '?' is escaped because of trigraphs.
+void kernel_add_literal(struct str *out, const char *text)
 {
     str_add_char(out, '"');
     for (const char *c = text; *c; c++) {
@@ -150,7 +141,7 @@ static void header_add_lists(struct str *out, const char *id, const struct kerne
                d->binding_count);
     for (int i = 0; i < d->binding_count; i++) {
         str_add(out, "    {");
-        add_literal(out, d->binding[i].name);
+        kernel_add_literal(out, d->binding[i].name);
         str_printf(out, ", \"%s\", %" PRIu64 "u},\n", d->binding[i].access, d->binding[i].bytes);
     }
     str_add(out, "};\n");
@@ -167,7 +158,7 @@ static void header_add_lists(struct str *out, const char *id, const struct kerne
 
 void kernel_add_header(const struct kernel_description *d, struct str *out)
 {
-    char *id = identifier(d->name), *guard = mem_printf("%s_H", id);
+    char *id = kernel_identifier(d->name), *guard = mem_printf("%s_H", id);
     for (char *c = guard; *c; c++)
         *c = (char)toupper((unsigned char)*c);
     str_add(out, "// ");
@@ -193,9 +184,9 @@ void kernel_add_header(const struct kernel_description *d, struct str *out)
     header_add_passes(out, id, d);
     header_add_lists(out, id, d);
     str_printf(out, "\nstatic const struct tilewalk_kernel %s_kernel = {\n    ", id);
-    add_literal(out, d->name);
+    kernel_add_literal(out, d->name);
     str_add(out, ",\n    ");
-    add_literal(out, d->operation->kind->name);
+    kernel_add_literal(out, d->operation->kind->name);
     str_printf(out, ",\n    %s_sizes,\n    %s_choices,\n    %d,\n    %d,\n", id, id,
                d->binding_count, d->pass_count);
     str_printf(out, "    %s_bindings,\n    %s_passes,\n};\n\n#endif\n", id, id);
@@ -209,24 +200,6 @@ void kernel_add_header(const struct kernel_description *d, struct str *out)
 #define TIMING  "timing"
 #define DEVICE  "device_identity"
 
-static void member_add_text(struct json_writer *w, const char *name, const char *text)
-{
-    json_begin_line(w, 2);
-    json_add_text_if_any(w, name, text);
-}
-
-static void member_add_raw(struct json_writer *w, const char *name, const char *json)
-{
-    json_begin_line(w, 2);
-    json_add_raw(w, name, json);
-}
-
-static void member_add_int(struct json_writer *w, const char *name, int64_t value)
-{
-    json_begin_line(w, 2);
-    json_add_int(w, name, value);
-}
-
 char *kernel_pass_name(const char *name, int index, const char *suffix)
 {
     if (index == 0)
@@ -237,7 +210,6 @@ char *kernel_pass_name(const char *name, int index, const char *suffix)
 static void kernel_json_add_passes(struct json_writer *w, const struct kernel_description *d,
                                    bool embedded)
 {
-    json_begin_line(w, 2);
     json_begin_list(w, "passes");
     for (int i = 0; i < d->pass_count; i++) {
         const struct kernel_pass *p = &d->pass[i];
@@ -304,29 +276,27 @@ bool kernel_json_read(const char *json, struct kernel_there *out)
 void kernel_add_json(const struct kernel_description *d, bool embedded, struct str *out)
 {
     struct json_writer w = json_begin(out);
-    w.is_spaced = true;
-    member_add_int(&w, "version", 1);
-    member_add_text(&w, "name", d->name);
-    member_add_text(&w, "space", d->space);
-    member_add_raw(&w, "settings", d->settings);
-    member_add_int(&w, SESSION, d->session);
-    member_add_int(&w, "trial", d->trial);
-    member_add_text(&w, "title", d->title);
-    member_add_text(&w, "operator", d->operation->kind->name);
-    json_begin_line(&w, 2);
+    w.is_spaced = w.is_lined = true;
+    json_add_int(&w, "version", 1);
+    json_add_text_if_any(&w, "name", d->name);
+    json_add_text_if_any(&w, "space", d->space);
+    json_add_raw(&w, "settings", d->settings);
+    json_add_int(&w, SESSION, d->session);
+    json_add_int(&w, "trial", d->trial);
+    json_add_text_if_any(&w, "title", d->title);
+    json_add_text_if_any(&w, "operator", d->operation->kind->name);
     json_add_name(&w, "problem");
     operation_add_json(d->operation, w.out);
     for (int i = 0; d->operation->kind->choices[i].name; i++) // "type", "layout"
-        member_add_text(&w, d->operation->kind->choices[i].name,
-                        d->operation->kind->choices[i].values[d->operation->choice[i]]);
-    member_add_raw(&w, "declared", d->declared);
-    member_add_raw(&w, "configuration", d->configuration);
+        json_add_text_if_any(&w, d->operation->kind->choices[i].name,
+                             d->operation->kind->choices[i].values[d->operation->choice[i]]);
+    json_add_raw(&w, "declared", d->declared);
+    json_add_raw(&w, "configuration", d->configuration);
     kernel_json_add_passes(&w, d, embedded);
-    member_add_text(
+    json_add_text_if_any(
         &w, "dispatch",
         "constant: these kernels are specialised to the sizes of the problem; dispatch the "
         "groups of every pass, in order, with a full barrier between passes");
-    json_begin_line(&w, 2);
     json_begin_list(&w, "bindings");
     for (int i = 0; i < d->binding_count; i++) {
         const struct kernel_binding *b = &d->binding[i];
@@ -341,9 +311,8 @@ void kernel_add_json(const struct kernel_description *d, bool embedded, struct s
     }
     json_begin_line(&w, 2);
     json_end(&w);
-    member_add_raw(&w, "push_constants", "[]");
+    json_add_raw(&w, "push_constants", "[]");
     const struct kernel_timing *t = &d->timing;
-    json_begin_line(&w, 2);
     json_begin_object(&w, TIMING);
     json_add_real(&w, "ms", t->seconds * 1e3);
     json_add_real(&w, "tflops", d->flop / t->seconds / 1e12);
@@ -358,14 +327,13 @@ void kernel_add_json(const struct kernel_description *d, bool embedded, struct s
     json_add_text_if_any(&w, "source", d->source);
     json_end(&w);
     if (d->baselines)
-        member_add_raw(&w, "baselines", d->baselines);
+        json_add_raw(&w, "baselines", d->baselines);
     if (d->timing.statistics)
-        member_add_raw(&w, "statistics", d->timing.statistics);
-    member_add_text(&w, "device", d->device);
-    member_add_text(&w, "device_type", d->device_type);
-    member_add_text(&w, "driver", d->driver);
-    member_add_text(&w, DEVICE, d->device_id);
-    json_begin_line(&w, 2);
+        json_add_raw(&w, "statistics", d->timing.statistics);
+    json_add_text_if_any(&w, "device", d->device);
+    json_add_text_if_any(&w, "device_type", d->device_type);
+    json_add_text_if_any(&w, "driver", d->driver);
+    json_add_text_if_any(&w, DEVICE, d->device_id);
     json_begin_object(&w, "verified");
     if (d->exact_inputs) {
         json_begin_object(&w, "exact");
@@ -378,9 +346,9 @@ void kernel_add_json(const struct kernel_description *d, bool embedded, struct s
     json_add_flag(&w, "random", d->random_checked);
     json_add_int(&w, "soaked", d->soaked);
     json_end(&w);
-    member_add_text(&w, "text_hash", d->text_hash);
-    member_add_text(&w, "tilewalk", TILEWALK_VERSION);
-    member_add_text(
+    json_add_text_if_any(&w, "text_hash", d->text_hash);
+    json_add_text_if_any(&w, "tilewalk", TILEWALK_VERSION);
+    json_add_text_if_any(
         &w, "rights",
         "These files are output of tilewalk's templates. They belong to you: no licence of "
         "tilewalk applies to them.");

@@ -7,9 +7,9 @@
 //
 // A kernel NAME becomes NAME.comp and NAME.spv (GLSL and SPIR-V; NAME.pass2.comp ... for further
 // passes), NAME.json (everything a program or a person may want to know) and NAME.h (C and C++: the
-// SPIR-V words and one `const struct tilewalk_kernel` named kernel_identifier(NAME)). The kernels
-// are specialised to their sizes, so the dispatch is a constant: every pass with its `groups`, in
-// order, with a full barrier between them.
+// SPIR-V words and one `const struct tilewalk_kernel`, kernel_identifier(NAME) and "_kernel"). The
+// kernels are specialised to their sizes, so the dispatch is a constant: every pass with its
+// `groups`, in order, with a full barrier between them.
 //
 // Exported files are output of the templates and belong to the user, as header and JSON state.
 #ifndef TILEWALK_REPORT_KERNEL_FILES_H
@@ -94,8 +94,10 @@ void kernel_files_add_text(struct kernel_files *f, char *name, struct str *text)
 bool kernel_files_write(const struct kernel_files *f, const char *folder, struct err *e);
 void kernel_files_finish(struct kernel_files *f);
 
-// Returns the C identifier of the kernel in NAME.h, "gemm-256" -> "gemm_256_kernel"; heap.
+// Returns a C identifier, "gemm-256" -> "gemm_256": ASCII letters, digits and underscores that are
+// no reserved word before a suffix; heap.
 char *kernel_identifier(const char *name);
+void kernel_add_literal(struct str *out, const char *text); // a C string literal
 
 // Append NAME.json and NAME.h to `out`. `embedded`: the passes hold their SPIR-V, as in tables,
 // instead of the names of files.

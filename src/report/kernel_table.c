@@ -137,23 +137,16 @@ void kernel_table_add_text(const struct kernel_table *t, struct str *out)
 
 // --- the nearest entry ---
 
-static int member_count(struct json object)
-{
-    int n = 0;
-    for (struct json_walk w = json_walk(object); json_next(&w);)
-        n++;
-    return n;
-}
-
 // Returns true when `a` and `b` differ in sizes at most, and no size is 0 in only one of them (a
 // kernel without padding is another kernel). Then sets the distance between the sizes.
 static bool are_alike(struct arena *scratch, const struct operation_kind *kind, struct json a,
                       struct json b, double *distance)
 {
     double sum = 0, x, y;
-    if (member_count(a) != member_count(b))
-        return false;
-    for (struct json_walk w = json_walk(a); json_next(&w);) {
+    int others = 0; // members of `b` without one in `a`
+    for (struct json_walk w = json_walk(b); json_next(&w);)
+        others++;
+    for (struct json_walk w = json_walk(a); json_next(&w); others--) {
         struct json other = json_member(b, json_text(w.key, scratch));
         if (!other.at)
             return false;
@@ -173,7 +166,7 @@ static bool are_alike(struct arena *scratch, const struct operation_kind *kind, 
         }
     }
     *distance = sqrt(sum);
-    return true;
+    return others == 0;
 }
 
 static bool same_known(const char *a, const char *b)

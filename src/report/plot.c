@@ -95,7 +95,7 @@ char *plot_tick_text(const struct plot_ticks *t, double value, char out[24])
     int decimals = t->step > 0 && t->step < 1 ? (int)ceil(-log10(t->step) - 1e-9) : 0;
     const char *unit = t->scale == PLOT_SECONDS ? "s" : "";
     if (decimals > 6 || fabs(value) >= 1e7 || !(t->step > 0)) {
-        // as many digits as tell a tick from its neighbours
+        // Shows as many digits as tell a tick from its neighbours.
         double digits = 4;
         if (t->step > 0 && value != 0)
             digits = floor(log10(fabs(value)) + 1e-9) - floor(log10(t->step) + 1e-9) + 1;
@@ -123,21 +123,13 @@ static const uint8_t block_bits[2][2] = {{1, 2}, {4, 8}};
 static const uint16_t blocks[16] = {' ',    0x2598, 0x259d, 0x2580, 0x2596, 0x258c, 0x259e, 0x259b,
                                     0x2597, 0x259a, 0x2590, 0x259c, 0x2584, 0x2599, 0x259f, 0x2588};
 
-static int dots_across(enum charset c)
-{
-    return c == CHARSET_ASCII ? 1 : 2;
-}
-
-static int dots_down(enum charset c)
-{
-    return c == CHARSET_ASCII ? 1 : c == CHARSET_BLOCK ? 2 : 4;
-}
-
 void plot_init(struct plot *p, enum charset charset, int rows, int cols)
 {
     rows = rows > 0 ? rows : 0;
     cols = cols > 0 ? cols : 0;
     *p = (struct plot){.charset = charset, .rows = rows, .cols = cols, .down = rows, .wide = cols};
+    p->dots_across = charset == CHARSET_ASCII ? 1 : 2;
+    p->dots_down = charset == CHARSET_ASCII ? 1 : charset == CHARSET_BLOCK ? 2 : 4;
     p->right = p->top = 1;
     p->cell = mem_zero((size_t)rows * (size_t)cols + 1, sizeof *p->cell);
     for (int i = 0; i < rows * cols; i++)
@@ -171,7 +163,7 @@ static void plot_put(struct plot *p, int row, int col, enum plot_kind kind, uint
 static int plot_dots_across(const struct plot *p)
 {
     int cells = p->wide - p->room;
-    return (cells > 0 ? cells : 0) * dots_across(p->charset);
+    return (cells > 0 ? cells : 0) * p->dots_across;
 }
 
 // Draws a level or an upright stroke from dot to dot; cuts what lies outside.
@@ -180,7 +172,7 @@ static void put_stroke(struct plot *p, int series, int x0, int y0, int x1, int y
     // A band has one dot of a period. Columns and rows count, so that upright strokes are dotted
     // too.
     static const int periods[] = {[CHARSET_BRAILLE] = 3, [CHARSET_BLOCK] = 4, [CHARSET_ASCII] = 2};
-    int across = dots_across(p->charset), down = dots_down(p->charset);
+    int across = p->dots_across, down = p->dots_down;
     int wide = plot_dots_across(p), high = p->down * down;
     int right = int_min(int_max(x0, x1), wide - 1), bottom = int_min(int_max(y0, y1), high - 1);
     for (int x = int_max(int_min(x0, x1), 0); x <= right; x++)
@@ -220,7 +212,7 @@ static int dot_x(const struct plot *p, double x)
 // Returns the row of dots, from the top; -1 is above the area, its height is below it.
 static int dot_y(const struct plot *p, double y)
 {
-    int high = p->down * dots_down(p->charset);
+    int high = p->down * p->dots_down;
     double share = share_of(y, p->bottom, p->top);
     return share < 0 ? high : share > 1 ? -1 : (int)((1 - share) * (high - 1) + 0.5);
 }
@@ -228,14 +220,7 @@ static int dot_y(const struct plot *p, double y)
 int plot_col_of(const struct plot *p, double x)
 {
     int last = plot_dots_across(p) - 1;
-    return p->col + int_clamp(dot_x(p, x), 0, last) / dots_across(p->charset);
-}
-
-// Returns the row of a value, or of the nearest edge when it lies outside.
-static int plot_row_of(const struct plot *p, double y)
-{
-    int down = dots_down(p->charset);
-    return p->row + int_clamp(dot_y(p, y), 0, p->down * down - 1) / down;
+    return p->col + int_clamp(dot_x(p, x), 0, last) / p->dots_across;
 }
 
 // --- lines ---
@@ -278,13 +263,13 @@ void plot_steps(struct plot *p, int series, char letter, const struct plot_point
         return;
     struct pen pen = {0};
     draw_steps(p, series, point, count, until, &pen);
-    int wide = plot_dots_across(p), high = p->down * dots_down(p->charset);
+    int wide = plot_dots_across(p), high = p->down * p->dots_down;
     bool inside = pen.down && wide > 0 && pen.x >= 0 && pen.y >= 0 && pen.y < high;
     p->letter[series] = letter;
     p->end[series] = (struct plot_end){
         .inside = inside,
-        .row = p->row + pen.y / dots_down(p->charset),
-        .col = p->col + int_min(pen.x, wide - 1) / dots_across(p->charset),
+        .row = p->row + pen.y / p->dots_down,
+        .col = p->col + int_min(pen.x, wide - 1) / p->dots_across,
     };
 }
 
@@ -331,11 +316,6 @@ void plot_letters(struct plot *p)
 
 // --- reading ---
 
-static uint32_t dots_glyph(enum charset charset, uint8_t dots)
-{
-    return charset == CHARSET_BRAILLE ? 0x2800u + dots : blocks[dots & 15];
-}
-
 struct plot_glyph plot_at(const struct plot *p, int row, int col)
 {
     if (row < 0 || col < 0 || row >= p->rows || col >= p->cols)
@@ -343,16 +323,18 @@ struct plot_glyph plot_at(const struct plot *p, int row, int col)
     const struct plot_cell *c = cell_of(p, row, col);
     bool ascii = p->charset == CHARSET_ASCII;
     int series = PLOT_SERIES + c->series;
+    uint8_t dots = c->line ? c->line : c->band ? c->band : c->dot;
+    uint32_t dotted = p->charset == CHARSET_BRAILLE ? 0x2800u + dots : blocks[dots & 15];
     if (c->letter)
         return (struct plot_glyph){(unsigned char)c->letter, series};
     if (c->line && ascii)
         return (struct plot_glyph){(unsigned char)p->letter[c->series], series};
     if (c->line)
-        return (struct plot_glyph){dots_glyph(p->charset, c->line), series};
+        return (struct plot_glyph){dotted, series};
     if (c->band)
-        return (struct plot_glyph){ascii ? ':' : dots_glyph(p->charset, c->band), PLOT_BAND};
+        return (struct plot_glyph){ascii ? ':' : dotted, PLOT_BAND};
     if (c->dot && !c->kind)
-        return (struct plot_glyph){ascii ? '.' : dots_glyph(p->charset, c->dot), PLOT_DOT};
+        return (struct plot_glyph){ascii ? '.' : dotted, PLOT_DOT};
     return (struct plot_glyph){c->kind ? c->glyph : ' ', c->kind};
 }
 
@@ -374,14 +356,8 @@ void plot_add_text(const struct plot *p, struct str *out)
         int end = p->cols;
         while (end > 0 && plot_at(p, row, end - 1).glyph == ' ')
             end--;
-        for (int col = 0; col < end; col++) {
-            uint32_t g = plot_at(p, row, col).glyph; // ASCII or above 0x7ff
-            if (g >= 0x80) {
-                str_add_char(out, (char)(0xe0 | g >> 12));
-                str_add_char(out, (char)(0x80 | (g >> 6 & 0x3f)));
-            }
-            str_add_char(out, (char)(g < 0x80 ? g : 0x80 | (g & 0x3f)));
-        }
+        for (int col = 0; col < end; col++)
+            str_add_glyph(out, plot_at(p, row, col).glyph);
         str_add_char(out, '\n');
     }
 }
@@ -459,7 +435,8 @@ void plot_axes(struct plot *p, const struct plot_axis *x, const struct plot_axis
             plot_put(p, row, p->col - 1, PLOT_AXIS, g.up);
         for (int i = 0; i < t.count; i++) {
             plot_tick_text(&t, t.value[i], text);
-            int row = plot_row_of(p, t.value[i]);
+            int dot = int_clamp(dot_y(p, t.value[i]), 0, p->down * p->dots_down - 1);
+            int row = p->row + dot / p->dots_down;
             if (!is_blank(p, row, 0, p->col - 1)) // a tick is there already
                 continue;
             put_text(p, row, p->col - 1 - (int)strlen(text), text);
@@ -482,4 +459,41 @@ void plot_axes(struct plot *p, const struct plot_axis *x, const struct plot_axis
         if (put_label(p, row + 1, begin > 0 ? begin : 1, text))
             plot_put(p, row, col, PLOT_AXIS, g.tick_x);
     }
+}
+
+double steps_at(const struct steps *s, double x)
+{
+    int low = 0, high = s->count; // points before `low` are at or before x
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (s->point[middle].x <= x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? s->point[low - 1].y : 0;
+}
+
+void steps_spread(const struct steps *curve, int count, double from, double step,
+                  struct spread *out, int n)
+{
+    for (int i = 0; i < n; i++)
+        out[i] = (struct spread){0};
+    for (int k = 0; k < count; k++) {
+        int passed = 0;
+        for (int i = 0; i < n; i++) {
+            struct spread *s = &out[i];
+            double x = from + i * step;
+            while (passed < curve[k].count && curve[k].point[passed].x <= x)
+                passed++;
+            // Welford's update: `deviation` holds the sum of squares.
+            double y = passed > 0 ? curve[k].point[passed - 1].y : 0, off = y - s->mean;
+            s->mean += off / (k + 1);
+            s->deviation += off * (y - s->mean);
+            s->least = k == 0 ? y : fmin(s->least, y);
+            s->most = k == 0 ? y : fmax(s->most, y);
+        }
+    }
+    for (int i = 0; i < n; i++)
+        out[i].deviation = count > 1 ? sqrt(out[i].deviation / (count - 1)) : 0;
 }

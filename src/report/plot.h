@@ -22,7 +22,6 @@
 #define TILEWALK_REPORT_PLOT_H
 
 #include "base/str.h"
-#include "report/charset.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +30,13 @@
 #define PLOT_MOST_TICKS  16
 #define PLOT_AXIS_ROWS   6  // fewer rows: no x axis
 #define PLOT_AXIS_COLS   20 // fewer columns: no y axis
+
+// Sets of glyphs for terminals and for plain text.
+//
+//   braille  2 x 4 dots a cell, frames, shades and eighths of blocks; needs a font that has them
+//   block    2 x 2 dots a cell ("▖▗▘▝"), frames, shades and eighths of blocks
+//   ascii    letters, "+-|", ".:-=+*#": for any terminal and any locale
+enum charset { CHARSET_BRAILLE, CHARSET_BLOCK, CHARSET_ASCII };
 
 struct plot_point {
     double x, y;
@@ -76,6 +82,7 @@ struct plot {
     int rows, cols;           // whole plot
     int row, col, down, wide; // the area inside the axes, in cells
     int room;
+    int dots_across, dots_down; // of a cell
     double left, right, bottom, top;
     struct plot_cell *cell;
     char letter[PLOT_MOST_SERIES]; // by series
@@ -113,5 +120,31 @@ int plot_col_of(const struct plot *p, double x); // column of x, or of the neare
 struct plot_ticks plot_ticks(double low, double high, enum plot_scale scale, int most);
 // Writes the label of a tick, with as many decimals as the step needs; returns `out`.
 char *plot_tick_text(const struct plot_ticks *t, double value, char out[24]);
+
+// --- several runs ---
+
+// Mean, deviation and range of the best-so-far curves of several runs.
+//
+//     steps_spread(curve, 5, from, step, out, 200);
+//
+// The curve of a run is a step function: 0 before its first valid result, level between its points,
+// flat beyond its last. So every run has a value at every x, also one that ended early or found
+// nothing yet, and means are over all runs everywhere. This is the usual way to show repeated
+// searches.
+
+struct steps {
+    const struct plot_point *point; // by ascending x
+    int count;
+};
+
+struct spread {
+    double mean, least, most;
+    double deviation; // sample deviation (n - 1); 0 for less than two curves
+};
+
+double steps_at(const struct steps *s, double x); // O(log count)
+// Summarises the curves at x = from + i * step, step >= 0, for i = 0 .. n - 1. No curves: all 0.
+void steps_spread(const struct steps *curve, int count, double from, double step,
+                  struct spread *out, int n);
 
 #endif

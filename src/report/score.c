@@ -8,44 +8,31 @@
 
 // --- random search ---
 
-// Iterates over the chances that the best of `trials` draws is the first, second, ... of `size`.
-struct chances {
-    double p, left; // chance of the current one; chance that it is none of those before
-    int64_t size, trials, i;
-};
-
-static struct chances chances_start(int64_t size, int64_t trials)
+// Returns the mean over all draws without repetition of the best time, which is the worst valid one
+// where all draws failed, or of the share of the optimum, which is 0 there.
+static double random_mean(const double *time, int64_t valid, int64_t size, int64_t trials,
+                          bool is_share)
 {
-    trials = trials < size ? trials : size;
-    return (struct chances){(double)trials / (double)size, 1, size, trials, 0};
-}
-
-static double chances_next(struct chances *c)
-{
-    double p = c->p;
-    int64_t rest = c->size - 1 - c->i;
-    c->left -= p;
-    c->p = rest > 0 ? p * (double)(rest + 1 - c->trials) / (double)rest : 0;
-    c->i++;
-    return p;
+    int64_t draws = trials < size ? trials : size;
+    double p = (double)draws / (double)size; // the chance that the best is time[i]
+    double left = 1, sum = 0;                // the chance that it is none of those before
+    for (int64_t i = 0; i < valid && p > 0; i++) {
+        int64_t rest = size - 1 - i;
+        sum += (is_share ? time[0] / time[i] : time[i]) * p;
+        left -= p;
+        p = rest > 0 ? p * (double)(rest + 1 - draws) / (double)rest : 0;
+    }
+    return is_share ? sum : sum + fmax(left, 0) * time[valid - 1];
 }
 
 double score_random_fraction(const double *time, int64_t valid, int64_t size, int64_t trials)
 {
-    struct chances c = chances_start(size, trials);
-    double sum = 0;
-    for (int64_t i = 0; i < valid && c.p > 0; i++)
-        sum += time[0] / time[i] * chances_next(&c);
-    return sum;
+    return random_mean(time, valid, size, trials, true);
 }
 
 double score_random_time(const double *time, int64_t valid, int64_t size, int64_t trials)
 {
-    struct chances c = chances_start(size, trials);
-    double sum = 0;
-    for (int64_t i = 0; i < valid && c.p > 0; i++)
-        sum += time[i] * chances_next(&c);
-    return sum + fmax(c.left, 0) * time[valid - 1];
+    return random_mean(time, valid, size, trials, false);
 }
 
 // --- trials that count ---

@@ -170,7 +170,7 @@ static int arithmetic(lua_State *L)
 {
     enum node_op op = (enum node_op)lua_tointeger(L, lua_upvalueindex(1));
     struct definition *d = &compute_state(L)->d;
-    const char *name = node_op_name(op);
+    const char *name = node_kinds[op].name;
     int a = compute_node(L, 1, name), b = compute_node(L, 2, name);
     bool is_whole = op == NODE_FLOOR_DIVIDE || op == NODE_MODULO;
     if (is_whole && ((a >= 0 && d->node[a].is_real) || b < 0 || d->node[b].op != NODE_NUMBER ||
@@ -207,7 +207,7 @@ static bool answer(lua_State *L, int condition)
 static int compare(lua_State *L)
 {
     enum node_op op = (enum node_op)lua_tointeger(L, lua_upvalueindex(1));
-    int a = compute_node(L, 1, node_op_name(op)), b = compute_node(L, 2, node_op_name(op));
+    int a = compute_node(L, 1, node_kinds[op].name), b = compute_node(L, 2, node_kinds[op].name);
     struct defining *f = compute_state(L);
     int condition = definition_op(&f->d, op, a, b, -1);
     if (condition < 0)
@@ -245,18 +245,17 @@ static int call_function(lua_State *L)
         lua_pushnumber(L, op == NODE_EXP ? exp(x) : op == NODE_SQRT ? sqrt(x) : tanh(x));
         return 1;
     }
-    int a = compute_node(L, 1, node_op_name(op));
+    int a = compute_node(L, 1, node_kinds[op].name);
     return compute_push(L, definition_op(&compute_state(L)->d, op, a, -1, -1));
 }
 
 enum element compute_element(lua_State *L, int index, const char *what)
 {
     const char *name = check_string(L, index, what);
-    for (int i = 0; i < ELEMENT_COUNT; i++)
-        if (strcmp(name, element_name((enum element)i)) == 0)
-            return (enum element)i;
-    luaL_error(L, "%s: there is no type '%s' (there are f32, f16, i8, i32)", what, name);
-    return ELEMENT_F32;
+    enum element e = element_named(name);
+    if (e == ELEMENT_COUNT)
+        luaL_error(L, "%s: there is no type '%s' (there are f32, f16, i8, i32)", what, name);
+    return e;
 }
 
 static int call_cast(lua_State *L) // cast(x, "f16")
@@ -324,7 +323,7 @@ int compute_expression(lua_State *L, struct defining *f, int function, int first
 
 // Raises the error of an index that can leave its tensor, at its place in the file.
 static void refuse_read(lua_State *L, const struct defining *f, const struct define_stage *s,
-                        const struct misread *m)
+                        const struct bad_read *m)
 {
     struct str text = {0};
     const struct node *n = m->read < 0 ? NULL : &f->d.node[m->read];
@@ -361,7 +360,7 @@ int compute_add_stage(lua_State *L, struct defining *f, const char *name, const 
     int axis[DEFINE_MAX_AXES];
     memcpy(open.extent, f->extent, sizeof open.extent);
     memcpy(open.axis, f->axis, sizeof open.axis);
-    struct misread m;
+    struct bad_read m;
     guard_charge(L, (uint64_t)f->d.node_count * 16);
     if (!bounds_check(&f->d, &open, &m))
         refuse_read(L, f, &open, &m);
@@ -386,12 +385,9 @@ int compute_add_stage(lua_State *L, struct defining *f, const char *name, const 
     s.body = definition_substitute(&f->d, body, axis, NULL);
     if (s.body < 0)
         compute_push(L, s.body);
-    int *node = mem_alloc(((size_t)s.body + 1) * sizeof *node);
-    int count = definition_nodes_of(&f->d, s.body, node);
+    int read[DEFINE_MAX_NODES], count = definition_list(&f->d, s.body, NODES_READS, read);
     for (int i = 0; i < count; i++)
-        if (f->d.node[node[i]].op == NODE_READ)
-            f->read[f->d.node[node[i]].tensor] = true;
-    free(node);
+        f->read[f->d.node[read[i]].tensor] = true;
     s.tensor = definition_add_tensor(&f->d, &t);
     definition_add_stage(&f->d, &s);
     return s.tensor;
@@ -400,7 +396,7 @@ int compute_add_stage(lua_State *L, struct defining *f, const char *name, const 
 // sum({ { "k", K } }, function(k) ... end): an expression that reads the stage it makes.
 static int reduce(lua_State *L, enum reduction kind)
 {
-    const char *what = reduction_name(kind);
+    const char *what = reduction_names[kind];
     struct defining *f = compute_running(L, what);
     char name[2 * COMPUTE_MOST_NAME + 20];
     bool keep[DEFINE_MAX_AXES] = {false};

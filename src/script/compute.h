@@ -32,7 +32,7 @@ struct defining {
     struct ways *ways;
     const char *name;                    // the tensor that is computed; NULL: none
     int serial, reductions, first_stage; // of that tensor
-    bool read[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES];
+    bool read[DEFINE_MAX_TENSORS];
 };
 
 struct defining *compute_state(lua_State *L);

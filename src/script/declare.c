@@ -15,16 +15,12 @@ static bool read_slot(lua_State *L, const struct param *p, const char *what, int
         *out = (int32_t)check_whole(L, -1, what, 1, INT32_MAX);
         return true;
     }
-    if (p->number) {
-        double number = check_real(L, -1, what);
-        for (*out = 0; *out < p->count && p->number[*out] != number; ++*out)
-            continue;
-        return *out < p->count;
-    }
-    const char *text = check_string(L, -1, what);
-    for (*out = 0; *out < p->count && strcmp(p->label[*out], text) != 0; ++*out)
-        continue;
-    return *out < p->count;
+    double number = p->number ? check_real(L, -1, what) : 0;
+    const char *text = p->number ? NULL : check_string(L, -1, what);
+    for (*out = 0; *out < p->count; ++*out)
+        if (text ? strcmp(p->label[*out], text) == 0 : p->number[*out] == number)
+            return true;
+    return false;
 }
 
 // Reads the value on the top. False: the parameter has no such value.
@@ -151,8 +147,7 @@ static int visit_form(lua_State *L)
     const struct script_found *f = call->found;
     if (f) {
         lua_createtable(L, 0, 2);
-        lua_pushstring(L, f->told);
-        lua_setfield(L, -2, "told");
+        script_set_text(L, "told", f->told);
         lua_createtable(L, f->shapes, 0);
     } else {
         lua_pushnil(L);
@@ -165,8 +160,7 @@ static int visit_form(lua_State *L)
             if (str_to_int(f->shape[i].set[j].value, INT64_MIN, INT64_MAX, &whole))
                 lua_pushinteger(L, whole);
             else
-                lua_pushstring(L, f->shape[i].set[j].value);
-            lua_setfield(L, -2, f->shape[i].set[j].name);
+                script_set_text(L, f->shape[i].set[j].name, f->shape[i].set[j].value);
         }
         lua_rawseti(L, -2, i + 1);
     }
@@ -277,30 +271,24 @@ static int declare_constraint(lua_State *L) // constraint(name, function(c) -> b
 
 enum { RESOURCES, SCRATCH, NEST };
 
-// resources(function(c) -> table), scratch(function(c) -> bytes) and nest(function(c, d)). Upvalue
-// 1: which of them.
+// resources(function(c) -> table), scratch(function(c) -> bytes) and nest(function(c, d)).
+// Upvalues: which of them, its name.
 static int declare_rule(lua_State *L)
 {
-    static const char *const names[] = {"resources", "scratch", "nest"};
+    const char *name = lua_tostring(L, lua_upvalueindex(2));
     lua_Integer which = lua_tointeger(L, lua_upvalueindex(1));
-    struct script *s = script_loading(L, names[which]);
+    struct script *s = script_loading(L, name);
     struct rule *r = which == RESOURCES ? &s->resources : which == SCRATCH ? &s->scratch : &s->nest;
     if (r->function != LUA_NOREF)
-        return luaL_error(L, "%s is declared twice", names[which]);
+        return luaL_error(L, "%s is declared twice", name);
     r->script = s;
     r->place = guard_caller(L);
-    r->function = keep_function(L, 1, names[which]);
+    r->function = keep_function(L, 1, name);
     if (which == RESOURCES) {
         s->space->resources = rule_find_resources;
         s->space->resources_context = r;
     }
     return 0;
-}
-
-static int keep_kernel_function(lua_State *L, const char *field)
-{
-    const char *what = lua_pushfstring(L, "kernel: %s", field);
-    return lua_getfield(L, 1, field) == LUA_TNIL ? LUA_NOREF : keep_function(L, -1, what);
 }
 
 static bool has_field(lua_State *L, const char *field)
@@ -342,13 +330,15 @@ static int declare_kernel(lua_State *L)
         const char *name = check_string(L, -1, "kernel: template");
         stage->text = include_find(L, "kernel: template", name, "shaders");
     }
-    stage->when = keep_kernel_function(L, "when");
-    stage->values = keep_kernel_function(L, "values");
-    stage->groups = keep_kernel_function(L, "groups");
-    stage->subgroup = keep_kernel_function(L, "subgroup");
-    stage->define = keep_kernel_function(L, "define");
-    stage->spec = keep_kernel_function(L, "spec");
-    stage->push = keep_kernel_function(L, "push");
+    static const char *const names[] = {"when",   "values", "groups", "subgroup",
+                                        "define", "spec",   "push"};
+    int *const functions[] = {&stage->when,   &stage->values, &stage->groups, &stage->subgroup,
+                              &stage->define, &stage->spec,   &stage->push};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *what = lua_pushfstring(L, "kernel: %s", names[i]);
+        bool has = lua_getfield(L, 1, names[i]) != LUA_TNIL;
+        *functions[i] = has ? keep_function(L, -1, what) : LUA_NOREF;
+    }
     lua_getfield(L, 1, "once");
     stage->once = lua_toboolean(L, -1);
     if (stage->once && s->stage_count > 1 && !stage[-1].once)

@@ -164,21 +164,19 @@ static int declare_compute(lua_State *L) // compute(name, shape, function(i, j) 
 // that a float holds.
 static bool is_exact(const struct definition *d)
 {
-    struct range known[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES];
+    struct range known[DEFINE_MAX_TENSORS];
     for (int i = 0; i < d->inputs; i++)
         known[i] = (struct range){-DEFINE_LARGEST, DEFINE_LARGEST};
     for (int i = 0; i < d->stage_count; i++) {
         const struct define_stage *s = &d->stage[i];
         double most = d->tensor[s->tensor].element == ELEMENT_F16 ? 2048 : 0x1p24;
-        int *node = mem_alloc(((size_t)s->body + 1) * sizeof *node);
-        int count = definition_nodes_of(d, s->body, node);
+        int node[DEFINE_MAX_NODES], count = definition_list(d, s->body, NODES_ALL, node);
         bool exact = s->reduction != REDUCE_PRODUCT;
         for (int k = 0; k < count; k++) {
             const struct node *n = &d->node[node[k]];
             exact = exact && n->op != NODE_DIVIDE && n->op != NODE_EXP && n->op != NODE_SQRT &&
                     n->op != NODE_TANH && (n->op != NODE_NUMBER || n->number == floor(n->number));
         }
-        free(node);
         struct range r = bounds_range(d, s, s->body, known);
         double terms =
             s->reduction == REDUCE_SUM ? (double)stage_points(s, s->space, s->reduce) : 1;

@@ -182,16 +182,14 @@ static int on_refused(lua_State *L) // upvalue 1: true for a comparison
 
 // --- functions ---
 
-// d.min and the like. Upvalue 1: the operation.
+// d.min and the like. Upvalues: the operation, the name.
 static int call_fold(lua_State *L)
 {
     enum formula_op op = (enum formula_op)lua_tointeger(L, lua_upvalueindex(1));
-    const char *what = op == FORMULA_MIN   ? "d.min"
-                       : op == FORMULA_MAX ? "d.max"
-                       : op == FORMULA_AND ? "d.all"
-                       : op == FORMULA_OR  ? "d.any"
-                                           : "d.none";
-    int count = lua_gettop(L), value = check_formula(L, 1, what);
+    int count = lua_gettop(L);
+    lua_settop(L, count ? count : 1);
+    const char *what = lua_pushfstring(L, "d.%s", lua_tostring(L, lua_upvalueindex(2)));
+    int value = check_formula(L, 1, what);
     for (int i = 2; i <= count; i++) {
         int next = check_formula(L, i, what);
         value = formulas_add(formulas_of(L), op == FORMULA_NOT ? FORMULA_OR : op, value, next, 0);
@@ -202,14 +200,10 @@ static int call_fold(lua_State *L)
     return 1;
 }
 
-// d.equal and the like. Upvalue 1: the operation.
+// d.equal and the like. Upvalues: the operation, the name.
 static int call_pair(lua_State *L)
 {
     enum formula_op op = (enum formula_op)lua_tointeger(L, lua_upvalueindex(1));
-    const char *what = op == FORMULA_CEIL_DIVIDE ? "d.ceil_div"
-                       : op == FORMULA_DIVISOR   ? "d.divisor"
-                       : op == FORMULA_EQUAL     ? "d.equal"
-                                                 : "d.less";
     const struct formulas *f = formulas_of(L);
     int divisors = 0;
     for (int i = 0; i < f->count && op == FORMULA_DIVISOR; i++)
@@ -217,6 +211,8 @@ static int call_pair(lua_State *L)
     if (divisors == NEST_MAX_DIVISORS)
         return luaL_error(L, "nest: more than %d times d.divisor", NEST_MAX_DIVISORS);
     guard_charge(L, op == FORMULA_DIVISOR ? DIVISOR_STEPS : 0); // constants are divided at once
+    lua_settop(L, 2);
+    const char *what = lua_pushfstring(L, "d.%s", lua_tostring(L, lua_upvalueindex(2)));
     int a = check_formula(L, 1, what), b = check_formula(L, 2, what);
     return combine(L, op, a, b, 0);
 }

@@ -137,18 +137,15 @@ static void read_buffer(lua_State *L, struct custom_operation *c, const char *pl
     const char *type = lua_pushfstring(L, "%s: type", what);
     if (lua_getfield(L, FIELDS, "type") != LUA_TNIL) {
         const char *word = check_string(L, -1, type), *types[ELEMENT_COUNT];
-        int found = ELEMENT_COUNT;
-        for (int i = 0; i < ELEMENT_COUNT; i++) {
+        for (int i = 0; i < ELEMENT_COUNT; i++)
             types[i] = element_name((enum element)i);
-            found = strcmp(word, types[i]) == 0 ? i : found;
-        }
-        bool is_known = found < ELEMENT_COUNT;
+        t.element = element_named(word);
+        bool is_known = t.element < ELEMENT_COUNT;
         const char *near = is_known ? NULL : str_suggest_list(word, ELEMENT_COUNT, types);
         if (near)
             luaL_error(L, "%s has no type '%s' (did you mean '%s'?)", what, word, near);
         if (!is_known)
             luaL_error(L, "%s has no type '%s' (it may be f32, f16, i8, i32)", what, word);
-        t.element = (enum element)found;
     }
     read_fill(L, what, &f);
     read_blocks(L, what, &f.block);
@@ -441,15 +438,13 @@ int declare_operator_end(lua_State *L, struct script *s, const struct operation 
     s->operation = *o;
     const struct operation_kind *kind = o->kind;
     lua_newtable(L);
-    lua_pushstring(L, kind->name);
-    lua_setfield(L, -2, "kind");
+    script_set_text(L, "kind", kind->name);
     for (int i = 0; kind->sizes[i].name; i++)
         script_set_integer(L, kind->sizes[i].name, o->size[i]);
     for (int i = 0; kind->derived && kind->derived[i].name; i++)
         script_set_integer(L, kind->derived[i].name, kind->derived[i].value(o));
     for (int i = 0; kind->choices && kind->choices[i].name; i++) {
-        lua_pushstring(L, kind->choices[i].values[o->choice[i]]);
-        lua_setfield(L, -2, kind->choices[i].name);
+        script_set_text(L, kind->choices[i].name, kind->choices[i].values[o->choice[i]]);
     }
     for (int i = 0; kind->reals && kind->reals[i].name; i++) {
         lua_pushnumber(L, o->real[i]);

@@ -15,9 +15,7 @@ static bool call(lua_State *L, struct script *s, int function, const struct conf
 {
     if (function == LUA_NOREF)
         return false;
-    lua_rawgeti(L, LUA_REGISTRYINDEX, function);
-    view_push(L, s, c);
-    lua_call(L, 1, 1);
+    rule_call(L, s, function, c);
     check_type(L, -1, what, LUA_TTABLE);
     return true;
 }

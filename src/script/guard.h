@@ -85,4 +85,13 @@ struct place guard_caller(lua_State *L);
 // Raises an error at another place than the caller's.
 int guard_raise(lua_State *L, struct place place, const char *message);
 
+// --- the safe library (library.c) ---
+
+// Opens the state of a guard: a visit, which leaves nothing on the stack.
+int library_open(lua_State *L);
+// Pushes the library as a table to copy from; texts never see the table itself.
+void library_push(lua_State *L);
+// Pushes a hint for readonly_words about a name of full Lua that is missing here; else false.
+bool library_hint(lua_State *L, const char *key);
+
 #endif

@@ -1,5 +1,14 @@
-#include "script/library.h"
-
+// The safe library: the functions that a space file or template can call without declaring them.
+//
+//     assert error ipairs pairs select tonumber tostring type
+//     math    abs ceil exp floor fmod huge log max maxinteger min mininteger modf pi sqrt
+//             tointeger type ult
+//     string  byte char format len lower rep reverse sub upper, also as methods of strings
+//     table   concat insert pack remove sort unpack
+//
+// Every function that walks over its arguments is charged for them before it starts. pairs sorts
+// its keys, tostring and format show no addresses, rep and format are bounded.
+#include "script/guard.h"
 #include "script/readonly.h"
 
 #include <lualib.h>

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "script/check.h"
-#include "script/library.h"
 #include "script/readonly.h"
 #include "script/state.h"
 
@@ -44,10 +43,8 @@ static int push_value(lua_State *L, struct network_reading *r, int value)
     const struct tensor *t = tensor_of(r, value);
     lua_rawgeti(L, LUA_REGISTRYINDEX, r->values);
     lua_newtable(L);
-    lua_pushstring(L, output_of(r, value)->name);
-    lua_setfield(L, -2, "name");
-    lua_pushstring(L, element_name(t->element));
-    lua_setfield(L, -2, "type");
+    script_set_text(L, "name", output_of(r, value)->name);
+    script_set_text(L, "type", element_name(t->element));
     lua_pushinteger(L, tensor_count(t));
     lua_setfield(L, -2, "count");
     lua_createtable(L, t->rank, 0);
@@ -191,12 +188,9 @@ static int network_declare_input(
         luaL_error(L, "more than %d inputs", NETWORK_MAX_LAYERS);
     if (lua_getfield(L, 1, "type") != LUA_TNIL) {
         const char *type = check_string(L, -1, "input: type");
-        int e = 0;
-        while (e < ELEMENT_COUNT && strcmp(element_name((enum element)e), type) != 0)
-            e++;
-        if (e == ELEMENT_COUNT)
+        t.element = element_named(type);
+        if (t.element == ELEMENT_COUNT)
             luaL_error(L, "input: type has no '%s' (f32, f16, i8, i32)", type);
-        t.element = (enum element)e;
     }
     lua_getfield(L, 1, "sizes");
     int sizes = lua_gettop(L);

@@ -14,11 +14,11 @@
 
 // --- constraints and resources ---
 
-struct rule_call {
+struct judgement {
     const struct rule *rule;
     const struct config *config;
     bool holds;
-    struct resources *resources;
+    struct resources *resources; // NULL: the rule is a constraint
 };
 
 static const char *const resource_names[] = {"invocations",  "groups",     "shared_bytes",
@@ -26,30 +26,11 @@ static const char *const resource_names[] = {"invocations",  "groups",     "shar
                                              "buffer_bytes", "registers",  NULL};
 
 // Calls a function of the configuration, which returns one value.
-static void call_function(lua_State *L, struct script *s, int function, const struct config *c)
+void rule_call(lua_State *L, struct script *s, int function, const struct config *c)
 {
     lua_rawgeti(L, LUA_REGISTRYINDEX, function);
     view_push(L, s, c);
     lua_call(L, 1, 1);
-}
-
-static int visit_constraint(lua_State *L)
-{
-    struct rule_call *call = lua_touserdata(L, 1);
-    call_function(L, call->rule->script, call->rule->function, call->config);
-    if (!lua_isboolean(L, -1))
-        return luaL_error(L, "returned %s, expected true or false",
-                          lua_isnil(L, -1) ? "nothing" : luaL_typename(L, -1));
-    call->holds = lua_toboolean(L, -1);
-    return 0;
-}
-
-int rule_holds(void *context, const struct config *c, struct err *e)
-{
-    struct rule *r = context;
-    struct rule_call call = {.rule = r, .config = c};
-    bool judged = guard_run(&r->script->guard, GUARD_RULE, r->place, visit_constraint, &call, e);
-    return judged ? call.holds : -1; // the space says which constraint it was
 }
 
 // Returns a field of the table on the top; 0 ("not declared") where it is absent.
@@ -73,11 +54,26 @@ static void read_dimensions(lua_State *L, const char *name, uint64_t out[3], int
     lua_pop(L, 1);
 }
 
-void rule_get_resources(lua_State *L, struct script *s, const struct config *c,
-                        struct resources *out)
+// Returns the subgroup size that the kernel requires; 0: any. Sizes are powers of two (Vulkan spec,
+// VUID-...-requiredSubgroupSize-02760).
+static uint32_t subgroup_of(lua_State *L, struct script *s, const struct stage *stage,
+                            const struct config *c)
+{
+    if (stage->subgroup == LUA_NOREF)
+        return 0;
+    rule_call(L, s, stage->subgroup, c);
+    int64_t size = check_whole(L, -1, "kernel: subgroup", 1, 1 << 16);
+    if (size & (size - 1))
+        luaL_error(L, "kernel: subgroup is %d, not a power of two", (int)size);
+    lua_pop(L, 1);
+    return (uint32_t)size;
+}
+
+static void get_resources(lua_State *L, struct script *s, const struct config *c,
+                          struct resources *out)
 {
     *out = (struct resources){0};
-    call_function(L, s, s->resources.function, c);
+    rule_call(L, s, s->resources.function, c);
     if (!lua_istable(L, -1))
         luaL_error(L, "returned %s, expected a table",
                    lua_isnil(L, -1) ? "nothing" : luaL_typename(L, -1));
@@ -91,7 +87,7 @@ void rule_get_resources(lua_State *L, struct script *s, const struct config *c,
     out->buffer_bytes = read_whole(L, "buffer_bytes", &found);
     out->registers = read_whole(L, "registers", &found);
     if (out->registers && s->stage_count)
-        out->subgroup = stage_subgroup(L, s, &s->stage[0], c);
+        out->subgroup = subgroup_of(L, s, &s->stage[0], c);
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
         fields++;
     if (fields > found)
@@ -99,19 +95,36 @@ void rule_get_resources(lua_State *L, struct script *s, const struct config *c,
     lua_pop(L, 1);
 }
 
-static int visit_resources(lua_State *L)
+static int visit_rule(lua_State *L)
 {
-    struct rule_call *call = lua_touserdata(L, 1);
-    rule_get_resources(L, call->rule->script, call->config, call->resources);
+    struct judgement *call = lua_touserdata(L, 1);
+    struct script *s = call->rule->script;
+    if (call->resources) {
+        get_resources(L, s, call->config, call->resources);
+        return 0;
+    }
+    rule_call(L, s, call->rule->function, call->config);
+    if (!lua_isboolean(L, -1))
+        return luaL_error(L, "returned %s, expected true or false",
+                          lua_isnil(L, -1) ? "nothing" : luaL_typename(L, -1));
+    call->holds = lua_toboolean(L, -1);
     return 0;
+}
+
+int rule_holds(void *context, const struct config *c, struct err *e)
+{
+    struct rule *r = context;
+    struct judgement call = {.rule = r, .config = c};
+    bool judged = guard_run(&r->script->guard, GUARD_RULE, r->place, visit_rule, &call, e);
+    return judged ? call.holds : -1; // the space says which constraint it was
 }
 
 bool rule_find_resources(void *context, const struct config *c, struct resources *out,
                          struct err *e)
 {
     struct rule *r = context;
-    struct rule_call call = {.rule = r, .config = c, .resources = out};
-    return guard_run(&r->script->guard, GUARD_RULE, r->place, visit_resources, &call, e);
+    struct judgement call = {.rule = r, .config = c, .resources = out};
+    return guard_run(&r->script->guard, GUARD_RULE, r->place, visit_rule, &call, e);
 }
 
 // --- rendering ---
@@ -268,7 +281,7 @@ static void run_template(lua_State *L, struct render *r)
         lua_setfield(L, -2, "c");
     } else if (r->stage->values != LUA_NOREF) {
         // The scope also has the fields that the kernel's `values` function returns.
-        call_function(L, r->script, r->stage->values, r->config);
+        rule_call(L, r->script, r->stage->values, r->config);
         check_type(L, -1, "kernel: what values returns", LUA_TTABLE);
         int count = order_push_keys(L, -1);
         for (int i = 1; i <= count; i++) {
@@ -338,20 +351,6 @@ static struct pass *finish_pass(struct render *r)
     return p;
 }
 
-// Sizes are powers of two (Vulkan spec, VUID-...-requiredSubgroupSize-02760).
-uint32_t stage_subgroup(lua_State *L, struct script *s, const struct stage *stage,
-                        const struct config *c)
-{
-    if (stage->subgroup == LUA_NOREF)
-        return 0;
-    call_function(L, s, stage->subgroup, c);
-    int64_t size = check_whole(L, -1, "kernel: subgroup", 1, 1 << 16);
-    if (size & (size - 1))
-        luaL_error(L, "kernel: subgroup is %d, not a power of two", (int)size);
-    lua_pop(L, 1);
-    return (uint32_t)size;
-}
-
 static int visit_render(lua_State *L)
 {
     struct render *r = lua_touserdata(L, 1);
@@ -360,7 +359,7 @@ static int visit_render(lua_State *L)
         r->script->guard.place = r->stage->place;
         bool is_wanted = true;
         if (r->stage->when != LUA_NOREF) {
-            call_function(L, r->script, r->stage->when, r->config);
+            rule_call(L, r->script, r->stage->when, r->config);
             check_type(L, -1, "kernel: what when returns", LUA_TBOOLEAN);
             is_wanted = lua_toboolean(L, -1);
             lua_pop(L, 1);
@@ -376,12 +375,12 @@ static int visit_render(lua_State *L)
         // The groups come from the kernel's `groups`, else from the resources.
         uint64_t groups[3] = {0};
         if (r->stage->groups != LUA_NOREF) {
-            call_function(L, r->script, r->stage->groups, r->config);
+            rule_call(L, r->script, r->stage->groups, r->config);
             check_dimensions(L, -1, "kernel: groups", UINT32_MAX, groups);
             lua_pop(L, 1);
         } else if (r->script->resources.function != LUA_NOREF) {
             struct resources resources;
-            rule_get_resources(L, r->script, r->config, &resources);
+            get_resources(L, r->script, r->config, &resources);
             memcpy(groups, resources.groups, sizeof groups);
         }
         for (int j = 0; j < 3; j++) {
@@ -389,7 +388,7 @@ static int visit_render(lua_State *L)
                 luaL_error(L, "kernel: no groups (give them here or in resources)");
             p->groups[j] = (uint32_t)groups[j];
         }
-        p->subgroup = stage_subgroup(L, r->script, r->stage, r->config);
+        p->subgroup = subgroup_of(L, r->script, r->stage, r->config);
         p->once = r->stage->once;
     }
     if (r->job.pass_count == 0)
@@ -397,7 +396,7 @@ static int visit_render(lua_State *L)
     const struct rule *scratch = &r->script->scratch;
     if (scratch->function != LUA_NOREF) {
         r->script->guard.place = scratch->place;
-        call_function(L, r->script, scratch->function, r->config);
+        rule_call(L, r->script, scratch->function, r->config);
         uint64_t bytes = (uint64_t)check_whole(L, -1, "scratch: the number of bytes", 0, INT64_MAX);
         r->job.scratch_bytes = (bytes + 3) / 4 * 4; // like every buffer (tensor_bytes)
         lua_pop(L, 1);

@@ -4,19 +4,12 @@
 #include "base/mem.h"
 #include "define/program.h"
 #include "script/compute.h"
-#include "script/library.h"
 #include "script/readonly.h"
 #include "script/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void set_text(lua_State *L, const char *name, const char *text)
-{
-    lua_pushstring(L, text);
-    lua_setfield(L, -2, name);
-}
 
 static void set_limit(lua_State *L, const struct limits *l, const struct limits_field *f)
 {
@@ -52,14 +45,14 @@ static void set_limit(lua_State *L, const struct limits *l, const struct limits_
             script_set_integer(L, "m", s->m);
             script_set_integer(L, "n", s->n);
             script_set_integer(L, "k", s->k);
-            set_text(L, "a", s->input);
-            set_text(L, "c", s->sum);
+            script_set_text(L, "a", s->input);
+            script_set_text(L, "c", s->sum);
             readonly_wrap(L, "a shape of device.matrix", NULL);
             lua_rawseti(L, -2, i + 1);
         }
         readonly_wrap(L, "device.matrix", NULL);
         lua_setfield(L, -2, "matrix");
-        set_text(L, "matrix_api", matrix_api_name(u->api));
+        script_set_text(L, "matrix_api", matrix_api_name(u->api));
     } break;
     case LIMITS_BITS: break;
     }
@@ -79,7 +72,7 @@ static void set_globals(lua_State *L, struct script *s)
     script_copy_fields(L, -1, -2);
     lua_pop(L, 1);
     lua_newtable(L);
-    set_text(L, "type", s->device_type);
+    script_set_text(L, "type", s->device_type);
     lua_pushboolean(L, strcmp(s->device_type, "cpu") == 0);
     lua_setfield(L, -2, "is_cpu");
     lua_pushboolean(L, (s->limits->features & FEATURE_SUBGROUP_ADDS) == FEATURE_SUBGROUP_ADDS);
@@ -224,11 +217,6 @@ const struct space *script_space(const struct script *s)
 const struct program *script_program(const struct script *s)
 {
     return s->program;
-}
-
-const struct nest *script_nest(const struct script *s)
-{
-    return s->loop_nest;
 }
 
 const struct operation *script_operation(const struct script *s)

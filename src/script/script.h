@@ -18,7 +18,7 @@
 #define TILEWALK_SCRIPT_SCRIPT_H
 
 #include "kernel/job.h"
-#include "script/text.h"
+#include "script/texts.h"
 #include "space/nest.h"
 #include "space/operation.h"
 #include "space/space.h"
@@ -57,8 +57,6 @@ struct script *script_create(const struct script_options *o, struct err *e);
 void script_destroy(struct script *s);
 
 const struct space *script_space(const struct script *s);
-// The declared nest, which is the space's `nest` too; NULL: none.
-const struct nest *script_nest(const struct script *s);
 struct program;
 // The program of a definition (define/program.h); NULL: the kernels are templates.
 const struct program *script_program(const struct script *s);

@@ -1,7 +1,6 @@
 // The settings of a space file, size, number, choice and folder, with the overrides of --set and
 // use().
 #include "script/check.h"
-#include "script/library.h"
 #include "script/script.h"
 #include "script/state.h"
 
@@ -64,16 +63,59 @@ static void check_new(lua_State *L, const struct script *s, const char *what, co
     lua_pop(L, 2);
 }
 
-// Picks `value` and returns the standard. Where `fits` refuses an override, the standard is used,
-// and the error waits in the override.
+// The values that a setting may have: a size from `least` on, one of the words `values`, or a
+// number.
+struct domain {
+    bool is_whole;
+    int64_t least;
+    const char *const *values;
+};
+
+static bool is_among(const char *const *values, const char *text)
+{
+    for (; *values; values++)
+        if (strcmp(*values, text) == 0)
+            return true;
+    return false;
+}
+
+#define COMPLAINT_MOST 500 // bytes of values
+
+// False: the override has no such value, and gets the error.
+static bool fits(struct script *s, const char *name, const struct domain *d, struct override *o)
+{
+    int64_t whole;
+    double number;
+    if (d->values     ? is_among(d->values, o->text)
+        : d->is_whole ? str_to_int(o->text, d->least, INT32_MAX, &whole)
+                      : str_to_real(o->text, &number))
+        return true;
+    struct str text = {0};
+    if (d->is_whole) {
+        str_printf(&text, "a size is a whole number from %" PRId64 " to %" PRId32, d->least,
+                   INT32_MAX);
+    } else if (!d->values) {
+        str_add(&text, "a number is written like 0.5, -1 or 1e-3");
+    } else {
+        str_printf(&text, "%s has", name);
+        for (int i = 0; d->values[i] && text.length < COMPLAINT_MOST; i++)
+            str_printf(&text, "%s %s", i ? "," : "", d->values[i]);
+        str_add(&text, text.length >= COMPLAINT_MOST ? ", ..." : "");
+    }
+    o->error = arena_strdup(&s->arena, str_text(&text));
+    str_finish(&text);
+    return false;
+}
+
+// Picks `value` and returns the standard. Where an override does not fit, the standard is used, and
+// the error waits in the override.
 static const char *pick(struct script *s, const char *name, const char *standard,
-                        bool (*fits)(void *context, struct override *o), void *context,
-                        const char **value)
+                        const struct domain *d, const char **value)
 {
     struct override *use = find_override(s, name, false), *user = find_override(s, name, true);
-    if (use && fits(context, use))
+    if (use && fits(s, name, d, use))
         standard = use->text;
-    *value = user && fits(context, user) ? user->text : standard;
+    *value = user && fits(s, name, d, user) ? user->text : standard;
     return standard;
 }
 
@@ -105,24 +147,6 @@ void setting_push(lua_State *L, const struct script_setting *setting)
     }
 }
 
-struct size_rule {
-    struct script *script;
-    int64_t least;
-};
-
-static bool size_fits(void *context, struct override *o)
-{
-    const struct size_rule *rule = context;
-    int64_t value;
-    if (str_to_int(o->text, rule->least, INT32_MAX, &value))
-        return true;
-    struct str s = {0};
-    str_printf(&s, "a size is a whole number from %" PRId64 " to %" PRId32, rule->least, INT32_MAX);
-    o->error = arena_strdup(&rule->script->arena, str_text(&s));
-    str_finish(&s);
-    return false;
-}
-
 static int declare_size(lua_State *L) // size(name, standard, least) -> value
 {
     struct script *s = script_loading(L, "size");
@@ -134,20 +158,10 @@ static int declare_size(lua_State *L) // size(name, standard, least) -> value
     if (!lua_isnil(L, 3))
         least = check_whole(L, 3, lua_pushfstring(L, "%s: the least", what), 0, INT32_MAX);
     lua_pushinteger(L, check_whole(L, 2, what, least, INT32_MAX));
-    struct size_rule rule = {s, least};
-    const char *value, *standard = pick(s, name, lua_tostring(L, -1), size_fits, &rule, &value);
+    const struct domain domain = {.is_whole = true, .least = least};
+    const char *value, *standard = pick(s, name, lua_tostring(L, -1), &domain, &value);
     add_setting(L, s, name, standard, value, true, NULL);
     return 1;
-}
-
-static bool number_fits(void *context, struct override *o)
-{
-    struct script *s = context;
-    double value;
-    if (str_to_real(o->text, &value))
-        return true;
-    o->error = arena_strdup(&s->arena, "a number is written like 0.5, -1 or 1e-3");
-    return false;
 }
 
 // Returns the number as settings are written everywhere: equal values are equal texts.
@@ -169,7 +183,7 @@ static int declare_number(lua_State *L) // number(name, standard) -> value
     const char *what = lua_pushfstring(L, "number '%s'", name);
     check_new(L, s, "number", name);
     const char *standard = number_text(s, check_real(L, 2, what)), *value;
-    standard = pick(s, name, standard, number_fits, s, &value);
+    standard = pick(s, name, standard, &(struct domain){.values = NULL}, &value);
     double chosen = 0;
     str_to_real(standard, &number);
     str_to_real(value, &chosen);
@@ -178,38 +192,6 @@ static int declare_number(lua_State *L) // number(name, standard) -> value
 }
 
 // --- choices ---
-
-struct choice_rule {
-    struct script *script;
-    const char *name;
-    const char *const *values;
-};
-
-static bool is_among(const char *const *values, const char *text)
-{
-    for (; *values; values++)
-        if (strcmp(*values, text) == 0)
-            return true;
-    return false;
-}
-
-#define COMPLAINT_MOST 500 // bytes of values
-
-static bool choice_fits(void *context, struct override *o)
-{
-    const struct choice_rule *rule = context;
-    if (is_among(rule->values, o->text))
-        return true;
-    struct str s = {0};
-    str_printf(&s, "%s has", rule->name);
-    for (int i = 0; rule->values[i] && s.length < COMPLAINT_MOST; i++)
-        str_printf(&s, "%s %s", i ? "," : "", rule->values[i]);
-    if (s.length >= COMPLAINT_MOST)
-        str_add(&s, ", ...");
-    o->error = arena_strdup(&rule->script->arena, str_text(&s));
-    str_finish(&s);
-    return false;
-}
 
 static int declare_choice(lua_State *L) // choice(name, values, standard) -> value
 {
@@ -245,12 +227,12 @@ static int declare_choice(lua_State *L) // choice(name, values, standard) -> val
         lua_settop(L, words);
     }
     lua_pop(L, 1);
-    struct choice_rule rule = {s, name, values};
-    const char *given = lua_isnil(L, 3) ? rule.values[0] : check_string(L, 3, what);
-    if (!is_among(rule.values, given))
+    const struct domain domain = {.values = values};
+    const char *given = lua_isnil(L, 3) ? values[0] : check_string(L, 3, what);
+    if (!is_among(values, given))
         luaL_error(L, "%s: the standard '%s' is not among its values", what, given);
-    const char *value, *standard = pick(s, name, given, choice_fits, &rule, &value);
-    add_setting(L, s, name, standard, value, false, rule.values);
+    const char *value, *standard = pick(s, name, given, &domain, &value);
+    add_setting(L, s, name, standard, value, false, values);
     return 1;
 }
 

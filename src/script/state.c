@@ -1,8 +1,6 @@
 // Access to the script, and helpers for its Lua state.
 #include "script/state.h"
 
-#include "script/library.h"
-
 #include <string.h>
 
 struct script *script_of(lua_State *L)
@@ -44,6 +42,12 @@ void script_copy_fields(lua_State *L, int from, int to)
     }
 }
 
+void script_set_text(lua_State *L, const char *name, const char *text)
+{
+    lua_pushstring(L, text);
+    lua_setfield(L, -2, name);
+}
+
 void script_set_integer(lua_State *L, const char *name, int64_t value)
 {
     lua_pushinteger(L, value);
@@ -54,7 +58,8 @@ void script_set_closures(lua_State *L, const struct script_closure *c)
 {
     for (; c->name; c++) {
         lua_pushinteger(L, c->number);
-        lua_pushcclosure(L, c->function, 1);
+        lua_pushstring(L, c->name);
+        lua_pushcclosure(L, c->function, 2);
         lua_setfield(L, -2, c->name);
     }
 }

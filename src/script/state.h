@@ -146,9 +146,11 @@ struct script *script_loading(lua_State *L, const char *what);
 bool script_hint(lua_State *L, const char *key);              // for readonly_words
 const char *script_keep_text(lua_State *L, const char *text); // a copy in the script's arena
 void script_copy_fields(lua_State *L, int from, int to);      // of one table into another
-void script_set_integer(lua_State *L, const char *name, int64_t value); // of the table on the top
+// Set a field of the table on the top.
+void script_set_integer(lua_State *L, const char *name, int64_t value);
+void script_set_text(lua_State *L, const char *name, const char *text);
 
-// Functions that share one C function: each closure has its number as upvalue 1.
+// Functions that share one C function: each closure has its number as upvalue 1, its name as 2.
 struct script_closure {
     const char *name;
     lua_CFunction function;
@@ -204,11 +206,8 @@ void view_push(lua_State *L, struct script *s, const struct config *c);
 int rule_holds(void *context, const struct config *c, struct err *e);
 bool rule_find_resources(void *context, const struct config *c, struct resources *out,
                          struct err *e);
-// Returns the subgroup size that a kernel requires; 0: any.
-uint32_t stage_subgroup(lua_State *L, struct script *s, const struct stage *stage,
-                        const struct config *c);
-void rule_get_resources(lua_State *L, struct script *s, const struct config *c,
-                        struct resources *out);
+// Calls a function of the configuration, which returns one value.
+void rule_call(lua_State *L, struct script *s, int function, const struct config *c);
 
 // Reads the shader or SPIR-V of the table at 1 with its includes; reads the bindings.
 void shader_declare(lua_State *L, struct script *s, struct stage *stage, bool is_spirv);

@@ -16,7 +16,6 @@
 #define TILEWALK_SCRIPT_TEXTS_H
 
 #include "base/err.h"
-#include "script/text.h"
 
 #include <stddef.h>
 
@@ -24,6 +23,13 @@
 #define TEXTS_MOST      64        // files of one space
 
 #define TEXTS_MAX_NAMED 4
+
+// A file as it was read. Sessions store it and make the script from it again.
+struct script_text {
+    const char *name; // unique: "gemm.lua" in the space file's folder, "lua/gemm.lua" if shipped
+    const char *path; // where it was found, for messages
+    const char *text;
+};
 
 struct texts {
     struct script_text *item; // owns its strings

@@ -157,13 +157,13 @@ bool compile_probes_take(struct compile_probes *p, const struct config_set *give
     struct config *c = mem_zero((size_t)more, sizeof *c);
     for (int i = 0; i < more; i++)
         config_set_get(given, p->count + i, &c[i]);
-    bool known = p->problem->look(p->problem->context, c, more, p->given + p->count);
+    bool known = p->problem->probe(p->problem->context, c, more, p->given + p->count);
     p->count += known ? more : 0;
     free(c);
     return known;
 }
 
-void compile_probe_coordinates(const struct preview *probe, double x[STATISTIC_KIND_COUNT])
+void compile_probe_coordinates(const struct compile_probe *probe, double x[STATISTIC_KIND_COUNT])
 {
     for (int i = 0; i < STATISTIC_KIND_COUNT; i++)
         x[i] = isnan(probe->number[i]) ? 0 : log2(1 + probe->number[i]) / 8;

@@ -87,8 +87,8 @@ int batches_generation(const struct strategy *s);
     }
 
 struct compile_probes {
-    const struct search_problem *problem; // has a `look`
-    struct preview *given;
+    const struct search_problem *problem; // has a `probe`
+    struct compile_probe *given;
     int count, capacity; // the first `count` configurations are known
 };
 
@@ -99,6 +99,6 @@ bool compile_probes_take(struct compile_probes *p, const struct config_set *give
 
 // Computes log2(1 + n) / 8 of each number n, the scale of the profile (coordinates.h); 0 for a
 // number that the driver does not report.
-void compile_probe_coordinates(const struct preview *probe, double x[STATISTIC_KIND_COUNT]);
+void compile_probe_coordinates(const struct compile_probe *probe, double x[STATISTIC_KIND_COUNT]);
 
 #endif

@@ -59,13 +59,13 @@ void compiler_surrogate_finish(struct compiler_surrogate *s)
 }
 
 bool compiler_surrogate_probe(const struct compiler_surrogate *s, const struct candidate_batch *b,
-                              struct preview *probe)
+                              struct compile_probe *probe)
 {
     const struct search_problem *p = &s->batches->problem;
     struct config c[PROBES_MOST];
     for (int k = 0; k < b->count; k++)
         c[k] = b->candidate[k].config;
-    return p->look(p->context, c, b->count, probe);
+    return p->probe(p->context, c, b->count, probe);
 }
 
 bool compiler_surrogate_choose(struct compiler_surrogate *s, struct candidate_batch *b,
@@ -73,7 +73,7 @@ bool compiler_surrogate_choose(struct compiler_surrogate *s, struct candidate_ba
 {
     const struct config_set *given = &s->batches->archive.given;
     struct coordinates *coordinates = s->training->coordinates;
-    struct preview probe[PROBES_MOST];
+    struct compile_probe probe[PROBES_MOST];
     bool known = compile_probes_take(&s->probes, given, s->batches->handed_out);
     if (!compiler_surrogate_probe(s, b, probe) || !known)
         return false;

@@ -50,14 +50,14 @@ struct compiler_surrogate {
     struct gp model;
 };
 
-// The problem of the batches has a `look`. `points`: as for training_init.
+// The problem of the batches has a `probe`. `points`: as for training_init.
 void compiler_surrogate_init(struct compiler_surrogate *s, const struct batches *batches,
                              struct training_set *training, int points);
 void compiler_surrogate_finish(struct compiler_surrogate *s);
 
 // Gets the statistics of the batch: [b->count]. False: some of it is being compiled.
 bool compiler_surrogate_probe(const struct compiler_surrogate *s, const struct candidate_batch *b,
-                              struct preview *probe);
+                              struct compile_probe *probe);
 // Reduces the batch to one candidate: the one with the highest acquisition value among those that
 // fit the device and are still new, else the first new one, else none. False: some of the batch, or
 // of the archive, is still being compiled, and nothing has changed.

@@ -8,19 +8,19 @@
 
 // --- the replay log ---
 
-struct past {
-    struct past_trial *trial; // trial[ask - 1]; ask 0: unknown
+struct replay_log {
+    struct replay_trial *trial; // trial[ask - 1]; ask 0: unknown
     int64_t count, capacity;
     int64_t *tell; // asks in the order told
     int64_t told;
 };
 
-struct past *past_create(void)
+struct replay_log *replay_log_create(void)
 {
-    return mem_zero(1, sizeof(struct past));
+    return mem_zero(1, sizeof(struct replay_log));
 }
 
-bool past_add(struct past *p, const struct past_trial *t, struct err *e)
+bool replay_log_add(struct replay_log *p, const struct replay_trial *t, struct err *e)
 {
     if (t->ask - p->count > WIDEST_GAP)
         return err_set(e, "ask %" PRId64 " follows ask %" PRId64 ": trials are missing", t->ask,
@@ -37,11 +37,11 @@ bool past_add(struct past *p, const struct past_trial *t, struct err *e)
     return true;
 }
 
-bool past_close(struct past *p)
+bool replay_log_close(struct replay_log *p)
 {
     p->tell = mem_zero((size_t)p->told + 1, sizeof *p->tell);
     for (int64_t i = 0; i < p->count; i++) {
-        const struct past_trial *t = &p->trial[i];
+        const struct replay_trial *t = &p->trial[i];
         if (!t->ask || !t->answered)
             continue;
         if (t->told < 1 || t->told > p->told || p->tell[t->told - 1])
@@ -51,7 +51,7 @@ bool past_close(struct past *p)
     return true;
 }
 
-void past_destroy(struct past *p)
+void replay_log_destroy(struct replay_log *p)
 {
     if (!p)
         return;
@@ -60,14 +60,14 @@ void past_destroy(struct past *p)
     free(p);
 }
 
-const struct past_trial *past_find(const struct past *p, int64_t ask)
+const struct replay_trial *replay_log_find(const struct replay_log *p, int64_t ask)
 {
     return p && ask <= p->count && p->trial[ask - 1].ask ? &p->trial[ask - 1] : NULL;
 }
 
-bool past_may_tell(const struct past *p, int64_t ask, int64_t asked, int64_t told)
+bool replay_log_may_tell(const struct replay_log *p, int64_t ask, int64_t asked, int64_t told)
 {
-    const struct past_trial *next_ask = past_find(p, asked + 1);
+    const struct replay_trial *next_ask = replay_log_find(p, asked + 1);
     if (next_ask && told >= next_ask->asked_after)
         return false; // that ask came first
     return !p || told >= p->told || p->tell[told] == ask;
@@ -85,7 +85,7 @@ bool cycle_is_over(const struct cycle *c, int64_t budget)
 {
     bool is_spent = c->trials + c->pending >= budget;
     return c->exhausted || c->rejected_in_row >= CYCLE_MOST_REJECTED ||
-           (is_spent && !past_find(c->past, c->asked + 1)); // asks of the log are paid for
+           (is_spent && !replay_log_find(c->replay, c->asked + 1)); // asks of the log are paid for
 }
 
 bool cycle_may_ask(const struct cycle *c, int64_t budget)
@@ -93,7 +93,7 @@ bool cycle_may_ask(const struct cycle *c, int64_t budget)
     // Answers are told first, so that the strategy's knowledge does not depend on how many trials
     // are open at once.
     bool must_tell = c->open && c->open->answered && cycle_next(c);
-    const struct past_trial *next = past_find(c->past, c->asked + 1);
+    const struct replay_trial *next = replay_log_find(c->replay, c->asked + 1);
     return !cycle_is_over(c, budget) && !must_tell && c->open_count < CYCLE_MOST_OPEN &&
            (!next || !strategy_is_async(c->strategy) || c->told >= next->asked_after);
 }
@@ -111,7 +111,7 @@ bool cycle_ask(struct cycle *c, struct cycle_trial *t, enum ask *asked, struct e
     if (*asked != ASK_NEW)
         return true;
     *t = (struct cycle_trial){.ask = ++c->asked, .asked_after = c->told, .config = config};
-    const struct past_trial *known = past_find(c->past, t->ask);
+    const struct replay_trial *known = replay_log_find(c->replay, t->ask);
     if (known && !config_equal(&known->config, &config))
         return err_set(
             e,
@@ -161,7 +161,7 @@ struct cycle_trial *cycle_next(const struct cycle *c)
     struct cycle_trial *t = c->open;
     if (!strategy_is_async(c->strategy))
         return t && t->answered ? t : NULL;
-    while (t && !(t->answered && past_may_tell(c->past, t->ask, c->asked, c->told)))
+    while (t && !(t->answered && replay_log_may_tell(c->replay, t->ask, c->asked, c->told)))
         t = t->next;
     return t;
 }
@@ -202,13 +202,13 @@ bool cycle_tell(struct cycle *c, struct cycle_trial *t)
 
 bool cycle_is_replaying(const struct cycle *c)
 {
-    return c->past && c->told < c->past->told;
+    return c->replay && c->told < c->replay->told;
 }
 
 void cycle_finish(struct cycle *c)
 {
     strategy_destroy(c->strategy);
-    past_destroy(c->past);
+    replay_log_destroy(c->replay);
     c->strategy = NULL;
-    c->past = NULL;
+    c->replay = NULL;
 }

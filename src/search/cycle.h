@@ -32,18 +32,18 @@
 // The replay log: the asks and tells of an earlier run of a search, which answer the same asks
 // again.
 //
-//     struct past *p = past_create();
-//     past_add(p, &trial, e) ...              each trial once, by rising ask
-//     past_close(p);                          after all trials
-//     past_find(p, ask), past_may_tell(p, ask, asked, told) ...
-//     past_destroy(p);
+//     struct replay_log *p = replay_log_create();
+//     replay_log_add(p, &trial, e) ...              each trial once, by rising ask
+//     replay_log_close(p);                          after all trials
+//     replay_log_find(p, ask), replay_log_may_tell(p, ask, asked, told) ...
+//     replay_log_destroy(p);
 //
 // Asks and tells are counted from 1. Asks that were in flight when the earlier run ended have no
 // answer; asks that were never stored are missing. NULL is a log without asks.
 
-struct past;
+struct replay_log;
 
-struct past_trial {
+struct replay_trial {
     int64_t ask, asked_after; // how many had been told when it was asked
     struct config config;
     bool answered;
@@ -53,17 +53,17 @@ struct past_trial {
     double took_s;  // compiling and measuring it; 0: not known
 };
 
-struct past *past_create(void);
+struct replay_log *replay_log_create(void);
 // False: too many trials are missing before this one.
-bool past_add(struct past *p, const struct past_trial *t, struct err *e);
-bool past_close(struct past *p); // false: `told` is not 1, 2, 3 ...
-void past_destroy(struct past *p);
+bool replay_log_add(struct replay_log *p, const struct replay_trial *t, struct err *e);
+bool replay_log_close(struct replay_log *p); // false: `told` is not 1, 2, 3 ...
+void replay_log_destroy(struct replay_log *p);
 
-// Returns the trial of that ask, valid until past_destroy; NULL: it is unknown.
-const struct past_trial *past_find(const struct past *p, int64_t ask);
+// Returns the trial of that ask, valid until replay_log_destroy; NULL: it is unknown.
+const struct replay_trial *replay_log_find(const struct replay_log *p, int64_t ask);
 // For asynchronous strategies: returns true if `ask` may be told after `asked` asks and `told`
 // tells, so that the order of the earlier run is repeated.
-bool past_may_tell(const struct past *p, int64_t ask, int64_t asked, int64_t told);
+bool replay_log_may_tell(const struct replay_log *p, int64_t ask, int64_t asked, int64_t told);
 
 #define CYCLE_MOST_OPEN     4096   // asks that were not told yet, rejected ones included
 #define CYCLE_MOST_REJECTED 100000 // rejected trials in a row that end the search
@@ -90,7 +90,7 @@ struct cycle_best {
 struct cycle {
     // Set by the caller; all other members begin zeroed, and are for reading.
     struct strategy *strategy; // owned by the cycle
-    struct past *past;         // the replay log, owned too; NULL: a new search
+    struct replay_log *replay; // the replay log, owned too; NULL: a new search
     double work, unit;         // fitness is work / seconds / unit
     bool count_rejected;       // rejected trials cost the budget too
 

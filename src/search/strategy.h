@@ -15,7 +15,7 @@
 //  * `ask` never proposes a configuration twice (evaluated, in flight or rejected). ASK_WAIT: tell
 //    first; or, if strategy_wait_fd gives a descriptor, ask again when it is readable (a model is
 //    being fitted). ASK_COMPILE: ask again when all configurations are compiled that the problem's
-//    `look` did not know (only where the problem has it). ASK_EXHAUSTED: nothing new is left, or
+//    `probe` did not know (only where the problem has it). ASK_EXHAUSTED: nothing new is left, or
 //    could be found; ask is not called again.
 //  * Several asks may be open. The cycle (cycle.h) tells in the order asked unless `is_async`
 //    returns true; then in any order. If not async, the proposals must not depend on the number of
@@ -44,7 +44,7 @@
 enum ask { ASK_NEW, ASK_WAIT, ASK_COMPILE, ASK_EXHAUSTED };
 
 // A compile probe: the compiler's statistics of a configuration that is not measured yet.
-struct preview {
+struct compile_probe {
     bool fits; // false: it cannot be compiled, or has too many register spills
     double number[STATISTIC_KIND_COUNT]; // NAN: not reported
 };
@@ -73,7 +73,7 @@ struct search_problem {
     // Gets the compiler's statistics of `count` configurations. False: some are not known yet;
     // these are compiled, and ask returns ASK_COMPILE. The statistics of a configuration never
     // change. Called in ask only. NULL: the compiler reports nothing.
-    bool (*look)(void *context, const struct config *c, int count, struct preview *out);
+    bool (*probe)(void *context, const struct config *c, int count, struct compile_probe *out);
     // Points known to be good from another search. Every strategy proposes them before it draws
     // anything (a first generation takes as many as it has places). Illegal ones and repetitions
     // are skipped.

@@ -1,7 +1,7 @@
 #include "search/surrogate.h"
 
 #include "base/os.h"
-#include "model/recall.h"
+#include "model/trees.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ bool surrogate_init(struct surrogate *s, const struct surrogate_kind *kind, void
     *s = (struct surrogate){.kind = kind,
                             .self = self,
                             .batch = settings->batch,
-                            .look = problem->look ? settings->look : 1};
+                            .look = problem->probe ? settings->look : 1};
     s->features = features_create(problem->space, settings->features, e);
     if (!s->features)
         return false;
@@ -160,13 +160,13 @@ static bool look(struct surrogate *s)
         config_set_get(&s->proposal, i, &c[i]);
     s->probe = mem_resize(s->probe, (size_t)s->contenders, sizeof *s->probe);
     bool known = compile_probes_take(&s->probes, &s->batches.archive.given, s->batches.observed);
-    known = p->look(p->context, c, s->contenders, s->probe) && known;
+    known = p->probe(p->context, c, s->contenders, s->probe) && known;
     free(c);
     return known;
 }
 
 static void add_probed(struct samples *s, const struct samples *of, int program,
-                       const struct preview *probe)
+                       const struct compile_probe *probe)
 {
     double x[STATISTIC_KIND_COUNT];
     compile_probe_coordinates(probe, x);

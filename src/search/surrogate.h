@@ -97,9 +97,9 @@ struct surrogate {
     int look;               // 1: nothing is compiled before it is chosen
     int contenders, places; // the first proposals compete for so many places
     struct compile_probes probes;
-    struct preview *probe; // [contenders]
-    struct refit report;   // plan() may change `told`
-    bool fitted;           // plan() returned true
+    struct compile_probe *probe; // [contenders]
+    struct refit report;         // plan() may change `told`
+    bool fitted;                 // plan() returned true
 
     float *predicted; // speeds of the newest batch, where has_predicted
     bool has_predicted;

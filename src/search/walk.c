@@ -255,7 +255,7 @@ static bool plan(struct walk *w)
             w->planned[i] = q->batch[i].candidate[0].config;
         w->training.plans = q->count;
         struct candidate_batch *b = &q->batch[q->count++];
-        struct preview probe[PROBES_MOST];
+        struct compile_probe probe[PROBES_MOST];
         *b = (struct candidate_batch){0};
         fill_batch(w, b);
         q->closed = b->count <= 1;
@@ -334,7 +334,7 @@ static struct strategy *walk_create(const struct search_problem *problem, uint64
     gp_init(&w->model, w->coordinates.count, points + w->batches.open, (int)most);
     set_up_model(w, &w->model);
     w->compiled.probes.problem = &w->batches.problem;
-    w->look = problem->look && points ? (int)option[OPTION_LOOK] : 1;
+    w->look = problem->probe && points ? (int)option[OPTION_LOOK] : 1;
     int at_once = w->look > 1 ? (int)option[OPTION_BATCHES] : 1;
     w->queue.most = at_once < w->batches.open ? at_once : (int)fmax(w->batches.open, 1);
     w->queue.batch = mem_zero((size_t)w->queue.most, sizeof *w->queue.batch);

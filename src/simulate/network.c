@@ -23,7 +23,7 @@ double simulated_network_optimum(const struct simulated_network *n)
     return sum;
 }
 
-struct standing { // of a task in one repeat
+struct standing { // the progress of a task in one repeat
     const struct simulated_run *run;
     int64_t trials; // spent on it
     int next;       // the first step that was not reached yet
@@ -34,7 +34,7 @@ static double seconds(const struct standing *t)
     return t->next ? t->run->step[t->next - 1].seconds : 0;
 }
 
-// Returns how many of the trials it could spend.
+// Spends up to so many trials on a task. Returns how many it could spend.
 static int64_t spend(struct standing *t, int64_t trials)
 {
     int64_t left = t->run->trials - t->trials;
@@ -98,7 +98,7 @@ static bool play_once(const struct simulated_network *n, const char *scheduler, 
 
 // --- the oracle ---
 
-// curve[m]: the least sum of the tasks so far, with m + 1 rounds among them; task by task.
+// Sets curve[m] to the least latency that m + 1 rounds can buy, adding one task after the other.
 static void play_oracle(const struct simulated_network *n, int repeat, double *curve)
 {
     int64_t marks = simulated_network_marks(n);

@@ -59,7 +59,7 @@ static int fastest(const double *sum, int count)
     return best;
 }
 
-// NULL: nothing was valid.
+// Returns the fastest configuration of the re-ranking; NULL: nothing was valid.
 static const struct record_entry *race_winner(const struct race *r,
                                               double (*measure)(void *context,
                                                                 const struct record_entry *entry),

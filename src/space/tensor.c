@@ -20,6 +20,14 @@ const char *element_name(enum element e)
     return elements[e].name;
 }
 
+enum element element_named(const char *name)
+{
+    int e = 0;
+    while (e < ELEMENT_COUNT && strcmp(name, element_name((enum element)e)) != 0)
+        e++;
+    return (enum element)e;
+}
+
 int element_bytes(enum element e)
 {
     return elements[e].bytes;

@@ -9,8 +9,9 @@
 
 enum element { ELEMENT_F32, ELEMENT_F16, ELEMENT_I8, ELEMENT_I32, ELEMENT_COUNT };
 
-const char *element_name(enum element e); // "f32"
-int element_bytes(enum element e);        // 4
+const char *element_name(enum element e);     // "f32"
+enum element element_named(const char *name); // ELEMENT_COUNT: no type has the name
+int element_bytes(enum element e);            // 4
 
 struct tensor {
     const char *name; // "A", "bias"

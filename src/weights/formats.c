@@ -79,17 +79,6 @@ static bool read_type(struct cursor *c, struct weights_file *f, struct saved_ten
     return true;
 }
 
-static bool read_order(struct cursor *c)
-{
-    skip_space(c);
-    if (str_starts(c->at, "True"))
-        return err_set(c->err, "it is in Fortran's order (numpy.ascontiguousarray turns it)");
-    if (!str_starts(c->at, "False"))
-        return wrong(c, "True or False");
-    c->at += strlen("False");
-    return true;
-}
-
 static bool read_shape(struct cursor *c, struct saved_tensor *t)
 {
     if (!take(c, '('))
@@ -113,32 +102,34 @@ static bool read_shape(struct cursor *c, struct saved_tensor *t)
     return true;
 }
 
-static bool read_field(struct cursor *c, struct weights_file *f, struct saved_tensor *t, int *seen)
-{
-    static const char *const names[] = {"descr", "fortran_order", "shape"};
-    char name[MOST_WORD];
-    int field = 0;
-    if (!quoted(c, name))
-        return false;
-    while (field < 3 && strcmp(names[field], name) != 0)
-        field++;
-    if (field == 3)
-        return err_set(c->err, "its header has an unknown field '%s'", name);
-    if (*seen & 1 << field)
-        return err_set(c->err, "its header has '%s' twice", name);
-    *seen |= 1 << field;
-    if (!take(c, ':'))
-        return wrong(c, "':'");
-    return field == 0 ? read_type(c, f, t) : field == 1 ? read_order(c) : read_shape(c, t);
-}
-
 static bool read_fields(struct cursor *c, struct weights_file *f, struct saved_tensor *t)
 {
-    int seen = 0;
+    static const char *const names[] = {"descr", "fortran_order", "shape"};
+    int seen = 0; // a bit for each field
     if (!take(c, '{'))
         return wrong(c, "'{'");
     while (!take(c, '}')) {
-        if (!read_field(c, f, t, &seen))
+        char name[MOST_WORD];
+        int field = 0;
+        if (!quoted(c, name))
+            return false;
+        while (field < 3 && strcmp(names[field], name) != 0)
+            field++;
+        if (field == 3)
+            return err_set(c->err, "its header has an unknown field '%s'", name);
+        if (seen & 1 << field)
+            return err_set(c->err, "its header has '%s' twice", name);
+        seen |= 1 << field;
+        if (!take(c, ':'))
+            return wrong(c, "':'");
+        skip_space(c);
+        if (field == 1 && str_starts(c->at, "True"))
+            return err_set(c->err, "it is in Fortran's order (numpy.ascontiguousarray turns it)");
+        if (field == 1 && !str_starts(c->at, "False"))
+            return wrong(c, "True or False");
+        if (field == 1)
+            c->at += strlen("False");
+        else if (!(field == 0 ? read_type(c, f, t) : read_shape(c, t)))
             return false;
         if (!take(c, ',') && *c->at != '}')
             return wrong(c, "',' or '}'");
@@ -226,18 +217,6 @@ static bool read_list(struct json list, int most, uint64_t *out, int *count)
     return true;
 }
 
-static bool safetensors_read_type(struct json word, struct weights_file *f, struct saved_tensor *t)
-{
-    t->type = SAVED_OTHER;
-    t->type_name = json_text(word, &f->arena);
-    for (int i = 0; i < SAVED_OTHER; i++)
-        if (json_is(word, saved_kinds[i].safetensors)) {
-            t->type = (enum saved_type)i;
-            t->type_name = saved_kinds[i].name;
-        }
-    return t->type_name != NULL;
-}
-
 // Finds the three fields. False: one is missing or there twice.
 static bool find_fields(struct json object, struct json found[3])
 {
@@ -261,7 +240,7 @@ static bool read_tensor(struct json declared, struct weights_file *f, struct sav
     struct json field[3] = {{0}};
     uint64_t range[2];
     int ends;
-    if (!find_fields(declared, field) || !safetensors_read_type(field[0], f, t) ||
+    if (!find_fields(declared, field) || !(t->type_name = json_text(field[0], &f->arena)) ||
         !read_list(field[2], 2, range, &ends) || ends != 2 || range[0] > range[1])
         return err_set(e, "'%s': expected one dtype, shape and data_offsets [BEGIN,END]", t->name);
     if (!read_list(field[1], WEIGHTS_MAX_RANK, t->size, &t->rank))
@@ -269,29 +248,18 @@ static bool read_tensor(struct json declared, struct weights_file *f, struct sav
                        WEIGHTS_MAX_RANK);
     t->offset = range[0];
     t->bytes = range[1] - range[0];
+    t->type = SAVED_OTHER;
+    for (int i = 0; i < SAVED_OTHER; i++)
+        if (json_is(field[0], saved_kinds[i].safetensors)) {
+            t->type = (enum saved_type)i;
+            t->type_name = saved_kinds[i].name;
+        }
     if (t->type == SAVED_OTHER)
         return true;
     uint64_t wanted = times_unsigned(saved_count(t), saved_kinds[t->type].bytes);
     return wanted == t->bytes ||
            err_set(e, "'%s': its offsets say %" PRIu64 " bytes, its shape and dtype %" PRIu64,
                    t->name, t->bytes, wanted);
-}
-
-static bool read_tensors(struct json root, struct weights_file *f, struct err *e)
-{
-    int capacity = 0;
-    if (json_type(root) != JSON_OBJECT)
-        return err_set(e, "its header is no JSON object");
-    for (struct json_walk w = json_walk(root); json_next(&w);) {
-        if (json_is(w.key, "__metadata__"))
-            continue;
-        struct saved_tensor t = {.name = json_text(w.key, &f->arena)};
-        if (!read_tensor(w.value, f, &t, e))
-            return false;
-        MEM_GROW(f->tensor, f->count, capacity);
-        f->tensor[f->count++] = t;
-    }
-    return true;
 }
 
 static int by_place(const void *a, const void *b)
@@ -334,7 +302,19 @@ static bool read_header(const char *text, size_t length, struct weights_file *f,
     struct err why;
     if (!json_check(&source, &root, &why))
         return err_set(e, "its header: %s", why.text);
-    if (!read_tensors(root, f, e) || !check_places(f, e))
+    int capacity = 0;
+    if (json_type(root) != JSON_OBJECT)
+        return err_set(e, "its header is no JSON object");
+    for (struct json_walk w = json_walk(root); json_next(&w);) {
+        if (json_is(w.key, "__metadata__"))
+            continue;
+        struct saved_tensor t = {.name = json_text(w.key, &f->arena)};
+        if (!read_tensor(w.value, f, &t, e))
+            return false;
+        MEM_GROW(f->tensor, f->count, capacity);
+        f->tensor[f->count++] = t;
+    }
+    if (!check_places(f, e))
         return false;
     if (f->count)
         qsort(f->tensor, (size_t)f->count, sizeof *f->tensor, by_name);

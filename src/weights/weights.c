@@ -317,23 +317,7 @@ static double get(const void *saved, enum saved_type type, size_t index)
     }
 }
 
-enum { STEP = 1 << 16 }; // elements
-
-static bool convert(const struct weights *w, const void *saved, int64_t first, size_t count,
-                    void *out, struct err *e)
-{
-    for (size_t i = 0; i < count; i++) {
-        double value = get(saved, w->saved, i);
-        int64_t index = first + (int64_t)i;
-        if (isfinite(value) && fabs(value) > (w->element == ELEMENT_F32   ? (double)FLT_MAX
-                                              : w->element == ELEMENT_F16 ? 65504
-                                                                          : INFINITY))
-            return err_set(e, "element %" PRId64 " is %g, too large for %s", index, value,
-                           element_name(w->element));
-        element_put(out, w->element, index, value);
-    }
-    return true;
-}
+enum { STEP = 1 << 16 }; // elements that are converted at a time
 
 // Files and machine are little endian, so that bytes are read as they are.
 static bool read_data(const struct weights *w, int fd, void *out, struct err *e)
@@ -341,12 +325,23 @@ static bool read_data(const struct weights *w, int fd, void *out, struct err *e)
     size_t bytes = saved_kinds[w->saved].bytes;
     if (str_equal(w->type_name, element_name(w->element)))
         return weights_read_at(fd, w->offset, out, (size_t)w->count * bytes, e);
+    double largest = w->element == ELEMENT_F32   ? (double)FLT_MAX
+                     : w->element == ELEMENT_F16 ? 65504
+                                                 : INFINITY;
     void *saved = mem_alloc(STEP * bytes);
     bool ok = true;
     for (int64_t first = 0; ok && first < w->count; first += STEP) {
         size_t count = w->count - first < STEP ? (size_t)(w->count - first) : STEP;
-        ok = weights_read_at(fd, w->offset + (uint64_t)first * bytes, saved, count * bytes, e) &&
-             convert(w, saved, first, count, out, e);
+        ok = weights_read_at(fd, w->offset + (uint64_t)first * bytes, saved, count * bytes, e);
+        for (size_t i = 0; ok && i < count; i++) {
+            double value = get(saved, w->saved, i);
+            int64_t index = first + (int64_t)i;
+            ok = !isfinite(value) || fabs(value) <= largest ||
+                 err_set(e, "element %" PRId64 " is %g, too large for %s", index, value,
+                         element_name(w->element));
+            if (ok)
+                element_put(out, w->element, index, value);
+        }
     }
     free(saved);
     return ok;

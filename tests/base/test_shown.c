@@ -58,6 +58,22 @@ static void random_bytes_come_out_plain(void **state)
     }
 }
 
+// Every code point is read back, one after the other, at the ends of each length.
+static void glyphs_are_read_back(void **state)
+{
+    static const uint32_t glyphs[] = {1,      0x7f,   0x80,    0xe9,    0x7ff,   0x800,
+                                      0x2588, 0xffff, 0x10000, 0x1f600, 0x10ffff};
+    (void)state;
+    struct str s = {0};
+    for (size_t i = 0; i < sizeof glyphs / sizeof *glyphs; i++)
+        str_add_glyph(&s, glyphs[i]);
+    const char *at = str_text(&s);
+    for (size_t i = 0; i < sizeof glyphs / sizeof *glyphs; i++)
+        assert_int_equal(str_next_glyph(&at), glyphs[i]);
+    assert_string_equal(at, "");
+    str_finish(&s);
+}
+
 static void records_keep_what_is_shown(void **state)
 {
     (void)state;
@@ -115,9 +131,8 @@ static void streams_show_lines(void **state)
 TEST_GROUP(shown)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_steers_is_written_out),
-        cmocka_unit_test(random_bytes_come_out_plain),
-        cmocka_unit_test(records_keep_what_is_shown),
+        cmocka_unit_test(what_steers_is_written_out), cmocka_unit_test(random_bytes_come_out_plain),
+        cmocka_unit_test(glyphs_are_read_back),       cmocka_unit_test(records_keep_what_is_shown),
         cmocka_unit_test(streams_show_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

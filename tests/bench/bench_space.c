@@ -79,7 +79,7 @@ static void evaluate(const char *preset)
              : NULL;
     if (!s)
         bench_fail(preset, &e);
-    const struct nest *n = script_nest(s);
+    const struct nest *n = script_space(s)->nest;
     struct nest_point p;
     struct config c[POINTS];
     struct rng r;

@@ -27,7 +27,7 @@ void measured_read(struct measured *m, const struct recording *r)
     for (int i = 0; i < r->count; i++) {
         const struct record_entry *entry = &r->entry[i];
         struct config c;
-        recording_config(r, i, &c);
+        config_set_get(&r->configs, i, &c);
         if (entry->outcome != OUTCOME_REJECTED)
             add(m, &c, entry->outcome == OUTCOME_OK ? 1 / entry->seconds : 0);
     }

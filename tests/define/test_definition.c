@@ -183,7 +183,7 @@ static void all_reductions(void **state)
 }
 
 // Quotients and remainders round down, of negative numbers too.
-static void whole_division(void **state)
+static void floor_division(void **state)
 {
     (void)state;
     compute("local X = tensor('X', { 10 }) output(compute('Y', { 12 }, function(i) "
@@ -196,7 +196,7 @@ static void whole_division(void **state)
 }
 
 // A tensor of one number, which other stages read.
-static void of_everything(void **state)
+static void all_operations(void **state)
 {
     (void)state;
     compute("local X = tensor('X', { 6, 7 }) "
@@ -305,8 +305,8 @@ TEST_GROUP(definition)
         cmocka_unit_test(winograd),
         cmocka_unit_test(softmax),
         cmocka_unit_test(all_reductions),
-        cmocka_unit_test(whole_division),
-        cmocka_unit_test(of_everything),
+        cmocka_unit_test(floor_division),
+        cmocka_unit_test(all_operations),
         cmocka_unit_test(types),
         cmocka_unit_test(survives_text),
         cmocka_unit_test(refuses_bad_text),

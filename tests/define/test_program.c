@@ -43,7 +43,8 @@ static void a_product(void **state)
     const struct operation *o = script_operation(s);
     assert_true(operation_flop(o) == 2 * 8 * 6 * 4);
     assert_true(custom_of(o)->exact);
-    assert_int_equal(script_nest(s)->statement_count, 2 + 4 + 1); // fills, choices, the store
+    assert_int_equal(script_space(s)->nest->statement_count,
+                     2 + 4 + 1); // fills, choices, the store
     struct job job = first_job(s);
     assert_int_equal(job.pass_count, 1);
     assert_int_equal(job.scratch_bytes, 0);
@@ -161,7 +162,7 @@ static void an_epilogue(void **state)
     script_destroy(s);
 }
 
-static void what_is_exact(void **state)
+static void exact_definitions(void **state)
 {
     static const struct {
         const char *body;
@@ -252,7 +253,7 @@ static const struct {
      "a.lua:2: more than 32 stages"},
 };
 
-static void wrong_ones(void **state)
+static void wrong_definitions(void **state)
 {
     char message[1400];
     int wrong = 0;
@@ -272,9 +273,9 @@ static void wrong_ones(void **state)
 TEST_GROUP(program)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_product),   cmocka_unit_test(vectors),
-        cmocka_unit_test(an_epilogue), cmocka_unit_test(what_is_exact),
-        cmocka_unit_test(wrong_ones),
+        cmocka_unit_test(a_product),         cmocka_unit_test(vectors),
+        cmocka_unit_test(an_epilogue),       cmocka_unit_test(exact_definitions),
+        cmocka_unit_test(wrong_definitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,7 +194,7 @@ static void guarded_lengths(void **state)
 
 // Parameters of one way to share a reduction are active in the sketches that use it, and legal in
 // the others.
-static void live_parameters(void **state)
+static void parameters_of_a_sketch(void **state)
 {
     (void)state;
     struct script *s = must_load_text(examples[5].lua); // softmax
@@ -217,7 +217,7 @@ static void live_parameters(void **state)
 
 // Matrix units are offered where the device multiplies the factors' type, or emulates it, and where
 // there are enough rows and columns; then everything else is there as without them.
-static void products_of_units(void **state)
+static void products_on_matrix_units(void **state)
 {
     static const struct {
         const char *type, *units;
@@ -308,9 +308,12 @@ static void outlines(void **state)
 TEST_GROUP(sketch)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worked_examples),   cmocka_unit_test(tilings),
-        cmocka_unit_test(guarded_lengths),   cmocka_unit_test(live_parameters),
-        cmocka_unit_test(products_of_units), cmocka_unit_test(split_reductions),
+        cmocka_unit_test(worked_examples),
+        cmocka_unit_test(tilings),
+        cmocka_unit_test(guarded_lengths),
+        cmocka_unit_test(parameters_of_a_sketch),
+        cmocka_unit_test(products_on_matrix_units),
+        cmocka_unit_test(split_reductions),
         cmocka_unit_test(outlines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

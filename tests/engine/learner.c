@@ -30,7 +30,7 @@ static void learn(struct state *s, double fitness)
     s->knowledge = s->knowledge * 1099511628211u + (uint64_t)(fitness * 1e6) + 1;
 }
 
-// Draws the next batch with the results of now.
+// Draws the next batch by the results so far.
 static void plan(struct state *s)
 {
     struct rng rng;
@@ -74,7 +74,7 @@ static struct strategy *create(const struct search_problem *p, uint64_t seed, co
     return &s->base;
 }
 
-// True: the next batch is there.
+// Returns true if the next batch is ready.
 static bool is_ready(struct state *s)
 {
     if (!s->task) {

@@ -8,7 +8,7 @@
 
 #define LEARNER_BATCH 8
 
-// Seen and set by tests.
+// Tests read and set these.
 struct learner_control {
     atomic_int hold;    // the fit of this number (from 1, of the strategy) does not end by itself
     atomic_int started; // number of the latest fit

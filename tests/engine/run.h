@@ -28,9 +28,9 @@ struct run {
 void run_init(struct run *r);
 void run_finish(struct run *r);
 
-// Options of a session of that many trials, seed 5, strategy "learner".
+// Returns the options of a session of that many trials, seed 5, strategy "learner".
 struct session_options run_options(int64_t trials);
-// Makes an engine of this run; engine_destroy.
+// Returns an engine of this run, to be destroyed (engine_destroy).
 struct engine *run_engine(struct run *r);
 // Fail the test when something fails.
 int64_t run_tune(struct run *r, const struct session_options *o);

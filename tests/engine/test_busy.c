@@ -16,7 +16,7 @@ static bool says(const struct busy *b, const char *part)
     return has;
 }
 
-// After so many `timings`, `busy` of them disturbed in most samples.
+// Returns the message after so many `timings`, `busy` of them disturbed in most samples.
 static struct busy timed(int timings, int busy, enum outcome outcome, int samples)
 {
     struct busy b = {0};
@@ -53,14 +53,14 @@ static void a_quiet_one_is_not(void **state)
     assert_false(is_busy(3, 3, OUTCOME_OK, 6)); // too few to say
 }
 
-static void what_says_nothing_does_not_count(void **state)
+static void results_without_timings_do_not_count(void **state)
 {
     (void)state;
     assert_false(is_busy(30, 30, OUTCOME_WRONG, 6));
     assert_false(is_busy(30, 30, OUTCOME_OK, 1));
 }
 
-// The best took `now_s[i]` at the i-th drift check, 1 ms when it was measured.
+// Returns the message where the best took `now_s[i]` at the i-th drift check, 1 ms when measured.
 static struct busy after_checks(const double *now_s, int count)
 {
     struct busy b = {0};
@@ -69,7 +69,7 @@ static struct busy after_checks(const double *now_s, int count)
     return b;
 }
 
-static void what_slows_every_sample_alike_is_seen_by_the_drift_check(void **state)
+static void a_constant_slowdown_is_found_by_drift_checks(void **state)
 {
     (void)state;
     struct busy b = after_checks((double[]){3.7e-3, 2.7e-3, 1.1e-3, 7e-3}, 4);
@@ -85,7 +85,7 @@ static void what_slows_every_sample_alike_is_seen_by_the_drift_check(void **stat
     assert_true(b.slowdown == 0);
 }
 
-static void a_check_of_who_was_the_best_says_nothing_of_the_best(void **state)
+static void a_check_of_a_former_best_leaves_the_slowdown(void **state)
 {
     (void)state;
     struct busy b = {0};
@@ -98,9 +98,9 @@ TEST_GROUP(busy)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_busy_machine_is_named),
         cmocka_unit_test(a_quiet_one_is_not),
-        cmocka_unit_test(what_says_nothing_does_not_count),
-        cmocka_unit_test(what_slows_every_sample_alike_is_seen_by_the_drift_check),
-        cmocka_unit_test(a_check_of_who_was_the_best_says_nothing_of_the_best),
+        cmocka_unit_test(results_without_timings_do_not_count),
+        cmocka_unit_test(a_constant_slowdown_is_found_by_drift_checks),
+        cmocka_unit_test(a_check_of_a_former_best_leaves_the_slowdown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

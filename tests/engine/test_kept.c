@@ -1,4 +1,4 @@
-// All messages of a run are kept, but of those of level debug only the first.
+// All messages of a run are stored; of those of level debug only the first.
 #include "group.h"
 #include "run.h"
 

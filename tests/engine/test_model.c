@@ -97,8 +97,8 @@ static void push(struct store *s, int64_t id, const char *verb)
     assert(store_push_command(s, id, verb, NULL, &e));
 }
 
-// While the second fit does not end, the pause must come. While the session is paused the fit ends:
-// it must have no effect.
+// The pause must come while the second fit does not end. The fit ends while the session is paused:
+// that must have no effect.
 static void pause_at_the_second_fit(void *context, const atomic_bool *stop)
 {
     struct visitor *v = context;
@@ -158,7 +158,7 @@ static struct visitor begin(struct run *r, const struct session_options *o)
 
 // A strategy that goes on gets the time of each trial: compiling, its pipeline and measuring
 // together.
-static void what_trials_took_is_told_again(void **state)
+static void durations_of_trials_are_replayed(void **state)
 {
     struct run *r = *state;
     struct session_options o = run_options(TRIALS);
@@ -205,7 +205,7 @@ static void an_interrupt_ends_a_fit(void **state)
     assert_same(r, whole, v.id);
 }
 
-// A session that is still replaying.
+// Stops a session that is still replaying.
 static void a_stop_does_not_wait_for_the_replay(void **state)
 {
     struct run *r = *state;
@@ -224,7 +224,7 @@ static void a_stop_does_not_wait_for_the_replay(void **state)
     assert_int_equal(atomic_load(&learner.stopped), 1);
 }
 
-static void killed_at_a_fit_it_goes_on(void **state)
+static void a_session_killed_at_a_fit_resumes(void **state)
 {
     struct run *r = *state;
     static const char *const points[] = {"refit:1", "refit:3", "commit:8", "told:16", "ask:17"};
@@ -242,11 +242,11 @@ TEST_GROUP(model)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_fit_is_recorded_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_trials_took_is_told_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(durations_of_trials_are_replayed, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pause_does_not_wait_for_a_fit, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupt_ends_a_fit, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stop_does_not_wait_for_the_replay, setup, teardown),
-        cmocka_unit_test_setup_teardown(killed_at_a_fit_it_goes_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_session_killed_at_a_fit_resumes, setup, teardown),
     };
     return cmocka_run_group_tests_name("model", tests, NULL, NULL);
 }

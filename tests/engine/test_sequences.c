@@ -231,7 +231,7 @@ static void tune_workers(struct scene *s, const char *source, const char *strate
     str_finish(&left);
 }
 
-// Begins with what two sessions before found: good configurations, and results for a model.
+// Starts a session with the results of two others: good configurations, and a training set.
 static void tune_on(struct scene *s, const char *source, const char *strategy, uint64_t seed)
 {
     struct str left = {0};
@@ -313,7 +313,7 @@ static int setup(void **state)
     run_init(&s->run);
     s->recording = made_recording(&made, "made");
     char *path = path_join(s->run.folder, "made.json");
-    run_must(recording_write(s->recording, path, &e), &e);
+    run_must(recording_write(s->recording, "tilewalk", path, &e), &e);
     s->recorded = mem_printf(RECORDED "%s", path);
     free(path);
     *state = s;
@@ -348,7 +348,7 @@ static void compare(const char *wanted, char *found)
         fail_msg("%d of %d searches go another way", wrong, line);
 }
 
-static void every_search_goes_as_it_went(void **state)
+static void every_search_is_reproduced(void **state)
 {
     struct scene *s = *state;
     struct err e;
@@ -374,7 +374,7 @@ static bool count_chosen(void *context, const struct trial_record *t)
 
 // Every result of a trial that walk's model chose counts once, failed ones and its ten starts do
 // not; an interrupted session counts as if it had not been interrupted.
-static void what_a_model_expected_is_held_to_what_came(void **state)
+static void predictions_are_compared_with_results(void **state)
 {
     enum { CHOSEN_TRIALS = 40 };
     (void)state;
@@ -404,8 +404,8 @@ static void what_a_model_expected_is_held_to_what_came(void **state)
 TEST_GROUP(sequences)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_model_expected_is_held_to_what_came),
-        cmocka_unit_test_setup_teardown(every_search_goes_as_it_went, setup, teardown),
+        cmocka_unit_test(predictions_are_compared_with_results),
+        cmocka_unit_test_setup_teardown(every_search_is_reproduced, setup, teardown),
     };
     return cmocka_run_group_tests_name("sequences", tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static int teardown(void **state)
     return 0;
 }
 
-// Sessions 1 and 2, of other sizes than those that follow.
+// Makes sessions 1 and 2, of other sizes than those that follow.
 static void make_earlier(struct run *r)
 {
     static const char *const sizes[] = {"96", "48"};
@@ -63,7 +63,7 @@ static bool is_same(struct run *r, int64_t a, int64_t b)
     return same;
 }
 
-static void what_is_named_is_learned_from(void **state)
+static void named_sessions_are_learned_from(void **state)
 {
     struct run *r = *state;
     make_earlier(r);
@@ -81,7 +81,7 @@ static void what_is_named_is_learned_from(void **state)
     assert_true(is_same(r, both, tune(r, NULL, "1,2,999"))); // those of a run, as far as they go
 }
 
-static void auto_takes_what_is_alike(void **state)
+static void auto_takes_similar_sessions(void **state)
 {
     struct run *r = *state;
     make_earlier(r);
@@ -100,7 +100,7 @@ static void auto_takes_what_is_alike(void **state)
     assert_history(r, tune(r, "auto", NULL), "1:24 2:24 7:32");
 }
 
-static void it_is_the_same_whatever_became_of_them(void **state)
+static void a_training_set_outlives_its_sessions(void **state)
 {
     struct run *r = *state;
     struct err e;
@@ -140,7 +140,7 @@ static void expect_refused(struct run *r, const char *transfer, const char *part
         fail_msg("'%s' lacks '%s'", e.text, part);
 }
 
-static void what_is_named_must_be_there(void **state)
+static void named_sessions_must_exist(void **state)
 {
     struct run *r = *state;
     struct err e;
@@ -173,10 +173,10 @@ static void a_strategy_without_a_model_learns_nothing(void **state)
 TEST_GROUP(transfer)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_named_is_learned_from, setup, teardown),
-        cmocka_unit_test_setup_teardown(auto_takes_what_is_alike, setup, teardown),
-        cmocka_unit_test_setup_teardown(it_is_the_same_whatever_became_of_them, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_named_must_be_there, setup, teardown),
+        cmocka_unit_test_setup_teardown(named_sessions_are_learned_from, setup, teardown),
+        cmocka_unit_test_setup_teardown(auto_takes_similar_sessions, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_training_set_outlives_its_sessions, setup, teardown),
+        cmocka_unit_test_setup_teardown(named_sessions_must_exist, setup, teardown),
         cmocka_unit_test_setup_teardown(a_strategy_without_a_model_learns_nothing, setup, teardown),
     };
     return cmocka_run_group_tests_name("transfer", tests, NULL, NULL);

@@ -186,6 +186,33 @@ static void test_raced(void **state)
     check_interval(baseline(json_of(b, json), SHIPPED));
 }
 
+// A session that goes on has the baselines of the database: it does not measure them again, and its
+// race leaves nothing out of their rows.
+static void test_raced_after_resume(void **state)
+{
+    // A number that any other time, name, configuration, outcome or reason would change.
+    static const char kept[] =
+        "SELECT sum(cast(seconds * 1e12 AS INTEGER) + position * 7 + 1000003 * "
+        "length(name || outcome || ifnull(config, '') || ifnull(reason, ''))) FROM baseline";
+    struct box *b = *state;
+    box_set(b, "TILEWALK_KILL", "told:4");
+    struct result r =
+        RUN(b, "tune", write_space(b), "--trials", "8", "--seed", "1", "--warm-start", "none");
+    assert_int_equal(r.code, 128 + SIGKILL);
+    const int64_t before = tamper(b, kept);
+    assert_int_equal(count_rows(b, "baseline", NULL), COUNT);
+    assert_int_equal(count_rows(b, "baseline", "race_seconds > 0"), 0);
+    box_set(b, "TILEWALK_KILL", NULL);
+    r = RUN(b, "resume", "1");
+    assert_ok(&r);
+    assert_null(strstr(r.err, "baseline '"));
+    assert_int_equal(tamper(b, kept), before);
+    assert_int_equal(count_rows(b, "baseline", "race_seconds > 0"), 1);
+    const cJSON *one = shown(b, "1");
+    check_ratio(baseline(one, SHIPPED), best_of(one));
+    assert_string_equal(text_of(baseline(one, LARGE), "outcome"), "rejected");
+}
+
 TEST_GROUP(baseline)
 {
     const struct CMUnitTest tests[] = {
@@ -193,7 +220,8 @@ TEST_GROUP(baseline)
         FLOW_TEST(test_killed),
         FLOW_TEST(test_warm_start),
     };
-    const struct CMUnitTest on_device[] = {FLOW_TEST(test_raced)};
+    const struct CMUnitTest on_device[] = {FLOW_TEST(test_raced),
+                                           FLOW_TEST(test_raced_after_resume)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     return failed || !has_device() ? failed : cmocka_run_group_tests(on_device, NULL, NULL);
 }

@@ -180,6 +180,27 @@ static void test_share_and_until(void **state)
     assert_contains(RUN(b, "show", "3").out, "roof (memory)");
 }
 
+// A session that goes on keeps the peak that it has where none is known of its device any more: CPU
+// devices are not measured again without --until.
+static void test_kept_peak(void **state)
+{
+    struct box *b = *state;
+    tune(b, "1", NO_FAULT); // makes the database
+    set_roof(b, "{\"f32\":4e9,\"bytes\":1e15,\"dispatch_s\":1e-9}");
+    tune(b, "1", NO_FAULT);
+    double before_ms = number_of(session(b, "2"), "roof_ms");
+    assert_true(before_ms > 0);
+    tamper(b, "DELETE FROM roof");
+    struct result r = RUN(b, "resume", "2", "--trials", "2", "--json");
+    assert_ok(&r);
+    cJSON *s = session(b, "2");
+    assert_int_equal(number_of(s, "trials"), 2);
+    assert_string_equal(text_of(s, "roof_by"), "f32");
+    const cJSON *device = first_device(b, RUN(b, "devices", "--json").out);
+    if (strcmp(text_of(device, "type"), "cpu") == 0)
+        assert_true(number_of(s, "roof_ms") == before_ms);
+}
+
 // The rates are stored with the session, and taken over by one that is like it, by an agent, and by
 // all tasks of a network.
 static void test_cold(void **state)
@@ -227,7 +248,7 @@ TEST_GROUP(clocks)
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_sensed), FLOW_TEST(test_asleep),        FLOW_TEST(test_liar),
         FLOW_TEST(test_drift),  FLOW_TEST(test_measured_roof), FLOW_TEST(test_share_and_until),
-        FLOW_TEST(test_cold),   FLOW_TEST(test_bad_until),
+        FLOW_TEST(test_cold),   FLOW_TEST(test_bad_until),     FLOW_TEST(test_kept_peak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

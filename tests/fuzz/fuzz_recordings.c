@@ -28,7 +28,7 @@ static void check_entries(const struct recording *r)
 {
     for (int i = 0; i < r->count; i++) {
         struct config c;
-        recording_config(r, i, &c);
+        config_set_get(&r->configs, i, &c);
         must(recording_find(r, &c) == &r->entry[i], "an entry is found by its configuration");
     }
 }
@@ -38,7 +38,7 @@ static void check_written(const struct recording *r)
     struct recording *again;
     struct err e;
     const char *path = fuzz_file(NULL, 0);
-    must(recording_write(r, path, &e), "what was read can be written");
+    must(recording_write(r, "tilewalk", path, &e), "what was read can be written");
     must(recording_read(path, &again, &e), "what was written can be read");
     must(again->count == r->count && again->best == r->best, "it comes back as it was");
     recording_destroy(again);

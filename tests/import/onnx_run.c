@@ -141,7 +141,7 @@ static bool draw_legal(const struct space *s, const struct limits *l, struct rng
     return false;
 }
 
-// The shortest kernel of some: it is the quickest to compile.
+// Draws some configurations and takes the one with the shortest kernel, the quickest to compile.
 static bool choose(struct script *s, const struct limits *l, struct job *out, struct err *e)
 {
     size_t shortest = SIZE_MAX;

@@ -1,8 +1,8 @@
-// Imported models, run: on the CPU by the operators' references, or on the device as a whole.
+// Runs imported models, on the CPU by the operators' references, or on the device as a whole.
 //
 //     struct model_run r;
 //     if (model_run_load("net.lua", &r, e)) ...
-//     model_run_on_cpu(&r, e)          that each output that the file expects something of is that
+//     model_run_on_cpu(&r, e)          each output has to be the one that the file records
 //     model_run_on_device(&r, &seconds, e)    the same, and each layer against its reference
 //     model_run_finish(&r);            in any case
 #ifndef TILEWALK_TESTS_IMPORT_ONNX_RUN_H
@@ -18,7 +18,8 @@ struct model_run {
 
 bool model_run_load(const char *path, struct model_run *r, struct err *e);
 bool model_run_on_cpu(const struct model_run *r, struct err *e);
-// With configurations that are quick to compile. `seconds` of a run; 0: it is too slow to be timed.
+// Uses configurations that are quick to compile. `seconds` gets the time of a run; 0: it is too
+// slow to be timed.
 bool model_run_on_device(const struct model_run *r, double *seconds, struct err *e);
 void model_run_finish(struct model_run *r);
 

@@ -83,7 +83,8 @@ static void put_real(struct str *s, int field, float value)
     str_add_bytes(s, &value, sizeof value);
 }
 
-// Numbers with commas behind them, a word, a number with a point, or without one.
+// Adds an attribute: numbers with commas behind them, a word, a number with a point, or without
+// one.
 static void put_attribute(struct str *node, const char *name, const char *value)
 {
     enum { REAL = 1, WHOLE, TEXT, LIST = 7 };

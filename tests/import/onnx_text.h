@@ -1,4 +1,4 @@
-// ONNX files for tests, written field by field (onnx.proto numbers them), and what becomes of them.
+// Writes ONNX files for tests field by field (onnx.proto numbers them), and imports them.
 #ifndef TILEWALK_TESTS_IMPORT_ONNX_TEXT_H
 #define TILEWALK_TESTS_IMPORT_ONNX_TEXT_H
 
@@ -21,13 +21,14 @@ void onnx_put_constant(struct str *graph, const char *name, const int *sizes, co
 // Adds a constant of any type with `bytes` of `data`, which may be 0.
 void onnx_put_typed(struct str *graph, const char *name, int type, const struct onnx_shape *shape,
                     const void *data, size_t bytes);
-// "Conv" "x w b" -> "y", or to several; `attributes`: "group=2 pads=1,1,1,1 alpha=0.5 mode=SAME".
+// Adds a node: "Conv", inputs "x w b", one or several outputs "y", and `attributes` such as
+// "group=2 pads=1,1,1,1 alpha=0.5 mode=SAME".
 void onnx_put_node(struct str *graph, const char *kind, const char *inputs, const char *outputs,
                    const char *attributes);
-// The model that the graph, which is finished, makes.
+// Returns the model of the graph, which is finished.
 void onnx_put_model(struct str *s, struct str *graph);
 
-// A model's layers.
+// The layers of a model.
 struct lowered {
     struct str bytes;
     struct onnx_model model;

@@ -1,4 +1,5 @@
-// GGUF files as network files: which products, how often; and one clear line for each lie.
+// Imports GGUF files as network files: the products and their counts, and one clear line for each
+// false statement of a header.
 #include "group.h"
 #include "wording.h"
 
@@ -156,7 +157,7 @@ static void has(const struct network *n, const char *name, const char *title, in
     fail_msg("no '%s'", name);
 }
 
-// --- what holds ---
+// --- files that are right ---
 
 static void products_are_counted(void **state)
 {
@@ -218,7 +219,8 @@ static void tokens_are_three_by_default(void **state)
     imported_finish(&read_model);
 }
 
-// Without a matrix of its own the output is that of the tokens; a model of meanings has none.
+// A model without an output matrix uses that of the tokens; one that embeds texts has no such
+// product.
 static void output_may_be_tied(void **state)
 {
     struct made m = {.tensor = model, .count = MODEL - 1, .experts_used = 1};
@@ -270,7 +272,7 @@ static void other_architectures_are_lists_too(void **state)
     imported_finish(&read_model);
 }
 
-// --- lies ---
+// --- files that are wrong ---
 
 #define ROW(...)                                                                                   \
     (const struct tensor_row[])                                                                    \
@@ -326,7 +328,7 @@ static const struct {
      "tensor 'ffn_up_exps.weight': of its 4 experts 5 are used"},
 };
 
-static void lies_are_refused(void **state)
+static void false_headers_are_refused(void **state)
 {
     static const struct tensor_row fine = {"output.weight", 2, {32, 32}, F16};
     (void)state;
@@ -360,9 +362,11 @@ static int tear_down(void **state)
 TEST_GROUP(gguf)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_are_counted), cmocka_unit_test(tokens_are_three_by_default),
-        cmocka_unit_test(output_may_be_tied),   cmocka_unit_test(other_architectures_are_lists_too),
-        cmocka_unit_test(lies_are_refused),
+        cmocka_unit_test(products_are_counted),
+        cmocka_unit_test(tokens_are_three_by_default),
+        cmocka_unit_test(output_may_be_tied),
+        cmocka_unit_test(other_architectures_are_lists_too),
+        cmocka_unit_test(false_headers_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

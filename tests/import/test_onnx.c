@@ -1,4 +1,4 @@
-// ONNX files: what becomes of nodes, and of files that are wrong.
+// Imports ONNX files: the layers that nodes become, and files that are wrong.
 #include "group.h"
 #include "onnx_text.h"
 #include "wording.h"
@@ -14,7 +14,7 @@
 
 static const float numbers[1024];
 
-// --- what is made of nodes ---
+// --- nodes become layers ---
 
 static void lower(struct lowered *m, struct str *graph)
 {
@@ -29,8 +29,8 @@ static void put_ends(struct str *g, const int *in, const int *out)
     onnx_put_value(g, 12, "y", out);
 }
 
-// y = relu(bn(conv(x)) + x): one kernel, its weights times the factor of each channel.
-static void what_follows_a_sum_is_computed_with_it(void **state)
+// One kernel computes y = relu(bn(conv(x)) + x), its weights times the factor of each channel.
+static void operations_after_a_sum_are_fused(void **state)
 {
     (void)state;
     struct str g = {0};
@@ -62,7 +62,7 @@ static void what_follows_a_sum_is_computed_with_it(void **state)
 }
 
 // A value that another node reads, too, is not made part of the kernel before it.
-static void what_is_read_twice_stays(void **state)
+static void values_read_twice_are_not_fused(void **state)
 {
     (void)state;
     struct str g = {0};
@@ -123,7 +123,7 @@ static void weights_that_no_device_must_take_are_split(void **state)
     lowered_finish(&m);
 }
 
-// --- what is refused, and what is left out ---
+// --- refused models, and nodes that are left out ---
 
 static char *folder;
 
@@ -195,7 +195,7 @@ static void wrong_models_are_refused(void **state)
     expect_wrong(&g, "no preset computes any of its nodes; the first: node 'y' (Erf 1x2x5x5)");
 }
 
-static void data_lie_below_the_model(void **state)
+static void external_data_are_below_the_model(void **state)
 {
     (void)state;
     static const char *const names[] = {"../secret", "/etc/passwd", "a/../../b", "absent.bin"};
@@ -218,7 +218,7 @@ static void data_lie_below_the_model(void **state)
     }
 }
 
-static void whatever_is_cut_off_is_refused(void **state)
+static void truncated_models_are_refused(void **state)
 {
     (void)state;
     struct str g = begin(), s = {0};
@@ -261,7 +261,7 @@ static void open_dimensions_are_asked_for(void **state)
     str_finish(&s);
 }
 
-// The rest is tuned: what the node gives is an input, what it reads an output.
+// The other nodes are tuned: the outputs of the unknown one are inputs, its inputs are outputs.
 static void an_unknown_node_is_named(void **state)
 {
     (void)state;
@@ -284,7 +284,7 @@ static void an_unknown_node_is_named(void **state)
     str_finish(&s);
 }
 
-// --- what is written beside, and what was recorded ---
+// --- the file of weights, and recorded runs ---
 
 static char *path_of(const char *name)
 {
@@ -305,7 +305,7 @@ static void drop_file(const char *name)
     free(path);
 }
 
-// m.onnx to m.lua, with what was recorded in the folder.
+// Imports m.onnx as m.lua, with the recorded run in the folder.
 static void import_all(struct imported *m)
 {
     char *path = path_of("m.onnx"), *out = path_of("m.lua");
@@ -327,8 +327,9 @@ static void put_recorded(const char *name, int count)
     str_finish(&s);
 }
 
-// Only what follows from recorded inputs is held against a recording; undone, nothing has changed.
-static void what_was_recorded_is_held(void **state)
+// An output is compared only if it follows from recorded inputs. After imported_undo nothing has
+// changed.
+static void recorded_outputs_are_compared(void **state)
 {
     (void)state;
     struct str g = {0}, model = {0}, old = {0};
@@ -380,16 +381,16 @@ TEST_GROUP(onnx)
     char name[] = "/tmp/tilewalk-onnx-XXXXXX";
     folder = mkdtemp(name);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_follows_a_sum_is_computed_with_it),
-        cmocka_unit_test(what_is_read_twice_stays),
+        cmocka_unit_test(operations_after_a_sum_are_fused),
+        cmocka_unit_test(values_read_twice_are_not_fused),
         cmocka_unit_test(channels_are_shuffled_by_one_kernel),
         cmocka_unit_test(weights_that_no_device_must_take_are_split),
         cmocka_unit_test(wrong_models_are_refused),
-        cmocka_unit_test(data_lie_below_the_model),
-        cmocka_unit_test(whatever_is_cut_off_is_refused),
+        cmocka_unit_test(external_data_are_below_the_model),
+        cmocka_unit_test(truncated_models_are_refused),
         cmocka_unit_test(open_dimensions_are_asked_for),
         cmocka_unit_test(an_unknown_node_is_named),
-        cmocka_unit_test(what_was_recorded_is_held),
+        cmocka_unit_test(recorded_outputs_are_compared),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove(folder); // fails where something is left in it

@@ -1,8 +1,8 @@
-// Whole ONNX networks on the device, against the outputs that their authors recorded. The folder
-// that TILEWALK_NETWORKS names has light_NAME.onnx and light_NAME_output_0.pb; what flows in is
-// arange(n) / n, and ONNX allows its backends a relative 1e-3 and an absolute 1e-7.
+// Runs whole ONNX networks on the device, against the outputs that their authors recorded. The
+// folder that TILEWALK_NETWORKS names has light_NAME.onnx and light_NAME_output_0.pb; what flows in
+// is arange(n) / n, and ONNX allows its backends a relative 1e-3 and an absolute 1e-7.
 //
-// TILEWALK_NETWORK names it, shufflenet else.
+// TILEWALK_NETWORK names the network; the default is shufflenet.
 #include "group.h"
 #include "onnx_run.h"
 
@@ -28,7 +28,7 @@ static void add_varint(struct str *s, uint64_t value)
     str_add_char(s, (char)value);
 }
 
-// A tensor of floats, 1 x 3 x 224 x 224.
+// Writes a tensor of floats, 1 x 3 x 224 x 224.
 static bool write_input(const char *path, struct err *e)
 {
     enum { SIDE = 224, COUNT = 3 * SIDE * SIDE };

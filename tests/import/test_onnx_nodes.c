@@ -1,6 +1,6 @@
-// ONNX's own conformance models, of one node each, as the distribution has them: what is imported
-// has to give what their authors recorded. Computed by the operators' references; that kernels give
-// the same is what every trial verifies.
+// Imports ONNX's own conformance models, of one node each, as the distribution has them. Their
+// outputs, computed by the operators' references, have to be those that the authors recorded. Every
+// trial verifies that kernels give the same.
 #include "group.h"
 #include "onnx_run.h"
 
@@ -38,7 +38,7 @@ static void add_field(struct str *s, int field, const void *bytes, size_t length
     str_add_bytes(s, bytes, length);
 }
 
-// A message that is written twice is merged: one with a constant more.
+// Adds a constant by a second message: readers merge it with the first.
 static void add_constant(struct str *model, const char *path)
 {
     char *bytes;
@@ -52,7 +52,7 @@ static void add_constant(struct str *model, const char *path)
     free(bytes);
 }
 
-// Without waiting for the disk, as file_write does.
+// Writes a file without waiting for the disk, as file_write does.
 static bool put(const char *path, const struct str *text, struct err *e)
 {
     FILE *f = fopen(path, "wbe");
@@ -84,9 +84,9 @@ static bool write_model(const char *folder, int flowing, struct err *e)
     return ok;
 }
 
-// --- one of them ---
+// --- one model ---
 
-// Returns whether the whole model is supported, without writing anything.
+// Returns true if the whole model is supported; writes nothing.
 static bool is_supported(struct err *e)
 {
     char *path = mem_printf("%s/m.onnx", work);
@@ -121,7 +121,7 @@ static enum end run(const char *folder, int flowing, struct err *e)
     return end;
 }
 
-// With its first input flowing in and all others constant; and with all flowing in.
+// Imports a model twice: with all inputs but the first constant, and with none constant.
 static enum end run_both(const char *folder, const char *name)
 {
     enum end best = UNSUPPORTED;

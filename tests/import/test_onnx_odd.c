@@ -1,5 +1,5 @@
-// ONNX models that are rarely met, or made to do harm: what is imported of them computes what they
-// say, and the rest is named.
+// Imports ONNX models that are rare, or made to do harm: the layers compute what the model defines,
+// and a note names each node that is left out.
 #include "group.h"
 #include "onnx_text.h"
 #include "wording.h"
@@ -39,20 +39,20 @@ static void expect_refused(struct str *graph, const char *words)
     lowered_finish(&m);
 }
 
-static const char *lacking(const struct lowered *m, const char *name)
+static const char *unsupported(const struct lowered *m, const char *name)
 {
     for (int i = 0; i < m->graph.step_count; i++)
         if (strcmp(m->graph.step[i].name, name) == 0)
-            return m->graph.step[i].lacking ? m->graph.step[i].lacking : "nothing";
+            return m->graph.step[i].unsupported ? m->graph.step[i].unsupported : "nothing";
     return "no such node";
 }
 
-// That the graph's first node that is lacking is `name`, for that reason.
+// Checks that the first unsupported node of the graph is `name`, for that reason.
 static void expect_lacking(struct str *graph, const char *name, const char *words)
 {
     struct lowered m = lower(graph);
-    if (!strstr(lacking(&m, name), words))
-        fail_msg("'%s', expected '%s'", lacking(&m, name), words);
+    if (!strstr(unsupported(&m, name), words))
+        fail_msg("'%s', expected '%s'", unsupported(&m, name), words);
     lowered_finish(&m);
 }
 
@@ -81,13 +81,13 @@ static void a_split_that_fails_leaves_nothing(void **state)
     onnx_put_node(&g, "Split", "x parts", "p q z", "axis=1");
     onnx_put_node(&g, "Relu", "p", "y", "");
     struct lowered m = lower(&g);
-    wording_is("import", "onnx: gives nothing", lacking(&m, "p"));
+    wording_is("import", "onnx: gives nothing", unsupported(&m, "p"));
     assert_int_equal(m.layers.layer_count, 1);
     assert_true(m.layers.layer[0].from[0].source < 0);
     lowered_finish(&m);
 }
 
-// Numbers for each column, where there are as many channels.
+// A constant with one number for each column is no factor of channels, though there are as many.
 static void columns_are_no_channels(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void columns_are_no_channels(void **state)
     lowered_finish(&m);
 }
 
-static void what_no_buffer_holds_is_refused(void **state)
+static void tensors_beyond_a_buffer_are_refused(void **state)
 {
     (void)state;
     static const int64_t many[] = {INT64_MAX, (int64_t)1 << 62, (int64_t)1 << 31};
@@ -141,7 +141,7 @@ static void constants_of_unknown_types_are_named(void **state)
     }
 }
 
-static void sums_are_joined_with_what_is_as_large(void **state)
+static void residuals_are_as_large_as_the_sum(void **state)
 {
     (void)state;
     struct str g = begin(SIZES(4, 3), SIZES(4, 4));
@@ -236,12 +236,12 @@ static void outputs_that_nothing_computes_are_named(void **state)
     onnx_put_node(&g, "Dropout", "a", "b mask", "");
     onnx_put_node(&g, "Relu", "b", "y", "");
     struct lowered m = lower(&g);
-    wording_is("import", "onnx: constant", value(&m, "c")->lacking);
-    wording_is("import", "onnx: input", value(&m, "x")->lacking);
-    assert_string_equal(value(&m, "same")->lacking, value(&m, "x")->lacking);
-    wording_is("import", "onnx: no kernel", value(&m, "places")->lacking);
-    assert_string_equal(value(&m, "mask")->lacking, value(&m, "places")->lacking);
-    assert_null(value(&m, "y")->lacking);
+    wording_is("import", "onnx: constant", value(&m, "c")->unsupported);
+    wording_is("import", "onnx: input", value(&m, "x")->unsupported);
+    assert_string_equal(value(&m, "same")->unsupported, value(&m, "x")->unsupported);
+    wording_is("import", "onnx: no kernel", value(&m, "places")->unsupported);
+    assert_string_equal(value(&m, "mask")->unsupported, value(&m, "places")->unsupported);
+    assert_null(value(&m, "y")->unsupported);
     assert_int_equal(m.layers.layer_count, 2);
     lowered_finish(&m);
 }
@@ -269,12 +269,13 @@ static void all_axes_or_none_are_reduced(void **state)
         onnx_put_node(&g, "Relu", "a", "y", "");
         struct lowered m = lower(&g);
         assert_int_equal(onnx_count(&value(&m, "a")->shape), i ? 1 : 18);
-        assert_string_equal(lacking(&m, "a"), i ? "it is not the mean of whole images" : "nothing");
+        assert_string_equal(unsupported(&m, "a"),
+                            i ? "it is not the mean of whole images" : "nothing");
         lowered_finish(&m);
     }
 }
 
-// r = relu(c), while a graph inside of another node reads c, too.
+// The graph inside of a node reads c, which r = relu(c) reads, too.
 static struct str captures(int depth)
 {
     struct str g = begin(SIZES(1, 2), SIZES(1, 2)), inner = {0}, node = {0};
@@ -297,7 +298,7 @@ static struct str captures(int depth)
     return g;
 }
 
-static void what_a_graph_inside_reads_is_an_output(void **state)
+static void values_read_by_an_inner_graph_are_outputs(void **state)
 {
     (void)state;
     for (int depth = 0; depth < 3; depth++) {
@@ -306,14 +307,14 @@ static void what_a_graph_inside_reads_is_an_output(void **state)
         assert_int_equal(value(&m, "c")->uses, 4);
         assert_int_equal(m.layers.layer_count, 2);
         assert_int_equal(m.layers.output_count, 2);
-        assert_string_equal(lacking(&m, "z"), "there is no such operator here");
+        assert_string_equal(unsupported(&m, "z"), "there is no such operator here");
         lowered_finish(&m);
     }
     struct str g = captures(1000);
     expect_refused(&g, "it is no ONNX model, or cut off");
 }
 
-static void no_two_things_have_a_name(void **state)
+static void names_are_unique(void **state)
 {
     (void)state;
     struct str g = begin(SIZES(1, 2), SIZES(1, 2)), node = {0}, long_name = {0};
@@ -337,7 +338,7 @@ static void no_two_things_have_a_name(void **state)
     lowered_finish(&m);
 }
 
-static void what_a_preset_refuses_is_named(void **state)
+static void sizes_that_a_preset_refuses_are_named(void **state)
 {
     (void)state;
     static const struct {
@@ -376,11 +377,11 @@ static void constants_may_be_numbers(void **state)
     assert_int_equal(m.layers.layer_count, 1);
     assert_float_equal(onnx_weight(&m.layers.layer[0].weights[0], 0), 2, 0);
     assert_int_equal(value(&m, "y")->shape.size[0], 2);
-    wording_is("import", "onnx: no tensor", lacking(&m, "word"));
+    wording_is("import", "onnx: no tensor", unsupported(&m, "word"));
     lowered_finish(&m);
 }
 
-// Large matrices of a file are turned, or cast, where they are read.
+// Large matrices of a file are transposed, or cast, where they are read.
 static void large_constants_are_read_where_they_are(void **state)
 {
     (void)state;
@@ -399,7 +400,7 @@ static void large_constants_are_read_where_they_are(void **state)
     assert_int_equal(m.layers.layer_count, 3);
     assert_float_equal(onnx_weight(&m.layers.layer[0].weights[0], SIZE), 7, 0);
     assert_float_equal(onnx_weight(&m.layers.layer[1].weights[0], 1), 7, 0);
-    wording_is("import", "onnx: constants alone", lacking(&m, "again"));
+    wording_is("import", "onnx: constants alone", unsupported(&m, "again"));
     lowered_finish(&m);
 }
 
@@ -418,18 +419,18 @@ TEST_GROUP(onnx_odd)
         cmocka_unit_test(constants_of_all_types_are_cast),
         cmocka_unit_test(a_split_that_fails_leaves_nothing),
         cmocka_unit_test(columns_are_no_channels),
-        cmocka_unit_test(what_no_buffer_holds_is_refused),
+        cmocka_unit_test(tensors_beyond_a_buffer_are_refused),
         cmocka_unit_test(constants_of_unknown_types_are_named),
-        cmocka_unit_test(sums_are_joined_with_what_is_as_large),
+        cmocka_unit_test(residuals_are_as_large_as_the_sum),
         cmocka_unit_test(training_is_named),
         cmocka_unit_test(what_costs_too_much_is_named),
         cmocka_unit_test(places_are_none_of_an_axis),
         cmocka_unit_test(outputs_that_nothing_computes_are_named),
         cmocka_unit_test(attributes_have_the_type_of_their_name),
         cmocka_unit_test(all_axes_or_none_are_reduced),
-        cmocka_unit_test(what_a_graph_inside_reads_is_an_output),
-        cmocka_unit_test(no_two_things_have_a_name),
-        cmocka_unit_test(what_a_preset_refuses_is_named),
+        cmocka_unit_test(values_read_by_an_inner_graph_are_outputs),
+        cmocka_unit_test(names_are_unique),
+        cmocka_unit_test(sizes_that_a_preset_refuses_are_named),
         cmocka_unit_test(constants_may_be_numbers),
         cmocka_unit_test(large_constants_are_read_where_they_are),
         cmocka_unit_test(sparse_constants_are_named),

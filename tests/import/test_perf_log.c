@@ -1,4 +1,4 @@
-// Logs of GGML_VK_PERF_LOGGER, of old and new versions, as network files.
+// Imports logs of GGML_VK_PERF_LOGGER, of old and new versions, as network files.
 #include "group.h"
 #include "wording.h"
 
@@ -89,8 +89,8 @@ static const char whole[] =
     "MUL_MAT_VEC q4_K m=64 n=1 k=32: 30 x 3 us\n"
     "Total time: 750 us.\n";
 
-// The same product of several passes is one, times are shared where products ran together, and the
-// dearest come first.
+// Products that are alike are counted as one, those that ran together share the time, and the
+// longest come first.
 static void times_are_weights(void **state)
 {
     struct imported m;
@@ -125,7 +125,7 @@ static const char *const bad[] = {
     "MUL_MAT q4_K m=64 n=1 k=32",
 };
 
-static void what_cannot_be_understood_is_named(void **state)
+static void unreadable_lines_are_named(void **state)
 {
     (void)state;
     struct wording w;
@@ -162,7 +162,7 @@ TEST_GROUP(perf_log)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_of_all_versions_are_known),
         cmocka_unit_test(times_are_weights),
-        cmocka_unit_test(what_cannot_be_understood_is_named),
+        cmocka_unit_test(unreadable_lines_are_named),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -57,7 +57,7 @@ static int comparisons(const char *glsl, uint64_t bytes_a, uint64_t bytes_b)
     return count[1] - count[0];
 }
 
-static void what_is_plainly_inside_is_left_alone(void **state)
+static void accesses_certainly_inside_stay(void **state)
 {
     (void)state;
     static const char inside[] = HEAD "void main() { s[7] = a[14]; b[63] = s[0]; }";
@@ -113,7 +113,7 @@ static void a_checked_module_has_one_more_buffer(void **state)
     spirv_finish(&out);
 }
 
-static void what_is_too_old_is_refused(void **state)
+static void old_modules_are_refused(void **state)
 {
     (void)state;
     struct spirv s = compile(everything), out;
@@ -166,10 +166,10 @@ static void words_are_explained(void **state)
 TEST_GROUP(checked)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_plainly_inside_is_left_alone),
+        cmocka_unit_test(accesses_certainly_inside_stay),
         cmocka_unit_test(loops_are_rolled_up_when_asked),
         cmocka_unit_test(a_checked_module_has_one_more_buffer),
-        cmocka_unit_test(what_is_too_old_is_refused),
+        cmocka_unit_test(old_modules_are_refused),
         cmocka_unit_test(damaged_modules_do_no_harm),
         cmocka_unit_test(words_are_explained),
     };

@@ -167,7 +167,7 @@ static struct kernel_facts facts(void)
     return f;
 }
 
-static void a_real_one_agrees_with_ours(void **state)
+static void an_installed_compiler_agrees(void **state)
 {
     (void)state;
     struct err e = {0};
@@ -213,7 +213,7 @@ TEST_GROUP(external)
         cmocka_unit_test(scripts_that_leave_something_running),
         cmocka_unit_test(scripts_that_never_end),
         cmocka_unit_test(versions),
-        cmocka_unit_test(a_real_one_agrees_with_ours),
+        cmocka_unit_test(an_installed_compiler_agrees),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -61,8 +61,8 @@ static bool is_as_declared(const struct resources *r, const struct resources *pa
     return true;
 }
 
-// What limits are judged by before anything is compiled is what one of the passes is, the one that
-// matters most to the space, or the most of all passes (definitions), which `e` tells of.
+// False and `e`: the declared resources, by which limits are judged before anything is compiled,
+// are those of no pass, nor the most of all passes (which definitions declare).
 static bool holds_what_it_declares(const struct resources *r, const struct resources *pass,
                                    int passes, struct err *e)
 {

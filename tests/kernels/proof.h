@@ -1,7 +1,7 @@
 // Runs one configuration and compares all that it writes with the reference: on inputs for which it
 // must be exact, on random ones within the tolerance, outputs poisoned before, a guard behind them;
 // then with every access checked.
-// What its space declares of shared memory, invocations and groups must be what the SPIR-V has.
+// The shared memory, invocations and groups that its space declares must be those of the SPIR-V.
 #ifndef TILEWALK_TESTS_KERNELS_PROOF_H
 #define TILEWALK_TESTS_KERNELS_PROOF_H
 

@@ -1,6 +1,6 @@
-// What is computed by its definition is right in every sketch: odd definitions (turned and strided
-// indices, the same tensor twice, lengths that no tile divides, reductions of reductions, choices
-// by what is read), and the presets that have several.
+// Kernels of operator definitions are right in every sketch: for odd definitions (reversed and
+// strided indices, the same tensor twice, lengths that no tile divides, reductions of reductions,
+// selects by elements), and for the presets with several sketches.
 #include "define/program.h"
 #include "group.h"
 #include "proof.h"
@@ -14,7 +14,7 @@ enum { DRAWS = 200000, MOST_STATEMENTS = 150 }; // CPU drivers translate about a
 
 static struct gpu *gpu;
 
-// A legal configuration of the sketch.
+// Draws a legal configuration of the sketch.
 static void draw(const struct script *s, const struct limits *l, int sketch, struct rng *r,
                  struct config *c)
 {
@@ -31,7 +31,7 @@ static void draw(const struct script *s, const struct limits *l, int sketch, str
     fail_msg("%s: no legal point in sketch %d (%s)", space->name, sketch, v.reason);
 }
 
-// What it is made of, where the device does not have it.
+// Returns the element type that the device lacks; NULL: it has all.
 static const char *lacking(const struct definition *d, const struct limits *l)
 {
     for (int i = 0; i < d->tensor_count; i++) {
@@ -118,7 +118,7 @@ static void presets_of_several_sketches(void **state)
     check_all(names, sizeof names / sizeof *names, find_preset);
 }
 
-static void nothing_was_said(void **state)
+static void no_validation_messages(void **state)
 {
     (void)state;
     assert_int_equal(gpu_validation_messages(gpu), 0);
@@ -129,7 +129,7 @@ TEST_GROUP(definitions)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(odd_definitions),
         cmocka_unit_test(presets_of_several_sketches),
-        cmocka_unit_test(nothing_was_said),
+        cmocka_unit_test(no_validation_messages),
     };
     int code;
     gpu = proof_open(&code);

@@ -41,7 +41,7 @@ static void check_cell(const struct cell *cell, const char *device_type, const s
     str_finish(&set);
 }
 
-static void all_cells_are_right(void **state)
+static void all_presets_are_right(void **state)
 {
     struct limits l = gpu_get_info(gpu)->limits;
     struct cells all;
@@ -111,7 +111,7 @@ static void faults_are_found(void **state)
     }
 }
 
-static void nothing_was_said(void **state)
+static void no_validation_messages(void **state)
 {
     (void)state;
     assert_int_equal(gpu_validation_messages(gpu), 0);
@@ -124,8 +124,8 @@ TEST_GROUP(kernels)
         rounds = atoi(getenv("TILEWALK_ROUNDS"));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faults_are_found),
-        cmocka_unit_test(all_cells_are_right),
-        cmocka_unit_test(nothing_was_said),
+        cmocka_unit_test(all_presets_are_right),
+        cmocka_unit_test(no_validation_messages),
     };
     int code;
     gpu = proof_open(&code);

@@ -178,7 +178,8 @@ struct space *space_with_chain(struct config *c)
     return sealed(s);
 }
 
-// Gives each loop to one of three dimensions or to none, in a random order: a mixed radix.
+// Gives each loop to one of three dimensions or to none, in a random order, as digits of a mixed
+// radix.
 static void add_random_access(struct nest *n, struct rng *r, struct nest_statement *s, int index)
 {
     enum { DIMS = 3 };
@@ -265,7 +266,7 @@ long address_of(const struct nest_point *p, int statement, int access, const int
     return address;
 }
 
-// The next iteration of the innermost `loops` loops; false behind the last.
+// Moves to the next iteration of the innermost `loops` loops; false behind the last.
 static bool advance(const struct nest_point *p, int statement, int loops, int *at)
 {
     int count = p->nest->statement[statement].loop_count;

@@ -1,5 +1,5 @@
-// Small loop nests for tests, and what their loops do when they are really run, one iteration after
-// the other: the oracle for everything that is computed from a nest.
+// Small loop nests for tests. Their loops are also run, one iteration after the other: the oracle
+// for everything that is computed from a nest.
 //
 //     struct config c;
 //     struct space *s = space_with_product(&c);    // owned: space_and_nest_destroy
@@ -38,7 +38,7 @@ void space_and_nest_destroy(struct space *s);
 // Returns the element that an access touches when the loops of its path are at `at`.
 long address_of(const struct nest_point *p, int statement, int access, const int *at);
 
-// The innermost `loops` loops of a path run, those outside standing at 0.
+// Runs the innermost `loops` loops of a path, with those outside at 0.
 struct run {
     long iterations;
     long different;   // addresses
@@ -47,7 +47,7 @@ struct run {
 };
 
 struct run run_innermost(const struct nest_point *p, int statement, int access, int loops);
-// Different addresses in its first `iterations` iterations.
+// Returns the number of different addresses in its first `iterations` iterations.
 long different_in(const struct nest_point *p, int statement, int access, long iterations);
 
 #endif

@@ -1,5 +1,5 @@
 // The memory use of accesses, compared with loops that are run one iteration after the other.
-#include "model/features_statements.h"
+#include "model/feature_kind.h"
 
 #include "group.h"
 #include "nests.h"
@@ -38,7 +38,7 @@ static void check_reuse(const struct nest_point *p, int statement, int access,
     for (int i = 0; i < s->access_count; i++)
         bytes += 4 * (double)different_in(p, statement, i, all.to_the_same);
     assert_true(u->distance_bytes == bytes);
-    // As often again as the loop runs that brings it back.
+    // The element is touched again as often as the loop runs that brings it back.
     struct run until = {0};
     int loops = 0;
     while (until.to_the_same == 0)
@@ -120,7 +120,7 @@ static void test_product_by_hand(void **state)
     space_and_nest_destroy(s);
 }
 
-static void test_what_another_statement_wrote(void **state)
+static void test_reuse_across_statements(void **state)
 {
     (void)state;
     struct config c;
@@ -150,7 +150,7 @@ TEST_GROUP(access)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_running_it),
         cmocka_unit_test(test_product_by_hand),
-        cmocka_unit_test(test_what_another_statement_wrote),
+        cmocka_unit_test(test_reuse_across_statements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ enum { INPUTS = 5, HIDDEN = 16, ACTIONS = 6 };
 static const double x[INPUTS] = {0.3, -0.5, 0.1, 1, 0};
 static const bool legal[ACTIONS] = {true, false, true, true, false, true};
 
-// One sample and what its loss depends on.
+// One sample, and the inputs of its loss.
 struct sample {
     const bool *legal;
     size_t action;
@@ -30,7 +30,8 @@ static double entropy_of(const double *policy)
     return entropy;
 }
 
-// The formulas of the header, by a second hand. `advantage` is what the sound loss holds constant.
+// Computes the formulas of the header a second time. `advantage` is held constant by the sound
+// loss.
 static double loss(struct actor_critic *n, const struct sample *s, double advantage)
 {
     double policy[ACTIONS], value = actor_critic_forward(n, x, s->legal, policy);

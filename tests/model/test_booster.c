@@ -1,11 +1,10 @@
-// Boosted trees: what they learn, when they stop, and that the same is the same.
+// Boosted trees: they learn, they stop, and the same rows give the same model.
 #include "group.h"
 
 #include "model/trees.h"
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/recall.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,7 +33,7 @@ static struct booster_options with(enum booster_objective objective)
     return o;
 }
 
-// Within 0..1, with a product of two columns and a step; the others are noise.
+// A function within 0..1, with a product of two columns and a step; the other columns are noise.
 static float truth(const float *x)
 {
     return 0.5F * x[0] * x[1] + (x[2] > 0.3F ? 0.4F : 0) + 0.1F * x[3];
@@ -126,8 +125,7 @@ static void test_same_rows_same_model(void **state)
     free(d);
 }
 
-// A label is right and its margin is right: nothing is left to learn. Where the margins went to
-// other rows, much would be.
+// Margins that equal the labels leave nothing to learn, unless they went to other rows.
 static void test_margins_belong_to_their_rows(void **state)
 {
     (void)state;
@@ -156,8 +154,7 @@ static void test_margins_belong_to_their_rows(void **state)
     free(d);
 }
 
-// In another order, margins in the same one, the rows give the same predictions (but for the order
-// of sums).
+// Rows in another order, margins with them, give the same predictions but for the order of sums.
 static void test_shuffled_rows(void **state)
 {
     (void)state;

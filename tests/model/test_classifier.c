@@ -1,4 +1,4 @@
-// A forest of random trees: what it learns, by weight, and what its trees say of themselves.
+// A forest that classifies: what it learns, weights of rows, and the paths of its trees.
 #include "group.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-// Coordinates of configurations: each kind of parameter and a profile by hand, and nearness as on
+// Coordinates of configurations: each kind of parameter and a profile by hand, and distances as on
 // the graphs.
 #include "group.h"
 #include "model/coordinates.h"

@@ -21,7 +21,8 @@ static void add_numbers(struct space *s, const char *name)
     assert_true(space_add(s, &p, NULL));
 }
 
-// One of each kind: parts 3, order 3, number 4, label 3, ring 4, number of its own 3.
+// A space with one parameter of each kind: parts 3, order 3, number 4, label 3, ring 4, and numbers
+// with a graph 3.
 static struct space *space_of_all(int parts, const char *last)
 {
     struct space *s = space_create("all");
@@ -102,7 +103,7 @@ static struct space *space_of_single(void (*add)(struct space *s, const char *na
     return sealed(s);
 }
 
-static void test_what_is_like_what(void **state)
+static void test_which_spaces_are_alike(void **state)
 {
     (void)state;
     assert_true(are_like(space_of_all(3, "own"), space_of_all(3, "own")));
@@ -133,7 +134,7 @@ TEST_GROUP(features_knob)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_row_by_hand),
         cmocka_unit_test(test_rows_tell_all_points_apart),
-        cmocka_unit_test(test_what_is_like_what),
+        cmocka_unit_test(test_which_spaces_are_alike),
         cmocka_unit_test(test_without_a_nest_there_is_only_knob),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,7 +79,7 @@ static void expect_access(const struct nest_point *p, int statement, int access,
     x[0] = (double)address_of(p, statement, access, one);
     x[1] = (double)r.different;
     x[2] = (double)r.iterations / (double)r.different;
-    // The first loop inside that belongs to a less parallel level.
+    // The base is the first loop inside that belongs to a less parallel level.
     int below = at + 1, level = parallelism(p, path[at]);
     while (below < count && parallelism(p, path[below]) >= level)
         below++;
@@ -172,7 +172,7 @@ static void test_itervar_by_hand(void **state)
 
 enum { SAMPLES = 20 };
 
-// y at the last x that is at most `at`, and the distance from there.
+// Returns y at the last x that is at most `at`, and the distance from there.
 static void expect_sample(int points, const double *x, const double *y, int at, const float *row)
 {
     int last = 0;
@@ -268,10 +268,10 @@ static void test_statement_by_hand(void **state)
     const double allocation[7] = {16, 4 * 32, 32, 16, 512, 8, 4};
     assert_row(row, 157, 7, allocation);
 
-    // Stores the tile: allocated outside the threads.
+    // The tile is allocated outside the threads.
     const double tile[7] = {64, 16 * 4, 4, 32, 128, 6, 4};
     assert_row(rows + FILL * 164, 157, 7, tile);
-    // The result: outside everything, never met again.
+    // The result is allocated outside everything, and never touched again.
     const double result[7] = {512, 128, 1, 128, 128, 6, 4};
     assert_row(rows + STORE * 164, 157, 7, result);
     assert_access(rows + STORE * 164, 0, 1, 2,
@@ -280,7 +280,8 @@ static void test_statement_by_hand(void **state)
     space_and_nest_destroy(s);
 }
 
-// Operations by bytes touched, from the innermost loop on, on a logarithmic scale of operations.
+// Computes operations by bytes touched, from the innermost loop on, on a logarithmic scale of
+// operations.
 static void test_intensity(void **state)
 {
     (void)state;
@@ -322,7 +323,7 @@ static void test_intensity(void **state)
 
 // all
 
-static void test_rows_of_what_is_absent(void **state)
+static void test_rows_of_absent_statements(void **state)
 {
     (void)state;
     struct rng rng;
@@ -345,7 +346,7 @@ static void test_rows_of_what_is_absent(void **state)
     assert_true(missing > 0);
 }
 
-static void test_what_is_like_what(void **state)
+static void test_which_spaces_are_alike(void **state)
 {
     (void)state;
     struct config c;
@@ -377,8 +378,8 @@ TEST_GROUP(features_nest)
         cmocka_unit_test(test_curve),
         cmocka_unit_test(test_statement_by_hand),
         cmocka_unit_test(test_intensity),
-        cmocka_unit_test(test_rows_of_what_is_absent),
-        cmocka_unit_test(test_what_is_like_what),
+        cmocka_unit_test(test_rows_of_absent_statements),
+        cmocka_unit_test(test_which_spaces_are_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

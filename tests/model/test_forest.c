@@ -1,4 +1,4 @@
-// The random forest: what one tree says, the law of total variance, learning.
+// The random forest: the prediction of one tree, the law of total variance, learning.
 #include "group.h"
 
 #include "base/mem.h"
@@ -23,7 +23,7 @@ static void make(struct rng *r, int rows, float *x, float *y)
         y[i] = wave(x + i * WIDTH);
 }
 
-// One tree of one split: the two halves, each with its mean and variance.
+// A tree of one split predicts the mean and the variance of each half.
 static void test_one_split(void **state)
 {
     (void)state;
@@ -37,7 +37,7 @@ static void test_one_split(void **state)
     forest_destroy(f);
 }
 
-// Better than the mean by far where it has not been, and not sure where labels are noise.
+// Predictions for new points are far better than the mean, and uncertain where labels are noise.
 static void test_learns(void **state)
 {
     (void)state;

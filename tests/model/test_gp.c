@@ -1,4 +1,4 @@
-// Gaussian process regression: against the formulas computed another way, and what it learns.
+// Gaussian process regression: compared with the formulas computed another way, and learning.
 #include "group.h"
 
 #include "model/gp.h"
@@ -30,7 +30,7 @@ static double correlation(const struct gp *g, const double *a, const double *b)
     return pow(1 + s / 2, -2);
 }
 
-// Gauss and Jordan: a becomes its inverse.
+// Inverts `a` in place by the elimination of Gauss and Jordan.
 static void invert(double a[POINTS][POINTS])
 {
     for (int k = 0; k < POINTS; k++) {
@@ -58,7 +58,7 @@ static double form(const double *a, double inverse[POINTS][POINTS], const double
     return sum;
 }
 
-// c^T R^-1 (y - mean) and 1 - c^T R^-1 c, by the inverse itself.
+// Computes c^T R^-1 (y - mean) and 1 - c^T R^-1 c by the inverse itself.
 static void test_prediction_is_the_formula(void **state)
 {
     (void)state;
@@ -114,7 +114,7 @@ static void fill(struct gp *g, struct rng *r, int count, double scale, double sh
     }
 }
 
-// Tries change weights for the likelier only; the coordinate that matters gets the largest.
+// A changed weight is kept only if it is likelier; the coordinate that matters gets the largest.
 static void test_learns_which_coordinate_matters(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void test_learns_which_coordinate_matters(void **state)
     gp_finish(&g);
 }
 
-// In another unit, with another zero, it learns the same, and predicts the same in that unit.
+// Values in another unit, with another zero, give the same model, in that unit.
 static void test_unit_and_zero_do_not_matter(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void test_unit_and_zero_do_not_matter(void **state)
     assert_true(fabs(deviation[1] / (1024 * deviation[0]) - 1) < 1e-5);
 }
 
-// Points known are predicted as they are, nearly surely; and values that are all the same.
+// Known points are predicted as they are, with small deviations, also if all values are the same.
 static void test_known_points_and_equal_values(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void test_known_points_and_equal_values(void **state)
     gp_finish(&g);
 }
 
-// Against the sum of the integrand.
+// Compares with the sum of the integrand.
 static void test_expected_improvement(void **state)
 {
     (void)state;
@@ -210,7 +210,7 @@ static void test_expected_improvement(void **state)
     assert_true(fabs(gp_expected_improvement(2, 0, target) - 0.7) < 1e-9);
 }
 
-// The largest is found without knowing how unsure all others are.
+// The largest value is found without the deviations of all other queries.
 static void test_acquisition(void **state)
 {
     (void)state;
@@ -243,7 +243,7 @@ static void test_acquisition(void **state)
     }
 }
 
-// As if each had a process of its own, with the same weights and noise.
+// Each output is predicted as by a process of its own with the same weights and noise.
 static void test_additional_outputs(void **state)
 {
     (void)state;
@@ -288,7 +288,7 @@ static double cheaper(void *context, int query, const double *output)
     return query % *(int *)context == 0 ? 0 : exp(-output[0]);
 }
 
-// Against the product for each query.
+// Compares with the product for each query.
 static void test_acquisition_factor(void **state)
 {
     (void)state;

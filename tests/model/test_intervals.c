@@ -1,4 +1,4 @@
-// Intervals: they hold the shares that they should, whatever the results are like.
+// Prediction intervals hold the shares that they should, whatever the distribution of the results.
 #include "group.h"
 
 #include "base/rng.h"
@@ -9,7 +9,7 @@
 
 typedef double draw_function(struct rng *r);
 
-// The sum of twelve, less six: nearly normal, with a deviation of 1.
+// Returns the sum of twelve uniform numbers, less six: nearly normal, with a deviation of 1.
 static double normal(struct rng *r)
 {
     double sum = -6;
@@ -23,7 +23,7 @@ static double much_too_narrow(struct rng *r)
     return 0.01 * normal(r);
 }
 
-// Now and then a hundred times as far off.
+// Returns a number that is now and then a hundred times as far off.
 static double heavy_tailed(struct rng *r)
 {
     return normal(r) * (rng_below(r, 8) == 0 ? 100 : 1);

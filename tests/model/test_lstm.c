@@ -1,4 +1,4 @@
-// The LSTM policy: gradients, masks, and what REINFORCE makes of them.
+// The LSTM policy: gradients, masks, and learning by REINFORCE.
 #include "group.h"
 
 #include "model/reinforce.h"
@@ -25,7 +25,7 @@ static struct sequence sequence(double range, uint64_t seed)
     return s;
 }
 
-// The loss with weight i moved by `delta`.
+// Returns the loss with weight i moved by `delta`.
 static double loss_at(struct sequence *s, size_t i, double delta, double praise, double entropy)
 {
     double kept = s->weight[i];
@@ -35,7 +35,7 @@ static double loss_at(struct sequence *s, size_t i, double delta, double praise,
     return loss;
 }
 
-// Every weight against central differences.
+// Compares the gradient of every weight with central differences.
 static void check_gradient(double praise, double entropy)
 {
     struct sequence s = sequence(0.9, 7);
@@ -54,7 +54,7 @@ static void check_gradient(double praise, double entropy)
         assert_true(fabs(gradient[i] - expected) <= 1e-4 * fabs(expected) + 1e-9);
         moved += fabs(expected) > 1e-6;
     }
-    // Not those of choices that were not made, or were not allowed.
+    // Choices that were not made, or were not allowed, get no gradient.
     assert_true(moved > lstm_weights(&s.lstm) * 9 / 10);
     free(gradient);
     sequence_finish(&s);
@@ -129,7 +129,7 @@ static void test_first_weights(void **state)
         high = w > high ? w : high;
     }
     assert_true(low >= -0.08 && low < -0.07 && high < 0.08 && high > 0.07);
-    // A constant state and gates at 0: only the forget gate keeps more than half.
+    // With a constant state and gates at 0, only the forget gate keeps more than half.
     memset(s.weight + s.at_lstm, 0, lstm_weights(&s.lstm) * sizeof *s.weight);
     for (size_t k = 0; k < HIDDEN; k++)
         s.weight[forget + k] = 1;
@@ -199,7 +199,7 @@ static void train(struct reinforce *r, int updates, double (*reward)(const int *
     }
 }
 
-// One good value for each decision.
+// Each decision has one good value.
 static void test_bandit_is_learned(void **state)
 {
     (void)state;
@@ -263,7 +263,7 @@ static void test_entropy_bonus_spreads(void **state)
     reinforce_finish(&r);
 }
 
-// A sample that counts twice is one that is there twice.
+// A sample that counts twice has the effect of two equal samples.
 static void test_times(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-// Measures of an order, against examples by hand.
+// Measures of a ranking, compared with examples by hand.
 #include "group.h"
 
-#include "model/recall.h"
+#include "model/trees.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@ static void expect(double value, double wanted)
     assert_true(fabs(value - wanted) < 1e-12);
 }
 
-// Predicted best first these are the items of true rank 2, 1, 3, 0.
+// The items have, best prediction first, the true ranks 2, 1, 3, 0.
 static const float label[] = {3, 1, 2, 0}, predicted[] = {1, 4, 3, 2};
 
 static void test_recall_by_hand(void **state)
@@ -49,7 +49,7 @@ static void test_correlation_by_hand(void **state)
     expect(rank_correlation(4, rising, rising), 1);
     expect(rank_correlation(4, rising, falling), -1);
     expect(rank_correlation(4, label, predicted), -0.4); // 1 - 6 (9 + 4 + 0 + 1) / (4 * 15)
-    // Ranks 0.5 0.5 2 3 and 0 1 2.5 2.5: 4 / 4.5.
+    // The ranks are 0.5 0.5 2 3 and 0 1 2.5 2.5: 4 / 4.5.
     const float a[] = {1, 1, 2, 3}, b[] = {0, 1, 2, 2};
     expect(rank_correlation(4, a, b), 4 / 4.5);
     assert_true(isnan(rank_correlation(4, rising, equal)));

@@ -1,4 +1,4 @@
-// The network over loop trees: its rows, its gradient, and what it learns.
+// The network over loop trees: its rows, its gradient, and learning.
 #include "model/tree_gru.h"
 
 #include "group.h"
@@ -44,7 +44,7 @@ static void test_rows_of_the_product(void **state)
                 sum += memory[i] == m ? x[18 + 5 * i + k] : 0;
             assert_true(fabsf(thread_x[1 + 18 + 5 * m + k] - sum) < 1e-5f);
         }
-    // j stands in two loops over i: below each of them with the accesses there alone.
+    // Loop j is inside two loops over i, and has below each of them only the accesses there.
     assert_true(rows[9 * width + 1 + 18 + 5 + 0] == 1);  // the tile's stride is 1
     assert_true(rows[11 * width + 1 + 18 + 5 + 0] == 0); // the store does without the tile
     free(rows);
@@ -55,7 +55,7 @@ static void test_rows_of_the_product(void **state)
 }
 
 // Loops of one iteration are left out, but for the one that a statement stands in.
-static void test_rows_of_what_does_not_loop(void **state)
+static void test_loops_of_one_iteration(void **state)
 {
     (void)state;
     struct config c;
@@ -94,7 +94,7 @@ static struct tree_net network(uint64_t seed)
     return n;
 }
 
-// A network of one unit computed by its formulas, node by node.
+// Computes a network of one unit by its formulas, node by node.
 static double sigmoid(double y)
 {
     return 1 / (1 + exp(-y));
@@ -193,7 +193,7 @@ static void test_losses(void **state)
                      log1p(exp(1))) < 1e-12);
     assert_true(tree_gru_loss(true, 2, (double[]){0, 1}, (float[]){1, 1}, by) == 0);
     assert_true(by[0] == 0 && by[1] == 0);
-    // Far apart, where exp() ends.
+    // Scores may be so far apart that exp() overflows.
     assert_true(tree_gru_loss(true, 2, (double[]){0, 2000}, (float[]){1, 0}, by) == 2000);
 }
 
@@ -207,7 +207,7 @@ struct data {
     int first[PROGRAMS + 1], width;
 };
 
-// The speed of a program: tiles in registers, and the split of the depth.
+// Returns the speed of a program, by its tiles in registers and the split of the depth.
 static float quality(const struct config *c)
 {
     double registers = log2(c->slot[2] * c->slot[5]), depth = log2(c->slot[7]);
@@ -250,7 +250,7 @@ static struct tree_gru *fit(const struct data *d, bool rank, const atomic_bool *
                         stop, NULL);
 }
 
-// The share of pairs that were not learned from in the right order.
+// Returns the share of pairs outside of the training set that are in the right order.
 static double accuracy(const struct data *d, const struct tree_gru *t)
 {
     float score[PROGRAMS];
@@ -338,7 +338,7 @@ TEST_GROUP(tree_gru)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_of_the_product),
-        cmocka_unit_test(test_rows_of_what_does_not_loop),
+        cmocka_unit_test(test_loops_of_one_iteration),
         cmocka_unit_test(test_forward_by_its_formulas),
         cmocka_unit_test(test_gradient_by_finite_differences),
         cmocka_unit_test(test_losses),

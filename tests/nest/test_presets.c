@@ -142,8 +142,8 @@ static int check_point(struct script *s, const struct config *c, int lanes, cons
     struct nest_point p;
     if (!script_render(s, c, &job, &e))
         fail_msg("%s", err_format(&e, message, sizeof message));
-    nest_point_init(&p, script_nest(s));
-    nest_evaluate(script_nest(s), script_space(s), c, &p);
+    nest_point_init(&p, script_space(s)->nest);
+    nest_evaluate(script_space(s)->nest, script_space(s), c, &p);
     int launches = 0;
     struct spirv_count nest = nest_count(&p), shader = count_job(&job, lanes, &p, &launches);
     int wrong = nest_count_differences(&nest, &shader, tell) + launches;
@@ -199,7 +199,7 @@ static int check(const struct product *o, const char *type, const char *layout, 
     if (layout)
         str_printf(&set, " layout=%s", layout);
     struct script *s = variant_load(o->preset, o->device, &l, str_text(&set));
-    assert_non_null(script_nest(s));
+    assert_non_null(script_space(s)->nest);
     int wrong = check_points(s, o, r, str_text(&set), POINTS);
     if (wrong)
         print_error("%s on %s\n", o->preset, o->device);
@@ -237,7 +237,7 @@ static void test_all_declare(void **state)
     assert_true(count > 0);
     for (int i = 0; i < count; i++) {
         struct script *s = variant_load(name[i], "discrete", &variant_gpu, "");
-        if (!script_nest(s))
+        if (!script_space(s)->nest)
             fail_msg("%s declares no loop nest", name[i]);
         script_destroy(s);
         free(name[i]);

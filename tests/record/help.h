@@ -21,7 +21,7 @@ const char *put_file(const char *name, const void *bytes,
                      size_t length); // its path, until the next
 
 struct recording *must_read(const char *name, const char *text);
-// The message starts with `expected`, in which "x.json" stands for the file.
+// Checks that the message starts with `expected`, in which "x.json" stands for the file.
 void refuse(const char *text, const char *expected);
 
 const struct record_entry *entry_at(const struct recording *r, const char *key);

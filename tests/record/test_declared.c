@@ -1,7 +1,7 @@
-// Recordings on declared spaces: which parameter is which, and which value.
+// Puts recordings on declared spaces: parameters and values are matched.
 #include "group.h"
 #include "help.h"
-#include "record/declared.h"
+#include "record/record.h"
 #include "wording.h"
 
 #include "base/str.h"
@@ -12,7 +12,7 @@
 
 #define HEAD "{\"format\":\"tilewalk-recording\",\"version\":1,\"unit\":\"s\",\"params\":["
 
-// One entry, of one second. Where a space is wanted, its own is as good as any.
+// A recording of one entry, of one second. Its own space serves wherever one is needed.
 static struct recording *record(const char *params, const char *config)
 {
     struct str text = {0};
@@ -33,7 +33,7 @@ static void assert_becomes(struct recording *from, struct recording *like, const
     if (!recording_declare(from, like->space, &r, &fit, &e))
         fail_msg("%s", e.text);
     assert_int_equal(r->count, from->count);
-    recording_config(r, 0, &c);
+    config_set_get(&r->configs, 0, &c);
     config_add_json(r->space, &c, &text);
     assert_string_equal(str_text(&text), json);
     str_finish(&text);
@@ -61,7 +61,7 @@ static void assert_refuses(struct recording *from, struct recording *like, const
 #define FACTORS(name, product, parts)                                                              \
     "{\"name\":\"" name "\",\"kind\":\"factorization\",\"product\":" product ",\"parts\":" parts "}"
 
-static void values_are_matched_by_what_they_say(void **state)
+static void values_are_matched_by_content(void **state)
 {
     (void)state;
     assert_becomes(record(LADDER("x", "1,2,4"), "[4]"), record(LADDER("x", "0.5,4.0,8"), "[8]"),
@@ -96,7 +96,7 @@ static void lists_are_made_of_numbered_parts(void **state)
         record(ORDER("o", "\"n\",\"m\""), "[[\"n\",\"m\"]]"), "declared: m,m");
 }
 
-static void what_only_one_side_has_is_constant(void **state)
+static void unmatched_parameters_are_constant(void **state)
 {
     (void)state;
     assert_becomes(record(LADDER("c", "90") "," LADDER("x", "1,2"), "[90,2]"),
@@ -107,7 +107,7 @@ static void what_only_one_side_has_is_constant(void **state)
     assert_refuses(record(LADDER("x", "1,2") "," LADDER("blokc", "1,2"), "[2,1]"),
                    record(LADDER("x", "1,2") "," LADDER("block", "1,2"), "[1,1]"),
                    "declared: block");
-    // A declared constant may be what was meant.
+    // The message suggests a declared constant of a similar name.
     assert_refuses(record(LADDER("blokc", "1,2"), "[2]"), record(LADDER("block", "1"), "[1]"),
                    "declared: blokc");
 }
@@ -202,9 +202,9 @@ static void entries_stay_as_they_were(void **state)
 TEST_GROUP(declared)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_matched_by_what_they_say),
+        cmocka_unit_test(values_are_matched_by_content),
         cmocka_unit_test(lists_are_made_of_numbered_parts),
-        cmocka_unit_test(what_only_one_side_has_is_constant),
+        cmocka_unit_test(unmatched_parameters_are_constant),
         cmocka_unit_test(lists_have_the_same_length),
         cmocka_unit_test(the_recording_wins_over_constraints),
         cmocka_unit_test(entries_stay_as_they_were),

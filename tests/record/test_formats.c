@@ -1,4 +1,4 @@
-// T4 results, KTT and CLBlast output, and files that are none of them. The files are our own.
+// Reads T4 results, KTT and CLBlast output, and files that are none of them, all written here.
 #include "group.h"
 #include "help.h"
 
@@ -190,7 +190,7 @@ static void test_content_against_the_name(void **state)
     refuse("MWG,time\n16,3.0\n", "x.json:1: not a recording: it is neither JSON nor gzip nor xz");
     refuse((const char *)png, "x.json:1: not a recording: it is neither JSON nor gzip nor xz");
     refuse("{\"a\": 1}", "x.json:1: not a recording (known are: tilewalk recording, Kernel Tuner");
-    // Content counts, not the name.
+    // The content decides the format, not the name.
     recording_destroy(must_read("x.json.gz", CLBLAST(CLBLAST_RESULT("16", "1.250"))));
 }
 

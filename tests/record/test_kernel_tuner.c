@@ -1,4 +1,5 @@
-// Kernel Tuner's cache files: every trap of the format under its name. The files are our own.
+// Reads Kernel Tuner's cache files. Each test is named after a trap of the format; the files are
+// written here.
 #include "group.h"
 #include "help.h"
 
@@ -19,7 +20,7 @@ static struct recording *read_one(const char *text)
     return must_read("x.json", text);
 }
 
-static void test_what_is_read(void **state)
+static void test_fields_that_are_read(void **state)
 {
     (void)state;
     struct recording *r = must_read(
@@ -32,7 +33,7 @@ static void test_what_is_read(void **state)
     assert_string_equal(r->device, "Card");
     assert_string_equal(r->kernel, "k");
     assert_string_equal(r->unit, "s");
-    // The order of tune_params_keys; numbers are a ladder, texts stay as they are declared.
+    // Parameters have the order of tune_params_keys; numbers are sorted, texts stay as declared.
     assert_int_equal(r->space->param_count, 2);
     const struct param *x = &r->space->param[0], *y = &r->space->param[1];
     assert_string_equal(x->name, "x");
@@ -61,12 +62,12 @@ static void test_what_is_read(void **state)
     assert_true(space_judge(r->space, NULL, &absent, &verdict, &e));
     assert_false(verdict.legal);
     assert_string_equal(verdict.reason, "constraint 'recorded'");
-    recording_config(r, 0, &absent);
+    config_set_get(&r->configs, 0, &absent);
     assert_true(space_judge(r->space, NULL, &absent, &verdict, &e) && verdict.legal);
     recording_destroy(r);
 }
 
-// Pairs [0, ms], whose recorded mean is wrong by half.
+// Runs may be pairs [0, ms], whose recorded mean is wrong by half.
 static void test_nested_times(void **state)
 {
     (void)state;
@@ -296,7 +297,7 @@ static void test_bad_input(void **state)
 TEST_GROUP(kernel_tuner)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_read),
+        cmocka_unit_test(test_fields_that_are_read),
         cmocka_unit_test(test_nested_times),
         cmocka_unit_test(test_failed_entry_with_a_full_times_array),
         cmocka_unit_test(test_error_names_in_any_field),

@@ -1,5 +1,5 @@
-// Recordings that others published, where they are: TILEWALK_RECORDINGS names the folder. Without
-// it these tests are skipped.
+// Reads recordings that others published, in the folder that TILEWALK_RECORDINGS names. Without it
+// these tests are skipped.
 #include "group.h"
 #include "help.h"
 
@@ -17,7 +17,7 @@ static struct recording *read_published(const char *name)
     return r;
 }
 
-// To the four digits that the list of the folder gives.
+// Compares to the four digits that the list of the folder gives.
 static void assert_near(double a, double b)
 {
     if (!(fabs(a / b - 1) < 6e-4))
@@ -65,7 +65,7 @@ static void test_t4_twin(void **state)
     assert_int_equal(a->count, b->count);
     for (int i = 0; i < a->count; i++) {
         struct config c;
-        recording_config(a, i, &c); // the same ladders in the same order: the same slots
+        config_set_get(&a->configs, i, &c); // the same ladders in the same order: the same slots
         const struct record_entry *x = &a->entry[i], *y = recording_find(b, &c);
         assert_non_null(y);
         assert_int_equal(x->outcome, y->outcome);
@@ -78,7 +78,7 @@ static void test_t4_twin(void **state)
     recording_destroy(b);
 }
 
-// The value of the parameter of another recording's configuration, moved to `name` of `s`.
+// Sets parameter `name` of `s` to the value that another recording's configuration has.
 static void move_value(const struct space *from, const char *old_name, const struct config *c,
                        const struct space *to, const char *name, struct config *out)
 {
@@ -90,7 +90,7 @@ static void move_value(const struct space *from, const char *old_name, const str
             out->slot[q->offset] = i;
 }
 
-// Another tuner on the same space: other measurements, the same legal configurations.
+// Another tuner on the same space has other measurements, and the same legal configurations.
 static void test_ktt_twin(void **state)
 {
     static const char *const names[][2] = {
@@ -104,7 +104,7 @@ static void test_ktt_twin(void **state)
     assert_int_equal(a->count, b->count);
     for (int i = 0; i < a->count; i++) {
         struct config c, there = {0};
-        recording_config(a, i, &c);
+        config_set_get(&a->configs, i, &c);
         for (size_t k = 0; k < sizeof names / sizeof *names; k++)
             move_value(a->space, names[k][0], &c, b->space, names[k][1], &there);
         const struct record_entry *x = &a->entry[i], *y = recording_find(b, &there);
@@ -120,7 +120,7 @@ static void test_ktt_twin(void **state)
     recording_destroy(b);
 }
 
-static void test_conditions_explain_what_is_absent(void **state)
+static void test_conditions_explain_absent_entries(void **state)
 {
     static const char *const pairs[][2] = {
         {"convolution_milo-A100.json.gz", "T1-convolution_milo.json"},
@@ -157,7 +157,7 @@ TEST_GROUP(published)
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_t4_twin),
         cmocka_unit_test(test_ktt_twin),
-        cmocka_unit_test(test_conditions_explain_what_is_absent),
+        cmocka_unit_test(test_conditions_explain_absent_entries),
     };
     enum { SKIPPED = 77 };
     if (!getenv("TILEWALK_RECORDINGS")) {

@@ -1,4 +1,4 @@
-// Python's conditions and lists as T1 inputs write them, and those inputs.
+// Evaluates Python's conditions and lists as T1 inputs write them, and reads those inputs.
 #include "group.h"
 #include "help.h"
 #include "wording.h"
@@ -39,7 +39,7 @@ static bool evaluate(const char *text, struct value *out, struct err *e)
 
 static void test_numbers(void **state)
 {
-    // The output of Python 3 for each.
+    // The results are those of Python 3.
     static const struct {
         const char *text;
         double result;
@@ -123,7 +123,7 @@ static void test_conditions(void **state)
     }
 }
 
-// Each operand of a chain is looked at once: twice for each of these would never end.
+// Each operand of a chain is evaluated once; twice each, this one would never end.
 static void test_nested_chains(void **state)
 {
     struct str text = {0};

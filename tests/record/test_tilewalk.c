@@ -4,7 +4,7 @@
 #include "wording.h"
 
 #include "base/file.h"
-#include "record/declared.h"
+#include "record/record.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void must(bool ok, const struct err *e)
         fail_msg("%s", e->text);
 }
 
-// All five kinds.
+// A space with all five kinds of parameters.
 static struct space *make_space(void)
 {
     struct space *s = space_create("all");
@@ -109,7 +109,7 @@ static void test_round_trip(void **state)
     const char *path = put_file("own.json", "", 0);
     struct err e;
     (void)state;
-    must(recording_write(made, path, &e), &e);
+    must(recording_write(made, "tilewalk", path, &e), &e);
     must(recording_read(path, &read, &e), &e);
     assert_string_equal(read->name, "made");
     assert_string_equal(read->device, "Card \"7\"");
@@ -120,8 +120,8 @@ static void test_round_trip(void **state)
     for (int i = 0; i < made->count; i++) {
         const struct record_entry *a = &made->entry[i], *b = &read->entry[i];
         struct config c, d;
-        recording_config(made, i, &c);
-        recording_config(read, i, &d);
+        config_set_get(&made->configs, i, &c);
+        config_set_get(&read->configs, i, &d);
         assert_true(config_equal(&c, &d));
         assert_int_equal(a->outcome, b->outcome);
         assert_true(a->seconds == b->seconds);
@@ -135,7 +135,7 @@ static void test_round_trip(void **state)
     space_destroy(like);
 }
 
-// The outcomes that other formats have.
+// The outcome as the formats of others have it.
 static enum outcome told(enum outcome o, bool has_wrong)
 {
     if (o == OUTCOME_DRIVER)
@@ -150,7 +150,7 @@ static void assert_near(double a, double b)
     assert_true(same(a, b) || fabs(a - b) <= 1e-14 * fabs(a));
 }
 
-// Back on the space that it came from, through what `import --space` does.
+// Puts a recording back on the space that it came from, as `import --space` does.
 static void check_written_as(const char *format, bool has_wrong)
 {
     struct space *like = make_space();
@@ -158,7 +158,7 @@ static void check_written_as(const char *format, bool has_wrong)
     const char *path = put_file("theirs.json", "", 0);
     struct record_fit fit;
     struct err e;
-    must(recording_write_as(made, format, path, &e), &e);
+    must(recording_write(made, format, path, &e), &e);
     must(recording_read(path, &read, &e), &e);
     assert_string_equal(read->format, format);
     assert_int_equal(read->space->param_count, 3 + 3 + 4);
@@ -166,7 +166,7 @@ static void check_written_as(const char *format, bool has_wrong)
     assert_int_equal(made->count, back->count);
     for (int i = 0; i < made->count; i++) {
         struct config c;
-        recording_config(made, i, &c);
+        config_set_get(&made->configs, i, &c);
         const struct record_entry *a = &made->entry[i], *b = recording_find(back, &c);
         assert_non_null(b);
         assert_int_equal(told(a->outcome, has_wrong), b->outcome);
@@ -196,10 +196,10 @@ static void test_not_written(void **state)
     const char *path = put_file("none.json", "", 0);
     struct err e;
     (void)state;
-    assert_false(recording_write_as(made, "ktt", path, &e));
+    assert_false(recording_write(made, "ktt", path, &e));
     wording_is("record", "tilewalk: format", e.text);
     made->unit = "s/GFLOP";
-    assert_false(recording_write_as(made, "t4", path, &e));
+    assert_false(recording_write(made, "t4", path, &e));
     wording_is("record", "tilewalk: unit", e.text);
     recording_destroy(made);
     space_destroy(like);
@@ -221,7 +221,7 @@ static void test_names_collide(void **state)
     space_point(like, 0, &c);
     recording_add(r, &c, &(struct record_entry){.seconds = 1}, &was_new);
     must(recording_finish(r, &e), &e);
-    assert_false(recording_write_as(r, "t4", put_file("none.json", "", 0), &e));
+    assert_false(recording_write(r, "t4", put_file("none.json", "", 0), &e));
     wording_is("record", "tilewalk: part", e.text);
     recording_destroy(r);
     space_destroy(like);

@@ -1,4 +1,4 @@
-// Packed files: what gzip and xz write, several members, ends that are missing, bombs.
+// Unpacks files of gzip and xz, with several members, with missing ends, and decompression bombs.
 #include "group.h"
 #include "help.h"
 #include "wording.h"
@@ -167,7 +167,7 @@ static void test_decompression_bomb(void **state)
     free(zeros);
 }
 
-// A decompression bomb as a user may meet it: 128 members of 1 MiB each.
+// A decompression bomb in the form of a recording: 128 members of 1 MiB each.
 static void test_bomb_is_no_recording(void **state)
 {
     enum { LONG = 1 << 20, MEMBERS = 128 };

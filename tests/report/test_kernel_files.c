@@ -252,11 +252,11 @@ static void check_identifier(const char *name, const char *expected)
 static void test_identifiers(void **state)
 {
     (void)state;
-    check_identifier("gemm-f32-nn-256x256x256", "gemm_f32_nn_256x256x256_kernel");
-    check_identifier("int", "int_kernel");
-    check_identifier("3d", "k_3d_kernel");
-    check_identifier("_Bool", "k__Bool_kernel");
-    check_identifier("\303\251t\303\251.1", "k___t___1_kernel");
+    check_identifier("gemm-f32-nn-256x256x256", "gemm_f32_nn_256x256x256");
+    check_identifier("int", "int");
+    check_identifier("3d", "k_3d");
+    check_identifier("_Bool", "k__Bool");
+    check_identifier("\303\251t\303\251.1", "k___t___1");
 }
 
 // Every value is read back by a compiled program.
@@ -296,8 +296,8 @@ static void check_compiles(const char *compiler, const char *standard, const cha
     assert_true(kernel_files_write(&s.files, folder, &e));
     assert_true(kernel_files_write(&other.files, folder, &e));
     char *id = kernel_identifier(s.about.name);
-    char *text =
-        mem_printf("#define KERNEL_HEADER \"copy.h\"\n#define KERNEL_NAME %s\n%s", id, reader);
+    char *text = mem_printf("#define KERNEL_HEADER \"copy.h\"\n#define KERNEL_NAME %s_kernel\n%s",
+                            id, reader);
     free(write_text(folder, "copy.h", find(&s, "k \303\251?\?(\\.h")->bytes));
     free(write_text(folder, source, text));
     run_silently("cd '%s' && %s -std=%s -Wall -Wextra -Wshadow -Werror -pedantic %s -o reader",

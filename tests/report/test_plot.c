@@ -1,7 +1,6 @@
 #include "group.h"
 
 #include "report/plot.h"
-#include "report/steps.h"
 
 #include "base/rng.h"
 

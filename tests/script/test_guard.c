@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "group.h"
 #include "help.h"
-#include "script/library.h"
 #include "script/state.h"
 
 #include <stddef.h>

@@ -77,7 +77,7 @@ static void test_formulas(void **state)
             expressions[i], expressions[i]);
         struct script *s = load(lua);
         const struct space *space = script_space(s);
-        const struct nest *n = script_nest(s);
+        const struct nest *n = script_space(s)->nest;
         assert_ptr_equal(space->nest, n);
         struct nest_point p;
         struct rng r;
@@ -122,7 +122,7 @@ static void test_structure(void **state)
         "    updates = out { (2 * (y - m) + k) * c.tile[2] + m + 7 - k }, reads = { x { k, m } } "
         "}\n"
         "end)");
-    const struct nest *n = script_nest(s);
+    const struct nest *n = script_space(s)->nest;
     assert_int_equal(n->loop_count, 3);
     assert_int_equal(n->loop[0].kind, NEST_BLOCK_Y);
     assert_int_equal(n->loop[1].kind, NEST_SERIAL);
@@ -161,7 +161,7 @@ static void test_structure(void **state)
     nest_point_finish(&p);
     script_destroy(s);
     s = load(OPERATOR KERNEL PARAM);
-    assert_null(script_nest(s));
+    assert_null(script_space(s)->nest);
     assert_null(script_space(s)->nest);
     script_destroy(s);
 }

@@ -397,7 +397,7 @@ static void presets_see_the_device(void **state)
     free(path);
 }
 
-static void large_networks_are_told(void **state)
+static void large_networks(void **state)
 {
     (void)state;
     struct limits limits = limits_vulkan_minimum;
@@ -425,7 +425,7 @@ static void large_networks_are_told(void **state)
     network_finish(&n);
 }
 
-static void words_for_networks(void **state)
+static void unknown_names_in_networks(void **state)
 {
     struct err e;
     struct wording r;
@@ -477,8 +477,8 @@ TEST_GROUP(network)
         cmocka_unit_test(layers_follow_from_their_input),
         cmocka_unit_test(own_presets_are_found),
         cmocka_unit_test(presets_see_the_device),
-        cmocka_unit_test(large_networks_are_told),
-        cmocka_unit_test(words_for_networks),
+        cmocka_unit_test(large_networks),
+        cmocka_unit_test(unknown_names_in_networks),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -36,7 +36,7 @@ static double speed(const struct config *c)
     return 1 + (double)(config_hash(c) / 2 % 8);
 }
 
-static bool look(void *context, const struct config *c, int count, struct preview *out)
+static bool look(void *context, const struct config *c, int count, struct compile_probe *out)
 {
     (void)context;
     bool all = true;
@@ -86,7 +86,7 @@ static void test_they_see_what_the_driver_says(void **state)
     (void)state;
     struct config c;
     struct space *s = space_with_product(&c);
-    struct search_problem blind = {.space = s}, tells = {.space = s, .look = look};
+    struct search_problem blind = {.space = s}, tells = {.space = s, .probe = look};
     for (size_t i = 0; i < COUNT(strategies); i++) {
         all_fit = true;
         double without = search(&blind, strategies[i].blind);
@@ -107,7 +107,7 @@ static void test_what_does_not_fit_is_passed_over(void **state)
     (void)state;
     struct config c;
     struct space *s = space_with_product(&c);
-    struct search_problem tells = {.space = s, .look = look};
+    struct search_problem tells = {.space = s, .probe = look};
     for (size_t i = 0; i < COUNT(strategies); i++) {
         int unfit = 0;
         all_fit = false;
@@ -126,7 +126,7 @@ static void test_looks_change_nothing_else(void **state)
     (void)state;
     struct config c;
     struct space *s = space_with_product(&c);
-    struct search_problem blind = {.space = s}, tells = {.space = s, .look = look};
+    struct search_problem blind = {.space = s}, tells = {.space = s, .probe = look};
     struct config wanted[ASKS];
     for (size_t i = 0; i < COUNT(strategies); i++) {
         search(&blind, strategies[i].blind);
@@ -150,7 +150,7 @@ static struct {
     int most_at_once;
 } slow;
 
-static bool look_slowly(void *context, const struct config *c, int count, struct preview *out)
+static bool look_slowly(void *context, const struct config *c, int count, struct compile_probe *out)
 {
     int at_once = 0;
     bool all = true;
@@ -172,7 +172,7 @@ static bool look_slowly(void *context, const struct config *c, int count, struct
 
 static void search_slowly(const struct space *space, const char *spec, uint64_t seed, int lag)
 {
-    struct search_problem p = {.space = space, .look = look_slowly};
+    struct search_problem p = {.space = space, .probe = look_slowly};
     struct strategy *s = strategy_create(spec, &p, 3, NULL);
     config_set_finish(&compiled);
     compiled.slots = space->slots;

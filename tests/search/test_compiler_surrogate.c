@@ -8,7 +8,7 @@
 
 enum { VALUES = 32, POINTS = 16, NEAR = 5, FAR = VALUES - 1 };
 
-static bool look(void *context, const struct config *c, int count, struct preview *out)
+static bool look(void *context, const struct config *c, int count, struct compile_probe *out)
 {
     const int *most = context; // that fits
     for (int i = 0; i < count; i++) {
@@ -27,7 +27,7 @@ static struct config value(int slot)
 // Chooses one of two: among the best results, or where nothing is known. Returns its value.
 static int chosen(const struct space *space, int most, double xi)
 {
-    struct search_problem problem = {.space = space, .look = look, .context = &most};
+    struct search_problem problem = {.space = space, .probe = look, .context = &most};
     struct batches batches;
     struct coordinates coordinates;
     struct training_set training;

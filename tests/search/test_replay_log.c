@@ -8,16 +8,16 @@
 #include <stddef.h>
 
 // As a database has it that was written at each tell: with what was open then, if `opens`.
-static struct past *past_of(const struct play *p, int64_t tells, bool opens)
+static struct replay_log *log_of(const struct play *p, int64_t tells, bool opens)
 {
     const char *at = p->strategy.log;
-    struct past *past = past_create();
-    struct past_trial trial[PLAY_MOST] = {{.ask = 0}};
+    struct replay_log *log = replay_log_create();
+    struct replay_trial trial[PLAY_MOST] = {{.ask = 0}};
     int64_t asked = 0, told = 0;
     for (; told < tells; at = strchr(at, ' ') + 1) {
         int ask = atoi(at + 1);
         if (*at == 'a')
-            trial[asked++] = (struct past_trial){
+            trial[asked++] = (struct replay_trial){
                 .ask = ask, .asked_after = told, .config = p->trial[ask - 1].config};
         else
             trial[ask - 1].told = ++told;
@@ -27,10 +27,10 @@ static struct past *past_of(const struct play *p, int64_t tells, bool opens)
         trial[i].outcome = trial[i].answered ? p->outcome[i] : OUTCOME_OK;
         trial[i].seconds = trial[i].outcome == OUTCOME_OK ? play_seconds(i + 1) : 0;
         if (trial[i].answered || opens)
-            assert_true(past_add(past, &trial[i], NULL));
+            assert_true(replay_log_add(log, &trial[i], NULL));
     }
-    assert_true(past_close(past));
-    return past;
+    assert_true(replay_log_close(log));
+    return log;
 }
 
 // Cut after any number of tells, it asks and is told the same up to there again, the rest as
@@ -47,7 +47,7 @@ static void check_cut(const struct play *whole, int64_t tells, uint64_t order)
     upto[at - whole->strategy.log] = '\0';
     play_begin(&again, noter(whole->strategy.is_async, whole->strategy.count), whole->outcome,
                whole->budget);
-    again.cycle.past = past_of(whole, tells, whole->strategy.is_async);
+    again.cycle.replay = log_of(whole, tells, whole->strategy.is_async);
     assert_true(cycle_is_replaying(&again.cycle) == (tells > 0));
     play_drawn(&again, order);
     if (strncmp(again.strategy.log, upto, strlen(upto)) != 0 && whole->strategy.is_async)
@@ -76,20 +76,21 @@ static void it_goes_on_where_it_was_cut(void **state)
             }
 }
 
-static void a_past_may_be_damaged(void **state)
+static void a_replay_log_may_be_damaged(void **state)
 {
-    struct past *p = past_create();
+    struct replay_log *p = replay_log_create();
     struct err e = {0};
     (void)state;
-    assert_true(past_add(p, &(struct past_trial){.ask = 1, .answered = true, .told = 2}, &e));
-    assert_false(past_close(p)); // nothing was told first
-    past_destroy(p);
-    p = past_create();
-    assert_false(past_add(p, &(struct past_trial){.ask = 100000}, &e));
-    wording_is("search", "past: a gap", e.text);
-    past_destroy(p);
-    past_destroy(NULL);
-    assert_null(past_find(NULL, 1));
+    assert_true(
+        replay_log_add(p, &(struct replay_trial){.ask = 1, .answered = true, .told = 2}, &e));
+    assert_false(replay_log_close(p)); // nothing was told first
+    replay_log_destroy(p);
+    p = replay_log_create();
+    assert_false(replay_log_add(p, &(struct replay_trial){.ask = 100000}, &e));
+    wording_is("search", "replay log: a gap", e.text);
+    replay_log_destroy(p);
+    replay_log_destroy(NULL);
+    assert_null(replay_log_find(NULL, 1));
 }
 
 static void another_proposal_is_refused(void **state)
@@ -100,11 +101,12 @@ static void another_proposal_is_refused(void **state)
     enum ask asked;
     (void)state;
     play_begin(&p, noter(false, 2), outcome, 2);
-    p.cycle.past = past_create();
-    assert_true(past_add(p.cycle.past, &(struct past_trial){.ask = 1, .config = {{9}}}, &e));
-    assert_true(past_close(p.cycle.past));
+    p.cycle.replay = replay_log_create();
+    assert_true(
+        replay_log_add(p.cycle.replay, &(struct replay_trial){.ask = 1, .config = {{9}}}, &e));
+    assert_true(replay_log_close(p.cycle.replay));
     assert_false(cycle_ask(&p.cycle, &p.trial[0], &asked, &e));
-    wording_is("search", "past: another configuration", e.text);
+    wording_is("search", "replay log: another configuration", e.text);
     assert_null(p.cycle.open);
     cycle_finish(&p.cycle);
 }
@@ -113,7 +115,7 @@ TEST_GROUP(replay_log)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_goes_on_where_it_was_cut),
-        cmocka_unit_test(a_past_may_be_damaged),
+        cmocka_unit_test(a_replay_log_may_be_damaged),
         cmocka_unit_test(another_proposal_is_refused),
     };
     return cmocka_run_group_tests_name("replay_log", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 #include "main_screen.h"
 
 #include "look.h"
-#include "trial_text.h"
+#include "text.h"
 
 #include <locale.h>
 #include <stdlib.h>

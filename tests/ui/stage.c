@@ -117,6 +117,22 @@ char *stage_frame(struct stage *s)
     return str_take(&out);
 }
 
+// One letter a style; ramps are digits, series capitals.
+void screen_add_styles(const struct screen *s, struct str *out)
+{
+    static const char plain[] = ".dsftFhbkleGWB*:";
+    for (int row = 0; row < s->rows; row++) {
+        for (int col = 0; col < s->cols; col++) {
+            const struct cell *c = &s->cell[row * s->cols + col];
+            str_add_char(out, c->marked                  ? '#'
+                              : c->style >= STYLE_RAMP   ? (char)('0' + c->style - STYLE_RAMP)
+                              : c->style >= STYLE_SERIES ? (char)('J' + c->style - STYLE_SERIES)
+                                                         : plain[c->style]);
+        }
+        str_add_char(out, '\n');
+    }
+}
+
 char *stage_styles(struct stage *s)
 {
     struct str out = {0};

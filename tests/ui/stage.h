@@ -24,7 +24,9 @@ void stage_close(struct stage *s);
 void stage_enter(struct stage *s, const struct fixture *f, enum view_id view, enum charset charset);
 void stage_leave(struct stage *s);
 void stage_play(struct stage *s, const char *keys);
-void stage_rest(struct stage *s); // until there is no more work; the clock stands still
+void screen_add_styles(const struct screen *s,
+                       struct str *out); // a character a cell; '.': plain text
+void stage_rest(struct stage *s);        // until there is no more work; the clock stands still
 void stage_wait(struct stage *s, double seconds); // the clock moves
 // The frame as text, and its styles (heap).
 char *stage_frame(struct stage *s);

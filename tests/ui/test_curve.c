@@ -158,25 +158,25 @@ static void keys_change_what_is_shown(void **state)
 {
     struct desk *d = make_desk(2);
     (void)state;
-    assert_true(curve_pane_act(&d->app, &d->pane, ACT_AXIS));
+    assert_true(curve_pane_act(&d->pane, ACT_AXIS));
     assert_shows(d, CHARSET_BRAILLE, 20, 100, "running time");
     assert_shows(d, CHARSET_BRAILLE, 20, 100, " 10m ");
-    curve_pane_act(&d->app, &d->pane, ACT_AXIS);
+    curve_pane_act(&d->pane, ACT_AXIS);
     assert_shows(d, CHARSET_BRAILLE, 20, 100, "wall clock");
     assert_shows(d, CHARSET_BRAILLE, 20, 100, "pauses ");
-    curve_pane_act(&d->app, &d->pane, ACT_AXIS);
+    curve_pane_act(&d->pane, ACT_AXIS);
     assert_shows(d, CHARSET_BRAILLE, 20, 100, "by trial");
-    curve_pane_act(&d->app, &d->pane, ACT_BAND);
+    curve_pane_act(&d->pane, ACT_BAND);
     assert_shows(d, CHARSET_BRAILLE, 20, 100, ": least");
-    curve_pane_act(&d->app, &d->pane, ACT_BAND);
+    curve_pane_act(&d->pane, ACT_BAND);
     assert_hides(d, CHARSET_ASCII, 20, 100, ":");
-    curve_pane_act(&d->app, &d->pane, ACT_ZERO);
+    curve_pane_act(&d->pane, ACT_ZERO);
     assert_shows(d, CHARSET_BRAILLE, 20, 100, "from 0 ─");
     assert_hides(d, CHARSET_BRAILLE, 20, 100, " 0┤");
-    curve_pane_act(&d->app, &d->pane, ACT_OVERLAY);
+    curve_pane_act(&d->pane, ACT_OVERLAY);
     assert_hides(d, CHARSET_BRAILLE, 20, 100, "session 30");
     assert_hides(d, CHARSET_BRAILLE, 20, 100, "runs");
-    assert_false(curve_pane_act(&d->app, &d->pane, ACT_UP));
+    assert_false(curve_pane_act(&d->pane, ACT_UP));
     free(d);
 }
 

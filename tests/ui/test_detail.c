@@ -1,8 +1,8 @@
 // The detail of a trial: why it failed, where it comes from, its neighbours.
-#include "detail_pane.h"
 #include "group.h"
 #include "main_screen.h"
-#include "trial_text.h"
+#include "text.h"
+#include "view_main.h"
 
 #include <inttypes.h>
 #include <stddef.h>

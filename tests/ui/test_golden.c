@@ -7,6 +7,7 @@
 // anew: look at the difference before it is committed.
 #include "group.h"
 #include "scenes.h"
+#include "stage.h"
 
 #include "base/file.h"
 #include "base/mem.h"

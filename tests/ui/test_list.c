@@ -1,6 +1,6 @@
 // Lists without a screen: every motion against what it means, windows against all sizes.
 #include "group.h"
-#include "list.h"
+#include "widget.h"
 
 #include <stddef.h>
 #include <string.h>

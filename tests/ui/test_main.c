@@ -2,7 +2,7 @@
 #include "group.h"
 #include "look.h"
 #include "main_screen.h"
-#include "trial_text.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stddef.h>

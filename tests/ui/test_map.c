@@ -3,7 +3,7 @@
 #include "fixture.h"
 #include "group.h"
 #include "look.h"
-#include "trial_text.h"
+#include "text.h"
 #include "view_map.h"
 #include "view_trials.h"
 

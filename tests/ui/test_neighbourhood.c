@@ -46,10 +46,11 @@ static bool invent(const struct config *c, struct trial *out)
     return true;
 }
 
-static const struct trial *find(void *context, const struct config *c)
+static const struct trial *find(struct model *m, const struct config *c)
 {
-    struct trial *kept = context;
-    return invent(c, kept) ? kept : NULL;
+    static struct trial kept;
+    (void)m;
+    return invent(c, &kept) ? &kept : NULL;
 }
 
 static bool differs_only_in(const struct space *s, const struct config *a, const struct config *b,
@@ -100,13 +101,12 @@ static void test_sums_are_those_of_all_points(void **state)
     (void)state;
     struct space *s = one_of_each();
     struct neighbourhood m = {0};
-    struct trial kept;
     struct config c;
     struct neighbourhood_counts seen = {0};
     for (uint64_t at = 0; at < s->size; at += 97) {
         space_point(s, at, &c);
         neighbourhood_begin(&m, s, &c);
-        while (neighbourhood_step(&m, s, NULL, 3, find, &kept)) {
+        while (neighbourhood_step(&m, s, NULL, 3, find, NULL)) {
         }
         for (int param = NEIGHBOURHOOD_ALL; param < s->param_count; param++)
             check_sum(neighbourhood_counts(&m, s, param, (struct rank){SECONDS, false}),
@@ -129,19 +129,18 @@ static void test_a_slice_looks_at_as_many_as_asked(void **state)
     (void)state;
     struct space *s = one_of_each();
     struct neighbourhood m = {0};
-    struct trial kept;
     struct config c;
     space_point(s, 5, &c);
     neighbourhood_begin(&m, s, &c);
     int degree = space_degree(s, &c);
     assert_int_equal(m.candidates, degree);
     for (int i = 1; i < degree; i++) {
-        assert_true(neighbourhood_step(&m, s, NULL, 1, find, &kept));
+        assert_true(neighbourhood_step(&m, s, NULL, 1, find, NULL));
         assert_int_equal(m.count, i);
     }
-    assert_false(neighbourhood_step(&m, s, NULL, 1, find, &kept));
+    assert_false(neighbourhood_step(&m, s, NULL, 1, find, NULL));
     assert_int_equal(m.count, degree);
-    assert_false(neighbourhood_step(&m, s, NULL, 1, find, &kept));
+    assert_false(neighbourhood_step(&m, s, NULL, 1, find, NULL));
     assert_int_equal(m.count, degree);
     neighbourhood_finish(&m);
     space_destroy(s);
@@ -156,11 +155,10 @@ static void test_very_many_neighbours_are_cut(void **state)
     add_discrete(s, "path", 3);
     sealed(s);
     struct neighbourhood m = {0};
-    struct trial kept;
     struct config c;
     space_point(s, 1000, &c); // the middle of the path
     neighbourhood_begin(&m, s, &c);
-    while (neighbourhood_step(&m, s, NULL, 100, find, &kept)) {
+    while (neighbourhood_step(&m, s, NULL, 100, find, NULL)) {
     }
     const struct rank none = {0, false};
     int path = param_degree(&s->param[1], c.slot + s->param[1].offset);
@@ -180,19 +178,18 @@ static void test_reasons(void **state)
     (void)state;
     struct space *s = one_of_each();
     struct neighbourhood m = {0};
-    struct trial kept;
     struct config c;
     int forbidden = 0;
     space_point(s, 17, &c);
     neighbourhood_begin(&m, s, &c);
-    while (neighbourhood_step(&m, s, NULL, 100, find, &kept)) {
+    while (neighbourhood_step(&m, s, NULL, 100, find, NULL)) {
     }
     for (int i = 0; i < m.count; i++) {
         const struct neighbour *neighbour = &m.neighbour[i];
         struct config to = c;
         const struct param *p = &s->param[neighbour->param];
         memcpy(to.slot + p->offset, neighbour->value, (size_t)p->width * sizeof(int32_t));
-        if (neighbour->status != NEIGHBOUR_FORBIDDEN || invent(&to, &kept))
+        if (neighbour->status != NEIGHBOUR_FORBIDDEN || invent(&to, &(struct trial){0}))
             continue;
         assert_string_equal(neighbour->reason, "constraint 'uneven'");
         forbidden++;

@@ -3,8 +3,8 @@
 #include "group.h"
 #include "look.h"
 #include "space_screen.h"
+#include "text.h"
 #include "trial/source.h"
-#include "trial_text.h"
 #include "wording.h"
 
 #include <inttypes.h>
@@ -171,7 +171,6 @@ static void test_shares_of_a_small_space_are_exact(void **state)
         &(struct script_options){.texts = &text, .text_count = 1, .space_only = true}, &e);
     assert_non_null(script);
     struct shares s = {.done = false};
-    shares_begin(&s, script_space(script));
     while (shares_step(&s, script_space(script), NULL))
         ;
     assert_true(s.sum.exact);

@@ -2,7 +2,7 @@
 #include "group.h"
 #include "look.h"
 #include "space_screen.h"
-#include "trial_text.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -124,7 +124,7 @@ static void test_graphs(void **state)
 // A path is cut around now, and never leaves the pane.
 static void draw_long_path(void *context, const struct pane *p)
 {
-    struct space_lines l = {.p = p};
+    struct lines l = {.p = p};
     space_graph_add(&l, context, &(int32_t){500});
     assert_true(l.row == 2);
 }

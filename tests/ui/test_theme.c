@@ -1,6 +1,6 @@
 // Which look is chosen, and that it says what it should without relying on colour alone.
+#include "config.h"
 #include "group.h"
-#include "theme.h"
 
 #include <locale.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 // Short names of parameters, values and differences of configurations.
 #include "group.h"
-#include "trial_text.h"
+#include "text.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -326,7 +326,7 @@ static void write_bytes(const char *bytes, size_t length)
 }
 
 // The files do not even have a header.
-static void what_is_no_such_file_is_refused(void **state)
+static void other_files_are_refused(void **state)
 {
     static const struct {
         enum weights_format format;
@@ -442,7 +442,7 @@ TEST_GROUP(weights)
         cmocka_unit_test(many_values_are_converted),
         cmocka_unit_test(wrong_arrays_are_named),
         cmocka_unit_test(wrong_safetensors_are_named),
-        cmocka_unit_test(what_is_no_such_file_is_refused),
+        cmocka_unit_test(other_files_are_refused),
         cmocka_unit_test(names_are_asked_for),
         cmocka_unit_test(a_file_that_changed_is_not_read),
         cmocka_unit_test(values_that_do_not_fit_are_not_read),

@@ -1,4 +1,4 @@
-// The texts of trials and configurations in narrow columns.
+// The texts of trials, configurations and sessions in narrow columns.
 //
 // Short names have two or three letters, two for factorizations: tile_k is "tk". Names of several
 // words give their initials, others their first letters; a name that is not free goes on to other
@@ -7,14 +7,12 @@
 // Numbers of one kind have the same unit and the same decimals all over the screen, chosen for the
 // best trial; the unit stands in the head of the column.
 //
-// Pure functions of the model; the returned texts live in `out`.
-#ifndef TILEWALK_UI_TRIAL_TEXT_H
-#define TILEWALK_UI_TRIAL_TEXT_H
+// Pure functions; the returned texts live in `out` or in the record.
+#ifndef TILEWALK_UI_TEXT_H
+#define TILEWALK_UI_TEXT_H
 
 #include "model.h"
 #include "screen.h"
-
-struct app;
 
 // Makes one name for each parameter, of at most three letters, no two alike.
 void short_names(const struct space *s, char out[SPACE_MAX_PARAMS][4]);
@@ -40,7 +38,21 @@ const char *model_time_unit(const struct model *m, double *per_second); // "s", 
 const char *trial_word(const struct model *m, const struct trial *t);   // "BEST", "early", "wrong"
 enum style trial_style(const struct model *m, const struct trial *t);
 
-// Returns the selected trial of all views: the newest one while following; NULL: none.
-const struct trial *shown_trial(struct app *app);
+// --- sessions in lists ---
+
+// Returns the one unit for all speeds of a list, by the fastest session.
+const char *sessions_unit(const struct model *m, double *per_flops);
+char *sessions_speed(double flops, double per_flops, char out[24]); // "" for none
+// Returns where a session ran: the name of the device, or another source, "synthetic:rugged".
+const char *session_place(const struct session_record *r, char out[256]);
+// Returns the best in FLOP/s; 0: nothing valid, or relative speeds (speed_share), which have no
+// unit.
+double record_speed(const struct session_record *r);
+char *session_best(const struct session_record *r, double per_flops, char out[24]); // "" for none
+char *text_ago(double seconds, char out[24]);                                       // "2 h"
+enum style state_style(enum session_state state, enum style other); // `other`: needs no colour
+// Returns the word that people see: a running session without trials left is "racing" (the final
+// race).
+const char *state_word(enum session_state state, const struct session_record *r);
 
 #endif
