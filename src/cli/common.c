@@ -328,6 +328,9 @@ void json_session(struct json_writer *w, const struct session_record *r, enum se
     json_add_real(w, "best_of_roof",
                   r->roof_s > 0 && r->best_seconds > 0 ? speed_of_peak(r, r->best_seconds) : NAN);
     json_add_real(w, "dispatch_ms", r->dispatch_s > 0 ? r->dispatch_s * 1e3 : NAN);
+    json_add_int(w, "soaked", r->soaked_ask == r->best_ask ? r->soaked : 0);
+    json_add_real(w, "noise", r->noise > 0 ? r->noise : NAN);
+    json_add_real(w, "drift", r->drift != 0 ? r->drift : NAN);
     json_add_flag(w, "cold", r->cold);
     json_add_real(w, "until", r->until > 0 ? r->until : NAN);
     json_add_real(w, "ran_seconds", r->ran_seconds);

@@ -97,6 +97,8 @@ static void add_end(const struct front *f, const struct event *event, struct jso
     read_baselines(f->store, event, &a, &b, &shapes);
     if (read_summary(f->store, r, &a, &n))
         network_add_json(w, &n);
+    struct paired verdict = speed_verdict(r, &b);
+    speed_add_ratio_json(&verdict, w);
     if (b.count)
         speed_add_baselines(r, &b, r->best_seconds, "baselines", w);
     if (r->shapes)

@@ -231,7 +231,8 @@ static void portfolio_add_json(struct json_writer *w, const struct shapes *b,
         json_add_real(w, "best_ms", portfolio_best(&b->problem, i) * 1e3);
         json_add_real(w, "loss", ratio_of(b, f, i) - 1);
         json_add_text(w, "baseline", s->baseline ? s->baseline->name : NULL);
-        json_add_real(w, "ratio", speed_ratio(s->baseline, time_of(b, f, i)));
+        struct paired p = speed_paired(&s->session, s->baseline, time_of(b, f, i));
+        speed_add_ratio_json(&p, w);
         json_end(w);
     }
     json_end(w);
@@ -286,10 +287,13 @@ static bool portfolio_report(const struct shapes *b, const struct arguments *a, 
             printf("%-6" PRId64 "  %10.4g  %10.4g  %5.1f %%  %s", s->session.id,
                    time_of(b, &last, i) * 1e3, portfolio_best(&b->problem, i) * 1e3,
                    100 * (ratio_of(b, &last, i) - 1), s->session.title);
+            struct paired p = speed_paired(&s->session, s->baseline, time_of(b, &last, i));
+            struct str ratio = {0};
+            speed_add_ratio(&p, &ratio);
             if (s->baseline)
-                printf("  %.2f times as fast as '%s'",
-                       speed_ratio(s->baseline, time_of(b, &last, i)), s->baseline->name);
+                printf("  against '%s': %s", s->baseline->name, str_text(&ratio));
             printf("\n");
+            str_finish(&ratio);
         }
     }
     if (any && is_json)

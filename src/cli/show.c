@@ -121,6 +121,8 @@ static void show_print_json(struct view *v, enum session_state state, int64_t mo
         json_end(&w);
     }
     json_end(&w);
+    struct paired verdict = speed_verdict(r, &v->baselines);
+    speed_add_ratio_json(&verdict, &w);
     if (v->baselines.count)
         speed_add_baselines(r, &v->baselines, r->best_seconds, "baselines", &w);
     if (r->shapes)
@@ -211,6 +213,9 @@ static void show_print_text(const struct view *v, const struct session_record *r
     if (v->steadiness.drifted)
         printf("drift    %" PRId64 " trials were timed while the device drifted\n",
                v->steadiness.drifted);
+    if (r->noise > 0 || r->drift != 0)
+        printf("noise    %.0f %% (spread of the latest timings), drift %+.0f %%\n", 100 * r->noise,
+               100 * r->drift);
     print_model(v);
     if (r->scheduler) {
         network_print_table(&v->network);
@@ -226,6 +231,9 @@ static void show_print_text(const struct view *v, const struct session_record *r
     printf("best     %s", speed_text(r, r->best_seconds, text));
     printf("  %s  trial %" PRId64 "  (%s)\n", text_time(r->best_seconds, text), v->best.number,
            r->best_raced ? "raced" : "as measured");
+    if (r->soaked_ask == r->best_ask && r->soaked)
+        printf("         right in %" PRId64 " more runs, on inputs that it had not seen\n",
+               r->soaked);
     speed_add_peak(r, r->best_seconds, &config);
     if (config.length)
         printf("         %s\n", str_text(&config));

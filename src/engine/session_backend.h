@@ -20,7 +20,9 @@
 // Negative tickets of requests; an ask's ticket is its number.
 #define TICKET_RACE     (-1)
 #define TICKET_DRIFT    (-2)
-#define TICKET_BASELINE (-3) // and downwards, one for each baseline
+#define TICKET_PAIRS    (-3)
+#define TICKET_SOAK     (-4)
+#define TICKET_BASELINE (-5) // and downwards, one for each baseline
 #define TICKET_PROBE    (TICKET_BASELINE - SPACE_MAX_BASELINES) // and downwards
 
 struct session_shapes; // session_shapes.h

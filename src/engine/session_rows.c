@@ -107,6 +107,12 @@ static bool put(struct session *s, const struct open_trial *t, const struct tria
         ok = at->recorded = store_put_trial(db, s->record.id, &open, e);
         trial_text_finish(&text);
     }
+    struct session_record *r = &s->record;
+    if (ok && (r->noise != s->machine.noise || r->drift != s->machine.drift)) {
+        r->noise = s->machine.noise;
+        r->drift = s->machine.drift;
+        ok = store_set_noise(db, r->id, r->noise, r->drift, e);
+    }
     ok = ok && store_commit(db, e);
     kill_point("commit");
     return session_stored(&s->store, ok, e);

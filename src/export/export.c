@@ -98,6 +98,7 @@ static void report_add_json(const struct exporter *x, struct str *out)
         json_add_flag(&w, "raced", k->raced);
         json_add_real(&w, "verified_tflops", k->again_s > 0 ? flop / k->again_s / 1e12 : NAN);
         json_add_real(&w, "verified_ms", k->again_s > 0 ? k->again_s * 1e3 : NAN);
+        json_add_int(&w, "soaked", k->soaked);
         json_end(&w);
     }
     json_end(&w);
@@ -300,6 +301,8 @@ static bool describe_timing(struct exporter *x, const struct trial_record *t,
         d->timing.retimed = true;
         d->random_checked = race.verified;
     }
+    if (t->ask == x->session.soaked_ask)
+        d->soaked = x->session.soaked;
     return true;
 }
 
@@ -569,7 +572,9 @@ static bool export_kernels(struct exporter *x, struct err *e)
     for (int i = 0; i < x->chosen_count && !r->force; i++)
         if (!may_write_kernel(x, i, e))
             return false;
-    if (r->verify && !reverify(&x->session, x->script, &r->reverify, x->chosen, x->chosen_count, e))
+    struct reverify_options options = r->reverify;
+    options.store = x->store;
+    if (r->verify && !reverify(&x->session, x->script, &options, x->chosen, x->chosen_count, e))
         return false;
     if (!r->dry_run && !replace_files(x, e))
         return false;

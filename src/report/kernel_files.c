@@ -346,6 +346,7 @@ void kernel_add_json(const struct kernel_description *d, bool embedded, struct s
         json_add_null(&w, "exact");
     }
     json_add_flag(&w, "random", d->random_checked);
+    json_add_int(&w, "soaked", d->soaked);
     json_end(&w);
     json_add_text_if_any(&w, "text_hash", d->text_hash);
     json_add_text_if_any(&w, "build", d->build);

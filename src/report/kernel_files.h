@@ -71,6 +71,7 @@ struct kernel_description {
     const char *baselines;                    // configurations in use (docs/json.md); NULL: none
     const char *exact_inputs, *exact_against; // NULL: the result was never checked
     bool random_checked;                      // the result was within tolerance on random inputs
+    int64_t soaked; // runs of the soak at the end of its session that were right; 0: none
     int pass_count, binding_count;
     struct kernel_pass pass[KERNEL_MAX_PASSES];
     struct kernel_binding binding[KERNEL_MAX_BINDINGS];

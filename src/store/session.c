@@ -10,7 +10,8 @@
 #define BASELINE_FIELDS(F) \
     F(position, COUNT) F(name, TEXT) F(config, MAYBE_OBJECT) F(outcome, OUTCOME) \
     F(phase, MAYBE_TEXT) F(reason, MAYBE_TEXT) F(seconds, SPAN) F(race_seconds, SPAN) \
-    F(samples, MAYBE_LIST) F(at, SPAN) F(parts, MAYBE_LIST)
+    F(samples, MAYBE_LIST) F(at, SPAN) F(parts, MAYBE_LIST) F(paired_ask, COUNT) \
+    F(paired, MAYBE_LIST)
 // clang-format on
 #define AS_BASELINE_FIELD(name, rule) FIELD(baseline_record, name, rule),
 #define MOST_ROWS                     64 // a space declares far fewer
@@ -218,7 +219,7 @@ bool store_set_roof(struct store *s, const struct session_record *r, struct err 
     F(work, AMOUNT) F(unit, MAYBE_TEXT) F(scheduler, MAYBE_TEXT) F(begin_with, MAYBE_OBJECT) \
     F(network, COUNT) F(task, MAYBE_TEXT) F(compiler, MAYBE_TEXT) \
     F(shapes, MAYBE_OBJECT) F(roof_s, SPAN) F(roof_by, MAYBE_TEXT) F(dispatch_s, SPAN) F(until, AMOUNT) F(cold, FLAG) \
-    F(build, MAYBE_TEXT)
+    F(build, MAYBE_TEXT) F(noise, MAYBE_REAL) F(drift, MAYBE_REAL) F(soaked, COUNT) F(soaked_ask, COUNT)
 #define COMPUTED_FIELDS(F) \
     F(id, ORDINAL) F(trials, COUNT) F(rejected, COUNT) F(ok, COUNT) F(best_ask, COUNT) \
     F(best_seconds, SPAN) F(best_raced, FLAG)
@@ -412,6 +413,26 @@ bool store_set_note(struct store *s, int64_t id, const char *note, struct err *e
     static const char sql[] = "UPDATE session SET note = ? WHERE id = ? AND " IS_THERE;
     struct query q = query_start(s, sql, e);
     query_bind_text(&q, note);
+    query_bind_int(&q, id);
+    return query_change_session(&q, id, e);
+}
+
+bool store_set_noise(struct store *s, int64_t id, double noise, double drift, struct err *e)
+{
+    static const char sql[] = "UPDATE session SET noise = ?, drift = ? WHERE id = ?";
+    struct query q = query_start(s, sql, e);
+    query_bind_real(&q, noise);
+    query_bind_real(&q, drift);
+    query_bind_int(&q, id);
+    return query_change_session(&q, id, e);
+}
+
+bool store_set_soaked(struct store *s, int64_t id, int64_t runs, int64_t ask, struct err *e)
+{
+    static const char sql[] = "UPDATE session SET soaked = ?, soaked_ask = ? WHERE id = ?";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, runs);
+    query_bind_int(&q, ask);
     query_bind_int(&q, id);
     return query_change_session(&q, id, e);
 }

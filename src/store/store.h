@@ -117,6 +117,10 @@ struct session_record {
     int workers;
     int cards; // devices of this identity that measure at the same time; 0 or 1: one
     bool count_rejected;
+    // How steady its times are: the spread of the latest timings (median / least sample - 1), and by
+    // how much the best was slower when it was timed again. 0, NAN: not known.
+    double noise, drift;
+    int64_t soaked, soaked_ask; // runs of the soak of the trial that was the best then; 0: none
     bool cold;           // timed runs find their inputs in memory, not in a cache (tune --cold)
     double ran_seconds;  // running time so far, pauses excluded
     const char *message; // why it ended or paused; NULL
@@ -262,6 +266,8 @@ struct baseline_record {  // a configuration that the space declares as in use
     const char *samples; // JSON, of the last run
     const char *parts;   // as in trial_record, of the last run
     double at;           // unix time
+    int64_t paired_ask;  // the trial that was the best when both were timed in pairs; 0: never
+    const char *paired;  // JSON: [pairs, ratio, low, high] (trial/paired.h), then of each shape
 };
 // Returns the seconds that trials are compared with; 0: there are none.
 double baseline_seconds(const struct baseline_record *b);
@@ -327,6 +333,8 @@ bool store_set_state(struct store *s, int64_t id, enum session_state state, cons
                      double ran_seconds, struct err *e);
 bool store_set_budget(struct store *s, int64_t id, int64_t trials, double seconds, struct err *e);
 bool store_set_note(struct store *s, int64_t id, const char *note, struct err *e);
+bool store_set_noise(struct store *s, int64_t id, double noise, double drift, struct err *e);
+bool store_set_soaked(struct store *s, int64_t id, int64_t runs, int64_t ask, struct err *e);
 bool store_set_population(struct store *s, int64_t id, const char *asks, struct err *e);
 // Store and read the tasks of a network, in order. put: adds one, in one transaction with the
 // network's session (begin and commit); set: sets the session that tunes it.

@@ -13,6 +13,9 @@
 #include <string.h>
 
 enum { FEWEST_COPIES = 2, SHARE_OF_MEMORY = 8, POISON_BYTE = 0xff };
+// Right results of more operations are not computed anew for a soak: that takes seconds.
+#define FRESH_MOST_FLOP 2.2e9
+
 #define OTHER_WORD 0x5a5a5a5au // instead of poison, to tell it from a result
 
 // --- copies ---
@@ -329,6 +332,20 @@ bool context_prepare(struct context *x, int fd, struct err *e)
     }
     shared_unmap(&x->shared);
     return ok;
+}
+
+bool context_refresh(struct context *x, uint64_t seed)
+{
+    const struct operation *o = &x->hello.operation;
+    if (x->hello.reference.pass_count > 0 || operation_flop(o) > FRESH_MOST_FLOP)
+        return false;
+    if (!x->fresh)
+        x->fresh = mem_alloc(x->shared.size);
+    // The memory that all workers share stays as it is; nothing unmaps it before the process ends.
+    x->shared.bytes = x->fresh;
+    shared_prepare(&x->shared, o, seed);
+    packed_forget(&x->packed, x->gpu);
+    return true;
 }
 
 // --- opening ---

@@ -98,6 +98,7 @@ struct context {
     struct fixed anchor;
     struct copies copies; // for timing, where the hello asks for them
     struct shared shared;
+    unsigned char *fresh; // the memory of context_refresh, heap; NULL: none
     struct operator_layout layout;
     struct gpu_buffer *buffer[OPERATOR_MAX_BUFFERS + 1]; // the last one is scratch, or NULL
     struct gpu_buffer *report; // of a candidate whose accesses are checked
@@ -113,6 +114,10 @@ struct gpu *context_open_device(const struct hello *h, struct err *e);
 bool context_open(struct context *x, const struct hello *h, struct err *e); // borrows from `h`
 // Computes the shared memory's content.
 bool context_prepare(struct context *x, int fd, struct err *e);
+
+// Fills inputs and right results anew, from another seed, in memory of this process. False: nothing
+// changed, since the right results come from a kernel, or take too long to compute.
+bool context_refresh(struct context *x, uint64_t seed);
 
 // Keeps a device with low clocks, as after idle, busy until they rise no more: that takes longer
 // than the warm-up of a timing. Does nothing where no sensor measures clocks. GPU_LOST and `e`: the

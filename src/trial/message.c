@@ -216,6 +216,9 @@ static void code_trial(struct codec *c, struct message *m)
     m->number = codec_int(c, "number", m->number, 0, MOST_I64);
     m->attempt = (int)codec_int(c, "attempt", m->attempt, 0, 1);
     r->race = codec_flag(c, "race", r->race);
+    r->pairs = codec_flag(c, "pairs", r->pairs);
+    r->soak = (int)codec_int(c, "soak", r->soak, 0, TRIAL_MOST_SOAK);
+    r->soak_s = codec_real(c, "soak_s", r->soak_s);
     r->only_compiles = codec_flag(c, "only_compiles", r->only_compiles);
     r->keeps = codec_flag(c, "keeps", r->keeps);
     r->known_good = codec_flag(c, "known_good", r->known_good);
@@ -277,6 +280,7 @@ static void code_result(struct codec *c, struct message *m)
     m->only_compiled = codec_flag(c, "only_compiled", m->only_compiled);
     t->anchor_s = codec_real(c, "anchor_s", t->anchor_s);
     t->wall_s = codec_real(c, "wall_s", t->wall_s);
+    t->soaked = (int)codec_int(c, "soaked", t->soaked, 0, TRIAL_MOST_SOAK);
     code_statistics(c, "clocks", &t->clocks);
     codec_kept(c, &m->kept);
     struct elements l = codec_list(c, "candidates");

@@ -219,6 +219,9 @@ static void take_result(const struct shapes *s, struct passage *p, const struct 
         all->phase[i] = r->phase[i];
         all->part_s[i][p->shape] = r->seconds[i];
         p->samples[i][p->shape] = r->samples[i];
+        if (p->request.pairs && i > 0)
+            all->part_ratio[i][p->shape] =
+                paired_ratio(r->samples[0].seconds, r->samples[i].seconds, r->samples[i].count);
         if (r->outcome[i] != OUTCOME_OK)
             snprintf(all->reason[i], sizeof all->reason[i], "%s: %s", s->options.name[p->shape],
                      r->reason[i]);
@@ -229,6 +232,7 @@ static void take_result(const struct shapes *s, struct passage *p, const struct 
     all->pipeline_s += r->pipeline_s;
     all->device_s += r->device_s;
     all->clocks = r->clocks;
+    all->soaked += r->soaked;
     all->worker = r->worker;
     p->is_there = false;
     p->shape = is_hopeless(p) ? -1 : next;

@@ -310,13 +310,16 @@ static void test_on_device(void **state)
     assert_ok(&r);
     const cJSON *one = shown(b, "1"), *row;
     assert_true(cJSON_IsTrue(member(member(one, "session"), "best_raced")));
-    assert_true(number_of(cJSON_GetArrayItem(member(one, "baselines"), 0), "ratio") >= 1);
+    const cJSON *in_use = cJSON_GetArrayItem(member(one, "baselines"), 0);
+    assert_true(number_of(in_use, "ratio_low") <= number_of(in_use, "ratio"));
     double all = 0;
     int i = 0;
     cJSON_ArrayForEach(row, member(one, "shapes"))
     {
         all += weight[i++] * number_of(row, "ms");
         assert_true(number_of(row, "ratio") > 0);
+        assert_true(number_of(row, "ratio_low") <= number_of(row, "ratio"));
+        assert_true(number_of(row, "ratio_high") >= number_of(row, "ratio"));
     }
     const cJSON *session = member(one, "session");
     double best_ms = number_of(session, "flop") / number_of(session, "best_tflops") / 1e9;
