@@ -106,8 +106,8 @@ static bool drain_machine(const struct arguments *a, const char *machine, struct
 {
     struct queue_options o;
     struct on on = {.words = 0};
-    bool ok = on_pool_options(&on, a, arguments_text(a, "on"), &o, e) &&
-              worker_drain(&o, machine, e);
+    bool ok =
+        on_pool_options(&on, a, arguments_text(a, "on"), &o, e) && worker_drain(&o, machine, e);
     on_end(&on);
     if (ok)
         printf("%s finishes what it measures, and leaves the pool\n", machine);
