@@ -161,8 +161,16 @@ static int on_error(lua_State *L)
 bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CFunction visit,
                void *context, struct err *e)
 {
+    return guard_run_counted(g, task, place, visit, context, NULL, e);
+}
+
+bool guard_run_counted(struct guard *g, enum guard_task task, struct place place,
+                       lua_CFunction visit, void *context, uint64_t *steps, struct err *e)
+{
     lua_State *L = g->lua;
     pthread_mutex_lock(&g->turn);
+    if (steps)
+        set_hook(g, g->hook_interval); // counts from here
     g->task = task;
     g->steps_left = g->steps_at_look = allowance[task].steps;
     g->cpu_deadline = 0;
@@ -191,6 +199,8 @@ bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CF
                        ? ": it is declared further down, or not at all"
                        : "");
     }
+    if (steps)
+        *steps += (uint64_t)(allowance[task].steps - g->steps_left);
     lua_settop(L, 0);
     pthread_mutex_unlock(&g->turn);
     return status == LUA_OK;

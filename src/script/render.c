@@ -17,6 +17,7 @@
 struct rule_call {
     const struct rule *rule;
     const struct config *config;
+    struct rule_reads *reading; // NULL: nothing is recorded
     bool holds;
     struct resources *resources;
 };
@@ -25,18 +26,24 @@ static const char *const resource_names[] = {"invocations",  "groups",     "shar
                                              "accumulators", "loop_trips", "statements",
                                              "buffer_bytes", "registers",  NULL};
 
-// Calls a function of the configuration, which returns one value.
-static void call_function(lua_State *L, struct script *s, int function, const struct config *c)
+// Calls a function of the configuration, which returns one value. `r` records what it reads.
+static void call_watched(lua_State *L, struct script *s, int function, const struct config *c,
+                         struct rule_reads *r)
 {
     lua_rawgeti(L, LUA_REGISTRYINDEX, function);
-    view_push(L, s, c);
+    view_push_watched(L, s, c, r);
     lua_call(L, 1, 1);
+}
+
+static void call_function(lua_State *L, struct script *s, int function, const struct config *c)
+{
+    call_watched(L, s, function, c, NULL);
 }
 
 static int visit_constraint(lua_State *L)
 {
     struct rule_call *call = lua_touserdata(L, 1);
-    call_function(L, call->rule->script, call->rule->function, call->config);
+    call_watched(L, call->rule->script, call->rule->function, call->config, call->reading);
     if (!lua_isboolean(L, -1))
         return luaL_error(L, "returned %s, expected true or false",
                           lua_isnil(L, -1) ? "nothing" : luaL_typename(L, -1));
@@ -46,9 +53,16 @@ static int visit_constraint(lua_State *L)
 
 int rule_holds(void *context, const struct config *c, struct err *e)
 {
+    return rule_holds_reading(context, c, NULL, e);
+}
+
+int rule_holds_reading(void *context, const struct config *c, struct rule_reads *reading,
+                       struct err *e)
+{
     struct rule *r = context;
-    struct rule_call call = {.rule = r, .config = c};
-    bool judged = guard_run(&r->script->guard, GUARD_RULE, r->place, visit_constraint, &call, e);
+    struct rule_call call = {.rule = r, .config = c, .reading = reading};
+    bool judged = guard_run_counted(&r->script->guard, GUARD_RULE, r->place, visit_constraint,
+                                    &call, reading ? &reading->steps : NULL, e);
     return judged ? call.holds : -1; // the space says which constraint it was
 }
 
@@ -73,11 +87,31 @@ static void read_dimensions(lua_State *L, const char *name, uint64_t out[3], int
     lua_pop(L, 1);
 }
 
-void rule_get_resources(lua_State *L, struct script *s, const struct config *c,
-                        struct resources *out)
+// Sizes are powers of two (Vulkan spec, VUID-...-requiredSubgroupSize-02760).
+static uint32_t get_subgroup(lua_State *L, struct script *s, const struct stage *stage,
+                             const struct config *c, struct rule_reads *reading)
+{
+    if (stage->subgroup == LUA_NOREF)
+        return 0;
+    call_watched(L, s, stage->subgroup, c, reading);
+    int64_t size = check_whole(L, -1, "kernel: subgroup", 1, 1 << 16);
+    if (size & (size - 1))
+        luaL_error(L, "kernel: subgroup is %d, not a power of two", (int)size);
+    lua_pop(L, 1);
+    return (uint32_t)size;
+}
+
+uint32_t stage_subgroup(lua_State *L, struct script *s, const struct stage *stage,
+                        const struct config *c)
+{
+    return get_subgroup(L, s, stage, c, NULL);
+}
+
+static void get_resources(lua_State *L, struct script *s, const struct config *c,
+                          struct rule_reads *reading, struct resources *out)
 {
     *out = (struct resources){0};
-    call_function(L, s, s->resources.function, c);
+    call_watched(L, s, s->resources.function, c, reading);
     if (!lua_istable(L, -1))
         luaL_error(L, "returned %s, expected a table",
                    lua_isnil(L, -1) ? "nothing" : luaL_typename(L, -1));
@@ -91,7 +125,7 @@ void rule_get_resources(lua_State *L, struct script *s, const struct config *c,
     out->buffer_bytes = read_whole(L, "buffer_bytes", &found);
     out->registers = read_whole(L, "registers", &found);
     if (out->registers && s->stage_count)
-        out->subgroup = stage_subgroup(L, s, &s->stage[0], c);
+        out->subgroup = get_subgroup(L, s, &s->stage[0], c, reading);
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
         fields++;
     if (fields > found)
@@ -102,16 +136,29 @@ void rule_get_resources(lua_State *L, struct script *s, const struct config *c,
 static int visit_resources(lua_State *L)
 {
     struct rule_call *call = lua_touserdata(L, 1);
-    rule_get_resources(L, call->rule->script, call->config, call->resources);
+    get_resources(L, call->rule->script, call->config, call->reading, call->resources);
     return 0;
+}
+
+void rule_get_resources(lua_State *L, struct script *s, const struct config *c,
+                        struct resources *out)
+{
+    get_resources(L, s, c, NULL, out);
 }
 
 bool rule_find_resources(void *context, const struct config *c, struct resources *out,
                          struct err *e)
 {
+    return rule_find_resources_reading(context, c, out, NULL, e);
+}
+
+bool rule_find_resources_reading(void *context, const struct config *c, struct resources *out,
+                                 struct rule_reads *reading, struct err *e)
+{
     struct rule *r = context;
-    struct rule_call call = {.rule = r, .config = c, .resources = out};
-    return guard_run(&r->script->guard, GUARD_RULE, r->place, visit_resources, &call, e);
+    struct rule_call call = {.rule = r, .config = c, .reading = reading, .resources = out};
+    return guard_run_counted(&r->script->guard, GUARD_RULE, r->place, visit_resources, &call,
+                             reading ? &reading->steps : NULL, e);
 }
 
 // --- rendering ---
@@ -336,20 +383,6 @@ static struct pass *finish_pass(struct render *r)
     r->map = NULL;
     r->lines = r->map_capacity = 0;
     return p;
-}
-
-// Sizes are powers of two (Vulkan spec, VUID-...-requiredSubgroupSize-02760).
-uint32_t stage_subgroup(lua_State *L, struct script *s, const struct stage *stage,
-                        const struct config *c)
-{
-    if (stage->subgroup == LUA_NOREF)
-        return 0;
-    call_function(L, s, stage->subgroup, c);
-    int64_t size = check_whole(L, -1, "kernel: subgroup", 1, 1 << 16);
-    if (size & (size - 1))
-        luaL_error(L, "kernel: subgroup is %d, not a power of two", (int)size);
-    lua_pop(L, 1);
-    return (uint32_t)size;
 }
 
 static int visit_render(lua_State *L)
