@@ -132,6 +132,11 @@ static bool check_survey(struct check *c, const struct arguments *a, struct err 
     c->legal = legal_create(c->space, limits);
     if (!survey_take(c->space, limits, &plan, &c->survey, e) || !legal_build(c->legal, e))
         return false;
+    if (c->survey.valid && !legal_permits(c->legal, &c->survey.example))
+        return err_set(e,
+                       "%s: a rule gives two values for one configuration (it must depend on the "
+                       "configuration alone)",
+                       a->operand[0]);
     rng_seed(&rng, plan.seed);
     c->example = c->survey.example;
     c->has_example = c->survey.valid || legal_draw(c->legal, &rng, &c->example);

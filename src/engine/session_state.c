@@ -184,7 +184,7 @@ static void add_exhausted(struct session *s, struct str *why)
         add_rejections(&s->rejections, s->space, why);
     if (none && !all)
         str_printf(why, " of %" PRId64 " looked at", s->rejections.all);
-    if (!all && !str_starts(s->record.strategy, "grid"))
+    if (!all && !s->legal && !str_starts(s->record.strategy, "grid"))
         str_add(why, " (--strategy grid looks at more of them)");
 }
 

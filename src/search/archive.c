@@ -53,12 +53,12 @@ bool archive_warm(struct archive *a, struct config *out)
     return true;
 }
 
-void archive_sample(const struct search_problem *p, struct rng *r, struct config *out)
+bool archive_sample(const struct search_problem *p, struct rng *r, struct config *out)
 {
-    if (p->draw)
-        p->draw(p->context, r, out);
-    else
-        legal_sample(p->sparse, p->space, r, out); // where none is found, `out` is illegal
+    if (!p->draw)
+        return legal_sample(p->sparse, p->space, r, out);
+    p->draw(p->context, r, out);
+    return true;
 }
 
 // --- where legal points are rare ---
@@ -117,7 +117,8 @@ bool archive_draw(struct archive *a, struct rng *r, struct config *out)
     if ((uint64_t)a->given.count >= points)
         return false;
     for (int draw = 0; draw < DRAWS; draw++) {
-        archive_sample(a->problem, r, out);
+        if (!archive_sample(a->problem, r, out))
+            break;
         if (archive_allows(a, out))
             return true;
     }

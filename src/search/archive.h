@@ -47,8 +47,9 @@ int archive_tries(const struct archive *a, int usual);
 bool search_nearest_legal(const struct search_problem *p, struct config *c);
 
 // Draws uniformly: from the legal points of a sparse space, by the problem's own `draw`, or else
-// from the whole space. The result may be known or illegal.
-void archive_sample(const struct search_problem *p, struct rng *r, struct config *out);
+// from the whole space. The result may be known or illegal. False: of a sparse space no legal
+// point was found, and `out` is none.
+bool archive_sample(const struct search_problem *p, struct rng *r, struct config *out);
 
 // Gives the next warm point, or else a uniform draw among the allowed points. False: none is left,
 // or 10 000 draws found none in a space that is too large to enumerate and whose legal points are

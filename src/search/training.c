@@ -224,8 +224,8 @@ void candidates_add_immigrants(struct candidates *c)
 {
     for (int i = 0; i < c->immigrants; i++) {
         struct candidate immigrant = {0};
-        archive_sample(&c->batches->problem, c->rng, &immigrant.config);
-        add_mutated(c, &immigrant);
+        if (archive_sample(&c->batches->problem, c->rng, &immigrant.config))
+            add_mutated(c, &immigrant);
     }
 }
 

@@ -19,7 +19,8 @@ enum {
     MOST_EXACT_EDGES = 16384, // of a graph in which the nearest point is sought exactly
     MOST_RESTARTS = 10000,
     LEAST_LEGAL = 10, // draws that tell how many points are legal
-    MOST_NODES = 4000000
+    MOST_NODES = 4000000,
+    MOST_FOUND = 4096
 };
 #define STEPS_OF_DRAW    (LEGAL_STEPS / 2)   // of one draw without a graph
 #define STEPS_OF_ATTEMPT (LEGAL_STEPS / 100) // until a draw begins anew
@@ -60,6 +61,7 @@ struct legal {
     int grown;  // rules.grown when the layers were made
     int limbs;  // of a count
     bool is_built, is_tried;
+    int failures; // draws in a row that found nothing: the next ones take less time
     uint64_t edges;
     size_t bytes;
     mpz_t free_points; // of the parameters that no rule reads
@@ -70,7 +72,8 @@ struct legal {
     int broken_holds;           // what a rule that fails counts as; RULE_BROKEN: an error
     int failed_rule;
     struct config failed;
-    struct edge *open; // edges of the nodes that are being made
+    struct config_set found; // the first legal points, for where no graph is built
+    struct edge *open;       // of the nodes that are being made
     int open_count, open_capacity;
 };
 
@@ -80,6 +83,7 @@ struct legal *legal_create(const struct space *s, const struct limits *l)
     g->space = s;
     g->broken_holds = RULE_BROKEN;
     g->sample = (struct rules_sample){.steps = LEGAL_STEPS / 4};
+    g->found.slots = s->slots;
     rules_init(&g->rules, s);
     rules_add(&g->rules, s, l);
     mpz_init_set_ui(g->free_points, 1);
@@ -116,10 +120,18 @@ void legal_destroy(struct legal *g)
         return;
     clear(g);
     rules_finish(&g->rules);
+    config_set_finish(&g->found);
     mpz_clear(g->free_points);
     mpz_clear(g->count);
     free(g->open);
     free(g);
+}
+
+// Returns what giving a parameter its n-th value takes.
+static uint64_t steps_of_value(const struct param *p)
+{
+    bool is_list = p->kind == PARAM_FACTORIZATION || p->kind == PARAM_PERMUTATION;
+    return is_list ? 8 * (uint64_t)p->width : 2;
 }
 
 // --- the order of the parameters ---
@@ -136,12 +148,14 @@ struct ordering {
 };
 
 struct facts {
-    uint64_t *reads; // of each rule
+    uint64_t *reads;   // of each rule, or of all with the same
+    double *log_share; // that these permit
     int rules;
     double log_size[SPACE_MAX_PARAMS]; // of the values that rules of this parameter alone permit
 };
 
-// Returns the logarithm of the number of nodes once the slots `assigned` are chosen.
+// Returns the logarithm of the number of nodes once the slots `assigned` are chosen: the values of
+// the slots that later rules read, as far as the rules that are decided permit them.
 static double log_nodes(const struct legal *g, const struct facts *f, uint64_t assigned)
 {
     uint64_t frontier = 0;
@@ -156,7 +170,9 @@ static double log_nodes(const struct legal *g, const struct facts *f, uint64_t a
             live += (int)(frontier >> (p->offset + k) & 1);
         sum += f->log_size[i] * live / p->width;
     }
-    return sum;
+    for (int i = 0; i < f->rules; i++)
+        sum += f->reads[i] & ~frontier ? 0 : f->log_share[i];
+    return fmax(sum, 0);
 }
 
 // Chooses the parameter that leaves the fewest nodes, of those that share a rule with chosen ones
@@ -211,10 +227,20 @@ static double log_permitted(struct legal *g, int param)
     return log((double)(permitted ? permitted : 1));
 }
 
+static bool is_unary(const struct legal *g, uint64_t reads)
+{
+    for (int i = 0; i < g->space->param_count; i++)
+        if (!(reads & ~slots_of(&g->space->param[i])))
+            return g->space->param[i].size <= MOST_UNARY;
+    return false;
+}
+
 static struct ordering choose_order(struct legal *g)
 {
     struct ordering best = {.work = INFINITY};
-    struct facts f = {.reads = mem_zero((size_t)g->rules.count + 1, sizeof *f.reads)};
+    const size_t count = (size_t)g->rules.count + 1;
+    struct facts f = {.reads = mem_zero(count, sizeof *f.reads),
+                      .log_share = mem_zero(count, sizeof *f.log_share)};
     uint64_t read = 0;
     for (int i = 0; i < g->rules.count; i++) {
         uint64_t reads = g->rules.rule[i].reads;
@@ -222,8 +248,12 @@ static struct ordering choose_order(struct legal *g)
         read |= g->rules.rule[i].left_out ? 0 : reads;
         while (same < f.rules && f.reads[same] != reads)
             same++;
-        if (same == f.rules && !g->rules.rule[i].left_out)
-            f.reads[f.rules++] = reads;
+        if (g->rules.rule[i].left_out)
+            continue;
+        f.rules += same == f.rules;
+        f.reads[same] = reads;
+        if (!is_unary(g, reads)) // else it is in the size
+            f.log_share[same] += log(rules_share(&g->rules, i));
     }
     for (int i = 0; i < g->space->param_count; i++)
         f.log_size[i] = read & slots_of(&g->space->param[i]) ? log_permitted(g, i) : 0;
@@ -235,6 +265,7 @@ static struct ordering choose_order(struct legal *g)
             best = o;
     }
     free(f.reads);
+    free(f.log_share);
     return best;
 }
 
@@ -388,12 +419,14 @@ static int make_node(struct legal *g, int level, struct config *c)
     struct layer *l = &g->layer[level];
     struct config key = key_of(l, c);
     int known = config_set_find(&l->keys, &key), begin = g->open_count;
-    if (known >= 0 || level == g->levels)
-        return known < 0 ? add_node(g, level, &key, begin) : known;
+    if (level == g->levels && g->found.count < MOST_FOUND)
+        config_set_add(&g->found, c, NULL);
+    if (known >= 0)
+        return known;
     const struct param *p = &g->space->param[l->param];
     for (uint64_t v = 0; v < p->size && g->state == BUILD_GOES_ON; v++) {
         param_value(p, v, c->slot + p->offset);
-        g->steps++;
+        g->steps += steps_of_value(p);
         if (all_steps(g) > g->most_steps || legal_bytes(g) > LEGAL_BYTES)
             g->state = BUILD_TOO_MUCH;
         if (g->state != BUILD_GOES_ON || !permits(g, l + 1, c))
@@ -437,6 +470,7 @@ static bool is_hopeless(const struct legal *g, double points)
 static void make_layers(struct legal *g)
 {
     clear(g);
+    config_set_finish(&g->found);
     struct ordering o = choose_order(g);
     g->grown = g->rules.grown;
     lay_out(g, &o);
@@ -643,7 +677,7 @@ static bool construct(struct legal *g, int level, struct rng *r, struct config *
     for (uint64_t n = 0; n < p->size; n++) {
         param_value(p, value, c->slot + p->offset);
         value = (value + step) % p->size;
-        g->steps++;
+        g->steps += steps_of_value(p);
         if (all_steps(g) > g->most_steps)
             g->state = BUILD_TOO_MUCH;
         if (g->state == BUILD_GOES_ON && permits(g, l + 1, c) && construct(g, level + 1, r, c))
@@ -656,6 +690,21 @@ static bool construct(struct legal *g, int level, struct rng *r, struct config *
     return false;
 }
 
+// Draws one of the points that were found while the graph was tried.
+static bool draw_found(const struct legal *g, struct rng *r, struct config *out)
+{
+    struct config found;
+    if (!g->found.count)
+        return false;
+    space_sample(g->space, r, out);
+    config_set_get(&g->found, (int)rng_below(r, (uint64_t)g->found.count), &found);
+    for (int i = 0; i < g->levels; i++) {
+        const struct param *p = &g->space->param[g->layer[i].param];
+        memcpy(out->slot + p->offset, found.slot + p->offset, (size_t)p->width * sizeof *out->slot);
+    }
+    return true;
+}
+
 bool legal_draw(struct legal *g, struct rng *r, struct config *out)
 {
     space_sample(g->space, r, out); // the parameters that no rule reads
@@ -665,7 +714,7 @@ bool legal_draw(struct legal *g, struct rng *r, struct config *out)
     }
     if (g->is_built)
         return false;
-    uint64_t end = all_steps(g) + STEPS_OF_DRAW;
+    uint64_t end = all_steps(g) + (STEPS_OF_DRAW >> int_min(2 * g->failures, 16));
     while (all_steps(g) < end && !legal_is_empty(g)) {
         if (!g->order || g->rules.grown != g->grown) {
             make_layers(g);
@@ -673,12 +722,16 @@ bool legal_draw(struct legal *g, struct rng *r, struct config *out)
         }
         g->state = BUILD_GOES_ON;
         g->most_steps = all_steps(g) + STEPS_OF_ATTEMPT;
-        if (permits(g, &g->layer[0], out) && construct(g, 0, r, out))
+        if (permits(g, &g->layer[0], out) && construct(g, 0, r, out)) {
+            g->failures = 0;
             return true;
+        }
+        space_sample(g->space, r, out);
         if (g->state == BUILD_FAILED || (g->state == BUILD_GOES_ON && !g->levels))
-            return false;
+            break;
     }
-    return false;
+    g->failures++;
+    return draw_found(g, r, out);
 }
 
 bool legal_point(const struct legal *g, uint64_t n, struct config *out)
@@ -813,6 +866,11 @@ static bool nearest_by_moves(struct legal *g, const struct wanted *w, struct con
     return found;
 }
 
+bool legal_permits(struct legal *g, const struct config *c)
+{
+    return rules_permit(&g->rules, c);
+}
+
 bool legal_nearest(struct legal *g, const struct config *from, int param, struct config *c)
 {
     const struct config near = *c;
@@ -861,6 +919,7 @@ static struct legal *begin_part(struct legal *g, int broken_holds)
     struct legal *part = mem_zero(1, sizeof *part);
     part->space = g->space;
     part->rules = g->rules;
+    part->found.slots = g->space->slots;
     part->broken_holds = broken_holds;
     mpz_init_set_ui(part->free_points, 1);
     mpz_init(part->count);

@@ -69,6 +69,7 @@ bool legal_point(const struct legal *g, uint64_t n, struct config *out);
 // `param` is not -1, the result has another value of that parameter than `from`. In a graph of more
 // than 65536 edges, and where none is built, it is near and not always the nearest. False: none is.
 bool legal_nearest(struct legal *g, const struct config *from, int param, struct config *c);
+bool legal_permits(struct legal *g, const struct config *c); // by all rules, as remembered
 // Returns how many values of a parameter are legal, the others being as in `c`, and gives up to
 // `most` of their indices (param_value), ascending.
 int legal_values(struct legal *g, const struct config *c, int param, int most, uint64_t *out);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 enum {
-    STEPS_CALL = 60, // of an evaluation, beside what the rule itself takes
-    STEPS_LOOK_UP = 10,
+    STEPS_CALL = 100, // of an evaluation, beside what the rule itself takes
+    STEPS_LOOK_UP = 40,
     SEED = 1
 };
 
@@ -137,6 +137,15 @@ int rules_judge(struct rules *r, int rule, const struct config *c)
     int index = config_set_find(&of->known, &key);
     r->steps += STEPS_LOOK_UP;
     return index >= 0 ? of->value[index] : evaluate_and_keep(r, of, c);
+}
+
+double rules_share(const struct rules *r, int rule)
+{
+    const struct space_rule *of = &r->rule[rule];
+    int holds = 0;
+    for (int i = 0; i < of->known.count; i++)
+        holds += of->value[i] == RULE_HOLDS;
+    return (holds + 0.5) / (of->known.count + 1);
 }
 
 bool rules_permit(struct rules *r, const struct config *c)

@@ -61,6 +61,8 @@ struct rules_sample {
 bool rules_learn(struct rules *r, struct rules_sample *sample, struct err *e);
 
 int rules_judge(struct rules *r, int rule, const struct config *c);
+// Returns the share of the remembered values that hold, an estimate of how much the rule permits.
+double rules_share(const struct rules *r, int rule);
 bool rules_permit(struct rules *r, const struct config *c); // all hold
 // Fills `e` with the error of a rule that is RULE_BROKEN for `c`.
 void rules_explain(const struct rules *r, int rule, const struct config *c, struct err *e);
