@@ -471,8 +471,11 @@ static void make_layers(struct legal *g)
 {
     clear(g);
     config_set_finish(&g->found);
-    struct ordering o = choose_order(g);
-    g->grown = g->rules.grown;
+    struct ordering o;
+    do { // the values of single parameters may show that a rule reads more
+        g->grown = g->rules.grown;
+        o = choose_order(g);
+    } while (g->grown != g->rules.grown);
     lay_out(g, &o);
     struct config key = {{0}};
     int end = add_node(g, g->levels, &key, g->open_count); // of every legal point
