@@ -142,6 +142,9 @@ static void add_file_state(struct app *app, struct space_lines *l)
     }
     case SPACE_FILE_NEW:
         space_line(l, STYLE_GOOD, "%s", f->difference);
+        if (f->legal[0])
+            space_line(l, str_equal(f->legal, "0") ? STYLE_BAD : STYLE_TEXT,
+                       "%s legal configurations, exactly.", grouped(f->legal, size));
         space_line(l, STYLE_TEXT,
                    "%s points, in use %s; %s starts a new session with it, session %" PRId64
                    " keeps its own.",

@@ -1,11 +1,36 @@
 #include "engine/attempt.h"
 
 #include "base/os.h"
-#include "space/legal.h"
+#include "space/survey.h"
 #include "trial/helper_job.h"
 
 #define MOST_DRAWS 20000 // in search of legal configurations
 #define MOST_TRIES 8     // of them, to be compiled
+
+bool attempt_rules(const struct space *space, const struct limits *l, struct legal **out,
+                   struct err *e)
+{
+    enum { POINTS = 64 };
+    struct survey survey;
+    struct config c;
+    struct verdict v;
+    struct rng rng;
+    *out = NULL;
+    if (!survey_take(space, l, &survey_usual, &survey, e))
+        return false;
+    survey_finish(&survey);
+    struct legal *g = legal_create(space, l);
+    bool ok = legal_build_within(g, LEGAL_STEPS_SHORT, e);
+    // What is not counted to the end is judged on some legal points, which reach the last rule.
+    rng_seed(&rng, 1);
+    for (int i = 0; ok && i < POINTS && legal_draw(g, &rng, &c); i++)
+        ok = space_judge(space, l, &c, &v, e);
+    if (ok)
+        *out = g;
+    else
+        legal_destroy(g);
+    return ok;
+}
 
 // Judges a configuration and takes it as far as its SPIR-V. ATTEMPT_FAILED with `tries` as it was: a
 // rule failed.

@@ -532,9 +532,14 @@ bool legal_is_sparse(struct legal *g, bool *sparse, struct err *e)
 
 bool legal_build(struct legal *g, struct err *e)
 {
+    return legal_build_within(g, LEGAL_STEPS, e);
+}
+
+bool legal_build_within(struct legal *g, uint64_t steps, struct err *e)
+{
     if (!learn(g, SPARSE_LEGAL + 1, e))
         return false;
-    build(g, LEGAL_STEPS);
+    build(g, steps);
     if (g->state == BUILD_FAILED)
         rules_explain(&g->rules, g->failed_rule, &g->failed, e);
     return g->state != BUILD_FAILED;

@@ -50,6 +50,7 @@ bool legal_sample(struct legal *g, const struct space *s, struct rng *r, struct 
 
 // Builds the graph, as far as the limits allow. False: a rule itself failed, as above.
 bool legal_build(struct legal *g, struct err *e);
+bool legal_build_within(struct legal *g, uint64_t steps, struct err *e); // not LEGAL_STEPS
 bool legal_is_built(const struct legal *g);
 bool legal_is_empty(const struct legal *g); // it is proven that no point is legal
 // Appends the number of legal points, decimal; where the graph is not built, the number of those
