@@ -57,7 +57,7 @@ static const cJSON *tune(struct box *b, const char *file, const char *strategy, 
     struct result r = RUN(b, "tune", file, "--source", "synthetic:bowl", "--strategy", strategy,
                           "--seed", seed, "--trials", trials, "--json");
     cJSON **line;
-    assert_ok(&r);
+    assert_true(r.code == 0 || r.code == 3); // 3: nothing was valid
     int lines = json_lines(b, r.out, &line);
     return line[lines - 1];
 }
@@ -76,7 +76,7 @@ static void test_check_counts(void **state)
     c = check(b, space(b, "tiles.lua", TILES));
     assert_true(cJSON_IsTrue(member(c, "legal_exact")));
     assert_true(atoi(text_of(c, "legal")) > 1000);
-    struct result r = RUN(b, "check", "product.lua", "--device", "none");
+    struct result r = RUN(b, "check", space(b, "product.lua", PRODUCT), "--device", "none");
     assert_ok(&r);
     assert_contains(r.out, "12 legal points, exactly");
 }

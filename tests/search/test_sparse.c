@@ -150,7 +150,7 @@ static void test_easy_spaces_stay_as_they_are(void **state)
     (void)state;
     struct err e;
     struct legal *g;
-    struct space *s = space_tiles();
+    struct space *s = space_mixed();
     assert_true(legal_open_sparse(s, NULL, &g, &e));
     assert_null(g);
     space_destroy(s);
