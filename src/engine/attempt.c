@@ -21,7 +21,7 @@ bool attempt_rules(const struct space *space, const struct limits *l, struct leg
     survey_finish(&survey);
     struct legal *g = legal_create(space, l);
     bool ok = legal_build_within(g, LEGAL_STEPS_SHORT, e);
-    // What is not counted to the end is judged on some legal points, which reach the last rule.
+    // Some legal points reach the last rule, also where not all could be counted.
     rng_seed(&rng, 1);
     for (int i = 0; ok && i < POINTS && legal_draw(g, &rng, &c); i++)
         ok = space_judge(space, l, &c, &v, e);
@@ -32,8 +32,8 @@ bool attempt_rules(const struct space *space, const struct limits *l, struct leg
     return ok;
 }
 
-// Judges a configuration and takes it as far as its SPIR-V. ATTEMPT_FAILED with `tries` as it was: a
-// rule failed.
+// Judges a configuration and takes it as far as its SPIR-V. ATTEMPT_FAILED with `tries` as it was:
+// a rule failed.
 static enum attempt try_candidate(struct script *s, const struct limits *l, const struct config *c,
                                   double seconds, int *tries, struct err *e)
 {

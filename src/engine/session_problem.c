@@ -409,8 +409,9 @@ static bool open_legal(struct session *s, bool is_new, struct err *e)
     s->legal = legal_create(s->space, l);
     for (int i = 1; shapes && i < shapes->goal.count; i++)
         legal_add(s->legal, script_space(shapes->of[i].script), l);
-    bool ok = legal_is_sparse(s->legal, is_new ? &sparse : &(bool){false}, e) &&
-              (!sparse || legal_build(s->legal, e));
+    bool ok = legal_is_sparse(s->legal, is_new ? &sparse : &(bool){false}, e);
+    // In an easy space a rule that fails ends the session when a trial meets it.
+    ok = ok ? !sparse || legal_build(s->legal, e) : is_new && !sparse;
     if (!ok || !sparse) {
         legal_destroy(s->legal);
         s->legal = NULL;

@@ -161,24 +161,23 @@ static int on_error(lua_State *L)
 bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CFunction visit,
                void *context, struct err *e)
 {
-    return guard_run_counted(g, task, place, visit, context, NULL, e);
+    return guard_run_visit(g, &(struct guard_visit){task, place, visit, context, NULL}, e);
 }
 
-bool guard_run_counted(struct guard *g, enum guard_task task, struct place place,
-                       lua_CFunction visit, void *context, uint64_t *steps, struct err *e)
+bool guard_run_visit(struct guard *g, const struct guard_visit *v, struct err *e)
 {
     lua_State *L = g->lua;
     pthread_mutex_lock(&g->turn);
-    if (steps)
+    if (v->steps)
         set_hook(g, g->hook_interval); // counts from here
-    g->task = task;
-    g->steps_left = g->steps_at_look = allowance[task].steps;
+    g->task = v->task;
+    g->steps_left = g->steps_at_look = allowance[v->task].steps;
     g->cpu_deadline = 0;
-    g->place = g->caught = place;
+    g->place = g->caught = v->place;
     assert(lua_gettop(L) == 0);
     lua_pushcfunction(L, on_error);
-    lua_pushcfunction(L, visit);
-    lua_pushlightuserdata(L, context);
+    lua_pushcfunction(L, v->function);
+    lua_pushlightuserdata(L, v->context);
     int status = lua_pcall(L, 1, 0, 1);
     if (status != LUA_OK) {
         const char *message =
@@ -199,8 +198,8 @@ bool guard_run_counted(struct guard *g, enum guard_task task, struct place place
                        ? ": it is declared further down, or not at all"
                        : "");
     }
-    if (steps)
-        *steps += (uint64_t)(allowance[task].steps - g->steps_left);
+    if (v->steps)
+        *v->steps += (uint64_t)(allowance[v->task].steps - g->steps_left);
     lua_settop(L, 0);
     pthread_mutex_unlock(&g->turn);
     return status == LUA_OK;

@@ -51,6 +51,13 @@ static int visit_constraint(lua_State *L)
     return 0;
 }
 
+static bool run_rule(struct rule_call *call, lua_CFunction visit, struct err *e)
+{
+    const struct guard_visit v = {GUARD_RULE, call->rule->place, visit, call,
+                                  call->reading ? &call->reading->steps : NULL};
+    return guard_run_visit(&call->rule->script->guard, &v, e);
+}
+
 int rule_holds(void *context, const struct config *c, struct err *e)
 {
     return rule_holds_reading(context, c, NULL, e);
@@ -61,8 +68,7 @@ int rule_holds_reading(void *context, const struct config *c, struct rule_reads 
 {
     struct rule *r = context;
     struct rule_call call = {.rule = r, .config = c, .reading = reading};
-    bool judged = guard_run_counted(&r->script->guard, GUARD_RULE, r->place, visit_constraint,
-                                    &call, reading ? &reading->steps : NULL, e);
+    bool judged = run_rule(&call, visit_constraint, e);
     return judged ? call.holds : -1; // the space says which constraint it was
 }
 
@@ -157,8 +163,7 @@ bool rule_find_resources_reading(void *context, const struct config *c, struct r
 {
     struct rule *r = context;
     struct rule_call call = {.rule = r, .config = c, .reading = reading, .resources = out};
-    return guard_run_counted(&r->script->guard, GUARD_RULE, r->place, visit_resources, &call,
-                             reading ? &reading->steps : NULL, e);
+    return run_rule(&call, visit_resources, e);
 }
 
 // --- rendering ---

@@ -6,11 +6,6 @@
 
 const struct readonly_words view_words = {.unknown = "unknown parameter '%s'"};
 
-static uint64_t slots_of(const struct param *p)
-{
-    return ((UINT64_C(1) << p->width) - 1) << p->offset;
-}
-
 // Pushes the watched front of a list, whose storage is at `storage` and whose front is on the top.
 static void push_watched_list(lua_State *L, struct view *v, const struct param *p, int storage)
 {
@@ -20,7 +15,7 @@ static void push_watched_list(lua_State *L, struct view *v, const struct param *
         lua_pushinteger(L, p->offset + k);
         lua_rawseti(L, -2, k + 1);
     }
-    readonly_push_watch(L, storage, -1, slots_of(p), (struct rule_reads *const *)&v->reading);
+    readonly_push_watch(L, storage, -1, param_slots(p), (struct rule_reads *const *)&v->reading);
     lua_remove(L, -2);
     readonly_watched_front(L, front);
 }

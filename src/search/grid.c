@@ -4,8 +4,8 @@
 // digit per parameter, so any size of space works, even beyond 2^64. A run of 2^22 illegal points
 // ends the search (a smaller space is always searched to the end).
 //
-// Of a sparse space it takes the legal points in the order in which they were built (legal.h);
-// where they could not be built, it draws them, each once.
+// The legal points of a sparse space come in the order in which they were built (legal.h);
+// where they could not be built, they are drawn, each once.
 #include "search/archive.h"
 
 #include <stdlib.h>

@@ -2,11 +2,10 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "space/rules.h"
+#include "space/order.h"
 
 #include <assert.h>
 #include <gmp.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@ enum {
     LEARN_DRAWS = 4000,
     SPARSE_LEGAL = LEARN_DRAWS / 100,
     MOST_VALUES = 1 << 20,    // of a parameter in the graph
-    MOST_UNARY = 4096,        // values of a parameter that are filtered before the order is chosen
     MOST_EXACT_EDGES = 16384, // of a graph in which the nearest point is sought exactly
     MOST_RESTARTS = 10000,
     LEAST_LEGAL = 10, // draws that tell how many points are legal
@@ -134,145 +132,10 @@ static uint64_t steps_of_value(const struct param *p)
     return is_list ? 8 * (uint64_t)p->width : 2;
 }
 
-// --- the order of the parameters ---
-
-static uint64_t slots_of(const struct param *p)
-{
-    return ((UINT64_C(1) << p->width) - 1) << p->offset;
-}
-
-// An order under construction: estimates, by the sizes of the parameters, how many nodes there are.
-struct ordering {
-    int param[SPACE_MAX_PARAMS], count;
-    double work; // nodes times values, summed
-};
-
-struct facts {
-    uint64_t *reads;   // of each rule, or of all with the same
-    double *log_share; // that these permit
-    int rules;
-    double log_size[SPACE_MAX_PARAMS]; // of the values that rules of this parameter alone permit
-};
-
-// Returns the logarithm of the number of nodes once the slots `assigned` are chosen: the values of
-// the slots that later rules read, as far as the rules that are decided permit them.
-static double log_nodes(const struct legal *g, const struct facts *f, uint64_t assigned)
-{
-    uint64_t frontier = 0;
-    double sum = 0;
-    for (int i = 0; i < f->rules; i++)
-        if (f->reads[i] & ~assigned)
-            frontier |= f->reads[i] & assigned;
-    for (int i = 0; i < g->space->param_count; i++) {
-        const struct param *p = &g->space->param[i];
-        int live = 0;
-        for (int k = 0; k < p->width; k++)
-            live += (int)(frontier >> (p->offset + k) & 1);
-        sum += f->log_size[i] * live / p->width;
-    }
-    for (int i = 0; i < f->rules; i++)
-        sum += f->reads[i] & ~frontier ? 0 : f->log_share[i];
-    return fmax(sum, 0);
-}
-
-// Chooses the parameter that leaves the fewest nodes, of those that share a rule with chosen ones
-// while there are such.
-static struct ordering order_from(const struct legal *g, const struct facts *f, uint64_t read,
-                                  int start)
-{
-    struct ordering o = {.count = 0};
-    uint64_t assigned = 0;
-    for (int next = start; next >= 0;) {
-        const struct param *p = &g->space->param[next];
-        o.work += exp(fmin(log_nodes(g, f, assigned) + f->log_size[next], 600));
-        o.param[o.count++] = next;
-        assigned |= slots_of(p);
-        uint64_t joined = 0;
-        for (int i = 0; i < f->rules; i++)
-            if (f->reads[i] & assigned && f->reads[i] & ~assigned)
-                joined |= f->reads[i];
-        double least = INFINITY;
-        next = -1;
-        for (int i = 0; i < g->space->param_count; i++) {
-            uint64_t mine = slots_of(&g->space->param[i]);
-            if (!(mine & read) || mine & assigned || (joined && !(mine & joined)))
-                continue;
-            double nodes = log_nodes(g, f, assigned | mine) + 1e-3 * f->log_size[i];
-            if (nodes < least) {
-                least = nodes;
-                next = i;
-            }
-        }
-    }
-    return o;
-}
-
-// Filters the values of a parameter by the rules that read nothing else.
-static double log_permitted(struct legal *g, int param)
-{
-    const struct param *p = &g->space->param[param];
-    struct config c;
-    uint64_t permitted = 0;
-    if (p->size > MOST_UNARY)
-        return log((double)p->size);
-    space_point(g->space, 0, &c);
-    for (uint64_t v = 0; v < p->size; v++) {
-        bool ok = true;
-        param_value(p, v, c.slot + p->offset);
-        for (int i = 0; i < g->rules.count && ok; i++)
-            if (!(g->rules.rule[i].reads & ~slots_of(p)))
-                ok = rules_judge(&g->rules, i, &c) != RULE_FORBIDS;
-        permitted += ok;
-    }
-    return log((double)(permitted ? permitted : 1));
-}
-
-static bool is_unary(const struct legal *g, uint64_t reads)
-{
-    for (int i = 0; i < g->space->param_count; i++)
-        if (!(reads & ~slots_of(&g->space->param[i])))
-            return g->space->param[i].size <= MOST_UNARY;
-    return false;
-}
-
-static struct ordering choose_order(struct legal *g)
-{
-    struct ordering best = {.work = INFINITY};
-    const size_t count = (size_t)g->rules.count + 1;
-    struct facts f = {.reads = mem_zero(count, sizeof *f.reads),
-                      .log_share = mem_zero(count, sizeof *f.log_share)};
-    uint64_t read = 0;
-    for (int i = 0; i < g->rules.count; i++) {
-        uint64_t reads = g->rules.rule[i].reads;
-        int same = 0;
-        read |= g->rules.rule[i].left_out ? 0 : reads;
-        while (same < f.rules && f.reads[same] != reads)
-            same++;
-        if (g->rules.rule[i].left_out)
-            continue;
-        f.rules += same == f.rules;
-        f.reads[same] = reads;
-        if (!is_unary(g, reads)) // else it is in the size
-            f.log_share[same] += log(rules_share(&g->rules, i));
-    }
-    for (int i = 0; i < g->space->param_count; i++)
-        f.log_size[i] = read & slots_of(&g->space->param[i]) ? log_permitted(g, i) : 0;
-    for (int i = 0; i < g->space->param_count; i++) {
-        if (!(read & slots_of(&g->space->param[i])))
-            continue;
-        struct ordering o = order_from(g, &f, read, i);
-        if (o.work < best.work)
-            best = o;
-    }
-    free(f.reads);
-    free(f.log_share);
-    return best;
-}
-
 // --- layers ---
 
 // Sets for each rule the layer that decides it, and for each layer the slots that are read later.
-static void lay_out(struct legal *g, const struct ordering *o)
+static void lay_out(struct legal *g, const struct order *o)
 {
     const int rules = g->rules.count;
     int *level = mem_zero((size_t)rules + 1, sizeof *level), latest = 0, placed = 0;
@@ -282,7 +145,7 @@ static void lay_out(struct legal *g, const struct ordering *o)
         const struct space_rule *rule = &g->rules.rule[k];
         uint64_t left = rule->left_out ? 0 : rule->reads;
         for (int i = 0; i < o->count && left; i++) {
-            left &= ~slots_of(&g->space->param[o->param[i]]);
+            left &= ~param_slots(&g->space->param[o->param[i]]);
             level[k] = i + 1;
         }
         if (rule->late && level[k] < latest)
@@ -307,13 +170,13 @@ static void lay_out(struct legal *g, const struct ordering *o)
                 l->slot[l->slots++] = s;
         l->keys.slots = l->slots ? l->slots : 1;
         if (i < o->count)
-            assigned |= slots_of(&g->space->param[o->param[i]]);
+            assigned |= param_slots(&g->space->param[o->param[i]]);
     }
     free(level);
     mpz_set_ui(g->free_points, 1);
     for (int i = 0; i < g->space->param_count; i++) {
         const struct param *p = &g->space->param[i];
-        uint64_t size = assigned & slots_of(p) ? 1 : p->size;
+        uint64_t size = assigned & param_slots(p) ? 1 : p->size;
         mpz_t f;
         mpz_init(f);
         mpz_import(f, 1, 1, sizeof size, 0, 0, &size);
@@ -457,7 +320,7 @@ static bool is_hopeless(const struct legal *g, double points)
         for (int k = 0; k < l->slots; k++)
             live |= UINT64_C(1) << l->slot[k];
         for (int k = 0; k < g->space->param_count; k++)
-            if (slots_of(&g->space->param[k]) & ~live)
+            if (param_slots(&g->space->param[k]) & ~live)
                 log_below += log((double)g->space->param[k].size);
         if (log_points - log_below > log(MOST_NODES) ||
             (l->param >= 0 && g->space->param[l->param].size > MOST_VALUES))
@@ -471,10 +334,10 @@ static void make_layers(struct legal *g)
 {
     clear(g);
     config_set_finish(&g->found);
-    struct ordering o;
+    struct order o;
     do { // the values of single parameters may show that a rule reads more
         g->grown = g->rules.grown;
-        o = choose_order(g);
+        o = order_choose(&g->rules);
     } while (g->grown != g->rules.grown);
     lay_out(g, &o);
     struct config key = {{0}};
@@ -524,10 +387,9 @@ static bool learn(struct legal *g, uint64_t enough, struct err *e)
 
 bool legal_is_sparse(struct legal *g, bool *sparse, struct err *e)
 {
-    if (!learn(g, SPARSE_LEGAL + 1, e))
-        return false;
-    *sparse = g->sample.legal * 100 <= g->sample.drawn;
-    return true;
+    bool ok = learn(g, SPARSE_LEGAL + 1, e);
+    *sparse = (ok || g->sample.drawn >= 100) && g->sample.legal * 100 <= g->sample.drawn;
+    return ok;
 }
 
 bool legal_build(struct legal *g, struct err *e)
@@ -654,16 +516,6 @@ static void draw_below_node(const struct legal *g, int level, int node, struct r
     descend(g, level, node, left, c);
 }
 
-static uint64_t divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 // Chooses the values from a layer on, in a random order, until all rules hold. False: there are
 // none, or the steps are spent.
 static bool construct(struct legal *g, int level, struct rng *r, struct config *c)
@@ -680,7 +532,7 @@ static bool construct(struct legal *g, int level, struct rng *r, struct config *
     const struct param *p = &g->space->param[l->param];
     // A random beginning, and a random step without a common divisor, go through all values.
     uint64_t value = rng_below(r, p->size), step = 1 + rng_below(r, p->size);
-    while (divisor(step, p->size) != 1)
+    while (common_divisor(step, p->size) != 1)
         step = 1 + rng_below(r, p->size);
     for (uint64_t n = 0; n < p->size; n++) {
         param_value(p, value, c->slot + p->offset);
@@ -761,10 +613,10 @@ bool legal_point(const struct legal *g, uint64_t n, struct config *out)
         descend(g, 0, 0, left, out);
         uint64_t read = 0;
         for (int i = 0; i < g->levels; i++)
-            read |= slots_of(&g->space->param[g->layer[i].param]);
+            read |= param_slots(&g->space->param[g->layer[i].param]);
         for (int i = g->space->param_count - 1; i >= 0; i--) {
             const struct param *p = &g->space->param[i];
-            if (read & slots_of(p))
+            if (read & param_slots(p))
                 continue;
             param_value(p, rest % p->size, out->slot + p->offset);
             rest /= p->size;
@@ -777,13 +629,13 @@ bool legal_point(const struct legal *g, uint64_t n, struct config *out)
 
 // --- the nearest point ---
 
-// What a point is to be near to, and the value that it must not have.
+// The point that the result is to be near to, and the value that it must not have.
 struct wanted {
     const struct config *near, *from;
     int param; // -1: every value is fine
 };
 
-enum { TOO_FAR = INT_MAX / 64, MOST_CUSTOM = 256 };
+enum { TOO_FAR = 1 << 24, MOST_CUSTOM = 256 };
 
 // Returns how far the value of an edge is from the wanted one; TOO_FAR: it must not be taken.
 static int edge_distance(const struct legal *g, const struct layer *l, int32_t value,
@@ -850,30 +702,6 @@ static bool nearest_in_graph(struct legal *g, const struct wanted *w, struct con
                            (size_t)p->width * sizeof *out->slot) != 0;
 }
 
-static bool nearest_by_moves(struct legal *g, const struct wanted *w, struct config *out)
-{
-    enum { MOST_POINTS = 1024 };
-    const struct space *s = g->space;
-    struct config_set seen = {.slots = s->slots};
-    bool found = false;
-    config_set_add(&seen, w->near, NULL);
-    for (int i = 0; i < seen.count && !found; i++) {
-        struct config at, next;
-        config_set_get(&seen, i, &at);
-        const struct param *p = w->param < 0 ? NULL : &s->param[w->param];
-        found = rules_permit(&g->rules, &at) &&
-                (!p || memcmp(at.slot + p->offset, w->from->slot + p->offset,
-                              (size_t)p->width * sizeof *at.slot) != 0);
-        *out = at;
-        for (int k = 0; !found && k < space_degree(s, &at) && seen.count < MOST_POINTS; k++) {
-            space_neighbour(s, &at, k, &next);
-            config_set_add(&seen, &next, NULL);
-        }
-    }
-    config_set_finish(&seen);
-    return found;
-}
-
 bool legal_permits(struct legal *g, const struct config *c)
 {
     return rules_permit(&g->rules, c);
@@ -885,23 +713,12 @@ bool legal_nearest(struct legal *g, const struct config *from, int param, struct
     const struct wanted w = {&near, from, param};
     if (g->is_built)
         return mpz_sgn(g->count) && nearest_in_graph(g, &w, c);
-    return nearest_by_moves(g, &w, c);
+    return rules_nearest(&g->rules, from, param, c);
 }
 
 int legal_values(struct legal *g, const struct config *c, int param, int most, uint64_t *out)
 {
-    const struct param *p = &g->space->param[param];
-    struct config at = *c;
-    int count = 0;
-    for (uint64_t v = 0; v < p->size && v < MOST_VALUES; v++) {
-        param_value(p, v, at.slot + p->offset);
-        if (!rules_permit(&g->rules, &at))
-            continue;
-        if (count < most)
-            out[count] = v;
-        count++;
-    }
-    return count;
+    return rules_values(&g->rules, c, param, most, out);
 }
 
 // --- single rules ---

@@ -38,7 +38,7 @@ void legal_destroy(struct legal *g);
 
 // Decides, from 4000 uniform draws or fewer, if at most one point in a hundred is legal. False: a
 // rule itself failed on a point that the rules before it permit, or is no function of the
-// configuration.
+// configuration; `sparse` is what at least 100 draws before that told.
 bool legal_is_sparse(struct legal *g, bool *sparse, struct err *e);
 
 // Does both for a search: gives a structure that is built, as far as the limits allow, where the

@@ -11,11 +11,6 @@ enum {
     SEED = 1
 };
 
-static uint64_t slots_of(const struct param *p)
-{
-    return ((UINT64_C(1) << p->width) - 1) << p->offset;
-}
-
 static void set_reads(struct space_rule *rule, uint64_t reads)
 {
     rule->reads = reads;
@@ -45,7 +40,8 @@ void rules_add(struct rules *r, const struct space *s, const struct limits *l)
     uint64_t all = s->slots == 64 ? UINT64_MAX : (UINT64_C(1) << s->slots) - 1;
     for (rule.param = 0; rule.param < s->param_count; rule.param++)
         if (s->param[rule.param].when)
-            add_rule(r, &rule, slots_of(&s->param[rule.param]) | slots_of(&s->param[s->chooser]));
+            add_rule(r, &rule,
+                     param_slots(&s->param[rule.param]) | param_slots(&s->param[s->chooser]));
     rule.param = -1;
     for (rule.constraint = 0; rule.constraint < s->constraint_count; rule.constraint++)
         add_rule(r, &rule, s->constraint[rule.constraint].holds_reading ? 0 : all);
@@ -154,6 +150,45 @@ bool rules_permit(struct rules *r, const struct config *c)
         if (rules_judge(r, i, c) != RULE_HOLDS)
             return false;
     return true;
+}
+
+bool rules_nearest(struct rules *r, const struct config *from, int param, struct config *c)
+{
+    enum { MOST_POINTS = 1024 };
+    const struct space *s = r->space;
+    const struct param *p = param < 0 ? NULL : &s->param[param];
+    struct config_set seen = {.slots = s->slots};
+    struct config at = *c, next;
+    bool found = false;
+    config_set_add(&seen, c, NULL);
+    for (int i = 0; i < seen.count && !found; i++) {
+        config_set_get(&seen, i, &at);
+        found = rules_permit(r, &at) && (!p || memcmp(at.slot + p->offset, from->slot + p->offset,
+                                                      (size_t)p->width * sizeof *at.slot) != 0);
+        for (int k = 0; !found && k < space_degree(s, &at) && seen.count < MOST_POINTS; k++) {
+            space_neighbour(s, &at, k, &next);
+            config_set_add(&seen, &next, NULL);
+        }
+    }
+    config_set_finish(&seen);
+    *c = at;
+    return found;
+}
+
+int rules_values(struct rules *r, const struct config *c, int param, int most, uint64_t *out)
+{
+    const struct param *p = &r->space->param[param];
+    struct config at = *c;
+    int count = 0;
+    for (uint64_t v = 0; v < p->size && v < PARAM_MAX_VALUES; v++) {
+        param_value(p, v, at.slot + p->offset);
+        if (!rules_permit(r, &at))
+            continue;
+        if (count < most)
+            out[count] = v;
+        count++;
+    }
+    return count;
 }
 
 void rules_explain(const struct rules *r, int rule, const struct config *c, struct err *e)

@@ -8,10 +8,10 @@
 //     rules_finish(&r);
 //
 // A rule is a constraint, the declared resources against a device's limits, or the condition of a
-// parameter that is not always live. Which slots of a configuration a rule reads is learned by
+// parameter that is not always live. The slots of a configuration that a rule reads are learned by
 // evaluating it. A rule with short circuits may read more for a later configuration: its set grows,
-// `grown` counts that, and what relied on the smaller set has to be made again. The value of a rule is a
-// function of the slots in its set, so that it is evaluated once for each combination of them.
+// `grown` counts that, and what relied on the smaller set has to be made again. The value of a rule
+// is a function of the slots in its set, so that it is evaluated once for each combination of them.
 //
 // A rule may rely on those before it (a division that a constraint makes safe). Where it fails, it
 // is RULE_BROKEN: that is an error only where all rules before it hold.
@@ -64,6 +64,13 @@ int rules_judge(struct rules *r, int rule, const struct config *c);
 // Returns the share of the remembered values that hold, an estimate of how much the rule permits.
 double rules_share(const struct rules *r, int rule);
 bool rules_permit(struct rules *r, const struct config *c); // all hold
+// Moves `c` to the nearest configuration that all rules permit, by moves on the graphs of the
+// parameters; where `param` is not -1, to one with another value of it than `from`. False: none was
+// among the nearest 1024.
+bool rules_nearest(struct rules *r, const struct config *from, int param, struct config *c);
+// Returns how many of the first PARAM_MAX_VALUES values of a parameter all rules permit, the others
+// being as in `c`, and gives up to `most` of their indices, ascending.
+int rules_values(struct rules *r, const struct config *c, int param, int most, uint64_t *out);
 // Fills `e` with the error of a rule that is RULE_BROKEN for `c`.
 void rules_explain(const struct rules *r, int rule, const struct config *c, struct err *e);
 const char *rules_name(const struct rules *r, int rule); // of its constraint, else "resources"

@@ -31,7 +31,7 @@ struct config {
     int32_t slot[SPACE_MAX_SLOTS];
 };
 
-// What an evaluation of a rule read of the configuration, and what it cost.
+// The slots that an evaluation of a rule read, and what it cost.
 struct rule_reads {
     uint64_t slots;  // bit set of the slots that were read; the callee only adds to it
     uint64_t inside; // of those, the ones read since the innermost `derived` value began

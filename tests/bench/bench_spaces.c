@@ -64,8 +64,8 @@ static struct built build(const char *name)
 static struct built build_there(const char *python, const char *name)
 {
     struct built b = {.seconds = NAN, .mib = NAN};
-    char *command =
-        mem_printf("'%s' '%s/with_kernel_tuner.py' %s 2>/dev/null", python, TILEWALK_BENCH_SPACES, name);
+    char *command = mem_printf("'%s' '%s/with_kernel_tuner.py' %s 2>/dev/null", python,
+                               TILEWALK_BENCH_SPACES, name);
     FILE *out = popen(command, "r");
     if (!out || fscanf(out, "%63s %lf %lf", b.count, &b.seconds, &b.mib) != 3)
         bench_fail("with_kernel_tuner.py failed", NULL);
