@@ -196,6 +196,23 @@ static void describe_difference(struct space_file *f, const struct script *was_s
     str_finish(&out);
 }
 
+// Evaluates the rules, and counts the legal points. False: a rule fails.
+static bool try_rules(struct space_file *f, const struct space *s, const struct limits *l,
+                      struct err *e)
+{
+    struct legal *legal;
+    struct str count = {0};
+    f->legal[0] = '\0';
+    if (!attempt_rules(s, l, &legal, e))
+        return false;
+    legal_add_count(legal, &count);
+    if (legal_is_built(legal))
+        snprintf(f->legal, sizeof f->legal, "%s", str_text(&count));
+    str_finish(&count);
+    legal_destroy(legal);
+    return true;
+}
+
 void space_file_read(struct space_file *f, const struct space_file_basis *b)
 {
     struct stat st;
@@ -218,7 +235,8 @@ void space_file_read(struct space_file *f, const struct space_file_basis *b)
         f->state = f->difference[0] ? SPACE_FILE_NEW : SPACE_FILE_SAME;
         // A new version has to work as well.
         if (f->state == SPACE_FILE_NEW &&
-            attempt_candidate(s, b->limits, 1, NULL, TRY_SECONDS, &e) == ATTEMPT_FAILED) {
+            (!try_rules(f, script_space(s), b->limits, &e) ||
+             attempt_candidate(s, b->limits, 1, NULL, TRY_SECONDS, &e) == ATTEMPT_FAILED)) {
             f->state = SPACE_FILE_BROKEN;
             f->error = e;
             script_destroy(s);

@@ -10,7 +10,8 @@
 // its error is. The space file and all that it includes are watched (time of change, size and inode
 // of each, so that replacing by rename is seen as well); when one of them changes, all of it is
 // loaded into a fresh guarded Lua state, with the session's device and sizes, and compared with the
-// session's texts. A new version has to work as well: one candidate is compiled (attempt.h).
+// session's texts. A new version has to work as well: its rules are evaluated on points that reach
+// them, and one candidate is compiled (attempt.h).
 //
 // No view, no clock: `now` is the caller's, in seconds. Loading takes milliseconds, compiling some
 // tens. One thread. A zeroed `struct space_file` is new; finish it when another session is opened.
@@ -44,6 +45,7 @@ struct space_file {
     double changed;       // unix time at which the file was written, as far as there is one
     struct script *fresh; // SPACE_FILE_NEW: what it is now
     char size[64];        // of the space as it is now, decimal
+    char legal[64];       // its legal points, decimal; "" where they are not counted
     char difference[240]; // from the session's, a line
     struct err error;
     char around[2 * SPACE_FILE_AROUND + 1][160]; // the middle one is the one with the error

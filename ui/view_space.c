@@ -128,6 +128,9 @@ static void add_file_state(struct app *app, struct lines *l)
     }
     case SPACE_FILE_NEW:
         lines_add(l, STYLE_GOOD, "%s", f->difference);
+        if (f->legal[0])
+            lines_add(l, str_equal(f->legal, "0") ? STYLE_BAD : STYLE_TEXT,
+                      "%s legal configurations, exactly.", grouped(f->legal, size));
         lines_add(l, STYLE_TEXT,
                   "%s points, in use %s; %s starts a new session with it, session %" PRId64
                   " keeps its own.",

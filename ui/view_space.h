@@ -63,6 +63,7 @@ int value_facts_find(const struct value_facts *v, const struct param *p, const i
 struct shares {
     struct survey sum;
     bool done;
+    char legal[64]; // number of legal points, decimal, where hardly one is drawn; "": not counted
     struct err trouble; // a rule failed; text "" when none did
 };
 

@@ -81,6 +81,19 @@ int value_facts_find(const struct value_facts *v, const struct param *p, const i
 
 // --- shares ---
 
+// Counts exactly what draws hardly find.
+static void count_legal(struct shares *s, const struct space *space, const struct limits *l)
+{
+    struct legal *legal = legal_create(space, l);
+    struct str count = {0};
+    if (legal_build_within(legal, LEGAL_STEPS_SHORT, &s->trouble) && legal_is_built(legal)) {
+        legal_add_count(legal, &count);
+        snprintf(s->legal, sizeof s->legal, "%s", str_text(&count));
+    }
+    str_finish(&count);
+    legal_destroy(legal);
+}
+
 bool shares_step(struct shares *s, const struct space *space, const struct limits *l)
 {
     if (s->done)
@@ -91,6 +104,8 @@ bool shares_step(struct shares *s, const struct space *space, const struct limit
     if (judged)
         s->trouble.text[0] = '\0';
     s->done = !judged || s->sum.points == s->sum.wanted;
+    if (s->done && judged && !s->sum.exact && s->sum.valid * 100 <= s->sum.points)
+        count_legal(s, space, l);
     return !s->done;
 }
 

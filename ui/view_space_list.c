@@ -173,6 +173,11 @@ static void draw_limit(const struct space_view *v, const struct pane *p, int row
 
 // --- the pane ---
 
+static bool has_legal(const struct shares *s)
+{
+    return s->legal[0] && !str_equal(s->legal, "0");
+}
+
 static void draw_row(struct app *app, const struct space_view *v, const struct columns *c,
                      const struct pane *p, int row, int at)
 {
@@ -213,13 +218,17 @@ static void draw_row(struct app *app, const struct space_view *v, const struct c
         if (s->exact)
             snprintf(text, sizeof text, "valid %" PRIu64 " of %" PRIu64 ", exactly", s->valid,
                      s->points);
+        else if (v->shares.legal[0])
+            snprintf(text, sizeof text, "valid %.40s of %.40s, exactly", v->shares.legal,
+                     app->model.open.space->size_text);
         else
             snprintf(text, sizeof text, "valid %.1f ±%.1f %%  of %" PRIu64 " points drawn",
                      100 * share, 100 * share_error(&v->shares, share), s->points);
         if (v->shares.trouble.text[0])
             pane_line(p, row, MARK, STYLE_BAD, "%s", v->shares.trouble.text);
         else if (s->points > 0)
-            pane_line(p, row, MARK, s->valid > 0 ? STYLE_STRONG : STYLE_BAD, "%s", text);
+            pane_line(p, row, MARK,
+                      s->valid > 0 || has_legal(&v->shares) ? STYLE_STRONG : STYLE_BAD, "%s", text);
     }
 }
 

@@ -78,4 +78,15 @@ void median_sort(double *x, int64_t count);           // ascending; `x` may be N
 double median_sorted(const double *x, int64_t count); // of sorted numbers, at least one
 double median_of(double *x, int64_t count);           // sorts them
 
+// Returns the greatest number that divides both; one of them is not 0.
+static inline uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 #endif

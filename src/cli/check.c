@@ -8,6 +8,7 @@
 #include "define/program.h"
 #include "engine/attempt.h"
 #include "script/script.h"
+#include "space/legal.h"
 #include "space/survey.h"
 #include "trial/helper_job.h"
 
@@ -161,208 +162,6 @@ static int check_compile(struct script *script, const struct gpu_info *device,
     return code;
 }
 
-// --- check NETWORK: the tasks of a network, and the share of each ---
-
-// Returns a task's share of the time, where another program measured all tasks; else of the FLOP.
-static double task_share(const struct network *n, const struct network_task *t)
-{
-    double flop = network_flop(n), seconds = network_told(n);
-    if (seconds > 0)
-        return t->told_s / seconds;
-    return flop > 0 ? (double)t->uses * t->flop / flop : 0;
-}
-
-static bool is_rated_in_bytes(const struct network_task *t)
-{
-    return str_equal(t->work.unit, WORK_BYTES);
-}
-
-static void add_file(struct json_writer *w, const char *name, const struct weights *from)
-{
-    json_begin_object(w, name);
-    json_add_text(w, "file", from->path);
-    json_add_text_if_any(w, "name", from->name);
-    json_add_text(w, "type", from->type_name);
-    json_end(w);
-}
-
-static void add_layer(struct json_writer *w, const struct network *n, const struct network_layer *l)
-{
-    json_begin_object(w, NULL);
-    json_add_text(w, "name", l->output.name);
-    json_add_text(w, "task", n->task[l->task].label);
-    json_add_int(w, "uses", l->uses);
-    json_begin_object(w, "from");
-    for (int i = 0; i < l->input_count; i++) {
-        int from = l->input[i].layer;
-        json_add_text(w, l->input[i].tensor,
-                      from < 0 ? n->input[-1 - from].name : n->layer[from].output.name);
-    }
-    json_end(w);
-    json_begin_object(w, "weights");
-    for (int i = 0; i < l->weights_count; i++)
-        add_file(w, l->weights[i].tensor, &l->weights[i].from);
-    json_end(w);
-    json_add_text(w, "type", element_name(l->output.element));
-    json_add_int(w, "elements", l->output.count);
-    json_end(w);
-}
-
-void check_network_add(struct json_writer *w, const struct network *n)
-{
-    json_add_text(w, "name", n->name);
-    json_add_text(w, "about", n->about);
-    json_begin_list(w, "settings");
-    for (int i = 0; i < n->setting_count; i++) {
-        json_begin_object(w, NULL);
-        json_add_text(w, "name", n->setting[i].name);
-        json_add_text(w, "value", n->setting[i].value);
-        json_add_text(w, "standard", n->setting[i].standard);
-        if (n->setting[i].values)
-            json_add_texts(w, "values", n->setting[i].values);
-        json_end(w);
-    }
-    json_end(w);
-    json_add_real(w, "flop", network_flop(n));
-    json_add_real(w, "weight_bytes", network_weight_bytes(n));
-    const struct plan_bytes b = plan_bytes(&n->plan);
-    json_begin_object(w, "memory");
-    json_add_count(w, "kept_bytes", b.kept);
-    json_add_count(w, "made_bytes", b.made);
-    json_add_count(w, "shared_bytes", b.shared);
-    json_add_count(w, "least_bytes", b.least);
-    json_end(w);
-    json_begin_list(w, "tasks");
-    for (int i = 0; i < n->task_count; i++) {
-        json_begin_object(w, NULL);
-        json_add_text(w, "name", n->task[i].label);
-        json_add_text(w, "operator", n->task[i].kind);
-        json_add_text(w, "title", n->task[i].title);
-        json_add_text(w, "preset", n->task[i].preset);
-        json_begin_object(w, "settings");
-        for (int j = 0; j < n->task[i].set_count; j++)
-            json_add_text(w, n->task[i].set[j].name, n->task[i].set[j].value);
-        json_end(w);
-        json_add_int(w, "uses", n->task[i].uses);
-        json_add_real(w, "flop", n->task[i].flop);
-        json_add_real(w, "share", task_share(n, &n->task[i]));
-        json_add_real(w, "told_seconds", n->task[i].told_s > 0 ? n->task[i].told_s : NAN);
-        json_add_real(w, "bytes", is_rated_in_bytes(&n->task[i]) ? n->task[i].work.amount : NAN);
-        json_end(w);
-    }
-    json_end(w);
-    json_begin_list(w, "layers");
-    for (int i = 0; i < n->layer_count; i++)
-        add_layer(w, n, &n->layer[i]);
-    json_end(w);
-    json_begin_list(w, "inputs");
-    for (int i = 0; i < n->input_count; i++) {
-        json_begin_object(w, NULL);
-        json_add_text(w, "name", n->input[i].name);
-        json_add_text(w, "type", element_name(n->input[i].element));
-        json_add_int(w, "elements", n->input[i].count);
-        if (n->input[i].from)
-            add_file(w, "from", n->input[i].from);
-        json_end(w);
-    }
-    json_end(w);
-    json_begin_list(w, "outputs");
-    for (int i = 0; i < n->output_count; i++)
-        json_add_text(w, NULL, n->layer[n->output[i]].output.name);
-    json_end(w);
-}
-
-void check_network_print(const struct network *n)
-{
-    size_t widest = strlen("task");
-    for (int i = 0; i < n->task_count; i++)
-        widest = strlen(n->task[i].label) > widest ? strlen(n->task[i].label) : widest;
-    int width = widest < 24 ? (int)widest : 24;
-    struct str text = {0};
-    shown_add(&text, n->name);
-    str_add(&text, ": ");
-    shown_add(&text, n->about);
-    printf("%s\n", str_text(&text));
-    str_finish(&text);
-    if (n->is_list) {
-        int64_t uses = 0;
-        for (int i = 0; i < n->task_count; i++)
-            uses += n->task[i].uses;
-        printf("%d task%s in a list of %d kernel%s, which occur %" PRId64 " times: %.4g GFLOP",
-               n->task_count, n->task_count == 1 ? "" : "s", n->layer_count,
-               n->layer_count == 1 ? "" : "s", uses, network_flop(n) / 1e9);
-        if (network_told(n) > 0)
-            printf(", %.4g ms elsewhere", network_told(n) * 1e3);
-        printf("\n\n");
-    } else {
-        const struct plan_bytes b = plan_bytes(&n->plan);
-        double read = 0;
-        for (int i = 0; i < n->layer_count; i++)
-            read += n->layer[i].read_bytes;
-        printf("%d task%s in %d layer%s, %.4g GFLOP, %.4g MB of weights", n->task_count,
-               n->task_count == 1 ? "" : "s", n->layer_count, n->layer_count == 1 ? "" : "s",
-               network_flop(n) / 1e9, network_weight_bytes(n) / 1e6);
-        if (read > 0)
-            printf(", %.4g MB of them from files", read / 1e6);
-        printf(
-            "\nthe %.4g MB that layers make lie in %.4g MB (no plan needs less than %.4g MB)\n\n",
-            (double)b.made / 1e6, (double)b.shared / 1e6, (double)b.least / 1e6);
-    }
-    printf("  %-*s %4s %10s %8s %8s  %s\n", width, "task", "uses", "GFLOP each", "GB each",
-           network_told(n) > 0 ? "of time" : "share", "operation");
-    for (int i = 0; i < n->task_count; i++) {
-        struct str label = {0}, title = {0};
-        char bytes[16] = "-";
-        if (is_rated_in_bytes(&n->task[i]))
-            snprintf(bytes, sizeof bytes, "%.3g", n->task[i].work.amount / 1e9);
-        shown_add(&label, n->task[i].label);
-        shown_add(&title, n->task[i].title);
-        printf("  %-*s %4" PRId64 " %10.4g %8s %6.2f %%  %s\n", width, str_text(&label),
-               n->task[i].uses, n->task[i].flop / 1e9, bytes, 100 * task_share(n, &n->task[i]),
-               str_text(&title));
-        str_finish(&label);
-        str_finish(&title);
-    }
-}
-
-static int check_network(const struct arguments *a, const struct gpu_info *device)
-{
-    struct err e;
-    static const char *const for_spaces[] = {"glsl", "sketches", "validate", "compile"};
-    for (size_t i = 0; i < sizeof for_spaces / sizeof *for_spaces; i++)
-        if (arguments_flag(a, for_spaces[i])) {
-            err_usage(&e, "--%s is for a space, not a network (tilewalk check PRESET)",
-                      for_spaces[i]);
-            return fail_with(&e, EXIT_USAGE);
-        }
-    struct network n = {0};
-    struct arena storage;
-    struct err missing;
-    char *path = network_find(a->operand[0], &e);
-    struct script_options o = {.path = path,
-                               .device_type = device ? device->type : NULL,
-                               .limits = device ? &device->limits : NULL};
-    arena_init(&storage);
-    o.set = common_settings(a, &storage, &o.set_count);
-    bool ok = path && network_load(&o, &n, &e);
-    arena_finish(&storage);
-    free(path);
-    bool fits = !ok || !device || network_fits(&n, &device->limits, device->memory_bytes, &missing);
-    if (ok && arguments_flag(a, "json")) {
-        struct str out = {0};
-        struct json_writer w = json_begin(&out);
-        check_network_add(&w, &n);
-        json_add_text(&w, "missing", fits ? NULL : missing.text);
-        json_print(&w);
-    } else if (ok) {
-        check_network_print(&n);
-        if (!fits)
-            printf("\nnot on %s: %s\n", device->name, missing.text);
-    }
-    network_finish(&n);
-    return common_exit(ok, &e);
-}
-
 // --- a space ---
 
 #define PREPROCESS_SECONDS 30.0
@@ -373,6 +172,10 @@ struct check {
     struct device_choice chosen;
     const struct gpu_info *device; // NULL: no device
     struct survey survey;
+    struct legal *legal;
+    bool has_example;
+    struct config example;
+    double *removes;      // [constraints] share that each removes alone; then that of all limits
     enum attempt attempt; // of one candidate
     struct arena storage;
 };
@@ -387,23 +190,114 @@ static bool choose_device(struct check *c, const struct arguments *a, struct err
     return ok;
 }
 
-// Surveys the space and compiles a candidate.
+static double share_of(const struct check *c, uint64_t n)
+{
+    return c->survey.points ? (double)n / (double)c->survey.points : 0;
+}
+
+// Counts what each constraint removes where draws do not tell, because it removes all of them.
+static void measure_rules(struct check *c)
+{
+    c->removes = arena_zero(&c->storage, (size_t)c->space->constraint_count + 1, sizeof(double));
+    for (int i = 0; i < c->space->constraint_count; i++)
+        c->removes[i] = share_of(c, c->survey.by_constraint[i]);
+    for (int i = 0; i < legal_rules(c->legal) && !c->survey.exact; i++) {
+        int constraint = legal_rule_constraint(c->legal, i);
+        bool all = constraint >= 0 && c->survey.by_constraint[constraint] == c->survey.points;
+        double removes = all ? legal_removes(c->legal, i) : NAN;
+        if (!isnan(removes))
+            c->removes[constraint] = removes;
+    }
+}
+
+// Surveys the space, counts its legal points and compiles a candidate.
 static bool check_survey(struct check *c, const struct arguments *a, struct err *e)
 {
     const struct limits *limits = c->device ? &c->device->limits : NULL;
     struct survey_plan plan = survey_usual;
+    struct rng rng;
     plan.samples = (uint64_t)arguments_integer(a, "samples", SURVEY_SAMPLES);
-    if (!survey_take(c->space, limits, &plan, &c->survey, e))
+    c->legal = legal_create(c->space, limits);
+    if (!survey_take(c->space, limits, &plan, &c->survey, e) || !legal_build(c->legal, e))
         return false;
-    c->attempt = c->survey.valid ? attempt_candidate(c->script, limits, 1, &c->survey.example,
-                                                     ATTEMPT_SECONDS, e)
-                                 : ATTEMPT_NO_LEGAL;
+    if (c->survey.valid && !legal_permits(c->legal, &c->survey.example))
+        return err_set(e,
+                       "%s: a rule gives two values for one configuration (it must depend on the "
+                       "configuration alone)",
+                       a->operand[0]);
+    rng_seed(&rng, plan.seed);
+    c->example = c->survey.example;
+    c->has_example = c->survey.valid || legal_draw(c->legal, &rng, &c->example);
+    measure_rules(c);
+    c->attempt = c->has_example
+                     ? attempt_candidate(c->script, limits, 1, &c->example, ATTEMPT_SECONDS, e)
+                     : ATTEMPT_NO_LEGAL;
     return c->attempt != ATTEMPT_FAILED;
 }
 
-static double share_of(const struct check *c, uint64_t n)
+// The number of legal points, decimal: exact, or an estimate within bounds.
+struct legal_number {
+    bool exact;
+    char *least, *likely, *most; // heap
+    double share;
+};
+
+// The bounds are those of 95 % confidence (Wilson 1927), and what was found for certain.
+static struct legal_number count_legal(const struct check *c)
 {
-    return c->survey.points ? (double)n / (double)c->survey.points : 0;
+    struct legal_number n = {.exact = legal_is_built(c->legal)};
+    struct str found = {0};
+    double size = strtod(c->space->size_text, NULL), points = (double)c->survey.points;
+    legal_add_count(c->legal, &found);
+    if (n.exact || c->survey.exact) {
+        n.likely = n.exact ? mem_strdup(str_text(&found)) : mem_printf("%" PRIu64, c->survey.valid);
+        n.exact = true;
+        n.least = mem_strdup(n.likely);
+        n.most = mem_strdup(n.likely);
+        n.share = strtod(n.likely, NULL) / size;
+    } else {
+        const double z = 1.96;
+        double share = share_of(c, c->survey.valid), middle = share + z * z / (2 * points);
+        double half = z * sqrt(share * (1 - share) / points + z * z / (4 * points * points));
+        double scale = size / (1 + z * z / points), least = fmax(0, middle - half) * scale;
+        double certain = strtod(str_text(&found), NULL);
+        n.share = fmax(share, certain / size);
+        n.likely = mem_printf("%.0f", n.share * size);
+        n.least = certain > least ? mem_strdup(str_text(&found)) : mem_printf("%.0f", least);
+        n.most = mem_printf("%.0f", fmin(fmax((middle + half) * scale, certain), size));
+    }
+    str_finish(&found);
+    return n;
+}
+
+static void legal_number_finish(struct legal_number *n)
+{
+    free(n->least);
+    free(n->likely);
+    free(n->most);
+}
+
+// Appends the names of rules that exclude each other, as a list of JSON or a sentence. Returns how
+// many there are: 0 where a point is legal, or it is not known that none is.
+static int list_conflict(const struct check *c, struct json_writer *w, struct str *out)
+{
+    int count = legal_rules(c->legal), named = 0;
+    bool *needed = mem_zero((size_t)count + 1, sizeof *needed);
+    if (legal_is_empty(c->legal))
+        legal_conflict(c->legal, needed);
+    for (int i = 0; i < count; i++) {
+        if (!needed[i])
+            continue;
+        bool limits = legal_rule_constraint(c->legal, i) < 0;
+        if (w)
+            json_add_text(w, NULL, legal_rule(c->legal, i));
+        else
+            str_printf(out, limits ? "%s%s" : "%s'%s'", named ? ", " : "",
+                       limits ? "the limits of the device" : legal_rule(c->legal, i));
+        named++;
+    }
+    free(needed);
+    return named;
 }
 
 // --- JSON ---
@@ -457,20 +351,29 @@ static void check_print_json(const struct check *c, const struct job *job)
     json_end(&w);
     json_begin_list(&w, "constraints");
     for (int i = 0; i < c->space->constraint_count; i++)
-        add_share(&w, c->space->constraint[i].name, share_of(c, c->survey.by_constraint[i]));
+        add_share(&w, c->space->constraint[i].name, c->removes[i]);
     json_end(&w);
     json_begin_list(&w, "limits");
     for (int l = LIMIT_NONE + 1; l < LIMIT_COUNT && c->device; l++)
         add_share(&w, limit_name((enum limit)l), share_of(c, c->survey.by_limit[l]));
     json_end(&w);
-    json_add_real(&w, "valid_fraction", share_of(c, c->survey.valid));
+    struct legal_number legal = count_legal(c);
+    json_add_real(&w, "valid_fraction", legal.share);
     json_add_count(&w, "samples", c->survey.points);
     json_add_flag(&w, "exact", c->survey.exact);
+    json_add_text(&w, "legal", legal.likely);
+    json_add_flag(&w, "legal_exact", legal.exact);
+    json_add_text(&w, "legal_least", legal.least);
+    json_add_text(&w, "legal_most", legal.most);
+    legal_number_finish(&legal);
     json_add_name(&w, "example");
-    if (c->survey.valid)
-        config_add_json(c->space, &c->survey.example, &out);
+    if (c->has_example)
+        config_add_json(c->space, &c->example, &out);
     else
         str_add(&out, "null");
+    json_begin_list(&w, "conflict");
+    list_conflict(c, &w, NULL);
+    json_end(&w);
     if (c->space->baseline_count)
         json_begin_list(&w, "baselines");
     for (int i = 0; i < c->space->baseline_count; i++) {
@@ -497,9 +400,16 @@ static void check_print_json(const struct check *c, const struct job *job)
 
 // --- text ---
 
+// Returns the decimals of a percentage: more where hardly anything, or all but a little, remains.
+static int decimals(double share)
+{
+    double rest = fmin(share, 1 - share);
+    return rest <= 0 || rest >= 1e-4 ? 2 : (int)fmin(ceil(-log10(rest)), 12);
+}
+
 static void print_share(const char *name, double removes)
 {
-    printf("  %-44s %6.2f %%\n", name, 100 * removes);
+    printf("  %-44s %6.*f %%\n", name, decimals(removes), 100 * removes);
 }
 
 static void check_print_text(const struct check *c)
@@ -523,14 +433,21 @@ static void check_print_text(const struct check *c)
     }
     printf("\n  %-44s %8s\n", "rule", "removes alone");
     for (int i = 0; i < c->space->constraint_count; i++)
-        print_share(c->space->constraint[i].name, share_of(c, c->survey.by_constraint[i]));
+        print_share(c->space->constraint[i].name, c->removes[i]);
     for (int l = LIMIT_NONE + 1; l < LIMIT_COUNT && c->device; l++)
         if (c->survey.by_limit[l])
             print_share(limit_name((enum limit)l), share_of(c, c->survey.by_limit[l]));
-    printf("  %-44s %6.2f %%  (%s %" PRIu64 " %s)\n",
-           c->device ? "valid" : "valid by the rules alone (no device)",
-           100 * share_of(c, c->survey.valid), c->survey.exact ? "exact, all" : "estimated from",
+    struct legal_number legal = count_legal(c);
+    printf("  %-44s %6.*f %%  (%s %" PRIu64 " %s)\n",
+           c->device ? "valid" : "valid by the rules alone (no device)", decimals(legal.share),
+           100 * legal.share, c->survey.exact ? "exact, all" : "rules estimated from",
            c->survey.points, c->survey.exact ? "points" : "random points");
+    if (legal.exact)
+        printf("  %s legal points, exactly\n", legal.likely);
+    else
+        printf("  about %s legal points, %s to %s with 95 %% confidence\n", legal.likely,
+               legal.least, legal.most);
+    legal_number_finish(&legal);
     text.length = 0;
     for (int i = 0; i < c->space->baseline_count; i++) {
         struct verdict v;
@@ -540,10 +457,11 @@ static void check_print_text(const struct check *c)
         shown_add(&text, why ? why : "may run here");
         str_add_char(&text, '\n');
     }
-    common_print(&text);
-    if (!c->survey.valid)
+    if (text.length)
+        common_print(&text);
+    if (!c->has_example)
         return;
-    config_add_json(c->space, &c->survey.example, &text);
+    config_add_json(c->space, &c->example, &text);
     printf("\nexample: %s\ntemplate: ok (renders and compiles)\n", str_text(&text));
     str_finish(&text);
 }
@@ -557,7 +475,7 @@ static int fail_without_valid(const struct check *c, const char *file)
     for (int i = 0; i < c->space->constraint_count; i++)
         if (c->survey.by_constraint[i])
             str_printf(&why, "%s'%s' %.3g %%", why.length ? ", " : "", c->space->constraint[i].name,
-                       100 * share_of(c, c->survey.by_constraint[i]));
+                       100 * c->removes[i]);
     for (int l = LIMIT_NONE + 1; l < LIMIT_COUNT; l++)
         if (c->survey.by_limit[l])
             str_printf(&why, "%s%s %.3g %%", why.length ? ", " : "", limit_name((enum limit)l),
@@ -566,13 +484,20 @@ static int fail_without_valid(const struct check *c, const char *file)
     if (c->survey.by_limit[LIMIT_BUFFER] && batch && batch->is_whole &&
         !str_equal(batch->value, "1"))
         str_add(&why, "; tune reduces the batch to what fits, --set batch=1 shows such a space");
-    char drawn[64] = "";
-    if (!c->survey.exact)
-        snprintf(drawn, sizeof drawn, "; %" PRIu64 " were drawn", c->survey.points);
-    err_set(&e, "%s: no configuration %s on %s (removed: %s%s)", file,
-            c->survey.exact ? "is possible" : "was found possible",
-            c->device ? c->device->name : "any device", str_text(&why), drawn);
+    bool proven = c->survey.exact || legal_is_empty(c->legal);
+    struct str conflict = {0};
+    if (!proven)
+        str_printf(&conflict, "; %" PRIu64 " were drawn", c->survey.points);
+    else if (list_conflict(c, NULL, &conflict) > 1)
+        str_add(&conflict, " exclude each other");
+    else
+        str_add(&conflict, " forbids every point");
+    err_set(&e, "%s: no configuration %s on %s (removed: %s%s%s)", file,
+            proven ? "is possible" : "was found possible",
+            c->device ? c->device->name : "any device", str_text(&why), proven ? "; " : "",
+            str_text(&conflict));
     str_finish(&why);
+    str_finish(&conflict);
     return fail_with(&e, EXIT_NOTHING_VALID);
 }
 
@@ -584,7 +509,7 @@ static bool render_example(const struct check *c, struct job *job, struct err *e
     static const char *const macros[] = {"#define", "#if", "#line"};
     char *text[JOB_MAX_PASSES];
     bool plain = true;
-    if (!script_render(c->script, &c->survey.example, job, e))
+    if (!script_render(c->script, &c->example, job, e))
         return false;
     for (int i = 0; i < job->pass_count; i++)
         for (size_t k = 0; k < sizeof macros / sizeof *macros; k++)
@@ -603,7 +528,7 @@ static int check_report(const struct check *c, const struct arguments *a)
     struct err e;
     struct job job = {0};
     bool glsl = arguments_flag(a, "glsl");
-    if (glsl && c->survey.valid && !render_example(c, &job, &e))
+    if (glsl && c->has_example && !render_example(c, &job, &e))
         return fail_with(&e, EXIT_FAILED);
     if (arguments_flag(a, "json"))
         check_print_json(c, glsl ? &job : NULL);
@@ -623,7 +548,7 @@ static int check_report(const struct check *c, const struct arguments *a)
     } else
         check_print_text(c);
     job_finish(&job);
-    return c->survey.valid ? EXIT_OK : fail_without_valid(c, a->operand[0]);
+    return c->has_example ? EXIT_OK : fail_without_valid(c, a->operand[0]);
 }
 
 static int check_space(struct check *c, const struct arguments *a)
@@ -683,6 +608,7 @@ static int run_check(const struct command *self, const struct arguments *a)
     else
         code = choose_device(&c, a, &e) ? check_network(a, c.device) : fail_with(&e, EXIT_FAILED);
     survey_finish(&c.survey);
+    legal_destroy(c.legal);
     script_destroy(c.script);
     free(c.chosen.list);
     arena_finish(&c.storage);

@@ -14,5 +14,7 @@ void sample_add_text(const struct sample *s, const struct gpu_info *d, struct st
 // Adds the members of a network (docs/json.md) to the object that is open.
 void check_network_add(struct json_writer *w, const struct network *n);
 void check_network_print(const struct network *n); // for people: its tasks
+// Checks the network that the command line names. `device` may be NULL. Returns the exit status.
+int check_network(const struct arguments *a, const struct gpu_info *device);
 
 #endif

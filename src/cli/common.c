@@ -333,6 +333,10 @@ void json_session(struct json_writer *w, const struct session_record *r, enum se
     json_add_real(w, "drift", r->drift != 0 ? r->drift : NAN);
     json_add_flag(w, "cold", r->cold);
     json_add_real(w, "until", r->until > 0 ? r->until : NAN);
+    if (r->patience)
+        json_add_int(w, "patience", r->patience);
+    else
+        json_add_null(w, "patience");
     json_add_real(w, "ran_seconds", r->ran_seconds);
     json_add_real(w, "created", r->created);
     json_add_text_if_any(w, "message", r->message);

@@ -89,6 +89,7 @@ static void add_end(const struct front *f, const struct event *event, struct jso
     json_add_int(w, "trials", r->trials);
     json_add_int(w, "rejected", r->rejected);
     json_add_text(w, "message", r->message ? r->message : "");
+    json_add_text(w, "ended_by", r->ended_by);
     json_best(w, r, event->trial, event->retime);
     struct arena a;
     struct baselines b;
@@ -217,10 +218,13 @@ static void print_session(const struct event *event)
         printf("  on %d cards, each a %s\n", r.cards, r.device);
     else
         printf("  on %s\n", r.device);
-    printf("        %s%s  strategy %s  seed %" PRIu64 "  %" PRId64 " trial%s  workers %d\n",
+    printf("        %s%s  strategy %s  seed %" PRIu64 "  %" PRId64 " trial%s  workers %d",
            scheduler ? scheduler : r.size, scheduler ? "" : " points",
            strategy_text(r.strategy, false, strategy), r.seed, r.budget_trials,
            r.budget_trials == 1 ? "" : "s", r.workers);
+    if (r.patience)
+        printf("  patience %" PRId64, r.patience);
+    puts("");
     free(scheduler);
     arena_finish(&arena);
 }

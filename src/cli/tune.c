@@ -114,6 +114,7 @@ extern const struct command cmd_tune;
         {"until", OPTION_TEXT, "P%",                                                               \
          "end once the best reaches this share of the device's peak, such as 95% (devices "        \
          "--roof)"},                                                                               \
+        {"patience", OPTION_INTEGER, "N", "end after N trials in a row without a gain", 1, 9e18},  \
         {"workers", OPTION_INTEGER, "N", "worker processes (default: as fits the device)", 1, 64}, \
         OPTION_ON, OPTION_ACCESS, OPTION_GLSLANG, OPTION_SANDBOX, OPTION_DB, OPTION_JSON,          \
         {"show-rejected", OPTION_FLAG, NULL, "report rejected configurations too"},                \
@@ -137,6 +138,7 @@ static void fill_options(const struct arguments *a, struct session_options *o)
         .device = arguments_text(a, "device"),
         .trials = arguments_integer(a, "trials", 0),
         .seconds = arguments_real(a, "seconds", 0),
+        .patience = arguments_integer(a, "patience", 0),
         .has_seed = seed >= 0,
         .seed = (uint64_t)seed,
         .workers = (int)arguments_integer(a, "workers", 0),
@@ -204,6 +206,9 @@ static bool check_network(const struct arguments *a, struct err *e)
     if (arguments_text(a, "until"))
         return err_usage(e, "tune: --until ends the search for one operation: the tasks of a "
                             "network have peaks of their own (--only TASK)");
+    if (arguments_integer(a, "patience", 0))
+        return err_usage(e, "tune: --patience ends the search for one operation: the tasks of a "
+                            "network share their trials (--only TASK)");
     return !arguments_text(a, "export") ||
            err_usage(e, "tune: --export writes the kernels of one operation: tilewalk export ID "
                         "does for each task of a network");

@@ -11,6 +11,7 @@
 #define TILEWALK_ENGINE_ATTEMPT_H
 
 #include "script/script.h"
+#include "space/legal.h"
 
 #define ATTEMPT_SECONDS 30 // as long as one trial may compile
 
@@ -25,5 +26,12 @@ enum attempt {
 // process, is waited for `seconds` in all.
 enum attempt attempt_candidate(struct script *s, const struct limits *l, uint64_t seed,
                                const struct config *first, double seconds, struct err *e);
+
+// Evaluates the rules of a space on points that reach them: on draws, and on all that is met while
+// the legal points are counted, within LEGAL_STEPS_SHORT. Gives what was counted; the caller
+// destroys it. False: a rule fails, and `*out` is NULL.
+#define LEGAL_STEPS_SHORT (LEGAL_STEPS / 5)
+bool attempt_rules(const struct space *space, const struct limits *l, struct legal **out,
+                   struct err *e);
 
 #endif

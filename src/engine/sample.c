@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "base/os.h"
 #include "base/str.h"
+#include "space/legal.h"
 #include "trial/source.h"
 
 #include <math.h>
@@ -13,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DRAWS        200000 // attempts to draw a valid configuration
-#define MOST_DRAWS   20000  // in a row that give nothing new that is valid
+#define DRAWS        20000 // for one that is valid, before the rules are used to find one
+#define MOST_DRAWS   20000 // in a row that give nothing new that is valid
 #define MOST_WORKERS 16
 #define MOST_RUNNERS 2 // that run kernels: only one of them at a time, while the other compiles
 #define MOST_FDS     (2 * MOST_WORKERS)
@@ -25,6 +26,7 @@ struct run {
     struct source *pool;
     struct rng rng;
     struct config_set seen;
+    struct legal *legal; // NULL: legal points are found soon
     int64_t open, begin_ns;
     bool is_exhausted; // no further configuration is found
 };
@@ -115,11 +117,16 @@ bool sample_draw(const struct script *s, const struct limits *l, struct rng *r, 
                  struct err *e)
 {
     struct verdict v = {0};
+    struct legal *legal;
     for (int i = 0; i < DRAWS && !v.legal; i++) {
         space_sample(script_space(s), r, c);
         if (!space_judge(script_space(s), l, c, &v, e))
             return false;
     }
+    if (v.legal || !legal_open_sparse(script_space(s), l, &legal, e))
+        return v.legal;
+    v.legal = legal_sample(legal, script_space(s), r, c);
+    legal_destroy(legal);
     return v.legal || err_set(e, "no legal point in %d draws (the last: %s)", DRAWS, v.reason);
 }
 
@@ -131,7 +138,8 @@ static bool draw(struct run *r, struct config *c, struct err *e)
     for (int i = 0; i < MOST_DRAWS; i++) {
         struct verdict v;
         bool is_new;
-        space_sample(space, &r->rng, c);
+        if (!legal_sample(r->legal, space, &r->rng, c))
+            break;
         if (!space_judge(space, &r->options->device->limits, c, &v, e))
             return false;
         if (v.legal && config_set_add(&r->seen, c, &is_new) >= 0 && is_new)
@@ -211,7 +219,9 @@ bool sample_take(const struct sample_options *o, struct sample *out, struct err 
                                                 .log_context = &r},
                          e);
     free(program);
-    bool ok = r.pool && work(&r, e);
+    bool ok =
+        r.pool && legal_open_sparse(script_space(script), &d->limits, &r.legal, e) && work(&r, e);
+    legal_destroy(r.legal);
     source_destroy(r.pool);
     config_set_finish(&r.seen);
     if (out->refusals)

@@ -13,6 +13,12 @@ void open_trial_destroy(struct open_trial *t)
     free(t);
 }
 
+bool session_is_out_of_patience(const struct session *s)
+{
+    const int64_t patience = s->record.patience;
+    return patience > 0 && s->cycle.trials - s->cycle.trials_at_gain >= patience;
+}
+
 bool session_is_near_peak(const struct session *s)
 {
     const struct session_record *r = &s->record;

@@ -133,6 +133,7 @@ struct session {
     struct beginning beginning;
 
     struct cycle cycle;
+    struct legal *legal; // of a sparse space (record.draws); NULL: it is easy
     enum session_phase phase;
     bool stopping, pausing;
     bool busy;               // there is more to be done at once
@@ -150,6 +151,8 @@ struct session {
 void open_trial_destroy(struct open_trial *t);
 // True: the best is as near to the device's peak as the user wants it.
 bool session_is_near_peak(const struct session *s);
+// True: the last `record.patience` trials gained nothing.
+bool session_is_out_of_patience(const struct session *s);
 void session_emit(struct session *s, enum event_kind kind, const struct trial_record *trial,
                   const struct retime_record *retime);
 

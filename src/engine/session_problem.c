@@ -397,7 +397,30 @@ static void session_draw_recorded(void *context, struct rng *rng, struct config 
     recorded_draw(s->backend.recorded.recording, rng, out);
 }
 
-static bool make_strategy(struct session *s, struct err *e)
+// Where hardly a point is legal, the rules of all shapes are made a structure of the legal ones. A
+// stored session draws as it did when it was new.
+static bool open_legal(struct session *s, bool is_new, struct err *e)
+{
+    const struct session_shapes *shapes = s->backend.shapes;
+    const struct limits *l = backend_limits(&s->backend);
+    bool sparse = s->record.draws != NULL;
+    if (!is_new && !sparse)
+        return true;
+    s->legal = legal_create(s->space, l);
+    for (int i = 1; shapes && i < shapes->goal.count; i++)
+        legal_add(s->legal, script_space(shapes->of[i].script), l);
+    bool ok = legal_is_sparse(s->legal, is_new ? &sparse : &(bool){false}, e);
+    // In an easy space a rule that fails ends the session when a trial meets it.
+    ok = ok ? !sparse || legal_build(s->legal, e) : is_new && !sparse;
+    if (!ok || !sparse) {
+        legal_destroy(s->legal);
+        s->legal = NULL;
+    }
+    s->record.draws = sparse ? DRAWS_LEGAL : NULL;
+    return ok;
+}
+
+static bool make_strategy(struct session *s, bool is_new, struct err *e)
 {
     struct cycle *c = &s->cycle;
     const struct recording *r = s->backend.recorded.recording;
@@ -406,6 +429,9 @@ static bool make_strategy(struct session *s, struct err *e)
                                      .draw =
                                          r && recorded_is_sparse(r) ? session_draw_recorded : NULL,
                                      .context = s};
+    if (!r && !open_legal(s, is_new, e))
+        return false;
+    problem.sparse = s->legal;
     if (!r && s->backend.device.tells_statistics)
         problem.probe = session_probe;
     s->probes.known.slots = s->probes.wanted.slots = s->space->slots;
@@ -436,5 +462,5 @@ bool session_find_problem(struct session *s, const struct session_options *o,
                !session_shapes_parse(s, e) || !read_shapes(s, NULL, e)) {
         return false;
     }
-    return make_strategy(s, e);
+    return make_strategy(s, o != NULL, e);
 }

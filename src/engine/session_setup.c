@@ -49,6 +49,7 @@ void session_destroy(struct session *s)
     }
     source_destroy(s->backend.source);
     cycle_finish(&s->cycle);
+    legal_destroy(s->legal);
     session_shapes_finish(s->backend.shapes);
     script_destroy(s->backend.script);
     recorded_finish(&s->backend.recorded);
@@ -113,6 +114,7 @@ static void fill_record(struct session *s, const struct session_options *o,
     r->budget_trials = o->trials ? o->trials : ENGINE_DEFAULT_TRIALS;
     r->budget_seconds = o->seconds;
     r->until = o->until;
+    r->patience = o->patience;
     r->workers = o->workers ? o->workers : workers;
     r->count_rejected = o->count_rejected;
     r->cold = o->cold;
@@ -170,6 +172,7 @@ static bool take_like(struct session *s, struct session_options *o, struct sessi
     o->trials = o->trials ? o->trials : like->budget_trials;
     o->seconds = o->seconds > 0 ? o->seconds : like->budget_seconds;
     o->until = o->until > 0 ? o->until : like->until;
+    o->patience = o->patience ? o->patience : like->patience;
     o->workers = o->workers ? o->workers : like->workers;
     o->count_rejected |= like->count_rejected;
     o->cold |= like->cold;
@@ -433,6 +436,8 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
     take_spills(s, r);
     if (more && more->until > 0)
         r->until = more->until;
+    if (more && more->patience > 0)
+        r->patience = more->patience;
     if (!session_find_problem(s, NULL, NULL, e) ||
         !(s->backend.shapes || take_peak(s, backend_device(c), e)) || !store_set_roof(db, r, e) ||
         !backend_make_source(&s->backend, c, &s->log, more && more->validate,

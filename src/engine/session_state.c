@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define LOCKED       "the database is locked by another program: paused until it is free"
 #define MOST_REASONS 5    // of rejections, in a message
@@ -130,9 +131,35 @@ static void add_rejections(struct rejections *r, const struct space *space, stru
     }
 }
 
+// Adds what is certain of a sparse space that is counted.
+static void add_counted(struct session *s, struct str *why)
+{
+    int count = legal_rules(s->legal), needed_count = 0;
+    bool *needed = mem_zero((size_t)count + 1, sizeof *needed);
+    if (!legal_is_empty(s->legal)) {
+        str_add(why, "all ");
+        legal_add_count(s->legal, why);
+        str_add(why, " legal configurations were proposed");
+    } else {
+        legal_conflict(s->legal, needed);
+        str_add(why, "no configuration is possible: ");
+        for (int i = 0; i < count; i++)
+            if (needed[i])
+                str_printf(why, "%s'%s'", needed_count++ ? ", " : "", legal_rule(s->legal, i));
+        str_add(why, needed_count > 1 ? " exclude each other" : " forbids every point");
+    }
+    free(needed);
+}
+
 // Explains why the strategy has nothing more to ask for. A large space is not enumerated.
 static void add_exhausted(struct session *s, struct str *why)
 {
+    if (s->legal &&
+        (legal_is_empty(s->legal) ||
+         (legal_is_built(s->legal) && (uint64_t)s->cycle.told >= legal_count(s->legal)))) {
+        add_counted(s, why);
+        return;
+    }
     bool none = s->cycle.rejected == s->cycle.told;
     bool all = s->space->size <= ARCHIVE_ENUMERABLE || (uint64_t)s->cycle.told == s->space->size;
     if (all)
@@ -157,8 +184,19 @@ static void add_exhausted(struct session *s, struct str *why)
         add_rejections(&s->rejections, s->space, why);
     if (none && !all)
         str_printf(why, " of %" PRId64 " looked at", s->rejections.all);
-    if (!all && !str_starts(s->record.strategy, "grid"))
+    if (!all && !s->legal && !str_starts(s->record.strategy, "grid"))
         str_add(why, " (--strategy grid looks at more of them)");
+}
+
+static void add_trials_done(const struct session_record *r, struct str *why)
+{
+    if (r->trials > r->budget_trials)
+        str_printf(why, "%" PRId64 " trials are done, the budget was %" PRId64, r->trials,
+                   r->budget_trials);
+    else if (r->trials == 1)
+        str_add(why, "its one trial is done");
+    else
+        str_printf(why, "all %" PRId64 " trials are done", r->budget_trials);
 }
 
 bool session_finish(struct session *s, struct err *e)
@@ -172,23 +210,27 @@ bool session_finish(struct session *s, struct err *e)
                         "shapes: %" PRId64 " measurements of %" PRId64
                         " configurations said which is the best, all on all shapes are %" PRId64,
                         shapes->runs, shapes->candidates, shapes->candidates * shapes->goal.count);
+    s->record.ended_by = s->stopping ? "user" : "seconds";
     if (s->stopping)
         return session_end(s, STATE_STOPPED, "stopped by the user", e);
     if (s->cycle.rejected_in_row >= CYCLE_MOST_REJECTED) {
+        s->record.ended_by = "rejected";
         str_printf(&why, "%d configurations in a row were rejected", CYCLE_MOST_REJECTED);
         add_rejections(&s->rejections, s->space, &why);
     } else if (s->cycle.exhausted) {
+        s->record.ended_by = "exhausted";
         add_exhausted(s, &why);
     } else if (session_is_near_peak(s)) {
+        s->record.ended_by = "roof";
         str_printf(&why, "%s of the roof is reached",
                    text_share(speed_of_peak(r, s->cycle.best.seconds), share));
-    } else if (r->trials > r->budget_trials) {
-        str_printf(&why, "%" PRId64 " trials are done, the budget was %" PRId64, r->trials,
-                   r->budget_trials);
-    } else if (r->trials == r->budget_trials && r->trials == 1) {
-        str_add(&why, "its one trial is done");
-    } else if (r->trials == r->budget_trials) {
-        str_printf(&why, "all %" PRId64 " trials are done", r->budget_trials);
+    } else if (session_is_out_of_patience(s) && r->trials < r->budget_trials) {
+        s->record.ended_by = "patience";
+        str_printf(&why, "%" PRId64 " trials in a row gained nothing (--patience %" PRId64 ")",
+                   s->cycle.trials - s->cycle.trials_at_gain, r->patience);
+    } else if (r->trials >= r->budget_trials) {
+        s->record.ended_by = "trials";
+        add_trials_done(r, &why);
     } else {
         str_printf(&why, r->budget_seconds == 1 ? "%g second is over" : "%g seconds are over",
                    r->budget_seconds);

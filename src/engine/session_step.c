@@ -15,7 +15,8 @@
 // Returns how many trials it may have in all, now.
 static int64_t budget(const struct session *s)
 {
-    return s->stopping || session_is_near_peak(s) ? 0 : session_clock_trials(&s->clock);
+    bool ends = s->stopping || session_is_near_peak(s) || session_is_out_of_patience(s);
+    return ends ? 0 : session_clock_trials(&s->clock);
 }
 
 // --- ask, judge, submit ---

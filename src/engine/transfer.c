@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/json_read.h"
 #include "engine/stored.h"
+#include "search/archive.h"
 #include "space/nearest.h"
 #include "store/store.h"
 
@@ -152,7 +153,7 @@ static void take_near(struct warm_reader *r, const struct config *wanted, bool m
     const struct search_problem *p = r->problem;
     struct config c = *wanted;
     bool is_new = false;
-    if (p->legal && !space_nearest_legal(p->space, p->legal, p->context, &c)) {
+    if (!search_nearest_legal(p, &c)) {
         r->out->left_out++;
         return;
     }

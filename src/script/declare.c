@@ -207,26 +207,42 @@ static int keep_function(lua_State *L, int index, const char *what)
     return luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
-// The upvalues are the function, its last result, and the state of `c` that it is for
-// (view.changes). Results for another `c`, such as that of a nest, are not kept.
+#define READS_UNKNOWN (-1) // a result was made while nothing was recorded
+
+// The upvalues are the function, its last result, the state of `c` that it is for (view.changes),
+// and the slots that it read. Results for another `c`, such as that of a nest, are not kept.
 static int derived_value(lua_State *L)
 {
     const struct view *v = &script_of(L)->view;
+    struct rule_reads *r = v->reading;
+    uint64_t outside = r ? r->inside : 0;
     lua_settop(L, 1);
     lua_rawgeti(L, LUA_REGISTRYINDEX, v->front);
     bool is_known = lua_rawequal(L, 1, 2);
-    if (is_known && lua_tointeger(L, lua_upvalueindex(3)) == v->changes) {
+    lua_Integer reads = lua_tointeger(L, lua_upvalueindex(4));
+    if (is_known && lua_tointeger(L, lua_upvalueindex(3)) == v->changes &&
+        (!r || reads != READS_UNKNOWN)) {
+        if (r) {
+            r->slots |= (uint64_t)reads;
+            r->inside |= (uint64_t)reads;
+        }
         lua_pushvalue(L, lua_upvalueindex(2));
         return 1;
     }
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_pushvalue(L, 1);
+    if (r)
+        r->inside = 0;
     lua_call(L, 1, 1);
     if (is_known) {
         lua_copy(L, -1, lua_upvalueindex(2));
         lua_pushinteger(L, v->changes);
         lua_replace(L, lua_upvalueindex(3));
+        lua_pushinteger(L, r ? (lua_Integer)r->inside : READS_UNKNOWN);
+        lua_replace(L, lua_upvalueindex(4));
     }
+    if (r)
+        r->inside |= outside;
     return 1;
 }
 
@@ -237,7 +253,8 @@ static int declare_derived(lua_State *L) // derived(function(c) -> value) -> fun
     lua_settop(L, 1);
     lua_pushnil(L);
     lua_pushinteger(L, -1); // no result is kept yet
-    lua_pushcclosure(L, derived_value, 3);
+    lua_pushinteger(L, READS_UNKNOWN);
+    lua_pushcclosure(L, derived_value, 4);
     return 1;
 }
 
@@ -265,7 +282,8 @@ static int declare_constraint(lua_State *L) // constraint(name, function(c) -> b
                                                         .file = s->texts.item[r->place.text].path,
                                                         .line = r->place.line,
                                                         .context = r,
-                                                        .holds = rule_holds});
+                                                        .holds = rule_holds,
+                                                        .holds_reading = rule_holds_reading});
     return 0;
 }
 
@@ -286,6 +304,7 @@ static int declare_rule(lua_State *L)
     r->function = keep_function(L, 1, name);
     if (which == RESOURCES) {
         s->space->resources = rule_find_resources;
+        s->space->resources_reading = rule_find_resources_reading;
         s->space->resources_context = r;
     }
     return 0;

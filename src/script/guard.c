@@ -161,16 +161,23 @@ static int on_error(lua_State *L)
 bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CFunction visit,
                void *context, struct err *e)
 {
+    return guard_run_visit(g, &(struct guard_visit){task, place, visit, context, NULL}, e);
+}
+
+bool guard_run_visit(struct guard *g, const struct guard_visit *v, struct err *e)
+{
     lua_State *L = g->lua;
     pthread_mutex_lock(&g->turn);
-    g->task = task;
-    g->steps_left = g->steps_at_look = allowance[task].steps;
+    if (v->steps)
+        set_hook(g, g->hook_interval); // counts from here
+    g->task = v->task;
+    g->steps_left = g->steps_at_look = allowance[v->task].steps;
     g->cpu_deadline = 0;
-    g->place = g->caught = place;
+    g->place = g->caught = v->place;
     assert(lua_gettop(L) == 0);
     lua_pushcfunction(L, on_error);
-    lua_pushcfunction(L, visit);
-    lua_pushlightuserdata(L, context);
+    lua_pushcfunction(L, v->function);
+    lua_pushlightuserdata(L, v->context);
     int status = lua_pcall(L, 1, 0, 1);
     if (status != LUA_OK) {
         const char *message =
@@ -191,6 +198,8 @@ bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CF
                        ? ": it is declared further down, or not at all"
                        : "");
     }
+    if (v->steps)
+        *v->steps += (uint64_t)(allowance[v->task].steps - g->steps_left);
     lua_settop(L, 0);
     pthread_mutex_unlock(&g->turn);
     return status == LUA_OK;

@@ -68,6 +68,16 @@ struct guard *guard_of(lua_State *L);
 // error would lose it.
 bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CFunction visit,
                void *context, struct err *e);
+// The same; adds the steps of the visit to `*steps`, unless that is NULL. They are counted from the
+// beginning of the visit, in thousands of instructions.
+struct guard_visit {
+    enum guard_task task;
+    struct place place;
+    lua_CFunction function;
+    void *context;
+    uint64_t *steps;
+};
+bool guard_run_visit(struct guard *g, const struct guard_visit *v, struct err *e);
 
 // The functions below are for visits. They raise Lua errors.
 

@@ -175,12 +175,83 @@ void readonly_wrap(lua_State *L, const char *name, const struct readonly_words *
     lua_remove(L, storage);
 }
 
+// Upvalues: the storage, the slots of its keys, all slots, and where the reading is. Without a key
+// it gives the storage itself.
+static int read_watched(lua_State *L) // (front, key)
+{
+    struct rule_reads *const *reading = lua_touserdata(L, lua_upvalueindex(4));
+    bool whole = lua_isnoneornil(L, 2);
+    uint64_t slots = 0;
+    lua_settop(L, 2);
+    if (whole) {
+        slots = (uint64_t)lua_tointeger(L, lua_upvalueindex(3));
+    } else {
+        lua_pushvalue(L, 2);
+        int kind = lua_rawget(L, lua_upvalueindex(2));
+        if (kind == LUA_TTABLE)
+            return 1;
+        if (kind == LUA_TNUMBER)
+            slots = UINT64_C(1) << lua_tointeger(L, 3);
+        lua_settop(L, 2);
+    }
+    if (*reading) {
+        (*reading)->slots |= slots;
+        (*reading)->inside |= slots;
+    }
+    if (whole)
+        lua_pushvalue(L, lua_upvalueindex(1));
+    else
+        lua_gettable(L, lua_upvalueindex(1));
+    return 1;
+}
+
+void readonly_push_watch(lua_State *L, int storage, int slots, uint64_t all,
+                         struct rule_reads *const *reading)
+{
+    storage = lua_absindex(L, storage);
+    slots = lua_absindex(L, slots);
+    lua_pushvalue(L, storage);
+    lua_pushvalue(L, slots);
+    lua_pushinteger(L, (lua_Integer)all);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)reading);
+    lua_pushcclosure(L, read_watched, 4);
+}
+
+static int length_watched(lua_State *L) // upvalue: the storage
+{
+    lua_pushinteger(L, (lua_Integer)lua_rawlen(L, lua_upvalueindex(1)));
+    return 1;
+}
+
+void readonly_watched_front(lua_State *L, int front)
+{
+    lua_getmetatable(L, front);
+    int watch = lua_gettop(L) - 1, before = watch + 1;
+    lua_newtable(L); // the front
+    lua_createtable(L, 0, 3);
+    lua_pushvalue(L, watch);
+    lua_setfield(L, -2, "__index");
+    lua_getfield(L, before, "__newindex");
+    lua_setfield(L, -2, "__newindex");
+    lua_getfield(L, before, "__index");
+    lua_pushcclosure(L, length_watched, 1);
+    lua_setfield(L, -2, "__len");
+    lua_setmetatable(L, -2);
+    lua_replace(L, watch);
+    lua_settop(L, watch);
+}
+
 void readonly_push_storage(lua_State *L, int index)
 {
     index = lua_absindex(L, index);
     int kind = luaL_getmetafield(L, index, "__index"); // pushes nothing when there is none
     if (kind == LUA_TTABLE)
         return;
+    if (kind == LUA_TFUNCTION && lua_tocfunction(L, -1) == read_watched) {
+        lua_pushvalue(L, index);
+        lua_call(L, 1, 1);
+        return;
+    }
     if (kind != LUA_TNIL)
         lua_pop(L, 1);
     lua_pushvalue(L, index);

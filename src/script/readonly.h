@@ -8,6 +8,7 @@
 #define TILEWALK_SCRIPT_READONLY_H
 
 #include "script/guard.h"
+#include "space/space.h"
 
 // Formats with one %s, for the key; NULL: general ones with the table's name.
 struct readonly_words {
@@ -20,8 +21,17 @@ struct readonly_words {
 // Replaces the storage on the top of the stack by its front. `words` is static; NULL: general ones.
 void readonly_wrap(lua_State *L, const char *name, const struct readonly_words *words);
 
-// Pushes the storage of a front, or the table itself.
+// Pushes the storage of a front, or the table itself. Of a watched front, all is read.
 void readonly_push_storage(lua_State *L, int index);
+
+// Pushes a function for the `__index` of a front: it reads the storage at `storage`, and sets the
+// bits of what is read in (*reading)->slots, unless *reading is NULL. The table at `slots` has a
+// slot for each key, or the value that is given instead, such as a watched front. `all`: the slots
+// of the whole storage.
+void readonly_push_watch(lua_State *L, int storage, int slots, uint64_t all,
+                         struct rule_reads *const *reading);
+// Pushes a second front of the storage at `storage`, with that function on the top, which it takes.
+void readonly_watched_front(lua_State *L, int front);
 
 // Keys of a table in a stable order: booleans before numbers before strings, each by value. Lua's
 // own order follows addresses and a seed that differs from run to run. Everything whose order a

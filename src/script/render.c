@@ -17,6 +17,7 @@
 struct judgement {
     const struct rule *rule;
     const struct config *config;
+    struct rule_reads *reading; // NULL: nothing is recorded
     bool holds;
     struct resources *resources; // NULL: the rule is a constraint
 };
@@ -25,12 +26,18 @@ static const char *const resource_names[] = {"invocations",  "groups",     "shar
                                              "accumulators", "loop_trips", "statements",
                                              "buffer_bytes", "registers",  NULL};
 
-// Calls a function of the configuration, which returns one value.
-void rule_call(lua_State *L, struct script *s, int function, const struct config *c)
+// Calls a function of the configuration, which returns one value. `r` records what it reads.
+static void call_watched(lua_State *L, struct script *s, int function, const struct config *c,
+                         struct rule_reads *r)
 {
     lua_rawgeti(L, LUA_REGISTRYINDEX, function);
-    view_push(L, s, c);
+    view_push_watched(L, s, c, r);
     lua_call(L, 1, 1);
+}
+
+void rule_call(lua_State *L, struct script *s, int function, const struct config *c)
+{
+    call_watched(L, s, function, c, NULL);
 }
 
 // Returns a field of the table on the top; 0 ("not declared") where it is absent.
@@ -57,11 +64,11 @@ static void read_dimensions(lua_State *L, const char *name, uint64_t out[3], int
 // Returns the subgroup size that the kernel requires; 0: any. Sizes are powers of two (Vulkan spec,
 // VUID-...-requiredSubgroupSize-02760).
 static uint32_t subgroup_of(lua_State *L, struct script *s, const struct stage *stage,
-                            const struct config *c)
+                            const struct config *c, struct rule_reads *reading)
 {
     if (stage->subgroup == LUA_NOREF)
         return 0;
-    rule_call(L, s, stage->subgroup, c);
+    call_watched(L, s, stage->subgroup, c, reading);
     int64_t size = check_whole(L, -1, "kernel: subgroup", 1, 1 << 16);
     if (size & (size - 1))
         luaL_error(L, "kernel: subgroup is %d, not a power of two", (int)size);
@@ -70,10 +77,10 @@ static uint32_t subgroup_of(lua_State *L, struct script *s, const struct stage *
 }
 
 static void get_resources(lua_State *L, struct script *s, const struct config *c,
-                          struct resources *out)
+                          struct rule_reads *reading, struct resources *out)
 {
     *out = (struct resources){0};
-    rule_call(L, s, s->resources.function, c);
+    call_watched(L, s, s->resources.function, c, reading);
     if (!lua_istable(L, -1))
         luaL_error(L, "returned %s, expected a table",
                    lua_isnil(L, -1) ? "nothing" : luaL_typename(L, -1));
@@ -87,7 +94,7 @@ static void get_resources(lua_State *L, struct script *s, const struct config *c
     out->buffer_bytes = read_whole(L, "buffer_bytes", &found);
     out->registers = read_whole(L, "registers", &found);
     if (out->registers && s->stage_count)
-        out->subgroup = subgroup_of(L, s, &s->stage[0], c);
+        out->subgroup = subgroup_of(L, s, &s->stage[0], c, reading);
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
         fields++;
     if (fields > found)
@@ -100,10 +107,10 @@ static int visit_rule(lua_State *L)
     struct judgement *call = lua_touserdata(L, 1);
     struct script *s = call->rule->script;
     if (call->resources) {
-        get_resources(L, s, call->config, call->resources);
+        get_resources(L, s, call->config, call->reading, call->resources);
         return 0;
     }
-    rule_call(L, s, call->rule->function, call->config);
+    call_watched(L, s, call->rule->function, call->config, call->reading);
     if (!lua_isboolean(L, -1))
         return luaL_error(L, "returned %s, expected true or false",
                           lua_isnil(L, -1) ? "nothing" : luaL_typename(L, -1));
@@ -111,20 +118,36 @@ static int visit_rule(lua_State *L)
     return 0;
 }
 
+static bool judge(struct judgement *call, struct err *e)
+{
+    const struct guard_visit v = {GUARD_RULE, call->rule->place, visit_rule, call,
+                                  call->reading ? &call->reading->steps : NULL};
+    return guard_run_visit(&call->rule->script->guard, &v, e);
+}
+
 int rule_holds(void *context, const struct config *c, struct err *e)
 {
-    struct rule *r = context;
-    struct judgement call = {.rule = r, .config = c};
-    bool judged = guard_run(&r->script->guard, GUARD_RULE, r->place, visit_rule, &call, e);
-    return judged ? call.holds : -1; // the space says which constraint it was
+    return rule_holds_reading(context, c, NULL, e);
+}
+
+int rule_holds_reading(void *context, const struct config *c, struct rule_reads *reading,
+                       struct err *e)
+{
+    struct judgement call = {.rule = context, .config = c, .reading = reading};
+    return judge(&call, e) ? call.holds : -1; // the space says which constraint it was
 }
 
 bool rule_find_resources(void *context, const struct config *c, struct resources *out,
                          struct err *e)
 {
-    struct rule *r = context;
-    struct judgement call = {.rule = r, .config = c, .resources = out};
-    return guard_run(&r->script->guard, GUARD_RULE, r->place, visit_rule, &call, e);
+    return rule_find_resources_reading(context, c, out, NULL, e);
+}
+
+bool rule_find_resources_reading(void *context, const struct config *c, struct resources *out,
+                                 struct rule_reads *reading, struct err *e)
+{
+    struct judgement call = {.rule = context, .config = c, .reading = reading, .resources = out};
+    return judge(&call, e);
 }
 
 // --- rendering ---
@@ -380,7 +403,7 @@ static int visit_render(lua_State *L)
             lua_pop(L, 1);
         } else if (r->script->resources.function != LUA_NOREF) {
             struct resources resources;
-            get_resources(L, r->script, r->config, &resources);
+            get_resources(L, r->script, r->config, NULL, &resources);
             memcpy(groups, resources.groups, sizeof groups);
         }
         for (int j = 0; j < 3; j++) {
@@ -388,7 +411,7 @@ static int visit_render(lua_State *L)
                 luaL_error(L, "kernel: no groups (give them here or in resources)");
             p->groups[j] = (uint32_t)groups[j];
         }
-        p->subgroup = subgroup_of(L, r->script, r->stage, r->config);
+        p->subgroup = subgroup_of(L, r->script, r->stage, r->config, NULL);
         p->once = r->stage->once;
     }
     if (r->job.pass_count == 0)

@@ -81,7 +81,9 @@ struct view {
     } param[SPACE_MAX_PARAMS];
     struct config config; // the configuration that it shows
     bool is_current;
-    lua_Integer changes; // of that configuration
+    int watch;                  // the function that reads for `front` while it is watched
+    struct rule_reads *reading; // records what is read of it; NULL: nothing does
+    lua_Integer changes;        // of that configuration
 };
 
 struct defining;
@@ -201,11 +203,17 @@ extern const struct readonly_words view_words; // messages of `c`
 // Builds the view of a complete space; pushes the view, updated to `c`.
 void view_build(lua_State *L, struct script *s);
 void view_push(lua_State *L, struct script *s, const struct config *c);
+// The same; what is read of it until the next push is recorded in `r`.
+void view_push_watched(lua_State *L, struct script *s, const struct config *c,
+                       struct rule_reads *r);
 
 // Callbacks of the space; `context` is the rule.
 int rule_holds(void *context, const struct config *c, struct err *e);
+int rule_holds_reading(void *context, const struct config *c, struct rule_reads *r, struct err *e);
 bool rule_find_resources(void *context, const struct config *c, struct resources *out,
                          struct err *e);
+bool rule_find_resources_reading(void *context, const struct config *c, struct resources *out,
+                                 struct rule_reads *r, struct err *e);
 // Calls a function of the configuration, which returns one value.
 void rule_call(lua_State *L, struct script *s, int function, const struct config *c);
 

@@ -70,15 +70,18 @@ static bool accept(struct annealing *a, struct chain *c, int there)
 static bool propose(struct annealing *a, struct chain *c)
 {
     const struct search_problem *p = &a->batches.problem;
-    for (int n = 0; n < FREE_MOVES; n++) {
+    const int most = archive_tries(&a->batches.archive, FREE_MOVES);
+    for (int n = 0; n < most; n++) {
         struct config next;
         bool legal = false;
         config_set_get(&a->batches.archive.given, c->here, &next);
-        for (int k = 0; k < FREE_MOVES && !legal; k++) {
+        for (int k = 0; k < most && !legal; k++) {
             int jump_limit = a->jump > 0 && rng_real(&a->rng) < a->jump ? a->jump_limit : 0;
+            const struct config before = next;
             if (!moves_step(p->space, jump_limit, &a->rng, &next))
                 return false;
-            legal = search_is_legal(p, &next);
+            legal =
+                archive_repair(&a->batches.archive, &before, &next) && search_is_legal(p, &next);
         }
         if (!legal)
             return false;

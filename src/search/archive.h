@@ -8,8 +8,8 @@
 //
 // `given` holds the configurations in the order in which they were proposed: evaluated, in flight,
 // queued and rejected ones. No strategy proposes one of them again. With `only_legal` an illegal
-// configuration is never allowed. The same holds where the problem has its own `draw`, because
-// legal configurations are rare there.
+// configuration is never allowed. The same holds where legal configurations are rare
+// (search_is_sparse).
 #ifndef TILEWALK_SEARCH_ARCHIVE_H
 #define TILEWALK_SEARCH_ARCHIVE_H
 
@@ -35,12 +35,25 @@ int archive_add(struct archive *a, const struct config *c); // returns its index
 // Gives the next warm point that is allowed, the same one until it is added. False: none is left.
 bool archive_warm(struct archive *a, struct config *out);
 
-// Draws uniformly, by the problem's own `draw` or else from the whole space. The result may be
-// known or illegal.
-void archive_sample(const struct search_problem *p, struct rng *r, struct config *out);
+// Moves an illegal configuration to the nearest legal point, where the problem has the legal points
+// of a sparse space; elsewhere it does nothing. `from`: the configuration that `c` is one move away
+// from; the result has another value of the parameter that moved. NULL: none. False: there is no
+// such point.
+bool archive_repair(const struct archive *a, const struct config *from, struct config *c);
+// Returns how often a proposal is moved on before it is given up: `usual`, or fewer times where
+// each move is repaired.
+int archive_tries(const struct archive *a, int usual);
+// Moves `c` to the nearest legal point. False: none was found near it.
+bool search_nearest_legal(const struct search_problem *p, struct config *c);
+
+// Draws uniformly: from the legal points of a sparse space, by the problem's own `draw`, or else
+// from the whole space. The result may be known or illegal. False: of a sparse space no legal
+// point was found, and `out` is none.
+bool archive_sample(const struct search_problem *p, struct rng *r, struct config *out);
 
 // Gives the next warm point, or else a uniform draw among the allowed points. False: none is left,
-// or 10 000 draws from a space too large to enumerate found none.
+// or 10 000 draws found none in a space that is too large to enumerate and whose legal points are
+// not counted.
 bool archive_draw(struct archive *a, struct rng *r, struct config *out);
 
 #endif

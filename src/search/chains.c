@@ -89,7 +89,7 @@ static void anneal(struct chains *c, const struct chains_goal *goal, struct rng 
         double heat = 1 - (double)(k - 1) / (steps + 1) + 1e-5;
         for (int i = 0; i < count; i++) {
             step(c, r, &c->here[i], &next[i]);
-            for (int n = 1; p->draw && !p->legal(p->context, &next[i]); n++) {
+            for (int n = 1; search_is_sparse(p) && !p->legal(p->context, &next[i]); n++) {
                 if (n == LEGAL_TRIES) {
                     archive_sample(p, r, &next[i]);
                     break;

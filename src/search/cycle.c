@@ -192,8 +192,10 @@ bool cycle_tell(struct cycle *c, struct cycle_trial *t)
     c->ok += is_ok;
     c->rejected_in_row = is_rejected ? c->rejected_in_row + 1 : 0;
     bool better = is_ok && (!c->best.ask || t->seconds < c->best.seconds);
-    if (better)
+    if (better) {
         c->best = (struct cycle_best){t->ask, t->seconds, t->config};
+        c->trials_at_gain = c->trials;
+    }
     if (c->strategy->kind->took)
         c->strategy->kind->took(c->strategy, &t->config, t->took_s);
     strategy_tell(c->strategy, &t->config, t->outcome, fitness);

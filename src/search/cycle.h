@@ -96,6 +96,7 @@ struct cycle {
 
     int64_t asked, told;
     int64_t trials, rejected, ok; // of the told ones: those that count, and by outcome
+    int64_t trials_at_gain;       // how many there were when the best was found
     int64_t rejected_in_row;
     bool exhausted;                  // the strategy has nothing more
     struct cycle_trial *open, *last; // in the order asked

@@ -169,7 +169,8 @@ static bool add_trial(struct de *d, int target)
             from[i] = d->member[mutant ? base[0] : target].index + 1;
         }
         space_settle(s, &trial);
-        good = archive_allows(&d->batches.archive, &trial);
+        good = archive_repair(&d->batches.archive, NULL, &trial) &&
+               archive_allows(&d->batches.archive, &trial);
     }
     if (!good && !moves_settle(&d->batches.archive, 0, &d->rng, &trial))
         return batches_draw(&d->batches, &d->rng);

@@ -86,8 +86,9 @@ static bool add_child(struct ga *g)
     for (int i = 0; i < params; i++)
         if (rng_real(&g->rng) < g->mutation)
             redraw(g, i, &child, from);
-    for (int n = 0; n < REDRAWS; n++) {
-        if (archive_allows(&g->batches.archive, &child)) {
+    for (int n = archive_tries(&g->batches.archive, REDRAWS); n > 0; n--) {
+        if (archive_repair(&g->batches.archive, NULL, &child) &&
+            archive_allows(&g->batches.archive, &child)) {
             batches_add(&g->batches, &child, from);
             return true;
         }

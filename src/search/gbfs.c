@@ -45,6 +45,8 @@ static void expand(struct gbfs *g)
     struct neighbours n;
     neighbours_init(&n, v->problem->space, &from);
     for (int sampled = 0; neighbours_draw(&n, &g->rng, &next);) {
+        if (!archive_repair(v, &from, &next))
+            continue;
         bool known = config_set_find(&v->given, &next) >= 0;
         if ((known && g->mode != MODE_PAPER) || !archive_permits(v, &next))
             continue;
@@ -92,7 +94,8 @@ static struct strategy *gbfs_create(const struct search_problem *problem, uint64
     (void)e;
     struct gbfs *g = mem_zero(1, sizeof *g);
     batches_init(&g->batches, problem, gbfs_make_batch);
-    g->batches.archive.only_legal = problem->legal && option[OPTION_LEGAL] != 0;
+    g->batches.archive.only_legal =
+        problem->legal && (option[OPTION_LEGAL] != 0 || search_is_sparse(problem));
     rng_seed(&g->rng, seed);
     g->rho = (int)option[OPTION_RHO];
     g->mode = (int)option[OPTION_MODE];

@@ -3,7 +3,10 @@
 // Skips illegal points, and combinations that are no points of a conditional space. Counts with one
 // digit per parameter, so any size of space works, even beyond 2^64. A run of 2^22 illegal points
 // ends the search (a smaller space is always searched to the end).
-#include "search/strategy.h"
+//
+// The legal points of a sparse space come in the order in which they were built (legal.h);
+// where they could not be built, they are drawn, each once.
+#include "search/archive.h"
 
 #include <stdlib.h>
 
@@ -16,6 +19,9 @@ struct grid {
     struct config point; // the next point, of these digits
     int warm;            // number of warm points proposed or skipped
     bool done;
+    uint64_t next;          // number of the next legal point of a sparse space
+    struct archive archive; // of one whose legal points are drawn
+    struct rng rng;
 };
 
 static void set_digit(struct grid *g, int i, uint64_t digit)
@@ -28,11 +34,12 @@ static void set_digit(struct grid *g, int i, uint64_t digit)
 static struct strategy *grid_create(const struct search_problem *problem, uint64_t seed,
                                     const double *option, struct err *e)
 {
-    (void)seed;
     (void)option;
     (void)e;
     struct grid *g = mem_zero(1, sizeof *g);
     g->problem = *problem;
+    archive_init(&g->archive, &g->problem, true);
+    rng_seed(&g->rng, seed);
     for (int i = 0; i < problem->space->param_count; i++)
         set_digit(g, i, 0);
     return &g->base;
@@ -47,14 +54,35 @@ static bool is_proposed(const struct grid *g, int warm, const struct config *c)
     return i == warm && space_is_settled(g->problem.space, c) && search_is_legal(&g->problem, c);
 }
 
+// Gives the next point of a sparse space.
+static enum ask ask_sparse(struct grid *g, struct config *out)
+{
+    if (!legal_is_built(g->problem.sparse)) {
+        if (!archive_draw(&g->archive, &g->rng, out))
+            return ASK_EXHAUSTED;
+        archive_add(&g->archive, out);
+        return ASK_NEW;
+    }
+    while (legal_point(g->problem.sparse, g->next, out)) {
+        g->next++;
+        if (is_proposed(g, g->warm, out))
+            return ASK_NEW;
+    }
+    return ASK_EXHAUSTED;
+}
+
 static enum ask grid_ask(struct strategy *s, struct config *out)
 {
     struct grid *g = (struct grid *)s;
+    if (g->problem.sparse && !legal_is_built(g->problem.sparse))
+        return ask_sparse(g, out);
     while (g->warm < g->problem.warm_count) {
         *out = g->problem.warm[g->warm++];
         if (is_proposed(g, g->warm - 1, out))
             return ASK_NEW;
     }
+    if (g->problem.sparse)
+        return ask_sparse(g, out);
     for (int run = 0; run < ILLEGAL_RUN && !g->done; run++) {
         *out = g->point;
         int i = g->problem.space->param_count - 1;
@@ -70,6 +98,13 @@ static enum ask grid_ask(struct strategy *s, struct config *out)
     return ASK_EXHAUSTED;
 }
 
+static void grid_destroy(struct strategy *s)
+{
+    struct grid *g = (struct grid *)s;
+    archive_finish(&g->archive);
+    free(g);
+}
+
 static const struct spec_option options[] = {{NULL}};
 
 const struct strategy_kind strategy_grid = {
@@ -78,4 +113,5 @@ const struct strategy_kind strategy_grid = {
     .options = options,
     .create = grid_create,
     .ask = grid_ask,
+    .destroy = grid_destroy,
 };

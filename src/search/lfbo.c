@@ -216,7 +216,8 @@ static void go_on(struct lfbo *l, struct path *path)
             while (steps-- > 0)
                 step(l, (int)rng_below(&l->rng, params), &c);
         }
-        if (archive_allows(&l->batches.archive, &c) && !is_among(l->neighbour, l->neighbours, &c))
+        if (archive_repair(&l->batches.archive, &here, &c) &&
+            archive_allows(&l->batches.archive, &c) && !is_among(l->neighbour, l->neighbours, &c))
             l->neighbour[l->neighbours++] = c;
     }
     for (int i = 0; i < l->neighbours; i++) {
@@ -298,7 +299,7 @@ static void add_steps(struct lfbo *l, const struct config *c, int from, int para
     for (int k = 0; k < param_degree(p, c->slot + p->offset); k++) {
         struct config n;
         space_step(l->batches.problem.space, c, param, k, &n);
-        if (archive_allows(&l->batches.archive, &n))
+        if (archive_repair(&l->batches.archive, c, &n) && archive_allows(&l->batches.archive, &n))
             batches_add_child(&l->batches, &n, from);
     }
 }

@@ -96,6 +96,8 @@ static void descend(struct local *l)
             moves_jump(s, l->jump_limit, &l->here.config, k, &c);
         else
             return;
+        if (!archive_repair(&l->batches.archive, &l->here.config, &c))
+            continue;
         int index = config_set_find(&l->batches.archive.given, &c);
         if (index < 0 && archive_allows(&l->batches.archive, &c))
             batches_add_child(&l->batches, &c, l->here.ask - 1);

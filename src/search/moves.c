@@ -61,11 +61,11 @@ bool moves_step(const struct space *s, int jump_limit, struct rng *r, struct con
 
 bool moves_settle(const struct archive *v, int jump_limit, struct rng *r, struct config *c)
 {
-    for (int n = 0; n < STEPS; n++) {
-        if (archive_allows(v, c))
+    for (int n = archive_tries(v, STEPS); n > 0; n--) {
+        if (archive_repair(v, NULL, c) && archive_allows(v, c))
             return true;
         if (!moves_step(v->problem->space, jump_limit, r, c))
             return false;
     }
-    return archive_allows(v, c);
+    return archive_repair(v, NULL, c) && archive_allows(v, c);
 }

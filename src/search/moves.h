@@ -6,6 +6,7 @@
 // There are two ways to deal with constraints. A search that lists all moves skips the illegal ones
 // (local). A search that draws moves goes on from an illegal point until it is legal again, as
 // OpEvo's mutation does (moves_settle). Where everything is legal and new, there is no difference.
+// In a sparse space both repair a move that is illegal (archive_repair).
 #ifndef TILEWALK_SEARCH_MOVES_H
 #define TILEWALK_SEARCH_MOVES_H
 

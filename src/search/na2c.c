@@ -387,7 +387,8 @@ static struct strategy *na2c_create(const struct search_problem *problem, uint64
 {
     struct na2c *n = mem_zero(1, sizeof *n);
     batches_init(&n->batches, problem, na2c_make_batch);
-    n->batches.archive.only_legal = problem->legal && option[OPTION_LEGAL] != 0;
+    n->batches.archive.only_legal =
+        problem->legal && (option[OPTION_LEGAL] != 0 || search_is_sparse(problem));
     rng_seed(&n->rng, seed);
     ranking_init(&n->ranking);
     n->steps = (int)option[OPTION_STEPS];

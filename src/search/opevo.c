@@ -92,8 +92,8 @@ static bool make_child(struct opevo *o, struct config *child, struct lineage *fr
     } else {
         space_sample(o->problem.space, &o->rng, child);
     }
-    for (int n = 0; n < MUTATIONS; n++) {
-        if (archive_allows(&o->archive, child))
+    for (int n = archive_tries(&o->archive, MUTATIONS); n > 0; n--) {
+        if (archive_repair(&o->archive, NULL, child) && archive_allows(&o->archive, child))
             return true;
         space_walk(o->problem.space, o->q, &o->rng, child); // goes on from where it is
     }

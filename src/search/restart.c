@@ -166,8 +166,8 @@ static void grow_pool(struct maximin *m, struct rng *r)
         bool is_new = false;
         if (all)
             space_point(p->space, (uint64_t)m->tried, &c);
-        else
-            archive_sample(p, r, &c);
+        else if (!archive_sample(p, r, &c))
+            continue;
         if (search_is_legal(p, &c))
             config_set_add(&m->points, &c, &is_new);
         if (!is_new)

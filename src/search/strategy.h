@@ -33,6 +33,7 @@
 #define TILEWALK_SEARCH_STRATEGY_H
 
 #include "search/spec.h"
+#include "space/legal.h"
 #include "space/outcome.h"
 #include "space/space.h"
 #include "space/statistics.h"
@@ -70,6 +71,10 @@ struct search_problem {
     // that uniform draws would never find one. Strategies then propose legal points only. NULL:
     // strategies draw from the space itself.
     void (*draw)(void *context, struct rng *r, struct config *out);
+    // The legal points of a space whose rules leave so few that uniform draws would hardly find
+    // one. Strategies then draw from these, move illegal proposals to the nearest of them, and
+    // propose legal points only. NULL: the space is easy. Used like `legal` and `draw`.
+    struct legal *sparse;
     // Gets the compiler's statistics of `count` configurations. False: some are not known yet;
     // these are compiled, and ask returns ASK_COMPILE. The statistics of a configuration never
     // change. Called in ask only. NULL: the compiler reports nothing.
@@ -88,6 +93,12 @@ struct search_problem {
 static inline bool search_is_legal(const struct search_problem *p, const struct config *c)
 {
     return !p->legal || p->legal(p->context, c);
+}
+
+// Returns true if strategies propose legal points only, because they are rare.
+static inline bool search_is_sparse(const struct search_problem *p)
+{
+    return p->draw || p->sparse;
 }
 
 struct individual {

@@ -337,13 +337,17 @@ static double log_ratio(const struct tpe *t, int first, int past)
 static bool propose(struct tpe *t, struct config *best, int best_from[SPACE_MAX_PARAMS])
 {
     int found = 0, params = t->batches.problem.space->param_count;
-    double most = -INFINITY;
-    for (int n = 0; n < t->candidates * DRAWS && found < t->candidates; n++) {
+    double highest = -INFINITY;
+    const struct archive *a = &t->batches.archive;
+    const int most = t->candidates * archive_tries(a, DRAWS);
+    for (int n = 0; n < most && found < t->candidates; n++) {
         struct config c;
         int from[SPACE_MAX_PARAMS];
         draw(t, &c, from);
-        bool known = t->again && config_set_find(&t->batches.archive.given, &c) >= 0;
-        if (!known && !archive_allows(&t->batches.archive, &c))
+        if (!archive_repair(a, NULL, &c))
+            continue;
+        bool known = t->again && config_set_find(&a->given, &c) >= 0;
+        if (!known && !archive_allows(a, &c))
             continue;
         double value = 0;
         parzen_view_fill(&t->sample, &c, &t->view);
@@ -351,9 +355,9 @@ static bool propose(struct tpe *t, struct config *best, int best_from[SPACE_MAX_
             value = log_ratio(t, 0, params);
         for (int k = 0; k < params && !t->joint; k++)
             value += log_ratio(t, k, k + 1);
-        if (found++ > 0 && value <= most)
+        if (found++ > 0 && value <= highest)
             continue;
-        most = value;
+        highest = value;
         *best = c;
         memcpy(best_from, from, sizeof from);
     }

@@ -187,8 +187,9 @@ void candidates_add(struct candidates *c, const struct candidate *of)
 // Mutates the candidate (OpEvo, Eq. 1) until it is allowed: at first most are known or illegal.
 static void add_mutated(struct candidates *c, struct candidate *of)
 {
-    for (int n = 0; n < MUTATIONS; n++) {
-        if (archive_allows(&c->batches->archive, &of->config)) {
+    const struct archive *a = &c->batches->archive;
+    for (int n = archive_tries(a, MUTATIONS); n > 0; n--) {
+        if (archive_repair(a, NULL, &of->config) && archive_allows(a, &of->config)) {
             candidates_add(c, of);
             return;
         }
@@ -223,8 +224,8 @@ void candidates_add_immigrants(struct candidates *c)
 {
     for (int i = 0; i < c->immigrants; i++) {
         struct candidate immigrant = {0};
-        archive_sample(&c->batches->problem, c->rng, &immigrant.config);
-        add_mutated(c, &immigrant);
+        if (archive_sample(&c->batches->problem, c->rng, &immigrant.config))
+            add_mutated(c, &immigrant);
     }
 }
 
@@ -232,6 +233,7 @@ void candidates_add_immigrants(struct candidates *c)
 void candidates_add_moves(struct candidates *c, const struct candidate *here)
 {
     const struct space *s = c->batches->problem.space;
+    const struct archive *a = &c->batches->archive;
     struct candidate next = *here;
     int degree = space_degree(s, &here->config), all = degree + moves_jumps(s, c->jump_limit);
     bool some = all > MOST_NEIGHBOURS;
@@ -241,7 +243,7 @@ void candidates_add_moves(struct candidates *c, const struct candidate *here)
             space_neighbour(s, &here->config, k, &next.config);
         else
             moves_jump(s, c->jump_limit, &here->config, k - degree, &next.config);
-        if (archive_allows(&c->batches->archive, &next.config))
+        if (archive_repair(a, &here->config, &next.config) && archive_allows(a, &next.config))
             candidates_add(c, &next);
     }
 }

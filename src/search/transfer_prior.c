@@ -68,7 +68,7 @@ static void add_source(struct transfer_prior *t, const struct search_problem *p,
         for (int i = 0; i < count && mapped[i].fitness > 0 && s->best_count < PRIOR_BEST; i++) {
             struct config c = mapped[i].config;
             bool is_new;
-            if (p->legal && !space_nearest_legal(p->space, p->legal, p->context, &c))
+            if (!search_nearest_legal(p, &c))
                 continue;
             config_set_add(&taken, &c, &is_new);
             if (is_new)

@@ -123,6 +123,12 @@ void param_add_json(const struct param *p, const int32_t *v, struct str *out);
 // Appends the declared items or values as a JSON list, in their order; [] for a factorization.
 void param_add_listed_json(const struct param *p, struct str *out);
 
+// Returns the bit set of its slots in a configuration.
+static inline uint64_t param_slots(const struct param *p)
+{
+    return ((UINT64_C(1) << p->width) - 1) << p->offset;
+}
+
 // Returns how often `prime` divides `number`, which is not 0.
 int factor_multiplicity(int32_t number, int32_t prime);
 

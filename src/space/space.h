@@ -31,6 +31,13 @@ struct config {
     int32_t slot[SPACE_MAX_SLOTS];
 };
 
+// The slots that an evaluation of a rule read, and what it cost.
+struct rule_reads {
+    uint64_t slots;  // bit set of the slots that were read; the callee only adds to it
+    uint64_t inside; // of those, the ones read since the innermost `derived` value began
+    uint64_t steps;  // of the language that it is written in; added up
+};
+
 struct constraint {
     const char *name;
     const char *file; // where it is declared
@@ -38,6 +45,9 @@ struct constraint {
     void *context;
     // Returns 1 if it holds, 0 if not, -1 if the rule itself failed (`e` has the place).
     int (*holds)(void *context, const struct config *c, struct err *e);
+    // The same, and records what it read. NULL: it may read everything.
+    int (*holds_reading)(void *context, const struct config *c, struct rule_reads *r,
+                         struct err *e);
 };
 
 struct nest;
@@ -61,6 +71,9 @@ struct space {
     int baseline_count;
     // Computes what a configuration needs of a device; NULL when the space declares nothing.
     bool (*resources)(void *context, const struct config *c, struct resources *out, struct err *e);
+    // The same, and records what it read. NULL: it may read everything.
+    bool (*resources_reading)(void *context, const struct config *c, struct resources *out,
+                              struct rule_reads *r, struct err *e);
     void *resources_context;
     const struct nest *nest; // the declared loop nest (space/nest.h), or NULL; not the space's own
     char *size_text;         // exact, decimal; after space_seal

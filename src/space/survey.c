@@ -29,9 +29,11 @@ bool survey_step(struct survey *v, const struct space *s, const struct limits *l
         // constraint makes safe): where an earlier one does not hold, its failure removes nothing
         // and is no error.
         bool valid = true;
+        struct rule_reads cost = {0};
         for (int i = 0; i < s->constraint_count; i++) {
             const struct constraint *rule = &s->constraint[i];
-            int holds = rule->holds(rule->context, &c, e);
+            int holds = rule->holds_reading ? rule->holds_reading(rule->context, &c, &cost, e)
+                                            : rule->holds(rule->context, &c, e);
             if (holds < 0 && valid)
                 return err_prefix(e, "constraint '%s'", rule->name);
             v->by_constraint[i] += holds == 0;
@@ -39,7 +41,9 @@ bool survey_step(struct survey *v, const struct space *s, const struct limits *l
         }
         if (l && s->resources) {
             struct resources needs = {0};
-            bool known = s->resources(s->resources_context, &c, &needs, e);
+            bool known = s->resources_reading
+                             ? s->resources_reading(s->resources_context, &c, &needs, &cost, e)
+                             : s->resources(s->resources_context, &c, &needs, e);
             if (!known && valid)
                 return err_prefix(e, "resources");
             unsigned exceeded = known ? limits_exceeded(l, &needs) : 0;
@@ -50,6 +54,9 @@ bool survey_step(struct survey *v, const struct space *s, const struct limits *l
         if (valid && v->valid++ == 0)
             v->example = c;
         v->points++;
+        v->steps += cost.steps;
+        if (v->steps > SURVEY_STEPS && !v->exact)
+            v->wanted = v->points;
     }
     return true;
 }

@@ -10,13 +10,15 @@
 //     while (v.points < v.wanted && survey_step(&v, space, limits, 40, e)) ...
 //     survey_finish(&v);
 //
-// survey_take and the steps give the same numbers, at once or in slices.
+// survey_take and the steps give the same numbers, at once or in slices. Where rules take long, the
+// samples are fewer: those that SURVEY_STEPS of their language allow, about a second.
 #ifndef TILEWALK_SPACE_SURVEY_H
 #define TILEWALK_SPACE_SURVEY_H
 
 #include "space/space.h"
 
 #define SURVEY_SAMPLES 4000 // gives fractions to a percent or two
+#define SURVEY_STEPS   UINT64_C(100000000)
 
 struct survey_plan {
     uint64_t count_up_to, samples;
@@ -29,6 +31,7 @@ struct survey {
     struct rng rng;
     uint64_t wanted; // points to judge
     uint64_t points; // points judged
+    uint64_t steps;  // that the rules took
     uint64_t valid;
     uint64_t *by_constraint; // [constraint_count] points that each removes, judged alone
     uint64_t by_limit[LIMIT_COUNT];

@@ -194,12 +194,14 @@ bool store_get_roof(struct store *s, const char *device_id, struct arena *a,
 bool store_set_roof(struct store *s, const struct session_record *r, struct err *e)
 {
     static const char sql[] =
-        "UPDATE session SET roof_s = ?, roof_by = ?, dispatch_s = ?, until = ? WHERE id = ?";
+        "UPDATE session SET roof_s = ?, roof_by = ?, dispatch_s = ?, until = ?, patience = ?"
+        " WHERE id = ?";
     struct query q = query_start(s, sql, e);
     query_bind_real(&q, r->roof_s);
     query_bind_text(&q, r->roof_by);
     query_bind_real(&q, r->dispatch_s);
     query_bind_real(&q, r->until);
+    query_bind_int(&q, r->patience);
     query_bind_int(&q, r->id);
     return query_run(&q);
 }
@@ -219,7 +221,8 @@ bool store_set_roof(struct store *s, const struct session_record *r, struct err 
     F(work, AMOUNT) F(unit, MAYBE_TEXT) F(scheduler, MAYBE_TEXT) F(begin_with, MAYBE_OBJECT) \
     F(network, COUNT) F(task, MAYBE_TEXT) F(compiler, MAYBE_TEXT) \
     F(shapes, MAYBE_OBJECT) F(roof_s, SPAN) F(roof_by, MAYBE_TEXT) F(dispatch_s, SPAN) F(until, AMOUNT) F(cold, FLAG) \
-    F(build, MAYBE_TEXT) F(noise, MAYBE_REAL) F(drift, MAYBE_REAL) F(soaked, COUNT) F(soaked_ask, COUNT)
+    F(build, MAYBE_TEXT) F(noise, MAYBE_REAL) F(drift, MAYBE_REAL) F(soaked, COUNT) F(soaked_ask, COUNT) \
+    F(patience, COUNT) F(draws, MAYBE_TEXT)
 #define COMPUTED_FIELDS(F) \
     F(id, ORDINAL) F(trials, COUNT) F(rejected, COUNT) F(ok, COUNT) F(best_ask, COUNT) \
     F(best_seconds, SPAN) F(best_raced, FLAG)

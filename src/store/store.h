@@ -66,6 +66,8 @@ bool store_is_default(const char *path); // commands use it without --db
 // for a shell; "" for the default database. Lives as long as the store.
 const char *store_option(const struct store *s);
 
+#define DRAWS_LEGAL "legal"
+
 // Strings of records that are read live in the arena that is passed. A text that a session does not
 // have is NULL where the comment of its member says so, else "".
 struct session_record {
@@ -113,7 +115,10 @@ struct session_record {
     double roof_s;
     const char *roof_by;
     double dispatch_s;
-    double until; // share of the peak at which the session ends; 0: none
+    double until;     // share of the peak at which the session ends; 0: none
+    int64_t patience; // trials in a row without a gain that end it; 0: none
+    // How it draws: DRAWS_LEGAL from the legal points of a sparse space; NULL: from all points.
+    const char *draws;
     int workers;
     int cards; // devices of this identity that measure at the same time; 0 or 1: one
     bool count_rejected;
@@ -124,8 +129,11 @@ struct session_record {
     bool cold;           // timed runs find their inputs in memory, not in a cache (tune --cold)
     double ran_seconds;  // running time so far, pauses excluded
     const char *message; // why it ended or paused; NULL
-    const char *note;    // note of the user; NULL
-    const char *warm;    // slots of the configurations that it began with, "16,4 8,8"; NULL
+    // Not stored: what ended the run, "trials", "seconds", "patience", "roof", "exhausted",
+    // "rejected" or "user"; NULL: it goes on, or was interrupted.
+    const char *ended_by;
+    const char *note; // note of the user; NULL
+    const char *warm; // slots of the configurations that it began with, "16,4 8,8"; NULL
     // The parents of the next generation, best first, as their asks, "12,5,9"; NULL: the strategy
     // has no population.
     const char *population;
@@ -308,7 +316,7 @@ struct roof_record { // peaks of a device, `figures` as JSON (space/roofline.h)
 bool store_get_roof(struct store *s, const char *device_id, struct arena *a,
                     struct roof_record *out, struct err *e);
 bool store_put_roof(struct store *s, const struct roof_record *r, struct err *e); // or replaces
-// Stores roof_s, roof_by, dispatch_s and until of a session.
+// Stores roof_s, roof_by, dispatch_s, until and patience of a session.
 bool store_set_roof(struct store *s, const struct session_record *r, struct err *e);
 
 bool store_create_session(struct store *s, const struct session_record *r,

@@ -45,9 +45,9 @@ static void test_templates(void **state)
     assert_refused(&r, 1, "mine.lua:3:", "mine.comp");
 }
 
-// A space too large to count, in which nothing is possible: the search gives up with a reason, and
-// with the same reason when it is resumed.
-static void test_rejected_for_ever(void **state)
+// A large space in which nothing is possible: the search ends with a reason, and with the same
+// reason when it is resumed.
+static void test_nothing_is_possible(void **state)
 {
     struct box *b = *state;
     box_write(b, "mine.comp", "#version 450\nvoid main() {}\n");
@@ -58,7 +58,7 @@ static void test_rejected_for_ever(void **state)
                   "param.a, param.b = discrete(v), discrete(v)\n"
                   "constraint(\"never\", function(c) return false end)\n"
                   "kernel { template = \"mine.comp\", groups = function(c) return { 1 } end }\n");
-    const char *why = "100000 configurations in a row were rejected: 'never' removes 100 %";
+    const char *why = "no configuration is possible: 'never' forbids every point";
     struct result r =
         RUN(b, "tune", path, "--source", "synthetic:bowl", "--strategy", "opevo", "--json");
     for (int run = 0; run < 2; run++) {
@@ -66,7 +66,7 @@ static void test_rejected_for_ever(void **state)
         assert_int_equal(r.code, 3);
         assert_string_equal(text_of(end_event(&e), "message"), why);
         assert_int_equal(number_of(end_event(&e), "trials"), 0);
-        assert_int_equal(number_of(end_event(&e), "rejected"), 100000);
+        assert_int_equal(number_of(end_event(&e), "rejected"), 0);
         r = RUN(b, "resume", "1", "--json");
     }
 }
@@ -144,7 +144,7 @@ static void test_no_device(void **state)
 TEST_GROUP(bad_input)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_templates),  FLOW_TEST(test_rejected_for_ever),
+        FLOW_TEST(test_templates),  FLOW_TEST(test_nothing_is_possible),
         FLOW_TEST(test_rule_fails), FLOW_TEST(test_edited_space_file),
         FLOW_TEST(test_no_device),
     };
