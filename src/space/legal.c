@@ -1,6 +1,5 @@
 #include "space/legal.h"
 
-#include "base/mem.h"
 #include "base/number.h"
 #include "space/order.h"
 
@@ -35,6 +34,7 @@ struct node {
 struct layer {
     int param;
     int first_rule, rules;            // in `order` of the rules: those decided by this parameter
+    uint64_t assigned, newest;        // bit sets of the slots chosen so far; of the last parameter
     int slot[SPACE_MAX_SLOTS], slots; // that later rules read
     struct config_set keys;           // their values, a node each
     struct node *node;
@@ -169,6 +169,8 @@ static void lay_out(struct legal *g, const struct order *o)
             if (later & assigned & UINT64_C(1) << s)
                 l->slot[l->slots++] = s;
         l->keys.slots = l->slots ? l->slots : 1;
+        l->assigned = assigned;
+        l->newest = i > 0 ? param_slots(&g->space->param[o->param[i - 1]]) : 0;
         if (i < o->count)
             assigned |= param_slots(&g->space->param[o->param[i]]);
     }
@@ -227,7 +229,10 @@ static bool permits(struct legal *g, const struct layer *l, const struct config 
         if (value == RULE_FORBIDS)
             return false;
     }
-    return true;
+    bool early = l->newest && rules_forbid_early(&g->rules, c, l->assigned, l->newest);
+    if (g->rules.grown != g->grown)
+        g->state = BUILD_AGAIN;
+    return !early && g->state == BUILD_GOES_ON;
 }
 
 static mp_limb_t *count_at(const struct legal *g, const struct layer *l, int node)
@@ -457,11 +462,6 @@ uint64_t legal_count(const struct legal *g)
 size_t legal_bytes(const struct legal *g)
 {
     return g->bytes + g->rules.bytes;
-}
-
-uint64_t legal_steps(const struct legal *g)
-{
-    return all_steps(g);
 }
 
 // --- points ---

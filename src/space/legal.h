@@ -58,7 +58,6 @@ bool legal_is_empty(const struct legal *g); // it is proven that no point is leg
 void legal_add_count(const struct legal *g, struct str *out);
 uint64_t legal_count(const struct legal *g); // the same, saturated
 size_t legal_bytes(const struct legal *g);   // of the graph and the remembered values
-uint64_t legal_steps(const struct legal *g); // so far
 
 // Draws a legal point: uniformly where the graph is built. False: there is none, or none was found
 // within the steps of one draw.

@@ -75,6 +75,10 @@ static int evaluate(const struct space_rule *rule, const struct config *c,
 {
     const struct space *s = rule->space;
     struct resources needs = {0};
+    bool tells = rule->constraint >= 0 ? s->constraint[rule->constraint].holds_reading != NULL
+                                       : rule->param < 0 && s->resources_reading;
+    if (!tells)
+        reading->slots = rule->reads;
     if (rule->param >= 0) {
         const struct param *p = &s->param[rule->param];
         return space_is_live(s, c, rule->param) ||
@@ -105,7 +109,9 @@ static size_t bytes_of(const struct space_rule *rule)
     return (size_t)(rule->known.slots + 4) * sizeof(int32_t);
 }
 
-static int evaluate_and_keep(struct rules *r, struct space_rule *rule, const struct config *c)
+// Evaluates a rule and learns what it reads, which is given in `reads`.
+static int evaluate_and_learn(struct rules *r, struct space_rule *rule, const struct config *c,
+                              uint64_t *reads)
 {
     struct err ignored;
     struct rule_reads reading = {0};
@@ -113,9 +119,19 @@ static int evaluate_and_keep(struct rules *r, struct space_rule *rule, const str
     r->steps += STEPS_CALL + reading.steps;
     if (reading.slots & ~rule->reads) {
         r->bytes -= (size_t)rule->known.count * bytes_of(rule);
+        rule->shortens = rule->shortens || rule->known.count;
         set_reads(rule, rule->reads | reading.slots);
         r->grown++;
     }
+    rule->shortens = rule->shortens || (rule->reads & ~reading.slots);
+    *reads = reading.slots;
+    return value;
+}
+
+static int evaluate_and_keep(struct rules *r, struct space_rule *rule, const struct config *c)
+{
+    uint64_t ignored;
+    int value = evaluate_and_learn(r, rule, c, &ignored);
     struct config key = key_of(rule, c);
     int index = config_set_add(&rule->known, &key, NULL);
     MEM_GROW(rule->value, index, rule->capacity);
@@ -133,6 +149,21 @@ int rules_judge(struct rules *r, int rule, const struct config *c)
     int index = config_set_find(&of->known, &key);
     r->steps += STEPS_LOOK_UP;
     return index >= 0 ? of->value[index] : evaluate_and_keep(r, of, c);
+}
+
+bool rules_forbid_early(struct rules *r, const struct config *c, uint64_t assigned, uint64_t newest)
+{
+    for (int i = 0; i < r->count; i++) {
+        struct space_rule *rule = &r->rule[i];
+        uint64_t reads;
+        if (!rule->shortens || rule->left_out || !(rule->reads & newest) ||
+            !(rule->reads & ~assigned))
+            continue;
+        int value = evaluate_and_learn(r, rule, c, &reads);
+        if (value == RULE_FORBIDS && !(reads & ~assigned))
+            return true;
+    }
+    return false;
 }
 
 double rules_share(const struct rules *r, int rule)

@@ -30,6 +30,7 @@ struct space_rule {
     uint64_t reads;                   // bit set of slots
     int slot[SPACE_MAX_SLOTS], slots; // the same, as a list
     bool late;                        // it failed somewhere: it is judged after all rules before it
+    bool shortens;                    // for some configurations it reads less than that
     bool left_out;                    // it is not judged at all
     struct config_set known;          // the combinations of these slots that were judged
     signed char *value;               // of each
@@ -61,6 +62,10 @@ struct rules_sample {
 bool rules_learn(struct rules *r, struct rules_sample *sample, struct err *e);
 
 int rules_judge(struct rules *r, int rule, const struct config *c);
+// Returns true if a rule with a short circuit forbids `c` and read only slots of `assigned`. Such
+// rules are judged that read one of the slots `newest`, and more than `assigned` at times.
+bool rules_forbid_early(struct rules *r, const struct config *c, uint64_t assigned,
+                        uint64_t newest);
 // Returns the share of the remembered values that hold, an estimate of how much the rule permits.
 double rules_share(const struct rules *r, int rule);
 bool rules_permit(struct rules *r, const struct config *c); // all hold
