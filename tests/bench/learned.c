@@ -14,7 +14,7 @@ static bool legal(void *context, const struct config *c)
     return space_judge(script_space(context), &limits_vulkan_minimum, c, &v, &e) && v.legal;
 }
 
-static struct config legal_point(struct search_problem *p)
+static struct config random_legal(struct search_problem *p)
 {
     struct config c;
     struct rng r;
@@ -35,7 +35,7 @@ static enum ask wait_and_ask(struct strategy *s, struct config *out)
 
 static struct refit last_refit(struct strategy *s, struct search_problem *p, int trials)
 {
-    struct config c, hidden = legal_point(p);
+    struct config c, hidden = random_legal(p);
     struct refit refit = {0};
     for (int told = 0; refit.told < trials && told < 2 * trials; told++) {
         if (wait_and_ask(s, &c) != ASK_NEW)
