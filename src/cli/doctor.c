@@ -371,9 +371,9 @@ static void check_sandbox(struct doctor *d)
                                        : "Linux 5.13 or newer, with landlock among its security "
                                          "modules (lsm=), and containers that allow both");
         snprintf(c->found, sizeof c->found,
-                 "no_new_privs %s, seccomp %s, landlock %s, dropped capabilities %s",
+                 "no_new_privs %s, seccomp %s, landlock %s, capabilities %s",
                  part_text(s->no_new_privs), part_text(s->seccomp), part_text(s->landlock),
-                 part_text(s->capabilities));
+                 s->capabilities == SANDBOX_HOLDS ? "dropped" : "kept");
     }
 }
 

@@ -92,7 +92,7 @@ static void evidence_add(const struct evidence *v, const struct session_record *
         str_printf(out, ". Verified: %s.\n", evidence_checks(v));
     } else {
         str_add(out, "Not measured, and not verified: the times are those of ");
-        add_words(out, r->source);
+        add_words(out, recorded_without_folder(r->source));
         str_add(out, ".\n");
     }
     evidence_add_shapes(v, out);

@@ -1,10 +1,10 @@
 // Connections of readers: looking makes no file, changes none, and leaves none behind.
 //
 // SQLite reads a WAL database through two files beside it, which a reader makes where they are
-// missing, as its own: the owner of the database is then locked out by them. So a reader never makes
-// them. While a writer has the database open, or one has died, both files are there and are opened
-// for reading. Otherwise the database file is complete, and is read as one that does not change. The
-// reader looks again before each query, because a writer may begin at any time.
+// missing, as its own: the owner of the database is then locked out by them. So a reader never
+// makes them. While a writer has the database open, or one has died, both files are there and are
+// opened for reading. Otherwise the database file is complete, and is read as one that does not
+// change. The reader looks again before each query, because a writer may begin at any time.
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
