@@ -163,7 +163,7 @@ static char *network_plan_text(const struct network_export *x)
         json_end(&w);
     }
     json_end(&w);
-    plan_add_json(x->plan, &w);
+    plan_add_public_json(x->plan, &w);
     char *file = mem_printf("%s.data", x->name);
     json_begin_object(&w, "data");
     json_add_text(&w, "file", file);

@@ -14,7 +14,7 @@
 
 enum { FEWEST_COPIES = 2, SHARE_OF_MEMORY = 8, POISON_BYTE = 0xff };
 // OpenBLAS waits for ever where it gets no buffer, which has up to this many bytes.
-#define BLAS_BYTES ((uint64_t)160 << 20)
+#define BLAS_BYTES ((uint64_t)136 << 20)
 #define OTHER_WORD 0x5a5a5a5au // instead of poison, to tell it from a result
 
 // --- copies ---

@@ -112,7 +112,7 @@ static int count_files(struct attempt *a, const char *part)
 
 static void try_growing(struct attempt *a)
 {
-    write_model(a, "grows.onnx", 25000 + below(a, 30000));
+    write_model(a, "grows.onnx", 25000 + below(a, 20000));
     struct result r = STRIKE(a, "import", "grows.onnx", "--out", "out.lua");
     if (r.code != 1 || !strstr(r.err, "--weights-limit") || count_files(a, "out."))
         fail_msg("exit code %d, %d files: %.300s", r.code, count_files(a, "out."), r.err);

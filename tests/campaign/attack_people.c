@@ -79,7 +79,10 @@ static void attempt(struct attempt *a)
     assert_int_equal(mkdir(folder, 0755), 0);
     assert_int_equal(chown(folder, 0, GROUP), 0);
     assert_int_equal(chmod(folder, below(a, 2) ? 02775 : 03775), 0);
+    char *above = path_folder(b->folder); // all have to reach it
+    assert_int_equal(chmod(above, 0711), 0);
     assert_int_equal(chmod(b->folder, 0755), 0);
+    free(above);
     box_set(b, "TILEWALK_DB", database);
     box_set(b, "HOME", "/nonexistent");
     b->prepare = become;
