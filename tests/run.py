@@ -71,7 +71,8 @@ def rest(tests):
 
 
 def commands():
-    attacks = ["kills", "workers", "database", "files", "sandbox", "compilers", "drivers", "limits", "keys", "fleet"]
+    attacks = ["kills", "workers", "database", "files", "sandbox", "compilers", "drivers", "limits", "keys", "fleet", "imports", "people",
+               "memory", "words"]
     for attack in attacks:
         yield Command("campaign " + attack, ["campaign", "--minutes", "0.25", "--seed", "917465", "--only", attack], 15)
     for gpu in ["navi31", "turing", "ampere", "dg2", "bmg"]:

@@ -4,6 +4,7 @@
 #include "base/os.h"
 #include "base/str.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -72,17 +73,107 @@ bool file_read_below(const char *path, const char *const *folders, size_t most, 
     return ok;
 }
 
-// Opens a new file beside `path`, whose name is `*temporary` (heap). mkstemp would not give it the
-// usual permissions.
-static int open_temporary(const char *path, char **temporary)
+const char *file_byte_order_mark(const char *bytes, size_t length)
 {
+    if (length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
+        return "it begins with a byte-order mark (save it as UTF-8 without one)";
+    if (length >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0))
+        return "it is UTF-16, by its byte-order mark (save it as UTF-8)";
+    return NULL;
+}
+
+// --- temporary files ---
+//
+// The temporary neighbour of "a.json" is "a.json.PROCESS-NUMBER.tmp". Its writer holds a lock on it
+// while it is open, so that one of a process that died can be told from one that is being written.
+
+static struct flock whole_file(short type)
+{
+    return (struct flock){.l_type = type, .l_whence = SEEK_SET};
+}
+
+// Returns whether `name` is that of a temporary neighbour of the file `base`, of another process.
+static bool is_temporary(const char *name, const char *base)
+{
+    size_t length = strlen(base);
+    char *end;
+    if (strncmp(name, base, length) != 0 || name[length] != '.')
+        return false;
+    long process = strtol(name + length + 1, &end, 10);
+    if (end == name + length + 1 || *end != '-' || process <= 0 || process == (long)getpid())
+        return false;
+    const char *number = end + 1;
+    return strtol(number, &end, 10) >= 0 && end > number && strcmp(end, ".tmp") == 0;
+}
+
+// Returns whether nobody writes the file: its process does not run here, nor does any hold its
+// lock.
+static bool is_abandoned(const char *path, const char *name, const char *base)
+{
+    char process[64];
+    snprintf(process, sizeof process, "/proc/%ld", strtol(name + strlen(base) + 1, NULL, 10));
+    int fd = file_exists(process) ? -1 : open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    struct flock lock = whole_file(F_WRLCK);
+    bool abandoned = fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+    if (fd >= 0)
+        close(fd);
+    return abandoned;
+}
+
+// Removes the temporary neighbours that processes left which were killed.
+static void sweep(const char *path)
+{
+    char *folder = path_folder(path);
+    const char *base = path_name(path);
+    DIR *all = opendir(folder);
+    for (struct dirent *one; all && (one = readdir(all));) {
+        char *left = is_temporary(one->d_name, base) ? path_join(folder, one->d_name) : NULL;
+        if (left && is_abandoned(left, one->d_name, base))
+            unlink(left);
+        free(left);
+    }
+    if (all)
+        closedir(all);
+    free(folder);
+}
+
+// Gives a path beside `path` to `make`, which makes a file there, until one is free. Returns what
+// `make` did, and the path in `*temporary` (heap).
+static int make_temporary(const char *path, int (*make)(int fd, const char *at), int fd,
+                          char **temporary)
+{
+    sweep(path);
     for (int i = 0;; i++) {
         *temporary = mem_printf("%s.%ld-%d.tmp", path, (long)getpid(), i);
-        int fd = open(*temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST || i == 1000)
-            return fd;
+        int made = make(fd, *temporary);
+        if (made >= 0)
+            return made;
         free(*temporary);
+        *temporary = NULL;
+        if (errno != EEXIST || i == 1000)
+            return made;
     }
+}
+
+// mkstemp would not give it the usual permissions.
+static int create(int ignored, const char *at)
+{
+    (void)ignored;
+    int fd = open(at, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    struct flock lock = whole_file(F_WRLCK);
+    if (fd >= 0)
+        fcntl(fd, F_SETLK, &lock); // a file system without locks has no other way either
+    return fd;
+}
+
+static int give_name(int fd, const char *at)
+{
+    return os_give_name(fd, at) ? fd : -1;
+}
+
+static int open_temporary(const char *path, char **temporary)
+{
+    return make_temporary(path, create, -1, temporary);
 }
 
 bool file_is_folder(const char *path)
@@ -142,22 +233,33 @@ bool file_write(const char *path, const void *bytes, size_t length, struct err *
     return ok;
 }
 
+// Opens a file without a name, or else a temporary neighbour.
+static int open_nameless(const char *path, char **temporary)
+{
+    char *folder = path_folder(path);
+    int fd = os_open_nameless(folder);
+    free(folder);
+    *temporary = NULL;
+    return fd >= 0 ? fd : open_temporary(path, temporary);
+}
+
 bool file_write_stream(const char *path, bool (*produce)(void *context, FILE *out), void *context,
                        struct err *e)
 {
     char *temporary;
-    int fd = open_temporary(path, &temporary);
+    int fd = open_nameless(path, &temporary);
     FILE *out = fd >= 0 ? fdopen(fd, "wb") : NULL;
     if (!out && fd >= 0)
         close(fd);
     bool ok = out && produce(context, out);
     if (out) {
         ok = fflush(out) == 0 && !ferror(out) && fsync(fd) == 0 && ok;
+        ok = ok && (temporary || make_temporary(path, give_name, fd, &temporary) >= 0);
         ok = fclose(out) == 0 && ok;
     }
     ok = ok ? file_put(path, temporary, e)
             : err_set(e, "cannot write '%s': %s", path, strerror(errno));
-    if (!ok && fd >= 0)
+    if (!ok && fd >= 0 && temporary)
         unlink(temporary);
     free(temporary);
     return ok;
@@ -243,6 +345,22 @@ char *path_stem(const char *path)
     if (dot && dot > stem)
         *dot = '\0';
     return stem;
+}
+
+char *path_plain_name(const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    struct str name = {0};
+    while (*text) {
+        const char *before = text;
+        str_next_glyph(&text);
+        str_add_char(&name, strchr(plain, *before) ? *before : '-');
+    }
+    if (!name.length)
+        str_add_char(&name, '_');
+    if (*name.text == '.' || *name.text == '-')
+        *name.text = '_';
+    return str_take(&name);
 }
 
 static const char *home(void)

@@ -1,9 +1,10 @@
 // Files and folders, and the places where tilewalk stores and finds them.
 //
 // Reading takes a whole file, writing replaces a whole file: a reader of `path` sees the old or the
-// new content, never a part, and a full disk leaves the old one. The user's files are in the places
-// of the XDG Base Directory Specification; path_shipped finds files that ship with tilewalk. Every
-// `char *` that is returned is a heap string of the caller.
+// new content, never a part, and a full disk leaves the old one. What a killed process leaves
+// beside `path` is removed when `path` is written again. The user's files are in the places of the
+// XDG Base Directory Specification; path_shipped finds files that ship with tilewalk. Every `char
+// *` that is returned is a heap string of the caller.
 #ifndef TILEWALK_BASE_FILE_H
 #define TILEWALK_BASE_FILE_H
 
@@ -23,6 +24,10 @@ bool file_read(const char *path, char **text, size_t *length, struct err *e);
 bool file_read_below(const char *path, const char *const *folders, size_t most, char **text,
                      size_t *length, struct err *e);
 
+// Returns the trouble with a text that begins with a byte-order mark, which nothing here reads;
+// NULL: it has none.
+const char *file_byte_order_mark(const char *bytes, size_t length);
+
 // Writes to a temporary neighbour, syncs, renames.
 bool file_write(const char *path, const void *bytes, size_t length, struct err *e);
 
@@ -38,7 +43,8 @@ bool file_is_regular(const char *path);                  // no folder, pipe or d
 bool file_make_folders(const char *path, struct err *e); // like mkdir -p
 
 // Like file_write, for content that is too large to be held at once. `produce` writes it to `out`
-// and returns false if it fails; the stream's own errors are checked at the end.
+// and returns false if it fails; the stream's own errors are checked at the end. Until then the
+// file has no name, where the file system can do that: nothing is left of it when the process dies.
 bool file_write_stream(const char *path, bool (*produce)(void *context, FILE *out), void *context,
                        struct err *e);
 
@@ -54,6 +60,10 @@ char *path_join(const char *folder, const char *name);
 char *path_folder(const char *path);     // "a/b.c" -> "a", "b.c" -> "."
 const char *path_name(const char *path); // points into `path`: "a/b.c" -> "b.c"
 char *path_stem(const char *path);       // "a/b.c" -> "b"
+
+// Makes a file name of any text: letters, digits, '.', '_' and '-' of ASCII stay, every other
+// character becomes '-'. It begins with none of '.' and '-', and is not empty.
+char *path_plain_name(const char *text);
 
 char *path_user_data(const char *name);   // $XDG_DATA_HOME or ~/.local/share, then /tilewalk/name
 char *path_user_state(const char *name);  // $XDG_STATE_HOME or ~/.local/state, then /tilewalk/name

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 // Checks that a text is JSON (RFC 8259), without recursion.
 
@@ -60,8 +61,15 @@ static bool digits(struct checker *c)
     return c->at > first;
 }
 
+static bool is_no_number(const char *at)
+{
+    return strncasecmp(at, "nan", 3) == 0 || strncasecmp(at, "inf", 3) == 0;
+}
+
 static bool number(struct checker *c, struct err *e)
 {
+    if (*c->at == '-' && is_no_number(c->at + 1))
+        return broken(c, e, "NaN and Infinity are no JSON");
     const char *first = c->at;
     c->at += *c->at == '-';
     bool zero = *c->at == '0', ok = digits(c);
@@ -115,9 +123,8 @@ static bool word(struct checker *c, struct err *e)
             return true;
         }
     }
-    if (strncmp(c->at, "NaN", 3) == 0 || strncmp(c->at, "Infinity", 8) == 0)
-        return broken(c, e, "NaN and Infinity are no JSON");
-    return broken(c, e, "a value should be here");
+    return is_no_number(c->at) ? broken(c, e, "NaN and Infinity are no JSON")
+                               : broken(c, e, "a value should be here");
 }
 
 static void close_one(struct checker *c)

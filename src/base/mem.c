@@ -3,6 +3,8 @@
 #include "base/os.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +31,18 @@ static void *checked(void *memory)
     abort();
 }
 
+// For tests: TILEWALK_FAIL_ALLOCATION=N makes the N-th allocation of each process fail.
+static bool is_to_fail(void)
+{
+    enum { UNREAD = -1 };
+    static atomic_llong left = UNREAD; // 0: none fails
+    if (atomic_load(&left) == UNREAD) {
+        const char *which = getenv("TILEWALK_FAIL_ALLOCATION");
+        atomic_store(&left, which ? llabs(atoll(which)) : 0);
+    }
+    return atomic_load(&left) > 0 && atomic_fetch_sub(&left, 1) == 1;
+}
+
 static size_t product(size_t count, size_t size)
 {
     if (size && count > SIZE_MAX / size)
@@ -38,19 +52,19 @@ static size_t product(size_t count, size_t size)
 
 void *mem_alloc(size_t size)
 {
-    return checked(malloc(size ? size : 1));
+    return checked(is_to_fail() ? NULL : malloc(size ? size : 1));
 }
 
 void *mem_zero(size_t count, size_t size)
 {
     size_t bytes = product(count, size);
-    return checked(calloc(1, bytes ? bytes : 1));
+    return checked(is_to_fail() ? NULL : calloc(1, bytes ? bytes : 1));
 }
 
 void *mem_resize(void *old, size_t count, size_t size)
 {
     size_t bytes = product(count, size);
-    return checked(realloc(old, bytes ? bytes : 1));
+    return checked(is_to_fail() ? NULL : realloc(old, bytes ? bytes : 1));
 }
 
 char *mem_strdup(const char *text)

@@ -1,8 +1,9 @@
 // Memory: allocation that never fails, and an arena.
 //
 // Out of memory ends the program with one line on stderr (after the hook set by mem_on_exhausted,
-// which restores the terminal), so callers never check. An arena owns many small allocations that
-// are freed together: those of a space, of a parsed file. One thread at a time uses an arena.
+// which restores the terminal), so callers never check. Tests make the N-th allocation of each
+// process fail (TILEWALK_FAIL_ALLOCATION=N). An arena owns many small allocations that are freed
+// together: those of a space, of a parsed file. One thread at a time uses an arena.
 #ifndef TILEWALK_BASE_MEM_H
 #define TILEWALK_BASE_MEM_H
 

@@ -134,6 +134,14 @@ bool os_limit_memory(uint64_t bytes)
     return lower_limit(RLIMIT_AS, bytes);
 }
 
+bool os_has_memory(uint64_t bytes)
+{
+    void *tried = bytes <= SIZE_MAX ? mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                                    : MAP_FAILED;
+    return tried != MAP_FAILED && munmap(tried, (size_t)bytes) == 0;
+}
+
 bool os_limit_data(uint64_t bytes)
 {
     return lower_limit(RLIMIT_DATA, bytes);
@@ -208,6 +216,20 @@ int os_open_text(const char *path, const char *const *folders, struct err *e)
         fd = -1;
     }
     return fd;
+}
+
+// --- files without a name ---
+
+int os_open_nameless(const char *folder)
+{
+    return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+}
+
+bool os_give_name(int fd, const char *path)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
 }
 
 // --- streams, cores, the program itself ---

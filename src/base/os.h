@@ -67,6 +67,7 @@ int os_memfd(const char *name, size_t size, struct err *e);
 FILE *os_unnamed_file(void);
 
 bool os_limit_memory(uint64_t bytes); // RLIMIT_AS of this process, for good
+bool os_has_memory(uint64_t bytes);   // could be allocated now, as one piece
 bool os_limit_data(uint64_t bytes);   // RLIMIT_DATA (its private writable memory), for good
 // Describes limits of this process that are so low that libraries and drivers fail without a
 // message: "memory is limited to 146 MiB (ulimit -v)"; "" when there are none.
@@ -80,6 +81,12 @@ double os_unix_time(void);            // seconds since 1970
 int os_cores(void);                   // cores this process may run on, at least 1
 uint64_t os_seed(void);               // entropy for a session that was given no seed
 const char *os_loader(void);          // path of the dynamic loader; NULL: linked statically
+
+// Opens a new file in the folder for writing, which has no name and is gone when the process ends
+// in whatever way. Returns -1 with errno where the file system has none. os_give_name gives it a
+// path where nothing is; false with errno.
+int os_open_nameless(const char *folder);
+bool os_give_name(int fd, const char *path);
 
 // Opens for reading a regular file with an untrusted name, without waiting and without touching
 // a device. Resolved through all links, the file must lie below one of `folders` (NULL-terminated;

@@ -63,7 +63,8 @@ static const char calm[] =
     "pause restart_syscall rt_sigaction rt_sigpending rt_sigprocmask rt_sigreturn rt_sigsuspend "
     "rt_sigtimedwait sigaltstack "
     // itself
-    "arch_prctl capget exit_group getegid geteuid getgid getgroups getpgid getpgrp getpid getppid "
+    "arch_prctl capget capset exit_group getegid geteuid getgid getgroups getpgid getpgrp getpid "
+    "getppid "
     "getpriority getrandom getresgid getresuid getrlimit getrusage getsid gettid getuid kcmp "
     "landlock_add_rule landlock_create_ruleset landlock_restrict_self prctl seccomp setrlimit "
     "sysinfo uname ";
@@ -74,8 +75,9 @@ static const char starting[] =
 
 // Calls of a process that keeps a database. Landlock does not cover modes and owners; SQLite, run
 // by root, copies a database's to the files beside it.
-static const char keeping[] = "fchmod fchown mkdir mkdirat rename renameat renameat2 rmdir unlink "
-                              "unlinkat ";
+static const char keeping[] =
+    "fchmod fchown link linkat mkdir mkdirat rename renameat renameat2 rmdir unlink "
+    "unlinkat ";
 
 // Calls of the sanitizers, which look for leaks at the end.
 #ifdef __SANITIZE_ADDRESS__
@@ -339,6 +341,49 @@ static enum sandbox_part enter_landlock(const struct sandbox *s, bool for_all)
     (UINT64_C(1) << CAP_CHOWN | UINT64_C(1) << CAP_DAC_OVERRIDE |                                  \
      UINT64_C(1) << CAP_DAC_READ_SEARCH | UINT64_C(1) << CAP_FOWNER)
 
+// Reads the capabilities of this process that are permitted, effective or inheritable. False: it
+// cannot.
+static bool read_capabilities(uint64_t *all)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    *all = 0;
+    if (syscall(SYS_capget, &header, data) != 0)
+        return false;
+    for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+        *all |= (uint64_t)(data[i].permitted | data[i].effective | data[i].inheritable) << 32 * i;
+    return true;
+}
+
+bool sandbox_has_capabilities(void)
+{
+    uint64_t all;
+    return !read_capabilities(&all) || all != 0;
+}
+
+// Drops all capabilities but `kept`. The bounding set can be reduced only by a process that may,
+// and no_new_privs makes it meaningless; what counts is what the process has at the end.
+static enum sandbox_part drop_capabilities(uint64_t kept)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+    for (int i = 0; i < 64 && prctl(PR_CAPBSET_READ, i) >= 0; i++)
+        if (!(kept >> i & 1))
+            prctl(PR_CAPBSET_DROP, i);
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    if (syscall(SYS_capget, &header, data) == 0) {
+        for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+            uint32_t part = (uint32_t)(kept >> 32 * i);
+            data[i].permitted &= part;
+            data[i].effective &= part;
+            data[i].inheritable = 0;
+        }
+        syscall(SYS_capset, &header, data);
+    }
+    uint64_t left;
+    return read_capabilities(&left) && !(left & ~kept) ? SANDBOX_HOLDS : SANDBOX_REFUSED;
+}
+
 // Ends the threads of OpenBLAS: it starts them when it is loaded, ends them before a fork, and
 // starts them again when it computes. Landlock does not cover threads that already run. Returns
 // whether this thread is the only one.
@@ -358,9 +403,12 @@ static bool end_threads(void)
     return count <= 1; // without /proc nothing is known
 }
 
+static const struct sandbox_state nothing_holds = {SANDBOX_REFUSED, SANDBOX_REFUSED,
+                                                   SANDBOX_REFUSED, SANDBOX_REFUSED};
+
 struct sandbox_state sandbox_enter(const struct sandbox *s)
 {
-    struct sandbox_state state = {SANDBOX_REFUSED, SANDBOX_REFUSED, SANDBOX_REFUSED};
+    struct sandbox_state state = nothing_holds;
     if (sandbox_is_off())
         return state;
     bool alone = end_threads();
@@ -377,36 +425,21 @@ struct sandbox_state sandbox_enter(const struct sandbox *s)
         setrlimit(RLIMIT_NOFILE, &files);
     }
     state.landlock = enter_landlock(s, alone);
-    // Errors are ignored: a process without capabilities has none to drop, and no_new_privs
-    // prevents that programs gain any.
-    uint64_t kept = s->keeps_files ? FILE_CAPABILITIES : 0;
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-    for (int i = 0; i < 64 && prctl(PR_CAPBSET_READ, i) >= 0; i++)
-        if (!(kept >> i & 1))
-            prctl(PR_CAPBSET_DROP, i);
-    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    if (syscall(SYS_capget, &header, data) == 0) {
-        for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-            uint32_t part = (uint32_t)(kept >> 32 * i);
-            data[i].permitted &= part;
-            data[i].effective &= part;
-            data[i].inheritable = 0;
-        }
-        syscall(SYS_capset, &header, data);
-    }
+    state.capabilities = drop_capabilities(s->keeps_files ? FILE_CAPABILITIES : 0);
     state.seccomp = enter_seccomp(s);
     return state;
 }
 
-struct sandbox_state sandbox_try(const struct sandbox *s)
+struct sandbox_state sandbox_try(const struct sandbox *outer, const struct sandbox *s)
 {
-    struct sandbox_state state = {SANDBOX_REFUSED, SANDBOX_REFUSED, SANDBOX_REFUSED};
+    struct sandbox_state state = nothing_holds;
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return state;
     pid_t child = fork();
     if (child == 0) {
+        if (outer)
+            sandbox_enter(outer);
         state = sandbox_enter(s);
         ssize_t ignored = write(ends[1], &state, sizeof state);
         (void)ignored;

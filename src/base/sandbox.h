@@ -51,6 +51,7 @@ enum sandbox_part {
 
 struct sandbox_state {
     enum sandbox_part no_new_privs, seccomp, landlock;
+    enum sandbox_part capabilities; // holds: it has none but those that keeps_files leaves to root
 };
 
 bool sandbox_is_off(void); // TILEWALK_SANDBOX=0
@@ -60,7 +61,11 @@ bool sandbox_is_off(void); // TILEWALK_SANDBOX=0
 // the calling thread and what it starts, and is reported as refused.
 struct sandbox_state sandbox_enter(const struct sandbox *s);
 
-// Enters `s` in a child process and returns what that gave.
-struct sandbox_state sandbox_try(const struct sandbox *s);
+// Returns whether this process has any capability.
+bool sandbox_has_capabilities(void);
+
+// Enters `s` in a child process and returns what that gave. `outer` is the sandbox of the process
+// that starts such processes, which the child enters first; NULL: none.
+struct sandbox_state sandbox_try(const struct sandbox *outer, const struct sandbox *s);
 
 #endif

@@ -180,11 +180,18 @@ void str_add_csv(struct str *s, const char *text)
 
 void str_add_markdown(struct str *s, const char *text)
 {
-    for (; *text; text++) {
-        if (*text == '|')
-            str_add_char(s, '\\');
-        str_add_char(s, *text == '\n' || *text == '\r' ? ' ' : *text);
-    }
+    for (; *text; text++)
+        switch (*text) {
+        case '<': str_add(s, "&lt;"); break;
+        case '>': str_add(s, "&gt;"); break;
+        case '&': str_add(s, "&amp;"); break;
+        case '\n':
+        case '\r': str_add_char(s, ' '); break;
+        default:
+            if (strchr("|\\`*[]", *text))
+                str_add_char(s, '\\');
+            str_add_char(s, *text);
+        }
 }
 
 // Numbers are written and read in the C locale, whatever that of the program is: this thread alone

@@ -30,7 +30,8 @@ void str_add_valid(struct str *s, const char *text);
 void str_add_shell(struct str *s, const char *word);
 // Adds a field of a CSV line (RFC 4180), quoted where it must be.
 void str_add_csv(struct str *s, const char *text);
-// Adds a cell of a Markdown table: `|` is escaped, a line break becomes a blank.
+// Adds text of others to Markdown, within a line or a cell: what would be formatting, a link or
+// HTML is escaped, a line break becomes a blank.
 void str_add_markdown(struct str *s, const char *text);
 void str_add_glyph(struct str *s, uint32_t glyph); // a code point, as UTF-8
 // Adds bytes as base64 (RFC 4648, with padding).

@@ -171,12 +171,19 @@ static void describe_command(struct card *c)
             add_option(&out, "shape", text);
         }
     }
-    while (text_next_param(&settings, &name, &value))
-        add_option(&out, "set", arena_printf(c->arena, "%s=%s", str_text(&name), str_text(&value)));
+    while (text_next_param(&settings, &name, &value)) {
+        const char *text = str_text(&value); // a folder of the user's is named without its place
+        add_option(&out, "set",
+                   arena_printf(c->arena, "%s=%s", str_text(&name),
+                                *text == '/' ? path_name(text) : text));
+    }
     if (str_equal(r->source, "device"))
         add_option(&out, "device", r->device);
     else
-        add_option(&out, "source", r->source);
+        add_option(&out, "source",
+                   recorded_is(r->source)
+                       ? arena_printf(c->arena, "replay:%s", path_name(r->source))
+                       : r->source);
     char *spec = strategy_canonical_for(ENGINE_DEFAULT_STRATEGY, r->workers, false, &ignored);
     bool same = str_equal(spec, r->strategy);
     free(spec);
@@ -234,6 +241,15 @@ static void add_row(struct str *out, const char *name, const char *text)
     str_add(out, " |\n");
 }
 
+static void add_comparison(struct str *out, const struct card *c)
+{
+    str_add(out, "| against (B) | ");
+    str_add_markdown(out, c->against);
+    str_add(out, "; the best is **");
+    str_add_markdown(out, c->faster);
+    str_add(out, "** |\n");
+}
+
 static bool write_card(struct card *c, const struct arguments *a, struct err *e)
 {
     static const char *const endings[] = {"svg", "png", "md"};
@@ -253,8 +269,11 @@ static bool write_card(struct card *c, const struct arguments *a, struct err *e)
     const char *picture = path_name(path[1]);
     char speed[32];
     const struct session_record *r = c->session;
-    str_printf(&page, "### %s: %s on %s\n\n", r->title, speed_text(r, r->best_seconds, speed),
-               session_curves_place(r));
+    str_add(&page, "### ");
+    str_add_markdown(&page, r->title);
+    str_printf(&page, ": %s on ", speed_text(r, r->best_seconds, speed));
+    str_add_markdown(&page, session_curves_place(r));
+    str_add(&page, "\n\n");
     str_printf(&page, "![best so far, by trials](%s)\n\n| | |\n|---|---|\n", picture);
     add_row(&page, "problem",
             arena_printf(c->arena, "%s (space %s, %s points)", r->title, r->name, r->size));
@@ -263,8 +282,7 @@ static bool write_card(struct card *c, const struct arguments *a, struct err *e)
     add_row(&page, "device", r->device);
     add_row(&page, "driver", r->driver);
     add_row(&page, "best", c->result);
-    add_row(&page, "against (B)",
-            arena_printf(c->arena, "%s; the best: **%s**", c->against, c->faster));
+    add_comparison(&page, c);
     add_row(&page, "search", c->outcomes);
     add_row(&page, "verified", c->verified);
     evidence_add_shapes(&c->found, &page);

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/common.h"
+#include "cli/confine.h"
 #include "cli/on.h"
 #include "engine/devices.h"
 #include "gpu/gpu.h"
@@ -34,7 +35,7 @@ struct doctor {
     int count;
     struct gpu_info *list;
     int devices, best; // real GPUs come first; -1: none runs kernels
-    struct sandbox_state sandbox;
+    struct sandbox_state engine, worker;
 };
 
 // `text` may be NULL: then the caller writes `found`.
@@ -383,19 +384,36 @@ static const char *part_text(enum sandbox_part part)
     return part == SANDBOX_HOLDS ? "holds" : part == SANDBOX_ABSENT ? "not in this kernel" : "no";
 }
 
+static bool all_hold(const struct sandbox_state *s)
+{
+    return s->no_new_privs == SANDBOX_HOLDS && s->seccomp == SANDBOX_HOLDS &&
+           s->landlock == SANDBOX_HOLDS && s->capabilities == SANDBOX_HOLDS;
+}
+
+// Looks from within both kinds of process: a worker has its sandbox inside that of its engine.
 static void check_sandbox(struct doctor *d)
 {
-    d->sandbox = confine_try_worker();
-    bool ok = d->sandbox.no_new_privs == SANDBOX_HOLDS && d->sandbox.seccomp == SANDBOX_HOLDS &&
-              d->sandbox.landlock == SANDBOX_HOLDS;
-    struct check *c =
-        add_check(d, "sandbox", false, ok, NULL,
-                  sandbox_is_off() ? "unset TILEWALK_SANDBOX: it is 0, which turns it off"
-                                   : "Linux 5.13 or newer, with landlock among its security "
-                                     "modules (lsm=), and containers that allow both");
-    snprintf(c->found, sizeof c->found, "no_new_privs %s, seccomp %s, landlock %s",
-             part_text(d->sandbox.no_new_privs), part_text(d->sandbox.seccomp),
-             part_text(d->sandbox.landlock));
+    struct sandbox engine;
+    confine_begin(&engine);
+    d->engine = sandbox_try(NULL, &engine);
+    d->worker = confine_try_worker(&engine);
+    sandbox_finish(&engine);
+    const struct {
+        const char *name;
+        const struct sandbox_state *state;
+    } kind[] = {{"sandbox", &d->worker}, {"sandbox of the engine", &d->engine}};
+    for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) {
+        const struct sandbox_state *s = kind[i].state;
+        struct check *c =
+            add_check(d, kind[i].name, false, all_hold(s), NULL,
+                      sandbox_is_off() ? "unset TILEWALK_SANDBOX: it is 0, which turns it off"
+                                       : "Linux 5.13 or newer, with landlock among its security "
+                                         "modules (lsm=), and containers that allow both");
+        snprintf(c->found, sizeof c->found,
+                 "no_new_privs %s, seccomp %s, landlock %s, capabilities %s",
+                 part_text(s->no_new_privs), part_text(s->seccomp), part_text(s->landlock),
+                 s->capabilities == SANDBOX_HOLDS ? "dropped" : "kept");
+    }
 }
 
 static const char *state_of(const struct check *c)
@@ -406,6 +424,14 @@ static const char *state_of(const struct check *c)
 static const char *part_json(enum sandbox_part part)
 {
     return part == SANDBOX_HOLDS ? "true" : part == SANDBOX_ABSENT ? "null" : "false";
+}
+
+static void add_sandbox(struct json_writer *w, const struct sandbox_state *s)
+{
+    json_add_raw(w, "no_new_privs", part_json(s->no_new_privs));
+    json_add_raw(w, "seccomp", part_json(s->seccomp));
+    json_add_raw(w, "landlock", part_json(s->landlock));
+    json_add_raw(w, "capabilities", part_json(s->capabilities));
 }
 
 static void doctor_print_json(const struct doctor *d, bool ok)
@@ -426,9 +452,9 @@ static void doctor_print_json(const struct doctor *d, bool ok)
     }
     json_end(&w);
     json_begin_object(&w, "sandbox");
-    json_add_raw(&w, "no_new_privs", part_json(d->sandbox.no_new_privs));
-    json_add_raw(&w, "seccomp", part_json(d->sandbox.seccomp));
-    json_add_raw(&w, "landlock", part_json(d->sandbox.landlock));
+    add_sandbox(&w, &d->worker);
+    json_begin_object(&w, "engine");
+    add_sandbox(&w, &d->engine);
     json_print(&w);
 }
 

@@ -36,6 +36,8 @@ static void model_print_json(const struct import_format *f, const char *path,
     json_print(&w);
 }
 
+enum { MOST_NOTES = 100 }; // that are printed; --json has all
+
 // Describes the model, and writes it to the file of --out, if any, which check can read.
 static bool import_model(const struct arguments *a, const char *path, const struct import_format *f,
                          struct err *e)
@@ -47,7 +49,8 @@ static bool import_model(const struct arguments *a, const char *path, const stru
     struct import_request q = {.path = path,
                                .out = out,
                                .data = arguments_text(a, "data"),
-                               .replaces = arguments_flag(a, "force")};
+                               .replaces = arguments_flag(a, "force"),
+                               .most_bytes = 1e9 * arguments_real(a, "weights-limit", 2)};
     arena_init(&storage);
     q.set = common_settings(a, &storage, &q.set_count);
     const char *file = out ? out : path;
@@ -63,8 +66,12 @@ static bool import_model(const struct arguments *a, const char *path, const stru
         model_print_json(f, path, &m, &n);
     else if (ok) {
         printf("%s (%s): %s\n", path, f->name, m.about);
-        for (int i = 0; i < m.note_count; i++)
+        if (m.constants_bytes > 0)
+            printf("  constants: %.4g MB\n", m.constants_bytes * 1e-6);
+        for (int i = 0; i < m.note_count && i < MOST_NOTES; i++)
             printf("  without %s\n", m.note[i]);
+        if (m.note_count > MOST_NOTES)
+            printf("  and without %d more\n", m.note_count - MOST_NOTES);
         printf("\n");
         check_network_print(&n);
         if (out)
@@ -302,6 +309,9 @@ static const struct option options[] = {
     {"data", OPTION_TEXT, "FOLDER",
      "recorded inputs and outputs of an ONNX model: the network has to compute these outputs"},
     {"force", OPTION_FLAG, NULL, "replace an existing FILE of --out"},
+    {"weights-limit", OPTION_REAL, "GB",
+     "refuse a model whose constants would take more where they are written (2); 0: any size", 0,
+     1e9},
     {"space", OPTION_TEXT, "FILE",
      "a space file: convert the recording to the parameters declared there"},
     {"rules", OPTION_TEXT,

@@ -151,8 +151,7 @@ void session_curves_finish(struct session_curves *c)
 
 const char *session_curves_place(const struct session_record *r)
 {
-    const char *folder = strrchr(r->source, '/'); // of a recording
-    return str_equal(r->source, "device") ? r->device : folder ? folder + 1 : r->source;
+    return str_equal(r->source, "device") ? r->device : recorded_without_folder(r->source);
 }
 
 struct curve_grid session_curves_grid(double horizon, enum comparison_axis axis)

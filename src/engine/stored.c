@@ -18,6 +18,11 @@ bool recorded_is(const char *source)
     return source && str_starts(source, PREFIX);
 }
 
+const char *recorded_without_folder(const char *source)
+{
+    return recorded_is(source) ? path_name(source) : source;
+}
+
 // Returns the ":key=value" that ends a spec, or NULL: names of files may hold colons.
 static char *find_option(char *text)
 {

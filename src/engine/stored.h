@@ -69,6 +69,8 @@ struct recorded {
 };
 
 bool recorded_is(const char *source); // NULL: it is not
+// Returns a source for others to read, without the folder of a recording; points into `source`.
+const char *recorded_without_folder(const char *source);
 
 // False: an error of usage when the spec is not understood, else an error of the file. A recording
 // without entries is refused. On failure `*out` is empty.

@@ -237,8 +237,10 @@ bool export_recording(struct store *store, const struct export_request *request,
     const struct space *space = ok ? stored_space(store, &s, &a, &script, &from, e) : NULL;
     ok = space && file_make_folders(folder, e);
     if (ok) {
+        char *plain = path_plain_name(s.name);
         char *file = request->name ? mem_printf("%s.json", request->name)
-                                   : mem_printf("%s-%" PRId64 ".json", s.name, s.id);
+                                   : mem_printf("%s-%" PRId64 ".json", plain, s.id);
+        free(plain);
         char *path = path_join(folder, file);
         free(file);
         ok = (request->force || !file_exists(path) ||
@@ -270,17 +272,9 @@ char *export_standard_name(const struct session_record *r)
 {
     const char *title = r->title + strcspn(r->title, " ");
     char *whole = mem_printf("%s%s", r->name, title);
-    struct str name = {0};
-    for (const char *at = whole; *at;) {
-        const char *before = at;
-        uint32_t c = str_next_glyph(&at);
-        if (c == STR_NO_GLYPH || !shown_is_plain(c) || strchr(" /\\", *before))
-            str_add_char(&name, '-');
-        else
-            str_add_bytes(&name, before, (size_t)(at - before));
-    }
+    char *name = path_plain_name(whole);
     free(whole);
-    return str_take(&name);
+    return name;
 }
 
 // Describes the timing that a trial of store_best_trials is ranked by.
@@ -312,7 +306,7 @@ static void describe_session(const struct session_record *r, struct kernel_descr
     d->session = r->id;
     d->title = r->title;
     d->declared = r->declared;
-    d->source = r->source;
+    d->source = recorded_without_folder(r->source);
     d->space = r->name;
     d->settings = r->settings;
     d->device = r->device;

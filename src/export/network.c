@@ -165,7 +165,7 @@ static char *network_plan_text(const struct network_export *x)
         json_end(&w);
     }
     json_end(&w);
-    plan_add_json(x->plan, &w);
+    plan_add_public_json(x->plan, &w);
     char *file = mem_printf("%s.data", x->name);
     json_begin_object(&w, "data");
     json_add_text(&w, "file", file);
@@ -240,11 +240,9 @@ static const char *file_name(struct folder *f, int task)
 {
     static const char *const ours[] = {"vulkan", "numbers", "run"};
     const int own = sizeof ours / sizeof *ours;
-    char *name = arena_strdup(&f->arena, f->task[task].name);
-    for (char *c = name; *c; c++)
-        if (!shown_is_plain((unsigned char)*c) || strchr(" /\\", *c))
-            *c = '-';
-    const char *unique = name;
+    char *plain = path_plain_name(f->task[task].name);
+    const char *name = arena_strdup(&f->arena, plain), *unique = name;
+    free(plain);
     for (int i = task + 1;; i++) {
         bool taken = false;
         for (int k = 0; k < own + task && !taken; k++)

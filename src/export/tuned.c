@@ -97,7 +97,7 @@ static void evidence_add(const struct evidence *v, const struct session_record *
         str_add(out, ".\n");
     } else {
         str_add(out, "Not measured, and not verified: the times are those of ");
-        add_words(out, r->source);
+        add_words(out, recorded_without_folder(r->source));
         str_add(out, ".\n");
     }
     evidence_add_shapes(v, out);

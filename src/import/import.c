@@ -1,6 +1,7 @@
 #include "import/import.h"
 
 #include "base/file.h"
+#include "script/texts.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -39,7 +40,10 @@ bool import_run(const struct import_format *f, const struct import_request *r, s
 {
     *out = (struct imported){0};
     arena_init(&out->arena);
-    return f->imports(r, out, e);
+    return f->imports(r, out, e) &&
+           (out->text.length <= TEXTS_MAX_BYTES ||
+            err_set(e, "%s: its network file would be larger than %d KiB, the most that is read",
+                    r->path, TEXTS_MAX_BYTES >> 10));
 }
 
 bool import_beside(struct imported *m, const char *path, struct err *e)
@@ -47,8 +51,12 @@ bool import_beside(struct imported *m, const char *path, struct err *e)
     m->beside = arena_strdup(&m->arena, path);
     if (!file_exists(path))
         return true;
+    // A second name goes like any temporary file (base/file.h); an only one does not.
+    m->former = arena_printf(&m->arena, "%s.%ld-0.tmp", path, (long)getpid());
+    if (link(path, m->former) == 0)
+        return true;
     m->former = arena_printf(&m->arena, "%s.%ld.former", path, (long)getpid());
-    return link(path, m->former) == 0 || rename(path, m->former) == 0 ||
+    return rename(path, m->former) == 0 ||
            err_set(e, "cannot keep '%s' until it is replaced: %s", path, strerror(errno));
 }
 
@@ -69,6 +77,17 @@ void imported_finish(struct imported *m)
     free(m->note);
     arena_finish(&m->arena);
     *m = (struct imported){0};
+}
+
+bool import_may_write(struct imported *m, const struct import_request *r, double bytes,
+                      struct err *e)
+{
+    m->constants_bytes = bytes;
+    return !r->out || !r->most_bytes || bytes <= r->most_bytes ||
+           err_set(e,
+                   "its constants grow to %.3g GB, more than %.3g GB (--weights-limit GB allows"
+                   " more, 0 any size)",
+                   bytes * 1e-9, r->most_bytes * 1e-9);
 }
 
 void import_note(struct imported *m, const char *format, ...)

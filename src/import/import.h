@@ -6,7 +6,8 @@
 //     m.text                                         the network file (script/network.h)
 //     imported_finish(&m);                              in any case
 //
-// Readers compare every size in a file with the size of the file. Errors name the file and the part
+// Readers compare every size in a file with the size of the file. What constants grow to is
+// computed before any is written. Errors name the file and the part
 // of it that is wrong.
 #ifndef TILEWALK_IMPORT_IMPORT_H
 #define TILEWALK_IMPORT_IMPORT_H
@@ -21,8 +22,9 @@ struct import_request {
     const char *out; // the network file; other files go beside it; NULL: it is not written
     const struct setting *set; // the settings of --set, which must all be known
     int set_count;
-    const char *data; // a folder with input_0.pb, output_0.pb, ... in the way of ONNX; NULL: none
-    bool replaces;    // files that are there
+    const char *data;  // a folder with input_0.pb, output_0.pb, ... in the way of ONNX; NULL: none
+    bool replaces;     // files that are there
+    double most_bytes; // that constants may take where they are written; 0: any
 };
 
 struct imported {
@@ -30,7 +32,8 @@ struct imported {
     const char *about; // a description of the model, one line
     const char **note; // parts that are left out and the reasons, a line each
     int note_count, note_capacity;
-    struct arena arena; // of about and notes
+    double constants_bytes; // that constants take where they are written
+    struct arena arena;     // of about and notes
     // internal
     const char *beside, *former; // a file that was written beside it, and the former one
 };
@@ -54,6 +57,9 @@ void imported_undo(struct imported *m);
 extern const struct import_format import_gguf, import_onnx, import_perf_log;
 // A format calls this before it writes a file beside the network file, so that it can be undone.
 bool import_beside(struct imported *m, const char *path, struct err *e);
+// A format calls this before it writes constants, with what all of them take. False: too much.
+bool import_may_write(struct imported *m, const struct import_request *r, double bytes,
+                      struct err *e);
 void import_note(struct imported *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Names of other programs as words that network files can hold.

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_LINES = 100 }; // of the network file that say what is left out
+
 struct recorded { // an input or an output of a recorded run of the model
     const struct onnx_value *value;
     struct onnx_tensor tensor;
@@ -64,7 +66,8 @@ static void note(struct writing *w, struct str *what)
     for (; *text; text++)
         str_add_char(&line, (unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text);
     import_note(w->out, "%s", str_text(&line));
-    str_printf(&w->out->text, "-- without %s\n", str_text(&line));
+    if (w->out->note_count <= MOST_LINES)
+        str_printf(&w->out->text, "-- without %s\n", str_text(&line));
     str_finish(&line);
     str_finish(what);
 }
@@ -104,6 +107,8 @@ static void note_unsupported(struct writing *w)
                    w->recorded[i].name);
         note(w, &what);
     }
+    if (w->out->note_count > MOST_LINES)
+        str_printf(&w->out->text, "-- and without %d more\n", w->out->note_count - MOST_LINES);
 }
 
 // Adds a Lua function that takes a tensor of the file of weights by its name.
@@ -217,6 +222,18 @@ static int count_weights(const struct onnx_layers *l)
     return count;
 }
 
+static double count_bytes(const struct writing *w)
+{
+    const struct onnx_layers *l = w->layers;
+    double elements = 0;
+    for (int i = 0; i < l->layer_count; i++)
+        for (int k = 0; k < l->layer[i].weights_count; k++)
+            elements += (double)onnx_count(&l->layer[i].weights[k].shape);
+    for (int i = 0; i < w->recorded_count; i++)
+        elements += w->recorded[i].is_held ? (double)onnx_count(&w->recorded[i].weights.shape) : 0;
+    return elements * sizeof(float);
+}
+
 static struct weights_new new_tensor(const char *name, const struct onnx_weights *from)
 {
     struct weights_new t = {.name = name, .rank = from->shape.rank, .fill = fill, .context = from};
@@ -229,6 +246,8 @@ static bool write_weights(struct writing *w, struct err *e)
 {
     const struct onnx_layers *l = w->layers;
     int count = 0;
+    if (!import_may_write(w->out, w->request, count_bytes(w), e))
+        return false;
     if (!w->weights)
         return true;
     struct weights_new *all =

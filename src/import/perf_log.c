@@ -11,6 +11,7 @@
 // A weight has m rows of k; n columns are multiplied with it, of each matrix of a batch. Of
 // experts, n are used for each of `batch` tokens. Operations that run together have one time.
 #include "base/file.h"
+#include "base/number.h"
 #include "import/import.h"
 #include "script/network.h"
 
@@ -23,11 +24,14 @@
 static const char product_word[] = "MUL_MAT";
 #define MOST_SECONDS 1e12
 enum { MOST_WORD = 32, MOST_TOGETHER = 64 };
+// The most products of a network file: each is a space, and all have to be read within its time.
+enum { MOST_PRODUCTS = 256 };
 
 struct product {
     char type[MOST_WORD];            // "" where the log has none
     int64_t m, n, k, batch, experts; // experts 0: none
     double uses, seconds;            // seconds of all
+    int place;                       // in the log
 };
 
 struct log {
@@ -35,6 +39,8 @@ struct log {
     int line;
     struct product *product;
     int count, capacity;
+    int added;       // products so far
+    int merge_at;    // the count at which those that are alike become one
     double others_s; // of other operations
     struct err *err;
 };
@@ -93,18 +99,48 @@ static bool read_product(char *words, struct product *p)
     return p->m && p->k;
 }
 
+// Orders by what is multiplied.
+static int by_kind(const void *a, const void *b)
+{
+    const struct product *x = a, *y = b;
+    const int64_t difference[] = {x->m - y->m, x->n - y->n, x->k - y->k, x->batch - y->batch,
+                                  x->experts - y->experts};
+    for (size_t i = 0; i < sizeof difference / sizeof *difference; i++)
+        if (difference[i])
+            return difference[i] < 0 ? -1 : 1;
+    return strcmp(x->type, y->type);
+}
+
+static int by_kind_and_place(const void *a, const void *b)
+{
+    const struct product *x = a, *y = b;
+    int order = by_kind(a, b);
+    return order ? order : x->place - y->place;
+}
+
+// Makes one of products that are alike, in the order of their times in the log.
+static void merge_products(struct log *l)
+{
+    int kept = 0;
+    qsort(l->product, (size_t)l->count, sizeof *l->product, by_kind_and_place);
+    for (int i = 0; i < l->count; i++)
+        if (kept && by_kind(&l->product[kept - 1], &l->product[i]) == 0) {
+            l->product[kept - 1].uses += l->product[i].uses;
+            l->product[kept - 1].seconds += l->product[i].seconds;
+        } else {
+            l->product[kept++] = l->product[i];
+        }
+    l->count = kept;
+    l->merge_at = 2 * kept + MOST_PRODUCTS;
+}
+
 static void add_product(struct log *l, const struct product *p)
 {
-    for (int i = 0; i < l->count; i++)
-        if (str_equal(l->product[i].type, p->type) && l->product[i].m == p->m &&
-            l->product[i].n == p->n && l->product[i].k == p->k && l->product[i].batch == p->batch &&
-            l->product[i].experts == p->experts) {
-            l->product[i].uses += p->uses;
-            l->product[i].seconds += p->seconds;
-            return;
-        }
+    if (l->count >= l->merge_at)
+        merge_products(l);
     MEM_GROW(l->product, l->count, l->capacity);
-    l->product[l->count++] = *p;
+    l->product[l->count] = *p;
+    l->product[l->count++].place = l->added++;
 }
 
 static double work_of(const struct product *p)
@@ -164,6 +200,7 @@ static bool read_lines(struct log *l, char *text)
             return false;
         line = end ? end + 1 : NULL;
     }
+    merge_products(l);
     return l->count > 0 || err_set(l->err, "%s: no line of it tells of a product", l->path);
 }
 
@@ -172,7 +209,8 @@ static bool read_lines(struct log *l, char *text)
 static int by_time(const void *a, const void *b)
 {
     const struct product *x = a, *y = b;
-    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
+    int slower = (x->seconds < y->seconds) - (x->seconds > y->seconds);
+    return slower ? slower : x->place - y->place;
 }
 
 // Adds the row of a product in the network file. Experts are as many products as experts are used,
@@ -223,15 +261,22 @@ static bool import(const struct import_request *q, struct imported *out, struct 
         struct str *s = &out->text;
         double seconds = 0, uses = 0;
         qsort(l.product, (size_t)l.count, sizeof *l.product, by_time);
+        double rest_s = 0;
+        int rest = int_max(l.count - MOST_PRODUCTS, 0);
         for (int i = 0; i < l.count; i++) {
             seconds += l.product[i].seconds;
             uses += l.product[i].uses;
+            rest_s += i < MOST_PRODUCTS ? 0 : l.product[i].seconds;
         }
+        l.count -= rest;
         out->about =
             arena_printf(&out->arena, "%.0f products that took %.4g ms", uses, seconds * 1e3);
         if (l.others_s > 0)
             import_note(out, "what is no product of matrices: %.4g ms, %.3g %% of the log's time",
                         l.others_s * 1e3, 100 * l.others_s / (l.others_s + seconds));
+        if (rest)
+            import_note(out, "the %d products that took least: %.4g ms, %.3g %% of all products",
+                        rest, rest_s * 1e3, seconds > 0 ? 100 * rest_s / seconds : 0);
         str_printf(s, "network \"%s, as a program's log tells\"\n", out->about);
         str_add(
             s,

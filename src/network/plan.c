@@ -1,5 +1,6 @@
 #include "network/plan.h"
 
+#include "base/file.h"
 #include "base/os.h"
 
 #include <errno.h>
@@ -281,7 +282,18 @@ int plan_add_step(struct plan *p, const char *name, int task, const int *value, 
 
 // --- JSON ---
 
-void plan_add_json(const struct plan *p, struct json_writer *w)
+// Adds the place of a value's file. Paths are absolute, since a later run may begin in another
+// folder.
+static void add_place(const struct weights *from, struct json_writer *w)
+{
+    char *path = realpath(from->path, NULL), *folder = realpath(from->folder, NULL);
+    json_add_text(w, "path", path ? path : from->path);
+    json_add_text(w, "folder", folder ? folder : from->folder);
+    free(path);
+    free(folder);
+}
+
+static void add_json(const struct plan *p, bool is_for_others, struct json_writer *w)
 {
     struct plan_life *life = plan_lives(p);
     json_begin_list(w, "values");
@@ -299,22 +311,19 @@ void plan_add_json(const struct plan *p, struct json_writer *w)
             json_add_int(w, "last", life[i].last);
         }
         if (v->from) {
-            // The stamp has 64 bits, more than a number of JSON. Paths are absolute, since a later
-            // run may begin in another folder.
-            char stamp[24], *path = realpath(v->from->path, NULL),
-                            *folder = realpath(v->from->folder, NULL);
+            char stamp[24]; // it has 64 bits, more than a number of JSON
             snprintf(stamp, sizeof stamp, "%" PRIu64, v->from->stamp);
             json_begin_object(w, "from");
-            json_add_text(w, "path", path ? path : v->from->path);
-            json_add_text(w, "folder", folder ? folder : v->from->folder);
+            if (is_for_others)
+                json_add_text(w, "path", path_name(v->from->path));
+            else
+                add_place(v->from, w);
             json_add_text(w, "name", v->from->name);
             json_add_text(w, "type", v->from->type_name);
             json_add_int(w, "saved", v->from->saved);
             json_add_count(w, "at", v->from->offset);
             json_add_text(w, "stamp", stamp);
             json_end(w);
-            free(path);
-            free(folder);
         }
         if (v->from && v->role == PLAN_OUTPUT) {
             json_add_real(w, "relative", v->relative);
@@ -338,6 +347,16 @@ void plan_add_json(const struct plan *p, struct json_writer *w)
     json_end(w);
     json_add_count(w, "shared_bytes", p->shared);
     free(life);
+}
+
+void plan_add_json(const struct plan *p, struct json_writer *w)
+{
+    add_json(p, false, w);
+}
+
+void plan_add_public_json(const struct plan *p, struct json_writer *w)
+{
+    add_json(p, true, w);
 }
 
 #define MOST_BYTES  0x1p50

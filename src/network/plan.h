@@ -111,6 +111,8 @@ struct plan_life *plan_lives(const struct plan *p);
 
 // Members of an object that is open: "values", "steps", "shared_bytes".
 void plan_add_json(const struct plan *p, struct json_writer *w);
+// The same for others to read: files have their names, without the folders where they lie here.
+void plan_add_public_json(const struct plan *p, struct json_writer *w);
 // False and `e`: it is no plan, or plan_check refuses it. `out` is finished in any case.
 bool plan_read_json(struct json object, struct plan *out, struct err *e);
 

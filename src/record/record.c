@@ -7,6 +7,7 @@
 #include "record/unpack.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,18 +62,47 @@ static const struct format *recognise(struct json root)
     return NULL;
 }
 
+// Logs of AutoTVM and Ansor have an object a line, with these members.
+static bool is_tvm_log(const char *first)
+{
+    static const char *const members[] = {"\"result\"", "\"config\"", "\"tvm_version\"", "\"i\"",
+                                          "\"r\""};
+    bool has[5];
+    size_t length = strcspn(first, "\n");
+    char *line = mem_printf("%.*s", (int)(length < INT_MAX ? length : 0), first);
+    for (int i = 0; i < 5; i++)
+        has[i] = strstr(line, members[i]) != NULL;
+    free(line);
+    return *first == '{' && ((has[0] && (has[1] || has[2])) || (has[3] && has[4]));
+}
+
+// Returns what a file is that is no JSON object; NULL: it may be one.
+static const char *foreign_text(const char *first, size_t length)
+{
+    const char *mark = file_byte_order_mark(first, length);
+    return length == 0     ? "empty"
+           : mark          ? mark
+           : *first == '[' ? "a JSON list, not an object"
+           : *first != '{' ? "neither JSON nor gzip nor xz, whatever its name says"
+                           : NULL;
+}
+
 static bool read_text(struct json_source *s, struct recording **out, struct err *e)
 {
     struct json root;
     const char *first = s->text + strspn(s->text, " \t\r\n");
-    if (!(*first == '{' || err_at(e, s->path, 1, "not a recording: it is %s",
-                                  s->length == 0  ? "empty"
-                                  : *first == '[' ? "a JSON list, not an object"
-                                                  : "neither JSON nor gzip nor xz, whatever its "
-                                                    "name says")) ||
-        !json_check(s, &root, e))
+    const char *foreign = foreign_text(first, s->length - (size_t)(first - s->text));
+    if (foreign)
+        return err_at(e, s->path, 1, "not a recording: %s%s",
+                      str_starts(foreign, "it ") ? "" : "it is ", foreign);
+    bool is_json = json_check(s, &root, e);
+    const struct format *f = is_json ? recognise(root) : NULL;
+    if (!f && is_tvm_log(first))
+        return err_at(e, s->path, 1,
+                      "a log of AutoTVM or Ansor, which is not read here (convert it to Kernel "
+                      "Tuner's cache or to T4)");
+    if (!is_json)
         return false;
-    const struct format *f = recognise(root);
     bool may_be_open = false; // the file ended inside the member that may be unclosed
     for (struct json_walk w = json_walk(root); f && f->open && json_next(&w);)
         may_be_open = json_is(w.key, f->open);

@@ -64,29 +64,79 @@ static int64_t standard_of(const struct scaffold_constant *c)
     return end > c->standard && value > 0 && value <= INT32_MAX ? value : 0;
 }
 
-// True: the constant is a whole number above 0, like most sizes of tiles. Those that are 0 are
-// shapes and switches.
-static bool is_parameter(const struct scaffold *o, int i)
+// The constants of which parameters are made: whole numbers above 0, like most sizes of tiles.
+// Those that are 0 are shapes and switches.
+struct parameters {
+    bool *repeats;  // for each constant: one before it has its number or its name
+    bool *declared; // for each constant: it is a parameter
+    int64_t id[MOST_PARAMETERS];
+    int count;
+};
+
+static int by_id(const void *a, const void *b)
 {
-    const struct scaffold_constant *c = &o->constant[i];
-    bool is_whole = str_equal(c->type, "uint") || str_equal(c->type, "int");
-    bool is_name =
-        strlen(c->name) <= 60 && !str_starts(c->name, "local_size_") && !str_starts(c->name, "my_");
-    for (int k = 0; k < i; k++)
-        if (!o->constant[k].where &&
-            (o->constant[k].id == c->id || str_equal(o->constant[k].name, c->name)))
-            return false;
-    return c->id >= 0 && !c->where && is_whole && is_name && standard_of(c) > 0;
+    const struct scaffold_constant *const *x = a, *const *y = b;
+    if ((*x)->id != (*y)->id)
+        return (*x)->id < (*y)->id ? -1 : 1;
+    return (*x > *y) - (*x < *y);
 }
 
-static bool is_declared(const struct scaffold *o, int64_t id)
+static int by_name(const void *a, const void *b)
 {
-    int parameters = 0;
-    for (int i = 0; i < o->constant_count; i++) {
-        parameters += is_parameter(o, i);
-        if (is_parameter(o, i) && o->constant[i].id == id)
-            return parameters <= MOST_PARAMETERS;
+    const struct scaffold_constant *const *x = a, *const *y = b;
+    int order = strcmp((*x)->name, (*y)->name);
+    return order ? order : (*x > *y) - (*x < *y);
+}
+
+// Notes the constants that repeat the number or the name of one before, which no condition leaves
+// out.
+static void find_repeated(const struct scaffold *o, struct parameters *p)
+{
+    const struct scaffold_constant **sorted =
+        mem_alloc((size_t)o->constant_count * sizeof *sorted + 1);
+    int count = 0;
+    for (int i = 0; i < o->constant_count; i++)
+        if (!o->constant[i].where)
+            sorted[count++] = &o->constant[i];
+    qsort(sorted, (size_t)count, sizeof *sorted, by_id);
+    for (int i = 1; i < count; i++)
+        if (sorted[i - 1]->id == sorted[i]->id)
+            p->repeats[sorted[i] - o->constant] = true;
+    qsort(sorted, (size_t)count, sizeof *sorted, by_name);
+    for (int i = 1; i < count; i++)
+        if (str_equal(sorted[i - 1]->name, sorted[i]->name))
+            p->repeats[sorted[i] - o->constant] = true;
+    free(sorted);
+}
+
+static void find_parameters(const struct scaffold *o, struct parameters *p)
+{
+    *p = (struct parameters){.repeats = mem_zero((size_t)o->constant_count + 1, sizeof(bool)),
+                             .declared = mem_zero((size_t)o->constant_count + 1, sizeof(bool))};
+    find_repeated(o, p);
+    for (int i = 0; i < o->constant_count && p->count < MOST_PARAMETERS; i++) {
+        const struct scaffold_constant *c = &o->constant[i];
+        bool is_whole = str_equal(c->type, "uint") || str_equal(c->type, "int");
+        bool is_name = strlen(c->name) <= 60 && !str_starts(c->name, "local_size_") &&
+                       !str_starts(c->name, "my_");
+        p->declared[i] =
+            c->id >= 0 && !c->where && !p->repeats[i] && is_whole && is_name && standard_of(c) > 0;
+        if (p->declared[i])
+            p->id[p->count++] = c->id;
     }
+}
+
+static void parameters_finish(struct parameters *p)
+{
+    free(p->repeats);
+    free(p->declared);
+}
+
+static bool is_declared(const struct parameters *p, int64_t id)
+{
+    for (int i = 0; i < p->count; i++)
+        if (p->id[i] == id)
+            return true;
     return false;
 }
 
@@ -204,13 +254,13 @@ static void add_macros(const struct scaffold *o, struct str *out)
     str_add(out, "    }\n  end,\n");
 }
 
-static void add_constants(const struct scaffold *o, struct str *out)
+static void add_constants(const struct scaffold *o, const struct parameters *p, struct str *out)
 {
     static const char axes[] = "xyz";
     str_add(out, "  spec = function(c)\n    return {\n");
     for (int i = 0; i < o->constant_count; i++) {
         const struct scaffold_constant *c = &o->constant[i];
-        if (is_parameter(o, i) && is_declared(o, c->id)) {
+        if (p->declared[i]) {
             str_printf(out, "      [%" PRId64 "] = c.", c->id);
             add_name(c->name, out);
             str_add(out, ",\n");
@@ -223,7 +273,7 @@ static void add_constants(const struct scaffold *o, struct str *out)
         str_add(out, "\n");
     }
     for (int i = 0; i < 3; i++)
-        if (o->size_id[i] >= 0 && !is_declared(o, o->size_id[i]))
+        if (o->size_id[i] >= 0 && !is_declared(p, o->size_id[i]))
             str_printf(out, "      [%" PRId64 "] = c.local_size_%c,\n", o->size_id[i], axes[i]);
     str_add(out, "    }\n  end,\n");
 }
@@ -302,10 +352,12 @@ void scaffold_add_space(const struct scaffold *o, const char *shader, const char
             "wrote\").\n\n");
     add_operator(&b, out);
     static const char axes[] = "xyz";
-    int count = 0;
+    struct parameters p;
+    find_parameters(o, &p);
+    int count = p.count;
     str_add(out, "\n-- TODO which values are worth a trial, and which belong together\n");
     for (int i = 0; i < o->constant_count; i++) {
-        if (!is_parameter(o, i) || count++ >= MOST_PARAMETERS)
+        if (!p.declared[i])
             continue;
         str_add(out, "param.");
         add_name(o->constant[i].name, out);
@@ -319,7 +371,7 @@ void scaffold_add_space(const struct scaffold *o, const char *shader, const char
                    is_size ? ", the workgroup's size" : "");
     }
     for (int i = 0; i < 3; i++)
-        if (o->size_id[i] >= 0 && !is_declared(o, o->size_id[i]) && ++count)
+        if (o->size_id[i] >= 0 && !is_declared(&p, o->size_id[i]) && ++count)
             str_printf(out, "param.local_size_%c = discrete { %s } -- constant %" PRId64 "\n",
                        axes[i], i == 0 ? "32, 64, 128" : "1, 2, 4", o->size_id[i]);
     if (!count)
@@ -332,7 +384,8 @@ void scaffold_add_space(const struct scaffold *o, const char *shader, const char
     str_add(out, ",\n");
     add_folders(o, folder, folders, out);
     add_macros(o, out);
-    add_constants(o, out);
+    add_constants(o, &p, out);
+    parameters_finish(&p);
     add_push(o, out);
     add_bindings(&b, out);
     for (int i = 0; i < o->buffer_count; i++)

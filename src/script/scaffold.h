@@ -61,6 +61,7 @@ struct scaffold {
     struct scaffold_names other;   // resources that cannot be bound here
     const char *size[3];           // of a workgroup, as written; NULL: not given
     int64_t size_id[3];            // their constants; -1: none
+    bool is_cut;                   // there is more code than is read
 };
 
 bool scaffold_read(struct scaffold *o, const char *path, const char *const *folder, int folders,

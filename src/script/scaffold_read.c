@@ -640,6 +640,7 @@ void scaffold_read_text(struct scaffold *o, const char *path, const char *text,
             (struct token){arena_printf(&c.o->arena, "%.*s", (int)length, at), where};
         at += length;
     }
+    o->is_cut = c.count == MOST_TOKENS;
     for (int i = 0; i + 1 < c.count && c.declared.count < MOST_DECLARED; i++) {
         const char *word = text_at(&c, i + 1);
         if (!is_word(text_at(&c, i)) || !is_word(word))
@@ -659,12 +660,13 @@ void scaffold_read_text(struct scaffold *o, const char *path, const char *text,
     for (int i = 0; i + 1 < c.count && c.o->host.count < MOST_DECLARED; i++) {
         const char *word = text_at(&c, i), *next = text_at(&c, i + 1);
         bool is_used = (is_word(next) && !is_listed(keywords, next)) || *next == '(';
-        bool is_member = is_at(&c, i - 1, ".");
+        if (!is_used || !is_word(word) || is_at(&c, i - 1, ".") || c.token[i].where)
+            continue;
         bool is_known = is_listed(keywords, word) || is_listed(functions, word) ||
                         find_name(&o->defined, word) >= 0 || find_name(&c.declared, word) >= 0;
         for (int k = 0; prefixes[k]; k++)
             is_known = is_known || str_starts(word, prefixes[k]);
-        if (is_word(word) && is_used && !is_member && !c.token[i].where && !is_known)
+        if (!is_known)
             add_name(c.o, &c.o->host, word, *next == '(' ? "()" : NULL);
     }
     free(c.declared.item);
@@ -685,8 +687,13 @@ bool scaffold_read(struct scaffold *o, const char *path, const char *const *fold
     bool ok = (length <= MOST_BYTES && strlen(text) == length) ||
               err_at(e, path, 0, "no text of GLSL (adopt reads shaders of at most %d KiB)",
                      MOST_BYTES >> 10);
-    if (ok)
+    if (ok) {
         scaffold_read_text(o, path, text, folder, folders);
+        ok = !o->is_cut ||
+             err_at(e, path, 0, "more code than adopt reads (%d words and signs)", MOST_TOKENS);
+        if (!ok)
+            scaffold_finish(o);
+    }
     free(text);
     return ok;
 }

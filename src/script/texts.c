@@ -22,8 +22,11 @@ char *texts_from_bytes(const char *path, char *text, size_t length, struct err *
 {
     char *spirv = NULL;
     bool is_spirv = length >= 4 && memcmp(text, "\x03\x02\x23\x07", 4) == 0;
+    const char *mark = file_byte_order_mark(text, length);
     if (length > TEXTS_MAX_BYTES) {
         err_set(e, "%s: larger than %d KiB", path, TEXTS_MAX_BYTES >> 10);
+    } else if (mark) {
+        err_set(e, "%s: %s", path, mark);
     } else if (is_spirv && length % 4) {
         err_set(e, "%s: SPIR-V that is cut off (it has no whole words)", path);
     } else if (is_spirv) {

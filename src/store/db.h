@@ -34,8 +34,12 @@ struct store {
     struct store_patience patience;
     int64_t busy_since_ns;
     bool was_busy;                  // in the current call
+    int no_locks;                   // errno of a file system without locks; 0
     uint64_t identity[STORE_PARTS]; // identities of the open files; 0: not known
     char *saved;                    // path from store_save; NULL
+    char *real;                     // path behind links, of a reader; NULL
+    bool unchanging;                // reads the database file alone (look.c)
+    uint64_t stamp;                 // file_stamp of the database when it was opened so
 };
 
 // Functions of lock.c.
@@ -43,6 +47,20 @@ void db_wait_for_others(struct store *s);           // sets the busy handler of 
 void db_waited(struct store *s, bool came_through); // after a call that may have had to wait
 void db_remember_files(struct store *s);            // keeps the identities of the open files
 void db_leave_files(struct store *s);               // before the connection is closed
+
+// Functions of look.c.
+int db_open_file(const char *path, int flags, int mode); // open(2); creates only what is missing
+void db_prepare_files(void); // sets how SQLite opens files; before each connection
+// Connects without making or changing a file; s->unchanging says which way.
+bool db_connect_looking(struct store *s, struct err *e);
+// Connects again when the database that was not in use is, or has changed. Before each query.
+void db_look_again(struct store *s);
+bool db_is_unchanged(const struct store *s); // false: what was just read may be two states
+// Describes why a database cannot be read without making a file. False: no such reason.
+bool db_explain_looking(const struct store *s, struct err *e);
+
+// Opens the connection with SQLITE_OPEN_ flags; `files` is the name of a VFS, NULL: the system's.
+bool db_connect(struct store *s, const char *name, int flags, const char *files, struct err *e);
 
 // Describes SQLite's last failure for the user; returns false.
 bool db_error(struct store *s, struct err *e);
@@ -79,6 +97,7 @@ void query_bind_text(struct query *q, const char *text); // must live until the 
 bool query_next(struct query *q);
 bool query_end(struct query *q);
 bool query_run(struct query *q);
+bool query_is_open(const struct store *s);
 void query_forget(struct store *s); // frees all kept statements; no query may be open
 // These read values that SQLite has computed, and convert any type. Stored values, which other
 // programs may have written, are read by query_read_fields (row.h).

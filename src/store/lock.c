@@ -25,6 +25,8 @@
 
 static const char *const parts[STORE_PARTS] = {"", "-wal", "-shm"};
 
+static int lock_trouble(struct store *s);
+
 // --- lock waits ---
 
 // SQLite calls it repeatedly while another program holds a lock; 0: the call fails.
@@ -33,8 +35,12 @@ static int on_busy(void *context, int count)
     struct store *s = context;
     const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
     int64_t now_ns = os_now_ns();
-    if (count == 0)
+    if (count == 0) {
         s->busy_since_ns = now_ns;
+        s->no_locks = lock_trouble(s); // SQLite takes a system that has none for a busy one
+    }
+    if (s->no_locks)
+        return 0;
     s->was_busy = true;
     double waited_s = (double)(now_ns - s->busy_since_ns) / 1e9;
     if (s->patience.wait)
@@ -198,7 +204,8 @@ static struct lock_file *attach(struct store *s, bool writable)
         while (f && (f->device != st.st_dev || f->inode != st.st_ino))
             f = f->next;
     }
-    if (!f && (fd = open(path, (writable ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0666)) >= 0) {
+    if (!f && (fd = db_open_file(path, (writable ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC,
+                                 0666)) >= 0) {
         if (fstat(fd, &st) != 0) {
             close(fd);
         } else {
@@ -229,17 +236,31 @@ static struct lock_file *attach(struct store *s, bool writable)
     return f;
 }
 
+static struct flock byte_of(int64_t id, short type)
+{
+    return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)id, .l_len = 1};
+}
+
+// Returns the reason why the file system gives no locks, an errno; 0: it does. Tries byte 0, which
+// is no session's.
+static int lock_trouble(struct store *s)
+{
+    pthread_mutex_lock(&mutex);
+    struct lock_file *f = attach(s, s->mode == STORE_WRITE);
+    struct flock byte = byte_of(0, F_RDLCK), none = byte_of(0, F_UNLCK);
+    int trouble = !f || fcntl(f->fd, F_SETLK, &byte) == 0 ? 0 : errno;
+    if (f && !trouble)
+        fcntl(f->fd, F_SETLK, &none);
+    pthread_mutex_unlock(&mutex);
+    return trouble == EAGAIN || trouble == EACCES ? 0 : trouble;
+}
+
 static struct held_lock *find_held(struct lock_file *f, int64_t id)
 {
     for (int i = 0; i < f->count; i++)
         if (f->held[i].id == id && f->held[i].process == getpid())
             return &f->held[i];
     return NULL;
-}
-
-static struct flock byte_of(int64_t id, short type)
-{
-    return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)id, .l_len = 1};
 }
 
 static void release(struct lock_file *f, struct held_lock *h)

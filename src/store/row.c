@@ -22,6 +22,7 @@ struct statement {
 
 struct query query_start(struct store *s, const char *sql, struct err *e)
 {
+    db_look_again(s);
     struct statement *st = s->statements;
     while (st && (st->sql != sql || st->busy))
         st = st->next;
@@ -89,6 +90,10 @@ bool query_end(struct query *q)
         q->statement->busy = false;
         q->statement = NULL;
     }
+    if (!q->failed && !db_is_unchanged(q->store)) {
+        q->failed = true;
+        err_set(q->e, "'%s' was changed while it was read (try again)", q->store->path);
+    }
     if (q->failed)
         db_undo(q->store);
     return !q->failed;
@@ -99,6 +104,14 @@ bool query_run(struct query *q)
     while (query_next(q))
         ;
     return query_end(q);
+}
+
+bool query_is_open(const struct store *s)
+{
+    const struct statement *st = s->statements;
+    while (st && !st->busy)
+        st = st->next;
+    return st != NULL;
 }
 
 void query_forget(struct store *s)

@@ -5,8 +5,8 @@
 #include "store/db.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,6 +143,14 @@ static bool explain_place(const struct store *s, const char *folder, struct err 
     return true;
 }
 
+static bool explain_locks(const struct store *s, int trouble, struct err *e)
+{
+    return err_set(e,
+                   "can't lock '%s': %s (its file system has no locks: choose a local folder "
+                   "with --db)",
+                   s->path, strerror(trouble));
+}
+
 static bool db_error_code(struct store *s, int code, struct err *e)
 {
     const char *path = s->path;
@@ -163,6 +171,8 @@ static bool db_error_code(struct store *s, int code, struct err *e)
                        s->mode == STORE_READ ? "it was opened for reading"
                                              : "it is read-only (choose another with --db)");
     case SQLITE_BUSY:
+        if (s->no_locks)
+            return explain_locks(s, s->no_locks, e);
         return err_set(e, "'%s' has been locked by another process for 10 seconds (try again)",
                        path);
     case SQLITE_NOTADB:
@@ -177,6 +187,8 @@ static bool db_error_code(struct store *s, int code, struct err *e)
         int number = sqlite3_system_errno(s->db);
         if (number == ENOSPC || number == EDQUOT)
             return db_error_code(s, SQLITE_FULL, e);
+        if (number == ENOLCK || number == ENOTSUP || number == ENOSYS)
+            return explain_locks(s, number, e);
         struct rlimit files;
         if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur != RLIM_INFINITY)
             return err_set(
@@ -212,9 +224,10 @@ bool db_execute(struct store *s, const char *sql, struct err *e)
     return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK || db_error(s, e);
 }
 
-static bool connect_to(struct store *s, const char *name, int flags, struct err *e)
+bool db_connect(struct store *s, const char *name, int flags, const char *files, struct err *e)
 {
-    int code = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    db_prepare_files();
+    int code = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, files);
     if (code != SQLITE_OK)
         return db_error_code(s, code, e);
     db_distrust(s->db);
@@ -235,7 +248,12 @@ static bool open_for_writing(struct store *s, struct err *e)
     char *folder = path_folder(s->path);
     bool made = file_make_folders(folder, e);
     free(folder);
-    if (!made || !connect_to(s, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e))
+    // SQLite would make it for one user alone. Only a new file is opened here: closing one that
+    // another store of this process uses would release that store's locks.
+    int fd = made ? open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (!made || !db_connect(s, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL, e))
         return false;
     if (sqlite3_db_readonly(s->db, "main") == 1) // SQLite falls back to reading without a word
         return db_error_code(s, SQLITE_READONLY, e);
@@ -248,7 +266,7 @@ static bool open_for_writing(struct store *s, struct err *e)
         int code = sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
         if (code == SQLITE_OK)
             break;
-        if ((code & 0xff) != SQLITE_BUSY || waited_ms >= BUSY_MS)
+        if ((code & 0xff) != SQLITE_BUSY || s->no_locks || waited_ms >= BUSY_MS)
             ok = db_error(s, e);
         else
             nanosleep(&pause, NULL);
@@ -263,38 +281,23 @@ static bool open_for_writing(struct store *s, struct err *e)
     return ok;
 }
 
-// Opens a database in a folder that cannot be written. SQLite reads a WAL database through two
-// files beside it, which it may not make there. When these hold no changes, the database file is
-// complete, and nobody without the right to write can change it.
-static bool open_unchanging(struct store *s, int newest, int *version, struct err *e)
+// Opens the database as a writer that changes nothing, where looking needs a file that is missing.
+static bool open_as_writer(struct store *s, int newest, int *version, struct err *e)
 {
     int code = sqlite3_errcode(s->db);
+    char *folder = path_folder(s->path);
+    bool may_write = access(s->path, W_OK) == 0 && access(folder, W_OK) == 0;
+    free(folder);
     if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY)
         return false;
-    char *wal = mem_printf("%s-wal", s->path);
-    struct stat st;
-    bool changes = stat(wal, &st) == 0 && st.st_size > 0;
-    if (changes)
-        err_set(e,
-                "can't read '%s': its last changes are in '%s', which takes a folder that can be"
-                " written (copy both to one)",
-                s->path, path_name(wal));
-    free(wal);
-    if (changes || access(s->path, R_OK) != 0)
+    if (!may_write) {
+        db_explain_looking(s, e);
         return false;
+    }
     disconnect(s);
-    struct str uri = {0};
-    str_add(&uri, "file:");
-    for (const char *c = s->path; *c; c++)
-        if (isalnum((unsigned char)*c) || strchr("/.-_", *c))
-            str_add_char(&uri, *c);
-        else
-            str_printf(&uri, "%%%02X", (unsigned char)*c);
-    str_add(&uri, "?immutable=1");
-    bool ok = connect_to(s, str_text(&uri), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e) &&
-              db_version(s, newest, version, e);
-    str_finish(&uri);
-    return ok;
+    s->unchanging = false;
+    return db_connect(s, s->path, SQLITE_OPEN_READWRITE, NULL, e) &&
+           db_execute(s, "PRAGMA query_only = ON", e) && db_version(s, newest, version, e);
 }
 
 // Opens the database for reading and reads its version. While another process makes the database or
@@ -307,8 +310,7 @@ static bool read_version(struct store *s, int newest, int *version, struct err *
     bool may_be_made = access(folder, W_OK) == 0;
     free(folder);
     for (int waited_ms = 0;; waited_ms += 5) {
-        bool ok = (s->db || connect_to(s, s->path, SQLITE_OPEN_READONLY, e)) &&
-                  db_version(s, newest, version, e);
+        bool ok = (s->db || db_connect_looking(s, e)) && db_version(s, newest, version, e);
         bool is_unmade = ok ? *version == 0 : sqlite3_errcode(s->db) == SQLITE_CANTOPEN;
         bool exists = access(s->path, F_OK) == 0;
         if (!is_unmade || !may_be_made || !exists || waited_ms >= MAKING_MS)
@@ -322,11 +324,11 @@ static bool open_for_reading(struct store *s, struct err *e)
 {
     int newest, version = 0;
     db_scripts(&newest);
-    if (!read_version(s, newest, &version, e) && !open_unchanging(s, newest, &version, e))
+    if (!read_version(s, newest, &version, e) && !open_as_writer(s, newest, &version, e))
         return false;
     if (version != newest) {
-        // A writer updates it. It is opened again after that, because the reader of an immutable
-        // file would not see the change.
+        // A writer updates it. It is opened again after that: the reader of a file that does not
+        // change would not see it.
         struct store *writer = store_open(s->path, STORE_WRITE, e);
         if (!writer)
             return err_prefix(
@@ -379,6 +381,7 @@ void store_close(struct store *s)
     disconnect(s);
     free(s->path);
     free(s->option);
+    free(s->real);
     free(s->saved);
     free(s);
 }

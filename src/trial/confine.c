@@ -58,6 +58,7 @@ void escape_try(void)
         {"writing", try_file("/tmp/tilewalk-escaped", O_WRONLY | O_CREAT)},
         {"program", program},
         {"memory", try_file(memory, O_RDONLY)},
+        {"capabilities", sandbox_has_capabilities() ? 0 : EPERM},
         {"signal", kill(getppid(), SIGCONT) == 0 ? 0 : errno},
     };
     for (size_t i = 0; i < sizeof tried / sizeof *tried; i++)
@@ -251,11 +252,11 @@ struct sandbox_state confine_worker(void)
     return state;
 }
 
-struct sandbox_state confine_try_worker(void)
+struct sandbox_state confine_try_worker(const struct sandbox *engine)
 {
     struct sandbox s = {.starts = external_program() != NULL};
     confine_allow_worker(&s);
-    struct sandbox_state state = sandbox_try(&s);
+    struct sandbox_state state = sandbox_try(engine, &s);
     sandbox_finish(&s);
     return state;
 }

@@ -17,7 +17,8 @@ void confine_allow_worker(struct sandbox *s);
 
 // Enters a worker's sandbox: it can write nothing, and start nothing but a named compiler.
 struct sandbox_state confine_worker(void);
-struct sandbox_state confine_try_worker(void); // tries in a child process which parts work here
+// Tries in a child process which parts work here, within the sandbox of an engine; NULL: without.
+struct sandbox_state confine_try_worker(const struct sandbox *engine);
 
 // The part of our environment that workers get. The array is the caller's (free), the strings are
 // not.
@@ -25,7 +26,8 @@ const char **confine_environment(void);
 
 // For tests: attempts everything that a sandbox refuses, and logs of each attempt "escape: NAME:
 // done" or the error: network (127.0.0.1), users (/etc/passwd), home ($HOME), writing
-// (/tmp/tilewalk-escaped), program (/bin/true), memory and signal (of the parent).
+// (/tmp/tilewalk-escaped), program (/bin/true), memory and signal (of the parent), capabilities
+// (any that are left).
 void escape_try(void);
 
 #endif

@@ -1,6 +1,7 @@
 // The worker process: message.h has its messages, measure.h measures a trial, helper_job.h is the
 // other side of its helper jobs.
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "gpu/gpu.h"
@@ -144,7 +145,10 @@ static void open_device(struct worker *w)
 
 int worker_main(void)
 {
-    confine_worker(); // as far as the system supports it: doctor shows how far
+    struct sandbox_state confined = confine_worker(); // doctor shows what the system supports
+    if (confined.capabilities != SANDBOX_HOLDS && !sandbox_is_off())
+        log_warning("a worker could not give up its capabilities (`tilewalk doctor` lists what "
+                    "holds here)");
     struct worker *w = mem_zero(1, sizeof *w);
     link_init(&w->wire.link, SOCKET_FD, FRAME_MAX_BYTES);
     wire_receive(&w->wire, &w->first);

@@ -347,6 +347,90 @@ static void installed_files_are_found_wherever_they_lie(void **state)
     free(program);
 }
 
+// --- temporary files ---
+
+static bool write_and_stop(void *context, FILE *out)
+{
+    fputs("half", out);
+    fflush(out);
+    close(*(int *)context); // tells that it is being written
+    for (;;)
+        pause();
+    return false;
+}
+
+static void a_killed_writer_leaves_nothing(void **state)
+{
+    (void)state;
+    static const int signals[] = {SIGKILL, SIGTERM, SIGINT, SIGHUP};
+    assert_int_equal(mkdir("killed", 0755), 0);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        int ends[2];
+        char byte;
+        assert_int_equal(pipe(ends), 0);
+        fflush(NULL);
+        pid_t pid = fork();
+        if (pid == 0) {
+            struct err e;
+            close(ends[0]);
+            _exit(!file_write_stream("killed/file", write_and_stop, &ends[1], &e));
+        }
+        close(ends[1]);
+        assert_int_equal(read(ends[0], &byte, 1), 0);
+        close(ends[0]);
+        kill(pid, signals[i]);
+        waitpid(pid, NULL, 0);
+        assert_int_equal(count_entries("killed"), 0);
+    }
+}
+
+static bool write_whole(void *context, FILE *out)
+{
+    return fputs(context, out) >= 0;
+}
+
+// Where a file system has no files without names, the next writer of the file removes what is left.
+static void what_is_left_is_swept(void **state)
+{
+    (void)state;
+    struct err e;
+    assert_int_equal(mkdir("swept", 0755), 0);
+    char *own = mem_printf("swept/file.%ld-0.tmp", (long)getppid());
+    static const char *const kept[] = {"swept/file.x-0.tmp", "swept/file.12-0.tmp.mine",
+                                       "swept/other.999999999-0.tmp"};
+    assert_true(file_write(own, "", 0, &e)); // its process runs
+    for (size_t i = 0; i < 3; i++)
+        assert_true(file_write(kept[i], "", 0, &e));
+    int fd = open("swept/file.999999999-0.tmp", O_WRONLY | O_CREAT, 0666);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(count_entries("swept"), 5);
+    assert_true(file_write_stream("swept/file", write_whole, (char[]){"whole"}, &e));
+    assert_false(file_exists("swept/file.999999999-0.tmp"));
+    assert_int_equal(count_entries("swept"), 5);
+    assert_content("swept/file", "whole");
+    free(own);
+}
+
+static void plain_names(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {
+        {"gemm-f32_nt.1", "gemm-f32_nt.1"},
+        {"a b/c\\d", "a-b-c-d"},
+        {"../x", "_.-x"},
+        {"-rf $(x);", "_rf---x--"},
+        {"\xc3\xa9t\xc3\xa9", "_t-"},
+        {"", "_"},
+        {"a\nb\xff", "a-b-"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *plain = path_plain_name(names[i][0]);
+        assert_string_equal(plain, names[i][1]);
+        free(plain);
+    }
+}
+
 static int print_shipped(const char *name)
 {
     char *path = path_shipped(name);
@@ -376,6 +460,9 @@ TEST_GROUP(file)
         cmocka_unit_test(paths),
         cmocka_unit_test(user_paths_follow_xdg),
         cmocka_unit_test(shipped_files),
+        cmocka_unit_test(a_killed_writer_leaves_nothing),
+        cmocka_unit_test(what_is_left_is_swept),
+        cmocka_unit_test(plain_names),
         cmocka_unit_test(installed_files_are_found_wherever_they_lie),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -286,7 +286,7 @@ static void allow_given(const struct place *p, struct sandbox *s)
 
 static struct sandbox_state state_here(const struct sandbox *s)
 {
-    struct sandbox_state here = sandbox_try(s);
+    struct sandbox_state here = sandbox_try(NULL, s);
     if (here.landlock != SANDBOX_HOLDS)
         print_message("landlock: skipped, it does not hold here\n");
     if (here.seccomp != SANDBOX_HOLDS)
@@ -385,6 +385,21 @@ static void test_of_what_keeps_files(void **state)
     sandbox_finish(&s);
 }
 
+// A process that starts in the sandbox of another gives up what root left to that one.
+static void test_of_capabilities(void **state)
+{
+    const struct place *p = *state;
+    struct sandbox outer = {.starts = true, .keeps_files = true}, inner = {.starts = false};
+    allow_given(p, &outer);
+    allow_given(p, &inner);
+    if (sandbox_try(NULL, &inner).no_new_privs == SANDBOX_HOLDS) {
+        assert_int_equal(sandbox_try(NULL, &outer).capabilities, SANDBOX_HOLDS);
+        assert_int_equal(sandbox_try(&outer, &inner).capabilities, SANDBOX_HOLDS);
+    }
+    sandbox_finish(&outer);
+    sandbox_finish(&inner);
+}
+
 static void test_of_what_lists(void **state)
 {
     const struct place *p = *state;
@@ -411,7 +426,7 @@ static void *sleep_on(void *context)
 static void test_thread_that_stays(void **state)
 {
     struct sandbox s = {.starts = false};
-    struct sandbox_state alone = sandbox_try(&s);
+    struct sandbox_state alone = sandbox_try(NULL, &s);
     int ends[2], status;
     (void)state;
     assert_int_equal(pipe(ends), 0);
@@ -436,7 +451,7 @@ static void test_off(void **state)
     struct sandbox s = {.starts = false};
     setenv("TILEWALK_SANDBOX", "0", 1);
     assert_true(sandbox_is_off());
-    assert_int_equal(sandbox_try(&s).seccomp, SANDBOX_REFUSED);
+    assert_int_equal(sandbox_try(NULL, &s).seccomp, SANDBOX_REFUSED);
     assert_int_equal(after_entering(p, &s, try_read_users), 0);
     assert_int_equal(after_entering(p, &s, try_connect), 0);
     unsetenv("TILEWALK_SANDBOX");
@@ -449,6 +464,7 @@ TEST_GROUP(sandbox)
         cmocka_unit_test_setup_teardown(test_of_what_starts_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_of_what_starts_programs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_of_what_keeps_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_of_capabilities, setup, teardown),
         cmocka_unit_test_setup_teardown(test_of_what_lists, setup, teardown),
         cmocka_unit_test(test_thread_that_stays),
         cmocka_unit_test_setup_teardown(test_off, setup, teardown),

@@ -101,6 +101,9 @@ static void tables_escape_what_would_end_a_cell(void **state)
         {"a|b,c", "\"a|b,c\"", "a\\|b,c"},
         {"\"a\"", "\"\"\"a\"\"\"", "\"a\""},
         {"a\r\nb", "\"a\r\nb\"", "a  b"},
+        {"<b>&", "<b>&", "&lt;b&gt;&amp;"},
+        {"![a](b)", "![a](b)", "!\\[a\\](b)"},
+        {"`*\\", "`*\\", "\\`\\*\\\\"},
     };
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         struct str csv = {0}, markdown = {0};

@@ -39,7 +39,8 @@ struct attack {
 };
 
 extern const struct attack attack_kills, attack_workers, attack_database, attack_files,
-    attack_sandbox, attack_compilers, attack_drivers, attack_limits, attack_keys, attack_fleet;
+    attack_sandbox, attack_compilers, attack_drivers, attack_limits, attack_keys, attack_fleet,
+    attack_imports, attack_people, attack_memory, attack_words;
 
 // --- what attacks share ---
 

@@ -79,6 +79,21 @@ static void test_each_command_is_confined(void **state)
     expect_confined(b, &r);
 }
 
+// A worker has its sandbox inside that of the engine that starts it.
+static void test_a_worker_has_no_capability(void **state)
+{
+    struct box *b = *state;
+    if (!has_device()) {
+        print_message("skipped: there is no device\n");
+        return;
+    }
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--trials", "2", "--verbose",
+                          "--plain", "--fault=escape@compile:1");
+    assert_ok(&r);
+    assert_contains(r.err, "escape: capabilities: ");
+    assert_false(is_done(r.err, "capabilities"));
+}
+
 static void test_a_switch_turns_it_off(void **state)
 {
     struct box *b = *state;
@@ -159,9 +174,9 @@ static void test_paths_of_all_kinds(void **state)
 TEST_GROUP(sandbox)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_each_command_is_confined), FLOW_TEST(test_a_switch_turns_it_off),
-        FLOW_TEST(test_a_link_leads_nowhere),     FLOW_TEST(test_a_network_brings_its_spaces),
-        FLOW_TEST(test_paths_of_all_kinds),
+        FLOW_TEST(test_each_command_is_confined),    FLOW_TEST(test_a_worker_has_no_capability),
+        FLOW_TEST(test_a_switch_turns_it_off),       FLOW_TEST(test_a_link_leads_nowhere),
+        FLOW_TEST(test_a_network_brings_its_spaces), FLOW_TEST(test_paths_of_all_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

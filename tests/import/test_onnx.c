@@ -327,6 +327,41 @@ static void put_recorded(const char *name, int count)
     str_finish(&s);
 }
 
+// A model of a few bytes may have constants of any size: nothing of them is written beyond the
+// limit.
+static void constants_have_a_limit(void **state)
+{
+    (void)state;
+    struct str g = {0}, model = {0};
+    struct imported m;
+    struct err e = {0};
+    const int64_t sizes[] = {300, 300};
+    put_ends(&g, SIZES(1, 300), SIZES(1, 300));
+    onnx_put_typed(&g, "shape", ONNX_INT64, &(const struct onnx_shape){1, {2}}, sizes,
+                   sizeof sizes);
+    onnx_put_node(&g, "ConstantOfShape", "shape", "w", "");
+    onnx_put_node(&g, "MatMul", "x w", "y", "");
+    onnx_put_model(&model, &g);
+    put_file("m.onnx", &model);
+    char *path = path_of("m.onnx"), *out = path_of("m.lua"), *weights = path_of("m.safetensors");
+    struct import_request q = {.path = path, .out = out, .most_bytes = 359999};
+    assert_false(import_run(&import_onnx, &q, &m, &e));
+    assert_non_null(strstr(e.text, "--weights-limit"));
+    assert_false(file_exists(weights));
+    imported_finish(&m);
+    q.most_bytes = 360000; // 300 * 300 of four bytes
+    assert_true(import_run(&import_onnx, &q, &m, &e));
+    assert_true(m.constants_bytes == 360000);
+    assert_true(file_exists(weights));
+    imported_finish(&m);
+    drop_file("m.safetensors");
+    drop_file("m.onnx");
+    free(path);
+    free(out);
+    free(weights);
+    str_finish(&model);
+}
+
 // An output is compared only if it follows from recorded inputs. After imported_undo nothing has
 // changed.
 static void recorded_outputs_are_compared(void **state)
@@ -390,6 +425,7 @@ TEST_GROUP(onnx)
         cmocka_unit_test(truncated_models_are_refused),
         cmocka_unit_test(open_dimensions_are_asked_for),
         cmocka_unit_test(an_unknown_node_is_named),
+        cmocka_unit_test(constants_have_a_limit),
         cmocka_unit_test(recorded_outputs_are_compared),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,6 +145,31 @@ static void unreadable_lines_are_named(void **state)
     wording_end(&w);
 }
 
+// A network file that is too long to be read is not written: the products that took most are.
+static void many_products_are_cut(void **state)
+{
+    (void)state;
+    struct str log = {0};
+    struct imported m;
+    struct network n;
+    struct err e;
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < 100000; i++)
+            str_printf(&log, "MUL_MAT_VEC q4_K m=%d n=%d k=64: 1 x %d us\n", i % 500 + 1,
+                       i / 500 + 1, i + 1);
+    if (!import(str_text(&log), &m, &e))
+        fail_msg("%s", e.text);
+    load(&m, &n);
+    assert_in_range(n.layer_count, 100, 1000);
+    assert_string_equal(n.layer[0].output.name, "q4_K.m500.n200.k64");
+    assert_int_equal(n.task[0].uses, 2);
+    assert_true(fabs(n.task[0].told_s / 0.2 - 1) < 1e-6); // both lines
+    assert_int_equal(m.note_count, 1);
+    network_finish(&n);
+    imported_finish(&m);
+    str_finish(&log);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -162,6 +187,7 @@ TEST_GROUP(perf_log)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_of_all_versions_are_known),
         cmocka_unit_test(times_are_weights),
+        cmocka_unit_test(many_products_are_cut),
         cmocka_unit_test(unreadable_lines_are_named),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -204,12 +204,36 @@ static void test_json(void **state)
     free(twice);
 }
 
+// A plan for others does not tell where the user's files lie.
+static void test_public_json(void **state)
+{
+    struct plan p;
+    struct tensor t = of_units(2);
+    struct str s = {0};
+    const struct weights from = {.path = "/home/of/a/user/net.safetensors",
+                                 .folder = "/home/of",
+                                 .name = "a.B",
+                                 .type_name = "F32"};
+    (void)state;
+    plan_init(&p);
+    plan_add_value(&p, "a.B", PLAN_WEIGHT, &t);
+    p.value[0].from = &from;
+    struct json_writer w = json_begin(&s);
+    plan_add_public_json(&p, &w);
+    json_end_all(&w);
+    assert_non_null(strstr(str_text(&s), "\"path\":\"net.safetensors\""));
+    assert_null(strstr(str_text(&s), "/home"));
+    str_finish(&s);
+    plan_finish(&p);
+}
+
 TEST_GROUP(plan)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_placement),
         cmocka_unit_test(test_chain),
         cmocka_unit_test(test_json),
+        cmocka_unit_test(test_public_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

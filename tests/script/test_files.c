@@ -389,6 +389,15 @@ static void a_graph_in_pieces_is_warned_of_once(void **state)
     free(log);
 }
 
+static void a_byte_order_mark_is_named(void **state)
+{
+    const struct tree *t = *state;
+    struct err e;
+    put_text(t, "own/marked.lua", "\xef\xbb\xbfparam.a = discrete { 1, 2 }\n");
+    assert_null(open_file(t, "own/marked.lua", &e));
+    assert_non_null(strstr(e.text, "byte-order mark"));
+}
+
 TEST_GROUP(files)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +412,7 @@ TEST_GROUP(files)
         cmocka_unit_test_setup_teardown(files_without_end_are_refused, make_tree, remove_tree),
         cmocka_unit_test_setup_teardown(presets_are_found_by_name, make_tree, remove_tree),
         cmocka_unit_test_setup_teardown(a_folder_is_no_space_file, make_tree, remove_tree),
+        cmocka_unit_test_setup_teardown(a_byte_order_mark_is_named, make_tree, remove_tree),
         cmocka_unit_test_setup_teardown(a_graph_in_pieces_is_warned_of_once, make_tree,
                                         remove_tree),
     };

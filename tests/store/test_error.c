@@ -299,7 +299,9 @@ static void test_others_database(void **state)
     assert_int_equal(unlink(index), 0);
     chmod_folder(path, 0555);
     assert_int_equal(in_child(cannot_watch, path), 0);
-    chmod_folder(path, 0777);
+    chmod_folder(path, 0777); // a file made there would be the reader's, and lock out the owner
+    assert_int_equal(in_child(cannot_watch, path), 0);
+    assert_int_equal(chmod(path, 0666), 0);
     assert_int_equal(in_child(watch, path), 0);
     free(index);
     temp_remove(path);

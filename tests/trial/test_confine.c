@@ -47,7 +47,7 @@ static void expect_refused(const struct fixture *f, enum sandbox_part part, cons
 static void check_phase(const char *fault)
 {
     struct fixture f;
-    struct sandbox_state here = confine_try_worker();
+    struct sandbox_state here = confine_try_worker(NULL);
     measure_escaping(&f, fault);
     expect_refused(&f, here.seccomp, "network");
     expect_refused(&f, here.seccomp, "signal");
@@ -56,6 +56,7 @@ static void check_phase(const char *fault)
     expect_refused(&f, here.landlock, "writing");
     expect_refused(&f, here.landlock, "memory");
     expect_refused(&f, here.seccomp, "program");
+    expect_refused(&f, here.capabilities, "capabilities");
     close_pool(&f);
 }
 

@@ -1,0 +1,113 @@
+// Scaffolds of space files for shaders with many constants, and with constants that repeat others.
+#include "group.h"
+
+#include "base/file.h"
+#include "script/scaffold.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/tilewalk-scaffold-XXXXXX";
+
+static const char head[] = "#version 450\nlayout(local_size_x = 64) in;\n";
+static const char tail[] =
+    "layout(binding = 0) buffer B { uint b[]; };\nvoid main() { b[0] = C0; }\n";
+
+static void add_constants(struct str *s, int count)
+{
+    str_add(s, head);
+    for (int i = 0; i < count; i++)
+        str_printf(s, "layout(constant_id = %d) const uint C%d = %du;\n", i, i, i % 7 + 1);
+    str_add(s, tail);
+}
+
+static bool adopt(const char *text, struct str *lua, struct err *e)
+{
+    struct scaffold o;
+    assert_true(file_write(path, text, strlen(text), e));
+    if (!scaffold_read(&o, path, NULL, 0, e))
+        return false;
+    scaffold_add_space(&o, "x.comp", NULL, 0, lua);
+    scaffold_finish(&o);
+    return true;
+}
+
+static int count_of(const struct str *s, const char *word)
+{
+    int count = 0;
+    for (const char *at = strstr(str_text(s), word); at; at = strstr(at + 1, word))
+        count++;
+    return count;
+}
+
+// It took time with the third power of their number: hours here.
+static void many_constants(void **state)
+{
+    (void)state;
+    struct str text = {0}, lua = {0};
+    struct err e;
+    add_constants(&text, 12000);
+    assert_true(adopt(str_text(&text), &lua, &e));
+    assert_int_equal(count_of(&lua, "\nparam."), 24);
+    assert_int_equal(count_of(&lua, "] = c.C"), 24);
+    assert_int_equal(count_of(&lua, "-- ["), 12000 - 24);
+    str_finish(&text);
+    str_finish(&lua);
+}
+
+static void too_many_constants(void **state)
+{
+    (void)state;
+    struct str text = {0}, lua = {0};
+    struct err e;
+    add_constants(&text, 20000);
+    assert_false(adopt(str_text(&text), &lua, &e));
+    assert_non_null(strstr(e.text, "more code than adopt reads"));
+    str_finish(&text);
+}
+
+// The first of a number or a name becomes a parameter, and only where no condition leaves it out.
+static void constants_that_repeat(void **state)
+{
+    (void)state;
+    static const char text[] = "layout(constant_id = 1) const uint A = 4;\n"
+                               "layout(constant_id = 1) const uint B = 4;\n"
+                               "layout(constant_id = 2) const uint A = 4;\n"
+                               "#if UNKNOWN\n"
+                               "layout(constant_id = 3) const uint C = 4;\n"
+                               "#endif\n"
+                               "layout(constant_id = 3) const int C = 4;\n"
+                               "layout(constant_id = 4) const float D = 4.0;\n"
+                               "layout(constant_id = 5) const uint E = 0;\n";
+    struct str lua = {0};
+    struct err e;
+    assert_true(adopt(text, &lua, &e));
+    assert_int_equal(count_of(&lua, "\nparam."), 2);
+    assert_non_null(strstr(str_text(&lua), "param.A = discrete { 2, 4, 8 } -- constant 1"));
+    assert_non_null(strstr(str_text(&lua), "param.C = discrete { 2, 4, 8 } -- constant 3, int"));
+    assert_non_null(strstr(str_text(&lua), "[1] = c.A"));
+    assert_non_null(strstr(str_text(&lua), "[3] = c.C"));
+    str_finish(&lua);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return close(mkstemp(path));
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+TEST_GROUP(scaffold)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_constants),
+        cmocka_unit_test(too_many_constants),
+        cmocka_unit_test(constants_that_repeat),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
