@@ -143,13 +143,14 @@ enum gpu_status gpu_buffer_place(struct gpu *g, const struct gpu_memory *m, uint
                                  uint64_t bytes, struct gpu_buffer **out, struct err *e);
 
 struct gpu_shader {
-    const uint32_t *word; // SPIR-V with the entry point `main`
+    const uint32_t *word; // SPIR-V
     size_t word_count;
     int bindings; // storage buffers in set 0, from 0 on
     // The required subgroup size (ignored where the device has no choice; 0: any), and the size of
     // its workgroups along x: where that is a multiple, full subgroups are required.
     uint32_t subgroup, local_x;
     uint32_t push_bytes; // size of its push constants, a multiple of 4
+    const char *entry;   // the name of its entry point; NULL: main
 };
 
 // A compute pipeline; the shader need not outlive the call.

@@ -45,6 +45,7 @@ struct adapter {
     uint32_t push_bytes;      // the most push constants of a pipeline
     bool clock_is_sound;      // a tick is a finite number
     bool needs_f16_extension; // before Vulkan 1.2: for 8-bit arithmetic too
+    bool needs_spirv_1_4;     // an extension before Vulkan 1.2
     bool has_statistics;      // of pipelines
     struct matrix_features matrix;
     struct gpu_info info;

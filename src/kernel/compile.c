@@ -85,15 +85,27 @@ static glslang_resource_t generous_resource(void)
     return r;
 }
 
-static glslang_input_t input_of(const char *glsl, const glslang_resource_t *resource)
+// The targets of SPIR-V 1.OLDEST to 1.NEWEST; between two versions of Vulkan 1.4 needs an extension.
+enum { OLDEST = 3, NEWEST = 6 };
+static const struct {
+    glslang_target_client_version_t vulkan;
+    glslang_target_language_version_t spirv;
+} targets[] = {
+    [3] = {GLSLANG_TARGET_VULKAN_1_1, GLSLANG_TARGET_SPV_1_3},
+    [4] = {GLSLANG_TARGET_VULKAN_1_1, GLSLANG_TARGET_SPV_1_4},
+    [5] = {GLSLANG_TARGET_VULKAN_1_2, GLSLANG_TARGET_SPV_1_5},
+    [6] = {GLSLANG_TARGET_VULKAN_1_3, GLSLANG_TARGET_SPV_1_6},
+};
+
+static glslang_input_t input_of(const char *glsl, int minor, const glslang_resource_t *resource)
 {
     return (glslang_input_t){
         .language = GLSLANG_SOURCE_GLSL,
         .stage = GLSLANG_STAGE_COMPUTE,
         .client = GLSLANG_CLIENT_VULKAN,
-        .client_version = GLSLANG_TARGET_VULKAN_1_1,
+        .client_version = targets[minor].vulkan,
         .target_language = GLSLANG_TARGET_SPV,
-        .target_language_version = GLSLANG_TARGET_SPV_1_3,
+        .target_language_version = targets[minor].spirv,
         .code = glsl,
         .default_version = 450,
         .default_profile = GLSLANG_NO_PROFILE,
@@ -102,19 +114,12 @@ static glslang_input_t input_of(const char *glsl, const glslang_resource_t *reso
     };
 }
 
-bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
+// Compiles by the built-in glslang for SPIR-V 1.`minor`.
+static bool compile_for(const char *glsl, int minor, struct spirv *out, struct err *e)
 {
-    *out = (struct spirv){0};
-    if (external_program()) {
-        struct str log = {0};
-        bool compiled = external_compile(external_program(), glsl, out, &log, e);
-        if (compiled && !out->word)
-            compiled = report_first(str_text(&log), e);
-        str_finish(&log);
-        return compiled;
-    }
     const glslang_resource_t resource = generous_resource();
-    const glslang_input_t input = input_of(glsl, &resource);
+    const glslang_input_t input = input_of(glsl, minor, &resource);
+    *out = (struct spirv){0};
     glslang_shader_t *shader = glslang_shader_create(&input);
     if (!shader)
         return err_set(e, "glslang refuses the input (is kernel_setup missing?)");
@@ -130,6 +135,41 @@ bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
     glslang_program_delete(program); // before the shader that it holds
     glslang_shader_delete(shader);
     return ok;
+}
+
+static bool compile_outside(const char *glsl, uint32_t minor, struct spirv *out, struct err *e)
+{
+    struct str log = {0};
+    bool compiled = external_compile(glsl, minor, out, &log, e);
+    if (compiled && !out->word)
+        compiled = report_first(str_text(&log), e);
+    str_finish(&log);
+    return compiled;
+}
+
+// The message for the oldest target is that of the GLSL, unless a newer one compiles it.
+static bool compile(const char *glsl, uint32_t minor, struct spirv *out, struct err *e)
+{
+    if (external_program())
+        return compile_outside(glsl, minor ? minor : OLDEST, out, e);
+    if (compile_for(glsl, OLDEST, out, e))
+        return true;
+    struct spirv newest;
+    int needed = OLDEST + 1;
+    if (!compile_for(glsl, NEWEST, &newest, NULL))
+        return false;
+    while (needed < NEWEST && !compile_for(glsl, needed, out, NULL))
+        needed++;
+    if (needed == NEWEST)
+        *out = newest;
+    else
+        spirv_finish(&newest);
+    return true;
+}
+
+bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
+{
+    return compile(glsl, 0, out, e);
 }
 
 #define MATRIX_TRIAL(extension, type)                                                              \
@@ -210,7 +250,7 @@ static bool fail_at(const struct pass *p, const struct err *raw, struct err *e)
 bool kernel_preprocess_pass(const struct pass *p, struct str *out, struct err *e)
 {
     const glslang_resource_t resource = generous_resource();
-    const glslang_input_t input = input_of(p->glsl, &resource);
+    const glslang_input_t input = input_of(p->glsl, NEWEST, &resource);
     struct err raw = {0};
     if (str_starts(p->glsl, JOB_SPIRV))
         return str_add(out, p->glsl), true;
@@ -233,11 +273,11 @@ bool kernel_preprocess_pass(const struct pass *p, struct str *out, struct err *e
     return ok || fail_at(p, &raw, e);
 }
 
-bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e)
+bool kernel_compile_pass(const struct pass *p, uint32_t minor, struct spirv *out, struct err *e)
 {
     struct err raw = {0};
     bool is_spirv = str_starts(p->glsl, JOB_SPIRV);
-    if (!is_spirv && !kernel_compile(p->glsl, out, &raw))
+    if (!is_spirv && !compile(p->glsl, minor, out, &raw))
         return fail_at(p, &raw, e);
     if (is_spirv && !kernel_read_spirv(p->glsl, out, &raw))
         return err_at(e, kernel_pass_file(p), 0, "%s", raw.text);

@@ -11,10 +11,10 @@
 // Returns the program's path; NULL: none is named.
 const char *external_program(void);
 
-// Compiles a shader: `log` gets the program's output, and `out` the module, or nothing when the
+// Compiles a shader for SPIR-V 1.`minor` (from 3 on): `log` gets the program's output, and `out` the module, or nothing when the
 // shader is wrong. False and `e` only when the program cannot be run, does not end within a minute,
 // or left neither a module nor a message.
-bool external_compile(const char *program, const char *glsl, struct spirv *out, struct str *log,
+bool external_compile(const char *glsl, uint32_t minor, struct spirv *out, struct str *log,
                       struct err *e);
 
 enum { EXTERNAL_VERSION_S = 10 };

@@ -178,6 +178,8 @@ static void read_pass(struct reader *r, struct json o, struct pass *p)
 static void reader_job(struct reader *r, struct json o, struct job *out)
 {
     out->scratch_bytes = reader_count(r, o, "scratch_bytes");
+    if (json_member(o, "spirv_minor").at)
+        out->spirv_minor = (uint32_t)reader_number(r, o, "spirv_minor", 0, UINT8_MAX);
     for (struct json_walk w = reader_list(r, o, "passes"); json_next(&w);) {
         if (out->pass_count < JOB_MAX_PASSES)
             read_pass(r, w.value, job_add_pass(out));

@@ -193,6 +193,8 @@ static void add_job(struct json_writer *w, const char *name, const struct job *j
 {
     json_begin_object(w, name);
     json_add_count(w, "scratch_bytes", job->scratch_bytes);
+    if (job->spirv_minor)
+        json_add_count(w, "spirv_minor", job->spirv_minor);
     json_begin_list(w, "passes");
     for (int p = 0; p < job->pass_count; p++) {
         json_begin_object(w, NULL);

@@ -89,6 +89,14 @@ static bool serve(struct worker *w)
 
 // --- helper jobs: one thing is done, and answered ---
 
+static bool check_version(const struct kernel_facts *f, const struct job *j, const struct pass *p,
+                          struct err *e)
+{
+    struct err raw = {0};
+    return kernel_check_version(f, j->spirv_minor, raw.text, sizeof raw.text) ||
+           kernel_fail_given(p, &raw, e);
+}
+
 // Compiles or preprocesses the passes of a job. A compiler that needs too much memory must end this
 // worker and not the machine.
 static void compile(struct worker *w)
@@ -109,8 +117,8 @@ static void compile(struct worker *w)
         if (preprocesses)
             ok = kernel_preprocess_pass(pass, &text[i], &e);
         else
-            ok = kernel_compile_pass(pass, &module[i], &e) &&
-                 kernel_inspect(&module[i], &facts, &e) &&
+            ok = kernel_compile_pass(pass, job->spirv_minor, &module[i], &e) &&
+                 kernel_inspect(&module[i], &facts, &e) && check_version(&facts, job, pass, &e) &&
                  kernel_check_use(&module[i], &facts, pass, 0, &e);
     }
     wire_send(&w->wire, !ok            ? message_failed(&e)
