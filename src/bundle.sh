@@ -5,7 +5,7 @@ here=$(dirname "$(readlink -f "$0")")
 libraries=$here/lib
 for spare in "$here"/spare/*; do
     found=
-    for folder in /lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu /lib64 /usr/lib64 /lib /usr/lib; do
+    for folder in /lib/*-linux-gnu /usr/lib/*-linux-gnu /lib64 /usr/lib64 /lib /usr/lib; do
         [ ! -e "$folder/${spare##*/}" ] || found=yes
     done
     [ -n "$found" ] || libraries=$libraries:$spare

@@ -1,4 +1,5 @@
 // tilewalk: finds the fastest configuration of a compute kernel on a Vulkan device.
+#include "base/build.h"
 #include "base/file.h"
 #include "base/shown.h"
 #include "base/str.h"
@@ -17,19 +18,19 @@
 
 #define LEAST_STACK (256 << 10) // bytes
 
-extern const struct command cmd_tune, cmd_resume, cmd_watch, cmd_pause, cmd_stop, cmd_budget,
-    cmd_pin, cmd_weigh, cmd_check, cmd_ls, cmd_show, cmd_compare, cmd_plot, cmd_card, cmd_note,
-    cmd_rm, cmd_export, cmd_lookup, cmd_devices, cmd_doctor, cmd_ops, cmd_strategies, cmd_import,
-    cmd_replay, cmd_adopt, cmd_prove, cmd_agent, cmd_worker, cmd_fleet, cmd_portfolio,
-    cmd_completion, cmd_man, cmd_browse;
+extern const struct command cmd_tune, cmd_resume, cmd_watch, cmd_pause, cmd_stop, cmd_set,
+    cmd_check, cmd_ls, cmd_show, cmd_compare, cmd_plot, cmd_card, cmd_rm, cmd_export, cmd_lookup,
+    cmd_devices, cmd_doctor, cmd_ops, cmd_strategies, cmd_import, cmd_adopt, cmd_prove, cmd_agent,
+    cmd_worker, cmd_fleet, cmd_portfolio, cmd_completion, cmd_man, cmd_browse;
+extern const struct command cmd_budget, cmd_note, cmd_pin, cmd_weigh, cmd_replay; // old spellings
 
 const struct command *const commands[] = {
-    &cmd_tune,       &cmd_resume, &cmd_watch, &cmd_pause,      &cmd_stop,   &cmd_budget,
-    &cmd_pin,        &cmd_weigh,  &cmd_check, &cmd_ls,         &cmd_show,   &cmd_compare,
-    &cmd_plot,       &cmd_card,   &cmd_note,  &cmd_rm,         &cmd_export, &cmd_lookup,
-    &cmd_devices,    &cmd_doctor, &cmd_ops,   &cmd_strategies, &cmd_import, &cmd_replay,
-    &cmd_adopt,      &cmd_prove,  &cmd_agent, &cmd_worker,     &cmd_fleet,  &cmd_portfolio,
-    &cmd_completion, &cmd_man,    NULL,
+    &cmd_tune,       &cmd_resume,    &cmd_watch,      &cmd_pause,   &cmd_stop,   &cmd_set,
+    &cmd_check,      &cmd_ls,        &cmd_show,       &cmd_compare, &cmd_plot,   &cmd_card,
+    &cmd_rm,         &cmd_export,    &cmd_lookup,     &cmd_devices, &cmd_doctor, &cmd_ops,
+    &cmd_strategies, &cmd_import,    &cmd_adopt,      &cmd_prove,   &cmd_agent,  &cmd_worker,
+    &cmd_fleet,      &cmd_portfolio, &cmd_completion, &cmd_man,     &cmd_budget, &cmd_note,
+    &cmd_pin,        &cmd_weigh,     &cmd_replay,     NULL,
 };
 
 static const struct command *command_find(const char *name)
@@ -43,7 +44,7 @@ static const struct command *command_find(const char *name)
 static const char *command_name_at(const void *context, size_t i)
 {
     (void)context;
-    return commands[i]->name;
+    return commands[i]->hidden ? "help" : commands[i]->name; // no old spelling is suggested
 }
 
 static int unknown_command(const char *name)
@@ -98,7 +99,7 @@ static int run_command(const struct command *c, int argc, char **argv)
     } else if (c->in_workbench && workbench_wanted(&a))
         code = workbench_run(&a, (const char *const *)argv);
     else {
-        static const char *const for_programs[] = {"json", "csv", "glsl", "spirv"};
+        static const char *const for_programs[] = {"json", "csv", "glsl", "spirv", "curves"};
         bool escapes = true; // programs get their output as it is, unless a terminal gets it
         for (size_t i = 0; i < sizeof for_programs / sizeof *for_programs; i++)
             if (arguments_flag(&a, for_programs[i]))
@@ -119,7 +120,7 @@ static int run_words(int argc, char **argv)
     if (argc == 1 && workbench_browse(&code))
         return code;
     if (str_equal(name, "--version") || str_equal(name, "version")) {
-        printf("tilewalk %s\n", TILEWALK_VERSION);
+        printf("tilewalk %s\n", build_name());
         return EXIT_OK;
     }
     if (str_equal(name, "--help") || str_equal(name, "-h") || str_equal(name, "help")) {

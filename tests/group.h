@@ -34,6 +34,9 @@ struct test_entry {
     struct test_entry *next;
 };
 
+// Says why nothing can be tested, and returns the exit status of that.
+int group_skip(const char *why);
+
 // Called before main by the macros below. Keeps the entry.
 void test_entry_add(struct test_entry *entry);
 

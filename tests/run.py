@@ -76,6 +76,7 @@ def commands():
         yield Command("campaign " + attack, ["campaign", "--minutes", "0.25", "--seed", "917465", "--only", attack], 15)
     for gpu in ["navi31", "turing", "ampere", "dg2", "bmg"]:
         yield Command("gpus " + gpu, ["gpus", "--kernels", "1", gpu], 10)
+    yield Command("distro debian-13", ["distro", "debian-13"], 400)
 
 
 SLOWER = {"plain": 1, "sanitized": 2.5, "swiftshader": 1.5}
@@ -105,10 +106,13 @@ def part(tests, number):
 
 
 def matching(tests, names):
-    """The tests that names mean: a test's own name, a room's or a suite's, or a pattern."""
+    """The tests that names mean: a test's own name, a room's, a pattern, or a suite's, which means those of it that run by
+    default (the suites `sweep` and `bench` have none: all)."""
     chosen = []
     for name in names:
-        found = [t for t in tests if name in (t.name, room(t)) or name in t.suites or fnmatch.fnmatchcase(t.name, name)]
+        by_suite = [t for t in tests if name in t.suites]
+        by_suite = [t for t in by_suite if home(t)] or by_suite
+        found = [t for t in tests if name in (t.name, room(t)) or t in by_suite or fnmatch.fnmatchcase(t.name, name)]
         if not found:
             near = difflib.get_close_matches(name, sorted({t.name for t in tests} | {room(t) for t in tests}), 4, 0.3)
             raise Refused(f"no test '{name}' (the nearest: {', '.join(near) or 'none; ./dev test --list names all'})")
@@ -134,6 +138,10 @@ class Runner:
         self.root = root
         self.steps = []
         self.left_out = []
+        found = subprocess.run([root + "/src/kernel/glslang.sh", "find"], capture_output=True, text=True)
+        self.glslang = found.stdout.strip()
+        if found.returncode:
+            self.left_out.append("glslang 15 or newer: the system's is older and is used (./dev build makes one)")
 
     def folder(self, build):
         return os.path.join(self.root, FOLDERS[build])
@@ -159,12 +167,22 @@ class Runner:
         return e
 
     def configure(self, build):
+        """With the glslang that ./dev build made (src/kernel/glslang.sh), where there is one."""
         folder = self.folder(build)
+        glslang = "-Dglslang=" + (self.glslang or "")
         if not os.path.exists(os.path.join(folder, "build.ninja")):
             options = SANITIZED if build == "sanitized" else []
-            subprocess.run(["meson", "setup", folder, self.root, *options], env=self.environment(build), check=True,
-                           stdout=subprocess.DEVNULL)
+            words = ["setup", folder, self.root, glslang, *options]
+        elif self.option(folder, "glslang") != (self.glslang or ""):
+            words = ["configure", folder, glslang]
+        else:
+            return folder
+        subprocess.run(["meson", *words], env=self.environment(build), check=True, stdout=subprocess.DEVNULL)
         return folder
+
+    def option(self, folder, name):
+        with open(os.path.join(folder, "meson-info/intro-buildoptions.json")) as f:
+            return next((o["value"] for o in json.load(f) if o["name"] == name), None)
 
     def tests(self, build="plain"):
         """All tests there are; those that Meson does not make for a build are missing in it."""
@@ -434,6 +452,7 @@ def check(runner, words):
 
 def main():
     root, command, *words = sys.argv[1:]
+    os.environ["TILEWALK_FETCH"] = "0"  # tests take the glslang that there is: none is fetched and built for them
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         return {"test": test, "check": check}[command](Runner(root), words)

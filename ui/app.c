@@ -195,11 +195,11 @@ static void add_budget(struct app *app, int64_t more)
                 "%" PRId64 " trials are spent: fewer would end the session (:stop ends it)", spent);
         return;
     }
-    char trials[24];
+    char trials[32];
     app->budget_session = id;
     app->budget_asked = from + more;
-    snprintf(trials, sizeof trials, "%" PRId64, app->budget_asked);
-    command_for(app, "budget", id, trials);
+    snprintf(trials, sizeof trials, "trials=%" PRId64, app->budget_asked);
+    command_for(app, "set", id, trials);
 }
 
 const char *app_disabled(struct app *app, enum action a)
@@ -242,8 +242,8 @@ const struct trial *shown_trial(struct app *app)
 
 // --- the `:` prompt ---
 
-static const char *const command_names[] = {"tune", "resume", "pause", "stop",  "budget", "note",
-                                            "rm",   "export", "pin",   "weigh", NULL};
+static const char *const command_names[] = {"tune", "resume", "pause",  "stop", "set",   "budget",
+                                            "note", "rm",     "export", "pin",  "weigh", NULL};
 
 static bool is_command(const char *word)
 {

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define WORTH_SHOWING 0.10 // noise and drift of the times, as shares
+
 struct frame_rows frame_rows_of(int rows)
 {
     struct frame_rows f = {.head = rows >= 10 ? 2 : 1, .message = rows >= 10, .footer = rows >= 5};
@@ -98,9 +100,18 @@ static void add_best(struct app *app, struct pieces *row)
     speed_text(&o->record, o->record.best_seconds, speed);
     pieces_add(row, 0, STYLE_BEST, "best %s%s", speed, o->record.best_raced ? " raced" : "");
     const struct baseline_record *b = baselines_fastest(&o->baselines);
-    double ratio = b ? speed_ratio(b, o->record.best_seconds) : NAN;
-    if (ratio > 0)
-        pieces_add(row, 2, ratio < 1 ? STYLE_WARN : STYLE_TEXT, "%.2fx %s", ratio, b->name);
+    struct paired p = speed_verdict(&o->record, &o->baselines);
+    enum paired_verdict verdict = paired_verdict(&p);
+    if (verdict == PAIRED_LEVEL && p.low > 0)
+        pieces_add(row, 2, STYLE_WARN, "level with %s (%.3g-%.3gx)", b->name, p.low, p.high);
+    else if (verdict == PAIRED_LEVEL)
+        pieces_add(row, 2, STYLE_TEXT, "%.3gx %s by single times", p.ratio, b->name);
+    else if (verdict != PAIRED_NONE && p.low < p.high)
+        pieces_add(row, 2, verdict == PAIRED_SLOWER ? STYLE_WARN : STYLE_TEXT,
+                   "%.3gx %s (%.3g-%.3g)", p.ratio, b->name, p.low, p.high);
+    else if (verdict != PAIRED_NONE)
+        pieces_add(row, 2, verdict == PAIRED_SLOWER ? STYLE_WARN : STYLE_TEXT, "%.3gx %s", p.ratio,
+                   b->name);
     else if (o->baselines.count)
         pieces_add(row, 3, STYLE_WARN, "no baseline runs here");
     pieces_add(row, 3, STYLE_TEXT, "#%" PRId64, best->number);
@@ -148,6 +159,10 @@ static void draw_head(struct app *app, const struct pane *head)
     add_best(app, &second);
     if (file_differs(app))
         pieces_add(&second, 1, STYLE_WARN, "space file changed");
+    if (fabs(o->record.drift) >= WORTH_SHOWING)
+        pieces_add(&second, 1, STYLE_WARN, "drift %+.0f %%", 100 * o->record.drift);
+    if (o->record.noise >= WORTH_SHOWING)
+        pieces_add(&second, 1, STYLE_WARN, "noise %.0f %%", 100 * o->record.noise);
     int64_t failed = 0;
     struct str words = {0};
     for (int i = 0; i < OUTCOME_COUNT; i++) {

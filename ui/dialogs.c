@@ -211,10 +211,11 @@ static const char *add_search_words(struct dialog *d, const char *words[])
     add_words(d, words, "--strategy", spec);
     add_words(d, words, "--trials", dialog_value(d, "trials"));
     add_option(d, words, "--seed", "seed");
+    bool possible = canonical && strategy_possible(spec, &e);
     free(spec);
-    if (!canonical)
-        return dialog_text(d, "%s", e.text);
     free(canonical);
+    if (!possible)
+        return dialog_text(d, "%s", e.text);
     if (*seed && !str_to_int(seed, 0, INT64_C(9007199254740992), &number))
         return "the seed is a whole number (or nothing: a new one)";
     return is_count(dialog_value(d, "trials")) ? NULL : "the budget is a number of trials";
@@ -368,7 +369,8 @@ static const char *budget_words(struct dialog *d, void *context, const char *wor
     bool resumes = str_equal(t->verb, "resume");
     int64_t trials;
     add_words(d, words, t->verb, t->id);
-    add_words(d, words, resumes ? "--trials" : value, resumes ? value : NULL);
+    add_words(d, words, resumes ? "--trials" : dialog_text(d, "trials=%s", value),
+              resumes ? value : NULL);
     if (!str_to_int(value, 1, INT64_MAX / 2, &trials))
         return "the budget is a number of trials, at least 1";
     return trials > t->trials ? NULL
@@ -379,11 +381,8 @@ static const char *budget_words(struct dialog *d, void *context, const char *wor
 static const char *note_words(struct dialog *d, void *context, const char *words[])
 {
     const struct topic *t = context;
-    const char *note = dialog_value(d, "note");
     add_words(d, words, t->verb, t->id);
-    if (note[0] == '-') // it would be an option
-        add_words(d, words, "--", NULL);
-    add_words(d, words, note, NULL);
+    add_words(d, words, dialog_text(d, "note=%s", dialog_value(d, "note")), NULL);
     return NULL;
 }
 
@@ -401,9 +400,9 @@ static const struct session_dialog {
      "rm",
      {"Delete for good?", "Delete", true, session_words, NULL},
      "All its trials, samples and messages go. Exported files stay."},
-    {ACT_BUDGET, "budget", {"Budget", "Set", false, budget_words, NULL}, NULL},
+    {ACT_BUDGET, "set", {"Budget", "Set", false, budget_words, NULL}, NULL},
     {ACT_RESUME, "resume", {"Resume", "Resume", false, budget_words, NULL}, NULL},
-    {ACT_NOTE, "note", {"Note", "Write", false, note_words, NULL}, NULL},
+    {ACT_NOTE, "set", {"Note", "Write", false, note_words, NULL}, NULL},
     {ACT_EXPORT, "export", {"Export", "Export", false, export_words, preview_export}, NULL},
     {ACT_DUPLICATE,
      "tune",

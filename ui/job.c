@@ -1,10 +1,16 @@
 #include "job.h"
 
 #include "base/mem.h"
-#include "spawner.h"
+#include "base/sandbox.h"
+#include "base/spawner.h"
+#include "term.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -13,7 +19,9 @@
 enum {
     MOST_WORDS = 80,
     MOST_OUTPUT = 8 * 1024,
-    LONGEST_LINE = 4 * 1024 // of a run; longer ones come in parts
+    LONGEST_LINE = 4 * 1024, // of a run; longer ones come in parts
+    MOST_SCREENS = 1000,
+    MEANWHILE_MS = 50 // between two calls of what runs beside the editor
 };
 
 // --- words ---
@@ -28,6 +36,101 @@ char *command_line(const char *const *words)
         str_add_shell(&text, words[i]);
     }
     return str_take(&text);
+}
+
+// --- the spawner ---
+
+static bool allows_command(const char *const *words, struct err *e)
+{
+    for (; *words; words++)
+        if (str_equal(*words, "--no-sandbox") && !sandbox_is_off())
+            return err_set(e, "--no-sandbox is for a workbench that was started with it");
+    return true;
+}
+
+static bool allows_file(const char *const *words, struct err *e)
+{
+    int64_t line;
+    if (words[0][0] == '+' && str_to_int(words[0] + 1, 1, INT_MAX, &line))
+        words++;
+    return (words[0] && !words[1] && (words[0][0] == '/' || str_starts(words[0], "./"))) ||
+           err_set(e, "the editor gets a path");
+}
+
+static int open_screen_file(int *number)
+{
+    int fd = -1;
+    for (*number = 1; *number < MOST_SCREENS; ++*number) {
+        char name[64];
+        snprintf(name, sizeof name, "tilewalk-screen-%d.txt", *number);
+        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+struct spawner *jobs_spawner_create(const char *program, const struct ui_config *config,
+                                    struct err *e)
+{
+    // The shell splits the editor's words, as it does for other programs that start one.
+    char *line = mem_printf("exec %s \"$@\"", editor_of(config));
+    const char *const run[] = {program, NULL}, *const edit[] = {"/bin/sh", "-c", line, "sh", NULL};
+    const struct spawner_command commands[] = {
+        [SPAWN_PROGRAM] = {SPAWNER_CHILD, run, allows_command},
+        [SPAWN_EDITOR] = {SPAWNER_TERMINAL, edit, allows_file},
+    };
+    struct spawner *s =
+        spawner_create(&(struct spawner_options){.command = commands,
+                                                 .count = sizeof commands / sizeof *commands,
+                                                 .keeps_terminal = true,
+                                                 .open_file = open_screen_file},
+                       e);
+    free(line);
+    return s;
+}
+
+const char *editor_of(const struct ui_config *c)
+{
+    const char *visual = getenv("VISUAL"), *editor = getenv("EDITOR");
+    if (c->editor[0])
+        return c->editor;
+    if (visual && *visual)
+        return visual;
+    return editor && *editor ? editor : "vi";
+}
+
+// Runs the editor to its end; Ctrl-C belongs to it meanwhile.
+static bool edit(struct spawner *s, const char *path, int line, void (*meanwhile)(void *context),
+                 void *context)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
+    char *file = mem_printf("%s%s", *path == '/' ? "" : "./", path), place[32];
+    snprintf(place, sizeof place, "+%d", line);
+    const char *const words[] = {line > 0 ? place : file, line > 0 ? file : NULL, NULL};
+    sigaction(SIGINT, &ignore, &interrupt);
+    sigaction(SIGQUIT, &ignore, &quit);
+    struct child editor;
+    bool ok = spawner_spawn(s, SPAWN_EDITOR, words, &editor, NULL);
+    int status = 0;
+    while (ok && !spawner_reap(s, &editor, &status)) {
+        meanwhile(context);
+        poll(NULL, 0, MEANWHILE_MS);
+    }
+    sigaction(SIGINT, &interrupt, NULL);
+    sigaction(SIGQUIT, &quit, NULL);
+    free(file);
+    return ok && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool editor_run(struct spawner *s, const char *path, int line, void (*meanwhile)(void *context),
+                void *context)
+{
+    term_lend();
+    bool ok = (line > 0 && edit(s, path, line, meanwhile, context)) ||
+              edit(s, path, 0, meanwhile, context);
+    term_take_back();
+    return ok;
 }
 
 // --- starting ---
@@ -55,7 +158,8 @@ bool jobs_start(struct jobs *j, const struct job_record *job, const char *progra
             argv[n++] = "--attached";
     }
     argv[n] = NULL;
-    if (!spawner_spawn(&child, argv, e))
+    if (!(j->spawner ? spawner_spawn(j->spawner, SPAWN_PROGRAM, argv + 1, &child, e)
+                     : os_spawn(&child, argv, NULL, -1, e)))
         return false;
     j->job[j->count] = *job;
     j->job[j->count].child = child;
@@ -122,9 +226,9 @@ static void report_lines(struct jobs *j, struct job_record *run)
 
 // --- ends ---
 
-static void forget(struct job_record *job)
+static void forget(struct jobs *j, struct job_record *job)
 {
-    spawner_kill(&job->child);
+    spawner_kill(j->spawner, &job->child);
     free(job->words);
     str_finish(&job->output);
     str_finish(&job->line);
@@ -141,7 +245,7 @@ static void remember(struct jobs *j, const struct job_record *run)
 static bool step(struct jobs *j, struct job_record *job)
 {
     int status;
-    bool ended = spawner_reap(&job->child, &status); // before its last output is read
+    bool ended = spawner_reap(j->spawner, &job->child, &status); // before its last output is read
     char bytes[4096];
     ssize_t got;
     bool any = false;
@@ -198,7 +302,7 @@ bool jobs_step(struct jobs *j)
                 j->on_run_end(j->context, &job);
             if (!job.is_run && job.on_end)
                 job.on_end(job.context, &job);
-            forget(&job);
+            forget(j, &job);
         } else
             i++;
     return any;
@@ -240,7 +344,7 @@ void jobs_leave(struct jobs *j, bool let_go)
         if (is_ours(&j->job[i]) && j->job[i].child.pid > 0 && !j->job[i].asked &&
             (!let_go || j->job[i].session)) {
             j->job[i].asked = true;
-            spawner_signal(j->job[i].child.pid, let_go ? SIGUSR1 : SIGTERM);
+            spawner_signal(j->spawner, j->job[i].child.pid, let_go ? SIGUSR1 : SIGTERM);
         }
 }
 
@@ -260,7 +364,7 @@ void jobs_finish(struct jobs *j)
             remember(j, job);
             job->child.pid = 0; // it continues
         }
-        forget(job);
+        forget(j, job);
     }
     j->count = 0;
 }

@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/os.h"
 #include "base/str.h"
+#include "config.h"
 
 #include <poll.h>
 #include <stdbool.h>
@@ -52,7 +53,10 @@ struct past_run {
     int exit_code; // unless detached
 };
 
+struct spawner;
+
 struct jobs {
+    struct spawner *spawner; // starts them; NULL: they are children of this process itself
     struct job_record job[MOST_JOBS];
     int count;
     struct past_run past[MOST_PAST]; // a ring of those with a session: run n is past[n % MOST_PAST]
@@ -67,6 +71,18 @@ struct jobs {
 };
 
 #define JOB_MOST_ANSWER (16 << 20)
+
+// The process (base/spawner.h) that starts what the workbench's keys can ask for and nothing else:
+// commands of this program, the user's editor on a file, a new file tilewalk-screen-N.txt in the
+// current folder (spawner_open_file gives N). A command without its own sandbox is refused, unless
+// this process was started so.
+enum {
+    SPAWN_PROGRAM, // with any words
+    SPAWN_EDITOR   // with "+LINE", if any, and a path that it cannot take for an option
+};
+struct spawner *jobs_spawner_create(const char *program, const struct ui_config *config,
+                                    struct err *e);
+
 // `words` ends with NULL and does not hold the program, which is a path. A run gets --attached.
 bool jobs_start(struct jobs *j, const struct job_record *job, const char *program,
                 const char *const *words, struct err *e);
@@ -84,5 +100,14 @@ void jobs_finish(struct jobs *j);         // kills those that are not gone, forg
 // Returns "tilewalk" and the words as a user would type them, quoted where a shell would need it;
 // heap.
 char *command_line(const char *const *words);
+
+// Returns the command of the user's editor: that of workbench.conf, else $VISUAL, $EDITOR, vi. It
+// may be several words ("code --wait").
+const char *editor_of(const struct ui_config *c);
+// Opens `path` on the terminal, at `line` (0: anywhere; also when the editor fails with +LINE,
+// which not all support), and waits for its end; `meanwhile` is called some times a second. False:
+// it failed.
+bool editor_run(struct spawner *s, const char *path, int line, void (*meanwhile)(void *context),
+                void *context);
 
 #endif

@@ -1,6 +1,6 @@
 #include "signals.h"
 
-#include "spawner.h"
+#include "base/spawner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -212,11 +212,11 @@ int signals_next(void)
     return signal_pipe[0] >= 0 && read(signal_pipe[0], &byte, 1) == 1 ? byte : 0;
 }
 
-void signals_stop(void)
+void signals_stop(struct spawner *s)
 {
     handle(SIGTSTP, SIG_DFL, 0);
     handle(SIGCONT, SIG_DFL, 0); // it is waited for here
-    spawner_stop_group();        // returns when the group is continued
+    spawner_stop_group(s);       // returns when the group is continued
     handle(SIGTSTP, on_signal, SA_RESTART);
     handle(SIGCONT, on_signal, SA_RESTART);
 }

@@ -19,6 +19,8 @@
 
 #include <stddef.h>
 
+struct spawner;
+
 bool signals_begin(struct err *e); // fails when stdin is no terminal
 void signals_end(void);
 void signals_arm(const char *bytes, size_t length); // copied; a few hundred at most
@@ -26,8 +28,8 @@ void signals_restore_terminal(void);
 void signals_emergency(void); // as a crash does, but returns; also for mem_on_exhausted
 int signals_fd(void);         // to poll for signals; -1: none
 int signals_next(void);       // HUP, INT, TERM, WINCH, TSTP or CONT; 0: none
-// Stops this process group, as ctrl-z does, until it is continued.
-void signals_stop(void);
+// Stops this process group by its spawner (base/spawner.h), as ctrl-z does, until it is continued.
+void signals_stop(struct spawner *s);
 
 // Descriptor 2 while the screen is up: drivers and libraries of this process write into a pipe
 // instead of on the terminal, and it is read line by line.

@@ -70,6 +70,7 @@ static struct {
     bool stale;     // `shown` is not what the terminal shows
     bool cursor;    // visible
     bool mouse;
+    struct spawner *spawner;
 } term;
 
 // --- on and off ---
@@ -138,10 +139,11 @@ static void take_size(void)
     term.stale = true;
 }
 
-bool term_open(const struct ui_config *c, struct look *look, struct err *e)
+bool term_open(const struct ui_config *c, struct spawner *s, struct look *look, struct err *e)
 {
     if (!signals_begin(e))
         return false;
+    term.spawner = s;
     use_env(FALSE);
     use_tioctl(TRUE);
     term.curses = newterm(NULL, stdout, stdin);
@@ -371,7 +373,7 @@ enum term_event term_take_event(void)
 void term_suspend(void)
 {
     term_lend();
-    signals_stop();
+    signals_stop(term.spawner);
     term_take_back();
 }
 

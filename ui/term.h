@@ -1,6 +1,6 @@
 // The terminal: the one place that includes curses.
 //
-//     term_open(&config, &look, e);    alternate screen, raw keys, stderr and signals caught
+//     term_open(&config, spawner, &look, e);   alternate screen, raw keys; catches stderr, signals
 //     term_show(&screen);              sends what changed
 //     key = term_key(&row, &col);      KEY_IS_NONE: none is waiting
 //     term_close();                    the terminal exactly as it was found
@@ -34,7 +34,8 @@ enum term_event {
     TERM_CONTINUED  // after a suspension: draw all of it
 };
 
-bool term_open(const struct ui_config *c, struct look *look, struct err *e);
+// `s` stops the process group in term_suspend.
+bool term_open(const struct ui_config *c, struct spawner *s, struct look *look, struct err *e);
 void term_close(void); // more than once is fine
 void term_size(int *rows, int *cols);
 void term_show(const struct screen *s);

@@ -4,11 +4,11 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/shown.h"
+#include "base/spawner.h"
 #include "engine/engine.h"
 #include "engine/speed.h"
 #include "job.h"
 #include "report/text.h"
-#include "spawner.h"
 #include "term.h"
 
 #include <inttypes.h>
@@ -72,6 +72,7 @@ static void print_exit_summary(const struct jobs *j, const char *database)
 struct ui {
     const struct ui_options *o;
     char *program;
+    struct spawner *spawner;
     struct ui_config config;
     struct app app;
     struct jobs first; // the run that the screen waits for
@@ -150,7 +151,8 @@ static void take_exit_code(void *context, const struct job_record *run)
 static bool start_run(struct ui *ui)
 {
     struct err e;
-    ui->first = (struct jobs){.context = ui,
+    ui->first = (struct jobs){.spawner = ui->spawner,
+                              .context = ui,
                               .on_line = print_line,
                               .on_session = take_session,
                               .on_run_end = take_exit_code};
@@ -197,7 +199,7 @@ static void serve(struct ui *ui)
         char *path = app->edit_path;
         app->edit_path = NULL;
         uint64_t before = file_stamp(path, 0);
-        if (editor_run(path, app->edit_line, step_jobs, ui))
+        if (editor_run(ui->spawner, path, app->edit_line, step_jobs, ui))
             app_edited(app, path, before);
         else
             app_say(app, STYLE_BAD, "the editor '%s' failed (set $VISUAL or $EDITOR)",
@@ -207,7 +209,7 @@ static void serve(struct ui *ui)
     }
     if (app->save_screen) {
         struct str text = {0};
-        int n, fd = spawner_new_screen_file(&n);
+        int n, fd = spawner_open_file(ui->spawner, &n);
         FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
         screen_add_text(&app->screen, &text);
         bool written = file && fwrite(str_text(&text), 1, text.length, file) == text.length;
@@ -312,7 +314,7 @@ static void show(struct ui *ui)
 {
     struct err e;
     struct look look;
-    if (!term_open(&ui->config, &look, &e)) {
+    if (!term_open(&ui->config, ui->spawner, &look, &e)) {
         ui->exit_code = fail_with(&e, EXIT_FAILED);
         return;
     }
@@ -323,6 +325,7 @@ static void show(struct ui *ui)
                                              .program = ui->program,
                                              .view = ui->view,
                                              .session = ui->session});
+    ui->app.jobs.spawner = ui->spawner;
     jobs_move(&ui->app.jobs, &ui->first);
     term_mouse(ui->app.mouse);
     fit(&ui->app);
@@ -380,13 +383,14 @@ int ui_run(const struct ui_options *o)
     ui->session = o->session;
     ui->program = path_program();
     int code = configure(ui);
-    if (!code && !spawner_begin(ui->program, &ui->config, &e)) {
+    ui->spawner = code ? NULL : jobs_spawner_create(ui->program, &ui->config, &e);
+    if (!code && !ui->spawner) {
         code = fail_with(&e, EXIT_FAILED);
     } else if (!code) {
         if (!o->runs || start_run(ui))
             show(ui);
         jobs_finish(&ui->first); // of a screen that did not come up
-        spawner_end();
+        spawner_destroy(ui->spawner);
         code = ui->exit_code;
     }
     free(ui->program);

@@ -185,7 +185,7 @@ static void fleet_view_draw(struct app *app, void *state, const struct pane *bod
         bool framed = body->rows >= 8 && body->cols >= 30;
         struct pane inside = framed ? pane_box(body, "Fleet", NULL, true) : *body;
         pane_line(&inside, 0, 1, STYLE_DIM,
-                  "No machines yet; add remote workers with tune --on ssh:HOST (or --pool).");
+                  "No machines yet; add remote workers with tune --on ssh:HOST.");
     }
     if (f->count == 0)
         return;

@@ -16,7 +16,7 @@
 
 enum { TAB_STOP = 4, NUMBER_COLS = 6, SKIP_COLS = 8 };
 
-// --- the kernel of a trial, as `tilewalk show ID --ask N --glsl --lined` prints it ---
+// --- the kernel of a trial, as `tilewalk show ID --trial ask:N --glsl --lined` prints it ---
 //
 // The printed lines: "fact US text" (about the trial), "file US path" (the template from here on),
 // "12 US text" (a line of the kernel; the number of its template's line, 0: it has none), where US
@@ -180,13 +180,13 @@ static void on_listing(void *app, const struct job_record *job)
 
 static void ask_for(struct app *app, struct kernel_view *v, struct listing *l, int64_t ask)
 {
-    char id[24], number[24];
+    char id[24], number[32];
     struct err e;
     listing_finish(l);
     *l = (struct listing){.session = app->model.open.record.id, .ask = ask, .spirv = v->spirv};
     snprintf(id, sizeof id, "%" PRId64, l->session);
-    snprintf(number, sizeof number, "%" PRId64, ask);
-    const char *const words[] = {"show",    id,  "--ask", number, v->spirv ? "--spirv" : "--glsl",
+    snprintf(number, sizeof number, "ask:%" PRId64, ask);
+    const char *const words[] = {"show",    id,  "--trial", number, v->spirv ? "--spirv" : "--glsl",
                                  "--lined", NULL};
     v->asked = l;
     if (!app_ask(app, words, on_listing, &e))

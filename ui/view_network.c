@@ -498,15 +498,14 @@ static bool network_view_act(struct app *app, void *state, enum action a)
     case ACT_WEIGH_MORE:
     case ACT_WEIGH_LESS: {
         struct network_row row = row_at_cursor(app, n);
-        char id[24], text[24];
+        char id[24], text[160];
         snprintf(id, sizeof id, "%" PRId64, app->model.open.network_record.id);
-        snprintf(text, sizeof text, "%g", row.weight * (a == ACT_WEIGH_MORE ? 2 : 0.5));
-        if (a != ACT_PIN)
-            app_command(app, (const char *const[]){"weigh", id, "--", row.operation, text, NULL});
-        else if (row.pinned)
-            app_command(app, (const char *const[]){"pin", id, "--off", NULL});
+        if (a == ACT_PIN)
+            snprintf(text, sizeof text, "pin=%s", row.pinned ? "" : row.operation);
         else
-            app_command(app, (const char *const[]){"pin", id, "--", row.operation, NULL});
+            snprintf(text, sizeof text, "weight=%s:%g", row.operation,
+                     row.weight * (a == ACT_WEIGH_MORE ? 2 : 0.5));
+        app_command(app, (const char *const[]){"set", id, text, NULL});
     } break;
     default: return list_act(&n->list, a);
     }

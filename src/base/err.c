@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 int fail_with(const struct err *e, int code)
 {
@@ -78,4 +79,20 @@ char *err_format(const struct err *e, char *out, size_t size)
     else
         snprintf(out, size, "%s", e->text);
     return out;
+}
+
+void log_write(const char *level, const char *format, ...)
+{
+    char text[2048];
+    int length = snprintf(text, sizeof text, "tilewalk: %s: ", level);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + length, sizeof text - (size_t)length, format, args);
+    va_end(args);
+    struct str line = {0};
+    shown_add(&line, text);
+    str_add_char(&line, '\n');
+    ssize_t ignored = write(STDERR_FILENO, line.text, line.length);
+    (void)ignored; // there is no place for an error of the log itself
+    str_finish(&line);
 }

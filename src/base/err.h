@@ -51,4 +51,11 @@ enum exit_code {
 // Prints `tilewalk: text` on stderr and returns `code`, or EXIT_USAGE for an error of usage.
 int fail_with(const struct err *e, int code);
 
+// The log is for what happens beside a result: a line on stderr, "tilewalk: warning: text", in one
+// write, so that lines of several threads and processes do not mix. Control characters are written
+// out, so that a driver's text cannot break the line or steer a terminal.
+#define log_error(...)   log_write("error", __VA_ARGS__)
+#define log_warning(...) log_write("warning", __VA_ARGS__)
+void log_write(const char *level, const char *format, ...) ERR_PRINTF(2, 3);
+
 #endif

@@ -16,7 +16,7 @@
 
 enum { READ_LIMIT = 256 * 1024 * 1024, READ_STEP = 64 * 1024 };
 
-// Reads to the end, so that pipes and /proc files work too. False with errno.
+// Reads to the end of the file, whose size need not be known (pipes, /proc). False with errno.
 static bool read_all(int fd, size_t most, struct str *s)
 {
     char *step = mem_alloc(READ_STEP);

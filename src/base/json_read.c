@@ -191,7 +191,7 @@ static bool step(struct checker *c, struct err *e)
     return false;
 }
 
-// The end of the text, between two members of an object in the outermost object: closes both.
+// Closes a text that ends between two members of an object in the outermost object.
 static bool close_text(struct checker *c)
 {
     bool between = c->expect == AFTER || c->expect == KEY || c->expect == FIRST_KEY;
@@ -262,21 +262,17 @@ void json_free(struct json *root)
     *root = (struct json){0};
 }
 
-static enum json_type node_type(struct json v)
-{
-    if (v.is_key || cJSON_IsString(v.node))
-        return JSON_TEXT;
-    return cJSON_IsNull(v.node)     ? JSON_NULL
-           : cJSON_IsBool(v.node)   ? JSON_FLAG
-           : cJSON_IsNumber(v.node) ? JSON_NUMBER
-           : cJSON_IsArray(v.node)  ? JSON_LIST
-                                    : JSON_OBJECT;
-}
-
 enum json_type json_type(struct json v)
 {
-    if (v.node)
-        return node_type(v);
+    if (v.node) {
+        if (v.is_key || cJSON_IsString(v.node))
+            return JSON_TEXT;
+        return cJSON_IsNull(v.node)     ? JSON_NULL
+               : cJSON_IsBool(v.node)   ? JSON_FLAG
+               : cJSON_IsNumber(v.node) ? JSON_NUMBER
+               : cJSON_IsArray(v.node)  ? JSON_LIST
+                                        : JSON_OBJECT;
+    }
     switch (v.at ? *v.at : '\0') {
     case '\0': return JSON_NONE;
     case 'n': return JSON_NULL;
@@ -312,7 +308,7 @@ static const char *skip_text(const char *at)
     return at + 1;
 }
 
-// Past a value, counting its lines.
+// Goes past a value, and counts its lines.
 static const char *skip_value(const char *at, int *line)
 {
     int depth = 0;
@@ -438,7 +434,8 @@ static unsigned hex4(const char *at)
     return code;
 }
 
-// The code of "XXXX" or, when it is half of a pair, of "XXXX\uXXXX"; half pairs become U+FFFD.
+// Returns the code point of "XXXX" or, when that is half of a pair, of "XXXX\uXXXX"; half pairs
+// become U+FFFD.
 static unsigned read_code(const char **at)
 {
     unsigned high = hex4(*at);
@@ -455,7 +452,7 @@ static unsigned read_code(const char **at)
     return 0xFFFD;
 }
 
-// The next character of a text, as UTF-8 into `out`: its length, 0 at the end.
+// Writes the next character of a text to `out`, as UTF-8. Returns its length; 0 at the end.
 static int next_exact(const char **at, char out[4])
 {
     static const char escapes[] = "bfnrt", meant[] = "\b\f\n\r\t";
@@ -484,7 +481,7 @@ static int next_exact(const char **at, char out[4])
     return 1;
 }
 
-// The text of a node, or of its name.
+// Returns the text of a node, or its name.
 static const char *node_text(struct json v)
 {
     return v.is_key ? v.node->string : v.node->valuestring;

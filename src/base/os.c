@@ -39,11 +39,6 @@ int64_t os_now_ns(void)
     return clock_ns(CLOCK_MONOTONIC);
 }
 
-int64_t os_cpu_ns(void)
-{
-    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-}
-
 int64_t os_thread_cpu_ns(void)
 {
     return clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -97,7 +92,7 @@ bool deadline_is_over(struct deadline *d, pid_t pid, int64_t now_ns)
 
 // --- memory and limits ---
 
-// Sealed against a change of size: a worker that shrinks it would end the engine with SIGBUS.
+// The size is sealed, because a worker that shrinks the memory would end the engine with SIGBUS.
 int os_memfd(const char *name, size_t size, struct err *e)
 {
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -131,8 +126,8 @@ static bool lower_limit(int resource, uint64_t bytes)
 
 bool os_limit_memory(uint64_t bytes)
 {
-    // A stack cannot grow once memory is at its limit, and reporting that needs some stack: these
-    // pages are touched beforehand.
+    // These pages of the stack are touched beforehand: it cannot grow once memory is at its limit,
+    // and reporting that needs some stack.
     volatile char page[64 * 1024];
     for (size_t i = 0; i < sizeof page; i += 4096)
         page[i] = 0;
@@ -243,21 +238,6 @@ uint64_t os_seed(void)
     return (uint64_t)(os_unix_time() * 1e9) ^ ((uint64_t)getpid() << 32);
 }
 
-// getrusage would not do: its maximum includes the time before exec, when the process was a copy of
-// its parent.
-bool os_peak_memory(uint64_t *bytes)
-{
-    char *text;
-    if (!file_read("/proc/self/status", &text, NULL, NULL))
-        return false;
-    const char *line = strstr(text, "VmHWM:");
-    unsigned long long kib = 0;
-    bool ok = line && sscanf(line, "VmHWM: %llu kB", &kib) == 1;
-    free(text);
-    *bytes = kib * 1024;
-    return ok;
-}
-
 bool os_terminal_size(int fd, int *rows, int *cols)
 {
     struct winsize size;
@@ -350,9 +330,9 @@ static void close_others(int first, int limit, bool on_exec)
 }
 
 // The keeper: when a process dies, the kernel can end its direct child (PR_SET_PDEATHSIG), but not
-// everything that descends from it. So the child stays as the keeper: orphans below it become its
-// children (PR_SET_CHILD_SUBREAPER), and the program runs as its child. Like everything between
-// fork and exec it only makes system calls. Signals stay blocked, and it waits for them.
+// everything that descends from it. So the child stays as the keeper, and the program runs as its
+// child: orphans below the keeper become its children (PR_SET_CHILD_SUBREAPER). Like everything
+// between fork and exec it only makes system calls. Signals stay blocked, and it waits for them.
 
 // Waits until the program has ended or the keeper has to (os_kill; the parent died). Returns an
 // exit status.
@@ -374,7 +354,7 @@ static int await_program(pid_t program)
     }
 }
 
-// Returns in the process that is to become the program; false, with errno: there is none.
+// Returns true in the process that is to become the program; false, with errno: there is none.
 static bool stay_as_keeper(int fd_limit)
 {
     enum { MOST_ROUNDS = 1000 };
@@ -563,57 +543,4 @@ bool os_signal_at_parent_death(int signal_number)
     bool lives = getppid() == parent;
     errno = error;
     return lives;
-}
-
-// --- messages with descriptors ---
-
-bool passing_pair(int ends[2])
-{
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0)
-        return false;
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    return true;
-}
-
-bool passing_send(int socket, struct iovec *parts, int count, const int *fds, int fd_count)
-{
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(PASSING_MOST_FDS * sizeof(int))] = {0};
-    struct msghdr m = {.msg_iov = parts, .msg_iovlen = (size_t)count};
-    ssize_t sent;
-    if (fd_count) {
-        m.msg_control = control;
-        m.msg_controllen = CMSG_SPACE((size_t)fd_count * sizeof(int));
-        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN((size_t)fd_count * sizeof(int));
-        memcpy(CMSG_DATA(c), fds, (size_t)fd_count * sizeof(int));
-    }
-    do
-        sent = sendmsg(socket, &m, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    return sent >= 0;
-}
-
-ssize_t passing_receive(int socket, struct iovec *parts, int count, int flags,
-                        int fds[PASSING_MOST_FDS])
-{
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(PASSING_MOST_FDS * sizeof(int))];
-    struct msghdr m = {.msg_iov = parts,
-                       .msg_iovlen = (size_t)count,
-                       .msg_control = control,
-                       .msg_controllen = sizeof control};
-    ssize_t got;
-    do
-        got = recvmsg(socket, &m, flags);
-    while (got < 0 && errno == EINTR);
-    fds[0] = fds[1] = -1;
-    struct cmsghdr *c = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-    if (c && c->cmsg_type == SCM_RIGHTS)
-        memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
-    for (int i = 0; i < PASSING_MOST_FDS; i++)
-        if (fds[i] >= 0)
-            fcntl(fds[i], F_SETFD, FD_CLOEXEC);
-    return got;
 }

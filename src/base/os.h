@@ -1,5 +1,5 @@
 // The calls of the operating system: child processes that cannot outlive their parent, their
-// deadlines, messages with descriptors, anonymous shared memory, limits, clocks. All Linux calls of
+// deadlines, anonymous shared memory, limits, clocks. All Linux calls of
 // tilewalk are in os.c; those of a sandbox are in sandbox.c.
 //
 //     struct child worker = {0};
@@ -17,7 +17,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 
 // A child process that talks over one socket and whose stderr can be read.
 struct child {
@@ -75,13 +74,11 @@ bool os_limit_data(uint64_t bytes);   // RLIMIT_DATA (its private writable memor
 const char *os_low_limits(char out[OS_LIMITS_SIZE]);
 
 int64_t os_now_ns(void);              // monotonic clock
-int64_t os_cpu_ns(void);              // CPU time of this process, all threads
 int64_t os_thread_cpu_ns(void);       // of the calling thread
 int64_t os_process_cpu_ns(pid_t pid); // of any process; 0: not known, or pid is 0
 double os_unix_time(void);            // seconds since 1970
 int os_cores(void);                   // cores this process may run on, at least 1
 uint64_t os_seed(void);               // entropy for a session that was given no seed
-bool os_peak_memory(uint64_t *bytes); // peak resident set of this process
 const char *os_loader(void);          // path of the dynamic loader; NULL: linked statically
 
 // Opens for reading a regular file with an untrusted name, without waiting and without touching
@@ -96,22 +93,6 @@ FILE *os_stream(ptrdiff_t (*put)(void *context, const char *bytes, size_t length
 
 // The size of a terminal in character cells. False: `fd` is no terminal, or its size is not known.
 bool os_terminal_size(int fd, int *rows, int *cols);
-
-// --- messages with file descriptors ---
-//
-// They go over a socket pair (SOCK_SEQPACKET) between this process and its fork. The one that
-// starts programs for the other passes its ends of their pipes.
-#define PASSING_MOST_FDS 2
-
-bool passing_pair(int ends[2]); // closed on exec; false with errno
-
-// Sends the parts as one message. The descriptors stay the caller's. False: the other side is gone.
-bool passing_send(int socket, struct iovec *parts, int count, const int *fds, int fd_count);
-// Waits for a message; `flags` are those of recvmsg. Returns its bytes; 0 or less when the other
-// side is gone or, with MSG_DONTWAIT, no message is there yet. Received descriptors are the
-// caller's, closed on exec; missing ones are -1.
-ssize_t passing_receive(int socket, struct iovec *parts, int count, int flags,
-                        int fds[PASSING_MOST_FDS]);
 
 // --- deadlines of processes, on machines that others use as well ---
 //

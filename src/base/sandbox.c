@@ -33,9 +33,10 @@
 #define MASK_TYPE 0xfu        // a socket's type without SOCK_CLOEXEC and SOCK_NONBLOCK
 #define MASK_INT  0xffffffffu // the kernel reads these bits of a 64-bit argument
 
-// Calls that any program that computes needs, and those that drivers make to a device. All others
-// are missing (ENOSYS), as on an older kernel, which programs have to handle: sockets but pairs of
-// them, namespaces, mounts, keys, modules, clocks, tracing, other processes' memory, io_uring, bpf.
+// Calls that any program that computes needs, and those that drivers make to a device. All other
+// calls fail with ENOSYS, as on an older kernel, so that programs know what to do. These are
+// sockets (but for pairs), namespaces, mounts, keys, modules, clocks, tracing, other processes'
+// memory, io_uring, bpf.
 static const char calm[] =
     // files and folders
     "access chdir close close_range dup dup2 dup3 faccessat faccessat2 fadvise64 fallocate fchdir "

@@ -26,66 +26,55 @@ static char *path_from(const char *folder, const char *path)
     return seen;
 }
 
-struct adoption {
-    const char *path, *file; // the shader, the space file or NULL
-    const char *folder[MOST_FOLDERS];
-    int folders;
-    char *shader, *seen[MOST_FOLDERS]; // from the space file's folder
-};
-
-static void adopt_confine(const struct adoption *a)
-{
-    struct sandbox s;
-    confine_begin(&s);
-    confine_read_space(&s, a->path);
-    for (int i = 0; i < a->folders; i++)
-        sandbox_allow(&s, SANDBOX_READ, a->folder[i]);
-    confine_write_beside(&s, a->file);
-    confine_enter(&s);
-}
-
 static int run_adopt(const struct command *self, const struct arguments *a)
 {
     struct err e;
-    struct adoption n = {.path = a->operand[0], .file = arguments_text(a, "out")};
+    struct sandbox s;
+    const char *path = a->operand[0], *file = arguments_text(a, "out");
+    const char *folder[MOST_FOLDERS];
+    char *seen[MOST_FOLDERS] = {NULL}; // from the space file's folder, like the shader
+    int folders = arguments_list(a, "include", folder, MOST_FOLDERS);
     (void)self;
-    n.folders = arguments_list(a, "include", n.folder, MOST_FOLDERS);
-    adopt_confine(&n);
+    confine_begin(&s);
+    confine_read_space(&s, path);
+    for (int i = 0; i < folders; i++)
+        sandbox_allow(&s, SANDBOX_READ, folder[i]);
+    confine_write_beside(&s, file);
+    confine_enter(&s);
     struct scaffold o;
-    if (!scaffold_read(&o, n.path, n.folder, n.folders, &e))
+    if (!scaffold_read(&o, path, folder, folders, &e))
         return fail_with(&e, EXIT_FAILED);
     // The names of files in a space file are relative to its own folder.
     struct str lua = {0};
-    char *place = path_folder(n.file ? n.file : n.path);
-    n.shader = path_from(place, n.path);
-    bool ok = n.shader ||
-              err_at(&e, n.file, 0,
+    char *place = path_folder(file ? file : path);
+    char *shader = path_from(place, path);
+    bool ok = shader ||
+              err_at(&e, file, 0,
                      "the space file has to lie in the folder of the shader or above it (it names "
                      "files from there)");
-    for (int i = 0; ok && i < n.folders; i++) {
-        n.seen[i] = path_from(place, n.folder[i]);
-        ok = n.seen[i] || err_at(&e, n.folder[i], 0,
-                                 "the space file has to lie in the folder of the included files or "
-                                 "above it (--out)");
+    for (int i = 0; ok && i < folders; i++) {
+        seen[i] = path_from(place, folder[i]);
+        ok = seen[i] || err_at(&e, folder[i], 0,
+                               "the space file has to lie in the folder of the included files or "
+                               "above it (--out)");
     }
     free(place);
     if (ok)
-        scaffold_add_space(&o, n.shader, (const char *const *)n.seen, n.folders, &lua);
-    if (ok && n.file)
-        ok = (!file_exists(n.file) ||
-              err_at(&e, n.file, 0, "it is there already (--out writes elsewhere)")) &&
-             file_write(n.file, str_text(&lua), lua.length, &e);
+        scaffold_add_space(&o, shader, (const char *const *)seen, folders, &lua);
+    if (ok && file)
+        ok = (!file_exists(file) ||
+              err_at(&e, file, 0, "it is there already (--out writes elsewhere)")) &&
+             file_write(file, str_text(&lua), lua.length, &e);
     else
         fputs(str_text(&lua), stdout);
     str_finish(&lua);
-    if (ok && n.file)
-        printf("%s: %d constants, %d push constants, %d buffers, %d macros (look for TODO)\n",
-               n.file, o.constant_count, o.field_count, o.buffer_count,
-               o.asked.count + o.host.count);
+    if (ok && file)
+        printf("%s: %d constants, %d push constants, %d buffers, %d macros (look for TODO)\n", file,
+               o.constant_count, o.field_count, o.buffer_count, o.asked.count + o.host.count);
     scaffold_finish(&o);
-    free(n.shader);
-    for (int i = 0; i < n.folders; i++)
-        free(n.seen[i]);
+    free(shader);
+    for (int i = 0; i < folders; i++)
+        free(seen[i]);
     return common_exit(ok, &e);
 }
 
@@ -94,7 +83,6 @@ static const struct option options[] = {
      "folder in which included files are looked for; may be repeated"},
     {"out", OPTION_TEXT, "FILE.lua", "the space file to write (default: to the terminal)"},
     OPTION_SANDBOX,
-    OPTION_HELP,
     OPTION_END,
 };
 

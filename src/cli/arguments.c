@@ -25,7 +25,8 @@ static int option_count(const struct command *c)
 
 static const char *option_name_at(const void *context, size_t i)
 {
-    return ((const struct command *)context)->options[i].name;
+    const struct option *o = &((const struct command *)context)->options[i];
+    return o->hidden ? "help" : o->name; // no old spelling is suggested
 }
 
 static const struct option *option_find(const struct command *c, const char *name, size_t length)
@@ -82,6 +83,31 @@ static bool check_value(const struct command *c, struct given *g, struct err *e)
     return err_set(e, "%s: --%s wants %s, not '%s'", c->name, o->name, o->value, g->text);
 }
 
+// Takes a value of an option, or what an old spelling with that value stands for.
+static bool take_option(const struct command *c, const struct option *o, const char *text,
+                        struct arguments *out, struct err *e)
+{
+    if (!o->now) {
+        struct given *g = &out->given[out->given_count++];
+        *g = (struct given){.option = o, .text = text};
+        return o->type == OPTION_FLAG || check_value(c, g, e);
+    }
+    if (!*o->now)
+        return err_usage(e, "%s: --%s is gone: %s", c->name, o->name, o->help);
+    char *words = arena_strdup(&out->arena, o->now), *rest;
+    bool ok = true;
+    for (char *w = strtok_r(words, " ", &rest); ok && w; w = strtok_r(NULL, " ", &rest)) {
+        size_t length = strcspn(w, "=");
+        const char *value = w[length] ? w + length + 1 : "";
+        size_t lead = strcspn(value, "*");
+        ok = take_option(c, option_find(c, w, length),
+                         value[lead] ? arena_printf(&out->arena, "%.*s%s", (int)lead, value, text)
+                                     : value,
+                         out, e);
+    }
+    return ok;
+}
+
 // Parses one `--name`, `--name=value` or `--name value`, and moves `*at` past it.
 static bool parse_option(const struct command *c, int argc, char **argv, int *at,
                          struct arguments *out, struct err *e)
@@ -97,18 +123,14 @@ static bool parse_option(const struct command *c, int argc, char **argv, int *at
         return err_set(e, "%s: unknown option '--%s' (tilewalk %s --help lists them)", c->name,
                        name, c->name);
     }
-    struct given *g = &out->given[out->given_count++];
-    *g = (struct given){.option = o, .text = equals ? equals + 1 : NULL};
     ++*at;
     if (o->type == OPTION_FLAG)
-        return !equals || err_set(e, "%s: --%s takes no value", c->name, o->name);
-    if (!equals) {
-        if (*at >= argc)
-            return err_set(e, "%s: --%s needs a value: --%s %s", c->name, o->name, o->name,
-                           o->value);
-        g->text = argv[(*at)++];
-    }
-    return check_value(c, g, e);
+        return equals ? err_set(e, "%s: --%s takes no value", c->name, o->name)
+                      : take_option(c, o, NULL, out, e);
+    if (!equals && *at >= argc)
+        return err_set(e, "%s: --%s needs a value: --%s %s", c->name, o->name, o->name,
+                       o->value ? o->value : "VALUE");
+    return take_option(c, o, equals ? equals + 1 : argv[(*at)++], out, e);
 }
 
 bool arguments_parse(const struct command *c, int argc, char **argv, struct arguments *out,
@@ -116,7 +138,7 @@ bool arguments_parse(const struct command *c, int argc, char **argv, struct argu
 {
     *out = (struct arguments){
         .operand = mem_zero((size_t)argc + 1, sizeof *out->operand),
-        .given = mem_zero((size_t)argc + 1, sizeof *out->given),
+        .given = mem_zero(2 * (size_t)argc + 1, sizeof *out->given), // old spellings are two
         .word = argv,
         .word_count = argc,
     };
@@ -149,6 +171,7 @@ void arguments_finish(struct arguments *a)
 {
     free(a->operand);
     free(a->given);
+    arena_finish(&a->arena);
 }
 
 static const struct given *last_given(const struct arguments *a, const char *name)

@@ -101,15 +101,17 @@ static void describe_comparison(struct card *c)
             c->arena, "the best of session %" PRId64 " (%s, %" PRId64 " trial%s): %s, %s",
             c->baseline, rival->name, rival->trials, rival->trials == 1 ? "" : "s",
             speed_text(rival, rival->best_seconds, speed), text_time(rival->best_seconds, time));
-        c->faster =
-            arena_printf(c->arena, "%.3g times as fast", rival->best_seconds / r->best_seconds);
+        c->faster = "no difference shown (the two were not timed in pairs)";
         return;
     }
     if (c->in_use) {
         double seconds = rival_seconds(c);
         c->against = arena_printf(c->arena, "'%s', which is in use: %s, %s", c->in_use->name,
                                   speed_text(r, seconds, speed), text_time(seconds, time));
-        c->faster = arena_printf(c->arena, "%.3g times as fast", seconds / r->best_seconds);
+        struct paired p = speed_verdict(r, &c->found.baselines);
+        struct str ratio = {0};
+        speed_add_ratio(&p, &ratio);
+        c->faster = common_keep(c->arena, &ratio);
         return;
     }
     c->against =
@@ -118,9 +120,7 @@ static void describe_comparison(struct card *c)
                      "%s: %s, %s (no default or naive kernel was measured with it)",
                      c->first.number, r->warm ? ", a warm start" : "",
                      speed_text(r, c->first.seconds, speed), text_time(c->first.seconds, time));
-    c->faster =
-        arena_printf(c->arena, "%.3g times as fast%s", c->first.seconds / c->found.trial.seconds,
-                     r->best_raced ? ", as measured in the search" : "");
+    c->faster = "no ratio: no kernel in use was timed in pairs with it";
 }
 
 static bool describe_outcomes(struct card *c, struct err *e)
@@ -206,7 +206,7 @@ static bool card_draw(struct card *c, const char *path, struct err *e)
     line[1].at = level;
     line[1].label = c->against;
     const char *const notes[MOST_NOTES] = {
-        arena_printf(c->arena, "best: %s; B: the best is %s", c->result, c->faster),
+        arena_printf(c->arena, "best: %s; against B: %s", c->result, c->faster),
         c->config,
         arena_printf(c->arena, "device: %s, %s", r->device, r->driver),
         arena_printf(c->arena, "search: %s", c->outcomes),
@@ -264,14 +264,16 @@ static bool write_card(struct card *c, const struct arguments *a, struct err *e)
     add_row(&page, "driver", r->driver);
     add_row(&page, "best", c->result);
     add_row(&page, "against (B)",
-            arena_printf(c->arena, "%s; the best is **%s**", c->against, c->faster));
+            arena_printf(c->arena, "%s; the best: **%s**", c->against, c->faster));
     add_row(&page, "search", c->outcomes);
     add_row(&page, "verified", c->verified);
     evidence_add_shapes(&c->found, &page);
     str_printf(&page, "\nThe best configuration:\n\n    %s\n\nFound by", c->config);
-    str_printf(&page, "%s tilewalk %s:\n\n    %s\n",
-               r->warm || r->history ? " (with results of other sessions)" : "", TILEWALK_VERSION,
-               c->command);
+    const char *build = c->found.trial.build ? c->found.trial.build : r->build;
+    str_printf(&page, "%s tilewalk%s",
+               r->warm || r->history ? " (with results of other sessions)" : "", build ? " " : "");
+    str_add_markdown(&page, build ? build : "");
+    str_printf(&page, ":\n\n    %s\n", c->command);
     bool ok = (!folder || file_make_folders(folder, e)) && card_draw(c, path[0], e) &&
               card_draw(c, path[1], e) && file_write(path[2], page.text, page.length, e);
     str_finish(&page);
@@ -316,8 +318,10 @@ static int run_card(const struct command *self, const struct arguments *a)
         c.config = common_keep(c.arena, &text);
         describe_comparison(&c);
         describe_command(&c);
+        struct str checks = {0};
+        evidence_add_checks(&c.found, r, &checks);
         if (str_equal(r->source, "device"))
-            c.verified = evidence_checks(&c.found);
+            c.verified = common_keep(c.arena, &checks);
         else
             c.verified = arena_printf(c.arena, "no: the times are those of %s, no kernel ran",
                                       session_curves_place(r));
@@ -332,11 +336,10 @@ static const struct option options[] = {
     {"out", OPTION_TEXT, "DIR",
      "folder of the files, made when missing (default: the current one)"},
     {"baseline", OPTION_TEXT, "ID",
-     "compare the best with that of another session of the same problem on the same device, such "
-     "as a naive kernel or the one in use (default: the first valid trial)"},
+     "compare with the best of another session of the same problem and device (default: the kernel "
+     "in use, else the first valid trial)"},
     OPTION_JSON,
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END,
 };
 

@@ -7,6 +7,7 @@
 #define TILEWALK_CLI_COMMAND_H
 
 #include "base/err.h"
+#include "base/mem.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,7 +30,10 @@ struct option {
     const char *value; // its value's name in help; NULL for flags
     const char *help;
     double low, high; // range of numbers, inclusive
-    bool hidden;      // for tests
+    bool hidden;      // left out of help: for tests, or an old spelling
+    // The options that an old spelling stands for, "as=table out=*", where * is its own value. "":
+    // it is gone, and `help` says what to use instead.
+    const char *now;
 };
 
 struct command {
@@ -52,6 +56,7 @@ struct arguments {
     int given_count;
     char *const *word; // the whole of it
     int word_count;
+    struct arena arena; // values that old spellings stand for
 };
 
 // `argv` follows the command's name. Numbers are checked against their ranges.
@@ -68,7 +73,7 @@ int arguments_list(const struct arguments *a, const char *name, const char **out
 
 void command_print_help(const struct command *c);
 void command_print_overview(void);
-// Prints "man", "bash", "zsh" or "fish"; returns false for another word.
+// Prints the completions for "bash", "zsh" or "fish"; returns false for another word.
 bool generate(const char *what);
 
 #endif

@@ -120,17 +120,54 @@ void common_take_ran(struct store *s, struct session_record *r)
         store_each_numbered(s, r->id, r->trials, keep_later, r, &ignored);
 }
 
+bool common_continue(const struct arguments *a, bool *waited, struct err *e)
+{
+    static const char *const of_a_run[] = {"trials", "seconds", "until",    "workers",
+                                           "on",     "export",  "validate", "attached"};
+    struct arena arena;
+    struct session_record r;
+    struct err ignored; // whoever runs it finds what cannot be read, and says so
+    int64_t id;
+    pid_t runner = 0;
+    *waited = false;
+    if (!common_session_id(a->operand[0], &id, e))
+        return false;
+    arena_init(&arena);
+    struct store *s = common_nothing_yet(a) ? NULL : common_open(a, STORE_READ, &ignored);
+    if (s && common_take_network(s, &id, &ignored) &&
+        store_get_session(s, id, &arena, &r, &ignored))
+        *waited = store_state(s, &r, &runner) == STATE_PAUSED && runner;
+    bool ok = true;
+    for (size_t i = 0; *waited && ok && i < sizeof of_a_run / sizeof *of_a_run; i++)
+        if (arguments_flag(a, of_a_run[i]))
+            ok = err_set(e,
+                         "session %" PRId64 " is paused, and its process %d waits: resume it "
+                         "without --%s (tilewalk set %" PRId64 " trials=N%s changes its budget)",
+                         id, (int)runner, of_a_run[i], id, store_option(s));
+    arena_finish(&arena);
+    store_close(s);
+    if (!*waited || !ok)
+        return ok;
+    s = common_open(a, STORE_WRITE, e);
+    ok = s && store_push_command(s, id, "resume", "", e);
+    if (ok && !arguments_flag(a, "json"))
+        printf("resuming session %" PRId64 "\n", id);
+    store_close(s);
+    return ok;
+}
+
 void common_show_record(struct arena *a, struct session_record *r)
 {
-    const char **const texts[] = {&r->name,     &r->title,   &r->size, &r->device,  &r->driver,
-                                  &r->strategy, &r->reduced, &r->note, &r->message, &r->unit};
+    const char **const texts[] = {&r->name,    &r->title,    &r->size,    &r->device,
+                                  &r->driver,  &r->strategy, &r->reduced, &r->note,
+                                  &r->message, &r->unit,     &r->build};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i])
             *texts[i] = shown_text(a, *texts[i]);
 }
 
-const char *common_difference(const struct session_record *a, const struct session_record *b,
-                              unsigned facts, const char *value[2])
+bool common_alike(const struct session_record *a, const struct session_record *b, unsigned facts,
+                  const char *purpose, struct err *e)
 {
     const char *const all[][3] = {
         {"problems", a->title, b->title},
@@ -143,12 +180,15 @@ const char *common_difference(const struct session_record *a, const struct sessi
         {"versions of the space's files", a->text_hash, b->text_hash},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (facts & 1u << i && !str_equal(all[i][1], all[i][2])) {
-            value[0] = all[i][1];
-            value[1] = all[i][2];
-            return all[i][0];
-        }
-    return NULL;
+        if (facts & 1u << i && !str_equal(all[i][1], all[i][2]))
+            return err_set(
+                e, "sessions %" PRId64 " and %" PRId64 " %s: they have different %s (%s and %s%s)",
+                a->id, b->id, purpose, all[i][0], all[i][1] ? all[i][1] : "none",
+                all[i][2] ? all[i][2] : "none",
+                facts == FACTS_ALL && 1u << i == FACT_DEVICE
+                    ? "; compare --portability runs the best of each on both"
+                    : "");
+    return true;
 }
 
 bool common_session_id(const char *text, int64_t *id, struct err *e)
@@ -205,6 +245,7 @@ void json_trial(struct json_writer *w, const struct session_record *r, const str
     json_add_raw(w, "samples", t->samples);
     json_add_flag(w, "early_stopped", t->early_stopped);
     json_add_text(w, "machine", t->machine);
+    json_add_text(w, "build", t->build ? t->build : r->build);
     json_add_raw(w, "config", t->config);
     add_asks(w, "origin", t->origin);
     if (t->statistics)
@@ -258,6 +299,7 @@ void json_session(struct json_writer *w, const struct session_record *r, enum se
     json_add_text_if_any(w, "device", r->device);
     json_add_text_if_any(w, "driver", r->driver);
     json_add_text(w, "compiler", r->compiler);
+    json_add_text(w, "build", r->build);
     json_add_text_if_any(w, "source", r->source);
     json_add_text_if_any(w, "strategy", r->strategy);
     if (r->scheduler)
@@ -286,6 +328,9 @@ void json_session(struct json_writer *w, const struct session_record *r, enum se
     json_add_real(w, "best_of_roof",
                   r->roof_s > 0 && r->best_seconds > 0 ? speed_of_peak(r, r->best_seconds) : NAN);
     json_add_real(w, "dispatch_ms", r->dispatch_s > 0 ? r->dispatch_s * 1e3 : NAN);
+    json_add_int(w, "soaked", r->soaked_ask == r->best_ask ? r->soaked : 0);
+    json_add_real(w, "noise", r->noise > 0 ? r->noise : NAN);
+    json_add_real(w, "drift", r->drift != 0 ? r->drift : NAN);
     json_add_flag(w, "cold", r->cold);
     json_add_real(w, "until", r->until > 0 ? r->until : NAN);
     json_add_real(w, "ran_seconds", r->ran_seconds);
@@ -323,19 +368,134 @@ void json_device_facts(struct json_writer *w, const struct gpu_info *i)
     limits_add_json(w->out, &i->limits);
 }
 
-// --- simulations ---
+// --- networks that are tuned ---
 
-enum { SIMULATED_TRIALS = 500, SIMULATED_REPEATS = 50, SIMULATED_SEED = 1 };
-
-struct simulate_words common_simulation(const struct arguments *a)
+static double ms(double seconds)
 {
-    const char *strategies = arguments_text(a, "strategy");
-    return (struct simulate_words){
-        .path = a->operand,
-        .paths = a->operand_count,
-        .strategies = strategies ? strategies : ENGINE_DEFAULT_STRATEGY,
-        .trials = arguments_integer(a, "trials", SIMULATED_TRIALS),
-        .repeats = (int)arguments_integer(a, "repeats", SIMULATED_REPEATS),
-        .seed = (uint64_t)arguments_integer(a, "seed", SIMULATED_SEED),
-    };
+    return seconds > 0 ? seconds * 1e3 : NAN; // written as null
+}
+
+void network_add_whole(struct json_writer *w, const struct whole_record *r)
+{
+    json_add_int(w, "trials", r->all_trials);
+    json_add_real(w, "ms", ms(whole_seconds(r)));
+    json_add_flag(w, "verified", r->verified);
+    json_add_real(w, "newest_ms", ms(r->seconds));
+    json_add_real(w, "sum_ms", ms(r->sum_s));
+    json_add_real(w, "elapsed_s", r->elapsed_s);
+    json_add_text(w, "reason", r->reason);
+}
+
+void network_add_json(struct json_writer *w, const struct network_summary *n)
+{
+    json_begin_list(w, "tasks");
+    for (int i = 0; i < n->task_count; i++) {
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", n->task[i].task->name);
+        json_add_text(w, "operator", n->task[i].task->kind);
+        json_add_text(w, "title", n->task[i].task->title);
+        json_add_int(w, "uses", n->task[i].task->uses);
+        json_add_real(w, "flop", n->task[i].task->flop);
+        json_add_int(w, "session", n->task[i].task->session);
+        json_add_flag(w, "known", n->task[i].task->known_s > 0);
+        json_add_int(w, "trials", n->task[i].session.trials);
+        json_add_int(w, "granted", n->task[i].allotted);
+        json_begin_object(w, "best");
+        json_add_real(w, "ms", ms(n->task[i].best_s));
+        json_add_real(w, "tflops",
+                      n->task[i].best_s > 0 ? n->task[i].task->flop / n->task[i].best_s / 1e12
+                                            : NAN);
+        json_add_int(w, "ask", n->task[i].session.best_ask);
+        json_add_flag(w, "raced", n->task[i].session.best_raced);
+        json_end(w);
+        json_add_real(w, "share", n->task[i].share);
+        json_add_real(w, "weight", n->task[i].weight);
+        json_end(w);
+    }
+    json_end(w);
+    json_begin_list(w, "latency");
+    for (int i = 0; i < n->whole_count; i++) {
+        json_begin_object(w, NULL);
+        network_add_whole(w, &n->whole[i]);
+        json_end(w);
+    }
+    json_end(w);
+    json_begin_list(w, "sum_of_parts");
+    for (int i = 0; i < n->round_count; i++) {
+        if (n->round[i].latency <= 0)
+            continue;
+        json_begin_object(w, NULL);
+        json_add_int(w, "trials", n->round[i].all_trials);
+        json_add_real(w, "ms", ms(n->round[i].latency));
+        json_add_real(w, "elapsed_s", n->round[i].elapsed_s);
+        json_end(w);
+    }
+    json_end(w);
+    json_add_real(w, "sum_ms", ms(n->latency_s));
+}
+
+static const char *time_or_dash(double seconds, char out[32])
+{
+    return seconds > 0 ? text_time(seconds, out) : "-";
+}
+
+void network_print_table(const struct network_summary *n)
+{
+    char start[32], best[32], weight[32];
+    int64_t trials = 0;
+    printf("  %-20s %4s  %12s  %12s  %6s  %6s  %7s\n", "task", "uses", "first", "best", "share",
+           "trials", "session");
+    for (int i = 0; i < n->task_count; i++) {
+        const struct task_summary *t = &n->task[i];
+        trials += t->session.trials;
+        if (t->weight != 1)
+            snprintf(weight, sizeof weight, "  weight %g", t->weight);
+        else
+            weight[0] = '\0';
+        printf("  %-20s %4" PRId64 "  %12s  %12s  %4.0f %%  %6" PRId64 "  %7" PRId64 "%s%s\n",
+               t->task->name, t->task->uses, time_or_dash(t->start_s, start),
+               time_or_dash(t->best_s, best), 100 * t->share, t->session.trials, t->task->session,
+               t->task->known_s > 0 ? "  known" : "", weight);
+    }
+    printf("  %-20s %4s  %12s  %12s  %6s  %6" PRId64 "  sum of uses x time\n", "all", "",
+           time_or_dash(n->start_s, start), time_or_dash(n->latency_s, best), "", trials);
+    if (!n->whole_count)
+        return;
+    const struct whole_record *last = &n->whole[n->whole_count - 1];
+    double first_s = 0, last_s = 0;
+    int runs = 0;
+    for (int i = 0; i < n->whole_count; i++) {
+        double seconds = whole_seconds(&n->whole[i]);
+        first_s = first_s > 0 ? first_s : seconds;
+        last_s = seconds > 0 ? seconds : last_s;
+        runs += seconds > 0;
+    }
+    printf("  %-20s %4s  %12s  %12s  %6s  %6d  runs as a whole%s%s\n", "run", "",
+           time_or_dash(first_s, start), time_or_dash(last_s, best), "", runs,
+           last->reason[0]  ? "; the last one: "
+           : last->verified ? ", every layer right"
+                            : "",
+           last->reason);
+}
+
+void network_print_round(const struct event *event)
+{
+    const struct round_record *r = event->round;
+    char at[32], time[32], whole[32];
+    printf("%5" PRId64 "  %-6s  %-20s %3" PRId64 " trials  %12s  all %12s\n", r->all_trials,
+           text_duration(r->elapsed_s, at), event->task->name, r->trials,
+           time_or_dash(r->seconds, time), time_or_dash(r->latency, whole));
+}
+
+void network_add_round(struct json_writer *w, const struct event *event)
+{
+    const struct round_record *r = event->round;
+    json_add_int(w, "round", r->number);
+    json_add_text(w, "task", event->task->name);
+    json_add_int(w, "task_session", event->task->session);
+    json_add_int(w, "granted", r->trials);
+    json_add_int(w, "trials", r->all_trials);
+    json_add_real(w, "ms", ms(r->seconds));
+    json_add_real(w, "sum_ms", ms(r->latency));
+    json_add_real(w, "elapsed_s", r->elapsed_s);
 }

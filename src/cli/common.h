@@ -7,10 +7,10 @@
 #include "base/shown.h"
 #include "cli/command.h"
 #include "engine/engine.h"
+#include "engine/network_summary.h"
 #include "engine/speed.h"
 #include "gpu/gpu.h"
 #include "report/text.h"
-#include "simulate/simulate.h"
 
 #define OPTION_DB                                                                                  \
     {                                                                                              \
@@ -33,22 +33,17 @@
 #define OPTION_GLSLANG                                                                             \
     {                                                                                              \
         "glslang", OPTION_TEXT, "PROGRAM",                                                         \
-            "path of a glslangValidator or glslc to compile with (default: $TILEWALK_GLSLANG, "    \
-            "else the glslang that is built in)"                                                   \
+            "glslangValidator or glslc to compile with (default: $TILEWALK_GLSLANG, else built "   \
+            "in)"                                                                                  \
     }
 #define OPTION_SANDBOX                                                                             \
     {                                                                                              \
         "no-sandbox", OPTION_FLAG, NULL,                                                           \
-            "let space files, templates and drivers do everything that you may do (also: "         \
-            "TILEWALK_SANDBOX=0)"                                                                  \
+            "let space files, templates and drivers do all that you may (TILEWALK_SANDBOX=0)"      \
     }
 #define OPTION_FAULT                                                                               \
     {                                                                                              \
         "fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true                         \
-    }
-#define OPTION_HELP                                                                                \
-    {                                                                                              \
-        "help", OPTION_FLAG, NULL, "show this text"                                                \
     }
 #define OPTION_END                                                                                 \
     {                                                                                              \
@@ -83,6 +78,9 @@ struct store *common_open_session(const struct arguments *a, int64_t id,
 // Moves the running time of a session that is running up to its last trial: the stored time is that
 // of the last change of state, and the runner may have died.
 void common_take_ran(struct store *s, struct session_record *r);
+// Lets the paused session of the first operand go on where its process waits for that. `waited`
+// says whether it did.
+bool common_continue(const struct arguments *a, bool *waited, struct err *e);
 // Escapes the texts of a record for people (base/shown.h).
 void common_show_record(struct arena *a, struct session_record *r);
 bool common_session_id(const char *text, int64_t *id, struct err *e);
@@ -101,10 +99,10 @@ enum {
     FACT_FILES = 1 << 7, // versions of the space's files
     FACTS_ALL = (1 << 8) - 1,
 };
-// Returns the first of `facts` in which two sessions differ, as a word ("problems"), and each one's
-// value, which may be NULL; NULL: they differ in none.
-const char *common_difference(const struct session_record *a, const struct session_record *b,
-                              unsigned facts, const char *value[2]);
+// Fails where two sessions differ in one of `facts`: "sessions 1 and 2 PURPOSE: they have different
+// devices (A and B)".
+bool common_alike(const struct session_record *a, const struct session_record *b, unsigned facts,
+                  const char *purpose, struct err *e);
 
 bool common_ascii(void); // lines for people keep to ASCII: the locale is not UTF-8
 
@@ -119,8 +117,12 @@ void json_session(struct json_writer *w, const struct session_record *r,
 // Writes the members that identify neither the card nor its place.
 void json_device_facts(struct json_writer *w, const struct gpu_info *i);
 
-// Returns the simulation that is asked for: operands (recordings), --strategy, --trials, --repeats,
-// --seed. The strings are those of `a`.
-struct simulate_words common_simulation(const struct arguments *a);
+// Texts and JSON of a network that is tuned. Add the members "tasks", "latency" and "sum_of_parts"
+// (docs/json.md), those of a whole run, and those of EVENT_ROUND, to the object that is open.
+void network_add_json(struct json_writer *w, const struct network_summary *n);
+void network_add_whole(struct json_writer *w, const struct whole_record *r);
+void network_add_round(struct json_writer *w, const struct event *event);
+void network_print_table(const struct network_summary *n); // its tasks and the whole
+void network_print_round(const struct event *event);
 
 #endif

@@ -1,7 +1,8 @@
 // compare: strategies side by side, in sessions or on recordings, as tables and as a picture.
 //
 // Sessions of one strategy with the same options are its repeats. On recordings every strategy is
-// simulated; with several recordings each is a problem of its own.
+// simulated; with several recordings each is a problem of its own. --curves prints each search on
+// each recording as a line of JSON.
 #include "base/file.h"
 #include "base/shown.h"
 #include "cli/confine.h"
@@ -14,6 +15,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,7 @@
 
 struct contest {
     const struct arguments *a;
+    bool prints_curves; // of searches on recordings, instead of the comparison
     struct comparison_setup setup;
     struct comparison_result result;
     enum comparison_unit unit;
@@ -72,7 +75,8 @@ static const char *first_given(const struct arguments *a, const char *const *nam
 
 static bool check_options(const struct arguments *a, bool recordings, struct err *e)
 {
-    static const char *const for_recordings[] = {"strategy", "trials", "repeats", "seed", NULL};
+    static const char *const for_recordings[] = {"strategy", "trials", "repeats", "seed",
+                                                 "noise",    "curves", NULL};
     static const char *const for_curves[] = {"plot", "at", "against", NULL};
     const char *wrong = first_given(a, for_recordings);
     if (!recordings && wrong)
@@ -116,6 +120,8 @@ static bool check_words(const struct arguments *a, bool *recordings, struct comp
     if (formats > 1)
         return err_usage(e, "--json, --csv and --markdown print the same in other forms (choose "
                             "one)");
+    if (arguments_flag(a, "curves") && (plot || formats > arguments_flag(a, "json")))
+        return err_usage(e, "--curves prints JSON alone (without --csv, --markdown and --plot)");
     if ((arguments_flag(a, "cost") || arguments_flag(a, "boxes")) && !plot)
         return err_usage(e, "--cost and --boxes change the picture: --plot says where it goes");
     return check_operands(a, recordings, e) && check_options(a, *recordings, e) &&
@@ -124,14 +130,80 @@ static bool check_words(const struct arguments *a, bool *recordings, struct comp
 
 // --- recordings ---
 
-static bool show_progress(void *context, int64_t done, int64_t runs)
+static volatile sig_atomic_t signal_seen;
+
+static void on_signal(int number)
 {
-    if (!*(const bool *)context)
-        return true;
-    shown_clear_line();
-    if (done < runs)
+    signal_seen = number;
+}
+
+struct progress {
+    struct simulate_plan plan;
+    bool on_terminal, by_time, broken_output;
+};
+
+static bool on_tick(void *context, int64_t done, int64_t runs)
+{
+    const struct progress *p = context;
+    if (p->on_terminal)
+        shown_clear_line();
+    if (p->on_terminal && done < runs)
         fprintf(stderr, "%3d %%", (int)(100 * done / runs));
-    return true;
+    return !signal_seen && !p->broken_output;
+}
+
+static void add_numbers(struct json_writer *w, const char *name, const double *value, int64_t count)
+{
+    json_begin_list(w, name);
+    for (int64_t i = 0; i < count; i++) {
+        json_add_name(w, NULL);
+        str_printf(w->out, "%.8g", value[i]);
+    }
+    json_end(w);
+}
+
+// Prints the curve of one strategy on one recording (--curves).
+static void on_finished(void *context, int index)
+{
+    struct progress *p = context;
+    struct simulation *s = &p->plan.list[index];
+    struct simulated_curve c;
+    struct str out = {0};
+    struct json_writer w = json_begin(&out);
+    const struct recording *r = s->recording;
+    char *canonical = strategy_canonical(s->strategy, NULL);
+    simulated_curve_make(s, &c);
+    json_add_text(&w, "recording", r->name);
+    json_add_text(&w, "file", r->path);
+    json_add_text(&w, "strategy", s->strategy);
+    json_add_text(&w, "spec", canonical);
+    json_add_int(&w, "trials", s->trials);
+    json_add_int(&w, "repeats", s->repeats);
+    json_add_count(&w, "seed", s->seed);
+    json_add_flag(&w, "noise", s->noise);
+    json_add_int(&w, "size", simulated_size(r));
+    json_add_int(&w, "valid", r->outcomes[OUTCOME_OK]);
+    json_add_real(&w, "optimum", r->entry[r->best].seconds);
+    free(canonical);
+    json_add_real(&w, "trials_done", c.trials_done);
+    add_numbers(&w, "best_fraction", c.fraction, c.trials);
+    add_numbers(&w, "std", c.deviation, c.trials);
+    json_add_real(&w, "score", c.score);
+    json_add_real(&w, "shortfall", c.shortfall);
+    json_add_real(&w, "seconds_per_trial", c.seconds_per_trial);
+    if (p->by_time) {
+        json_begin_object(&w, "by_time");
+        add_numbers(&w, "seconds", c.at_s, SIMULATED_TIMES);
+        add_numbers(&w, "best_fraction", c.by_time, SIMULATED_TIMES);
+        add_numbers(&w, "std", c.by_time_deviation, SIMULATED_TIMES);
+        json_end(&w);
+    }
+    if (p->on_terminal)
+        shown_clear_line();
+    json_print(&w);
+    p->broken_output |= fflush(stdout) != 0;
+    simulated_curve_finish(&c);
+    simulation_finish(s);
 }
 
 static void add_recordings_json(const struct simulate_plan *p, struct str *out)
@@ -191,30 +263,42 @@ static void describe_recordings(const struct simulate_plan *p, struct contest *c
 
 static bool read_recordings(struct contest *c, struct err *e)
 {
-    struct simulate_plan plan;
-    enum comparison_axis axis;
-    if (!session_curves_parse_axis(c->a, &axis, e))
-        return false;
-    struct simulate_words words = common_simulation(c->a);
-    words.costs_for = axis == COMPARISON_SECONDS ? "--against time" : NULL;
-    bool on_terminal = isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb");
-    struct simulate_options o = {.tick = show_progress, .context = &on_terminal};
-    bool ok = simulate_plan_make(&words, &plan, e) && simulate(plan.list, plan.count, &o, e);
-    if (ok) {
-        simulated_comparison_make(plan.list, plan.recordings, plan.strategies, axis, &c->simulated);
+    enum comparison_axis axis = session_curves_axis_of(c->a);
+    const char *strategies = arguments_text(c->a, "strategy");
+    const struct simulate_words words = {
+        .path = c->a->operand,
+        .paths = c->a->operand_count,
+        .strategies = strategies ? strategies : ENGINE_DEFAULT_STRATEGY,
+        .trials = arguments_integer(c->a, "trials", 500),
+        .repeats = (int)arguments_integer(c->a, "repeats", 50),
+        .seed = (uint64_t)arguments_integer(c->a, "seed", 1),
+        .noise = arguments_flag(c->a, "noise"),
+        .costs_for = axis == COMPARISON_SECONDS ? "--against time" : NULL,
+    };
+    struct progress p = {.by_time = axis == COMPARISON_SECONDS,
+                         .on_terminal =
+                             isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb")};
+    const struct simulate_plan *plan = &p.plan;
+    struct simulate_options o = {
+        .tick = on_tick, .finished = c->prints_curves ? on_finished : NULL, .context = &p};
+    common_on_signals(on_signal, SA_RESTART);
+    bool ok = simulate_plan_make(&words, &p.plan, e) && simulate(p.plan.list, p.plan.count, &o, e);
+    if (ok && !signal_seen && !c->prints_curves) {
+        simulated_comparison_make(plan->list, plan->recordings, plan->strategies, axis,
+                                  &c->simulated);
         char text[STRATEGY_TEXT];
-        const char **name = arena_zero(&c->arena, (size_t)plan.strategies, sizeof *name);
-        const char **title = arena_zero(&c->arena, (size_t)plan.strategies, sizeof *title);
-        for (int i = 0; i < plan.strategies; i++) {
-            name[i] = arena_strdup(&c->arena, plan.strategy[i]);
-            title[i] = arena_strdup(&c->arena, strategy_text(plan.strategy[i], false, text));
+        const char **name = arena_zero(&c->arena, (size_t)plan->strategies, sizeof *name);
+        const char **title = arena_zero(&c->arena, (size_t)plan->strategies, sizeof *title);
+        for (int i = 0; i < plan->strategies; i++) {
+            name[i] = arena_strdup(&c->arena, plan->strategy[i]);
+            title[i] = arena_strdup(&c->arena, strategy_text(plan->strategy[i], false, text));
         }
         c->setup = c->simulated.setup;
         c->setup.group_name = name; // outlive the plan
         c->setup.group_title = title;
-        describe_recordings(&plan, c);
+        describe_recordings(plan, c);
     }
-    simulate_plan_finish(&plan);
+    simulate_plan_finish(&p.plan);
     return ok;
 }
 
@@ -247,18 +331,9 @@ static bool read_sessions(struct contest *c, struct err *e)
     if (!session_curves_read(c->a, false, &c->curves, e))
         return false;
     const struct session_record *first = &curves->curve[0].record;
-    for (int i = 1; i < curves->count; i++) {
-        const struct session_record *r = &curves->curve[i].record;
-        const char *value[2], *what = common_difference(first, r, FACTS_ALL, value);
-        if (what)
-            return err_set(
-                e,
-                "sessions %" PRId64 " and %" PRId64
-                " cannot be compared: they have different %s (%s and %s%s)",
-                first->id, r->id, what, value[0] ? value[0] : "none", value[1] ? value[1] : "none",
-                str_equal(what, "devices") ? "; compare --portability runs the best of each on both"
-                                           : "");
-    }
+    for (int i = 1; i < curves->count; i++)
+        if (!common_alike(first, &curves->curve[i].record, FACTS_ALL, "cannot be compared", e))
+            return false;
     size_t count = (size_t)curves->count;
     const char **name = arena_zero(&c->arena, count + 1, sizeof *name);
     const char **title = arena_zero(&c->arena, count, sizeof *title);
@@ -306,13 +381,11 @@ static bool read_sessions(struct contest *c, struct err *e)
 
 // --- the table ---
 
-static void add_sessions(const struct contest *c, int group, const char *between, struct str *out)
+// Returns the session of a group's run.
+static int64_t session_of(const struct contest *c, int group, int run)
 {
-    const struct comparison_group *g = &c->result.group[group];
-    for (int i = 0; i < g->runs; i++) {
-        const struct comparison_run *run = c->result.run[g->first + i];
-        str_printf(out, "%s%" PRId64, i ? between : "", c->session[run - c->setup.run]);
-    }
+    const struct comparison_result *r = &c->result;
+    return c->session[r->run[r->group[group].first + run] - c->setup.run];
 }
 
 static void compare_add_json(const struct contest *c, struct str *out)
@@ -335,34 +408,14 @@ static void compare_add_json(const struct contest *c, struct str *out)
         comparison_add_group_json(&c->result, g, c->unit, &w);
         if (c->session) {
             json_begin_list(&w, "sessions");
-            const struct comparison_group *of = &c->result.group[g];
-            for (int i = 0; i < of->runs; i++)
-                json_add_int(&w, NULL, c->session[c->result.run[of->first + i] - c->setup.run]);
+            for (int i = 0; i < r->group[g].runs; i++)
+                json_add_int(&w, NULL, session_of(c, g, i));
             json_end(&w);
         }
         json_end(&w);
     }
     json_end_all(&w);
     str_add_char(out, '\n');
-}
-
-static void compare_add_text(const struct contest *c, const struct comparison_looks *looks,
-                             struct str *out)
-{
-    char speed[32] = "nothing valid yet";
-    const struct session_record *r = c->session ? &c->curves.curve[0].record : NULL;
-    str_add(out, c->heading);
-    if (r && c->result.best[0] > 0)
-        speed_text(r, r->flop / c->result.best[0], speed);
-    if (r)
-        str_printf(out, ", best known as measured: %s", speed);
-    str_add(out, "\n\n");
-    comparison_add_text(&c->result, looks, out);
-    for (int g = 0; r && g < c->result.group_count; g++) {
-        str_printf(out, "%s%c ", g ? "; " : "sessions: ", c->result.group[g].letter);
-        add_sessions(c, g, " ", out);
-    }
-    str_add(out, r ? "\n" : "");
 }
 
 static void compare_print(const struct contest *c)
@@ -380,8 +433,23 @@ static void compare_print(const struct contest *c)
         comparison_add_csv(&c->result, &out);
     else if (arguments_flag(c->a, "markdown"))
         comparison_add_markdown(&c->result, &looks, &out);
-    else
-        compare_add_text(c, &looks, &out);
+    else {
+        char speed[32] = "nothing valid yet";
+        const struct session_record *r = c->session ? &c->curves.curve[0].record : NULL;
+        str_add(&out, c->heading);
+        if (r && c->result.best[0] > 0)
+            speed_text(r, r->flop / c->result.best[0], speed);
+        if (r)
+            str_printf(&out, ", best known as measured: %s", speed);
+        str_add(&out, "\n\n");
+        comparison_add_text(&c->result, &looks, &out);
+        for (int g = 0; r && g < c->result.group_count; g++) {
+            str_printf(&out, "%s%c", g ? "; " : "sessions: ", c->result.group[g].letter);
+            for (int i = 0; i < c->result.group[g].runs; i++)
+                str_printf(&out, " %" PRId64, session_of(c, g, i));
+        }
+        str_add(&out, r ? "\n" : "");
+    }
     common_print(&out);
 }
 
@@ -463,20 +531,6 @@ static void draw_box(const struct drawing *d, int group, struct chart_line *line
     line->step = 1;
 }
 
-// Returns the highest mean after a twentieth of the axis: slow runs at its beginning would press
-// all the others down.
-static double top_of_costs(const struct chart *c, const struct curve_grid *grid)
-{
-    double early = grid->from + grid->count * grid->step / 20, top = 0;
-    for (int i = 0; i < c->line_count; i++) {
-        const struct chart_line *l = &c->line[i];
-        int k = (int)fmax(0, ceil((early - l->from) / l->step));
-        if (k < l->count)
-            top = fmax(top, l->at[k].mean);
-    }
-    return 1.05 * top;
-}
-
 static bool compare_draw(struct contest *c, const char *path, struct err *e)
 {
     static const char *const units[] = {
@@ -510,8 +564,18 @@ static bool compare_draw(struct contest *c, const char *path, struct err *e)
             0.5, r->group_count + 0.5, PLOT_WHOLE,
             arena_printf(&c->arena, "after %.4g%s", r->at[r->at_count - 1], units[c->setup.axis]),
             0};
-    else if (d.cost)
-        chart.top = top_of_costs(&chart, &d.grid);
+    else if (d.cost) {
+        // The axis ends above the means after its first twentieth: slow runs at its beginning
+        // would press all others down.
+        double early = d.grid.from + d.grid.count * d.grid.step / 20, top = 0;
+        for (int i = 0; i < chart.line_count; i++) {
+            const struct chart_line *l = &chart.line[i];
+            int k = (int)fmax(0, ceil((early - l->from) / l->step));
+            if (k < l->count)
+                top = fmax(top, l->at[k].mean);
+        }
+        chart.top = 1.05 * top;
+    }
     return chart_write(&chart, path, e);
 }
 
@@ -524,15 +588,15 @@ static int run_compare(const struct command *self, const struct arguments *a)
     struct comparison_setup given = {.at_count = 0};
     bool recordings = false;
     const char *plot = arguments_text(a, "plot");
-    (void)self;
     if (!check_words(a, &recordings, &given, &e))
         return fail_with(&e, EXIT_USAGE);
+    c.prints_curves = arguments_flag(a, "curves") || (self->hidden && arguments_flag(a, "json"));
     if (arguments_flag(a, "portability")) {
         confine_stored(a);
         return common_exit(portability_print(a, &e), &e);
     }
     bool ok = recordings ? read_recordings(&c, &e) : read_sessions(&c, &e);
-    if (ok) {
+    if (ok && !signal_seen && !c.prints_curves) {
         c.setup.at_count = given.at_count;
         memcpy(c.setup.at, given.at, sizeof given.at);
         comparison_make(&c.setup, &c.result);
@@ -544,23 +608,26 @@ static int run_compare(const struct command *self, const struct arguments *a)
     session_curves_finish(&c.curves);
     simulated_comparison_finish(&c.simulated);
     arena_finish(&c.arena);
-    return common_exit(ok, &e);
+    return signal_seen ? 128 + signal_seen : common_exit(ok, &e);
 }
 
 static const struct option options[] = {
     {"strategy", OPTION_TEXT, "STRATEGY[:KEY=VALUE]...[,...]",
-     "search strategies to run on recordings (default: walk; see tilewalk strategies)"},
+     "searches to run on recordings (default: walk; see tilewalk strategies)"},
     {"trials", OPTION_INTEGER, "N",
-     "budget of each search on recordings, in different configurations (default: 500)", 1,
+     "on recordings: budget of each search, in configurations (default: 500)", 1,
      SIMULATE_MOST_TRIALS},
-    {"repeats", OPTION_INTEGER, "R", "searches of each strategy on recordings (default: 50)", 1,
+    {"repeats", OPTION_INTEGER, "R", "on recordings: searches of each strategy (default: 50)", 1,
      SIMULATE_MOST_REPEATS},
-    {"seed", OPTION_INTEGER, "S", "seed of all searches on recordings (default: 1)", 0,
+    {"seed", OPTION_INTEGER, "S", "on recordings: seed of all searches (default: 1)", 0,
      9007199254740992.0},
+    {"noise", OPTION_FLAG, NULL,
+     "on recordings: measure one of the recorded runs, not their mean; re-time the best at the "
+     "end"},
+    {"curves", OPTION_FLAG, NULL, "print each curve on each recording as JSON"},
     OPTION_AGAINST,
     {"at", OPTION_TEXT, "N,N,...",
-     "trials or seconds after which the best so far is compared (default: four of 1, 2, 5, 10, "
-     "...)"},
+     "trials or seconds after which the best so far is compared (default: four round ones)"},
     {"portability", OPTION_FLAG, NULL,
      "measure the best configuration of each session on the device of each session"},
     {"markdown", OPTION_FLAG, NULL, "print a Markdown table only"},
@@ -569,10 +636,11 @@ static const struct option options[] = {
     {"plot", OPTION_TEXT, "FILE.svg|FILE.png",
      "draw the curves too: mean and standard deviation of each strategy"},
     {"cost", OPTION_FLAG, NULL, "draw the time of a run instead of its speed"},
-    {"boxes", OPTION_FLAG, NULL,
-     "draw box plots of the best so far after the last of --at, instead of curves"},
+    {"boxes", OPTION_FLAG, NULL, "draw boxes of the best after the last of --at, not curves"},
+    {"time", OPTION_FLAG, .hidden = true, .now = "against=time"},
+    {"threads", OPTION_INTEGER, .help = "there is one a core", .hidden = true, .now = ""},
+    {"scheduler", OPTION_TEXT, .help = "compare sessions of networks", .hidden = true, .now = ""},
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END,
 };
 
@@ -585,4 +653,16 @@ const struct command cmd_compare = {
     .most = INT_MAX,
     .options = options,
     .run = run_compare,
+};
+
+// An old spelling: `replay --json` is `compare --curves`.
+const struct command cmd_replay = {
+    .name = "replay",
+    .operands = "RECORDING...",
+    .help = "tilewalk compare does this",
+    .least = 1,
+    .most = INT_MAX,
+    .options = options,
+    .run = run_compare,
+    .hidden = true,
 };

@@ -1,5 +1,6 @@
-// completion, man: prints the completion scripts and the manual page.
+// completion, man: prints the completion scripts and the manual pages.
 #include "cli/common.h"
+#include "cli/manual.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,12 +38,24 @@ static int run_completion(const struct command *self, const struct arguments *a)
 
 static int run_man(const struct command *self, const struct arguments *a)
 {
-    (void)self;
-    (void)a;
-    return generate("man") ? EXIT_OK : EXIT_FAILED;
+    struct err e;
+    struct str page = {0};
+    const char *folder = arguments_text(a, "out"), *command = a->operand_count ? a->operand[0] : "";
+    if (folder && *command)
+        err_usage(&e, "%s: --out writes the pages of all commands, not one of '%s'", self->name,
+                  command);
+    else if (folder)
+        return common_exit(manual_write_pages(folder, &e), &e);
+    else if (!manual_add_page(command, &page))
+        err_usage(&e, "%s: no command '%s' (tilewalk --help lists them)", self->name, command);
+    else {
+        common_print(&page);
+        return EXIT_OK;
+    }
+    return fail_with(&e, EXIT_USAGE);
 }
 
-static const struct option options[] = {{"help", OPTION_FLAG, NULL, "show this text"}, {NULL}};
+static const struct option options[] = {{NULL}};
 
 const struct command cmd_completion = {
     .name = "completion",
@@ -54,9 +67,17 @@ const struct command cmd_completion = {
     .run = run_completion,
 };
 
+static const struct option man_options[] = {
+    {"out", OPTION_TEXT, "DIR", "write all pages to this folder"},
+    {"help", OPTION_FLAG, NULL, "show this text"},
+    {NULL},
+};
+
 const struct command cmd_man = {
     .name = "man",
-    .help = "print the manual page: tilewalk man | man -l -",
-    .options = options,
+    .operands = "[COMMAND]",
+    .help = "print the manual page of a command, or the overview: tilewalk man tune | man -l -",
+    .most = 1,
+    .options = man_options,
     .run = run_man,
 };

@@ -1,31 +1,15 @@
-// pause, stop, budget, pin, weigh: requests to a session that another process runs.
+// pause, stop, set: what may be changed of a session, also while another process runs it.
 #include "cli/common.h"
 #include "engine/session.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #define MOST_TRIALS  (INT64_MAX / 2)
 #define LEAST_WEIGHT 0.01
 #define MOST_WEIGHT  100.0
-
-static int with_session(const struct arguments *a,
-                        bool (*act)(struct store *s, const struct session_record *r,
-                                    const struct arguments *a, struct err *e))
-{
-    struct err e;
-    int64_t id;
-    struct arena arena;
-    struct session_record record;
-    struct store *s =
-        common_session_id(a->operand[0], &id, &e) ? common_open(a, STORE_WRITE, &e) : NULL;
-    arena_init(&arena);
-    bool ok = s && common_take_network(s, &id, &e) &&
-              store_get_session(s, id, &arena, &record, &e) && act(s, &record, a, &e);
-    arena_finish(&arena);
-    store_close(s);
-    return common_exit(ok, &e);
-}
 
 // Sends a command to the runner. `doing` is the sentence that is printed: "pausing".
 static bool ask_runner(struct store *s, int64_t id, const char *verb, const char *argument,
@@ -51,12 +35,10 @@ static bool pause_session(struct store *s, const struct session_record *r,
 
 // Stops a session. One without a runner is stopped right here, one that has ended stays as it is.
 // The record was read before the lock was taken, and its last runner may have ended in between.
-static bool stop_session(struct store *s, const struct session_record *r, const struct arguments *a,
-                         struct err *e)
+static bool stop_session(struct store *s, const struct session_record *r, struct err *e)
 {
     struct arena arena;
     struct session_record now;
-    (void)a;
     if (!store_lock_session(s, r->id, e))
         return store_runner(s, r->id) && ask_runner(s, r->id, "stop", "", "stopping", e);
     arena_init(&arena);
@@ -73,19 +55,72 @@ static bool stop_session(struct store *s, const struct session_record *r, const 
     return ok;
 }
 
-static bool change_budget(struct store *s, const struct session_record *r,
-                          const struct arguments *a, struct err *e)
+static int run_control(const struct command *self, const struct arguments *a)
 {
-    int64_t trials = 0;
-    str_to_int(a->operand[1], 1, MOST_TRIALS, &trials); // checked before
+    struct err e;
+    int64_t id;
+    struct arena arena;
+    struct session_record record;
+    struct store *s =
+        common_session_id(a->operand[0], &id, &e) ? common_open(a, STORE_WRITE, &e) : NULL;
+    arena_init(&arena);
+    bool ok = s && common_take_network(s, &id, &e) && store_get_session(s, id, &arena, &record, &e);
+    if (ok)
+        ok = str_equal(self->name, "stop") ? stop_session(s, &record, &e)
+                                           : pause_session(s, &record, a, &e);
+    arena_finish(&arena);
+    store_close(s);
+    return common_exit(ok, &e);
+}
+
+// --- set ---
+
+struct change {
+    struct store *store;             // NULL: the value is only checked
+    int64_t id;                      // as the user named it
+    const struct session_record *of; // its network, or itself
+    struct arena *arena;
+    const struct key *key;
+    const char *value;
+};
+
+struct key {
+    const char *name, *command; // the command that it was once
+    bool (*set)(const struct change *c, struct err *e);
+};
+
+static bool set_trials(const struct change *c, struct err *e)
+{
+    const struct session_record *r = c->of;
+    int64_t trials;
+    if (!str_to_int(c->value, 1, MOST_TRIALS, &trials))
+        return err_usage(e, "'%s' is not a number of trials", c->value);
+    if (!c->store)
+        return true;
     if (!session_check_budget(r, trials, e))
         return false;
-    if (store_runner(s, r->id))
-        return ask_runner(s, r->id, "budget", a->operand[1], "changing the budget of", e);
-    if (!store_set_budget(s, r->id, trials, r->budget_seconds, e))
+    if (store_runner(c->store, r->id))
+        return ask_runner(c->store, r->id, "budget", c->value, "changing the budget of", e);
+    if (!store_set_budget(c->store, r->id, trials, r->budget_seconds, e))
         return false;
     printf("session %" PRId64 " has a budget of %" PRId64 " trial%s\n", r->id, trials,
            trials == 1 ? "" : "s");
+    return true;
+}
+
+static bool set_note(const struct change *c, struct err *e)
+{
+    for (const char *at = c->value; *at; at++) // it is printed in lists, and a terminal would obey
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            return err_usage(e, "a note is one line of text, without control characters");
+    if (!c->store)
+        return true;
+    if (!store_set_note(c->store, c->id, *c->value ? c->value : NULL, e))
+        return false;
+    if (*c->value)
+        printf("session %" PRId64 ": %s\n", c->id, c->value);
+    else
+        printf("session %" PRId64 " has no note\n", c->id);
     return true;
 }
 
@@ -95,13 +130,19 @@ static const char *task_at(const void *context, size_t i)
     return task[i].name;
 }
 
-// Finds the position by which the runner knows a task.
-static bool find_position(struct store *s, const struct session_record *r, const char *name,
-                          struct arena *a, int64_t *position, struct err *e)
+// Finds the position by which the runner knows a task of a network; `name` NULL: none.
+static bool find_position(const struct change *c, const char *name, int64_t *position,
+                          struct err *e)
 {
     struct task_record *task;
     int count;
-    if (!store_get_tasks(s, r->id, a, &task, &count, e))
+    const struct session_record *r = c->of;
+    if (!r->scheduler)
+        return err_usage(e, "session %" PRId64 " is no network: it has no tasks to %s", r->id,
+                         c->key->command);
+    if (!name)
+        return true;
+    if (!store_get_tasks(c->store, r->id, c->arena, &task, &count, e))
         return false;
     for (int i = 0; i < count; i++)
         if (str_equal(task[i].name, name)) {
@@ -117,111 +158,126 @@ static bool find_position(struct store *s, const struct session_record *r, const
                 : err_usage(e, "%s has no task '%s'", r->name, name);
 }
 
-static bool pin_task(struct store *s, const struct session_record *r, const struct arguments *a,
-                     struct err *e)
+static bool set_pin(const struct change *c, struct err *e)
 {
-    struct arena arena;
     int64_t position = 0;
-    char text[24], doing[160];
-    bool off = arguments_flag(a, "off");
-    if (!r->scheduler)
-        return err_usage(e, "session %" PRId64 " is no network: it has no tasks to pin", r->id);
-    if (off != (a->operand_count == 1))
-        return err_usage(e, "pin: name a task of %s, or --off", r->name);
-    if (!store_runner(s, r->id))
-        return err_set(e, "session %" PRId64 " is not running (a pin holds while it runs)", r->id);
-    arena_init(&arena);
-    bool ok = off || find_position(s, r, a->operand[1], &arena, &position, e);
-    arena_finish(&arena);
-    snprintf(text, sizeof text, "%" PRId64, position);
-    snprintf(doing, sizeof doing, off ? "unpinning the tasks of" : "pinning task %s of",
-             a->operand[1]);
-    return ok && ask_runner(s, r->id, "pin", text, doing, e);
+    bool off = !*c->value;
+    if (!c->store)
+        return true;
+    if (!find_position(c, off ? NULL : c->value, &position, e))
+        return false;
+    if (!store_runner(c->store, c->of->id))
+        return err_set(e, "session %" PRId64 " is not running (a pin holds while it runs)",
+                       c->of->id);
+    return ask_runner(
+        c->store, c->of->id, "pin", arena_printf(c->arena, "%" PRId64, position),
+        off ? "unpinning the tasks of" : arena_printf(c->arena, "pinning task %s of", c->value), e);
 }
 
-static int run_pin(const struct command *self, const struct arguments *a)
+static bool set_weight(const struct change *c, struct err *e)
 {
-    (void)self;
-    return with_session(a, pin_task);
-}
-
-static bool weigh_task(struct store *s, const struct session_record *r, const struct arguments *a,
-                       struct err *e)
-{
-    struct arena arena;
     int64_t position;
-    double weight = 1;
-    char text[64], doing[160];
-    str_to_real(a->operand[2], &weight); // checked before
-    if (!r->scheduler)
-        return err_usage(e, "session %" PRId64 " is no network: it has no tasks to weigh", r->id);
-    arena_init(&arena);
-    bool ok = find_position(s, r, a->operand[1], &arena, &position, e);
-    arena_finish(&arena);
-    if (!ok)
+    double weight;
+    const char *colon = strrchr(c->value, ':');
+    if (!colon)
+        return err_usage(e, "weight=%s: expected weight=TASK:WEIGHT", c->value);
+    if (!str_to_real(colon + 1, &weight) || weight < LEAST_WEIGHT || weight > MOST_WEIGHT)
+        return err_usage(e, "'%s' is not a weight (%g to %g; 1 is the standard)", colon + 1,
+                         LEAST_WEIGHT, MOST_WEIGHT);
+    const char *task = arena_printf(c->arena, "%.*s", (int)(colon - c->value), c->value);
+    if (!c->store)
+        return true;
+    if (!find_position(c, task, &position, e))
         return false;
-    snprintf(text, sizeof text, "%" PRId64 " %g", position, weight);
-    snprintf(doing, sizeof doing, "weighing task %s of", a->operand[1]);
-    if (store_runner(s, r->id))
-        return ask_runner(s, r->id, "weigh", text, doing, e);
-    if (!store_put_weight(s, r->id, position, weight, e))
+    if (store_runner(c->store, c->of->id))
+        return ask_runner(c->store, c->of->id, "weigh",
+                          arena_printf(c->arena, "%" PRId64 " %g", position, weight),
+                          arena_printf(c->arena, "weighing task %s of", task), e);
+    if (!store_put_weight(c->store, c->of->id, position, weight, e))
         return false;
-    printf("session %" PRId64 ": task %s has weight %g\n", r->id, a->operand[1], weight);
+    printf("session %" PRId64 ": task %s has weight %g\n", c->of->id, task, weight);
     return true;
 }
 
-static int run_weigh(const struct command *self, const struct arguments *a)
+static const struct key keys[] = {
+    {"trials", "budget", set_trials},
+    {"note", "note", set_note},
+    {"pin", "pin", set_pin},
+    {"weight", "weigh", set_weight},
+};
+
+// Reads a change and checks its value: the operand KEY=VALUE, or what a command that `set` replaces
+// has as operands.
+static bool read_change(const struct command *self, const struct arguments *a, int operand,
+                        struct change *out, struct err *e)
+{
+    bool old = self->hidden;
+    const char *given = old ? self->name : a->operand[operand];
+    size_t length = strcspn(given, "=");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *name = old ? keys[i].command : keys[i].name;
+        if (strlen(name) == length && !strncmp(name, given, length) && (old || given[length]))
+            out->key = &keys[i];
+    }
+    if (!out->key)
+        return err_usage(
+            e, "set: '%s' is none of trials=N, note=TEXT, pin=TASK and weight=TASK:WEIGHT", given);
+    if (old && arguments_flag(a, "off") == (a->operand_count > 1))
+        return err_usage(e, "%s: name a task, or --off", self->name);
+    out->value = !old                    ? given + length + 1
+                 : a->operand_count == 1 ? ""
+                 : a->operand_count == 2
+                     ? a->operand[1]
+                     : arena_printf(out->arena, "%s:%s", a->operand[1], a->operand[2]);
+    return out->key->set(out, e);
+}
+
+static int run_set(const struct command *self, const struct arguments *a)
 {
     struct err e;
-    double weight;
-    (void)self;
-    if (str_to_real(a->operand[2], &weight) && weight >= LEAST_WEIGHT && weight <= MOST_WEIGHT)
-        return with_session(a, weigh_task);
-    err_usage(&e, "'%s' is not a weight (%g to %g; 1 is the standard)", a->operand[2], LEAST_WEIGHT,
-              MOST_WEIGHT);
-    return fail_with(&e, EXIT_USAGE);
-}
-
-static int run_pause(const struct command *self, const struct arguments *a)
-{
-    (void)self;
-    return with_session(a, pause_session);
-}
-
-static int run_stop(const struct command *self, const struct arguments *a)
-{
-    (void)self;
-    return with_session(a, stop_session);
-}
-
-static int run_budget(const struct command *self, const struct arguments *a)
-{
-    struct err e;
-    int64_t trials;
-    (void)self;
-    if (str_to_int(a->operand[1], 1, MOST_TRIALS, &trials))
-        return with_session(a, change_budget);
-    err_usage(&e, "'%s' is not a number of trials", a->operand[1]);
-    return fail_with(&e, EXIT_USAGE);
+    struct arena arena;
+    struct session_record record = {.id = 0};
+    int64_t id, network;
+    int count = self->hidden ? 1 : a->operand_count - 1;
+    arena_init(&arena);
+    struct change *change = arena_zero(&arena, (size_t)count, sizeof *change);
+    bool ok = common_session_id(a->operand[0], &id, &e);
+    network = id;
+    for (int i = 0; ok && i < count; i++) {
+        change[i] = (struct change){.id = id, .of = &record, .arena = &arena};
+        ok = read_change(self, a, i + 1, &change[i], &e);
+    }
+    struct store *s = ok ? common_open(a, STORE_WRITE, &e) : NULL;
+    ok = s != NULL;
+    for (int i = 0; ok && i < count; i++) {
+        // A damaged session may get a note: it is not read for that.
+        bool reads = change[i].key->set != set_note && !record.id;
+        change[i].store = s;
+        ok = (!reads || (common_take_network(s, &network, &e) &&
+                         store_get_session(s, network, &arena, &record, &e))) &&
+             change[i].key->set(&change[i], &e);
+    }
+    arena_finish(&arena);
+    store_close(s);
+    return common_exit(ok, &e);
 }
 
 static const struct option pause_options[] = {
-    {"off", OPTION_FLAG, NULL, "resume a paused session that still has its runner"},
+    {"off", OPTION_FLAG, .hidden = true}, // what resume does
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END,
 };
 
-static const struct option control_options[] = {OPTION_DB, OPTION_HELP, OPTION_END};
+static const struct option control_options[] = {OPTION_DB, OPTION_END};
 
 const struct command cmd_pause = {
     .name = "pause",
     .operands = "ID",
-    .help = "ask the runner of a session to pause it",
+    .help = "ask the runner of a session to pause it (resume continues it)",
     .least = 1,
     .most = 1,
     .options = pause_options,
-    .run = run_pause,
+    .run = run_control,
 };
 
 const struct command cmd_stop = {
@@ -231,43 +287,28 @@ const struct command cmd_stop = {
     .least = 1,
     .most = 1,
     .options = control_options,
-    .run = run_stop,
+    .run = run_control,
 };
 
-const struct command cmd_budget = {
-    .name = "budget",
-    .operands = "ID TRIALS",
-    .help = "change the number of trials that a session may spend in all; not below those that are "
-            "spent",
+const struct command cmd_set = {
+    .name = "set",
+    .operands = "ID KEY=VALUE...",
+    .help = "change a session, also while it runs: trials=N, its budget; note=TEXT, which ls and "
+            "show print; of a network, pin=TASK, which gets every round (pin= none), and "
+            "weight=TASK:WEIGHT, by which its uses count when rounds are allotted",
     .least = 2,
-    .most = 2,
+    .most = INT_MAX,
     .options = control_options,
-    .run = run_budget,
+    .run = run_set,
 };
 
-static const struct option pin_options[] = {
-    {"off", OPTION_FLAG, NULL, "let the scheduler allot the rounds again"},
-    OPTION_DB,
-    OPTION_HELP,
-    OPTION_END,
-};
-
-const struct command cmd_pin = {
-    .name = "pin",
-    .operands = "ID [TASK]",
-    .help = "give every round of a running network to one of its tasks",
-    .least = 1,
-    .most = 2,
-    .options = pin_options,
-    .run = run_pin,
-};
-
-const struct command cmd_weigh = {
-    .name = "weigh",
-    .operands = "ID TASK WEIGHT",
-    .help = "weigh a task of a network: its uses count so many times when rounds are allotted",
-    .least = 3,
-    .most = 3,
-    .options = control_options,
-    .run = run_weigh,
-};
+// The commands that `set` replaces.
+#define REPLACED(word, form, fewest, maximum, table)                                               \
+    {                                                                                              \
+        .name = word, .operands = form, .help = "tilewalk set does this", .least = fewest,         \
+        .most = maximum, .options = table, .run = run_set, .hidden = true                          \
+    }
+const struct command cmd_budget = REPLACED("budget", "ID TRIALS", 2, 2, control_options);
+const struct command cmd_note = REPLACED("note", "ID TEXT", 2, 2, control_options);
+const struct command cmd_pin = REPLACED("pin", "ID [TASK]", 1, 2, pause_options);
+const struct command cmd_weigh = REPLACED("weigh", "ID TASK WEIGHT", 3, 3, control_options);

@@ -133,12 +133,10 @@ static int run_devices(const struct command *self, const struct arguments *a)
 
 static const struct option options[] = {
     {"roof", OPTION_FLAG, NULL,
-     "measure the peak rates of each device (arithmetic of each type, memory, an empty dispatch) "
-     "and store them in the database"},
+     "measure the peak rates of each device and store them in the database"},
     OPTION_GLSLANG,
     OPTION_JSON,
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END};
 
 const struct command cmd_devices = {

@@ -284,13 +284,38 @@ static void check_blas(struct doctor *d)
     operator_reference(&o, (const void *const[]){a, b}, c);
     for (int i = 0; i < N * M; i++)
         ok = ok && c[i] == (float)(K * (i / M) * (i % M));
-    add_check(d, "OpenBLAS", true, ok, ok ? "works" : "computes a wrong product",
-              "apt install --reinstall libopenblas0-pthread");
+    add_check(d, "BLAS", true, ok, ok ? "works" : "computes a wrong product",
+              "another library of those that the linker may choose (update-alternatives --list "
+              "libblas.so.3-x86_64-linux-gnu; apt install --reinstall libopenblas0-pthread)");
+}
+
+// Checks the compiler of GLSL: matrix units of AMD and Intel need a newer one than Debian 12's.
+static void check_compiler(struct doctor *d)
+{
+    struct str name = {0}, missing = {0};
+    struct err e;
+    bool complete = false, ok = devices_describe_compiler(&name, &missing, &complete, &e);
+    struct check *c = add_check(d, "GLSL compiler", !ok, ok && complete, ok ? NULL : e.text,
+                                ok ? "./dev build in the sources makes a newer one where it can "
+                                     "(docs/install.md); --glslang names another one"
+                                   : "--glslang and TILEWALK_GLSLANG name a glslang or glslc");
+    if (ok)
+        snprintf(c->found, sizeof c->found, "%s%s%s", str_text(&name),
+                 missing.length ? ", without " : "", str_text(&missing));
+    str_finish(&name);
+    str_finish(&missing);
 }
 
 // Checks the library of surrogates: its trees have to distinguish two programs.
 static void check_xgboost(struct doctor *d)
 {
+    char library[TREES_LIBRARY];
+    bool tried;
+    if (!trees_library(library, &tried)) {
+        add_check(d, "XGBoost", false, false, "this build has none: no autotvm, ansor and forest",
+                  "apt install libxgboost-dev, and build tilewalk again");
+        return;
+    }
     const float x[] = {0, 1}, y[] = {0, 1};
     const struct booster_options o = {
         .depth = 1, .eta = 1, .most_rounds = 1, .patience = 1, .look_every = 1};
@@ -301,11 +326,14 @@ static void check_xgboost(struct doctor *d)
     if (b)
         booster_predict(b, x, 2, predicted);
     bool ok = predicted[0] < predicted[1];
-    add_check(d, "XGBoost", true, ok,
-              ok  ? "works"
-              : b ? "learns nothing"
-                  : e.text,
-              "apt install --reinstall libxgboost0");
+    struct check *c = add_check(d, "XGBoost", true, ok,
+                                ok  ? NULL
+                                : b ? "learns nothing"
+                                    : e.text,
+                                "apt install --reinstall libxgboost0");
+    if (ok)
+        snprintf(c->found, sizeof c->found, "works (%s%s)", library,
+                 tried ? "" : ", not tried with this program: 1.6 to 3.x were");
     booster_destroy(b);
 }
 
@@ -321,22 +349,33 @@ static void check_database(struct doctor *d, const struct arguments *a)
     free(path);
 }
 
-// Checks that an agent answers, and lists its devices.
-static void check_place(struct doctor *d, const char *place, struct on *on, const char *hint,
-                        bool begun, struct err e)
+// Checks that an agent answers at each place of --on, and lists its devices.
+static void check_places(struct doctor *d, const struct arguments *a)
 {
-    struct str found = {0};
-    int count = 0;
-    struct remote *r = begun ? remote_connect(&on->dialer, true, &e) : NULL;
-    const struct gpu_info *list = r ? remote_devices(r, &count) : NULL;
-    for (int i = 0; i < count; i++)
-        str_printf(&found, "%s%s (%s)", i ? ", " : "", list[i].name, list[i].driver);
-    if (r && !count)
-        str_add(&found, "it has no device");
-    add_check(d, place, true, count > 0, r ? str_text(&found) : e.text, hint);
-    str_finish(&found);
-    remote_destroy(r);
-    on_end(on);
+    const char *place[ON_MOST];
+    int places = arguments_list(a, "on", place, ON_MOST);
+    for (int i = 0; i < places && d->count + 1 < MOST_CHECKS; i++) {
+        struct err e = {0};
+        struct on on;
+        struct str found = {0};
+        int count = 0;
+        bool begun = on_begin(&on, a, &place[i], 1, &e), pool = on_is_pool(place[i]);
+        on.machines.wait_s = pool ? 1 : on.machines.wait_s;
+        struct remote *r = begun ? remote_connect(&on.machines, true, &e) : NULL;
+        const struct gpu_info *list = r ? remote_devices(r, &count) : NULL;
+        for (int k = 0; k < count; k++)
+            str_printf(&found, "%s%s (%s)", k ? ", " : "", list[k].name, list[k].driver);
+        if (r && !count)
+            str_add(&found, "it has no device");
+        add_check(d, pool ? "pool" : place[i], true, count > 0, r ? str_text(&found) : e.text,
+                  pool ? "tilewalk worker runs on each machine that measures, and speaks this "
+                         "protocol (docs/fleet.md)"
+                       : "ssh has to reach it without a question, and to find a tilewalk there "
+                         "that speaks this protocol (hosts.conf: docs/fleet.md)");
+        str_finish(&found);
+        remote_destroy(r);
+        on_end(&on);
+    }
 }
 
 static const char *part_text(enum sandbox_part part)
@@ -396,8 +435,6 @@ static void doctor_print_json(const struct doctor *d, bool ok)
 static int run_doctor(const struct command *self, const struct arguments *a)
 {
     struct doctor d = {0};
-    const char *place[ON_MOST];
-    int places = arguments_list(a, "on", place, ON_MOST);
     bool ok = true;
     (void)self;
     check_devices(&d);
@@ -410,6 +447,7 @@ static int run_doctor(const struct command *self, const struct arguments *a)
     if (has_card(VENDOR_INTEL) && !has_device(&d, VENDOR_INTEL))
         look_at_mesa(&d, "Intel");
     check_open(&d);
+    check_compiler(&d);
     check_blas(&d);
     check_xgboost(&d);
     check_database(&d, a);
@@ -428,25 +466,7 @@ static int run_doctor(const struct command *self, const struct arguments *a)
     const char *set = nl_langinfo(CODESET); // main called setlocale
     add_check(&d, "UTF-8 terminal", false, str_equal(set, "UTF-8"), set, "export LANG=C.UTF-8");
     check_sandbox(&d);
-    for (int i = 0; i < places && d.count + 1 < MOST_CHECKS; i++) {
-        struct err e = {0};
-        struct on on;
-        bool begun = on_begin(&on, &place[i], 1, &e);
-        check_place(&d, place[i], &on,
-                    "ssh has to reach it without a question, and to find tilewalk there, of this "
-                    "version (hosts.conf: docs/fleet.md)",
-                    begun, e);
-    }
-    if (arguments_text(a, "pool")) {
-        struct err e = {0};
-        struct on on;
-        bool begun = on_begin_pool(&on, a, &e);
-        on.dialer.wait_s = 1;
-        check_place(&d, "pool", &on,
-                    "tilewalk worker --pool runs on each machine that measures, of this version "
-                    "(docs/fleet.md)",
-                    begun, e);
-    }
+    check_places(&d, a);
     for (int i = 0; i < d.count; i++)
         ok = ok && (d.check[i].ok || !d.check[i].needed);
     if (arguments_flag(a, "json"))
@@ -464,11 +484,12 @@ static int run_doctor(const struct command *self, const struct arguments *a)
 }
 
 static const struct option options[] = {
-    {"on", OPTION_REPEATED, "local:|ssh:HOST", "check too that an agent can be started there"},
-    OPTION_POOL("list the devices that measure for this pool too"),
+    {"on", OPTION_REPEATED, "local:|ssh:HOST|nats://HOST",
+     "check too that an agent can be started there, or list the devices of this pool"},
+    {"pool", OPTION_TEXT, .hidden = true, .now = "on=*"},
+    OPTION_ACCESS,
     OPTION_JSON,
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END};
 
 const struct command cmd_doctor = {

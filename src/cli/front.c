@@ -2,7 +2,6 @@
 
 #include "base/os.h"
 #include "base/shown.h"
-#include "cli/network_text.h"
 #include "engine/speed.h"
 
 #include <errno.h>
@@ -41,20 +40,6 @@ bool attached_check(struct err *e)
                          PARENT_SOCKET);
     signal(SIGPIPE, SIG_IGN);
     return true;
-}
-
-// TERM replaces KILL, and USR1 is caught, before the session is announced.
-static void attached_begin(int64_t session)
-{
-    char line[64];
-    struct sigaction action = {.sa_handler = on_detach};
-    sigemptyset(&action.sa_mask);
-    bool parent_lives = os_signal_at_parent_death(SIGTERM);
-    sigaction(SIGUSR1, &action, NULL);
-    snprintf(line, sizeof line, "session %" PRId64 "\n", session);
-    write_parent(line);
-    if (!parent_lives)
-        raise(SIGTERM);
 }
 
 void front_init(struct front *f, const struct arguments *a, struct store *store)
@@ -112,6 +97,8 @@ static void add_end(const struct front *f, const struct event *event, struct jso
     read_baselines(f->store, event, &a, &b, &shapes);
     if (read_summary(f->store, r, &a, &n))
         network_add_json(w, &n);
+    struct paired verdict = speed_verdict(r, &b);
+    speed_add_ratio_json(&verdict, w);
     if (b.count)
         speed_add_baselines(r, &b, r->best_seconds, "baselines", w);
     if (r->shapes)
@@ -464,8 +451,18 @@ int front_run(struct front *f, int64_t session)
     signalled_engine = f->engine;
     common_on_signals(on_signal, 0);
     signal(SIGPIPE, SIG_IGN); // seen as an error of stdout
-    if (f->attached)
-        attached_begin(session);
+    if (f->attached) {
+        // TERM replaces KILL, and USR1 is caught, before the session is announced.
+        char line[64];
+        struct sigaction action = {.sa_handler = on_detach};
+        sigemptyset(&action.sa_mask);
+        bool parent_lives = os_signal_at_parent_death(SIGTERM);
+        sigaction(SIGUSR1, &action, NULL);
+        snprintf(line, sizeof line, "session %" PRId64 "\n", session);
+        write_parent(line);
+        if (!parent_lives)
+            raise(SIGTERM);
+    }
     bool ok = engine_run(f->engine, &e);
     common_on_signals(SIG_DFL, 0); // all is stored: the rest may be ended at any moment
     signalled_engine = NULL;

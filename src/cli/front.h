@@ -16,10 +16,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct remote_machines; // trial/remote.h
+
 struct front {
     struct store *store;
-    struct engine *engine; // NULL: another process runs the session (workbench.c)
-    struct dialer *dialer; // of the machines that measure; NULL: this machine
+    struct engine *engine;                  // NULL: another process runs the session (workbench.c)
+    const struct remote_machines *machines; // that measure; NULL: this machine
     bool json, show_rejected, verbose;
     bool attached;          // a child of the workbench: prints only warnings, on stderr
     bool on_terminal;       // a progress line is redrawn on stderr

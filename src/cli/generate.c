@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "script/network.h"
 #include "search/strategy.h"
-#include "ui/ui.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -12,7 +11,7 @@
 
 #define WIDTH 80
 
-static const struct option *option_next(const struct command *c, const struct option *previous)
+const struct option *option_next(const struct command *c, const struct option *previous)
 {
     const struct option *o = previous ? previous + 1 : c->options;
     while (o && o->name && o->hidden)
@@ -20,7 +19,7 @@ static const struct option *option_next(const struct command *c, const struct op
     return o && o->name ? o : NULL;
 }
 
-static const struct command *const *command_next(const struct command *const *previous)
+const struct command *const *command_next(const struct command *const *previous)
 {
     const struct command *const *c = previous ? previous + 1 : commands;
     while (*c && (*c)->hidden)
@@ -101,146 +100,6 @@ void command_print_overview(void)
     }
     str_add(&out, "\ntilewalk COMMAND --help explains a command; tilewalk --version\n");
     print_out(&out);
-}
-
-// --- the manual page, in the man macros of roff ---
-
-// Escapes a text: dashes are minus signs, so that options can be copied, and no line is a request.
-static void add_text(struct str *out, const char *text)
-{
-    for (const char *c = text; *c; c++) {
-        if (*c == '\\')
-            str_add(out, "\\e");
-        else if (*c == '-')
-            str_add(out, "\\-");
-        else if ((*c == '.' || *c == '\'') && c == text)
-            str_printf(out, "\\&%c", *c);
-        else
-            str_add_char(out, *c);
-    }
-}
-
-static void add_text_line(struct str *out, const char *text)
-{
-    add_text(out, text);
-    str_add(out, "\n");
-}
-
-static void add_sentence(struct str *out, const char *text)
-{
-    char *sentence = mem_printf("%c%s.", toupper((unsigned char)text[0]), text + 1);
-    add_text_line(out, sentence);
-    free(sentence);
-}
-
-static void add_entry(struct str *out, const char *term, const char *text)
-{
-    str_add(out, ".TP\n\\fB");
-    add_text(out, term);
-    str_add(out, "\\fR\n");
-    add_text_line(out, text);
-}
-
-static void add_key_group(void *context, const char *name)
-{
-    struct str *out = context;
-    str_add(out, ".SS ");
-    add_text_line(out, name);
-}
-
-static void add_key(void *context, const char *keys, const char *name, const char *help)
-{
-    struct str *out = context;
-    str_add(out, ".TP\n\\fB");
-    add_text(out, keys);
-    str_add(out, "\\fR (");
-    add_text(out, name);
-    str_add(out, ")\n");
-    add_sentence(out, help);
-}
-
-void generate_man(struct str *out)
-{
-    str_add(out, ".TH TILEWALK 1 \"\" \"tilewalk " TILEWALK_VERSION "\" \"User Commands\"\n"
-                 ".SH NAME\n"
-                 "tilewalk \\- finds the fastest configuration of a compute kernel on a Vulkan "
-                 "device\n"
-                 ".SH SYNOPSIS\n"
-                 ".B tilewalk\n"
-                 "\\fICOMMAND\\fR [\\fIOPERAND\\fR] [\\fIOPTION\\fR]...\n"
-                 ".SH DESCRIPTION\n"
-                 "A space file declares the parameters of a kernel: how its loops are tiled, which "
-                 "buffers are staged, which loops are unrolled and vectorised.\n"
-                 "tilewalk searches that space: every candidate is generated from a template, "
-                 "compiled, run on the device, checked against a reference and timed.\n"
-                 "Sessions live in a database and can be paused, killed and resumed at any "
-                 "moment.\n"
-                 ".SH COMMANDS\n");
-    for (const struct command *const *at = NULL; (at = command_next(at));) {
-        const struct command *c = *at;
-        str_add(out, ".SS tilewalk ");
-        add_text(out, c->name);
-        if (c->operands) {
-            str_add(out, " ");
-            add_text(out, c->operands);
-        }
-        str_add(out, "\n");
-        add_sentence(out, c->help);
-        for (const struct option *o = NULL; (o = option_next(c, o));) {
-            str_add(out, ".TP\n\\fB\\-\\-");
-            add_text(out, o->name);
-            str_add(out, "\\fR");
-            if (o->value) {
-                str_add(out, " \\fI");
-                add_text(out, o->value);
-                str_add(out, "\\fR");
-            }
-            str_add(out, "\n");
-            add_text_line(out, o->help);
-        }
-    }
-    str_add(
-        out,
-        ".SH KEYS\n"
-        "These keys work in the workbench, which tune, resume and watch open on a terminal. The "
-        "names in brackets are those of the actions, for the : prompt and for "
-        "workbench.conf.\n");
-    ui_each_action(add_key_group, add_key, out);
-    str_add(out, ".SH FILES\n");
-    add_entry(
-        out, "~/.config/tilewalk/workbench.conf",
-        "Settings of the workbench, one \"name = value\" a line: charset, color, theme, mouse "
-        "(off or on), editor, and \"key ACTION = KEY KEY...\" for keys of your own.");
-    static const char *const variables[][2] = {
-        {"TILEWALK_DB", "The database, where --db names none."},
-        {"TILEWALK_DATA",
-         "A folder with the presets, shaders and lua folders to use instead of the "
-         "shipped ones."},
-        {"TILEWALK_GLSLANG", "The path of a glslangValidator or glslc to compile with, where "
-                             "--glslang names none; else the glslang that is built in."},
-        {"TILEWALK_DRIVER_SECONDS",
-         "Seconds that the Vulkan drivers may take to list their devices (default: 30). One that "
-         "takes longer, or ends the process that lists them, is left out with a warning."},
-        {"VISUAL, EDITOR", "The editor of the workbench, where workbench.conf names none."},
-        {"NO_COLOR", "Present and not empty: no colours, unless --color always."},
-        {"COLORFGBG",
-         "The terminal's colours, where it sets them: a light background gives --theme light."},
-        {"XDG_CONFIG_HOME", "The parent of the folder tilewalk with workbench.conf."},
-        {"XDG_DATA_HOME, XDG_STATE_HOME",
-         "The parents of the folders tilewalk with the database and with the logs of detached runs "
-         "(default: ~/.local/share and ~/.local/state)."},
-    };
-    str_add(out, ".SH ENVIRONMENT\n");
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        add_entry(out, variables[i][0], variables[i][1]);
-    str_add(out, ".SH EXIT STATUS\n");
-    add_entry(out, "0", "Everything went well.");
-    add_entry(out, "1", "Something failed; one line on standard error names it.");
-    add_entry(out, "2", "The command line is wrong.");
-    add_entry(out, "3", "Nothing valid was found.");
-    add_entry(
-        out, "129, 130, 143",
-        "Ended by SIGHUP, SIGINT or SIGTERM. Everything is saved: tilewalk resume continues.");
 }
 
 // --- completions: strings from the table are quoted by the rules of each shell ---
@@ -488,7 +347,6 @@ bool generate(const char *what)
         const char *name;
         void (*make)(struct str *out);
     } texts[] = {
-        {"man", generate_man},
         {"bash", generate_bash},
         {"zsh", generate_zsh},
         {"fish", generate_fish},

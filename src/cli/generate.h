@@ -1,4 +1,5 @@
-// Help, shell completions and the manual page, made from the table of commands (command.h).
+// Help and shell completions, made from the table of commands (command.h). The manual is made from
+// it too (manual.h).
 //
 // Each function appends one whole text to `out`. Hidden commands and options are left out. The word
 // that help shows for a value determines its completion: "PRESET|FILE" is the name of a shipped
@@ -14,7 +15,10 @@
 #include "base/str.h"
 #include "cli/command.h"
 
-void generate_man(struct str *out);
+// Return the next option or command that is not hidden, the first behind NULL; NULL: there is none.
+const struct option *option_next(const struct command *c, const struct option *previous);
+const struct command *const *command_next(const struct command *const *previous);
+
 void generate_bash(struct str *out);
 void generate_zsh(struct str *out);
 void generate_fish(struct str *out);

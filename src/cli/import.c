@@ -1,8 +1,8 @@
 // import: describes recorded spaces, and writes models and logs of other programs as network files.
 #include "import/import.h"
+#include "base/err.h"
 #include "base/file.h"
-#include "base/log.h"
-#include "cli/check_network.h"
+#include "cli/check.h"
 #include "cli/command.h"
 #include "cli/common.h"
 #include "cli/confine.h"
@@ -80,9 +80,8 @@ static bool import_model(const struct arguments *a, const char *path, const stru
 
 // Findings that are printed beside the recording.
 struct findings {
-    const struct record_agreement *rules; // NULL: none were given
-    const struct space *space;            // onto which the recording was put; NULL: its own
-    const struct record_fit *fit;         // there
+    const struct space *space;    // onto which the recording was put; NULL: its own
+    const struct record_fit *fit; // there
 };
 
 static void recording_print_json(const struct recording *r, const struct findings *f)
@@ -130,14 +129,6 @@ static void recording_print_json(const struct recording *r, const struct finding
         config_set_get(&r->configs, r->best, &best);
         config_add_json(r->space, &best, &out);
     }
-    if (f->rules) {
-        json_begin_object(&w, "rules");
-        json_add_count(&w, "points", f->rules->points);
-        json_add_count(&w, "legal", f->rules->legal);
-        json_add_count(&w, "legal_absent", f->rules->legal_absent);
-        json_add_count(&w, "illegal_recorded", f->rules->illegal_record);
-        json_end(&w);
-    }
     if (f->space) {
         json_begin_object(&w, "space");
         json_add_text(&w, "name", f->space->name);
@@ -156,23 +147,7 @@ static void print_time(const struct recording *r, const char *what, double value
         printf("%s %.4g %s", what, value, r->unit);
 }
 
-static void print_agreement(const struct recording *r, const struct record_agreement *a)
-{
-    struct str json = {0}, text = {0};
-    printf("conditions: %" PRIu64 " of %" PRIu64 " points are legal; ", a->legal, a->points);
-    if (a->legal_absent + a->illegal_record == 0) {
-        printf("they are those that are recorded\n");
-        return;
-    }
-    config_add_json(r->space, &a->example, &json);
-    printf("%" PRIu64 " of them are absent, %" PRIu64 " recorded ones are not legal; for one\n"
-           "  %s\n",
-           a->legal_absent, a->illegal_record, text_config(str_text(&json), &text));
-    str_finish(&json);
-    str_finish(&text);
-}
-
-static void recording_print_text(const struct recording *r, const struct findings *f)
+static void recording_print_text(const struct recording *r)
 {
     printf("%s (%s)", r->name, r->format);
     if (*r->kernel)
@@ -212,15 +187,7 @@ static void recording_print_text(const struct recording *r, const struct finding
         str_finish(&text);
     } else
         printf("declarations only, %s points\n", r->space->size_text);
-    if (f->rules)
-        print_agreement(r, f->rules);
 }
-
-// Inputs that apply to every recording; NULL: not given.
-struct given {
-    struct recording *rules; // to check it against
-    struct script *script;   // with the space onto which it is put
-};
 
 static bool put_on_space(const struct space *space, struct recording **r, struct record_fit *fit,
                          struct err *e)
@@ -237,51 +204,44 @@ static bool put_on_space(const struct space *space, struct recording **r, struct
     return true;
 }
 
-static bool import_one(const struct arguments *a, const char *path, const struct given *g,
+static bool import_one(const struct arguments *a, const char *path, struct script *script,
                        struct err *e)
 {
     struct recording *r;
-    struct record_agreement agreement;
     struct record_fit fit;
-    struct findings f = {.rules = g->rules ? &agreement : NULL,
-                         .space = g->script ? script_space(g->script) : NULL,
-                         .fit = &fit};
+    struct findings f = {.space = script ? script_space(script) : NULL, .fit = &fit};
     const char *out = arguments_text(a, "out");
     if (!recording_read(path, &r, e))
         return false;
-    bool ok = (!g->rules || recording_check(r, g->rules->space, &agreement, e)) &&
-              (!f.space || put_on_space(f.space, &r, &fit, e)) &&
+    bool ok = (!f.space || put_on_space(f.space, &r, &fit, e)) &&
               (!out || recording_write(r, "tilewalk", out, e));
     if (ok && arguments_flag(a, "json"))
         recording_print_json(r, &f);
     else if (ok)
-        recording_print_text(r, &f);
+        recording_print_text(r);
     recording_destroy(r);
     return ok;
 }
 
-static bool load_given(const struct arguments *a, bool has_model, struct given *out, struct err *e)
+// Reads the space of --space; `*out` is NULL without one.
+static bool load_space(const struct arguments *a, bool has_model, struct script **out,
+                       struct err *e)
 {
-    const char *rules = arguments_text(a, "rules"), *space = arguments_text(a, "space");
+    const char *space = arguments_text(a, "space");
     if (arguments_flag(a, "set") && !space && !has_model)
         return err_usage(e, "--set is for --space, and for models");
-    if (has_model && (rules || space))
-        return err_usage(e, "--rules and --space are for recordings, not for models");
-    if (rules && space)
-        return err_usage(
-            e, "--rules is for what is recorded, not for what --space declares (give one of them)");
-    if (rules)
-        return recording_read(rules, &out->rules, e);
+    if (has_model && space)
+        return err_usage(e, "--space is for recordings, not for models");
     struct script_options o = {.space_only = true};
     struct arena storage;
     char *path = space ? script_find(space, e) : NULL;
     arena_init(&storage);
     o.set = common_settings(a, &storage, &o.set_count);
     o.path = path;
-    out->script = path ? script_create(&o, e) : NULL;
+    *out = path ? script_create(&o, e) : NULL;
     free(path);
     arena_finish(&storage);
-    return out->script || !space;
+    return *out || !space;
 }
 
 // --- the command ---
@@ -289,7 +249,7 @@ static bool load_given(const struct arguments *a, bool has_model, struct given *
 static bool import_all(const struct arguments *a, const struct import_format **format,
                        struct err *e)
 {
-    struct given g = {NULL, NULL};
+    struct script *script = NULL;
     bool has_model = false;
     const struct export_text out = {.path = arguments_text(a, "out"),
                                     .replaces = arguments_flag(a, "force")};
@@ -300,25 +260,25 @@ static bool import_all(const struct arguments *a, const struct import_format **f
         ok = import_detect(a->operand[i], &format[i], e);
         has_model |= format[i] != NULL; // else it is a recording
     }
-    ok = ok && load_given(a, has_model, &g, e);
+    ok = ok && load_space(a, has_model, &script, e);
     for (int i = 0; ok && i < a->operand_count; i++) {
         if (i && !arguments_flag(a, "json"))
             printf("\n");
         ok = format[i] ? import_model(a, a->operand[i], format[i], e)
-                       : import_one(a, a->operand[i], &g, e);
+                       : import_one(a, a->operand[i], script, e);
     }
-    recording_destroy(g.rules);
-    script_destroy(g.script);
+    script_destroy(script);
     return ok;
 }
 
-static void import_confine(const struct arguments *a)
+static int run_import(const struct command *self, const struct arguments *a)
 {
+    struct err e;
+    (void)self;
     struct sandbox s;
     confine_begin(&s);
     confine_read_space(&s, arguments_text(a, "space"));
     confine_read_settings(&s, a);
-    sandbox_allow(&s, SANDBOX_READ, arguments_text(a, "rules"));
     for (int i = 0; i < a->operand_count; i++) {
         // A model may name files beside it that hold its constants.
         const char *path = a->operand[i];
@@ -330,13 +290,6 @@ static void import_confine(const struct arguments *a)
     sandbox_allow(&s, SANDBOX_READ, arguments_text(a, "data"));
     confine_write_beside(&s, arguments_text(a, "out"));
     confine_enter(&s);
-}
-
-static int run_import(const struct command *self, const struct arguments *a)
-{
-    struct err e;
-    (void)self;
-    import_confine(a);
     const struct import_format **format = mem_zero((size_t)a->operand_count, sizeof *format);
     bool ok = import_all(a, format, &e);
     free(format);
@@ -347,17 +300,16 @@ static const struct option options[] = {
     {"out", OPTION_TEXT, "FILE",
      "also write the recording in tilewalk's own format, or the model as a network file"},
     {"data", OPTION_TEXT, "FOLDER",
-     "recorded inputs and outputs of an ONNX model (input_0.pb, output_0.pb, ...): the network "
-     "reads the inputs and has to compute the outputs"},
+     "recorded inputs and outputs of an ONNX model: the network has to compute these outputs"},
     {"force", OPTION_FLAG, NULL, "replace an existing FILE of --out"},
-    {"rules", OPTION_TEXT, "FILE",
-     "a T1 input: check that its conditions forbid exactly the configurations that are absent"},
     {"space", OPTION_TEXT, "FILE",
      "a space file: convert the recording to the parameters declared there"},
+    {"rules", OPTION_TEXT,
+     .help = "--space holds a recording against the constraints of a space file", .hidden = true,
+     .now = ""},
     OPTION_SET,
     OPTION_SANDBOX,
     OPTION_JSON,
-    OPTION_HELP,
     OPTION_END,
 };
 

@@ -1,4 +1,4 @@
-// lookup: finds the kernel of a table (export --table) that is nearest to a problem.
+// lookup: finds the kernel of a table (export --as table) that is nearest to a problem.
 #include "base/file.h"
 #include "cli/common.h"
 #include "engine/devices.h"
@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct lookup {
     const struct arguments *a;
@@ -229,17 +228,15 @@ static const struct option options[] = {
     {"set", OPTION_LIST, "NAME=VALUE",
      "a size, choice (type, layout) or number of the problem; may be repeated"},
     {"device", OPTION_TEXT, "DEVICE|none",
-     "index or part of the name of a device that is here or in the table (default: the best one "
-     "here; none: any device)"},
+     "part of the name of a device here or in the table (default: the best one here)"},
     OPTION_JSON,
-    OPTION_HELP,
     OPTION_END,
 };
 
 const struct command cmd_lookup = {
     .name = "lookup",
     .operands = "FILE OPERATOR",
-    .help = "find the kernel of a table (export --table) that is nearest to a problem",
+    .help = "find the kernel of a table (export --as table) that is nearest to a problem",
     .least = 2,
     .most = 2,
     .options = options,

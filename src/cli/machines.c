@@ -5,15 +5,11 @@
 #include "cli/confine.h"
 #include "cli/on.h"
 #include "engine/agent.h"
-#include "fleet/broker.h"
-#include "fleet/worker.h"
+#include "fleet/pool.h"
 #include "store/machine.h"
-#include "trial/message.h"
-#include "trial/remote.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,25 +22,31 @@ static int run_agent(const struct command *self, const struct arguments *a)
     struct err e;
     struct sandbox s;
     struct queue_options o;
+    struct on on = {.words = 0};
+    const char *pool = arguments_text(a, "pool");
     (void)self;
     if (isatty(STDIN_FILENO)) {
         err_usage(&e, "agent: another tilewalk talks to it over stdin and stdout (tilewalk tune "
                       "... --on ssh:HOST starts it)");
         return fail_with(&e, EXIT_USAGE);
     }
-    if (arguments_text(a, "pool")) // has to reach the pool's server, and reads nothing but messages
-        return common_exit(
-            on_pool_options(a, &o, &e) && broker_run(STDIN_FILENO, STDOUT_FILENO, &o, &e), &e);
+    if (pool) { // has to reach the pool's server, and reads nothing but messages
+        bool ok = on_pool_options(&on, a, pool, &o, &e) &&
+                  broker_run(STDIN_FILENO, STDOUT_FILENO, &o, &e);
+        on_end(&on);
+        return common_exit(ok, &e);
+    }
     confine_begin(&s);
     confine_enter(&s);
     return common_exit(agent_run(STDIN_FILENO, STDOUT_FILENO, &e), &e);
 }
 
 static const struct option agent_options[] = {
-    OPTION_POOL("measure with the workers of a pool (tune --pool starts it)"),
+    {"pool", OPTION_TEXT, "nats://HOST[:PORT]",
+     "measure with the workers of a pool (tune --on nats://HOST starts it)"},
+    OPTION_ACCESS,
     OPTION_GLSLANG,
     OPTION_SANDBOX,
-    OPTION_HELP,
     OPTION_END,
 };
 
@@ -53,17 +55,20 @@ const struct command cmd_agent = {
     .help = "measure for a tilewalk elsewhere, over stdin and stdout (tune --on starts it)",
     .options = agent_options,
     .run = run_agent,
+    .hidden = true,
 };
 
-// --- worker: measures for the runs of a pool (fleet/worker.h) ---
+// --- worker: measures for the runs of a pool (fleet/pool.h) ---
 
 static int run_worker(const struct command *self, const struct arguments *a)
 {
     struct err e;
     struct device_choice chosen = {.count = 0};
     struct worker_options o = {.workers = (int)arguments_integer(a, "workers", 0)};
+    struct on on = {.words = 0};
+    const char *url = a->operand_count ? a->operand[0] : arguments_text(a, "pool");
     (void)self;
-    bool ok = on_pool_options(a, &o.queue, &e) && common_choose_device(a, &chosen, &e);
+    bool ok = on_pool_options(&on, a, url, &o.queue, &e) && common_choose_device(a, &chosen, &e);
     o.device = chosen.device;
     if (ok && o.device && !gpu_can_run(o.device, &e)) {
         ok = !arguments_text(a, "device"); // no device is fine, but not one that was asked for
@@ -71,81 +76,39 @@ static int run_worker(const struct command *self, const struct arguments *a)
     }
     ok = ok && worker_run(&o, &e);
     free(chosen.list);
+    on_end(&on);
     return common_exit(ok, &e);
 }
 
 static const struct option worker_options[] = {
-    OPTION_POOL("server of the pool"),
+    {"pool", OPTION_TEXT, .hidden = true},
+    OPTION_ACCESS,
     {"device", OPTION_TEXT, "DEVICE",
-     "index or part of a name (default: the best one; see tilewalk devices); none: trials of "
-     "synthetic landscapes alone"},
+     "index or part of a name (default: the best one); none: synthetic landscapes alone"},
     {"workers", OPTION_INTEGER, "N", "trials at once (default: as fits the device)", 1, 64},
     OPTION_GLSLANG,
     OPTION_SANDBOX,
-    OPTION_HELP,
     OPTION_END,
 };
 
 const struct command cmd_worker = {
     .name = "worker",
-    .help = "measure for the runs of a pool (tune --pool), until it is ended",
+    .operands = "nats://HOST[:PORT]",
+    .help = "measure for the runs of a pool (tune --on nats://HOST), until it is ended",
+    .most = 1,
     .options = worker_options,
     .run = run_worker,
 };
 
 // --- fleet drain: asks a worker of a pool to leave ---
 
-// Seconds to wait for its answer: half of the time after which it would be given up. A worker that
-// puts its results into the pool may wait five seconds for the server with each.
-static double answer_s(void)
-{
-    return remote_patience_s() / 2;
-}
-
-static bool wait_for_answer(struct queue *q, const char *machine, struct err *e)
-{
-    int64_t end_ns = os_now_ns() + (int64_t)(answer_s() * 1e9);
-    while (os_now_ns() < end_ns) {
-        struct pollfd fd = {.fd = queue_fd(q), .events = POLLIN};
-        struct queue_message *l;
-        poll(&fd, 1, 100);
-        while ((l = queue_next(q))) {
-            struct message m;
-            bool leaves = false, closed = l->kind == QUEUE_CLOSED;
-            if (l->kind == QUEUE_BROADCAST && message_parse(l->text, &m, NULL)) {
-                leaves = m.type == MESSAGE_MEMBER && m.member.leaves;
-                message_finish(&m);
-            }
-            if (closed)
-                err_set(e, "the pool's server: %s", l->text);
-            queue_message_free(l);
-            if (leaves || closed)
-                return leaves;
-        }
-    }
-    return err_set(e,
-                   "no worker '%s' has answered in %.4g s (tilewalk doctor --pool lists those that "
-                   "are there)",
-                   machine, answer_s());
-}
-
 static bool drain_machine(const struct arguments *a, const char *machine, struct err *e)
 {
     struct queue_options o;
-    char here[QUEUE_ID + 16], leave[QUEUE_ID + 16];
-    if (!on_pool_options(a, &o, e))
-        return false;
-    // Names are words of subjects.
-    if (!*machine || strlen(machine) >= QUEUE_ID || strpbrk(machine, ".*> \t\r\n"))
-        return err_usage(e, "'%s' is no machine's name", machine);
-    snprintf(here, sizeof here, "tw.here.%s", machine);
-    snprintf(leave, sizeof leave, "tw.leave.%s", machine);
-    struct queue *q = queue_open(&o, e);
-    bool ok = q && queue_subscribe(q, here, e);
-    if (ok)
-        queue_publish(q, leave, "");
-    ok = ok && wait_for_answer(q, machine, e);
-    queue_close(q);
+    struct on on = {.words = 0};
+    bool ok = on_pool_options(&on, a, arguments_text(a, "on"), &o, e) &&
+              worker_drain(&o, machine, e);
+    on_end(&on);
     if (ok)
         printf("%s finishes what it measures, and leaves the pool\n", machine);
     return ok;
@@ -207,8 +170,8 @@ static bool forget_machine(const struct arguments *a, const char *name, struct e
     struct machines list = {0};
     bool met = false;
     int64_t busy = 0;
-    if (arguments_text(a, "pool"))
-        return err_usage(e, "fleet forget changes the database, not a pool (leave --pool out)");
+    if (arguments_text(a, "on"))
+        return err_usage(e, "fleet forget changes the database, not a pool (leave --on out)");
     struct store *s = common_open(a, STORE_WRITE, e);
     arena_init(&arena);
     bool ok = s && store_list_machines(s, 0, os_unix_time(), &arena, &list, e);
@@ -248,8 +211,8 @@ static int run_fleet(const struct command *self, const struct arguments *a)
                                                                   "MACHINE)",
                                                                   verb),
                            &e);
-    if (arguments_text(a, "pool"))
-        return common_exit(err_usage(&e, "--pool is for fleet drain MACHINE"), &e);
+    if (arguments_text(a, "on"))
+        return common_exit(err_usage(&e, "--on is for fleet drain MACHINE"), &e);
     if (a->operand_count && !common_session_id(verb, &id, &e))
         return fail_with(&e, EXIT_USAGE);
     arena_init(&arena);
@@ -267,15 +230,19 @@ static int run_fleet(const struct command *self, const struct arguments *a)
     return common_exit(ok, &e);
 }
 
-static const struct option fleet_options[] = {OPTION_POOL("for drain: server of the pool"),
-                                              OPTION_JSON, OPTION_DB, OPTION_HELP, OPTION_END};
+static const struct option fleet_options[] = {
+    {"on", OPTION_TEXT, "nats://HOST[:PORT]", "for drain: server of the pool"},
+    {"pool", OPTION_TEXT, .hidden = true, .now = "on=*"},
+    OPTION_ACCESS,
+    OPTION_JSON,
+    OPTION_DB,
+    OPTION_END};
 
 const struct command cmd_fleet = {
     .name = "fleet",
     .operands = "[ID | drain MACHINE | forget MACHINE]",
-    .help = "list the machines that measure for sessions (tune --on), or for session ID; drain "
-            "lets a pool's worker finish what it measures and leave; forget removes a machine that "
-            "is gone from the list",
+    .help = "list the machines that measure for sessions (tune --on); drain lets a pool's worker "
+            "finish and leave, forget takes a machine off the list",
     .most = 2,
     .options = fleet_options,
     .run = run_fleet,

@@ -44,6 +44,7 @@ static const char *const *line_take(struct on *on, const struct line *l)
 
 struct entry {
     const char *address, *program;
+    const char *credentials, *ca, *wait; // NULL: not given
 };
 
 static char *trim(char *text)
@@ -59,7 +60,7 @@ static char *trim(char *text)
 // parsed, so that a wrong one is found. `line` is cut up.
 static bool read_line(char *line, const char *name, struct entry *h, struct line *l, struct err *e)
 {
-    struct entry other;
+    struct entry other = {NULL};
     struct line ignored = {.count = 0};
     char *rest;
     line = trim(line);
@@ -75,14 +76,24 @@ static bool read_line(char *line, const char *name, struct entry *h, struct line
         l = &ignored;
     }
     for (char *w = strtok_r(equals + 1, BLANKS, &rest); w; w = strtok_r(NULL, BLANKS, &rest)) {
-        if (str_starts(w, "address="))
-            h->address = w + strlen("address=");
-        else if (str_starts(w, "program="))
-            h->program = w + strlen("program=");
+        const struct {
+            const char *word, **out;
+        } known[] = {{"address=", &h->address},
+                     {"program=", &h->program},
+                     {"credentials=", &h->credentials},
+                     {"ca=", &h->ca},
+                     {"wait=", &h->wait}};
+        size_t k = 0, count = sizeof known / sizeof *known;
+        while (k < count && !str_starts(w, known[k].word))
+            k++;
+        if (k < count)
+            *known[k].out = w + strlen(known[k].word);
         else if (!line_add(l, w))
             return err_set(e, "too many words");
     }
-    return true;
+    double s;
+    return !h->wait || (str_to_real(h->wait, &s) && s > 0) ||
+           err_set(e, "wait=%s: expected seconds above 0", h->wait);
 }
 
 static bool read_hosts(struct on *on, const char *name, struct entry *h, struct line *l,
@@ -101,6 +112,9 @@ static bool read_hosts(struct on *on, const char *name, struct entry *h, struct 
     if (text)
         on_keep(on, text);
     free(path);
+    double s;
+    if (ok && h->wait && str_to_real(h->wait, &s) && s > on->machines.wait_s)
+        on->machines.wait_s = s;
     return ok;
 }
 
@@ -111,14 +125,64 @@ static bool check_word(const char *what, const char *word, struct err *e)
     return (word[0] && word[0] != '-') || err_usage(e, "--on: '%s' is no %s", word, what);
 }
 
-static bool find_place(struct on *on, const char *text, struct dial_place *out, struct err *e)
+bool on_is_pool(const char *text)
 {
-    out->name = text;
+    return str_starts(text, "nats://") || str_starts(text, "tls://");
+}
+
+bool on_pool_options(struct on *on, const struct arguments *a, const char *url,
+                     struct queue_options *out, struct err *e)
+{
+    struct entry h = {NULL};
+    struct line ignored = {.count = 0};
+    const char *credentials = arguments_text(a, "credentials"), *ca = arguments_text(a, "ca");
+    if (!url)
+        return err_usage(e, "missing the server of the pool: nats://HOST");
+    if (!on_is_pool(url) || strpbrk(url, " ,"))
+        return err_usage(e, "'%s' is neither nats://HOST[:PORT] nor tls://HOST[:PORT]", url);
+    if (!read_hosts(on, url, &h, &ignored, e))
+        return false;
+    *out = (struct queue_options){.url = url,
+                                  .credentials = credentials ? credentials : h.credentials,
+                                  .ca = ca ? ca : h.ca,
+                                  .name = "tilewalk",
+                                  .patience_s = remote_patience_s()};
+    return true;
+}
+
+static void add_machine(struct on *on, const char *name, const struct line *l)
+{
+    int i = on->machines.count++;
+    on->name[i] = name;
+    on->command[i] = (struct spawner_command){SPAWNER_CONNECTION, line_take(on, l), NULL};
+}
+
+static bool find_place(struct on *on, const struct arguments *a, const char *text, struct err *e)
+{
+    if (on_is_pool(text)) {
+        struct queue_options o;
+        struct line l = {.count = 0};
+        if (!on_pool_options(on, a, text, &o, e))
+            return false;
+        const char *const words[] = {on_keep(on, path_program()), "agent", "--pool", o.url};
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            line_add(&l, words[i]);
+        if (o.credentials)
+            line_add(&l, "--credentials"), line_add(&l, o.credentials);
+        if (o.ca)
+            line_add(&l, "--ca"), line_add(&l, o.ca);
+        const char *at = strrchr(o.url, '@'), *host = strstr(o.url, "://") + strlen("://");
+        // The name is shown: it has no password.
+        char *name =
+            at ? mem_printf("%.*s%s", (int)(host - o.url), o.url, at + 1) : mem_strdup(o.url);
+        add_machine(on, on_keep(on, name), &l);
+        return true;
+    }
     if (str_equal(text, "local:")) {
         struct line l = {.count = 0};
         line_add(&l, on_keep(on, path_program()));
         line_add(&l, "agent");
-        out->argv = line_take(on, &l);
+        add_machine(on, text, &l);
         return true;
     }
     if (str_starts(text, "ssh:")) {
@@ -134,94 +198,42 @@ static bool find_place(struct on *on, const char *text, struct dial_place *out, 
             return false;
         bool fits = line_add(&l, "--") && line_add(&l, h.address) && line_add(&l, h.program) &&
                     line_add(&l, "agent");
-        out->argv = line_take(on, &l);
+        add_machine(on, text, &l);
         return fits || err_set(e, "--on ssh:%s: too many words in its entry", name);
     }
-    return err_usage(e, "--on '%s' is neither local: nor ssh:HOST", text);
+    return err_usage(e, "--on '%s' is none of local:, ssh:HOST and nats://HOST", text);
 }
 
-// --- a pool ---
-
-bool on_pool_options(const struct arguments *a, struct queue_options *out, struct err *e)
-{
-    const char *url = arguments_text(a, "pool");
-    *out = (struct queue_options){.url = url,
-                                  .credentials = arguments_text(a, "credentials"),
-                                  .ca = arguments_text(a, "ca"),
-                                  .name = "tilewalk",
-                                  .patience_s = remote_patience_s()};
-    if (!url)
-        return err_usage(e, "missing --pool nats://HOST");
-    return ((str_starts(url, "nats://") || str_starts(url, "tls://")) && !strpbrk(url, " ,")) ||
-           err_usage(e, "--pool '%s' is neither nats://HOST[:PORT] nor tls://HOST[:PORT]", url);
-}
-
-static bool find_pool(struct on *on, const struct arguments *a, struct dial_place *out,
-                      struct err *e)
-{
-    struct queue_options o;
-    struct line l = {.count = 0};
-    if (!on_pool_options(a, &o, e))
-        return false;
-    const char *const words[] = {on_keep(on, path_program()), "agent", "--pool", o.url};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        line_add(&l, words[i]);
-    if (o.credentials)
-        line_add(&l, "--credentials"), line_add(&l, o.credentials);
-    if (o.ca)
-        line_add(&l, "--ca"), line_add(&l, o.ca);
-    const char *at = strrchr(o.url, '@'), *host = strstr(o.url, "://") + strlen("://");
-    // The name is shown: it has no password.
-    char *name = at ? mem_printf("%.*s%s", (int)(host - o.url), o.url, at + 1) : mem_strdup(o.url);
-    *out = (struct dial_place){.name = on_keep(on, name), .argv = line_take(on, &l)};
-    return true;
-}
-
-// --- all places ---
-
-static bool find_places(struct on *on, const char *const *text, int count, struct err *e)
+bool on_begin(struct on *on, const struct arguments *a, const char *const *text, int count,
+              struct err *e)
 {
     *on = (struct on){.words = 0};
     if (count >= ON_MOST)
         return err_usage(e, "--on: fewer than %d machines", ON_MOST);
     for (int i = 0; i < count; i++)
-        if (!find_place(on, text[i], &on->place[i], e))
+        if (!find_place(on, a, text[i], e))
             return false;
-    return true;
+    struct spawner_options o = {.command = on->command, .count = on->machines.count};
+    on->machines.name = on->name;
+    on->machines.wait_s = arguments_real(a, "wait", on->machines.wait_s);
+    on->machines.spawner = o.count ? spawner_create(&o, e) : NULL;
+    return on->machines.spawner || !o.count;
 }
 
 bool on_begin_all(struct on *on, const struct arguments *a, struct err *e)
 {
     const char *text[ON_MOST];
-    int count = arguments_list(a, "on", text, ON_MOST);
-    if (!find_places(on, text, count, e) ||
-        (arguments_text(a, "pool") && !find_pool(on, a, &on->place[count++], e)) ||
-        (count && !dialer_begin(&on->dialer, on->place, count, e)))
-        return false;
-    on->dialer.wait_s = arguments_real(a, "wait", 0);
-    return true;
+    return on_begin(on, a, text, arguments_list(a, "on", text, ON_MOST), e);
 }
 
-bool on_begin_pool(struct on *on, const struct arguments *a, struct err *e)
+const struct remote_machines *on_machines(const struct on *on)
 {
-    *on = (struct on){.words = 0};
-    return find_pool(on, a, &on->place[0], e) && dialer_begin(&on->dialer, on->place, 1, e);
-}
-
-bool on_begin(struct on *on, const char *const *text, int count, struct err *e)
-{
-    return find_places(on, text, count, e) &&
-           (!count || dialer_begin(&on->dialer, on->place, count, e));
-}
-
-struct dialer *on_dialer(struct on *on)
-{
-    return on->dialer.pid > 0 ? &on->dialer : NULL;
+    return on->machines.count ? &on->machines : NULL;
 }
 
 void on_end(struct on *on)
 {
-    dialer_end(&on->dialer);
+    spawner_destroy(on->machines.spawner);
     for (int i = 0; i < on->words; i++)
         free(on->word[i]);
     free(on->word);

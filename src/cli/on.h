@@ -1,9 +1,9 @@
-// Options --on local: and --on ssh:HOST: the machines whose agents measure for a run, and the
+// Option --on PLACE: the machines whose agents measure for a run, and the
 // command that reaches each.
 //
 //     struct on on;
 //     if (!on_begin_all(&on, a, e)) ...           before the sandbox is entered
-//     options.dialer = on_dialer(&on);
+//     options.machines = on_machines(&on);
 //     on_end(&on);
 //
 // A host may have an entry in hosts.conf, in the user's configuration folder. Each entry is a line;
@@ -14,54 +14,54 @@
 // ssh connects to `address` (default: the name) and starts `program` there (default: tilewalk). All
 // other words are options of ssh.
 //
-// Option --pool URL adds one more such place: an agent here that measures with the workers of a
-// pool (fleet/broker.h).
+// The URL of a pool's server is such a place too: an agent here that measures with the workers of
+// the pool (fleet/pool.h). Its entry may name a file of credentials, and certificates that a
+// tls:// server is checked against (default: the system's):
+//
+//     tls://queue = credentials=/home/me/lab.creds ca=/etc/lab.pem
+//
+// `wait=S` in any entry is how long a run waits while no machine measures for it (default: 300 s).
 #ifndef TILEWALK_CLI_ON_H
 #define TILEWALK_CLI_ON_H
 
 #include "cli/command.h"
 #include "fleet/queue.h"
-#include "trial/dialer.h"
+#include "trial/remote.h"
 
 #define ON_MOST 64
 
 #define OPTION_ON                                                                                  \
+    {"on", OPTION_REPEATED, "local:|ssh:HOST|nats://HOST",                                         \
+     "measure on another machine by ssh, with the workers of a pool (nats://, tls://), or by an "  \
+     "agent here (local:); may be repeated: their devices have to be alike"},                      \
+        {"pool", OPTION_TEXT, .hidden = true, .now = "on=*"},                                      \
     {                                                                                              \
-        "on", OPTION_REPEATED, "local:|ssh:HOST",                                                  \
-            "measure on the devices of another machine, where ssh starts `tilewalk agent` "        \
-            "(ssh:HOST), or of an agent here (local:); may be repeated: the devices of all of "    \
-            "them have to be alike and measure for the session together"                           \
+        "wait", OPTION_REAL, "S", "", 0.001, 1e9, true                                             \
     }
-#define OPTION_POOL(what)                                                                          \
-    {"pool", OPTION_TEXT, "nats://HOST[:PORT]", what},                                             \
-        {"credentials", OPTION_TEXT, "FILE",                                                       \
-         "credentials of the pool's user, as nsc writes them"},                                    \
+// The members of an entry in hosts.conf as options, for the agents that runs start.
+#define OPTION_ACCESS                                                                              \
+    {"credentials", OPTION_TEXT, "FILE", "", 0, 0, true},                                          \
     {                                                                                              \
-        "ca", OPTION_TEXT, "FILE",                                                                 \
-            "certificates that the pool's server (tls://HOST) is checked against (default: the "   \
-            "system's)"                                                                            \
-    }
-#define OPTION_WAIT                                                                                \
-    {                                                                                              \
-        "wait", OPTION_REAL, "S",                                                                  \
-            "seconds to wait while no machine, or no worker of the pool, measures on such a "      \
-            "device (default: 300)",                                                               \
-            0.001, 1e9                                                                             \
+        "ca", OPTION_TEXT, "FILE", "", 0, 0, true                                                  \
     }
 
 struct on {
-    struct dialer dialer; // no pid: --on was not given
-    struct dial_place place[ON_MOST];
-    char **word; // heap: everything that the places point to
+    struct remote_machines machines; // count 0: --on was not given
+    const char *name[ON_MOST];
+    struct spawner_command command[ON_MOST]; // machine i is reached by command i
+    char **word;                             // heap: everything that these point to
     int words;
 };
 
-bool on_begin(struct on *on, const char *const *text, int count, struct err *e);
-bool on_begin_all(struct on *on, const struct arguments *a, struct err *e);  // --on, --pool, --wait
-bool on_begin_pool(struct on *on, const struct arguments *a, struct err *e); // --pool alone
-// Reads --pool, --credentials and --ca. Returns false where --pool is missing or wrong.
-bool on_pool_options(const struct arguments *a, struct queue_options *out, struct err *e);
-struct dialer *on_dialer(struct on *on); // NULL: there are no machines
-void on_end(struct on *on);              // in any case; also after a failed begin
+bool on_begin(struct on *on, const struct arguments *a, const char *const *text, int count,
+              struct err *e);
+bool on_begin_all(struct on *on, const struct arguments *a, struct err *e); // all of --on
+bool on_is_pool(const char *text);
+// Fills the options that reach the pool at `url`, with its entry in hosts.conf, --credentials and
+// --ca. `on` (zeroed, or begun) keeps the texts. Returns false where `url` is NULL or wrong.
+bool on_pool_options(struct on *on, const struct arguments *a, const char *url,
+                     struct queue_options *out, struct err *e);
+const struct remote_machines *on_machines(const struct on *on); // NULL: there are none
+void on_end(struct on *on); // in any case; also after a failed begin
 
 #endif

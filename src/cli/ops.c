@@ -4,7 +4,7 @@
 // known of it comes from that. It needs matrix units when it can be read for a GPU that has them
 // and not for one without; its operator determines the bits of its numbers.
 #include "base/file.h"
-#include "cli/check_network.h"
+#include "cli/check.h"
 #include "cli/common.h"
 #include "cli/confine.h"
 #include "script/script.h"
@@ -591,7 +591,6 @@ static const struct option options[] = {
     {"device", OPTION_TEXT, "DEVICE|none",
      "device to read the presets for (default: the best one; see tilewalk devices)"},
     OPTION_JSON,
-    OPTION_HELP,
     OPTION_END,
 };
 
@@ -599,7 +598,6 @@ const struct command cmd_ops = {
     .name = "ops",
     .operands = "[NAME|NETWORK.lua]",
     .help = "list the operators, the presets with their sizes and needs, and the networks",
-    .least = 0,
     .most = 1,
     .options = options,
     .run = run_ops,

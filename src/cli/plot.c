@@ -4,7 +4,6 @@
 #include "cli/session_curves.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -40,20 +39,6 @@ static void add_label(const struct session_curves *c, int i, struct str *out)
 }
 
 // --- text ---
-
-static bool choose_charset(const struct arguments *a, enum charset *out, struct err *e)
-{
-    static const char *const names[] = {"braille", "block", "ascii"}; // as enum charset
-    const char *given = arguments_text(a, "charset");
-    *out = common_ascii() ? CHARSET_ASCII : CHARSET_BRAILLE;
-    bool known = !given || str_equal(given, "auto");
-    for (int i = 0; i < 3; i++)
-        if (str_equal(given, names[i])) {
-            *out = (enum charset)i;
-            known = true;
-        }
-    return known || err_usage(e, "--charset wants auto, braille, block or ascii, not '%s'", given);
-}
 
 static void print_plot(const struct picture *p, enum charset charset)
 {
@@ -142,10 +127,14 @@ static int run_plot(const struct command *self, const struct arguments *a)
 {
     struct err e;
     struct session_curves curves;
-    enum charset charset;
+    static const char *const names[] = {"braille", "block", "ascii"}; // as enum charset
+    enum charset charset = common_ascii() ? CHARSET_ASCII : CHARSET_BRAILLE;
     const char *path = arguments_text(a, "out");
     (void)self;
-    if (!choose_charset(a, &charset, &e) || (path && !chart_check_name(path, &e)))
+    for (int i = 0; i < 3; i++)
+        if (str_equal(arguments_text(a, "charset"), names[i]))
+            charset = (enum charset)i;
+    if (path && !chart_check_name(path, &e))
         return fail_with(&e, EXIT_USAGE);
     if (!session_curves_read(a, true, &curves, &e))
         return fail_with(&e, EXIT_FAILED);
@@ -170,11 +159,10 @@ static int run_plot(const struct command *self, const struct arguments *a)
 
 static const struct option options[] = {
     OPTION_AGAINST,
-    {"plain", OPTION_FLAG, NULL, "print the curves as text (default without --out)"},
-    {"out", OPTION_TEXT, "FILE.svg|FILE.png", "draw the curves into a file"},
-    {"charset", OPTION_TEXT, "auto|braille|block|ascii", "characters of the text"},
+    {"out", OPTION_TEXT, "FILE.svg|FILE.png", "draw the curves into a file, not as text"},
+    {"charset", OPTION_WORD, "auto|braille|block|ascii", "characters of the text"},
+    {"plain", OPTION_FLAG, .hidden = true}, // as text, beside --out
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END,
 };
 

@@ -3,14 +3,12 @@
 #include "cli/common.h"
 #include "engine/stored.h"
 #include "export/reverify.h"
+#include "report/compare_table.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define CELL_WIDTH 24
 
 struct cell {
     enum outcome outcome;
@@ -41,75 +39,69 @@ static double tflops_of(const struct portability *p, const struct cell *c)
     return c->outcome == OUTCOME_OK ? p->row[0].session.flop / c->seconds / 1e12 : NAN;
 }
 
-// Writes "0.67 GFLOPS  100 %", or the outcome.
-static const char *cell_text(const struct portability *p, const struct cell *c, char out[64])
-{
-    char speed[32], share[16] = "";
-    if (c->outcome != OUTCOME_OK)
-        return outcome_name(c->outcome);
-    if (!isnan(c->share))
-        snprintf(share, sizeof share, "%5.0f %%", 100 * c->share);
-    snprintf(out, 64, "%s%s", speed_text(&p->row[0].session, c->seconds, speed), share);
-    return out;
-}
-
 static char letter_of(int column)
 {
     return (char)('A' + column % 26);
 }
 
+// The table. Markdown has no legend: it has the devices' names and the reasons of failures.
+struct sheet {
+    const struct portability *p;
+    bool markdown;
+};
+
+// Writes "0.67 GFLOPS  100 %" or the outcome; the last column says what a row is.
+static void add_cell(const void *context, int row, int column, struct str *out)
+{
+    const struct sheet *s = context;
+    const struct portability *p = s->p;
+    char speed[32];
+    bool last = column == p->columns;
+    const struct row *r = row < 0 ? NULL : &p->row[row];
+    if (last && r)
+        str_printf(out, "#%" PRId64 " tuned ", r->session.id);
+    if (last && !r)
+        str_add(out, "session");
+    else if (last || !r) {
+        int device = last ? r->column : column;
+        str_printf(out, "on %s",
+                   s->markdown ? p->column[device]->device : (char[]){letter_of(device), '\0'});
+    }
+    if (last || !r)
+        return;
+    const struct cell *c = &r->cell[column];
+    if (c->outcome != OUTCOME_OK)
+        str_printf(out, "%s%s%s", outcome_name(c->outcome), s->markdown ? ": " : "",
+                   s->markdown ? c->reason : "");
+    else
+        str_add(out, speed_text(&p->row[0].session, c->seconds, speed));
+    if (c->outcome == OUTCOME_OK && !isnan(c->share))
+        str_printf(out, "%5.0f %%", 100 * c->share);
+}
+
 static void portability_add_text(const struct portability *p, struct str *out)
 {
-    char text[64];
     const struct session_record *first = &p->row[0].session;
-    struct str reasons = {0};
-    str_printf(out,
-               "%s (%s): best configuration of each session on each device, measured now\n\n%-18s",
-               first->title, first->name, "");
-    for (int k = 0; k < p->columns; k++)
-        str_printf(out, "  on %-*c", k + 1 < p->columns ? CELL_WIDTH - 3 : 0, letter_of(k));
-    for (int i = 0; i < p->rows; i++) {
-        int64_t id = p->row[i].session.id;
-        str_printf(out, "\n#%-5" PRId64 " tuned on %c ", id, letter_of(p->row[i].column));
-        for (int k = 0; k < p->columns; k++) {
-            const struct cell *c = &p->row[i].cell[k];
-            str_printf(out, "  %-*s", k + 1 < p->columns ? CELL_WIDTH : 0, cell_text(p, c, text));
-            if (c->outcome != OUTCOME_OK)
-                str_printf(&reasons, "#%" PRId64 " on %c: %s: %s\n", id, letter_of(k),
-                           outcome_name(c->outcome), c->reason);
-        }
-    }
-    str_add(out, "\n\n");
+    str_printf(out, "%s (%s): best configuration of each session on each device, measured now\n\n",
+               first->title, first->name);
+    table_add_text(&(struct table){p->rows, p->columns + 1, add_cell, &(struct sheet){p, false}},
+                   out);
+    str_add(out, "\n");
     for (int k = 0; k < p->columns; k++)
         str_printf(out, "%c  %s\n", letter_of(k), p->column[k]->device);
-    str_add(out, str_text(&reasons));
-    str_finish(&reasons);
+    for (int i = 0; i < p->rows; i++)
+        for (int k = 0; k < p->columns; k++) {
+            const struct cell *c = &p->row[i].cell[k];
+            if (c->outcome != OUTCOME_OK)
+                str_printf(out, "#%" PRId64 " on %c: %s: %s\n", p->row[i].session.id, letter_of(k),
+                           outcome_name(c->outcome), c->reason);
+        }
 }
 
 static void portability_add_markdown(const struct portability *p, struct str *out)
 {
-    char text[64];
-    str_add(out, "| tuned on |");
-    for (int k = 0; k < p->columns; k++) {
-        str_add(out, " on ");
-        str_add_markdown(out, p->column[k]->device);
-        str_add(out, " |");
-    }
-    str_add(out, "\n|---|");
-    for (int k = 0; k < p->columns; k++)
-        str_add(out, "---|");
-    for (int i = 0; i < p->rows; i++) {
-        str_add(out, "\n| ");
-        str_add_markdown(out, p->row[i].session.device);
-        str_printf(out, " (#%" PRId64 ") |", p->row[i].session.id);
-        for (int k = 0; k < p->columns; k++) {
-            const struct cell *c = &p->row[i].cell[k];
-            str_printf(out, " %s%s", cell_text(p, c, text), c->outcome == OUTCOME_OK ? "" : ": ");
-            str_add_markdown(out, c->reason);
-            str_add(out, " |");
-        }
-    }
-    str_add(out, "\n");
+    table_add_markdown(&(struct table){p->rows, p->columns + 1, add_cell, &(struct sheet){p, true}},
+                       out);
 }
 
 static void portability_add_csv(const struct portability *p, struct str *out)
@@ -172,7 +164,6 @@ static bool read_row(struct store *store, const char *operand, struct portabilit
 {
     struct row *row = &p->row[p->rows];
     struct ranked_trials best;
-    const char *value[2];
     int64_t id;
     if (!common_session_id(operand, &id, e) ||
         !store_get_session(store, id, &p->arena, &row->session, e) ||
@@ -181,13 +172,10 @@ static bool read_row(struct store *store, const char *operand, struct portabilit
     if (!str_equal(row->session.source, "device"))
         return err_set(e, "session %" PRId64 " was not measured on a device (%s)", id,
                        row->session.source);
-    const char *what =
-        common_difference(&p->row[0].session, &row->session,
-                          FACT_PROBLEM | FACT_SPACE | FACT_SETTINGS | FACT_FILES, value);
-    if (what)
-        return err_set(
-            e, "sessions %" PRId64 " and %" PRId64 " have no common table: they have different %s",
-            p->row[0].session.id, id, what);
+    if (!common_alike(&p->row[0].session, &row->session,
+                      FACT_PROBLEM | FACT_SPACE | FACT_SETTINGS | FACT_FILES,
+                      "have no common table", e))
+        return false;
     if (!best.count)
         return err_set(e, "session %" PRId64 " has no valid trial", id);
     row->best = best.trial[0];

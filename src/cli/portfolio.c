@@ -43,16 +43,15 @@ static bool read_shape(struct shapes *b, struct store *store, const char *operan
         !store_get_baselines(store, id, &b->arena, &baselines, e))
         return false;
     const struct session_record *first = &b->shape[0].session;
-    const char *value[2],
-        *what = common_difference(first, &s->session,
-                                  FACT_SPACE | FACT_FILES | FACT_DEVICE | FACT_DRIVER, value);
+    if (!common_alike(first, &s->session, FACT_SPACE | FACT_FILES | FACT_DEVICE | FACT_DRIVER,
+                      "have no portfolio", e))
+        return false;
     // Shapes may be of several recordings.
-    if (!what && strncmp(first->source, s->session.source, strcspn(first->source, ":") + 1) != 0)
-        what = "sources";
-    if (what)
-        return err_set(
-            e, "sessions %" PRId64 " and %" PRId64 " have no portfolio: they have different %s",
-            first->id, id, what);
+    if (strncmp(first->source, s->session.source, strcspn(first->source, ":") + 1) != 0)
+        return err_set(e,
+                       "sessions %" PRId64 " and %" PRId64
+                       " have no portfolio: they have different sources",
+                       first->id, id);
     if (!s->trials.count)
         return err_set(e, "session %" PRId64 " has no valid trial", id);
     s->baseline = baselines_fastest(&baselines);
@@ -232,7 +231,8 @@ static void portfolio_add_json(struct json_writer *w, const struct shapes *b,
         json_add_real(w, "best_ms", portfolio_best(&b->problem, i) * 1e3);
         json_add_real(w, "loss", ratio_of(b, f, i) - 1);
         json_add_text(w, "baseline", s->baseline ? s->baseline->name : NULL);
-        json_add_real(w, "ratio", speed_ratio(s->baseline, time_of(b, f, i)));
+        struct paired p = speed_paired(&s->session, s->baseline, time_of(b, f, i));
+        speed_add_ratio_json(&p, w);
         json_end(w);
     }
     json_end(w);
@@ -287,10 +287,13 @@ static bool portfolio_report(const struct shapes *b, const struct arguments *a, 
             printf("%-6" PRId64 "  %10.4g  %10.4g  %5.1f %%  %s", s->session.id,
                    time_of(b, &last, i) * 1e3, portfolio_best(&b->problem, i) * 1e3,
                    100 * (ratio_of(b, &last, i) - 1), s->session.title);
+            struct paired p = speed_paired(&s->session, s->baseline, time_of(b, &last, i));
+            struct str ratio = {0};
+            speed_add_ratio(&p, &ratio);
             if (s->baseline)
-                printf("  %.2f times as fast as '%s'",
-                       speed_ratio(s->baseline, time_of(b, &last, i)), s->baseline->name);
+                printf("  against '%s': %s", s->baseline->name, str_text(&ratio));
             printf("\n");
+            str_finish(&ratio);
         }
     }
     if (any && is_json)
@@ -323,7 +326,6 @@ static const struct option options[] = {
      "weight of a session's shape: how often it runs (default: 1); may be repeated"},
     OPTION_JSON,
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END,
 };
 

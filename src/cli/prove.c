@@ -1,5 +1,6 @@
 #include "cli/prove.h"
 
+#include "base/build.h"
 #include "base/file.h"
 #include "base/os.h"
 #include "cli/common.h"
@@ -165,7 +166,7 @@ static void add_page(const struct report *r, struct str *out)
     str_add_markdown(out, p->device.name);
     str_add(out, " | ");
     str_add_markdown(out, p->device.driver);
-    str_add(out, " | " TILEWALK_VERSION ", ");
+    str_printf(out, " | %s, ", build_name());
     add_date(out);
     str_printf(out, " | %" PRId64 " / %" PRId64 " / %" PRId64 " | ", p->right, p->wrong, p->failed);
     if (isfinite(p->unsteady))
@@ -179,7 +180,7 @@ static void add_page(const struct report *r, struct str *out)
     str_add_markdown(out, p->device.driver);
     str_printf(out, " |\n| system | %s %s, %s, %d cores |\n", system.sysname, system.release,
                system.machine, os_cores());
-    str_add(out, "| tilewalk | " TILEWALK_VERSION ", ");
+    str_printf(out, "| tilewalk | %s, ", build_name());
     add_date(out);
     str_printf(out, ", %g minutes asked, seed %" PRIu64 " |\n\n", p->seconds / 60, p->seed);
     str_add(out, "| part | | seconds | left out |\n|---|---|---:|---|\n");
@@ -259,7 +260,7 @@ static void run_parts(struct report *r, const char *only)
     p->json = json_begin(&r->text);
     json_add_text(&p->json, "format", "tilewalk-report");
     json_add_int(&p->json, "version", 1);
-    json_add_text(&p->json, "tilewalk", TILEWALK_VERSION);
+    json_add_text(&p->json, "tilewalk", build_name());
     json_add_text(&p->json, "device", p->device.name);
     json_add_text(&p->json, "driver", p->device.driver);
     json_add_real(&p->json, "minutes", p->seconds / 60);
@@ -398,8 +399,7 @@ static const struct option options[] = {
     {"only", OPTION_TEXT, "PART[,...]",
      "only these parts: limits, correctness, timing, roof, statistics, tuning, spaces"},
     {"out", OPTION_TEXT, "FILE",
-     "path of the archive (default: tilewalk-report-DEVICE.tar.xz, here); an existing file is "
-     "replaced"},
+     "the archive, which is replaced (default: tilewalk-report-DEVICE.tar.xz)"},
     {"seed", OPTION_INTEGER, "S", "seed of problems, kernels and searches (default: a new one)", 0,
      9007199254740992.0},
     OPTION_DEVICE,
@@ -408,7 +408,6 @@ static const struct option options[] = {
     OPTION_JSON,
     {"trials", OPTION_INTEGER, "N", "trials of a session at most", 1, 1e6, true},
     OPTION_FAULT,
-    OPTION_HELP,
     OPTION_END,
 };
 

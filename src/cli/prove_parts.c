@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/os.h"
-#include "cli/check_compile.h"
+#include "cli/check.h"
 #include "cli/common.h"
 #include "cli/prove.h"
 #include "engine/cell.h"
@@ -16,7 +16,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 // --- problems ---

@@ -12,13 +12,13 @@
 static const char *const axes[] = {
     [COMPARISON_TRIALS] = "trials", [COMPARISON_SECONDS] = "time", [COMPARISON_SPACE] = "space"};
 
-bool session_curves_parse_axis(const struct arguments *a, enum comparison_axis *axis, struct err *e)
+enum comparison_axis session_curves_axis_of(const struct arguments *a)
 {
     const char *against = arguments_text(a, "against");
-    for (*axis = COMPARISON_TRIALS; against && *axis <= COMPARISON_SPACE; (*axis)++)
-        if (str_equal(against, axes[*axis]))
-            return true;
-    return !against || err_usage(e, "--against wants trials, time or space, not '%s'", against);
+    enum comparison_axis axis = COMPARISON_TRIALS;
+    while (against && !str_equal(against, axes[axis]))
+        axis++;
+    return axis;
 }
 
 const char *session_curves_axis_word(enum comparison_axis axis)
@@ -121,10 +121,10 @@ static bool read_session(struct store *store, int64_t id, struct session_curves 
 bool session_curves_read(const struct arguments *a, bool wholes, struct session_curves *out,
                          struct err *e)
 {
-    *out = (struct session_curves){.wholes = wholes};
+    *out = (struct session_curves){.wholes = wholes, .axis = session_curves_axis_of(a)};
     arena_init(&out->arena);
     int64_t *id = arena_zero(&out->arena, (size_t)a->operand_count, sizeof *id);
-    bool ok = session_curves_parse_axis(a, &out->axis, e);
+    bool ok = true;
     for (int i = 0; ok && i < a->operand_count; i++) {
         ok = common_session_id(a->operand[i], &id[i], e);
         for (int k = 0; ok && k < i; k++)

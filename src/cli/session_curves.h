@@ -17,7 +17,7 @@
 
 #define OPTION_AGAINST                                                                             \
     {                                                                                              \
-        "against", OPTION_TEXT, "trials|time|space",                                               \
+        "against", OPTION_WORD, "trials|time|space",                                               \
             "the x axis: trials (default), running time, or the share of the space that was tried" \
     }
 
@@ -41,10 +41,7 @@ bool session_curves_read(const struct arguments *a, bool wholes, struct session_
                          struct err *e);
 void session_curves_finish(struct session_curves *c);
 
-// Parses --against (default: trials). Another word is an error of usage.
-bool session_curves_parse_axis(const struct arguments *a, enum comparison_axis *axis,
-                               struct err *e);
-
+enum comparison_axis session_curves_axis_of(const struct arguments *a); // --against
 const char *session_curves_axis_word(enum comparison_axis axis);
 
 // Returns the place of measurement for titles: the device, else the source (for a recording the

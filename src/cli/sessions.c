@@ -1,5 +1,5 @@
-// ls, note, rm: the sessions of a database, one by one.
-#include "base/log.h"
+// ls, rm: the sessions of a database, one by one.
+#include "base/err.h"
 #include "cli/common.h"
 
 #include <inttypes.h>
@@ -98,31 +98,6 @@ static int run_ls(const struct command *self, const struct arguments *a)
     return common_exit(ok, &e);
 }
 
-// --- note ---
-
-static int run_note(const struct command *self, const struct arguments *a)
-{
-    struct err e;
-    int64_t id;
-    const char *text = a->operand[1];
-    (void)self;
-    if (!common_session_id(a->operand[0], &id, &e))
-        return fail_with(&e, EXIT_USAGE);
-    for (const char *c = text; *c; c++) // it is printed in lists, and a terminal would obey it
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-            err_usage(&e, "a note is one line of text, without control characters");
-            return fail_with(&e, EXIT_USAGE);
-        }
-    struct store *s = common_open(a, STORE_WRITE, &e);
-    bool ok = s && store_set_note(s, id, *text ? text : NULL, &e);
-    if (ok && *text)
-        printf("session %" PRId64 ": %s\n", id, text);
-    else if (ok)
-        printf("session %" PRId64 " has no note\n", id);
-    store_close(s);
-    return common_exit(ok, &e);
-}
-
 // --- rm ---
 
 static int run_rm(const struct command *self, const struct arguments *a)
@@ -171,27 +146,15 @@ static const struct option ls_options[] = {
      "list the tasks of networks too, each of which is a session of its own"},
     OPTION_JSON,
     OPTION_DB,
-    OPTION_HELP,
     OPTION_END,
 };
-static const struct option note_options[] = {OPTION_DB, OPTION_HELP, OPTION_END};
-static const struct option rm_options[] = {OPTION_JSON, OPTION_DB, OPTION_HELP, OPTION_END};
+static const struct option rm_options[] = {OPTION_JSON, OPTION_DB, OPTION_END};
 
 const struct command cmd_ls = {
     .name = "ls",
     .help = "list the sessions of the database",
     .options = ls_options,
     .run = run_ls,
-};
-
-const struct command cmd_note = {
-    .name = "note",
-    .operands = "ID TEXT",
-    .help = "write a note to a session, which ls and show print; an empty note removes it",
-    .least = 2,
-    .most = 2,
-    .options = note_options,
-    .run = run_note,
 };
 
 const struct command cmd_rm = {

@@ -67,6 +67,9 @@ static int run_strategies(const struct command *self, const struct arguments *a)
             json_add_flag(&w, "default", is_default(k));
             json_add_flag(&w, "model", k->take_refit);
             json_add_flag(&w, "transfer", k->learns != LEARNS_NOTHING);
+            struct err missing;
+            json_add_text(&w, "missing",
+                          strategy_possible(k->name, &missing) ? NULL : missing.text);
             add_options(&w, k->options);
             json_end(&w);
         }
@@ -84,8 +87,11 @@ static int run_strategies(const struct command *self, const struct arguments *a)
     } else {
         for (int i = 0; strategy_kinds[i]; i++) {
             const struct strategy_kind *k = strategy_kinds[i];
+            struct err missing;
             printf("%s%s: %s%s%s\n", i ? "\n" : "", k->name, k->help,
                    is_default(k) ? " (default)" : "", k->take_refit ? " (has a model)" : "");
+            if (!strategy_possible(k->name, &missing))
+                printf("  not here: %s\n", missing.text);
             print_options(k->options);
         }
         printf("\nschedulers, which give the tasks of a network their trials:\n");
@@ -99,7 +105,7 @@ static int run_strategies(const struct command *self, const struct arguments *a)
     return EXIT_OK;
 }
 
-static const struct option options[] = {OPTION_JSON, OPTION_HELP, OPTION_END};
+static const struct option options[] = {OPTION_JSON, OPTION_END};
 
 const struct command cmd_strategies = {
     .name = "strategies",

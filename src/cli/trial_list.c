@@ -8,18 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const order_words[] = {"ask", "number", "speed", "elapsed"};
-
-bool list_order_parse(const char *word, enum list_order *out, struct err *e)
-{
-    for (int i = ORDER_NUMBER; i <= ORDER_ELAPSED; i++)
-        if (str_equal(word, order_words[i])) {
-            *out = (enum list_order)i;
-            return true;
-        }
-    return err_usage(e, "unknown order '%s' (there are number, speed, elapsed)", word);
-}
-
 void trial_list_init(struct trial_list *l, const struct session_record *session,
                      enum list_format format, enum list_order order)
 {
@@ -130,7 +118,7 @@ void trial_list_add(struct trial_list *l, const struct trial_record *t)
             text_time(seconds, time);
         }
         snprintf(number, sizeof number, t->number ? "%" PRId64 : "ask %" PRId64,
-                 t->number ? t->number : t->ask); // for show --trial or --ask
+                 t->number ? t->number : t->ask); // for show --trial
         str_printf(&text, "%6s  %4d  %-8s  %12s  %9s  %s%s%s\n", number, t->generation,
                    raced ? "raced" : outcome_name(t->outcome), speed, time,
                    text_config(t->config, &config), reason.length ? "  " : "", str_text(&reason));

@@ -44,9 +44,6 @@ struct trial_list {
     struct str head; // CSV: names of the columns
 };
 
-// Parses "number", "speed" or "elapsed".
-bool list_order_parse(const char *word, enum list_order *out, struct err *e);
-
 void trial_list_init(struct trial_list *l, const struct session_record *session,
                      enum list_format format, enum list_order order); // borrows `session`
 // Reads the races (store_each_race); before the first trial.

@@ -112,21 +112,20 @@ extern const struct command cmd_tune;
      1,        9e18},                                                                              \
         {"seconds", OPTION_REAL, "S", "running time in all", 0.001, 1e9},                          \
         {"until", OPTION_TEXT, "P%",                                                               \
-         "end once the best reaches this share of the device's peak (tilewalk devices --roof), "   \
-         "such as 95%"},                                                                           \
+         "end once the best reaches this share of the device's peak, such as 95% (devices "        \
+         "--roof)"},                                                                               \
         {"workers", OPTION_INTEGER, "N", "worker processes (default: as fits the device)", 1, 64}, \
-        OPTION_ON, OPTION_POOL("measure with the workers of a pool (tilewalk worker --pool)"),     \
-        OPTION_WAIT, OPTION_GLSLANG, OPTION_SANDBOX, OPTION_DB, OPTION_JSON,                       \
+        OPTION_ON, OPTION_ACCESS, OPTION_GLSLANG, OPTION_SANDBOX, OPTION_DB, OPTION_JSON,          \
         {"show-rejected", OPTION_FLAG, NULL, "report rejected configurations too"},                \
         {"export", OPTION_TEXT, "DIR",                                                             \
          "write the best kernel to this folder at the end, unless a faster one is there"},         \
         {"detach", OPTION_FLAG, NULL, "run in the background, with a log"},                        \
         {"attached", OPTION_FLAG, NULL, "run as a child of the workbench", 0, 0, true},            \
-        {"plain", OPTION_FLAG, NULL, "print lines of text, also on a terminal"}, OPTION_LOOKS,     \
+        {"plain", OPTION_FLAG, NULL, "print lines of text, also on a terminal"},                   \
+        OPTION_LOOKS(true),                                                                        \
         {"verbose", OPTION_FLAG, NULL, "report every trial, and the logs of workers and drivers"}, \
         {"validate", OPTION_FLAG, NULL,                                                            \
-         "turn the Vulkan validation layer on (it has to be installed, and is slow); its "         \
-         "messages are warnings"},                                                                 \
+         "use the Vulkan validation layer, which is slow; its messages are warnings"},             \
         OPTION_FAULT
 
 static void fill_options(const struct arguments *a, struct session_options *o)
@@ -290,7 +289,7 @@ static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, 
     struct arena storage;
     arena_init(&storage);
     fill_options(a, &o);
-    o.dialer = f->dialer;
+    o.machines = f->machines;
     o.like = arguments_integer(a, "like", 0);
     o.space = a->operand_count ? a->operand[0] : NULL;
     o.set = common_settings(a, &storage, &o.set_count);
@@ -308,34 +307,16 @@ static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, 
     return ok;
 }
 
-// A paused session may still have its runner, which waits for `pause --off`.
-static bool check_no_runner(struct store *store, int64_t id, struct err *e)
-{
-    struct arena arena;
-    struct session_record r;
-    pid_t runner = 0;
-    arena_init(&arena);
-    bool ok = store_get_session(store, id, &arena, &r, e);
-    if (ok && store_state(store, &r, &runner) == STATE_PAUSED && runner)
-        ok = err_set(e,
-                     "session %" PRId64 " is paused, and its process %d waits "
-                     "(`tilewalk pause %" PRId64 " --off%s` resumes it)",
-                     id, (int)runner, id, store_option(store));
-    arena_finish(&arena);
-    return ok;
-}
-
 static bool begin_resume(struct front *f, const struct arguments *a, int64_t *id, struct err *e)
 {
     struct session_options o;
     fill_options(a, &o);
-    o.dialer = f->dialer;
+    o.machines = f->machines;
     return parse_until(a, &o, e) && common_session_id(a->operand[0], id, e) &&
-           common_take_network(f->store, id, e) && check_no_runner(f->store, *id, e) &&
-           engine_resume(f->engine, *id, &o, e);
+           common_take_network(f->store, id, e) && engine_resume(f->engine, *id, &o, e);
 }
 
-static int run_session(const struct arguments *a, struct dialer *dialer,
+static int run_session(const struct arguments *a, const struct remote_machines *machines,
                        bool (*begin)(struct front *f, const struct arguments *a, int64_t *id,
                                      struct err *e))
 {
@@ -359,7 +340,7 @@ static int run_session(const struct arguments *a, struct dialer *dialer,
     if (!store)
         return fail_with(&e, EXIT_FAILED);
     front_init(&front, a, store);
-    front.dialer = dialer;
+    front.machines = machines;
     front.engine = engine_create(store, front_on_event, &front);
     if (!front.engine)
         err_set(&e, "the engine cannot start: %s", strerror(errno));
@@ -385,7 +366,7 @@ static int run_confined(const struct arguments *a,
     int code;
     if (on_begin_all(&on, a, &e)) {
         confine_session(a);
-        code = run_session(a, on_dialer(&on), begin);
+        code = run_session(a, on_machines(&on), begin);
     } else {
         code = fail_with(&e, EXIT_FAILED);
     }
@@ -397,14 +378,14 @@ static int run_tune(const struct command *self, const struct arguments *a)
 {
     struct err e;
     struct fleet fleet;
-    const char *first = arguments_text(a, "pool"), *option = first ? "pool" : "on";
+    const char *first;
     (void)self;
     if (!check_space(a, arguments_integer(a, "like", 0), &e))
         return fail_with(&e, EXIT_USAGE);
     if (!fleet_wanted(a))
         return run_confined(a, begin_tune);
-    if (first || arguments_list(a, "on", &first, 1)) {
-        err_usage(&e, "tune: --%s %s: --device %s is of this machine", option, first,
+    if (arguments_list(a, "on", &first, 1)) {
+        err_usage(&e, "tune: --on %s: --device %s is of this machine", first,
                   arguments_text(a, "device"));
         return fail_with(&e, EXIT_USAGE);
     }
@@ -417,67 +398,55 @@ static int run_tune(const struct command *self, const struct arguments *a)
 static int run_resume(const struct command *self, const struct arguments *a)
 {
     struct err e;
-    int64_t id;
+    bool waited;
     (void)self;
-    if (!common_session_id(a->operand[0], &id, &e))
-        return fail_with(&e, EXIT_USAGE);
-    return run_confined(a, begin_resume);
+    if (!common_continue(a, &waited, &e))
+        return fail_with(&e, EXIT_FAILED);
+    return waited ? EXIT_OK : run_confined(a, begin_resume);
 }
 
 static const struct option tune_options[] = {
     {"scheduler", OPTION_TEXT, "gradient|roundrobin[:KEY=VALUE]...",
-     "for a network: scheduler that allots trials to its tasks (default: gradient; see tilewalk "
-     "strategies)"},
+     "for a network: how its tasks get their trials (default: gradient; see tilewalk strategies)"},
     {"only", OPTION_TEXT, "TASK", "for a network: tune this task alone"},
     {"again", OPTION_FLAG, NULL, "for a network: tune also tasks whose best kernels are known"},
     {"like", OPTION_INTEGER, "ID",
-     "tune the stored space of session ID, with its sizes, device, strategy and budget, unless "
-     "other options change them",
-     1, 9e18},
+     "tune as session ID was tuned, but for what other options change", 1, 9e18},
     OPTION_SET,
     {"shape", OPTION_LIST, "SIZE=N,SIZE=N[,weight=W]",
-     "search for one configuration for several shapes, each with these sizes and weight W "
-     "(default: 1); two or more are needed"},
+     "search one configuration for several shapes, each with these sizes (two or more)"},
     {"by", OPTION_WORD, "time|worst",
-     "objective over shapes: weighted total time (default), or worst case: the shape that gains "
-     "least, or loses most, against the fastest baseline of the space"},
+     "objective over shapes: weighted total time (default), or the worst ratio to a baseline"},
     {"strategy", OPTION_TEXT, "STRATEGY[:KEY=VALUE]...",
      "search strategy (default: walk; see tilewalk strategies)"},
     {"seed", OPTION_INTEGER, "S", "seed of the search and of the inputs (default: a new one)", 0,
      9007199254740992.0},
     {"device", OPTION_TEXT, "DEVICE",
-     "index or part of a name (default: the best one; see tilewalk devices); all, or indices "
-     "(0,2): a session on each of them at once; 0+2, or a name that several cards of one model "
-     "have: one session that measures on all of them"},
+     "index or part of a name (default: the best one); all, or 0,2: a session on each of them; "
+     "0+2: one session on several cards of one model"},
     {"source", OPTION_TEXT, "SOURCE",
-     "source of the times: device, synthetic:bowl, synthetic:rugged, synthetic:machine, "
-     "synthetic:trap, or a recorded space, which is searched then: replay:FILE[:speed=X]"},
+     "source of the times: device, synthetic:bowl (or rugged, machine, trap), or a recorded space: "
+     "replay:FILE[:speed=X]"},
     {"warm-start", OPTION_TEXT, "FILE|ID|baseline[,...]|none",
-     "begin with the best configurations of other sessions, or of files that tilewalk export "
-     "--warm-start wrote, or with the baselines that the space declares (default); configurations "
-     "for other shapes are moved to the nearest ones here"},
+     "begin with the best of these sessions and files (export --as warm-start), or with the "
+     "baselines of the space (default)"},
     {"transfer", OPTION_TEXT, "ID[,...]|auto|none",
-     "train the model of the strategy with the results of other sessions too; auto: all earlier "
-     "ones on this device (walk weights them and takes any device) of this kind of operator with "
-     "these parameters (default: none; for walk on a device, those of this device; in a network, "
-     "except for walk, those of tasks that began before)"},
+     "train the strategy's model with the results of other sessions too, or of all that fit (auto; "
+     "default: none, for walk those of this device)"},
     {"spills", OPTION_INTEGER, "N",
-     "skip kernels with more than N register spills, where the driver reports them, except those "
-     "of --warm-start (default: that of tilewalk devices --json, or of the session of --like; 0: "
-     "skip none)",
+     "skip kernels with more than N register spills, where the driver reports them (default: the "
+     "device's; 0: skip none)",
      0, 1e9},
     {"count-rejected", OPTION_FLAG, NULL,
      "count each rejected configuration as a trial, as papers do"},
     {"cold", OPTION_FLAG, NULL,
      "time kernels with cold caches: on copies of their buffers in turns"},
     RUN_OPTIONS,
-    OPTION_HELP,
     OPTION_END,
 };
 
 static const struct option resume_options[] = {
     RUN_OPTIONS,
-    OPTION_HELP,
     OPTION_END,
 };
 
@@ -486,7 +455,6 @@ const struct command cmd_tune = {
     .operands = "PRESET|NETWORK|FILE",
     .help =
         "search for the best configuration of a space, or of all tasks of a network, on a device",
-    .least = 0,
     .most = 1,
     .options = tune_options,
     .run = run_tune,

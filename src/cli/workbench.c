@@ -200,8 +200,14 @@ int workbench_run(const struct arguments *a, const char *const *words)
 {
     struct err e;
     struct fleet fleet;
+    struct ui_options o = {.run = &words, .runs = 1};
+    bool waited = false;
+    if (str_equal(words[0], "resume") && !common_continue(a, &waited, &e))
+        return fail_with(&e, EXIT_FAILED);
+    if (waited && common_session_id(a->operand[0], &o.session, &e))
+        o.runs = 0; // its process has it
     if (!fleet_wanted(a))
-        return workbench_show(a, &(struct ui_options){.run = &words, .runs = 1});
+        return workbench_show(a, &o);
     int code =
         fleet_init(&fleet, a, &e)
             ? workbench_show(a, &(struct ui_options){.run = fleet.words, .runs = fleet.count})
@@ -295,9 +301,8 @@ static const struct option watch_options[] = {
     {"view", OPTION_TEXT, "main|map|trials|network|sessions|space|log|kernel",
      "screen that is shown first"},
     {"plain", OPTION_FLAG, NULL, "print lines of text, like tune --plain, until the session ends"},
-    OPTION_LOOKS,
+    OPTION_LOOKS(false),
     OPTION_SANDBOX,
-    OPTION_HELP,
     OPTION_END,
 };
 
@@ -306,14 +311,13 @@ const struct command cmd_watch = {
     .operands = "[ID]",
     .help = "show sessions of any process in the workbench, and control them (default: the newest "
             "one that runs)",
-    .least = 0,
     .most = 1,
     .options = watch_options,
     .draws = true,
     .run = run_watch,
 };
 
-static const struct option browse_options[] = {OPTION_DB, OPTION_LOOKS, OPTION_SANDBOX, OPTION_HELP,
+static const struct option browse_options[] = {OPTION_DB, OPTION_LOOKS(false), OPTION_SANDBOX,
                                                OPTION_END};
 
 // `tilewalk` with options and no command.

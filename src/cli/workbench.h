@@ -8,11 +8,13 @@
 
 #include "cli/command.h"
 
-#define OPTION_LOOKS                                                                               \
-    {"charset", OPTION_WORD, "auto|braille|block|ascii", "characters of the workbench"},           \
-        {"color", OPTION_WORD, "auto|always|never", "colours of the workbench"},                   \
+// workbench.conf has them for every run; help shows them where the workbench is all there is.
+#define OPTION_LOOKS(hidden)                                                                       \
+    {"charset", OPTION_WORD, "auto|braille|block|ascii", "characters of the workbench", 0,         \
+     0,         hidden},                                                                           \
+        {"color", OPTION_WORD, "auto|always|never", "colours of the workbench", 0, 0, hidden},     \
     {                                                                                              \
-        "theme", OPTION_WORD, "auto|dark|light", "background of the terminal"                      \
+        "theme", OPTION_WORD, "auto|dark|light", "background of the terminal", 0, 0, hidden        \
     }
 
 // Returns true where `tune` or `resume` with these arguments is shown in the workbench. Prints a

@@ -41,7 +41,9 @@ static void send(struct agent *a, char *text)
 
 static void on_worker_log(void *context, int worker, const char *line)
 {
-    send(context, message_said(worker, line));
+    struct message m = {.type = MESSAGE_SAID, .worker = worker};
+    snprintf(m.said, sizeof m.said, "%s", line);
+    send(context, message_text(&m));
 }
 
 // --- requests ---
@@ -96,10 +98,11 @@ static bool take_message(struct agent *a, struct message *m)
     if (m->type == MESSAGE_ALIVE) {
         send(a, message_plain(MESSAGE_ALIVE));
     } else if (m->type == MESSAGE_GREET) {
-        struct greeting g = greeting_of_this();
-        send(a, message_greet(&g));
+        send(a, message_text(&(struct message){MESSAGE_GREET, .greeting = greeting_of_this()}));
     } else if (m->type == MESSAGE_LIST) { // a failure is an answer, and not the end
-        send(a, has_devices ? message_devices(a->list, a->devices) : message_failed(&e));
+        struct message list = {
+            .type = MESSAGE_DEVICES, .device_list = a->list, .device_count = a->devices};
+        send(a, has_devices ? message_text(&list) : message_failed(&e));
     } else if ((m->type == MESSAGE_HELLO || m->type == MESSAGE_PLAY) && !a->source) {
         struct message *b = &a->begun_with; // keeps the message
         *b = *m;

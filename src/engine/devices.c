@@ -1,7 +1,7 @@
 #include "engine/devices.h"
 
+#include "base/err.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "base/number.h"
 #include "base/os.h"
 #include "base/str.h"
@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define DRIVER_SECONDS 30 // a server's GPUs may be asleep
 #define PEAK_SECONDS   120.0
@@ -139,6 +140,14 @@ bool devices_find_again(const struct session_record *r, const char *hint, struct
     *list = NULL;
     *count = 0;
     return false;
+}
+
+bool devices_describe_compiler(struct str *name, struct str *missing, bool *complete, struct err *e)
+{
+    if (!kernel_describe_compiler(name, missing, e))
+        return false;
+    *complete = !strstr(str_text(missing), KERNEL_KHR_UNITS);
+    return true;
 }
 
 bool devices_agree(const struct gpu_info *list, const struct gpu_cards *cards, struct err *e)

@@ -5,6 +5,7 @@
 #ifndef TILEWALK_ENGINE_DEVICES_H
 #define TILEWALK_ENGINE_DEVICES_H
 
+#include "base/str.h"
 #include "gpu/gpu.h"
 #include "space/roofline.h"
 #include "store/store.h"
@@ -28,6 +29,11 @@ bool devices_match(const struct session_record *r, const char *hint, const struc
                    int count, struct gpu_cards *cards, struct err *e); // among those of a list
 bool devices_find_again(const struct session_record *r, const char *hint, struct gpu_info **list,
                         int *count, struct gpu_cards *cards, struct err *e);
+
+// Describes the compiler of GLSL as kernel_describe_compiler does; `complete` says whether it knows
+// all that presets use.
+bool devices_describe_compiler(struct str *name, struct str *missing, bool *complete,
+                               struct err *e);
 
 // Checks that the calibration kernel takes the same on all of them: only then they are one device.
 bool devices_agree(const struct gpu_info *list, const struct gpu_cards *cards, struct err *e);

@@ -2,6 +2,7 @@
 
 #include "engine/network_run.h"
 
+#include "base/build.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_read.h"
@@ -62,6 +63,7 @@ static void describe(struct network_run *n, const struct network_options *o,
 {
     struct session_record *r = &n->record;
     r->created = os_unix_time();
+    r->build = build_name();
     r->state = STATE_RUNNING;
     r->name = copy(n, o->network->name);
     r->path = copy(n, o->path);
@@ -188,7 +190,7 @@ static bool store_new(struct network_run *n, const struct plan *plan, struct err
 // tasks.
 static bool check_backend(const struct session_options *o, struct err *e)
 {
-    return !o || !o->dialer ||
+    return !o || !o->machines ||
            err_usage(e, "--on measures for single operations: a network is tuned on a device here "
                         "(tune NETWORK --only TASK --on ... tunes one of its tasks)");
 }
@@ -199,8 +201,8 @@ static bool start(struct network_run *n, const struct session_host *host,
     const char *source = o->each->source;
     if (recorded_is(source))
         return err_usage(e,
-                         "a network is not tuned on a recording (tilewalk replay A B --scheduler "
-                         "plays schedulers on several)");
+                         "a network is not tuned on a recording (tilewalk compare searches those "
+                         "of its tasks)");
     n->count = o->network->task_count;
     n->member = mem_zero((size_t)n->count, sizeof *n->member);
     char *scheduler =

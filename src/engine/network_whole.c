@@ -1,6 +1,6 @@
 #include "engine/network_run.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/os.h"
 #include "engine/stored.h"
 #include "report/text.h"

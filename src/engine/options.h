@@ -17,10 +17,11 @@
 #include "script/script.h"
 #include "space/space.h"
 #include "store/store.h"
-#include "trial/dialer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct remote_machines; // trial/remote.h
 
 #define ENGINE_DEFAULT_TRIALS   200
 #define ENGINE_DEFAULT_STRATEGY "walk"
@@ -62,10 +63,10 @@ struct session_options {
     bool count_rejected;
     bool cold; // inputs of a timed run are in memory, not in a cache (trial/context.h)
     bool has_spills;
-    uint32_t spills;       // instead of the device's own limit; 0: none
-    bool validate;         // Vulkan validation layer in the workers
-    const char *fault;     // see pool_options.fault
-    struct dialer *dialer; // of the machines that measure, which outlives the run; NULL: this one
+    uint32_t spills;                        // instead of the device's own limit; 0: none
+    bool validate;                          // Vulkan validation layer in the workers
+    const char *fault;                      // see pool_options.fault
+    const struct remote_machines *machines; // that measure; they outlive the run; NULL: this one
 };
 
 enum event_kind {

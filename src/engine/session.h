@@ -47,12 +47,16 @@
 // A kernel alone on its machine takes nearly as long every time, so samples of one timing that vary
 // show others that come and go. Where something else runs all the time, all samples are slow alike;
 // only the drift check shows that, which times the same kernel again. Some systems report what
-// holds a device's clocks back, its power or its temperature (gpu/sensors.h).
+// holds a device's clocks back, its power or its temperature (gpu/gpu.h).
+#define BUSY_WINDOW 16
 struct busy { // valid when zeroed
     int64_t timings, unsteady;
     int64_t checks, slow;
     int64_t sensed, throttled; // timings with clocks; those in which something limited them
     double slowdown; // of the best at the last drift check, as a factor; 0: not checked yet
+    double spread[BUSY_WINDOW]; // of the latest timings: median / least sample - 1
+    double noise; // their mean
+    double drift; // of the best at the last check, as a share
 };
 
 void busy_watch(struct busy *b, const struct trial_result *r);
@@ -107,6 +111,7 @@ struct measured_baselines { // by their place in the space (session_baselines.c)
     struct baseline_record of[SPACE_MAX_BASELINES]; // texts in the session's arena
     bool submitted[SPACE_MAX_BASELINES];            // or known
     int open;                                       // submitted, no result yet
+    int pair[TRIAL_MAX_RACERS]; // those compared now, by the candidate of the request
 };
 
 struct races {         // final re-ranking (session_race.c)
@@ -252,5 +257,10 @@ void probes_learn(struct session *s, const struct config *c, const struct statis
 // last race found.
 bool race_submit(struct session *s, bool *started, struct err *e);
 bool race_finish(struct session *s, struct trial_result *r, struct err *e);
+
+// session_confirm.c: the session's best is timed in pairs with each baseline that runs, and then
+// verified again and again, once for each best. `started` is false when both are done.
+bool confirm_submit(struct session *s, bool *started, struct err *e);
+bool confirm_finish(struct session *s, const struct trial_result *r, struct err *e);
 
 #endif

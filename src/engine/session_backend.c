@@ -46,8 +46,8 @@ bool backend_choose(struct backend_choice *c, struct recorded *recorded,
                          "synthetic:rugged, synthetic:machine, synthetic:trap, replay:FILE)",
                          source);
     }
-    if (c->dialer) { // other machines measure
-        c->remote = remote_connect(c->dialer, c->on_device, e);
+    if (c->machines) { // other machines measure
+        c->remote = remote_connect(c->machines, c->on_device, e);
         if (!c->remote)
             return false;
     }
@@ -84,7 +84,7 @@ void backend_take(struct session_backend *b, const struct backend_choice *c)
 {
     const struct gpu_info *info = backend_device(c);
     b->device.is_known = info != NULL;
-    b->device.machines = c->remote ? remote_count(c->remote) : 0;
+    b->device.machines = c->remote ? remote_facts(c->remote).count : 0;
     if (info)
         b->device.limits = info->limits;
     // A limit on spills is known only where the driver has statistics.
@@ -108,7 +108,7 @@ void backend_describe(const struct session_backend *b, const struct backend_choi
     r->device = info ? arena_strdup(a, info->name) : "none";
     r->driver = info ? arena_strdup(a, info->driver) : "none";
     r->compiler = !info       ? NULL
-                  : c->remote ? arena_strdup(a, remote_compiler(c->remote))
+                  : c->remote ? arena_strdup(a, remote_facts(c->remote).compiler)
                               : kernel_built_in();
     r->device_type = info ? arena_strdup(a, info->type) : "none";
     r->device_id = arena_strdup(a, id);

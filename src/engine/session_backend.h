@@ -1,7 +1,7 @@
 // The measurement backend of a session: its source of measurements, and what a configuration is
 // judged by and rendered with. A device, a recording or a synthetic landscape is chosen first:
 //
-//     struct backend_choice c = {.dialer = dialer};
+//     struct backend_choice c = {.machines = machines};
 //     backend_choose(&c, &b.recorded, &wish, e);
 //     backend_take(&b, &c);                  device and limits
 //     ... script, space ...
@@ -20,7 +20,9 @@
 // Negative tickets of requests; an ask's ticket is its number.
 #define TICKET_RACE     (-1)
 #define TICKET_DRIFT    (-2)
-#define TICKET_BASELINE (-3) // and downwards, one for each baseline
+#define TICKET_PAIRS    (-3)
+#define TICKET_SOAK     (-4)
+#define TICKET_BASELINE (-5) // and downwards, one for each baseline
 #define TICKET_PROBE    (TICKET_BASELINE - SPACE_MAX_BASELINES) // and downwards
 
 struct session_shapes; // session_shapes.h
@@ -50,10 +52,10 @@ bool backend_judge(const struct session_backend *b, const struct config *c, stru
 bool backend_render(const struct session_backend *b, const struct config *c,
                     struct trial_request *r, int index, struct err *e);
 
-struct backend_choice {    // empty and valid when zeroed
-    struct dialer *dialer; // of the machines that measure, or NULL; set before the choice
-    struct remote *remote; // these, until they are the source
-    struct gpu_info *list; // all devices
+struct backend_choice {                     // empty and valid when zeroed
+    const struct remote_machines *machines; // that measure, or NULL; set before the choice
+    struct remote *remote;                  // these, until they are the source
+    struct gpu_info *list;                  // all devices
     int count;
     struct gpu_cards cards;
     bool on_device;   // measurements come from `cards` of the list

@@ -5,16 +5,16 @@
 
 #include "engine/session.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/number.h"
-#include "gpu/sensors.h"
+#include "gpu/gpu.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #define STEADY_PERCENT      50 // by which the median of samples may exceed their minimum
-#define FEWEST_SAMPLES      3
+#define FEWEST_SAMPLES      2
 #define FEWEST_TIMINGS      4
 #define FEWEST_CHECKS       2
 #define BUSY_WHEN_ONE_IN    4 // timings is unsteady, or checks slow
@@ -32,8 +32,12 @@ void busy_watch(struct busy *b, const struct trial_result *r)
             double sorted[TRIAL_MAX_SAMPLES];
             memcpy(sorted, r->samples[i].seconds, sizeof sorted);
             double median = median_of(sorted, r->samples[i].count);
-            b->timings++;
             b->unsteady += median > (1 + STEADY_PERCENT / 100.0) * sorted[0];
+            b->spread[b->timings++ % BUSY_WINDOW] = median / sorted[0] - 1;
+            int spreads = (int)(b->timings < BUSY_WINDOW ? b->timings : BUSY_WINDOW);
+            b->noise = 0;
+            for (int k = 0; k < spreads; k++)
+                b->noise += b->spread[k] / spreads;
         }
 }
 
@@ -42,6 +46,7 @@ double busy_watch_drift(struct busy *b, double now_s, double before_s, bool is_b
     double ratio = now_s / before_s;
     b->checks++;
     b->slow += ratio > 1 + STEADY_PERCENT / 100.0;
+    b->drift = ratio - 1;
     if (is_best)
         b->slowdown = ratio;
     return ratio - 1;

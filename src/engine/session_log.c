@@ -1,6 +1,6 @@
 #include "engine/session_log.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/os.h"
 #include "search/strategy.h"
 #include "store/machine.h"

@@ -2,6 +2,7 @@
 
 #include "engine/session.h"
 
+#include "base/build.h"
 #include "base/json.h"
 #include "base/os.h"
 #include "engine/session_shapes.h"
@@ -33,6 +34,7 @@ static struct trial_record describe(const struct session *s, const struct open_t
     static const struct samples none;
     const struct cycle *c = &s->cycle;
     const struct trial_result *r = t->result;
+    const char *build = r && r->build[0] ? r->build : build_name();
     bool counts = t->cycle.outcome != OUTCOME_REJECTED || c->count_rejected;
     config_add_key(s->space, &t->cycle.config, &text->key);
     config_add_json(s->space, &t->cycle.config, &text->config);
@@ -52,6 +54,7 @@ static struct trial_record describe(const struct session *s, const struct open_t
         .elapsed_s = session_clock_seconds(&s->clock),
         .finished = os_unix_time(),
         .origin = t->origin,
+        .build = str_equal(build, s->record.build) ? NULL : build,
     };
     if (!r)
         return record;
@@ -103,6 +106,12 @@ static bool put(struct session *s, const struct open_trial *t, const struct tria
         open.number = open.told = 0;
         ok = at->recorded = store_put_trial(db, s->record.id, &open, e);
         trial_text_finish(&text);
+    }
+    struct session_record *r = &s->record;
+    if (ok && (r->noise != s->machine.noise || r->drift != s->machine.drift)) {
+        r->noise = s->machine.noise;
+        r->drift = s->machine.drift;
+        ok = store_set_noise(db, r->id, r->noise, r->drift, e);
     }
     ok = ok && store_commit(db, e);
     kill_point("commit");

@@ -2,7 +2,8 @@
 
 #include "engine/session.h"
 
-#include "base/log.h"
+#include "base/build.h"
+#include "base/err.h"
 #include "base/os.h"
 #include "engine/attempt.h"
 #include "engine/devices.h"
@@ -100,9 +101,10 @@ static void fill_record(struct session *s, const struct session_options *o,
                         const struct backend_choice *c)
 {
     struct session_record *r = &s->record;
-    int workers = c->remote ? remote_workers(c->remote) // as many as fit the device
+    int workers = c->remote ? remote_facts(c->remote).workers // as many as fit the device
                             : remote_usual_workers(c->on_device ? c->cards.count : 0, os_cores());
     r->created = os_unix_time();
+    r->build = build_name();
     r->note = o->note;
     r->network = o->network;
     r->task = o->task;
@@ -282,7 +284,7 @@ struct session *session_start(const struct session_host *host, const struct sess
 {
     struct session *s = session_new(host);
     struct session_options all = *o;
-    struct backend_choice c = {.dialer = o->dialer};
+    struct backend_choice c = {.machines = o->machines};
     bool ok = start(s, &all, &c, e);
     backend_choice_finish(&c);
     if (!ok)
@@ -458,7 +460,7 @@ struct session *session_resume(const struct session_host *host, int64_t id,
                                const struct session_options *more, struct err *e)
 {
     struct session *s = session_new(host);
-    struct backend_choice c = {.dialer = more ? more->dialer : NULL};
+    struct backend_choice c = {.machines = more ? more->machines : NULL};
     bool ok = resume(s, id, more, &c, e);
     backend_choice_finish(&c);
     if (!ok)

@@ -176,7 +176,7 @@ bool session_shapes_render(void *context, const struct trial_request *r, int sha
     const struct session_backend *b = context;
     const struct session_shapes *all = b->shapes;
     for (int i = 0; i < r->count; i++) {
-        int baseline = r->ticket == TICKET_RACE       ? all->race_baseline[i]
+        int baseline = r->ticket == TICKET_RACE || r->ticket == TICKET_PAIRS ? all->race_baseline[i]
                        : r->ticket <= TICKET_BASELINE ? (int)(TICKET_BASELINE - r->ticket)
                                                       : -1;
         out->config[i] = baseline < 0 ? r->config[i] : baseline_on(all, shape, baseline)->config;

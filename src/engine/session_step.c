@@ -108,6 +108,8 @@ static bool take_result(struct session *s, struct trial_result *r, struct err *e
 {
     if (r->ticket == TICKET_RACE)
         return race_finish(s, r, e);
+    if (r->ticket == TICKET_PAIRS || r->ticket == TICKET_SOAK)
+        return confirm_finish(s, r, e);
     if (r->ticket == TICKET_DRIFT) {
         drift_check_finish(s, r);
         return true;
@@ -148,7 +150,8 @@ static bool collect(struct session *s, struct err *e)
 // --- the whole ---
 
 // Ends a search in which nothing is open and nothing more will be asked: a final race of the best
-// comes first. A task of a network waits for its next round instead.
+// comes first, then its winner is compared with the baselines and soaked. A task of a network waits
+// for its next round instead.
 static bool end_search(struct session *s, struct err *e)
 {
     bool racing = false;
@@ -160,6 +163,8 @@ static bool end_search(struct session *s, struct err *e)
         return session_store_state(&s->store, STATE_PAUSED, "waits for its next round", e);
     }
     if (!s->stopping && !race_submit(s, &racing, e))
+        return false;
+    if (!s->stopping && !racing && !confirm_submit(s, &racing, e))
         return false;
     if (!racing)
         return session_finish(s, e);

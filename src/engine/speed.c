@@ -72,10 +72,85 @@ const char *speed_rate_word(const struct session_record *r)
                                          : unit;
 }
 
-double speed_ratio(const struct baseline_record *b, double seconds)
+// Reads entry `index` of the list of a baseline's pairs.
+static struct paired stored_pairs(const struct baseline_record *b, int index)
 {
-    double own = baseline_seconds(b);
-    return own > 0 && seconds > 0 ? own / seconds : NAN;
+    struct paired p = {.ratio = NAN, .low = NAN, .high = NAN};
+    struct json root;
+    double pairs = 0, *const value[] = {&pairs, &p.ratio, &p.low, &p.high};
+    if (!json_parse(b->paired, &root))
+        return p;
+    struct json_walk w = json_walk(root);
+    for (int i = 0; json_next(&w); i++) {
+        int k = 0;
+        for (struct json_walk one = json_walk(w.value); i == index && json_next(&one) && k < 4; k++)
+            if (!json_number(one.value, value[k]))
+                *value[k] = NAN;
+    }
+    p.pairs = pairs > 0 && pairs <= PAIRED_MOST ? (int)pairs : 0;
+    return p;
+}
+
+// Returns the ratio of a run of `seconds` to one of `own_s`, the baseline's; as timed in pairs,
+// entry `index` of its list, where they were.
+static struct paired paired_of(const struct session_record *r, const struct baseline_record *b,
+                               int index, double own_s, double seconds)
+{
+    if (b->outcome == OUTCOME_OK && b->paired && r->best_ask && b->paired_ask == r->best_ask)
+        return stored_pairs(b, index);
+    struct paired p = paired_exactly(seconds, own_s);
+    if (str_equal(r->source, "device"))
+        p.low = p.high = NAN;
+    return p;
+}
+
+struct paired speed_paired(const struct session_record *r, const struct baseline_record *b,
+                           double seconds)
+{
+    struct session_record other = *r;
+    if (!b)
+        return (struct paired){.ratio = NAN, .low = NAN, .high = NAN};
+    if (seconds < r->best_seconds || seconds > r->best_seconds)
+        other.best_ask = 0; // another kernel of the session
+    return paired_of(&other, b, 0, baseline_seconds(b), seconds);
+}
+
+struct paired speed_paired_on(const struct session_record *r, const struct baseline_record *b,
+                              int shape, double baseline_s, double seconds)
+{
+    return paired_of(r, b, shape + 1, baseline_s, seconds);
+}
+
+struct paired speed_verdict(const struct session_record *r, const struct baselines *b)
+{
+    const struct baseline_record *fastest = baselines_fastest(b);
+    return fastest && r->best_ask ? speed_paired(r, fastest, r->best_seconds)
+                                  : (struct paired){.ratio = NAN, .low = NAN, .high = NAN};
+}
+
+void speed_add_ratio(const struct paired *p, struct str *out)
+{
+    switch (paired_verdict(p)) {
+    case PAIRED_NONE: return;
+    case PAIRED_LEVEL:
+        if (p->low > 0)
+            str_printf(out, "no difference shown (%.3g to %.3g times as fast)", p->low, p->high);
+        else
+            str_printf(out, "no difference shown (%.3g times as fast by single times)", p->ratio);
+        return;
+    default:
+        str_printf(out, "%.3g times as fast", p->ratio);
+        if (p->low < p->high)
+            str_printf(out, " (%.3g to %.3g)", p->low, p->high);
+    }
+}
+
+void speed_add_ratio_json(const struct paired *p, struct json_writer *w)
+{
+    json_add_real(w, "ratio", p->ratio);
+    json_add_real(w, "ratio_low", p->low);
+    json_add_real(w, "ratio_high", p->high);
+    json_add_text(w, "verdict", paired_verdict_name(paired_verdict(p)));
 }
 
 void speed_add_baselines(const struct session_record *r, const struct baselines *b, double seconds,
@@ -91,7 +166,8 @@ void speed_add_baselines(const struct session_record *r, const struct baselines 
         json_add_text_if_any(w, "reason", one->reason);
         json_add_real(w, "ms", own > 0 ? own * 1e3 : NAN);
         json_add_real(w, "tflops", own > 0 ? r->flop / own / 1e12 : NAN);
-        json_add_real(w, "ratio", speed_ratio(one, seconds));
+        struct paired p = speed_paired(r, one, seconds);
+        speed_add_ratio_json(&p, w);
         json_end(w);
     }
     json_end(w);
@@ -113,8 +189,11 @@ void speed_add_baseline_lines(const struct session_record *r, const struct basel
             str_add_char(out, ' ');
         if (own > 0)
             str_printf(out, "  %s  %s", speed_text(r, own, speed), text_time(own, time));
-        if (own > 0 && seconds > 0)
-            str_printf(out, "  best is %.2f times as fast", own / seconds);
+        if (own > 0 && seconds > 0) {
+            struct paired p = speed_paired(r, one, seconds);
+            str_add(out, "  best: ");
+            speed_add_ratio(&p, out);
+        }
         if (!(own > 0)) {
             str_printf(out, "  %s: ", outcome_name(one->outcome));
             shown_add(out, one->reason ? one->reason : "");
@@ -173,15 +252,11 @@ static void read_rows(const struct session_record *r, struct arena *a, struct sh
     }
 }
 
-double shape_ratio(const struct shape_row *r)
-{
-    return r->seconds > 0 && r->baseline_s > 0 ? r->baseline_s / r->seconds : NAN;
-}
-
 void shape_table_read(const struct session_record *r, const struct shape_findings *f,
                       struct arena *a, struct shape_table *out)
 {
     double part_s[TRIAL_MAX_SHAPES] = {0};
+    const struct baseline_record *baseline[TRIAL_MAX_SHAPES] = {NULL};
     *out = (struct shape_table){.worst = -1};
     read_rows(r, a, out);
     for (int i = 0; i < f->baselines->count; i++) {
@@ -198,6 +273,7 @@ void shape_table_read(const struct session_record *r, const struct shape_finding
             if (part_s[k] > 0 && (!row->baseline || part_s[k] < row->baseline_s)) {
                 row->baseline = b->name;
                 row->baseline_s = part_s[k];
+                baseline[k] = b;
             }
         }
     }
@@ -209,8 +285,12 @@ void shape_table_read(const struct session_record *r, const struct shape_finding
     for (int i = 0; i < out->count; i++) {
         struct shape_row *row = &out->row[i];
         row->seconds = part_s[i];
-        if (!isnan(shape_ratio(row)) &&
-            (out->worst < 0 || shape_ratio(row) < shape_ratio(&out->row[out->worst])))
+        if (r->shapes && baseline[i])
+            row->ratio = speed_paired_on(r, baseline[i], i, row->baseline_s, row->seconds);
+        else
+            row->ratio = speed_paired(r, baseline[i], row->seconds);
+        if (!isnan(row->ratio.ratio) &&
+            (out->worst < 0 || row->ratio.ratio < out->row[out->worst].ratio.ratio))
             out->worst = i;
     }
 }
@@ -230,9 +310,10 @@ void shape_table_add_text(const struct shape_table *t, struct str *out)
             str_add_char(out, ' ');
         str_printf(out, "  %9s", t->row[i].seconds > 0 ? text_time(t->row[i].seconds, time) : "-");
         if (t->row[i].baseline) {
-            str_printf(out, "  %5.2f times as fast as '", shape_ratio(&t->row[i]));
+            str_printf(out, "  %s in '", text_time(t->row[i].baseline_s, time));
             shown_add(out, t->row[i].baseline);
-            str_printf(out, "', %s", text_time(t->row[i].baseline_s, time));
+            str_add(out, "'  ");
+            speed_add_ratio(&t->row[i].ratio, out);
         }
         str_add_char(out, '\n');
     }
@@ -241,7 +322,9 @@ void shape_table_add_text(const struct shape_table *t, struct str *out)
     const struct shape_row *worst = &t->row[t->worst];
     str_add(out, "         worst: ");
     shown_add(out, worst->name);
-    str_printf(out, ", %.2f times as fast as what is in use\n", shape_ratio(worst));
+    str_add(out, ", ");
+    speed_add_ratio(&worst->ratio, out);
+    str_add_char(out, '\n');
 }
 
 void shape_table_add_json(const struct shape_table *t, const char *name, struct json_writer *w)
@@ -255,7 +338,7 @@ void shape_table_add_json(const struct shape_table *t, const char *name, struct 
         json_add_real(w, "ms", r->seconds > 0 ? r->seconds * 1e3 : NAN);
         json_add_text(w, "baseline", r->baseline);
         json_add_real(w, "baseline_ms", r->baseline ? r->baseline_s * 1e3 : NAN);
-        json_add_real(w, "ratio", shape_ratio(r));
+        speed_add_ratio_json(&r->ratio, w);
         json_add_flag(w, "worst", i == t->worst);
         json_end(w);
     }

@@ -33,8 +33,21 @@ struct workload speed_work(const struct session_record *r);
 double speed_rate(const struct session_record *r, double seconds);
 const char *speed_rate_word(const struct session_record *r);
 
-// Returns the speed of a run that takes `seconds`, over a baseline's; NAN: one of both did not run.
-double speed_ratio(const struct baseline_record *b, double seconds);
+// Returns how many times as fast a run of `seconds` is as a baseline: for a session's best as it
+// was timed in pairs with the baseline (session_confirm.c), else without an interval. Times of
+// recordings and of synthetic devices are exact. `b` NULL: the ratio is not known.
+struct paired speed_paired(const struct session_record *r, const struct baseline_record *b,
+                           double seconds);
+// The same for the session's best on one of its shapes, where the baseline takes `baseline_s`.
+struct paired speed_paired_on(const struct session_record *r, const struct baseline_record *b,
+                              int shape, double baseline_s, double seconds);
+// Compares the session's best with its fastest baseline; the ratio is NAN where none runs.
+struct paired speed_verdict(const struct session_record *r, const struct baselines *b);
+// Adds what a ratio shows: "1.28 times as fast (1.21 to 1.34)", "no difference shown (0.97 to
+// 1.04)". Adds nothing where it is not known.
+void speed_add_ratio(const struct paired *p, struct str *out);
+// Adds the members ratio, ratio_low, ratio_high and verdict (docs/json.md).
+void speed_add_ratio_json(const struct paired *p, struct json_writer *w);
 // Adds the list `name`, with ratios of a run that takes `seconds` (docs/json.md); a line for each.
 void speed_add_baselines(const struct session_record *r, const struct baselines *b, double seconds,
                          const char *name, struct json_writer *w);
@@ -61,6 +74,7 @@ struct shape_row {
     double seconds;       // of the best; 0: not known
     const char *baseline; // the fastest that is in use on this shape; NULL: none ran
     double baseline_s;
+    struct paired ratio; // of the best to it
 };
 
 struct shape_table {
@@ -79,7 +93,6 @@ struct shape_findings {               // of a session
 int shape_parts(const char *parts, double out[TRIAL_MAX_SHAPES]);
 void shape_table_read(const struct session_record *r, const struct shape_findings *f,
                       struct arena *a, struct shape_table *out);
-double shape_ratio(const struct shape_row *r); // in speed; NAN: one of both is not known
 // Adds a line for each shape of a session that has several, and one for the worst.
 void shape_table_add_text(const struct shape_table *t, struct str *out);
 void shape_table_add_json(const struct shape_table *t, const char *name, struct json_writer *w);

@@ -1,5 +1,6 @@
 #include "engine/transfer.h"
 
+#include "base/build.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_read.h"
@@ -41,7 +42,7 @@ bool warm_add_record(struct store *store, int64_t session, int most, struct str 
         const char *const member[][2] = {
             {"space", r.name},    {"title", r.title},         {"problem", r.operation},
             {"device", r.device}, {"driver", r.driver},       {"device_identity", r.device_id},
-            {"source", r.source}, {"text_hash", r.text_hash}, {"tilewalk", TILEWALK_VERSION},
+            {"source", r.source}, {"text_hash", r.text_hash}, {"tilewalk", build_name()},
         };
         for (size_t i = 0; i < sizeof member / sizeof *member; i++) {
             bool is_raw = member[i][1] == r.operation;
@@ -177,7 +178,7 @@ static bool read_record(struct warm_reader *r, struct json root, struct err *e)
     struct json list = json_member(root, "configurations");
     if (!json_is(json_member(root, "format"), WARM_FORMAT) || json_type(list) != JSON_LIST)
         return err_at(e, r->path, 1,
-                      "not what export --warm-start writes (it has no \"format\": \"" WARM_FORMAT
+                      "not what export --as warm-start writes (it has no \"format\": \"" WARM_FORMAT
                       "\")");
     if (!json_number(json_member(root, "version"), &version) || version != WARM_FORMAT_VERSION)
         return err_at(e, r->path, 1, "version %g of the format is not known (only %d is)", version,

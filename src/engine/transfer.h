@@ -59,7 +59,7 @@ void transfer_finish(struct transfer *t); // the spaces; fine when empty
 // Warm starts: the best configurations of a session, written down so that another session, of
 // another shape or on another machine, can begin with them.
 //
-//     warm_add_record(store, id, 8, &text, &n, e);      `export --warm-start` writes it
+//     warm_add_record(store, id, 8, &text, &n, e);      `export --as warm-start`
 //     warm_read(store, "best.json,3", &problem, &arena, &warm, e);   `tune --warm-start` reads it
 //     warm_add_keys(space, &warm, &keys);            as a session stores it
 //     warm_parse(space, keys, &arena, &warm, e);     and is resumed from it

@@ -1,8 +1,8 @@
 #include "export/export.h"
 
+#include "base/err.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/log.h"
 #include "base/shown.h"
 #include "engine/speed.h"
 #include "engine/stored.h"
@@ -98,6 +98,7 @@ static void report_add_json(const struct exporter *x, struct str *out)
         json_add_flag(&w, "raced", k->raced);
         json_add_real(&w, "verified_tflops", k->again_s > 0 ? flop / k->again_s / 1e12 : NAN);
         json_add_real(&w, "verified_ms", k->again_s > 0 ? k->again_s * 1e3 : NAN);
+        json_add_int(&w, "soaked", k->soaked);
         json_end(&w);
     }
     json_end(&w);
@@ -211,9 +212,9 @@ static bool write_recording(struct store *store, const struct export_request *re
             json_add_int(&w, "valid", valid);
             json_end(&w);
         } else {
-            str_printf(&out, "wrote %s: %d configuration%s, %d valid (tilewalk replay searches it)",
-                       r.recording->path, r.recording->count, r.recording->count == 1 ? "" : "s",
-                       valid);
+            str_printf(
+                &out, "wrote %s: %d configuration%s, %d valid (tilewalk compare searches it)",
+                r.recording->path, r.recording->count, r.recording->count == 1 ? "" : "s", valid);
         }
         if (!request->quiet)
             puts(str_text(&out));
@@ -300,6 +301,8 @@ static bool describe_timing(struct exporter *x, const struct trial_record *t,
         d->timing.retimed = true;
         d->random_checked = race.verified;
     }
+    if (t->ask == x->session.soaked_ask)
+        d->soaked = x->session.soaked;
     return true;
 }
 
@@ -378,6 +381,7 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
         free(standard);
         d->name = ranked;
         d->trial = t->number;
+        d->build = t->build ? t->build : x->session.build;
         d->operation = script_operation(x->script);
         d->configuration = str_text(&k.configuration);
         describe_session(&x->session, d);
@@ -470,7 +474,7 @@ static bool make_files(struct exporter *x, struct err *e)
     if (recorded_is(x->session.source))
         return err_set(e,
                        "session %" PRId64 " ran on a recording: there is no kernel to export "
-                       "(--recording writes what it measured)",
+                       "(--as recording writes what it measured)",
                        r->session);
     x->script = stored_script(x->store, &x->session, &x->arena, e);
     return x->script && check_compiler(&x->session, e) && add_best(x, e);
@@ -569,7 +573,9 @@ static bool export_kernels(struct exporter *x, struct err *e)
     for (int i = 0; i < x->chosen_count && !r->force; i++)
         if (!may_write_kernel(x, i, e))
             return false;
-    if (r->verify && !reverify(&x->session, x->script, &r->reverify, x->chosen, x->chosen_count, e))
+    struct reverify_options options = r->reverify;
+    options.store = x->store;
+    if (r->verify && !reverify(&x->session, x->script, &options, x->chosen, x->chosen_count, e))
         return false;
     if (!r->dry_run && !replace_files(x, e))
         return false;

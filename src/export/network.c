@@ -1,5 +1,6 @@
 #include "export/network.h"
 
+#include "base/build.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/shown.h"
@@ -78,10 +79,11 @@ static char *network_header_text(const struct network_export *x)
     struct str out = {0};
     char *id = kernel_identifier(x->name);
     str_printf(&out,
-               "// A network that tilewalk %s tuned, session %" PRId64 ". run.c runs it.\n"
+               "// A network that tilewalk tuned, written by tilewalk %s, session %" PRId64
+               ". run.c runs it.\n"
                "// This file is output of tilewalk. It belongs to you: no licence of tilewalk "
                "applies to it.\n",
-               TILEWALK_VERSION, x->session->id);
+               build_name(), x->session->id);
     str_printf(&out, "#ifndef TILEWALK_%s_NETWORK\n#define TILEWALK_%s_NETWORK\n\n", id, id);
     for (int i = 0; i < x->task_count; i++)
         str_printf(&out, "#include \"%s.h\"\n", x->task[i].name);
@@ -144,7 +146,7 @@ static char *network_plan_text(const struct network_export *x)
 {
     struct str out = {0};
     struct json_writer w = json_begin(&out);
-    json_add_text(&w, "tilewalk", TILEWALK_VERSION);
+    json_add_text(&w, "tilewalk", build_name());
     json_add_text(&w, "network", x->name);
     json_add_int(&w, "session", x->session->id);
     json_add_text(&w, "device", x->session->device);

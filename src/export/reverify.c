@@ -5,7 +5,10 @@
 #include "base/os.h"
 #include "engine/devices.h"
 #include "engine/speed.h"
+#include "engine/stored.h"
 #include "report/text.h"
+#include "space/nearest.h"
+#include "trial/operator.h"
 #include "trial/source.h"
 
 #include <inttypes.h>
@@ -16,7 +19,10 @@
 
 #define ALLOWED_PERCENT 5.0
 #define SPREADS         3.0
-#define LIKE_DEVIATION  1.4826 // median deviation to standard deviation, of normal samples
+// A kernel that is wrong in 7 of 60 runs passes so many with a chance of 1 in 20 000.
+#define SOAK_RUNS           80
+#define SOAK_RUNS_ELSEWHERE 10
+#define LIKE_DEVIATION      1.4826 // median deviation to standard deviation, of normal samples
 
 // --- the allowed slow-down ---
 
@@ -61,6 +67,10 @@ void reverify_add_text(const struct session_record *r, const struct reverified *
     double percent = slower_by(k);
     str_printf(out, "%s, %.1f %% %s than stored", speed_text(r, k->again_s, speed), fabs(percent),
                percent > 0 ? "slower" : "faster");
+    if (k->soaked)
+        str_printf(out, ", right in %d more runs", k->soaked);
+    if (k->shapes)
+        str_printf(out, " on %d shapes", 1 + k->shapes);
 }
 
 // --- measuring on the device ---
@@ -90,6 +100,96 @@ static bool race(struct source *pool, struct script *script, struct reverified *
     return true;
 }
 
+// Verifies a kernel `runs` times again, with poisoned memory and inputs that it has not seen.
+static bool soak(struct source *pool, struct script *script, struct reverified *k, int runs,
+                 struct err *e)
+{
+    struct trial_result result;
+    struct trial_request request = {.count = 1,
+                                    .known_good = true,
+                                    .soak = runs,
+                                    .accesses = ACCESSES_OF_NONE,
+                                    .config = {k->config}};
+    if (!script_render(script, &k->config, &request.job[0], e))
+        return false;
+    source_submit(pool, &request);
+    if (!source_wait(pool, &result, e))
+        return false;
+    k->soaked += result.soaked;
+    k->outcome = result.outcome[0];
+    snprintf(k->reason, sizeof k->reason, "%s", result.reason[0]);
+    return true;
+}
+
+static struct source *open_pool(const struct session_record *session, struct script *script,
+                                const struct gpu_info *device, const char *fault, struct err *e)
+{
+    char *program = path_program();
+    struct pool_options options = {
+        .program = program,
+        .device = device->index,
+        .device_id = session->device_id,
+        .workers = 1,
+        .operation = script_operation(script),
+        .reference = script_reference(script),
+        .limits = &device->limits,
+        .seed = os_seed(), // not the inputs of the search again
+        .is_cpu = device->is_cpu,
+        .trips_undeclared = !script_space(script)->resources,
+        .fault = fault,
+    };
+    struct source *pool = pool_create(&options, e);
+    free(program);
+    return pool;
+}
+
+// Soaks a kernel on a smaller shape of its space, where its configuration is legal there: each size
+// that is large enough is one less, so that tiles are cut off at every edge. `batch`: three
+// products instead of one, where the space has such a size.
+static bool soak_elsewhere(const struct reverify_options *o, const struct session_record *session,
+                           struct script *script, const struct gpu_info *device, bool batch,
+                           struct reverified *k, struct err *e)
+{
+    enum { MOST = 16, LARGE = 8 };
+    struct setting set[MOST];
+    struct arena a;
+    struct err why;
+    struct verdict v;
+    int count, changed = 0;
+    arena_init(&a);
+    const struct script_setting *all = script_settings(script, &count);
+    for (int i = 0; i < count && changed < MOST; i++) {
+        int64_t size;
+        if (!all[i].is_whole || !str_to_int(all[i].value, 1, INT32_MAX, &size))
+            continue;
+        int64_t other = batch ? (str_equal(all[i].name, "batch") && size == 1 ? 3 : size)
+                              : (size >= LARGE ? size - 1 : size);
+        if (other != size)
+            set[changed++] = (struct setting){all[i].name, arena_printf(&a, "%" PRId64, other)};
+    }
+    struct script *there =
+        changed ? stored_script_set(o->store, session, set, changed, &a, &why) : NULL;
+    struct reverified same = *k;
+    bool is_legal = there &&
+                    space_nearest_like(script_space(there), script_space(script), &k->config, true,
+                                       &same.config) &&
+                    space_judge(script_space(there), &device->limits, &same.config, &v, &why) &&
+                    v.legal && operator_fits(script_operation(there), &device->limits, &why);
+    bool ok = true;
+    if (is_legal) {
+        struct source *pool = open_pool(session, there, device, NULL, e);
+        ok = pool && soak(pool, there, &same, SOAK_RUNS_ELSEWHERE, e);
+        source_destroy(pool);
+        k->soaked = same.soaked;
+        k->outcome = same.outcome;
+        memcpy(k->reason, same.reason, sizeof k->reason);
+        k->shapes += ok && same.outcome == OUTCOME_OK;
+    }
+    script_destroy(there);
+    arena_finish(&a);
+    return ok;
+}
+
 bool reverify_measure(const struct session_record *session, struct script *script,
                       const struct reverify_options *o, struct reverified *k, int count,
                       struct err *e)
@@ -107,22 +207,7 @@ bool reverify_measure(const struct session_record *session, struct script *scrip
         return false;
     const struct gpu_info device = list[cards.index[0]];
     free(list);
-    char *program = path_program();
-    struct pool_options options = {
-        .program = program,
-        .device = device.index,
-        .device_id = session->device_id,
-        .workers = 1,
-        .operation = script_operation(script),
-        .reference = script_reference(script),
-        .limits = &device.limits,
-        .seed = os_seed(), // not the inputs of the search again
-        .is_cpu = device.is_cpu,
-        .trips_undeclared = !script_space(script)->resources,
-        .fault = o->fault,
-    };
-    struct source *pool = pool_create(&options, e);
-    free(program);
+    struct source *pool = open_pool(session, script, &device, o->fault, e);
     bool ok = pool != NULL;
     for (int at = 0; ok && at < count; at += TRIAL_MAX_RACERS) {
         int n = count - at < TRIAL_MAX_RACERS ? count - at : TRIAL_MAX_RACERS;
@@ -133,6 +218,11 @@ bool reverify_measure(const struct session_record *session, struct script *scrip
         // A kernel that crashes its worker fails those that race with it; then each runs alone.
         for (int i = at; ok && !all_good && n > 1 && i < at + n; i++)
             ok = race(pool, script, k + i, 1, e);
+    }
+    for (int i = 0; ok && o->store && i < count; i++) {
+        ok = k[i].outcome != OUTCOME_OK || soak(pool, script, &k[i], SOAK_RUNS, e);
+        for (int batch = 0; ok && batch < 2 && k[i].outcome == OUTCOME_OK; batch++)
+            ok = soak_elsewhere(o, session, script, &device, batch, &k[i], e);
     }
     source_destroy(pool);
     return ok;

@@ -1,5 +1,7 @@
 // Checks kernels again before they are exported: on the device that they were measured on, they are
-// compiled, run, compared with the reference on fresh inputs, and timed again in turns.
+// compiled, run, compared with the reference on fresh inputs, and timed again in turns. Then each
+// is soaked: run and compared 80 times more, and on a shape with cut-off tiles and one of three
+// products, where its space has such.
 //
 //     struct reverified k = {.name = ..., .config = ..., .stored_s = ..., .samples = ...};
 //     reverify(&session, script, &options, &k, 1, e);      k.again_s
@@ -25,6 +27,8 @@ struct reverified {
     const char *samples;            // JSON array of the seconds behind stored_s; NULL: not known
     enum outcome outcome;           // out
     double again_s;                 // out, when ok
+    int soaked;                     // out: runs of the soak that were right
+    int shapes;                     // out: other shapes among them
     char reason[TRIAL_REASON_SIZE]; // out, when not ok
 };
 
@@ -32,6 +36,7 @@ struct reverify_options {
     bool has_slower;
     double slower_percent; // allowed
     const char *fault;     // see pool_options.fault
+    struct store *store;   // of the session; NULL: kernels are not soaked
 };
 
 // Measures all kernels on the session's device, verified and in turns; sets the `outcome` of each.

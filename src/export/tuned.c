@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/shown.h"
+#include "engine/speed.h"
 #include "engine/stored.h"
 #include "report/text.h"
 
@@ -26,12 +27,14 @@ bool evidence_read(struct store *s, const struct session_record *r, int64_t ask,
     return true;
 }
 
-const char *evidence_checks(const struct evidence *v)
+void evidence_add_checks(const struct evidence *v, const struct session_record *r, struct str *out)
 {
-    return v->race.ask && v->race.verified
-               ? "the whole result was right in the search, and again on random inputs after the "
-                 "last race"
-               : "the whole result was right in the search";
+    str_add(out, "the whole result was right in the search");
+    if (v->race.ask && v->race.verified)
+        str_add(out, ", and again on random inputs after the last race");
+    if (r->soaked && r->soaked_ask == v->trial.ask)
+        str_printf(out, ", and in %" PRId64 " more runs with poisoned memory and other inputs",
+                   r->soaked);
 }
 
 // --- evidence ---
@@ -51,9 +54,8 @@ void evidence_add_shapes(const struct evidence *v, struct str *out)
     const struct shape_table *t = &v->shapes;
     if (v->baselines.count == 0 && t->count == 1)
         return;
-    str_add(
-        out,
-        "\n| shape | in use | takes | the best takes | times as fast |\n|---|---|---|---|---|\n");
+    str_add(out,
+            "\n| shape | in use | takes | the best takes | the best is |\n|---|---|---|---|---|\n");
     for (int i = 0; i < t->count; i++) {
         const struct shape_row *r = &t->row[i];
         const char *worst = i == t->worst && t->count > 1 ? " (the worst)" : "";
@@ -63,9 +65,10 @@ void evidence_add_shapes(const struct evidence *v, struct str *out)
         add_words(out, r->baseline ? r->baseline : "-");
         str_printf(out, " | %s | %s | ", r->baseline ? text_time(r->baseline_s, in_use) : "-",
                    r->seconds > 0 ? text_time(r->seconds, time) : "-");
-        if (r->baseline && r->seconds > 0)
-            str_printf(out, "%.2f%s |\n", shape_ratio(r), worst);
-        else
+        if (r->baseline && r->seconds > 0) {
+            speed_add_ratio(&r->ratio, out);
+            str_printf(out, "%s |\n", worst);
+        } else
             str_add(out, "- |\n");
     }
 }
@@ -89,7 +92,9 @@ static void evidence_add(const struct evidence *v, const struct session_record *
         add_words(out, r->device);
         str_add(out, "; driver: ");
         add_words(out, r->driver);
-        str_printf(out, ". Verified: %s.\n", evidence_checks(v));
+        str_add(out, ". Verified: ");
+        evidence_add_checks(v, r, out);
+        str_add(out, ".\n");
     } else {
         str_add(out, "Not measured, and not verified: the times are those of ");
         add_words(out, r->source);
@@ -276,7 +281,7 @@ static bool add_shape(struct book *b, const struct found *f, int shape, struct e
     json_add_raw(&w, "configuration", f->best.trial.config);
     json_add_real(&w, "ms", row->seconds * 1e3);
     json_add_text(&w, "baseline", row->baseline);
-    json_add_real(&w, "ratio", shape_ratio(row));
+    speed_add_ratio_json(&row->ratio, &w);
     json_add_int(&w, "session", r->id);
     json_add_text(&w, "device_identity", r->device_id);
     json_end_all(&w);

@@ -38,8 +38,8 @@ struct evidence {
 // Everything lives in `a`. False: the store failed.
 bool evidence_read(struct store *s, const struct session_record *r, int64_t ask, struct arena *a,
                    struct evidence *out, struct err *e);
-// Returns a phrase about the checks of a trial that ran on a device.
-const char *evidence_checks(const struct evidence *v);
+// Adds a phrase about the checks of a trial that ran on a device.
+void evidence_add_checks(const struct evidence *v, const struct session_record *r, struct str *out);
 // Adds a table with a row for each shape: the fastest baseline, its time, the time of the trial,
 // and the ratio. Adds nothing where there is nothing to compare.
 void evidence_add_shapes(const struct evidence *v, struct str *out);

@@ -1,9 +1,8 @@
-#include "fleet/broker.h"
+#include "fleet/pool.h"
 
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
-#include "fleet/job.h"
 #include "trial/frame.h"
 
 #include <fcntl.h>
@@ -140,7 +139,7 @@ static bool take_message(struct broker *b, const struct message *m, const char *
     case MESSAGE_GREET: {
         struct greeting g = greeting_of_this();
         g.is_pool = true;
-        send_to_run(b, message_greet(&g));
+        send_to_run(b, message_text(&(struct message){MESSAGE_GREET, .greeting = g}));
         queue_publish(b->queue, "tw.who", "");
         return true;
     }

@@ -1,7 +1,7 @@
-#include "fleet/job.h"
+// The messages and subjects of trials, for both ends of a pool.
+#include "fleet/queue.h"
 
 #include "base/str.h"
-#include "fleet/queue.h"
 
 #include <stdio.h>
 #include <string.h>

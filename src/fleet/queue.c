@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "trial/message.h"
 
 #include <nats/nats.h>
 
@@ -40,20 +41,14 @@ struct queue {
     int wake[2]; // a pipe: something was posted
 };
 
-bool queue_is_built(void)
-{
-    return true;
-}
-
 void queue_class(const char *device_id, const char *compiler, char out[QUEUE_ID])
 {
     char text[200];
-    snprintf(text, sizeof text, "%s %s %s", TILEWALK_VERSION, device_id,
-             *device_id ? compiler : "");
+    snprintf(text, sizeof text, "%d %s %s", PROTOCOL, device_id, *device_id ? compiler : "");
     snprintf(out, CLASS_DIGITS + 1, "%016" PRIx64, hash_bytes(text, strlen(text)));
 }
 
-// Returns false, with the library's own text where it has one.
+// Fills `e` with the library's own text where it has one; returns false.
 static bool fail(struct queue *q, struct err *e, const char *what, natsStatus s)
 {
     natsStatus last;
@@ -150,7 +145,8 @@ void queue_publish(struct queue *q, const char *subject, const char *text)
     natsConnection_PublishString(q->connection, subject, text);
 }
 
-// The library's own functions need the subscription of the message, which may be gone by then.
+// Answers a lease by its subject: the library's own functions need the subscription of the message,
+// which may be gone by then.
 void queue_message_answer(struct queue_message *m, enum queue_answer answer)
 {
     static const char *const texts[] = {
@@ -207,7 +203,7 @@ static void queue_on_end(natsConnection *nc, void *context)
     post_text(context, QUEUE_CLOSED, "", text);
 }
 
-// Ends the connection where a right is missing, which will not be granted later.
+// Ends the connection where a right is missing, because the server will not grant it later.
 static void queue_on_error(natsConnection *nc, natsSubscription *sub, natsStatus s, void *context)
 {
     struct queue *q = context;

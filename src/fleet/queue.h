@@ -24,6 +24,7 @@
 #define TILEWALK_FLEET_QUEUE_H
 
 #include "base/err.h"
+#include "trial/message.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,9 +58,6 @@ struct queue_message {
     struct queue *queue;        // LEASED: inside
     struct queue_message *next; // inside
 };
-
-// Says if this program can use pools at all; if not, queue_open fails.
-bool queue_is_built(void);
 
 // NULL: the server cannot be reached, or refuses us.
 struct queue *queue_open(const struct queue_options *o, struct err *e);
@@ -104,8 +102,21 @@ enum queue_answer { QUEUE_DONE, QUEUE_EXTEND, QUEUE_RETURN };
 void queue_message_answer(struct queue_message *m, enum queue_answer answer);
 void queue_message_free(struct queue_message *m); // the lease stays as it is; fine with NULL
 
-// The class of jobs for workers of this version with the device of this identity (gpu_identity; "":
-// trials of a synthetic device) whose kernels `compiler` compiles.
+// The class of jobs for workers of this protocol with the device of this identity (gpu_identity;
+// "": trials of a synthetic device) whose kernels `compiler` compiles.
 void queue_class(const char *device_id, const char *compiler, char out[QUEUE_ID]);
+
+// --- the messages and subjects of trials, for both ends of a pool (job.c) ---
+
+// The number of candidates in a TRIAL, or in a RESULT that a synthetic device is to play.
+int job_candidates(const struct message *m);
+
+// Creates a RESULT in which all candidates of a trial have the same outcome. Heap.
+char *job_settled(int64_t number, int candidates, bool only_compiles, enum outcome o,
+                  enum trial_phase phase, const char *reason);
+
+// Reads the last two words of a subject ("tw.job.CLASS.RUN.NUMBER"). `run` has room for QUEUE_ID
+// bytes. False: they are not there, or the run is not a hexadecimal number.
+bool job_subject(const char *subject, char *run, int64_t *number);
 
 #endif

@@ -1,15 +1,16 @@
-#include "fleet/worker.h"
+#include "fleet/pool.h"
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/os.h"
 #include "base/str.h"
-#include "fleet/job.h"
 #include "trial/message.h"
 #include "trial/remote.h"
 #include "trial/slot.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@ enum {
     MOST_AGENTS = 4, // ready at the same time, for as many runs
     MOST_FDS = MOST_AGENTS * SLOT_FDS,
     MOST_CONSUMERS = 2,
+    ASKED_ALIVE = 6, // questions while an agent may be silent
     LOOK_MS = 250
 };
 
@@ -48,6 +50,7 @@ struct agent {
     char run[QUEUE_ID];
     bool ready;
     int64_t used_ns;
+    int64_t heard_ns, asked_ns; // its last message; the last question if it is alive
 };
 
 struct consumer {
@@ -117,6 +120,15 @@ static void end_agent(struct agent *a)
     a->ready = false;
 }
 
+// Ends an agent that cannot go on. Its jobs return to the server.
+static void lose_agent(struct consumer *c, struct agent *a)
+{
+    for (int i = c->count - 1; i >= 0; i--)
+        if (str_equal(c->job[i]->run, a->run) && !c->job[i]->answer)
+            remove_job(c, i, QUEUE_RETURN);
+    end_agent(a);
+}
+
 // Starts an agent for a run, in the place of the one that was used least recently where all places
 // are taken. NULL: not now, or, with `over`, never again.
 static struct agent *start_agent(struct consumer *c, const char *run, bool *over)
@@ -131,7 +143,7 @@ static struct agent *start_agent(struct consumer *c, const char *run, bool *over
             remote_fit(&m.hello, c->device->index, c->places, os_cores());
             text = message_hello(&m.hello);
         } else if (m.type == MESSAGE_PLAY && !c->device) {
-            text = message_play(c->places);
+            text = message_text(&(struct message){MESSAGE_PLAY, .workers = c->places});
         }
         message_finish(&m);
     }
@@ -158,6 +170,7 @@ static struct agent *start_agent(struct consumer *c, const char *run, bool *over
     slot_take(&a->slot, &child);
     snprintf(a->run, sizeof a->run, "%s", run);
     a->ready = false;
+    a->heard_ns = a->asked_ns = os_now_ns();
     slot_send(&a->slot, text);
     return a;
 }
@@ -167,6 +180,7 @@ static bool take_message(struct consumer *c, struct agent *a, struct message *m,
 {
     char subject[QUEUE_ID + 16];
     switch (m->type) {
+    case MESSAGE_ALIVE: return true;
     case MESSAGE_READY: a->ready = true; return true;
     case MESSAGE_RESULT:
         for (int i = 0; i < c->count; i++) {
@@ -207,9 +221,9 @@ static void agent_log_line(void *context, int index, const char *line)
     fprintf(stderr, "%s\n", line);
 }
 
-// Reads an agent's messages. One that is lost, or sends garbage, is ended, and its jobs return to
-// the server.
-static void read_agent(struct consumer *c, struct agent *a)
+// Reads an agent's messages. One that has gone, sends garbage or is silent for too long is lost: it
+// would hold up the jobs of all other runs.
+static void read_agent(struct consumer *c, struct agent *a, int64_t now_ns)
 {
     slot_read_log(&a->slot, agent_log_line, NULL);
     link_fill(&a->slot.link);
@@ -218,19 +232,29 @@ static void read_agent(struct consumer *c, struct agent *a)
         struct message m;
         enum link_status status = link_next(&a->slot.link, &text);
         bool ok = status == LINK_NONE;
+        if (status == LINK_FRAME)
+            a->heard_ns = now_ns;
         if (status == LINK_FRAME && message_parse(text, &m, NULL)) {
             ok = take_message(c, a, &m, text);
             message_finish(&m);
         }
         free(text);
-        if (!ok) {
-            for (int i = c->count - 1; i >= 0; i--)
-                if (str_equal(c->job[i]->run, a->run) && !c->job[i]->answer)
-                    remove_job(c, i, QUEUE_RETURN);
-            end_agent(a);
-        }
+        if (!ok)
+            lose_agent(c, a);
         if (status != LINK_FRAME || !ok)
-            return;
+            break;
+    }
+    // Drivers may take a while to start.
+    double silent_s = a->ready ? c->patience_s : fmax(c->patience_s, REMOTE_PATIENCE_S);
+    int64_t silent_ns = (int64_t)(silent_s * 1e9);
+    if (a->slot.state == SLOT_EMPTY)
+        return;
+    if (now_ns > a->heard_ns + silent_ns) {
+        fprintf(stderr, "an agent was silent for %.3g s\n", silent_s);
+        lose_agent(c, a);
+    } else if (now_ns >= int64_max(a->heard_ns, a->asked_ns) + silent_ns / ASKED_ALIVE) {
+        slot_send(&a->slot, message_plain(MESSAGE_ALIVE));
+        a->asked_ns = now_ns;
     }
 }
 
@@ -313,7 +337,7 @@ static void step_consumer(struct consumer *c)
     int64_t now_ns = os_now_ns();
     for (int i = 0; i < MOST_AGENTS; i++)
         if (c->agent[i].slot.state != SLOT_EMPTY)
-            read_agent(c, &c->agent[i]);
+            read_agent(c, &c->agent[i], now_ns);
     while (send_next(c, now_ns))
         continue;
     if (now_ns >= c->extended_ns + (int64_t)(c->patience_s * 1e9 / 3)) {
@@ -360,12 +384,15 @@ static void note_signal(int number)
 static void announce(struct worker *w)
 {
     char subject[QUEUE_ID + 16];
-    struct member m = {.leaves = w->leaves, .players = w->consumer[0].places};
+    struct gpu_info device = w->options->device ? *w->options->device : (struct gpu_info){0};
+    struct message m = {MESSAGE_MEMBER, .greeting = w->greeting,
+                        .member = {.leaves = w->leaves, .players = w->consumer[0].places},
+                        .device_list = &device, .device_count = w->options->device != NULL};
     if (w->consumers > 1)
-        m.measurers = w->consumer[1].places;
-    snprintf(m.why, sizeof m.why, "%s", w->leaves ? w->why : w->trouble);
+        m.member.measurers = w->consumer[1].places;
+    snprintf(m.member.why, sizeof m.member.why, "%s", w->leaves ? w->why : w->trouble);
     snprintf(subject, sizeof subject, "tw.here.%s", w->greeting.machine);
-    char *text = message_member(&w->greeting, &m, w->options->device);
+    char *text = message_text(&m);
     queue_publish(w->queue, subject, text);
     free(text);
     w->announced_ns = os_now_ns();
@@ -514,4 +541,48 @@ bool worker_run(const struct worker_options *o, struct err *e)
         printf("%s has left the pool after %lld trials%s%s\n", w.greeting.machine,
                (long long)answered, w.why[0] ? ": " : "", w.why);
     return w.is_closed ? (*e = w.closed, false) : !w.why[0] || err_set(e, "%s", w.why);
+}
+
+// --- asking a worker to leave ---
+
+bool worker_drain(const struct queue_options *o, const char *machine, struct err *e)
+{
+    // Half of the time after which it would be given up. A worker that puts its results into the
+    // pool may wait five seconds for the server with each.
+    const double answer_s = o->patience_s / 2;
+    char here[QUEUE_ID + 16], leaving[QUEUE_ID + 16];
+    bool leaves = false, closed = false;
+    // Names are words of subjects.
+    if (!*machine || strlen(machine) >= QUEUE_ID || strpbrk(machine, ".*> \t\r\n"))
+        return err_usage(e, "'%s' is no machine's name", machine);
+    snprintf(here, sizeof here, "tw.here.%s", machine);
+    snprintf(leaving, sizeof leaving, "tw.leave.%s", machine);
+    struct queue *q = queue_open(o, e);
+    bool asked = q && queue_subscribe(q, here, e);
+    if (asked)
+        queue_publish(q, leaving, "");
+    int64_t end_ns = os_now_ns() + (int64_t)(answer_s * 1e9);
+    while (asked && !leaves && !closed && os_now_ns() < end_ns) {
+        struct queue_message *l = queue_next(q);
+        struct message m;
+        if (!l) {
+            poll(&(struct pollfd){.fd = queue_fd(q), .events = POLLIN}, 1, 100);
+            continue;
+        }
+        if (l->kind == QUEUE_BROADCAST && message_parse(l->text, &m, NULL)) {
+            leaves = m.type == MESSAGE_MEMBER && m.member.leaves;
+            message_finish(&m);
+        }
+        closed = l->kind == QUEUE_CLOSED;
+        if (closed)
+            err_set(e, "the pool's server: %s", l->text);
+        queue_message_free(l);
+    }
+    queue_close(q);
+    if (asked && !leaves && !closed)
+        err_set(e,
+                "no worker '%s' has answered in %.4g s (tilewalk doctor --pool lists those that "
+                "are there)",
+                machine, answer_s);
+    return leaves;
 }

@@ -1,4 +1,4 @@
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/os.h"
@@ -202,10 +202,8 @@ static bool describe(struct adapter *a, VkInstance instance)
 {
     VkPhysicalDeviceProperties p;
     vkGetPhysicalDeviceProperties(a->handle, &p);
-    if (p.apiVersion < VK_API_VERSION_1_1 || !find_family(a)) {
-        log_info("%s: left out (no Vulkan 1.1 or no compute)", p.deviceName);
+    if (p.apiVersion < VK_API_VERSION_1_1 || !find_family(a))
         return false;
-    }
     bool is_1_2 = p.apiVersion >= VK_API_VERSION_1_2;
     describe_properties(
         a, is_1_2 || vk_has_extension(a->handle, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME));

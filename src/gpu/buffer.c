@@ -109,7 +109,7 @@ enum gpu_status gpu_buffer_create_guarded(struct gpu *g, uint64_t bytes, uint64_
     return status;
 }
 
-// A buffer that a kernel may still be using is left to the end of the process.
+// A buffer that a kernel may still be using is not freed before the process ends.
 void gpu_buffer_destroy(struct gpu *g, struct gpu_buffer *b)
 {
     if (!b || vk_settle(g, 0, NULL) == GPU_TIMEOUT)

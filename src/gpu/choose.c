@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define MAX_INDEX 99 // larger numbers are names: "4090"
 
@@ -30,24 +31,17 @@ void gpu_prepare_environment(void)
     setenv("DISABLE_LAYER_AMD_SWITCHABLE_GRAPHICS_1", "1", 0);
 }
 
-static bool starts_with(const char *text, const char *prefix)
-{
-    while (*prefix && tolower((unsigned char)*text) == tolower((unsigned char)*prefix))
-        text++, prefix++;
-    return *prefix == '\0';
-}
-
 static bool contains(const char *text, const char *part)
 {
     for (; *text; text++)
-        if (starts_with(text, part))
+        if (strncasecmp(text, part, strlen(part)) == 0)
             return true;
     return false;
 }
 
 static bool is_name(const char *name, const char *wanted)
 {
-    return strlen(name) == strlen(wanted) && starts_with(name, wanted);
+    return strcasecmp(name, wanted) == 0;
 }
 
 static bool fail_choice(const struct gpu_info *list, int count, const char *wanted, int matches,

@@ -1,5 +1,5 @@
+#include "base/err.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "gpu/gpu.h"

@@ -1,4 +1,4 @@
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "gpu/vk.h"
 
@@ -102,9 +102,7 @@ static void read_one(VkDevice device, const VkPipelineExecutableInfoKHR *which,
                 break;
             default: break;
             }
-            if (!statistics_take(out, name, value))
-                log_info("the driver's statistic '%s' is left out: %g is no possible value", name,
-                         value);
+            statistics_take(out, name, value); // leaves out what is no possible value
         }
     free(list);
 }
@@ -223,7 +221,7 @@ enum gpu_status gpu_pipeline_create(struct gpu *g, const struct gpu_shader *s,
     return status;
 }
 
-// A pipeline that is still running is left to the end of the process.
+// A pipeline that is still running is not destroyed before the process ends.
 void gpu_pipeline_destroy(struct gpu *g, struct gpu_pipeline *p)
 {
     if (!p || vk_settle(g, 0, NULL) == GPU_TIMEOUT)

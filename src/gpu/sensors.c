@@ -1,9 +1,9 @@
 // Sources: NVML's API reference; for sysfs Documentation/gpu/amdgpu/thermal.rst, i915 and xe's
 // sysfs ABI, struct gpu_metrics_v1_3 and v2_2 of the kernel's kgd_pp_interface.h.
-#include "gpu/sensors.h"
+#include "gpu/gpu.h"
 
+#include "base/err.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -133,7 +133,7 @@ static const struct {
     {"watts", 1e-6, "hwmon/hwmon*/power1_input"},
 };
 
-// Intel's files: below drm/card*/gt/gt0/throttle_ (i915) and tile0/gt0/freq0/throttle/ (xe).
+// Intel's files lie below drm/card*/gt/gt0/throttle_ (i915) and tile0/gt0/freq0/throttle/ (xe).
 static const struct {
     const char *file, *reason;
 } reasons[] = {
@@ -161,7 +161,7 @@ static char *read_below(const struct sensors *s, const char *file, size_t *lengt
     return text;
 }
 
-// Reads a number, or that of the marked line of a table ("0: 500Mhz\n1: 1500Mhz *\n").
+// Reads a number, or the number in the marked line of a table ("0: 500Mhz\n1: 1500Mhz *\n").
 static bool read_number(const struct sensors *s, const char *file, bool is_table, double *out)
 {
     char *end, *text = read_below(s, file, NULL), *star = text ? strchr(text, '*') : NULL;

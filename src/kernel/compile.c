@@ -114,9 +114,24 @@ static glslang_input_t input_of(const char *glsl, int minor, const glslang_resou
     };
 }
 
+<<<<<<< HEAD
 // Compiles by the built-in glslang for SPIR-V 1.`minor`.
 static bool compile_for(const char *glsl, int minor, struct spirv *out, struct err *e)
 {
+=======
+// A compiler that is built in has no limit of time.
+static bool compile_within(const char *glsl, int seconds, struct spirv *out, struct err *e)
+{
+    *out = (struct spirv){0};
+    if (external_program()) {
+        struct str log = {0};
+        bool compiled = external_compile(external_program(), glsl, seconds, out, &log, e);
+        if (compiled && !out->word)
+            compiled = report_first(str_text(&log), e);
+        str_finish(&log);
+        return compiled;
+    }
+>>>>>>> main
     const glslang_resource_t resource = generous_resource();
     const glslang_input_t input = input_of(glsl, minor, &resource);
     *out = (struct spirv){0};
@@ -137,6 +152,7 @@ static bool compile_for(const char *glsl, int minor, struct spirv *out, struct e
     return ok;
 }
 
+<<<<<<< HEAD
 static bool compile_outside(const char *glsl, uint32_t minor, struct spirv *out, struct err *e)
 {
     struct str log = {0};
@@ -170,6 +186,11 @@ static bool compile(const char *glsl, uint32_t minor, struct spirv *out, struct 
 bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
 {
     return compile(glsl, 0, out, e);
+=======
+bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
+{
+    return compile_within(glsl, EXTERNAL_COMPILE_S, out, e);
+>>>>>>> main
 }
 
 #define MATRIX_TRIAL(extension, type)                                                              \
@@ -191,7 +212,7 @@ bool kernel_knows_matrix(enum matrix_api api)
     if (api == MATRIX_NONE)
         return false;
     kernel_setup();
-    bool known = kernel_compile(trial[api], &ignored, NULL);
+    bool known = compile_within(trial[api], EXTERNAL_VERSION_S, &ignored, NULL);
     spirv_finish(&ignored);
     return known;
 }
@@ -308,6 +329,41 @@ const char *kernel_built_in(void)
     return external_program() ? NULL
                               : "glslang " WORDS(GLSLANG_VERSION_MAJOR) "." WORDS(
                                     GLSLANG_VERSION_MINOR) "." WORDS(GLSLANG_VERSION_PATCH);
+}
+
+static bool knows_extension(const char *name)
+{
+    struct spirv ignored;
+    char *glsl = mem_printf("#version 450\n#extension %s : require\nlayout(local_size_x = 1) in;\n"
+                            "void main() {}\n",
+                            name);
+    bool known = compile_within(glsl, EXTERNAL_VERSION_S, &ignored, NULL);
+    spirv_finish(&ignored);
+    free(glsl);
+    return known;
+}
+
+bool kernel_describe_compiler(struct str *name, struct str *missing, struct err *e)
+{
+    static const char *const extensions[][2] = {
+        {KERNEL_KHR_UNITS, "GL_KHR_cooperative_matrix"},
+        {"integer dot products", "GL_EXT_integer_dot_product"},
+        {"bf16", "GL_EXT_bfloat16"},
+        {"fp8", "GL_EXT_float_e4m3"},
+    };
+    char outside[256] = "";
+    bool tried = GLSLANG_VERSION_MAJOR >= 11 && GLSLANG_VERSION_MAJOR <= 16;
+    if (!kernel_add_compiler(outside, sizeof outside, e))
+        return false;
+    if (external_program())
+        str_add(name, outside + strlen(", "));
+    else
+        str_printf(name, "%s%s", kernel_built_in(), tried ? "" : ", not tried with this program");
+    kernel_setup();
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        if (!knows_extension(extensions[i][1]))
+            str_printf(missing, "%s%s", missing->length ? ", " : "", extensions[i][0]);
+    return true;
 }
 
 bool kernel_check_compiler(const char *text, struct err *e)

@@ -12,10 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-    COMPILE_SECONDS = 60, // workers have less
-    MOST_OUTPUT_BYTES = 1 << 20
-};
+enum { MOST_OUTPUT_BYTES = 1 << 20 };
 #define MS_NS ((int64_t)1000000)
 
 const char *external_program(void)
@@ -64,8 +61,13 @@ static bool read_module(FILE *f, struct spirv *out)
 
 // The files are in memory, and the child opens them through this process: a process that is killed
 // leaves nothing behind, and a sandbox has no folder to write to.
+<<<<<<< HEAD
 static bool compile_files(FILE *in, FILE *module, uint32_t minor, struct spirv *out,
                           struct str *log, struct err *e)
+=======
+static bool compile_files(const char *program, int seconds, FILE *in, FILE *module,
+                          struct spirv *out, struct str *log, struct err *e)
+>>>>>>> main
 {
     const char *program = external_program();
     char in_path[64], out_path[64], env[16], glslc_env[32];
@@ -88,15 +90,20 @@ static bool compile_files(FILE *in, FILE *module, uint32_t minor, struct spirv *
                                  minor == 4 ? "--target-spv=spv1.4" : NULL,
                                  NULL};
     bool is_glslc = strstr(path_name(program), "glslc") != NULL;
-    if (!run(is_glslc ? glslc : glslang, COMPILE_SECONDS, log, &status, e))
+    if (!run(is_glslc ? glslc : glslang, seconds, log, &status, e))
         return false;
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     return (good && read_module(module, out)) || log->length > 0 ||
            err_set(e, "--glslang: '%s' ended without a module and without a word", program);
 }
 
+<<<<<<< HEAD
 bool external_compile(const char *glsl, uint32_t minor, struct spirv *out, struct str *log,
                       struct err *e)
+=======
+bool external_compile(const char *program, const char *glsl, int seconds, struct spirv *out,
+                      struct str *log, struct err *e)
+>>>>>>> main
 {
     FILE *in = os_unnamed_file(), *module = os_unnamed_file();
     *out = (struct spirv){0};
@@ -104,7 +111,11 @@ bool external_compile(const char *glsl, uint32_t minor, struct spirv *out, struc
     if (!ok)
         err_set(e, "--glslang: a temporary file: %s", strerror(errno));
     else
+<<<<<<< HEAD
         ok = compile_files(in, module, minor, out, log, e);
+=======
+        ok = compile_files(program, seconds, in, module, out, log, e);
+>>>>>>> main
     if (in)
         fclose(in);
     if (module)

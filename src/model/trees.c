@@ -9,101 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <xgboost/c_api.h>
-
-struct place {
-    float value;
-    int index;
-};
-
-static int recall_best_first(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->value != y->value)
-        return x->value > y->value ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-// Sorts the values, the best first. The list is the caller's.
-static struct place *sorted(int count, const float *value)
-{
-    struct place *list = mem_alloc((size_t)count * sizeof *list);
-    for (int i = 0; i < count; i++)
-        list[i] = (struct place){value[i], i};
-    qsort(list, (size_t)count, sizeof *list, recall_best_first);
-    return list;
-}
-
-// Returns the true ranks in the order of the predictions, the best first. The list is the caller's.
-static int *ranks_as_predicted(int count, const float *label, const float *predicted)
-{
-    struct place *by_label = sorted(count, label), *by_prediction = sorted(count, predicted);
-    int *rank = mem_alloc((size_t)count * sizeof *rank),
-        *out = mem_alloc((size_t)count * sizeof *out);
-    for (int i = 0; i < count; i++)
-        rank[by_label[i].index] = i;
-    for (int i = 0; i < count; i++)
-        out[i] = rank[by_prediction[i].index];
-    free(by_label);
-    free(by_prediction);
-    free(rank);
-    return out;
-}
-
-double recall_at(int count, const float *label, const float *predicted, int k)
-{
-    int *rank = ranks_as_predicted(count, label, predicted), found = 0;
-    for (int i = 0; i < k; i++)
-        found += rank[i] < k;
-    free(rank);
-    return (double)found / k;
-}
-
-double recall_average(int count, const float *label, const float *predicted, int n)
-{
-    int *rank = ranks_as_predicted(count, label, predicted);
-    double sum = 0;
-    n = n < count ? n : count;
-    for (int i = 0; i < n; i++) {
-        int found = 0;
-        for (int j = 0; j < i; j++)
-            found += rank[j] <= i;
-        sum += (double)found / (i + 1);
-    }
-    free(rank);
-    return n ? sum / n : 0;
-}
-
-// Returns the ranks, equals having the mean of theirs. The list is the caller's.
-static double *mean_ranks(int count, const float *value)
-{
-    struct place *list = sorted(count, value);
-    double *rank = mem_alloc((size_t)count * sizeof *rank);
-    for (int from = 0, to; from < count; from = to) {
-        for (to = from + 1; to < count && list[to].value == list[from].value;)
-            to++;
-        for (int i = from; i < to; i++)
-            rank[list[i].index] = (from + to - 1) / 2.0;
-    }
-    free(list);
-    return rank;
-}
-
-double rank_correlation(int count, const float *a, const float *b)
-{
-    double *x = mean_ranks(count, a), *y = mean_ranks(count, b), middle = (count - 1) / 2.0;
-    double xx = 0, yy = 0, xy = 0;
-    for (int i = 0; i < count; i++) {
-        double dx = x[i] - middle, dy = y[i] - middle;
-        xx += dx * dx;
-        yy += dy * dy;
-        xy += dx * dy;
-    }
-    free(x);
-    free(y);
-    return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
-}
+#include <xgboost/version_config.h>
 
 // --- XGBoost ---
+
+bool trees_available(struct err *e)
+{
+    (void)e;
+    return true;
+}
+
+// The library that is loaded may be newer than the one whose headers were compiled.
+const char *trees_library(char out[TREES_LIBRARY], bool *known)
+{
+    int major, minor, patch;
+    XGBoostVersion(&major, &minor, &patch);
+    snprintf(out, TREES_LIBRARY, "XGBoost %d.%d.%d", major, minor, patch);
+    *known = major == 1 ? minor >= 6 : major == 2 || major == 3;
+    return out;
+}
 
 static bool failed(struct err *e)
 {
@@ -151,6 +75,17 @@ static bool set_up(BoosterHandle handle, uint64_t seed, const char *objective, c
 
 #define START 0.5 // prediction without margins
 
+enum { ARRAY_TEXT = 128 };
+
+// Describes rows * width numbers as an array of NumPy's interface, in JSON.
+static const char *describe_array(const float *x, int rows, int width, char out[ARRAY_TEXT])
+{
+    snprintf(out, ARRAY_TEXT,
+             "{\"data\":[%" PRIuPTR ",true],\"shape\":[%d,%d],\"typestr\":\"<f4\",\"version\":3}",
+             (uintptr_t)x, rows, width);
+    return out;
+}
+
 struct booster {
     BoosterHandle handle;
     int width, rounds;
@@ -173,17 +108,16 @@ static bool load(struct fit *f, struct err *e)
     const struct booster_rows *r = f->rows;
     const struct booster_options *o = f->options;
     bst_ulong rows = (bst_ulong)r->rows;
-    bool labelled = o->objective != BOOSTER_PACKED; // packed has its own gradients
+    bool labelled = o->objective == BOOSTER_SQUARED; // the others have gradients of their own
     assert(r->first || r->programs == r->rows);
-    assert(!r->first || !labelled);
+    assert(!r->first || o->objective == BOOSTER_PACKED);
     if (XGDMatrixCreateFromMat(r->x, rows, (bst_ulong)r->width, NAN, &f->matrix) ||
         (labelled && XGDMatrixSetFloatInfo(f->matrix, "label", r->y, rows)) ||
         (r->margin && XGDMatrixSetFloatInfo(f->matrix, "base_margin", r->margin, rows)) ||
         XGBoosterCreate(&f->matrix, 1, &f->booster->handle))
         return failed(e);
     BoosterHandle h = f->booster->handle;
-    const char *objective = o->objective == BOOSTER_PAIRWISE ? "rank:pairwise" : "reg:squarederror";
-    return set_up(h, o->seed, objective, o->hist ? "hist" : "exact", e) &&
+    return set_up(h, o->seed, "reg:squarederror", o->hist ? "hist" : "exact", e) &&
            set(h, "disable_default_eval_metric", 1, e) &&
            set(h, "base_score", r->margin ? 0 : START, e) && set(h, "max_depth", o->depth, e) &&
            set(h, "eta", o->eta, e) && set(h, "gamma", o->gamma, e) &&
@@ -214,6 +148,70 @@ void booster_packed_gradient(const struct booster_rows *r, const float *predicti
     }
 }
 
+// A row among those that pairs are drawn from.
+struct ranked {
+    float label, prediction;
+    int row;
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->label != y->label)
+        return x->label > y->label ? -1 : 1;
+    if (x->prediction != y->prediction)
+        return x->prediction > y->prediction ? -1 : 1;
+    return x->row - y->row;
+}
+
+// Draws 0 .. count-1. The generator is C++'s minstd_rand, whose state is 1 .. LAST.
+static int draw_other(uint64_t *state, int count)
+{
+    enum { LAST = 2147483646 };
+    uint64_t share = (LAST - 1) / (uint64_t)count, number;
+    do {
+        *state = *state * 48271 % (LAST + 1ULL);
+        number = *state - 1;
+    } while (number >= share * (uint64_t)count);
+    return (int)(number / share);
+}
+
+static void add_pair(const struct ranked *better, const struct ranked *worse, float *gradient,
+                     float *curvature)
+{
+    float share = 1 / (1 + expf(worse->prediction - better->prediction) + 1e-16F);
+    float slope = share - 1, bend = 2 * fmaxf(share * (1 - share), 1e-16F);
+    gradient[better->row] += slope;
+    curvature[better->row] += bend;
+    gradient[worse->row] -= slope;
+    curvature[worse->row] += bend;
+}
+
+void booster_pairwise_gradient(const struct booster_rows *r, const float *prediction, int round,
+                               float *gradient, float *curvature)
+{
+    struct ranked *sorted = mem_alloc((size_t)r->rows * sizeof *sorted);
+    uint64_t state = ((uint64_t)round + 1) * 1111;
+    for (int i = 0; i < r->rows; i++) {
+        sorted[i] = (struct ranked){r->y[i], prediction[i], i};
+        gradient[i] = curvature[i] = 0;
+    }
+    qsort(sorted, (size_t)r->rows, sizeof *sorted, compare_ranked);
+    for (int from = 0, to; from < r->rows; from = to) { // rows of one label
+        for (to = from + 1; to < r->rows && sorted[to].label == sorted[from].label;)
+            to++;
+        int others = r->rows - (to - from);
+        for (int i = from; i < to && others; i++) {
+            int other = draw_other(&state, others);
+            if (other < from)
+                add_pair(&sorted[other], &sorted[i], gradient, curvature);
+            else
+                add_pair(&sorted[i], &sorted[other + to - from], gradient, curvature);
+        }
+    }
+    free(sorted);
+}
+
 // Returns the watched quantity of the trees so far; larger is better.
 static double watch(const struct fit *f)
 {
@@ -231,6 +229,30 @@ static double watch(const struct fit *f)
     return k ? recall : -sqrt(squares / r->rows);
 }
 
+// Adds a tree by a gradient of our own. XGBoosterBoostOneIter is deprecated since 2.1, when the
+// other function was added.
+static bool add_own_tree(struct fit *f, struct err *e)
+{
+    int rows = f->rows->rows;
+    if (!predict(f->booster->handle, f->matrix, false, &f->prediction, e))
+        return false;
+    if (f->options->objective == BOOSTER_PACKED)
+        booster_packed_gradient(f->rows, f->prediction, f->gradient, f->curvature);
+    else
+        booster_pairwise_gradient(f->rows, f->prediction, f->booster->rounds, f->gradient,
+                                  f->curvature);
+#if XGBOOST_VER_MAJOR > 2 || (XGBOOST_VER_MAJOR == 2 && XGBOOST_VER_MINOR >= 1)
+    char gradient[ARRAY_TEXT], curvature[ARRAY_TEXT];
+    int failure = XGBoosterTrainOneIter(f->booster->handle, f->matrix, f->booster->rounds,
+                                        describe_array(f->gradient, rows, 1, gradient),
+                                        describe_array(f->curvature, rows, 1, curvature));
+#else
+    int failure = XGBoosterBoostOneIter(f->booster->handle, f->matrix, f->gradient, f->curvature,
+                                        (bst_ulong)rows);
+#endif
+    return failure == 0 || failed(e);
+}
+
 static bool add_trees(struct fit *f, const atomic_bool *stop, struct err *e)
 {
     const struct booster_options *o = f->options;
@@ -238,17 +260,10 @@ static bool add_trees(struct fit *f, const atomic_bool *stop, struct err *e)
     for (int best_at = 0; f->booster->rounds < o->most_rounds;) {
         if (stop && atomic_load(stop))
             return err_set(e, "stopped");
-        bool added;
-        if (o->objective == BOOSTER_PACKED) {
-            if (!predict(f->booster->handle, f->matrix, false, &f->prediction, e))
-                return false;
-            booster_packed_gradient(f->rows, f->prediction, f->gradient, f->curvature);
-            added = XGBoosterBoostOneIter(f->booster->handle, f->matrix, f->gradient, f->curvature,
-                                          (bst_ulong)f->rows->rows) == 0;
-        } else {
-            added = XGBoosterUpdateOneIter(f->booster->handle, f->booster->rounds, f->matrix) == 0;
-        }
-        if (!added)
+        bool own = o->objective != BOOSTER_SQUARED;
+        if (own && !add_own_tree(f, e))
+            return false;
+        if (!own && XGBoosterUpdateOneIter(f->booster->handle, f->booster->rounds, f->matrix))
             return failed(e);
         if (++f->booster->rounds % o->look_every)
             continue;
@@ -271,7 +286,7 @@ struct booster *booster_fit(const struct booster_options *o, const struct booste
     struct booster *b = mem_zero(1, sizeof *b);
     struct fit f = {.options = o, .rows = r, .booster = b};
     b->width = r->width;
-    if (o->objective == BOOSTER_PACKED) {
+    if (o->objective != BOOSTER_SQUARED) {
         f.gradient = mem_alloc((size_t)r->rows * sizeof *f.gradient);
         f.curvature = mem_alloc((size_t)r->rows * sizeof *f.curvature);
     }
@@ -306,13 +321,11 @@ void booster_predict(const struct booster *b, const float *x, int rows, float *o
     const bst_ulong *shape;
     bst_ulong dims;
     const float *result;
-    char array[128];
-    snprintf(array, sizeof array,
-             "{\"data\":[%" PRIuPTR ",true],\"shape\":[%d,%d],\"typestr\":\"<f4\",\"version\":3}",
-             (uintptr_t)x, rows, b->width);
+    char array[ARRAY_TEXT];
     const char *how = "{\"type\":1,\"iteration_begin\":0,\"iteration_end\":0,"
                       "\"strict_shape\":false,\"missing\":NaN,\"cache_id\":0}";
-    int failure = XGBoosterPredictFromDense(b->handle, array, how, NULL, &shape, &dims, &result);
+    int failure = XGBoosterPredictFromDense(b->handle, describe_array(x, rows, b->width, array),
+                                            how, NULL, &shape, &dims, &result);
     assert(failure == 0); // rows have the right width
     memcpy(out, result, (size_t)rows * sizeof *out);
 }

@@ -9,6 +9,8 @@
 
 // Ensembles of trees, by XGBoost (Chen, Guestrin 2016).
 //
+// A build without XGBoost has none of them: what fits returns the error of trees_available.
+//
 // Gradient-boosted trees: the cost model of AutoTVM and of Ansor.
 //
 //     struct booster *b = booster_fit(&options, &rows, &stop, e);
@@ -19,14 +21,23 @@
 // the packed objective several. The objectives:
 //
 //     squared   the square of the error
-//     pairwise  the order alone (XGBoost's rank:pairwise, log(1 + exp(f_worse - f_better)) over
-//               random pairs, all rows in one group); the predictions have no unit
+//     pairwise  the order alone (log(1 + exp(f_worse - f_better)), RankNet's, over random pairs,
+//               all rows in one group); the predictions have no unit. It is what rank:pairwise was
+//               in XGBoost 1, pair by pair: version 2 draws pairs in another way, which ranks worse
 //     packed    sum over programs of y (S - y)^2, S being the sum of the predictions of its rows: a
 //               failed program, y = 0, has no weight (Ansor, section 5.2)
 //
 // Trees are added until the watched quantity has not improved for `patience` rounds. Predictions
 // use all trees, also those of the last `patience` rounds, as in both systems. The same rows in the
 // same order give the same model: XGBoost has one thread.
+
+// Returns whether this build has XGBoost; false and `e` without it.
+bool trees_available(struct err *e);
+
+#define TREES_LIBRARY 32
+// Returns `out` with the name and version of the library, or NULL in a build without it. `known`
+// says whether that version was tried with this program.
+const char *trees_library(char out[TREES_LIBRARY], bool *known);
 
 enum booster_objective { BOOSTER_SQUARED, BOOSTER_PAIRWISE, BOOSTER_PACKED };
 
@@ -68,6 +79,11 @@ size_t booster_bytes(const struct booster *b); // size of the serialised model
 // each row, from the predictions of the rows.
 void booster_packed_gradient(const struct booster_rows *r, const float *prediction, float *gradient,
                              float *curvature);
+
+// Computes the same of the pairwise loss, with the pairs of a round: each row and one of another
+// label, drawn uniformly.
+void booster_pairwise_gradient(const struct booster_rows *r, const float *prediction, int round,
+                               float *gradient, float *curvature);
 
 // A random forest (Breiman 2001): predicts a mean and its uncertainty, as SMAC's surrogate (Hutter,
 // Hoos, Leyton-Brown 2011).

@@ -1,9 +1,12 @@
 #include "report/compare_table.h"
 
+#include "base/mem.h"
+#include "base/number.h"
 #include "report/text.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum kind { LETTER, RUNS, BEST, MEAN, AT, AREA, GOAL, SCORE, RANK, P, STRATEGY };
 
@@ -103,10 +106,10 @@ struct sheet {
 };
 
 // Writes a cell; row -1 is the head.
-static void sheet_cell(const struct sheet *s, int row, int column, struct str *out)
+static void sheet_cell(const void *context, int row, int column, struct str *out)
 {
+    const struct sheet *s = context;
     const struct column *of = &s->columns.list[column];
-    str_finish(out);
     if (row < 0) {
         static const char *const words[] = {
             [LETTER] = "",   [RUNS] = "runs",   [BEST] = "best",        [MEAN] = "mean best",
@@ -151,28 +154,32 @@ static void sheet_cell(const struct sheet *s, int row, int column, struct str *o
 
 // --- text ---
 
+void table_add_text(const struct table *t, struct str *out)
+{
+    struct str cell = {0};
+    int *width = mem_zero((size_t)t->columns, sizeof *width);
+    for (int pass = 0; pass < 2; pass++) // the first one measures
+        for (int row = -1; row < t->rows; row++)
+            for (int c = 0; c < t->columns; c++) {
+                bool last = c == t->columns - 1;
+                cell.length = 0;
+                t->add_cell(t->context, row, c, &cell);
+                int columns = columns_wide(str_text(&cell));
+                if (pass == 0)
+                    width[c] = int_max(int_max(width[c], columns), 1);
+                else
+                    str_printf(out, "%*s%s%s", last ? 0 : width[c] - columns, "", str_text(&cell),
+                               last ? "\n" : "  ");
+            }
+    free(width);
+    str_finish(&cell);
+}
+
 void comparison_add_text(const struct comparison_result *r, const struct comparison_looks *looks,
                          struct str *out)
 {
     struct sheet s = {r, looks, columns_of(r)};
-    struct str cell = {0};
-    int width[MOST_COLUMNS];
-    for (int c = 0; c < s.columns.count; c++) {
-        width[c] = 1;
-        for (int row = -1; row < r->group_count; row++) {
-            sheet_cell(&s, row, c, &cell);
-            int columns = columns_wide(str_text(&cell));
-            width[c] = columns > width[c] ? columns : width[c];
-        }
-    }
-    for (int row = -1; row < r->group_count; row++)
-        for (int c = 0; c < s.columns.count; c++) {
-            bool last = c == s.columns.count - 1;
-            sheet_cell(&s, row, c, &cell);
-            str_printf(out, "%*s%s%s", last ? 0 : width[c] - columns_wide(str_text(&cell)), "",
-                       str_text(&cell), last ? "\n" : "  ");
-        }
-    str_finish(&cell);
+    table_add_text(&(struct table){r->group_count, s.columns.count, sheet_cell, &s}, out);
     const char *unit = axis_words[r->setup->axis].unit;
     str_printf(out,
                "\nat, area: %% of the best known, mean and standard deviation over runs; area: the "
@@ -190,25 +197,31 @@ void comparison_add_text(const struct comparison_result *r, const struct compari
 
 // --- Markdown ---
 
-void comparison_add_markdown(const struct comparison_result *r,
-                             const struct comparison_looks *looks, struct str *out)
+void table_add_markdown(const struct table *t, struct str *out)
 {
-    struct sheet s = {r, looks, columns_of(r)};
     struct str cell = {0};
-    for (int row = -1; row < r->group_count; row++) {
+    for (int row = -1; row < t->rows; row++) {
         str_add(out, "|");
-        for (int c = 0; c < s.columns.count; c++) {
-            sheet_cell(&s, row, c, &cell);
+        for (int c = 0; c < t->columns; c++) {
+            cell.length = 0;
+            t->add_cell(t->context, row, c, &cell);
             str_add_char(out, ' ');
             str_add_markdown(out, str_text(&cell));
             str_add(out, " |");
         }
         str_add(out, row < 0 ? "\n|" : "\n");
-        for (int c = 0; row < 0 && c < s.columns.count; c++)
-            str_add(out, c > 0 && c < s.columns.count - 1 ? "---:|" : "---|");
+        for (int c = 0; row < 0 && c < t->columns; c++)
+            str_add(out, c > 0 && c < t->columns - 1 ? "---:|" : "---|");
         str_add(out, row < 0 ? "\n" : "");
     }
     str_finish(&cell);
+}
+
+void comparison_add_markdown(const struct comparison_result *r,
+                             const struct comparison_looks *looks, struct str *out)
+{
+    struct sheet s = {r, looks, columns_of(r)};
+    table_add_markdown(&(struct table){r->group_count, s.columns.count, sheet_cell, &s}, out);
 }
 
 // --- CSV ---

@@ -11,6 +11,16 @@
 #include "base/json.h"
 #include "report/compare.h"
 
+// A table whose cells are made one at a time; row -1 is the head. The last column has words, the
+// others numbers, which are aligned to the right.
+struct table {
+    int rows, columns;
+    void (*add_cell)(const void *context, int row, int column, struct str *out);
+    const void *context;
+};
+void table_add_text(const struct table *t, struct str *out);
+void table_add_markdown(const struct table *t, struct str *out);
+
 enum comparison_unit {
     COMPARISON_FLOPS, // levels are floating point operations a second
     COMPARISON_SHARE, // levels are shares of the fastest, times 10^12

@@ -1,5 +1,6 @@
 #include "report/kernel_files.h"
 
+#include "base/build.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_read.h"
@@ -166,8 +167,9 @@ void kernel_add_header(const struct kernel_description *d, struct str *out)
     add_comment(out, d->name);
     str_add(out, ": ");
     add_comment(out, d->title);
-    str_printf(out, "\n// Found by tilewalk %s, session %" PRId64 ", trial %" PRId64 ": ",
-               TILEWALK_VERSION, d->session, d->trial);
+    str_printf(out, "\n// Found by tilewalk%s", d->build ? " " : "");
+    add_comment(out, d->build ? d->build : "");
+    str_printf(out, ", session %" PRId64 ", trial %" PRId64 ": ", d->session, d->trial);
     char rate[32];
     struct workload work = d->work.amount > 0 ? d->work : (struct workload){d->flop, WORK_FLOP};
     str_printf(out, "%.4g ms, %s\n// on ", d->timing.seconds * 1e3,
@@ -345,9 +347,11 @@ void kernel_add_json(const struct kernel_description *d, bool embedded, struct s
         json_add_null(&w, "exact");
     }
     json_add_flag(&w, "random", d->random_checked);
+    json_add_int(&w, "soaked", d->soaked);
     json_end(&w);
     json_add_text_if_any(&w, "text_hash", d->text_hash);
-    json_add_text_if_any(&w, "tilewalk", TILEWALK_VERSION);
+    json_add_text_if_any(&w, "build", d->build);
+    json_add_text_if_any(&w, "tilewalk", build_name());
     json_add_text_if_any(
         &w, "rights",
         "These files are output of tilewalk's templates. They belong to you: no licence of "

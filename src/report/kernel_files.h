@@ -64,6 +64,7 @@ struct kernel_description {
     const char *configuration; // JSON object
     const char *source;        // measurement source: "device", "synthetic:..."
     const char *device, *device_type, *driver, *device_id;
+    const char *build;     // what measured it, as of base/build.h
     const char *text_hash; // hash of the space file and the templates
     double flop;
     struct workload work; // the amount of its rate; 0: its FLOP
@@ -71,6 +72,7 @@ struct kernel_description {
     const char *baselines;                    // configurations in use (docs/json.md); NULL: none
     const char *exact_inputs, *exact_against; // NULL: the result was never checked
     bool random_checked;                      // the result was within tolerance on random inputs
+    int64_t soaked; // runs of the soak at the end of its session that were right; 0: none
     int pass_count, binding_count;
     struct kernel_pass pass[KERNEL_MAX_PASSES];
     struct kernel_binding binding[KERNEL_MAX_BINDINGS];

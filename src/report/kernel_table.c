@@ -73,7 +73,7 @@ bool kernel_table_read(struct kernel_table *t, const char *path, struct err *e)
     list = json_member(root, "entries");
     if (!json_is(json_member(root, "format"), KERNEL_TABLE_FORMAT) || json_type(list) != JSON_LIST)
         return err_at(e, path, 1,
-                      "not what export --table writes (it has no \"format\": "
+                      "not what export --as table writes (it has no \"format\": "
                       "\"" KERNEL_TABLE_FORMAT "\")");
     double version = 0;
     if (!json_number(json_member(root, "version"), &version) || version != 1)

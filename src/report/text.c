@@ -57,7 +57,7 @@ void text_add_clocks(const char *clocks, double drift, struct str *out)
         str_add(&text, text.length ? ", " : "");
         str_printf(&text, "%s%.0f%s", words[i].before, value, words[i].after);
     }
-    static const char begin[] = "throttle_"; // gpu/sensors.h
+    static const char begin[] = "throttle_"; // gpu/gpu.h
     const char *joint = "held back by ";
     for (int i = 0; i < s.count; i++) {
         const char *name = s.item[i].name;

@@ -2,7 +2,7 @@
 //
 // The five functions make a `spec`, an opaque value. Assigning it to a field of `param` declares
 // the parameter. This file checks types; the constructors in space/param.h check values.
-#include "base/log.h"
+#include "base/err.h"
 #include "script/check.h"
 #include "script/readonly.h"
 #include "script/state.h"

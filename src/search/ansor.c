@@ -15,7 +15,7 @@
 // none is measured; no draw for `epsilon` occurs twice; when 2048 draws give nothing new five
 // times, fewer programs are enough; the model is used from `warmup` results on, not from the next
 // batch.
-#include "base/log.h"
+#include "base/err.h"
 #include "model/trees.h"
 #include "search/evolution.h"
 #include "search/surrogate.h"
@@ -289,6 +289,12 @@ static struct strategy *ansor_create(const struct search_problem *problem, uint6
 
 static const char *const tree_words[] = {"exact", "hist", NULL};
 
+static bool ansor_possible(const double *option, struct err *e)
+{
+    (void)option;
+    return trees_available(e);
+}
+
 static const struct spec_option options[] = {
     [OPTION_PLAN] = {"plan", "programs measured in a round", 64, 1, 4096, true},
     [OPTION_POP] = {"pop", "programs of a generation", 2048, 2, 65536, true},
@@ -313,6 +319,7 @@ const struct strategy_kind strategy_ansor = {
     .help = "Ansor's evolution on a learned cost model",
     .options = options,
     .learns = LEARNS_ALL,
+    .possible = ansor_possible,
     .create = ansor_create,
     .ask = surrogate_ask,
     .tell = surrogate_tell,

@@ -24,7 +24,7 @@
 // Unlike in TVM, the next plan is made when all results of the last one are known. So the proposals
 // do not depend on the number of trials that run at once. The trees are built from histograms,
 // which is as good as exact on 1000 results, in a third of the time.
-#include "base/log.h"
+#include "base/err.h"
 #include "model/tree_gru.h"
 #include "search/chains.h"
 #include "search/surrogate.h"
@@ -289,6 +289,11 @@ static struct strategy *autotvm_create(const struct search_problem *problem, uin
     return &a->surrogate.batches.base;
 }
 
+static bool autotvm_possible(const double *option, struct err *e)
+{
+    return option[OPTION_MODEL] == 1 || trees_available(e);
+}
+
 static const char *const models[] = {"trees", "treegru", NULL};
 static const char *const losses[] = {"rank", "reg", NULL};
 
@@ -317,6 +322,7 @@ const struct strategy_kind strategy_autotvm = {
     .help = "a model learns what is fast, annealing on it plans what to measure (AutoTVM)",
     .options = options,
     .learns = LEARNS_ALL,
+    .possible = autotvm_possible,
     .create = autotvm_create,
     .ask = surrogate_ask,
     .tell = surrogate_tell,

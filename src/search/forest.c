@@ -6,7 +6,7 @@
 // tries `near` random moves of one parameter and goes to the best of them while it is better. The
 // candidates with the largest expected improvement over the best result are proposed. A share
 // `epsilon` of a plan is drawn, so that the search does not depend on an error of its model.
-#include "base/log.h"
+#include "base/err.h"
 #include "search/evolution.h"
 #include "search/moves.h"
 #include "search/surrogate.h"
@@ -246,6 +246,12 @@ static struct strategy *forest_search_create(const struct search_problem *proble
     return NULL;
 }
 
+static bool forest_possible(const double *option, struct err *e)
+{
+    (void)option;
+    return trees_available(e);
+}
+
 static const struct spec_option options[] = {
     [OPTION_PLAN] = {"plan", "points asked for between two fits", 16, 1, 4096, true},
     [OPTION_TREES] = {"trees", "trees of the forest", 50, 2, 1000, true},
@@ -262,6 +268,7 @@ const struct strategy_kind strategy_forest = {
     .help = "expected improvement by a random forest, as SMAC",
     .options = options,
     .learns = LEARNS_ALL,
+    .possible = forest_possible,
     .create = forest_search_create,
     .ask = surrogate_ask,
     .tell = surrogate_tell,

@@ -104,6 +104,18 @@ enum strategy_learns strategy_learns(const char *spec)
     return spec_parse(&family, spec, &s, NULL) ? strategy_kinds[s.kind]->learns : LEARNS_NOTHING;
 }
 
+static bool is_possible(const struct spec *s, struct err *e)
+{
+    const struct strategy_kind *kind = strategy_kinds[s->kind];
+    return !kind->possible || kind->possible(s->option, e);
+}
+
+bool strategy_possible(const char *spec, struct err *e)
+{
+    struct spec s;
+    return spec_parse(&family, spec, &s, e) && is_possible(&s, e);
+}
+
 struct strategy *strategy_create(const char *spec, const struct search_problem *problem,
                                  uint64_t seed, struct err *e)
 {
@@ -111,7 +123,8 @@ struct strategy *strategy_create(const char *spec, const struct search_problem *
     if (!spec_parse(&family, spec, &chosen, e))
         return NULL;
     const struct strategy_kind *kind = strategy_kinds[chosen.kind];
-    struct strategy *s = kind->create(problem, seed, chosen.option, e);
+    struct strategy *s =
+        is_possible(&chosen, e) ? kind->create(problem, seed, chosen.option, e) : NULL;
     if (s)
         s->kind = kind;
     else

@@ -134,6 +134,9 @@ struct strategy_kind {
     const struct spec_option *options; // ends with a NULL name
     enum strategy_learns learns;
     bool (*is_async)(const struct strategy *s); // NULL: never
+    // False and `e`: this build lacks a library that the strategy needs with these options. NULL:
+    // every build can run it.
+    bool (*possible)(const double *option, struct err *e);
     // `option[i]` belongs to options[i]; all are in range. NULL and `e`: the space does not suit.
     struct strategy *(*create)(const struct search_problem *problem, uint64_t seed,
                                const double *option, struct err *e);
@@ -171,6 +174,9 @@ const struct strategy_kind *strategy_find(const char *name); // NULL when unknow
 // `spec` as spec_parse (search/spec.h) takes it.
 struct strategy *strategy_create(const char *spec, const struct search_problem *problem,
                                  uint64_t seed, struct err *e);
+// Returns whether this build can run it; false and `e`, which does not name the strategy, where a
+// library is missing.
+bool strategy_possible(const char *spec, struct err *e);
 // Returns true if strategies of that kind fit models between batches (take_refit); false for an
 // unknown kind.
 bool strategy_has_model(const char *spec);

@@ -94,14 +94,18 @@ bool param_nearest(const struct param *p, const struct wish *w, int32_t *out)
 }
 
 bool space_nearest_like(const struct space *s, const struct space *other,
-                        const struct config *theirs, struct config *out)
+                        const struct config *theirs, bool lacks, struct config *out)
 {
     struct wish w;
     *out = (struct config){0};
     for (int i = 0; i < s->param_count; i++) {
         const struct param *p = &s->param[i], *like = space_find(other, p->name);
-        if (!like)
+        if (!like && !lacks)
             return false;
+        if (!like) {
+            param_value(p, 0, out->slot + p->offset);
+            continue;
+        }
         const int32_t *v = theirs->slot + like->offset;
         w = (struct wish){.count = like->width};
         for (int j = 0; j < like->width; j++) {

@@ -2,7 +2,7 @@
 //
 //     struct wish w = {.count = 3, .number = {16, 4, 16}};
 //     param_nearest(&space->param[0], &w, config.slot + offset)
-//     space_nearest_like(space, other, &theirs, &config)
+//     space_nearest_like(space, other, &theirs, false, &config)
 //     space_nearest_legal(space, legal, context, &config)
 //
 // A factorization of another product is nearest when the logarithms of its parts are: the sum of
@@ -26,9 +26,10 @@ struct wish {
 bool param_nearest(const struct param *p, const struct wish *w, int32_t *out);
 
 // Gives the nearest to configuration `theirs` of space `other`, for each parameter by its name; it
-// may be illegal. False: `other` lacks a parameter, or `s` has no such value.
+// may be illegal. A parameter that `other` lacks gets its first value, where `lacks` allows that.
+// False: `other` lacks a parameter, or `s` has no such value.
 bool space_nearest_like(const struct space *s, const struct space *other,
-                        const struct config *theirs, struct config *out);
+                        const struct config *theirs, bool lacks, struct config *out);
 
 // Moves `c` to the nearest legal point, counted in moves on the graphs of the parameters; of
 // several to the first. False: none was among the nearest 4096.

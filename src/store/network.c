@@ -49,16 +49,12 @@ bool store_get_tasks(struct store *s, int64_t network, struct arena *a, struct t
 {
     static const char sql[] = "SELECT network" TASK_FIELDS(AS_COLUMN) //
         " FROM task WHERE network = ? ORDER BY position";
-    struct task_record *list = NULL, row;
-    int capacity = 0;
-    *count = 0;
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, network);
-    while (query_next_record(&q, network, FIELDS(task_fields), "one of its tasks", a, &row)) {
-        MEM_GROW(list, *count, capacity);
-        list[(*count)++] = row;
-    }
-    *out = list_to_arena(list, *count, sizeof *list, a);
+    struct records r =
+        query_all_records(&q, network, FIELDS(task_fields), "one of its tasks", sizeof **out, a);
+    *out = r.of;
+    *count = r.count;
     return query_end(&q);
 }
 
@@ -150,15 +146,11 @@ bool store_get_weights(struct store *s, int64_t network, struct arena *a,
 {
     static const char sql[] = "SELECT network" WEIGHT_FIELDS(AS_COLUMN) //
         " FROM weight WHERE network = ? ORDER BY round, task";
-    struct weight_record *list = NULL, row;
-    int capacity = 0;
-    *count = 0;
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, network);
-    while (query_next_record(&q, network, FIELDS(weight_fields), "one of its weights", a, &row)) {
-        MEM_GROW(list, *count, capacity);
-        list[(*count)++] = row;
-    }
-    *out = list_to_arena(list, *count, sizeof *list, a);
+    struct records r = query_all_records(&q, network, FIELDS(weight_fields), "one of its weights",
+                                         sizeof **out, a);
+    *out = r.of;
+    *count = r.count;
     return query_end(&q);
 }

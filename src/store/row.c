@@ -358,6 +358,18 @@ bool query_next_record(struct query *q, int64_t session, struct fields f, const 
     return false;
 }
 
+struct records query_all_records(struct query *q, int64_t session, struct fields f,
+                                 const char *what, size_t size, struct arena *a)
+{
+    char *list = NULL;
+    for (int n = 0;; n++) {
+        list = mem_resize(list, (size_t)n + 1, size);
+        memset(list + (size_t)n * size, 0, size);
+        if (!query_next_record(q, session, f, what, a, list + (size_t)n * size))
+            return (struct records){list_to_arena(list, n, size, a), n};
+    }
+}
+
 bool query_put_record(struct store *s, const char *sql, int64_t session, struct fields f,
                       const void *record, struct err *e)
 {

@@ -1,4 +1,4 @@
-#include "store/trial_row.h"
+#include "store/row.h"
 
 #include "base/str.h"
 
@@ -246,14 +246,28 @@ static const char version_26[] =
 static const char version_27[] =
     "UPDATE session SET strategy = strategy || ':surprise=0'\n"
     "    WHERE strategy LIKE 'walk:%' AND strategy NOT LIKE '%:surprise=%';\n";
+
+// Version 28: the build that a session began with, and those of trials that another one made.
+static const char version_28[] = "ALTER TABLE session ADD COLUMN build TEXT;\n"
+                                 "ALTER TABLE trial ADD COLUMN build TEXT;\n";
+
+// Version 29: ratios of a session's best to its baselines, from times in pairs; how steady its
+// times are; how often the best was verified.
+static const char version_29[] =
+    "ALTER TABLE baseline ADD COLUMN paired_ask INTEGER NOT NULL DEFAULT 0;\n"
+    "ALTER TABLE baseline ADD COLUMN paired TEXT;\n"
+    "ALTER TABLE session ADD COLUMN noise REAL;\n"
+    "ALTER TABLE session ADD COLUMN drift REAL;\n"
+    "ALTER TABLE session ADD COLUMN soaked INTEGER NOT NULL DEFAULT 0;\n"
+    "ALTER TABLE session ADD COLUMN soaked_ask INTEGER NOT NULL DEFAULT 0;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
 static const char *const scripts_of_schema[] = {
-    version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,
-    version_8,  version_9,  version_10, version_11, version_12, version_13, version_14,
-    version_15, version_16, version_17, version_18, version_19, version_20, version_21,
-    version_22, version_23, version_24, version_25, version_26, version_27};
+    version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,  version_8,
+    version_9,  version_10, version_11, version_12, version_13, version_14, version_15, version_16,
+    version_17, version_18, version_19, version_20, version_21, version_22, version_23, version_24,
+    version_25, version_26, version_27, version_28, version_29};
 
 const char *const *db_scripts(int *count)
 {

@@ -1,6 +1,5 @@
 #include "base/mem.h"
 #include "store/row.h"
-#include "store/trial_row.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,7 +10,8 @@
 #define BASELINE_FIELDS(F) \
     F(position, COUNT) F(name, TEXT) F(config, MAYBE_OBJECT) F(outcome, OUTCOME) \
     F(phase, MAYBE_TEXT) F(reason, MAYBE_TEXT) F(seconds, SPAN) F(race_seconds, SPAN) \
-    F(samples, MAYBE_LIST) F(at, SPAN) F(parts, MAYBE_LIST)
+    F(samples, MAYBE_LIST) F(at, SPAN) F(parts, MAYBE_LIST) F(paired_ask, COUNT) \
+    F(paired, MAYBE_LIST)
 // clang-format on
 #define AS_BASELINE_FIELD(name, rule) FIELD(baseline_record, name, rule),
 #define MOST_ROWS                     64 // a space declares far fewer
@@ -90,29 +90,30 @@ bool store_get_calibration(struct store *s, int64_t session, struct calibration_
 
 // --- compile probes: compiler statistics of configurations that could be proposed ---
 
-#define LOOK_FIELDS(F)            F(key, TEXT) F(fits, FLAG) F(statistics, MAYBE_OBJECT)
-#define AS_LOOK_FIELD(name, rule) FIELD(probe_record, name, rule),
+#define PROBE_FIELDS(F)            F(key, TEXT) F(fits, FLAG) F(statistics, MAYBE_OBJECT)
+#define AS_PROBE_FIELD(name, rule) FIELD(probe_record, name, rule),
 
-static const struct field look_fields[] = {LOOK_FIELDS(AS_LOOK_FIELD)};
+static const struct field probe_fields[] = {PROBE_FIELDS(AS_PROBE_FIELD)};
 
 bool store_put_probe(struct store *s, int64_t session, const struct probe_record *r, struct err *e)
 {
-    static const char sql[] = "INSERT OR IGNORE INTO look(session" LOOK_FIELDS(AS_COLUMN) //
-        ") VALUES (:session" LOOK_FIELDS(AS_VALUE) ")";
-    return query_put_record(s, sql, session, FIELDS(look_fields), r, e);
+    static const char sql[] = "INSERT OR IGNORE INTO look(session" PROBE_FIELDS(AS_COLUMN) //
+        ") VALUES (:session" PROBE_FIELDS(AS_VALUE) ")";
+    return query_put_record(s, sql, session, FIELDS(probe_fields), r, e);
 }
 
 bool store_each_probe(struct store *s, int64_t session,
                       bool (*each)(void *context, const struct probe_record *r), void *context,
                       struct err *e)
 {
-    static const char sql[] = "SELECT session" LOOK_FIELDS(AS_COLUMN) //
+    static const char sql[] = "SELECT session" PROBE_FIELDS(AS_COLUMN) //
         " FROM look WHERE session = ? ORDER BY key";
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     const char *what = "what was compiled before it was chosen";
     struct probe_record r;
-    while (query_next_record(&q, session, FIELDS(look_fields), what, NULL, &r) && each(context, &r))
+    while (query_next_record(&q, session, FIELDS(probe_fields), what, NULL, &r) &&
+           each(context, &r))
         continue;
     return query_end(&q);
 }
@@ -217,7 +218,8 @@ bool store_set_roof(struct store *s, const struct session_record *r, struct err 
     F(population, MAYBE_ASKS) F(declared, MAYBE_OBJECT) F(reduced, MAYBE_TEXT) F(history, MAYBE_HISTORY) \
     F(work, AMOUNT) F(unit, MAYBE_TEXT) F(scheduler, MAYBE_TEXT) F(begin_with, MAYBE_OBJECT) \
     F(network, COUNT) F(task, MAYBE_TEXT) F(compiler, MAYBE_TEXT) \
-    F(shapes, MAYBE_OBJECT) F(roof_s, SPAN) F(roof_by, MAYBE_TEXT) F(dispatch_s, SPAN) F(until, AMOUNT) F(cold, FLAG)
+    F(shapes, MAYBE_OBJECT) F(roof_s, SPAN) F(roof_by, MAYBE_TEXT) F(dispatch_s, SPAN) F(until, AMOUNT) F(cold, FLAG) \
+    F(build, MAYBE_TEXT) F(noise, MAYBE_REAL) F(drift, MAYBE_REAL) F(soaked, COUNT) F(soaked_ask, COUNT)
 #define COMPUTED_FIELDS(F) \
     F(id, ORDINAL) F(trials, COUNT) F(rejected, COUNT) F(ok, COUNT) F(best_ask, COUNT) \
     F(best_seconds, SPAN) F(best_raced, FLAG)
@@ -415,6 +417,26 @@ bool store_set_note(struct store *s, int64_t id, const char *note, struct err *e
     return query_change_session(&q, id, e);
 }
 
+bool store_set_noise(struct store *s, int64_t id, double noise, double drift, struct err *e)
+{
+    static const char sql[] = "UPDATE session SET noise = ?, drift = ? WHERE id = ?";
+    struct query q = query_start(s, sql, e);
+    query_bind_real(&q, noise);
+    query_bind_real(&q, drift);
+    query_bind_int(&q, id);
+    return query_change_session(&q, id, e);
+}
+
+bool store_set_soaked(struct store *s, int64_t id, int64_t runs, int64_t ask, struct err *e)
+{
+    static const char sql[] = "UPDATE session SET soaked = ?, soaked_ask = ? WHERE id = ?";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, runs);
+    query_bind_int(&q, ask);
+    query_bind_int(&q, id);
+    return query_change_session(&q, id, e);
+}
+
 bool store_set_population(struct store *s, int64_t id, const char *asks, struct err *e)
 {
     static const char sql[] = "UPDATE session SET population = ? WHERE id = ?";
@@ -457,8 +479,8 @@ static bool remove_unused(struct store *s, struct err *e)
     }
 }
 
-// The session is locked meanwhile, so that nobody runs it. It is hidden first, with its tasks, so
-// that it is gone whatever becomes of its rows.
+// The session is locked meanwhile, so that nobody runs it. The session and its tasks are hidden
+// first: it is gone even where removing its rows is interrupted.
 bool store_delete_session(struct store *s, int64_t id, struct err *e)
 {
     static const char hide[] = "UPDATE session SET state = 'removed', history = NULL"

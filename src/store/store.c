@@ -385,7 +385,7 @@ void store_close(struct store *s)
 
 // --- changes and transactions ---
 
-// A failure counts as a change: the read that follows reports it.
+// Returns true after a failure, too, so that the next read reports it.
 bool store_changed(struct store *s)
 {
     struct query q = query_start(s, "PRAGMA data_version", NULL);
@@ -396,7 +396,7 @@ bool store_changed(struct store *s)
     return !known;
 }
 
-// A writer waits for its turn here; within the transaction SQLite would not let it wait.
+// Waits for the turn to write here, as SQLite does not wait within a transaction.
 bool store_begin(struct store *s, struct err *e)
 {
     assert(sqlite3_get_autocommit(s->db));

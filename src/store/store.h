@@ -85,6 +85,9 @@ struct session_record {
     // The built-in compiler, "glslang 12.0.0"; NULL: nothing is compiled, or another compiler is
     // used (its version is added to `driver`), or the session is older than schema version 13.
     const char *compiler;
+    // The build that began it, "0.2.0 (1a2b3c4)" (base/build.h); NULL: it is older than schema
+    // version 28.
+    const char *build;
     const char *device_type;
     const char *device_id; // identity hash
     const char *limits;    // JSON object: `device` as the space saw it
@@ -114,6 +117,10 @@ struct session_record {
     int workers;
     int cards; // devices of this identity that measure at the same time; 0 or 1: one
     bool count_rejected;
+    // How steady its times are: the spread of the latest timings (median / least sample - 1), and by
+    // how much the best was slower when it was timed again. 0, NAN: not known.
+    double noise, drift;
+    int64_t soaked, soaked_ask; // runs of the soak of the trial that was the best then; 0: none
     bool cold;           // timed runs find their inputs in memory, not in a cache (tune --cold)
     double ran_seconds;  // running time so far, pauses excluded
     const char *message; // why it ended or paused; NULL
@@ -170,10 +177,11 @@ struct trial_record {
     // Compiler statistics of its pipelines, a JSON object of numbers; NULL: none (also in sessions
     // from before schema version 8).
     const char *statistics;
-    // Sensors of the device while it was timed, a JSON object of numbers (gpu/sensors.h); NULL:
+    // Sensors of the device while it was timed, a JSON object of numbers (gpu/gpu.h); NULL:
     // none (also in sessions from before schema version 15).
     const char *clocks;
     const char *machine; // the agent whose worker measured it; NULL: a worker of the run itself
+    const char *build;   // the build that measured it; NULL: the session's
     // Times of each shape where a session tunes for several, a JSON list with null for those that
     // were not measured; NULL: there is one shape.
     const char *parts;
@@ -258,6 +266,8 @@ struct baseline_record {  // a configuration that the space declares as in use
     const char *samples; // JSON, of the last run
     const char *parts;   // as in trial_record, of the last run
     double at;           // unix time
+    int64_t paired_ask;  // the trial that was the best when both were timed in pairs; 0: never
+    const char *paired;  // JSON: [pairs, ratio, low, high] (trial/paired.h), then of each shape
 };
 // Returns the seconds that trials are compared with; 0: there are none.
 double baseline_seconds(const struct baseline_record *b);
@@ -323,6 +333,8 @@ bool store_set_state(struct store *s, int64_t id, enum session_state state, cons
                      double ran_seconds, struct err *e);
 bool store_set_budget(struct store *s, int64_t id, int64_t trials, double seconds, struct err *e);
 bool store_set_note(struct store *s, int64_t id, const char *note, struct err *e);
+bool store_set_noise(struct store *s, int64_t id, double noise, double drift, struct err *e);
+bool store_set_soaked(struct store *s, int64_t id, int64_t runs, int64_t ask, struct err *e);
 bool store_set_population(struct store *s, int64_t id, const char *asks, struct err *e);
 // Store and read the tasks of a network, in order. put: adds one, in one transaction with the
 // network's session (begin and commit); set: sets the session that tunes it.

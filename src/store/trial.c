@@ -1,5 +1,5 @@
 #include "base/str.h"
-#include "store/trial_row.h"
+#include "store/row.h"
 
 #include <inttypes.h>
 
@@ -12,7 +12,7 @@ const struct field retime_fields[] = {RETIME_FIELDS(AS_RETIME_FIELD)};
 
 // --- writing ---
 
-// The share of a trial in the sums of its session.
+// The part of its session's sums that comes from one trial.
 struct sums {
     int trials, rejected, ok;
     bool exists; // the trial is stored
@@ -103,7 +103,7 @@ static bool update_curve(struct store *s, int64_t session, const struct trial_re
 
 // --- trials and races ---
 
-// Adds to the sums of a session what changed with one of its trials.
+// Adds the change of one trial to the sums of its session.
 static bool add_sums(struct store *s, int64_t session, struct sums now, struct sums old,
                      struct err *e)
 {
@@ -212,7 +212,7 @@ bool store_put_retime(struct store *s, int64_t session, const struct retime_reco
 #define SELECT_RANKED \
     "SELECT rank_seconds" TRIAL_FIELDS(AS_COLUMN) ", unraced" RANKED
 #define BY_RANK        " ORDER BY unraced, rank_seconds, ask "
-// The latest race of each trial, where it decides its rank.
+// Joins the latest race of each trial, where that decides its rank.
 #define SELECT_RACES \
     "SELECT id" RETIME_FIELDS(AS_COLUMN) " FROM retime WHERE session = :session " \
     "AND kind = 'race' AND id = (SELECT max(id) FROM retime AS later" \

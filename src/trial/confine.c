@@ -1,8 +1,8 @@
 #include "trial/confine.h"
 
+#include "base/err.h"
 #include "base/file.h"
 #include "base/json_read.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"

@@ -1,6 +1,6 @@
 #include "trial/context.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/os.h"
@@ -13,6 +13,9 @@
 #include <string.h>
 
 enum { FEWEST_COPIES = 2, SHARE_OF_MEMORY = 8, POISON_BYTE = 0xff };
+// Right results of more operations are not computed anew for a soak: that takes seconds.
+#define FRESH_MOST_FLOP 2.2e9
+
 #define OTHER_WORD 0x5a5a5a5au // instead of poison, to tell it from a result
 
 // --- copies ---
@@ -31,8 +34,8 @@ int copies_wanted(uint64_t bytes, uint64_t memory_bytes)
     return count < FEWEST_COPIES ? FEWEST_COPIES : (int)uint64_min(count, COPIES_MOST);
 }
 
-enum gpu_status copies_create(struct copies *c, struct gpu *g, const struct operator_layout *l,
-                              struct err *e)
+static enum gpu_status copies_create(struct copies *c, struct gpu *g,
+                                     const struct operator_layout *l, struct err *e)
 {
     uint64_t each = 0, at = 0;
     for (int i = 0; i < l->count; i++)
@@ -76,7 +79,7 @@ static void drop_image(struct packed *p, struct gpu *g, struct packed_image *ima
     *image = p->image[--p->count];
 }
 
-// Keeps an image of scratch, and takes the key. A lack of memory for it is no failure.
+// Keeps an image of scratch, and takes the key. Nothing is kept where memory for it is lacking.
 static enum gpu_status keep_image(struct packed *p, const struct packing *what, struct str *key,
                                   struct err *e)
 {
@@ -185,8 +188,8 @@ const char *context_buffer_name(const struct context *x, int buffer)
     return buffer < x->layout.count ? x->layout.buffer[buffer].name : "scratch";
 }
 
-// A read where nothing was written, also of the guards behind the inputs, gives a NaN and makes the
-// result wrong.
+// All buffers and their guards are poisoned first: a kernel that reads where nothing was written
+// gets a NaN, and its result is wrong.
 enum gpu_status context_load(struct context *x, enum input_set set, struct err *e)
 {
     int output = x->layout.count - 1;
@@ -250,7 +253,8 @@ bool context_verify(const struct context *x, enum input_set set, char *reason, s
         const char *name = context_buffer_name(x, i);
         uint64_t bytes = gpu_guard_bytes(x->buffer[i]), at = 0;
         const unsigned char *before = guards_of(x, i), *behind = before + bytes;
-        // All bytes are like the first one when they are like those after them: as fast as memory.
+        // Each byte is compared with the next one, which is as fast as memory allows: all are
+        // poison when the first one is.
         if (bytes == 0 ||
             (before[0] == POISON_BYTE && memcmp(before, before + 1, 2 * bytes - 1) == 0))
             continue;
@@ -283,9 +287,10 @@ static bool run_reference(struct context *x, const struct candidate *c, enum inp
                GPU_OK;
 }
 
-// Computes the result of an input set. An output that is left unwritten would make every candidate
-// wrong. An integer result may be equal to the poison; only a word that keeps two different values
-// was not written.
+// Computes the result of an input set. Fails where the reference kernel leaves words of the output
+// unwritten, as then every candidate would be wrong. A word that has the value of the poison may be
+// an integer result: the kernel runs again on another poison, and a word that keeps both was not
+// written.
 static bool compute_reference(struct context *x, const struct candidate *c, enum input_set set,
                               struct err *e)
 {
@@ -329,13 +334,28 @@ bool context_prepare(struct context *x, int fd, struct err *e)
     return ok;
 }
 
+bool context_refresh(struct context *x, uint64_t seed)
+{
+    const struct operation *o = &x->hello.operation;
+    if (x->hello.reference.pass_count > 0 || operation_flop(o) > FRESH_MOST_FLOP)
+        return false;
+    if (!x->fresh)
+        x->fresh = mem_alloc(x->shared.size);
+    // The memory that all workers share stays as it is; nothing unmaps it before the process ends.
+    x->shared.bytes = x->fresh;
+    shared_prepare(&x->shared, o, seed);
+    packed_forget(&x->packed, x->gpu);
+    return true;
+}
+
 // --- opening ---
 
-// A compiler that needs too much memory must end this worker and not the machine. The limit is on
-// address space, of which a real GPU's driver and the sanitizers take terabytes; where only
-// compilers run, on what they write to.
+// Memory is limited, so that a compiler that needs too much ends this worker and not the machine.
+// The limit is on address space for lavapipe alone, as drivers of GPUs and the sanitizers reserve
+// terabytes; where only compilers run, it is on the memory that they write to.
 //
-// Numbers of devices change when a driver is added or removed: the identity is checked.
+// The device's identity is checked, because indices of devices change when a driver is added or
+// removed.
 struct gpu *context_open_device(const struct hello *h, struct err *e)
 {
     gpu_prepare_environment();
@@ -394,8 +414,8 @@ bool context_open(struct context *x, const struct hello *h, struct err *e)
 
 // --- clocks ---
 
-// Below half of its highest clock a device was idle: one that is limited by power still runs
-// faster. On a device that is locked to lower clocks one wait without success is enough.
+// A device below half of its highest clock was idle: one that is limited by power still runs faster
+// than that. A device that is locked to lower clocks is waited for once.
 enum gpu_status context_raise_clocks(struct context *x, struct err *e)
 {
     const double idle = 0.5, rise = 1.01, patience_s = 0.3; // clocks rise slowly

@@ -16,7 +16,6 @@
 #define TILEWALK_TRIAL_CONTEXT_H
 
 #include "gpu/gpu.h"
-#include "gpu/sensors.h"
 #include "trial/candidate.h"
 #include "trial/message.h"
 #include "trial/operator.h"
@@ -25,7 +24,6 @@
 // Copies of an operator's buffers, on which kernels are timed in turns (tune --cold): each run
 // finds its inputs in the device's memory, as in a program that did something else meanwhile.
 //
-//     copies_create(&c, gpu, &layout, e);
 //     context_load_to_time(x, are_random, e);    copies the content of the buffers into all copies
 //     copies_use(&c, &sequence);                 runs of the sequence use them in turns
 //
@@ -46,8 +44,6 @@ struct copies { // none, and valid, when zeroed
 // The number of copies of `bytes` on a device with so much memory (0: not known).
 int copies_wanted(uint64_t bytes, uint64_t memory_bytes);
 
-enum gpu_status copies_create(struct copies *c, struct gpu *g, const struct operator_layout *l,
-                              struct err *e);
 // Makes the sequence, which uses the operator's buffers with scratch, or NULL, behind them, use the
 // copies, if there are any.
 void copies_use(const struct copies *c, struct gpu_sequence *s);
@@ -102,6 +98,7 @@ struct context {
     struct fixed anchor;
     struct copies copies; // for timing, where the hello asks for them
     struct shared shared;
+    unsigned char *fresh; // the memory of context_refresh, heap; NULL: none
     struct operator_layout layout;
     struct gpu_buffer *buffer[OPERATOR_MAX_BUFFERS + 1]; // the last one is scratch, or NULL
     struct gpu_buffer *report; // of a candidate whose accesses are checked
@@ -117,6 +114,10 @@ struct gpu *context_open_device(const struct hello *h, struct err *e);
 bool context_open(struct context *x, const struct hello *h, struct err *e); // borrows from `h`
 // Computes the shared memory's content.
 bool context_prepare(struct context *x, int fd, struct err *e);
+
+// Fills inputs and right results anew, from another seed, in memory of this process. False: nothing
+// changed, since the right results come from a kernel, or take too long to compute.
+bool context_refresh(struct context *x, uint64_t seed);
 
 // Keeps a device with low clocks, as after idle, busy until they rise no more: that takes longer
 // than the warm-up of a timing. Does nothing where no sensor measures clocks. GPU_LOST and `e`: the

@@ -17,7 +17,8 @@ static struct filling custom_filling(const struct operation *o, enum input_set s
     const struct custom_filling *f = &c->filling[index];
     if (c->definition && c->exact && set == INPUT_EXACT)
         return (struct filling){.largest = DEFINE_LARGEST, .density = 1};
-    // Which other inputs would be exact depends on an arithmetic that is not known here.
+    // The arithmetic of the kernels is not known here, and so not which other inputs would be
+    // exact.
     return (struct filling){.low = f->low, .high = f->high, .whole = f->whole};
 }
 

@@ -1,6 +1,6 @@
 #include "trial/fault.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "trial/confine.h"
@@ -37,6 +37,12 @@ static bool parse_one(char *text, struct fault *out, struct err *e)
     if (p == PHASE_COUNT)
         return err_set(e, "unknown phase '%s' of fault '%s'", phase, text);
     *out = (struct fault){.kind = (enum fault_kind)kind, .phase = (enum trial_phase)p};
+    char *slash = strchr(number, '/');
+    if (slash) {
+        *slash++ = '\0';
+        if (!str_to_int(slash, 1, INT32_MAX, &out->one_of))
+            return err_set(e, "'%s' of fault '%s' is no number", slash, text);
+    }
     if (!str_equal(number, "*") && !str_to_int(number, 1, INT64_MAX, &out->number))
         return err_set(e, "number '%s' of fault '%s' is neither >= 1 nor *", number, text);
     return true;
@@ -45,6 +51,7 @@ static bool parse_one(char *text, struct fault *out, struct err *e)
 bool fault_parse(const char *spec, struct fault_plan *out, struct err *e)
 {
     *out = (struct fault_plan){0};
+    rng_seed(&out->rng, 1);
     char *copy = mem_strdup(spec ? spec : ""), *rest = NULL;
     bool ok = true;
     for (char *one = strtok_r(copy, ",", &rest); ok && one; one = strtok_r(NULL, ",", &rest)) {
@@ -57,11 +64,14 @@ bool fault_parse(const char *spec, struct fault_plan *out, struct err *e)
     return ok;
 }
 
-enum fault_kind fault_find(const struct fault_plan *p, enum trial_phase phase, int64_t number)
+enum fault_kind fault_find(struct fault_plan *p, enum trial_phase phase, int64_t number)
 {
     for (int i = 0; i < p->count; i++) {
         const struct fault *f = &p->fault[i];
-        if (f->phase == phase && (f->number == 0 || f->number == number))
+        if (f->phase != phase)
+            continue;
+        if (f->one_of ? (int64_t)rng_below(&p->rng, (uint64_t)f->one_of) < f->number
+                      : f->number == 0 || f->number == number)
             return f->kind;
     }
     return FAULT_NONE;
@@ -84,8 +94,8 @@ void fault_strike(enum fault_kind kind, int fd)
     case FAULT_GARBAGE: written = write(fd, garbage, sizeof garbage); break;
     case FAULT_HALF: written = write(fd, half, sizeof half); _exit(0);
     case FAULT_MEMORY: {
-        // Like a shader's compiler: the limit of the process is reached, and the next allocation
-        // fails.
+        // As in a shader's compiler, allocations use memory up to the limit of the process, and the
+        // next one fails.
         enum { SOON_EXHAUSTED = 1 << 20 };
         os_limit_memory(SOON_EXHAUSTED);
         for (;;)

@@ -3,12 +3,14 @@
 //     fault_parse("segv@run:3,sleep@compile:*", &plan, e);          comes with the pool's hello
 //     fault_strike(fault_find(&plan, PHASE_RUN, number), fd);       trial `number` enters a phase
 //
+//     "wrong@verify:7/60"                                          in seven of sixty entries
+//
 // Numbers count the session's trials from 1; for the phases start and prepare, the starts of
 // workers; where a network is run as a whole, see whole.h. Phase none is the moment when the trial
 // has arrived and nothing has been announced; only the first worker that gets it fails there.
 //
 //     sleep garbage half abort segv exit memory
-//              end in the worker's death, its own or the pool's doing
+//              the worker dies, by itself or because the pool kills it
 //     lost     the device is lost: reported, then the worker leaves
 //     wrong    the result is corrupted before it is compared: its last element (@verify), the
 //              guard after it (@run), or its first element (any other phase)
@@ -20,6 +22,7 @@
 #ifndef TILEWALK_TRIAL_FAULT_H
 #define TILEWALK_TRIAL_FAULT_H
 
+#include "base/rng.h"
 #include "trial/trial.h"
 
 #define FAULT_MAX 32
@@ -46,15 +49,17 @@ struct fault {
     enum fault_kind kind;
     enum trial_phase phase;
     int64_t number; // 0: every one
+    int64_t one_of; // > 0: in `number` of so many entries of the phase, drawn at random
 };
 
 struct fault_plan {
     int count;
     struct fault fault[FAULT_MAX];
+    struct rng rng; // seeded by fault_parse: the same draws in every worker
 };
 
 bool fault_parse(const char *spec, struct fault_plan *out, struct err *e); // NULL or "": none
-enum fault_kind fault_find(const struct fault_plan *p, enum trial_phase phase, int64_t number);
+enum fault_kind fault_find(struct fault_plan *p, enum trial_phase phase, int64_t number);
 
 // Fails as planned, on the worker's socket `fd`. Returns only for complain and escape, and for
 // none, wrong, lost, slow and spill, which are the caller's part.

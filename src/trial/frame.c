@@ -1,6 +1,6 @@
 #include "trial/frame.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/os.h"
 
@@ -105,7 +105,7 @@ enum link_status link_next(struct link *l, char **text)
 
 // --- a worker's end ---
 
-// Ends the process, but not by exit(): a driver's destructors may hang or crash.
+// Ends the process without exit(), as the destructors of drivers may hang or crash.
 static void end_process(const char *why)
 {
     if (why)
@@ -154,8 +154,10 @@ void wire_send(struct wire *w, char *text)
 
 enum fault_kind wire_enter(struct wire *w, enum trial_phase phase, int candidate, int64_t number)
 {
+    struct message m = {MESSAGE_PHASE, .phase = phase, .candidate = candidate,
+                        .at_ns = os_now_ns()};
     if (phase != PHASE_NONE)
-        wire_send(w, message_phase(phase, candidate, os_now_ns()));
+        wire_send(w, message_text(&m));
     enum fault_kind kind = fault_find(&w->plan, phase, number);
     fault_strike(kind, w->link.fd);
     return kind;

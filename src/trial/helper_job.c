@@ -1,7 +1,7 @@
 #include "trial/helper_job.h"
 
+#include "base/err.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/os.h"
@@ -24,15 +24,13 @@ struct helper_job {
     double deadline_s[PHASE_COUNT]; // then: of each
 };
 
-// Logs a worker's own warnings as warnings, and a driver's lines as information.
+// Passes a worker's own warnings on; the lines of drivers are dropped.
 static void helper_job_log_line(void *context, int worker, const char *line)
 {
     static const char warning[] = "tilewalk: warning: ";
     (void)context, (void)worker;
     if (str_starts(line, warning))
         log_warning("%s", line + sizeof warning - 1);
-    else
-        log_info("%s", line);
 }
 
 static void set_deadline(struct helper_job *h, double seconds)
@@ -86,7 +84,8 @@ static enum helper_job_end reap(struct helper_job *h, struct err *e)
     return lose(e, text);
 }
 
-// True: it is over, with an answer of the wanted type after HELPER_JOB_DONE.
+// Reads what the worker has sent. True: the job is over; after HELPER_JOB_DONE `answer` has the
+// wanted type.
 static bool look(struct helper_job *h, enum message_type wanted, enum helper_job_end *end,
                  struct message *answer, struct err *e)
 {
@@ -128,7 +127,8 @@ static bool look(struct helper_job *h, enum message_type wanted, enum helper_job
     return true;
 }
 
-// Does a whole job. Only after HELPER_JOB_DONE the answer is the caller's to finish.
+// Starts a worker and waits for its answer, which is the caller's to finish after HELPER_JOB_DONE
+// only.
 static enum helper_job_end run(struct helper_job *h, char *request, double seconds,
                                enum message_type wanted, struct message *answer, struct err *e)
 {
@@ -148,14 +148,15 @@ static enum helper_job_end run(struct helper_job *h, char *request, double secon
 
 // --- compilers ---
 
-// Runs a compiler on a job, and names the template in the error where it was lost. True: the
-// answer, which has something for each pass, is the caller's to finish.
-static bool run_compiler(const struct job *job, char *request, double seconds,
+// Lets a worker compile or preprocess a job. True: the answer has a module or text for each pass,
+// and is the caller's to finish. False: where the worker was lost, the error names the template.
+static bool run_compiler(const struct job *job, enum message_type type, double seconds,
                          enum message_type wanted, struct message *answer, struct err *e)
 {
     struct helper_job h;
     struct err how = {0};
-    enum helper_job_end end = run(&h, request, seconds, wanted, answer, &how);
+    struct message request = {.type = type, .request.job = {*job}};
+    enum helper_job_end end = run(&h, message_text(&request), seconds, wanted, answer, &how);
     if (end == HELPER_JOB_DONE) {
         int count = wanted == MESSAGE_COMPILED ? answer->module_count : answer->text_count;
         if (count == job->pass_count)
@@ -177,8 +178,7 @@ static bool run_compiler(const struct job *job, char *request, double seconds,
 bool helper_job_compile(const struct job *job, double seconds, struct spirv *spirv, struct err *e)
 {
     struct message answer;
-    if (!run_compiler(job, message_job(MESSAGE_COMPILE, job), seconds, MESSAGE_COMPILED, &answer,
-                      e))
+    if (!run_compiler(job, MESSAGE_COMPILE, seconds, MESSAGE_COMPILED, &answer, e))
         return false;
     for (int i = 0; spirv && i < answer.module_count; i++) {
         spirv[i] = answer.module[i];
@@ -191,8 +191,7 @@ bool helper_job_compile(const struct job *job, double seconds, struct spirv *spi
 bool helper_job_preprocess(const struct job *job, double seconds, char **text, struct err *e)
 {
     struct message answer;
-    if (!run_compiler(job, message_job(MESSAGE_PREPROCESS, job), seconds, MESSAGE_PREPROCESSED,
-                      &answer, e))
+    if (!run_compiler(job, MESSAGE_PREPROCESS, seconds, MESSAGE_PREPROCESSED, &answer, e))
         return false;
     for (int i = 0; i < answer.text_count; i++) {
         text[i] = answer.text[i];
@@ -209,9 +208,11 @@ enum helper_job_end helper_job_list(const char *drivers, double seconds, struct 
 {
     struct helper_job h;
     struct message answer;
+    struct message request = {.type = MESSAGE_LIST};
+    snprintf(request.drivers, sizeof request.drivers, "%s", drivers);
     *list = NULL;
     *count = 0;
-    enum helper_job_end end = run(&h, message_list(drivers), seconds, MESSAGE_DEVICES, &answer, e);
+    enum helper_job_end end = run(&h, message_text(&request), seconds, MESSAGE_DEVICES, &answer, e);
     if (end != HELPER_JOB_DONE)
         return end;
     *list = answer.device_list;
@@ -226,8 +227,8 @@ bool helper_job_open(int device, bool validate, double seconds, struct clocks *c
 {
     struct helper_job h;
     struct message answer;
-    char *request = message_open(device, validate);
-    if (run(&h, request, seconds, MESSAGE_OPENED, &answer, e) != HELPER_JOB_DONE)
+    struct message open = {MESSAGE_OPEN, .device = device, .validate = validate};
+    if (run(&h, message_text(&open), seconds, MESSAGE_OPENED, &answer, e) != HELPER_JOB_DONE)
         return false;
     if (clocks)
         *clocks = answer.clocks;
@@ -239,7 +240,8 @@ bool helper_job_peaks(int device, double seconds, struct roofline *out, struct e
 {
     struct helper_job h;
     struct message answer;
-    if (run(&h, message_peaks(device), seconds, MESSAGE_ROOF, &answer, e) != HELPER_JOB_DONE)
+    struct message peaks = {MESSAGE_PEAKS, .device = device};
+    if (run(&h, message_text(&peaks), seconds, MESSAGE_ROOF, &answer, e) != HELPER_JOB_DONE)
         return false;
     *out = answer.roofline;
     message_finish(&answer);
@@ -248,10 +250,11 @@ bool helper_job_peaks(int device, double seconds, struct roofline *out, struct e
 
 // --- a network as a whole ---
 
-struct helper_job *helper_job_begin_whole(const struct whole *w, int weights, struct err *e)
+struct helper_job *helper_job_begin_whole(struct whole *w, int weights, struct err *e)
 {
     struct helper_job *h = mem_zero(1, sizeof *h);
-    bool ok = start(h, message_whole(w), w->place.deadline_s[PHASE_START], weights, e);
+    struct message request = {MESSAGE_WHOLE, .whole = w};
+    bool ok = start(h, message_text(&request), w->place.deadline_s[PHASE_START], weights, e);
     h->moves = true;
     memcpy(h->deadline_s, w->place.deadline_s, sizeof h->deadline_s);
     if (ok)

@@ -57,7 +57,7 @@ bool helper_job_peaks(int device, double seconds, struct roofline *out, struct e
 // layer's phases. `weights` is the result of plan_read_files. NULL and `e`: no worker can be
 // started.
 struct helper_job;
-struct helper_job *helper_job_begin_whole(const struct whole *w, int weights, struct err *e);
+struct helper_job *helper_job_begin_whole(struct whole *w, int weights, struct err *e);
 int helper_job_fds(const struct helper_job *h, struct pollfd *out, int most);
 int helper_job_wait_ms(const struct helper_job *h);
 // False: not yet. True: `result` after HELPER_JOB_DONE; else `e` has the reason.

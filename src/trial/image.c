@@ -62,7 +62,7 @@ struct lrn {
     double alpha, beta, k;
 };
 
-// The window around a channel has (window - 1) / 2 channels before it and the others behind.
+// The window of a channel begins (window - 1) / 2 channels before it.
 static double normalise(const void *context, int64_t image, int64_t channel, int64_t y, int64_t x)
 {
     const struct lrn *p = context;
@@ -88,8 +88,8 @@ static void lrn_reference(const struct operation *o, const void *const *inputs, 
     fill_image(&y, normalise, &p);
 }
 
-// Inputs are so large that their squares matter beside bias_k: smaller ones would hide a wrong
-// window.
+// Returns a bound of the inputs for which their squares matter beside bias_k: smaller inputs would
+// hide a wrong window.
 static double largest_input(const struct operation *o)
 {
     double alpha = operation_real(o, "alpha"), k = operation_real(o, "bias_k");

@@ -1,7 +1,8 @@
 #include "trial/measure.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/os.h"
+#include "base/rng.h"
 #include "kernel/checked.h"
 
 #include <inttypes.h>
@@ -11,13 +12,17 @@
 #include <time.h>
 
 enum { RACE_ROUNDS = 7, RACE_ROUNDS_OF_SLOW = 2 };
+#define SOAK_FRESH   8    // runs of a soak on the same inputs
 #define RACE_SECONDS 10.0 // after which slow kernels have raced enough
+// Seconds after which no more pairs are timed; before there are enough for an interval, and else.
+#define FIRST_PAIRS_SECONDS 60.0
+#define PAIRS_SECONDS       10.0
 
 // Drivers of GPUs may end a submission after 2 seconds and more.
 #define LONG_RUN_S 1.0
 
-// A worker that reports a timeout itself is cheaper than one that is killed: it gives up a little
-// before its deadline.
+// The share of a deadline after which a worker reports a timeout itself: that costs less than to be
+// killed at the deadline.
 #define PATIENCE 0.9
 
 // The cost of checking every access, in times of the kernel's own.
@@ -69,8 +74,8 @@ static bool settle(struct trial *t, int i, enum outcome outcome, const char *rea
     return false;
 }
 
-// True when the status is GPU_OK. Else the candidate gets the outcome that fits, and the trial ends
-// when the device cannot be used any more.
+// Returns true for GPU_OK. Else it gives the candidate the outcome of that status, and ends the
+// trial where the device cannot be used any more.
 static bool accept(struct trial *t, int i, enum gpu_status status, const struct err *e)
 {
     char reason[TRIAL_REASON_SIZE];
@@ -86,7 +91,7 @@ static bool accept(struct trial *t, int i, enum gpu_status status, const struct 
     return false;
 }
 
-// Announces a phase. False: the device was lost, by an injected fault.
+// Announces a phase. False: an injected fault lost the device.
 static bool enter(struct trial *t, enum trial_phase phase, int i)
 {
     t->phase = phase;
@@ -199,7 +204,8 @@ static bool build(struct trial *t, int i)
 
 // --- verifying ---
 
-// A kernel that reads the number of workgroups may do all the work in one, and cannot be split.
+// A kernel that reads the number of workgroups may do all the work in one of them: it cannot be run
+// in parts.
 static bool verify(struct trial *t, int i, enum input_set set)
 {
     struct context *x = t->context;
@@ -365,7 +371,7 @@ static void time_single(struct trial *t)
     const struct trial_request *r = &t->message->request;
     struct samples *s = &t->result.samples[0];
     struct gpu_timing timing = gpu_timing_default(info);
-    // Good kernels are slower as well when everything is slower than at the best one's time.
+    // The incumbent would be slower now, too, if the device has become slower since.
     timing.hopeless *= fmax(1, r->slowdown);
     // The first full run is as good as any other on a CPU device (nothing compiles any more, no
     // clock has to rise), if it is long enough to be measured at all, and on a GPU when it was
@@ -385,7 +391,8 @@ static void time_single(struct trial *t)
     }
     if (!s->early_stopped && !take_time(t, 0, &timing))
         return;
-    // The best kernel so far becomes a parent, and perhaps it is exported.
+    // The accesses of a kernel that is the best so far are checked, because others are derived from
+    // it and it may be exported.
     bool is_best = !s->early_stopped && (r->incumbent_s <= 0 || seconds_of(t, 0) < r->incumbent_s);
     if ((r->accesses == ACCESSES_OF_ALL || (r->accesses == ACCESSES_OF_BEST && is_best)) &&
         !check_accesses(t, 0))
@@ -394,26 +401,72 @@ static void time_single(struct trial *t)
     settle(t, 0, OUTCOME_OK, "");
 }
 
-// Times in rounds, so that a drift of the clock or other load affects all candidates alike. The
-// accesses of the winner are checked, or those of all.
-static void time_race(struct trial *t)
+// Times one round: each candidate once that is alive and takes part, in an order drawn at random,
+// so that what one leaves behind (caches, clocks) is no advantage of another.
+static void time_round(struct trial *t, const bool *takes_part, struct rng *rng)
 {
     struct gpu_timing timing = gpu_timing_default(gpu_get_info(t->context->gpu));
-    int64_t start = os_now_ns();
+    int order[TRIAL_MAX_RACERS], count = 0;
     timing.batches = 1;
     timing.hopeless = 0;
-    for (int round = 0; round < RACE_ROUNDS; round++) {
+    for (int i = 0; i < t->result.count; i++) {
+        if (!t->alive[i] || !takes_part[i])
+            continue;
+        int at = (int)rng_below(rng, (uint64_t)++count);
+        order[count - 1] = order[at];
+        order[at] = i;
+    }
+    for (int i = 0; i < count && !t->leaving; i++)
+        take_time(t, order[i], &timing);
+}
+
+// Times the first candidate with the others until its ratio to each is clear of 1.
+static void time_pairs(struct trial *t, struct rng *rng)
+{
+    bool takes_part[TRIAL_MAX_RACERS];
+    int64_t start = os_now_ns();
+    for (int i = 0; i < t->result.count; i++)
+        takes_part[i] = true;
+    for (int pairs = 1, open = 1; pairs <= PAIRED_MOST && open && !t->leaving; pairs++) {
+        bool has_interval = pairs > paired_first_look();
+        if (since(start) > (has_interval ? PAIRS_SECONDS : FIRST_PAIRS_SECONDS))
+            break;
+        time_round(t, takes_part, rng);
+        open = 0;
+        for (int i = 1; i < t->result.count && t->alive[0]; i++) {
+            struct paired p =
+                paired_ratio(t->result.samples[0].seconds, t->result.samples[i].seconds, pairs);
+            takes_part[i] = takes_part[i] && t->alive[i] &&
+                            !(paired_is_look(pairs) && paired_verdict(&p) != PAIRED_LEVEL);
+            open += takes_part[i];
+        }
+    }
+}
+
+// Times the candidates of the final re-ranking in rounds, so that a drift of the clock or other load
+// affects all of them alike. Then the accesses of the winner are checked, or those of all.
+static void time_race(struct trial *t)
+{
+    bool takes_part[TRIAL_MAX_RACERS];
+    int64_t start = os_now_ns();
+    struct rng rng;
+    rng_seed(&rng, t->context->hello.seed + (uint64_t)t->message->number);
+    for (int i = 0; i < t->result.count; i++)
+        takes_part[i] = true;
+    if (t->message->request.pairs)
+        time_pairs(t, &rng);
+    for (int round = 0; !t->message->request.pairs && round < RACE_ROUNDS; round++) {
         if (round >= RACE_ROUNDS_OF_SLOW && since(start) > RACE_SECONDS)
             break;
-        for (int i = 0; i < t->result.count && !t->leaving; i++)
-            if (t->alive[i])
-                take_time(t, i, &timing);
+        time_round(t, takes_part, &rng);
     }
-    if (t->message->request.accesses == ACCESSES_OF_ALL)
+    enum accesses accesses = t->message->request.accesses;
+    if (accesses == ACCESSES_OF_ALL)
         for (int i = 0; i < t->result.count && !t->leaving; i++)
             t->alive[i] = t->alive[i] && check_accesses(t, i);
     else
-        for (int best = 0; best >= 0 && !t->leaving;) { // the fastest one that is still right
+        for (int best = 0; accesses == ACCESSES_OF_BEST && best >= 0 &&
+                           !t->leaving;) { // the fastest one that is still right
             best = -1;
             for (int i = 0; i < t->result.count; i++)
                 if (t->alive[i] && (best < 0 || seconds_of(t, i) < seconds_of(t, best)))
@@ -426,6 +479,36 @@ static void time_race(struct trial *t)
             t->result.seconds[i] = seconds_of(t, i);
             settle(t, i, OUTCOME_OK, "");
         }
+}
+
+// --- soaking ---
+
+// Verifies a candidate again and again, on the two sets of inputs in turns, and on new ones where
+// these are cheap: a kernel that is wrong now and then (a race between its invocations, memory that
+// it reads before it writes) passes two runs easily. Memory is poisoned before each.
+static void soak(struct trial *t)
+{
+    struct context *x = t->context;
+    const struct trial_request *r = &t->message->request;
+    int64_t start = os_now_ns();
+    double fresh_s = 0;
+    bool ok = true;
+    while (ok && !t->leaving && t->result.soaked < r->soak &&
+           (r->soak_s <= 0 || since(start) < r->soak_s)) {
+        if (t->result.soaked % SOAK_FRESH == 0 && 2 * fresh_s <= since(start)) {
+            int64_t before = os_now_ns();
+            context_refresh(x, x->hello.seed + (uint64_t)(1 + t->result.soaked));
+            fresh_s += since(before);
+        }
+        ok = verify(t, 0, t->result.soaked % 2 ? INPUT_RANDOM : INPUT_EXACT);
+        t->result.soaked += ok;
+    }
+    if (!ok)
+        return;
+    add_samples(&t->result.samples[0],
+                &(struct gpu_samples){.seconds = {t->first_s[0]}, .count = 1});
+    t->result.seconds[0] = seconds_of(t, 0);
+    settle(t, 0, OUTCOME_OK, "");
 }
 
 // --- the trial ---
@@ -460,7 +543,9 @@ bool measure_trial(struct context *context, struct wire *wire, const struct mess
             if (t.alive[i])
                 t.alive[i] = verify(&t, i, INPUT_EXACT) && (!race || verify(&t, i, INPUT_RANDOM));
         first = first_alive(&t);
-        if (first >= 0) {
+        if (first >= 0 && trial->request.soak)
+            soak(&t);
+        else if (first >= 0) {
             context_read_clocks(context, &(struct statistics){0});
             if (accept(&t, first, context_load_to_time(context, race, &e), &e))
                 (race ? time_race : time_single)(&t);

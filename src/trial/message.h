@@ -48,7 +48,7 @@
 // An agent answers the message alive with the same message. An agent that cannot go on sends
 // failed. It passes lines that its workers write to stderr on, as said.
 //
-// The broker of a pool of machines (fleet/broker.h) greets as a pool, and needs no list:
+// The broker of a pool of machines (fleet/pool.h) greets as a pool, and needs no list:
 //
 //     greet    versions                  -> greet; member, for each worker of the pool, as often as
 //                                           the worker announces itself, and when it leaves
@@ -62,6 +62,7 @@
 #ifndef TILEWALK_TRIAL_MESSAGE_H
 #define TILEWALK_TRIAL_MESSAGE_H
 
+#include "base/build.h"
 #include "gpu/gpu.h"
 #include "kernel/kernel.h"
 #include "network/plan.h"
@@ -69,6 +70,15 @@
 #include "space/limits.h"
 #include "space/roofline.h"
 #include "trial/trial.h"
+
+// The number of the protocol. Programs that run together (a run, its agents, the members of a pool)
+// compare it, and not their versions. It is raised by one with every change after which a program
+// of the old number would misread a message of the new one or refuse it: a member that readers want
+// is added, removed or renamed, or means something else; and with every change after which two
+// builds would measure or verify the same trial in different ways. Programs from before version
+// 0.2.0 had no number, which is read as 0. tests/trial/messages.txt has the members of the
+// number's messages, so that a change of them is noticed.
+#define PROTOCOL 1
 
 enum message_type {
     MESSAGE_HELLO,
@@ -102,9 +112,12 @@ enum message_type {
     MESSAGE_TYPE_COUNT
 };
 
-// The introduction of a process. A process of another version gets only `version` read.
+// The introduction of a process. Where its protocol is another one, only `protocol` and `build` are
+// read.
 struct greeting {
-    char version[32];  // TILEWALK_VERSION
+    int protocol;
+    char build[BUILD_SIZE]; // its build_name(); "version" in the message, as programs from before
+                            // the protocol had a number compare that
     char machine[64];  // the process, unlike any other: "rack1-5fd0c2a9"; letters, digits, - and .
     char compiler[64]; // the glslang that is built in
     int cores;
@@ -112,6 +125,9 @@ struct greeting {
 };
 
 struct greeting greeting_of_this(void); // for this process, with a name that no other has
+// Writes "it speaks protocol 0 (tilewalk 0.1.0), this program 1 (tilewalk 0.2.0 (1a2b3c4))" and
+// returns false where this process cannot work with the other one; `who` is the subject.
+bool greeting_fits(const struct greeting *g, const char *who, char *why, size_t size);
 
 // A worker of a pool. Its device, where it has one, is the only one of the message's list.
 struct member {
@@ -219,35 +235,22 @@ struct message {
 
 const char *message_type_name(enum message_type type);
 
-// These functions return the JSON text of a message, which is the caller's. A trial's candidates
-// are those of `pick` (`count` indices into the request); `kept` belongs to the only one, or is
-// NULL.
+// Returns the JSON text of a message, which is the caller's. It has the members that belong to the
+// type (see `struct message`). `m` keeps its values; it is not const because the functions that
+// write a message are those that read one.
+char *message_text(struct message *m);
+
+// The same for messages of one structure.
 char *message_plain(enum message_type type); // PREPARE, GO, READY, PREPARED, ALIVE
-char *message_greet(const struct greeting *g);
-char *message_play(int workers);
-char *message_said(int worker, const char *line);
-char *message_member(const struct greeting *g, const struct member *m,
-                     const struct gpu_info *device); // NULL: none
-char *message_leave(const char *machine, const char *why);
+char *message_failed(const struct err *why);
 char *message_hello(const struct hello *h);
+// The candidates of a trial are those of `pick` (`count` indices into the request); `kept` belongs
+// to the only one, or is NULL.
 char *message_trial(const struct trial_request *r, const int *pick, int count, int64_t number,
                     int attempt, const struct kept *kept);
-char *message_failed(const struct err *why);
-char *message_phase(enum trial_phase phase, int candidate, int64_t at_ns);
 // The number of the message is the result's ticket.
 char *message_result(const struct trial_result *r, bool only_compiled, const bool *settled,
                      const struct gpu_kept *kept, int64_t at_ns);
-char *message_job(enum message_type type, const struct job *job); // COMPILE, PREPROCESS
-char *message_compiled(const struct spirv *module, int count);
-char *message_preprocessed(const struct str *text, int count);
-char *message_list(const char *drivers);
-char *message_devices(const struct gpu_info *list, int count);
-char *message_open(int device, bool validate);
-char *message_opened(const struct clocks *c);
-char *message_peaks(int device);
-char *message_roof(const struct roofline *r);
-char *message_whole(const struct whole *w);
-char *message_whole_result(const struct whole_result *r);
 
 // False for anything but a complete and plausible message. After true: message_finish.
 bool message_parse(const char *text, struct message *out, struct err *e);

@@ -193,7 +193,7 @@ struct comparison {
     int64_t far_line, far_at;         // its line and place
 };
 
-// A NaN never passes as a small error.
+// Compares a line of elements. A NaN counts as an infinite error.
 static void compare_line(struct comparison *c, int64_t line)
 {
     const struct tensor *t = &c->output;
@@ -306,7 +306,7 @@ struct operator_verdict operator_compare_flow(const struct operation *o, double 
 
 // --- shared memory ---
 
-// The offset of buffer `index` of `set`; with (INPUT_SETS, 0) the size of everything.
+// Returns the offset of buffer `index` of `set`; for (INPUT_SETS, 0) the size of all buffers.
 static size_t offset_of(const struct operator_layout *l, int set, int index)
 {
     size_t offset = 0;

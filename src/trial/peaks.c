@@ -1,6 +1,6 @@
 #include "trial/peaks.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "kernel/kernel.h"
@@ -9,7 +9,9 @@
 
 #define ANCHOR_S         0.002 // another worker may wait for the device meanwhile
 #define ANCHOR_TIMEOUT_S 10.0
+#define FIXED_FLOP       (256.0 * 4 * 4 * 2) // of a chain and invocation
 enum {
+    FIXED_THREADS = 128, // of a workgroup
     MOST_ANCHOR_RUNS = 100,
     ANCHOR_OF_CPU = 32,   // workgroups: some milliseconds
     ANCHOR_OF_GPU = 4096, // enough to fill it
@@ -17,7 +19,15 @@ enum {
     ANCHOR_BYTES = 1024
 };
 
-void fixed_finish(struct fixed *f, struct gpu *g)
+// Buffers have `bytes` each, filled with zeros. `subgroup`: as gpu_shader's.
+struct fixed_options {
+    const char *glsl; // workgroups of FIXED_THREADS
+    int buffers;
+    uint64_t bytes;
+    uint32_t subgroup;
+};
+
+static void fixed_finish(struct fixed *f, struct gpu *g)
 {
     for (int i = 0; i < f->buffers; i++)
         gpu_buffer_destroy(g, f->buffer[i]);
@@ -26,8 +36,9 @@ void fixed_finish(struct fixed *f, struct gpu *g)
     *f = (struct fixed){0};
 }
 
-enum gpu_status fixed_create(struct fixed *f, struct gpu *g, const struct fixed_options *o,
-                             struct err *e)
+// Also after a failure fixed_finish frees the kernel, unless it is to live as long as the device.
+static enum gpu_status fixed_create(struct fixed *f, struct gpu *g, const struct fixed_options *o,
+                                    struct err *e)
 {
     struct spirv spirv;
     *f = (struct fixed){0};
@@ -48,8 +59,9 @@ enum gpu_status fixed_create(struct fixed *f, struct gpu *g, const struct fixed_
     return status;
 }
 
-enum gpu_status fixed_time(const struct fixed *f, struct gpu *g, uint32_t groups, double *seconds,
-                           struct err *e)
+// Times so many workgroups as other kernels are timed.
+static enum gpu_status fixed_time(const struct fixed *f, struct gpu *g, uint32_t groups,
+                                  double *seconds, struct err *e)
 {
     const struct gpu_info *i = gpu_get_info(g);
     const struct gpu_timing timing = gpu_timing_default(i);
@@ -63,9 +75,12 @@ enum gpu_status fixed_time(const struct fixed *f, struct gpu *g, uint32_t groups
     return status;
 }
 
-// The factors come from the buffer, so that no compiler computes anything itself; of floats they
-// keep the values bounded, and changing.
-void fixed_add_arithmetic(const char *vector, const char *scalar, int chains, struct str *out)
+// Adds the text of a kernel that multiplies and adds in `chains` vectors of four, FIXED_FLOP a
+// chain and invocation; `vector` and `scalar` are its types, "vec4" and "float". The factors come
+// from the buffer, so that no compiler computes anything itself; floating-point values stay bounded
+// and keep changing.
+static void fixed_add_arithmetic(const char *vector, const char *scalar, int chains,
+                                 struct str *out)
 {
     str_printf(out,
                "layout(local_size_x = %d) in;\n"
@@ -86,7 +101,7 @@ void fixed_add_arithmetic(const char *vector, const char *scalar, int chains, st
                scalar);
 }
 
-// Creates the anchor when it is first used. Gives its workgroups on that device.
+// Creates the anchor when it is first used. `*groups`: the workgroups that it has on that device.
 static enum gpu_status create_anchor(struct fixed *a, struct gpu *g, uint32_t *groups,
                                      struct err *e)
 {
@@ -157,9 +172,9 @@ static bool is_lost(enum gpu_status status)
     return status == GPU_LOST || status == GPU_TIMEOUT;
 }
 
-// Measures a fixed kernel with a number of workgroups that run long enough; the work of unknown
-// devices grows step by step. `each`: the work of a workgroup. Only a lost device is an error:
-// after another failure the peak is not measured.
+// Measures a fixed kernel. The number of workgroups grows step by step until they run long enough.
+// `each`: the work of a workgroup. Only a lost device is an error: after another failure this peak
+// stays unknown.
 static enum gpu_status measure(struct peak *p, enum roofline_kind kind,
                                const struct fixed_options *options, double each)
 {
@@ -182,8 +197,6 @@ static enum gpu_status measure(struct peak *p, enum roofline_kind kind,
         status = fixed_time(&f, p->g, groups, &seconds, p->e);
     if (status == GPU_OK)
         p->roofline->rate[kind] = fmax(p->roofline->rate[kind], each * groups / seconds);
-    else
-        log_info("%s is not measured: %s", roofline_name(kind), p->e->text);
     if (!is_lost(status))
         fixed_finish(&f, p->g);
     return is_lost(status) ? status : GPU_OK;
@@ -230,8 +243,8 @@ static void add_type(enum matrix_api api, const struct matrix_shape *s, char use
                                 : "B");
 }
 
-// Adds a variable. `more` is added to the value that is read: of sums that begin alike a compiler
-// may compute one for all.
+// Adds a variable. `more` is added to the value that is read, so that no two sums begin alike: a
+// compiler might compute equal ones once.
 static void add_value(enum matrix_api api, const struct matrix_shape *s, char use, const char *name,
                       int more, struct str *out)
 {
@@ -268,7 +281,7 @@ void peaks_add_matrix(enum matrix_api api, const struct matrix_shape *s, struct 
     for (int i = 0; i < 4; i++)
         str_printf(out, "        %s = coopMatMulAdd%s(a, b, %s);\n", sums[i],
                    api == MATRIX_NV ? "NV" : "", sums[i]);
-    // All elements are read: a compiler leaves out those parts of a matrix that are not.
+    // All elements are read, because a compiler leaves out parts of a matrix that are never read.
     str_add(out, "    }\n"
                  "    float sum = 0.0;\n"
                  "    for (int i = 0; i < c0.length(); i++)\n"
@@ -302,8 +315,8 @@ static enum gpu_status measure_matrix(struct peak *p, enum roofline_kind kind, c
 
 // --- memory ---
 
-// The number of vectors of 16 bytes that an invocation moves, its own or every 128th: devices
-// differ in which way is the fastest.
+// The access patterns that are tried, as devices differ in which one is fastest: the number of
+// vectors of 16 bytes that an invocation moves, and whether they lie side by side or every 128th.
 static const struct way {
     int vectors;
     bool own;

@@ -23,33 +23,13 @@ void peaks_add_matrix(enum matrix_api api, const struct matrix_shape *s, struct 
 // The anchor computes in registers, the same amount in all workers: its time shows the speed of the
 // device just now. Times of other kernels can be compared fairly only while the anchor's stays.
 
-enum { FIXED_MOST_BUFFERS = 2, FIXED_THREADS = 128 }; // of a workgroup
+enum { FIXED_MOST_BUFFERS = 2 };
 
 struct fixed { // valid when zeroed
     struct gpu_pipeline *pipeline;
     struct gpu_buffer *buffer[FIXED_MOST_BUFFERS];
     int buffers;
 };
-
-// Buffers have `bytes` each, filled with zeros. `subgroup`: as gpu_shader's. Also after a failure
-// fixed_finish frees the kernel, unless it is to live as long as the device.
-struct fixed_options {
-    const char *glsl; // workgroups of FIXED_THREADS
-    int buffers;
-    uint64_t bytes;
-    uint32_t subgroup;
-};
-enum gpu_status fixed_create(struct fixed *f, struct gpu *g, const struct fixed_options *o,
-                             struct err *e);
-// Times so many workgroups in the way of other kernels.
-enum gpu_status fixed_time(const struct fixed *f, struct gpu *g, uint32_t groups, double *seconds,
-                           struct err *e);
-void fixed_finish(struct fixed *f, struct gpu *g);
-
-// Adds the text of a kernel that multiplies and adds in `chains` vectors of four, FIXED_FLOP a
-// chain and invocation; `vector` and `scalar` are its types, "vec4" and "float".
-#define FIXED_FLOP (256.0 * 4 * 4 * 2)
-void fixed_add_arithmetic(const char *vector, const char *scalar, int chains, struct str *out);
 
 // Seconds; 0, with a line in the log, where it fails: other kernels may still run, and they notice
 // a lost device themselves.

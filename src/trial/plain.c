@@ -80,7 +80,7 @@ const struct operator_kind operator_copy = {.name = "copy",
 
 // --- computing in fp32 ---
 
-// Gives the tolerance of the store and `units` in the last place of fp32.
+// Returns the tolerance of storing a result with an error of `units` in the last place of fp32.
 static struct tolerance fp32_tolerance(const struct operation *o, double units)
 {
     struct tolerance t = tolerance_of_store(type_of(o));
@@ -88,7 +88,7 @@ static struct tolerance fp32_tolerance(const struct operation *o, double units)
     return t;
 }
 
-// Gives inputs of exp, small enough that no result overflows.
+// Returns inputs for exp that are so small that no result overflows.
 static struct filling exponent_filling(const struct operation *o, enum input_set set, int index)
 {
     (void)o, (void)index;

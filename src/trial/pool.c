@@ -1,6 +1,6 @@
 #include "trial/pool.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/os.h"
@@ -54,7 +54,7 @@ static void watch(const struct pool *p, const struct slot *s, enum trial_phase p
         p->watcher(p->watcher_context, s->index, phase, at_ns);
 }
 
-// NULL: the phase does not compile.
+// Returns the limit for a phase that compiles, else NULL.
 static struct compile_limit *compile_limit_of(struct pool *p, enum trial_phase phase)
 {
     return phase == PHASE_COMPILE    ? &p->compile_limit[0]
@@ -120,12 +120,13 @@ static void send_trial(struct pool *p, struct slot *s, struct work *w, int64_t n
 
 // --- failures ---
 
-// The device may have memory for fewer workers than were asked for: those that are up go on. But
-// inputs that one worker cannot prepare, none can.
+// Notes that a worker could not start. A worker that fails again and again is given up where others
+// are up, as the device may have memory for fewer workers than were asked for. Where the inputs
+// cannot be prepared, no worker could: then the pool is broken.
 static void fail_start(struct pool *p, struct slot *s, const char *why, int64_t now_ns)
 {
-    // A GPU that was reset is lost to all workers at once, and takes a while: then each may fail
-    // that often before it counts as gone.
+    // A GPU that was reset fails for all workers at once, and for a while: then each of them may
+    // fail so often.
     bool was_reset = p->prepared && !p->options.is_cpu, others_are_up = false;
     p->failed_starts++;
     s->start_ns = now_ns + PAUSE_NS * p->failed_starts;
@@ -170,7 +171,6 @@ static bool fail_task(struct pool *p, struct slot *s, enum outcome o, const char
 static void give_up(struct pool *p, struct slot *s, enum outcome o, const char *reason,
                     int64_t now_ns)
 {
-    log_info("worker %d: %s", s->index, reason);
     fail_task(p, s, o, reason, now_ns);
     device_lock_release(&p->lock, s->index);
     watch(p, s, PHASE_NONE, now_ns);
@@ -276,7 +276,7 @@ static void read_messages(struct pool *p, struct slot *s, int64_t now_ns)
         if (!ok)
             give_up(p, s, OUTCOME_CRASH, "garbage from worker", now_ns);
         else if (status == LINK_CLOSED) {
-            // It is dead or about to be, and only its exit status has the reason.
+            // The worker has died or is about to, and only its exit status has the reason.
             device_lock_release(&p->lock, s->index);
             watch(p, s, PHASE_NONE, now_ns);
             slot_let_end(s, now_ns);
@@ -296,7 +296,7 @@ static struct slot *find_slot(const struct pool *p, enum slot_state state)
     return NULL;
 }
 
-// Says if there is anything that the slot's worker would be started for.
+// Says if there is work for which the slot's worker is started.
 static bool is_needed(const struct pool *p, const struct slot *s)
 {
     if (s->index >= p->first_warmer) // a warmer that dies again and again is given up
@@ -345,7 +345,8 @@ static void step_worker(struct pool *p, struct slot *s, int64_t now_ns)
     if (s->state != SLOT_ENDING)
         read_messages(p, s, now_ns);
     char how[64], reason[320];
-    // The deadline comes after its messages: this process may have been stopped for a while.
+    // Messages are read before the deadline is checked, as this process may have been stopped for a
+    // while.
     if (s->state != SLOT_ENDING && deadline_is_over(&s->deadline, s->child.pid, now_ns)) {
         const char *phase = trial_phase_name(s->phase);
         struct compile_limit *l = compile_limit_of(p, s->phase);
@@ -383,7 +384,7 @@ static void step_worker(struct pool *p, struct slot *s, int64_t now_ns)
     }
 }
 
-// Workers that measure also compile for others, if no compiler is idle.
+// Finds a worker for a request. One that measures also compiles, if no compiler is idle.
 static struct slot *find_idle(const struct pool *p, bool to_measure)
 {
     int count = to_measure ? p->options.workers : p->first_warmer;
@@ -404,8 +405,8 @@ static bool any_starts(const struct pool *p, int64_t now_ns)
     return find_slot(p, SLOT_STARTING) != NULL;
 }
 
-// Lets a warmer rest as soon as a worker needs its card, or no trial needs it to be warm; with
-// `to_start`: lets idle warmers run, where no worker needs the card.
+// Lets a warmer rest as soon as a worker needs its card, or no trial is left that needs the card
+// warm. With `to_start` it lets idle warmers run, where no worker needs the card.
 static void step_warmers(struct pool *p, bool to_start, int64_t now_ns)
 {
     for (int i = p->first_warmer; i < p->slots; i++) {

@@ -4,10 +4,15 @@
 // depth alone: the number of products in a sum.
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "space/tensor.h"
 #include "trial/operator_kind.h"
 
+#ifdef TILEWALK_MKL
+#include <mkl_cblas.h>
+#else
 #include <cblas.h>
+#endif
 #include <math.h>
 #include <stdlib.h>
 
@@ -21,10 +26,41 @@ struct summing {
     double error;  // of sums in floats of random inputs, besides that of adding products up
 };
 
+// Winograd's minimal filtering Y = A^T [(G g G^T) (B^T d B)] A (Lavin and Gray, "Fast Algorithms
+// for Convolutional Neural Networks", 2016), for F(4,3) at the points 0, 1, -1, 2, -2 and infinity,
+// whose numbers are larger than those of F(2,3). G and A are taken in whole numbers, so that Y
+// comes out 24^2 times too large. In one direction the terms that A^T adds up, a_n (G g)_n (B d)_n,
+// are sums of products of a weight and an input; of any number of these terms the root of the
+// squared factors' sum is at most 192, of all 24 sqrt(3). The second direction begins with what the
+// first one gives, so that partial sums deviate up to 192 * 24 sqrt(3) times as much as a product
+// of an input and a weight, sums without a detour 3 times (both times the root of the channels):
+// 2660 times as much. 2^12 has some room.
+#define WINOGRAD_GROWTH 0x1p12
+
+// Rounding errors of the terms are as good as independent, so that the norms of rows count: by
+// those of A^T a term's relative error weighs |a| |G| |B| = 233 in one direction, 233^2 / 24^2 = 94
+// products in both. A term has the error of a sum of C products, as half_sum_tolerance has it, and
+// 12 roundings of C products each before and 12 after. u = 2^-23, s = 1/3, t = 20 as there.
+static struct summing summing_of(const struct operation *o)
+{
+    if (!str_equal(o->kind->name, "conv2d"))
+        return (struct summing){.depth = operation_size(o, "K"), .growth = 1};
+    struct summing s = {.depth = operation_size(o, "in_channels") / operation_size(o, "groups") *
+                                 operation_size(o, "kernel_h") * operation_size(o, "kernel_w"),
+                        .growth = 1};
+    if (!operation_chooses(o, "algorithm", "winograd"))
+        return s;
+    double u = 0x1p-23, d = 1.0 / 3, t = 20; // d: s above
+    double channels = (double)(operation_size(o, "in_channels") / operation_size(o, "groups"));
+    s.growth = WINOGRAD_GROWTH;
+    s.error = t * u * d * 94 * sqrt((channels * (channels + 1) + 2 * channels) / 3 + 24 * channels);
+    return s;
+}
+
 // --- inputs ---
 
-// Exact numbers go up to where every whole number can be represented among the sums: in fp32, in
-// halves (stored, or also added up: partial sums are no larger), in 32 bits.
+// Returns the bound below which sums represent every whole number: in halves (with room for
+// addends), in 32 bits, in fp32.
 static double exact_bound(const struct operation *o)
 {
     if (operation_chooses(o, "type", "f16"))
@@ -39,18 +75,18 @@ static double exact_bound(const struct operation *o)
 // deviation is kept at the window's size, or nearly every result would be one of its two ends.
 //
 // Partial sums that grow are kept among the whole numbers of a float by this rule, too.
-static struct filling fill_by_depth(const struct operation *o, enum input_set set, int index,
-                                    const struct summing *s)
+static struct filling product_filling(const struct operation *o, enum input_set set, int index)
 {
+    const struct summing s = summing_of(o);
     bool is_addend = index >= 2, is_half = operation_chooses(o, "type", "f16"),
          is_clamped = operation_chooses(o, "activation", "clamp");
     if (set != INPUT_EXACT && !operation_chooses(o, "type", "i8"))
         return (struct filling){.low = -1, .high = 1};
     if (is_addend)
         return (struct filling){.largest = LARGEST_ADDEND, .density = 1};
-    bool by_deviation = is_half || is_clamped || s->growth > 1;
-    double bound = fmin(exact_bound(o), s->growth > 1 ? 0x1p24 / s->growth : INFINITY);
-    double root = sqrt((double)s->depth);
+    bool by_deviation = is_half || is_clamped || s.growth > 1;
+    double bound = fmin(exact_bound(o), s.growth > 1 ? 0x1p24 / s.growth : INFINITY);
+    double root = sqrt((double)s.depth);
     double scale = fmax(fabs(operation_real(o, "scale")), 0x1p-10);
     if (by_deviation)
         bound /= fmax(scale, 1);
@@ -62,7 +98,7 @@ static struct filling fill_by_depth(const struct operation *o, enum input_set se
     // sum is an integer that a float holds, in whatever order, fused or not. 8 bits are plenty: a
     // lost or doubled term can't hide. (i8 has 7 and a sign.)
     int log2_depth = 0, most = operation_chooses(o, "type", "i8") ? 7 : 8;
-    while (log2_depth < 62 && ((int64_t)1 << log2_depth) < s->depth)
+    while (log2_depth < 62 && ((int64_t)1 << log2_depth) < s.depth)
         log2_depth++;
     int bits = is_half ? most : ((int)log2(exact_bound(o)) - log2_depth) / 2;
     bits = bits < 1 ? 1 : bits > most ? most : bits;
@@ -117,9 +153,9 @@ static bool epilogue_is_exact(const struct operation *o)
            !(operation_chooses(o, "activation", "clamp") && operation_chooses(o, "type", "f16"));
 }
 
-static struct tolerance tolerance_by_depth(const struct operation *o, enum input_set set,
-                                           const struct summing *s)
+static struct tolerance product_tolerance(const struct operation *o, enum input_set set)
 {
+    const struct summing s = summing_of(o);
     bool is_half = operation_chooses(o, "type", "f16"),
          sums_halves = operation_chooses(o, "accumulate", "f16");
     if (operation_chooses(o, "type", "i8") || (set == INPUT_EXACT && epilogue_is_exact(o)))
@@ -134,7 +170,7 @@ static struct tolerance tolerance_by_depth(const struct operation *o, enum input
     if (set == INPUT_EXACT)
         return t;
     bool is_leaky = operation_chooses(o, "activation", "leaky");
-    double k = (double)s->depth, slope = is_leaky ? fmax(1, fabs(operation_real(o, "slope"))) : 1;
+    double k = (double)s.depth, slope = is_leaky ? fmax(1, fabs(operation_real(o, "slope"))) : 1;
     double sum = fp32_sum_tolerance(k);
     if (sums_halves)
         sum = half_sum_tolerance(k);
@@ -144,7 +180,7 @@ static struct tolerance tolerance_by_depth(const struct operation *o, enum input
         double few = fmin(k, 32), one = half_sum_tolerance(few), deviation = one / (20 * sqrt(2));
         sum = one + DEVIATIONS * deviation * sqrt(k / few) + fp32_sum_tolerance(k);
     }
-    t.absolute += fabs(operation_real(o, "scale")) * slope * (sum + s->error);
+    t.absolute += fabs(operation_real(o, "scale")) * slope * (sum + s.error);
     return t;
 }
 
@@ -158,7 +194,8 @@ struct epilogue {
     void *output;
 };
 
-// `inputs`: all buffers but the output, in the order of their bindings.
+// Returns the epilogue of an operation. `inputs` are all buffers but the output, in the order of
+// their bindings.
 static struct epilogue epilogue_of(const struct operation *o, const void *const *inputs,
                                    void *output)
 {
@@ -200,7 +237,7 @@ static void epilogue_store(const struct epilogue *p, double sum, int64_t channel
 // --- matmul and batch_matmul: C[N,M] = A[N,K] * B[K,M], row-major; a transposed input is stored as
 // [K,N] or [M,K] ---
 
-// Matrix `index` of a tensor (0 of one without a batch), packed, as doubles; heap.
+// Returns matrix `index` of a tensor (0 where it has no batch), packed, as doubles; heap.
 static double *widen(const struct tensor *t, const void *buffer, int64_t index)
 {
     const int64_t *size = t->size + t->rank - 2, *stride = t->stride + t->rank - 2;
@@ -219,8 +256,8 @@ static void matmul_reference(const struct operation *o, const void *const *input
     struct epilogue epilogue = epilogue_of(o, inputs, output);
     const char *layout = operation_choice(o, "layout");
     bool left_transposed = layout[0] == 't', right_transposed = layout[1] == 't';
-    blasint n = (blasint)operation_size(o, "N"), m = (blasint)operation_size(o, "M"),
-            k = (blasint)operation_size(o, "K");
+    int n = (int)operation_size(o, "N"), m = (int)operation_size(o, "M"),
+        k = (int)operation_size(o, "K");
     int64_t batch = c->rank == 3 ? c->size[0] : 1;
     double *sums = mem_alloc((size_t)n * (size_t)m * sizeof *sums);
     for (int64_t b = 0; b < batch; b++) {
@@ -240,65 +277,24 @@ static void matmul_reference(const struct operation *o, const void *const *input
     free(sums);
 }
 
-static struct filling matmul_filling(const struct operation *o, enum input_set set, int index)
-{
-    const struct summing s = {.depth = operation_size(o, "K"), .growth = 1};
-    return fill_by_depth(o, set, index, &s);
-}
-
-static struct tolerance matmul_tolerance(const struct operation *o, enum input_set set)
-{
-    const struct summing s = {.depth = operation_size(o, "K"), .growth = 1};
-    return tolerance_by_depth(o, set, &s);
-}
-
 const struct operator_kind operator_matmul = {
     .name = "matmul",
-    .filling = matmul_filling,
+    .filling = product_filling,
     .reference = matmul_reference,
-    .tolerance = matmul_tolerance,
+    .tolerance = product_tolerance,
     .by = "OpenBLAS",
 };
 
 const struct operator_kind operator_batch_matmul = {
     .name = "batch_matmul",
-    .filling = matmul_filling,
+    .filling = product_filling,
     .reference = matmul_reference,
-    .tolerance = matmul_tolerance,
+    .tolerance = product_tolerance,
     .by = "OpenBLAS",
 };
 
 // --- conv2d: per image and group the product of the weights, a row for each output channel, with
 // the image's patches, a column for each output pixel (im2col) ---
-
-// Winograd's minimal filtering Y = A^T [(G g G^T) (B^T d B)] A (Lavin and Gray, "Fast Algorithms
-// for Convolutional Neural Networks", 2016), for F(4,3) at the points 0, 1, -1, 2, -2 and infinity,
-// whose numbers are larger than those of F(2,3). G and A are taken in whole numbers, so that Y
-// comes out 24^2 times too large. In one direction the terms that A^T adds up, a_n (G g)_n (B d)_n,
-// are sums of products of a weight and an input; of any number of these terms the root of the
-// squared factors' sum is at most 192, of all 24 sqrt(3). The second direction begins with what the
-// first one gives, so that partial sums deviate up to 192 * 24 sqrt(3) times as much as a product
-// of an input and a weight, sums without a detour 3 times (both times the root of the channels):
-// 2660 times as much. 2^12 has some room.
-#define WINOGRAD_GROWTH 0x1p12
-
-// Rounding errors of the terms are as good as independent, so that the norms of rows count: by
-// those of A^T a term's relative error weighs |a| |G| |B| = 233 in one direction, 233^2 / 24^2 = 94
-// products in both. A term has the error of a sum of C products, as half_sum_tolerance has it, and
-// 12 roundings of C products each before and 12 after. u = 2^-23, s = 1/3, t = 20 as there.
-static struct summing conv2d_summing(const struct operation *o)
-{
-    struct summing s = {.depth = operation_size(o, "in_channels") / operation_size(o, "groups") *
-                                 operation_size(o, "kernel_h") * operation_size(o, "kernel_w"),
-                        .growth = 1};
-    if (!operation_chooses(o, "algorithm", "winograd"))
-        return s;
-    double u = 0x1p-23, d = 1.0 / 3, t = 20; // d: s above
-    double channels = (double)(operation_size(o, "in_channels") / operation_size(o, "groups"));
-    s.growth = WINOGRAD_GROWTH;
-    s.error = t * u * d * 94 * sqrt((channels * (channels + 1) + 2 * channels) / 3 + 24 * channels);
-    return s;
-}
 
 // Gathers the inputs of kernel element (ky, kx) and input channel `channel` for each pixel of the
 // output `y`: zero outside the image.
@@ -323,7 +319,7 @@ static void conv2d_reference(const struct operation *o, const void *const *input
                        w = image_of(o, &tensor[1], inputs[1]),
                        y = image_of(o, &tensor[count - 1], output);
     struct epilogue epilogue = epilogue_of(o, inputs, output);
-    int64_t groups = operation_size(o, "groups"), depth = conv2d_summing(o).depth;
+    int64_t groups = operation_size(o, "groups"), depth = summing_of(o).depth;
     int64_t pixels = y.height * y.width, channels = y.channels / groups;
     double *patches = mem_alloc((size_t)(depth * pixels) * sizeof *patches);
     double *weights = mem_alloc((size_t)(w.outer * depth) * sizeof *weights), *weight = weights;
@@ -343,9 +339,9 @@ static void conv2d_reference(const struct operation *o, const void *const *input
                     for (int64_t kx = 0; kx < w.width; kx++, row += pixels)
                         gather_row(o, &x, &y, (const int64_t[]){image, g * w.channels + c, ky, kx},
                                    row);
-            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)channels,
-                        (blasint)pixels, (blasint)depth, 1, weights + first * depth, (blasint)depth,
-                        patches, (blasint)pixels, 0, sums, (blasint)pixels);
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)channels, (int)pixels,
+                        (int)depth, 1, weights + first * depth, (int)depth, patches, (int)pixels, 0,
+                        sums, (int)pixels);
             for (int64_t c = first; c < first + channels; c++)
                 for (int64_t i = 0; i < y.height; i++)
                     for (int64_t j = 0; j < y.width; j++)
@@ -356,22 +352,10 @@ static void conv2d_reference(const struct operation *o, const void *const *input
     free(sums);
 }
 
-static struct filling conv2d_filling(const struct operation *o, enum input_set set, int index)
-{
-    const struct summing s = conv2d_summing(o);
-    return fill_by_depth(o, set, index, &s);
-}
-
-static struct tolerance conv2d_tolerance(const struct operation *o, enum input_set set)
-{
-    const struct summing s = conv2d_summing(o);
-    return tolerance_by_depth(o, set, &s);
-}
-
 const struct operator_kind operator_conv2d = {
     .name = "conv2d",
-    .filling = conv2d_filling,
+    .filling = product_filling,
     .reference = conv2d_reference,
-    .tolerance = conv2d_tolerance,
+    .tolerance = product_tolerance,
     .by = "OpenBLAS",
 };

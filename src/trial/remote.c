@@ -1,6 +1,6 @@
 #include "trial/remote.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/os.h"
@@ -32,12 +32,12 @@ static int count_trials(const struct remote *r, const struct work_list *l)
     return count;
 }
 
-// Machines that are not up count as well: a request without a place waits.
+// The places of machines that are not up count as well: a request waits for its place.
 static int remote_room(const struct source *s)
 {
     const struct remote *r = (const struct remote *)s;
     int room = -count_trials(r, &r->waiting);
-    for (int i = 0; i < r->dialer->count; i++)
+    for (int i = 0; i < r->machines->count; i++)
         room += r->host[i].workers - count_trials(r, &r->host[i].in_flight);
     return int_max(room, 0);
 }
@@ -52,7 +52,7 @@ static int remote_fds(const struct source *s, struct pollfd *out, int most)
 {
     const struct remote *r = (const struct remote *)s;
     int n = 0;
-    for (int i = 0; i < r->dialer->count && n + SLOT_FDS <= most; i++)
+    for (int i = 0; i < r->machines->count && n + SLOT_FDS <= most; i++)
         n += slot_fds(&r->host[i].slot, out + n);
     return n;
 }
@@ -64,7 +64,7 @@ static struct host *find_host(const struct remote *r, bool trial)
 {
     struct host *best = NULL;
     int most = trial ? 1 : INT_MIN;
-    for (int i = 0; i < r->dialer->count; i++) {
+    for (int i = 0; i < r->machines->count; i++) {
         struct host *h = &r->host[i];
         int places = r->margin > 0 && h->anchor_s <= 0 ? 1 : h->workers;
         int free = places - (trial ? count_trials(r, &h->in_flight) : h->in_flight.count);
@@ -82,7 +82,7 @@ static int remote_wait_ms(const struct source *s)
     const struct remote *r = (const struct remote *)s;
     int64_t now_ns = os_now_ns(),
             wake_ns = r->alone_ns ? r->alone_ns + remote_most_wait_ns(r) : INT64_MAX;
-    for (int i = 0; i < r->dialer->count; i++)
+    for (int i = 0; i < r->machines->count; i++)
         wake_ns = int64_min(wake_ns, host_wake_ns(r, &r->host[i]));
     if (r->waiting.count && find_host(r, true))
         return 0;
@@ -92,7 +92,7 @@ static int remote_wait_ms(const struct source *s)
 static bool remote_step(struct source *s, struct err *e)
 {
     struct remote *r = (struct remote *)s;
-    for (int i = 0; i < r->dialer->count && !r->is_broken; i++)
+    for (int i = 0; i < r->machines->count && !r->is_broken; i++)
         host_step(r, &r->host[i], os_now_ns());
     if (!r->is_broken && r->begun) {
         int64_t now_ns = os_now_ns();
@@ -106,7 +106,7 @@ static bool remote_step(struct source *s, struct err *e)
             else
                 i++;
         }
-        for (int i = 0; i < r->dialer->count; i++) {
+        for (int i = 0; i < r->machines->count; i++) {
             has_places |= r->host[i].state == HOST_UP && r->host[i].workers > 0;
             refused += r->host[i].state == HOST_REFUSED;
         }
@@ -114,7 +114,7 @@ static bool remote_step(struct source *s, struct err *e)
             r->alone_ns = 0;
         else if (!r->alone_ns)
             r->alone_ns = now_ns;
-        r->is_broken = refused == r->dialer->count;
+        r->is_broken = refused == r->machines->count;
         if (!r->is_broken && r->alone_ns && now_ns > r->alone_ns + remote_most_wait_ns(r))
             r->is_broken = !err_set(&r->broken, "no machine could be reached for %.4g s",
                                     (double)remote_most_wait_ns(r) * 1e-9);
@@ -137,7 +137,7 @@ void remote_destroy(struct remote *r)
 {
     if (!r)
         return;
-    for (int i = 0; i < r->dialer->count; i++)
+    for (int i = 0; i < r->machines->count; i++)
         host_finish(&r->host[i]);
     work_list_finish(&r->waiting);
     work_list_finish(&r->done);
@@ -168,22 +168,22 @@ static bool step_and_wait(struct remote *r, struct err *e)
     return remote_step(&r->base, e);
 }
 
-struct remote *remote_connect(struct dialer *d, bool lists, struct err *e)
+struct remote *remote_connect(const struct remote_machines *m, bool lists, struct err *e)
 {
     struct remote *r = mem_zero(1, sizeof *r);
     r->base.kind = &playing_kind;
-    r->dialer = d;
+    r->machines = m;
     r->lists = lists;
     r->patience_s = remote_patience_s();
     r->connected_ns = os_now_ns();
-    r->host = mem_zero((size_t)d->count, sizeof *r->host);
-    for (int i = 0; i < d->count; i++)
+    r->host = mem_zero((size_t)m->count, sizeof *r->host);
+    for (int i = 0; i < m->count; i++)
         slot_init(&r->host[i].slot, i);
     for (bool ok = remote_step(&r->base, e); ok; ok = step_and_wait(r, e)) {
         int known = 0;
-        for (int i = 0; i < d->count; i++)
+        for (int i = 0; i < m->count; i++)
             known += r->host[i].state == HOST_KNOWN;
-        if (known == d->count)
+        if (known == m->count)
             return r;
     }
     remote_destroy(r);
@@ -196,22 +196,14 @@ const struct gpu_info *remote_devices(const struct remote *r, int *count)
     return r->host[0].list;
 }
 
-const char *remote_compiler(const struct remote *r)
+struct remote_facts remote_facts(const struct remote *r)
 {
-    return r->host[0].greeting.compiler;
-}
-
-int remote_workers(const struct remote *r)
-{
-    return remote_usual_workers(r->lists, r->host[0].greeting.cores);
-}
-
-int remote_count(const struct remote *r)
-{
-    int count = 0;
-    for (int i = 0; i < r->dialer->count; i++)
-        count += int_max(r->host[i].members, 1);
-    return count;
+    const struct greeting *first = &r->host[0].greeting;
+    struct remote_facts f = {.compiler = first->compiler,
+                             .workers = remote_usual_workers(r->lists, first->cores)};
+    for (int i = 0; i < r->machines->count; i++)
+        f.count += int_max(r->host[i].members, 1);
+    return f;
 }
 
 bool remote_choose(struct remote *r, const struct gpu_info *device, struct err *e)
@@ -220,9 +212,9 @@ bool remote_choose(struct remote *r, const struct gpu_info *device, struct err *
     gpu_identity(device, r->device_id);
     if (!margin || !str_to_real(margin, &r->margin) || r->margin <= 0)
         r->margin = device->is_cpu ? 0 : REMOTE_MARGIN;
-    if (r->dialer->count == 1 && !r->host[0].greeting.is_pool)
+    if (r->machines->count == 1 && !r->host[0].greeting.is_pool)
         r->margin = 0; // there is nothing to compare
-    for (int i = 0; i < r->dialer->count; i++)
+    for (int i = 0; i < r->machines->count; i++)
         host_choose(r, &r->host[i]);
     return !r->is_broken || (e && (*e = r->broken, false));
 }
@@ -232,7 +224,7 @@ struct source *remote_begin(struct remote *r, const struct remote_work *w)
     r->work = *w;
     r->begun = true;
     r->base.kind = w->made ? &playing_kind : &measuring_kind;
-    for (int i = 0; i < r->dialer->count; i++) {
+    for (int i = 0; i < r->machines->count; i++) {
         const struct greeting *g = &r->host[i].greeting;
         r->host[i].workers = g->is_pool   ? 0
                              : w->workers ? w->workers

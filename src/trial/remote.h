@@ -1,6 +1,6 @@
 // A source whose trials are measured by agents (engine/agent.h), here or on other machines.
 //
-//     struct remote *r = remote_connect(&dialer, true, e);      greets all; waits for them
+//     struct remote *r = remote_connect(&machines, true, e);    greets all; waits for them
 //     remote_devices(r, &count); remote_choose(r, &device, e);  where a device is wanted
 //     struct source *s = remote_begin(r, &work);                from here on as any source
 //     source_destroy(s);                                        or remote_destroy(r), not begun
@@ -18,27 +18,38 @@
 // median of the others is set aside, and that trial is sent again. CPU devices, whose times depend
 // on what else runs, are only compared where the margin is given.
 //
-// A pool (--pool, fleet/broker.h) is one machine with as many places as its workers have. They come
+// A pool (fleet/pool.h) is one machine with as many places as its workers have. They come
 // and go, and the pool decides which of them takes a trial. Each is calibrated as a machine is.
 //
 // A machine that is silent for too long is given up (TILEWALK_LINK_SECONDS, 30). When no machine is
-// up for ten times as long (--wait), the source cannot go on.
+// up for ten times as long (`wait` in hosts.conf), the source cannot go on.
 //
 // The other side is not trusted: its messages are checked as a worker's are, and a machine that
 // sends an impossible one is taken for lost. Nobody can check that its times are true.
 #ifndef TILEWALK_TRIAL_REMOTE_H
 #define TILEWALK_TRIAL_REMOTE_H
 
+#include "base/spawner.h"
 #include "gpu/gpu.h"
-#include "trial/dialer.h"
 #include "trial/message.h"
 #include "trial/source.h"
 
 #define REMOTE_MOST_LOSSES 10
 #define REMOTE_CALIBRATES  20
 #define REMOTE_MARGIN      0.1
+#define REMOTE_PATIENCE_S  30.0 // usual value of remote_patience_s
 
 struct remote;
+
+// The machines that measure for a run. The run evaluates space files in a sandbox that has no ssh,
+// no sockets and no network, so that a process which was forked before it connects to them.
+struct remote_machines {
+    // Its command i, a connection, leads to machine i: the agent talks over stdin and stdout.
+    struct spawner *spawner;
+    const char *const *name; // [count] as the user wrote them: "ssh:rack1"
+    int count;
+    double wait_s; // the longest wait while no machine is there; 0: the usual one
+};
 
 // A change of a machine's state. Valid during the call.
 struct remote_news {
@@ -65,14 +76,19 @@ struct remote_work {
     void *context;
 };
 
-// Without `lists` no device is wanted. NULL: a machine cannot be reached, or has another version.
-struct remote *remote_connect(struct dialer *d, bool lists, struct err *e);
+// `m` outlives the result. Without `lists` no device is wanted. NULL: a machine cannot be reached,
+// or has another version.
+struct remote *remote_connect(const struct remote_machines *m, bool lists, struct err *e);
 void remote_destroy(struct remote *r); // fine with NULL
 // The devices of the first machine.
 const struct gpu_info *remote_devices(const struct remote *r, int *count);
-const char *remote_compiler(const struct remote *r);
-int remote_workers(const struct remote *r); // as many as fit the first machine
-int remote_count(const struct remote *r);   // machines, and workers of a pool
+// The facts that a session stores of its machines.
+struct remote_facts {
+    const char *compiler; // of the first machine
+    int workers;          // as many as fit the first machine
+    int count;            // machines, and workers of a pool
+};
+struct remote_facts remote_facts(const struct remote *r);
 // Makes all machines measure on a device like this one. False: a machine has none.
 bool remote_choose(struct remote *r, const struct gpu_info *device, struct err *e);
 struct source *remote_begin(struct remote *r, const struct remote_work *w);

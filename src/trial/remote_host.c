@@ -1,6 +1,6 @@
 #include "trial/remote_host.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/os.h"
@@ -38,13 +38,13 @@ void remote_fit(struct hello *h, int device, int workers, int cores)
 
 int64_t remote_most_wait_ns(const struct remote *r)
 {
-    double seconds = r->dialer->wait_s > 0 ? r->dialer->wait_s : r->patience_s * WAIT_TIMES;
+    double seconds = r->machines->wait_s > 0 ? r->machines->wait_s : r->patience_s * WAIT_TIMES;
     return (int64_t)(seconds * 1e9);
 }
 
 static const char *place_of(const struct remote *r, const struct host *h)
 {
-    return r->dialer->place[h->slot.index].name;
+    return r->machines->name[h->slot.index];
 }
 
 // Reports news of a machine, or of a member of a pool: a pool itself has no news.
@@ -135,7 +135,8 @@ static void begin(struct remote *r, struct host *h)
     if (!h->greeting.is_pool)
         h->workers = w->workers ? w->workers : remote_usual_workers(!w->made, h->greeting.cores);
     if (w->made) {
-        slot_send(&h->slot, message_play(int_max(h->workers, 1)));
+        struct message play = {MESSAGE_PLAY, .workers = int_max(h->workers, 1)};
+        slot_send(&h->slot, message_text(&play));
         return;
     }
     struct hello hello = w->hello;
@@ -158,7 +159,7 @@ void host_choose(struct remote *r, struct host *h)
         refuse(r, h, "it compiles with another glslang than the first one");
 }
 
-// To KNOWN, and on where the work has begun.
+// Takes the machine to KNOWN, and further where the work has begun.
 static void become_known(struct remote *r, struct host *h)
 {
     h->state = HOST_KNOWN;
@@ -177,17 +178,14 @@ static struct host_member *find_member(struct host *h, const char *machine)
     return NULL;
 }
 
-// Notes a member's message. The pool gets the member's device, unless it has one like it: it counts
-// as a machine that has them all.
+// Notes a member's message. The member's device joins the list of the pool, which counts as a
+// machine with all these devices, unless it has one like it.
 static void take_member(struct host *h, const struct message *m, int64_t now_ns)
 {
     const struct greeting *g = &m->greeting;
     char id[33];
-    if (!str_equal(g->version, TILEWALK_VERSION)) {
-        snprintf(h->unlike, sizeof h->unlike, "a worker has tilewalk %.31s, this is %s", g->version,
-                 TILEWALK_VERSION);
+    if (!greeting_fits(g, "a worker", h->unlike, sizeof h->unlike))
         return;
-    }
     if (!str_equal(g->compiler, h->greeting.compiler)) {
         snprintf(h->unlike, sizeof h->unlike, "%.63s compiles with %.40s, this with %.40s",
                  g->machine, g->compiler, h->greeting.compiler);
@@ -216,7 +214,7 @@ static void take_member(struct host *h, const struct message *m, int64_t now_ns)
     h->devices++;
 }
 
-// LISTING: waits until a member has a device.
+// Waits, in LISTING, until a member has a device.
 static void await_devices(struct remote *r, struct host *h, int64_t now_ns)
 {
     char why[300];
@@ -283,14 +281,14 @@ static bool calibrate(struct remote *r, struct host *h, struct host_member *m, d
         return false;
     if (r->margin <= 0 || anchor_s <= 0)
         return true;
-    // `share`: by how much its time of the fixed kernel differs from the median of the others';
-    // NAN: there are none.
+    // `share` is the difference of its time of the fixed kernel from the median of the others, as a
+    // share of that; NAN: there are no others.
     size_t most = 0;
     int count = 0;
-    for (int i = 0; i < r->dialer->count; i++)
+    for (int i = 0; i < r->machines->count; i++)
         most += 1 + (size_t)r->host[i].members;
     double *others = mem_zero(most, sizeof *others);
-    for (int i = 0; i < r->dialer->count; i++) {
+    for (int i = 0; i < r->machines->count; i++) {
         const struct host *other = &r->host[i];
         if (&other->anchor_s != own && other->anchor_s > 0)
             others[count++] = other->anchor_s;
@@ -314,7 +312,9 @@ static bool calibrate(struct remote *r, struct host *h, struct host_member *m, d
     if (m) {
         m->is_set_aside = true;
         m->is_up = false;
-        slot_send(&h->slot, message_leave(m->greeting.machine, why));
+        struct message leave = {.type = MESSAGE_LEAVE, .greeting = m->greeting};
+        snprintf(leave.member.why, sizeof leave.member.why, "%s", why);
+        slot_send(&h->slot, message_text(&leave));
         report(r, h, m, (struct remote_news){.state = "refused", .why = why});
     } else {
         refuse(r, h, why);
@@ -322,7 +322,7 @@ static bool calibrate(struct remote *r, struct host *h, struct host_member *m, d
     return false;
 }
 
-// A result without a request on this connection is impossible: its request would wait for ever.
+// Takes a result. One whose request is not in flight on this connection is refused.
 static bool take_result(struct remote *r, struct host *h, const struct message *m)
 {
     int i = 0;
@@ -335,10 +335,13 @@ static bool take_result(struct remote *r, struct host *h, const struct message *
         return false;
     work_list_take(&h->in_flight, i);
     bool pooled = h->greeting.is_pool;
+    struct host_member *member = pooled ? find_member(h, m->result.machine) : NULL;
     w->result.worker = m->result.worker;
     snprintf(w->result.machine, sizeof w->result.machine, "%s",
              pooled ? m->result.machine : h->greeting.machine);
-    if (calibrate(r, h, pooled ? find_member(h, m->result.machine) : NULL, m->result.anchor_s)) {
+    snprintf(w->result.build, sizeof w->result.build, "%s",
+             member ? member->greeting.build : h->greeting.build);
+    if (calibrate(r, h, member, m->result.anchor_s)) {
         work_list_append(&r->done, w);
     } else {
         memset(w->settled, 0, sizeof w->settled);
@@ -357,14 +360,13 @@ static bool take_message(struct remote *r, struct host *h, struct message *m)
         if (h->state != HOST_GREETING)
             return false;
         h->greeting = m->greeting;
-        snprintf(why, sizeof why, "it has tilewalk %.*s, this is %s (install the same there)", 31,
-                 m->greeting.version, TILEWALK_VERSION);
-        if (!str_equal(m->greeting.version, TILEWALK_VERSION)) {
+        if (!greeting_fits(&m->greeting, "it", why, sizeof why)) {
+            strncat(why, " (install the same there)", sizeof why - strlen(why) - 1);
             refuse(r, h, why);
         } else if (r->lists) {
             h->state = HOST_LISTING;
             if (!h->greeting.is_pool)
-                slot_send(&h->slot, message_list(""));
+                slot_send(&h->slot, message_text(&(struct message){MESSAGE_LIST}));
         } else {
             become_known(r, h);
         }
@@ -453,15 +455,15 @@ void host_step(struct remote *r, struct host *h, int64_t now_ns)
         struct err e;
         if (now_ns < h->connect_ns)
             return;
-        if (!dialer_dial(r->dialer, h->slot.index, &child, &e)) {
+        if (!spawner_spawn(r->machines->spawner, h->slot.index, NULL, &child, &e)) {
             lose(r, h, e.text, now_ns);
             return;
         }
         slot_take(&h->slot, &child);
         h->state = HOST_GREETING;
         h->heard_ns = h->asked_ns = now_ns;
-        struct greeting g = greeting_of_this();
-        slot_send(&h->slot, message_greet(&g));
+        struct message greet = {MESSAGE_GREET, .greeting = greeting_of_this()};
+        slot_send(&h->slot, message_text(&greet));
         return;
     }
     if (h->state == HOST_KNOWN && r->begun)
@@ -499,7 +501,8 @@ int64_t host_wake_ns(const struct remote *r, const struct host *h)
     return h->state == HOST_LISTING ? int64_min(wake_ns, os_now_ns() + LOOK_NS) : wake_ns;
 }
 
-// The result of a synthetic source is computed here, and the machine plays it.
+// Sends a request. Where the source is synthetic, its result is computed here and the machine plays
+// it.
 void host_give(struct remote *r, struct host *h, struct work *w, int64_t now_ns)
 {
     struct source *made = r->work.made;

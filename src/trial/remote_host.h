@@ -1,6 +1,6 @@
 // The inside of the remote source. remote.c is the source: it gives requests to machines and
 // collects results. remote_host.c does everything for one machine: it connects, greets, reads its
-// messages, notices silence and losses. A pool (fleet/broker.h) is a machine with many places,
+// messages, notices silence and losses. A pool (fleet/pool.h) is a machine with many places,
 // those of its members.
 //
 //     DOWN -> GREETING (-> LISTING) -> KNOWN -> BEGINNING -> UP
@@ -11,8 +11,6 @@
 
 #include "trial/remote.h"
 #include "trial/slot.h"
-
-#define REMOTE_PATIENCE_S 30.0
 
 enum host_state {
     HOST_DOWN,
@@ -58,8 +56,8 @@ struct host {
 
 struct remote {
     struct source base;
-    struct dialer *dialer;
-    struct host *host; // [dialer->count]
+    const struct remote_machines *machines;
+    struct host *host; // [machines->count]
     double patience_s;
     int64_t connected_ns; // since then machines are waited for
     bool has_said_waits;

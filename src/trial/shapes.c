@@ -157,8 +157,8 @@ static int count_at(const struct shapes *s, int shape, bool is_there)
     return n;
 }
 
-// Completes a request's result. A candidate that was measured on every shape has samples of the
-// goal, one from each shape for each.
+// Completes a request's result. A candidate that was measured on every shape gets samples of the
+// goal: sample i is computed of sample i of each shape.
 static void finish_passage(struct passage *p)
 {
     struct trial_result *r = &p->result;
@@ -219,6 +219,9 @@ static void take_result(const struct shapes *s, struct passage *p, const struct 
         all->phase[i] = r->phase[i];
         all->part_s[i][p->shape] = r->seconds[i];
         p->samples[i][p->shape] = r->samples[i];
+        if (p->request.pairs && i > 0)
+            all->part_ratio[i][p->shape] =
+                paired_ratio(r->samples[0].seconds, r->samples[i].seconds, r->samples[i].count);
         if (r->outcome[i] != OUTCOME_OK)
             snprintf(all->reason[i], sizeof all->reason[i], "%s: %s", s->options.name[p->shape],
                      r->reason[i]);
@@ -229,6 +232,7 @@ static void take_result(const struct shapes *s, struct passage *p, const struct 
     all->pipeline_s += r->pipeline_s;
     all->device_s += r->device_s;
     all->clocks = r->clocks;
+    all->soaked += r->soaked;
     all->worker = r->worker;
     p->is_there = false;
     p->shape = is_hopeless(p) ? -1 : next;
@@ -264,7 +268,7 @@ static int shapes_fds(const struct source *source, struct pollfd *out, int most)
     return s->active < 0 ? 0 : source_fds(s->options.of[s->active], out, most);
 }
 
-// The shape with the most waiting requests; -1: there are none.
+// Returns the shape with the most waiting requests; -1: there are none.
 static int busiest(const struct shapes *s)
 {
     int shape = -1;

@@ -48,11 +48,12 @@ struct shapes_goal {
     double weight[TRIAL_MAX_SHAPES]; // above 0
     double reference_s[TRIAL_MAX_SHAPES];
 };
-// Seconds, the fewer the better. By the worst, without references: as by the sum.
+// Returns the value of the goal in seconds; less is better. A goal by the worst ratio is a sum,
+// too, as long as it has no references.
 double shapes_goal_seconds(const struct shapes_goal *g, const double seconds[]);
 // Adds a reference; the fastest one of each shape counts.
 void shapes_goal_add_reference(struct shapes_goal *g, const double seconds[]);
-// The shape that loses most against the references: the highest ratio; -1: there are none.
+// Returns the shape with the highest ratio to its reference; -1: there are no references.
 int shapes_goal_worst(const struct shapes_goal *g, const double seconds[]);
 
 struct elimination {

@@ -1,6 +1,6 @@
 #include "trial/slot.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "trial/confine.h"
 #include "trial/source.h"
 
@@ -172,7 +172,7 @@ void slot_clear(struct slot *s)
     s->deadline.at_ns = 0;
 }
 
-// A process that hangs in the kernel is left to the system: a wait for it would hang, too.
+// A process that hangs in the kernel is left alone, as a wait for it would hang, too.
 void slot_finish(struct slot *s)
 {
     enum { LOOKS = 400 };

@@ -62,7 +62,7 @@ void source_destroy(struct source *s);
 //   bowl    one optimum at a hidden point: quality = 1 / (1 + d/4), d the graph distance to it
 //   rugged  the bowl times many local optima (a hash of each parameter's value and its neighbours
 //           in the point)
-//   machine the speed of the loop nest on a synthetic GPU (trial/synthetic.h)
+//   machine the speed of the loop nest on a synthetic GPU (synthetic.c)
 //   trap    three ends at 0.83, and an optimum that hardly any climb reaches
 // options: seed (hidden point and noise-free roughness; default 0), invalid (share of points that
 // fail with some outcome other than ok, in [0,1), default 0), delay_us (mean time of a measurement,

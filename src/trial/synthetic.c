@@ -1,9 +1,10 @@
-#include "trial/synthetic.h"
+#include "trial/source.h"
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "space/nest.h"
 #include "space/space.h"
-#include "trial/source.h"
+#include "space/statistics.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +12,14 @@
 #include <string.h>
 
 // --- the synthetic device ---
+//
+// 32 cores take workgroups in turn; each holds as many at once as its threads, registers and shared
+// memory leave room for. Warps of 32 lanes issue arithmetic, accesses to shared memory and to
+// memory. The latter cost more the more lines a warp's lanes are spread over; with few warps
+// nothing hides the latency. Memory has a bandwidth of its own, and the slower of both counts
+// (Williams et al. 2009, the roofline). No device is like that, but configurations that are good
+// for one shape are good for the next for reasons that are in the loop nest: models are to learn
+// them and to transfer them.
 
 #define CORES          32.0
 #define ISSUED         4.0 // warps a cycle, of a core
@@ -79,7 +88,9 @@ static double fitting(const struct nest_point *p, double threads)
     return threads > MOST_THREADS ? 0 : most < 1 ? most : floor(most);
 }
 
-double synthetic_device_quality(const struct nest_point *p)
+// Returns the share of the device's peak that an evaluated point reaches, in (0, 1]. A kernel
+// without floating-point operations is measured by the elements that it moves.
+static double synthetic_device_quality(const struct nest_point *p)
 {
     double cycles = 0, bytes = 0;
     for (int s = 0; s < p->nest->statement_count; s++)
@@ -101,7 +112,8 @@ double synthetic_device_quality(const struct nest_point *p)
     return fmin(1, fmax(WORST, quality));
 }
 
-void synthetic_device_statistics(const struct nest_point *p, struct statistics *out)
+// Adds the statistics that the device's compiler would give, by the names of drivers.
+static void synthetic_device_statistics(const struct nest_point *p, struct statistics *out)
 {
     double threads = 1, instructions = 0;
     for (int s = 0; s < p->nest->statement_count; s++)

@@ -456,5 +456,6 @@ void whole_run(struct wire *wire, const struct whole *whole, int weights)
             memset(r.result.seconds, 0, sizeof r.result.seconds);
         }
     }
-    wire_send(wire, message_whole_result(&r.result));
+    wire_send(wire,
+              message_text(&(struct message){MESSAGE_WHOLE_RESULT, .whole_result = &r.result}));
 }

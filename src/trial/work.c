@@ -90,6 +90,7 @@ bool work_merge(struct work *w, const struct message *m)
     statistics_merge(&w->result.clocks, &from->clocks);
     w->result.anchor_s = from->anchor_s;
     w->result.wall_s = from->wall_s;
+    w->result.soaked = from->soaked;
     w->result.compile_s += from->compile_s;
     w->result.pipeline_s += from->pipeline_s;
     w->result.device_s += from->device_s;

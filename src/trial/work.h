@@ -39,7 +39,7 @@ struct work_list {
 };
 
 void work_list_append(struct work_list *l, struct work *w);
-void work_list_insert(struct work_list *l, struct work *w); // by its number: it was there before
+void work_list_insert(struct work_list *l, struct work *w); // by its number
 struct work *work_list_take(struct work_list *l, int i);
 struct work *work_list_take_first(struct work_list *l); // NULL when empty
 void work_list_finish(struct work_list *l);             // destroys its items

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/os.h"
-#include "gpu/sensors.h"
+#include "gpu/gpu.h"
 #include "trial/confine.h"
 #include "trial/frame.h"
 #include "trial/measure.h"
@@ -103,10 +103,9 @@ static void compile(struct worker *w)
 {
     const struct job *job = &w->first.request.job[0];
     bool preprocesses = w->first.type == MESSAGE_PREPROCESS, ok = true;
-    struct spirv module[JOB_MAX_PASSES] = {{0}};
-    struct str text[JOB_MAX_PASSES] = {{0}};
+    struct message answer = {.type = MESSAGE_FAILED};
     struct kernel_facts facts;
-    struct err e = {0};
+    struct err *e = &answer.failure;
 #ifndef __SANITIZE_ADDRESS__
     os_limit_memory((uint64_t)8 << 30);
 #endif
@@ -114,39 +113,42 @@ static void compile(struct worker *w)
     for (int i = 0; ok && i < job->pass_count; i++) {
         const struct pass *pass = &job->pass[i];
         wire_enter(&w->wire, PHASE_COMPILE, i, 0);
-        if (preprocesses)
-            ok = kernel_preprocess_pass(pass, &text[i], &e);
-        else
-            ok = kernel_compile_pass(pass, job->spirv_minor, &module[i], &e) &&
-                 kernel_inspect(&module[i], &facts, &e) && check_version(&facts, job, pass, &e) &&
-                 kernel_check_use(&module[i], &facts, pass, 0, &e);
+        if (preprocesses) {
+            struct str text = {0};
+            ok = kernel_preprocess_pass(pass, &text, e);
+            answer.text[answer.text_count++] = str_take(&text);
+        } else {
+            struct spirv *module = &answer.module[answer.module_count++];
+            ok = kernel_compile_pass(pass, job->spirv_minor, module, e) &&
+                 kernel_inspect(module, &facts, e) && check_version(&facts, job, pass, e) &&
+                 kernel_check_use(module, &facts, pass, 0, e);
+        }
     }
-    wire_send(&w->wire, !ok            ? message_failed(&e)
-                        : preprocesses ? message_preprocessed(text, job->pass_count)
-                                       : message_compiled(module, job->pass_count));
+    if (ok)
+        answer.type = preprocesses ? MESSAGE_PREPROCESSED : MESSAGE_COMPILED;
+    wire_send(&w->wire, message_text(&answer));
 }
 
 // Opens a device, and measures its clocks or its peaks.
 static void open_device(struct worker *w)
 {
     bool opens = w->first.type == MESSAGE_OPEN;
-    struct err e = {0};
-    struct clocks clocks = {.why = ""};
+    struct message answer = {.type = MESSAGE_FAILED};
+    struct clocks *clocks = &answer.clocks;
     struct fixed anchor = {0};
-    struct roofline roofline;
     gpu_prepare_environment();
     kernel_setup();
-    struct gpu *g = gpu_open(w->first.device, opens && w->first.validate, &e);
-    bool ok = g && (opens || peaks_measure(g, &roofline, &e) == GPU_OK);
-    if (ok && opens) {
+    struct gpu *g = gpu_open(w->first.device, opens && w->first.validate, &answer.failure);
+    if (g && opens) {
+        answer.type = MESSAGE_OPENED;
         const struct gpu_info *info = gpu_get_info(g);
         if (info->runs)
-            clocks.anchor_s = anchor_time(&anchor, g);
-        sensors_read(sensors_open(info, clocks.why, sizeof clocks.why), &clocks.now);
+            clocks->anchor_s = anchor_time(&anchor, g);
+        sensors_read(sensors_open(info, clocks->why, sizeof clocks->why), &clocks->now);
+    } else if (g && peaks_measure(g, &answer.roofline, &answer.failure) == GPU_OK) {
+        answer.type = MESSAGE_ROOF;
     }
-    wire_send(&w->wire, !ok     ? message_failed(&e)
-                        : opens ? message_opened(&clocks)
-                                : message_roof(&roofline));
+    wire_send(&w->wire, message_text(&answer));
 }
 
 int worker_main(void)
@@ -163,14 +165,13 @@ int worker_main(void)
     case MESSAGE_COMPILE:
     case MESSAGE_PREPROCESS: compile(w); break;
     case MESSAGE_LIST: {
-        struct gpu_info *list;
-        struct err e = {0};
-        int count;
+        struct message answer = {.type = MESSAGE_FAILED};
         if (w->first.drivers[0])
             gpu_use_drivers(w->first.drivers);
         gpu_prepare_environment();
-        bool ok = gpu_list(&list, &count, &e);
-        wire_send(&w->wire, ok ? message_devices(list, count) : message_failed(&e));
+        if (gpu_list(&answer.device_list, &answer.device_count, &answer.failure))
+            answer.type = MESSAGE_DEVICES;
+        wire_send(&w->wire, message_text(&answer));
     } break;
     case MESSAGE_OPEN:
     case MESSAGE_PEAKS: open_device(w); break;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,6 +93,21 @@ double bench_cpu_s(void)
     getrusage(RUSAGE_CHILDREN, &u);
     return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
            (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+// getrusage would not do: its maximum includes the time before exec, when the process was a copy of
+// its parent.
+double bench_peak_mebibytes(void)
+{
+    char *text;
+    unsigned long long kib = 0;
+    if (!file_read("/proc/self/status", &text, NULL, NULL))
+        return 0;
+    const char *line = strstr(text, "VmHWM:");
+    if (line)
+        sscanf(line, "VmHWM: %llu kB", &kib);
+    free(text);
+    return (double)kib / 1024;
 }
 
 void bench_start(struct bench_child *c, const char *const *arguments)

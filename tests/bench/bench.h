@@ -52,6 +52,7 @@ struct bench_child {
 void bench_start(struct bench_child *c, const char *const *arguments);
 double bench_end(struct bench_child *c);
 double bench_cpu_s(void); // of all children that have been waited for so far, and of theirs
+double bench_peak_mebibytes(void); // the largest resident set of this process so far
 bool bench_wait(struct bench_child *c);
 
 // A run that prints one JSON value. Owned by the caller.

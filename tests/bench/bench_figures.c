@@ -20,6 +20,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_SEEDS = 20, MOST_TRIALS = 100000, MOST_SECONDS = 86400, MOST_JOBS = 64 };
 
@@ -52,8 +53,9 @@ static void tell_run(const char *folder, const char *command, int made, int sess
     size_t length;
     if (file_exists(path) && !file_read(path, &before, &length, &e))
         bench_fail(path, &e);
-    char *text = mem_printf("%s| `%s` | %d | %d | %.0f | %.0f |\n", before ? before : head, command,
-                            made, sessions, wall_s, bench_cpu_s() + (double)os_cpu_ns() / 1e9);
+    char *text =
+        mem_printf("%s| `%s` | %d | %d | %.0f | %.0f |\n", before ? before : head, command, made,
+                   sessions, wall_s, bench_cpu_s() + (double)os_process_cpu_ns(getpid()) / 1e9);
     if (!file_write(path, text, strlen(text), &e))
         bench_fail(path, &e);
     free(text);

@@ -14,7 +14,7 @@
 #include "informed.h"
 #include "recordings.h"
 #include "simulate/curve.h"
-#include "simulate/network.h"
+#include "simulated_network.h"
 
 #include "base/mem.h"
 

@@ -83,8 +83,7 @@ void pool_add_workers(int count)
 {
     char *program = bench_program();
     for (int i = 0; i < count; i++)
-        start(
-            (const char *const[]){program, "worker", "--pool", pool.url, "--device", "none", NULL});
+        start((const char *const[]){program, "worker", pool.url, "--device", "none", NULL});
     free(program);
 }
 

@@ -69,7 +69,8 @@ static int list_strategies(bool learned, const char **out)
 {
     int count = 0;
     for (int i = 0; strategy_kinds[i] && count < MOST_STRATEGIES - 1; i++)
-        if (learned || !strategy_has_model(strategy_kinds[i]->name))
+        if ((learned || !strategy_has_model(strategy_kinds[i]->name)) &&
+            strategy_possible(strategy_kinds[i]->name, NULL))
             out[count++] = strategy_kinds[i]->name;
     out[count++] = "opevo:legal=1";
     return count;
@@ -196,10 +197,10 @@ static double calibrate(void)
     struct rng r;
     rng_seed(&r, 1);
     uint64_t sum = 0;
-    int64_t start = os_cpu_ns();
+    int64_t start = os_process_cpu_ns(getpid());
     for (int i = 0; i < STEPS; i++)
         sum += rng_next(&r);
-    int64_t ns = os_cpu_ns() - start;
+    int64_t ns = os_process_cpu_ns(getpid()) - start;
     return sum ? (double)ns / STEPS : 0;
 }
 
@@ -228,16 +229,14 @@ static struct cost measure(const struct space *s, int wanted, int percent)
     space_sample(s, &r, &hidden);
 
     struct cost cost = {0};
-    int64_t start = os_cpu_ns();
+    int64_t start = os_process_cpu_ns(getpid());
     for (int trials = 0; trials < wanted && strategy_ask(o, &c) == ASK_NEW; cost.asks++) {
         double f = fitness(s, &hidden, &c, percent);
         strategy_tell(o, &c, f > 0 ? OUTCOME_OK : OUTCOME_REJECTED, f);
         trials += f > 0;
     }
-    cost.microseconds = (double)(os_cpu_ns() - start) / 1e3 / wanted;
-    uint64_t peak = 0;
-    os_peak_memory(&peak);
-    cost.mebibytes = (double)peak / (1 << 20);
+    cost.microseconds = (double)(os_process_cpu_ns(getpid()) - start) / 1e3 / wanted;
+    cost.mebibytes = bench_peak_mebibytes();
     strategy_destroy(o);
     return cost;
 }

@@ -53,9 +53,9 @@ static void put(struct stub *s, const char *subject, const char *reply, const ch
 static void say_here(struct stub *s)
 {
     char subject[QUEUE_ID];
-    struct member m = {.players = 1};
+    struct message m = {MESSAGE_MEMBER, .greeting = s->greeting, .member = {.players = 1}};
     snprintf(subject, sizeof subject, "tw.here.%s", s->greeting.machine);
-    char *text = message_member(&s->greeting, &m, NULL);
+    char *text = message_text(&m);
     put(s, subject, "", text);
     free(text);
 }

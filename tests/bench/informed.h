@@ -7,7 +7,7 @@
 #ifndef TILEWALK_TESTS_INFORMED_H
 #define TILEWALK_TESTS_INFORMED_H
 
-#include "simulate/network.h"
+#include "simulated_network.h"
 
 // The network's latency in that repeat after each round, [simulated_network_marks]; INFINITY while
 // a task has no kernel.

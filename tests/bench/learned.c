@@ -70,11 +70,10 @@ void learned_cost(double nanoseconds_a_step, int trials)
     printf("models on mm1, %d trials; calibration loop: %.2f ns a step\n", trials,
            nanoseconds_a_step);
     for (int i = 0; strategy_kinds[i]; i++)
-        if (strategy_has_model(strategy_kinds[i]->name))
+        if (strategy_has_model(strategy_kinds[i]->name) &&
+            strategy_possible(strategy_kinds[i]->name, NULL))
             measure(strategy_kinds[i]->name, &p, trials);
-    uint64_t peak = 0;
-    os_peak_memory(&peak);
-    bench_figure("memory", (double)peak / (1 << 20), "MiB", UNDER, 300);
+    bench_figure("memory", bench_peak_mebibytes(), "MiB", UNDER, 300);
     script_destroy(script);
     free(path);
 }

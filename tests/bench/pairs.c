@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 // --- on recordings ---
 
@@ -287,7 +288,7 @@ static void run_in_trap(const struct source *trap, const struct space *space, co
     struct err e;
     struct config c;
     struct search_problem problem = {.space = space};
-    int64_t start = os_cpu_ns();
+    int64_t start = os_process_cpu_ns(getpid());
     struct strategy *s = strategy_create(spec, &problem, (uint64_t)seed << 32, &e);
     if (!s)
         bench_fail("no strategy", &e);
@@ -300,7 +301,7 @@ static void run_in_trap(const struct source *trap, const struct space *space, co
             out->count[mark++] += best >= 0.95;
     }
     strategy_destroy(s);
-    out->cpu_s += 1e-9 * (double)(os_cpu_ns() - start);
+    out->cpu_s += 1e-9 * (double)(os_process_cpu_ns(getpid()) - start);
 }
 
 // Each runs in the same traps.

@@ -58,14 +58,15 @@ static void prepare(struct attempt *a)
 {
     TUNE(a, SYNTHETIC, "--strategy", "random", "--trials", "12");
     TUNE(a, SYNTHETIC, "--strategy", "opevo", "--trials", "24");
-    TUNE(a, SYNTHETIC, "--strategy", "autotvm:plan=8:chains=4:steps=5", "--trials", "24");
+    TUNE(a, SYNTHETIC, "--strategy", XGBOOST ? "autotvm:plan=8:chains=4:steps=5" : "walk",
+         "--trials", "24");
     if (a->device) // raced: it has a winner that can be exported
         TUNE(a, "--strategy", "random", "--trials", "3");
     else
         TUNE(a, SYNTHETIC, "--strategy", "local", "--trials", "12");
     TUNE(a, SYNTHETIC, "--strategy", "walk", "--trials", "12");
     must_end_well(&(struct result){.code = RUN(a->box, "stop", "5").code});
-    must_end_well(&(struct result){.code = RUN(a->box, "note", "2", "a note").code});
+    must_end_well(&(struct result){.code = RUN(a->box, "set", "2", "note=a note").code});
     tamper(a->box, "INSERT INTO command(session, verb, argument, at)"
                    " SELECT id, 'budget', '99', 1.0 FROM session");
     tamper(a->box, "PRAGMA wal_checkpoint(TRUNCATE)");
@@ -181,10 +182,9 @@ static void read_all(struct attempt *a, const char *id)
     STRIKE(a, "plot", id, "--out", box_path(a->box, "x.svg"));
     STRIKE(a, "card", id, "--out", box_path(a->box, "cards"));
     STRIKE(a, "export", id, "--out", out, "--best", "2");
-    STRIKE(a, "export", id, "--out", out, "--recording");
-    STRIKE(a, "export", id, "--csv", box_path(a->box, "x.csv"));
-    STRIKE(a, "export", id, "--warm-start", box_path(a->box, "warm.json"));
-    STRIKE(a, "export", "1", id, "--table", table);
+    STRIKE(a, "export", id, "--out", out, "--as", "recording");
+    STRIKE(a, "export", id, "--as", "warm-start", "--out", box_path(a->box, "warm.json"));
+    STRIKE(a, "export", "1", id, "--as", "table", "--out", table);
     STRIKE(a, "export", id, "--as", "words");
     STRIKE(a, "lookup", table, "matmul", "--set", "N=64", "--set", "M=64", "--set", "K=64");
 }

@@ -40,8 +40,7 @@ static const char *arena_number(struct attempt *a, int64_t n)
 
 static void start_worker(struct field *f, int i)
 {
-    f->worker[i] =
-        START(f->a->box, "worker", "--pool", f->server.url, "--device", "none", "--workers", "2");
+    f->worker[i] = START(f->a->box, "worker", f->server.url, "--device", "none", "--workers", "2");
 }
 
 static void start_run(struct field *f)

@@ -95,7 +95,8 @@ static void attempt(struct attempt *a)
 {
     static const char *const workers[] = {"1", "2", "5"};
     const char *seed = arena_printf(&a->box->arena, "%d", (int)below(a, 1000));
-    struct run run = {PICK(a, strategies), "1", seed};
+    size_t count = sizeof strategies / sizeof *strategies - !XGBOOST; // the last one needs it
+    struct run run = {strategies[below(a, count)], "1", seed};
     box_set(a->box, "TILEWALK_DB", box_path(a->box, "undisturbed.db"));
     must_end_well(&(struct result){.code = finish(a->box, start_run(a, &run, false)).code});
     const char *wanted = sequence(a->box, 1);

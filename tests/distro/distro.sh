@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
-# distro.sh ROOT NAME PACKAGE...: builds and tests this checkout on another Debian, in a tree of its own below the user's cache. Nothing
-# is installed on the machine. The tree is made once (mmdebstrap); removing the folder that is named at the end makes the next call
-# begin anew.
+# distro.sh ROOT NAME PACKAGES [COMMAND...]: builds this checkout on another Debian, in a tree of its own below the user's cache, and runs its
+# tests, or the command, there. Nothing is installed on the machine. The tree is made once, with the packages (words of one argument);
+# removing the folder that is named at the end makes the next call begin anew.
 #
-# What runs there: a build without warnings, the unit tests, and the tests with a device on the newest lavapipe that the release and
-# its backports have.
+# Exit 77 where it cannot be: mmdebstrap, the right to enter a tree, or the network is missing.
 set -euo pipefail
 
-root=$1 name=$2
-shift 2
-packages=("$@")
+root=$1 name=${2-}
+read -ra packages <<<"$3"
+shift 3
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/tilewalk/distro/$name
 mirror=http://deb.debian.org/debian
 
 refuse() {
     echo "dev: $1" >&2
     exit 2
+}
+
+skip() {
+    echo "skipped: $1" >&2
+    exit 77
 }
 
 case $name in
@@ -25,41 +29,70 @@ debian-13) suite=trixie backports=trixie-backports ;;
 esac
 
 # Whoever is not root needs user namespaces, which mmdebstrap's helper enters.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else mmdebstrap --unshare-helper "$@"; fi
+}
+
+# The first process there stays a shell, which waits for orphans: there is no init. Of the environment, a few names go along.
 inside() {
-    local enter=(unshare --mount --pid --fork --uts)
-    [ "$(id -u)" = 0 ] || enter=(mmdebstrap --unshare-helper unshare --mount --pid --fork --uts)
-    "${enter[@]}" sh -c 'mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && mount -t tmpfs tmpfs "$1/dev/shm" &&
-        exec chroot "$1" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 TERM=dumb bash -c "$2"' sh "$folder/tree" "$1"
+    # shellcheck disable=SC2016 # the inner shells' words
+    as_root unshare --mount --pid --fork --uts sh -c '
+        tree=$1 command=$2
+        shift 2
+        mount -t proc proc "$tree/proc" && mount --rbind /dev "$tree/dev" && mount -t tmpfs tmpfs "$tree/dev/shm" || exit 1
+        if [ -n "$TILEWALK_RECORDINGS" ]; then
+            mkdir -p "$tree/mnt/data" && mount --rbind "$TILEWALK_RECORDINGS" "$tree/mnt/data" && set -- TILEWALK_RECORDINGS=/mnt/data "$@"
+        fi
+        exec chroot "$tree" env -i HOME=/root PATH=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 TERM=dumb \
+            DEBIAN_FRONTEND=noninteractive "$@" bash -c "cd /root/tilewalk && $command; exit \$?"' \
+        sh "$folder/tree" "$1" "TILEWALK_FETCH=${TILEWALK_FETCH-1}"
+}
+
+can_enter() {
+    as_root unshare --mount --pid --fork true
+}
+
+reaches_mirror() {
+    local file
+    file=$(mktemp)
+    /usr/lib/apt/apt-helper download-file "$mirror/dists/$suite/InRelease" "$file" && rm -f "$file"
 }
 
 make_tree() {
-    [ ! -d "$folder/tree" ] || return 0
-    local new=$folder/tree.new list
-    rm -rf "$new"
+    local new=$folder/tree.new list sources=("deb $mirror $suite main")
+    reaches_mirror >/dev/null 2>&1 || skip "$mirror cannot be reached"
+    as_root rm -rf "$new"
     mkdir -p "$folder"
     list=$(IFS=,; echo "${packages[*]}")
     echo "dev: making $name (a few minutes, once)"
-    local sources=("deb $mirror $suite main")
     [ -z "$backports" ] || sources+=("deb $mirror $backports main")
-    mmdebstrap --quiet --variant=minbase --aptopt='APT::Install-Recommends "false"' --include="ca-certificates,git,$list" \
+    mmdebstrap --quiet --variant=minbase --aptopt='APT::Install-Recommends "false"' --include="ca-certificates,ccache,git,$list" \
         ${backports:+--customize-hook='chroot "$1" apt-get install -y -qq -t '"$backports"' mesa-vulkan-drivers >/dev/null'} \
-        "$suite" "$new" "${sources[@]}"
-    mv "$new" "$folder/tree"
+        --customize-hook='cp /etc/resolv.conf "$1/etc/resolv.conf"' "$suite" "$new" "${sources[@]}"
+    as_root mv "$new" "$folder/tree"
 }
 
-# The tracked files as they are now. Files that did not change keep their times, so that a second build is short.
+# copy_sources FROM TO LIST: the files of the list as they are now. A file that did not change keeps its time, so that a second build is
+# short; what is no longer in the list goes.
 copy_sources() {
-    local there=$folder/tree/root/tilewalk
-    mkdir -p "$there"
-    (cd "$root" && git ls-files -z | xargs -0 ls -d 2>/dev/null) >"$folder/files"
-    tar -C "$root" -cf - -T "$folder/files" | tar -C "$there" -xf - --keep-newer-files 2>/dev/null || true
-    cmp -s "$folder/files" "$folder/files.before" || (cd "$there" && find src ui tests -type f | sort | comm -23 - <(sort "$folder/files") | xargs -r rm -f)
-    mv "$folder/files" "$folder/files.before"
+    local file
+    mkdir -p "$2"
+    while read -r file; do
+        cmp -s "$1/$file" "$2/$file" || install -D -m "$(stat -c %a "$1/$file")" "$1/$file" "$2/$file"
+    done <"$3"
+    (cd "$2" && find . -type f -not -path './build*' -not -path './.git/*' | sed 's/^..//' | sort | comm -23 - "$3" | xargs -r rm -f)
 }
 
-make_tree
-copy_sources
-inside 'cd /root/tilewalk && git init -q . 2>/dev/null; ./dev build >/root/build.log 2>&1 || { tail -40 /root/build.log >&2; exit 1; }
-    build/tilewalk --version; gcc -dumpfullversion; build/tilewalk devices | head -20
-    ./dev test --build plain unit device'
+command -v mmdebstrap >/dev/null || skip 'there is no mmdebstrap (apt install mmdebstrap)'
+can_enter 2>/dev/null || skip 'this user cannot enter a tree: it is not root, and has no user namespaces (uidmap, /etc/subuid)'
+[ -d "$folder/tree" ] || make_tree
+(cd "$root" && git ls-files -co --exclude-standard -z | xargs -0 ls -d 2>/dev/null | LC_ALL=C sort) >"$folder/files"
+as_root env LC_ALL=C bash -c "$(declare -f copy_sources); copy_sources \"\$@\"" bash "$root" "$folder/tree/root/tilewalk" "$folder/files"
+begin='{ git init -q . && ./dev build >/root/build.log 2>&1 || { tail -n 40 /root/build.log >&2; exit 1; }; }'
+if [ $# -gt 0 ]; then
+    inside "$begin && $(printf '%q ' "$@")"
+else
+    inside "$begin"' && build/tilewalk --version && echo "gcc $(gcc -dumpfullversion)" && build/tilewalk devices | head -n 20 &&
+        ./dev test --build plain unit device'
+fi
 echo "dev: the tree of $name is $folder"

@@ -4,6 +4,8 @@
 
 #include "engine/session_log.h"
 
+#include <stdio.h>
+
 static void count_event(void *context, const struct event *event)
 {
     assert_int_equal(event->kind, EVENT_MESSAGE);

@@ -114,6 +114,17 @@ static uint64_t hash_of(const struct str *s)
     return hash_bytes(str_text(s), s->length);
 }
 
+// A build without XGBoost has no line of the strategies that need it, which the file has.
+static const char *skip_missing(const char *lines)
+{
+    enum { COLUMN = 37 };
+    char strategy[STRATEGY_TEXT];
+    while (strcspn(lines, "\n") > COLUMN && sscanf(lines + COLUMN, "%255s", strategy) == 1 &&
+           !strategy_possible(strategy, NULL))
+        lines += strcspn(lines, "\n") + 1;
+    return lines;
+}
+
 static void add_line(struct str *out, const char *what, const char *strategy, uint64_t seed,
                      const struct str *left)
 {
@@ -181,6 +192,8 @@ static void on_event(void *context, const struct event *event)
 
 static void tune(struct scene *s, const char *source, const char *strategy, uint64_t seed)
 {
+    if (!strategy_possible(strategy, NULL))
+        return;
     struct err e;
     int64_t id;
     struct str left = {0};
@@ -198,6 +211,8 @@ static void tune(struct scene *s, const char *source, const char *strategy, uint
 // A session that is killed twice has the line of one that was not, but for the events.
 static void tune_killed(struct scene *s, const char *source, const char *strategy, uint64_t seed)
 {
+    if (!strategy_possible(strategy, NULL))
+        return;
     struct str left = {0};
     struct session_options o = options(s, source, strategy, seed, WORKERS);
     struct arena a;
@@ -222,6 +237,8 @@ static void tune_killed(struct scene *s, const char *source, const char *strateg
 
 static void tune_workers(struct scene *s, const char *source, const char *strategy, uint64_t seed)
 {
+    if (!strategy_possible(strategy, NULL))
+        return;
     struct str left = {0};
     struct session_options o = options(s, source, strategy, seed, WORKERS);
     listen(false);
@@ -234,6 +251,8 @@ static void tune_workers(struct scene *s, const char *source, const char *strate
 // Starts a session with the results of two others: good configurations, and a training set.
 static void tune_on(struct scene *s, const char *source, const char *strategy, uint64_t seed)
 {
+    if (!strategy_possible(strategy, NULL))
+        return;
     struct str left = {0};
     struct session_options o = options(s, source, strategy, seed, 1);
     o.warm = "1";
@@ -274,6 +293,8 @@ static void add_run(const struct simulated_run *r, struct str *out)
 
 static void simulate_one(struct scene *s, const char *strategy, uint64_t seed, bool noise)
 {
+    if (!strategy_possible(strategy, NULL))
+        return;
     struct str left = {0};
     struct simulation one = {.recording = s->recording,
                              .strategy = strategy,
@@ -336,6 +357,7 @@ static void compare(const char *wanted, char *found)
 {
     int line = 0, wrong = 0;
     for (char *rest, *at = strtok_r(found, "\n", &rest); at; at = strtok_r(NULL, "\n", &rest)) {
+        wanted = skip_missing(wanted);
         size_t length = strcspn(wanted, "\n");
         line++;
         if (length != strlen(at) || memcmp(wanted, at, length) != 0) {
@@ -344,7 +366,7 @@ static void compare(const char *wanted, char *found)
         }
         wanted += length + (wanted[length] == '\n');
     }
-    if (wrong || *wanted)
+    if (wrong || *skip_missing(wanted))
         fail_msg("%d of %d searches go another way", wrong, line);
 }
 

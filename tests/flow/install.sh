@@ -33,12 +33,22 @@ if [ ! -e "$data/tilewalk" ] && program check mm1 --device none >"$folder/log" 2
     fail 'found a preset that was not installed'
 fi
 
-for file in man/man1/tilewalk.1 bash-completion/completions/tilewalk zsh/site-functions/_tilewalk \
+for file in man/man1/tilewalk.1 man/man1/tilewalk-tune.1 doc/tilewalk/README.md doc/tilewalk/docs/spaces.md bash-completion/completions/tilewalk zsh/site-functions/_tilewalk \
     fish/vendor_completions.d/tilewalk.fish; do
     [ -s "$folder$data/$file" ] || fail "no $data/$file"
 done
 bash -n "$folder$data/bash-completion/completions/tilewalk" || fail 'the completion for bash'
+[ ! -e "$folder$data/doc/tilewalk/docs/meson.build" ] || fail 'docs/meson.build is installed'
+for page in "$folder$data"/man/man1/*; do # each link of a page leads to one
+    for name in $(sed -n 's/^\.BR tilewalk\(\\-[a-z]*\)\{0,1\} (1),\{0,1\}$/tilewalk\1/p' "$page" | tr -d '\\'); do
+        [ -s "$folder$data/man/man1/$name.1" ] || fail "$page: no page $name"
+    done
+done
 if command -v groff >/dev/null; then
-    warnings=$(groff -man -ww -z -Tutf8 "$folder$data/man/man1/tilewalk.1" 2>&1)
+    warnings=$(for page in "$folder$data"/man/man1/*; do groff -man -ww -z -Tutf8 "$page"; done 2>&1)
     [ -z "$warnings" ] || fail "groff: $warnings"
+fi
+if command -v mandoc >/dev/null; then
+    warnings=$(mandoc -Tlint "$folder$data"/man/man1/* 2>&1)
+    [ -z "$warnings" ] || fail "mandoc: $warnings"
 fi

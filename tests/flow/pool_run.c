@@ -37,7 +37,7 @@ struct running *begin_list(struct box *b, const char *source, const char *const 
 
 struct running *start_worker(struct box *b, const struct pool_server *s)
 {
-    return START(b, "worker", "--pool", s->url, "--device", "none");
+    return START(b, "worker", s->url, "--device", "none");
 }
 
 void begin_with_ours(struct box *b, const char *strategy)
@@ -92,7 +92,7 @@ void go_on(const struct running *r)
 // had to wait for a processor. Then there is no session 2 again.
 static bool freeze_in_the_middle(struct box *b, struct scene *s)
 {
-    s->run = BEGIN(b, SLOW, "--strategy", "random", "--pool", s->server.url);
+    s->run = BEGIN(b, SLOW, "--strategy", "random", "--on", s->server.url);
     wait_for_trials(b, 2, 5);
     freeze(s->run);
     if (stored_trials(b, 2) <= 30)

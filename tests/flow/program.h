@@ -34,6 +34,7 @@
 #include <cmocka.h>
 
 #define EXIT_SKIPPED 77
+#define XGBOOST      (getenv("TILEWALK_XGBOOST") != NULL) // the program was built with it
 #define MOST_RUNNING 16
 
 struct running {

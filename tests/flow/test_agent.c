@@ -102,7 +102,7 @@ static void test_recording(void **state)
     const char *folder = box_path(b, "recorded");
     struct result r = TUNE(b, "--strategy", "grid");
     assert_ok(&r);
-    r = RUN(b, "export", "1", "--recording", "--out", folder, "--json");
+    r = RUN(b, "export", "1", "--as", "recording", "--out", folder, "--json");
     assert_ok(&r);
     const char *source = arena_printf(&b->arena, "replay:%s/small-1.json", folder);
     r = RUN(b, "tune", "--source", source, "--seed", "1", "--trials", "20", "--json");
@@ -270,7 +270,60 @@ static void test_no_agent(void **state)
                        "printf '\\000\\000\\000\\043{\"type\":\"greet\",\"version\":\"77.1.2\"}'"
                        "\ncat >/dev/null\n");
     r = TUNE(b, "--on", "ssh:far");
-    assert_refused(&r, 1, "ssh:far", "77.1.2");
+    assert_refused(&r, 1, "ssh:far", "protocol 0 (tilewalk 77.1.2)");
+}
+
+// Returns the words behind "tilewalk " of --version.
+static char *build_of_program(struct box *b)
+{
+    const char *out = RUN(b, "--version").out + strlen("tilewalk ");
+    return arena_printf(&b->arena, "%.*s", (int)strcspn(out, "\n"), out);
+}
+
+// Writes a copy of the program that calls itself by another version, of the same length.
+static const char *program_of_another_build(struct box *b, const char *build, const char *other)
+{
+    const char *copy = box_path(b, "another");
+    size_t length = strlen(build);
+    int changed = 0;
+    struct err e;
+    char *bytes = NULL;
+    size_t size = 0;
+    assert_true(file_read(getenv("TILEWALK_PROGRAM"), &bytes, &size, &e));
+    for (size_t i = 0; i + length < size; i++)
+        if (bytes[i] == build[0] && memcmp(bytes + i, build, length + 1) == 0) {
+            memcpy(bytes + i, other, length);
+            changed++;
+        }
+    assert_true(changed > 0);
+    assert_true(file_write(copy, bytes, size, &e));
+    assert_int_equal(chmod(copy, 0700), 0);
+    free(bytes);
+    return copy;
+}
+
+// Machines of another build that speak the same protocol work, and their trials say so.
+static void test_another_build(void **state)
+{
+    struct box *b = *state;
+    const char *build = build_of_program(b);
+    char *other = arena_strdup(&b->arena, build);
+    other[0] = '9';
+    take_other_side(b, arena_printf(&b->arena, "#!/bin/sh\nexec '%s' agent\n",
+                                    program_of_another_build(b, build, other)));
+    struct result r = TUNE(b, "--on", "ssh:far");
+    assert_ok(&r);
+    r = RUN(b, "show", "1", "--trials", "--json");
+    assert_ok(&r);
+    const cJSON *all = json_of(b, r.out);
+    assert_string_equal(text_of(member(all, "session"), "build"), build);
+    const cJSON *trial;
+    cJSON_ArrayForEach(trial, member(all, "trials"))
+        assert_string_equal(text_of(trial, "build"), other);
+    r = RUN(b, "show", "1");
+    assert_contains(r.out, arena_printf(&b->arena, "build    tilewalk %s\n", build));
+    r = RUN(b, "show", "1", "--trial", "1");
+    assert_contains(r.out, arena_printf(&b->arena, "build: tilewalk %s\n", other));
 }
 
 // Returns the last words that ssh was given, which the script of take_other_side has written down,
@@ -315,11 +368,11 @@ static void test_entry(void **state)
 TEST_GROUP(agent)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_local),    FLOW_TEST(test_workers),  FLOW_TEST(test_recording),
-        FLOW_TEST(test_slow),     FLOW_TEST(test_cut),      FLOW_TEST(test_stalls),
-        FLOW_TEST(test_killed),   FLOW_TEST(test_garbled),  FLOW_TEST(test_to_blame),
-        FLOW_TEST(test_one_gone), FLOW_TEST(test_all_gone), FLOW_TEST(test_refused),
-        FLOW_TEST(test_no_agent), FLOW_TEST(test_entry),
+        FLOW_TEST(test_local),    FLOW_TEST(test_workers),       FLOW_TEST(test_recording),
+        FLOW_TEST(test_slow),     FLOW_TEST(test_cut),           FLOW_TEST(test_stalls),
+        FLOW_TEST(test_killed),   FLOW_TEST(test_garbled),       FLOW_TEST(test_to_blame),
+        FLOW_TEST(test_one_gone), FLOW_TEST(test_all_gone),      FLOW_TEST(test_refused),
+        FLOW_TEST(test_no_agent), FLOW_TEST(test_another_build), FLOW_TEST(test_entry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

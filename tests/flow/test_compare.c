@@ -211,7 +211,7 @@ static void test_words(void **state)
 {
     struct box *b = *state;
     static const char *const wrong[][3] = {
-        {"--against", "seconds", "trials, time or space"},
+        {"--against", "seconds", "trials|time|space"},
         {"--at", "0", "ascending numbers above 0"},
         {"--at", "5,3", "5,3"},
         {"--at", "5,x", "5,x"},

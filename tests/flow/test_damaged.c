@@ -43,8 +43,8 @@ static const char *const on_it[][6] = {
     {"compare", "1", "2"},
     {"resume", "2", "--trials", "9"},
     {"export", "2", "--warm-start", "warm.json"},
-    {"export", "2", "--recording"},
-    {"budget", "2", "99"},
+    {"export", "2", "--as", "recording"},
+    {"set", "2", "trials=99"},
     {"tune", "--like", "2"},
     {"plot", "2"},
 };
@@ -69,7 +69,7 @@ static void test_refused(void **state)
     struct result r = RUN(b, "compare", "1", "3");
     assert_ok(&r);
     r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl", "--strategy",
-            "autotvm", "--transfer", "auto", "--trials", "4");
+            XGBOOST ? "autotvm" : "walk", "--transfer", "auto", "--trials", "4");
     assert_ok(&r);
     r = RUN(b, "rm", "2");
     assert_ok(&r);
@@ -116,7 +116,7 @@ static void test_lost(void **state)
     struct box *b = *state;
     static const char *const more[][6] = {
         {"card", "2"},
-        {"note", "2", "x"},
+        {"set", "2", "note=x"},
         {"pause", "2"},
         {"stop", "2"},
         {"rm", "2"},

@@ -106,7 +106,7 @@ static void test_lookup(void **state)
     const char *table = box_path(b, "table.json");
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--trials", "2", "--seed", "1");
     assert_ok(&r);
-    r = RUN(b, "export", "1", "--table", table);
+    r = RUN(b, "export", "1", "--as", "table", "--out", table);
     assert_ok(&r);
     add_driver(b, "TILEWALK_ABORTING_DRIVER");
     r = RUN(b, "lookup", table, "matmul", SIZES, "--json");

@@ -53,8 +53,7 @@ static void test_export_for_others(void **state)
     const cJSON *session = listed_session(b, 1);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         const char *file = arena_printf(&b->arena, "%s/%s.json", b->folder, formats[i]);
-        r = RUN(b, "export", "1", "--recording", "--format", formats[i], "--name", formats[i],
-                "--out", b->folder);
+        r = RUN(b, "export", "1", "--as", formats[i], "--name", formats[i], "--out", b->folder);
         assert_ok(&r);
         r = RUN(b, "import", file, "--json");
         assert_ok(&r);
@@ -63,8 +62,6 @@ static void test_export_for_others(void **state)
         assert_true(number_of(read, "recorded") == number_of(session, "trials"));
         assert_true(number_of(read, "valid") == number_of(session, "ok"));
     }
-    r = RUN(b, "export", "1", "--format", "t4");
-    assert_refused(&r, 2, "--format", "--recording");
 }
 
 // Our own recordings know them.
@@ -74,7 +71,7 @@ static void test_known_flop(void **state)
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl",
                           "--trials", "9", "--seed", "5");
     assert_ok(&r);
-    r = RUN(b, "export", "1", "--recording", "--out", b->folder, "--name", "own");
+    r = RUN(b, "export", "1", "--as", "recording", "--out", b->folder, "--name", "own");
     assert_ok(&r);
     r = RUN(b, "import", box_path(b, "own.json"), "--out", box_path(b, "again.json"));
     assert_ok(&r);

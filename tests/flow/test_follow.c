@@ -56,7 +56,7 @@ static void test_steered(void **state)
     wait_for_text(b, watch, " tile="); // the best so far
     assert_int_equal(RUN(b, "pause", "1").code, 0);
     wait_for_text(b, watch, "session 1 is paused\n");
-    assert_int_equal(RUN(b, "pause", "1", "--off").code, 0);
+    assert_int_equal(RUN(b, "resume", "1").code, 0);
     wait_for_text(b, watch, "session 1 is running\n");
     send_signal(newest, SIGINT); // leaving it changes nothing
     assert_int_equal(finish(b, newest).code, 128 + SIGINT);

@@ -25,10 +25,11 @@ static void test_pause_and_go_on(void **state)
     assert_ok(&asked);
     wait_for_state(b, 1, "paused");
     assert_int_equal(runner_of(b, 1), r->pid); // its process keeps it open
-    struct result refused = RUN(b, "resume", "1");
-    assert_refused(&refused, 1, "pause 1 --off", NULL);
-    asked = RUN(b, "pause", "1", "--off");
+    struct result refused = RUN(b, "resume", "1", "--trials", "5000");
+    assert_refused(&refused, 1, "without --trials", "set 1 trials=N");
+    asked = RUN(b, "resume", "1");
     assert_ok(&asked);
+    assert_string_equal(asked.out, "resuming session 1\n");
     wait_for_state(b, 1, "running");
     wait_for_trials(b, 1, trials_of(b, 1) + 5);
     assert_int_equal(event_count(b, r, "state"), 2);
@@ -78,7 +79,7 @@ static void test_budget(void **state)
     struct box *b = *state;
     struct running *r = start_long_session(b);
     // The budget is larger than what is spent when the command arrives, on a slow machine too.
-    struct result asked = RUN(b, "budget", "1", "150");
+    struct result asked = RUN(b, "set", "1", "trials=150");
     assert_ok(&asked);
     struct result result = finish(b, r);
     assert_ok(&result);
@@ -88,7 +89,7 @@ static void test_budget(void **state)
     assert_true(trials >= 150);
     assert_int_equal(number_of(end_event(&e), "trials"), trials);
     assert_int_equal(number_of(listed_session(b, 1), "budget_trials"), 150);
-    asked = RUN(b, "budget", "1", "400"); // nobody runs it now
+    asked = RUN(b, "set", "1", "trials=400"); // nobody runs it now
     assert_ok(&asked);
     assert_int_equal(number_of(listed_session(b, 1), "budget_trials"), 400);
     result = RUN(b, "resume", "1", "--trials", "170");
@@ -137,12 +138,12 @@ static void test_a_budget_that_is_spent(void **state)
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl",
                           "--trials", "12", "--json");
     assert_ok(&r);
-    r = RUN(b, "budget", "1", "11");
+    r = RUN(b, "set", "1", "trials=11");
     assert_refused(&r, 1, "session 1 has spent 12 trials already", " 12 ");
     assert_int_equal(number_of(listed_session(b, 1), "budget_trials"), 12);
-    r = RUN(b, "budget", "1", "30");
+    r = RUN(b, "set", "1", "trials=30");
     assert_ok(&r);
-    r = RUN(b, "budget", "1", "12");
+    r = RUN(b, "set", "1", "trials=12");
     assert_ok(&r);
     assert_int_equal(number_of(listed_session(b, 1), "budget_trials"), 12);
 }
@@ -153,7 +154,7 @@ static void test_seconds_survive_a_new_budget(void **state)
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl",
                           "--trials", "5", "--seconds", "500");
     assert_ok(&r);
-    r = RUN(b, "budget", "1", "7");
+    r = RUN(b, "set", "1", "trials=7");
     assert_ok(&r);
     assert_int_equal(number_of(listed_session(b, 1), "budget_seconds"), 500);
 }

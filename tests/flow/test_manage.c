@@ -25,7 +25,7 @@ static void test_note(void **state)
     make_session(b);
     assert_true(is_null(listed_session(b, 1), "note"));
     assert_null(strstr(RUN(b, "ls").out, "note"));
-    struct result r = RUN(b, "note", "1", "before \"swizzle\", 50 %s");
+    struct result r = RUN(b, "set", "1", "note=before \"swizzle\", 50 %s");
     assert_ok(&r);
     assert_string_equal(text_of(listed_session(b, 1), "note"), "before \"swizzle\", 50 %s");
     assert_true(is_null(listed_session(b, 2), "note"));
@@ -33,7 +33,7 @@ static void test_note(void **state)
     assert_string_equal(text_of(shown, "note"), "before \"swizzle\", 50 %s");
     assert_contains(RUN(b, "show", "1").out, "\nnote     before \"swizzle\", 50 %s\n");
     assert_contains(RUN(b, "ls").out, "  before \"swizzle\", 50 %s\n");
-    r = RUN(b, "note", "1", "");
+    r = RUN(b, "set", "1", "note=");
     assert_ok(&r);
     assert_true(is_null(listed_session(b, 1), "note"));
     assert_null(strstr(RUN(b, "show", "1").out, "note"));
@@ -55,7 +55,7 @@ static void test_note_of_a_running_session(void **state)
 {
     struct box *b = *state;
     struct running *r = start_long_session(b);
-    struct result noted = RUN(b, "note", "1", "mine");
+    struct result noted = RUN(b, "set", "1", "note=mine");
     assert_ok(&noted);
     RUN(b, "stop", "1");
     noted = finish(b, r);
@@ -67,15 +67,15 @@ static void test_wrong_notes(void **state)
 {
     struct box *b = *state;
     make_session(b);
-    struct result r = RUN(b, "note", "1", "two\nlines");
+    struct result r = RUN(b, "set", "1", "note=two\nlines");
     assert_refused(&r, 2, "one line", NULL);
-    r = RUN(b, "note", "1", "\033[2J");
+    r = RUN(b, "set", "1", "note=\033[2J");
     assert_refused(&r, 2, "control characters", NULL);
     r = RUN(b, "note", "1");
     assert_refused(&r, 2, "missing", "ID TEXT");
-    r = RUN(b, "note", "first", "x");
+    r = RUN(b, "set", "first", "note=x");
     assert_refused(&r, 2, "'first'", "tilewalk ls");
-    r = RUN(b, "note", "7", "x");
+    r = RUN(b, "set", "7", "note=x");
     assert_refused(&r, 1, "session 7", NULL);
     assert_true(is_null(listed_session(b, 1), "note"));
 }

@@ -236,5 +236,7 @@ TEST_GROUP(model)
         FLOW_TEST(test_transfer), FLOW_TEST(test_network), FLOW_TEST(test_refused),
         FLOW_TEST(test_weighed),
     };
+    if (!XGBOOST)
+        return group_skip("this build has no XGBoost");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -236,26 +236,26 @@ static void test_pin(void **state)
     struct running *run = START(b, "tune", network, "--source", "synthetic:rugged:delay_us=15000",
                                 "--strategy", "opevo", "--trials", "1500", "--seed", "7", "--json");
     wait_for_trials(b, 1, 10);
-    struct result r = RUN(b, "pin", "1", "narow");
+    struct result r = RUN(b, "set", "1", "pin=narow");
     assert_refused(&r, 2, "has no task 'narow'", "'narrow'");
-    r = RUN(b, "pin", "1", "narrow");
+    r = RUN(b, "set", "1", "pin=narrow");
     assert_ok(&r);
-    r = RUN(b, "weigh", "1", "wide", "8"); // which is a part of it
+    r = RUN(b, "set", "1", "weight=wide:8"); // which is a part of it
     assert_ok(&r);
     wait_until(b, "a round of the pinned task", has_pinned_round, NULL);
-    r = RUN(b, "pin", "1", "--off");
+    r = RUN(b, "set", "1", "pin=");
     assert_ok(&r);
     send_signal(run, SIGTERM);
     finish(b, run);
     assert_int_equal(count_rows(b, "weight", "(task, weight) = (2, 8)"), 1);
     assert_int_equal(count_rows(b, "round", "pinned AND task != 3"), 0);
-    r = RUN(b, "pin", "1", "narrow");
+    r = RUN(b, "set", "1", "pin=narrow");
     assert_refused(&r, 1, "is not running", NULL);
     r = RUN(b, "resume", "1", "--seconds",
             "1"); // that are over: all rounds are told again, no more
     assert_ok(&r);
     assert_string_equal(state_of(b, 1), "done");
-    r = RUN(b, "pin", "2", "narrow", "--off");
+    r = RUN(b, "pin", "2", "narrow", "--off"); // as before
     assert_refused(&r, 2, "name a task", NULL);
 }
 
@@ -264,7 +264,7 @@ static const char *weighed_history(struct box *b, const char *point)
 {
     struct result r = tune(b, "opevo");
     assert_ok(&r);
-    r = RUN(b, "weigh", newest(b), "narrow", "64");
+    r = RUN(b, "set", newest(b), "weight=narrow:64");
     assert_ok(&r);
     box_set(b, "TILEWALK_KILL", point);
     r = RUN(b, "resume", newest(b), "--trials", "180");
@@ -295,7 +295,7 @@ static void test_weigh(void **state)
     assert_true(share_of_rounds(b, "<") < 0.8);
     struct result r = RUN(b, "show", "1");
     assert_contains(r.out, "weight 64");
-    r = RUN(b, "weigh", "1", "narow", "2");
+    r = RUN(b, "set", "1", "weight=narow:2");
     assert_refused(&r, 2, "'narow'", "'narrow'");
     static const char *const weights[] = {"0", "-1", "nan", "101", "x", ""};
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
@@ -355,7 +355,7 @@ static void test_definitions(void **state)
         "local rows = { shape = 0, N = 64 }\n"
         "output(layer { name = 'norm', preset = 'rms-norm', from = y, set = rows })\n");
     struct result r = RUN(b, "tune", network, "--source", "synthetic:machine", "--strategy",
-                          "ansor", "--trials", "20", "--seed", "7", "--json");
+                          XGBOOST ? "ansor" : "walk", "--trials", "20", "--seed", "7", "--json");
     assert_ok(&r);
     const cJSON *tasks = tasks_of(b, newest(b));
     assert_int_equal(cJSON_GetArraySize(tasks), 2);

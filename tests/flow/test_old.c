@@ -44,6 +44,11 @@ static void goes_on(struct box *b, const char *dump)
 
     r = RUN(b, "resume", "1", "--trials", "30");
     assert_ok(&r);
+    r = RUN(b, "show", "1", "--trials", "--json"); // only what was made now has a build
+    assert_true(cJSON_IsNull(member(member(json_of(b, r.out), "session"), "build")));
+    const cJSON *trials = member(json_of(b, r.out), "trials");
+    assert_true(cJSON_IsNull(member(cJSON_GetArrayItem(trials, 0), "build")));
+    assert_true(str_starts(text_of(cJSON_GetArrayItem(trials, 29), "build"), TILEWALK_VERSION));
     const char *after = sequence(b, 1);
     assert_memory_equal(before, after, strlen(before));
     assert_int_equal(trials_of(b, 1), 30);

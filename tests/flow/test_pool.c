@@ -16,13 +16,13 @@ static void test_same(void **state)
     struct pool_server s = pool_start(b, "");
     begin_with_ours(b, "walk");
     start_worker(b, &s);
-    struct result r = TUNE(b, QUICK, "--strategy", "walk", "--pool", s.url);
+    struct result r = TUNE(b, QUICK, "--strategy", "walk", "--on", s.url);
     check_same(b, &r, 2);
     assert_int_equal(at_work(b, "2"), 1);
     struct events events = events_of(b, r.out);
     assert_false(is_null(first_event(&events, "trial"), "machine"));
     start_worker(b, &s);
-    r = TUNE(b, QUICK, "--strategy", "walk", "--on", "local:", "--pool", s.url);
+    r = TUNE(b, QUICK, "--strategy", "walk", "--on", "local:", "--on", s.url);
     check_same(b, &r, 3);
 }
 
@@ -71,7 +71,7 @@ static void test_drained_by_name(void **state)
     struct result r = RUN(b, "fleet", "forget", name);
     assert_int_equal(r.code, 1);
     assert_contains(r.err, "session 2");
-    r = RUN(b, "fleet", "drain", name, "--pool", s.server.url);
+    r = RUN(b, "fleet", "drain", name, "--on", s.server.url);
     assert_ok(&r);
     assert_contains(r.out, name);
     struct running *second = start_worker(b, &s.server);
@@ -92,10 +92,10 @@ static void test_nobody_to_drain(void **state)
     struct box *b = *state;
     struct pool_server s = pool_start(b, "");
     box_set(b, "TILEWALK_LINK_SECONDS", "1");
-    struct result r = RUN(b, "fleet", "drain", "nobody", "--pool", s.url);
+    struct result r = RUN(b, "fleet", "drain", "nobody", "--on", s.url);
     assert_int_equal(r.code, 1);
     assert_contains(r.err, "'nobody'");
-    assert_int_equal(RUN(b, "fleet", "drain", "a.b", "--pool", s.url).code, 2);
+    assert_int_equal(RUN(b, "fleet", "drain", "a.b", "--on", s.url).code, 2);
     assert_int_equal(RUN(b, "fleet", "dismiss", "nobody").code, 2);
 }
 
@@ -134,7 +134,7 @@ static void test_killed_run(void **state)
     struct scene s = begin_scene(b, 1);
     send_signal(s.run, SIGKILL);
     finish(b, s.run);
-    struct result r = RUN(b, "resume", "2", "--json", "--pool", s.server.url);
+    struct result r = RUN(b, "resume", "2", "--json", "--on", s.server.url);
     check_same(b, &r, 2);
 }
 
@@ -176,9 +176,9 @@ static void test_shared(void **state)
     struct pool_server s = pool_start(b, "");
     begin_with_ours(b, "random");
     start_worker(b, &s);
-    struct running *first = BEGIN(b, SLOW, "--strategy", "random", "--pool", s.url);
+    struct running *first = BEGIN(b, SLOW, "--strategy", "random", "--on", s.url);
     wait_for_trials(b, 2, 1);
-    struct running *second = BEGIN(b, SLOW, "--strategy", "random", "--pool", s.url);
+    struct running *second = BEGIN(b, SLOW, "--strategy", "random", "--on", s.url);
     wait_for_trials(b, 3, 1);
     int64_t left = 60 - trials_of(b, 2); // a busy machine may have let the second begin late
     struct result r = finish(b, first);
@@ -186,6 +186,59 @@ static void test_shared(void **state)
     check_same(b, &r, 2);
     r = finish(b, second);
     check_same(b, &r, 3);
+}
+
+// Signals the processes that a process has started, and what they have started.
+static void signal_below(pid_t pid, int signal_number)
+{
+    char path[64], *list, *rest;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    assert_true(file_read(path, &list, NULL, NULL));
+    for (char *word = strtok_r(list, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
+        assert_int_equal(kill(atoi(word), signal_number), 0);
+        signal_below(atoi(word), signal_number);
+    }
+    free(list);
+}
+
+// A run that stands still, with what it has started, holds up no other run.
+static void test_stopped_run(void **state)
+{
+    struct box *b = *state;
+    struct pool_server s = pool_start(b, "");
+    begin_with_ours(b, "random");
+    start_worker(b, &s);
+    struct running *first = BEGIN(b, SLOW, "--strategy", "random", "--pool", s.url);
+    wait_for_trials(b, 2, 1);
+    freeze(first);
+    struct result r = TUNE(b, QUICK, "--strategy", "random", "--pool", s.url);
+    check_same(b, &r, 3);
+    signal_below(first->pid, SIGSTOP);
+    r = TUNE(b, QUICK, "--strategy", "random", "--pool", s.url);
+    check_same(b, &r, 4);
+    assert_true(trials_of(b, 2) < 60);
+    signal_below(first->pid, SIGCONT);
+    send_signal(first, SIGCONT);
+    r = finish(b, first);
+    check_same(b, &r, 2);
+}
+
+// An agent that stands still is ended: its trials are measured by another one, and those of the
+// other runs do not wait for it.
+static void test_stopped_agent(void **state)
+{
+    struct box *b = *state;
+    struct pool_server s = pool_start(b, "");
+    box_set(b, "TILEWALK_LINK_SECONDS", "1");
+    begin_with_ours(b, "random");
+    struct running *worker = start_worker(b, &s);
+    struct running *first = BEGIN(b, SLOW, "--strategy", "random", "--pool", s.url);
+    wait_for_trials(b, 2, 1);
+    signal_below(worker->pid, SIGSTOP);
+    struct result r = TUNE(b, QUICK, "--strategy", "random", "--pool", s.url);
+    check_same(b, &r, 3);
+    r = finish(b, first);
+    check_same(b, &r, 2);
 }
 
 // --- who lies ---
@@ -233,11 +286,11 @@ static void test_set_aside(void **state)
     struct running *worker[2];
     box_set(b, "TILEWALK_FLEET_MARGIN", "1e-9");
     for (int i = 0; i < 2; i++) {
-        worker[i] = START(b, "worker", "--pool", s.url, "--workers", "1");
+        worker[i] = START(b, "worker", s.url, "--workers", "1");
         wait_for_worker(b, worker[i]);
     }
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--strategy", "random", "--trials",
-                          "8", "--pool", s.url, "--json");
+                          "8", "--on", s.url, "--json");
     assert_ok(&r);
     const cJSON *machine, *refused = NULL;
     cJSON_ArrayForEach(machine, machines_of(b, "1"))
@@ -269,6 +322,8 @@ TEST_GROUP(pool)
         FLOW_TEST(test_killed_server),
         FLOW_TEST(test_lost_storage),
         FLOW_TEST(test_shared),
+        FLOW_TEST(test_stopped_run),
+        FLOW_TEST(test_stopped_agent),
         FLOW_TEST(test_garbage),
         FLOW_TEST(test_set_aside),
     };

@@ -3,6 +3,7 @@
 #include "group.h"
 #include "pool_run.h"
 
+#include "base/file.h"
 #include "base/str.h"
 
 #include <signal.h>
@@ -14,23 +15,23 @@ static void test_refused(void **state)
     struct box *b = *state;
     struct pool_server s =
         pool_start(b, "authorization { timeout: 60, users = [ { user: a, password: right } ] }\n");
-    struct result r = TUNE(b, QUICK, "--pool", s.url);
+    struct result r = TUNE(b, QUICK, "--on", s.url);
     assert_refused(&r, 1, s.url, "Authorization Violation");
     const char *url = arena_printf(&b->arena, "nats://a:wrong@127.0.0.1:%d", s.port);
-    r = TUNE(b, QUICK, "--pool", url);
+    r = TUNE(b, QUICK, "--on", url);
     assert_refused(&r, 1, s.url, "Authorization Violation");
     assert_null(strstr(r.err, "wrong"));
-    r = RUN(b, "worker", "--pool", url);
+    r = RUN(b, "worker", url);
     assert_refused(&r, 1, "Authorization Violation", NULL);
-    r = TUNE(b, QUICK, "--pool", s.url, "--credentials", box_path(b, "none.creds"));
+    r = TUNE(b, QUICK, "--on", s.url, "--credentials", box_path(b, "none.creds"));
     assert_refused(&r, 1, "none.creds: ", NULL);
     assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 0);
     r = RUN(b, "worker");
-    assert_refused(&r, 2, "--pool nats://HOST", NULL);
-    r = TUNE(b, QUICK, "--pool", "127.0.0.1");
-    assert_refused(&r, 2, "neither nats://HOST", NULL);
+    assert_refused(&r, 2, "missing the server of the pool", "nats://HOST");
+    r = TUNE(b, QUICK, "--on", "127.0.0.1");
+    assert_refused(&r, 2, "'127.0.0.1'", "nats://HOST");
     pool_kill(b, &s);
-    r = TUNE(b, QUICK, "--pool", s.url);
+    r = TUNE(b, QUICK, "--on", s.url);
     assert_refused(&r, 1, s.url, "available");
 }
 
@@ -42,7 +43,7 @@ static void test_not_permitted(void **state)
         b, "authorization { timeout: 60, users = [ { user: w, password: w, permissions: {\n"
            "  publish: { deny: [\"$JS.API.STREAM.CREATE.>\"] } } } ] }\n");
     const char *url = arena_printf(&b->arena, "nats://w:w@127.0.0.1:%d", s.port);
-    struct result r = TUNE(b, QUICK, "--pool", url);
+    struct result r = TUNE(b, QUICK, "--on", url);
     assert_int_equal(r.code, 1);
     assert_contains(r.err, "ermissions");
 }
@@ -59,7 +60,7 @@ static void test_full(void **state)
     struct box *b = *state;
     struct pool_server s = pool_start(b, "jetstream { max_file_store: 200, max_mem: 200 }\n");
     start_worker(b, &s);
-    struct running *run = BEGIN(b, QUICK, "--strategy", "random", "--pool", s.url);
+    struct running *run = BEGIN(b, QUICK, "--strategy", "random", "--on", s.url);
     wait_until(b, "a word about the server", says_stuck, run);
     send_signal(run, SIGINT);
     assert_int_equal(finish(b, run).code, 128 + SIGINT);
@@ -71,7 +72,7 @@ static void test_too_long(void **state)
     struct box *b = *state;
     struct pool_server s = pool_start(b, "max_payload: 1100\n");
     start_worker(b, &s);
-    struct result r = TUNE(b, QUICK, "--strategy", "random", "--pool", s.url);
+    struct result r = TUNE(b, QUICK, "--strategy", "random", "--on", s.url);
     struct events events = events_of(b, r.out);
     const cJSON *trial = first_event(&events, "trial");
     assert_string_equal(text_of(trial, "outcome"), "compile");
@@ -82,11 +83,11 @@ static void test_nobody(void **state)
 {
     struct box *b = *state;
     struct pool_server s = pool_start(b, "");
-    struct result r = TUNE(b, QUICK, "--pool", s.url, "--wait", "0.5");
+    struct result r = TUNE(b, QUICK, "--on", s.url, "--wait", "0.5");
     assert_int_equal(r.code, 1);
     assert_contains(r.err, " 0.5 s");
     assert_string_equal(state_of(b, 1), "failed");
-    r = RUN(b, "tune", flow_path(b, "small.lua"), "--pool", s.url, "--wait", "0.2");
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--pool", s.url, "--wait", "0.2"); // as before
     assert_int_equal(r.code, 1);
     assert_contains(r.err, "no worker that measures came within 0.2 s");
 }
@@ -98,12 +99,12 @@ static void test_other_device(void **state)
     if (!has_device())
         return;
     struct pool_server s = pool_start(b, "");
-    struct running *worker = START(b, "worker", "--pool", s.url);
+    struct running *worker = START(b, "worker", s.url);
     wait_for_worker(b, worker);
     struct result r = {.code = 1};
     // Waits until the worker, which may wait for a processor, has answered within the time.
     for (double wait_s = 0.3; r.code == 1 && wait_s < 100; wait_s *= 3)
-        r = RUN(b, "tune", flow_path(b, "small.lua"), "--pool", s.url, "--device", "nowhere",
+        r = RUN(b, "tune", flow_path(b, "small.lua"), "--on", s.url, "--device", "nowhere",
                 "--wait", arena_printf(&b->arena, "%g", wait_s));
     assert_int_equal(r.code, 2);
     assert_contains(r.err, "'nowhere'");
@@ -128,10 +129,10 @@ static void test_rights(void **state)
     const char *run = arena_printf(&b->arena, "nats://run:r@127.0.0.1:%d", s.port);
     const char *worker = arena_printf(&b->arena, "nats://worker:w@127.0.0.1:%d", s.port);
     begin_with_ours(b, "random");
-    START(b, "worker", "--pool", worker, "--device", "none");
-    struct result r = TUNE(b, QUICK, "--strategy", "random", "--pool", run);
+    START(b, "worker", worker, "--device", "none");
+    struct result r = TUNE(b, QUICK, "--strategy", "random", "--on", run);
     check_same(b, &r, 2);
-    r = TUNE(b, QUICK, "--strategy", "random", "--pool", worker);
+    r = TUNE(b, QUICK, "--strategy", "random", "--on", worker);
     assert_int_equal(r.code, 1);
     assert_contains(r.err, "ermissions Violation");
 }
@@ -143,17 +144,28 @@ static void test_credentials(void **state)
     struct pool_server s = pool_start(b, box_read(b, flow_path(b, "pool/operator.conf")));
     const char *lab = flow_path(b, "pool/lab.creds"), *other = flow_path(b, "pool/stranger.creds");
     begin_with_ours(b, "random");
-    START(b, "worker", "--pool", s.url, "--device", "none", "--credentials", lab);
-    struct result r = TUNE(b, QUICK, "--strategy", "random", "--pool", s.url, "--credentials", lab);
+    START(b, "worker", s.url, "--device", "none", "--credentials", lab);
+    struct result r = TUNE(b, QUICK, "--strategy", "random", "--on", s.url, "--credentials", lab);
     check_same(b, &r, 2);
-    r = TUNE(b, QUICK, "--pool", s.url, "--credentials", other);
+    r = TUNE(b, QUICK, "--on", s.url, "--credentials", other);
     assert_refused(&r, 1, s.url, "Authorization Violation");
-    r = RUN(b, "worker", "--pool", s.url, "--device", "none", "--credentials", other);
+    r = RUN(b, "worker", s.url, "--device", "none", "--credentials", other);
     assert_refused(&r, 1, "Authorization Violation", NULL);
-    r = TUNE(b, QUICK, "--pool", s.url, "--credentials", flow_path(b, "small.lua"));
+    r = TUNE(b, QUICK, "--on", s.url, "--credentials", flow_path(b, "small.lua"));
     assert_refused(&r, 1, "small.lua", NULL);
-    r = TUNE(b, QUICK, "--pool", s.url);
+    r = TUNE(b, QUICK, "--on", s.url);
     assert_refused(&r, 1, s.url, "Authorization Violation");
+    // The file of hosts names them too.
+    struct err e;
+    box_set(b, "XDG_CONFIG_HOME", box_path(b, "config"));
+    assert_true(file_make_folders(box_path(b, "config/tilewalk"), &e));
+    box_write(b, "config/tilewalk/hosts.conf",
+              arena_printf(&b->arena, "%s = credentials=%s wait=60\n", s.url, lab));
+    r = TUNE(b, QUICK, "--strategy", "random", "--on", s.url);
+    check_same(b, &r, 3);
+    box_write(b, "config/tilewalk/hosts.conf", arena_printf(&b->arena, "%s = wait=-1\n", s.url));
+    r = TUNE(b, QUICK, "--on", s.url);
+    assert_refused(&r, 1, "hosts.conf:1: ", "wait=-1");
 }
 
 // Makes a certificate for this machine and its authority; returns false where there is no openssl.
@@ -187,15 +199,15 @@ static void test_tls(void **state)
     const char *url = arena_printf(&b->arena, "tls://localhost:%d", s.port);
     const char *ca = box_path(b, "ca.pem");
     begin_with_ours(b, "random");
-    START(b, "worker", "--pool", url, "--device", "none", "--ca", ca);
-    struct result r = TUNE(b, QUICK, "--strategy", "random", "--pool", url, "--ca", ca);
+    START(b, "worker", url, "--device", "none", "--ca", ca);
+    struct result r = TUNE(b, QUICK, "--strategy", "random", "--on", url, "--ca", ca);
     check_same(b, &r, 2);
-    r = TUNE(b, QUICK, "--pool", url); // the system does not know who signed it
+    r = TUNE(b, QUICK, "--on", url); // the system does not know who signed it
     assert_refused(&r, 1, url, "certificate");
-    r = TUNE(b, QUICK, "--pool", url, "--ca", flow_path(b, "small.lua"));
+    r = TUNE(b, QUICK, "--on", url, "--ca", flow_path(b, "small.lua"));
     assert_refused(&r, 1, "small.lua", NULL);
     const char *wrong = arena_printf(&b->arena, "tls://127.0.0.1:%d", s.port);
-    r = TUNE(b, QUICK, "--pool", wrong, "--ca", ca); // it is another's name
+    r = TUNE(b, QUICK, "--on", wrong, "--ca", ca); // it is another's name
     assert_refused(&r, 1, wrong, "mismatch");
 }
 
@@ -205,13 +217,13 @@ static void test_not_built(void **state)
 {
     struct box *b = *state;
     static const char url[] = "nats://127.0.0.1:1", why[] = "was built without pools";
-    struct result r = TUNE(b, QUICK, "--pool", url);
+    struct result r = TUNE(b, QUICK, "--on", url);
     assert_refused(&r, 1, url, why);
-    r = RUN(b, "worker", "--pool", url, "--device", "none");
+    r = RUN(b, "worker", url, "--device", "none");
     assert_refused(&r, 1, why, NULL);
-    r = RUN(b, "fleet", "drain", "nobody", "--pool", url);
+    r = RUN(b, "fleet", "drain", "nobody", "--on", url);
     assert_refused(&r, 1, why, NULL);
-    assert_contains(RUN(b, "doctor", "--pool", url).out, why);
+    assert_contains(RUN(b, "doctor", "--on", url).out, why);
     assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 0);
 }
 

@@ -109,10 +109,10 @@ static void test_objects(void **state)
     assert_true(number_of(line[0], "trials_done") == trials_there());
 }
 
-static const char *replayed(struct box *b, const char *path, const char *threads, const char *noise)
+static const char *replayed(struct box *b, const char *path, const char *noise)
 {
-    struct result r = RUN(b, "replay", path, "--strategy", "random,opevo,local", "--trials", "20",
-                          "--repeats", "30", "--threads", threads, "--json", "--seed", "5", noise);
+    struct result r = RUN(b, "compare", path, "--strategy", "random,opevo,local", "--trials", "20",
+                          "--repeats", "30", "--curves", "--seed", "5", noise);
     assert_ok(&r);
     // Members that depend on the machine are left out.
     struct str kept = {0};
@@ -127,39 +127,36 @@ static const char *replayed(struct box *b, const char *path, const char *threads
     return text;
 }
 
-static void test_threads(void **state)
+static void test_noise(void **state)
 {
     struct box *b = *state;
     const char *path = write_recording(b, "one.json", 1e-3);
-    const char *alone = replayed(b, path, "1", NULL);
-    assert_string_equal(replayed(b, path, "4", NULL), alone);
-    const char *noisy = replayed(b, path, "1", "--noise");
-    assert_string_equal(replayed(b, path, "3", "--noise"), noisy);
-    assert_string_not_equal(noisy, alone);
+    const char *quiet = replayed(b, path, NULL), *noisy = replayed(b, path, "--noise");
+    assert_string_equal(replayed(b, path, NULL), quiet);
+    assert_string_equal(replayed(b, path, "--noise"), noisy);
+    assert_string_not_equal(noisy, quiet);
 }
 
-static void test_noisy_table(void **state)
+// `replay` is an old spelling of `compare`; what it had alone is gone, with a word on it.
+static void test_old_spelling(void **state)
 {
     struct box *b = *state;
     const char *path = write_recording(b, "one.json", 1e-3);
-    struct result r = RUN(b, "replay", path, "--strategy", "random", "--repeats", "5", "--noise");
+    struct result r =
+        RUN(b, "replay", path, "--strategy", "random,ga", "--trials", "30", "--repeats", "5");
     assert_ok(&r);
-    assert_contains(r.out, "short by");
-    assert_contains(r.out, " %\n");
-}
-
-static void test_table(void **state)
-{
-    struct box *b = *state;
-    const char *path = write_recording(b, "one.json", 1e-3);
-    struct result r = RUN(b, "replay", path, "--strategy", "random,ga", "--trials", "30",
-                          "--repeats", "5", "--time");
-    assert_ok(&r);
-    assert_contains(r.out, "strategy     10     20     30    score   trials/s\n");
-    assert_contains(r.out, "\nrandom ");
-    assert_contains(r.out, "\nga ");
-    assert_contains(r.out, "by time:");
-    assert_string_equal(r.err, "");
+    assert_string_equal(
+        r.out,
+        RUN(b, "compare", path, "--strategy", "random,ga", "--trials", "30", "--repeats", "5").out);
+    assert_contains(r.out, "  random\n");
+    assert_contains(r.out, "  ga\n");
+    static const char *const gone[][2] = {{"--threads", "2"}, {"--scheduler", "gradient"}};
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
+        r = RUN(b, "replay", path, gone[i][0], gone[i][1]);
+        assert_refused(&r, 2, gone[i][0], "is gone: ");
+    }
+    r = RUN(b, "compare", path, "--curves", "--csv");
+    assert_refused(&r, 2, "--curves", NULL);
 }
 
 static void test_time(void **state)
@@ -188,7 +185,7 @@ static void test_interrupted(void **state)
     struct box *b = *state;
     const char *path = write_recording(b, "one.json", 1e-3);
     struct running *r = START(b, "replay", path, "--strategy", "random,rnn", "--trials", "5",
-                              "--repeats", "100000", "--threads", "2", "--json");
+                              "--repeats", "100000", "--json");
     wait_until(b, "the first strategy is printed", first_is_there, r);
     send_signal(r, SIGINT);
     struct result ended = finish(b, r);
@@ -222,7 +219,7 @@ static void test_bad_input(void **state)
     r = RUN(b, "replay");
     assert_refused(&r, 2, "missing", NULL);
     r = RUN(b, "replay", path, box_path(b, "two.json"));
-    assert_refused(&r, 1, "two.json", NULL);
+    assert_refused(&r, 2, "two.json", NULL);
     r = RUN(b, "replay", box_write(b, "text.json", "# not JSON\n"));
     assert_refused(&r, 1, "text.json", NULL);
 }
@@ -252,7 +249,7 @@ static void test_no_costs(void **state)
         "\"discrete\",\"values\":[1,2]}],\"entries\":[{\"config\":[1],\"outcome\":\"ok\","
         "\"seconds\":1},{\"config\":[2],\"outcome\":\"ok\",\"seconds\":1}]}");
     struct result r = RUN(b, "replay", path, "--time");
-    assert_refused(&r, 1, "bare.json", "--time");
+    assert_refused(&r, 1, "bare.json", "--against time");
     // All times are the same: there is nothing to score.
     r = RUN(b, "replay", path, "--json", "--trials", "2", "--strategy", "random");
     assert_ok(&r);
@@ -354,7 +351,7 @@ static void test_bad_sessions(void **state)
     r = RUN(b, "tune", "--source", source, "--trials", "5");
     assert_ok(&r);
     r = RUN(b, "export", "1", "--out", box_path(b, "out"));
-    assert_refused(&r, 1, "no kernel to export", "--recording");
+    assert_refused(&r, 1, "no kernel to export", "--as recording");
     r = RUN(b, "tune", "--like", "1", "--source", "synthetic:bowl");
     assert_refused(&r, 2, "session 1", "recording");
     assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 1);
@@ -370,16 +367,16 @@ static void test_export(void **state)
                           "2000", "--seed", "3");
     assert_ok(&r);
     const char *folder = box_path(b, "out"), *file = box_path(b, "out/small-1.json");
-    r = RUN(b, "export", "1", "--recording", "--out", folder, "--json");
+    r = RUN(b, "export", "1", "--as", "recording", "--out", folder, "--json");
     assert_ok(&r);
     const cJSON *written = json_of(b, r.out), *session = listed_session(b, 1);
     assert_string_equal(cJSON_GetArrayItem(member(written, "files"), 0)->valuestring, file);
     assert_true(number_of(written, "entries") == number_of(session, "trials"));
     assert_true(number_of(written, "valid") == number_of(session, "ok"));
-    r = RUN(b, "export", "1", "--recording", "--out", folder);
+    r = RUN(b, "export", "1", "--as", "recording", "--out", folder);
     assert_refused(&r, 1, "there already", "--force");
-    r = RUN(b, "export", "1", "--recording", "--verify");
-    assert_refused(&r, 2, "--recording", NULL);
+    r = RUN(b, "export", "1", "--as", "recording", "--verify");
+    assert_refused(&r, 2, "--as recording", "--verify");
 
     // The whole space was searched: a replay has the same trials, points and best.
     r = RUN(b, "replay", file, "--strategy", "random", "--trials", "2000", "--repeats", "2",
@@ -396,7 +393,7 @@ static void test_export(void **state)
     assert_string_equal(text_of(again, "size"), text_of(session, "size"));
     assert_true(number_of(again, "ok") == number_of(session, "ok"));
     assert_true(number_of(again, "rejected") == number_of(session, "rejected"));
-    r = RUN(b, "export", "2", "--recording", "--out", folder, "--name", "again", "--json");
+    r = RUN(b, "export", "2", "--as", "recording", "--out", folder, "--name", "again", "--json");
     assert_ok(&r);
     assert_true(number_of(json_of(b, r.out), "valid") == number_of(session, "ok"));
 }
@@ -409,7 +406,7 @@ static void test_export_of_a_sample(void **state)
                           "--strategy", "random", "--trials", "60", "--seed", "3");
     assert_ok(&r);
     const char *file = box_path(b, "out/sample.json");
-    r = RUN(b, "export", "1", "--recording", "--out", box_path(b, "out"), "--name", "sample");
+    r = RUN(b, "export", "1", "--as", "recording", "--out", box_path(b, "out"), "--name", "sample");
     assert_ok(&r);
     r = RUN(b, "replay", file, "--strategy", "random,opevo", "--trials", "60", "--repeats", "3",
             "--json");
@@ -425,61 +422,12 @@ static void test_export_of_a_sample(void **state)
     assert_int_equal(trials_of(b, 2), 50);
 }
 
-// --- networks ---
-
-static void test_network(void **state)
-{
-    struct box *b = *state;
-    cJSON **line;
-    const char *one = write_recording(b, "one.json", 1e-3);
-    const char *two = write_recording(b, "two.json", 2e-3);
-    struct result r =
-        RUN(b, "replay", one, two, "--strategy", "random,opevo", "--scheduler",
-            "gradient,roundrobin", "--uses", "3,1", "--trials", "96", "--repeats", "5", "--json");
-    assert_ok(&r);
-    assert_int_equal(json_lines(b, r.out, &line), 6);
-    static const char *const schedulers[] = {"gradient", "roundrobin", "oracle"};
-    for (int i = 0; i < 6; i++) {
-        assert_string_equal(text_of(line[i], "scheduler"), schedulers[i % 3]);
-        const cJSON *fraction = array(line[i], "best_fraction", 12);
-        assert_true(fabs(number_of(line[i], "optimum") - 5e-3) < 1e-12);
-        assert_true(last_of(fraction) > 0.5 && last_of(fraction) <= 1);
-        const cJSON *task = cJSON_GetArrayItem(array(line[i], "tasks", 2), 0);
-        assert_string_equal(text_of(task, "recording"), "one");
-        assert_true(number_of(task, "uses") == 3);
-    }
-    r = RUN(b, "replay", one, two, "--scheduler", "roundrobin", "--repeats", "2");
-    assert_ok(&r);
-    assert_contains(r.out, " 3 ms;");
-    assert_contains(r.out, "\nwalk      roundrobin  ");
-    assert_contains(r.out, "\nwalk      oracle      ");
-}
-
-static void test_network_refusals(void **state)
-{
-    struct box *b = *state;
-    const char *one = write_recording(b, "one.json", 1e-3);
-    struct result r = RUN(b, "replay", one, "--scheduler", "gradeint");
-    assert_refused(&r, 2, "'gradeint'", "'gradient'");
-    r = RUN(b, "replay", one, one, "--scheduler", "gradient", "--uses", "3");
-    assert_refused(&r, 2, "--uses 3: expected a number above 0 for each of 2 recordings", NULL);
-    r = RUN(b, "replay", one, "--scheduler", "gradient", "--uses", "0");
-    assert_refused(&r, 2, "--uses 0: ", NULL);
-    r = RUN(b, "replay", one, "--uses", "3");
-    assert_refused(&r, 2, "with --scheduler", NULL);
-    r = RUN(b, "replay", one, "--scheduler", "gradient", "--trials", "5");
-    assert_refused(&r, 2, "--trials", " 8");
-    r = RUN(b, "replay", one, "--scheduler", "gradient", "--noise");
-    assert_refused(&r, 2, "--noise", NULL);
-}
-
 TEST_GROUP(replay)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_objects),
-        FLOW_TEST(test_threads),
-        FLOW_TEST(test_table),
-        FLOW_TEST(test_noisy_table),
+        FLOW_TEST(test_noise),
+        FLOW_TEST(test_old_spelling),
         FLOW_TEST(test_time),
         FLOW_TEST(test_interrupted),
         FLOW_TEST(test_bad_input),
@@ -491,8 +439,6 @@ TEST_GROUP(replay)
         FLOW_TEST(test_bad_sessions),
         FLOW_TEST(test_export),
         FLOW_TEST(test_export_of_a_sample),
-        FLOW_TEST(test_network),
-        FLOW_TEST(test_network_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -268,7 +268,7 @@ static void check_tuned(struct box *b, const cJSON *one)
     static const char *const classes[SHAPES] = {"N<=64 M<=32 K<=64", "N<=512 M<=256 K<=128",
                                                 "N<=8 M<=1024 K<=256"};
     const cJSON *session = member(one, "session");
-    struct result r = RUN(b, "export", "1", "--tuned", box_path(b, "tuned.json"));
+    struct result r = RUN(b, "export", "1", "--as", "tuned", "--out", box_path(b, "tuned.json"));
     assert_ok(&r);
     const cJSON *tree = json_of(b, box_read(b, box_path(b, "tuned.json")));
     tree = member(member(tree, "tuned"), device_word(session, "driver", b));
@@ -286,7 +286,7 @@ static void check_tuned(struct box *b, const cJSON *one)
     }
     r = RUN(b, "tune", box_path(b, "shapes.lua"), MACHINE, "--trials", "3");
     assert_ok(&r);
-    r = RUN(b, "export", "1", "2", "--tuned", box_path(b, "more.json"));
+    r = RUN(b, "export", "1", "2", "--as", "tuned", "--out", box_path(b, "more.json"));
     assert_refused(&r, 1, "session 2", NULL);
 }
 
@@ -310,13 +310,16 @@ static void test_on_device(void **state)
     assert_ok(&r);
     const cJSON *one = shown(b, "1"), *row;
     assert_true(cJSON_IsTrue(member(member(one, "session"), "best_raced")));
-    assert_true(number_of(cJSON_GetArrayItem(member(one, "baselines"), 0), "ratio") >= 1);
+    const cJSON *in_use = cJSON_GetArrayItem(member(one, "baselines"), 0);
+    assert_true(number_of(in_use, "ratio_low") <= number_of(in_use, "ratio"));
     double all = 0;
     int i = 0;
     cJSON_ArrayForEach(row, member(one, "shapes"))
     {
         all += weight[i++] * number_of(row, "ms");
         assert_true(number_of(row, "ratio") > 0);
+        assert_true(number_of(row, "ratio_low") <= number_of(row, "ratio"));
+        assert_true(number_of(row, "ratio_high") >= number_of(row, "ratio"));
     }
     const cJSON *session = member(one, "session");
     double best_ms = number_of(session, "flop") / number_of(session, "best_tflops") / 1e9;

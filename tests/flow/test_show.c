@@ -81,11 +81,10 @@ static void test_one_of_it(void **state)
     assert_ok(&r);
     assert_contains(r.out, "  1 trial  workers");
     assert_contains(r.out, "session 1 done: its one trial is done\n");
-    assert_contains(RUN(b, "budget", "1", "1").out, "a budget of 1 trial\n");
-    assert_contains(RUN(b, "export", "1", "--csv", box_path(b, "t.csv")).out, "t.csv: 1 trial\n");
-    assert_contains(RUN(b, "export", "1", "--warm-start", box_path(b, "t.json")).out,
+    assert_contains(RUN(b, "set", "1", "trials=1").out, "a budget of 1 trial\n");
+    assert_contains(RUN(b, "export", "1", "--as", "warm-start", "--out", box_path(b, "t.json")).out,
                     ": 1 configuration ");
-    assert_contains(RUN(b, "export", "1", "--recording", "--out", b->folder).out,
+    assert_contains(RUN(b, "export", "1", "--as", "recording", "--out", b->folder).out,
                     ": 1 configuration, 1 valid");
 }
 

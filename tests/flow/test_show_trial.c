@@ -150,13 +150,15 @@ static void test_words(void **state)
     }
     struct result r = RUN(b, "show", "1", "--trial", "1", "--glsl", "--spirv");
     assert_refused(&r, 2, "choose one", NULL);
-    r = RUN(b, "show", "1", "--trial", "1", "--ask", "1");
-    assert_refused(&r, 2, "choose one", NULL);
+    r = RUN(b, "show", "1", "--trial", "1", "--trial", "ask:1");
+    assert_refused(&r, 2, "one trial", NULL);
+    r = RUN(b, "show", "1", "--trial", "ask:x");
+    assert_refused(&r, 2, "'ask:x'", "ask:N");
     r = RUN(b, "show", "1", "--trial", "1", "--diff");
     assert_refused(&r, 2, "--diff", NULL);
     r = RUN(b, "show", "1", "--trial", "1000", "--glsl");
     assert_refused(&r, 1, "no trial 1000", NULL);
-    r = RUN(b, "show", "1", "--ask", "100000", "--glsl");
+    r = RUN(b, "show", "1", "--trial", "ask:100000", "--glsl");
     assert_refused(&r, 1, "100000", NULL);
 }
 

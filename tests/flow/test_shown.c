@@ -158,7 +158,7 @@ static void test_databases(void **state)
     plain(RUN(b, "resume", "1", "--plain"), "resume");
     plain(RUN(b, "export", "1", "--out", box_path(b, "out")), "export");
     plain(RUN(b, "lookup", "1", "matmul"), "lookup");
-    plain(RUN(b, "note", "1", ""), "note");
+    plain(RUN(b, "set", "1", "note="), "note");
     r = RUN(b, "ls", "--json");
     assert_ok(&r);
     json_of(b, r.out);

@@ -133,8 +133,8 @@ static void test_hints_name_the_database(void **state)
     struct result asked = RUN(b, "pause", "1", "--db", path);
     assert_ok(&asked);
     wait_until(b, "the pause", printed_paused, r);
-    asked = RUN(b, "resume", "1", "--db", path);
-    assert_refused(&asked, 1, "pause 1 --off", option);
+    asked = RUN(b, "resume", "1", "--db", path, "--trials", "4000");
+    assert_refused(&asked, 1, "set 1 trials=N", option);
     send_signal(r, SIGINT);
     struct result result = finish(b, r);
     assert_int_equal(result.code, 130);

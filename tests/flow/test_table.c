@@ -17,42 +17,22 @@ static void make_synthetic(struct box *b)
 
 // --- the landscape ---
 
-static void test_csv(void **state)
-{
-    struct box *b = *state;
-    const char *path = box_path(b, "new/landscape.csv");
-    make_synthetic(b);
-    struct result r = RUN(b, "export", "1", "--csv", path);
-    assert_ok(&r);
-    assert_contains(r.out, "landscape.csv: 12 trials");
-    const char *text = box_read(b, path);
-    assert_true(str_starts(text, "number,ask,generation,outcome,seconds,tflops,tile,unroll,order,"
-                                 "stage,reason,samples,race_seconds\r\n"));
-    r = RUN(b, "show", "1", "--csv");
-    assert_string_equal(text, r.out);
-    r = RUN(b, "export", "1", "--csv", path);
-    assert_refused(&r, 1, "landscape.csv", "--force");
-    r = RUN(b, "export", "1", "--csv", path, "--force", "--json");
-    assert_ok(&r);
-    assert_int_equal(number_of(json_of(b, r.out), "entries"), 12);
-}
-
 static void test_wrong_words(void **state)
 {
     struct box *b = *state;
     const char *path = box_path(b, "x");
     make_synthetic(b);
-    struct result r = RUN(b, "export", "1", "--csv", path, "--table", path);
-    assert_refused(&r, 2, "--csv", "--table");
-    r = RUN(b, "export", "1", "--csv", path, "--verify");
-    assert_refused(&r, 2, "--csv", "--verify");
-    r = RUN(b, "export", "1", "--table", path, "--recording");
-    assert_refused(&r, 2, "--table", "--recording");
-    r = RUN(b, "export", "1", "--csv", path, "--best", "3");
-    assert_refused(&r, 2, "--csv", "--best");
+    struct result r = RUN(b, "export", "1", "--as", "tuned", "--as", "table", "--out", path);
+    assert_refused(&r, 2, "--as tuned", "--as table");
+    r = RUN(b, "export", "1", "--as", "tuned", "--out", path, "--verify");
+    assert_refused(&r, 2, "--as tuned", "--verify");
+    r = RUN(b, "export", "1", "--as", "table", "--out", path, "--best", "3");
+    assert_refused(&r, 2, "--as table", "--best");
+    r = RUN(b, "export", "1", "--as", "words", "--out", path);
+    assert_refused(&r, 2, "--as words", "--out");
     r = RUN(b, "export", "1", "1");
-    assert_refused(&r, 2, "'1'", "--table");
-    r = RUN(b, "export", "9", "--csv", path);
+    assert_refused(&r, 2, "'1'", "--as table");
+    r = RUN(b, "export", "9", "--as", "tuned", "--out", path);
     assert_refused(&r, 1, "session 9", NULL);
     assert_false(file_exists(path));
 }
@@ -160,12 +140,12 @@ static void test_only_measured(void **state)
 {
     struct box *b = *state;
     make_synthetic(b);
-    struct result r = RUN(b, "export", "1", "--table", box_path(b, "t.json"));
+    struct result r = RUN(b, "export", "1", "--as", "table", "--out", box_path(b, "t.json"));
     assert_refused(&r, 1, "session 1", "synthetic");
     assert_false(file_exists(box_path(b, "t.json")));
     box_write(b, "other.json", "{\"a\": 1}\n");
-    r = RUN(b, "export", "1", "--table", box_path(b, "other.json"));
-    assert_refused(&r, 1, "other.json:1", "export --table");
+    r = RUN(b, "export", "1", "--as", "table", "--out", box_path(b, "other.json"));
+    assert_refused(&r, 1, "other.json:1", "export --as table");
     assert_string_equal(box_read(b, box_path(b, "other.json")), "{\"a\": 1}\n");
 }
 
@@ -256,10 +236,10 @@ static void test_measured(void **state)
     assert_ok(&r);
     r = tune(b, "N=96");
     assert_ok(&r);
-    r = RUN(b, "export", "1", "2", "--table", path);
+    r = RUN(b, "export", "1", "2", "--as", "table", "--out", path);
     assert_ok(&r);
     assert_contains(r.out, "t.json: 2 kernels (2 added)\n");
-    r = RUN(b, "export", "2", "--table", path);
+    r = RUN(b, "export", "2", "--as", "table", "--out", path);
     assert_ok(&r);
     assert_contains(r.out, "(1 kept, ");
     const cJSON *entries = member(json_of(b, box_read(b, path)), "entries");
@@ -289,9 +269,9 @@ static void test_measured(void **state)
 TEST_GROUP(table)
 {
     const struct CMUnitTest anywhere[] = {
-        FLOW_TEST(test_csv),       FLOW_TEST(test_form),          FLOW_TEST(test_no_form),
-        FLOW_TEST(test_portfolio), FLOW_TEST(test_wrong_words),   FLOW_TEST(test_only_measured),
-        FLOW_TEST(test_lookup),    FLOW_TEST(test_nothing_found),
+        FLOW_TEST(test_form),          FLOW_TEST(test_no_form),       FLOW_TEST(test_portfolio),
+        FLOW_TEST(test_wrong_words),   FLOW_TEST(test_only_measured), FLOW_TEST(test_lookup),
+        FLOW_TEST(test_nothing_found),
     };
     const struct CMUnitTest on_device[] = {FLOW_TEST(test_measured)};
     int failed = cmocka_run_group_tests(anywhere, NULL, NULL);

@@ -21,7 +21,7 @@ static void make_first(struct box *b)
 static const char *write_record(struct box *b)
 {
     const char *path = box_path(b, "best.json");
-    struct result r = RUN(b, "export", "1", "--warm-start", path);
+    struct result r = RUN(b, "export", "1", "--as", "warm-start", "--out", path);
     assert_ok(&r);
     assert_contains(r.out, "best.json: 8 configurations");
     return path;
@@ -55,7 +55,7 @@ static void test_conditional(void **state)
     struct result r = RUN(b, "tune", "nrm", "--source", "synthetic:machine", "--strategy", "random",
                           "--trials", "20", "--seed", "5");
     assert_ok(&r);
-    r = RUN(b, "export", "1", "--warm-start", path);
+    r = RUN(b, "export", "1", "--as", "warm-start", "--out", path);
     assert_ok(&r);
     r = RUN(b, "tune", "nrm", "--source", "synthetic:machine", "--trials", "3", "--seed", "6",
             "--warm-start", path);
@@ -84,10 +84,11 @@ static void test_record(void **state)
         slower = number_of(entry, "ms");
         assert_int_equal(product_of(member(member(entry, "configuration"), "tile")), 64);
     }
-    struct result r = RUN(b, "export", "1", "--warm-start", box_path(b, "best.json"));
+    struct result r =
+        RUN(b, "export", "1", "--as", "warm-start", "--out", box_path(b, "best.json"));
     assert_refused(&r, 1, "best.json", "--force");
-    r = RUN(b, "export", "1", "--warm-start", box_path(b, "best.json"), "--force", "--best", "3",
-            "--json");
+    r = RUN(b, "export", "1", "--as", "warm-start", "--out", box_path(b, "best.json"), "--force",
+            "--best", "3", "--json");
     assert_ok(&r);
     assert_int_equal(number_of(json_of(b, r.out), "entries"), 3);
 }
@@ -224,7 +225,7 @@ static void test_wrong_sources(void **state)
     expect_refused(b, ",", 2, "--warm-start", NULL);
     expect_refused(b, box_write(b, "x.json", "[1, 2"), 1, "x.json:1", NULL);
     expect_refused(b, box_write(b, "y.json", "{\"format\": \"else\"}"), 1, "y.json:1",
-                   "export --warm-start");
+                   "export --as warm-start");
 }
 
 // One label that is not known costs one configuration; when all have it, the parameter is named.
@@ -254,7 +255,8 @@ static void test_recording(void **state)
 {
     struct box *b = *state;
     make_first(b);
-    struct result r = RUN(b, "export", "1", "--recording", "--out", b->folder, "--name", "space");
+    struct result r =
+        RUN(b, "export", "1", "--as", "recording", "--out", b->folder, "--name", "space");
     assert_ok(&r);
     const char *source = arena_printf(&b->arena, "replay:%s", box_path(b, "space.json"));
     r = RUN(b, "tune", "--source", source, "--trials", "10", "--warm-start", "1");

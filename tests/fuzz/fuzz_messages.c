@@ -2,7 +2,6 @@
 // comes from a pool: letters, whose subject and text others choose.
 #include "harness.h"
 
-#include "fleet/job.h"
 #include "fleet/queue.h"
 
 #include "trial/frame.h"

@@ -3,7 +3,7 @@
 #include "group.h"
 
 #include "base/file.h"
-#include "gpu/sensors.h"
+#include "gpu/gpu.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -44,7 +44,7 @@ expect() {
 }
 expect 1 "'list.lua' is there already (--force replaces it)" pasted --out list.lua
 expect 2 '--set tokens=2: of a log nothing can be set' pasted --set tokens=2
-expect 2 '--rules and --space are for recordings' pasted --space list.lua
+expect 2 '--space is for recordings' pasted --space list.lua
 printf 'GGUF\003\000\000\000\001' >cut.gguf
 expect 1 'cut.gguf: a header of 8 bytes at byte 8, where 1 are left (is it cut off?)' cut.gguf --out new.lua
 [ ! -e new.lua ] || fail "a file is left of what failed"

@@ -6,6 +6,7 @@
 #include "group.h"
 
 #include "gpu/gpu.h"
+#include "gpu/vk.h"
 #include "kernel/kernel.h"
 #include "script/script.h"
 #include "trial/candidate.h"
@@ -85,7 +86,7 @@ static void compile_preset(struct gpu *gpu, const char *preset)
     }
     config_set_finish(&seen);
     script_destroy(s);
-    if (gpu_validation_messages(gpu))
+    if (gpu->messages)
         fail_msg("%s: the validation layer speaks", preset);
 }
 

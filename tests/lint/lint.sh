@@ -35,6 +35,29 @@ records() {
 }
 [ ! -d docs/records ] || check 'docs/records/README.md (./dev records makes it)' records
 
+# The version is meson.build's, which these repeat.
+versions() {
+    version=$(sed -n "s/^  version: '\(.*\)',$/\1/p" meson.build)
+    for line in "CITATION.cff:version: $version" "CHANGELOG.md:## $version " "docs/packaging/debian/changelog:tilewalk ($version-"; do
+        grep -m 1 '^version: \|^## \|^tilewalk (' "${line%%:*}" | grep -qF "${line#*:}" || echo "${line%%:*} is not of version $version"
+    done | grep . && return 1
+    return 0
+}
+[ ! -f CITATION.cff ] || check 'versions' versions
+
+# REUSE wants the licence's text in a folder of its own, which only this copy has.
+licences() {
+    copy=$(mktemp -d)
+    git ls-files -z | xargs -0 ls -d 2>/dev/null | tar -cf - -T - | tar -C "$copy" -xf - && mkdir "$copy/LICENSES" && cp LICENSE "$copy/LICENSES/MIT.txt"
+    reuse --root "$copy" lint --quiet || reuse --root "$copy" lint --lines
+    status=$?
+    rm -rf "$copy"
+    return $status
+}
+if [ -f REUSE.toml ] && command -v reuse >/dev/null && git rev-parse --git-dir >/dev/null 2>&1; then
+    check 'licences (REUSE.toml)' licences
+fi
+
 # What a change of words has to touch: sentences that tests hold the program to, and pictures of screens.
 check 'quoted sentences' awk -v most=400 -f "$here/phrases.awk" $tests
 goldens() {

@@ -105,8 +105,8 @@ printf '%s\n' 'static const char *const words[] = {"a"};' 'static const struct {
     'static const char *name(int i);' 'static void each(void (*act)(int x));' >src/base/bad.c
 content 'constants and functions'
 rm src/base/bad.c
-echo 'static int level;' >src/base/log.c
-planted 'a reason for what is gone' src/base/log.c 'src/base/log.c has no the_log any more'
+echo 'static int level;' >src/base/mem.c
+planted 'a reason for what is gone' src/base/mem.c 'src/base/mem.c has no exhausted_hook any more'
 
 printf '%s\n' '// A header.' '//' '//     bad_call(a, b);' 'void bad_call(int a);' >src/base/bad.h
 planted 'an example that does not match' src/base/bad.h 'bad.h:3: the example calls bad_call with 2 arguments, it takes 1'

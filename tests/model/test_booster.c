@@ -200,6 +200,24 @@ static void test_packed_gradient_by_hand(void **state)
     assert_memory_equal(curvature, weight, sizeof weight);
 }
 
+// Each of two rows makes a pair with the other; rows of one label make none.
+static void test_pairwise_gradient_by_hand(void **state)
+{
+    (void)state;
+    const float y[] = {0, 1}, prediction[] = {2, 2 + 0.6931472F}; // e to their difference is 2
+    struct booster_rows r = {.y = y, .rows = 2, .programs = 2};
+    float gradient[2], curvature[2];
+    booster_pairwise_gradient(&r, prediction, 0, gradient, curvature);
+    for (int i = 0; i < 2; i++) { // two pairs of the same two rows
+        assert_float_equal(gradient[i], (i ? -2 : 2) / 3.0, 1e-6);
+        assert_float_equal(curvature[i], 8 / 9.0, 1e-6);
+    }
+    const float same[] = {1, 1};
+    r.y = same;
+    booster_pairwise_gradient(&r, prediction, 0, gradient, curvature);
+    assert_true(gradient[0] == 0 && gradient[1] == 0 && curvature[0] == 0 && curvature[1] == 0);
+}
+
 // Programs of one to three rows whose numbers add up.
 static void test_packed_learns_sums(void **state)
 {
@@ -285,9 +303,12 @@ TEST_GROUP(booster)
         cmocka_unit_test(test_margins_belong_to_their_rows),
         cmocka_unit_test(test_shuffled_rows),
         cmocka_unit_test(test_packed_gradient_by_hand),
+        cmocka_unit_test(test_pairwise_gradient_by_hand),
         cmocka_unit_test(test_packed_learns_sums),
         cmocka_unit_test(test_nothing_to_learn),
         cmocka_unit_test(test_stops),
     };
+    if (!trees_available(NULL))
+        return group_skip("this build has no XGBoost");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ grep -qF '"space":{"name":"card","forbidden":1}' json || fail "$(cat json)"
 "$program" import own.json --space card.lua --out again.json >text 2>err
 cmp -s own.json again.json || fail "the second time is another one"
 
-"$program" replay own.json --strategy random,gbfs --trials 4 --repeats 2 --json >json || fail "replay"
+"$program" compare own.json --strategy random,gbfs --trials 4 --repeats 2 --curves >json || fail "compare"
 [ "$(grep -c '"recording":"card"' json)" = 2 ] || fail "replay: $(cat json)"
 "$program" tune --source replay:own.json --strategy random --trials 3 --plain >text 2>&1 || fail "tune: $(cat text)"
 
@@ -77,4 +77,4 @@ expect 1 "card.json: entry 1: parameter 't': [1,4] is none of its values in spac
 expect 2 "--set NN=8: unknown size (did you mean 'N'?)" card.json --space card.lua --set NN=8
 expect 2 '--set is for --space' card.json --set N=8
 expect 2 "no file and no preset 'none.lua'" card.json --space none.lua
-expect 2 '--rules is for what is recorded' card.json --rules card.json --space card.lua
+expect 2 'import: --rules is gone' card.json --rules card.json

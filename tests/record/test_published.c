@@ -1,5 +1,6 @@
 // Reads recordings that others published, in the folder that TILEWALK_RECORDINGS names. Without it
 // these tests are skipped.
+#include "agreement.h"
 #include "group.h"
 #include "help.h"
 

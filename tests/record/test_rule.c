@@ -1,4 +1,5 @@
 // Evaluates Python's conditions and lists as T1 inputs write them, and reads those inputs.
+#include "agreement.h"
 #include "group.h"
 #include "help.h"
 #include "wording.h"

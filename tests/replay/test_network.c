@@ -1,7 +1,7 @@
 // Networks of recordings: the curves that a schedule is played on; nothing beats the oracle.
 #include "group.h"
 #include "made.h"
-#include "simulate/network.h"
+#include "simulated_network.h"
 #include "spaces.h"
 
 #include <math.h>

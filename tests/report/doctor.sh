@@ -29,8 +29,9 @@ export VK_ICD_FILENAMES="$folder/none" VK_DRIVER_FILES="$folder/none"
 doctor 1
 says '^missing '
 says 'apt install .*mesa-vulkan-drivers'
-says '^ok  *OpenBLAS'
-says '^ok  *XGBoost'
+says '^ok  *BLAS'
+says 'XGBoost'
+says '^[a-z]*  *GLSL compiler  *glslang [0-9]'
 doctor 1 --json
 says '"ok":false'
 says '"state":"missing","needed":true'

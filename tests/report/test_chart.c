@@ -389,7 +389,8 @@ static void boxes_hold_the_middle_half(void **state)
     assert_float_equal(box.most, 9, 0);
     assert_float_equal(one.least, one.most, 0);
     char *svg = written(&c, "a.svg", NULL);
-    assert_non_null(strstr(svg, "stroke-width:3;")); // a median
+    // A median, as cairo writes it before and from 1.18 on.
+    assert_true(strstr(svg, "stroke-width:3;") || strstr(svg, "stroke-width=\"3\""));
     free(svg);
 }
 

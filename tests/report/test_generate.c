@@ -1,5 +1,7 @@
-// Help, manual page and completions of a small table; the shells and groff judge where they exist.
+// Help, manual pages and completions of a small table; the shells, groff and mandoc judge where
+// they exist.
 #include "cli/generate.h"
+#include "cli/manual.h"
 
 #include "base/mem.h"
 #include "group.h"
@@ -18,6 +20,7 @@ static const struct option tune_options[] = {
     {"device", OPTION_TEXT, "DEVICE", "index or part of a name"},
     {"export", OPTION_TEXT, "DIR", "folder"},
     {"strategy", OPTION_TEXT, "STRATEGY[:KEY=VALUE]...", "search"},
+    {"as", OPTION_TEXT, "constants|ggml|FORM", "form"},
     {"json", OPTION_FLAG, NULL, "print JSON only"},
     {"inject", OPTION_TEXT, "KIND", "SECRET", 0, 0, true},
     {"help", OPTION_FLAG, NULL, "show this text"},
@@ -167,6 +170,7 @@ static void test_bash(void **state)
     check_bash(folder, "tilewalk completion z", 2, "zsh ");
     check_bash(folder, "tilewalk ls m", 2, " ");
     check_bash(folder, "tilewalk tune --strategy w", 3, "walk ");
+    check_bash(folder, "tilewalk tune --as \"\"", 3, "constants ggml ");
     add_sessions(folder);
     check_bash(folder, "tilewalk rm 1", 2, "1 12 ");
     free(path);
@@ -192,17 +196,30 @@ static void test_fish(void **state)
     char *folder = make_folder(), *path = made(generate_fish, folder);
     run_silently("cd '%s' && mkdir mmfolder", folder);
     check_fish(folder, "tilewalk l", "ls\tlist ");
-    check_fish(folder, "tilewalk tune --se",
+    check_fish(folder, "tilewalk tune --set", // fish 4 takes --se for a part of --strategy too
                "--set\tproblem size: [may] be repeated, isn't that \\nice ");
     check_fish(folder, "tilewalk tune mm", "mm1 mmfolder/ ");
     check_fish(folder, "tilewalk tune --device mm", "");
     check_fish(folder, "tilewalk completion ", "bash zsh ");
     check_fish(folder, "tilewalk ls mm", "");
     check_fish(folder, "tilewalk tune --strategy ", "opevo\tsearch walk\tsearch ");
+    check_fish(folder, "tilewalk tune --as ", "constants\tform ggml\tform ");
     add_sessions(folder);
     check_fish(folder, "tilewalk rm 1", "1 12 ");
     free(path);
     remove_folder(folder);
+}
+
+static void check_zsh(const char *folder, const char *line, const char *expected)
+{
+    const char *root = getenv("TILEWALK_DATA");
+    char *said =
+        run(NULL,
+            "cd '%s' && PATH=$PWD/bin:$PATH HOME='%s' zsh -f '%s/tests/report/complete.zsh' "
+            "'%s' | LC_ALL=C sort -u | tr '\\n' ' '",
+            folder, folder, root ? root : ".", line);
+    assert_string_equal(said, expected);
+    free(said);
 }
 
 static void test_zsh(void **state)
@@ -212,6 +229,15 @@ static void test_zsh(void **state)
         skip();
     char *folder = make_folder(), *path = made(generate_zsh, folder);
     run_silently("zsh -n '%s'", path);
+    add_sessions(folder);
+    run_silently("cd '%s' && mkdir mmfolder", folder);
+    check_zsh(folder, "tilewalk tun", "tune ");
+    check_zsh(folder, "tilewalk tune mm", "mm1 mmfolder ");
+    check_zsh(folder, "tilewalk tune --export m", "mmfolder ");
+    check_zsh(folder, "tilewalk tune --strategy w", "walk ");
+    check_zsh(folder, "tilewalk tune --as ", "constants ggml ");
+    check_zsh(folder, "tilewalk completion z", "zsh ");
+    check_zsh(folder, "tilewalk rm 1", "1 12 ");
     free(path);
     remove_folder(folder);
 }
@@ -227,20 +253,55 @@ static void test_zsh_text(void **state)
     str_finish(&text);
 }
 
+// All sections that a page of a command has, in their order.
+static const char *const sections[] = {"NAME",     "SYNOPSIS", "DESCRIPTION", "OPTIONS",
+                                       "EXAMPLES", "FILES",    "ENVIRONMENT", "EXIT STATUS",
+                                       "SEE ALSO", "BUGS"};
+
+static void check_sections(const char *page)
+{
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        char *head = mem_printf("\n.SH %s\n", sections[i]);
+        const char *found = strstr(page, head);
+        if (!found)
+            fail_msg("no section %s after the ones before it in:\n%s", sections[i], page);
+        page = found + 1;
+        free(head);
+    }
+}
+
 static void test_man(void **state)
 {
     (void)state;
-    if (!has_program("groff"))
-        skip();
-    char *folder = make_folder(), *path = made(generate_man, folder);
-    run_silently("groff -ww -z -man -Tutf8 '%s'", path);
-    char *text = run(NULL, "groff -man -Tascii -P-cbou '%s'", path);
-    assert_non_null(strstr(text, "--export DIR"));
-    assert_non_null(strstr(text, "isn't that \\nice"));
-    assert_non_null(strstr(text, "'.print a completion script."));
-    assert_non_null(strstr(text, "SIGTERM"));
-    free(text);
-    free(path);
+    struct err e;
+    struct str page = {0};
+    char *folder = make_folder();
+    assert_false(manual_add_page("secret", &page)); // it is hidden
+    assert_false(manual_add_page("tun", &page));
+    for (size_t i = 0; commands[i]; i++)
+        if (!commands[i]->hidden) {
+            page.length = 0;
+            assert_true(manual_add_page(commands[i]->name, &page));
+            check_sections(str_text(&page));
+            assert_null(strstr(str_text(&page), "SECRET"));
+        }
+    assert_true(manual_write_pages(folder, &e));
+    char *files = run(NULL, "cd '%s' && ls | tr '\\n' ' '", folder);
+    assert_string_equal(files, "tilewalk-completion.1 tilewalk-ls.1 tilewalk-rm.1 tilewalk-tune.1 "
+                               "tilewalk.1 ");
+    if (has_program("mandoc"))
+        run_silently("mandoc -Tlint '%s'/*", folder);
+    if (has_program("groff")) {
+        run_silently("for page in '%s'/*; do groff -ww -z -man -Tutf8 $page; done", folder);
+        char *text = run(NULL, "cat '%s'/*.1 | groff -man -Tascii -P-cbou", folder);
+        assert_non_null(strstr(text, "--export DIR"));
+        assert_non_null(strstr(text, "isn't that \\nice"));
+        assert_non_null(strstr(text, "'.print a completion script."));
+        assert_non_null(strstr(text, "SIGTERM"));
+        free(text);
+    }
+    free(files);
+    str_finish(&page);
     remove_folder(folder);
 }
 

@@ -45,6 +45,7 @@ static void sample_init(struct sample *s, const char *name)
         .device = NASTY,
         .driver = "driver 1",
         .device_id = "0123",
+        .build = "0.2.0 (1a2b3c4)",
         .text_hash = "4567",
         .flop = 2e9,
         .timing = {.seconds = 0.004, .samples = "[0.004,0.0045]", .retimed = true},
@@ -192,6 +193,7 @@ static void test_json(void **state)
     check_text(json, "device", NASTY);
     check_text(json, "device_identity", "0123");
     check_text(json, "text_hash", "4567");
+    check_text(json, "build", "0.2.0 (1a2b3c4)");
     check_text(json, "tilewalk", TILEWALK_VERSION);
     check_text(at(at(json, "verified"), "exact"), "against", "OpenBLAS");
     assert_true(cJSON_IsFalse(at(at(json, "verified"), "random")));

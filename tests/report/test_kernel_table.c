@@ -141,7 +141,7 @@ static void expect_unreadable(const char *text, const char *part)
 static void test_unreadable(void **state)
 {
     (void)state;
-    expect_unreadable("{\"format\": \"tilewalk-recording\"}", "export --table");
+    expect_unreadable("{\"format\": \"tilewalk-recording\"}", "export --as table");
     expect_unreadable("{\"format\": \"tilewalk-table\", \"version\": 2, \"entries\": []}",
                       "version 2");
     expect_unreadable("{\"format\": \"tilewalk-table\", \"version\": 1, \"entries\": [{}]}",

@@ -1,6 +1,7 @@
 // Ansor: what mutation and crossover make, evolution on a score that is known, rounds, refits.
 #include "driver.h"
 #include "group.h"
+#include "model/trees.h"
 #include "spaces.h"
 
 #include "search/evolution.h"
@@ -321,5 +322,7 @@ TEST_GROUP(ansor)
         cmocka_unit_test(test_refits),
         cmocka_unit_test(test_resumes),
     };
+    if (!trees_available(NULL))
+        return group_skip("this build has no XGBoost");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

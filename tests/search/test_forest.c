@@ -1,6 +1,7 @@
 // Search by a random forest: that it learns, which results it fits, and that failures keep it away.
 #include "driver.h"
 #include "group.h"
+#include "model/trees.h"
 #include "spaces.h"
 
 #include <math.h>
@@ -81,5 +82,7 @@ TEST_GROUP(forest)
         cmocka_unit_test(test_learns),
         cmocka_unit_test(test_refits),
     };
+    if (!trees_available(NULL))
+        return group_skip("this build has no XGBoost");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,7 +177,7 @@ static void test_other_shape(void **state)
     static struct world w;
     struct space *s = space_mm(64, 64, 64), *larger = space_mm(128, 64, 256);
     struct hill h = hill_at(s, 3), there = {.space = larger};
-    assert_true(space_nearest_like(larger, s, &h.top, &there.top));
+    assert_true(space_nearest_like(larger, s, &h.top, false, &there.top));
     int alone = 0, with = 0;
     begin(&w, s, &there);
     for (uint64_t seed = 1; seed <= 8; seed++) {

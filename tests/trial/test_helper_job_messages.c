@@ -41,7 +41,7 @@ static char *sample_devices(void)
                                 .is_cpu = true,
                                 .is_lavapipe = true,
                                 .limits = limits}};
-    return message_devices(list, 2);
+    return message_text(&(struct message){MESSAGE_DEVICES, .device_list = list, .device_count = 2});
 }
 
 static void devices_arrive(void **state)
@@ -57,7 +57,7 @@ static void devices_arrive(void **state)
     assert_true(d[0].vendor_id == UINT32_MAX && d[0].timestamps && !d[0].is_cpu);
     assert_true(d[1].threads == 3 && d[1].is_cpu && d[1].is_lavapipe && !d[1].timestamps);
     assert_true(d[0].matrix_khr.count == 2 && d[0].matrix_nv.count == 0);
-    again = message_devices(d, 2); // all of it came
+    again = message_text(&m); // all of it came
     assert_string_equal(again, text);
     message_finish(&m);
     free(again);
@@ -67,7 +67,8 @@ static void devices_arrive(void **state)
 static char *sample_modules(void)
 {
     uint32_t words[] = {0x07230203, 0, UINT32_MAX};
-    return message_compiled((const struct spirv[]){{words, 3}, {words, 0}, {words + 1, 1}}, 3);
+    return message_text(&(struct message){
+        MESSAGE_COMPILED, .module = {{words, 3}, {words, 0}, {words + 1, 1}}, .module_count = 3});
 }
 
 static void modules_arrive(void **state)
@@ -95,17 +96,15 @@ static void modules_arrive(void **state)
 static void texts_arrive(void **state)
 {
     (void)state;
-    struct str given[] = {{0}, {0}};
-    struct message m;
-    str_add(&given[0], "void main() {\n}\n");
-    char *text = message_preprocessed(given, 2);
+    static char given[] = "void main() {\n}\n", empty[] = "";
+    struct message m = {MESSAGE_PREPROCESSED, .text = {given, empty}, .text_count = 2};
+    char *text = message_text(&m);
     assert_true(message_parse(text, &m, NULL));
     assert_int_equal(m.text_count, 2);
     assert_string_equal(m.text[0], "void main() {\n}\n");
     assert_string_equal(m.text[1], "");
     message_finish(&m);
     free(text);
-    str_finish(&given[0]);
     struct str many = {0};
     str_add(&many, "{\"type\":\"preprocessed\",\"texts\":[");
     for (int i = 0; i <= JOB_MAX_PASSES; i++)
@@ -129,7 +128,7 @@ static void push_constants_arrive(void **state)
                                                    .push_bytes = 4,
                                                    .field = {{PUSH_SIGNED, 1, 0, 3, "rows"}},
                                                    .field_count = 1}};
-    char *text = message_job(MESSAGE_COMPILE, &job);
+    char *text = message_text(&(struct message){MESSAGE_COMPILE, .request.job = {job}});
     assert_true(message_parse(text, &m, NULL));
     free(text);
     const struct pass *p = &m.request.job[0].pass[0];
@@ -150,14 +149,17 @@ static void helper_jobs_arrive(void **state)
     static char glsl[] = "void main() {}", name[] = "a.comp";
     const struct job job = {.pass_count = 1,
                             .pass = &(struct pass){.glsl = glsl, .template_name = name}};
-    char *texts[] = {message_job(MESSAGE_COMPILE, &job),
-                     message_job(MESSAGE_PREPROCESS, &job),
-                     message_list("/a.json:/b.json"),
-                     message_open(7, true),
-                     message_failed(&why),
-                     message_roof(&(struct roofline){.rate = {1e9}}),
-                     message_peaks(3),
-                     message_opened(&(struct clocks){{1, {{"celsius", 71}}}, "why"})};
+    struct message sent[] = {{MESSAGE_COMPILE, .request.job = {job}},
+                             {MESSAGE_PREPROCESS, .request.job = {job}},
+                             {MESSAGE_LIST, .drivers = "/a.json:/b.json"},
+                             {MESSAGE_OPEN, .device = 7, .validate = true},
+                             {MESSAGE_FAILED, .failure = why},
+                             {MESSAGE_ROOF, .roofline = {.rate = {1e9}}},
+                             {MESSAGE_PEAKS, .device = 3},
+                             {MESSAGE_OPENED, .clocks = {{1, {{"celsius", 71}}}, "why"}}};
+    char *texts[sizeof sent / sizeof *sent];
+    for (size_t i = 0; i < sizeof sent / sizeof *sent; i++)
+        texts[i] = message_text(&sent[i]);
     assert_true(message_parse(texts[0], &m, NULL));
     assert_int_equal(m.request.job[0].pass_count, 1);
     assert_string_equal(m.request.job[0].pass[0].glsl, glsl);
@@ -203,18 +205,18 @@ static char *sample_whole(void)
     plan_add_step(&w.plan, "one", 0, (int[]){0, 1}, 2);
     plan_add_step(&w.plan, "two", 1, (int[]){1, 2}, 2);
     plan_place(&w.plan);
-    char *text = message_whole(&w);
+    char *text = message_text(&(struct message){MESSAGE_WHOLE, .whole = &w});
     plan_finish(&w.plan);
     return text;
 }
 
 static char *sample_whole_result(void)
 {
-    const struct whole_result r = {.verified = true,
-                                   .reason = "too \"long\"",
-                                   .samples = {{.seconds = {0.25, 0.5}, .count = 2}},
-                                   .seconds = {0.25, 0}};
-    return message_whole_result(&r);
+    struct whole_result r = {.verified = true,
+                             .reason = "too \"long\"",
+                             .samples = {{.seconds = {0.25, 0.5}, .count = 2}},
+                             .seconds = {0.25, 0}};
+    return message_text(&(struct message){MESSAGE_WHOLE_RESULT, .whole_result = &r});
 }
 
 static void networks_arrive(void **state)

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "script/script.h"
 #include "trial/source.h"
-#include "trial/synthetic.h"
 
 #include <stddef.h>
 

@@ -47,7 +47,6 @@ static void whoever_leaves_an_array_is_wrong(void **state)
         const char *reason;
     } told[] = {
         {GEMM_FAR_OVERRUN, "it wrote past the end of C, at byte +21504"},
-        {GEMM_FARTHER_OVERRUN, "outside buffer C"},
         {GEMM_UNDERRUN, " C"}, // seen by the guard, where the driver lets it through
         {GEMM_READS_OUTSIDE, "with every access checked: it reads or writes outside buffer B"},
         {GEMM_SHARED_OVERRUN, "outside a shared array"},
@@ -62,6 +61,12 @@ static void whoever_leaves_an_array_is_wrong(void **state)
     open_pool(&f);
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         expect_trial(&f, told[i].variant, OUTCOME_WRONG, PHASE_VERIFY, told[i].reason);
+    // It may hit the guard of a buffer that lies there: the driver decides.
+    struct trial_result far = measure_one(&f, GEMM_FARTHER_OVERRUN);
+    assert_int_equal(far.outcome[0], OUTCOME_WRONG);
+    assert_int_equal(far.phase[0], PHASE_VERIFY);
+    assert_true(strstr(far.reason[0], "outside buffer C") ||
+                strstr(far.reason[0], "it wrote before the beginning of "));
     expect_trial(&f, GEMM_INSIDE, OUTCOME_OK, PHASE_NONE, "");
     assert_int_equal(pool_respawns(f.pool), 0);
     close_pool(&f);

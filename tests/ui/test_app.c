@@ -83,13 +83,13 @@ static void test_a_run_is_starting_until_it_has_begun(void **state)
 static void test_a_command_line_names_the_database_where_a_shell_would_take_another(void **state)
 {
     (void)state;
-    static const char named[] = "tilewalk budget 1 200 --db tilewalk.db",
-                      unnamed[] = "tilewalk budget 1 200",
+    static const char named[] = "tilewalk set 1 trials=200 --db tilewalk.db",
+                      unnamed[] = "tilewalk set 1 trials=200",
                       stop[] = "tilewalk stop 1 --db tilewalk.db";
     struct stage s;
     open_main(&s, FIXTURE_SMALL);
     stage_play(&s, "B tab tab enter"); // copies it
-    expect_on_screen(&s, "same as: tilewalk budget 1 200 --db tilewalk.db");
+    expect_on_screen(&s, "same as: tilewalk set 1 trials=200 --db tilewalk.db");
     assert_string_equal(s.app.copy, named);
     setenv("TILEWALK_DB", "tilewalk.db", 1);
     stage_play(&s, "esc B tab tab enter");
@@ -151,12 +151,12 @@ static void test_budget_presses_add_up(void **state)
     struct stage s;
     open_main(&s, FIXTURE_SMALL);
     stage_play(&s, "+ + -");
-    expect_commands(&s, "tilewalk budget 1 300 --db tilewalk.db\n"
-                        "tilewalk budget 1 400 --db tilewalk.db\n"
-                        "tilewalk budget 1 300 --db tilewalk.db\n");
+    expect_commands(&s, "tilewalk set 1 trials=300 --db tilewalk.db\n"
+                        "tilewalk set 1 trials=400 --db tilewalk.db\n"
+                        "tilewalk set 1 trials=300 --db tilewalk.db\n");
     stage_play(&s, "- - - -"); // 64 are spent: nothing ends by a slip of the finger
-    expect_commands(&s, "tilewalk budget 1 200 --db tilewalk.db\n"
-                        "tilewalk budget 1 100 --db tilewalk.db\n");
+    expect_commands(&s, "tilewalk set 1 trials=200 --db tilewalk.db\n"
+                        "tilewalk set 1 trials=100 --db tilewalk.db\n");
     expect_on_screen(&s, "64 trials are spent");
     stage_close(&s);
 }
@@ -287,7 +287,7 @@ static void test_a_note_keeps_its_blanks(void **state)
     struct stage s;
     open_sessions(&s);
     stage_play(&s, "n \"it's_fast enter");
-    expect_commands(&s, "tilewalk note 7 'it'\\''s fast' --db tilewalk.db\n");
+    expect_commands(&s, "tilewalk set 7 'note=it'\\''s fast' --db tilewalk.db\n");
     stage_close(&s);
 }
 
@@ -297,7 +297,7 @@ static void test_a_note_may_begin_with_a_dash(void **state)
     struct stage s;
     open_sessions(&s);
     stage_play(&s, "n \"--db_is_no_option enter : \"note_7_--_-5% enter");
-    expect_commands(&s, "tilewalk note 7 --db tilewalk.db -- '--db is no option'\n"
+    expect_commands(&s, "tilewalk set 7 'note=--db is no option' --db tilewalk.db\n"
                         "tilewalk note 7 --db tilewalk.db -- -5%\n");
     stage_close(&s);
 }
@@ -434,7 +434,7 @@ static void test_a_paste_is_text_and_nothing_else(void **state)
     assert_non_null(s.app.dialog);
     expect_commands(&s, "");
     stage_play(&s, "enter");
-    expect_commands(&s, "tilewalk note 6 'from elsewhere' --db tilewalk.db\n");
+    expect_commands(&s, "tilewalk set 6 'note=from elsewhere' --db tilewalk.db\n");
     stage_close(&s);
 }
 

@@ -1,14 +1,17 @@
 // Children of the workbench, played by small shell scripts.
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/spawner.h"
 #include "group.h"
 #include "job.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PATIENCE_STEPS 3000 // of 10 ms
@@ -376,6 +379,53 @@ static void many_are_refused(void **state)
     stop_listening(h);
 }
 
+// The spawner starts commands of the program, the editor on a path, and new files for screens.
+static void test_spawner(void **state)
+{
+    (void)state;
+    struct heard *h = listener();
+    struct ui_config config;
+    struct err e;
+    char *text;
+    const char *program = script("job", "echo \"$@\" >edited; exit 4\n");
+    int n, before = open(".", O_RDONLY | O_DIRECTORY);
+    config_init(&config);
+    snprintf(config.editor, sizeof config.editor, "'%s' --wait", program);
+    assert_int_equal(chdir(folder), 0);
+    h->jobs.spawner = jobs_spawner_create(program, &config, &e);
+    assert_non_null(h->jobs.spawner);
+    assert_true(jobs_start(&h->jobs, &(struct job_record){.on_end = on_end, .context = h}, program,
+                           (const char *const[]){"note", "3", NULL}, &e));
+    assert_true(wait_for(h, is_over, PATIENCE_STEPS));
+    assert_int_equal(h->exit_code, 4);
+    assert_false(jobs_start(&h->jobs, &(struct job_record){.on_end = on_end, .context = h}, program,
+                            (const char *const[]){"tune", "x", "--no-sandbox", NULL}, &e));
+    assert_non_null(strstr(e.text, "--no-sandbox"));
+    for (int i = 1; i <= 3; i++) {
+        close(spawner_open_file(h->jobs.spawner, &n));
+        assert_int_equal(n, i);
+    }
+    assert_true(file_exists("tilewalk-screen-3.txt"));
+    struct child c;
+    int status = -1;
+    assert_false(
+        spawner_spawn(h->jobs.spawner, SPAWN_EDITOR, (const char *const[]){"+!sh", NULL}, &c, &e));
+    assert_non_null(strstr(e.text, "a path"));
+    assert_true(spawner_spawn(h->jobs.spawner, SPAWN_EDITOR,
+                              (const char *const[]){"+12", "./+!sh", NULL}, &c, &e));
+    for (int i = 0; i < PATIENCE_STEPS && !spawner_reap(h->jobs.spawner, &c, &status); i++)
+        poll(NULL, 0, 10);
+    assert_int_equal(WEXITSTATUS(status), 4);
+    assert_true(file_read("edited", &text, NULL, NULL));
+    assert_string_equal(text, "--wait +12 ./+!sh\n");
+    free(text);
+    spawner_destroy(h->jobs.spawner);
+    h->jobs.spawner = NULL;
+    assert_int_equal(fchdir(before), 0);
+    close(before);
+    stop_listening(h);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -407,6 +457,7 @@ TEST_GROUP(job)
         cmocka_unit_test(runs_move),
         cmocka_unit_test(pretence_starts_nothing),
         cmocka_unit_test(many_are_refused),
+        cmocka_unit_test(test_spawner),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -69,8 +69,8 @@ static void test_asks(void **state)
     int64_t ask = s->app.selected;
     assert_true(ask > 0);
     assert_false(s->app.follow);
-    snprintf(words, sizeof words, "tilewalk show 1 --ask %d --glsl --lined --db tilewalk.db\n",
-             (int)ask);
+    snprintf(words, sizeof words,
+             "tilewalk show 1 --trial ask:%d --glsl --lined --db tilewalk.db\n", (int)ask);
     assert_asked(s, words);
     YES("Rendering...");
     fixture_tell(&s->fixture, 3);
@@ -82,8 +82,8 @@ static void test_asks(void **state)
     assert_asked(s, "");
     stage_play(s, "v");
     stage_rest(s);
-    snprintf(words, sizeof words, "tilewalk show 1 --ask %d --spirv --lined --db tilewalk.db\n",
-             (int)ask);
+    snprintf(words, sizeof words,
+             "tilewalk show 1 --trial ask:%d --spirv --lined --db tilewalk.db\n", (int)ask);
     assert_asked(s, words);
 }
 

@@ -243,11 +243,11 @@ static void test_weights(void **state)
     expect_text("0.5", true);
     app_act(&app, ACT_SORT_INVERT); // both have no share: their order stays
     app_act(&app, ACT_WEIGH_MORE);
-    assert_non_null(strstr(said, "weigh"));
-    assert_non_null(strstr(said, "conv1 2"));
+    assert_non_null(strstr(said, "set"));
+    assert_non_null(strstr(said, "weight=conv1:2"));
     app_act(&app, ACT_DOWN);
     app_act(&app, ACT_WEIGH_LESS);
-    assert_non_null(strstr(said, "dense 0.25"));
+    assert_non_null(strstr(said, "weight=dense:0.25"));
     close_app();
 }
 
