@@ -304,7 +304,8 @@ static int run_card(const struct command *self, const struct arguments *a)
     c.arena = &c.curves.arena;
     c.session = &c.curves.curve[0].record;
     c.store = common_open_session(a, c.session->id, &e);
-    bool ok = c.store && read_card(&c, a, &e);
+    bool ok =
+        c.store && common_check_verdict(a, c.store, c.session->id, &e) && read_card(&c, a, &e);
     if (ok) {
         common_show_record(c.arena, c.session);
         char speed[32], time[32];
@@ -338,6 +339,7 @@ static const struct option options[] = {
     {"baseline", OPTION_TEXT, "ID",
      "compare with the best of another session of the same problem and device (default: the kernel "
      "in use, else the first valid trial)"},
+    OPTION_ANYWAY,
     OPTION_JSON,
     OPTION_DB,
     OPTION_END,

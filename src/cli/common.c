@@ -499,3 +499,29 @@ void network_add_round(struct json_writer *w, const struct event *event)
     json_add_real(w, "sum_ms", ms(r->latency));
     json_add_real(w, "elapsed_s", r->elapsed_s);
 }
+
+bool common_check_verdict(const struct arguments *a, struct store *store, int64_t session,
+                          struct err *e)
+{
+    struct arena arena;
+    struct session_record r;
+    struct baselines baselines;
+    struct str ratio = {0};
+    arena_init(&arena);
+    bool ok = store_get_session(store, session, &arena, &r, e) &&
+              store_get_baselines(store, session, &arena, &baselines, e);
+    struct paired p = ok ? speed_verdict(&r, &baselines) : paired_exactly(0, 0);
+    enum paired_verdict verdict = paired_verdict(&p);
+    if (ok && !arguments_flag(a, "anyway") &&
+        (verdict == PAIRED_LEVEL || verdict == PAIRED_SLOWER)) {
+        speed_add_ratio(&p, &ratio);
+        ok = err_set(e,
+                     "session %" PRId64 " is not shown to be faster than '%s', which is in use: %s "
+                     "(%s--anyway writes it all the same)",
+                     session, baselines_fastest(&baselines)->name, str_text(&ratio),
+                     p.low > 0 ? "" : "tilewalk resume times them in pairs; ");
+    }
+    str_finish(&ratio);
+    arena_finish(&arena);
+    return ok;
+}

@@ -16,6 +16,11 @@
     {                                                                                              \
         "db", OPTION_TEXT, "FILE", "database (default: $TILEWALK_DB, else the user's data folder)" \
     }
+#define OPTION_ANYWAY                                                                              \
+    {                                                                                              \
+        "anyway", OPTION_FLAG, NULL,                                                               \
+            "also where the best is not shown to be faster than what is in use"                    \
+    }
 #define OPTION_JSON                                                                                \
     {                                                                                              \
         "json", OPTION_FLAG, NULL, "print JSON only"                                               \
@@ -124,5 +129,10 @@ void network_add_whole(struct json_writer *w, const struct whole_record *r);
 void network_add_round(struct json_writer *w, const struct event *event);
 void network_print_table(const struct network_summary *n); // its tasks and the whole
 void network_print_round(const struct event *event);
+
+// False: the session's best was compared with a kernel in use, and is not shown to be faster. What
+// other people read is written then only with --anyway.
+bool common_check_verdict(const struct arguments *a, struct store *store, int64_t session,
+                          struct err *e);
 
 #endif

@@ -139,6 +139,9 @@ static bool check_words(const struct arguments *a, const struct form *form, stru
 static bool write_form(const struct form *form, struct store *store, const struct arguments *a,
                        struct err *e)
 {
+    for (int i = 0; form != &forms[0] && i < a->operand_count; i++)
+        if (!common_check_verdict(a, store, strtoll(a->operand[i], NULL, 10), e))
+            return false;
     if (!form->make)
         return export_form(store, strtoll(a->operand[0], NULL, 10), arguments_text(a, "as"),
                            (int)arguments_integer(a, "best", 1), arguments_flag(a, "json"), e);
@@ -217,6 +220,7 @@ static const struct option options[] = {
      "with --verify: per cent by which kernels may be slower (default: 5, or three times the "
      "spread of their samples)",
      0, 1e6},
+    OPTION_ANYWAY,
     {"dry-run", OPTION_FLAG, NULL, "list the files, but write nothing"},
     {"force", OPTION_FLAG, NULL, "replace existing files, also another session's"},
     {"csv", OPTION_TEXT, .help = "show ID --csv has the trials", .hidden = true, .now = ""},

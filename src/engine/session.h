@@ -55,8 +55,8 @@ struct busy { // valid when zeroed
     int64_t sensed, throttled; // timings with clocks; those in which something limited them
     double slowdown; // of the best at the last drift check, as a factor; 0: not checked yet
     double spread[BUSY_WINDOW]; // of the latest timings: median / least sample - 1
-    double noise; // their mean
-    double drift; // of the best at the last check, as a share
+    double noise;               // their mean
+    double drift;               // of the best at the last check, as a share
 };
 
 void busy_watch(struct busy *b, const struct trial_result *r);

@@ -1,4 +1,4 @@
-// What is done with the session's best when it is known, after the last race:
+// Confirms the session's best, which is known after the last race:
 //  * it is timed with every baseline, in pairs (trial/paired.h). The times of the search and of the
 //    race chose it, so they would flatter it;
 //  * it is soaked: verified again and again for a tenth of the session's time. A kernel that is

@@ -57,7 +57,8 @@ static void add_source(struct transfer_prior *t, const struct search_problem *p,
     int count = 0;
     for (int i = 0; i < h->count; i++) {
         mapped[count] = (struct mapped){.fitness = h->fitness[i], .index = i};
-        count += space_nearest_like(p->space, h->space, &h->config[i], false, &mapped[count].config);
+        count +=
+            space_nearest_like(p->space, h->space, &h->config[i], false, &mapped[count].config);
     }
     if (count > 0)
         qsort(mapped, (size_t)count, sizeof *mapped, fastest_first);

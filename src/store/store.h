@@ -117,8 +117,8 @@ struct session_record {
     int workers;
     int cards; // devices of this identity that measure at the same time; 0 or 1: one
     bool count_rejected;
-    // How steady its times are: the spread of the latest timings (median / least sample - 1), and by
-    // how much the best was slower when it was timed again. 0, NAN: not known.
+    // How steady its times are: the spread of the latest timings (median / least sample - 1), and
+    // by how much the best was slower when it was timed again. 0, NAN: not known.
     double noise, drift;
     int64_t soaked, soaked_ask; // runs of the soak of the trial that was the best then; 0: none
     bool cold;           // timed runs find their inputs in memory, not in a cache (tune --cold)

@@ -443,8 +443,8 @@ static void time_pairs(struct trial *t, struct rng *rng)
     }
 }
 
-// Times the candidates of the final re-ranking in rounds, so that a drift of the clock or other load
-// affects all of them alike. Then the accesses of the winner are checked, or those of all.
+// Times the candidates of the final re-ranking in rounds, so that a drift of the clock or other
+// load affects all of them alike. Then the accesses of the winner are checked, or those of all.
 static void time_race(struct trial *t)
 {
     bool takes_part[TRIAL_MAX_RACERS];

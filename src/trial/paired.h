@@ -3,7 +3,8 @@
 //
 //     for (n = 0; n < PAIRED_MOST; n++) {
 //         time both, in an order drawn at random;        a[n], b[n]
-//         if (paired_is_look(n + 1) && paired_verdict(r = paired_ratio(a, b, n + 1)) != LEVEL) break;
+//         r = paired_ratio(a, b, n + 1);
+//         if (paired_is_look(n + 1) && paired_verdict(&r) != PAIRED_LEVEL) break;
 //     }
 //
 // The ratio is the median of b/a over the pairs. Its interval is that of the sign test: order
@@ -24,8 +25,8 @@
 #define PAIRED_MOST 60 // pairs
 
 struct paired {
-    int pairs;    // that count; 0: there are none
-    double ratio; // median of b/a, > 1: a is the faster one; NAN: not known
+    int pairs;        // that count; 0: there are none
+    double ratio;     // median of b/a, > 1: a is the faster one; NAN: not known
     double low, high; // of the interval; NAN: too few pairs for one
 };
 

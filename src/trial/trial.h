@@ -76,7 +76,7 @@ struct trial_result {
     // Times of several shapes of a problem (trial/shapes.h); 0: not measured.
     int shapes; // 0: there is one alone
     double part_s[TRIAL_MAX_RACERS][TRIAL_MAX_SHAPES];
-    // Of a race in pairs: the first candidate's ratio to each other one on each shape.
+    // A race in pairs has the first candidate's ratio to each other one on each shape.
     struct paired part_ratio[TRIAL_MAX_RACERS][TRIAL_MAX_SHAPES];
     struct statistics statistics[TRIAL_MAX_RACERS]; // of kernels that the driver compiled
     double wall_s;   // per run of the candidate timed last, by the host's clock; 0: none was

@@ -112,7 +112,7 @@ static void test_outside_the_search(void **state)
     assert_string_equal(text_of(baseline(checked, MISFIT), "reason"),
                         text_of(baseline(one, MISFIT), "reason"));
     assert_true(is_null(baseline(checked, SHIPPED), "reason"));
-    r = RUN(b, "export", "1", "--as", "found");
+    r = RUN(b, "export", "1", "--as", "found", "--anyway");
     assert_ok(&r);
     assert_contains(r.out, "Not measured, and not verified: ");
     assert_contains(r.out, "synthetic:rugged:seed=3.\n\n| shape | ");
@@ -175,12 +175,16 @@ static void test_raced(void **state)
     assert_int_equal(count_rows(b, "baseline", "paired_ask > 0"), 1);
     assert_true(number_of(session, "soaked") > 0);
     assert_int_equal(count_rows(b, "baseline", "race_seconds > 0"), 1);
-    r = RUN(b, "export", "1", "--as", "found");
+    r = RUN(b, "export", "1", "--as", "found", "--anyway");
     assert_ok(&r);
     assert_contains(r.out, text_of(session, "device"));
     assert_contains(r.out, text_of(session, "driver"));
     assert_contains(r.out, "Verified: the whole result was right");
     bool level = strcmp(text_of(one, "verdict"), "no difference shown") == 0;
+    bool faster = strcmp(text_of(one, "verdict"), "faster") == 0;
+    struct result plain = RUN(b, "export", "1", "--as", "found");
+    assert_int_equal(plain.code, faster ? 0 : 1);
+    assert_true(faster || strstr(plain.err, "--anyway"));
     assert_contains(r.out, level ? " | no difference shown (" : " times as fast (");
     char *json = box_read(b, box_path(b, "out/base-f32-nn-64x64x64.json"));
     check_interval(baseline(json_of(b, json), SHIPPED));

@@ -66,14 +66,14 @@ static void try_mul_mm(void **state)
     try_preset(b, "ggml-mul-mm", "ggml", "type=q4_0",
                "{\"BLOCK_SIZE\":16,\"BM\":16,\"BN\":16,\"WM\":8,\"WN\":16,\"WMITER\":1,"
                "\"TM\":2,\"TN\":1,\"load\":1,\"split_k\":1}");
-    struct result r = RUN(b, "export", "1", "--as", "ggml");
+    struct result r = RUN(b, "export", "1", "--as", "ggml", "--anyway");
     assert_ok(&r);
     assert_contains(r.out, "\n-s_warptile = { 16, 32, 32, 16, 32, 32, 2, 2, 2, 1, 8 };\n"
                            "+s_warptile = { 16, 16, 16, 16, 8, 16, 1, 2, 1, 1, 8 };\n");
     assert_contains(r.out, " 16x64x256 | - | - | ");
     assert_contains(r.out, "BLOCK_SIZE=128 BM=128");
     assert_contains(r.out, ". Verified:");
-    r = RUN(b, "export", "1", "--as", "constants");
+    r = RUN(b, "export", "1", "--as", "constants", "--anyway");
     assert_ok(&r);
     assert_contains(r.out, "MUL_MM_WARP_ID 10\n");
     assert_contains(r.out, "MUL_MM_WARP 8\n");
@@ -84,7 +84,7 @@ static void try_mul_mat_vec(void **state)
     struct box *b = *state;
     try_preset(b, "ggml-mul-mat-vec", "ggml", "type=q4_K",
                "{\"BLOCK_SIZE\":16,\"NUM_ROWS\":2,\"sum\":\"shared\"}");
-    struct result r = RUN(b, "export", "1", "--as", "ggml");
+    struct result r = RUN(b, "export", "1", "--as", "ggml", "--anyway");
     assert_refused(&r, 1, "mul_mat_vec_q4_k", "nothing to change");
 }
 

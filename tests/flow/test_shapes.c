@@ -193,7 +193,7 @@ static void test_against_all(void **state)
         cJSON_free(config);
         assert_true(fabs(number_of(found, "ms") / goal(&truth, best, by_worst) - 1) < 1e-6);
         check_rows(&truth, one, best);
-        r = RUN(b, "export", by_worst ? "5" : "4", "--as", "found");
+        r = RUN(b, "export", by_worst ? "5" : "4", "--as", "found", "--anyway");
         assert_ok(&r);
         assert_true(str_starts(r.out, "2048,131072,8192,\n"));
         assert_contains(r.out, "\n| N=512 M=256 K=128 | shipped | ");
@@ -268,7 +268,8 @@ static void check_tuned(struct box *b, const cJSON *one)
     static const char *const classes[SHAPES] = {"N<=64 M<=32 K<=64", "N<=512 M<=256 K<=128",
                                                 "N<=8 M<=1024 K<=256"};
     const cJSON *session = member(one, "session");
-    struct result r = RUN(b, "export", "1", "--as", "tuned", "--out", box_path(b, "tuned.json"));
+    struct result r =
+        RUN(b, "export", "1", "--as", "tuned", "--anyway", "--out", box_path(b, "tuned.json"));
     assert_ok(&r);
     const cJSON *tree = json_of(b, box_read(b, box_path(b, "tuned.json")));
     tree = member(member(tree, "tuned"), device_word(session, "driver", b));
@@ -286,13 +287,13 @@ static void check_tuned(struct box *b, const cJSON *one)
     }
     r = RUN(b, "tune", box_path(b, "shapes.lua"), MACHINE, "--trials", "3");
     assert_ok(&r);
-    r = RUN(b, "export", "1", "2", "--as", "tuned", "--out", box_path(b, "more.json"));
+    r = RUN(b, "export", "1", "2", "--as", "tuned", "--anyway", "--out", box_path(b, "more.json"));
     assert_refused(&r, 1, "session 2", NULL);
 }
 
 static void check_card(struct box *b)
 {
-    struct result r = RUN(b, "card", "1", "--out", box_path(b, "cards"), "--json");
+    struct result r = RUN(b, "card", "1", "--out", box_path(b, "cards"), "--json", "--anyway");
     assert_ok(&r);
     const cJSON *files = member(json_of(b, r.out), "files");
     const char *page = box_read(b, cJSON_GetArrayItem(files, 2)->valuestring);

@@ -418,13 +418,23 @@ static void members_belong_to_the_number(void **state)
     struct hello h = sample_hello();
     struct greeting g = greeting_of_this();
     struct gpu_info device = {.name = "x"};
-    char *texts[] = {message_greet(&g),
-                     message_member(&g, &(struct member){.players = 1}, &device),
-                     message_leave("a-1", "why"),
-                     message_play(2),
-                     message_said(1, "line"),
-                     message_list(""),
-                     message_devices(&device, 1),
+    struct message plain[] = {
+        {MESSAGE_GREET, .greeting = g},
+        {MESSAGE_MEMBER, .greeting = g, .member = {.players = 1}, .device_list = &device,
+         .device_count = 1},
+        {MESSAGE_LEAVE, .greeting = {.machine = "a-1"}, .member = {.why = "why"}},
+        {MESSAGE_PLAY, .workers = 2},
+        {MESSAGE_SAID, .worker = 1, .said = "line"},
+        {MESSAGE_LIST},
+        {MESSAGE_DEVICES, .device_list = &device, .device_count = 1},
+    };
+    char *texts[] = {message_text(&plain[0]),
+                     message_text(&plain[1]),
+                     message_text(&plain[2]),
+                     message_text(&plain[3]),
+                     message_text(&plain[4]),
+                     message_text(&plain[5]),
+                     message_text(&plain[6]),
                      message_hello(&h),
                      sample_trial(),
                      sample_result(),
@@ -473,7 +483,7 @@ static void greetings_compare_the_protocol(void **state)
     }
     struct greeting other = greeting_of_this();
     snprintf(other.build, sizeof other.build, "another");
-    char *text = message_greet(&other);
+    char *text = message_text(&(struct message){MESSAGE_GREET, .greeting = other});
     assert_true(message_parse(text, &m, NULL));
     assert_true(greeting_fits(&m.greeting, "it", why, sizeof why));
     assert_string_equal(m.greeting.build, "another");
