@@ -114,24 +114,9 @@ static glslang_input_t input_of(const char *glsl, int minor, const glslang_resou
     };
 }
 
-<<<<<<< HEAD
 // Compiles by the built-in glslang for SPIR-V 1.`minor`.
 static bool compile_for(const char *glsl, int minor, struct spirv *out, struct err *e)
 {
-=======
-// A compiler that is built in has no limit of time.
-static bool compile_within(const char *glsl, int seconds, struct spirv *out, struct err *e)
-{
-    *out = (struct spirv){0};
-    if (external_program()) {
-        struct str log = {0};
-        bool compiled = external_compile(external_program(), glsl, seconds, out, &log, e);
-        if (compiled && !out->word)
-            compiled = report_first(str_text(&log), e);
-        str_finish(&log);
-        return compiled;
-    }
->>>>>>> main
     const glslang_resource_t resource = generous_resource();
     const glslang_input_t input = input_of(glsl, minor, &resource);
     *out = (struct spirv){0};
@@ -152,22 +137,24 @@ static bool compile_within(const char *glsl, int seconds, struct spirv *out, str
     return ok;
 }
 
-<<<<<<< HEAD
-static bool compile_outside(const char *glsl, uint32_t minor, struct spirv *out, struct err *e)
+static bool compile_outside(const char *glsl, uint32_t minor, int seconds, struct spirv *out,
+                            struct err *e)
 {
     struct str log = {0};
-    bool compiled = external_compile(glsl, minor, out, &log, e);
+    bool compiled = external_compile(glsl, minor, seconds, out, &log, e);
     if (compiled && !out->word)
         compiled = report_first(str_text(&log), e);
     str_finish(&log);
     return compiled;
 }
 
-// The message for the oldest target is that of the GLSL, unless a newer one compiles it.
-static bool compile(const char *glsl, uint32_t minor, struct spirv *out, struct err *e)
+// A compiler that is built in has no limit of time, and gets the oldest target that compiles the
+// text. Where none does, the message is that of the first.
+static bool compile_within(const char *glsl, uint32_t minor, int seconds, struct spirv *out,
+                           struct err *e)
 {
     if (external_program())
-        return compile_outside(glsl, minor ? minor : OLDEST, out, e);
+        return compile_outside(glsl, minor ? minor : OLDEST, seconds, out, e);
     if (compile_for(glsl, OLDEST, out, e))
         return true;
     struct spirv newest;
@@ -185,12 +172,7 @@ static bool compile(const char *glsl, uint32_t minor, struct spirv *out, struct 
 
 bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
 {
-    return compile(glsl, 0, out, e);
-=======
-bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
-{
-    return compile_within(glsl, EXTERNAL_COMPILE_S, out, e);
->>>>>>> main
+    return compile_within(glsl, 0, EXTERNAL_COMPILE_S, out, e);
 }
 
 #define MATRIX_TRIAL(extension, type)                                                              \
@@ -212,7 +194,7 @@ bool kernel_knows_matrix(enum matrix_api api)
     if (api == MATRIX_NONE)
         return false;
     kernel_setup();
-    bool known = compile_within(trial[api], EXTERNAL_VERSION_S, &ignored, NULL);
+    bool known = compile_within(trial[api], 0, EXTERNAL_VERSION_S, &ignored, NULL);
     spirv_finish(&ignored);
     return known;
 }
@@ -298,7 +280,7 @@ bool kernel_compile_pass(const struct pass *p, uint32_t minor, struct spirv *out
 {
     struct err raw = {0};
     bool is_spirv = str_starts(p->glsl, JOB_SPIRV);
-    if (!is_spirv && !compile(p->glsl, minor, out, &raw))
+    if (!is_spirv && !compile_within(p->glsl, minor, EXTERNAL_COMPILE_S, out, &raw))
         return fail_at(p, &raw, e);
     if (is_spirv && !kernel_read_spirv(p->glsl, out, &raw))
         return err_at(e, kernel_pass_file(p), 0, "%s", raw.text);
@@ -337,7 +319,7 @@ static bool knows_extension(const char *name)
     char *glsl = mem_printf("#version 450\n#extension %s : require\nlayout(local_size_x = 1) in;\n"
                             "void main() {}\n",
                             name);
-    bool known = compile_within(glsl, EXTERNAL_VERSION_S, &ignored, NULL);
+    bool known = compile_within(glsl, 0, EXTERNAL_VERSION_S, &ignored, NULL);
     spirv_finish(&ignored);
     free(glsl);
     return known;

@@ -61,13 +61,8 @@ static bool read_module(FILE *f, struct spirv *out)
 
 // The files are in memory, and the child opens them through this process: a process that is killed
 // leaves nothing behind, and a sandbox has no folder to write to.
-<<<<<<< HEAD
-static bool compile_files(FILE *in, FILE *module, uint32_t minor, struct spirv *out,
+static bool compile_files(FILE *in, FILE *module, uint32_t minor, int seconds, struct spirv *out,
                           struct str *log, struct err *e)
-=======
-static bool compile_files(const char *program, int seconds, FILE *in, FILE *module,
-                          struct spirv *out, struct str *log, struct err *e)
->>>>>>> main
 {
     const char *program = external_program();
     char in_path[64], out_path[64], env[16], glslc_env[32];
@@ -97,13 +92,8 @@ static bool compile_files(const char *program, int seconds, FILE *in, FILE *modu
            err_set(e, "--glslang: '%s' ended without a module and without a word", program);
 }
 
-<<<<<<< HEAD
-bool external_compile(const char *glsl, uint32_t minor, struct spirv *out, struct str *log,
-                      struct err *e)
-=======
-bool external_compile(const char *program, const char *glsl, int seconds, struct spirv *out,
+bool external_compile(const char *glsl, uint32_t minor, int seconds, struct spirv *out,
                       struct str *log, struct err *e)
->>>>>>> main
 {
     FILE *in = os_unnamed_file(), *module = os_unnamed_file();
     *out = (struct spirv){0};
@@ -111,11 +101,7 @@ bool external_compile(const char *program, const char *glsl, int seconds, struct
     if (!ok)
         err_set(e, "--glslang: a temporary file: %s", strerror(errno));
     else
-<<<<<<< HEAD
-        ok = compile_files(in, module, minor, out, log, e);
-=======
-        ok = compile_files(program, seconds, in, module, out, log, e);
->>>>>>> main
+        ok = compile_files(in, module, minor, seconds, out, log, e);
     if (in)
         fclose(in);
     if (module)

@@ -11,19 +11,11 @@
 // Returns the program's path; NULL: none is named.
 const char *external_program(void);
 
-<<<<<<< HEAD
-// Compiles a shader for SPIR-V 1.`minor` (from 3 on): `log` gets the program's output, and `out` the module, or nothing when the
-// shader is wrong. False and `e` only when the program cannot be run, does not end within a minute,
-// or left neither a module nor a message.
-bool external_compile(const char *glsl, uint32_t minor, struct spirv *out, struct str *log,
-                      struct err *e);
-=======
-// Compiles a shader: `log` gets the program's output, and `out` the module, or nothing when the
-// shader is wrong. False and `e` only when the program cannot be run, does not end within so many
-// seconds, or left neither a module nor a message.
-bool external_compile(const char *program, const char *glsl, int seconds, struct spirv *out,
+// Compiles a shader for SPIR-V 1.`minor` (from 3 on): `log` gets the program's output, and `out` the
+// module, or nothing when the shader is wrong. False and `e` only when the program cannot be run,
+// does not end within so many seconds, or left neither a module nor a message.
+bool external_compile(const char *glsl, uint32_t minor, int seconds, struct spirv *out,
                       struct str *log, struct err *e);
->>>>>>> main
 
 enum {
     EXTERNAL_COMPILE_S = 60, // a shader of a candidate; workers have less

@@ -69,22 +69,16 @@ bool kernel_check_compiler(const char *text, struct err *e);
 // user's that does not end within ten seconds knows none.
 bool kernel_knows_matrix(enum matrix_api api);
 
-<<<<<<< HEAD
-// Compiles a rendered pass, or reads its SPIR-V, and fits it to its pass (kernel_fit). The target of
-// an outside compiler is SPIR-V 1.`minor` (0: 1.3); kernel_check judges what was made. `e` names the
-// template, or a file that it includes, and its line.
-bool kernel_compile_pass(const struct pass *p, uint32_t minor, struct spirv *out, struct err *e);
-=======
 // Describes the compiler for people. `name` gets its name and version, and a remark if it is built
 // in and that version was not tried with this program. `missing` gets what kernels may use and it
 // does not know, with commas. False and `e` when the one that TILEWALK_GLSLANG names cannot be run.
 #define KERNEL_KHR_UNITS "KHR matrix units" // its word for GL_KHR_cooperative_matrix
 bool kernel_describe_compiler(struct str *name, struct str *missing, struct err *e);
 
-// Compiles a rendered pass, or reads its SPIR-V, and fits it to its pass (kernel_fit). `e` names
-// the template, or a file that it includes, and its line.
-bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e);
->>>>>>> main
+// Compiles a rendered pass, or reads its SPIR-V, and fits it to its pass (kernel_fit). The target of
+// an outside compiler is SPIR-V 1.`minor` (0: 1.3); kernel_check judges what was made. `e` names the
+// template, or a file that it includes, and its line.
+bool kernel_compile_pass(const struct pass *p, uint32_t minor, struct spirv *out, struct err *e);
 // Adds a pass' text after preprocessing by the built-in glslang, without comments and empty lines.
 // Errors are as those of kernel_compile_pass.
 bool kernel_preprocess_pass(const struct pass *p, struct str *out, struct err *e);
