@@ -75,7 +75,7 @@ def commands():
                "memory", "words"]
     for attack in attacks:
         yield Command("campaign " + attack, ["campaign", "--minutes", "0.25", "--seed", "917465", "--only", attack], 15)
-    for gpu in ["navi31", "turing", "ampere", "dg2", "bmg"]:
+    for gpu in ["navi31", "gfx1201", "turing", "ampere", "ada", "blackwell", "adreno", "apple", "dg2", "bmg"]:
         yield Command("gpus " + gpu, ["gpus", "--kernels", "1", gpu], 10)
     yield Command("distro debian-13", ["distro", "debian-13"], 400)
 

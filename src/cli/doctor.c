@@ -371,8 +371,11 @@ static void check_places(struct doctor *d, const struct arguments *a)
         add_check(d, pool ? "pool" : place[i], true, count > 0, r ? str_text(&found) : e.text,
                   pool ? "tilewalk worker runs on each machine that measures, and speaks this "
                          "protocol (docs/fleet.md)"
-                       : "ssh has to reach it without a question, and to find a tilewalk there "
-                         "that speaks this protocol (hosts.conf: docs/fleet.md)");
+                  : str_starts(place[i], REMOTE_EXEC)
+                      ? "the command has to lead to `tilewalk agent` on its standard input and "
+                        "output (docs/fleet.md)"
+                      : "ssh has to reach it without a question, and to find a tilewalk there "
+                        "that speaks this protocol (hosts.conf: docs/fleet.md)");
         str_finish(&found);
         remote_destroy(r);
         on_end(&on);
@@ -510,7 +513,7 @@ static int run_doctor(const struct command *self, const struct arguments *a)
 }
 
 static const struct option options[] = {
-    {"on", OPTION_REPEATED, "local:|ssh:HOST|nats://HOST",
+    {"on", OPTION_REPEATED, "local:|ssh:HOST|nats://HOST|exec:'COMMAND'",
      "check too that an agent can be started there, or list the devices of this pool"},
     {"pool", OPTION_TEXT, .hidden = true, .now = "on=*"},
     OPTION_ACCESS,

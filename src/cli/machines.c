@@ -64,7 +64,9 @@ static int run_worker(const struct command *self, const struct arguments *a)
 {
     struct err e;
     struct device_choice chosen = {.count = 0};
-    struct worker_options o = {.workers = (int)arguments_integer(a, "workers", 0)};
+    struct worker_options o = {.workers = (int)arguments_integer(a, "workers", 0),
+                               .idle_s = arguments_real(a, "idle-exit", 0),
+                               .lifetime_s = arguments_real(a, "lifetime", 0)};
     struct on on = {.words = 0};
     const char *url = a->operand_count ? a->operand[0] : arguments_text(a, "pool");
     (void)self;
@@ -86,6 +88,9 @@ static const struct option worker_options[] = {
     {"device", OPTION_TEXT, "DEVICE",
      "index or part of a name (default: the best one); none: synthetic landscapes alone"},
     {"workers", OPTION_INTEGER, "N", "trials at once (default: as fits the device)", 1, 64},
+    {"idle-exit", OPTION_REAL, "SECONDS", "leave after so long without a trial", 0.001, 1e9},
+    {"lifetime", OPTION_REAL, "SECONDS",
+     "leave after so long, as after SIGTERM: within 20 s, with what is finished then", 0.001, 1e9},
     OPTION_GLSLANG,
     OPTION_SANDBOX,
     OPTION_END,

@@ -201,7 +201,16 @@ static bool find_place(struct on *on, const struct arguments *a, const char *tex
         add_machine(on, text, &l);
         return fits || err_set(e, "--on ssh:%s: too many words in its entry", name);
     }
-    return err_usage(e, "--on '%s' is none of local:, ssh:HOST and nats://HOST", text);
+    if (str_starts(text, REMOTE_EXEC)) {
+        const char *command = text + strlen(REMOTE_EXEC);
+        const struct line l = {.word = {"/bin/sh", "-c", command}, .count = 3};
+        if (!command[strspn(command, BLANKS)] || strpbrk(command, "\n\r"))
+            return err_usage(e, "--on exec: needs a command, in one line");
+        add_machine(on, text, &l);
+        return true;
+    }
+    return err_usage(e, "--on '%s' is none of local:, ssh:HOST, nats://HOST and exec:'COMMAND'",
+                     text);
 }
 
 bool on_begin(struct on *on, const struct arguments *a, const char *const *text, int count,

@@ -20,6 +20,9 @@
 //
 //     tls://queue = credentials=/home/me/lab.creds ca=/etc/lab.pem
 //
+// The COMMAND of exec:COMMAND is one of the shell's. It has to lead to an agent on its standard
+// input and output.
+//
 // `wait=S` in any entry is how long a run waits while no machine measures for it (default: 300 s).
 #ifndef TILEWALK_CLI_ON_H
 #define TILEWALK_CLI_ON_H
@@ -31,9 +34,10 @@
 #define ON_MOST 64
 
 #define OPTION_ON                                                                                  \
-    {"on", OPTION_REPEATED, "local:|ssh:HOST|nats://HOST",                                         \
-     "measure on another machine by ssh, with the workers of a pool (nats://, tls://), or by an "  \
-     "agent here (local:); may be repeated: their devices have to be alike"},                      \
+    {"on", OPTION_REPEATED, "local:|ssh:HOST|nats://HOST|exec:'COMMAND'",                          \
+     "measure on another machine by ssh, with the workers of a pool (nats://, tls://), by an "     \
+     "agent here (local:), or by one that a command of the shell leads to; may be repeated: "      \
+     "their devices have to be alike"},                                                            \
         {"pool", OPTION_TEXT, .hidden = true, .now = "on=*"},                                      \
     {                                                                                              \
         "wait", OPTION_REAL, "S", "", 0.001, 1e9, true                                             \

@@ -56,6 +56,12 @@ static struct source *make_pool(struct agent *a, struct hello *h, struct err *e)
         err_set(e, "there is no device %d", h->device);
         return NULL;
     }
+    // Where that card belongs to others, one of its kind that does not is measured on.
+    char id[33];
+    gpu_identity(&a->list[h->device], id);
+    for (int i = 0; a->list[h->device].is_set_aside && i < a->devices; i++)
+        if (!a->list[i].is_set_aside && gpu_is(&a->list[i], id))
+            h->device = i;
     const struct gpu_info *info = &a->list[h->device];
     uint32_t spills = h->limits.spills;
     h->limits = info->limits;

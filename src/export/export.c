@@ -332,6 +332,7 @@ static bool describe_pass(struct kernel *k, int i, struct err *e)
     *to = (struct kernel_pass){.glsl = from->glsl,
                                .word = k->spirv[i].word,
                                .word_count = k->spirv[i].count,
+                               .entry = kernel_entry(&k->spirv[i]),
                                .once = from->once,
                                .subgroup_size = from->subgroup,
                                .push = from->push,

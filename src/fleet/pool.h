@@ -15,7 +15,8 @@
 // one run at a time and takes the runs in turn: trials come in the order in which they were put,
 // and no run puts more than the pool has places. A trial that was delivered ten times without a
 // result is `lost`. A worker that is to end takes no more trials, finishes those that it measures,
-// and returns the rest to the server.
+// and returns the rest to the server. After a signal, or the end of its lifetime, it returns what
+// it has not finished in WORKER_DRAIN_S too: what started it would kill it then.
 //
 // Messages are not trusted: the worker checks each one, and the agent checks it once more.
 #ifndef TILEWALK_FLEET_POOL_H
@@ -27,10 +28,14 @@
 // False: it cannot go on; the other side got a message where that is possible.
 bool broker_run(int in, int out, const struct queue_options *o, struct err *e);
 
+#define WORKER_DRAIN_S 18
+
 struct worker_options {
     struct queue_options queue;
     const struct gpu_info *device; // to measure on; NULL: only trials of synthetic devices
     int workers;                   // at once; 0: as many as fit the machine
+    // It leaves after so many seconds without a trial, or in all; 0: it does not.
+    double idle_s, lifetime_s;
 };
 
 // False: it cannot go on, or it was asked to leave because of its measurements.

@@ -367,7 +367,9 @@ struct worker {
     struct consumer consumer[MOST_CONSUMERS]; // of synthetic devices; of the device
     int consumers;
     int64_t announced_ns;
-    char trouble[200]; // of a consumer, as announced last
+    char trouble[200];         // of a consumer, as announced last
+    int64_t begun_ns, busy_ns; // `busy_ns`: when it had a job last
+    int64_t end_ns;            // when it ends, with what it has then; 0: no matter when
     bool leaves, is_closed;
     char why[256]; // it was asked to leave; ""
     struct err closed;
@@ -413,6 +415,21 @@ static void leave(struct worker *w, const char *why)
             if (!c->job[k]->sent && !c->job[k]->answer)
                 remove_job(c, k, QUEUE_RETURN);
     }
+}
+
+// Leaves where a signal came, or where it has been idle or at work for long enough.
+static void look_at_time(struct worker *w, int64_t now_ns)
+{
+    const struct worker_options *o = w->options;
+    bool is_over =
+        is_to_end || (o->lifetime_s > 0 && (double)(now_ns - w->begun_ns) * 1e-9 > o->lifetime_s);
+    for (int i = 0; i < w->consumers; i++)
+        if (w->consumer[i].count)
+            w->busy_ns = now_ns;
+    if (is_over || (o->idle_s > 0 && (double)(now_ns - w->busy_ns) * 1e-9 > o->idle_s))
+        leave(w, "");
+    if (is_over && !w->end_ns)
+        w->end_ns = now_ns + WORKER_DRAIN_S * S_NS;
 }
 
 static void take_queue_message(struct worker *w, struct queue_message *m)
@@ -467,8 +484,7 @@ static void step(struct worker *w)
         for (int k = 0; k < MOST_AGENTS; k++)
             n += slot_fds(&w->consumer[i].agent[k].slot, fds + n);
     poll(fds, (nfds_t)n, LOOK_MS);
-    if (is_to_end)
-        leave(w, "");
+    look_at_time(w, os_now_ns());
     while ((m = queue_next(w->queue)))
         take_queue_message(w, m);
     for (int i = 0; i < w->consumers; i++) {
@@ -518,12 +534,14 @@ bool worker_run(const struct worker_options *o, struct err *e)
         snprintf(c->subject, sizeof c->subject, "tw.job.%s.", class);
         c->puller = puller_start(w.queue, class, c->places);
     }
+    w.begun_ns = w.busy_ns = os_now_ns();
     announce(&w);
     printf("%s measures%s%s, until it is ended\n", w.greeting.machine,
            o->device ? " on " : " made-up trials only: there is no device",
            o->device ? o->device->name : "");
     fflush(stdout);
-    while (!w.is_closed && !(w.leaves && !w.consumer[0].count && !w.consumer[1].count))
+    while (!w.is_closed && !(w.leaves && !w.consumer[0].count && !w.consumer[1].count) &&
+           !(w.end_ns && os_now_ns() > w.end_ns))
         step(&w);
     int64_t answered = 0;
     for (int i = 0; i < w.consumers; i++) {

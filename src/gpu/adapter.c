@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PORTABILITY "VK_KHR_portability_subset" // a provisional extension
+#define PORTABILITY   "VK_KHR_portability_subset" // a provisional extension
+#define SHARED_LAYOUT VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_EXTENSION_NAME
 #define LAVAPIPE_LOOP_TRIPS                                                                        \
     65535 // it counts all loops of an invocation together and cuts them here
 #define SOFT_STATEMENTS     20000
@@ -140,16 +141,41 @@ static void describe_features(struct adapter *a, bool is_1_2)
     VkPhysicalDevice16BitStorageFeatures storage = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES,
         .pNext = has_arithmetic ? &arithmetic : NULL};
+    VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR shared = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR,
+        .pNext = &storage};
     VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                     .pNext = has_dot ? (void *)&dot : &storage};
-    dot.pNext = &storage;
+                                     .pNext = &storage};
+    if (a->info.limits.spirv_minor >= 4 && vk_has_extension(a->handle, SHARED_LAYOUT))
+        all.pNext = &shared;
+    if (has_dot) {
+        dot.pNext = all.pNext;
+        all.pNext = &dot;
+    }
     vkGetPhysicalDeviceFeatures2(a->handle, &all);
     a->info.limits.dot = dot.shaderIntegerDotProduct;
     a->info.limits.f16 = storage.storageBuffer16BitAccess && arithmetic.shaderFloat16;
     a->info.limits.i8 = bytes.storageBuffer8BitAccess && arithmetic.shaderInt8;
     a->info.limits.features |= (all.features.shaderFloat64 ? FEATURE_F64 : 0) |
                                (all.features.shaderInt64 ? FEATURE_I64 : 0) |
-                               (all.features.shaderInt16 ? FEATURE_I16 : 0);
+                               (all.features.shaderInt16 ? FEATURE_I16 : 0) |
+                               (shared.workgroupMemoryExplicitLayout ? FEATURE_SHARED_LAYOUT : 0);
+}
+
+// The newest SPIR-V follows from the Vulkan of the device, and that of the loader, by which the
+// instance was created (Vulkan spec, appendix "Vulkan Environment for SPIR-V").
+static void describe_spirv(struct adapter *a, uint32_t device_version)
+{
+    uint32_t loader_version = VK_API_VERSION_1_1;
+    vkEnumerateInstanceVersion(&loader_version);
+    uint32_t version = loader_version < device_version ? loader_version : device_version;
+    a->needs_spirv_1_4 = version < VK_API_VERSION_1_2 &&
+                         vk_has_extension(a->handle, VK_KHR_SPIRV_1_4_EXTENSION_NAME) &&
+                         vk_has_extension(a->handle, VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME);
+    a->info.limits.spirv_minor = version >= VK_API_VERSION_1_3   ? 6
+                                 : version >= VK_API_VERSION_1_2 ? 5
+                                 : a->needs_spirv_1_4            ? 4
+                                                                 : 3;
 }
 
 // Chooses the first queue family that computes, and preferably takes timestamps.
@@ -194,6 +220,7 @@ static bool describe(struct adapter *a, VkInstance instance)
         snprintf(a->info.pci, sizeof a->info.pci, "%04x:%02x:%02x.%x", bus.pciDomain & 0xffff,
                  bus.pciBus & 0xff, bus.pciDevice & 0xff, bus.pciFunction & 0xf);
     }
+    describe_spirv(a, p.apiVersion);
     describe_features(a, is_1_2);
     a->needs_f16_extension = !is_1_2;
     a->push_bytes = p.limits.maxPushConstantsSize;
@@ -276,7 +303,10 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
     VkPhysicalDeviceShaderIntegerDotProductFeatures dot = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES,
         .shaderIntegerDotProduct = VK_TRUE};
-    const char *extension[5 + MATRIX_EXTENSIONS];
+    VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR shared = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR,
+        .workgroupMemoryExplicitLayout = VK_TRUE};
+    const char *extension[8 + MATRIX_EXTENSIONS];
     uint32_t extensions = 0;
     if (vk_has_extension(a->handle, PORTABILITY)) // it must be enabled if it exists
         extension[extensions++] = PORTABILITY;
@@ -292,7 +322,16 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
     }
     if (a->has_statistics)
         chain = executable_enable(&executable, extension, &extensions, chain);
+    if (a->needs_spirv_1_4) {
+        extension[extensions++] = VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME;
+        extension[extensions++] = VK_KHR_SPIRV_1_4_EXTENSION_NAME;
+    }
     const uint32_t features = a->info.limits.features;
+    if (features & FEATURE_SHARED_LAYOUT) {
+        extension[extensions++] = SHARED_LAYOUT;
+        shared.pNext = chain;
+        chain = &shared;
+    }
     const VkPhysicalDeviceFeatures core = {.shaderFloat64 = (features & FEATURE_F64) != 0,
                                            .shaderInt64 = (features & FEATURE_I64) != 0,
                                            .shaderInt16 = (features & FEATURE_I16) != 0};

@@ -80,10 +80,63 @@ bool gpu_can_run(const struct gpu_info *i, struct err *e)
                               i->index, i->name, i->index);
 }
 
+// --- devices of the environment ---
+
+static bool is_uuid(const struct gpu_info *i, const char *wanted)
+{
+    char digits[33];
+    size_t n = 0;
+    for (const char *at = wanted + (str_starts(wanted, "GPU-") ? 4 : 0); *at; at++)
+        if (*at != '-') {
+            if (n == 32 || !isxdigit((unsigned char)*at))
+                return false;
+            digits[n++] = *at;
+        }
+    return n == 32 && strncasecmp(i->device_uuid, digits, n) == 0;
+}
+
+static bool is_at(const struct gpu_info *i, const char *wanted)
+{
+    bool is_short = str_starts(i->pci, "0000:") && strcasecmp(i->pci + 5, wanted) == 0;
+    return i->pci[0] && (is_short || strcasecmp(i->pci, wanted) == 0);
+}
+
+// Returns whether a list such as "0,GPU-8f..." has the device, whose number among its like is `n`.
+static bool is_listed(const struct gpu_info *i, int n, const char *list)
+{
+    char *rest, *text = mem_strdup(list);
+    bool found = false;
+    int64_t number;
+    for (char *word = strtok_r(text, ", ", &rest); word; word = strtok_r(NULL, ", ", &rest))
+        found |= str_to_int(word, 0, MAX_INDEX, &number) ? number == n : is_uuid(i, word);
+    free(text);
+    return found;
+}
+
+void gpu_follow_environment(struct gpu_info *list, int count)
+{
+    enum { NVIDIA = 0x10de };
+    const char *cuda = getenv("CUDA_VISIBLE_DEVICES"), *slurm = getenv("SLURM_JOB_GPUS");
+    const char *names = cuda ? cuda : slurm;
+    bool fits = cuda != NULL;
+    for (int pass = 0; names && pass < 2; pass++)
+        for (int i = 0; i < count; i++) {
+            bool is_governed = cuda ? list[i].vendor_id == NVIDIA : !list[i].is_cpu;
+            int n = 0;
+            for (int k = 0; k < count; k++)
+                n += (cuda ? list[k].vendor_id == NVIDIA : !list[k].is_cpu) &&
+                     strcmp(list[k].pci, list[i].pci) < 0;
+            bool is_own = !is_governed || is_listed(&list[i], n, names);
+            fits |= is_governed && is_own;
+            if (pass == 1)
+                list[i].is_set_aside = fits && !is_own;
+        }
+}
+
 static bool choose_best(const struct gpu_info *list, int count, int *index, struct err *e)
 {
     for (*index = 0; *index < count; ++*index)
-        if (list[*index].runs)
+        if (list[*index].runs && !list[*index].is_set_aside)
             return true;
     *index = 0;
     return gpu_can_run(&list[0], e);
@@ -102,6 +155,10 @@ bool gpu_choose(const struct gpu_info *list, int count, const char *wanted, int 
         *index = (int)number;
         return number < count || fail_choice(list, count, wanted, 0, e);
     }
+    for (*index = 0; *index < count; ++*index)
+        if (is_at(&list[*index], wanted) || is_uuid(&list[*index], wanted))
+            return true;
+    *index = 0;
     int matches = 0, exact = 0, exact_index = 0;
     for (int i = 0; i < count && wanted[0]; i++) {
         if (is_name(list[i].name, wanted)) {
@@ -147,7 +204,7 @@ bool gpu_choose_several(const struct gpu_info *list, int count, const char *want
             marked[number] = true;
     }
     for (int i = 0; ok && i < count; i++)
-        if (all ? list[i].runs : marked[i])
+        if (all ? list[i].runs && !list[i].is_set_aside : marked[i])
             index[(*chosen)++] = i;
     free(text);
     free(marked);

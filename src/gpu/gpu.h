@@ -37,6 +37,7 @@ struct gpu_info {
     uint64_t memory_bytes; // in its largest device-local heap
     bool timestamps;       // device time can be measured on its compute queue
     bool runs;             // kernels; false: it only compiles them (a driver without its hardware)
+    bool is_set_aside;     // the environment leaves it to others (gpu_follow_environment)
     struct limits limits;  // devices.h chooses its matrix units
     struct matrix_units matrix_khr, matrix_nv; // as the driver offers them by each extension
 };
@@ -59,9 +60,16 @@ void gpu_use_drivers(const char *files);
 // driver may abort or hang during the call: devices.h lists them without that risk.
 bool gpu_list(struct gpu_info **list, int *count, struct err *e);
 
-// Chooses one by index ("0"; numbers below 100 are always indices), by a part of its name
+// Sets aside the devices that are not this process' own: where CUDA_VISIBLE_DEVICES is set (by a
+// user, Slurm or a container) the GPUs of NVIDIA that it does not name, else where SLURM_JOB_GPUS
+// is set the GPUs that it does not number. Numbers count the GPUs by their PCI addresses. Where the
+// numbers of Slurm fit no GPU, as in a job that sees only its own ones, none is set aside.
+void gpu_follow_environment(struct gpu_info *list, int count);
+
+// Chooses one by index ("0"; numbers below 100 are always indices), by its PCI address ("03:00.0",
+// "0000:03:00.0") or UUID (32 digits, also with hyphens, and behind "GPU-"), by a part of its name
 // (case-insensitive, must be unambiguous, a whole name wins over a part), or the best that runs
-// kernels (NULL or "best"). The error lists the devices.
+// kernels and is not set aside (NULL or "best"). The error lists the devices.
 bool gpu_choose(const struct gpu_info *list, int count, const char *wanted, int *index,
                 struct err *e);
 
@@ -142,13 +150,14 @@ enum gpu_status gpu_buffer_place(struct gpu *g, const struct gpu_memory *m, uint
                                  uint64_t bytes, struct gpu_buffer **out, struct err *e);
 
 struct gpu_shader {
-    const uint32_t *word; // SPIR-V with the entry point `main`
+    const uint32_t *word; // SPIR-V
     size_t word_count;
     int bindings; // storage buffers in set 0, from 0 on
     // The required subgroup size (ignored where the device has no choice; 0: any), and the size of
     // its workgroups along x: where that is a multiple, full subgroups are required.
     uint32_t subgroup, local_x;
     uint32_t push_bytes; // size of its push constants, a multiple of 4
+    const char *entry;   // the name of its entry point; NULL: main
 };
 
 // A compute pipeline; the shader need not outlive the call.

@@ -185,7 +185,7 @@ static enum gpu_status create_handle(struct gpu *g, const struct gpu_shader *s,
                   .flags = full ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                   .module = module,
-                  .pName = "main"},
+                  .pName = s->entry ? s->entry : "main"},
         .layout = p->layout,
     };
     VkResult r = vkCreateComputePipelines(g->device, g->cache, 1, &info, NULL, &p->handle);

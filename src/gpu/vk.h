@@ -45,6 +45,7 @@ struct adapter {
     uint32_t push_bytes;      // the most push constants of a pipeline
     bool clock_is_sound;      // a tick is a finite number
     bool needs_f16_extension; // before Vulkan 1.2: for 8-bit arithmetic too
+    bool needs_spirv_1_4;     // an extension before Vulkan 1.2
     bool has_statistics;      // of pipelines
     struct matrix_features matrix;
     struct gpu_info info;
@@ -137,6 +138,9 @@ void *executable_enable(VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR 
 // --- device.c ---
 
 void matrix_describe(struct adapter *a, VkInstance instance);
+// Returns whether this is an AMD GPU before RDNA3, which has no matrix units: its driver may offer
+// matrices all the same, and computes them by other instructions.
+bool matrix_is_emulated(const struct gpu_info *i);
 // Adds the names of the extensions to `name` (which has room) and links the features, which must
 // live until the device is open, before `next`; returns the chain.
 void *matrix_enable(struct matrix_features *f, const char **name, uint32_t *count, void *next);

@@ -301,6 +301,15 @@ bool kernel_check_use(const struct spirv *s, const struct kernel_facts *f, const
     return kernel_fail_given(p, &raw, e);
 }
 
+bool kernel_check_version(const struct kernel_facts *f, uint32_t minor, char *reason, size_t size)
+{
+    if (!minor || f->spirv_minor <= minor)
+        return true;
+    snprintf(reason, size, "needs SPIR-V 1.%" PRIu32 ", the device takes 1.%" PRIu32 " at most",
+             f->spirv_minor, minor);
+    return false;
+}
+
 // The known capabilities and the feature that each needs (Vulkan spec, appendix "SPIR-V
 // Capabilities"); 0: it is judged elsewhere, or always there.
 static const struct capability {
@@ -335,6 +344,8 @@ static const struct capability {
      "the device scope of Vulkan's memory model"},
     {SpvCapabilityCooperativeMatrixNV, 0, "cooperative matrices"},
     {SPIRV_CAPABILITY_MATRIX_KHR, 0, "cooperative matrices"},
+    {SpvCapabilityWorkgroupMemoryExplicitLayoutKHR, FEATURE_SHARED_LAYOUT,
+     "explicit layouts of shared memory"},
 };
 
 // Drivers run code whose feature was not enabled, sometimes wrongly. `reason` gets the first one.
@@ -367,16 +378,19 @@ unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
         r.group_size[axis] = f->local_size[axis];
         r.groups[axis] = groups[axis];
     }
-    char subgroup[200] = "", feature[200] = "", words[80];
+    char subgroup[200] = "", feature[200] = "", words[80], version[80] = "";
     snprintf(words, sizeof words, "SPIR-V of %zu words > %u", f->words, KERNEL_MAX_WORDS);
     bool lacks_f16 = (f->uses_f16 || f->uses_f16_storage) && !l->f16 && limits_knows(l, LIMITS_f16);
     bool lacks_i8 = f->uses_i8 && !l->i8 && limits_knows(l, LIMITS_i8);
+    bool is_too_new = !kernel_check_version(
+        f, limits_knows(l, LIMITS_spirv_minor) ? l->spirv_minor : 0, version, sizeof version);
     bool lacks_dot = f->uses_dot && !l->dot && limits_knows(l, LIMITS_dot);
     const struct {
         unsigned bit;
         bool is_exceeded;
         const char *reason;
     } more[] = {
+        {KERNEL_NEEDS_VERSION, is_too_new, version},
         {KERNEL_NEEDS_F16, lacks_f16, "needs 16-bit floats, which the device does not have"},
         {KERNEL_NEEDS_I8, lacks_i8, "needs 8-bit integers, which the device does not have"},
         {KERNEL_NEEDS_FEATURE, lacks_dot,

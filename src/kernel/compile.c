@@ -85,15 +85,27 @@ static glslang_resource_t generous_resource(void)
     return r;
 }
 
-static glslang_input_t input_of(const char *glsl, const glslang_resource_t *resource)
+// The targets of SPIR-V 1.OLDEST to 1.NEWEST; between two versions of Vulkan 1.4 needs an extension.
+enum { OLDEST = 3, NEWEST = 6 };
+static const struct {
+    glslang_target_client_version_t vulkan;
+    glslang_target_language_version_t spirv;
+} targets[] = {
+    [3] = {GLSLANG_TARGET_VULKAN_1_1, GLSLANG_TARGET_SPV_1_3},
+    [4] = {GLSLANG_TARGET_VULKAN_1_1, GLSLANG_TARGET_SPV_1_4},
+    [5] = {GLSLANG_TARGET_VULKAN_1_2, GLSLANG_TARGET_SPV_1_5},
+    [6] = {GLSLANG_TARGET_VULKAN_1_3, GLSLANG_TARGET_SPV_1_6},
+};
+
+static glslang_input_t input_of(const char *glsl, int minor, const glslang_resource_t *resource)
 {
     return (glslang_input_t){
         .language = GLSLANG_SOURCE_GLSL,
         .stage = GLSLANG_STAGE_COMPUTE,
         .client = GLSLANG_CLIENT_VULKAN,
-        .client_version = GLSLANG_TARGET_VULKAN_1_1,
+        .client_version = targets[minor].vulkan,
         .target_language = GLSLANG_TARGET_SPV,
-        .target_language_version = GLSLANG_TARGET_SPV_1_3,
+        .target_language_version = targets[minor].spirv,
         .code = glsl,
         .default_version = 450,
         .default_profile = GLSLANG_NO_PROFILE,
@@ -102,20 +114,12 @@ static glslang_input_t input_of(const char *glsl, const glslang_resource_t *reso
     };
 }
 
-// A compiler that is built in has no limit of time.
-static bool compile_within(const char *glsl, int seconds, struct spirv *out, struct err *e)
+// Compiles by the built-in glslang for SPIR-V 1.`minor`.
+static bool compile_for(const char *glsl, int minor, struct spirv *out, struct err *e)
 {
-    *out = (struct spirv){0};
-    if (external_program()) {
-        struct str log = {0};
-        bool compiled = external_compile(external_program(), glsl, seconds, out, &log, e);
-        if (compiled && !out->word)
-            compiled = report_first(str_text(&log), e);
-        str_finish(&log);
-        return compiled;
-    }
     const glslang_resource_t resource = generous_resource();
-    const glslang_input_t input = input_of(glsl, &resource);
+    const glslang_input_t input = input_of(glsl, minor, &resource);
+    *out = (struct spirv){0};
     glslang_shader_t *shader = glslang_shader_create(&input);
     if (!shader)
         return err_set(e, "glslang refuses the input (is kernel_setup missing?)");
@@ -133,9 +137,42 @@ static bool compile_within(const char *glsl, int seconds, struct spirv *out, str
     return ok;
 }
 
+static bool compile_outside(const char *glsl, uint32_t minor, int seconds, struct spirv *out,
+                            struct err *e)
+{
+    struct str log = {0};
+    bool compiled = external_compile(glsl, minor, seconds, out, &log, e);
+    if (compiled && !out->word)
+        compiled = report_first(str_text(&log), e);
+    str_finish(&log);
+    return compiled;
+}
+
+// A compiler that is built in has no limit of time, and gets the oldest target that compiles the
+// text. Where none does, the message is that of the first.
+static bool compile_within(const char *glsl, uint32_t minor, int seconds, struct spirv *out,
+                           struct err *e)
+{
+    if (external_program())
+        return compile_outside(glsl, minor ? minor : OLDEST, seconds, out, e);
+    if (compile_for(glsl, OLDEST, out, e))
+        return true;
+    struct spirv newest;
+    int needed = OLDEST + 1;
+    if (!compile_for(glsl, NEWEST, &newest, NULL))
+        return false;
+    while (needed < NEWEST && !compile_for(glsl, needed, out, NULL))
+        needed++;
+    if (needed == NEWEST)
+        *out = newest;
+    else
+        spirv_finish(&newest);
+    return true;
+}
+
 bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
 {
-    return compile_within(glsl, EXTERNAL_COMPILE_S, out, e);
+    return compile_within(glsl, 0, EXTERNAL_COMPILE_S, out, e);
 }
 
 #define MATRIX_TRIAL(extension, type)                                                              \
@@ -157,7 +194,7 @@ bool kernel_knows_matrix(enum matrix_api api)
     if (api == MATRIX_NONE)
         return false;
     kernel_setup();
-    bool known = compile_within(trial[api], EXTERNAL_VERSION_S, &ignored, NULL);
+    bool known = compile_within(trial[api], 0, EXTERNAL_VERSION_S, &ignored, NULL);
     spirv_finish(&ignored);
     return known;
 }
@@ -216,7 +253,7 @@ static bool fail_at(const struct pass *p, const struct err *raw, struct err *e)
 bool kernel_preprocess_pass(const struct pass *p, struct str *out, struct err *e)
 {
     const glslang_resource_t resource = generous_resource();
-    const glslang_input_t input = input_of(p->glsl, &resource);
+    const glslang_input_t input = input_of(p->glsl, NEWEST, &resource);
     struct err raw = {0};
     if (str_starts(p->glsl, JOB_SPIRV))
         return str_add(out, p->glsl), true;
@@ -239,11 +276,11 @@ bool kernel_preprocess_pass(const struct pass *p, struct str *out, struct err *e
     return ok || fail_at(p, &raw, e);
 }
 
-bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e)
+bool kernel_compile_pass(const struct pass *p, uint32_t minor, struct spirv *out, struct err *e)
 {
     struct err raw = {0};
     bool is_spirv = str_starts(p->glsl, JOB_SPIRV);
-    if (!is_spirv && !kernel_compile(p->glsl, out, &raw))
+    if (!is_spirv && !compile_within(p->glsl, minor, EXTERNAL_COMPILE_S, out, &raw))
         return fail_at(p, &raw, e);
     if (is_spirv && !kernel_read_spirv(p->glsl, out, &raw))
         return err_at(e, kernel_pass_file(p), 0, "%s", raw.text);
@@ -282,7 +319,7 @@ static bool knows_extension(const char *name)
     char *glsl = mem_printf("#version 450\n#extension %s : require\nlayout(local_size_x = 1) in;\n"
                             "void main() {}\n",
                             name);
-    bool known = compile_within(glsl, EXTERNAL_VERSION_S, &ignored, NULL);
+    bool known = compile_within(glsl, 0, EXTERNAL_VERSION_S, &ignored, NULL);
     spirv_finish(&ignored);
     free(glsl);
     return known;

@@ -61,17 +61,29 @@ static bool read_module(FILE *f, struct spirv *out)
 
 // The files are in memory, and the child opens them through this process: a process that is killed
 // leaves nothing behind, and a sandbox has no folder to write to.
-static bool compile_files(const char *program, int seconds, FILE *in, FILE *module,
-                          struct spirv *out, struct str *log, struct err *e)
+static bool compile_files(FILE *in, FILE *module, uint32_t minor, int seconds, struct spirv *out,
+                          struct str *log, struct err *e)
 {
-    char in_path[64], out_path[64];
+    const char *program = external_program();
+    char in_path[64], out_path[64], env[16], glslc_env[32];
     int status = 0;
     snprintf(in_path, sizeof in_path, "/proc/%ld/fd/%d", (long)getpid(), fileno(in));
     snprintf(out_path, sizeof out_path, "/proc/%ld/fd/%d", (long)getpid(), fileno(module));
-    const char *const glslang[] = {program, "-V", "--target-env", "vulkan1.1", "-S",
-                                   "comp",  "-o", out_path,       in_path,     NULL};
-    const char *const glslc[] = {
-        program, "-fshader-stage=compute", "--target-env=vulkan1.1", "-o", out_path, in_path, NULL};
+    // Vulkan 1.1 to 1.3 take SPIR-V 1.3, 1.5 and 1.6; what lies between is named beside them.
+    snprintf(env, sizeof env, "vulkan1.%d", minor >= 6 ? 3 : minor == 5 ? 2 : 1);
+    snprintf(glslc_env, sizeof glslc_env, "--target-env=%s", env);
+    const char *const glslang[] = {
+        program,    "-V", "--target-env", env,     "-S",
+        "comp",     "-o", out_path,       in_path, minor == 4 ? "--target-env" : NULL,
+        "spirv1.4", NULL};
+    const char *const glslc[] = {program,
+                                 "-fshader-stage=compute",
+                                 glslc_env,
+                                 "-o",
+                                 out_path,
+                                 in_path,
+                                 minor == 4 ? "--target-spv=spv1.4" : NULL,
+                                 NULL};
     bool is_glslc = strstr(path_name(program), "glslc") != NULL;
     if (!run(is_glslc ? glslc : glslang, seconds, log, &status, e))
         return false;
@@ -80,7 +92,7 @@ static bool compile_files(const char *program, int seconds, FILE *in, FILE *modu
            err_set(e, "--glslang: '%s' ended without a module and without a word", program);
 }
 
-bool external_compile(const char *program, const char *glsl, int seconds, struct spirv *out,
+bool external_compile(const char *glsl, uint32_t minor, int seconds, struct spirv *out,
                       struct str *log, struct err *e)
 {
     FILE *in = os_unnamed_file(), *module = os_unnamed_file();
@@ -89,7 +101,7 @@ bool external_compile(const char *program, const char *glsl, int seconds, struct
     if (!ok)
         err_set(e, "--glslang: a temporary file: %s", strerror(errno));
     else
-        ok = compile_files(program, seconds, in, module, out, log, e);
+        ok = compile_files(in, module, minor, seconds, out, log, e);
     if (in)
         fclose(in);
     if (module)

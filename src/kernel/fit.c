@@ -17,9 +17,19 @@
 
 // --- SPIRV-Tools ---
 
+// Returns the first Vulkan, from 1.1 on, that takes the module's version of SPIR-V.
+static spv_target_env environment_of(const struct spirv *s)
+{
+    uint32_t minor = s->count > 1 ? s->word[1] >> 8 & 0xff : 0;
+    return minor >= 6   ? SPV_ENV_VULKAN_1_3
+           : minor == 5 ? SPV_ENV_VULKAN_1_2
+           : minor == 4 ? SPV_ENV_VULKAN_1_1_SPIRV_1_4
+                        : SPV_ENV_VULKAN_1_1;
+}
+
 char *kernel_disassemble(const struct spirv *s, struct err *e)
 {
-    spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_1);
+    spv_context context = spvContextCreate(environment_of(s));
     spv_text text = NULL;
     spv_diagnostic diagnostic = NULL;
     const uint32_t options = SPV_BINARY_TO_TEXT_OPTION_NO_HEADER |
@@ -40,14 +50,17 @@ char *kernel_disassemble(const struct spirv *s, struct err *e)
 
 bool kernel_validate(const struct spirv *s, struct err *e)
 {
-    spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_1);
+    spv_context context = spvContextCreate(environment_of(s));
     struct spv_const_binary_t module = {s->word, s->count};
     spv_diagnostic diagnostic = NULL;
-    bool ok = spvValidate(context, &module, &diagnostic) == SPV_SUCCESS;
+    spv_validator_options options = spvValidatorOptionsCreate();
+    spvValidatorOptionsSetAllowLocalSizeId(options, true);
+    bool ok = spvValidateWithOptions(context, options, &module, &diagnostic) == SPV_SUCCESS;
     const char *why = diagnostic && diagnostic->error ? diagnostic->error : "it is no module";
     if (!ok)
         err_set(e, "invalid SPIR-V: %.*s (spirv-val says where)", (int)strcspn(why, "\n"), why);
     spvDiagnosticDestroy(diagnostic);
+    spvValidatorOptionsDestroy(options);
     spvContextDestroy(context);
     return ok;
 }
@@ -95,6 +108,7 @@ struct fitter {
     uint32_t bound;
     uint32_t *out;
     size_t count;
+    size_t size_at; // of LocalSizeId in `out`; 0: there is none
     bool used[JOB_MAX_CONSTANTS];
     uint64_t there[2]; // bits for the numbers below 128 that the module has, for messages
     struct err *e;
@@ -380,6 +394,10 @@ static bool fit_instruction(struct fitter *f, const uint32_t *w, uint32_t n)
     if (is_cut(op, n) || (is_constant && (w[2] == 0 || w[2] >= f->bound)))
         return err_set(f->e, "malformed SPIR-V: instruction cut short, or bad result id");
     switch (op) {
+    case SpvOpExecutionModeId:
+        f->size_at = n == 6 && w[2] == SpvExecutionModeLocalSizeId ? f->count : f->size_at;
+        copy(f, w, n);
+        return true;
     case SpvOpDecorate: return fit_decoration(f, w, n);
     case SpvOpTypeBool:
     case SpvOpTypeInt:
@@ -422,6 +440,21 @@ static bool fit_instruction(struct fitter *f, const uint32_t *w, uint32_t n)
     }
 }
 
+// Makes LocalSizeId, which devices before Vulkan 1.3 need not take, a LocalSize.
+static void fit_size(struct fitter *f)
+{
+    uint32_t *w = f->out + f->size_at;
+    bool known = f->size_at;
+    for (int i = 3; known && i < 6; i++)
+        known = is_whole(f, w[i]);
+    if (!known)
+        return;
+    w[0] = 6u << 16 | SpvOpExecutionMode;
+    w[2] = SpvExecutionModeLocalSize;
+    for (int i = 3; i < 6; i++)
+        w[i] = (uint32_t)get(f, w[i])->bits;
+}
+
 // Fails for a constant that the pass gives and the module does not have.
 static bool all_used(struct fitter *f)
 {
@@ -459,6 +492,8 @@ bool kernel_fit(const struct pass *p, struct spirv *s, struct err *e)
             ok = fit_instruction(&f, s->word + at, n);
     }
     ok = ok && all_used(&f);
+    if (ok)
+        fit_size(&f);
     free(f.id);
     if (!ok) {
         free(f.out);

@@ -300,7 +300,7 @@ static bool read_variable(struct reader *r, const uint32_t *w)
 static const struct {
     uint16_t op, words;
 } instructions[] = {
-    {SpvOpEntryPoint, 5},
+    {SpvOpEntryPoint, 4},
     {SpvOpExecutionMode, 3},
     {SpvOpExecutionModeId, 3},
     {SpvOpCapability, 2},
@@ -346,10 +346,11 @@ static bool read_instruction(struct reader *r, const uint32_t *w, uint32_t n)
         return malformed(r, "instruction cut short");
     switch (op) {
     case SpvOpCapability: return read_capability(r, w[1]);
-    case SpvOpEntryPoint: // "main" is two words
-        if (w[1] != SpvExecutionModelGLCompute || w[3] != 0x6e69616du || w[4] != 0)
-            return err_set(r->e, "not a module with one compute entry point named main");
-        r->entry_points++;
+    case SpvOpEntryPoint:
+        if (!memchr(w + 3, 0, (n - 3) * sizeof *w))
+            return malformed(r, "name of an entry point");
+        if (w[1] != SpvExecutionModelGLCompute || r->entry_points++)
+            return err_set(r->e, "not a module with one compute entry point");
         return true;
     case SpvOpExecutionMode:
     case SpvOpExecutionModeId: return read_execution_mode(r, w, n);
@@ -388,7 +389,7 @@ static bool read_instruction(struct reader *r, const uint32_t *w, uint32_t n)
 static bool finish_size(struct reader *r)
 {
     if (r->entry_points != 1)
-        return err_set(r->e, "not a module with one compute entry point named main");
+        return err_set(r->e, "not a module with one compute entry point");
     for (int i = 0; i < 3; i++) {
         uint32_t size = r->size[i];
         if (r->size_from == SIZE_IDS) {
@@ -408,6 +409,7 @@ bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err 
     struct reader r = {.word = s->word, .count = s->count, .facts = out, .e = e};
     if (s->count < HEADER || s->word[0] != SpvMagicNumber || s->word[1] >> 16 != 1)
         return malformed(&r, "no SPIR-V 1.x header");
+    out->spirv_minor = s->word[1] >> 8 & 0xff;
     r.bound = s->word[3];
     if (r.bound == 0 || r.bound > MAX_BOUND)
         return malformed(&r, "bound of ids");
@@ -421,4 +423,12 @@ bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err 
     ok = ok && finish_size(&r);
     free(r.id);
     return ok;
+}
+
+const char *kernel_entry(const struct spirv *s)
+{
+    size_t at = HEADER;
+    while ((s->word[at] & 0xffff) != SpvOpEntryPoint)
+        at += s->word[at] >> 16;
+    return (const char *)(s->word + at + 3);
 }

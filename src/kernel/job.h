@@ -68,6 +68,7 @@ struct job {
     int pass_count;         // at most JOB_MAX_PASSES
     struct pass *pass;      // its own
     uint64_t scratch_bytes; // a multiple of 4
+    uint32_t spirv_minor;   // the newest SPIR-V that its device takes is 1.N; 0: not known
 };
 
 // Appends a pass' constants, push constants and bindings, in one line without a newline; nothing

@@ -6,8 +6,8 @@
 // Vulkan drivers do not enforce their own limits (lavapipe runs 256 KiB of shared memory and 2048
 // invocations), so everything is checked here, with the numbers of the module and not those that a
 // space declares. The front end is glslang's C API, or the compiler that TILEWALK_GLSLANG names
-// (external.h); the target is Vulkan 1.1 / SPIR-V 1.3, without optimiser passes. One thread at a
-// time.
+// (external.h). The target is Vulkan 1.1 / SPIR-V 1.3, or the oldest newer one that the GLSL needs; an
+// outside compiler's is the device's. No optimiser passes run. One thread at a time.
 #ifndef TILEWALK_KERNEL_KERNEL_H
 #define TILEWALK_KERNEL_KERNEL_H
 
@@ -33,6 +33,7 @@ struct kernel_facts {
     uint32_t bindings;     // highest storage buffer binding in set 0, plus one
     uint32_t written;      // a bit for each of the first 32 bindings that it may write to
     size_t words;
+    uint32_t spirv_minor;                         // it is SPIR-V 1.N
     uint32_t capability[KERNEL_MAX_CAPABILITIES]; // numbers of SPIR-V's registry
     int capability_count;
     bool uses_f16, uses_f16_storage;
@@ -47,7 +48,8 @@ struct kernel_facts {
 void kernel_setup(void);
 
 // On failure `e->line` is the line of the generated GLSL, or behind #line that of the source whose
-// number is in `e->file`, and `e->text` is glslang's first message without its prefix.
+// number is in `e->file`, and `e->text` is glslang's first message without its prefix. The target of
+// an outside compiler is SPIR-V 1.3 here.
 bool kernel_compile(const char *glsl, struct spirv *out, struct err *e);
 void spirv_finish(struct spirv *s);
 
@@ -73,9 +75,10 @@ bool kernel_knows_matrix(enum matrix_api api);
 #define KERNEL_KHR_UNITS "KHR matrix units" // its word for GL_KHR_cooperative_matrix
 bool kernel_describe_compiler(struct str *name, struct str *missing, struct err *e);
 
-// Compiles a rendered pass, or reads its SPIR-V, and fits it to its pass (kernel_fit). `e` names
-// the template, or a file that it includes, and its line.
-bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e);
+// Compiles a rendered pass, or reads its SPIR-V, and fits it to its pass (kernel_fit). The target of
+// an outside compiler is SPIR-V 1.`minor` (0: 1.3); kernel_check judges what was made. `e` names the
+// template, or a file that it includes, and its line.
+bool kernel_compile_pass(const struct pass *p, uint32_t minor, struct spirv *out, struct err *e);
 // Adds a pass' text after preprocessing by the built-in glslang, without comments and empty lines.
 // Errors are as those of kernel_compile_pass.
 bool kernel_preprocess_pass(const struct pass *p, struct str *out, struct err *e);
@@ -84,9 +87,14 @@ const char *kernel_pass_file(const struct pass *p); // the file that its errors 
 bool kernel_fail_given(const struct pass *p, const struct err *raw, struct err *e);
 
 // Reads the facts of a module; never past its end. False for anything but a well-formed module with
-// one GLCompute entry point named main, whose specialization constants are constants now
+// one GLCompute entry point, of any name, whose specialization constants are constants now
 // (kernel_fit). Descriptors other than storage buffers in set 0 are refused: they cannot be bound.
 bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err *e);
+// Returns the name of an inspected module's entry point, which lies in the module.
+const char *kernel_entry(const struct spirv *s);
+// Returns whether a device whose newest SPIR-V is 1.`minor` (0: not known) takes the module; else
+// `reason` gets a sentence.
+bool kernel_check_version(const struct kernel_facts *f, uint32_t minor, char *reason, size_t size);
 
 // Checks the push constants of an inspected module. Each number of the pass has to be a number of
 // the module's block: at the same byte, of the same width and type, and of the member that it
@@ -107,6 +115,7 @@ bool kernel_check_use(const struct spirv *s, const struct kernel_facts *f, const
 #define KERNEL_NEEDS_I8       (1u << (LIMIT_COUNT + 3)) // 8-bit integers
 #define KERNEL_NEEDS_FEATURE  (1u << (LIMIT_COUNT + 4)) // a capability of SPIR-V
 #define KERNEL_NEEDS_SUBGROUP (1u << (LIMIT_COUNT + 5)) // a subgroup size, with full subgroups
+#define KERNEL_NEEDS_VERSION  (1u << (LIMIT_COUNT + 6)) // a newer SPIR-V
 #define KERNEL_MAX_WORDS      (1u << 20)
 unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
                       const struct limits *l, char *reason, size_t size);

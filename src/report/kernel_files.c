@@ -120,12 +120,13 @@ static void header_add_passes(struct str *out, const char *id, const struct kern
     str_printf(out, "\nstatic const struct tilewalk_pass %s_passes[%d] = {\n", id, d->pass_count);
     for (int i = 0; i < d->pass_count; i++) {
         const uint32_t *l = d->pass[i].local_size, *g = d->pass[i].groups;
+        str_printf(out, "    {%s_spirv_%d, sizeof %s_spirv_%d, ", id, i + 1, id, i + 1);
+        kernel_add_literal(out, d->pass[i].entry);
         str_printf(out,
-                   "    {%s_spirv_%d, sizeof %s_spirv_%d, \"main\", {%" PRIu32 ", %" PRIu32
-                   ", %" PRIu32 "}, {%" PRIu32 ", %" PRIu32 ", %" PRIu32 "}, %" PRIu32 ", %" PRIu32
-                   ", ",
-                   id, i + 1, id, i + 1, l[0], l[1], l[2], g[0], g[1], g[2],
-                   d->pass[i].subgroup_size, d->pass[i].push_bytes);
+                   ", {%" PRIu32 ", %" PRIu32 ", %" PRIu32 "}, {%" PRIu32 ", %" PRIu32 ", %" PRIu32
+                   "}, %" PRIu32 ", %" PRIu32 ", ",
+                   l[0], l[1], l[2], g[0], g[1], g[2], d->pass[i].subgroup_size,
+                   d->pass[i].push_bytes);
         if (d->pass[i].push_bytes)
             str_printf(out, "%s_push_%d},\n", id, i + 1);
         else
@@ -233,7 +234,7 @@ static void kernel_json_add_passes(struct json_writer *w, const struct kernel_de
             free(glsl);
             free(spirv);
         }
-        json_add_text(w, "entry", "main");
+        json_add_text(w, "entry", p->entry);
         json_add_axes(w, "local_size", p->local_size);
         json_add_axes(w, "groups", p->groups);
         if (p->subgroup_size)

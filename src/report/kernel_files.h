@@ -26,8 +26,9 @@
 
 struct kernel_pass {
     const char *glsl;
-    const uint32_t *word; // SPIR-V, entry point main
+    const uint32_t *word; // SPIR-V
     size_t word_count;
+    const char *entry; // the name of its entry point
     uint32_t local_size[3], groups[3];
     bool once;              // ran before the others were timed, and made what they read
     uint32_t subgroup_size; // as measured, and required; 0: any

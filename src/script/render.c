@@ -448,11 +448,11 @@ static bool render(struct render *r, struct place place, lua_CFunction visit, st
 bool script_render(struct script *s, const struct config *c, struct job *job, struct err *e)
 {
     struct render r = {.script = s, .config = c};
-    if (s->program)
-        return program_job(s->program, c, s->texts.item[0].path, job, e);
-    bool done = render(&r, s->stage[0].place, visit_render, e);
+    bool done = s->program ? program_job(s->program, c, s->texts.item[0].path, &r.job, e)
+                           : render(&r, s->stage[0].place, visit_render, e);
     if (!done)
         job_finish(&r.job);
+    r.job.spirv_minor = s->spirv_minor;
     *job = r.job;
     return done;
 }

@@ -151,6 +151,8 @@ struct script *script_begin(const struct script_options *o)
     arena_init(&s->arena);
     s->limits = o->limits ? o->limits : &limits_vulkan_minimum;
     s->device_type = o->device_type ? o->device_type : "none";
+    if (o->limits && limits_knows(o->limits, LIMITS_spirv_minor))
+        s->spirv_minor = o->limits->spirv_minor;
     s->resources.function = s->scratch.function = s->reference.function = s->nest.function =
         LUA_NOREF;
     s->space_only = o->space_only;

@@ -116,6 +116,7 @@ struct script {
     int override_count, override_capacity;
     const struct limits *limits;
     const char *device_type;
+    uint32_t spirv_minor; // of the device, for jobs
 
     struct defining *defining; // tensors and stages, while they are declared
     struct program *program;   // the kernels derived from them; NULL: there are templates

@@ -227,6 +227,7 @@ const struct limits limits_vulkan_minimum = {
     .accumulators = 256,
     .statements = 20000,
     .subgroup_size = 1,
+    .spirv_minor = 3,
 };
 
 #define FIELD(name, type, kind)                                                                    \

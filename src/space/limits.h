@@ -54,6 +54,7 @@ enum feature {
     FEATURE_MEMORY_MODEL = 1 << 3,
     FEATURE_MEMORY_MODEL_DEVICE = 1 << 4, // its device scope
     FEATURE_SUBGROUP = 1 << 5,            // and the 7 bits above: as in VkSubgroupFeatureFlagBits
+    FEATURE_SHARED_LAYOUT = 1 << 13,      // shared memory as blocks with explicit offsets
     // Kernels need these to add up over a subgroup, and to swap numbers within it.
     FEATURE_SUBGROUP_ADDS = FEATURE_SUBGROUP | FEATURE_SUBGROUP << 2,
     FEATURE_SUBGROUP_SHUFFLES = FEATURE_SUBGROUP | FEATURE_SUBGROUP << 4,
@@ -91,7 +92,8 @@ enum limits_type { LIMITS_NUMBER, LIMITS_AXES, LIMITS_FLAG, LIMITS_MATRIX, LIMIT
     F(group_subgroups, uint32_t, NUMBER)     /* maxComputeWorkgroupSubgroups, where a size is required */ \
     F(registers, uint32_t, NUMBER)           /* soft: 32-bit registers of an invocation */ \
     F(register_lanes, uint32_t, NUMBER)      /* subgroups larger than this share registers; 0: none do */ \
-    F(dot, bool, FLAG)                       /* dot products of four bytes in a word */
+    F(dot, bool, FLAG)                       /* dot products of four bytes in a word */ \
+    F(spirv_minor, uint32_t, NUMBER)         /* the newest SPIR-V that it takes is 1.N; 0: any */
 // clang-format on
 
 #define LIMITS_MEMBER(name, type, kind) type name;

@@ -36,7 +36,7 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
         const struct pass *p = &j->pass[i];
         struct err e = {0};
         char text[sizeof why->reason];
-        if (!kernel_compile_pass(p, &c->spirv[i], &e))
+        if (!kernel_compile_pass(p, l->spirv_minor, &c->spirv[i], &e))
             return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, text, sizeof text));
         c->pass_count = i + 1;
         struct kernel_facts facts;
@@ -75,6 +75,7 @@ enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e
                                           .bindings = c->bindings,
                                           .subgroup = c->subgroup[i],
                                           .local_x = c->local_x[i],
+                                          .entry = kernel_entry(&c->spirv[i]),
                                           .push_bytes = c->push_bytes[i]};
         status = gpu_pipeline_create(g, &shader, &c->pass[i].pipeline, e);
     }

@@ -313,6 +313,9 @@ static void codec_pass(struct codec *c, struct pass *p)
 void codec_job(struct codec *c, struct job *job)
 {
     job->scratch_bytes = codec_u64(c, "scratch_bytes", job->scratch_bytes);
+    // It is left out where it is not known, as older programs do.
+    if (c->w ? job->spirv_minor > 0 : json_member(c->object, "spirv_minor").at != NULL)
+        job->spirv_minor = (uint32_t)codec_int(c, "spirv_minor", job->spirv_minor, 0, UINT8_MAX);
     struct elements l = codec_list(c, "passes");
     while (codec_next(c, &l, job->pass_count, JOB_MAX_PASSES))
         codec_pass(c, c->w ? &job->pass[l.index] : job_add_pass(job));

@@ -218,6 +218,7 @@ enum helper_job_end helper_job_list(const char *drivers, double seconds, struct 
     *list = answer.device_list;
     *count = answer.device_count;
     answer.device_list = NULL;
+    gpu_follow_environment(*list, *count);
     message_finish(&answer);
     return HELPER_JOB_DONE;
 }

@@ -180,11 +180,18 @@ struct remote *remote_connect(const struct remote_machines *m, bool lists, struc
     for (int i = 0; i < m->count; i++)
         slot_init(&r->host[i].slot, i);
     for (bool ok = remote_step(&r->base, e); ok; ok = step_and_wait(r, e)) {
-        int known = 0;
-        for (int i = 0; i < m->count; i++)
-            known += r->host[i].state == HOST_KNOWN;
-        if (known == m->count)
+        int settled = 0, first = m->count;
+        for (int i = m->count - 1; i >= 0; i--) {
+            settled += r->host[i].state == HOST_KNOWN || r->host[i].is_late;
+            first = r->host[i].state == HOST_KNOWN ? i : first;
+        }
+        if (settled == m->count && first < m->count) {
+            // The first host stands for all: its devices, its compiler.
+            struct host known = r->host[first];
+            r->host[first] = r->host[0];
+            r->host[0] = known;
             return r;
+        }
     }
     remote_destroy(r);
     return NULL;
@@ -202,7 +209,7 @@ struct remote_facts remote_facts(const struct remote *r)
     struct remote_facts f = {.compiler = first->compiler,
                              .workers = remote_usual_workers(r->lists, first->cores)};
     for (int i = 0; i < r->machines->count; i++)
-        f.count += int_max(r->host[i].members, 1);
+        f.count += r->host[i].is_late ? 0 : int_max(r->host[i].members, 1);
     return f;
 }
 
@@ -215,7 +222,8 @@ bool remote_choose(struct remote *r, const struct gpu_info *device, struct err *
     if (r->machines->count == 1 && !r->host[0].greeting.is_pool)
         r->margin = 0; // there is nothing to compare
     for (int i = 0; i < r->machines->count; i++)
-        host_choose(r, &r->host[i]);
+        if (r->host[i].state == HOST_KNOWN)
+            host_choose(r, &r->host[i]);
     return !r->is_broken || (e && (*e = r->broken, false));
 }
 
@@ -226,8 +234,8 @@ struct source *remote_begin(struct remote *r, const struct remote_work *w)
     r->base.kind = w->made ? &playing_kind : &measuring_kind;
     for (int i = 0; i < r->machines->count; i++) {
         const struct greeting *g = &r->host[i].greeting;
-        r->host[i].workers = g->is_pool   ? 0
-                             : w->workers ? w->workers
+        r->host[i].workers = g->is_pool || r->host[i].is_late ? 0
+                             : w->workers                     ? w->workers
                                           : remote_usual_workers(!w->made, g->cores);
     }
     return &r->base;

@@ -39,6 +39,8 @@
 #define REMOTE_MARGIN      0.1
 #define REMOTE_PATIENCE_S  30.0 // usual value of remote_patience_s
 
+#define REMOTE_EXEC "exec:" // so the name of a place begins that any command leads to
+
 struct remote;
 
 // The machines that measure for a run. The run evaluates space files in a sandbox that has no ssh,
@@ -76,11 +78,12 @@ struct remote_work {
     void *context;
 };
 
-// `m` outlives the result. Without `lists` no device is wanted. NULL: a machine cannot be reached,
-// or has another version.
+// `m` outlives the result. Without `lists` no device is wanted. A machine that cannot be reached, or
+// has another version, is left out with a warning, and connected again later. NULL: all are so; `e`
+// names the last one.
 struct remote *remote_connect(const struct remote_machines *m, bool lists, struct err *e);
 void remote_destroy(struct remote *r); // fine with NULL
-// The devices of the first machine.
+// The devices of the first machine that answered.
 const struct gpu_info *remote_devices(const struct remote *r, int *count);
 // The facts that a session stores of its machines.
 struct remote_facts {

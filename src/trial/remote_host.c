@@ -89,13 +89,19 @@ static void hang_up(struct host *h)
     h->unlike[0] = '\0';
 }
 
-// Ends the source for a machine that fails before the work has begun.
-static void break_off(struct remote *r, const struct host *h, const char *why)
+// Goes on without a machine that fails before the work has begun. The last one ends the source.
+static void break_off(struct remote *r, struct host *h, const char *why)
 {
-    if (r->begun || r->is_broken)
+    if (r->begun || r->is_broken || h->is_late)
         return;
+    h->is_late = true;
     r->is_broken = true;
-    err_set(&r->broken, "%s: %s", place_of(r, h), why);
+    for (int i = 0; i < r->machines->count; i++)
+        r->is_broken &= r->host[i].is_late;
+    if (r->is_broken)
+        err_set(&r->broken, "%s: %s", place_of(r, h), why);
+    else
+        log_warning("%s: %s; the run goes on with the other machines", place_of(r, h), why);
 }
 
 static void lose(struct remote *r, struct host *h, const char *how, int64_t now_ns)
@@ -433,6 +439,10 @@ static void read_messages(struct remote *r, struct host *h, int64_t now_ns)
 static int64_t silence_ns(const struct remote *r, const struct host *h)
 {
     double seconds = r->begun ? r->patience_s : fmax(r->patience_s, REMOTE_PATIENCE_S);
+    // A command may stand in a queue before it is started.
+    bool may_queue = h->state == HOST_GREETING && str_starts(place_of(r, h), REMOTE_EXEC);
+    if (may_queue && r->machines->wait_s > 0)
+        seconds = r->machines->wait_s;
     return (int64_t)(seconds * 1e9) * (h->state == HOST_LISTING ? LISTS_LONGER : 1);
 }
 
@@ -441,7 +451,7 @@ static void remote_log_line(void *context, int index, const char *line)
 {
     const struct remote *r = context;
     char text[1200];
-    snprintf(text, sizeof text, "%s: %s", place_of(r, &r->host[index]), line);
+    snprintf(text, sizeof text, "%s: %s", r->machines->name[index], line);
     if (r->begun && r->work.log)
         r->work.log(r->work.context, index, text);
 }

@@ -47,6 +47,7 @@ struct host {
     int64_t connect_ns;         // DOWN: not before
     int64_t given_ns;           // its last request
     int failures;               // in a row
+    bool is_late;               // it failed before the work began; it may come later
     double anchor_s;            // the fixed kernel's last time there; 0: not known
     int64_t listing_ns;         // LISTING: since then
     struct host_member *member; // of a pool

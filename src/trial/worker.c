@@ -90,6 +90,14 @@ static bool serve(struct worker *w)
 
 // --- helper jobs: one thing is done, and answered ---
 
+static bool check_version(const struct kernel_facts *f, const struct job *j, const struct pass *p,
+                          struct err *e)
+{
+    struct err raw = {0};
+    return kernel_check_version(f, j->spirv_minor, raw.text, sizeof raw.text) ||
+           kernel_fail_given(p, &raw, e);
+}
+
 // Compiles or preprocesses the passes of a job. A compiler that needs too much memory must end this
 // worker and not the machine.
 static void compile(struct worker *w)
@@ -112,7 +120,8 @@ static void compile(struct worker *w)
             answer.text[answer.text_count++] = str_take(&text);
         } else {
             struct spirv *module = &answer.module[answer.module_count++];
-            ok = kernel_compile_pass(pass, module, e) && kernel_inspect(module, &facts, e) &&
+            ok = kernel_compile_pass(pass, job->spirv_minor, module, e) &&
+                 kernel_inspect(module, &facts, e) && check_version(&facts, job, pass, e) &&
                  kernel_check_use(module, &facts, pass, 0, e);
         }
     }

@@ -260,6 +260,62 @@ static void take_other_side(struct box *b, const char *script)
     box_set(b, "PATH", arena_printf(&b->arena, "%s:%s", bin, getenv("PATH")));
 }
 
+// Any command that leads to an agent measures, and is started again when it is lost.
+static void test_command(void **state)
+{
+    struct box *b = *state;
+    const char *agent = arena_printf(&b->arena, "exec:'%s' agent", getenv("TILEWALK_PROGRAM"));
+    struct result r = TUNE(b, "--strategy", "walk");
+    assert_ok(&r);
+    r = TUNE(b, "--strategy", "walk", "--on", agent);
+    assert_ok(&r);
+    assert_int_equal(machines_of(b, r.out), 1);
+    check_same(b, 2);
+    take_relay(b, "kill=1");
+    r = TUNE(b, "--strategy", "walk", "--on", "exec:ssh -T -o BatchMode=yes -- far tilewalk agent");
+    assert_ok(&r);
+    check_same(b, 3);
+    assert_true(strlen(box_read(b, box_path(b, "connections"))) > 1);
+    r = RUN(b, "doctor", "--on", "exec:exit 3");
+    assert_int_equal(r.code, 1);
+    assert_contains(r.out, "the command has to lead to `tilewalk agent`");
+}
+
+// Commands that lead to no agent are left out with a line each, wherever they stand, and end a run
+// that has no other machine.
+static void test_bad_commands(void **state)
+{
+    struct box *b = *state;
+    static const struct {
+        const char *place, *why;
+    } bad[] = {
+        {"exec:/no/such/command", "not found"},
+        {"exec:echo a long welcome; cat >/dev/null", "no message of an agent's"},
+        {"exec:true", "the connection was closed"},
+        {"exec:exec sleep 1000", "nothing was heard of it for 1 s"},
+    };
+    struct result r = TUNE(b, "--strategy", "random");
+    assert_ok(&r);
+    for (int i = 0; i < 4; i++) {
+        const char *place = bad[i].place, *first = i % 2 ? place : "local:";
+        r = TUNE(b, "--on", place, "--wait", "1");
+        assert_refused(&r, 1, place, bad[i].why);
+        r = TUNE(b, "--strategy", "random", "--wait", "1", "--on", first, "--on",
+                 i % 2 ? "local:" : place);
+        assert_ok(&r);
+        check_same(b, i + 2);
+        assert_int_equal(machines_of(b, r.out), 1);
+        assert_contains(r.err, place);
+        assert_contains(r.err, bad[i].why);
+        assert_contains(r.err, "the run goes on with the other machines");
+        assert_one_line(r.err);
+    }
+    r = TUNE(b, "--on", "exec: ");
+    assert_refused(&r, 2, "--on exec: needs a command", NULL);
+    r = TUNE(b, "--on", "exec:a\nb");
+    assert_refused(&r, 2, "in one line", NULL);
+}
+
 static void test_no_agent(void **state)
 {
     struct box *b = *state;
@@ -373,6 +429,7 @@ TEST_GROUP(agent)
         FLOW_TEST(test_killed),   FLOW_TEST(test_garbled),       FLOW_TEST(test_to_blame),
         FLOW_TEST(test_one_gone), FLOW_TEST(test_all_gone),      FLOW_TEST(test_refused),
         FLOW_TEST(test_no_agent), FLOW_TEST(test_another_build), FLOW_TEST(test_entry),
+        FLOW_TEST(test_command),  FLOW_TEST(test_bad_commands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,6 +165,70 @@ static void takes_spirv(void **state)
     assert_contains(r.out, "trials  1  ok 1 ");
 }
 
+// A module of another compiler, whose entry point has another name, which exports keep.
+static void entry_of_another_name(void **state)
+{
+    struct box *b = *state;
+    static const char own[] = "bindings = { 'scratch', 'SUMS' },", main_words[] = "main\0\0\0";
+    static const char *const names[] = {"CSMain", "a\"\\b"};
+    write_shaders(b);
+    struct result r = RUN(b, "tune", space_with(b, "", ""), "--trials", "1", "--seed", "1");
+    assert_ok(&r);
+    r = RUN(b, "export", "1", "--out", box_path(b, "out"), "--name", "sums");
+    assert_ok(&r);
+    const char *file = space_with(b, "shader = 'reduce.comp'", "spirv = 'out/sums.pass2.spv'");
+    char *lua = box_read(b, file), *at = strstr(lua, own), *bytes;
+    assert_non_null(at);
+    memset(at, ' ', strlen(own));
+    box_write(b, "space.lua", lua);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct err e;
+        size_t length, found = 0;
+        const char *before = i ? names[i - 1] : main_words, *session = i ? "3" : "2";
+        assert_true(file_read(box_path(b, "out/sums.pass2.spv"), &bytes, &length, &e));
+        while (found + 8 < length && strcmp(bytes + found, before) != 0)
+            found += 4;
+        assert_true(found + 8 < length);
+        strncpy(bytes + found, names[i], 8);
+        assert_true(file_write(box_path(b, "out/sums.pass2.spv"), bytes, length, &e));
+        free(bytes);
+        r = RUN(b, "tune", file, "--trials", "1", "--seed", "2");
+        assert_ok(&r);
+        assert_contains(r.out, "trials  1  ok 1 ");
+        r = RUN(b, "export", session, "--out", box_path(b, "again"), "--name", "sums", "--force");
+        assert_ok(&r);
+        cJSON *all = json_of(b, box_read(b, box_path(b, "again/sums.json")));
+        assert_string_equal(text_of(cJSON_GetArrayItem(member(all, "passes"), 0), "entry"), "main");
+        assert_string_equal(text_of(cJSON_GetArrayItem(member(all, "passes"), 1), "entry"),
+                            names[i]);
+        assert_contains(box_read(b, box_path(b, "again/sums.h")),
+                        i ? "sizeof sums_spirv_2, \"a\\\"\\\\b\","
+                          : "sizeof sums_spirv_2, \"CSMain\",");
+    }
+}
+
+// Shared blocks need SPIR-V 1.4, and an extension.
+static void needs_newer_spirv(void **state)
+{
+    struct box *b = *state;
+    write_shaders(b);
+    const char *file = space_with(b, "", "");
+    char *reduce = arena_printf(&b->arena, "%s%s",
+                                "#version 450\n#extension GL_EXT_shared_memory_block : require\n"
+                                "shared T { float t[32]; };\n",
+                                strchr(reduce_glsl, '\n') + 1);
+    reduce = arena_printf(&b->arena, "%.*s    t[gl_LocalInvocationIndex] = sum;\n%s",
+                          (int)(strstr(reduce, "    if (row") - reduce), reduce,
+                          strstr(reduce, "    if (row"));
+    box_write(b, "reduce.comp", reduce);
+    struct result r = RUN(b, "check", file, "--device", "none");
+    assert_ok(&r);
+    r = RUN(b, "tune", file, "--trials", "1", "--seed", "1");
+    if (!strstr(r.out, "trials  1  ok 1 "))
+        assert_contains(r.out,
+                        "no configuration is possible: what the compiled shader needs removes");
+}
+
 struct complaint {
     const char *from, *to; // in the space file
     const char *told, *also;
@@ -297,10 +361,11 @@ static void folder_of_the_user(void **state)
 TEST_GROUP(foreign)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(all_right),       FLOW_TEST(texts),
-        FLOW_TEST(takes_spirv),     FLOW_TEST(complaints),
-        FLOW_TEST(writes_an_input), FLOW_TEST(cut_off_spirv),
-        FLOW_TEST(adopted),         FLOW_TEST(folder_of_the_user),
+        FLOW_TEST(all_right),         FLOW_TEST(texts),
+        FLOW_TEST(takes_spirv),       FLOW_TEST(entry_of_another_name),
+        FLOW_TEST(needs_newer_spirv), FLOW_TEST(complaints),
+        FLOW_TEST(writes_an_input),   FLOW_TEST(cut_off_spirv),
+        FLOW_TEST(adopted),           FLOW_TEST(folder_of_the_user),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,28 @@ static void test_drained(void **state)
     assert_int_equal(finish(b, s.worker[1]).code, 0);
 }
 
+// Workers that are to leave by themselves: one that has nothing to do, and one whose trial does not
+// end in time, which another worker gets.
+static void test_limited(void **state)
+{
+    struct box *b = *state;
+    struct pool_server s = pool_start(b, "");
+    struct running *idle =
+        START(b, "worker", "--pool", s.url, "--device", "none", "--idle-exit", "0.5");
+    struct result r = finish(b, idle);
+    assert_int_equal(r.code, 0);
+    assert_contains(r.out, "has left the pool after 0 trials");
+    struct running *limited =
+        START(b, "worker", "--pool", s.url, "--device", "none", "--lifetime", "1");
+    wait_for_worker(b, limited);
+    struct running *run = BEGIN(b, "synthetic:bowl:delay_us=300000000", "--pool", s.url);
+    r = finish(b, limited);
+    assert_int_equal(r.code, 0);
+    assert_contains(r.out, "has left the pool after 0 trials");
+    send_signal(run, SIGKILL);
+    finish(b, run);
+}
+
 // `fleet drain` does the same by name, from where the run is; a machine that is gone can be
 // forgotten.
 static void test_drained_by_name(void **state)
@@ -314,6 +336,7 @@ TEST_GROUP(pool)
         FLOW_TEST(test_same),
         FLOW_TEST(test_late),
         FLOW_TEST(test_drained),
+        FLOW_TEST(test_limited),
         FLOW_TEST(test_drained_by_name),
         FLOW_TEST(test_nobody_to_drain),
         FLOW_TEST(test_killed_worker),

@@ -7,6 +7,8 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct gpu_info devices[] = {
@@ -31,6 +33,87 @@ static void refused(struct wording *w, int count, const char *wanted)
     struct err e;
     assert_false(gpu_choose(devices, count, wanted, &index, &e));
     wording_add(w, wanted ? wanted : "(none)", e.text);
+}
+
+// Four cards of one kind, not in the order of their addresses, and a CPU device.
+static void test_own_devices(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cuda, *slurm;
+        unsigned own; // a bit for each device
+    } cases[] = {
+        {NULL, NULL, 31},
+        {"0", NULL, 2 | 16},
+        {"1,3", "0", 5 | 16},
+        {"", NULL, 16},
+        {"-1", NULL, 16},
+        {NULL, "2", 8 | 16},
+        {NULL, "0,1", 3 | 16},
+        {NULL, "7", 31},
+        {"GPU-00112233-4455-6677-8899-aabbccddee02", NULL, 4 | 16},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gpu_info list[5] = {{.pci = "0000:41:00.0"},
+                                   {.pci = "0000:01:00.0"},
+                                   {.pci = "0000:c1:00.0"},
+                                   {.pci = "0000:81:00.0"},
+                                   {.is_cpu = true}};
+        unsigned own = 0;
+        int best;
+        struct err e;
+        for (int k = 0; k < 5; k++) {
+            list[k].runs = true;
+            list[k].vendor_id = k < 4 ? 0x10de : 0x10005;
+            snprintf(list[k].device_uuid, sizeof list[k].device_uuid,
+                     "00112233445566778899aabbccddee%02d", k);
+        }
+        unsetenv("CUDA_VISIBLE_DEVICES");
+        unsetenv("SLURM_JOB_GPUS");
+        if (cases[i].cuda)
+            setenv("CUDA_VISIBLE_DEVICES", cases[i].cuda, 1);
+        if (cases[i].slurm)
+            setenv("SLURM_JOB_GPUS", cases[i].slurm, 1);
+        gpu_follow_environment(list, 5);
+        for (int k = 0; k < 5; k++)
+            own |= list[k].is_set_aside ? 0 : 1u << k;
+        if (own != cases[i].own)
+            fail_msg("case %zu: %u, not %u", i, own, cases[i].own);
+        assert_true(gpu_choose(list, 5, NULL, &best, &e));
+        assert_false(list[best].is_set_aside);
+        static const char *const names[] = {"0000:81:00.0", "81:00.0",
+                                            "GPU-00112233-4455-6677-8899-AABBCCDDEE03",
+                                            "00112233445566778899aabbccddee03", "3"};
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            assert_true(gpu_choose(list, 5, names[k], &best, &e));
+            assert_int_equal(best, 3);
+        }
+        assert_false(gpu_choose(list, 5, "0000:82:00.0", &best, &e));
+        assert_false(gpu_choose(list, 5, "GPU-0011", &best, &e));
+    }
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    unsetenv("SLURM_JOB_GPUS");
+}
+
+// RADV offers matrices on chips that have no units for them.
+static void test_emulated(void **state)
+{
+    (void)state;
+    static const char *const without[] = {"AMD Radeon RX 6800 (RADV NAVI21)",
+                                          "AMD Radeon Graphics (RADV VANGOGH)",
+                                          "AMD Radeon RX 5700 XT (RADV NAVI10)"};
+    static const char *const with[] = {"AMD Radeon Graphics (RADV NAVI31)",
+                                       "AMD Radeon Graphics (RADV GFX1201)",
+                                       "AMD Radeon Graphics (RADV STRIX1)", "NVIDIA VEGA10"};
+    struct gpu_info i;
+    for (size_t k = 0; k < sizeof without / sizeof *without; k++) {
+        snprintf(i.name, sizeof i.name, "%s", without[k]);
+        assert_true(matrix_is_emulated(&i));
+    }
+    for (size_t k = 0; k < sizeof with / sizeof *with; k++) {
+        snprintf(i.name, sizeof i.name, "%s", with[k]);
+        assert_false(matrix_is_emulated(&i));
+    }
 }
 
 static void test_choose(void **state)
@@ -274,6 +357,7 @@ static void test_default_timing(void **state)
 TEST_GROUP(choose)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_own_devices),    cmocka_unit_test(test_emulated),
         cmocka_unit_test(test_choose),         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_several),        cmocka_unit_test(test_one_that_runs_nothing),
         cmocka_unit_test(test_cards),          cmocka_unit_test(test_cards_agree),

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # gpus.sh ROOT FOLDER [--kernels N | --choices] [NAME...]: a Markdown table of what compilers for GPUs make of random kernels of
 # some presets, or of one kernel with each of its choices; a NAME is a GPU's, a preset's or a space file's. Drivers and shims
-# of Debian 13 are unpacked below FOLDER, with the C library that they need: nothing is installed.
+# of Debian's backports and of sid are unpacked below FOLDER, with the C library that they need: nothing is installed.
 set -euo pipefail
 
 root=$1 folder=$2
 shift 2
-known=(navi31 turing ampere dg2 bmg)
+known=(navi21 navi31 gfx1201 turing ampere ada blackwell adreno apple dg2 bmg)
 presets=(gemm gemm16 mm2 conv-direct depthwise softmax gemm-coop)
 packages=(mesa-vulkan-drivers mesa-drm-shim vulkan-validationlayers glslang-tools patchelf)
-tree=$folder/tree libraries=$folder/tree/usr/lib/x86_64-linux-gnu
+suite= tree= libraries= # of the drivers that are used now
 kernels=10 names=() wanted=() choices=$root/tests/gpus/choices work=compile_random
 
 refuse() {
@@ -41,12 +41,14 @@ read_words() {
 # Lists and packages of apt's are our own: the machine's sources, and what it has installed, have no say.
 write_apt_settings() {
     mkdir -p "$folder/apt/lists/partial" "$folder/apt/archives/partial" "$folder/tree.new"
-    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian trixie main" \
-        >"$folder/apt/sources.list"
+    local from
+    for from in "$suite" "${suite%-backports}"; do
+        echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $from main"
+    done | sort -u >"$folder/apt/sources.list"
     cat >"$folder/apt/apt.conf" <<TEXT
 Dir::State "$folder/apt"; Dir::State::status "/dev/null"; Dir::Cache "$folder/apt";
 Dir::Etc::sourcelist "$folder/apt/sources.list"; Dir::Etc::sourceparts "/dev/null"; Dir::Etc::preferencesparts "/dev/null";
-APT::Sandbox::User ""; APT::Architecture "amd64"; APT::Architectures { "amd64"; };
+APT::Default-Release "$suite"; APT::Sandbox::User ""; APT::Architecture "amd64"; APT::Architectures { "amd64"; };
 TEXT
 }
 
@@ -154,12 +156,25 @@ compile_random() {
     done
 }
 
+# NVIDIA's newest chips open with the newest Mesa alone, AMD's do with that of the backports.
+use_suite() {
+    case $1 in
+    turing | ampere | ada | blackwell) suite=sid ;;
+    *) suite=trixie-backports ;;
+    esac
+    tree=$folder/$suite libraries=$folder/$suite/usr/lib/x86_64-linux-gnu
+}
+
 compile_for() (
     local name=$1 driver=nouveau shim=$libraries/libnouveau_noop_drm_shim.so
     case $name in
-    navi31) driver=radeon shim='' && export RADV_FORCE_FAMILY=navi31 ;;
+    navi* | gfx*) driver=radeon shim=$libraries/libamdgpu_noop_drm_shim.so && export AMDGPU_GPU_ID=$name ;;
     turing) export NOUVEAU_CHIPSET=0x164 ;;
     ampere) export NOUVEAU_CHIPSET=0x174 ;;
+    ada) export NOUVEAU_CHIPSET=0x194 ;;
+    blackwell) export NOUVEAU_CHIPSET=0x1b2 ;;
+    adreno) driver=freedreno shim=$libraries/libfreedreno_noop_drm_shim.so ;;
+    apple) driver=asahi shim=$libraries/libasahi_noop_drm_shim.so ;;
     *)
         driver=intel shim=$folder/libintel_noop_drm_shim.so
         export INTEL_STUB_GPU_PLATFORM=$name INTEL_FORCE_PROBE='*'
@@ -169,25 +184,29 @@ compile_for() (
         echo "dev: $name is skipped: ${shim#"$root/"} is not there, no package has it (docs/gpus.md says how to build it)" >&2
         return
     fi
+    export VK_LAYER_PATH=$tree/usr/share/vulkan/explicit_layer.d
     make_program "$driver" "$shim"
     $work "$name" "$folder/tilewalk-$driver"
 )
 
 read_words "$@"
 mkdir -p "$folder"
-set +e # in a condition it would be off inside of the function too
-(
+for name in "${names[@]}"; do
+    use_suite "$name"
+    set +e # in a condition it would be off inside of the function too
+    (
+        set -e
+        fetch
+    ) >"$folder/fetch.log" 2>&1
+    fetched=$?
     set -e
-    fetch
-) >"$folder/fetch.log" 2>&1
-fetched=$?
-set -e
-if [ $fetched != 0 ]; then
-    echo "dev: GPUs are skipped, as drivers cannot be fetched: $(tail -n 1 "$folder/fetch.log")" >&2
-    exit 0
-fi
+    if [ $fetched != 0 ]; then
+        echo "dev: GPUs are skipped, as drivers cannot be fetched: $(tail -n 1 "$folder/fetch.log")" >&2
+        exit 0
+    fi
+done
 "$root/dev" build >&2
-export TILEWALK_DATA=$root TILEWALK_GLSLANG=$folder/glslang VK_LAYER_PATH=$tree/usr/share/vulkan/explicit_layer.d
+export TILEWALK_DATA=$root TILEWALK_GLSLANG=$folder/glslang
 export VK_LOADER_LAYERS_DISABLE='~implicit~' MESA_SHADER_CACHE_DISABLE=true
 if [ $work = compile_random ]; then
     echo '| GPU | preset | compiled | refused | spill | left out | ms median | p90 | max | messages |'
@@ -197,5 +216,6 @@ else
     echo '|---|---|---|---|---|---|---|---|---|'
 fi
 for name in "${names[@]}"; do
+    use_suite "$name"
     compile_for "$name"
 done

@@ -20,8 +20,8 @@ mkdir "$folder/bin"
 printf '#!/bin/sh\necho "E: no network" >&2\nexit 100\n' >"$folder/bin/apt-get"
 chmod +x "$folder/bin/apt-get"
 
-expect 2 "dev: no GPU, nor preset, 'voodoo2' (GPUs: navi31 turing ampere dg2 bmg)" voodoo2
+expect 2 "dev: no GPU, nor preset, 'voodoo2' (GPUs: navi21 navi31 gfx1201 turing ampere ada blackwell adreno apple dg2 bmg)" voodoo2
 expect 2 'dev: --kernels needs a number from 1 to 9999' --kernels 0
 expect 2 'dev: --kernels needs a number from 1 to 9999' --kernels
 expect 0 'dev: GPUs are skipped, as drivers cannot be fetched: E: no network' navi31
-[ ! -d "$folder/gpus/tree" ] || exit 1
+[ ! -d "$folder/gpus/trixie-backports" ] || exit 1

@@ -43,6 +43,24 @@ static void test_check(void **state)
     assert_int_equal(kernel_check(&f, one, &with_i8, reason, sizeof reason), 0);
 }
 
+static void test_check_version(void **state)
+{
+    (void)state;
+    const uint32_t one[3] = {1, 1, 1};
+    struct limits l = {.invocations = 1, .group_size = {1, 1, 1}, .group_count = {1, 1, 1}};
+    const struct kernel_facts f = {.local_size = {1, 1, 1}, .spirv_minor = 5};
+    char reason[200];
+    for (l.spirv_minor = 3; l.spirv_minor < 7; l.spirv_minor++)
+        assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason),
+                         l.spirv_minor < 5 ? KERNEL_NEEDS_VERSION : 0);
+    l.spirv_minor = 4;
+    kernel_check(&f, one, &l, reason, sizeof reason);
+    wording_is("kernel", "check: version", reason);
+    l.unknown = 1u << LIMITS_spirv_minor; // a session of an older program
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), 0);
+    assert_true(kernel_check_version(&f, 0, reason, sizeof reason));
+}
+
 // The facts of a shader with a double, as the reader finds them.
 static void test_check_double(void **state)
 {
@@ -193,10 +211,15 @@ static void test_check_length(void **state)
 TEST_GROUP(check)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_check),           cmocka_unit_test(test_check_features),
-        cmocka_unit_test(test_check_double),    cmocka_unit_test(test_check_matrix),
-        cmocka_unit_test(test_check_length),    cmocka_unit_test(test_check_unknown),
-        cmocka_unit_test(test_check_subgroups), cmocka_unit_test(test_matrix_subgroups),
+        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_check_features),
+        cmocka_unit_test(test_check_version),
+        cmocka_unit_test(test_check_double),
+        cmocka_unit_test(test_check_matrix),
+        cmocka_unit_test(test_check_length),
+        cmocka_unit_test(test_check_unknown),
+        cmocka_unit_test(test_check_subgroups),
+        cmocka_unit_test(test_matrix_subgroups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,27 @@ static void test_same_text_same_words(void **state)
     spirv_finish(&b);
 }
 
+// Shared blocks need SPIR-V 1.4, nothing here needs more.
+static void test_newer_target(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        HEAD "shared float t[8];\nvoid main() { t[0] = 1.0; }\n",
+        "#version 450\n#extension GL_EXT_shared_memory_block : require\n"
+        "layout(local_size_x = 8) in;\nshared S { float t[8]; };\nvoid main() { t[0] = 1.0; }\n"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct spirv s;
+        struct kernel_facts f;
+        struct err e;
+        if (!kernel_compile(texts[i], &s, &e) || !kernel_inspect(&s, &f, &e))
+            fail_msg("%s", e.text);
+        assert_int_equal(f.spirv_minor, 3 + i);
+        assert_int_equal(s.word[1], 0x10300 + 0x100 * i);
+        assert_int_equal(f.shared_bytes, 32);
+        spirv_finish(&s);
+    }
+}
+
 static void test_errors_have_lines(void **state)
 {
     (void)state;
@@ -149,6 +170,7 @@ TEST_GROUP(compile)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_module),
         cmocka_unit_test(test_same_text_same_words),
+        cmocka_unit_test(test_newer_target),
         cmocka_unit_test(test_errors_have_lines),
         cmocka_unit_test(test_warning_before_error),
         cmocka_unit_test(test_large_group_compiles),

@@ -107,6 +107,38 @@ static void scripts_that_succeed(void **state)
     spirv_finish(&s);
 }
 
+// The target is the newest that the device takes.
+static void scripts_get_the_target(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t minor;
+        const char *glslang, *glslc; // what the scripts have to see
+    } targets[] = {
+        {0, "*'--target-env vulkan1.1 '*' '", "*'--target-env=vulkan1.1 '*' '"},
+        {4, "*'--target-env vulkan1.1 '*' --target-env spirv1.4 '",
+         "*'--target-env=vulkan1.1 '*' --target-spv=spv1.4 '"},
+        {5, "*'--target-env vulkan1.2 '*' '", "*'--target-env=vulkan1.2 '*' '"},
+        {6, "*'--target-env vulkan1.3 '*' '", "*'--target-env=vulkan1.3 '*' '"},
+    };
+    for (size_t i = 0; i < 2 * sizeof targets / sizeof *targets; i++) {
+        bool is_glslc = i % 2;
+        struct spirv s;
+        struct err e = {0};
+        struct job j = {0};
+        struct pass *p = job_add_pass(&j);
+        p->glsl = mem_strdup(good);
+        char script[300];
+        snprintf(script, sizeof script, "case \"$* \" in %s) echo 'error: as wanted';; esac",
+                 is_glslc ? targets[i / 2].glslc : targets[i / 2].glslang);
+        use_script(is_glslc ? "my-glslc" : "glslangValidator", script);
+        assert_false(kernel_compile_pass(p, targets[i / 2].minor, &s, &e));
+        if (!strstr(e.text, "as wanted"))
+            fail_msg("1.%u: %s", targets[i / 2].minor, e.text);
+        job_finish(&j);
+    }
+}
+
 // `text` is what a kernel was built with; the compiler that is used now is another one.
 static void is_another(struct wording *w, const char *text)
 {
@@ -210,6 +242,7 @@ TEST_GROUP(external)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scripts_that_fail),
         cmocka_unit_test(scripts_that_succeed),
+        cmocka_unit_test(scripts_get_the_target),
         cmocka_unit_test(scripts_that_leave_something_running),
         cmocka_unit_test(scripts_that_never_end),
         cmocka_unit_test(versions),

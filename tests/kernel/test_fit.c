@@ -140,6 +140,38 @@ static char *text_of(const struct spirv *s)
     return str_take(&text);
 }
 
+// LocalSizeId of constants becomes LocalSize.
+static void fits_the_size(void **state)
+{
+    (void)state;
+    const uint32_t word[] = {
+        0x07230203,     0x00010600, 0,  20,         0,         // header
+        2u << 16 | 17,  1,                                     // capability
+        3u << 16 | 14,  0,          1,                         // memory model
+        6u << 16 | 15,  5,          1,  0x616d5343, 0x6e69, 9, // entry point "CSmain"
+        6u << 16 | 331, 1,          38, 3,          4,      4, // local size by id
+        4u << 16 | 71,  3,          1,  7,                     // 3 is specialization constant 7
+        4u << 16 | 21,  2,          32, 0,                     // uint
+        4u << 16 | 50,  2,          3,  5,                     // specialization constant, 5
+        4u << 16 | 43,  2,          4,  6,                     // constant 6
+    };
+    const struct pass given = {.constant = {{.id = 7, .value = 12}}, .constant_count = 1};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct spirv s = {mem_alloc(sizeof word), sizeof word / sizeof *word};
+        struct kernel_facts f;
+        struct err e;
+        memcpy(s.word, word, sizeof word);
+        if (!kernel_fit(i ? &given : &(struct pass){0}, &s, &e) || !kernel_inspect(&s, &f, &e))
+            fail_msg("%s", e.text);
+        assert_int_equal(f.local_size[0], i ? 12 : 5);
+        assert_int_equal(f.local_size[1], 6);
+        const uint32_t size[] = {6u << 16 | 16, 1, 17, i ? 12 : 5, 6, 6};
+        assert_memory_equal(s.word + 16, size, sizeof size);
+        assert_string_equal(kernel_entry(&s), "CSmain");
+        spirv_finish(&s);
+    }
+}
+
 static void from_text(void **state)
 {
     (void)state;
@@ -188,10 +220,8 @@ static void damaged(void **state)
 TEST_GROUP(fit)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_as_c),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(from_text),
-        cmocka_unit_test(damaged),
+        cmocka_unit_test(same_as_c), cmocka_unit_test(refusals), cmocka_unit_test(fits_the_size),
+        cmocka_unit_test(from_text), cmocka_unit_test(damaged),
     };
     kernel_setup();
     return cmocka_run_group_tests(tests, NULL, NULL);

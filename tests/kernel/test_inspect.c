@@ -395,7 +395,7 @@ static void test_sizes_saturate(void **state)
     assert_true(f.shared_bytes == UINT64_MAX);
 }
 
-// One compute entry point named main, with a size.
+// One compute entry point of any name, with a size.
 static void test_entry_point(void **state)
 {
     (void)state;
@@ -409,9 +409,15 @@ static void test_entry_point(void **state)
     const struct {
         size_t at;
         uint32_t word;
-    } bad[] = {{MODEL, 4}, {NAME, 0x6e69616e}, {MODE, 18}, {SIZE_Z, 0}, {SECOND, 5u << 16 | 15}};
+    } bad[] = {
+        {MODEL, 4}, {NAME + 1, 0x6e69616d}, {MODE, 18}, {SIZE_Z, 0}, {SECOND, 5u << 16 | 15}};
     const size_t count = sizeof good / sizeof *good;
+    uint32_t other[sizeof good / sizeof *good];
     assert_true(inspect_copy(good, count));
+    memcpy(other, good, sizeof good);
+    memcpy(other + NAME, "CSMain\0", 8);
+    assert_true(inspect_copy(other, count));
+    assert_string_equal(kernel_entry(&(struct spirv){other, count}), "CSMain");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         uint32_t word[sizeof good / sizeof *good];
         memcpy(word, good, sizeof good);

@@ -121,7 +121,7 @@ static bool make_passes(struct proof *p, const struct job *job, const struct res
         struct spirv spirv = {0};
         struct kernel_facts facts;
         char reason[200];
-        if (!kernel_compile_pass(&job->pass[i], &spirv, e) || !kernel_inspect(&spirv, &facts, e))
+        if (!kernel_compile_pass(&job->pass[i], 0, &spirv, e) || !kernel_inspect(&spirv, &facts, e))
             return false;
         facts.subgroup = job->pass[i].subgroup;
         struct gpu_pass *pass = &p->pass[p->passes];

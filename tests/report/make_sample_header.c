@@ -69,6 +69,7 @@ static bool compile(struct kernel_description *d, struct spirv spirv[2], struct 
             return false;
         d->pass[i].word = spirv[i].word;
         d->pass[i].word_count = spirv[i].count;
+        d->pass[i].entry = kernel_entry(&spirv[i]);
     }
     return true;
 }
