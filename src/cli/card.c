@@ -245,7 +245,7 @@ static void add_comparison(struct str *out, const struct card *c)
 {
     str_add(out, "| against (B) | ");
     str_add_markdown(out, c->against);
-    str_add(out, "; the best is **");
+    str_add(out, "; the best: **");
     str_add_markdown(out, c->faster);
     str_add(out, "** |\n");
 }

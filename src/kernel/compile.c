@@ -85,7 +85,8 @@ static glslang_resource_t generous_resource(void)
     return r;
 }
 
-// The targets of SPIR-V 1.OLDEST to 1.NEWEST; between two versions of Vulkan 1.4 needs an extension.
+// The targets of SPIR-V 1.OLDEST to 1.NEWEST; between two versions of Vulkan 1.4 needs an
+// extension.
 enum { OLDEST = 3, NEWEST = 6 };
 static const struct {
     glslang_target_client_version_t vulkan;

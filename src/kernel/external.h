@@ -11,9 +11,9 @@
 // Returns the program's path; NULL: none is named.
 const char *external_program(void);
 
-// Compiles a shader for SPIR-V 1.`minor` (from 3 on): `log` gets the program's output, and `out` the
-// module, or nothing when the shader is wrong. False and `e` only when the program cannot be run,
-// does not end within so many seconds, or left neither a module nor a message.
+// Compiles a shader for SPIR-V 1.`minor` (from 3 on): `log` gets the program's output, and `out`
+// the module, or nothing when the shader is wrong. False and `e` only when the program cannot be
+// run, does not end within so many seconds, or left neither a module nor a message.
 bool external_compile(const char *glsl, uint32_t minor, int seconds, struct spirv *out,
                       struct str *log, struct err *e);
 

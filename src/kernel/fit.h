@@ -4,7 +4,8 @@
 //     kernel_read_spirv(text, &spirv, e); kernel_fit(&pass, &spirv, e);
 //
 // Specialization constants become constants: those that the pass gives, else their defaults, and
-// those that are computed from them. So the workgroup size is of literals. Bindings become those of the job.
+// those that are computed from them. So the workgroup size is of literals. Bindings become those of
+// the job.
 #ifndef TILEWALK_KERNEL_FIT_H
 #define TILEWALK_KERNEL_FIT_H
 
@@ -22,7 +23,8 @@ bool kernel_read_spirv(const char *text, struct spirv *out, struct err *e);
 char *kernel_disassemble(const struct spirv *s, struct err *e);
 
 // Validates by the rules of the first Vulkan that takes its version, where that is 1.1 or newer;
-// LocalSizeId is allowed in all (kernel_fit makes it LocalSize). `e` has the first one that it breaks.
+// LocalSizeId is allowed in all (kernel_fit makes it LocalSize). `e` has the first one that it
+// breaks.
 bool kernel_validate(const struct spirv *s, struct err *e);
 
 #endif

@@ -6,8 +6,8 @@
 // Vulkan drivers do not enforce their own limits (lavapipe runs 256 KiB of shared memory and 2048
 // invocations), so everything is checked here, with the numbers of the module and not those that a
 // space declares. The front end is glslang's C API, or the compiler that TILEWALK_GLSLANG names
-// (external.h). The target is Vulkan 1.1 / SPIR-V 1.3, or the oldest newer one that the GLSL needs; an
-// outside compiler's is the device's. No optimiser passes run. One thread at a time.
+// (external.h). The target is Vulkan 1.1 / SPIR-V 1.3, or the oldest newer one that the GLSL needs;
+// an outside compiler's is the device's. No optimiser passes run. One thread at a time.
 #ifndef TILEWALK_KERNEL_KERNEL_H
 #define TILEWALK_KERNEL_KERNEL_H
 
@@ -48,8 +48,8 @@ struct kernel_facts {
 void kernel_setup(void);
 
 // On failure `e->line` is the line of the generated GLSL, or behind #line that of the source whose
-// number is in `e->file`, and `e->text` is glslang's first message without its prefix. The target of
-// an outside compiler is SPIR-V 1.3 here.
+// number is in `e->file`, and `e->text` is glslang's first message without its prefix. The target
+// of an outside compiler is SPIR-V 1.3 here.
 bool kernel_compile(const char *glsl, struct spirv *out, struct err *e);
 void spirv_finish(struct spirv *s);
 
@@ -75,9 +75,9 @@ bool kernel_knows_matrix(enum matrix_api api);
 #define KERNEL_KHR_UNITS "KHR matrix units" // its word for GL_KHR_cooperative_matrix
 bool kernel_describe_compiler(struct str *name, struct str *missing, struct err *e);
 
-// Compiles a rendered pass, or reads its SPIR-V, and fits it to its pass (kernel_fit). The target of
-// an outside compiler is SPIR-V 1.`minor` (0: 1.3); kernel_check judges what was made. `e` names the
-// template, or a file that it includes, and its line.
+// Compiles a rendered pass, or reads its SPIR-V, and fits it to its pass (kernel_fit). The target
+// of an outside compiler is SPIR-V 1.`minor` (0: 1.3); kernel_check judges what was made. `e` names
+// the template, or a file that it includes, and its line.
 bool kernel_compile_pass(const struct pass *p, uint32_t minor, struct spirv *out, struct err *e);
 // Adds a pass' text after preprocessing by the built-in glslang, without comments and empty lines.
 // Errors are as those of kernel_compile_pass.

@@ -78,7 +78,8 @@ static const char variables[] =
     "TILEWALK_* LD_LIBRARY_PATH LD_PRELOAD ASAN_OPTIONS UBSAN_OPTIONS MALLOC_* OMP_* OPENBLAS_* "
     // of Vulkan's loader and layers, of Mesa and its drivers
     "VK_* DISABLE_* ENABLE_* NODEVICE_SELECT MESA_* DRI_* DRIRC_* EGL_* LIBGL_* NIR_* GALLIUM_* "
-    "GALLIVM_* DRAW_* LP_* LVP_* ACO_* AMD_* AMDGPU_* RADV_* INTEL_* ANV_* NAK_* NVK_* NOUVEAU_* FD_* IR3_* "
+    "GALLIVM_* DRAW_* LP_* LVP_* ACO_* AMD_* AMDGPU_* RADV_* INTEL_* ANV_* NAK_* NVK_* NOUVEAU_* "
+    "FD_* IR3_* "
     "TU_* PAN_* PANVK_* MALI_* V3D_* V3DV_* VN_* ZINK_* "
     // of NVIDIA's and AMD's own
     "CUDA_* NVIDIA_* __GL_* __NV_* __VK_* AMDVLK_* HSA_* ROCR_* ";

@@ -78,9 +78,9 @@ struct remote_work {
     void *context;
 };
 
-// `m` outlives the result. Without `lists` no device is wanted. A machine that cannot be reached, or
-// has another version, is left out with a warning, and connected again later. NULL: all are so; `e`
-// names the last one.
+// `m` outlives the result. Without `lists` no device is wanted. A machine that cannot be reached,
+// or has another version, is left out with a warning, and connected again later. NULL: all are so;
+// `e` names the last one.
 struct remote *remote_connect(const struct remote_machines *m, bool lists, struct err *e);
 void remote_destroy(struct remote *r); // fine with NULL
 // The devices of the first machine that answered.

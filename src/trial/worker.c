@@ -1,7 +1,7 @@
 // The worker process: message.h has its messages, measure.h measures a trial, helper_job.h is the
 // other side of its helper jobs.
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "gpu/gpu.h"

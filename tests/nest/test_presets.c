@@ -34,7 +34,8 @@ static struct spirv_count count_job(const struct job *job, int lanes, const stru
         struct spirv spirv = {0};
         struct err e;
         char message[1400];
-        if (!kernel_compile_pass(&job->pass[i], 0, &spirv, &e) || !spirv_count(&spirv, lanes, &n, &e))
+        if (!kernel_compile_pass(&job->pass[i], 0, &spirv, &e) ||
+            !spirv_count(&spirv, lanes, &n, &e))
             fail_msg("%s", err_format(&e, message, sizeof message));
         if (i == 0 || i == passes - 1)
             *differ += nest_launch_differences(p, i == passes - 1 ? last : first,

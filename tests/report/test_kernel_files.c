@@ -53,9 +53,14 @@ static void sample_init(struct sample *s, const char *name)
         .exact_against = "OpenBLAS",
         .pass_count = 2,
         .binding_count = 2,
-        .pass =
-            {{"void main() {}\n", first_words, 10, {8, 4, 1}, {65535, 2, 1}, .subgroup_size = 32},
-             {"// two\n", second_words, 2, {64, 1, 1}, {3, 1, 1}}},
+        .pass = {{"void main() {}\n",
+                  first_words,
+                  10,
+                  "main",
+                  {8, 4, 1},
+                  {65535, 2, 1},
+                  .subgroup_size = 32},
+                 {"// two\n", second_words, 2, "main", {64, 1, 1}, {3, 1, 1}}},
         .binding = {{"A", "read", 4096}, {"scratch", "read-write", 5000000000}},
     };
     kernel_files_add(&s->files, &s->about);
