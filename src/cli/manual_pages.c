@@ -187,7 +187,7 @@ const struct manual_page manual_pages[] = {
      {{"tilewalk worker nats://queue", "Measures on the best device of this machine."},
       {"tilewalk worker tls://queue --device 1",
        "Logs in with the credentials that hosts.conf names, and measures on another one."}},
-     "agent fleet tune",
+     "fleet tune",
      "Whoever may publish on the pool's server can invent results."},
     {"fleet",
      "A machine is named by its host and a number that no other process has.",

@@ -145,7 +145,8 @@ static struct source *open_pool(const struct session_record *session, struct scr
 
 // Soaks a kernel on a smaller shape of its space, where its configuration is legal there: each size
 // that is large enough is one less, so that tiles are cut off at every edge. `batch`: three
-// products instead of one, where the space has such a size.
+// products instead of one, where the space has such a size. A kernel that fails there is right on
+// the shape that is exported: it is a warning.
 static bool soak_elsewhere(const struct reverify_options *o, const struct session_record *session,
                            struct script *script, const struct gpu_info *device, bool batch,
                            struct reverified *k, struct err *e)
@@ -180,10 +181,13 @@ static bool soak_elsewhere(const struct reverify_options *o, const struct sessio
         struct source *pool = open_pool(session, there, device, NULL, e);
         ok = pool && soak(pool, there, &same, SOAK_RUNS_ELSEWHERE, e);
         source_destroy(pool);
-        k->soaked = same.soaked;
-        k->outcome = same.outcome;
-        memcpy(k->reason, same.reason, sizeof k->reason);
-        k->shapes += ok && same.outcome == OUTCOME_OK;
+        bool passes = ok && same.outcome == OUTCOME_OK;
+        k->soaked = passes ? same.soaked : k->soaked;
+        k->shapes += passes;
+        if (ok && !passes)
+            log_warning("%s is right on this shape, and not on another one that its space allows "
+                        "(%s): %s",
+                        k->name, batch ? "three products" : "each size one less", same.reason);
     }
     script_destroy(there);
     arena_finish(&a);
