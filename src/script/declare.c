@@ -160,7 +160,8 @@ static int visit_form(lua_State *L)
             if (str_to_int(f->shape[i].set[j].value, INT64_MIN, INT64_MAX, &whole))
                 lua_pushinteger(L, whole);
             else
-                script_set_text(L, f->shape[i].set[j].name, f->shape[i].set[j].value);
+                lua_pushstring(L, f->shape[i].set[j].value);
+            lua_setfield(L, -2, f->shape[i].set[j].name);
         }
         lua_rawseti(L, -2, i + 1);
     }

@@ -164,7 +164,8 @@ static void test_paths_of_all_kinds(void **state)
     assert_int_equal(symlink(box_path(b, "real/deep/er/my.db"), box_path(b, "other.db")), 0);
     r = RUN(b, "resume", "1", "--trials", "5", "--plain", "--db", box_path(b, "other.db"));
     assert_ok(&r);
-    r = RUN(b, "export", "1", "--csv", box_path(b, "all.csv"), "--db", box_path(b, "other.db"));
+    r = RUN(b, "export", "1", "--as", "warm-start", "--out", box_path(b, "all.json"), "--db",
+            box_path(b, "other.db"));
     assert_ok(&r);
     box_set(b, "HOME", NULL);
     r = RUN(b, "tune", space, "--source", "synthetic:bowl", "--trials", "3", "--plain");
