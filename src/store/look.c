@@ -77,9 +77,12 @@ static int64_t size_beside(const struct store *s, const char *suffix)
     return size;
 }
 
-static bool is_in_use(const struct store *s)
+// Returns whether the log has changes that are not in the database file. It begins with a header;
+// SQLite cannot read one without more behind it, where its writer died, through a -shm of others.
+static bool has_changes(const struct store *s)
 {
-    return size_beside(s, "-wal") >= 0 && size_beside(s, "-shm") >= 0;
+    enum { HEADER_BYTES = 32 }; // sqlite.org/fileformat2.html#wal_file_format
+    return size_beside(s, "-wal") > HEADER_BYTES;
 }
 
 bool db_connect_looking(struct store *s, struct err *e)
@@ -89,7 +92,7 @@ bool db_connect_looking(struct store *s, struct err *e)
     free(s->real);
     s->real = real ? real : mem_strdup(s->path);
     s->stamp = file_stamp(s->path, 0);
-    s->unchanging = !is_in_use(s) && size_beside(s, "-wal") <= 0 && size_beside(s, "-journal") < 0;
+    s->unchanging = !has_changes(s) && size_beside(s, "-journal") < 0;
     str_add(&uri, "file:");
     for (const char *c = s->path; *c; c++)
         if (isalnum((unsigned char)*c) || strchr("/.-_", *c))
@@ -107,7 +110,7 @@ void db_look_again(struct store *s)
     struct err ignored; // the former connection is used on
     uint64_t stamp = s->stamp;
     if (!s->unchanging || !sqlite3_get_autocommit(s->db) || query_is_open(s) ||
-        (!is_in_use(s) && db_is_unchanged(s)))
+        (db_is_unchanged(s) && !(has_changes(s) && size_beside(s, "-shm") >= 0)))
         return;
     sqlite3 *former = s->db;
     query_forget(s);
@@ -131,8 +134,7 @@ bool db_is_unchanged(const struct store *s)
 
 bool db_explain_looking(const struct store *s, struct err *e)
 {
-    bool changes = size_beside(s, "-wal") > 0 && size_beside(s, "-shm") < 0;
-    return changes &&
+    return has_changes(s) && size_beside(s, "-shm") < 0 &&
            err_set(e,
                    "can't read '%s': its last changes are in '%s-wal', which without '%s-shm' is"
                    " read only by who may write the database and its folder (copy both to a folder"
