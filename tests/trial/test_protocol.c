@@ -232,6 +232,7 @@ static char *sample_trial(void)
                               .slowdown = 7.0 / 3};
     for (int i = 0; i < 3; i++) {
         r.job[i].scratch_bytes = (uint64_t)i << 33;
+        r.job[i].spirv_minor = i ? 6 : 0;
         for (int p = 0; p <= i; p++)
             *job_add_pass(&r.job[i]) = (struct pass){.glsl = glsl,
                                                      .template_name = name,
@@ -265,6 +266,7 @@ static void trials_arrive(void **state)
     const struct job *first = &m.request.job[0];
     assert_true(first->scratch_bytes == (uint64_t)2 << 33 && first->pass_count == 3);
     assert_int_equal(m.request.job[1].pass_count, 1);
+    assert_true(first->spirv_minor == 6 && !m.request.job[1].spirv_minor);
     assert_string_equal(first->pass[1].glsl, "#version 450\n\"quotes\" \\ \t\x01 caf\xc3\xa9");
     assert_string_equal(first->pass[1].template_name, "a.comp");
     assert_int_equal(first->pass[2].groups[2], 22);
