@@ -18,6 +18,7 @@ finish() {
     rm -rf "$folder"
 }
 trap finish EXIT
+trap 'exit 1' TERM INT
 
 fail() {
     echo "$1"
@@ -87,6 +88,10 @@ values "$folder/here" >"$folder/a"
 values "$folder/there" >"$folder/b"
 [ "$(wc -l <"$folder/a")" = 20 ] || fail "no 20 trials: $(head -c 600 "$folder/here")"
 cmp "$folder/a" "$folder/b" || fail 'the sequences differ'
+
+# An srun that is killed may leave its allocation to the controller.
+scancel --user "$user"
+until_it 60 idle || fail 'the allocation of srun was not given back'
 
 # The script of the manual, with this program.
 sed "s|^exec tilewalk|exec '$program'|; s|^#SBATCH --gres.*||" "$here/../../docs/fleet/slurm.sbatch" >"$folder/job.sbatch"
