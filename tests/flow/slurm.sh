@@ -9,6 +9,11 @@ for needed in munged mungekey slurmctld slurmd srun sbatch; do
         exit 77
     }
 done
+# A run that is killed may leave its allocation behind (docs/fleet.md), and then the next one waits: who wants this test asks for it.
+[ -n "$TILEWALK_SLURM" ] || {
+    echo "skipped: it starts Slurm's daemons only where TILEWALK_SLURM is set"
+    exit 77
+}
 folder=$(mktemp -d) || exit 1
 munged='' controller='' daemon=''
 finish() {
