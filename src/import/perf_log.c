@@ -122,7 +122,8 @@ static int by_kind_and_place(const void *a, const void *b)
 static void merge_products(struct log *l)
 {
     int kept = 0;
-    qsort(l->product, (size_t)l->count, sizeof *l->product, by_kind_and_place);
+    if (l->count)
+        qsort(l->product, (size_t)l->count, sizeof *l->product, by_kind_and_place);
     for (int i = 0; i < l->count; i++)
         if (kept && by_kind(&l->product[kept - 1], &l->product[i]) == 0) {
             l->product[kept - 1].uses += l->product[i].uses;
