@@ -103,14 +103,14 @@ static void add_best(struct app *app, struct pieces *row)
     struct paired p = speed_verdict(&o->record, &o->baselines);
     enum paired_verdict verdict = paired_verdict(&p);
     if (verdict == PAIRED_LEVEL && p.low > 0)
-        pieces_add(row, 2, STYLE_WARN, "level with %s (%.3g-%.3gx)", b->name, p.low, p.high);
+        pieces_add(row, 2, STYLE_WARN, "level with %s (%.2f-%.2fx)", b->name, p.low, p.high);
     else if (verdict == PAIRED_LEVEL)
-        pieces_add(row, 2, STYLE_TEXT, "%.3gx %s by single times", p.ratio, b->name);
+        pieces_add(row, 2, STYLE_TEXT, "%.2fx %s by single times", p.ratio, b->name);
     else if (verdict != PAIRED_NONE && p.low < p.high)
         pieces_add(row, 2, verdict == PAIRED_SLOWER ? STYLE_WARN : STYLE_TEXT,
-                   "%.3gx %s (%.3g-%.3g)", p.ratio, b->name, p.low, p.high);
+                   "%.2fx %s (%.2f-%.2f)", p.ratio, b->name, p.low, p.high);
     else if (verdict != PAIRED_NONE)
-        pieces_add(row, 2, verdict == PAIRED_SLOWER ? STYLE_WARN : STYLE_TEXT, "%.3gx %s", p.ratio,
+        pieces_add(row, 2, verdict == PAIRED_SLOWER ? STYLE_WARN : STYLE_TEXT, "%.2fx %s", p.ratio,
                    b->name);
     else if (o->baselines.count)
         pieces_add(row, 3, STYLE_WARN, "no baseline runs here");

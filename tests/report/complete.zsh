@@ -9,4 +9,4 @@ say 'finish() { print -r -- "<""END>"; }; zle -N finish; bindkey "^X" finish; pr
 zpty -r shell out '*READY*'
 zpty -w -n shell "$1"$'\t\x18' # completes, then the key that prints the mark
 zpty -r shell out '*<END>*'
-print -r -- $out | grep -ao '<[^<>]*>' | grep -v '<END>' | tr -d '<>'
+print -r -- $out | grep -ao '<[^<>"$]*>' | grep -v '<END>' | tr -d '<>'

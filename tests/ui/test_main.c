@@ -228,7 +228,7 @@ static void test_population_is_in_the_order_of_what_it_shows(void **state)
     main_close();
 }
 
-static void put_baseline(const char *name, int64_t position, double seconds)
+static void put_paired(const char *name, int64_t position, double seconds, const char *paired)
 {
     struct err e;
     struct baseline_record b = {.position = position,
@@ -236,6 +236,8 @@ static void put_baseline(const char *name, int64_t position, double seconds)
                                 .outcome = seconds > 0 ? OUTCOME_OK : OUTCOME_REJECTED,
                                 .reason = "shared memory 34816 > 32768",
                                 .seconds = seconds,
+                                .paired = paired,
+                                .paired_ask = paired ? app->model.open.record.best_ask : 0,
                                 .at = FIXTURE_NOW - 60};
     if (!store_put_baseline(main_stage.fixture.store, app->model.open.record.id, &b, &e))
         fail_msg("%s", e.text);
@@ -243,7 +245,13 @@ static void put_baseline(const char *name, int64_t position, double seconds)
     main_settle();
 }
 
-// The kernel in use is a ratio in the head and a line in the curve.
+static void put_baseline(const char *name, int64_t position, double seconds)
+{
+    put_paired(name, position, seconds, NULL);
+}
+
+// The kernel in use is a ratio in the head and a line in the curve. A ratio of times in pairs has
+// its interval, and is none where that contains 1.
 static void test_baselines(void **state)
 {
     (void)state;
@@ -253,9 +261,13 @@ static void test_baselines(void **state)
     assert_true(main_has("no baseline"));
     put_baseline("small", 1, 4 * best);
     put_baseline("medium", 2, 2 * best);
-    assert_true(main_has("  2.00x"));
+    assert_true(main_has("  2.00x medium by single times"));
     assert_true(main_has(": medium "));
     assert_false(main_has("no baseline"));
+    put_paired("medium", 2, 2 * best, "[[20,1.5,1.25,1.75]]");
+    assert_true(main_has("  1.50x medium (1.25-1.75)"));
+    put_paired("medium", 2, 2 * best, "[[60,1.25,0.75,1.5]]");
+    assert_true(main_has("  level with medium (0.75-1.50x)"));
     main_close();
 }
 
