@@ -133,7 +133,9 @@ void speed_add_ratio(const struct paired *p, struct str *out)
     switch (paired_verdict(p)) {
     case PAIRED_NONE: return;
     case PAIRED_LEVEL:
-        if (p->low > 0)
+        if (p->low >= 1 && p->high <= 1)
+            str_add(out, "no difference: it is this one");
+        else if (p->low > 0)
             str_printf(out, "no difference shown (%.3g to %.3g times as fast)", p->low, p->high);
         else
             str_printf(out, "no difference shown (%.3g times as fast by single times)", p->ratio);
