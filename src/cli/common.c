@@ -514,7 +514,7 @@ bool common_check_verdict(const struct arguments *a, struct store *store, int64_
     arena_init(&arena);
     bool ok = store_get_session(store, session, &arena, &r, e) &&
               store_get_baselines(store, session, &arena, &baselines, e);
-    struct paired p = ok ? speed_verdict(&r, &baselines) : paired_exactly(0, 0);
+    struct paired p = ok ? speed_verdict(&r, &baselines) : paired_unknown();
     enum paired_verdict verdict = paired_verdict(&p);
     if (ok && !arguments_flag(a, "anyway") &&
         (verdict == PAIRED_LEVEL || verdict == PAIRED_SLOWER)) {

@@ -229,3 +229,16 @@ bool backend_render(const struct session_backend *b, const struct config *c,
     r->config[index] = *c;
     return !b->source->kind->needs_jobs || script_render(b->script, c, &r->job[index], e);
 }
+
+bool backend_submit(struct session_backend *b, struct trial_request *r, struct err *e)
+{
+    for (int i = 0; i < r->count; i++)
+        if (!backend_render(b, &r->config[i], r, i, e)) {
+            while (i-- > 0)
+                job_finish(&r->job[i]);
+            return false;
+        }
+    source_submit(b->source, r);
+    b->in_flight++;
+    return true;
+}

@@ -51,6 +51,8 @@ bool backend_judge(const struct session_backend *b, const struct config *c, stru
 // Renders one configuration into a request.
 bool backend_render(const struct session_backend *b, const struct config *c,
                     struct trial_request *r, int index, struct err *e);
+// Renders the `count` configurations of a request and submits it; it is in flight then.
+bool backend_submit(struct session_backend *b, struct trial_request *r, struct err *e);
 
 struct backend_choice {                     // empty and valid when zeroed
     const struct remote_machines *machines; // that measure, or NULL; set before the choice

@@ -77,14 +77,14 @@ static bool submit(struct session *s, int i, struct err *e)
         show(s, &b);
         return true;
     }
-    struct trial_request request = {
-        .ticket = TICKET_BASELINE - i, .count = 1, .known_good = true, .accesses = ACCESSES_OF_ALL};
-    if (!backend_render(k, &declared->config, &request, 0, e))
-        return false;
-    source_submit(k->source, &request);
-    s->baselines.open++;
-    s->backend.in_flight++;
-    return true;
+    struct trial_request request = {.ticket = TICKET_BASELINE - i,
+                                    .count = 1,
+                                    .known_good = true,
+                                    .accesses = ACCESSES_OF_ALL,
+                                    .config = {declared->config}};
+    bool ok = backend_submit(&s->backend, &request, e);
+    s->baselines.open += ok;
+    return ok;
 }
 
 bool baselines_submit(struct session *s, bool *all, struct err *e)

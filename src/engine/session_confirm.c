@@ -50,19 +50,6 @@ static bool keep(struct session *s, int i, const struct paired *all, const struc
     return session_stored(&s->store, store_put_baseline(s->store.db, s->record.id, b, e), e);
 }
 
-static bool submit(struct session *s, struct trial_request *r, bool *started, struct err *e)
-{
-    for (int i = 0; i < r->count; i++)
-        if (!backend_render(&s->backend, &r->config[i], r, i, e)) {
-            while (i-- > 0)
-                job_finish(&r->job[i]);
-            return false;
-        }
-    source_submit(s->backend.source, r);
-    s->backend.in_flight++;
-    return *started = true;
-}
-
 static bool submit_pairs(struct session *s, bool *started, struct err *e)
 {
     const struct cycle_best *best = &s->cycle.best;
@@ -94,7 +81,8 @@ static bool submit_pairs(struct session *s, bool *started, struct err *e)
         s->baselines.pair[request.count] = i;
         request.config[request.count++] = s->space->baseline[i].config;
     }
-    return !request.count || submit(s, &request, started, e);
+    *started = request.count > 0;
+    return !*started || backend_submit(&s->backend, &request, e);
 }
 
 static bool submit_soak(struct session *s, bool *started, struct err *e)
@@ -111,7 +99,8 @@ static bool submit_soak(struct session *s, bool *started, struct err *e)
                                     .soak = TRIAL_MOST_SOAK,
                                     .soak_s = share_s / (shapes ? shapes->goal.count : 1),
                                     .config = {s->cycle.best.config}};
-    return submit(s, &request, started, e);
+    *started = true;
+    return backend_submit(&s->backend, &request, e);
 }
 
 bool confirm_submit(struct session *s, bool *started, struct err *e)
@@ -155,7 +144,7 @@ bool confirm_finish(struct session *s, const struct trial_result *r, struct err 
         const struct samples *own = &r->samples[0], *other = &r->samples[k];
         struct paired p = paired_ratio(own->seconds, other->seconds, other->count);
         if (r->outcome[k] != OUTCOME_OK)
-            p = (struct paired){.ratio = NAN, .low = NAN, .high = NAN};
+            p = paired_unknown();
         ok = keep(s, i, &p, r->part_ratio[k], r->shapes, e);
     }
     return ok;

@@ -135,17 +135,12 @@ static bool submit(struct session *s, const struct race *race, struct err *e)
                                     .race = true,
                                     .known_good = true,
                                     .accesses = others ? ACCESSES_OF_ALL : ACCESSES_OF_BEST};
-    for (int i = 0; i < race->count; i++) {
-        round_s += race->seconds[i];
-        if (!backend_render(&s->backend, &race->config[i], &request, i, e)) {
-            while (i-- > 0)
-                job_finish(&request.job[i]);
-            return false;
-        }
+    for (; request.count < race->count; request.count++) {
+        round_s += race->seconds[request.count];
+        request.config[request.count] = race->config[request.count];
     }
-    request.count = race->count;
-    source_submit(s->backend.source, &request);
-    s->backend.in_flight++;
+    if (!backend_submit(&s->backend, &request, e))
+        return false;
     if (round_s > ROUND_WORTH_SHOWING_S)
         session_message(
             &s->log, "info",

@@ -75,7 +75,7 @@ const char *speed_rate_word(const struct session_record *r)
 // Reads entry `index` of the list of a baseline's pairs.
 static struct paired stored_pairs(const struct baseline_record *b, int index)
 {
-    struct paired p = {.ratio = NAN, .low = NAN, .high = NAN};
+    struct paired p = paired_unknown();
     struct json root;
     double pairs = 0, *const value[] = {&pairs, &p.ratio, &p.low, &p.high};
     if (!json_parse(b->paired, &root))
@@ -109,7 +109,7 @@ struct paired speed_paired(const struct session_record *r, const struct baseline
 {
     struct session_record other = *r;
     if (!b)
-        return (struct paired){.ratio = NAN, .low = NAN, .high = NAN};
+        return paired_unknown();
     if (seconds < r->best_seconds || seconds > r->best_seconds)
         other.best_ask = 0; // another kernel of the session
     return paired_of(&other, b, 0, baseline_seconds(b), seconds);
@@ -124,8 +124,7 @@ struct paired speed_paired_on(const struct session_record *r, const struct basel
 struct paired speed_verdict(const struct session_record *r, const struct baselines *b)
 {
     const struct baseline_record *fastest = baselines_fastest(b);
-    return fastest && r->best_ask ? speed_paired(r, fastest, r->best_seconds)
-                                  : (struct paired){.ratio = NAN, .low = NAN, .high = NAN};
+    return fastest && r->best_ask ? speed_paired(r, fastest, r->best_seconds) : paired_unknown();
 }
 
 void speed_add_ratio(const struct paired *p, struct str *out)

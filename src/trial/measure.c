@@ -427,17 +427,19 @@ static void time_pairs(struct trial *t, struct rng *rng)
     int64_t start = os_now_ns();
     for (int i = 0; i < t->result.count; i++)
         takes_part[i] = true;
-    for (int pairs = 1, open = 1; pairs <= PAIRED_MOST && open && !t->leaving; pairs++) {
+    for (int pairs = 1, open = 1; pairs <= PAIRED_MOST && open && t->alive[0]; pairs++) {
         bool has_interval = pairs > paired_first_look();
-        if (since(start) > (has_interval ? PAIRS_SECONDS : FIRST_PAIRS_SECONDS))
+        if (t->leaving || since(start) > (has_interval ? PAIRS_SECONDS : FIRST_PAIRS_SECONDS))
             break;
         time_round(t, takes_part, rng);
         open = 0;
-        for (int i = 1; i < t->result.count && t->alive[0]; i++) {
-            struct paired p =
-                paired_ratio(t->result.samples[0].seconds, t->result.samples[i].seconds, pairs);
-            takes_part[i] = takes_part[i] && t->alive[i] &&
-                            !(paired_is_look(pairs) && paired_verdict(&p) != PAIRED_LEVEL);
+        for (int i = 1; i < t->result.count; i++) {
+            takes_part[i] &= t->alive[i];
+            if (takes_part[i] && paired_is_look(pairs)) {
+                struct paired p =
+                    paired_ratio(t->result.samples[0].seconds, t->result.samples[i].seconds, pairs);
+                takes_part[i] = paired_verdict(&p) == PAIRED_LEVEL;
+            }
             open += takes_part[i];
         }
     }
@@ -455,11 +457,12 @@ static void time_race(struct trial *t)
         takes_part[i] = true;
     if (t->message->request.pairs)
         time_pairs(t, &rng);
-    for (int round = 0; !t->message->request.pairs && round < RACE_ROUNDS; round++) {
-        if (round >= RACE_ROUNDS_OF_SLOW && since(start) > RACE_SECONDS)
-            break;
-        time_round(t, takes_part, &rng);
-    }
+    else
+        for (int round = 0; round < RACE_ROUNDS; round++) {
+            if (round >= RACE_ROUNDS_OF_SLOW && since(start) > RACE_SECONDS)
+                break;
+            time_round(t, takes_part, &rng);
+        }
     enum accesses accesses = t->message->request.accesses;
     if (accesses == ACCESSES_OF_ALL)
         for (int i = 0; i < t->result.count && !t->leaving; i++)

@@ -40,11 +40,17 @@ static int lower_end(int n)
     return r - 1;
 }
 
+struct paired paired_unknown(void)
+{
+    return (struct paired){.ratio = NAN, .low = NAN, .high = NAN};
+}
+
 struct paired paired_ratio(const double *a, const double *b, int pairs)
 {
     double ratio[PAIRED_MOST];
     int look = last_look(pairs), n = look ? look : pairs;
-    struct paired p = {.pairs = n, .ratio = NAN, .low = NAN, .high = NAN};
+    struct paired p = paired_unknown();
+    p.pairs = n;
     for (int i = 0; i < n; i++)
         ratio[i] = b[i] / a[i];
     if (n)

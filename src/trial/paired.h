@@ -40,6 +40,7 @@ int paired_first_look(void); // the fewest pairs that have an interval
 struct paired paired_ratio(const double *a, const double *b, int pairs);
 // Returns the ratio of times that are exact: those of a recording, or of a synthetic device.
 struct paired paired_exactly(double a, double b);
+struct paired paired_unknown(void); // a ratio that is not known
 // FASTER or SLOWER where the interval excludes 1, else LEVEL; NONE: the ratio is not known.
 enum paired_verdict paired_verdict(const struct paired *p);
 // Returns "faster", "slower", "no difference shown", "no baseline" (docs/json.md).

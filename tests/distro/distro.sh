@@ -33,20 +33,7 @@ as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else mmdebstrap --unshare-helper "$@"; fi
 }
 
-# The first process there stays a shell, which waits for orphans: there is no init. Of the environment, a few names go along.
-inside() {
-    # shellcheck disable=SC2016 # the inner shells' words
-    as_root unshare --mount --pid --fork --uts sh -c '
-        tree=$1 command=$2
-        shift 2
-        mount -t proc proc "$tree/proc" && mount --rbind /dev "$tree/dev" && mount -t tmpfs tmpfs "$tree/dev/shm" || exit 1
-        if [ -n "$TILEWALK_RECORDINGS" ]; then
-            mkdir -p "$tree/mnt/data" && mount --rbind "$TILEWALK_RECORDINGS" "$tree/mnt/data" && set -- TILEWALK_RECORDINGS=/mnt/data "$@"
-        fi
-        exec chroot "$tree" env -i HOME=/root PATH=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 TERM=dumb \
-            DEBIAN_FRONTEND=noninteractive "$@" bash -c "cd /root/tilewalk && $command; exit \$?"' \
-        sh "$folder/tree" "$1" "TILEWALK_FETCH=${TILEWALK_FETCH-1}"
-}
+inside() { "$root/tests/distro/inside.sh" "$folder/tree" "cd /root/tilewalk && $1" "TILEWALK_FETCH=${TILEWALK_FETCH-1}"; }
 
 can_enter() {
     as_root unshare --mount --pid --fork true

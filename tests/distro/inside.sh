@@ -1,10 +1,18 @@
 #!/bin/sh
-# inside.sh TREE COMMAND: runs a command of bash in a tree of another system, with processes, devices and shared memory of its own.
-# Whoever is not root needs user namespaces, which mmdebstrap's helper enters.
+# inside.sh TREE COMMAND [NAME=VALUE...]: runs a command of bash in a tree of another system, with processes, devices and shared memory of
+# its own, the recordings at /mnt/data where TILEWALK_RECORDINGS names some, and these variables alone. The first process there stays a
+# shell, which waits for orphans: there is no init. Whoever is not root needs user namespaces, which mmdebstrap's helper enters.
 set -eu
 enter='unshare --mount --pid --fork --uts'
 [ "$(id -u)" = 0 ] || enter="mmdebstrap --unshare-helper $enter"
-# shellcheck disable=SC2016,SC2086 # $1 and $2 are the inner shell's; $enter is a list of words
-exec $enter sh -c 'mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && mount -t tmpfs tmpfs "$1/dev/shm" &&
-    cp -L /etc/resolv.conf "$1/etc/resolv.conf" 2>/dev/null; exec chroot "$1" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 TERM=dumb \
-    DEBIAN_FRONTEND=noninteractive bash -c "$2"' sh "$1" "$2"
+# shellcheck disable=SC2016,SC2086 # the inner shells' words; $enter is a list of words
+exec $enter sh -c '
+    tree=$1 command=$2
+    shift 2
+    mount -t proc proc "$tree/proc" && mount --rbind /dev "$tree/dev" && mount -t tmpfs tmpfs "$tree/dev/shm" || exit 1
+    cp -L /etc/resolv.conf "$tree/etc/resolv.conf" 2>/dev/null
+    if [ -n "${TILEWALK_RECORDINGS-}" ]; then
+        mkdir -p "$tree/mnt/data" && mount --rbind "$TILEWALK_RECORDINGS" "$tree/mnt/data" && set -- TILEWALK_RECORDINGS=/mnt/data "$@"
+    fi
+    exec chroot "$tree" env -i HOME=/root PATH=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 TERM=dumb \
+        DEBIAN_FRONTEND=noninteractive "$@" bash -c "$command; exit \$?"' sh "$@"
