@@ -17,8 +17,8 @@ make_tree() {
     [ ! -d "$tree" ] || return 0
     echo "dev: making a tree for aarch64 (some minutes, once)"
     mkdir -p "${tree%/*}"
-    rm -rf "$tree.new"
-    mmdebstrap --quiet --variant=minbase --aptopt='APT::Install-Recommends "false"' --architectures=amd64,arm64 \
+    "$here/as_root.sh" rm -rf "$tree.new"
+    "$here/as_root.sh" mmdebstrap --mode=root --quiet --variant=minbase --aptopt='APT::Install-Recommends "false"' --architectures=amd64,arm64 \
         --include="$(IFS=, && echo "${here_too[*]},${there[*]/%/:arm64}")" bookworm "$tree.new" http://deb.debian.org/debian
     mv "$tree.new" "$tree"
 }

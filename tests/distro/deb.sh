@@ -59,8 +59,8 @@ ls "$out"/tilewalk_*.deb
 suite=$([ "$name" = debian-12 ] && echo bookworm || echo trixie)
 mkdir -p "$cache"
 fresh=$(mktemp -d "$cache/deb-XXXXXX")
-trap 'rm -rf --one-file-system "$fresh"' EXIT
-mmdebstrap --quiet --variant=minbase --include=ca-certificates "$suite" "$fresh/tree" http://deb.debian.org/debian
+trap '"$here/as_root.sh" rm -rf --one-file-system "$fresh"' EXIT
+"$here/as_root.sh" mmdebstrap --mode=root --quiet --variant=minbase --include=ca-certificates "$suite" "$fresh/tree" http://deb.debian.org/debian
 cp "$out"/tilewalk_*.deb "$fresh/tree/root/tilewalk.deb"
 "$here/inside.sh" "$fresh/tree" 'set -e
     apt-get update -qq && apt-get install -y -qq --no-install-recommends /root/tilewalk.deb >/dev/null 2>&1

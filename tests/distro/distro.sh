@@ -28,15 +28,11 @@ debian-13) suite=trixie backports=trixie-backports ;;
 *) refuse "no distribution '$name' (debian-12, debian-13)" ;;
 esac
 
-# Whoever is not root needs user namespaces, which mmdebstrap's helper enters.
-as_root() {
-    if [ "$(id -u)" = 0 ]; then "$@"; else mmdebstrap --unshare-helper "$@"; fi
-}
-
+as_root=$root/tests/distro/as_root.sh
 inside() { "$root/tests/distro/inside.sh" "$folder/tree" "cd /root/tilewalk && $1" "TILEWALK_FETCH=${TILEWALK_FETCH-1}"; }
 
 can_enter() {
-    as_root unshare --mount --pid --fork true
+    "$as_root" unshare --mount --pid --fork true
 }
 
 reaches_mirror() {
@@ -48,15 +44,15 @@ reaches_mirror() {
 make_tree() {
     local new=$folder/tree.new list sources=("deb $mirror $suite main")
     reaches_mirror >/dev/null 2>&1 || skip "$mirror cannot be reached"
-    as_root rm -rf "$new"
+    "$as_root" rm -rf "$new"
     mkdir -p "$folder"
     list=$(IFS=,; echo "${packages[*]}")
     echo "dev: making $name (a few minutes, once)"
     [ -z "$backports" ] || sources+=("deb $mirror $backports main")
-    mmdebstrap --quiet --variant=minbase --aptopt='APT::Install-Recommends "false"' --include="ca-certificates,ccache,git,$list" \
+    "$as_root" mmdebstrap --mode=root --quiet --variant=minbase --aptopt='APT::Install-Recommends "false"' --include="ca-certificates,ccache,git,$list" \
         ${backports:+--customize-hook='chroot "$1" apt-get install -y -qq -t '"$backports"' mesa-vulkan-drivers >/dev/null'} \
         --customize-hook='cp /etc/resolv.conf "$1/etc/resolv.conf"' "$suite" "$new" "${sources[@]}"
-    as_root mv "$new" "$folder/tree"
+    mv "$new" "$folder/tree"
 }
 
 # copy_sources FROM TO LIST: the files of the list as they are now. A file that did not change keeps its time, so that a second build is
@@ -74,7 +70,7 @@ command -v mmdebstrap >/dev/null || skip 'there is no mmdebstrap (apt install mm
 can_enter 2>/dev/null || skip 'this user cannot enter a tree: it is not root, and has no user namespaces (uidmap, /etc/subuid)'
 [ -d "$folder/tree" ] || make_tree
 (cd "$root" && git ls-files -co --exclude-standard -z | xargs -0 ls -d 2>/dev/null | LC_ALL=C sort) >"$folder/files"
-as_root env LC_ALL=C bash -c "$(declare -f copy_sources); copy_sources \"\$@\"" bash "$root" "$folder/tree/root/tilewalk" "$folder/files"
+LC_ALL=C copy_sources "$root" "$folder/tree/root/tilewalk" "$folder/files"
 begin='{ git init -q . && ./dev build >/root/build.log 2>&1 || { tail -n 40 /root/build.log >&2; exit 1; }; }'
 if [ $# -gt 0 ]; then
     inside "$begin && $(printf '%q ' "$@")"

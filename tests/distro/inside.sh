@@ -1,12 +1,10 @@
 #!/bin/sh
 # inside.sh TREE COMMAND [NAME=VALUE...]: runs a command of bash in a tree of another system, with processes, devices and shared memory of
 # its own, the recordings at /mnt/data where TILEWALK_RECORDINGS names some, and these variables alone. The first process there stays a
-# shell, which waits for orphans: there is no init. Whoever is not root needs user namespaces, which mmdebstrap's helper enters.
+# shell, which waits for orphans: there is no init.
 set -eu
-enter='unshare --mount --pid --fork --uts'
-[ "$(id -u)" = 0 ] || enter="mmdebstrap --unshare-helper $enter"
-# shellcheck disable=SC2016,SC2086 # the inner shells' words; $enter is a list of words
-exec $enter sh -c '
+# shellcheck disable=SC2016 # the inner shells' words
+exec "${0%/*}/as_root.sh" unshare --mount --pid --fork --uts sh -c '
     tree=$1 command=$2
     shift 2
     mount -t proc proc "$tree/proc" && mount --rbind /dev "$tree/dev" && mount -t tmpfs tmpfs "$tree/dev/shm" || exit 1
