@@ -1,6 +1,6 @@
 -- presets/foreign/ggml-mul-mat-vec.lua: ggml's product of a matrix with up to eight vectors (mul_mat_vec*.comp) as it is, with what it
 -- ships: D = A B^T, A of M rows of K weights, B of N vectors. This is what makes tokens: it is rated by the bytes that it reads.
-local subgroups, foreign = include "subgroups.lua", include "foreign.lua"
+local subgroups, foreign, ggml = include "subgroups.lua", include "foreign.lua", include "ggml.lua"
 
 local M, N, K = size("M", device.is_cpu and 256 or 4096), size("N", 1), size("K", device.is_cpu and 256 or 4096)
 local kind = choice("type", { "q4_K", "q6_K", "q4_0", "q8_0", "f16", "f32" }) -- of A
@@ -73,7 +73,20 @@ baseline { usual = tuple(1, rows), large = tuple(4, rows), gcn = w == 64 and is_
 
 local function about(c) return ("mul_mat_vec %s, M=%d N=%d K=%d; sums by %s"):format(kind, M, N, K, c.sum) end
 export("constants", function(c) return foreign.header("mul_mat_vec", about(c), constants(c)) end)
-export("ggml", function(c, found)
-  local change = { "mul_mat_vec_" .. kind:lower(), { block, rows, N }, { c.BLOCK_SIZE, c.NUM_ROWS, N } }
-  return foreign.diff("ggml-vulkan.cpp", about(c), { change }, found)
-end)
+-- The host has the rows of some types in common; workgroups are one subgroup or four.
+local setting, times = table.unpack(({ q4_K = { "rm_kq", 1 }, q6_K = { "rm_kq", 1 }, q4_0 = { "rm_stdq", 2 }, q8_0 = { "rm_stdq", 1 } })[kind] or {})
+local function print(c, found)
+  if not setting then return nil, "ggml has no setting for the rows of " .. kind end
+  return foreign.diff("ggml-vulkan.cpp", about(c), { { setting, { rows // times }, { c.NUM_ROWS // times } } }, found)
+end
+local function settings(c)
+  if not setting then return nil, "ggml has no setting for the rows of " .. kind end
+  if c.NUM_ROWS % times ~= 0 then return nil, "ggml computes a multiple of " .. times .. " rows, and the trial has NUM_ROWS=" .. c.NUM_ROWS end
+  if c.BLOCK_SIZE ~= block and c.BLOCK_SIZE ~= 4 * block then
+    return nil, ("ggml's workgroups have %d or %d invocations here, and the trial has BLOCK_SIZE=%d"):format(block, 4 * block, c.BLOCK_SIZE)
+  end
+  if c.NUM_ROWS == rows then return nil, "it is what ships: there is nothing to change" end
+  return { { place = ggml.rows, name = setting, value = tostring(c.NUM_ROWS // times) } }
+end
+export("ggml", print, ggml.host(settings, "build ggml's tests with its Vulkan backend; `test-backend-ops test -o MUL_MAT` shows OK in each line of MUL_MAT "
+  .. "(n=1 to 8 are these), `test-backend-ops perf -o MUL_MAT` the speeds before and after, of all types that share " .. (setting or "them")))

@@ -1,6 +1,6 @@
 -- presets/foreign/ggml-mul-mm.lua: ggml's matrix product (mul_mm.comp of its Vulkan backend) as it is, with the tiles that it ships:
 -- D = A B^T, A of M rows of K weights, B of N rows of K; D lies column by column, which is N rows of M
-local subgroups, foreign = include "subgroups.lua", include "foreign.lua"
+local subgroups, foreign, ggml = include "subgroups.lua", include "foreign.lua", include "ggml.lua"
 
 local M, N, K = size("M", device.is_cpu and 64 or 4096), size("N", device.is_cpu and 64 or 512), size("K", device.is_cpu and 256 or 4096)
 local kind = choice("type", { "f32", "f16", "q4_0", "q8_0", "q4_K" })        -- of A
@@ -122,7 +122,7 @@ end
 local shipped = {
   large  = tuple(128, 128, 128, 2 * w, 64, 4, 4),
   medium = tuple(128, 64, 64, w, 32, 4, 2),
-  small  = tuple(math.max(w, 16), 32, 32, 32, 32, 2, 2),
+  small  = tuple(math.max(w, 32), 32, 32, w == 8 and 8 or 32, 32, 2, 2),
 }
 baseline(shipped)
 
@@ -137,13 +137,45 @@ local function size_of(m, n)
   return size == "large" and shared_bytes(shipped.large) > device.shared_bytes and "medium" or size
 end
 
-export("ggml", function(c, found)
-  local function values(t, warp) return { t.BLOCK_SIZE, t.BM, t.BN, 16, t.WM, t.WN, t.WMITER, t.TM, t.TN, 1, warp } end
-  local changes, seen = {}, {}
+-- Tuples of the host, which has some for blocks of weights, in order of the constants.
+local suffix, depth = block_loads and "_mmq" or "", block_loads and BK or 16
+local function values(t, warp) return { t.BLOCK_SIZE, t.BM, t.BN, depth, t.WM, t.WN, t.WMITER, t.TM, t.TN, 1, warp } end
+local function sizes_of(found) -- "large" and so on: what the shapes take, each once
+  local all, seen = {}, {}
   for _, shape in ipairs(found.shapes) do
     local size = size_of(shape.M or M, shape.N or N)
-    if not seen[size] then table.insert(changes, { size:sub(1, 1) .. "_warptile", values(shipped[size], w), values(c, warp(c)) }) end
+    if not seen[size] then table.insert(all, size) end
     seen[size] = true
   end
+  return all
+end
+
+local function print(c, found)
+  local changes = {}
+  for _, size in ipairs(sizes_of(found)) do
+    table.insert(changes, { size:sub(1, 1) .. "_warptile" .. suffix, values(shipped[size], w), values(c, warp(c)) })
+  end
   return foreign.diff("ggml-vulkan.cpp", about(c), changes, found)
-end)
+end
+
+local function settings(c, found)
+  if c.split_k > 1 then return nil, "ggml chooses the parts of K by itself, and the trial has split_k=" .. c.split_k end
+  if c.load ~= shipped.medium.load then
+    return nil, ("ggml loads %d elements at once here, and the trial has load=%d"):format(shipped.medium.load, c.load)
+  end
+  local all = {}
+  for _, size in ipairs(sizes_of(found)) do
+    local letter, counted = size:sub(1, 1), shipped[size]
+    local function tuple(t, warp) return "{ " .. table.concat(values(t, warp), ", ") .. " }" end
+    if tuple(c, warp(c)) ~= tuple(counted, w) then
+      table.insert(all, { place = ggml.tuples, name = letter .. "_warptile" .. suffix, value = tuple(c, warp(c)) })
+    end
+    if c.BM ~= counted.BM or c.BN ~= counted.BN then
+      table.insert(all, { place = ggml.denominators, name = letter .. suffix .. "_wg_denoms", value = ("{ %d, %d, 1 }"):format(c.BM, c.BN) })
+    end
+  end
+  if #all == 0 then return nil, "it is what ships: there is nothing to change" end
+  return all
+end
+export("ggml", print, ggml.host(settings, "build ggml's tests with its Vulkan backend; `test-backend-ops test -o MUL_MAT` shows OK in each line of MUL_MAT, "
+  .. "`test-backend-ops perf -o MUL_MAT` the speeds before and after"))

@@ -4,11 +4,13 @@
 #include "cli/common.h"
 #include "cli/confine.h"
 #include "engine/transfer.h"
+#include "export/form.h"
 #include "export/text.h"
 #include "export/tuned.h"
 #include "report/kernel_table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // A form of a session beside kernels, as --as names it.
 struct form {
@@ -60,12 +62,18 @@ static bool make_table(struct store *store, const struct arguments *a, struct ex
     return ok;
 }
 
-static bool make_tuned(struct store *store, const struct arguments *a, struct export_text *out,
-                       struct err *e)
+static int64_t *session_ids(const struct arguments *a) // heap
 {
     int64_t *id = mem_zero((size_t)a->operand_count, sizeof *id);
     for (int i = 0; i < a->operand_count; i++)
         id[i] = strtoll(a->operand[i], NULL, 10);
+    return id;
+}
+
+static bool make_tuned(struct store *store, const struct arguments *a, struct export_text *out,
+                       struct err *e)
+{
+    int64_t *id = session_ids(a);
     bool ok = export_tuned(store, id, a->operand_count, &out->text, e);
     free(id);
     out->entries = a->operand_count;
@@ -110,10 +118,15 @@ static bool check_words(const struct arguments *a, const struct form *form, stru
     for (int i = 0; i < a->operand_count; i++)
         if (!common_session_id(a->operand[i], &id, e))
             return false;
-    if (a->operand_count > 1 && !(form && form->many))
+    bool patches = arguments_flag(a, "in");
+    if (patches && (!form || form->name || arguments_flag(a, "json")))
         return err_usage(e,
-                         "export: '%s' is one argument too many (only --as table and --as tuned "
-                         "take several sessions)",
+                         "--in is the checkout that --as FORM changes, for a FORM that the space "
+                         "file declares, without --json");
+    if (a->operand_count > 1 && !(form && form->many) && !patches)
+        return err_usage(e,
+                         "export: '%s' is one argument too many (only --as table, --as tuned and "
+                         "--in take several sessions)",
                          a->operand[1]);
     if (arguments_real(a, "slower", -1) >= 0 && !arguments_flag(a, "verify"))
         return err_usage(e, "--slower is the tolerance of --verify (give both)");
@@ -142,6 +155,20 @@ static bool write_form(const struct form *form, struct store *store, const struc
     for (int i = 0; form != &forms[0] && i < a->operand_count; i++)
         if (!common_check_verdict(a, store, strtoll(a->operand[i], NULL, 10), e))
             return false;
+    if (!form->make && arguments_flag(a, "in")) {
+        int64_t *id = session_ids(a);
+        bool ok = export_patch(store,
+                               &(struct patch_request){
+                                   .session = id,
+                                   .count = a->operand_count,
+                                   .form = arguments_text(a, "as"),
+                                   .folder = arguments_text(a, "in"),
+                                   .most = (int)arguments_integer(a, "best", 1),
+                               },
+                               e);
+        free(id);
+        return ok;
+    }
     if (!form->make)
         return export_form(store, strtoll(a->operand[0], NULL, 10), arguments_text(a, "as"),
                            (int)arguments_integer(a, "best", 1), arguments_flag(a, "json"), e);
@@ -155,6 +182,25 @@ static bool write_form(const struct form *form, struct store *store, const struc
     str_finish(&text.text);
     str_finish(&text.detail);
     return ok;
+}
+
+// Allows a checkout, git above it, and the program of git, which looks at what the user has set.
+static void read_checkout(struct sandbox *s, const char *folder)
+{
+    char *real = realpath(folder, NULL), *at = real ? mem_strdup(real) : NULL;
+    sandbox_allow(s, SANDBOX_READ, real);
+    sandbox_allow(s, SANDBOX_RUN, EXPORT_GIT);
+    for (bool more = at != NULL; more;) {
+        char *git = path_join(at, ".git"), *above = path_folder(at);
+        if (file_exists(git))
+            sandbox_allow(s, SANDBOX_READ, at);
+        more = !file_exists(git) && strcmp(at, "/") != 0;
+        free(git);
+        free(at);
+        at = above;
+    }
+    free(at);
+    free(real);
 }
 
 static int run_export(const struct command *self, const struct arguments *a)
@@ -187,6 +233,8 @@ static int run_export(const struct command *self, const struct arguments *a)
     confine_begin(&s);
     confine_write_database(&s, database);
     confine_read_recordings(&s, database);
+    if (arguments_flag(a, "in"))
+        read_checkout(&s, arguments_text(a, "in"));
     if (form && !recorded)
         confine_write_beside(&s, form->make ? out : NULL);
     else
@@ -211,6 +259,9 @@ static const struct option options[] = {
      "ggml)"},
     {"out", OPTION_TEXT, "DIR|FILE",
      "folder of the files, made when missing (default: export), or the file of --as"},
+    {"in", OPTION_TEXT, "DIR",
+     "print --as FORM as a patch of that program's source in DIR, a checkout, as `git apply` takes "
+     "it"},
     {"best", OPTION_INTEGER, "N", "export the N best, not only the best one", 1, 1000},
     {"name", OPTION_TEXT, "NAME",
      "name of the files (default: made from the space and the problem)"},

@@ -20,8 +20,11 @@ bool evidence_read(struct store *s, const struct session_record *r, int64_t ask,
         !store_get_race(s, r->id, ask, a, &out->race, e) ||
         !store_get_baselines(s, r->id, a, &out->baselines, e))
         return false;
-    if (ask != r->best_ask)
+    if (ask != r->best_ask) {
+        // Pairs were timed of the session's best alone.
+        own.best_ask = ask;
         own.best_seconds = out->race.ask ? out->race.seconds : out->trial.seconds;
+    }
     shape_table_read(&own, &(struct shape_findings){&out->trial, &out->race, &out->baselines}, a,
                      &out->shapes);
     return true;
@@ -84,8 +87,7 @@ static void add_configuration(struct str *out, const char *name, const char *con
     str_finish(&text);
 }
 
-// Adds a paragraph on device, driver and checks, that table, and the configurations.
-static void evidence_add(const struct evidence *v, const struct session_record *r, struct str *out)
+void evidence_add(const struct evidence *v, const struct session_record *r, struct str *out)
 {
     if (str_equal(r->source, "device")) {
         str_add(out, "Measured on ");
@@ -117,114 +119,6 @@ static void evidence_add(const struct evidence *v, const struct session_record *
         }
     }
     str_add_char(out, '\n');
-}
-
-// --- the form of another program ---
-
-struct former {
-    struct store *store;
-    struct arena arena;
-    struct session_record session;
-    struct script *script;
-    struct ranked_trials best;
-    int made;
-    const char *why_not; // why the last trial without this form has none
-    struct str out;
-    struct json_writer json; // writes to `out`
-};
-
-// Reads how a trial was measured, and its shapes.
-static bool form_find(struct former *f, const struct trial_record *t, struct script_found *out,
-                      struct err *e)
-{
-    struct evidence v;
-    struct str text = {0};
-    if (!evidence_read(f->store, &f->session, t->ask, &f->arena, &v, e))
-        return false;
-    struct script_shape *shape = arena_zero(&f->arena, (size_t)v.shapes.count, sizeof *shape);
-    for (int i = 0; i < v.shapes.count; i++)
-        shape[i].set = stored_shape(&f->session, i, &f->arena, &shape[i].count);
-    evidence_add(&v, &f->session, &text);
-    *out = (struct script_found){arena_strdup(&f->arena, str_text(&text)), v.shapes.count, shape};
-    str_finish(&text);
-    return true;
-}
-
-static bool form_add(struct former *f, const struct trial_record *t, const char *form, bool json,
-                     struct err *e)
-{
-    struct config c;
-    struct script_found known;
-    struct str text = {0};
-    if (!config_parse_key(script_space(f->script), t->key, &c, e) || !form_find(f, t, &known, e))
-        return false;
-    enum script_form found = script_export(f->script, form, &c, &known, &text, e);
-    bool made = found == FORM_MADE;
-    f->made += made;
-    if (!made)
-        f->why_not = arena_strdup(&f->arena, str_text(&text));
-    if (json) {
-        json_begin_object(&f->json, NULL);
-        json_add_int(&f->json, "trial", t->number);
-        json_add_real(&f->json, "ms", t->seconds * 1e3);
-        json_add_text(&f->json, "text", made ? str_text(&text) : NULL);
-        json_add_text(&f->json, "why_not", made ? NULL : str_text(&text));
-        json_end(&f->json);
-    } else if (made) {
-        str_printf(&f->out, "%s\n", str_text(&text));
-    } else {
-        str_printf(&f->out, "// trial %" PRId64 " has no such form: %s\n", t->number,
-                   str_text(&text));
-    }
-    str_finish(&text);
-    return found != FORM_FAILED;
-}
-
-static bool form_print(struct former *f, int64_t id, const char *form, int most, bool json,
-                       struct err *e)
-{
-    if (!store_get_session(f->store, id, &f->arena, &f->session, e))
-        return false;
-    if (recorded_is(f->session.source))
-        return err_set(e, "session %" PRId64 " ran on a recording: there is no kernel to export",
-                       id);
-    if (!store_best_trials(f->store, id, most, &f->arena, &f->best, e))
-        return false;
-    if (f->best.count == 0)
-        return err_set(e, "session %" PRId64 " has no valid trial to export", id);
-    f->script = stored_script(f->store, &f->session, &f->arena, e);
-    bool ok = f->script != NULL;
-    f->json.out = &f->out;
-    if (json) {
-        json_begin_object(&f->json, NULL);
-        json_add_text(&f->json, "form", form);
-        json_begin_list(&f->json, "kernels");
-    }
-    for (int i = 0; ok && i < f->best.count; i++)
-        ok = form_add(f, &f->best.trial[i], form, json, e);
-    if (json) {
-        json_end_all(&f->json);
-        str_add_char(&f->out, '\n');
-    }
-    if (ok && f->made == 0)
-        ok = err_set(e, "%s form '%s': %s%s",
-                     f->best.count == 1 ? "the best trial has no" : "none of these trials has a",
-                     form, f->why_not, f->best.count == 1 ? " (--best N looks at more)" : "");
-    if (ok)
-        fputs(str_text(&f->out), stdout);
-    return ok;
-}
-
-bool export_form(struct store *store, int64_t session, const char *form, int most, bool json,
-                 struct err *e)
-{
-    struct former f = {.store = store};
-    arena_init(&f.arena);
-    bool ok = form_print(&f, session, form, most, json, e);
-    str_finish(&f.out);
-    script_destroy(f.script);
-    arena_finish(&f.arena);
-    return ok;
 }
 
 // --- the table of tuned configurations ---

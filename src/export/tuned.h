@@ -43,13 +43,7 @@ void evidence_add_checks(const struct evidence *v, const struct session_record *
 // Adds a table with a row for each shape: the fastest baseline, its time, the time of the trial,
 // and the ratio. Adds nothing where there is nothing to compare.
 void evidence_add_shapes(const struct evidence *v, struct str *out);
-
-// --- the form of another program ---
-
-// Prints the `most` best configurations of a session in the form of another program, as
-// export(NAME, ...) of the space file writes them: a line or a few each, to be pasted. Fails when
-// none has such a form.
-bool export_form(struct store *store, int64_t session, const char *form, int most, bool json,
-                 struct err *e);
+// Adds a paragraph on device, driver and checks, that table, and the configurations.
+void evidence_add(const struct evidence *v, const struct session_record *r, struct str *out);
 
 #endif

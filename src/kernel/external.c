@@ -21,15 +21,12 @@ const char *external_program(void)
     return program && *program ? program : NULL;
 }
 
-// Reads the program's output until it and all that it started have closed their ends, which means
-// that they have ended. False: they had not by `end_ns`. Output beyond MOST_OUTPUT_BYTES is
-// dropped.
-static bool run(const char *const *argv, int seconds, struct str *log, int *status, struct err *e)
+bool external_run(const char *const *argv, int seconds, struct str *log, int *status, struct err *e)
 {
     char bytes[4096];
     struct child c = {0};
     if (!os_spawn_kept(&c, argv, e))
-        return err_prefix(e, "--glslang");
+        return false;
     int64_t end_ns = os_now_ns() + seconds * 1000 * MS_NS;
     bool ended = false;
     for (int64_t left_ns; !ended && (left_ns = end_ns - os_now_ns()) > 0;) {
@@ -42,7 +39,7 @@ static bool run(const char *const *argv, int seconds, struct str *log, int *stat
     while (ended && !os_reap(&c, status))
         poll(NULL, 0, 1); // it is about to end
     os_kill(&c, NULL);
-    return ended || err_set(e, "--glslang: '%s' did not end in %d s", argv[0], seconds);
+    return ended || err_set(e, "'%s' did not end in %d s", argv[0], seconds);
 }
 
 static bool read_module(FILE *f, struct spirv *out)
@@ -85,8 +82,8 @@ static bool compile_files(FILE *in, FILE *module, uint32_t minor, int seconds, s
                                  minor == 4 ? "--target-spv=spv1.4" : NULL,
                                  NULL};
     bool is_glslc = strstr(path_name(program), "glslc") != NULL;
-    if (!run(is_glslc ? glslc : glslang, seconds, log, &status, e))
-        return false;
+    if (!external_run(is_glslc ? glslc : glslang, seconds, log, &status, e))
+        return err_prefix(e, "--glslang");
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     return (good && read_module(module, out)) || log->length > 0 ||
            err_set(e, "--glslang: '%s' ended without a module and without a word", program);
@@ -115,7 +112,9 @@ char *external_version(const char *program, int seconds, struct err *e)
     struct str log = {0};
     int status = 0;
     char *version = NULL;
-    if (run(argv, seconds, &log, &status, e)) {
+    if (!external_run(argv, seconds, &log, &status, e)) {
+        err_prefix(e, "--glslang");
+    } else {
         size_t length = strcspn(str_text(&log), "\r\n");
         if (length > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
             version = mem_printf("%.*s", (int)length, str_text(&log));

@@ -102,26 +102,57 @@ static int declare_baseline(lua_State *L) // baseline { NAME = { parameter = val
 
 // --- exports: configurations as texts that other programs read ---
 
-static const struct rule *find(const struct script *s, const char *name)
+static int find(const struct script *s, const char *name) // -1: there is none
 {
-    for (int i = 0; i < s->form_count; i++)
-        if (strcmp(s->form[i].name, name) == 0)
-            return &s->form[i];
-    return NULL;
+    int i = s->form_count - 1;
+    while (i >= 0 && strcmp(s->form[i].name, name) != 0)
+        i--;
+    return i;
 }
 
-static int declare_export(
-    lua_State *L) // export(name, function(c, found) -> text, or nil and why not)
+// { files = { "src/a.cpp" }, edit = function(lines, c, found), test = "make check" }
+static void read_host(lua_State *L, int table, const char *name, struct rule_host *out)
+{
+    static const char *const fields[] = {"files", "edit", "test", NULL};
+    const char *what = lua_pushfstring(L, "the host of export '%s'", name);
+    check_fields(L, table, what, fields);
+    lua_getfield(L, table, "files");
+    what = lua_pushfstring(L, "the files of export '%s'", name);
+    check_type(L, -2, what, LUA_TTABLE);
+    lua_Integer count = luaL_len(L, -2);
+    if (count < 1 || count > SCRIPT_MAX_HOSTS)
+        luaL_error(L, "%s: expected 1 to %d paths", what, SCRIPT_MAX_HOSTS);
+    for (int i = 0; i < count; i++) {
+        lua_rawgeti(L, -2, i + 1);
+        out->file[i] = script_keep_text(L, check_string(L, -1, what));
+        if (*out->file[i] == '/' || strstr(out->file[i], ".."))
+            luaL_error(L, "%s: '%s' leaves the checkout", what, out->file[i]);
+        lua_pop(L, 1);
+    }
+    if (lua_getfield(L, table, "test") != LUA_TNIL)
+        out->test = script_keep_text(L, check_string(L, -1, "the test of a host"));
+    lua_getfield(L, table, "edit");
+    check_type(L, -2, lua_pushfstring(L, "the edit of export '%s'", name), LUA_TFUNCTION);
+    lua_pushvalue(L, -2);
+    out->edit = luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+// export(name, function(c, found) -> text, or nil and why not[, host])
+static int declare_export(lua_State *L)
 {
     struct script *s = script_loading(L, "export");
-    lua_settop(L, 2);
+    lua_settop(L, 3);
     const char *name = check_identifier(L, 1, "export");
-    if (find(s, name))
+    if (find(s, name) >= 0)
         return luaL_error(L, "export '%s' is declared twice", name);
     if (s->form_count == SCRIPT_MAX_FORMS)
         return luaL_error(L, "more than %d exports", SCRIPT_MAX_FORMS);
     check_type(L, 2, lua_pushfstring(L, "export '%s'", name), LUA_TFUNCTION);
+    struct rule_host host = {.edit = LUA_NOREF};
+    if (!lua_isnil(L, 3))
+        read_host(L, 3, name, &host);
     lua_pushvalue(L, 2);
+    s->host[s->form_count] = host;
     s->form[s->form_count++] = (struct rule){
         .script = s,
         .name = script_keep_text(L, name),
@@ -133,27 +164,26 @@ static int declare_export(
 
 struct form_call {
     const struct rule *rule;
-    const struct config *config;
-    const struct script_found *found;
+    const struct form_use *use;
+    const struct host_text *host; // NULL: the form is printed
+    int edit;                     // the function that edits the host's text
     struct str *out;
     bool made;
 };
 
-static int visit_form(lua_State *L)
+// Pushes the results: { told =, device =, driver =, shapes = { { M = 64 } } }.
+static void push_found(lua_State *L, const struct script_found *f)
 {
-    struct form_call *call = lua_touserdata(L, 1);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, call->rule->function);
-    view_push(L, call->rule->script, call->config);
-    const struct script_found *f = call->found;
-    if (f) {
-        lua_createtable(L, 0, 2);
-        script_set_text(L, "told", f->told);
-        lua_createtable(L, f->shapes, 0);
-    } else {
+    if (!f) {
         lua_pushnil(L);
+        return;
     }
-    for (int i = 0; f && i < f->shapes; i++) {
-        // { M = 64, N = 256 }
+    lua_createtable(L, 0, 4);
+    script_set_text(L, "told", f->told);
+    script_set_text(L, "device", f->device);
+    script_set_text(L, "driver", f->driver);
+    lua_createtable(L, f->shapes, 0);
+    for (int i = 0; i < f->shapes; i++) {
         lua_createtable(L, 0, f->shape[i].count);
         for (int j = 0; j < f->shape[i].count; j++) {
             int64_t whole;
@@ -165,10 +195,53 @@ static int visit_form(lua_State *L)
         }
         lua_rawseti(L, -2, i + 1);
     }
-    if (f)
-        lua_setfield(L, -2, "shapes");
-    lua_call(L, 2, 2);
+    lua_setfield(L, -2, "shapes");
+}
+
+static void push_lines(lua_State *L, const char *text)
+{
+    lua_newtable(L);
+    for (int i = 1; *text; i++) {
+        size_t length = strcspn(text, "\n");
+        lua_pushlstring(L, text, length);
+        lua_rawseti(L, -2, i);
+        text += length + (text[length] == '\n');
+    }
+}
+
+// Appends a list of lines, which is on the top.
+static void take_lines(lua_State *L, struct str *out)
+{
+    lua_Integer count = luaL_len(L, -1);
+    for (lua_Integer i = 1; i <= count; i++) {
+        if (lua_rawgeti(L, -1, i) != LUA_TSTRING)
+            luaL_error(L, "line %d of what it returns is no string", (int)i);
+        str_add(out, lua_tostring(L, -1));
+        str_add_char(out, '\n');
+        lua_pop(L, 1);
+    }
+}
+
+static int visit_form(lua_State *L)
+{
+    struct form_call *call = lua_touserdata(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, call->host ? call->edit : call->rule->function);
+    if (call->host)
+        push_lines(L, call->host->text);
+    view_push(L, call->rule->script, call->use->config);
+    push_found(L, call->use->found);
+    if (call->host) {
+        push_lines(L, call->host->original);
+        lua_setfield(L, -2, "original");
+    }
+    lua_call(L, call->host ? 3 : 2, 2);
     call->made = !lua_isnil(L, -2);
+    if (call->made && call->host) {
+        check_type(L, -2, "what it returns", LUA_TTABLE);
+        lua_pop(L, 1);
+        take_lines(L, call->out);
+        return 0;
+    }
     const char *what = call->made ? "what it returns" : "nil, and why";
     check_type(L, call->made ? -2 : -1, what, LUA_TSTRING);
     size_t length;
@@ -179,24 +252,47 @@ static int visit_form(lua_State *L)
     return 0;
 }
 
-enum script_form script_export(struct script *s, const char *name, const struct config *c,
-                               const struct script_found *found, struct str *out, struct err *e)
+static enum script_form form_run(struct script *s, int form, struct form_call *call, struct err *e)
 {
-    struct form_call call = {.rule = find(s, name), .config = c, .found = found, .out = out};
-    if (!call.rule) {
+    call->rule = &s->form[form];
+    if (!guard_run(&s->guard, GUARD_RENDER, call->rule->place, visit_form, call, e)) {
+        err_prefix(e, "export '%s'", call->rule->name);
+        return FORM_FAILED;
+    }
+    return call->made ? FORM_MADE : FORM_NONE;
+}
+
+enum script_form script_export(struct script *s, const struct form_use *use, struct str *out,
+                               struct err *e)
+{
+    int form = find(s, use->form);
+    if (form < 0) {
         struct str all = {0};
         for (int i = 0; i < s->form_count; i++)
             str_printf(&all, "%s%s", i ? ", " : "", s->form[i].name);
-        err_set(e, "%s exports no '%s' (it has %s)", s->texts.item[0].name, name,
+        err_set(e, "%s exports no '%s' (it has %s)", s->texts.item[0].name, use->form,
                 s->form_count ? str_text(&all) : "none");
         str_finish(&all);
         return FORM_FAILED;
     }
-    if (!guard_run(&s->guard, GUARD_RENDER, call.rule->place, visit_form, &call, e)) {
-        err_prefix(e, "export '%s'", name);
-        return FORM_FAILED;
-    }
-    return call.made ? FORM_MADE : FORM_NONE;
+    return form_run(s, form, &(struct form_call){.use = use, .out = out}, e);
+}
+
+struct script_host script_host(const struct script *s, const char *form)
+{
+    int i = find(s, form);
+    return i < 0 || s->host[i].edit == LUA_NOREF
+               ? (struct script_host){0}
+               : (struct script_host){s->host[i].file, s->host[i].test};
+}
+
+enum script_form script_edit(struct script *s, const struct form_use *use,
+                             const struct host_text *h, struct str *out, struct err *e)
+{
+    int form = find(s, use->form);
+    return form_run(
+        s, form, &(struct form_call){.use = use, .host = h, .edit = s->host[form].edit, .out = out},
+        e);
 }
 
 // --- rules and kernels ---

@@ -75,7 +75,8 @@ bool script_render(struct script *s, const struct config *c, struct job *job, st
 
 // The results of a session for a configuration that is exported.
 struct script_found {
-    const char *told; // how it was measured, in Markdown
+    const char *told;            // how it was measured, in Markdown
+    const char *device, *driver; // names
     int shapes;
     const struct script_shape {
         const struct setting *set; // the settings of this shape, beside those of the script
@@ -83,13 +84,33 @@ struct script_found {
     } * shape;
 };
 
+struct form_use {
+    const char *form; // a name
+    const struct config *config;
+    const struct script_found *found; // NULL: nil
+};
+
 // Writes a configuration for another program by the function of export(name, ...) in the space
-// file, which gets `found` too (NULL: nil). FORM_MADE: `out` is the text. FORM_NONE: the
+// file. FORM_MADE: `out` is the text. FORM_NONE: the
 // configuration has no such form, `out` is the reason. FORM_FAILED: there is no export of that
 // name, or its function failed.
 enum script_form { FORM_FAILED, FORM_NONE, FORM_MADE };
-enum script_form script_export(struct script *s, const char *name, const struct config *c,
-                               const struct script_found *found, struct str *out, struct err *e);
+enum script_form script_export(struct script *s, const struct form_use *use, struct str *out,
+                               struct err *e);
+
+// The other program's own source file, in which the form can be put in place.
+struct script_host {
+    const char *const *file; // where it may lie in a checkout, ended by NULL; NULL: there is none
+    const char *test;        // how that program tests the change; may be NULL
+};
+struct script_host script_host(const struct script *s, const char *form);
+// Edits the text of that file by the function of the form, which gets its lines: `out` is the new
+// text (FORM_MADE), or why it cannot be edited (FORM_NONE).
+struct host_text {
+    const char *text, *original; // with the edits of other sessions, and without
+};
+enum script_form script_edit(struct script *s, const struct form_use *use,
+                             const struct host_text *h, struct str *out, struct err *e);
 
 // Returns the path of a name, for the caller to free: a file that exists, else the shipped
 // presets/NAME.lua. NULL: there is none, and `e` suggests a preset.

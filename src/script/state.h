@@ -33,6 +33,7 @@
 
 #define SCRIPT_MAX_NESTING 16 // files that include files
 #define SCRIPT_MAX_FORMS   16
+#define SCRIPT_MAX_HOSTS   8 // places where the file of a host may lie
 // Every new one is compared with all others:
 #define SCRIPT_MAX_SETTINGS    256
 #define SCRIPT_MAX_GIVEN       4096 // values that use() gives to settings, all calls together
@@ -129,6 +130,11 @@ struct script {
     struct stage stage[JOB_MAX_PASSES];
     int stage_count;
     struct rule form[SCRIPT_MAX_FORMS]; // export()
+    struct rule_host {
+        int edit; // a function; LUA_NOREF: there is no host
+        const char *file[SCRIPT_MAX_HOSTS + 1];
+        const char *test;
+    } host[SCRIPT_MAX_FORMS]; // of each form
     int form_count;
     int baseline_params; // parameters when the last baseline was declared
 

@@ -68,8 +68,8 @@ static void try_mul_mm(void **state)
                "\"TM\":2,\"TN\":1,\"load\":1,\"split_k\":1}");
     struct result r = RUN(b, "export", "1", "--as", "ggml", "--anyway");
     assert_ok(&r);
-    assert_contains(r.out, "\n-s_warptile = { 16, 32, 32, 16, 32, 32, 2, 2, 2, 1, 8 };\n"
-                           "+s_warptile = { 16, 16, 16, 16, 8, 16, 1, 2, 1, 1, 8 };\n");
+    assert_contains(r.out, "\n-s_warptile_mmq = { 32, 32, 32, 32, 8, 32, 2, 2, 2, 1, 8 };\n"
+                           "+s_warptile_mmq = { 16, 16, 16, 32, 8, 16, 1, 2, 1, 1, 8 };\n");
     assert_contains(r.out, " 16x64x256 | - | - | ");
     assert_contains(r.out, "BLOCK_SIZE=128 BM=128");
     assert_contains(r.out, ". Verified:");
@@ -85,7 +85,7 @@ static void try_mul_mat_vec(void **state)
     try_preset(b, "ggml-mul-mat-vec", "ggml", "type=q4_K",
                "{\"BLOCK_SIZE\":16,\"NUM_ROWS\":2,\"sum\":\"shared\"}");
     struct result r = RUN(b, "export", "1", "--as", "ggml", "--anyway");
-    assert_refused(&r, 1, "mul_mat_vec_q4_k", "nothing to change");
+    assert_refused(&r, 1, "rm_kq is what ships", "nothing to change");
 }
 
 static void try_convolution(void **state)

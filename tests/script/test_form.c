@@ -25,7 +25,7 @@ static void expect(const char *lua, const char *name, enum script_form form, con
     struct config c;
     char message[1400];
     space_point(script_space(s), 1, &c);
-    assert_int_equal(script_export(s, name, &c, NULL, &out, &e), form);
+    assert_int_equal(script_export(s, &(struct form_use){name, &c, NULL}, &out, &e), form);
     assert_string_equal(
         form == FORM_FAILED ? err_format(&e, message, sizeof message) : str_text(&out), expected);
     str_finish(&out);
@@ -43,11 +43,13 @@ static void test_forms(void **state)
     struct err e;
     for (uint64_t i = 0; i < script_space(s)->size; i++) {
         space_point(script_space(s), i, &c);
-        assert_int_equal(script_export(s, "tile", &c, NULL, &out, &e), FORM_MADE);
+        assert_int_equal(script_export(s, &(struct form_use){"tile", &c, NULL}, &out, &e),
+                         FORM_MADE);
         assert_int_equal(atoi(str_text(&out)), c.slot[0]);
         assert_int_equal(atoi(strchr(str_text(&out), 'x') + 1), c.slot[1]);
         str_finish(&out);
-        assert_int_equal(script_export(s, "odd", &c, NULL, &out, &e), FORM_NONE);
+        assert_int_equal(script_export(s, &(struct form_use){"odd", &c, NULL}, &out, &e),
+                         FORM_NONE);
         assert_int_equal(atoi(str_text(&out) + strlen("p is ")), c.slot[0]);
         str_finish(&out);
     }

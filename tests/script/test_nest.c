@@ -89,7 +89,8 @@ static void test_formulas(void **state)
             struct err e;
             space_sample(space, &r, &c);
             nest_evaluate(n, space, &c, &p);
-            assert_int_equal(script_export(s, "value", &c, NULL, &out, &e), FORM_MADE);
+            assert_int_equal(script_export(s, &(struct form_use){"value", &c, NULL}, &out, &e),
+                             FORM_MADE);
             if (p.value[n->loop[0].length] != strtod(str_text(&out), NULL))
                 fail_msg("%s is %s, not %g", expressions[i], str_text(&out),
                          p.value[n->loop[0].length]);
