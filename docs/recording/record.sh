@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Pictures of the workbench (./dev pictures): docs/workbench.svg, 20 seconds, animated, which the README shows, and docs/screens/*.svg,
-# a still of each screen, which docs/screens.md explains.
+# Pictures of the workbench (./dev pictures): docs/guide/workbench.svg, 20 seconds, animated, which the README shows, and docs/guide/screens/*.svg,
+# a still of each screen, which docs/guide/screens.md explains.
 #
 #     docs/recording/record.sh build/tilewalk [FOLDER]
 #
@@ -15,7 +15,7 @@ work=/tmp/tilewalk # seen in the pictures
 mkdir "$work"
 socket=$work/tmux
 trap 'tmux -S "$socket" kill-server 2>/dev/null || true; rm -rf "$work"' EXIT
-mkdir -p "$out/screens"
+mkdir -p "$out/guide/screens"
 
 cp -r "$here"/../../{presets,lua,shaders} "$work"
 export TILEWALK_DATA=$work TILEWALK_DB=$work/tilewalk.db XDG_CONFIG_HOME=$work XDG_STATE_HOME=$work
@@ -45,14 +45,14 @@ for ((frame = 0; frame < 20; frame++)); do
     sleep 1
     capture "$(printf 'frame.%03d' "$frame")"
 done
-draw "$work"/frame.* >"$out/workbench.svg"
+draw "$work"/frame.* >"$out/guide/workbench.svg"
 
 number=0
 for screen in main map trials network sessions space log kernel; do
     press $((++number))
     sleep 3
     capture "$screen"
-    draw "$work/$screen" >"$out/screens/$screen.svg"
+    draw "$work/$screen" >"$out/guide/screens/$screen.svg"
 done
 press q
-echo "$out/workbench.svg $out/screens/*.svg"
+echo "$out/guide/workbench.svg $out/guide/screens/*.svg"

@@ -1,6 +1,7 @@
 // A definition: an operator as data, like a tensor expression of TVM. It has tensors, and stages
 // that compute one tensor each from the inputs and earlier stages. A space file declares it with
-// `compute` (docs/definitions.md); the reference, the search space and the GLSL follow from it.
+// `compute` (docs/guide/definitions.md); the reference, the search space and the GLSL follow from
+// it.
 //
 //     struct definition d = {0};
 //     int a = definition_add_tensor(&d, &tensor);          inputs first, then one for each stage
