@@ -83,8 +83,8 @@ struct store *common_open_session(const struct arguments *a, int64_t id,
 // Moves the running time of a session that is running up to its last trial: the stored time is that
 // of the last change of state, and the runner may have died.
 void common_take_ran(struct store *s, struct session_record *r);
-// Lets the paused session of the first operand go on where its process waits for that. `waited`
-// says whether it did.
+// Lets the paused session of the first operand go on where its process waits for that, or has been
+// asked to pause and has not done so yet. `waited` says whether it did.
 bool common_continue(const struct arguments *a, bool *waited, struct err *e);
 // Escapes the texts of a record for people (base/shown.h).
 void common_show_record(struct arena *a, struct session_record *r);
