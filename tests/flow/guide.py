@@ -17,25 +17,25 @@ import subprocess
 import sys
 import tempfile
 
-# Patterns of commands, and why none of them runs here. Each has to fit a command.
+# Patterns of `PAGE: COMMAND`, and why none of them runs here. Each has to fit a command.
 NOT_RUN = [
-    ("tilewalk", "the workbench needs a terminal (term terminal)"),
-    ("tilewalk watch", "the workbench needs a terminal (term terminal)"),
-    ("./dev *", "it installs packages, builds what is tested here, or is a test of its own"),
+    ("*: tilewalk", "the workbench needs a terminal (term terminal)"),
+    ("*: tilewalk watch", "the workbench needs a terminal (term terminal)"),
+    ("*: ./dev *", "it installs packages, builds what is tested here, or is a test of its own"),
     ("* --on ssh:*", "there is no other machine (flow agent: ssh's part is taken by a relay)"),
     ("*nats:*", "there is no queue (flow pool: with a server of its own)"),
     ("* --on exec:*", "there is no docker, kubectl or srun (flow agent, flow slurm: with others)"),
-    ("sbatch *", "there is no Slurm (flow slurm: with daemons of its own)"),
-    ("kubectl *", "there is no cluster (flow kubernetes: the manifest is checked)"),
+    ("*: sbatch *", "there is no Slurm (flow slurm: with daemons of its own)"),
+    ("*: kubectl *", "there is no cluster (flow kubernetes: the manifest is checked)"),
     ("* --set ggml=DIR*", "it needs ggml's shaders (flow foreign)"),
     ("* --data *", "it needs inputs and outputs that another program recorded (import onnx_networks)"),
     ("* --device all*", "its sessions are those of all devices of a machine"),
-    ("tilewalk portfolio *", "it needs six sessions of a device (flow table: on sessions of its own)"),
-    ("tilewalk export 1 --out kernels --verify", "a synthetic session has no times to be verified (the tutorial's has)"),
+    ("*: tilewalk portfolio *", "it needs six sessions of a device (flow table: on sessions of its own)"),
+    ("docs/reference/commands.md: tilewalk export 1 --out kernels --verify", "a synthetic session has no times to be verified (the tutorial's has)"),
     ("* --as table *", "a table takes what was measured on a device (flow table)"),
-    ("tilewalk prove", "it takes 8 minutes (flow prove: a short one)"),
+    ("*: tilewalk prove", "it takes 8 minutes (flow prove: a short one)"),
     ("* --portability", "it measures anew what a device was tuned for, and these sessions are synthetic (flow compare)"),
-    ("tilewalk adopt FILE*", "it is the command's synopsis"),
+    ("*: tilewalk adopt FILE*", "it is the command's synopsis"),
 ]
 
 FILES = {"model.gguf": "gguf/dense", "pasted.log": "perflog/new", "mine.onnx": "onnx/shuffle", "resnet50.onnx": "onnx/residual"}
@@ -98,7 +98,7 @@ def commands_of(page, path):
 
 def reason_not_to_run(command, used):
     for pattern, reason in NOT_RUN:
-        if fnmatch.fnmatchcase(bare(command.text), pattern):
+        if fnmatch.fnmatchcase(f"{command.page}: {bare(command.text)}", pattern):
             used.add(pattern)
             return reason
     return None
