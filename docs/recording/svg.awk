@@ -1,8 +1,6 @@
-# Screens with colours, as `tmux capture-pane -e` writes them, to one animated SVG:
+# A screen with colours, as `tmux capture-pane -e` writes it, to an SVG:
 #
-#     awk -v rows=36 -v cols=120 -v step=1 -f svg.awk frame.000 frame.001 ... > film.svg
-#
-# Each file is a frame, shown for `step` seconds. A row that does not change from one frame to the next is written once.
+#     awk -v rows=36 -v cols=120 -f svg.awk screen > picture.svg
 
 BEGIN {
     cell_w = 8.4; cell_h = 17; margin = 10
@@ -152,45 +150,19 @@ function row_svg(line,   out, piece, n, i, text, end, at) {
     return out
 }
 
-FNR == 1 { frame = frames++; fore = back = ""; bold = dim = reverse = under = 0 }
-
 {
-    row = FNR - 1
-    svg = row_svg($0)
-    if (svg != shown[row]) {
-        close_row(frame)
-        shown[row] = svg
-        since[row] = frame
-    }
-    if (row > last_row)
-        last_row = row
-}
-
-# Writes down the row that was shown since since[row] until now.
-function close_row(until) {
-    if (shown[row] != "")
-        film[++pieces] = since[row] " " until " " shown[row]
+    row = NR - 1
+    pieces[row] = row_svg($0)
 }
 
 END {
-    for (row = 0; row <= last_row; row++)
-        close_row(frames)
     width = cols * cell_w + 2 * margin
     height = rows * cell_h + 2 * margin
-    seconds = frames * step
     printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n", width, height, width, height
     printf "<rect width=\"100%%\" height=\"100%%\" rx=\"6\" fill=\"%s\"/>\n", paper
     printf "<g font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"14\" fill=\"%s\">\n", plain
-    for (i = 1; i <= pieces; i++) {
-        split(film[i], part, " ")
-        text = substr(film[i], length(part[1]) + length(part[2]) + 3)
-        if (part[1] == 0 && part[2] == frames)
-            printf "<g>%s</g>\n", text
-        else {
-            hidden = part[1] == 0 ? "" : " visibility=\"hidden\"" # who does not animate sees the first frame
-            printf "<g%s><animate attributeName=\"visibility\" dur=\"%gs\" repeatCount=\"indefinite\" calcMode=\"discrete\"", hidden, seconds
-            printf " values=\"hidden;visible;hidden\" keyTimes=\"0;%.4f;%.4f\"/>%s</g>\n", part[1] / frames, part[2] / frames, text
-        }
-    }
+    for (row = 0; row < NR; row++)
+        if (pieces[row] != "")
+            printf "<g>%s</g>\n", pieces[row]
     print "</g>\n</svg>"
 }

@@ -2,8 +2,8 @@
 // convolutions, of f32, f16 and i8, in plain C.
 //
 // Inputs are small random integers, so that every sum is exact whatever its order: the result must
-// be equal. It lies in memory as the operator says (docs/operators.md): f16 as 16 bits, the sums of
-// i8 as 32.
+// be equal. It lies in memory as the operator says (docs/guide/operators.md): f16 as 16 bits, the
+// sums of i8 as 32.
 #ifndef TILEWALK_SAMPLE_REFERENCE_H
 #define TILEWALK_SAMPLE_REFERENCE_H
 

@@ -11,7 +11,7 @@
 void json_sample(struct json_writer *w, const struct sample *s);
 void sample_add_text(const struct sample *s, const struct gpu_info *d, struct str *out);
 
-// Adds the members of a network (docs/json.md) to the object that is open.
+// Adds the members of a network (docs/reference/json.md) to the object that is open.
 void check_network_add(struct json_writer *w, const struct network *n);
 void check_network_print(const struct network *n); // for people: its tasks
 // Checks the network that the command line names. `device` may be NULL. Returns the exit status.

@@ -135,8 +135,10 @@ bool common_continue(const struct arguments *a, bool *waited, struct err *e)
     arena_init(&arena);
     struct store *s = common_nothing_yet(a) ? NULL : common_open(a, STORE_READ, &ignored);
     if (s && common_take_network(s, &id, &ignored) &&
-        store_get_session(s, id, &arena, &r, &ignored))
-        *waited = store_state(s, &r, &runner) == STATE_PAUSED && runner;
+        store_get_session(s, id, &arena, &r, &ignored)) {
+        bool paused = store_state(s, &r, &runner) == STATE_PAUSED;
+        *waited = runner && (paused || store_has_command(s, id, "pause"));
+    }
     bool ok = true;
     for (size_t i = 0; *waited && ok && i < sizeof of_a_run / sizeof *of_a_run; i++)
         if (arguments_flag(a, of_a_run[i]))

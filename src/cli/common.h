@@ -83,8 +83,8 @@ struct store *common_open_session(const struct arguments *a, int64_t id,
 // Moves the running time of a session that is running up to its last trial: the stored time is that
 // of the last change of state, and the runner may have died.
 void common_take_ran(struct store *s, struct session_record *r);
-// Lets the paused session of the first operand go on where its process waits for that. `waited`
-// says whether it did.
+// Lets the paused session of the first operand go on where its process waits for that, or has been
+// asked to pause and has not done so yet. `waited` says whether it did.
 bool common_continue(const struct arguments *a, bool *waited, struct err *e);
 // Escapes the texts of a record for people (base/shown.h).
 void common_show_record(struct arena *a, struct session_record *r);
@@ -111,8 +111,8 @@ bool common_alike(const struct session_record *a, const struct session_record *b
 
 bool common_ascii(void); // lines for people keep to ASCII: the locale is not UTF-8
 
-// JSON (docs/json.md). Trials and sessions are written as members of the object that is open;
-// `final_race` may be NULL.
+// JSON (docs/reference/json.md). Trials and sessions are written as members of the object that is
+// open; `final_race` may be NULL.
 void json_trial(struct json_writer *w, const struct session_record *r, const struct trial_record *t,
                 const struct retime_record *final_race);
 void json_best(struct json_writer *w, const struct session_record *r, const struct trial_record *t,
@@ -123,7 +123,8 @@ void json_session(struct json_writer *w, const struct session_record *r,
 void json_device_facts(struct json_writer *w, const struct gpu_info *i);
 
 // Texts and JSON of a network that is tuned. Add the members "tasks", "latency" and "sum_of_parts"
-// (docs/json.md), those of a whole run, and those of EVENT_ROUND, to the object that is open.
+// (docs/reference/json.md), those of a whole run, and those of EVENT_ROUND, to the object that is
+// open.
 void network_add_json(struct json_writer *w, const struct network_summary *n);
 void network_add_whole(struct json_writer *w, const struct whole_record *r);
 void network_add_round(struct json_writer *w, const struct event *event);

@@ -298,7 +298,7 @@ static void check_compiler(struct doctor *d)
     bool complete = false, ok = devices_describe_compiler(&name, &missing, &complete, &e);
     struct check *c = add_check(d, "GLSL compiler", !ok, ok && complete, ok ? NULL : e.text,
                                 ok ? "./dev build in the sources makes a newer one where it can "
-                                     "(docs/install.md); --glslang names another one"
+                                     "(docs/guide/install.md); --glslang names another one"
                                    : "--glslang and TILEWALK_GLSLANG name a glslang or glslc");
     if (ok)
         snprintf(c->found, sizeof c->found, "%s%s%s", str_text(&name),
@@ -370,12 +370,12 @@ static void check_places(struct doctor *d, const struct arguments *a)
             str_add(&found, "it has no device");
         add_check(d, pool ? "pool" : place[i], true, count > 0, r ? str_text(&found) : e.text,
                   pool ? "tilewalk worker runs on each machine that measures, and speaks this "
-                         "protocol (docs/fleet.md)"
+                         "protocol (docs/guide/fleet.md)"
                   : str_starts(place[i], REMOTE_EXEC)
                       ? "the command has to lead to `tilewalk agent` on its standard input and "
-                        "output (docs/fleet.md)"
+                        "output (docs/guide/fleet.md)"
                       : "ssh has to reach it without a question, and to find a tilewalk there "
-                        "that speaks this protocol (hosts.conf: docs/fleet.md)");
+                        "that speaks this protocol (hosts.conf: docs/guide/fleet.md)");
         str_finish(&found);
         remote_destroy(r);
         on_end(&on);

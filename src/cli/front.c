@@ -56,7 +56,7 @@ void front_init(struct front *f, const struct arguments *a, struct store *store)
                      isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb");
 }
 
-// --- JSON Lines (docs/json.md) ---
+// --- JSON Lines (docs/reference/json.md) ---
 
 // Reads the state of a network at its end. Returns false where the database does not have it.
 static bool read_summary(struct store *store, const struct session_record *r, struct arena *a,

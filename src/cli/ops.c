@@ -163,7 +163,7 @@ static int kind_tensors(const struct operation_kind *kind,
     return count;
 }
 
-// --- JSON (docs/json.md) ---
+// --- JSON (docs/reference/json.md) ---
 
 static void add_operators(struct json_writer *w)
 {
@@ -294,7 +294,7 @@ static void ops_print_json(const struct ops *o)
         json_end(&w);
     }
     json_end(&w);
-    json_begin_list(&w, "lists"); // members are never removed (docs/json.md)
+    json_begin_list(&w, "lists"); // members are never removed (docs/reference/json.md)
     json_end(&w);
     json_add_text(&w, "device", o->device);
     json_print(&w);

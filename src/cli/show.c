@@ -449,7 +449,7 @@ static bool add_diff(struct shown_trial *s, struct script *script, enum kernel_l
     return true;
 }
 
-// --- for programs (docs/json.md) ---
+// --- for programs (docs/reference/json.md) ---
 
 static void trial_add_json(struct shown_trial *s, const struct kernel_text *k, struct str *out)
 {

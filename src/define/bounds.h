@@ -4,8 +4,8 @@
 //     bounds_check(&d, stage, &bad)                          every read stays inside its tensor
 //
 // A range follows from the extents of the axes by interval arithmetic. Where an index's range is
-// not inside the tensor, the check tries all points of the axes that the index depends on. An index
-// may leave the tensor where the conditions of the selects around the read do not select it.
+// not inside the tensor, the check tries all points of the axes that the index depends on. Points
+// at which a select around the read chooses its other branch do not count: nothing is read there.
 #ifndef TILEWALK_DEFINE_BOUNDS_H
 #define TILEWALK_DEFINE_BOUNDS_H
 
@@ -28,8 +28,8 @@ struct bad_read {
     int64_t at[DEFINE_MAX_AXES]; // the point of the stage's axes with that value
 };
 
-// False: a read leaves its tensor, or may leave it. At most BOUNDS_MOST_TRIES points are tried for
-// each index.
+// Returns false where a read leaves its tensor, or may leave it: `out` has an example. At most
+// BOUNDS_MOST_TRIES points are tried for each index.
 #define BOUNDS_MOST_TRIES (1 << 21)
 bool bounds_check(const struct definition *d, const struct define_stage *s, struct bad_read *out);
 

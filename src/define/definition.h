@@ -1,6 +1,7 @@
 // A definition: an operator as data, like a tensor expression of TVM. It has tensors, and stages
 // that compute one tensor each from the inputs and earlier stages. A space file declares it with
-// `compute` (docs/definitions.md); the reference, the search space and the GLSL follow from it.
+// `compute` (docs/guide/definitions.md); the reference, the search space and the GLSL follow from
+// it.
 //
 //     struct definition d = {0};
 //     int a = definition_add_tensor(&d, &tensor);          inputs first, then one for each stage
@@ -123,8 +124,8 @@ int definition_op(struct definition *d, enum node_op op, int a, int b, int c);
 bool definition_is_number(const struct definition *d, int node, double number);
 double reduction_identity(enum reduction r);                // the initial value of an accumulator
 int64_t define_tensor_count(const struct define_tensor *t); // elements
-// Points of a stage's iteration domain: along `count` axes from `first` on; along the axes whose
-// bits are set.
+// Return how many points a stage's iteration domain has along some axes: `count` of them from
+// `first` on, or those whose bits are set.
 int64_t stage_points(const struct define_stage *s, int first, int count);
 int64_t stage_points_of(const struct define_stage *s, unsigned axes);
 // Advances the point `at` along the axes whose bits are set, the last axis fastest. False: it was
@@ -154,15 +155,15 @@ bool definition_affine(const struct definition *d, int node, double factor, doub
 // Adds the coefficients of a read's offset in its tensor, in elements. False as above.
 bool definition_affine_offset(const struct definition *d, int read, double *coefficient);
 
-// A definition as text, a line for each tensor and stage, for the process that measures. Writing
-// fails where the text is too long: what expressions share is repeated in it. Reading fails with
-// the line in `e`.
+// Write and read a definition as text, a line for each tensor and stage, for the process that
+// measures. Writing fails where the text is too long: a node that two expressions share stands in
+// the text twice. Reading fails with the line in `e`.
 #define DEFINE_MAX_TEXT (1 << 18)
 bool definition_write(const struct definition *d, struct str *out);
 bool definition_read_text(struct definition *d, const char *text, struct err *e);
 
-// The operations of all stages; those in indices and conditions do not count, shared ones count
-// once.
+// Returns the operations of all stages. Those in indices and conditions do not count; a node that
+// expressions share counts once.
 double definition_flop(const struct definition *d);
 double definition_bytes(const struct definition *d); // of all inputs and the output, once
 

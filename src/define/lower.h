@@ -1,14 +1,15 @@
 // Lowering a program to its loop nest (space/nest.h), from which learned cost models take their
-// features. These functions make the loops, buffers, accesses and statements of one kernel that is
-// computed in one way (lower.c). nest.c says which statements a kernel has, and lower_matrix.c
-// those of kernels on matrix units.
+// features. These functions make the loops, buffers, accesses and statements of one variant of one
+// kernel (lower.c). nest.c decides which statements a kernel has, lower_matrix.c does so for
+// kernels on matrix units.
 //
 //     lower_add_loops(w); lower_add_staging(w);            loops and buffers of a tiled kernel
 //     s = lower_new_statement(w, "reduce", PATH_REDUCE, lower_block_access(w, true, true));
 //     lower_add_reads(w, s, node, staged);                 its other accesses
 //     lower_count_operations(w, node, staged, reduction, s);
 //
-// Sizes are formulas of the nest, as indices: they depend on the configuration.
+// Sizes depend on the configuration, so they are formulas of the nest. A formula is passed as its
+// index in the nest.
 #ifndef TILEWALK_DEFINE_LOWER_H
 #define TILEWALK_DEFINE_LOWER_H
 
@@ -20,11 +21,11 @@ struct lowering {
     const struct program_kernel *k;
     const struct program_variant *v;
     struct nest *nest;
-    int when;                                  // formula: the kernel is computed in this way
+    int when;                                  // formula: the configuration has this variant
     int space, loops;                          // how many space loops; how many in all
     int loop[DEFINE_MAX_AXES][TILE_PARTS];     // the loop of each part; -1: it has one iteration
     int unrolled[DEFINE_MAX_AXES][TILE_PARTS]; // the loop in its place where it is unrolled
-    int step[DEFINE_MAX_AXES][TILE_PARTS];     // formula: how far one iteration leads
+    int step[DEFINE_MAX_AXES][TILE_PARTS];     // formula: the stride of an iteration
     int constant[DEFINE_MAX_AXES];  // the unrolled loop of an axis of constant tensors, or -1
     int buffer[DEFINE_MAX_TENSORS]; // the buffer of each tensor, or -1
     int lanes, lane; // formula: the width of vectors; the loop over their lanes, or -1
@@ -36,7 +37,7 @@ struct lowering {
     int registers; // the buffer of an invocation's accumulators
 };
 
-// Formulas.
+// Each returns a formula.
 int lower_constant(struct lowering *w, double number);
 int lower_compute(struct lowering *w, enum formula_op op, int a, int b);
 int lower_multiply(struct lowering *w, int a, int b);
@@ -51,8 +52,8 @@ int lower_threads(struct lowering *w); // invocations of a workgroup
 
 // Loops and buffers. `name` is freed; `length` is a formula.
 int lower_add_loop(struct lowering *w, char *name, enum nest_loop_kind kind, int length);
-// Adds a buffer that this way to compute the kernel uses: `lines` (-1: it has one dimension) of
-// `line` elements, two formulas.
+// Adds a buffer of this variant. Its dimensions are the formulas `lines` (-1: it has one dimension)
+// and `line`.
 int lower_add_buffer(struct lowering *w, const char *name, enum nest_memory memory, int bytes,
                      int lines, int line);
 void lower_add_loops(struct lowering *w);   // and the registers
@@ -70,9 +71,10 @@ struct nest_statement *lower_new_statement(struct lowering *w, const char *name,
 void lower_add_access(struct nest_statement *s, struct nest_access x);
 // Adds what the expression reads. `staged`, a bit each: the reads that are staged.
 void lower_add_reads(struct lowering *w, struct nest_statement *s, int node, unsigned staged);
-// Adds what a statement reads that fills a staged tile with an expression. The expression is over
+// Adds the reads of a statement that fills a staged tile with an expression. The expression is over
 // the axes of the tensor of `c`, or over the kernel's axes (NULL). Neighbouring invocations read
-// neighbours: along the last index they move as in index `dim` of the statement's first access.
+// neighbouring elements: the last index of a read follows index `dim` of the statement's first
+// access.
 void lower_add_fill_reads(struct lowering *w, struct nest_statement *s, int node,
                           const struct staged_read *c, int dim);
 // Counts the operations of the expression in `of_op`, by their kind.
@@ -80,7 +82,7 @@ void lower_add_operations(const struct lowering *w, int node, unsigned staged, i
 // Sets the operations of one execution, `each` times those counted.
 void lower_set_operations(struct lowering *w, const int *of_op, double each,
                           struct nest_statement *s);
-// Does both, for the expression (-1: none) and the reduction around it.
+// Adds and sets the operations of the expression (-1: none) with the reduction around it.
 void lower_count_operations(struct lowering *w, int node, unsigned staged, enum reduction r,
                             struct nest_statement *s);
 

@@ -137,6 +137,7 @@ int program_staged_of(const struct program_kernel *k, int node);
 int program_variant_of(const struct program *p, int sketch, int kernel);
 // Returns how the sketch computes the tensor's kernel.
 enum stage_plan program_plan_of(const struct program *p, const struct sketch *s, int tensor);
+// Adds the parameters of all sketches to the space, and remembers their numbers.
 bool program_add_params(struct program *p, struct space *s, struct err *e);
 
 // --- tiles (tiling.c) ---
@@ -195,7 +196,7 @@ int tiling_fill_width(const struct program *p, const struct program_variant *v,
 // Vectors hold neighbours along the last axis. `tiling_lanes` is the number of results that an
 // invocation computes at once: the vector's width where it divides the innermost part, else 1.
 int32_t tiling_lanes(const struct tiling *t);
-// True: the read is one vector for all lanes; the results are stored as one vector.
+// Return whether the read is one vector for all lanes, and whether the results are stored as one.
 bool tiling_reads_vector(const struct program *p, const struct program_kernel *k, int read,
                          const struct tiling *t);
 bool tiling_stores_vector(const struct program_kernel *k, const struct tiling *t);

@@ -24,7 +24,7 @@ char *speed_text(const struct session_record *r, double seconds, char out[32]);
 // Returns the FLOP/s (as r->flop counts them) of the unit that suits speeds up to `highest`, and
 // its name, "TFLOPS", "GB/s", "%", which lives as long as the record.
 double speed_unit(const struct session_record *r, double highest, const char **name);
-// The unit of `tflops` for programs (docs/json.md): "TFLOPS", "fastest".
+// The unit of `tflops` for programs (docs/reference/json.md): "TFLOPS", "fastest".
 const char *speed_unit_word(const struct session_record *r);
 // The work of a run, in the unit that it is rated by.
 struct workload speed_work(const struct session_record *r);
@@ -46,9 +46,10 @@ struct paired speed_verdict(const struct session_record *r, const struct baselin
 // Adds what a ratio shows: "1.28 times as fast (1.21 to 1.34)", "no difference shown (0.97 to
 // 1.04)". Adds nothing where it is not known.
 void speed_add_ratio(const struct paired *p, struct str *out);
-// Adds the members ratio, ratio_low, ratio_high and verdict (docs/json.md).
+// Adds the members ratio, ratio_low, ratio_high and verdict (docs/reference/json.md).
 void speed_add_ratio_json(const struct paired *p, struct json_writer *w);
-// Adds the list `name`, with ratios of a run that takes `seconds` (docs/json.md); a line for each.
+// Adds the list `name`, with ratios of a run that takes `seconds` (docs/reference/json.md); a line
+// for each.
 void speed_add_baselines(const struct session_record *r, const struct baselines *b, double seconds,
                          const char *name, struct json_writer *w);
 void speed_add_baseline_lines(const struct session_record *r, const struct baselines *b,

@@ -66,7 +66,7 @@ void transfer_finish(struct transfer *t); // the spaces; fine when empty
 //
 // A record names its values by parameter, so that it means something in another space with the same
 // parameters: values become the nearest there are (space/nearest.h), and a configuration that is
-// illegal then becomes the nearest legal one. docs/exports.md describes the format.
+// illegal then becomes the nearest legal one. docs/reference/exports.md describes the format.
 
 #define WARM_FORMAT         "tilewalk-start"
 #define WARM_FORMAT_VERSION 1

@@ -81,7 +81,7 @@ static void report_add_files(const struct exporter *x, bool in_detail, struct js
     json_end(w);
 }
 
-// Adds the report as JSON (docs/json.md).
+// Adds the report as JSON (docs/reference/json.md).
 static void report_add_json(const struct exporter *x, struct str *out)
 {
     struct json_writer w = json_begin(out);

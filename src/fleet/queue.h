@@ -6,7 +6,7 @@
 //     loop: poll() on queue_fd; while ((m = queue_next(q))) { ...; queue_message_free(m); }
 //     queue_close(q);
 //
-// The server gives a worker and a run rights to different subjects (docs/fleet.md):
+// The server gives a worker and a run rights to different subjects (docs/guide/fleet.md):
 //
 //     tw.job.CLASS.RUN.NUMBER    stream TWJOBS: trials to be measured, once each. CLASS names the
 //                                workers that can do them: queue_class

@@ -68,7 +68,7 @@ static struct limits limits_of(const VkPhysicalDeviceProperties *p, uint64_t max
         .buffer_bytes = (uint32_t)uint64_min(max_allocation, v->maxStorageBufferRange),
         .buffers = v->maxPerStageDescriptorStorageBuffers,
         // Half of the registers: with more accumulators most random kernels of the presets spill
-        // when Mesa's drivers compile them (docs/gpus.md). `spills` catches the others.
+        // when Mesa's drivers compile them (docs/internals/gpus.md). `spills` catches the others.
         .accumulators = registers ? (registers + 1) / 2 : 256,
         .statements = SOFT_STATEMENTS,
         .registers = registers,

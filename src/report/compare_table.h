@@ -43,7 +43,7 @@ void comparison_add_markdown(const struct comparison_result *r,
 // area_std, to_90 ..., score, rank, p (against the first).
 void comparison_add_csv(const struct comparison_result *r, struct str *out);
 // Adds the members of a group's object, without braces, so that a caller can add others
-// (docs/json.md).
+// (docs/reference/json.md).
 void comparison_add_group_json(const struct comparison_result *r, int group,
                                enum comparison_unit unit, struct json_writer *w);
 

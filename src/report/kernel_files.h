@@ -69,7 +69,7 @@ struct kernel_description {
     double flop;
     struct workload work; // the amount of its rate; 0: its FLOP
     struct kernel_timing timing;
-    const char *baselines;                    // configurations in use (docs/json.md); NULL: none
+    const char *baselines;                    // in use today (docs/reference/json.md), or NULL
     const char *exact_inputs, *exact_against; // NULL: the result was never checked
     bool random_checked;                      // the result was within tolerance on random inputs
     int64_t soaked; // runs of the soak at the end of its session that were right; 0: none

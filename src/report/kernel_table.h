@@ -9,8 +9,8 @@
 //     kernel_table_finish(&t);
 //
 // The table has one entry for each device (by its identity) and problem: the fastest. The text of
-// an entry is kept as it is, so that members of other versions are not lost. docs/exports.md
-// describes the file.
+// an entry is kept as it is, so that members of other versions are not lost.
+// docs/reference/exports.md describes the file.
 #ifndef TILEWALK_REPORT_KERNEL_TABLE_H
 #define TILEWALK_REPORT_KERNEL_TABLE_H
 

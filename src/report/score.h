@@ -14,7 +14,7 @@
 // The score is that of autotuning_methodology (Willemsen et al.) with that exact baseline B and the
 // mean S over repeats of the best time so far: P(x) = (S(x) - B(x)) / (t_0 - B(x)), and the score
 // is its mean over the trials x where random search gets from the median of the valid times to 95 %
-// of the way to the optimum (docs/comparing.md). Pure; NAN where nothing can be scored.
+// of the way to the optimum (docs/guide/comparing.md). Pure; NAN where nothing can be scored.
 #ifndef TILEWALK_REPORT_SCORE_H
 #define TILEWALK_REPORT_SCORE_H
 

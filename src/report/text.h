@@ -5,7 +5,7 @@
 //     text_config(json, &out)              "tile_k=16,4,16 order=n,m,k stage=shared"
 //
 // Pure functions: about three significant digits, C notation, no padding. Programs read JSON
-// (docs/json.md) and never this.
+// (docs/reference/json.md) and never this.
 #ifndef TILEWALK_REPORT_TEXT_H
 #define TILEWALK_REPORT_TEXT_H
 

@@ -14,7 +14,7 @@
 //
 // is a layer without inputs. A network of such layers is a list of operations and how often they
 // occur: it has a total time but cannot be run. `seconds`, which is optional, is the time of one in
-// another program. See docs/networks.md.
+// another program. See docs/guide/networks.md.
 #ifndef TILEWALK_SCRIPT_NETWORK_H
 #define TILEWALK_SCRIPT_NETWORK_H
 

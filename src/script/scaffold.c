@@ -348,7 +348,7 @@ void scaffold_add_space(const struct scaffold *o, const char *shader, const char
             b.output = i;
     str_add(out,
             "-- A first space for a shader that others wrote, as tilewalk adopt reads it. TODO "
-            "marks\n-- what somebody has to decide (docs/spaces.md, \"Shaders that others "
+            "marks\n-- what somebody has to decide (docs/guide/spaces.md, \"Shaders that others "
             "wrote\").\n\n");
     add_operator(&b, out);
     static const char axes[] = "xyz";

@@ -1,5 +1,5 @@
 // Bayesian optimisation over evolutionary proposals: a Gaussian process chooses, by expected
-// improvement, among the children that OpEvo's evolution breeds (docs/walk.md).
+// improvement, among the children that OpEvo's evolution breeds (docs/internals/walk.md).
 //
 // The first trials are random. For each later trial the candidates are the neighbours of the very
 // best results, children of the best results and random immigrants (training.h); some trials refine

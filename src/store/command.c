@@ -25,6 +25,17 @@ bool store_push_command(struct store *s, int64_t session, const char *verb, cons
     return query_change_session(&q, session, e);
 }
 
+bool store_has_command(struct store *s, int64_t session, const char *verb)
+{
+    struct err ignored; // the runner reads the same table, and says what is wrong with it
+    struct query q =
+        query_start(s, "SELECT 1 FROM command WHERE session = ? AND verb = ?", &ignored);
+    query_bind_int(&q, session);
+    query_bind_text(&q, verb);
+    bool has = query_next(&q);
+    return query_end(&q) && has;
+}
+
 bool store_take_command(struct store *s, int64_t session, char verb[16], char argument[64],
                         bool *any, struct err *e)
 {

@@ -515,9 +515,10 @@ pid_t store_runner(struct store *s, int64_t id);
 enum session_state store_state(struct store *s, const struct session_record *r, pid_t *runner);
 
 // Commands to the runner of a session: "pause", "resume", "stop", "budget". take removes the
-// oldest.
+// oldest; has tells whether one with that verb waits to be taken.
 bool store_push_command(struct store *s, int64_t session, const char *verb, const char *argument,
                         struct err *e);
+bool store_has_command(struct store *s, int64_t session, const char *verb);
 bool store_take_command(struct store *s, int64_t session, char verb[16], char argument[64],
                         bool *any, struct err *e);
 

@@ -43,7 +43,7 @@ struct paired paired_exactly(double a, double b);
 struct paired paired_unknown(void); // a ratio that is not known
 // FASTER or SLOWER where the interval excludes 1, else LEVEL; NONE: the ratio is not known.
 enum paired_verdict paired_verdict(const struct paired *p);
-// Returns "faster", "slower", "no difference shown", "no baseline" (docs/json.md).
+// Returns "faster", "slower", "no difference shown", "no baseline" (docs/reference/json.md).
 const char *paired_verdict_name(enum paired_verdict v);
 
 #endif

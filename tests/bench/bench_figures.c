@@ -3,8 +3,8 @@
 // Everything goes into a folder (`--out`, "figures"): figures.db with the sessions, NAME.svg, .png,
 // .md and .csv of each figure, and figures.md with all of them beside the papers' own numbers. What
 // was interrupted goes on; what is finished is only drawn anew. figures/figures.c lists them.
-// runs.md has a line of each run of this command. `--page docs/figures.md` puts the tables and the
-// pictures into that page.
+// runs.md has a line of each run of this command. `--page docs/internals/figures.md` puts the
+// tables and the pictures into that page.
 //
 // By default trials are those of landscapes that were recorded on a CPU device (figures/README.md)
 // and of a machine that is made up, `--jobs` sessions at a time; with --full all are of the device,

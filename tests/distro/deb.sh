@@ -67,7 +67,7 @@ cp "$out"/tilewalk_*.deb "$fresh/tree/root/tilewalk.deb"
     tilewalk --version
     tilewalk check gemm --device none | head -n 1
     tilewalk tune gemm --source synthetic:rugged --trials 30 --seed 1 --plain | tail -n 3
-    for file in man/man1/tilewalk-tune.1.gz doc/tilewalk/docs/spaces.md bash-completion/completions/tilewalk; do
+    for file in man/man1/tilewalk-tune.1.gz doc/tilewalk/docs/guide/spaces.md bash-completion/completions/tilewalk; do
         dpkg -L tilewalk | grep -qx "/usr/share/$file" || { echo "no $file in the package"; exit 1; }
     done
     apt-get purge -y -qq tilewalk >/dev/null 2>&1

@@ -33,7 +33,7 @@ if [ ! -e "$data/tilewalk" ] && program check mm1 --device none >"$folder/log" 2
     fail 'found a preset that was not installed'
 fi
 
-for file in man/man1/tilewalk.1 man/man1/tilewalk-tune.1 doc/tilewalk/README.md doc/tilewalk/docs/spaces.md bash-completion/completions/tilewalk zsh/site-functions/_tilewalk \
+for file in man/man1/tilewalk.1 man/man1/tilewalk-tune.1 doc/tilewalk/README.md doc/tilewalk/docs/guide/spaces.md bash-completion/completions/tilewalk zsh/site-functions/_tilewalk \
     fish/vendor_completions.d/tilewalk.fish; do
     [ -s "$folder$data/$file" ] || fail "no $data/$file"
 done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# slurm.sh PROGRAM: a run that Slurm gives its machine (docs/fleet.md), by a munged, a slurmctld and a slurmd of its own on
+# slurm.sh PROGRAM: a run that Slurm gives its machine (docs/guide/fleet.md), by a munged, a slurmctld and a slurmd of its own on
 # loopback, and the script of docs/fleet/slurm.sbatch.
 program=$1 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 PATH=$PATH:/usr/sbin:/sbin
@@ -9,7 +9,7 @@ for needed in munged mungekey slurmctld slurmd srun sbatch; do
         exit 77
     }
 done
-# A run that is killed may leave its allocation behind (docs/fleet.md), and then the next one waits: who wants this test asks for it.
+# A run that is killed may leave its allocation behind (docs/guide/fleet.md), and then the next one waits: who wants this test asks for it.
 [ -n "$TILEWALK_SLURM" ] || {
     echo "skipped: it starts Slurm's daemons only where TILEWALK_SLURM is set"
     exit 77

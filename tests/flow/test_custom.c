@@ -1,5 +1,5 @@
-// An operator of the user's own, as docs/operators.md shows it: both forms of a reference, on a
-// real device; wrong kernels are found; the operator stays with its session.
+// An operator of the user's own, as docs/guide/operators.md shows it: both forms of a reference, on
+// a real device; wrong kernels are found; the operator stays with its session.
 #include "group.h"
 #include "sessions.h"
 
@@ -30,7 +30,7 @@ static const char *with_kernel(struct box *b, const char *lua)
     assert_non_null(end);
     static const char kernel[] = "  reference = { template = \"attention_reference.comp\", groups "
                                  "= { (N + 15) // 16, heads } },\n";
-    assert_contains(box_read(b, flow_path(b, "../../docs/operators.md")), kernel);
+    assert_contains(box_read(b, flow_path(b, "../../docs/guide/operators.md")), kernel);
     return arena_printf(&b->arena, "%.*s%s%s", (int)(begin - lua), lua, kernel,
                         end + strlen("\n  },\n"));
 }
@@ -160,7 +160,7 @@ static void blocks(void **state)
     char *lua = sample(b, "vector.lua"), *glsl = sample(b, "vector.comp");
     const char *inputs = "  inputs    = { { \"A\", N, K, blocks = \"q4_K\" }, ";
     assert_contains(lua, inputs);
-    assert_contains(box_read(b, flow_path(b, "../../docs/operators.md")), inputs);
+    assert_contains(box_read(b, flow_path(b, "../../docs/guide/operators.md")), inputs);
     box_write(b, "vector.comp", glsl);
     const char *file = box_write(b, "vector.lua", lua);
     struct result r = RUN(b, "tune", file, "--set", "N=64", "--trials", "2", "--seed", "1");
@@ -182,7 +182,7 @@ static void blocks(void **state)
 static void the_manual_shows_the_samples(void **state)
 {
     struct box *b = *state;
-    char *manual = box_read(b, flow_path(b, "../../docs/operators.md"));
+    char *manual = box_read(b, flow_path(b, "../../docs/guide/operators.md"));
     char *lua = sample(b, "attention.lua"), *glsl = sample(b, "attention_reference.comp");
     char *define = strstr(lua, "local heads"), *parameters = strstr(lua, "param.rows");
     char *rest = strstr(lua, "\nconstraint("), *body = strstr(glsl, "void main()");

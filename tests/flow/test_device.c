@@ -83,7 +83,7 @@ static struct result tune_small(struct box *b, const char *trials, const char *f
 static void test_sample(void **state)
 {
     struct box *b = *state;
-    char *manual = box_read(b, flow_path(b, "../../docs/spaces.md"));
+    char *manual = box_read(b, flow_path(b, "../../docs/guide/spaces.md"));
     char *space = box_read(b, flow_path(b, "../../docs/sample/mine.lua"));
     char *nest = strstr(space, "\nnest("); // it is shown where nests are explained
     assert_non_null(nest);

@@ -1,5 +1,5 @@
-// --json is a contract (docs/json.md): every line parses, every member is there and means what it
-// says.
+// --json is a contract (docs/reference/json.md): every line parses, every member is there and means
+// what it says.
 #include "group.h"
 #include "sessions.h"
 

@@ -43,6 +43,25 @@ static void test_pause_and_go_on(void **state)
     assert_int_equal(runner_of(b, 1), 0);
 }
 
+// A runner looks for commands now and then: one that has not read the first yet gets both.
+static void test_resume_before_the_pause(void **state)
+{
+    struct box *b = *state;
+    struct running *r = start_long_session(b);
+    freeze(r);
+    struct result asked = RUN(b, "pause", "1");
+    assert_ok(&asked);
+    asked = RUN(b, "resume", "1");
+    assert_ok(&asked);
+    assert_string_equal(asked.out, "resuming session 1\n");
+    int64_t before = trials_of(b, 1);
+    send_signal(r, SIGCONT);
+    wait_for_trials(b, 1, before + 5);
+    RUN(b, "stop", "1");
+    struct result result = finish(b, r);
+    assert_ok(&result);
+}
+
 struct count {
     struct running *running;
     int64_t seen;
@@ -211,6 +230,7 @@ TEST_GROUP(life)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_pause_and_go_on),
+        FLOW_TEST(test_resume_before_the_pause),
         FLOW_TEST(test_paused_means_paused),
         FLOW_TEST(test_budget),
         FLOW_TEST(test_budget_below_what_is_done),

@@ -110,7 +110,7 @@ static void test_other_device(void **state)
     assert_contains(r.err, "'nowhere'");
 }
 
-// Both have the rights of docs/fleet.md; a worker cannot submit trials.
+// Both have the rights of docs/guide/fleet.md; a worker cannot submit trials.
 static void test_rights(void **state)
 {
     struct box *b = *state;

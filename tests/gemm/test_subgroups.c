@@ -118,7 +118,7 @@ static void check_one(const char *preset, struct rng *r)
     script_destroy(s);
 }
 
-// Kernels that follow from a definition do not choose yet (docs/definitions.md).
+// Kernels that follow from a definition do not choose yet (docs/guide/definitions.md).
 static bool is_computed(const char *preset)
 {
     struct limits l = with_range(LEAST, MOST);

@@ -181,7 +181,7 @@ compile_for() (
         ;;
     esac
     if [ -n "$shim" ] && [ ! -f "$shim" ]; then
-        echo "dev: $name is skipped: ${shim#"$root/"} is not there, no package has it (docs/gpus.md says how to build it)" >&2
+        echo "dev: $name is skipped: ${shim#"$root/"} is not there, no package has it (docs/internals/gpus.md says how to build it)" >&2
         return
     fi
     export VK_LAYER_PATH=$tree/usr/share/vulkan/explicit_layer.d

@@ -11,13 +11,13 @@
 
 #include <cmocka.h>
 
-static char *documentation; // docs/spaces.md
+static char *documentation; // docs/guide/spaces.md
 
 int errors_setup(void **state)
 {
     (void)state;
     const char *root = getenv("TILEWALK_DATA");
-    char *path = path_join(root ? root : ".", "docs/spaces.md");
+    char *path = path_join(root ? root : ".", "docs/guide/spaces.md");
     struct err e;
     bool good = file_read(path, &documentation, NULL, &e);
     if (!good)
@@ -68,7 +68,7 @@ bool errors_add(struct wording *r, const char *tried, const char *message, const
     else if (strchr(message, '\n'))
         print_error("%s\n  gives more than one line: %s\n", tried, message);
     else if (is_documented && !is_shown(message))
-        print_error("not in docs/spaces.md: %s\n", message);
+        print_error("not in docs/guide/spaces.md: %s\n", message);
     else
         return true;
     return false;

@@ -1,5 +1,5 @@
 // Errors of space files and networks: each case fails at its place, in one line, which
-// docs/spaces.md shows. The words are recorded in messages.txt.
+// docs/guide/spaces.md shows. The words are recorded in messages.txt.
 //
 //     errors_setup, errors_teardown                of the group
 //     errors_check("define", cases, count);        fails the running test

@@ -1,5 +1,5 @@
 // Every error that a user can meet in a space file or template: where it is, and that
-// docs/spaces.md shows it. Its words are recorded in messages.txt.
+// docs/guide/spaces.md shows it. Its words are recorded in messages.txt.
 #include "errors.h"
 #include "group.h"
 

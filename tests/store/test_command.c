@@ -27,6 +27,8 @@ static void test_order(void **state)
         assert_true(store_push_command(s, id, pushed[i][0], pushed[i][1], &e));
         assert_true(store_push_command(s, other, "stop", NULL, &e));
     }
+    assert_true(store_has_command(s, id, "budget"));
+    assert_false(store_has_command(s, id, "stop")); // the other's
     for (int i = 0; i < 3; i++) {
         assert_true(store_take_command(s, id, verb, argument, &any, &e));
         assert_true(any);
@@ -35,6 +37,7 @@ static void test_order(void **state)
     }
     assert_true(store_take_command(s, id, verb, argument, &any, &e));
     assert_false(any);
+    assert_false(store_has_command(s, id, "budget"));
     assert_int_equal(count_rows(s, "command"), 3); // the other's
     store_close(s);
     temp_remove(path);

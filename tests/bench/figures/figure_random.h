@@ -1,5 +1,5 @@
 // Random search on the landscapes that were recorded in full, against its closed form
-// (docs/comparing.md): that the figures' searches are simulated right.
+// (docs/guide/comparing.md): that the figures' searches are simulated right.
 #ifndef TILEWALK_TESTS_FIGURE_RANDOM_H
 #define TILEWALK_TESTS_FIGURE_RANDOM_H
 

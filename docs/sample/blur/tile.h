@@ -1,0 +1,1 @@
+static const unsigned blur_constants[] = {8, 8, 1};
