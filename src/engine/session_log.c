@@ -68,7 +68,7 @@ void session_keep_state(struct session_log *l)
 void session_on_worker_log(void *log, int worker, const char *line)
 {
     static const char validation[] = "tilewalk: warning: validation: ";
-    static const char clocks[] = "tilewalk: warning: clocks: ";
+    static const char clocks[] = "tilewalk: warning: clocks: ", pool[] = REMOTE_POOL_WARNING;
     struct session_log *l = log;
     bool is_new = false;
     if (str_starts(line, validation)) {
@@ -89,6 +89,8 @@ void session_on_worker_log(void *log, int worker, const char *line)
     } else if (str_starts(line, clocks) && !l->has_warned_of_clocks) {
         l->has_warned_of_clocks = true;
         session_message(l, "warning", "%s", line + sizeof clocks - sizeof "clocks: ");
+    } else if (str_starts(line, pool)) {
+        session_message(l, "warning", "%s", line + sizeof pool - sizeof "pool: ");
     } else {
         session_message(l, "debug", "worker %d: %s", worker, line);
     }
