@@ -114,18 +114,14 @@ static int find_started(const struct service *s, pid_t pid)
     return i < s->count ? i : -1;
 }
 
-// Waits until a process and its group have ended. False: they have not at `end_ns`. The number of
-// the group stays taken while it has a member.
-static bool await_group(pid_t leader, int64_t end_ns)
+// Waits until a process has ended, but not beyond `end_ns`. It is not reaped, so that its number is
+// not used again.
+static void await_end(pid_t pid, int64_t end_ns)
 {
-    for (;;) {
-        waitpid(leader, NULL, WNOHANG);
-        if (kill(-leader, 0) != 0)
-            return true;
-        if (os_now_ns() >= end_ns)
-            return false;
+    siginfo_t info = {0};
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid &&
+           os_now_ns() < end_ns)
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
-    }
 }
 
 // Ends the connections of a command (NULL: all), each with its process group. A program may hold
@@ -144,10 +140,9 @@ static void end_connections(struct service *s, const struct spawner_command *com
         struct started *one = &s->started[i];
         if (!one->ends)
             continue;
-        if (!await_group(one->pid, end_ns)) {
-            kill(-one->pid, SIGKILL);
-            waitpid(one->pid, NULL, 0);
-        }
+        await_end(one->pid, end_ns);
+        kill(-one->pid, SIGKILL);
+        waitpid(one->pid, NULL, 0);
         *one = s->started[--s->count];
     }
 }
