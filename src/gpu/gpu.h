@@ -289,8 +289,8 @@ void sensors_read(struct sensors *s, struct statistics *out); // NULL: it gives 
 // Returns the present clock of the cores as a fraction of the highest one. NAN: not available, as
 // without NVML, or `s` is NULL.
 double sensors_awake(struct sensors *s);
-// Names the processes that use the device, as card_users_name does, but for this one, its parent, and
-// what that has started. False: there are none, or they are not known (NVML knows them).
+// Names the processes that use the device, as card_users_name does, but for this one, its parent,
+// and what that has started. False: there are none, or they are not known (NVML knows them).
 bool sensors_users(struct sensors *s, char *out, size_t size);
 void sensors_close(struct sensors *s);
 

@@ -18,8 +18,8 @@
 // median of the others is set aside, and that trial is sent again. CPU devices, whose times depend
 // on what else runs, are only compared where the margin is given.
 //
-// A pool (fleet/pool.h) is one machine with as many places as its workers have. They come
-// and go, and the pool decides which of them takes a trial. Each is calibrated as a machine is.
+// A pool (fleet/pool.h) is one machine with as many places as its workers have. They come and go,
+// and the pool decides which of them takes a trial. Each is calibrated as a machine is.
 //
 // A machine that is silent for too long is given up (TILEWALK_LINK_SECONDS, 30). When no machine is
 // up for ten times as long (`wait` in hosts.conf), the source cannot go on.
@@ -27,9 +27,9 @@
 // The other side is not trusted: its messages are checked as a worker's are, and a machine that
 // sends an impossible one is taken for lost. Times are checked against what such a device can do
 // (peaks_of_kind): a kernel that took less than an empty dispatch, or was more than
-// REMOTE_MOST_OF_PEAK times as fast as the peak, is `wrong`. One that is faster than the peak, which
-// caches and Winograd's algorithm allow, stays `ok` with the reason that it is unconfirmed. Results
-// of synthetic devices are not taken from the other side.
+// REMOTE_MOST_OF_PEAK times as fast as the peak, is `wrong`. One that is faster than the peak,
+// which caches and Winograd's algorithm allow, stays `ok` with the reason that it is unconfirmed.
+// Results of synthetic devices are not taken from the other side.
 #ifndef TILEWALK_TRIAL_REMOTE_H
 #define TILEWALK_TRIAL_REMOTE_H
 

@@ -1,7 +1,7 @@
 // Liars in a pool. One who reaches a server without users hears each trial and gives results for
-// it, copies it, and announces workers that are none: the run stores what an undisturbed run stores,
-// and warns. Where the server has the users and rights of docs/fleet/pool.conf, neither a stranger
-// nor another worker's user gets so far.
+// it, copies it, and announces workers that are none: the run stores what an undisturbed run
+// stores, and warns. Where the server has the users and rights of docs/fleet/pool.conf, neither a
+// stranger nor another worker's user gets so far.
 #include "campaign.h"
 #include "pool_server.h"
 

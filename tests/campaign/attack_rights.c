@@ -1,4 +1,5 @@
-// Capabilities of root: no process that loads drivers, compiles or runs what others wrote keeps any.
+// Capabilities of root: no process that loads drivers, compiles or runs what others wrote keeps
+// any.
 #include "campaign.h"
 
 #include "patience.h"

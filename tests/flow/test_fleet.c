@@ -200,10 +200,12 @@ static int count_reasons(struct box *b, const char *out, const char *outcome, co
 {
     struct events events = events_of(b, out);
     int count = 0;
-    for (int i = 0; i < events.count; i++)
+    for (int i = 0; i < events.count; i++) {
+        const cJSON *why = cJSON_GetObjectItem(events.line[i], "reason"); // none: no word
         count += str_equal(text_of(events.line[i], "event"), "trial") &&
                  str_equal(text_of(events.line[i], "outcome"), outcome) &&
-                 str_starts(text_of(events.line[i], "reason"), reason);
+                 str_starts(why ? why->valuestring : "", reason);
+    }
     return count;
 }
 
