@@ -72,7 +72,7 @@ def rest(tests):
 
 def commands():
     attacks = ["kills", "workers", "database", "files", "sandbox", "compilers", "drivers", "limits", "keys", "fleet", "imports", "people",
-               "memory", "words"]
+               "memory", "words", "pool", "rights", "long"]
     for attack in attacks:
         yield Command("campaign " + attack, ["campaign", "--minutes", "0.25", "--seed", "917465", "--only", attack], 15)
     for gpu in ["navi31", "gfx1201", "turing", "ampere", "ada", "blackwell", "adreno", "apple", "dg2", "bmg"]:

@@ -13,7 +13,11 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#define GRACE_NS ((int64_t)5000000000) // between asking a connection to end and killing it
+#define LOOK_NS  5000000               // between two looks if it has ended
 
 enum {
     MOST_BYTES = 48 * 1024, // of the words of a request
@@ -92,6 +96,7 @@ static ssize_t receive_message(int socket, struct iovec *parts, int count, int f
 struct started {
     pid_t pid; // not reaped yet, so that its number is not used again
     const struct spawner_command *command;
+    bool ends; // it was asked to
 };
 
 struct service {
@@ -109,16 +114,36 @@ static int find_started(const struct service *s, pid_t pid)
     return i < s->count ? i : -1;
 }
 
-// Kills the connections of a command (NULL: all), each with its process group.
+// Waits until a process has ended, but not beyond `end_ns`. It is not reaped, so that its number is
+// not used again.
+static void await_end(pid_t pid, int64_t end_ns)
+{
+    siginfo_t info = {0};
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid &&
+           os_now_ns() < end_ns)
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+}
+
+// Ends the connections of a command (NULL: all), each with its process group. A program may hold
+// something elsewhere that it gives back at SIGTERM (srun: its allocation).
 static void end_connections(struct service *s, const struct spawner_command *command)
 {
+    int64_t end_ns = os_now_ns() + GRACE_NS;
+    for (int i = 0; i < s->count; i++) {
+        struct started *one = &s->started[i];
+        one->ends =
+            one->command->mode == SPAWNER_CONNECTION && (!command || one->command == command);
+        if (one->ends)
+            kill(-one->pid, SIGTERM); // it leads its group (os_spawn_talker)
+    }
     for (int i = s->count - 1; i >= 0; i--) {
         struct started *one = &s->started[i];
-        if (one->command->mode == SPAWNER_CONNECTION && (!command || one->command == command)) {
-            kill(-one->pid, SIGKILL); // it leads its group (os_spawn_talker)
-            waitpid(one->pid, NULL, 0);
-            *one = s->started[--s->count];
-        }
+        if (!one->ends)
+            continue;
+        await_end(one->pid, end_ns);
+        kill(-one->pid, SIGKILL);
+        waitpid(one->pid, NULL, 0);
+        *one = s->started[--s->count];
     }
 }
 

@@ -24,8 +24,9 @@ enum spawner_mode {
     // (os_signal_at_parent_death).
     SPAWNER_CHILD,
     // As os_spawn_talker: a connection to another machine, such as ssh. Each command has at most
-    // one such process: the spawner kills it, with its process group, before it starts the next
-    // one, and at its own end. The caller gets descriptors and no pid.
+    // one such process: the spawner ends it, with its process group, before it starts the next one,
+    // and at its own end (SIGTERM, and SIGKILL after 5 seconds). The caller gets descriptors and no
+    // pid.
     SPAWNER_CONNECTION,
     // On the spawner's terminal, in this process group, without descriptors. It outlives the
     // spawner.

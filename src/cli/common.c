@@ -256,10 +256,10 @@ void json_trial(struct json_writer *w, const struct session_record *r, const str
         json_add_raw(w, "clocks", t->clocks);
     if (t->drift > 0)
         json_add_real(w, "drift", t->drift);
-    if (!ok) {
+    if (!ok || (t->reason && *t->reason))
         json_add_text_if_any(w, "reason", t->reason);
+    if (!ok)
         json_add_text_if_any(w, "phase", t->phase);
-    }
     json_add_real(w, "elapsed_s", t->elapsed_s);
     if (final_race && final_race->seconds > 0) {
         json_begin_object(w, "final");

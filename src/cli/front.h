@@ -22,6 +22,7 @@ struct front {
     struct store *store;
     struct engine *engine;                  // NULL: another process runs the session (workbench.c)
     const struct remote_machines *machines; // that measure; NULL: this machine
+    const char *card_users;                 // of card_users_read
     bool json, show_rejected, verbose;
     bool attached;          // a child of the workbench: prints only warnings, on stderr
     bool on_terminal;       // a progress line is redrawn on stderr

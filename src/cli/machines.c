@@ -76,6 +76,8 @@ static int run_worker(const struct command *self, const struct arguments *a)
         ok = !arguments_text(a, "device"); // no device is fine, but not one that was asked for
         o.device = NULL;
     }
+    if (ok)
+        on_warn_of_pool(&o.queue);
     ok = ok && worker_run(&o, &e);
     free(chosen.list);
     on_end(&on);
@@ -111,8 +113,10 @@ static bool drain_machine(const struct arguments *a, const char *machine, struct
 {
     struct queue_options o;
     struct on on = {.words = 0};
-    bool ok =
-        on_pool_options(&on, a, arguments_text(a, "on"), &o, e) && worker_drain(&o, machine, e);
+    bool ok = on_pool_options(&on, a, arguments_text(a, "on"), &o, e);
+    if (ok)
+        on_warn_of_pool(&o);
+    ok = ok && worker_drain(&o, machine, e);
     on_end(&on);
     if (ok)
         printf("%s finishes what it measures, and leaves the pool\n", machine);

@@ -1,5 +1,6 @@
 #include "cli/on.h"
 
+#include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -150,6 +151,29 @@ bool on_pool_options(struct on *on, const struct arguments *a, const char *url,
     return true;
 }
 
+// Names the server without the user and the password of its URL.
+static char *name_of_server(const char *url)
+{
+    const char *at = strrchr(url, '@'), *host = strstr(url, "://") + strlen("://");
+    return at ? mem_printf("%.*s%s", (int)(host - url), url, at + 1) : mem_strdup(url);
+}
+
+void on_warn_of_pool(const struct queue_options *o)
+{
+    char *name = name_of_server(o->url);
+    const char *host = strstr(name, "://") + strlen("://");
+    bool is_here =
+        str_starts(host, "localhost") || str_starts(host, "127.") || str_starts(host, "[::1]");
+    bool is_open = !o->credentials && !strchr(o->url, '@');
+    bool is_plain = !is_here && !str_starts(o->url, "tls://");
+    if (is_open || is_plain)
+        log_warning("%s: %s%s%s (docs/guide/fleet.md: Who may do what)", name,
+                    is_open ? "there are no credentials, so that anybody may give results" : "",
+                    is_open && is_plain ? ", and " : "",
+                    is_plain ? "there is no TLS, so that the network reads and changes them" : "");
+    free(name);
+}
+
 static void add_machine(struct on *on, const char *name, const struct line *l)
 {
     int i = on->machines.count++;
@@ -171,11 +195,8 @@ static bool find_place(struct on *on, const struct arguments *a, const char *tex
             line_add(&l, "--credentials"), line_add(&l, o.credentials);
         if (o.ca)
             line_add(&l, "--ca"), line_add(&l, o.ca);
-        const char *at = strrchr(o.url, '@'), *host = strstr(o.url, "://") + strlen("://");
-        // The name is shown: it has no password.
-        char *name =
-            at ? mem_printf("%.*s%s", (int)(host - o.url), o.url, at + 1) : mem_strdup(o.url);
-        add_machine(on, on_keep(on, name), &l);
+        on_warn_of_pool(&o);
+        add_machine(on, on_keep(on, name_of_server(o.url)), &l);
         return true;
     }
     if (str_equal(text, "local:")) {

@@ -61,6 +61,8 @@ bool on_begin(struct on *on, const struct arguments *a, const char *const *text,
               struct err *e);
 bool on_begin_all(struct on *on, const struct arguments *a, struct err *e); // all of --on
 bool on_is_pool(const char *text);
+// Warns, in one line, of a server that gets no credentials, or that is elsewhere and not by TLS.
+void on_warn_of_pool(const struct queue_options *o);
 // Fills the options that reach the pool at `url`, with its entry in hosts.conf, --credentials and
 // --ca. `on` (zeroed, or begun) keeps the texts. Returns false where `url` is NULL or wrong.
 bool on_pool_options(struct on *on, const struct arguments *a, const char *url,

@@ -295,6 +295,7 @@ static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, 
     arena_init(&storage);
     fill_options(a, &o);
     o.machines = f->machines;
+    o.card_users = f->card_users;
     o.like = arguments_integer(a, "like", 0);
     o.space = a->operand_count ? a->operand[0] : NULL;
     o.set = common_settings(a, &storage, &o.set_count);
@@ -317,11 +318,13 @@ static bool begin_resume(struct front *f, const struct arguments *a, int64_t *id
     struct session_options o;
     fill_options(a, &o);
     o.machines = f->machines;
+    o.card_users = f->card_users;
     return parse_until(a, &o, e) && common_session_id(a->operand[0], id, e) &&
            common_take_network(f->store, id, e) && engine_resume(f->engine, *id, &o, e);
 }
 
 static int run_session(const struct arguments *a, const struct remote_machines *machines,
+                       const char *card_users,
                        bool (*begin)(struct front *f, const struct arguments *a, int64_t *id,
                                      struct err *e))
 {
@@ -346,6 +349,7 @@ static int run_session(const struct arguments *a, const struct remote_machines *
         return fail_with(&e, EXIT_FAILED);
     front_init(&front, a, store);
     front.machines = machines;
+    front.card_users = card_users;
     front.engine = engine_create(store, front_on_event, &front);
     if (!front.engine)
         err_set(&e, "the engine cannot start: %s", strerror(errno));
@@ -361,7 +365,7 @@ static int run_session(const struct arguments *a, const struct remote_machines *
     return code;
 }
 
-// The machines of --on are reached from outside the sandbox.
+// The machines of --on are reached from outside the sandbox, in which no other process is seen.
 static int run_confined(const struct arguments *a,
                         bool (*begin)(struct front *f, const struct arguments *a, int64_t *id,
                                       struct err *e))
@@ -370,8 +374,10 @@ static int run_confined(const struct arguments *a,
     struct on on;
     int code;
     if (on_begin_all(&on, a, &e)) {
+        char *card_users = card_users_read();
         confine_session(a);
-        code = run_session(a, on_machines(&on), begin);
+        code = run_session(a, on_machines(&on), card_users, begin);
+        free(card_users);
     } else {
         code = fail_with(&e, EXIT_FAILED);
     }

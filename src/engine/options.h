@@ -68,6 +68,7 @@ struct session_options {
     bool validate;                          // Vulkan validation layer in the workers
     const char *fault;                      // see pool_options.fault
     const struct remote_machines *machines; // that measure; they outlive the run; NULL: this one
+    const char *card_users;                 // of card_users_read; NULL: not known
 };
 
 enum event_kind {

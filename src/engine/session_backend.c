@@ -189,6 +189,13 @@ bool backend_make_source(struct session_backend *b, struct backend_choice *c,
                                 .tell = session_on_machine,
                                 .context = log};
         if (c->on_device) {
+            struct roofline peak;
+            enum roofline_kind by;
+            bool found;
+            if (!peak_find(log->store->db, backend_device(c), &peak, &found, e))
+                return false;
+            if (found)
+                w.peak_s = roofline_seconds(&peak, script_operation(b->script), &by);
             w.hello = (struct hello){.validate = validate,
                                      .cold = r->cold,
                                      .operation = *script_operation(b->script),

@@ -68,9 +68,11 @@ void session_keep_state(struct session_log *l)
 void session_on_worker_log(void *log, int worker, const char *line)
 {
     static const char validation[] = "tilewalk: warning: validation: ";
-    static const char clocks[] = "tilewalk: warning: clocks: ";
+    static const char warning[] = "tilewalk: warning: ", pool[] = REMOTE_POOL_WARNING;
     struct session_log *l = log;
     bool is_new = false;
+    const char *text = str_starts(line, warning) ? line + sizeof warning - 1 : "";
+    int once = str_starts(text, "clocks: ") ? 0 : str_starts(text, "noise: ") ? 1 : -1;
     if (str_starts(line, validation)) {
         // Messages differ in the handles that they name: the part before, "[ VUID-... ]",
         // identifies one.
@@ -86,9 +88,10 @@ void session_on_worker_log(void *log, int worker, const char *line)
     if (is_new) {
         session_message(l, "warning", "worker %d: validation: %s", worker,
                         line + sizeof validation - 1);
-    } else if (str_starts(line, clocks) && !l->has_warned_of_clocks) {
-        l->has_warned_of_clocks = true;
-        session_message(l, "warning", "%s", line + sizeof clocks - sizeof "clocks: ");
+    } else if (str_starts(line, pool) || (once >= 0 && !l->has_warned[once])) {
+        if (once >= 0)
+            l->has_warned[once] = true;
+        session_message(l, "warning", "%s", text);
     } else {
         session_message(l, "debug", "worker %d: %s", worker, line);
     }

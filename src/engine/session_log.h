@@ -29,7 +29,7 @@ struct session_log {
     int64_t validation_messages;                  // messages of the validation layer in this run
     uint64_t validation[SESSION_MOST_VALIDATION]; // hashes of those that were shown
     int shown_count;
-    bool has_warned_of_clocks;
+    bool has_warned[2]; // of clocks, of others that use the card
 };
 
 // Reports an event with the record and the running time of now.

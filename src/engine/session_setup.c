@@ -96,6 +96,16 @@ static bool take_peak(struct session *s, const struct gpu_info *i, struct err *e
            err_set(e, "--until: nothing was measured that bounds this operation");
 }
 
+// Names others that use the card: what it is timed at may be noisy.
+static void name_card_users(struct session *s, const struct backend_choice *c,
+                            const struct session_options *o)
+{
+    char users[300];
+    const struct gpu_info *i = c->machines ? NULL : backend_device(c);
+    if (i && o && o->card_users && card_users_name(o->card_users, i->pci, users, sizeof users))
+        session_message(&s->log, "warning", "noise: the card is also used by %s", users);
+}
+
 // --- a new one ---
 
 static void fill_record(struct session *s, const struct session_options *o,
@@ -272,6 +282,7 @@ static bool start(struct session *s, struct session_options *o, struct backend_c
         return false;
     session_clock_run(&s->clock, true);
     session_emit(s, EVENT_SESSION, NULL, NULL);
+    name_card_users(s, c, o);
     if (b->recorded.recording && recorded_flop(b->recorded.recording) <= 0)
         session_message(&s->log, "info",
                         "FLOP are not known: speeds are per cent of the fastest recorded");
@@ -454,6 +465,7 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
     if (!store_set_state(db, id, STATE_RUNNING, NULL, r->ran_seconds, e))
         return false;
     session_emit(s, EVENT_SESSION, NULL, NULL);
+    name_card_users(s, c, more);
     if (s->store.refits_stored > 0)
         session_message(&s->log, "info",
                         "the model is fitted again, %" PRId64 " time%s, to go on as it was",

@@ -4,6 +4,7 @@
 #include "base/os.h"
 #include "base/str.h"
 #include "trial/frame.h"
+#include "trial/remote.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -29,6 +30,7 @@ enum {
 struct flight {
     int64_t number;
     char *text; // the message
+    char secret[QUEUE_SECRET + 1];
     int candidates;
     bool only_compiles;
     int64_t attempt; // each has its own id
@@ -45,6 +47,7 @@ struct broker {
     struct flight *flight;
     int count, capacity;
     int64_t attempts; // of all trials: a trial that was rejected comes again with the same number
+    int64_t dropped;  // results without the secret of their trial
     bool over;        // the run has gone, or the pool cannot be used
 };
 
@@ -66,11 +69,12 @@ static void give_up(struct broker *b, const struct err *why)
 // Puts a trial into its stream; `again`: as a new attempt.
 static void put(struct broker *b, struct flight *f, bool again)
 {
-    char subject[2 * QUEUE_ID + 40], id[QUEUE_ID + 40];
+    char subject[2 * QUEUE_ID + 40], id[2 * QUEUE_ID];
     if (again)
         f->attempt = b->attempts++;
     snprintf(subject, sizeof subject, "tw.job.%s.%s.%" PRId64, b->class, b->run, f->number);
-    snprintf(id, sizeof id, "%.40s-%" PRId64 "-%" PRId64, b->run, f->number, f->attempt);
+    snprintf(id, sizeof id, "%s-%.40s-%" PRId64 "-%" PRId64, f->secret, b->run, f->number,
+             f->attempt);
     f->due_ns = os_now_ns() + (int64_t)(b->patience_s * OVERDUE_TIMES * 1e9);
     queue_put_async(b->queue, subject, id, f->text);
 }
@@ -120,6 +124,7 @@ static bool take_trial(struct broker *b, const struct message *m, const char *te
                          .candidates = job_candidates(m),
                          .only_compiles = m->type == MESSAGE_TRIAL ? m->request.only_compiles
                                                                    : m->only_compiled};
+    snprintf(f->secret, sizeof f->secret, "%016" PRIx64 "%016" PRIx64, os_seed(), os_seed());
     snprintf(reason, sizeof reason, "its text is longer than the pool's server takes (%zu bytes)",
              most);
     if (strlen(text) > most)
@@ -173,6 +178,21 @@ static bool take_message(struct broker *b, const struct message *m, const char *
 
 // --- messages of the pool ---
 
+// Drops what somebody put who does not know the trial's secret: it uses up none of its tries. Tells
+// of the first one, and each time that they have doubled.
+static void drop_result(struct broker *b)
+{
+    struct message m = {MESSAGE_SAID, .worker = 0};
+    b->dropped++;
+    if (b->dropped & (b->dropped - 1))
+        return;
+    snprintf(m.said, sizeof m.said,
+             REMOTE_POOL_WARNING "%" PRId64 " %s dropped: whoever put %s had not taken the trial",
+             b->dropped, b->dropped > 1 ? "results were" : "result was",
+             b->dropped > 1 ? "them" : "it");
+    send_to_run(b, message_text(&m));
+}
+
 // Takes a message of the run's results: a result, a worker's log line, or why a worker cannot
 // begin.
 static void take_result(struct broker *b, const struct queue_message *from)
@@ -188,11 +208,14 @@ static void take_result(struct broker *b, const struct queue_message *from)
                      m.result.count == f->candidates && m.only_compiled == f->only_compiles;
     for (int i = 0; is_result && i < f->candidates; i++)
         is_result = m.settled[i];
-    if (ours && m.type == MESSAGE_SAID)
-        send_to_run(b, mem_strdup(from->text));
-    else if (is_result)
+    if (ours && m.type == MESSAGE_SAID) {
+        if (!str_starts(m.said, REMOTE_POOL_WARNING))
+            send_to_run(b, mem_strdup(from->text));
+    } else if (f && strncmp(from->id, f->secret, QUEUE_SECRET) != 0) {
+        drop_result(b);
+    } else if (is_result) {
         finish_flight(b, f, mem_strdup(from->text));
-    else if (f && m.type == MESSAGE_FAILED) {
+    } else if (f && m.type == MESSAGE_FAILED) {
         if (++f->failures < MOST_FAILURES)
             put(b, f, true);
         else

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/str.h"
 #include "trial/message.h"
 
@@ -220,6 +221,21 @@ static void queue_on_error(natsConnection *nc, natsSubscription *sub, natsStatus
 
 // --- the connection ---
 
+// Names the inbox by the user of the URL, or of the file of credentials ("USER.creds"), so that the
+// server can keep others from it. A name that is no word of a subject stays out.
+static void set_inbox(natsOptions *n, const struct queue_options *o)
+{
+    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    const char *user = strstr(o->url, "://") + strlen("://");
+    if (!strchr(user, '@'))
+        user = o->credentials ? path_name(o->credentials) : "";
+    int length = (int)strspn(user, word);
+    char prefix[QUEUE_ID];
+    snprintf(prefix, sizeof prefix, "_INBOX.%.*s", int_min(length, QUEUE_ID / 2), user);
+    if (length && strchr(":@.", user[length]))
+        natsOptions_SetCustomInboxPrefix(n, prefix);
+}
+
 static bool connect_to_server(struct queue *q, const struct queue_options *o, struct err *e)
 {
     natsOptions *n = NULL;
@@ -237,6 +253,7 @@ static bool connect_to_server(struct queue *q, const struct queue_options *o, st
         natsOptions_SetErrorHandler(n, queue_on_error, q);
         natsOptions_SetReconnectedCB(n, queue_on_reconnect, q);
         natsOptions_SetClosedCB(n, queue_on_end, q);
+        set_inbox(n, o);
     }
     if (s == NATS_OK && o->credentials &&
         (s = natsOptions_SetUserCredentialsFromFiles(n, o->credentials, NULL)) != NATS_OK)

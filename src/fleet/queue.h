@@ -17,6 +17,10 @@
 //     tw.leave.MACHINE           a worker is asked to leave; the text is the reason
 //     tw.over.RUN                a run has ended
 //
+// The id of a trial begins with a secret, which nobody learns but the worker that takes the trial:
+// it comes to that worker's own inbox, and users may listen to no other inbox than their own. The
+// worker puts the result under the same id, so that a run believes no one else's.
+//
 // The server delivers AT LEAST once. A message that is put has an id: the same id within ten
 // minutes is stored once. A message of a stream is leased: it is delivered again, to anyone, unless
 // it is acknowledged or its lease is extended within `patience_s`.
@@ -29,7 +33,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define QUEUE_ID 80 // bytes of an id or a subject's name, with the NUL
+#define QUEUE_ID     80 // bytes of a subject's name, with the NUL
+#define QUEUE_SECRET 32 // characters that the id of a trial begins with
 
 struct queue;
 
@@ -52,7 +57,7 @@ enum queue_message_kind {
 struct queue_message {
     enum queue_message_kind kind;
     char *subject, *text;       // heap; binary data becomes ""
-    char id[QUEUE_ID];          // LEASED: as its sender chose it
+    char id[2 * QUEUE_ID];      // LEASED: as its sender chose it; "": it has none
     int deliveries;             // LEASED: this one included
     char *lease;                // LEASED: heap, the subject by which the lease is answered
     struct queue *queue;        // LEASED: inside

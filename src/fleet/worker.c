@@ -275,7 +275,8 @@ static void take_job(struct consumer *c, struct queue_message *from)
     } else {
         bool is_new = true;
         for (int i = 0; i < c->count; i++)
-            is_new &= c->job[i]->number != number || !str_equal(c->job[i]->run, run);
+            is_new &= c->job[i]->number != number || !str_equal(c->job[i]->run, run) ||
+                      strncmp(c->job[i]->message->id, from->id, QUEUE_SECRET) != 0;
         if (is_new) {
             struct job_in_flight *j = mem_zero(1, sizeof *j);
             *j = (struct job_in_flight){.message = from, .number = number};
@@ -316,6 +317,9 @@ static bool send_next(struct consumer *c, int64_t now_ns)
     if (i == c->count || (run && !str_equal(c->job[i]->run, run)))
         return false;
     struct job_in_flight *j = c->job[i];
+    for (int k = 0; k < c->count; k++) // somebody's copy of the same trial is ahead
+        if (c->job[k]->sent && !c->job[k]->answer && c->job[k]->number == j->number)
+            return false;
     struct agent *a = find_agent(c, j->run);
     bool over = false;
     if (!a && !(a = start_agent(c, j->run, &over))) {

@@ -13,6 +13,7 @@
 #define TILEWALK_GPU_GPU_H
 
 #include "base/err.h"
+#include "base/str.h"
 #include "space/limits.h"
 #include "space/statistics.h"
 
@@ -288,6 +289,27 @@ void sensors_read(struct sensors *s, struct statistics *out); // NULL: it gives 
 // Returns the present clock of the cores as a fraction of the highest one. NAN: not available, as
 // without NVML, or `s` is NULL.
 double sensors_awake(struct sensors *s);
+// Names the processes that use the device, as card_users_name does, but for this one, its parent,
+// and what that has started. False: there are none, or they are not known (NVML knows them).
+bool sensors_users(struct sensors *s, char *out, size_t size);
 void sensors_close(struct sensors *s);
+
+// --- who else uses a card ---
+//
+//     char *list = card_users_read();                    before a sandbox hides other processes
+//     if (card_users_name(list, info->pci, text, sizeof text)) ...
+//     free(list);
+//
+// Reads /proc/PID/fdinfo of the processes that this user may look at. The drivers of DRM (AMD's,
+// Intel's) tell the card of each open file there. A process that only shows a screen counts too.
+
+// Returns a line "PCI NAME (PID)" for each card and process but this one. The caller's to free.
+char *card_users_read(void);
+// Adds such a line, unless it is there already or the process cannot be found.
+void card_users_add(const char *pci, int64_t pid, struct str *list);
+// Returns whether a process is this one, its parent, or another child of that one.
+bool card_users_are_ours(int64_t pid);
+// Writes "python3 (4242), Xorg (991)" for one card. False: nobody else uses it.
+bool card_users_name(const char *list, const char *pci, char *out, size_t size);
 
 #endif

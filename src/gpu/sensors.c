@@ -21,6 +21,13 @@ struct violation { // throttling by a policy, since the driver was loaded
     unsigned long long at_us, ns;
 };
 
+struct process {
+    unsigned pid;
+    unsigned long long bytes;
+    unsigned instance[2];
+};
+typedef int processes_function(void *device, unsigned *count, struct process *out);
+
 struct nvml {
     void *library, *device;
     int (*init)(void), (*shutdown)(void);
@@ -31,6 +38,7 @@ struct nvml {
     int (*power)(void *device, unsigned *milliwatts);
     int (*reasons)(void *device, unsigned long long *bits);
     int (*violation)(void *device, int policy, struct violation *out);
+    processes_function *compute, *graphics;
     unsigned long long held_ns[POLICIES];
 };
 
@@ -93,6 +101,10 @@ static bool find_functions(struct nvml *n)
     find(n, "nvmlDeviceGetViolationStatus", &n->violation);
     if (!find(n, "nvmlDeviceGetCurrentClocksEventReasons", &n->reasons))
         find(n, "nvmlDeviceGetCurrentClocksThrottleReasons", &n->reasons);
+    if (!find(n, "nvmlDeviceGetComputeRunningProcesses_v3", &n->compute))
+        find(n, "nvmlDeviceGetComputeRunningProcesses_v2", &n->compute);
+    if (!find(n, "nvmlDeviceGetGraphicsRunningProcesses_v3", &n->graphics))
+        find(n, "nvmlDeviceGetGraphicsRunningProcesses_v2", &n->graphics);
     return find(n, "nvmlInit_v2", &n->init) &&
            find(n, "nvmlDeviceGetHandleByPciBusId_v2", &n->by_bus) &&
            find(n, "nvmlDeviceGetClockInfo", &n->clock);
@@ -298,6 +310,25 @@ double sensors_awake(struct sensors *s)
                     s->nvml.clock(s->nvml.device, CLOCK_SM, &now) == NVML_OK &&
                     s->nvml.most_clock(s->nvml.device, CLOCK_SM, &most) == NVML_OK && most > 0;
     return is_known ? (double)now / most : NAN;
+}
+
+bool sensors_users(struct sensors *s, char *out, size_t size)
+{
+    enum { MOST = 64 };
+    struct process found[MOST];
+    struct str list = {0};
+    for (int k = 0; s && s->nvml.device && k < 2; k++) {
+        processes_function *ask = k ? s->nvml.graphics : s->nvml.compute;
+        unsigned count = MOST;
+        if (!ask || ask(s->nvml.device, &count, found) != NVML_OK)
+            continue;
+        for (unsigned i = 0; i < count && i < MOST; i++)
+            if (!card_users_are_ours(found[i].pid))
+                card_users_add("", found[i].pid, &list);
+    }
+    bool any = card_users_name(str_text(&list), "", out, size);
+    str_finish(&list);
+    return any;
 }
 
 void sensors_close(struct sensors *s)

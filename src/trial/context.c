@@ -403,6 +403,8 @@ bool context_open(struct context *x, const struct hello *h, struct err *e)
     x->sensors = sensors_open(info, why, sizeof why);
     if (!x->sensors && !info->is_cpu)
         log_warning("clocks: they are not known: %s", why);
+    if (sensors_users(x->sensors, why, sizeof why))
+        log_warning("noise: the card is also used by %s", why);
     for (int i = 0; i < x->layout.count; i++)
         if (gpu_buffer_create_guarded(x->gpu, x->layout.buffer[i].bytes, CONTEXT_GUARD_BYTES,
                                       &x->buffer[i], e) != GPU_OK)

@@ -13,7 +13,7 @@
 //              the worker dies, by itself or because the pool kills it
 //     lost     the device is lost: reported, then the worker leaves
 //     wrong    the result is corrupted before it is compared: its last element (@verify), the
-//              guard after it (@run), or its first element (any other phase)
+//              guard after it (@run), its time (@time), or its first element (any other phase)
 //     slow     the measured time of the first full run (@run) or of the fixed kernel (@time) is a
 //              hundred times longer
 //     spill    the statistics of the kernel get 1000 spilled registers (@pipeline)

@@ -48,6 +48,7 @@ struct trial {
     enum corruption corruption;       // injected
     bool slowed;                      // injected: the next full run
     bool spilled;                     // injected: the next pipeline
+    bool hastened;                    // injected: the next samples
     enum trial_phase phase;           // the current one
     bool leaving;                     // the device is lost or hangs
     struct gpu_kept kept;             // the driver's binary, where the request keeps it
@@ -101,6 +102,7 @@ static bool enter(struct trial *t, enum trial_phase phase, int i)
                         : phase == PHASE_RUN  ? CORRUPT_GUARD
                                               : CORRUPT_FIRST;
     t->slowed = fault == FAULT_SLOW;
+    t->hastened = fault == FAULT_WRONG && phase == PHASE_TIME;
     t->spilled = fault == FAULT_SPILL;
     return fault != FAULT_LOST ||
            accept(t, i, GPU_LOST, &(struct err){.text = "the device was lost (injected)"});
@@ -353,6 +355,8 @@ static bool take_time(struct trial *t, int i, const struct gpu_timing *timing)
         status = gpu_time(x->gpu, &timed, timing, t->message->request.incumbent_s, &samples, &e);
     context_read_clocks(x, &t->result.clocks);
     t->result.wall_s = samples.wall_s;
+    for (int k = 0; t->hastened && k < samples.count; k++)
+        samples.seconds[k] *= 1e-9;
     add_samples(&t->result.samples[i], &samples);
     return accept(t, i, status, &e);
 }

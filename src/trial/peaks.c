@@ -224,6 +224,20 @@ static enum gpu_status measure_arithmetic(struct peak *p, enum roofline_kind kin
     return status;
 }
 
+// --- what is known of kinds ---
+
+void peaks_of_kind(const struct gpu_info *i, struct roofline *out)
+{
+    // In the order of enum roofline_kind. A thread of a CPU at 5 GHz has two units of 512 bits, and
+    // its own cache; the fastest integrated and discrete devices are of 2025.
+    static const struct roofline thread = {{3.2e11, 6.4e11, 1.3e12, 6.4e11, 1.3e12, 2e11, 5e-7}},
+                                 integrated = {{4e13, 8e13, 4e13, 2e14, 4e14, 2e12, 2e-7}},
+                                 discrete = {{1.5e14, 3e14, 1.5e14, 2.5e15, 5e15, 2e13, 2e-7}};
+    *out = i->is_cpu ? thread : str_equal(i->type, "integrated") ? integrated : discrete;
+    for (int k = 0; i->is_cpu && k < ROOFLINE_DISPATCH; k++)
+        out->rate[k] *= fmax(1, i->threads);
+}
+
 // --- matrix units ---
 
 static void add_type(enum matrix_api api, const struct matrix_shape *s, char use, struct str *out)

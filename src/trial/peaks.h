@@ -11,6 +11,10 @@
 #include "gpu/gpu.h"
 #include "space/roofline.h"
 
+// Fills the peaks that no device of this kind exceeds, by published figures of the fastest ones,
+// and a time that is shorter than each one's empty dispatch.
+void peaks_of_kind(const struct gpu_info *i, struct roofline *out);
+
 enum gpu_status peaks_measure(struct gpu *g, struct roofline *out, struct err *e);
 
 // The text of the kernel for a shape of matrix units, 256 rounds of four products each.

@@ -4,9 +4,11 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/os.h"
+#include "trial/peaks.h"
 #include "trial/remote_host.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,6 +219,7 @@ bool remote_choose(struct remote *r, const struct gpu_info *device, struct err *
 {
     const char *margin = getenv("TILEWALK_FLEET_MARGIN");
     gpu_identity(device, r->device_id);
+    peaks_of_kind(device, &r->kind);
     if (!margin || !str_to_real(margin, &r->margin) || r->margin <= 0)
         r->margin = device->is_cpu ? 0 : REMOTE_MARGIN;
     if (r->machines->count == 1 && !r->host[0].greeting.is_pool)
@@ -231,6 +234,13 @@ struct source *remote_begin(struct remote *r, const struct remote_work *w)
 {
     r->work = *w;
     r->begun = true;
+    if (!w->made) {
+        enum roofline_kind by;
+        double kind_s = roofline_seconds(&r->kind, &w->hello.operation, &by);
+        r->dispatch_s = r->kind.rate[ROOFLINE_DISPATCH];
+        r->least_s = fmax(kind_s / REMOTE_MOST_OF_PEAK, r->dispatch_s);
+        r->peak_s = w->peak_s > 0 ? w->peak_s : kind_s;
+    }
     r->base.kind = w->made ? &playing_kind : &measuring_kind;
     for (int i = 0; i < r->machines->count; i++) {
         const struct greeting *g = &r->host[i].greeting;

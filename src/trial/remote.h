@@ -18,14 +18,18 @@
 // median of the others is set aside, and that trial is sent again. CPU devices, whose times depend
 // on what else runs, are only compared where the margin is given.
 //
-// A pool (fleet/pool.h) is one machine with as many places as its workers have. They come
-// and go, and the pool decides which of them takes a trial. Each is calibrated as a machine is.
+// A pool (fleet/pool.h) is one machine with as many places as its workers have. They come and go,
+// and the pool decides which of them takes a trial. Each is calibrated as a machine is.
 //
 // A machine that is silent for too long is given up (TILEWALK_LINK_SECONDS, 30). When no machine is
 // up for ten times as long (`wait` in hosts.conf), the source cannot go on.
 //
 // The other side is not trusted: its messages are checked as a worker's are, and a machine that
-// sends an impossible one is taken for lost. Nobody can check that its times are true.
+// sends an impossible one is taken for lost. Times are checked against what such a device can do
+// (peaks_of_kind): a kernel that took less than an empty dispatch, or was more than
+// REMOTE_MOST_OF_PEAK times as fast as the peak, is `wrong`. One that is faster than the peak,
+// which caches and Winograd's algorithm allow, stays `ok` with the reason that it is unconfirmed.
+// Results of synthetic devices are not taken from the other side.
 #ifndef TILEWALK_TRIAL_REMOTE_H
 #define TILEWALK_TRIAL_REMOTE_H
 
@@ -34,12 +38,16 @@
 #include "trial/message.h"
 #include "trial/source.h"
 
-#define REMOTE_MOST_LOSSES 10
-#define REMOTE_CALIBRATES  20
-#define REMOTE_MARGIN      0.1
-#define REMOTE_PATIENCE_S  30.0 // usual value of remote_patience_s
+#define REMOTE_MOST_LOSSES  10
+#define REMOTE_CALIBRATES   20
+#define REMOTE_MARGIN       0.1
+#define REMOTE_MOST_OF_PEAK 8
+#define REMOTE_PATIENCE_S   30.0 // usual value of remote_patience_s
 
 #define REMOTE_EXEC "exec:" // so the name of a place begins that any command leads to
+
+// So a line of the log begins that the broker of a pool itself writes; no worker's line does.
+#define REMOTE_POOL_WARNING "tilewalk: warning: pool: "
 
 struct remote;
 
@@ -72,7 +80,8 @@ struct remote_work {
     // A synthetic source, or NULL: it computes the results, and the machines play them; the
     // remote's to destroy.
     struct source *made;
-    int workers; // of each machine; 0: as many as fit it
+    int workers;   // of each machine; 0: as many as fit it
+    double peak_s; // least time of a run by the device's measured peaks; 0: not known
     void (*log)(void *context, int worker, const char *line); // as in pool_options
     void (*tell)(void *context, const struct remote_news *news);
     void *context;

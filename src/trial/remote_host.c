@@ -328,6 +328,39 @@ static bool calibrate(struct remote *r, struct host *h, struct host_member *m, d
     return false;
 }
 
+// --- what is believed ---
+
+// Judges the times of candidates by what such a device can do. One that it cannot have is a wrong
+// result.
+static void judge_times(const struct remote *r, struct work *w)
+{
+    struct trial_result *t = &w->result;
+    for (int i = 0; i < t->count && !w->request.only_compiles; i++) {
+        double s = t->seconds[i];
+        for (int k = 0; k < t->samples[i].count; k++)
+            s = fmin(s, t->samples[i].seconds[k]);
+        char *reason = t->reason[i];
+        if (t->outcome[i] != OUTCOME_OK || s >= fmax(r->least_s, r->peak_s))
+            continue;
+        if (s >= r->least_s) {
+            snprintf(reason, TRIAL_REASON_SIZE,
+                     "unconfirmed: it is %.3g times as fast as the peak of the device",
+                     r->peak_s / s);
+            continue;
+        }
+        snprintf(reason, TRIAL_REASON_SIZE,
+                 s < r->dispatch_s ? "it was said to take %.3g s, but an empty dispatch takes "
+                                     "longer on such a device"
+                                   : "it was said to take %.3g s, which is more than 8 times as "
+                                     "fast as the peak of such a device",
+                 s);
+        t->outcome[i] = OUTCOME_WRONG;
+        t->phase[i] = PHASE_TIME;
+        t->seconds[i] = 0;
+        t->samples[i] = (struct samples){.count = 0};
+    }
+}
+
 // Takes a result. One whose request is not in flight on this connection is refused.
 static bool take_result(struct remote *r, struct host *h, const struct message *m)
 {
@@ -339,6 +372,11 @@ static bool take_result(struct remote *r, struct host *h, const struct message *
     struct work *w = h->in_flight.item[i];
     if (!work_merge(w, m) || !work_is_done(w))
         return false;
+    enum outcome told = w->result.outcome[0];
+    if (r->work.made && told != OUTCOME_LOST && told != OUTCOME_COMPILE) {
+        double seconds; // the result was computed here, and only played there
+        r->work.made->kind->answer(r->work.made, &w->request, &w->result, &seconds);
+    }
     work_list_take(&h->in_flight, i);
     bool pooled = h->greeting.is_pool;
     struct host_member *member = pooled ? find_member(h, m->result.machine) : NULL;
@@ -347,6 +385,7 @@ static bool take_result(struct remote *r, struct host *h, const struct message *
              pooled ? m->result.machine : h->greeting.machine);
     snprintf(w->result.build, sizeof w->result.build, "%s",
              member ? member->greeting.build : h->greeting.build);
+    judge_times(r, w);
     if (calibrate(r, h, member, m->result.anchor_s)) {
         work_list_append(&r->done, w);
     } else {

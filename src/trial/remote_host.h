@@ -64,7 +64,11 @@ struct remote {
     bool has_said_waits;
     double margin; // of calibrations; 0: there are none
     bool lists;
-    char device_id[33]; // "": none was chosen
+    char device_id[33];   // "": none was chosen
+    struct roofline kind; // of such devices (peaks_of_kind)
+    // Times that no such device has (least_s: shorter ones; dispatch_s: even of an empty kernel),
+    // and that are faster than its peak; 0: not known.
+    double least_s, dispatch_s, peak_s;
     bool begun;
     struct remote_work work;
     struct work_list waiting, done;

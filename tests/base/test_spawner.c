@@ -280,6 +280,25 @@ static void test_a_connection_is_replaced(void **state)
     spawner_kill(NULL, &c);
 }
 
+// It can give back what it holds elsewhere. One that ignores the request is killed.
+static void test_a_connection_is_asked_to_end(void **state)
+{
+    (void)state;
+    pid_t first[2], second[2];
+    put_program("trap 'sleep 0.1; echo x >given; exit' TERM; sleep 1000 & echo $$ $!; wait");
+    struct child old = connected(first);
+    put_program("trap '' TERM; sleep 1000 & echo $$ $!; wait");
+    struct child c = connected(second);
+    assert_true(file_exists("given")); // before the new one was started
+    await_end(first[1]);
+    spawner_destroy(spawner);
+    spawner = NULL;
+    await_end(second[0]);
+    await_end(second[1]);
+    spawner_kill(NULL, &old);
+    spawner_kill(NULL, &c);
+}
+
 // It lives until the last process is gone that could ask.
 static void test_a_fork_can_ask(void **state)
 {
@@ -371,12 +390,13 @@ TEST_GROUP(spawner)
         cmocka_unit_test_setup_teardown(test_a_program_on_the_terminal, begin, end),
         cmocka_unit_test_setup_teardown(test_an_opened_file, begin, end),
         cmocka_unit_test_setup_teardown(test_a_connection_is_replaced, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_connection_is_asked_to_end, begin, end),
         cmocka_unit_test_setup_teardown(test_a_fork_can_ask, begin, end),
         cmocka_unit_test_setup_teardown(test_its_death, begin, end),
         cmocka_unit_test(test_a_sandbox_can_ask_it),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    static const char *const left[] = {"program", "group", "opened"};
+    static const char *const left[] = {"program", "group", "opened", "given"};
     for (size_t i = 0; i < sizeof left / sizeof *left; i++)
         remove(left[i]);
     rmdir(folder);

@@ -69,7 +69,21 @@ static void ask_for_job(struct stub *s)
     s->waits = true;
 }
 
-static void answer(struct stub *s, const char *subject, const char *reply, const char *text)
+// Puts a result under the id of its trial, without which it would be dropped.
+static void put_result(struct stub *s, const char *to, const char *head, const char *text)
+{
+    const char *id = strstr(head, "Nats-Msg-Id:");
+    char *own = mem_printf("NATS/1.0\r\n%.*s\r\n\r\n", id ? (int)strcspn(id, "\r") : 0, id);
+    char *line = mem_printf("HPUB %s %zu %zu\r\n%s%s\r\n", to, strlen(own),
+                            strlen(own) + strlen(text), own, text);
+    if (!id || write(s->fd, line, strlen(line)) != (ssize_t)strlen(line))
+        bench_fail("a stub cannot give a result", NULL);
+    free(own);
+    free(line);
+}
+
+static void answer(struct stub *s, const char *subject, const char *reply, const char *head,
+                   const char *text)
 {
     struct message m;
     const char *run = strchr(subject + strlen("tw.job."), '.') + 1;
@@ -79,7 +93,7 @@ static void answer(struct stub *s, const char *subject, const char *reply, const
     m.result.ticket = m.number;
     char *result = message_result(&m.result, m.only_compiled, m.settled, &m.kept, m.at_ns);
     char *to = mem_printf("tw.result.%s", run);
-    put(s, to, "", result);
+    put_result(s, to, head, result);
     put(s, reply, "", "+ACK");
     free(to);
     free(result);
@@ -97,7 +111,7 @@ static void take(struct stub *s, const char *subject, const char *reply, const c
         if (!s->waits)
             ask_for_job(s);
     } else if (str_starts(subject, "tw.job.")) {
-        answer(s, subject, reply, text);
+        answer(s, subject, reply, head, text);
         ask_for_job(s);
     } else { // of its request: it is over (408), or the queue is not there now, until tw.who
         s->waits = false;

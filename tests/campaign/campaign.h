@@ -40,7 +40,8 @@ struct attack {
 
 extern const struct attack attack_kills, attack_workers, attack_database, attack_files,
     attack_sandbox, attack_compilers, attack_drivers, attack_limits, attack_keys, attack_fleet,
-    attack_imports, attack_people, attack_memory, attack_words;
+    attack_imports, attack_people, attack_memory, attack_words, attack_pool, attack_rights,
+    attack_long;
 
 // --- what attacks share ---
 

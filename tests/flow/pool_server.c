@@ -83,15 +83,22 @@ void pool_start_again(struct box *b, struct pool_server *s)
 
 // --- by hand ---
 
-int pool_talk(const struct pool_server *s)
+int pool_talk_as(const struct pool_server *s, const char *who, const char *subject)
 {
-    static const char hello[] = "CONNECT {\"verbose\":false,\"headers\":true}\r\nSUB tw.> 1\r\n";
+    char hello[200];
+    snprintf(hello, sizeof hello, "CONNECT {%s\"verbose\":false,\"headers\":true}\r\nSUB %s 1\r\n",
+             who, subject);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)s->port)};
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
-    assert_int_equal(write(fd, hello, sizeof hello - 1), sizeof hello - 1);
+    assert_int_equal(write(fd, hello, strlen(hello)), strlen(hello));
     return fd;
+}
+
+int pool_talk(const struct pool_server *s)
+{
+    return pool_talk_as(s, "", "tw.>");
 }
 
 void pool_publish(int fd, const char *subject, const char *text)

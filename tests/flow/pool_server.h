@@ -21,6 +21,8 @@ void pool_start_again(struct box *b, struct pool_server *s);
 
 // Writes lines of the protocol, and returns what comes back until `wanted` is in it.
 int pool_talk(const struct pool_server *s); // a socket, with the greetings done
+// The same for a user (members of CONNECT's JSON, each with a comma) who listens to `subject`.
+int pool_talk_as(const struct pool_server *s, const char *who, const char *subject);
 void pool_publish(int socket, const char *subject, const char *text);
 const char *pool_listen(struct box *b, int socket, const char *wanted);
 

@@ -195,6 +195,41 @@ static void test_calibration(void **state)
     assert_int_equal(refused, 1);
 }
 
+// Counts the trials with this outcome whose reason begins so.
+static int count_reasons(struct box *b, const char *out, const char *outcome, const char *reason)
+{
+    struct events events = events_of(b, out);
+    int count = 0;
+    for (int i = 0; i < events.count; i++) {
+        const cJSON *why = cJSON_GetObjectItem(events.line[i], "reason"); // none: no word
+        count += str_equal(text_of(events.line[i], "event"), "trial") &&
+                 str_equal(text_of(events.line[i], "outcome"), outcome) &&
+                 str_starts(why ? why->valuestring : "", reason);
+    }
+    return count;
+}
+
+// A time that no device has is a wrong result. One above the measured peak, which here is a peak of
+// one operation a second, is marked.
+static void test_hard_to_believe(void **state)
+{
+    struct box *b = *state;
+    static const char roof[] = "INSERT OR REPLACE INTO roof SELECT device_id, device, driver, "
+                               "'{\"f32\":1,\"bytes\":1}', 0 FROM session";
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--on", "local:", "--trials", "4",
+                          "--json", "--fault", "wrong@time:3");
+    assert_ok(&r);
+    assert_int_equal(count_reasons(b, r.out, "wrong", "it was said to take "), 1);
+    assert_int_equal(count_reasons(b, r.out, "ok", "unconfirmed"), 0);
+    assert_contains(r.out, "an empty dispatch takes longer");
+    tamper(b, roof);
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--on", "local:", "--trials", "4", "--json");
+    assert_ok(&r);
+    assert_int_equal(count_reasons(b, r.out, "ok", ""),
+                     count_reasons(b, r.out, "ok", "unconfirmed"));
+    assert_true(count_reasons(b, r.out, "ok", "unconfirmed") > 0);
+}
+
 static void test_refused(void **state)
 {
     struct box *b = *state;
@@ -365,10 +400,19 @@ static void test_cards(void **state)
 TEST_GROUP(fleet)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_what_is_here),   FLOW_TEST(test_two),     FLOW_TEST(test_lines_and_exports),
-        FLOW_TEST(test_interrupted),    FLOW_TEST(test_killed),  FLOW_TEST(test_agents),
-        FLOW_TEST(test_calibration),    FLOW_TEST(test_refused), FLOW_TEST(test_usage),
-        FLOW_TEST(test_no_descriptors), FLOW_TEST(test_cards),   FLOW_TEST(test_portability),
+        FLOW_TEST(test_what_is_here),
+        FLOW_TEST(test_two),
+        FLOW_TEST(test_lines_and_exports),
+        FLOW_TEST(test_interrupted),
+        FLOW_TEST(test_killed),
+        FLOW_TEST(test_agents),
+        FLOW_TEST(test_calibration),
+        FLOW_TEST(test_refused),
+        FLOW_TEST(test_usage),
+        FLOW_TEST(test_hard_to_believe),
+        FLOW_TEST(test_no_descriptors),
+        FLOW_TEST(test_cards),
+        FLOW_TEST(test_portability),
         FLOW_TEST(test_no_portability),
     };
     return has_device() ? cmocka_run_group_tests(tests, NULL, NULL) : EXIT_SKIPPED;

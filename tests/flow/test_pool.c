@@ -1,6 +1,7 @@
 // Trials that the workers of a pool measure: with a real nats-server, which is killed, and with
 // workers and runs that come late, are killed, stand still, drift, or lie.
 #include "group.h"
+#include "patience.h"
 #include "pool_run.h"
 
 #include "base/file.h"
@@ -59,8 +60,17 @@ static void test_drained(void **state)
     assert_int_equal(finish(b, s.worker[1]).code, 0);
 }
 
-// Workers that are to leave by themselves: one that has nothing to do, and one whose trial does not
-// end in time, which another worker gets.
+static bool has_agents(struct box *b, void *context)
+{
+    const struct running *const *workers = context;
+    pid_t found[8];
+    (void)b;
+    return processes_below(workers[0]->pid, found, 8) > 0 &&
+           processes_below(workers[1]->pid, found, 8) > 0;
+}
+
+// Workers that are to leave: one that has nothing to do, and two whose trials do not end in time,
+// by themselves and after SIGTERM.
 static void test_limited(void **state)
 {
     struct box *b = *state;
@@ -70,13 +80,20 @@ static void test_limited(void **state)
     struct result r = finish(b, idle);
     assert_int_equal(r.code, 0);
     assert_contains(r.out, "has left the pool after 0 trials");
-    struct running *limited =
-        START(b, "worker", "--pool", s.url, "--device", "none", "--lifetime", "1");
-    wait_for_worker(b, limited);
-    struct running *run = BEGIN(b, "synthetic:bowl:delay_us=300000000", "--pool", s.url);
-    r = finish(b, limited);
-    assert_int_equal(r.code, 0);
-    assert_contains(r.out, "has left the pool after 0 trials");
+    struct running *const worker[] = {
+        START(b, "worker", "--pool", s.url, "--device", "none", "--lifetime", "1"),
+        start_worker(b, &s)};
+    wait_for_worker(b, worker[0]);
+    wait_for_worker(b, worker[1]);
+    struct running *run =
+        BEGIN(b, "synthetic:bowl:delay_us=300000000", "--strategy", "random", "--pool", s.url);
+    wait_until(b, "an agent of each worker", has_agents, (void *)(uintptr_t)worker);
+    send_signal(worker[1], SIGTERM);
+    for (int i = 0; i < 2; i++) {
+        r = finish(b, worker[i]);
+        assert_int_equal(r.code, 0);
+        assert_contains(r.out, "has left the pool after 0 trials");
+    }
     send_signal(run, SIGKILL);
     finish(b, run);
 }
@@ -272,22 +289,28 @@ static const char *result_subject(struct box *b, const char *job)
     return arena_printf(&b->arena, "tw.result.%.*s", (int)strcspn(run, " "), run);
 }
 
-// Messages that are wrong: results of trials that are waited for, presence, and jobs.
+// Messages that are wrong: results of trials that are waited for, by somebody who did not take them
+// (the trial itself as its result, a crash, no result), presence, and jobs. They use up no tries.
 static void test_garbage(void **state)
 {
+    static const char *const lies[] = {"{\"type\":\"ready\"}", "\x01{{{", NULL};
     static const char other[] = "{\"type\":\"member\",\"version\":\"77.1\"}";
     struct box *b = *state;
     struct scene s = begin_scene(b, 1);
     int hand = pool_talk(&s.server);
     go_on(s.run);
     for (int i = 0; i < 20; i++) {
-        const char *job = pool_listen(b, hand, "tw.job.");
-        pool_publish(hand, result_subject(b, job), i % 2 ? "{\"type\":\"ready\"}" : "\x01{{{");
+        const char *job = pool_listen(b, hand, "tw.job."), *text = strstr(job, "\r\n\r\n{");
+        const char *own =
+            text ? arena_printf(&b->arena, "%.*s", (int)strcspn(text + 4, "\r"), text + 4) : "{}";
+        for (int k = 0; k < 4; k++)
+            pool_publish(hand, result_subject(b, job), lies[k % 3] ? lies[k % 3] : own);
         pool_publish(hand, "tw.here.x", i % 2 ? other : "no member");
         pool_publish(hand, arena_printf(&b->arena, "%.*s9", (int)strcspn(job, " "), job), "[]");
     }
     struct result r = finish(b, s.run);
     check_same(b, &r, 2);
+    assert_contains(r.out, "pool: 1 result was dropped");
     close(hand);
 }
 

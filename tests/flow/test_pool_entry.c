@@ -110,31 +110,63 @@ static void test_other_device(void **state)
     assert_contains(r.err, "'nowhere'");
 }
 
-// Both have the rights of docs/guide/fleet.md; a worker cannot submit trials.
+// All have the rights of docs/fleet/pool.conf; a worker cannot submit trials, and does not learn
+// what others take.
 static void test_rights(void **state)
 {
     struct box *b = *state;
-    struct pool_server s = pool_start(
-        b, "accounts { LAB { jetstream: enabled, users [\n"
-           "{ user: run, password: r, permissions {\n"
-           "  publish [ \"tw.job.>\", \"tw.run.>\", \"tw.who\", \"tw.leave.*\", \"tw.over.*\",\n"
-           "    \"$JS.API.>\", \"$JS.ACK.TWRESULTS.>\" ]\n"
-           "  subscribe [ \"tw.here.>\", \"_INBOX.>\" ] } }\n"
-           "{ user: worker, password: w, permissions {\n"
-           "  publish [ \"tw.result.>\", \"tw.here.>\", \"$JS.ACK.TWJOBS.>\",\n"
-           "    \"$JS.API.CONSUMER.INFO.TWJOBS.*\", \"$JS.API.CONSUMER.MSG.NEXT.TWJOBS.*\",\n"
-           "    \"$JS.API.STREAM.MSG.GET.TWRUNS\" ]\n"
-           "  subscribe [ \"tw.who\", \"tw.leave.*\", \"tw.over.*\", \"_INBOX.>\" ] } }\n"
-           "] } }\n");
+    box_set(b, "POOL_RUN", "r");
+    box_set(b, "POOL_ONE", "w");
+    box_set(b, "POOL_TWO", "x");
+    const char *config = box_read(b, flow_path(b, "../../docs/fleet/pool.conf"));
+    struct pool_server s = pool_start(b, strstr(config, "accounts {")); // its storage is in the box
     const char *run = arena_printf(&b->arena, "nats://run:r@127.0.0.1:%d", s.port);
-    const char *worker = arena_printf(&b->arena, "nats://worker:w@127.0.0.1:%d", s.port);
+    const char *worker = arena_printf(&b->arena, "nats://one:w@127.0.0.1:%d", s.port);
+    int hand = pool_talk_as(&s, "\"user\":\"two\",\"pass\":\"x\",", "_INBOX.one.>");
+    pool_listen(b, hand, "Permissions Violation for Subscription");
+    close(hand);
     begin_with_ours(b, "random");
     START(b, "worker", worker, "--device", "none");
     struct result r = TUNE(b, QUICK, "--strategy", "random", "--on", run);
     check_same(b, &r, 2);
+    assert_string_equal(r.err, ""); // no warning
     r = TUNE(b, QUICK, "--strategy", "random", "--on", worker);
     assert_int_equal(r.code, 1);
     assert_contains(r.err, "ermissions Violation");
+}
+
+static int count_warnings(const char *text, const char *part)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++)
+        count++;
+    return count;
+}
+
+// Each command that connects warns once.
+static void test_warned(void **state)
+{
+    static const char open[] = "there are no credentials", plain[] = "there is no TLS";
+    struct box *b = *state;
+    struct pool_server s = pool_start(b, "");
+    box_set(b, "TILEWALK_LINK_SECONDS", "1");
+    struct result r = RUN(b, "fleet", "drain", "nobody", "--on", s.url);
+    assert_int_equal(count_warnings(r.err, open), 1);
+    assert_null(strstr(r.err, plain));
+    r = RUN(b, "worker", s.url, "--device", "none", "--idle-exit", "0.1");
+    assert_int_equal(count_warnings(r.err, open), 1);
+    start_worker(b, &s);
+    for (int i = 0; i < 2; i++) {
+        r = TUNE(b, QUICK, "--strategy", "random", "--on", s.url);
+        assert_ok(&r);
+        assert_int_equal(count_warnings(r.err, open), 1);
+    }
+    r = RUN(b, "fleet", "drain", "nobody", "--on", "nats://a:secret@pool.invalid");
+    assert_int_equal(count_warnings(r.err, plain), 1);
+    assert_null(strstr(r.err, open));
+    assert_null(strstr(r.err, "secret"));
+    r = RUN(b, "fleet", "drain", "nobody", "--on", "tls://a:secret@pool.invalid");
+    assert_int_equal(count_warnings(r.err, "warning"), 0);
 }
 
 // Credentials are files as nsc writes them; made once, with keys that are used nowhere else.
@@ -232,7 +264,8 @@ TEST_GROUP(pool_entry)
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_refused),  FLOW_TEST(test_not_permitted), FLOW_TEST(test_full),
         FLOW_TEST(test_too_long), FLOW_TEST(test_nobody),        FLOW_TEST(test_other_device),
-        FLOW_TEST(test_rights),   FLOW_TEST(test_credentials),   FLOW_TEST(test_tls),
+        FLOW_TEST(test_rights),   FLOW_TEST(test_warned),        FLOW_TEST(test_credentials),
+        FLOW_TEST(test_tls),
     };
     const struct CMUnitTest without[] = {FLOW_TEST(test_not_built)};
     if (!getenv("TILEWALK_POOLS"))

@@ -1,4 +1,5 @@
-// Stands in NVML's place: a card at its power limit; TILEWALK_FAKE_NVML=lies, refuses, or asleep.
+// Stands in NVML's place: a card at its power limit; TILEWALK_FAKE_NVML=lies, refuses, asleep, or
+// shared.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,13 @@ int nvmlDeviceGetTemperature(void *device, int kind, unsigned *celsius);
 int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts);
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *bits);
 int nvmlDeviceGetViolationStatus(void *device, int policy, unsigned long long out[2]);
+
+struct process {
+    unsigned pid;
+    unsigned long long bytes;
+    unsigned instance[2];
+};
+int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struct process *out);
 
 static int card;
 
@@ -79,5 +87,16 @@ int nvmlDeviceGetViolationStatus(void *device, int policy, unsigned long long ou
     static unsigned long long heat = 1000;
     out[0] = 0;
     out[1] = policy == 1 ? heat += 10 : 0;
+    return device == &card ? OK : REFUSED;
+}
+
+// A process that is there, and one that cannot be seen from here, as from a container.
+int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struct process *out)
+{
+    if (!is("shared") || *count < 2)
+        return REFUSED;
+    out[0] = (struct process){.pid = 4242};
+    out[1] = (struct process){.pid = 4343};
+    *count = 2;
     return device == &card ? OK : REFUSED;
 }
