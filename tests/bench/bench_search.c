@@ -9,7 +9,9 @@
 // The first, walk, is held against the best of all others. With --ablation those are walk without
 // each of its parts, and with each alone. With --pairs the strategies that $TILEWALK_STRATEGIES
 // lists are held to the first of them, run by run; with --traps N in N traps (pairs.h). With
-// --calibration: how often results are where walk's model expected them (calibration.h).
+// --calibration: how often results are where walk's model expected them (calibration.h). With
+// --standing all strategies, or those of $TILEWALK_STRATEGIES, on the recordings; with --landscapes
+// on synthetic ones, with --held-out on those of them that no option was chosen on (standing.h).
 //
 // Cost: CPU time of opevo's ask and tell a trial, and memory, at 100 000 trials on the mm1 space;
 // and of checking that space. First with every point valid; that figure has the target. Then with 7
@@ -27,6 +29,7 @@
 #include "search_tables.h"
 #include "simulate/curve.h"
 #include "spaces.h"
+#include "standing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -178,6 +181,37 @@ static void compare_pairs(int trials, int repeats, int seeds)
     free(spec);
 }
 
+// --- where it stands ---
+
+// Those that $TILEWALK_STRATEGIES lists, else all; the first is held against the others.
+static void compare_standing(int repeats, bool recorded, bool landscapes, bool held_out)
+{
+    struct err e;
+    char **spec;
+    const char *all[MOST_STRATEGIES], *wanted = getenv("TILEWALK_STRATEGIES");
+    int specs, recordings;
+    struct str list = {0};
+    specs = list_strategies(true, all);
+    for (int i = 0; i < specs && !wanted; i++)
+        str_printf(&list, "%s%s", i ? "," : "", all[i]);
+    if (!spec_list_parse(wanted ? wanted : str_text(&list), strategy_canonical, &spec, &specs, &e))
+        bench_fail("TILEWALK_STRATEGIES", &e);
+    const struct standing standing = {.spec = spec, .specs = specs, .repeats = repeats};
+    if (recorded) {
+        struct recording **recording = recordings_gather(&recordings);
+        standing_on_recordings(&standing, recording, recordings);
+        recordings_forget(recording, recordings);
+    }
+    if (landscapes)
+        standing_on_landscapes(&standing, false);
+    if (held_out)
+        standing_on_landscapes(&standing, true);
+    for (int i = 0; i < specs; i++)
+        free(spec[i]);
+    free(spec);
+    str_finish(&list);
+}
+
 // --- whether it knows what it does not know ---
 
 static void calibrate_walk(int trials, int repeats)
@@ -275,7 +309,7 @@ static void measure_cost(int trials)
 int main(int argc, char **argv)
 {
     int trials = 500, repeats = 50, cost = 100000, learned_trials = 1000, learned = 0, ablate = 0,
-        pairs = 0, traps = 0, calibration = 0;
+        pairs = 0, traps = 0, calibration = 0, standing = 0, landscapes = 0, held_out = 0;
     const struct bench_option options[] = {{"trials", &trials, 100000},
                                            {"repeats", &repeats, 10000},
                                            {"cost-trials", &cost, 10000000},
@@ -284,8 +318,15 @@ int main(int argc, char **argv)
                                            {"learned-trials", &learned_trials, 100000},
                                            {"pairs", &pairs, 0},
                                            {"traps", &traps, 1000},
-                                           {"calibration", &calibration, 0}};
-    bench_options(argc, argv, options, 9);
+                                           {"calibration", &calibration, 0},
+                                           {"standing", &standing, 0},
+                                           {"landscapes", &landscapes, 0},
+                                           {"held-out", &held_out, 0}};
+    bench_options(argc, argv, options, sizeof options / sizeof *options);
+    if (standing || landscapes || held_out) {
+        compare_standing(repeats, standing, landscapes, held_out);
+        return EXIT_SUCCESS;
+    }
     if (calibration) {
         calibrate_walk(trials, repeats);
         return EXIT_SUCCESS;
