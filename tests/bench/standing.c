@@ -6,6 +6,7 @@
 #include "search/strategy.h"
 #include "simulate/simulate.h"
 #include "synthetic_landscapes.h"
+#include "trial/source.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,17 +52,18 @@ static enum ask wait_and_ask(struct strategy *s, struct config *c)
 
 struct measured {
     double speed, share; // as measured; true one, of the optimum; 0: failed
+    double took_s;       // 0: not known
 };
 
 static struct measured measure(const struct ground *g, const struct landscape *l,
                                const struct config *c, struct rng *r)
 {
     if (l)
-        return (struct measured){landscape_measure(l, c, r), landscape_quality(l, c)};
+        return (struct measured){landscape_measure(l, c, r), landscape_quality(l, c), 0};
     const struct recording *of = g->recording;
     const struct record_entry *entry = recording_find(of, c);
     double share = entry->outcome == OUTCOME_OK ? of->entry[of->best].seconds / entry->seconds : 0;
-    return (struct measured){share, share};
+    return (struct measured){share, share, replay_source_cost(entry)};
 }
 
 static void run(const struct ground *g, const struct landscape *l, const char *spec, uint64_t seed,
@@ -86,6 +88,8 @@ static void run(const struct ground *g, const struct landscape *l, const char *s
             continue;
         }
         struct measured m = measure(g, l, &c, &noise);
+        if (s->kind->took)
+            s->kind->took(s, &c, m.took_s);
         strategy_tell(s, &c, m.speed > 0 ? OUTCOME_OK : OUTCOME_CRASH, m.speed);
         best = m.speed > best.speed ? m : best;
         if (++trials == mark[at])
@@ -224,6 +228,23 @@ static void print_grounds(const struct field *f)
     }
 }
 
+// Every strategy on every ground after so many trials.
+static void print_all(const struct field *f, int at)
+{
+    printf("\nAfter %d trials\n\n| strategy |", mark[at]);
+    for (int i = 0; i < f->grounds; i++)
+        printf(" %s |", f->ground[i].name);
+    printf("\n|---|");
+    for (int i = 0; i < f->grounds; i++)
+        printf("---:|");
+    for (int s = 0; s < f->of->specs; s++) {
+        printf("\n| %s |", f->of->spec[s]);
+        for (int i = 0; i < f->grounds; i++)
+            printf(" %.3f |", mean_on(f, i, s, -1, at).value);
+    }
+    printf("\n");
+}
+
 static void compare(struct field *f, const char *title)
 {
     run_all(f);
@@ -233,6 +254,8 @@ static void compare(struct field *f, const char *title)
     if (f->of->specs > 1)
         print_lead(f);
     print_grounds(f);
+    print_all(f, 2);
+    fflush(stdout);
     for (int i = 0; i < f->grounds; i++)
         free(f->ground[i].run);
     free(f->cpu_s);

@@ -7,8 +7,8 @@
 // Tables are Markdown on stdout: the mean of optimum / best after 20, 50, 100, 200 and 400 trials;
 // the first strategy against the best of all others, with the standard error of the difference in
 // pairs of runs; and the first strategy on each ground, with the share of runs within 1 % of the
-// optimum. Where measurements are noisy, the best is the point that was measured as the fastest, and
-// counts with its true speed.
+// optimum. Where measurements are noisy, the best is the point that was measured as the fastest,
+// and counts with its true speed.
 #ifndef TILEWALK_TESTS_STANDING_H
 #define TILEWALK_TESTS_STANDING_H
 

@@ -13,8 +13,9 @@
 //
 // Beside that: traps are those of trial/synthetic.c. A plateau is where quality is rounded down.
 // Rules leave a part of the space legal, and searches know them. A part of the space fails, as
-// where a resource runs out, and searches do not know it. A switch is a parameter of two values: the
-// parameters of its group count only where it is on, and it is better off unless these are right.
+// where a resource runs out, and searches do not know it. A switch is a parameter of two values:
+// the parameters of its group count only where it is on, and it is better off unless these are
+// right.
 //
 // Five of them are held out: they were named before the first of them was searched, and are for the
 // last comparison alone, after all options of a search are chosen.
