@@ -158,6 +158,8 @@ static void preview_strategy(struct app *app, struct dialog *d, void *context)
     }
     const struct strategy_kind *kind = strategy_find(dialog_value(d, "strategy"));
     for (const struct spec_option *o = kind ? kind->options : NULL; o && o->name; o++) {
+        if (o->hidden)
+            continue;
         spec_add_value(o, o->value, &value);
         str_printf(&text, "%-10s %-8s %s", o->name, str_text(&value), o->help);
         if (!o->words)

@@ -184,7 +184,12 @@ static void describe_command(struct card *c)
                    recorded_is(r->source)
                        ? arena_printf(c->arena, "replay:%s", path_name(r->source))
                        : r->source);
-    char *spec = strategy_canonical_for(ENGINE_DEFAULT_STRATEGY, r->workers, false, &ignored);
+    char *spec = strategy_canonical_for(
+        ENGINE_DEFAULT_STRATEGY,
+        (struct strategy_use){.workers = r->workers,
+                              .counts_seconds =
+                                  r->budget_seconds > 0 || r->until > 0 || r->patience > 0},
+        &ignored);
     bool same = str_equal(spec, r->strategy);
     free(spec);
     if (!same)

@@ -225,6 +225,9 @@ void confine_session(const struct arguments *a)
     for (char *one = strtok_r(copy, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
         sandbox_allow(&s, SANDBOX_READ, one);
     free(copy);
+    const char *guesses = arguments_text(a, "seed-from");
+    if (guesses && !str_equal(guesses, "-"))
+        sandbox_allow(&s, SANDBOX_READ, guesses);
     // The layers of a network may name space files, which are known only when it has been run, and
     // that is too late. Each quoted text that ends in .lua is taken for one.
     const char *name = a->operand_count ? a->operand[0] : NULL;

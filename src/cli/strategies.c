@@ -14,6 +14,8 @@ static void add_options(struct json_writer *w, const struct spec_option *option)
 {
     json_begin_list(w, "options");
     for (const struct spec_option *o = option; o && o->name; o++) {
+        if (o->hidden)
+            continue;
         json_begin_object(w, NULL);
         json_add_text(w, "name", o->name);
         json_add_text(w, "help", o->help);
@@ -35,6 +37,8 @@ static void print_options(const struct spec_option *option)
 {
     for (const struct spec_option *o = option; o && o->name; o++) {
         char setting[64], range[64];
+        if (o->hidden)
+            continue;
         if (o->words) {
             snprintf(setting, sizeof setting, "%s=%s", o->name, o->words[(int)o->value]);
             printf("  %-22s %s (", setting, o->help);

@@ -143,6 +143,7 @@ static void fill_options(const struct arguments *a, struct session_options *o)
         .seed = (uint64_t)seed,
         .workers = (int)arguments_integer(a, "workers", 0),
         .warm = arguments_text(a, "warm-start"),
+        .guesses = arguments_text(a, "seed-from"),
         .transfer = arguments_text(a, "transfer"),
         .transfers = true,
         .count_rejected = arguments_flag(a, "count-rejected"),
@@ -209,6 +210,9 @@ static bool check_network(const struct arguments *a, struct err *e)
     if (arguments_integer(a, "patience", 0))
         return err_usage(e, "tune: --patience ends the search for one operation: the tasks of a "
                             "network share their trials (--only TASK)");
+    if (arguments_text(a, "seed-from"))
+        return err_usage(e, "tune: --seed-from is for one operation: the tasks of a network have "
+                            "spaces of their own (--only TASK)");
     return !arguments_text(a, "export") ||
            err_usage(e, "tune: --export writes the kernels of one operation: tilewalk export ID "
                         "does for each task of a network");
@@ -438,6 +442,9 @@ static const struct option tune_options[] = {
     {"source", OPTION_TEXT, "SOURCE",
      "source of the times: device, synthetic:bowl (or rugged, machine, trap), or a recorded space: "
      "replay:FILE[:speed=X]"},
+    {"seed-from", OPTION_TEXT, "FILE",
+     "try these configurations, JSON lines from a person, a script or a language model, every "
+     "second trial; those that the model gives no chance are dropped (-: standard input)"},
     {"warm-start", OPTION_TEXT, "FILE|ID|baseline[,...]|none",
      "begin with the best of these sessions and files (export --as warm-start), or with the "
      "baselines of the space (default)"},

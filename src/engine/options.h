@@ -46,9 +46,11 @@ struct session_options {
     int64_t patience;   // trials in a row without a gain that end it; 0: none
     bool has_seed;
     uint64_t seed;
-    int workers;      // 0: as fits the device
-    const char *warm; // "best.json,3,baseline": its warm start (transfer.h), or "none";
-                      // NULL: the baselines
+    int workers;         // 0: as fits the device
+    const char *warm;    // "best.json,3,baseline": its warm start (transfer.h), or "none";
+                         // NULL: the baselines
+    const char *guesses; // a file of configurations that take every second proposal (transfer.h),
+                         // "-": the standard input; NULL: none
     // The sessions whose results the strategy's model begins with: "auto", "none", or numbers such
     // as "3,5"; NULL: none, or
     const char *transfer;

@@ -86,6 +86,10 @@ struct beginning {
     const char *warm_from; // sources of its warm start, or NULL
     bool at_baselines;     // it is new, and its options have no warm start
     struct warm_start begun_with;
+    const char *guesses_from; // the file of its guesses, or NULL
+    struct warm_start guesses;
+    const char *guessed; // message, or NULL
+    bool guesses_used;   // all of them, as the user knows
     struct transfer_wish wish;
     struct transfer transfer;       // the training set of its model
     const char *warm, *transferred; // messages of both, or NULL

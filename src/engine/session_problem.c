@@ -379,6 +379,32 @@ static bool choose_warm(struct session *s, const struct search_problem *problem,
     return true;
 }
 
+static bool choose_guesses(struct session *s, const struct search_problem *problem, struct err *e)
+{
+    struct beginning *b = &s->beginning;
+    struct warm_start *guesses = &b->guesses;
+    struct str text = {0};
+    if (!b->guesses_from)
+        return warm_parse(s->space, s->record.guesses, &s->arena, guesses, e);
+    if (!strategy_takes_guesses(s->record.strategy))
+        return err_usage(e,
+                         "--seed-from: strategy '%.*s' has no model to tell good guesses from bad "
+                         "ones (walk does, or begin with them: --warm-start)",
+                         (int)strcspn(s->record.strategy, ":"), s->record.strategy);
+    if (!guesses_read(b->guesses_from, problem, &s->arena, guesses, e))
+        return false;
+    warm_add_keys(s->space, guesses, &text);
+    s->record.guesses = keep(s, &text);
+    str_printf(&text, "guesses: %d configuration%s", guesses->count,
+               guesses->count == 1 ? "" : "s");
+    if (guesses->moved)
+        str_printf(&text, ", %d moved to the nearest legal one", guesses->moved);
+    if (guesses->left_out)
+        str_printf(&text, ", %d left out that nothing here is like", guesses->left_out);
+    b->guessed = keep(s, &text);
+    return true;
+}
+
 // A recorded configuration is legal. A rule of a script may fail: the configuration may be asked
 // for then, and the rule's error is reported.
 static bool session_is_legal(void *context, const struct config *c)
@@ -439,6 +465,10 @@ static bool make_strategy(struct session *s, bool is_new, struct err *e)
         return false;
     problem.warm = s->beginning.begun_with.config;
     problem.warm_count = s->beginning.begun_with.count;
+    if (!choose_guesses(s, &problem, e))
+        return false;
+    problem.guess = s->beginning.guesses.config;
+    problem.guess_count = s->beginning.guesses.count;
     if (!give_history(s, &problem, e))
         return false;
     c->strategy = strategy_create(s->record.strategy, &problem, s->record.seed, e);

@@ -199,6 +199,15 @@ static bool find_space(struct session *s, const struct session_options *o, struc
     return true;
 }
 
+// Returns true if seconds count, and not trials. A rate is not divided by the seconds of a call, in
+// which a configuration may do more work than another one.
+static bool counts_seconds(const struct session *s, const struct session_options *o)
+{
+    const struct recording *r = s->backend.recorded.recording;
+    bool is_rate = r && !str_equal(r->unit, "s");
+    return !is_rate && (o->seconds > 0 || o->until > 0 || o->patience > 0);
+}
+
 // Sets the strategy of the record. The first call, when the number of workers is not known (0),
 // only finds errors early.
 static bool choose_strategy(struct session *s, const struct session_options *o, struct err *e)
@@ -208,7 +217,8 @@ static bool choose_strategy(struct session *s, const struct session_options *o, 
     int at_once = s->record.workers;
     if (d->is_known && at_once < d->machines) // synthetic results come one after the other
         at_once = d->machines;
-    char *strategy = strategy_canonical_for(spec, at_once, d->tells_statistics, e);
+    const struct strategy_use use = {at_once, d->tells_statistics, counts_seconds(s, o)};
+    char *strategy = strategy_canonical_for(spec, use, e);
     if (!strategy)
         return false;
     s->record.strategy = arena_strdup(&s->arena, strategy);
@@ -268,6 +278,7 @@ static bool start(struct session *s, struct session_options *o, struct backend_c
     bool same_space = same_backend && !o->set_count;
     bool is_default = !o->transfer && o->transfers && c->on_device && !same_space && !o->network;
     s->beginning = (struct beginning){.warm_from = o->warm,
+                                      .guesses_from = o->guesses,
                                       .at_baselines = !o->warm && !same_space,
                                       .wish = {.wanted = is_default ? "auto" : o->transfer,
                                                .earlier = o->earlier,
@@ -288,6 +299,8 @@ static bool start(struct session *s, struct session_options *o, struct backend_c
                         "FLOP are not known: speeds are per cent of the fastest recorded");
     if (s->beginning.warm)
         session_message(&s->log, "info", "%s", s->beginning.warm);
+    if (s->beginning.guessed)
+        session_message(&s->log, "info", "%s", s->beginning.guessed);
     if (s->beginning.transferred)
         session_message(&s->log, "info", "%s", s->beginning.transferred);
     return true;

@@ -59,6 +59,18 @@ static bool judge(struct session *s, struct open_trial *t, struct err *e)
     return true;
 }
 
+// Says once that all guesses are used up, and how many of them the model dropped.
+static void tell_guesses(struct session *s)
+{
+    struct guess_report r = strategy_guesses(s->cycle.strategy);
+    if (s->beginning.guesses_used || r.count == 0 || r.left > 0)
+        return;
+    s->beginning.guesses_used = true;
+    if (!cycle_is_replaying(&s->cycle))
+        session_message(&s->log, "info", "guesses: %d of %d are tried, %d dropped without a chance",
+                        r.count - r.dropped, r.count, r.dropped);
+}
+
 static bool ask_one(struct session *s, enum ask *asked, struct err *e)
 {
     struct strategy *strategy = s->cycle.strategy;
@@ -80,6 +92,7 @@ static bool ask_one(struct session *s, enum ask *asked, struct err *e)
     }
     if (!strategy_forecast(strategy, &t->forecast))
         t->forecast = (struct forecast){0};
+    tell_guesses(s);
     return session_keep_refits(s, e) && judge(s, t, e);
 }
 

@@ -9,7 +9,9 @@
 #include "space/nearest.h"
 #include "store/store.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,7 @@ struct warm_reader { // one source on its way into a warm start
     const struct search_problem *problem;
     struct arena *arena;
     struct config_set known; // all that was taken so far, of all sources
+    int most;                // that are taken
     struct warm_start *out;
     const char *misfit; // the parameter that kept the last one out; NULL: nothing legal is near
 };
@@ -157,9 +160,19 @@ static void take_near(struct warm_reader *r, const struct config *wanted, bool m
         r->out->left_out++;
         return;
     }
-    if (r->known.count < WARM_MOST)
+    if (r->known.count < r->most)
         config_set_add(&r->known, &c, &is_new);
     r->out->moved += is_new && (moved || !config_equal(&c, wanted));
+}
+
+static void take_values(struct warm_reader *r, struct json values)
+{
+    struct config wanted;
+    bool moved;
+    if (map_values(r, values, &wanted, &moved))
+        take_near(r, &wanted, moved);
+    else
+        r->out->left_out++;
 }
 
 static void take_baselines(struct warm_reader *r)
@@ -191,12 +204,7 @@ static bool read_record(struct warm_reader *r, struct json root, struct err *e)
             return err_at(e, r->path, w.value.line, "an entry without \"configuration\"");
         if (!check_names(r, values, e))
             return false;
-        struct config wanted;
-        bool moved;
-        if (map_values(r, values, &wanted, &moved))
-            take_near(r, &wanted, moved);
-        else
-            r->out->left_out++;
+        take_values(r, values);
     }
     if (r->out->left_out - left_out < given)
         return true;
@@ -243,6 +251,17 @@ static bool read_source(struct warm_reader *r, struct store *store, const char *
     return ok;
 }
 
+static struct warm_reader reader_of(const struct search_problem *problem, struct arena *a, int most,
+                                    struct warm_start *out)
+{
+    *out = (struct warm_start){0};
+    return (struct warm_reader){.problem = problem,
+                                .arena = a,
+                                .known = {.slots = problem->space->slots},
+                                .most = most,
+                                .out = out};
+}
+
 static void keep(const struct config_set *known, struct arena *a, struct warm_start *out)
 {
     out->count = known->count;
@@ -254,9 +273,7 @@ static void keep(const struct config_set *known, struct arena *a, struct warm_st
 void warm_take_baselines(const struct search_problem *problem, struct arena *a,
                          struct warm_start *out)
 {
-    struct warm_reader r = {
-        .problem = problem, .arena = a, .known = {.slots = problem->space->slots}, .out = out};
-    *out = (struct warm_start){0};
+    struct warm_reader r = reader_of(problem, a, WARM_MOST, out);
     take_baselines(&r);
     keep(&r.known, a, out);
     config_set_finish(&r.known);
@@ -265,16 +282,69 @@ void warm_take_baselines(const struct search_problem *problem, struct arena *a,
 bool warm_read(struct store *store, const char *sources, const struct search_problem *problem,
                struct arena *a, struct warm_start *out, struct err *e)
 {
-    struct warm_reader r = {
-        .problem = problem, .arena = a, .known = {.slots = problem->space->slots}, .out = out};
+    struct warm_reader r = reader_of(problem, a, WARM_MOST, out);
     char *rest = NULL, *text = arena_strdup(a, sources);
     bool ok = true;
-    *out = (struct warm_start){0};
     char *source = strtok_r(text, ",", &rest);
     if (!source)
         ok = err_usage(e, "--warm-start: no file and no session is named");
     for (; ok && source; source = strtok_r(NULL, ",", &rest))
         ok = read_source(&r, store, source, e);
+    keep(&r.known, a, out);
+    config_set_finish(&r.known);
+    return ok;
+}
+
+// --- first guesses ---
+
+// Takes a line, which is a configuration or has one as a member.
+static bool take_line(struct warm_reader *r, const char *text, size_t length, struct err *e)
+{
+    struct json root;
+    struct json_source json = {.path = r->path, .text = text, .length = length};
+    if (!json_check(&json, &root, e))
+        return false;
+    struct json values = json_member(root, "configuration");
+    values = values.at ? values : root;
+    if (json_type(values) != JSON_OBJECT)
+        return err_at(e, r->path, 0, "not a configuration as a JSON object");
+    if (!check_names(r, values, e))
+        return false;
+    take_values(r, values);
+    return true;
+}
+
+static bool read_lines(struct warm_reader *r, FILE *from, struct err *e)
+{
+    char *text = NULL;
+    size_t room = 0;
+    bool ok = true;
+    for (int line = 1; ok; line++) {
+        ssize_t length = getline(&text, &room, from);
+        if (length < 0)
+            break;
+        if (text[strspn(text, " \t\r\n")] == '\0')
+            continue;
+        ok = take_line(r, text, (size_t)length, e);
+        if (!ok)
+            e->line = line;
+    }
+    free(text);
+    return ok && (!ferror(from) || err_at(e, r->path, 0, "%s", strerror(errno)));
+}
+
+bool guesses_read(const char *path, const struct search_problem *problem, struct arena *a,
+                  struct warm_start *out, struct err *e)
+{
+    struct warm_reader r = reader_of(problem, a, GUESSES_MOST, out);
+    bool is_input = str_equal(path, "-");
+    r.path = is_input ? "standard input" : arena_strdup(a, path);
+    FILE *from = is_input ? stdin : fopen(path, "r");
+    bool ok = from ? read_lines(&r, from, e) : err_at(e, r.path, 0, "%s", strerror(errno));
+    if (from && !is_input)
+        fclose(from);
+    if (ok && !r.known.count)
+        ok = err_at(e, r.path, 0, "none of its configurations fits '%s'", problem->space->name);
     keep(&r.known, a, out);
     config_set_finish(&r.known);
     return ok;

@@ -91,6 +91,14 @@ void warm_take_baselines(const struct search_problem *problem, struct arena *a,
 bool warm_read(struct store *store, const char *sources, const struct search_problem *problem,
                struct arena *a, struct warm_start *out, struct err *e);
 
+// First guesses, `tune --seed-from`: a file of JSON lines, each an object of values by parameter,
+// or with "configuration" such an object; "-" is the standard input. Values become the nearest
+// there are, and an illegal configuration the nearest legal one. `out` has each one once, at most
+// GUESSES_MOST. False when the file cannot be read or a line is none of this.
+#define GUESSES_MOST 4096
+bool guesses_read(const char *path, const struct search_problem *problem, struct arena *a,
+                  struct warm_start *out, struct err *e);
+
 // Adds the best `most` of a session as JSON, with their device and driver; `count`: how many there
 // were.
 bool warm_add_record(struct store *store, int64_t session, int most, struct str *out,

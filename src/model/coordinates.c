@@ -90,11 +90,12 @@ void coordinates_init(struct coordinates *s, const struct space *space, bool wit
         }
     }
     s->own = s->count;
-    if (!with_profile || !space->nest)
-        return;
-    nest_point_init(&s->point, space->nest);
+    if (with_profile && space->nest) {
+        nest_point_init(&s->point, space->nest);
+        s->count += PROFILE_NUMBERS;
+    }
     s->known = mem_zero(COORDINATES_KNOWN, sizeof *s->known);
-    s->count += PROFILE_NUMBERS;
+    s->x = mem_zero(COORDINATES_KNOWN * (size_t)s->count + 1, sizeof *s->x);
 }
 
 void coordinates_finish(struct coordinates *s)
@@ -102,9 +103,10 @@ void coordinates_finish(struct coordinates *s)
     if (s->count > s->own)
         nest_point_finish(&s->point);
     free(s->known);
+    free(s->x);
 }
 
-void coordinates_of(struct coordinates *s, const struct config *c, double *x)
+static void compute(struct coordinates *s, const struct config *c, double *x)
 {
     for (int i = 0; i < s->own; i++) {
         const struct coordinate *a = &s->at[i];
@@ -120,14 +122,20 @@ void coordinates_of(struct coordinates *s, const struct config *c, double *x)
     }
     if (s->count == s->own)
         return;
-    struct coordinates_known *k = &s->known[config_hash(c) % COORDINATES_KNOWN];
+    nest_evaluate(s->space->nest, s->space, c, &s->point);
+    profile_of(&s->point, x + s->own);
+    for (int i = s->own; i < s->count; i++)
+        x[i] = log2(1 + x[i]) / PROFILE_BITS;
+}
+
+void coordinates_of(struct coordinates *s, const struct config *c, double *x)
+{
+    size_t at = config_hash(c) % COORDINATES_KNOWN;
+    struct coordinates_known *k = &s->known[at];
+    double *row = s->x + at * (size_t)s->count;
     if (!k->known || !config_equal(&k->config, c)) {
-        nest_evaluate(s->space->nest, s->space, c, &s->point);
-        profile_of(&s->point, k->profile);
-        for (int i = 0; i < PROFILE_NUMBERS; i++)
-            k->profile[i] = log2(1 + k->profile[i]) / PROFILE_BITS;
-        k->config = *c;
-        k->known = true;
+        compute(s, c, row);
+        *k = (struct coordinates_known){*c, true};
     }
-    memcpy(x + s->own, k->profile, PROFILE_NUMBERS * sizeof *x);
+    memcpy(x, row, (size_t)s->count * sizeof *x);
 }

@@ -66,10 +66,9 @@ struct coordinate {
     double whole;         // divisor of the coordinate
 };
 
-// A cached profile: most configurations come again, as results or as their neighbours.
+// A configuration whose coordinates are cached: most come again, as results or as their neighbours.
 struct coordinates_known {
     struct config config;
-    double profile[PROFILE_NUMBERS];
     bool known;
 };
 
@@ -79,7 +78,8 @@ struct coordinates {
     struct coordinate at[COORDINATES_MOST];
     const struct space *space;
     struct nest_point point;         // scratch: one thread at a time
-    struct coordinates_known *known; // [COORDINATES_KNOWN], by hash; NULL: no profile
+    struct coordinates_known *known; // [COORDINATES_KNOWN], by hash
+    double *x;                       // [count] of each
 };
 
 // `space` outlives the coordinates.

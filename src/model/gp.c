@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #define RATE 0.1 // step of the logarithm of a width, for one result
@@ -387,17 +386,14 @@ static int neighbours_first(const void *a, const void *b)
     return i == p->width ? p->query - q->query : p->x[i] < q->x[i] ? -1 : 1;
 }
 
-// Computes an upper bound of each acquisition value: the nearest point alone limits the deviation
-// of a query. Then takes the queries with the largest bounds first, a few at a time, until no bound
-// is above the largest value.
-void gp_acquisition(struct gp *g, const double *x, int count, double target, double *value)
+enum { FEW = 16 }; // queries whose acquisition values are computed at a time
+
+// Computes an upper bound of each acquisition value, and sorts the queries by it: the nearest point
+// alone limits the deviation of a query.
+static void bound_all(struct gp *g, const double *x, int count, double target)
 {
-    enum { FEW = 16 };
-    double largest = -INFINITY, deviation[FEW];
-    for (int q = 0; q < count; q++) {
+    for (int q = 0; q < count; q++)
         g->bound[q] = (struct gp_bound){.x = x + q * g->width, .width = g->width, .query = q};
-        value[q] = -INFINITY;
-    }
     qsort(g->bound, (size_t)count, sizeof *g->bound, neighbours_first);
     for (int k = 0; k < count; k++) {
         struct gp_bound *b = &g->bound[k];
@@ -410,20 +406,64 @@ void gp_acquisition(struct gp *g, const double *x, int count, double target, dou
         b->most = b->factor * gp_expected_improvement(b->mean, most, target);
     }
     qsort(g->bound, (size_t)count, sizeof *g->bound, largest_first);
-    for (int first = 0; first < count && g->bound[first].most * (1 + SLACK) + SLACK >= largest;
-         first += FEW) {
-        const struct gp_bound *b = g->bound + first;
-        int few = count - first < FEW ? count - first : FEW;
-        for (int q = 0; q < few; q++)
-            for (int i = 0; i < g->count; i++)
-                g->columns[i * few + q] = g->correlations[b[q].query * g->most + i];
-        deviate(g, few, deviation);
+}
+
+// Returns true if the value of a query may be above `least`.
+static bool may_exceed(const struct gp_bound *b, double least)
+{
+    return b->most * (1 + SLACK) + SLACK >= least;
+}
+
+// Computes the values of the next few queries; returns how many.
+static int evaluate_few(struct gp *g, int first, int count, double target, double value[FEW])
+{
+    const struct gp_bound *b = g->bound + first;
+    int few = count - first < FEW ? count - first : FEW;
+    double deviation[FEW];
+    for (int q = 0; q < few; q++)
+        for (int i = 0; i < g->count; i++)
+            g->columns[i * few + q] = g->correlations[b[q].query * g->most + i];
+    deviate(g, few, deviation);
+    for (int q = 0; q < few; q++)
+        value[q] = b[q].factor * gp_expected_improvement(b[q].mean, deviation[q], target);
+    return few;
+}
+
+void gp_acquisition(struct gp *g, const double *x, int count, double target, double *value)
+{
+    double largest = -INFINITY, of_few[FEW];
+    bound_all(g, x, count, target);
+    for (int q = 0; q < count; q++)
+        value[q] = -INFINITY;
+    for (int first = 0; first < count && may_exceed(&g->bound[first], largest);) {
+        int few = evaluate_few(g, first, count, target, of_few);
         for (int q = 0; q < few; q++) {
-            double v = b[q].factor * gp_expected_improvement(b[q].mean, deviation[q], target);
-            value[b[q].query] = v;
-            largest = fmax(largest, v);
+            value[g->bound[first + q].query] = of_few[q];
+            largest = fmax(largest, of_few[q]);
         }
+        first += few;
     }
+}
+
+int gp_best(struct gp *g, const double *x, int count, double target, struct gp_filter filter,
+            double *value)
+{
+    double of_few[FEW];
+    int best = -1;
+    bound_all(g, x, count, target);
+    for (int first = 0; first < count && may_exceed(&g->bound[first], *value);) {
+        int few = evaluate_few(g, first, count, target, of_few);
+        for (int q = 0; q < few; q++) {
+            int query = g->bound[first + q].query;
+            bool ties = best >= 0 && of_few[q] == *value && query < best;
+            if ((of_few[q] > *value || ties) && filter.accepts(filter.context, query)) {
+                *value = of_few[q];
+                best = query;
+            }
+        }
+        first += few;
+    }
+    return best;
 }
 
 double gp_expected_improvement(double mean, double deviation, double target)

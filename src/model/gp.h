@@ -36,6 +36,8 @@
 
 #include "base/rng.h"
 
+#include <stdbool.h>
+
 struct gp_solution {
     double *cholesky; // [most][most], upper triangle R: R^T R is the matrix of correlations
     double *alpha;    // [most]: weights of the points, that matrix inverse times (values less mean)
@@ -100,6 +102,15 @@ double gp_factor(struct gp *g, const double *x, int query);
 // factor. A point that cannot have the largest value may get a lower one or -INFINITY, which costs
 // less.
 void gp_acquisition(struct gp *g, const double *x, int count, double target, double *value);
+// Returns the query with the largest acquisition value among those that are above `*value` and that
+// `accepts` accepts, of equals the first, and sets `*value` to it; -1: there is none. `accepts` is
+// called for few.
+struct gp_filter {
+    bool (*accepts)(void *context, int query);
+    void *context;
+};
+int gp_best(struct gp *g, const double *x, int count, double target, struct gp_filter filter,
+            double *value);
 // Returns E[max(0, y - target)] of a normal y (Jones, Schonlau, Welch 1998, equation 15, of a
 // maximum).
 double gp_expected_improvement(double mean, double deviation, double target);

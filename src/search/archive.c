@@ -1,8 +1,10 @@
 #include "search/archive.h"
 
+#include "base/mem.h"
 #include "space/nearest.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -17,16 +19,24 @@ void archive_init(struct archive *a, const struct search_problem *problem, bool 
         .only_legal = (only_legal || search_is_sparse(problem)) && problem->legal,
         .given = {.slots = problem->space->slots},
     };
+    if (problem->legal)
+        a->verdict = mem_zero(ARCHIVE_VERDICTS, sizeof *a->verdict);
 }
 
 void archive_finish(struct archive *a)
 {
     config_set_finish(&a->given);
+    free(a->verdict);
 }
 
 bool archive_permits(const struct archive *a, const struct config *c)
 {
-    return !a->only_legal || a->problem->legal(a->problem->context, c);
+    if (!a->only_legal)
+        return true;
+    struct archive_verdict *v = &a->verdict[config_hash(c) % ARCHIVE_VERDICTS];
+    if (!v->is_known || !config_equal(&v->config, c))
+        *v = (struct archive_verdict){*c, true, a->problem->legal(a->problem->context, c)};
+    return v->is_legal;
 }
 
 bool archive_allows(const struct archive *a, const struct config *c)

@@ -15,12 +15,22 @@
 
 #include "search/strategy.h"
 
-enum { ARCHIVE_ENUMERABLE = 65536 }; // spaces of up to this size are searched to the last point
+enum {
+    ARCHIVE_ENUMERABLE = 65536, // spaces of up to this size are searched to the last point
+    ARCHIVE_VERDICTS = 8192     // configurations whose legality is remembered
+};
+
+struct archive_verdict {
+    struct config config;
+    bool is_known, is_legal;
+};
 
 struct archive {
     const struct search_problem *problem;
     bool only_legal;
     struct config_set given;
+    struct archive_verdict *verdict; // [ARCHIVE_VERDICTS], by hash: the neighbours of a good
+                                     // result come again at each trial; NULL: all are legal
     int warm; // number of the problem's warm points that were proposed or skipped
 };
 

@@ -14,7 +14,7 @@
 // moves from the best results, the correlations of the process (gp.h), and its limit of `points`
 // results.
 #include "model/classifier.h"
-#include "search/training.h"
+#include "search/climb.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,18 +31,13 @@ enum {
     OPTION_AHEAD
 };
 
-enum { MOST_CLIMBS = 64, STEPS = 32, JUMP_LIMIT = 64 }; // steps of a climb; as in moves.h
-#define IMMIGRANT_Q 0.2                                 // of the mutations to a legal point
-
-struct peak {
-    struct candidate at;
-    double value; // its acquisition value
-};
+enum { JUMP_LIMIT = 64 }; // as in moves.h
+#define IMMIGRANT_Q 0.2   // of the mutations to a legal point
 
 struct feasible {
     struct batches batches; // first: a strategy is a struct feasible
     struct rng rng;
-    int starts, trees, climbs;
+    int starts, trees;
     double bound;
     struct coordinates coordinates;
     struct training_set training;
@@ -51,9 +46,10 @@ struct feasible {
     double least;              // the bound of the next trial
     struct candidates candidates;
     double *x, *mean, *deviation, *value; // of the candidates: [width] each, and one each
-    struct peak peak[MOST_CLIMBS];        // best first
-    int peaks;
+    struct climbs climbs;
 };
+
+// --- acquisition values ---
 
 static double chance(const struct feasible *f, const struct config *c)
 {
@@ -90,47 +86,27 @@ static void locate(struct feasible *f)
                        f->x + i * f->model.width);
 }
 
-// Puts a candidate into the list of the best ones, unless it is there.
-static void add_peak(struct feasible *f, int candidate)
+static bool is_allowed(void *self, int candidate)
 {
-    const struct candidate *c = &f->candidates.candidate[candidate];
-    int rank = f->peaks;
-    for (int i = 0; i < f->peaks; i++)
-        if (config_equal(&f->peak[i].at.config, &c->config))
-            return;
-    while (rank > 0 && f->peak[rank - 1].value < f->value[candidate])
-        rank--;
-    if (rank == f->climbs)
-        return;
-    f->peaks += f->peaks < f->climbs;
-    for (int i = f->peaks - 1; i > rank; i--)
-        f->peak[i] = f->peak[i - 1];
-    f->peak[rank] = (struct peak){*c, f->value[candidate]};
+    return candidates_allowed(&((struct feasible *)self)->candidates, candidate);
 }
 
-// Climbs by single moves while the acquisition value grows. Above the bound it is enough to know
-// the best move; below it all expected improvements count as zero, and each move is valued.
-static void climb(struct feasible *f, struct peak *peak)
+// Above the bound it is enough to know the best move; below it all expected improvements count as
+// zero, and each move is valued.
+static int best_move(void *self, double *value)
 {
-    struct candidates *c = &f->candidates;
-    for (int step = 0; step < STEPS; step++) {
-        const struct candidate *best = NULL;
-        candidates_begin(c);
-        candidates_add_moves(c, &peak->at);
-        locate(f);
-        if (peak->value < 0)
-            value_all(f);
-        else
-            gp_acquisition(&f->model, f->x, c->count, 0, f->value);
-        for (int i = 0; i < c->count; i++)
-            if (f->value[i] > peak->value) {
-                peak->value = f->value[i];
-                best = &c->candidate[i];
-            }
-        if (!best)
-            return;
-        peak->at = *best;
-    }
+    struct feasible *f = self;
+    int count = f->candidates.count, best = -1;
+    locate(f);
+    if (*value >= 0)
+        return gp_best(&f->model, f->x, count, 0, (struct gp_filter){is_allowed, f}, value);
+    value_all(f);
+    for (int i = 0; i < count; i++)
+        if (f->value[i] > *value && is_allowed(f, i)) {
+            *value = f->value[i];
+            best = i;
+        }
+    return best;
 }
 
 // --- batches ---
@@ -163,7 +139,7 @@ static void feasible_make_batch(void *self)
     struct candidates *c = &f->candidates;
     int size = f->batches.number == 0 ? f->starts : 1;
     struct config warm;
-    f->peaks = 0;
+    climbs_begin(&f->climbs);
     while (f->training.results < f->batches.handed_out - f->batches.open)
         training_observe(&f->training, f->training.results);
     if (f->batches.number && f->training.valid && !archive_warm(&f->batches.archive, &warm)) {
@@ -177,15 +153,12 @@ static void feasible_make_batch(void *self)
         locate(f);
         value_all(f);
         for (int i = 0; i < c->count; i++)
-            add_peak(f, i);
+            climbs_add(&f->climbs, &c->candidate[i], f->value[i]);
+        climbs_run(&f->climbs, c, best_move, f);
     }
-    const struct peak *best = f->peak;
-    for (int i = 0; i < f->peaks; i++) {
-        climb(f, &f->peak[i]);
-        best = f->peak[i].value > best->value ? &f->peak[i] : best;
-    }
-    if (f->peaks)
-        batches_add(&f->batches, &best->at.config, best->at.from[0] ? best->at.from : NULL);
+    const struct candidate *best = &f->climbs.peak[0].at;
+    if (f->climbs.count)
+        batches_add(&f->batches, &best->config, best->from[0] ? best->from : NULL);
     else
         while (size-- > 0 && batches_draw(&f->batches, &f->rng))
             continue;
@@ -202,7 +175,7 @@ static struct strategy *feasible_create(const struct search_problem *problem, ui
     rng_seed(&f->rng, seed);
     f->starts = (int)option[OPTION_STARTS];
     f->trees = (int)option[OPTION_TREES];
-    f->climbs = (int)option[OPTION_CLIMBS];
+    f->climbs.most = (int)option[OPTION_CLIMBS];
     f->bound = option[OPTION_BOUND];
     coordinates_init(&f->coordinates, problem->space, false);
     training_init(&f->training, &f->batches, &f->coordinates, NULL, points,
@@ -225,10 +198,6 @@ static struct strategy *feasible_create(const struct search_problem *problem, ui
     f->value = f->deviation + most;
     return &f->batches.base;
 }
-
-// --- acquisition values ---
-
-// --- rounds ---
 
 static void feasible_destroy(struct strategy *s)
 {
@@ -253,7 +222,7 @@ static const struct spec_option options[] = {
     [OPTION_NEIGHBOURHOODS] = {"near", "best results whose neighbours are candidates", 3, 1, 64,
                                true},
     [OPTION_IMMIGRANTS] = {"strangers", "drawn for each trial", 50, 0, 4096, true},
-    [OPTION_CLIMBS] = {"climbs", "candidates that are climbed from", 3, 1, MOST_CLIMBS, true},
+    [OPTION_CLIMBS] = {"climbs", "candidates that are climbed from", 3, 1, CLIMBS_MOST, true},
     [OPTION_AHEAD] = {"ahead", "results not waited for (tune: workers - 1)", 0, 0, 255, true},
     {NULL},
 };

@@ -2,25 +2,10 @@
 
 #include <stddef.h>
 
-// A test with its own strategies links its own table instead.
+// Tests and benchmarks with other strategies link their own table instead (tests/bench/strategies).
 const struct strategy_kind *const strategy_kinds[] = {
-    &strategy_walk,
-    &strategy_opevo,
-    &strategy_random,
-    &strategy_rnn,
-    &strategy_local,
-    &strategy_annealing,
-    &strategy_ga,
-    &strategy_de,
-    &strategy_grid,
-    &strategy_gbfs,
-    &strategy_na2c,
-    &strategy_tpe,
-    &strategy_autotvm,
-    &strategy_ansor,
-    &strategy_forest,
-    &strategy_lfbo,
-    &strategy_portfolio,
-    &strategy_feasible,
-    NULL,
+    &strategy_walk,  &strategy_opevo,     &strategy_random,   &strategy_rnn,
+    &strategy_local, &strategy_annealing, &strategy_ga,       &strategy_grid,
+    &strategy_gbfs,  &strategy_na2c,      &strategy_tpe,      &strategy_autotvm,
+    &strategy_ansor, &strategy_forest,    &strategy_feasible, NULL,
 };

@@ -9,8 +9,8 @@
 #include "search/strategy.h"
 
 extern const struct strategy_kind strategy_opevo, strategy_random, strategy_local,
-    strategy_annealing, strategy_ga, strategy_de, strategy_grid, strategy_gbfs, strategy_na2c,
-    strategy_rnn, strategy_tpe, strategy_autotvm, strategy_walk, strategy_ansor, strategy_forest,
-    strategy_lfbo, strategy_portfolio, strategy_feasible;
+    strategy_annealing, strategy_ga, strategy_grid, strategy_gbfs, strategy_na2c, strategy_rnn,
+    strategy_tpe, strategy_autotvm, strategy_walk, strategy_ansor, strategy_forest,
+    strategy_feasible;
 
 #endif

@@ -238,10 +238,7 @@ void maximin_finish(struct maximin *m)
 
 // --- the trials of a phase ---
 
-enum {
-    NEAREST = 64, // results of a local model
-    LATEST = 1024 // results among which these are searched
-};
+enum { NEAREST = 64 }; // results of a local model
 
 struct near_result {
     double distance;
@@ -260,46 +257,71 @@ void restart_finish(struct restart *r)
 {
     maximin_finish(&r->maximin);
     gp_finish(&r->local_model);
+    free(r->x);
 }
 
-static int nearest_first(const void *a, const void *b)
+// Puts a result into the list of the nearest ones, the nearest first; of equals the older first.
+static int add_near(struct near_result *near, int count, struct near_result result)
 {
-    const struct near_result *x = a, *y = b;
-    if (x->distance != y->distance)
-        return x->distance < y->distance ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+    int rank = count;
+    if (count == NEAREST && near[count - 1].distance <= result.distance)
+        return count;
+    for (rank -= count == NEAREST; rank > 0 && near[rank - 1].distance > result.distance; rank--)
+        near[rank] = near[rank - 1];
+    near[rank] = result;
+    return count + (count < NEAREST);
 }
 
-static void locate_result(struct restart *r, int index, double *x)
+// Computes the coordinates of the results from `first` on that are not known yet.
+static void locate_results(struct restart *r, int first, int known)
 {
-    struct config c;
-    config_set_get(&r->batches->archive.given, index, &c);
-    coordinates_of(r->coordinates, &c, x);
+    int width = r->coordinates->count;
+    if (!r->x)
+        r->x = mem_zero((size_t)width * RESTART_ROWS + 1, sizeof *r->x);
+    if (r->located < first || r->located - first > RESTART_ROWS)
+        r->located = first;
+    for (; r->located < known; r->located++) {
+        struct config c;
+        double x[COORDINATES_MOST];
+        config_set_get(&r->batches->archive.given, r->located, &c);
+        coordinates_of(r->coordinates, &c, x);
+        for (int k = 0; k < width; k++)
+            r->x[k * RESTART_ROWS + r->located % RESTART_ROWS] = x[k];
+    }
+}
+
+// Adds the distances in one coordinate, as gp.h defines them.
+static void add_local_distances(const double *restrict x, int count, double at, double weight,
+                                double *restrict out)
+{
+    for (int i = 0; i < count; i++) {
+        double distance = fabs(x[i] - at);
+        out[i] += weight * (distance < 1 ? distance : 1);
+    }
 }
 
 // Fits the local model to the results nearest to the point `at`.
 static void fit_local(struct restart *r, struct restart_now now, const double *at)
 {
-    int known = exploration_known(&r->exploration, now.results);
-    int first = known > LATEST ? known - LATEST : 0, count = known - first;
-    double x[COORDINATES_MOST];
-    struct near_result near[LATEST];
+    int known = exploration_known(&r->exploration, now.results), width = r->coordinates->count;
+    int first = known > RESTART_LATEST ? known - RESTART_LATEST : 0, count = 0;
+    double distance[RESTART_ROWS] = {0};
+    struct near_result near[NEAREST];
     struct gp *g = &r->local_model;
-    for (int i = 0; i < count; i++) {
-        double distance = 0; // as gp.h defines it
-        locate_result(r, first + i, x);
-        for (int k = 0; k < r->coordinates->count; k++)
-            distance += r->model->weight[k] * fmin(1, fabs(at[k] - x[k]));
-        near[i] = (struct near_result){distance, first + i};
-    }
-    qsort(near, (size_t)count, sizeof *near, nearest_first);
+    locate_results(r, first, known);
+    int rows = r->located < RESTART_ROWS ? r->located : RESTART_ROWS;
+    for (int k = 0; k < width; k++)
+        add_local_distances(r->x + k * RESTART_ROWS, rows, at[k], r->model->weight[k], distance);
+    for (int i = first; i < known; i++)
+        count = add_near(near, count, (struct near_result){distance[i % RESTART_ROWS], i});
     gp_clear(g);
-    for (int i = 0; i < count && i < NEAREST; i++) {
-        double fitness = r->batches->fitness[near[i].index];
-        locate_result(r, near[i].index, x);
+    for (int i = 0; i < count; i++) {
+        double x[COORDINATES_MOST], fitness = r->batches->fitness[near[i].index];
+        for (int k = 0; k < width; k++)
+            x[k] = r->x[k * RESTART_ROWS + near[i].index % RESTART_ROWS];
         gp_add(g, x, fitness > 0 ? fitness / now.best : now.failed / now.best);
     }
-    memcpy(g->weight, r->model->weight, (size_t)g->width * sizeof *x);
+    memcpy(g->weight, r->model->weight, (size_t)width * sizeof *g->weight);
     g->noise = r->model->noise;
     gp_fit(g, 0, NULL);
 }

@@ -122,6 +122,11 @@ void maximin_finish(struct maximin *m); // a zeroed one is fine
 // from a local model, fitted to the results nearest to that point with the weights and the noise of
 // the search's model. With `z_at_once` 0 the search's own model predicts.
 
+enum {
+    RESTART_LATEST = 1024, // results among which the nearest ones are sought
+    RESTART_ROWS = 2 * RESTART_LATEST
+};
+
 struct restart_now {
     double best;   // fitness
     double failed; // fitness that a failed trial counts as
@@ -135,6 +140,9 @@ struct restart {
     struct coordinates *coordinates;
     struct gp *model;
     struct gp local_model;
+    double *x;   // coordinates of the latest results: [coordinates][RESTART_ROWS], each result at
+                 // its index modulo that
+    int located; // results whose coordinates were computed
 };
 
 // The predictions of `model` are shares of the best fitness.

@@ -21,6 +21,7 @@ struct spec_option {
     const char *const *words; // NULL: a number; else the value i is written words[i] (low is 0)
     bool if_given; // canonical specs have it only if it was given: it was added later, and the name
                    // of an older search must mean the same (and draw the same seeds)
+    bool hidden;   // for benchmarks and stored searches: no help names it
 };
 
 // The kinds to choose from, numbered from 0.

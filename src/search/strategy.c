@@ -21,6 +21,24 @@ static const struct spec_option *strategy_kind_options(int kind)
 
 static const struct spec_family family = {"strategy", strategy_kind_name, strategy_kind_options};
 
+// Strategies of earlier versions, which are best nowhere.
+static const char *const gone[] = {"de", "lfbo", "portfolio"};
+
+// Says so for a spec with such a name that is not in the table.
+static bool parse(const char *spec, struct spec *out, struct err *e)
+{
+    size_t length = strcspn(spec, ":");
+    if (spec_parse(&family, spec, out, e))
+        return true;
+    for (size_t i = 0; out->kind < 0 && i < sizeof gone / sizeof *gone; i++)
+        if (strlen(gone[i]) == length && memcmp(gone[i], spec, length) == 0)
+            return err_usage(e,
+                             "strategy '%s' is not part of tilewalk any more: its sessions are "
+                             "shown and exported, but not resumed",
+                             gone[i]);
+    return false;
+}
+
 const struct strategy_kind *strategy_find(const char *name)
 {
     int kind = spec_find(&family, name);
@@ -65,17 +83,19 @@ static void choose(struct spec *s, const char *option, double value)
 
 char *strategy_canonical(const char *spec, struct err *e)
 {
-    return strategy_canonical_for(spec, 1, false, e);
+    return strategy_canonical_for(spec, (struct strategy_use){.workers = 1}, e);
 }
 
-char *strategy_canonical_for(const char *spec, int workers, bool tells, struct err *e)
+char *strategy_canonical_for(const char *spec, struct strategy_use use, struct err *e)
 {
     struct spec s;
-    if (!spec_parse(&family, spec, &s, e))
+    if (!parse(spec, &s, e))
         return NULL;
-    if (workers >= 1)
-        choose(&s, "ahead", workers - 1);
-    if (tells) {
+    if (use.workers >= 1)
+        choose(&s, "ahead", use.workers - 1);
+    if (use.counts_seconds)
+        choose(&s, "cost", STRATEGY_COST);
+    if (use.tells_statistics) {
         choose(&s, "look", STRATEGY_LOOK);
         choose(&s, "shortlists", STRATEGY_SHORTLISTS);
     }
@@ -104,6 +124,12 @@ enum strategy_learns strategy_learns(const char *spec)
     return spec_parse(&family, spec, &s, NULL) ? strategy_kinds[s.kind]->learns : LEARNS_NOTHING;
 }
 
+bool strategy_takes_guesses(const char *spec)
+{
+    struct spec s;
+    return spec_parse(&family, spec, &s, NULL) && strategy_kinds[s.kind]->guesses;
+}
+
 static bool is_possible(const struct spec *s, struct err *e)
 {
     const struct strategy_kind *kind = strategy_kinds[s->kind];
@@ -113,14 +139,14 @@ static bool is_possible(const struct spec *s, struct err *e)
 bool strategy_possible(const char *spec, struct err *e)
 {
     struct spec s;
-    return spec_parse(&family, spec, &s, e) && is_possible(&s, e);
+    return parse(spec, &s, e) && is_possible(&s, e);
 }
 
 struct strategy *strategy_create(const char *spec, const struct search_problem *problem,
                                  uint64_t seed, struct err *e)
 {
     struct spec chosen;
-    if (!spec_parse(&family, spec, &chosen, e))
+    if (!parse(spec, &chosen, e))
         return NULL;
     const struct strategy_kind *kind = strategy_kinds[chosen.kind];
     struct strategy *s =
@@ -180,6 +206,11 @@ bool strategy_wait(struct strategy *s)
 bool strategy_take_refit(struct strategy *s, struct refit *out)
 {
     return s->kind->take_refit && s->kind->take_refit(s, out);
+}
+
+struct guess_report strategy_guesses(const struct strategy *s)
+{
+    return s->kind->guesses ? s->kind->guesses(s) : (struct guess_report){0};
 }
 
 bool strategy_forecast(struct strategy *s, struct forecast *out)

@@ -41,6 +41,7 @@
 #define STRATEGY_TEXT       256 // bytes of strategy_text
 #define STRATEGY_LOOK       3   // candidates compiled before one of them is proposed
 #define STRATEGY_SHORTLISTS 2   // candidate batches compiled at a time
+#define STRATEGY_COST       1   // the expected improvement is one for each predicted second
 
 enum ask { ASK_NEW, ASK_WAIT, ASK_COMPILE, ASK_EXHAUSTED };
 
@@ -84,6 +85,10 @@ struct search_problem {
     // are skipped.
     const struct config *warm;
     int warm_count;
+    // Configurations that somebody proposed, good or bad ones, all legal. Only some strategies use
+    // them (`guesses` of strategy_kind), and no more than every second trial.
+    const struct config *guess;
+    int guess_count;
     // Oldest first. Only some strategies use them (enum strategy_learns).
     const struct search_history *history;
     int history_count;
@@ -130,6 +135,12 @@ struct forecast {
 // Returns the z-score of a result: how many deviations `fitness` is above the prediction.
 double forecast_z_score(const struct forecast *f, double fitness);
 
+// Counts what became of the guesses of a problem.
+struct guess_report {
+    int count, left; // all of them; neither proposed nor dropped so far
+    int dropped;     // the model gave them no chance
+};
+
 struct strategy {
     const struct strategy_kind *kind;
 };
@@ -175,6 +186,8 @@ struct strategy_kind {
     // Called right after ASK_NEW: gives the prediction for that configuration, should it not fail.
     // False: there is none, because no model chose it. NULL: there never is one.
     bool (*forecast)(struct strategy *s, struct forecast *out);
+    // NULL: the strategy does not use the guesses of a problem.
+    struct guess_report (*guesses)(const struct strategy *s);
     void (*destroy)(struct strategy *s); // ends work under way early; NULL: as free
 };
 
@@ -197,11 +210,17 @@ enum strategy_learns strategy_learns(const char *spec);
 // Returns the spec with every option written out, defaults too (heap, the caller's): the form that
 // a session stores.
 char *strategy_canonical(const char *spec, struct err *e);
-// Returns the same for a search with that many workers; `tells` is true if the compiler reports
-// statistics. Options of the strategy that `spec` does not give are chosen: `ahead` becomes
-// workers - 1, so that every worker has a trial; with statistics `look` becomes STRATEGY_LOOK and
-// `shortlists` STRATEGY_SHORTLISTS.
-char *strategy_canonical_for(const char *spec, int workers, bool tells, struct err *e);
+// The circumstances of a search.
+struct strategy_use {
+    int workers;           // 0: not known
+    bool tells_statistics; // the compiler reports statistics
+    bool counts_seconds;   // the budget is of seconds, not of trials
+};
+// Returns the same for a search in this use. Options of the strategy that `spec` does not give are
+// chosen: `ahead` becomes workers - 1, so that every worker has a trial; with statistics `look`
+// becomes STRATEGY_LOOK and `shortlists` STRATEGY_SHORTLISTS; where seconds count, `cost` becomes
+// STRATEGY_COST.
+char *strategy_canonical_for(const char *spec, struct strategy_use use, struct err *e);
 // Returns `spec` without its option `ahead` (heap, the caller's), so that strategy_canonical_for
 // can choose it for another number of workers.
 char *strategy_without_ahead(const char *spec);
@@ -224,6 +243,9 @@ int strategy_wait_fd(const struct strategy *s);
 //     }
 bool strategy_wait(struct strategy *s);
 bool strategy_take_refit(struct strategy *s, struct refit *out);
+// Returns what became of the guesses so far; zeroes if the strategy does not use them.
+struct guess_report strategy_guesses(const struct strategy *s);
+bool strategy_takes_guesses(const char *spec);
 bool strategy_forecast(struct strategy *s, struct forecast *out);
 void strategy_destroy(struct strategy *s);
 

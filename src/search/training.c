@@ -230,7 +230,7 @@ void candidates_add_immigrants(struct candidates *c)
 }
 
 // Adds the neighbours on the graphs of the parameters, and the jumps of one parameter.
-void candidates_add_moves(struct candidates *c, const struct candidate *here)
+static void add_moves(struct candidates *c, const struct candidate *here, bool check)
 {
     const struct space *s = c->batches->problem.space;
     const struct archive *a = &c->batches->archive;
@@ -243,9 +243,20 @@ void candidates_add_moves(struct candidates *c, const struct candidate *here)
             space_neighbour(s, &here->config, k, &next.config);
         else
             moves_jump(s, c->jump_limit, &here->config, k - degree, &next.config);
-        if (archive_repair(a, &here->config, &next.config) && archive_allows(a, &next.config))
+        if (!check ||
+            (archive_repair(a, &here->config, &next.config) && archive_allows(a, &next.config)))
             candidates_add(c, &next);
     }
+}
+
+void candidates_add_moves(struct candidates *c, const struct candidate *here)
+{
+    add_moves(c, here, c->batches->problem.sparse);
+}
+
+bool candidates_allowed(const struct candidates *c, int candidate)
+{
+    return archive_allows(&c->batches->archive, &c->candidate[candidate].config);
 }
 
 void candidates_add_neighbours(struct candidates *c, int index)
@@ -254,5 +265,5 @@ void candidates_add_neighbours(struct candidates *c, int index)
     config_set_get(&c->batches->archive.given, index, &here.config);
     for (int i = 0; i < c->batches->problem.space->param_count; i++)
         here.from[i] = index + 1;
-    candidates_add_moves(c, &here);
+    add_moves(c, &here, true);
 }

@@ -61,7 +61,7 @@ double training_failure(const struct training_set *t); // the fitness that a fai
 void training_fit(struct training_set *t, struct gp *g, struct rng *r);
 
 // Candidates that a model chooses among: neighbours of the best results, children of the best
-// results, and random immigrants. All are legal and new. One may occur twice.
+// results, and random immigrants. All but moves are legal and new. One may occur twice.
 //
 //     struct candidates c = {.batches = &batches, .rng = &rng, .parents = 8, .children = 40, ...};
 //     candidates_begin(&c);
@@ -94,7 +94,10 @@ void candidates_begin(struct candidates *c); // forgets all candidates
 void candidates_add(struct candidates *c,
                     const struct candidate *of); // ignored where there is no room
 void candidates_add_neighbours(struct candidates *c, int index);
-void candidates_add_moves(struct candidates *c, const struct candidate *here); // keeps its origin
+// Adds single moves with the origin of `here`. These may be illegal or known: to check only those
+// that are chosen is cheaper. Where legal points are rare all are legal and new.
+void candidates_add_moves(struct candidates *c, const struct candidate *here);
+bool candidates_allowed(const struct candidates *c, int candidate); // legal, and new
 // `ranked` has the indices of the results, the best first. The first `parents` breed, each with a
 // chance in proportion to its fitness.
 void candidates_add_children(struct candidates *c, const int *ranked, int results);

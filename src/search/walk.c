@@ -1,19 +1,23 @@
-// Bayesian optimisation over evolutionary proposals: a Gaussian process chooses, by expected
-// improvement, among the children that OpEvo's evolution breeds (docs/internals/walk.md).
+// Bayesian optimisation: a Gaussian process chooses, by expected improvement, among neighbours and
+// children of the best results and random points (docs/internals/walk.md).
 //
-// The first trials are random. For each later trial the candidates are the neighbours of the very
-// best results, children of the best results and random immigrants (training.h); some trials refine
-// and have the neighbours alone. A Gaussian process is fitted to the best and the latest results.
-// The candidate with the highest acquisition value is proposed: the expected improvement over a
-// target that lies a random share of `xi` deviations above the best result. When the model expects
-// no more improvement, an exploration phase begins (restart.h).
+// The first trials are random. Later ones are of three kinds. Most have as candidates the
+// neighbours of the very best results, children that OpEvo's evolution breeds of the best results,
+// and random immigrants (training.h); some of these refine and have the neighbours alone. The
+// candidate with the highest acquisition value is proposed: the expected improvement over a target
+// that lies a random share of `xi` deviations above the best result. Other trials climb the
+// expected improvement over the best result itself, move by move (climb.h). When the model expects
+// no more improvement, an exploration phase begins (restart.h). The Gaussian process is fitted to
+// the best and the latest results. Guesses of somebody else take every second trial (guesses.h).
 //
 // With `ahead`, the model takes its own predictions for results that are not known yet. Where the
 // compiler reports statistics, the best `look` candidates are compiled, and a second surrogate that
 // uses these statistics chooses among those that fit the device. Meanwhile the candidates of the
 // next trials are compiled, too (compiler_surrogate.h).
 #include "model/gp.h"
+#include "search/climb.h"
 #include "search/compiler_surrogate.h"
+#include "search/guesses.h"
 #include "search/restart.h"
 #include "search/transfer_prior.h"
 
@@ -41,11 +45,13 @@ enum {
     OPTION_BATCHES,
     OPTION_AHEAD,
     OPTION_COST,
-    OPTION_CHANCE
+    OPTION_CHANCE,
+    OPTION_CLIMB
 };
 
-enum { PREDICTIONS = 256 }; // more than trials that may be open at once
-#define LEAST_CHANCE 0.01   // of success: nothing is excluded for good
+enum { PREDICTIONS = 256 };           // more than trials that may be open at once
+enum { CLIMB_FROM = 20, CLIMBS = 1 }; // results from which on it climbs; climbs of such a trial
+#define LEAST_CHANCE 0.01             // of success: nothing is excluded for good
 
 struct prediction {
     int ask;                // index + 1; 0: none
@@ -56,15 +62,17 @@ struct walk {
     struct batches batches; // first: a strategy is a struct walk
     struct rng rng;
     int first; // size of the first batch; all later ones have one trial
-    double refine, refine_xi, xi, cost, chance;
+    double refine, refine_xi, xi, cost, chance, climb;
     struct training_set training;
     struct config *elite; // result of population(): [elites]
 
     struct coordinates coordinates;
     struct gp model;
     struct candidates candidates;
+    struct climbs climbs;
     struct restart restart;
     struct transfer_prior prior;
+    struct guesses guesses;
     double *x, *mean, *deviation, *acquisition; // of the candidates: [width] each, and one each
     struct candidate_queue queue;
     struct config *planned; // the first candidate of each batch in the queue: [queue.most]
@@ -98,19 +106,32 @@ static void set_up_model(struct walk *w, struct gp *g)
 
 // --- the choice of a trial ---
 
-// Collects the candidates of the next trial; returns its exploration weight.
-static double collect_candidates(struct walk *w)
+static void collect_neighbours(struct walk *w)
 {
     struct candidates *c = &w->candidates;
     candidates_begin(c);
     for (int i = 0; i < c->neighbourhoods && i < w->training.valid; i++)
         candidates_add_neighbours(c, w->training.ranked[i]);
+}
+
+// Collects the candidates of the next trial; returns its exploration weight.
+static double collect_candidates(struct walk *w)
+{
+    struct candidates *c = &w->candidates;
+    collect_neighbours(w);
     if (c->count > 0 && rng_real(&w->rng) < w->refine)
         return w->refine_xi * w->xi;
     candidates_add_children(c, w->training.ranked, w->training.results);
     candidates_add_immigrants(c);
     transfer_prior_propose(&w->prior, c);
     return w->xi;
+}
+
+static void locate_candidates(struct walk *w)
+{
+    const struct candidates *c = &w->candidates;
+    for (int i = 0; i < c->count; i++)
+        coordinates_of(&w->coordinates, &c->candidate[i].config, w->x + i * w->coordinates.count);
 }
 
 // Predicts the fitness of each candidate of the batch, with the noise of a measurement. Returns the
@@ -136,8 +157,7 @@ static double choose(struct walk *w, struct candidate_batch *b, double target)
 {
     const struct candidates *c = &w->candidates;
     int width = w->coordinates.count;
-    for (int i = 0; i < c->count; i++)
-        coordinates_of(&w->coordinates, &c->candidate[i].config, w->x + i * width);
+    locate_candidates(w);
     if (w->look == 1) {
         gp_acquisition(&w->model, w->x, c->count, target, w->acquisition);
     } else {
@@ -149,6 +169,47 @@ static double choose(struct walk *w, struct candidate_batch *b, double target)
     candidate_batch_fill(b, &w->queue, c, w->acquisition, w->look);
     return predict_batch(w, b);
 }
+
+// --- climbs ---
+//
+// The usual candidates lie around the best results. A climb goes on to where the expected
+// improvement is the largest, without an exploration weight: it finds what the model knows to be
+// better, however many parameters away.
+
+static bool is_allowed(void *self, int candidate)
+{
+    return candidates_allowed(&((struct walk *)self)->candidates, candidate);
+}
+
+static int best_move(void *self, double *value)
+{
+    struct walk *w = self;
+    const struct gp_filter allowed = {is_allowed, w};
+    locate_candidates(w);
+    return gp_best(&w->model, w->x, w->candidates.count, 1, allowed, value);
+}
+
+// Fills the batch with the end of a climb from the best neighbour or immigrant; returns the same as
+// predict_batch(). Leaves it empty where there is none of these.
+static double climb(struct walk *w, struct candidate_batch *b)
+{
+    struct candidates *c = &w->candidates;
+    collect_neighbours(w);
+    candidates_add_immigrants(c);
+    locate_candidates(w);
+    gp_acquisition(&w->model, w->x, c->count, 1, w->acquisition);
+    climbs_begin(&w->climbs);
+    for (int i = 0; i < c->count; i++)
+        climbs_add(&w->climbs, &c->candidate[i], w->acquisition[i]);
+    climbs_run(&w->climbs, c, best_move, w);
+    candidates_begin(c);
+    for (int i = 0; i < w->climbs.count; i++)
+        candidates_add(c, &w->climbs.peak[i].at);
+    candidate_batch_fill(b, &w->queue, c, w->acquisition, 1);
+    return predict_batch(w, b);
+}
+
+// --- exploration phases ---
 
 static struct restart_now now(const struct walk *w)
 {
@@ -184,6 +245,42 @@ static bool explore(struct walk *w, struct candidate_batch *b)
     return true;
 }
 
+// Fills the batch from the usual candidates; returns the same as predict_batch().
+static double breed(struct walk *w, struct candidate_batch *b)
+{
+    b->xi = collect_candidates(w);
+    if (w->candidates.count == 0)
+        return 0;
+    b->xi *= rng_real(&w->rng);
+    return choose(w, b, 1 + b->xi * w->model.now.scale);
+}
+
+// Fills the batch with a random one of the usual candidates.
+static void pick_any(struct walk *w, struct candidate_batch *b)
+{
+    const struct candidates *c = &w->candidates;
+    collect_candidates(w);
+    if (c->count)
+        b->candidate[b->count++] = c->candidate[rng_below(&w->rng, (uint64_t)c->count)];
+}
+
+// Returns true if the trial whose batch is the last of the queue is to be a guess.
+static bool guess_is_due(const struct walk *w)
+{
+    return guesses_are_due(&w->guesses, w->batches.handed_out + w->queue.count - 1);
+}
+
+// Chooses a trial among the guesses. False: it is not their turn, or none is left.
+static bool guess(struct walk *w, struct candidate_batch *b)
+{
+    struct candidate chosen = {0};
+    if (!guess_is_due(w) || !guesses_choose(&w->guesses, &w->model, &chosen.config))
+        return false;
+    b->candidate[b->count++] = chosen;
+    predict_batch(w, b);
+    return true;
+}
+
 // Fills the batch of a trial; leaves it empty where the trial is a random one.
 static void fill_batch(struct walk *w, struct candidate_batch *b)
 {
@@ -193,22 +290,21 @@ static void fill_batch(struct walk *w, struct candidate_batch *b)
         archive_warm(&w->batches.archive, &warm))
         return;
     if (w->training.points == 0) { // there is no model
-        collect_candidates(w);
-        if (w->candidates.count)
-            b->candidate[b->count++] =
-                w->candidates.candidate[rng_below(&w->rng, (uint64_t)w->candidates.count)];
+        if (!guess_is_due(w))
+            pick_any(w, b);
         return;
     }
     if (transfer_prior_weigh(&w->prior, &w->batches, w->training.results, best, &w->rng))
         return;
     training_fit(&w->training, &w->model, &w->rng);
+    if (guess(w, b))
+        return;
     if (w->restart.exploration.least && explore(w, b))
         return;
-    b->xi = collect_candidates(w);
-    if (w->candidates.count == 0)
-        return;
-    b->xi *= rng_real(&w->rng);
-    double gain = choose(w, b, 1 + b->xi * w->model.now.scale);
+    bool climbs = w->climb > 0 && w->training.results >= CLIMB_FROM && rng_real(&w->rng) < w->climb;
+    double gain = climbs ? climb(w, b) : 0;
+    if (b->count == 0)
+        gain = breed(w, b);
     if (b->count)
         exploration_expect(&w->restart.exploration, gain);
 }
@@ -265,6 +361,17 @@ static bool plan(struct walk *w)
     return true;
 }
 
+// Adds a random trial, or a guess where it is their turn. False: no point is left.
+static bool draw(struct walk *w)
+{
+    struct config c;
+    if (!guesses_are_due(&w->guesses, w->batches.archive.given.count) ||
+        !guesses_take(&w->guesses, &c))
+        return batches_draw(&w->batches, &w->rng);
+    batches_add(&w->batches, &c, NULL);
+    return true;
+}
+
 static void walk_make_batch(void *self)
 {
     struct walk *w = self;
@@ -279,7 +386,7 @@ static void walk_make_batch(void *self)
             w->prediction[index % PREDICTIONS] =
                 (struct prediction){index + 1, b->mean[0], b->deviation[0]};
     } else {
-        while (size-- > 0 && batches_draw(&w->batches, &w->rng))
+        while (size-- > 0 && draw(w))
             continue;
     }
     if (w->batches.number == 0)
@@ -306,6 +413,8 @@ static struct strategy *walk_create(const struct search_problem *problem, uint64
     w->xi = option[OPTION_XI];
     w->cost = option[OPTION_COST];
     w->chance = option[OPTION_CHANCE];
+    w->climb = option[OPTION_CLIMB];
+    w->climbs.most = CLIMBS;
     w->elite = mem_zero((size_t)option[OPTION_ELITES], sizeof *w->elite);
     coordinates_init(&w->coordinates, problem->space, option[OPTION_PROFILE] != 0);
     training_init(&w->training, &w->batches, &w->coordinates, &w->compiled.probes, points,
@@ -321,6 +430,7 @@ static struct strategy *walk_create(const struct search_problem *problem, uint64
                                         .neighbourhoods = (int)option[OPTION_NEIGHBOURHOODS],
                                         .jump_limit = (int)option[OPTION_JUMP_LIMIT],
                                         .q = option[OPTION_Q]};
+    guesses_init(&w->guesses, &w->batches, &w->coordinates);
     intervals_init(&w->intervals);
     restart_init(&w->restart, &w->batches, &w->coordinates, &w->model);
     w->restart.exploration.least = points ? option[OPTION_LEAST_GAIN] : 0;
@@ -369,6 +479,11 @@ static bool walk_forecast(struct strategy *s, struct forecast *out)
     return p != NULL;
 }
 
+static struct guess_report walk_guesses(const struct strategy *s)
+{
+    return ((const struct walk *)s)->guesses.report;
+}
+
 static int walk_population(const struct strategy *s, int most, struct individual *out)
 {
     const struct walk *w = (const struct walk *)s;
@@ -393,6 +508,7 @@ static void walk_destroy(struct strategy *s)
     gp_finish(&w->model);
     compiler_surrogate_finish(&w->compiled);
     restart_finish(&w->restart);
+    guesses_finish(&w->guesses);
     free(w->queue.batch);
     free(w->planned);
     transfer_prior_finish(&w->prior);
@@ -404,46 +520,60 @@ static void walk_destroy(struct strategy *s)
     free(w);
 }
 
+// Those without `hidden` are for users; the others are for benchmarks and stored sessions.
 static const struct spec_option options[] = {
-    [OPTION_STARTS] = {"starts", "random points before it breeds", 10, 1, 4096, true},
-    [OPTION_ELITES] = {"elites", "results that breed", 8, 1, 4096, true},
-    [OPTION_CHILDREN] = {"children", "bred for each trial", 40, 0, 4096, true},
-    [OPTION_IMMIGRANTS] = {"strangers", "drawn for each trial", 8, 0, 4096, true},
+    [OPTION_STARTS] = {"starts", "random points before the model", 10, 1, 4096, true},
+    [OPTION_ELITES] = {"elites", "results that breed", 8, 1, 4096, true, .hidden = true},
+    [OPTION_CHILDREN] = {"children", "bred for each trial", 40, 0, 4096, true, .hidden = true},
+    [OPTION_IMMIGRANTS] = {"strangers", "drawn for each trial", 8, 0, 4096, true, .hidden = true},
     [OPTION_NEIGHBOURHOODS] = {"near", "best results whose neighbours are candidates too", 6, 0, 64,
-                               true},
-    [OPTION_REFINE] = {"refine", "chance that a trial has only those neighbours", 0.4, 0, 1, false},
-    [OPTION_REFINE_XI] = {"doubt", "margin of such a trial, times as large", 2, 0, 1000, false},
-    [OPTION_Q] = {"q", "mutation: chance of each further step of a walk", 0.2, 0.001, 0.999, false},
-    [OPTION_POINTS] = {"points", "results the model learns from; 0: no model", 128, 0, 512, true},
-    [OPTION_LEARN] = {"learn", "weights of the model tried at each trial", 2, 0, 1000, true},
-    [OPTION_PROFILE] = {"profile", "knows of loops and memory, where declared", 1, 0, 1, true},
-    [OPTION_XI] = {"margin", "improvement sought, at most, in deviations", 0.8, 0, 100, false},
+                               true, .hidden = true},
+    [OPTION_REFINE] = {"refine", "chance that a trial has only those neighbours", 0.4, 0, 1, false,
+                       .hidden = true},
+    [OPTION_REFINE_XI] = {"doubt", "margin of such a trial, times as large", 2, 0, 1000, false,
+                          .hidden = true},
+    [OPTION_Q] = {"q", "mutation: chance of each further step of a walk", 0.2, 0.001, 0.999, false,
+                  .hidden = true},
+    [OPTION_POINTS] = {"points", "results the model learns from; 0: no model", 128, 0, 512, true,
+                       .hidden = true},
+    [OPTION_LEARN] = {"learn", "weights of the model tried at each trial", 2, 0, 1000, true,
+                      .hidden = true},
+    [OPTION_PROFILE] = {"profile", "knows of loops and memory, where declared", 1, 0, 1, true,
+                        .hidden = true},
+    [OPTION_XI] = {"margin", "exploration weight: improvement sought, at most, in deviations", 0.8,
+                   0, 100, false},
     [OPTION_JUMP_LIMIT] = {"reach", "parameters of at most so many values may jump to any", 64, 0,
-                           65536, true},
+                           65536, true, .hidden = true},
     [OPTION_LEAST_GAIN] = {"leave",
-                           "gain promised, as a share, below which it looks elsewhere; 0: never",
-                           1e-5, 0, 1, false},
+                           "expected improvement, as a share of the best, below which it explores; "
+                           "0: never",
+                           1e-5, 0, 1, false, .hidden = true},
     [OPTION_Z_SCORE] = {"surprise",
-                        "deviations above what is known that it follows elsewhere at once; 0: none",
-                        2.5, 0, 100, false},
+                        "z-score of a probe that starts a local search at once; 0: none", 2.5, 0,
+                        100, false, .hidden = true},
     [OPTION_LOOK] = LOOK_OPTION,
     [OPTION_BATCHES] = {"shortlists",
-                        "rounds whose candidates are compiled at a time, up to `ahead` (tune: 2 "
+                        "batches whose candidates are compiled at a time, up to `ahead` (tune: 2 "
                         "where it looks)",
-                        1, 1, 255, true, NULL, true},
+                        1, 1, 255, true, .if_given = true, .hidden = true},
     [OPTION_AHEAD] = {"ahead", "results not waited for (tune: workers - 1)", 0, 0, 255, true},
-    [OPTION_COST] = {"cost", "promises are divided by the seconds expected, to that power", 2, 0,
-                     100, false},
+    [OPTION_COST] = {"cost",
+                     "expected improvements are divided by the predicted seconds, to that power "
+                     "(tune: 1 with a budget of seconds)",
+                     0, 0, 100, false},
     [OPTION_CHANCE] = {"chance",
-                       "promises are multiplied by the chance of success, to that power; 0: what "
-                       "fails is a slow result",
-                       0, 0, 100, false},
+                       "expected improvements are multiplied by the chance of success, to that "
+                       "power; 0: what fails is a slow result",
+                       0, 0, 100, false, .hidden = true},
+    [OPTION_CLIMB] = {"climb", "chance that a trial climbs the expected improvement", 0.3, 0, 1,
+                      false},
     {NULL},
 };
 
 const struct strategy_kind strategy_walk = {
     .name = "walk",
-    .help = "evolution on the graphs of the parameters, screened by a model",
+    .help = "Bayesian optimisation: a Gaussian process chooses among neighbours, children and "
+            "random points",
     .options = options,
     .learns = LEARNS_WEIGHED,
     .create = walk_create,
@@ -454,5 +584,6 @@ const struct strategy_kind strategy_walk = {
     .generation = batches_generation,
     .origin = batches_origin,
     .forecast = walk_forecast,
+    .guesses = walk_guesses,
     .destroy = walk_destroy,
 };

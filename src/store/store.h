@@ -132,8 +132,9 @@ struct session_record {
     // Not stored: what ended the run, "trials", "seconds", "patience", "roof", "exhausted",
     // "rejected" or "user"; NULL: it goes on, or was interrupted.
     const char *ended_by;
-    const char *note; // note of the user; NULL
-    const char *warm; // slots of the configurations that it began with, "16,4 8,8"; NULL
+    const char *note;    // note of the user; NULL
+    const char *warm;    // slots of the configurations that it began with, "16,4 8,8"; NULL
+    const char *guesses; // those that take every second proposal (tune --seed-from), likewise
     // The parents of the next generation, best first, as their asks, "12,5,9"; NULL: the strategy
     // has no population.
     const char *population;

@@ -114,7 +114,7 @@ int main(int argc, char **argv)
                                            {"preset", NULL, 0, &p.preset},
                                            {"db", NULL, 0, &p.folder}};
     const char *wanted = getenv("TILEWALK_STRATEGIES");
-    char *list = mem_strdup(wanted ? wanted : "walk,local,opevo,tpe,lfbo");
+    char *list = mem_strdup(wanted ? wanted : "walk,local,opevo,tpe");
     struct err e;
     bench_options(argc, argv, options, 6);
     take_strategies(&p, list);

@@ -3,14 +3,16 @@
 //
 // All strategies without a model, with their defaults, and opevo on legal points alone, search the
 // recordings in the folder that TILEWALK_RECORDINGS names (else: made-up ones); the tables are
-// Markdown, docs/internals/search.md holds them. The numbers do not depend on the machine or its
-// cores, but for the times. With --learned those that have a model are beside them, and each
-// recording has a table over time too: what its trials cost when they were recorded, and the
-// strategy's own time. The first, walk, is held against the best of all others. With --ablation
-// those are walk without each of its parts, and with each alone. With --pairs the strategies that
-// $TILEWALK_STRATEGIES lists are held to the first of them, run by run; with --traps N in N traps
-// (pairs.h). With --calibration: how often results are where walk's model expected them
-// (calibration.h).
+// Markdown, docs/internals/search.md holds them. The numbers do not depend on the machine or its cores, but
+// for the times. With --learned those that have a model are beside them, and each recording has a
+// table over time too: what its trials cost when they were recorded, and the strategy's own time.
+// The first, walk, is held against the best of all others. With --ablation those are walk without
+// each of its parts, and with each alone. With --pairs the strategies that $TILEWALK_STRATEGIES
+// lists are held to the first of them, run by run; with --traps N in N traps (pairs.h). With
+// --guesses: what first guesses are worth. With --own-cost: the default's CPU time a trial. With
+// --calibration: how often results are where walk's model expected them (calibration.h). With
+// --standing all strategies, or those of $TILEWALK_STRATEGIES, on the recordings; with --landscapes
+// on synthetic ones, with --held-out on those of them that no option was chosen on (standing.h).
 //
 // Cost: CPU time of opevo's ask and tell a trial, and memory, at 100 000 trials on the mm1 space;
 // and of checking that space. First with every point valid; that figure has the target. Then with 7
@@ -21,6 +23,7 @@
 #include "base/os.h"
 #include "bench.h"
 #include "calibration.h"
+#include "guessed.h"
 #include "learned.h"
 #include "pairs.h"
 #include "recordings.h"
@@ -28,6 +31,7 @@
 #include "search_tables.h"
 #include "simulate/curve.h"
 #include "spaces.h"
+#include "standing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -179,6 +183,45 @@ static void compare_pairs(int trials, int repeats, int seeds)
     free(spec);
 }
 
+// --- where it stands ---
+
+// Those that $TILEWALK_STRATEGIES lists, else all; the first is held against the others.
+static void compare_standing(int repeats, bool recorded, bool landscapes, bool held_out)
+{
+    struct err e;
+    char **spec;
+    const char *all[MOST_STRATEGIES], *wanted = getenv("TILEWALK_STRATEGIES");
+    int specs, recordings;
+    struct str list = {0};
+    specs = list_strategies(true, all);
+    for (int i = 0; i < specs && !wanted; i++)
+        str_printf(&list, "%s%s", i ? "," : "", all[i]);
+    if (!spec_list_parse(wanted ? wanted : str_text(&list), strategy_canonical, &spec, &specs, &e))
+        bench_fail("TILEWALK_STRATEGIES", &e);
+    const struct standing standing = {.spec = spec, .specs = specs, .repeats = repeats};
+    if (recorded) {
+        struct recording **recording = recordings_gather(&recordings);
+        standing_on_recordings(&standing, recording, recordings);
+        recordings_forget(recording, recordings);
+    }
+    if (landscapes)
+        standing_on_landscapes(&standing, false);
+    if (held_out)
+        standing_on_landscapes(&standing, true);
+    for (int i = 0; i < specs; i++)
+        free(spec[i]);
+    free(spec);
+    str_finish(&list);
+}
+
+static void compare_guessed(int repeats)
+{
+    int recordings;
+    struct recording **recording = recordings_gather(&recordings);
+    guessed_on_recordings(recording, recordings, repeats);
+    recordings_forget(recording, recordings);
+}
+
 // --- whether it knows what it does not know ---
 
 static void calibrate_walk(int trials, int repeats)
@@ -272,11 +315,40 @@ static void measure_cost(int trials)
     bench_figure("check mm1 --device none, CPU time", check_milliseconds(), "ms", UNDER, 50);
 }
 
+// The program's own CPU time for a trial of the default search, its database included.
+static void measure_own_cost(void)
+{
+    static const char *const preset[] = {"mm1", "gemm"}, *const trials[] = {"400", "5000"};
+    static const double target_ms[] = {1, 2};
+    double step_ns = calibrate();
+    printf("walk, own CPU time a trial; calibration loop: %.2f ns a step\n", step_ns);
+    for (int i = 0; i < 4; i++) {
+        struct bench_child c;
+        char line[4096], folder[] = "/tmp/tilewalk-bench-XXXXXX", what[64];
+        if (!mkdtemp(folder))
+            bench_fail("no temporary folder", NULL);
+        char *path = mem_printf("%s/t.db", folder);
+        bench_start(&c, (const char *const[]){"tune", preset[i / 2], "--source", "synthetic:rugged",
+                                              "--trials", trials[i % 2], "--seed", "1", "--plain",
+                                              "--db", path, NULL});
+        while (fgets(line, sizeof line, c.out)) {
+        }
+        double ms = 1e3 * bench_end(&c) / atof(trials[i % 2]);
+        snprintf(what, sizeof what, "%s, %s trials", preset[i / 2], trials[i % 2]);
+        bench_figure(what, ms, "ms", UNDER, target_ms[i / 2]);
+        printf("  %.2f million steps of the loop\n", ms / step_ns);
+        remove(path);
+        rmdir(folder);
+        free(path);
+    }
+}
+
 // The cost comes first: the peak of memory is that of the process.
 int main(int argc, char **argv)
 {
     int trials = 500, repeats = 50, cost = 100000, learned_trials = 1000, learned = 0, ablate = 0,
-        pairs = 0, traps = 0, calibration = 0;
+        pairs = 0, traps = 0, calibration = 0, standing = 0, landscapes = 0, held_out = 0,
+        guesses = 0, own_cost = 0;
     const struct bench_option options[] = {{"trials", &trials, 100000},
                                            {"repeats", &repeats, 10000},
                                            {"cost-trials", &cost, 10000000},
@@ -285,8 +357,24 @@ int main(int argc, char **argv)
                                            {"learned-trials", &learned_trials, 100000},
                                            {"pairs", &pairs, 0},
                                            {"traps", &traps, 1000},
-                                           {"calibration", &calibration, 0}};
-    bench_options(argc, argv, options, 9);
+                                           {"calibration", &calibration, 0},
+                                           {"standing", &standing, 0},
+                                           {"landscapes", &landscapes, 0},
+                                           {"held-out", &held_out, 0},
+                                           {"guesses", &guesses, 0},
+                                           {"own-cost", &own_cost, 0}};
+    bench_options(argc, argv, options, sizeof options / sizeof *options);
+    if (own_cost || guesses) {
+        if (own_cost)
+            measure_own_cost();
+        if (guesses)
+            compare_guessed(repeats);
+        return EXIT_SUCCESS;
+    }
+    if (standing || landscapes || held_out) {
+        compare_standing(repeats, standing, landscapes, held_out);
+        return EXIT_SUCCESS;
+    }
     if (calibration) {
         calibrate_walk(trials, repeats);
         return EXIT_SUCCESS;

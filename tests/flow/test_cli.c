@@ -293,8 +293,8 @@ static void test_strategies(void **state)
     struct result r = RUN(b, "strategies", "--json");
     assert_int_equal(r.code, 0);
     const cJSON *list = member(json_of(b, r.out), "strategies");
-    static const char *const names[] = {"opevo", "random",    "gbfs",  "na2c", "rnn",
-                                        "ga",    "annealing", "local", "de",   "grid",
+    static const char *const names[] = {"opevo", "random",    "gbfs",  "na2c",     "rnn",
+                                        "ga",    "annealing", "local", "feasible", "grid",
                                         "tpe",   "autotvm",   "walk"};
     assert_string_equal(text_of(cJSON_GetArrayItem(list, 0), "name"), "walk");
     for (size_t i = 0; i < COUNT(names); i++) {

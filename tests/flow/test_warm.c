@@ -265,12 +265,72 @@ static void test_recording(void **state)
     assert_true(number_of(listed_session(b, 2), "best_tflops") > 0);
 }
 
+// --- first guesses ---
+
+static const char *write_guesses(struct box *b)
+{
+    return box_write(b, "guesses.jsonl",
+                     "{\"tile\": [8, 2, 2, 2], \"unroll\": 16, \"order\": [\"n\", \"m\", \"k\"], "
+                     "\"stage\": \"none\"}\n"
+                     "\n"
+                     "{\"configuration\": {\"tile\": [4, 4, 2, 2], \"unroll\": 20, \"order\": "
+                     "[\"k\", \"m\", \"n\"], \"stage\": \"shared\"}}\n"
+                     "{\"tile\": [1, 64, 1, 1], \"unroll\": 0, \"order\": [\"k\", \"m\", \"n\"], "
+                     "\"stage\": \"none\"}\n");
+}
+
+// Lines become legal configurations, which are the second, fourth and sixth trial; a session that
+// goes on has them, too.
+static void test_guesses(void **state)
+{
+    struct box *b = *state;
+    const char *path = write_guesses(b), *space = flow_path(b, "small.lua");
+    struct result r =
+        RUN(b, "tune", space, SOURCE, "--trials", "30", "--seed", "6", "--seed-from", path);
+    assert_ok(&r);
+    assert_contains(r.err, "guesses: 3 configurations, 2 moved to the nearest legal one");
+    assert_contains(r.err, "guesses: 3 of 3 are tried, 0 dropped without a chance");
+    cJSON *trials = trials_in_order(b, "1");
+    const cJSON *first = member_at(trials, 1, "config"), *second = member_at(trials, 3, "config");
+    assert_int_equal(number_of(first, "unroll"), 16);
+    assert_int_equal(number_of(second, "unroll"), 16);
+    assert_string_equal(text_of(second, "stage"), "shared");
+    for (int i = 0; i < 30; i++)
+        assert_string_not_equal(text_of(cJSON_GetArrayItem(trials, i), "outcome"), "rejected");
+    r = RUN(b, "tune", space, SOURCE, "--trials", "3", "--seed", "6", "--seed-from", path);
+    assert_ok(&r);
+    assert_int_equal(remove(path), 0);
+    r = RUN(b, "resume", "2", "--trials", "30");
+    assert_ok(&r);
+    assert_string_equal(sequence(b, 1), sequence(b, 2));
+}
+
+static void test_wrong_guesses(void **state)
+{
+    struct box *b = *state;
+    const char *space = flow_path(b, "small.lua");
+    const char *path = box_write(b, "bad.jsonl", "\n{\"tile\": [1, 2}\n");
+    struct result r = RUN(b, "tune", space, SOURCE, "--seed-from", path);
+    assert_refused(&r, 1, "bad.jsonl:2:", "JSON");
+    path = box_write(b, "other.jsonl", "{\"block\": 3}\n");
+    r = RUN(b, "tune", space, SOURCE, "--seed-from", path);
+    assert_refused(&r, 1, "other.jsonl:1:", "'block'");
+    path = box_write(b, "none.jsonl", "\n");
+    r = RUN(b, "tune", space, SOURCE, "--seed-from", path);
+    assert_refused(&r, 1, "none.jsonl", "fits 'small'");
+    r = RUN(b, "tune", space, SOURCE, "--seed-from", write_guesses(b), "--strategy", "opevo");
+    assert_refused(&r, 2, "--seed-from", "opevo");
+    r = RUN(b, "tune", space, SOURCE, "--strategy", "lfbo:trees=3");
+    assert_refused(&r, 2, "'lfbo'", "any more");
+}
+
 TEST_GROUP(warm)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_record),        FLOW_TEST(test_same_space), FLOW_TEST(test_other_shape),
-        FLOW_TEST(test_deterministic), FLOW_TEST(test_killed),     FLOW_TEST(test_wrong_sources),
-        FLOW_TEST(test_left_out),      FLOW_TEST(test_recording),  FLOW_TEST(test_conditional),
+        FLOW_TEST(test_record),        FLOW_TEST(test_same_space),    FLOW_TEST(test_other_shape),
+        FLOW_TEST(test_deterministic), FLOW_TEST(test_killed),        FLOW_TEST(test_wrong_sources),
+        FLOW_TEST(test_left_out),      FLOW_TEST(test_recording),     FLOW_TEST(test_conditional),
+        FLOW_TEST(test_guesses),       FLOW_TEST(test_wrong_guesses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

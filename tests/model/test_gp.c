@@ -243,6 +243,49 @@ static void test_acquisition(void **state)
     }
 }
 
+static bool is_third(void *context, int query)
+{
+    ++*(int *)context;
+    return query % 3 == 0;
+}
+
+// Compares with the values of all queries. Only those that may be the best are asked about.
+static void test_best_accepted(void **state)
+{
+    (void)state;
+    enum { MANY = 99, ROUNDS = 20 };
+    struct rng r;
+    int asked = 0;
+    const struct gp_filter third = {is_third, &asked};
+    rng_seed(&r, 14);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct gp g;
+        double x[MANY][WIDTH], mean[MANY], deviation[MANY], most = 0, value = 0;
+        int wanted = -1;
+        gp_init(&g, WIDTH, POINTS, MANY);
+        for (int i = 0; i < POINTS; i++) {
+            double at[WIDTH];
+            draw(&r, at);
+            gp_add(&g, at, at[0] - at[1] * at[1]);
+        }
+        gp_fit(&g, 20, &r);
+        for (int q = 0; q < MANY; q++)
+            draw(&r, x[q]);
+        gp_predict(&g, *x, MANY, mean, deviation);
+        for (int q = 0; q < MANY; q += 3) {
+            double gain = gp_expected_improvement(mean[q], deviation[q], 0.8);
+            wanted = gain > most ? q : wanted;
+            most = fmax(most, gain);
+        }
+        assert_int_equal(gp_best(&g, *x, MANY, 0.8, third, &value), wanted);
+        assert_true(value == most);
+        assert_int_equal(gp_best(&g, *x, MANY, 0.8, third, &value), -1);
+        assert_true(value == most);
+        gp_finish(&g);
+    }
+    assert_true(asked < ROUNDS * MANY / 2);
+}
+
 // Each output is predicted as by a process of its own with the same weights and noise.
 static void test_additional_outputs(void **state)
 {
@@ -339,6 +382,7 @@ TEST_GROUP(gp)
         cmocka_unit_test(test_known_points_and_equal_values),
         cmocka_unit_test(test_expected_improvement),
         cmocka_unit_test(test_acquisition),
+        cmocka_unit_test(test_best_accepted),
         cmocka_unit_test(test_additional_outputs),
         cmocka_unit_test(test_acquisition_factor),
     };

@@ -86,7 +86,7 @@ static void test_legal_is_what_is_recorded(void **state)
 // Draws from the recording meet points where draws from the space would not.
 static void test_sparse_recordings_are_met(void **state)
 {
-    static const char *const specs[] = {"random", "opevo", "local", "ga", "de", "annealing"};
+    static const char *const specs[] = {"random", "opevo", "local", "ga", "annealing"};
     struct made m = {.space = space_huge(), .sampled = 60, .failing = 20};
     struct recording *r = made_recording(&m, "sparse");
     (void)state;
@@ -130,7 +130,7 @@ static void test_threads_change_nothing(void **state)
 {
     struct recording *r = mixed();
     (void)state;
-    static const char *const specs[] = {"random", "opevo", "ga", "annealing", "local", "de"};
+    static const char *const specs[] = {"random", "opevo", "ga", "annealing", "local"};
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         struct simulation one = {
             .recording = r, .strategy = specs[i], .trials = 60, .repeats = 12, .seed = 3};

@@ -1,7 +1,7 @@
 // Credit of searches: areas under curves by hand, the choice, and what leaves the window.
 #include "group.h"
 
-#include "search/portfolio.h"
+#include "portfolio.h"
 
 #include <math.h>
 #include <stddef.h>

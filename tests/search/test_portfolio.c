@@ -1,8 +1,8 @@
 // Several searches as one: whose turn it is, and that they share what they find.
 #include "driver.h"
 #include "group.h"
+#include "portfolio.h"
 #include "search/batches.h"
-#include "search/portfolio.h"
 #include "spaces.h"
 
 #include <math.h>

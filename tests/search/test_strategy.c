@@ -176,7 +176,7 @@ static void test_names_say_what_is_not_standard(void **state)
 
 static void expect_for(const char *spec, int workers, const char *option)
 {
-    char *text = strategy_canonical_for(spec, workers, false, NULL);
+    char *text = strategy_canonical_for(spec, (struct strategy_use){.workers = workers}, NULL);
     const char *at = strstr(text, option);
     assert_non_null(at);
     at += strlen(option);
@@ -187,17 +187,26 @@ static void expect_for(const char *spec, int workers, const char *option)
 static void test_ahead_follows_the_workers(void **state)
 {
     (void)state;
+    const struct strategy_use probing = {.workers = 4, .tells_statistics = true};
     expect_for("walk", 1, ":ahead=0");
+    expect_for("walk", 1, ":cost=0");
     expect_for("walk", 4, ":ahead=3");
     expect_for("walk", 0, ":ahead=0"); // not known
     expect_for("walk:ahead=0:q=0.3", 4, ":ahead=0");
     expect_for("walk:ahead=7", 4, ":ahead=7");
     expect_for("opevo", 4, ":async=0:legal=0");
-    char *text = strategy_canonical_for("walk", 4, true, NULL);
+    char *text = strategy_canonical_for("walk", probing, NULL);
     assert_non_null(strstr(text, ":look=3:"));
     free(text);
-    text = strategy_canonical_for("walk:look=1", 4, true, NULL);
+    text = strategy_canonical_for("walk:look=1", probing, NULL);
     assert_non_null(strstr(text, ":look=1:"));
+    free(text);
+    const struct strategy_use timed = {.workers = 1, .counts_seconds = true};
+    text = strategy_canonical_for("walk", timed, NULL);
+    assert_non_null(strstr(text, ":cost=1:"));
+    free(text);
+    text = strategy_canonical_for("walk:cost=0", timed, NULL);
+    assert_non_null(strstr(text, ":cost=0:"));
     free(text);
     text = strategy_without_ahead("walk:ahead=3:q=0.3");
     assert_string_equal(text, "walk:q=0.3");

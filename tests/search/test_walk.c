@@ -73,11 +73,11 @@ static void test_finds_the_bottom(void **state)
     struct space *s = space_mm(512, 1024, 1024);
     struct search_problem problem = {.space = s};
     for (uint64_t seed = 0; seed < 5; seed++) {
-        struct course *r = course_create(&problem, "walk", seed, 60, bowl);
-        assert_true(best_of(r, 60) == 1);
+        struct course *r = course_create(&problem, "walk", seed, 80, bowl);
+        assert_true(best_of(r, 80) == 1);
         free(r);
-        r = course_create(&problem, "walk:points=0", seed, 60, bowl);
-        assert_true(best_of(r, 60) < 1);
+        r = course_create(&problem, "walk:points=0", seed, 80, bowl);
+        assert_true(best_of(r, 80) < 1);
         free(r);
     }
     space_destroy(s);
@@ -157,8 +157,8 @@ static void test_breeds_after_its_starts(void **state)
 static void test_neighbours_of_the_best(void **state)
 {
     (void)state;
-    const char *const specs[] = {"walk:children=0:strangers=0:near=1:reach=0:starts=1",
-                                 "walk:refine=1:near=1:reach=0:starts=1"};
+    const char *const specs[] = {"walk:climb=0:children=0:strangers=0:near=1:reach=0:starts=1",
+                                 "walk:climb=0:refine=1:near=1:reach=0:starts=1"};
     struct space *s = space_mm(512, 1024, 1024);
     struct search_problem problem = {.space = s};
     for (int k = 0; k < 2; k++) {

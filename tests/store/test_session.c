@@ -38,6 +38,7 @@ static const struct session_record full = {
     .message = "the user asked",
     .note = "a\nb",
     .warm = "1,2",
+    .guesses = "3,4 5,6",
     .population = "12,5,9",
     .history = "3:200 5:180",
 };
@@ -81,6 +82,7 @@ static void assert_same_session(const struct session_record *a, const struct ses
         {a->message, b->message},
         {a->note, b->note},
         {a->warm, b->warm},
+        {a->guesses, b->guesses},
         {a->population, b->population},
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

@@ -5,7 +5,7 @@
 // imports the results of all others, as soon as its own batch is complete. If it proposes a
 // configuration that another arm has proposed, it is observed the known result and asked again, at
 // no cost. One trial is open at a time.
-#include "search/portfolio.h"
+#include "portfolio.h"
 
 #include "base/mem.h"
 #include "search/batches.h"
@@ -67,7 +67,7 @@ enum { OPTION_WINDOW, OPTION_EXPLORE };
 
 // All arms propose in batches. An arm does not get the cost of a trial, so walk counts trials; and
 // walk explores as it did when sessions of portfolios were first stored.
-static const char *const specs[] = {"walk:cost=0:surprise=0", "local", "lfbo", "tpe"};
+static const char *const specs[] = {"walk", "local", "lfbo", "tpe"};
 enum { ARMS = sizeof specs / sizeof *specs };
 
 struct arm {

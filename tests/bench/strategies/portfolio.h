@@ -11,8 +11,8 @@
 // the i-th use, oldest first, brought a new best, else 0. The credit of the arm is the area under
 // the curve of the sum of v, as a share: 2 / (n (n + 1)) * sum of i v_i. So recent gains count
 // more.
-#ifndef TILEWALK_SEARCH_PORTFOLIO_H
-#define TILEWALK_SEARCH_PORTFOLIO_H
+#ifndef TILEWALK_TESTS_PORTFOLIO_H
+#define TILEWALK_TESTS_PORTFOLIO_H
 
 #include <stdbool.h>
 
