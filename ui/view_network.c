@@ -404,7 +404,7 @@ static void draw_latency(struct app *app, const struct network *n, const struct 
     else if (l.whole_count)
         snprintf(note, sizeof note, "B as a whole %.3g", l.whole[l.whole_count - 1].y);
     else if (l.part_count)
-        snprintf(note, sizeof note, "%.3g at start, %.3g now", l.parts[0].y,
+        snprintf(note, sizeof note, "%.3g at start, %.3g now", sum->start_s * per,
                  l.parts[l.part_count - 1].y);
     struct pane p = pane_box(box, title, note, n->pane == PANE_LATENCY);
     if (l.part_count || l.whole_count) {
