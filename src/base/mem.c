@@ -91,6 +91,12 @@ char *mem_printf(const char *format, ...)
     return text;
 }
 
+void mem_expect(size_t bytes)
+{
+    if (bytes && !os_has_memory(bytes))
+        checked(NULL);
+}
+
 struct arena_block {
     struct arena_block *next;
     size_t used, size; // in bytes of `memory`

@@ -16,6 +16,10 @@ void *mem_resize(void *old, size_t count, size_t size); // realloc of an array
 char *mem_strdup(const char *text);
 char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+// Ends the program as out of memory where so many bytes cannot be allocated now: before a library
+// that would wait for them for ever.
+void mem_expect(size_t bytes);
+
 void mem_on_exhausted(void (*hook)(void)); // set once, before there are threads
 
 // Names what this process does from here on: a command, or the message that a worker began with.

@@ -114,6 +114,11 @@ static void overflow_arena(void)
     arena_zero(&a, half, 3);
 }
 
+static void expect_too_much(void)
+{
+    mem_expect(half);
+}
+
 static void overflow_arena_rounding(void)
 {
     struct arena a;
@@ -128,6 +133,8 @@ static void overflow_is_out_of_memory(void **state)
     expect_exhausted(overflow_resize);
     expect_exhausted(overflow_arena);
     expect_exhausted(overflow_arena_rounding);
+    expect_exhausted(expect_too_much);
+    mem_expect(1 << 20);
 }
 
 enum { PIECES = 2000 };

@@ -54,7 +54,7 @@ static const struct process processes[] = {
      {SMALL_TUNE, "--trials", "3"},
      {"export", "1", "--out", "best", "--force", "--anyway"}},
     {"whole", true,
-     .words = {"tune", "two.lua", "--strategy", "random", "--seed", "3", "--trials", "4",
+     .words = {"tune", "two.lua", "--strategy", "random", "--seed", "3", "--trials", "8",
                "--workers", "1"}},
 };
 

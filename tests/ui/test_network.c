@@ -259,9 +259,9 @@ static void test_a_network_has_no_trials(void **state)
     make_network();
     now += 2;
     settle();
-    static const int views[] = {VIEW_MAIN, VIEW_TRIALS, VIEW_KERNEL};
+    static const int without[] = {VIEW_MAIN, VIEW_TRIALS, VIEW_KERNEL};
     for (int i = 0; i < 3; i++) {
-        app_act(&app, (enum action)(ACT_VIEW + views[i]));
+        app_act(&app, (enum action)(ACT_VIEW + without[i]));
         settle();
         expect_text("A network's trials are those of its tasks", true);
         expect_text("No trial", false);
