@@ -1,6 +1,7 @@
 // tilewalk: finds the fastest configuration of a compute kernel on a Vulkan device.
 #include "base/build.h"
 #include "base/file.h"
+#include "base/mem.h"
 #include "base/shown.h"
 #include "base/str.h"
 #include "cli/command.h"
@@ -117,6 +118,7 @@ static int run_words(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "--help";
     int code;
+    mem_fail_as(argc > 1 ? name : cmd_browse.name);
     if (argc == 1 && workbench_browse(&code))
         return code;
     if (str_equal(name, "--version") || str_equal(name, "version")) {

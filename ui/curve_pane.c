@@ -276,8 +276,12 @@ static struct legend make_legend(const struct pane *p, const struct curve_runs *
             print_speed(e.value, run_best(&r->run[i]), r->best);
         else
             snprintf(e.value, sizeof e.value, "-");
-        if (differs_from_race(&r->run[i]))
-            snprintf(e.more, sizeof e.more, " measured");
+        if (differs_from_race(&r->run[i])) {
+            char measured[16];
+            snprintf(measured, sizeof measured, "%s", e.value);
+            print_speed(e.value, r->run[i].ranked, r->best);
+            snprintf(e.more, sizeof e.more, " raced, %s measured", measured);
+        }
         add_entry(&l, e);
     }
     if (mean && mean->count) {

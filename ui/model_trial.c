@@ -3,7 +3,6 @@
 
 #include "base/number.h"
 #include "engine/speed.h"
-#include "report/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,19 +86,12 @@ bool rank_is_better(struct rank x, struct rank y)
 
 const char *model_unit(const struct model *m, double *per_flops)
 {
-    double best = seconds_speed(m, m->open.record.best_seconds);
-    if (speed_is_relative(&m->open.record)) {
-        *per_flops = 100 / RECORDED_ONE;
-        return "%";
-    }
-    bool tera = best >= 1e12, mega = best > 0 && best < 1e9;
+    const struct session_record *r = &m->open.record;
+    const struct baseline_record *b = baselines_fastest(&m->open.baselines);
+    double best_s = r->best_seconds > 0 ? r->best_seconds : b ? baseline_seconds(b) : 0;
     const char *name;
-    if (m->open.record.unit) {
-        *per_flops = 1 / speed_unit(&m->open.record, best, &name);
-        return name;
-    }
-    *per_flops = tera ? 1e-12 : mega ? 1e-6 : 1e-9;
-    return tera ? "TFLOPS" : mega ? "MFLOPS" : "GFLOPS";
+    *per_flops = 1 / speed_unit(r, seconds_speed(m, best_s), &name);
+    return name;
 }
 
 double param_position(const struct param *p, const int32_t *v, int slot)

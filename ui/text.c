@@ -1,6 +1,7 @@
 #include "text.h"
 
 #include "engine/speed.h"
+#include "report/text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -120,6 +121,12 @@ const char *speed_number(const struct model *m, double flops, char out[24])
     return out;
 }
 
+const char *no_trial_text(const struct model *m)
+{
+    return m->open.record.scheduler ? "A network's trials are those of its tasks (screen Network)."
+                                    : "No trial has ended yet.";
+}
+
 const char *model_time_unit(const struct model *m, double *per_second)
 {
     double best = m->open.record.best_seconds;
@@ -179,17 +186,18 @@ const char *sessions_unit(const struct model *m, double *per_flops)
     double best = 0;
     for (int i = 0; i < m->session_count; i++)
         best = fmax(best, record_speed(&m->session[i].record));
-    *per_flops = best >= 0.99995e12 ? 1e-12 : 1e-9;
-    return best >= 0.99995e12 ? "TFLOPS" : "GFLOPS";
+    const char *name;
+    *per_flops = 1 / text_rate_unit(best, WORK_FLOP, &name);
+    return name;
 }
 
 char *sessions_speed(double flops, double per_flops, char out[24])
 {
-    double value = flops * per_flops;
+    const char *name;
+    double value = flops * per_flops, own = text_rate_unit(flops, WORK_FLOP, &name);
     out[0] = '\0';
-    if (flops > 0 && value < 0.1) // beside much faster ones: in a unit of its own
-        snprintf(out, 24, "%.3g %c", flops >= 1e9 ? flops / 1e9 : flops / 1e6,
-                 flops >= 1e9 ? 'G' : 'M');
+    if (flops > 0 && own * per_flops < 0.1) // beside much faster ones: in its own unit
+        snprintf(out, 24, "%.3g %c", flops / own, name[0]);
     else if (flops > 0)
         snprintf(out, 24, "%.*f", value >= 99.995 ? 1 : value >= 0.9995 ? 2 : 3, value);
     return out;

@@ -31,6 +31,9 @@ double trial_shown_seconds(const struct trial *t);
 double trial_shown_speed(const struct model *m, const struct trial *t);
 bool trial_shows_race(const struct trial *t);
 
+// Says why a session shows no trial.
+const char *no_trial_text(const struct model *m);
+
 // Write the numbers alone: speeds in model_unit, times in model_time_unit. "" when there is none.
 const char *speed_number(const struct model *m, double flops, char out[24]);
 const char *time_number(const struct model *m, double seconds, char out[24]);

@@ -83,7 +83,7 @@ void trials_pane_draw(struct app *app, struct trials_pane *state, const struct p
     struct model *m = &app->model;
     if (m->open.last_number == 0) {
         const struct opened *o = &app->model.open;
-        pane_line(p, 0, 0, STYLE_DIM, "No trial has ended yet.");
+        pane_line(p, 0, 0, STYLE_DIM, "%s", no_trial_text(m));
         if (o->tally[OUTCOME_REJECTED] > 0)
             pane_printf(p, 1, 0, STYLE_DIM, "Rejected without a trial: %" PRId64 ".",
                         o->tally[OUTCOME_REJECTED]);

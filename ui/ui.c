@@ -53,7 +53,8 @@ static void print_exit_summary(const struct jobs *j, const char *database)
         else if (r.best_ask)
             printf("session %" PRId64 " is %s: best %s%s, %s: tilewalk show %" PRId64 "%s\n", r.id,
                    state_name(r.state), speed_text(&r, r.best_seconds, speed),
-                   r.best_raced ? " raced" : "", text_time(r.best_seconds, time), r.id, option);
+                   r.best_raced ? " raced" : " measured once", text_time(r.best_seconds, time),
+                   r.id, option);
         else
             printf("session %" PRId64 " is %s: nothing valid was found: tilewalk show %" PRId64
                    "%s\n",

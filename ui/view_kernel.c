@@ -323,7 +323,7 @@ static void kernel_view_draw(struct app *app, void *state, const struct pane *bo
     const char *nothing = !r->id ? "No session is open."
                           : recorded_is(r->source)
                               ? "This session ran on a recording: there is no kernel."
-                          : !shown_trial(app) ? "There is no trial yet."
+                          : !shown_trial(app) ? no_trial_text(&app->model)
                           : !v->shown.arrived ? "Rendering..."
                                               : NULL;
     if (nothing) {

@@ -389,6 +389,10 @@ static void draw_latency(struct app *app, const struct network *n, const struct 
     snprintf(title, sizeof title, "Latency in %s by running time", model_time_unit(m, &per));
     const struct opened *o = &m->open;
     const struct network_summary *sum = &o->network;
+    // The curve of a network begins when the last task has a kernel, and others have better ones.
+    double start_s = o->record.scheduler ? sum->start_s
+                     : o->curve.count    ? o->curve.step[0].seconds
+                                         : 0;
     struct latency l = {.per = per};
     l.parts = mem_zero((size_t)o->curve.count + 1, sizeof *l.parts);
     l.whole = mem_zero((size_t)sum->whole_count + 1, sizeof *l.whole);
@@ -403,9 +407,11 @@ static void draw_latency(struct app *app, const struct network *n, const struct 
                  l.parts[l.part_count - 1].y, l.whole[l.whole_count - 1].y);
     else if (l.whole_count)
         snprintf(note, sizeof note, "B as a whole %.3g", l.whole[l.whole_count - 1].y);
-    else if (l.part_count)
-        snprintf(note, sizeof note, "%.3g at start, %.3g now", l.parts[0].y,
+    else if (l.part_count && start_s > 0)
+        snprintf(note, sizeof note, "%.3g at start, %.3g now", start_s * per,
                  l.parts[l.part_count - 1].y);
+    else if (l.part_count)
+        snprintf(note, sizeof note, "%.3g now", l.parts[l.part_count - 1].y);
     struct pane p = pane_box(box, title, note, n->pane == PANE_LATENCY);
     if (l.part_count || l.whole_count) {
         static const enum style styles[PLOT_MOST_SERIES] = {STYLE_SERIES, STYLE_BEST};

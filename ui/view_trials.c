@@ -327,7 +327,7 @@ static void draw_rows(struct app *app, struct trials_view *v, const struct slots
     }
     const char *why = !o->record.id                        ? "No session is open."
                       : v->rows.more                       ? "Reading..."
-                      : model_asks_ended(&app->model) == 0 ? "No trial has ended yet."
+                      : model_asks_ended(&app->model) == 0 ? no_trial_text(&app->model)
                       : v->filter                          ? "No trial matches."
                       : v->rows.kind == ROWS_RANKED        ? "No trial has a speed yet."
                                                            : "No trial yet.";

@@ -31,16 +31,21 @@ static void *checked(void *memory)
     abort();
 }
 
-// For tests: TILEWALK_FAIL_ALLOCATION=N makes the N-th allocation of each process fail.
+enum { NEVER = -1 };
+
+static atomic_llong left = NEVER; // allocations before the one that fails
+
+void mem_fail_as(const char *role)
+{
+    const char *which = getenv("TILEWALK_FAIL_ALLOCATION");
+    size_t length = strlen(role);
+    if (which && strncmp(which, role, length) == 0 && which[length] == ':')
+        atomic_store(&left, llabs(atoll(which + length + 1)));
+}
+
 static bool is_to_fail(void)
 {
-    enum { UNREAD = -1 };
-    static atomic_llong left = UNREAD; // 0: none fails
-    if (atomic_load(&left) == UNREAD) {
-        const char *which = getenv("TILEWALK_FAIL_ALLOCATION");
-        atomic_store(&left, which ? llabs(atoll(which)) : 0);
-    }
-    return atomic_load(&left) > 0 && atomic_fetch_sub(&left, 1) == 1;
+    return atomic_load(&left) >= 0 && atomic_fetch_sub(&left, 1) == 0;
 }
 
 static size_t product(size_t count, size_t size)
@@ -84,6 +89,12 @@ char *mem_printf(const char *format, ...)
     vsnprintf(text, (size_t)length + 1, format, args);
     va_end(args);
     return text;
+}
+
+void mem_expect(size_t bytes)
+{
+    if (bytes && !os_has_memory(bytes))
+        checked(NULL);
 }
 
 struct arena_block {

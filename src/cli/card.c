@@ -337,7 +337,7 @@ static int run_card(const struct command *self, const struct arguments *a)
         c.result = arena_printf(
             c.arena, "%s, %s, trial %" PRId64 " (%s)", speed_text(r, r->best_seconds, speed),
             text_time(r->best_seconds, time), c.found.trial.number,
-            r->best_raced ? "timed again in turns with the runners-up" : "as measured");
+            r->best_raced ? "timed again in turns with the runners-up" : "measured once");
         text_config(c.found.trial.config, &text);
         c.config = common_keep(c.arena, &text);
         describe_comparison(&c);

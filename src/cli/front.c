@@ -283,7 +283,7 @@ static void print_end(const struct front *f, const struct event *event)
         printf("best    %s  %s  trial %" PRId64 "%s\n", speed_text(r, seconds, speed),
                text_time(seconds, time), event->trial->number,
                event->retime ? "  (timed again against the runners-up, verified twice)"
-                             : "  (as measured)");
+                             : "  (measured once)");
         speed_add_peak(r, seconds, &config);
         if (config.length)
             printf("        %s\n", str_text(&config));

@@ -25,14 +25,16 @@ static void add_label(const struct session_curves *c, int i, struct str *out)
         same_title &= str_equal(c->curve[k].record.title, c->curve[0].record.title);
     arena_init(&arena);
     common_show_record(&arena, &shown);
-    str_printf(out, "%" PRId64 "  %s  seed %" PRIu64 "  %s", r->id,
-               strategy_text(r->strategy, false, strategy), r->seed,
-               s->count ? speed_text(r, r->flop / s->point[s->count - 1].y, speed)
-                        : "nothing valid");
+    str_printf(out, "%" PRId64 "  %s  seed %" PRIu64 "  ", r->id,
+               strategy_text(r->strategy, false, strategy), r->seed);
+    if (s->count && r->best_raced)
+        str_printf(out, "%s raced, ", speed_text(r, r->best_seconds, speed));
+    str_add(out,
+            s->count ? speed_text(r, r->flop / s->point[s->count - 1].y, speed) : "nothing valid");
     if (r->scheduler)
         str_add(out, c->curve[i].whole ? "  as a whole" : "  sum of its parts");
-    if (r->best_raced) // other commands print the speed of the race
-        str_add(out, " as measured");
+    if (s->count && r->best_raced) // where the curve ends
+        str_add(out, " measured once");
     if (!same_title)
         str_printf(out, "  %s", r->title);
     arena_finish(&arena);

@@ -176,12 +176,15 @@ struct plot_axis session_curves_axis(double horizon, enum comparison_axis axis)
 struct curve_scale session_curves_scale(const struct session_curves *c)
 {
     struct curve_scale s = {.horizon = 0};
+    double best = 0; // of the sessions, as it stands in what is printed of them
     for (int i = 0; i < c->count; i++) {
         const struct steps *steps = &c->curve[i].steps;
         s.horizon = fmax(s.horizon, c->curve[i].end);
         s.highest = fmax(s.highest, steps->count ? steps->point[steps->count - 1].y : 0);
+        const struct session_record *r = &c->curve[i].record;
+        best = fmax(best, r->best_seconds > 0 ? r->flop / r->best_seconds : 0);
     }
-    s.unit = speed_unit(&c->curve[0].record, s.highest, &s.unit_name);
+    s.unit = speed_unit(&c->curve[0].record, best > 0 ? best : s.highest, &s.unit_name);
     return s;
 }
 

@@ -230,7 +230,7 @@ static void show_print_text(const struct view *v, const struct session_record *r
     }
     printf("best     %s", speed_text(r, r->best_seconds, text));
     printf("  %s  trial %" PRId64 "  (%s)\n", text_time(r->best_seconds, text), v->best.number,
-           r->best_raced ? "raced" : "as measured");
+           r->best_raced ? "raced" : "measured once");
     if (r->soaked_ask == r->best_ask && r->soaked)
         printf("         right in %" PRId64 " more runs, on inputs that it had not seen\n",
                r->soaked);

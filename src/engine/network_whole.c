@@ -5,8 +5,10 @@
 #include "engine/stored.h"
 #include "report/text.h"
 #include "trial/helper_job.h"
+#include "trial/operator.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +143,11 @@ static bool make(struct making *m, struct err *e)
     snprintf(hello->fault, sizeof hello->fault, "%s", n->each.fault ? n->each.fault : "");
     for (int i = 0; i < PHASE_COUNT; i++)
         hello->deadline_s[i] = pool_default_deadline((enum trial_phase)i, info->is_cpu);
+    hello->deadline_s[PHASE_PREPARE] = 0;
+    for (int i = 0; i < n->count; i++)
+        hello->deadline_s[PHASE_PREPARE] =
+            fmax(hello->deadline_s[PHASE_PREPARE],
+                 operator_reference_seconds(&m->whole.task[i].operation));
     m->whole.plan = n->whole.plan; // lent
     return true;
 }

@@ -35,8 +35,10 @@ double speed_share(const struct session_record *r)
 char *speed_text(const struct session_record *r, double seconds, char out[32])
 {
     struct workload work = speed_work(r);
-    return speed_is_relative(r) ? text_share(r->flop / seconds / RECORDED_ONE, out)
-                                : text_rate(work.amount / seconds, work.unit, out);
+    double best_s = r->best_seconds > 0 ? r->best_seconds : seconds;
+    if (speed_is_relative(r))
+        return text_share(r->flop / seconds / RECORDED_ONE, out);
+    return text_rate_beside(work.amount / seconds, work.amount / best_s, work.unit, out);
 }
 
 double speed_unit(const struct session_record *r, double highest, const char **name)
@@ -46,7 +48,7 @@ double speed_unit(const struct session_record *r, double highest, const char **n
         *name = "%";
         return RECORDED_ONE / 100;
     }
-    double flop = r->flop / work.amount; // of one of its unit
+    double flop = work.amount > 0 ? r->flop / work.amount : 1; // of one of its unit
     return flop * text_rate_unit(highest / flop, work.unit, name);
 }
 

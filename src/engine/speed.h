@@ -19,7 +19,8 @@ bool speed_is_relative(const struct session_record *r);
 // Returns the speed of a stored session's best as a share of the fastest configuration recorded; 0:
 // its speeds are not relative, or nothing was valid yet.
 double speed_share(const struct session_record *r);
-// Writes the speed of a run that takes `seconds` (> 0). Returns `out`.
+// Writes the speed of a run that takes `seconds` (> 0), in the unit that suits the session's best,
+// so that all speeds of a session have one unit. Returns `out`.
 char *speed_text(const struct session_record *r, double seconds, char out[32]);
 // Returns the FLOP/s (as r->flop counts them) of the unit that suits speeds up to `highest`, and
 // its name, "TFLOPS", "GB/s", "%", which lives as long as the record.

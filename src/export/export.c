@@ -121,7 +121,7 @@ static void report_add_text(const struct exporter *x, struct str *out)
             str_add(out, speed_text(&x->session, k->stored_s, speed));
         }
         str_printf(out, "  (%s, trial %" PRId64 ", %s)\n", k->name, k->trial,
-                   k->raced ? "raced" : "as measured");
+                   k->raced ? "raced" : "measured once");
     }
     for (int i = 0; i < x->files.count; i++) {
         const struct kernel_file *file = &x->files.file[i];

@@ -75,22 +75,29 @@ void reverify_add_text(const struct session_record *r, const struct reverified *
 
 // --- measuring on the device ---
 
+// Renders the configurations of a request, and waits for its result.
+static bool run(struct source *pool, struct script *script, struct trial_request *r,
+                struct trial_result *result, struct err *e)
+{
+    for (int i = 0; i < r->count; i++)
+        if (!script_render(script, &r->config[i], &r->job[i], e)) {
+            while (i-- > 0)
+                job_finish(&r->job[i]);
+            return false;
+        }
+    source_submit(pool, r);
+    return source_wait(pool, result, e);
+}
+
 static bool race(struct source *pool, struct script *script, struct reverified *k, int count,
                  struct err *e)
 {
     struct trial_result result;
     struct trial_request request = {
         .count = count, .race = true, .known_good = true, .accesses = ACCESSES_OF_ALL};
-    for (int i = 0; i < request.count; i++) {
+    for (int i = 0; i < request.count; i++)
         request.config[i] = k[i].config;
-        if (!script_render(script, &k[i].config, &request.job[i], e)) {
-            while (i-- > 0)
-                job_finish(&request.job[i]);
-            return false;
-        }
-    }
-    source_submit(pool, &request);
-    if (!source_wait(pool, &result, e))
+    if (!run(pool, script, &request, &result, e))
         return false;
     for (int i = 0; i < count; i++) {
         k[i].outcome = result.outcome[i];
@@ -110,10 +117,7 @@ static bool soak(struct source *pool, struct script *script, struct reverified *
                                     .soak = runs,
                                     .accesses = ACCESSES_OF_NONE,
                                     .config = {k->config}};
-    if (!script_render(script, &k->config, &request.job[0], e))
-        return false;
-    source_submit(pool, &request);
-    if (!source_wait(pool, &result, e))
+    if (!run(pool, script, &request, &result, e))
         return false;
     k->soaked += result.soaked;
     k->outcome = result.outcome[0];

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "report/text.h"
+#include "space/operation.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -65,15 +66,19 @@ static void add_share(const struct comparison_value *v, int runs,
         str_printf(out, " %s %.1f", looks->ascii ? "+-" : "±", 100 * v->deviation);
 }
 
-static void add_level(double level, const struct comparison_looks *looks, struct str *out)
+// `best`: the best level of all, whose unit speeds have.
+static void add_level(double level, double best, const struct comparison_looks *looks,
+                      struct str *out)
 {
     char text[32];
+    bool is_rated = looks->unit == COMPARISON_FLOPS && looks->rate_unit;
     if (!(level > 0))
         str_add(out, "-");
-    else if (looks->unit == COMPARISON_FLOPS && looks->rate_unit)
-        str_add(out, text_rate(level / looks->rate_flop, looks->rate_unit, text));
+    else if (is_rated)
+        str_add(out, text_rate_beside(level / looks->rate_flop, best / looks->rate_flop,
+                                      looks->rate_unit, text));
     else if (looks->unit == COMPARISON_FLOPS)
-        str_add(out, text_speed(level, 1, text));
+        str_add(out, text_rate_beside(level, best, WORK_FLOP, text));
     else if (looks->unit == COMPARISON_SHARE)
         str_add(out, text_share(level / 1e12, text));
     else if (looks->unit == COMPARISON_PLAIN)
@@ -125,9 +130,9 @@ static void sheet_cell(const void *context, int row, int column, struct str *out
         switch (of->kind) {
         case LETTER: str_add_char(out, g->letter); break;
         case RUNS: str_printf(out, "%d", g->runs); break;
-        case BEST: add_level(g->best, s->looks, out); break;
+        case BEST: add_level(g->best, s->r->best[0], s->looks, out); break;
         case MEAN:
-            add_level(g->level.mean, s->looks, out);
+            add_level(g->level.mean, s->r->best[0], s->looks, out);
             if (g->runs > 1 && g->level.mean > 0)
                 str_printf(out, " %s %.1f %%", s->looks->ascii ? "+-" : "±",
                            100 * g->level.deviation / g->level.mean);

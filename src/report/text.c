@@ -87,20 +87,34 @@ void text_add_calibration(int64_t results, int64_t within_50, int64_t within_90,
 // Thresholds are where the rounded number needs the next unit: "1.00 TFLOPS", not "1000.0 GFLOPS".
 double text_rate_unit(double highest, const char *unit, const char **name)
 {
-    bool tera = highest >= 0.99995e12, is_bytes = str_equal(unit, "B/s");
+    bool tera = highest >= 0.99995e12, mega = highest > 0 && highest < 0.1e9;
+    bool is_bytes = str_equal(unit, "B/s");
     if (!is_bytes && !str_equal(unit, "FLOPS")) {
         *name = unit;
         return 1;
     }
-    *name = is_bytes ? tera ? "TB/s" : "GB/s" : tera ? "TFLOPS" : "GFLOPS";
-    return tera ? 1e12 : 1e9;
+    *name = is_bytes ? tera   ? "TB/s"
+                       : mega ? "MB/s"
+                              : "GB/s"
+            : tera   ? "TFLOPS"
+            : mega   ? "MFLOPS"
+                     : "GFLOPS";
+    return tera ? 1e12 : mega ? 1e6 : 1e9;
 }
 
 char *text_rate(double rate, const char *unit, char out[32])
 {
+    return text_rate_beside(rate, rate, unit, out);
+}
+
+char *text_rate_beside(double rate, double best, const char *unit, char out[32])
+{
     const char *name;
-    double value = rate / text_rate_unit(rate, unit, &name);
-    snprintf(out, 32, "%.*f %s", value >= 100 ? 1 : 2, value, name);
+    double value = rate / text_rate_unit(best, unit, &name);
+    int decimals = value >= 100 ? 1 : 2;
+    if (value > 0 && value < 0.1) // two digits that count
+        decimals = (int)fmin(9, 1 - floor(log10(value)));
+    snprintf(out, 32, "%.*f %s", decimals, value, name);
     return out;
 }
 

@@ -14,11 +14,13 @@
 #include "space/statistics.h"
 
 // Writes the rate of `flop` operations in `seconds`: "6.81 GFLOPS", "41.30 TFLOPS"; "0.00 GFLOPS"
-// unless seconds > 0. Returns `out`, as the next five do.
+// unless seconds > 0. Returns `out`, as the next six do.
 char *text_speed(double flop, double seconds, char out[32]);
 // Writes any rate: "FLOPS" as above, "B/s" likewise ("38.20 GB/s"), all other units unchanged
 // ("12.5 Mcells/s").
 char *text_rate(double rate, const char *unit, char out[32]);
+// Does the same in the unit that suits the rate `best`, which it stands beside.
+char *text_rate_beside(double rate, double best, const char *unit, char out[32]);
 // Chooses the unit in which rates up to `highest` are shown, and returns how much of `unit` one of
 // it is: "GFLOPS" and 1e9. The name lives as long as `unit`.
 double text_rate_unit(double highest, const char *unit, const char **name);

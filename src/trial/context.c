@@ -16,8 +16,6 @@ enum { FEWEST_COPIES = 2, SHARE_OF_MEMORY = 8, POISON_BYTE = 0xff };
 // Right results of more operations are not computed anew for a soak: that takes seconds.
 #define FRESH_MOST_FLOP 2.2e9
 
-// OpenBLAS waits for ever where it gets no buffer, which has up to this many bytes.
-#define BLAS_BYTES ((uint64_t)136 << 20)
 #define OTHER_WORD 0x5a5a5a5au // instead of poison, to tell it from a result
 
 // --- copies ---
@@ -320,12 +318,13 @@ bool context_prepare(struct context *x, int fd, struct err *e)
     const struct job *reference = &x->hello.reference;
     if (!shared_map(&x->shared, &x->hello.operation, fd, true, e))
         return false;
-    if (!os_has_memory(BLAS_BYTES + x->shared.size)) {
+    size_t bytes = operator_reference_bytes(&x->hello.operation) + x->shared.size;
+    if (!os_has_memory(bytes)) {
         shared_unmap(&x->shared);
         return err_set(e,
-                       "too little memory to compute right results: %llu MiB more are needed "
+                       "too little memory to compute right results: %zu MiB more are needed "
                        "(ulimit -v)",
-                       (unsigned long long)(BLAS_BYTES + x->shared.size) >> 20);
+                       (bytes >> 20) + 1);
     }
     shared_prepare(&x->shared, &x->hello.operation, x->hello.seed);
     bool ok = true;

@@ -1,5 +1,6 @@
 #include "trial/operator.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "space/custom_operation.h"
 #include "space/tensor.h"
@@ -166,8 +167,28 @@ double operator_magnitude(const struct operation *o, const void *const *inputs)
 void operator_reference(const struct operation *o, const void *const *inputs, void *output)
 {
     struct operator_layout l = operator_layout(o);
+    mem_expect(operator_reference_bytes(o));
     memset(output, POISON_BYTE, l.buffer[l.count - 1].bytes);
     find_kind(o)->reference(o, inputs, output);
+}
+
+size_t operator_reference_bytes(const struct operation *o)
+{
+    // OpenBLAS waits for ever where it gets no buffer, which has up to this many bytes.
+    const size_t blas_bytes = (size_t)136 << 20;
+    return find_kind(o)->by ? blas_bytes : 0;
+}
+
+double operator_reference_seconds(const struct operation *o)
+{
+    const double least_s = 30, most_s = 600, bytes_per_s = 1e8;
+    double flop_per_s = find_kind(o)->by ? 1e9 : 1e7;
+    size_t bytes = 0;
+    struct operator_layout l = operator_layout(o);
+    for (int i = 0; i < l.count; i++)
+        bytes += l.buffer[i].bytes;
+    double seconds = INPUT_SETS * (operation_flop(o) / flop_per_s + (double)bytes / bytes_per_s);
+    return fmin(least_s + seconds, most_s);
 }
 
 const char *operator_reference_name(const struct operation *o)

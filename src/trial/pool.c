@@ -156,6 +156,8 @@ static bool fail_task(struct pool *p, struct slot *s, enum outcome o, const char
     if (!w && s->phase != PHASE_START && s->phase != PHASE_PREPARE)
         return false;
     if (!w) {
+        if (o == OUTCOME_TIMEOUT && s->phase == PHASE_PREPARE)
+            p->failed_starts = MOST_FAILED_STARTS; // the next worker would take as long
         fail_start(p, s, reason, now_ns);
         return true;
     }
@@ -574,7 +576,7 @@ double pool_default_deadline(enum trial_phase p, bool is_cpu)
     switch (p) {
     case PHASE_NONE: return 20; // from sending a trial to its first announcement
     case PHASE_START: return 60;
-    case PHASE_PREPARE: return 600;
+    case PHASE_PREPARE: return 600; // of a reference kernel; else operator_reference_seconds
     case PHASE_COMPILE: return 30;
     case PHASE_PIPELINE: return 60;
     case PHASE_WAIT: return 20; // from being given the device to using it
@@ -614,6 +616,8 @@ struct source *pool_create(const struct pool_options *o, struct err *e)
     for (int i = 0; i < PHASE_COUNT; i++)
         if (o->deadline_s[i] <= 0)
             p->options.deadline_s[i] = pool_default_deadline((enum trial_phase)i, o->is_cpu);
+    if (o->deadline_s[PHASE_PREPARE] <= 0 && !(o->reference && o->reference->pass_count > 0))
+        p->options.deadline_s[PHASE_PREPARE] = operator_reference_seconds(o->operation);
     for (int i = 0; i < 2; i++)
         p->compile_limit[i].least_s =
             o->compile_least_s > 0 ? o->compile_least_s : COMPILE_LIMIT_LEAST_S;

@@ -161,6 +161,7 @@ int worker_main(void)
     struct worker *w = mem_zero(1, sizeof *w);
     link_init(&w->wire.link, SOCKET_FD, FRAME_MAX_BYTES);
     wire_receive(&w->wire, &w->first);
+    mem_fail_as(message_type_name(w->first.type));
     switch (w->first.type) {
     case MESSAGE_HELLO:
         for (bool goes_on = start(w); goes_on;)

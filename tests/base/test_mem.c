@@ -74,6 +74,27 @@ static void expect_exhausted(void (*exhaust)(void))
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
+// Allocations of another role do not count.
+static void fail_third(void)
+{
+    setenv("TILEWALK_FAIL_ALLOCATION", "hello:2", 1);
+    mem_on_exhausted(NULL);
+    mem_fail_as("tune");
+    for (int i = 0; i < 10; i++)
+        free(mem_alloc(1));
+    mem_fail_as("hello");
+    free(mem_alloc(1));
+    free(mem_zero(1, 1));
+    mem_on_exhausted(say_goodbye);
+    free(mem_alloc(1));
+}
+
+static void a_chosen_allocation_fails(void **state)
+{
+    (void)state;
+    expect_exhausted(fail_third);
+}
+
 static volatile size_t half = SIZE_MAX / 2; // volatile: the compiler must not see the overflow
 
 static void overflow_zero(void)
@@ -93,6 +114,11 @@ static void overflow_arena(void)
     arena_zero(&a, half, 3);
 }
 
+static void expect_too_much(void)
+{
+    mem_expect(half);
+}
+
 static void overflow_arena_rounding(void)
 {
     struct arena a;
@@ -107,6 +133,8 @@ static void overflow_is_out_of_memory(void **state)
     expect_exhausted(overflow_resize);
     expect_exhausted(overflow_arena);
     expect_exhausted(overflow_arena_rounding);
+    expect_exhausted(expect_too_much);
+    mem_expect(1 << 20);
 }
 
 enum { PIECES = 2000 };
@@ -159,9 +187,10 @@ static void arena_copies_texts(void **state)
 TEST_GROUP(mem)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_bytes_are_fine),      cmocka_unit_test(grow_keeps_the_elements),
-        cmocka_unit_test(printf_has_no_limit),    cmocka_unit_test(overflow_is_out_of_memory),
-        cmocka_unit_test(arena_pieces_are_apart), cmocka_unit_test(arena_copies_texts),
+        cmocka_unit_test(no_bytes_are_fine),         cmocka_unit_test(grow_keeps_the_elements),
+        cmocka_unit_test(printf_has_no_limit),       cmocka_unit_test(a_chosen_allocation_fails),
+        cmocka_unit_test(overflow_is_out_of_memory), cmocka_unit_test(arena_pieces_are_apart),
+        cmocka_unit_test(arena_copies_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,13 +37,18 @@ static void rates(void **state)
     } cases[] = {
         {38.2e9, "B/s", "38.20 GB/s"},        {1.5e12, "B/s", "1.50 TB/s"},
         {12.5, "Mcells/s", "12.50 Mcells/s"}, {123456, "rows/s", "123456.0 rows/s"},
-        {6.811e9, "FLOPS", "6.81 GFLOPS"},
+        {6.811e9, "FLOPS", "6.81 GFLOPS"},    {73.77e6, "FLOPS", "73.77 MFLOPS"},
+        {73.77e6, "B/s", "73.77 MB/s"},       {0.1e9, "FLOPS", "0.10 GFLOPS"},
     };
     char out[32];
     const char *name;
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++)
         assert_string_equal(text_rate(cases[i].value, cases[i].unit, out), cases[i].text);
+    assert_string_equal(text_rate_beside(2e9, 3e12, "FLOPS", out), "0.0020 TFLOPS");
+    assert_string_equal(text_rate_beside(250e9, 3e12, "FLOPS", out), "0.25 TFLOPS");
+    assert_string_equal(text_rate_beside(2e9, 73.77e6, "FLOPS", out), "2000.0 MFLOPS");
+    assert_string_equal(text_rate_beside(1.5, 200, "rows/s", out), "1.50 rows/s");
     assert_true(text_rate_unit(2e12, "B/s", &name) == 1e12);
     assert_string_equal(name, "TB/s");
     assert_true(text_rate_unit(2e12, "rows/s", &name) == 1);

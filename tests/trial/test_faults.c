@@ -142,6 +142,22 @@ static void after_three_the_pool_gives_up(void **state)
     }
 }
 
+// Whoever prepared anew would take as long.
+static void preparing_without_end_is_not_tried_again(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err e;
+    prepare_pool(&f, 1);
+    f.options.fault = "sleep@prepare:1";
+    f.options.deadline_s[PHASE_PREPARE] = 1;
+    open_pool(&f);
+    submit(&f, 1, (const enum variant[]){GEMM_RIGHT}, 0);
+    expect_no_worker(&f, &e);
+    assert_non_null(strstr(e.text, "no end of phase prepare after 1 s"));
+    close_pool(&f);
+}
+
 // There is not enough for two, from the beginning or since one of them died: the other goes on.
 static void one_that_cannot_start_is_given_up_while_another_is_up(void **state)
 {
@@ -344,6 +360,7 @@ TEST_GROUP(faults)
         cmocka_unit_test(and_only_once),
         cmocka_unit_test(starts_may_fail_twice),
         cmocka_unit_test(after_three_the_pool_gives_up),
+        cmocka_unit_test(preparing_without_end_is_not_tried_again),
         cmocka_unit_test(one_that_cannot_start_is_given_up_while_another_is_up),
         cmocka_unit_test(a_sleeping_start_is_killed),
         cmocka_unit_test(a_compiler_that_hangs_is_killed),

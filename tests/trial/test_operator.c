@@ -306,6 +306,20 @@ static void sizes_do_not_wrap(void **state)
     assert_int_equal(size, 2 * 3 * 64);
 }
 
+// A run with a product of 1024^3 that hangs is over within a minute; long loops have their time.
+static void references_have_the_time_that_they_need(void **state)
+{
+    (void)state;
+    struct operation small = matmul(1, 1, 1, "f32", "nn"),
+                     usual = matmul(1024, 1024, 1024, "f32", "nn"),
+                     large = matmul(1 << 14, 1 << 14, 1 << 14, "f32", "nn");
+    double seconds = operator_reference_seconds(&usual);
+    assert_true(operator_reference_seconds(&small) >= 30 && seconds > 31 && seconds < 45);
+    assert_true(operator_reference_seconds(&large) <= 600 &&
+                operator_reference_seconds(&large) > 10 * seconds);
+    assert_true(operator_reference_bytes(&small) > 0);
+}
+
 TEST_GROUP(operator)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +334,7 @@ TEST_GROUP(operator)
         cmocka_unit_test(what_the_device_cannot_hold_is_named),
         cmocka_unit_test(what_the_reference_is_has_a_name),
         cmocka_unit_test(sizes_do_not_wrap),
+        cmocka_unit_test(references_have_the_time_that_they_need),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -251,6 +251,24 @@ static void test_weights(void **state)
     close_app();
 }
 
+// Trials are those of its tasks, wherever a session of its own would show some.
+static void test_a_network_has_no_trials(void **state)
+{
+    (void)state;
+    open_app(FIXTURE_EMPTY, 36, 160, CHARSET_BRAILLE);
+    make_network();
+    now += 2;
+    settle();
+    static const int without[] = {VIEW_MAIN, VIEW_TRIALS, VIEW_KERNEL};
+    for (int i = 0; i < 3; i++) {
+        app_act(&app, (enum action)(ACT_VIEW + without[i]));
+        settle();
+        expect_text("A network's trials are those of its tasks", true);
+        expect_text("No trial", false);
+    }
+    close_app();
+}
+
 static void test_keys_of_sorting(void **state)
 {
     (void)state;
@@ -319,6 +337,7 @@ TEST_GROUP(network)
         cmocka_unit_test(test_time_of_the_last_minutes),
         cmocka_unit_test(test_the_operator_of_a_session),
         cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_a_network_has_no_trials),
         cmocka_unit_test(test_keys_of_sorting),
         cmocka_unit_test(test_sessions_without_results),
         cmocka_unit_test(test_every_size),
