@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <langinfo.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,9 +199,90 @@ static const struct paint ramp_eight_light[RAMP_LEVELS] = {{3}, {2}, {2}, {6}, {
 static const struct paint ramp_plain[RAMP_LEVELS] = {{OWN, DIM}, {OWN}, {OWN, DIM}, {OWN},
                                                      {OWN, DIM}, {OWN}, {OWN},      {OWN, BOLD}};
 
+// --- backgrounds of values ---
+
+struct rgb {
+    double part[3]; // 0 .. 255
+};
+
+// Returns a colour of the 256 as terminals show it; the first 16, which users choose, are not known.
+static struct rgb rgb_of(int color)
+{
+    static const double cube[] = {0, 95, 135, 175, 215, 255};
+    int i = color - 16;
+    if (color >= 232)
+        return (struct rgb){
+            {8 + 10 * (color - 232), 8 + 10 * (color - 232), 8 + 10 * (color - 232)}};
+    return (struct rgb){{cube[i / 36], cube[i / 6 % 6], cube[i % 6]}};
+}
+
+static int nearest_color(struct rgb wanted)
+{
+    int nearest = 16;
+    double least = HUGE_VAL;
+    for (int color = 16; color < 256; color++) {
+        struct rgb here = rgb_of(color);
+        double distance = 0;
+        for (int k = 0; k < 3; k++)
+            distance += (here.part[k] - wanted.part[k]) * (here.part[k] - wanted.part[k]);
+        if (distance < least) {
+            nearest = color;
+            least = distance;
+        }
+    }
+    return nearest;
+}
+
+// Black or white, which contrasts more with the background (relative luminance of WCAG 2).
+static int text_on(int ground)
+{
+    struct rgb c = rgb_of(ground);
+    double light[3];
+    for (int k = 0; k < 3; k++)
+        light[k] = pow(c.part[k] / 255, 2.2);
+    double luminance = 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2];
+    return (luminance + 0.05) * (luminance + 0.05) > 1.05 * 0.05 ? 16 : 231;
+}
+
+// Orange, sky blue, bluish green, yellow, blue, vermillion, reddish purple, grey: as backgrounds.
+static const int categories[MOST_CATEGORIES] = {178, 74, 36, 227, 25, 166, 175, 246};
+
+static struct paint hue_paint(const struct look *look, int hue)
+{
+    bool ordered = hue < ORDERED_LEVELS;
+    int i = ordered ? hue : hue - ORDERED_LEVELS;
+    if (look->colors < 256)
+        return theme_paint(look, (enum style)((ordered ? STYLE_RAMP : STYLE_SERIES) + i));
+    int ground = !ordered ? categories[i] : look->light ? ramp_light[i] : ramp_dark[i];
+    return (struct paint){.color = text_on(ground), .filled = true, .ground = ground};
+}
+
+// Mixes the colour with that of the background of dark or light terminals.
+static struct paint patch_paint(const struct look *look, int hue, int strength)
+{
+    static const double share[PATCH_STRENGTHS] = {0.4, 0.55, 0.75, 1};
+    struct paint p = hue_paint(look, hue);
+    if (p.filled) {
+        struct rgb c = rgb_of(p.ground);
+        for (int k = 0; k < 3; k++)
+            c.part[k] =
+                share[strength] * c.part[k] + (1 - share[strength]) * (look->light ? 255 : 0);
+        p.color = p.ground = nearest_color(c);
+        return p;
+    }
+    p.bold = strength == PATCH_STRENGTHS - 1;
+    p.dim = strength == 0;
+    return p;
+}
+
 struct paint theme_paint(const struct look *look, enum style style)
 {
-    if (style >= STYLE_RAMP && style < STYLE_COUNT) {
+    int patch = (int)style - STYLE_PATCH;
+    if (patch >= 0)
+        return patch_paint(look, patch / PATCH_STRENGTHS, patch % PATCH_STRENGTHS);
+    if (style >= STYLE_CELL)
+        return hue_paint(look, (int)style - STYLE_CELL);
+    if (style >= STYLE_RAMP) {
         int level = (int)style - STYLE_RAMP;
         if (look->colors == 256)
             return (struct paint){.color = look->light ? ramp_light[level] : ramp_dark[level]};

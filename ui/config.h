@@ -64,6 +64,8 @@ struct look look_choose(const struct ui_config *c, int terminal_colors);
 struct paint {
     int color; // of the text, 0 .. look->colors - 1; -1: the terminal's own
     bool bold, dim, reverse, underline;
+    bool filled; // the background has a colour, too
+    int ground;  // and this one
 };
 
 struct paint theme_paint(const struct look *look, enum style style);

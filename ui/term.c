@@ -139,6 +139,33 @@ static void take_size(void)
     term.stale = true;
 }
 
+// Returns the pair of two colours. Styles with the same colours share one: a console has 63.
+static short take_pair(int color, int ground, short *pairs)
+{
+    short fore, back;
+    for (short i = 1; i <= *pairs; i++)
+        if (pair_content(i, &fore, &back) == OK && fore == color && back == ground)
+            return i;
+    init_pair(++*pairs, (short)color, (short)ground);
+    return *pairs;
+}
+
+static void take_styles(const struct look *look, bool has_own_colors)
+{
+    short pairs = 0;
+    for (int i = 0; i < STYLE_COUNT; i++) {
+        struct paint p = theme_paint(look, (enum style)i);
+        attr_t a = A_NORMAL;
+        a |= p.bold ? A_BOLD : 0;
+        a |= p.dim ? A_DIM : 0;
+        a |= p.reverse ? A_REVERSE : 0;
+        a |= p.underline ? A_UNDERLINE : 0;
+        term.attributes[i] = a;
+        int ground = p.filled ? p.ground : has_own_colors ? -1 : COLOR_BLACK;
+        term.pair[i] = p.color >= 0 && look->colors ? take_pair(p.color, ground, &pairs) : 0;
+    }
+}
+
 bool term_open(const struct ui_config *c, struct spawner *s, struct look *look, struct err *e)
 {
     if (!signals_begin(e))
@@ -157,20 +184,7 @@ bool term_open(const struct ui_config *c, struct spawner *s, struct look *look, 
     bool colored = has_colors() && start_color() == OK;
     *look = look_choose(c, colored ? COLORS : 0);
     bool has_own_colors = colored && use_default_colors() == OK;
-    for (int i = 0; i < STYLE_COUNT; i++) {
-        struct paint p = theme_paint(look, (enum style)i);
-        attr_t a = A_NORMAL;
-        a |= p.bold ? A_BOLD : 0;
-        a |= p.dim ? A_DIM : 0;
-        a |= p.reverse ? A_REVERSE : 0;
-        a |= p.underline ? A_UNDERLINE : 0;
-        term.attributes[i] = a;
-        term.pair[i] = 0;
-        if (p.color >= 0 && look->colors) {
-            term.pair[i] = (short)(i + 1);
-            init_pair(term.pair[i], (short)p.color, has_own_colors ? -1 : COLOR_BLACK);
-        }
-    }
+    take_styles(look, has_own_colors);
     cbreak();
     noecho();
     nonl();

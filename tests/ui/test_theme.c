@@ -97,7 +97,7 @@ enum { LOOKS = sizeof looks / sizeof *looks };
 static bool same(struct paint a, struct paint b)
 {
     return a.color == b.color && a.bold == b.bold && a.dim == b.dim && a.reverse == b.reverse &&
-           a.underline == b.underline;
+           a.underline == b.underline && a.filled == b.filled && a.ground == b.ground;
 }
 
 static void colors_are_of_the_terminal(void **state)
@@ -107,6 +107,12 @@ static void colors_are_of_the_terminal(void **state)
         for (int style = 0; style < STYLE_COUNT; style++)
             assert_in_range(theme_paint(&looks[i], (enum style)style).color + 1, 0,
                             looks[i].colors);
+    for (int i = 0; i < LOOKS; i++)
+        for (int style = STYLE_CELL; style < STYLE_COUNT; style++) {
+            struct paint p = theme_paint(&looks[i], (enum style)style);
+            assert_int_equal(p.filled, looks[i].colors == 256);
+            assert_in_range(p.ground, 0, p.filled ? 255 : 0);
+        }
 }
 
 static void plain_text_is_the_terminals_own(void **state)
@@ -160,11 +166,19 @@ static double linear(int level)
     return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
 }
 
-static double lightness(int color)
+// Returns the relative luminance of WCAG 2, which is also the Y of CIE.
+static double luminance(int color)
 {
     int i = color - 16;
+    if (color >= 232)
+        return pow(((8 + 10 * (color - 232)) / 255.0 + 0.055) / 1.055, 2.4);
     assert_in_range(i, 0, 215);
-    double y = 0.2126 * linear(i / 36) + 0.7152 * linear(i / 6 % 6) + 0.0722 * linear(i % 6);
+    return 0.2126 * linear(i / 36) + 0.7152 * linear(i / 6 % 6) + 0.0722 * linear(i % 6);
+}
+
+static double lightness(int color)
+{
+    double y = luminance(color);
     return y > 0.008856 ? 116 * cbrt(y) - 16 : 903.3 * y;
 }
 
@@ -192,6 +206,56 @@ static void nothing_is_unreadable(void **state)
     }
 }
 
+// Text on the background of a value has the contrast that WCAG 2 asks of text.
+static void values_can_be_read_on_their_colours(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        for (int hue = 0; hue < MOST_HUES; hue++) {
+            struct paint p = theme_paint(&looks[i], (enum style)(STYLE_CELL + hue));
+            double a = luminance(p.color) + 0.05, b = luminance(p.ground) + 0.05;
+            assert_true(fmax(a, b) / fmin(a, b) >= 4.5);
+        }
+}
+
+static void ordered_values_have_ordered_colours(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        for (int level = 1; level < ORDERED_LEVELS; level++) {
+            double sign = looks[i].light ? -1 : 1;
+            enum style low = paint_ordered((level - 0.5) / ORDERED_LEVELS);
+            enum style high = paint_ordered((level + 0.5) / ORDERED_LEVELS);
+            assert_true(sign * (lightness(theme_paint(&looks[i], high).ground) -
+                                lightness(theme_paint(&looks[i], low).ground)) >=
+                        3);
+        }
+}
+
+static void categories_differ(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LOOKS && looks[i].colors; i++)
+        for (int a = 0; a < MOST_CATEGORIES; a++)
+            for (int b = 0; b < a; b++)
+                assert_false(same(theme_paint(&looks[i], paint_category(a)),
+                                  theme_paint(&looks[i], paint_category(b))));
+}
+
+// The stronger a patch, the farther it is from the background.
+static void strength_is_contrast(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        for (int hue = 0; hue < MOST_HUES; hue++)
+            for (int k = 1; k < PATCH_STRENGTHS; k++) {
+                enum style weak = (enum style)(STYLE_PATCH + hue * PATCH_STRENGTHS + k - 1);
+                double a = lightness(theme_paint(&looks[i], weak).ground);
+                double b = lightness(theme_paint(&looks[i], (enum style)(weak + 1)).ground);
+                assert_true(looks[i].light ? b <= a : b >= a);
+            }
+}
+
 TEST_GROUP(theme)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +270,10 @@ TEST_GROUP(theme)
         cmocka_unit_test(series_differ),
         cmocka_unit_test(ramps_are_monotone),
         cmocka_unit_test(nothing_is_unreadable),
+        cmocka_unit_test(values_can_be_read_on_their_colours),
+        cmocka_unit_test(ordered_values_have_ordered_colours),
+        cmocka_unit_test(categories_differ),
+        cmocka_unit_test(strength_is_contrast),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
