@@ -24,8 +24,8 @@
 
 #define RAMP_LEVELS     8
 #define MOST_SERIES     8
-#define ORDERED_LEVELS  8 // of paint_ordered
-#define MOST_CATEGORIES 8 // of paint_category
+#define ORDERED_LEVELS  16 // of paint_ordered
+#define MOST_CATEGORIES 8  // of paint_category
 #define MOST_HUES       (ORDERED_LEVELS + MOST_CATEGORIES)
 #define PATCH_STRENGTHS 4 // of pane_patch
 
@@ -45,7 +45,15 @@ enum style {
     STYLE_WARN,
     STYLE_BAD,
     STYLE_BEST,
-    STYLE_BAND,                              // behind and beside curves
+    STYLE_BAND,    // behind and beside curves
+    STYLE_KEYWORD, // of source code, up to STYLE_DIRECTIVE
+    STYLE_TYPE,
+    STYLE_NUMBER,
+    STYLE_COMMENT,
+    STYLE_DIRECTIVE, // of the preprocessor
+    STYLE_ADDED,     // of differences, up to STYLE_HUNK
+    STYLE_REMOVED,
+    STYLE_HUNK,                              // the header of one
     STYLE_SERIES,                            // + 0 .. MOST_SERIES - 1
     STYLE_RAMP = STYLE_SERIES + MOST_SERIES, // + 0 (low) .. RAMP_LEVELS - 1 (high)
     STYLE_CELL = STYLE_RAMP + RAMP_LEVELS,   // + 0 .. MOST_HUES - 1: paint_ordered, paint_category

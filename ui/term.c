@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
+#include "direct_color.h"
 #include "keys.h"
 #include "signals.h"
 #include "ui.h"
@@ -142,11 +143,11 @@ static void take_size(void)
 // Returns the pair of two colours. Styles with the same colours share one: a console has 63.
 static short take_pair(int color, int ground, short *pairs)
 {
-    short fore, back;
+    int fore, back;
     for (short i = 1; i <= *pairs; i++)
-        if (pair_content(i, &fore, &back) == OK && fore == color && back == ground)
+        if (extended_pair_content(i, &fore, &back) == OK && fore == color && back == ground)
             return i;
-    init_pair(++*pairs, (short)color, (short)ground);
+    init_extended_pair(++*pairs, color, ground);
     return *pairs;
 }
 
@@ -166,6 +167,31 @@ static void take_styles(const struct look *look, bool has_own_colors)
     }
 }
 
+// Opens curses on an entry of ours for direct colour, where the terminal is one that shows it, else
+// on that of $TERM.
+static SCREEN *open_curses(const struct ui_config *c)
+{
+    const char *terminal = getenv("TERM"), *kept = getenv("TERMINFO");
+    char name[DIRECT_NAME_SIZE], *folder = NULL;
+    SCREEN *screen = NULL;
+    bool has_colors = terminal && tgetent(NULL, terminal) == 1 && tgetnum("Co") >= 8;
+    if (has_colors && look_wants_color(c) && direct_color_is_offered() &&
+        tgetnum("Co") < TRUE_COLORS)
+        folder = direct_color_entry(terminal, name);
+    if (folder) {
+        char *before = kept ? mem_strdup(kept) : NULL;
+        setenv("TERMINFO", folder, 1);
+        screen = newterm(name, stdout, stdin);
+        if (before) // the editor gets the environment as it was
+            setenv("TERMINFO", before, 1);
+        else
+            unsetenv("TERMINFO");
+        free(before);
+        free(folder);
+    }
+    return screen ? screen : newterm(NULL, stdout, stdin);
+}
+
 bool term_open(const struct ui_config *c, struct spawner *s, struct look *look, struct err *e)
 {
     if (!signals_begin(e))
@@ -173,7 +199,7 @@ bool term_open(const struct ui_config *c, struct spawner *s, struct look *look, 
     term.spawner = s;
     use_env(FALSE);
     use_tioctl(TRUE);
-    term.curses = newterm(NULL, stdout, stdin);
+    term.curses = open_curses(c);
     if (!term.curses) {
         signals_restore_terminal();
         signals_end();

@@ -19,7 +19,7 @@ mkdir -p "$out/screens"
 
 cp -r "$here"/../../{presets,lua,shaders} "$work"
 export TILEWALK_DATA=$work TILEWALK_DB=$work/tilewalk.db XDG_CONFIG_HOME=$work XDG_STATE_HOME=$work
-export LC_ALL=C.UTF-8 TERM=xterm-256color
+export LC_ALL=C.UTF-8 TERM=xterm-256color COLORTERM=truecolor XDG_CACHE_HOME=$work
 tune=(tune gemm --source synthetic:rugged:seed=2:invalid=0.1:delay_us=80000 --workers 1 --strategy opevo)
 for seed in 11 12; do # something to overlay
     "$program" "${tune[@]}" --trials 200 --seed $seed --plain >"$work/log.$seed" &
