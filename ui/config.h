@@ -67,8 +67,8 @@ struct look look_choose(const struct ui_config *c, int terminal_colors);
 bool look_wants_color(const struct ui_config *c); // the user does, whatever the terminal can show
 
 struct paint {
-    // Of the text, 0 .. look->colors - 1; -1: the terminal's own. Of TRUE_COLORS it is 0xRRGGBB, at
-    // least 8: terminals take smaller numbers for the colours of the palette.
+    // The colour of the text, 0 .. look->colors - 1; -1: the terminal's own. With TRUE_COLORS it is
+    // 0xRRGGBB, at least 8: terminals take smaller numbers for the colours of the palette.
     int color;
     bool bold, dim, reverse, underline;
     bool filled; // the background has a colour, too

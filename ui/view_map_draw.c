@@ -96,13 +96,20 @@ static void choose_sizes(struct grid *l)
     l->legend = l->pane.rows >= 14 ? 3 : l->pane.rows >= 9 ? 1 : 0;
     l->label = m->grid.is_flat ? 1 : int_clamp(widest_label(&m->grid.y) + 1, 2, MOST_LABEL);
     l->label = int_min(l->label, l->pane.cols / 3);
-    // Cells are wide enough for the largest number, when all columns fit then.
+    // Cells are wide enough for the largest number with its mark, or without it, or rounded, when
+    // all columns fit then.
     int count = int_max(cols, 1), wide = l->pane.cols - l->label - 1;
     double most = l->order->count ? l->order->most : NAN;
-    int number = int_max((int)strlen(number_text(l->app, m, most, text)) + 2, 4);
-    int label = widest_label(&m->grid.x) + 1;
+    int digits = (int)strlen(number_text(l->app, m, most, text));
+    int whole = (int)strcspn(text, "."), label = widest_label(&m->grid.x) + 1;
+    int number = int_max(digits + 2, 4);
     int roomy = int_clamp(label, number, int_max(number, 9));
-    roomy = count * roomy <= wide ? roomy : number;
+    if (count * roomy > wide)
+        roomy = number;
+    if (count * roomy > wide)
+        roomy = int_max(digits + 1, 4);
+    if (count * roomy > wide && whole > 1)
+        roomy = int_max(whole + 1, 4);
     int narrow = int_clamp(label, 3, 6);
     l->numbers = count * roomy <= wide;
     l->width = l->numbers               ? int_clamp(wide / count, roomy, int_max(roomy, 14))
@@ -134,11 +141,11 @@ static void draw_number(const struct grid *l, const struct map_cell *c, int row,
     int wide = l->width - 1;
     bool best = m->statistic == STATISTIC_BEST && c->best_ask == l->app->model.open.record.best_ask;
     number_text(l->app, m, cell_value(c, m->statistic), number);
-    int length = snprintf(text, sizeof text, "%s%s",
-                          best                                                     ? "*"
-                          : cell_trials(c) == 1 && m->statistic != STATISTIC_COUNT ? "~"
-                                                                                   : "",
-                          number);
+    if ((int)strlen(number) > wide)
+        snprintf(number, sizeof number, "%.0f", strtod(number, NULL));
+    bool single = cell_trials(c) == 1 && m->statistic != STATISTIC_COUNT;
+    const char *mark = (int)strlen(number) >= wide ? "" : best ? "*" : single ? "~" : "";
+    int length = snprintf(text, sizeof text, "%s%s", mark, number);
     // Blanks beside it, where shades would run into the digits.
     int at = int_max(wide - length + 1, 0) / 2, before = at > 0, behind = at + length < wide;
     struct pane cell = pane_part(&l->pane, row, col, 1, wide);
@@ -160,14 +167,12 @@ static void draw_cell(const struct grid *l, int down, int right)
     bool has_value = !isnan(cell_value(c, m->statistic));
     if (kind == CELL_UNVISITED)
         pane_glyph(p, middle, col + (wide - 1) / 2, STYLE_DIM, 0xb7);
-    for (int i = row; i < end && kind != CELL_UNVISITED; i++) {
-        struct pane part = pane_part(p, i, col, 1, wide);
-        if (kind == CELL_MEASURED)
-            draw_value(p, i, col, wide, map_share(m, l->order, c));
-        else
-            pane_fill(&part, kind == CELL_FAILED ? STYLE_BAD : STYLE_DIM,
-                      kind == CELL_FAILED ? 'x' : '/');
-    }
+    for (int i = row; i < end && kind == CELL_MEASURED; i++)
+        draw_value(p, i, col, wide, map_share(m, l->order, c));
+    struct pane part = pane_part(p, middle, col, 1, wide);
+    if (kind == CELL_FAILED || kind == CELL_EXCLUDED)
+        pane_fill(&part, kind == CELL_FAILED ? STYLE_BAD : STYLE_DIM,
+                  kind == CELL_FAILED ? 'x' : '/');
     if (l->numbers && has_value)
         draw_number(l, c, middle, col, here);
     if (!here)
@@ -275,9 +280,13 @@ void map_draw_grid(struct app *app, struct map *m, const struct pane *box, bool 
     if (l.legend)
         draw_legend(&l);
     // On the lower edge: axes do not change by themselves while somebody looks at them.
-    snprintf(text, sizeof text, " %s shows a more telling pair ", app_key_of(app, ACT_NEXT_PAIR));
-    if (m->better_pair && box->rows >= 3 && text_columns(text) + 4 <= box->cols)
-        pane_text(box, box->rows - 1, 2, STYLE_KEY, text);
+    if (m->better_pair)
+        snprintf(text, sizeof text, " %s shows a more telling pair ",
+                 app_key_of(app, ACT_NEXT_PAIR));
+    else
+        snprintf(text, sizeof text, " %s: the best tenth as lines ", app_key_of(app, ACT_PARALLEL));
+    if (m->factors > 1 && box->rows >= 3 && text_columns(text) + 4 <= box->cols)
+        pane_text(box, box->rows - 1, 2, m->better_pair ? STYLE_KEY : STYLE_DIM, text);
     m->at.row = l.pane.row - box->row + l.head;
     m->at.col = l.pane.col - box->col + l.label;
     m->at.high = l.high;

@@ -181,10 +181,11 @@ static void draw_slice(const struct pane *p, int row, const struct projection *a
             best = fmax(best, projection_at(along, 0, k)->best);
             failed |= cell_kind(projection_at(along, 0, k)) == CELL_FAILED;
         }
-        double level =
+        double share =
             range.most > range.least ? (best - range.least) / (range.most - range.least) : 1;
+        double level = share * 7 / 8; // a gap to the row above
         if (best > 0)
-            pane_spark(p, row, col, level >= 1 ? STYLE_BEST : STYLE_TEXT, &level, 1);
+            pane_spark(p, row, col, share >= 1 ? STYLE_BEST : STYLE_TEXT, &level, 1);
         else if (failed)
             pane_text(p, row, col, STYLE_BAD, "x");
         else // in ASCII a dot is a level
@@ -279,13 +280,13 @@ void map_draw_panel(struct app *app, struct map *m, const struct pane *box)
     str_finish(&title);
     if (m->page == PAGE_IMPORTANCE) {
         add_importance(&s, pane.rows);
-        if (pane.rows - s.lines.row >= 6)
-            add_words(
-                &s, STYLE_DIM,
-                "Share of the variance of the ranks of speeds that the values of one parameter "
-                "explain, alone and corrected for chance; they overlap where values were chosen "
-                "together. Behind it the best speed at each value, low to high.",
-                5);
+        static const char words[] =
+            "Share of the variance of the ranks of speeds that one parameter explains alone; "
+            "shares overlap where values were chosen together. Behind it the best speed at each "
+            "value, low to high.";
+        int rows = wrap_rows(words, pane.cols - 2);
+        if (pane.rows - s.lines.row > rows)
+            add_words(&s, STYLE_DIM, words, rows);
         return;
     }
     bool both = m->page != PAGE_BARS, high = pane.rows >= HIGH_ROWS;

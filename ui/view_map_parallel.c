@@ -20,11 +20,11 @@
 
 struct coordinates {
     const struct map *map;
-    int *trial; // of the sample, fastest first
-    int count;
     int factor[SPACE_MAX_SLOTS]; // of the axes, left to right
     int axes;
-    int step; // columns from axis to axis
+    int step;      // columns from axis to axis
+    int count;     // configurations, fastest first
+    int8_t *place; // [count][axes], on each axis; -1: it has none yet
 };
 
 struct sampled {
@@ -38,20 +38,6 @@ static int faster_first(const void *a, const void *b)
     if (x->speed != y->speed)
         return x->speed > y->speed ? -1 : 1;
     return x->trial - y->trial;
-}
-
-static void take_tenth(struct coordinates *c)
-{
-    const struct importance *im = &c->map->importance;
-    struct sampled *all = mem_alloc((size_t)im->kept * sizeof *all);
-    for (int i = 0; i < im->kept; i++)
-        all[i] = (struct sampled){im->speed[i], i};
-    qsort(all, (size_t)im->kept, sizeof *all, faster_first);
-    c->count = (im->kept + 9) / 10;
-    c->trial = mem_alloc((size_t)c->count * sizeof *c->trial);
-    for (int i = 0; i < c->count; i++)
-        c->trial[i] = all[i].trial;
-    free(all);
 }
 
 // Chooses the axes: all factors, or the most important ones that there is room for, in the order
@@ -73,19 +59,47 @@ static void choose_axes(struct coordinates *c, int cols)
     c->step = c->axes > 1 ? int_max((cols - LABEL_COLS) / (c->axes - 1), 1) : 1;
 }
 
-// Returns the place of a trial on an axis; -1: it has none yet.
-static int place_of(const struct coordinates *c, int axis, int trial)
+static void take_tenth(struct coordinates *c)
 {
     const struct map *m = c->map;
-    struct config config = {{0}};
+    const struct importance *im = &m->importance;
+    struct sampled *all = mem_alloc((size_t)im->kept * sizeof *all);
     size_t slots = (size_t)m->space->slots;
-    memcpy(config.slot, m->importance.slot + (size_t)trial * slots, slots * sizeof *config.slot);
-    return axis_place(&m->along[c->factor[axis]].x, &config, NULL);
+    for (int i = 0; i < im->kept; i++)
+        all[i] = (struct sampled){im->speed[i], i};
+    qsort(all, (size_t)im->kept, sizeof *all, faster_first);
+    c->count = (im->kept + 9) / 10;
+    c->place = mem_alloc((size_t)c->count * (size_t)c->axes);
+    for (int i = 0; i < c->count; i++) {
+        struct config config = {{0}};
+        memcpy(config.slot, im->slot + (size_t)all[i].trial * slots, slots * sizeof *config.slot);
+        for (int axis = 0; axis < c->axes; axis++)
+            c->place[i * c->axes + axis] =
+                (int8_t)axis_place(&m->along[c->factor[axis]].x, &config, NULL);
+    }
+    free(all);
 }
 
 static double height_of(const struct coordinates *c, int axis, int place)
 {
     return (place + 0.5) / c->map->along[c->factor[axis]].x.count;
+}
+
+// Draws the lines from an axis to the next one, each once, as bright as its fastest configuration.
+static void draw_between(const struct coordinates *c, const struct pane *p, int axis,
+                         struct plot *plot)
+{
+    bool drawn[AXIS_MOST][AXIS_MOST] = {{false}};
+    double x = (axis * c->step + 0.5) / p->cols;
+    for (int i = 0; i < c->count; i++) {
+        int from = c->place[i * c->axes + axis], to = c->place[i * c->axes + axis + 1];
+        if (from < 0 || to < 0 || drawn[from][to])
+            continue;
+        drawn[from][to] = true;
+        plot_line(plot, i ? 1 + i * LEVELS / c->count : 0,
+                  (struct plot_point){x, height_of(c, axis, from)},
+                  (struct plot_point){x + (double)c->step / p->cols, height_of(c, axis + 1, to)});
+    }
 }
 
 static void draw_lines(const struct coordinates *c, const struct pane *p)
@@ -94,23 +108,19 @@ static void draw_lines(const struct coordinates *c, const struct pane *p)
     plot_init(&plot, p->screen->charset, p->rows, p->cols);
     memset(plot.letter, '.', sizeof plot.letter);
     plot.letter[0] = '*';
-    for (int i = c->count; i-- > 0;) // the best stay on top
-        for (int axis = 0; axis + 1 < c->axes; axis++) {
-            int from = place_of(c, axis, c->trial[i]), to = place_of(c, axis + 1, c->trial[i]);
-            double x = (axis * c->step + 0.5) / p->cols;
-            struct plot_point a = {x, height_of(c, axis, from)};
-            struct plot_point b = {x + (double)c->step / p->cols, height_of(c, axis + 1, to)};
-            if (from >= 0 && to >= 0)
-                plot_line(&plot, i ? 1 + i * LEVELS / c->count : 0, a, b);
-        }
+    for (int axis = 0; axis < c->axes; axis++) {
+        for (int row = 0; row < p->rows; row++)
+            pane_glyph(p, row, axis * c->step, STYLE_FRAME, 0x2502);
+        if (axis + 1 < c->axes)
+            draw_between(c, p, axis, &plot);
+    }
     for (int row = 0; row < p->rows; row++)
         for (int col = 0; col < p->cols; col++) {
             struct plot_glyph g = plot_at(&plot, row, col);
             int series = g.kind - PLOT_SERIES;
+            enum style style = series ? (enum style)(STYLE_RAMP + LEVELS - series) : STYLE_BEST;
             if (series >= 0)
-                pane_glyph(p, row, col,
-                           series ? (enum style)(STYLE_RAMP + LEVELS - series) : STYLE_BEST,
-                           g.glyph);
+                pane_glyph(p, row, col, style, g.glyph);
         }
     plot_finish(&plot);
 }
@@ -122,7 +132,7 @@ static void draw_axis(const struct coordinates *c, const struct pane *p, int axi
     int had[AXIS_MOST] = {0}, col = axis * c->step;
     struct str label = {0};
     for (int i = 0; i < c->count; i++) {
-        int place = place_of(c, axis, c->trial[i]);
+        int place = c->place[i * c->axes + axis];
         if (place >= 0)
             had[place]++;
     }
@@ -133,12 +143,10 @@ static void draw_axis(const struct coordinates *c, const struct pane *p, int axi
             if ((int)((1 - height_of(c, axis, k)) * p->rows) == row && had[k] &&
                 (here < 0 || had[k] > had[here]))
                 here = k;
-        pane_glyph(p, row, col, STYLE_FRAME, 0x2502);
         if (here < 0)
             continue;
         map_label(a, here, &label);
-        bool last = axis + 1 == c->axes;
-        pane_text_cut(p, row, col, last ? LABEL_COLS : c->step - 1,
+        pane_text_cut(p, row, col, axis + 1 == c->axes ? LABEL_COLS : c->step - 1,
                       paint_ordered((double)had[here] / c->count), str_text(&label));
     }
     str_finish(&label);
@@ -168,8 +176,8 @@ void map_draw_parallel(struct app *app, struct map *m, const struct pane *box)
     char title[80], note[40];
     struct coordinates c = {.map = m};
     struct pane all = pane_part(box, 1, 2, box->rows - 2, box->cols - 4);
-    take_tenth(&c);
     choose_axes(&c, all.cols);
+    take_tenth(&c);
     snprintf(title, sizeof title, "Best tenth: %d of %" PRId64 " ok trials%s", c.count,
              m->importance.added, m->importance.added > IMPORTANCE_SAMPLE ? ", sampled" : "");
     if (c.axes < m->factors)
@@ -189,7 +197,8 @@ void map_draw_parallel(struct app *app, struct map *m, const struct pane *box)
         pane_line(&all, 0, 0, STYLE_DIM, "There is no ok trial yet.");
     }
     if (below && c.count)
-        pane_line(&all, all.rows - 1, 0, STYLE_DIM,
-                  "a line a configuration, bright: fast; the colour of a value: how many have it");
-    free(c.trial);
+        pane_line(
+            &all, all.rows - 1, 0, STYLE_DIM,
+            "A line is a configuration, its colour the rank; that of a value: how many have it.");
+    free(c.place);
 }
