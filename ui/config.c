@@ -226,7 +226,7 @@ struct rgb {
 
 // Returns a colour of the 256 as terminals show it. The first 16, which users choose, are not
 // known.
-static struct rgb rgb_of_256(int color)
+static struct rgb rgb_of(int color)
 {
     static const double cube[] = {0, 95, 135, 175, 215, 255};
     int i = color - 16, grey = 8 + 10 * (color - 232);
@@ -260,7 +260,7 @@ static int nearest_color(struct rgb wanted)
     int nearest = 16;
     double least = HUGE_VAL;
     for (int color = 16; color < 256; color++) {
-        struct rgb here = rgb_of_256(color);
+        struct rgb here = rgb_of(color);
         double distance = 0;
         for (int k = 0; k < 3; k++)
             distance += (here.part[k] - wanted.part[k]) * (here.part[k] - wanted.part[k]);
@@ -314,7 +314,7 @@ static struct rgb hue_rgb(const struct look *look, int hue)
     if (look->colors == TRUE_COLORS)
         return ordered_rgb(look, hue);
     int level = hue * FEW_LEVELS / ORDERED_LEVELS;
-    return rgb_of_256(look->light ? ordered_light[level] : ordered_dark[level]);
+    return rgb_of(look->light ? ordered_light[level] : ordered_dark[level]);
 }
 
 static int color_of(const struct look *look, struct rgb c)
@@ -379,6 +379,6 @@ struct paint theme_paint(const struct look *look, enum style style)
         return hue_paint(look, (int)style - STYLE_CELL);
     struct paint p = text_paint(look, style);
     if (look->colors == TRUE_COLORS && p.color >= 0)
-        p.color = pack(rgb_of_256(p.color));
+        p.color = pack(rgb_of(p.color));
     return p;
 }

@@ -84,6 +84,12 @@ start "env PATH=$box/bin TERM=tmux-256color COLORTERM=truecolor $program watch 1
 see ' high best, by speed'
 within 'colours of the 256' colors "$indexed"
 leave
+mkdir -p "$entries"
+echo 'no entry' >"$entries/tilewalk1-tmux-256color"
+look 'TERM=tmux-256color COLORTERM=truecolor'
+within 'colours of the 256' colors "$indexed"
+leave
+rm -r "$box/cache"
 pass 'the 256 where no entry can be made'
 
 cat >"$box/direct.ti" <<'TEXT'
