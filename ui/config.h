@@ -44,26 +44,35 @@ bool config_read(struct ui_config *c, const char *path, struct err *e); // `file
 //     struct paint p = theme_paint(&look, STYLE_WARN);
 //
 // The background and the colour of plain text are always the terminal's own: both are right on any
-// theme of the user. Ramps grow in contrast to the background: on a dark one the high
-// end is bright, on a light one it is dark; their lightness (CIE L*) is monotone. Series are the
-// colours of Okabe and Ito (Color Universal Design, 2008), nearest in the 256, moved where they
-// would be unreadable. With no colours the attributes alone distinguish styles.
+// theme of the user. Ordered values are the colours of viridis (van der Walt and Smith, 2015): on a
+// dark background from 12 % on, on a light one reversed and ending before they are pale, so that
+// high values stand out on both. Of the 256 colours they are the nearest ones whose lightness (CIE
+// L*) is monotone, of 8 or 16 they are shades of one. Series and categories are the colours of
+// Okabe and Ito (Color Universal Design, 2008); series are moved where text in them would be
+// unreadable. With no colours the attributes alone distinguish styles.
 //
 // Pure: no terminal, no curses.
+
+#define TRUE_COLORS 0x1000000
 
 // The abilities of a terminal, as far as the user wants them.
 struct look {
     enum charset charset;
-    int colors; // 256, 8 or 0
+    int colors; // TRUE_COLORS, 256, 8 or 0
     bool light; // a light background
 };
 
 // Chooses by the configuration and the environment: locale, TERM, NO_COLOR, COLORFGBG.
 struct look look_choose(const struct ui_config *c, int terminal_colors);
+bool look_wants_color(const struct ui_config *c); // the user does, whatever the terminal can show
 
 struct paint {
-    int color; // of the text, 0 .. look->colors - 1; -1: the terminal's own
+    // The colour of the text, 0 .. look->colors - 1; -1: the terminal's own. With TRUE_COLORS it is
+    // 0xRRGGBB, at least 8: terminals take smaller numbers for the colours of the palette.
+    int color;
     bool bold, dim, reverse, underline;
+    bool filled; // the background has a colour, too
+    int ground;  // and this one
 };
 
 struct paint theme_paint(const struct look *look, enum style style);

@@ -117,6 +117,7 @@ enum view_id { VIEWS(AS_VIEW_ID) VIEW_COUNT };
     A(NEXT_PAIR, "next-pair", "]", "Pair", "next pair by importance", SHOW, ON(MAP)) \
     A(PREVIOUS_PAIR, "previous-pair", "[", NULL, "pair before", SHOW, ON(MAP)) \
     A(SLICE, "slice", "f", "Fix", "fix the other parameters at the best", SHOW, ON(MAP)) \
+    A(PARALLEL, "parallel", "t", NULL, "parallel coordinates of the best tenth", SHOW, ON(MAP)) \
     A(RELOAD, "reload", "R", "Reload", "read the space file again", SHOW, ON(SPACE)) \
     A(LEVEL, "level", "v", "Level", "lowest level shown", SHOW, ON(LOG)) \
     A(REJECTED, "rejected", "R", NULL, "rejected configurations too, or not", SHOW, ON(TRIALS)) \

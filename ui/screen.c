@@ -130,7 +130,7 @@ static void set_cell(const struct pane *p, int row, int col, enum style style, u
         line[at - 1].glyph = ' ';
     if (at + 1 < p->screen->cols && line[at + 1].glyph == 0)
         line[at + 1].glyph = ' ';
-    *cell_at(p, row, col) = (struct cell){.glyph = glyph, .style = (uint8_t)style};
+    *cell_at(p, row, col) = (struct cell){.glyph = glyph, .style = (uint16_t)style};
 }
 
 // --- glyphs that ASCII lacks ---
@@ -176,7 +176,7 @@ int pane_glyph(const struct pane *p, int row, int col, enum style style, uint32_
     if (width == 2)
         set_cell(p, row, col + 1, style, 0);
     if (width == 2 && inside(p, row, col) && inside(p, row, col + 1))
-        *cell_at(p, row, col) = (struct cell){.glyph = glyph, .style = (uint8_t)style};
+        *cell_at(p, row, col) = (struct cell){.glyph = glyph, .style = (uint16_t)style};
     return width < 0 ? 1 : width;
 }
 
@@ -336,16 +336,44 @@ void pane_bar(const struct pane *p, int row, int col, int cols, enum style style
         pane_glyph(p, row, col, style, ascii ? '|' : 0x258f);
 }
 
-void pane_shade(const struct pane *p, int row, int col, int cols, int level)
+static uint32_t shade_glyph(const struct pane *p, int level)
 {
     static const uint32_t shade[RAMP_LEVELS] = {0x2591, 0x2591, 0x2592, 0x2592,
                                                 0x2593, 0x2593, 0x2588, 0x2588};
     static const char ascii[] = ".:-=+*#@";
+    return p->screen->charset == CHARSET_ASCII ? (unsigned char)ascii[level] : shade[level];
+}
+
+void pane_shade(const struct pane *p, int row, int col, int cols, int level)
+{
     level = int_clamp(level, 0, RAMP_LEVELS - 1);
-    bool plain = p->screen->charset == CHARSET_ASCII;
     for (int i = 0; i < cols; i++)
-        pane_glyph(p, row, col + i, (enum style)(STYLE_RAMP + level),
-                   plain ? (unsigned char)ascii[level] : shade[level]);
+        pane_glyph(p, row, col + i, (enum style)(STYLE_RAMP + level), shade_glyph(p, level));
+}
+
+enum style paint_ordered(double fraction)
+{
+    int level =
+        fraction > 0 ? int_clamp((int)(fraction * ORDERED_LEVELS), 0, ORDERED_LEVELS - 1) : 0;
+    return (enum style)(STYLE_CELL + level);
+}
+
+enum style paint_category(int i)
+{
+    return (enum style)(STYLE_CELL + ORDERED_LEVELS + i % MOST_CATEGORIES);
+}
+
+// The glyph has the colour of the background where there is one.
+void pane_patch(const struct pane *p, int row, int col, int cols, enum style value, double strength)
+{
+    int hue = (int)value - STYLE_CELL;
+    int place = hue < ORDERED_LEVELS ? hue * RAMP_LEVELS / ORDERED_LEVELS
+                                     : (hue - ORDERED_LEVELS) * RAMP_LEVELS / MOST_CATEGORIES;
+    int step =
+        strength > 0 ? int_clamp((int)(strength * PATCH_STRENGTHS), 0, PATCH_STRENGTHS - 1) : 0;
+    for (int i = 0; i < cols; i++)
+        pane_glyph(p, row, col + i, (enum style)(STYLE_PATCH + hue * PATCH_STRENGTHS + step),
+                   shade_glyph(p, place));
 }
 
 void pane_spark(const struct pane *p, int row, int col, enum style style, const double *level,

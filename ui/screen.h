@@ -22,8 +22,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RAMP_LEVELS 8
-#define MOST_SERIES 8
+#define RAMP_LEVELS     8
+#define MOST_SERIES     8
+#define ORDERED_LEVELS  16 // of paint_ordered
+#define MOST_CATEGORIES 8  // of paint_category
+#define MOST_HUES       (ORDERED_LEVELS + MOST_CATEGORIES)
+#define PATCH_STRENGTHS 4 // of pane_patch
 
 enum style {
     STYLE_TEXT,
@@ -41,15 +45,31 @@ enum style {
     STYLE_WARN,
     STYLE_BAD,
     STYLE_BEST,
-    STYLE_BAND,                              // behind and beside curves
+    STYLE_BAND,    // behind and beside curves
+    STYLE_KEYWORD, // of source code, up to STYLE_DIRECTIVE
+    STYLE_TYPE,
+    STYLE_NUMBER,
+    STYLE_COMMENT,
+    STYLE_DIRECTIVE, // of the preprocessor
+    STYLE_ADDED,     // of differences, up to STYLE_HUNK
+    STYLE_REMOVED,
+    STYLE_HUNK,                              // the header of one
     STYLE_SERIES,                            // + 0 .. MOST_SERIES - 1
     STYLE_RAMP = STYLE_SERIES + MOST_SERIES, // + 0 (low) .. RAMP_LEVELS - 1 (high)
-    STYLE_COUNT = STYLE_RAMP + RAMP_LEVELS
+    STYLE_CELL = STYLE_RAMP + RAMP_LEVELS,   // + 0 .. MOST_HUES - 1: paint_ordered, paint_category
+    STYLE_PATCH = STYLE_CELL + MOST_HUES,    // + hue * PATCH_STRENGTHS + strength: pane_patch
+    STYLE_COUNT = STYLE_PATCH + MOST_HUES * PATCH_STRENGTHS
 };
+
+// Styles of values. Their colour is the background, and the text on it contrasts with it. Ordered
+// values go from low (0) to high (1) in colours with an order; categories have colours without one
+// (Okabe and Ito), which come again after MOST_CATEGORIES.
+enum style paint_ordered(double fraction);
+enum style paint_category(int i);
 
 struct cell {
     uint32_t glyph; // code point; 0: the right half of a wide one
-    uint8_t style;
+    uint16_t style;
     bool marked; // under the cursor: reversed
 };
 
@@ -108,6 +128,10 @@ void pane_select(const struct pane *p, int row, bool focused);
 void pane_bar(const struct pane *p, int row, int col, int cols, enum style style, double share);
 // Draws `cols` cells of a shade: glyph and colour both grow with level, 0 .. RAMP_LEVELS - 1.
 void pane_shade(const struct pane *p, int row, int col, int cols, int level);
+// Draws `cols` cells of the background of a value (paint_ordered, paint_category), fainter the
+// smaller `strength` (0 .. 1) is. Where backgrounds have no colours they are shades.
+void pane_patch(const struct pane *p, int row, int col, int cols, enum style value,
+                double strength);
 // Draws a line of levels 0 .. 1, one a column ("▁▃▅█"); NaN leaves a blank.
 void pane_spark(const struct pane *p, int row, int col, enum style style, const double *level,
                 int count);

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
+#include "direct_color.h"
 #include "keys.h"
 #include "signals.h"
 #include "ui.h"
@@ -139,6 +140,58 @@ static void take_size(void)
     term.stale = true;
 }
 
+// Returns the pair of two colours. Styles with the same colours share one: a console has 63.
+static short take_pair(int color, int ground, short *pairs)
+{
+    int fore, back;
+    for (short i = 1; i <= *pairs; i++)
+        if (extended_pair_content(i, &fore, &back) == OK && fore == color && back == ground)
+            return i;
+    init_extended_pair(++*pairs, color, ground);
+    return *pairs;
+}
+
+static void take_styles(const struct look *look, bool has_own_colors)
+{
+    short pairs = 0;
+    for (int i = 0; i < STYLE_COUNT; i++) {
+        struct paint p = theme_paint(look, (enum style)i);
+        attr_t a = A_NORMAL;
+        a |= p.bold ? A_BOLD : 0;
+        a |= p.dim ? A_DIM : 0;
+        a |= p.reverse ? A_REVERSE : 0;
+        a |= p.underline ? A_UNDERLINE : 0;
+        term.attributes[i] = a;
+        int ground = p.filled ? p.ground : has_own_colors ? -1 : COLOR_BLACK;
+        term.pair[i] = p.color >= 0 && look->colors ? take_pair(p.color, ground, &pairs) : 0;
+    }
+}
+
+// Opens curses on an entry of ours for direct colour, where the terminal is one that shows it, else
+// on that of $TERM.
+static SCREEN *open_curses(const struct ui_config *c)
+{
+    const char *terminal = getenv("TERM"), *kept = getenv("TERMINFO");
+    char name[DIRECT_NAME_SIZE], *folder = NULL;
+    SCREEN *screen = NULL;
+    bool has_colors = terminal && tgetent(NULL, terminal) == 1 && tgetnum("Co") >= 8;
+    if (has_colors && look_wants_color(c) && direct_color_is_offered() &&
+        tgetnum("Co") < TRUE_COLORS)
+        folder = direct_color_entry(terminal, name);
+    if (folder) {
+        char *before = kept ? mem_strdup(kept) : NULL;
+        setenv("TERMINFO", folder, 1);
+        screen = newterm(name, stdout, stdin);
+        if (before) // the editor gets the environment as it was
+            setenv("TERMINFO", before, 1);
+        else
+            unsetenv("TERMINFO");
+        free(before);
+        free(folder);
+    }
+    return screen ? screen : newterm(NULL, stdout, stdin);
+}
+
 bool term_open(const struct ui_config *c, struct spawner *s, struct look *look, struct err *e)
 {
     if (!signals_begin(e))
@@ -146,7 +199,7 @@ bool term_open(const struct ui_config *c, struct spawner *s, struct look *look, 
     term.spawner = s;
     use_env(FALSE);
     use_tioctl(TRUE);
-    term.curses = newterm(NULL, stdout, stdin);
+    term.curses = open_curses(c);
     if (!term.curses) {
         signals_restore_terminal();
         signals_end();
@@ -157,20 +210,7 @@ bool term_open(const struct ui_config *c, struct spawner *s, struct look *look, 
     bool colored = has_colors() && start_color() == OK;
     *look = look_choose(c, colored ? COLORS : 0);
     bool has_own_colors = colored && use_default_colors() == OK;
-    for (int i = 0; i < STYLE_COUNT; i++) {
-        struct paint p = theme_paint(look, (enum style)i);
-        attr_t a = A_NORMAL;
-        a |= p.bold ? A_BOLD : 0;
-        a |= p.dim ? A_DIM : 0;
-        a |= p.reverse ? A_REVERSE : 0;
-        a |= p.underline ? A_UNDERLINE : 0;
-        term.attributes[i] = a;
-        term.pair[i] = 0;
-        if (p.color >= 0 && look->colors) {
-            term.pair[i] = (short)(i + 1);
-            init_pair(term.pair[i], (short)p.color, has_own_colors ? -1 : COLOR_BLACK);
-        }
-    }
+    take_styles(look, has_own_colors);
     cbreak();
     noecho();
     nonl();

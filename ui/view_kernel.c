@@ -7,6 +7,7 @@
 #include "engine/stored.h"
 #include "report/diff.h"
 #include "screen.h"
+#include "syntax.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAB_STOP = 4, NUMBER_COLS = 6, SKIP_COLS = 8 };
+enum { TAB_STOP = 4, NUMBER_COLS = 6, SKIP_COLS = 8, CONTEXT = 3 };
 
 // --- the kernel of a trial, as `tilewalk show ID --trial ask:N --glsl --lined` prints it ---
 //
@@ -24,6 +25,7 @@ enum { TAB_STOP = 4, NUMBER_COLS = 6, SKIP_COLS = 8 };
 
 struct kernel_line {
     const char *text, *file; // in `output`
+    const uint8_t *style;    // of the bytes of `text`, in `styles`
     int at;                  // line of the file; 0: none
 };
 
@@ -32,6 +34,7 @@ struct listing {
     bool spirv;
     bool arrived;
     char *output;
+    uint8_t *styles; // of the bytes of `output`
     struct kernel_line *line;
     int count, capacity;
     const char *fact[8];
@@ -40,8 +43,9 @@ struct listing {
 };
 
 struct kernel_row {
-    const struct kernel_line *line;
+    const struct kernel_line *line; // NULL: the header of a hunk
     enum diff_side side;
+    struct diff_hunk hunk;
 };
 
 struct kernel_rows {
@@ -62,6 +66,7 @@ struct kernel_view {
 static void listing_finish(struct listing *l)
 {
     free(l->output);
+    free(l->styles);
     free(l->line);
     *l = (struct listing){.session = 0};
 }
@@ -84,35 +89,79 @@ static bool is_against(const struct kernel_view *v)
            v->best.session == v->shown.session;
 }
 
-static void make_rows(struct kernel_view *v)
+static void add_row(struct kernel_view *v, struct kernel_row row)
+{
+    MEM_GROW(v->rows.row, v->rows.count, v->rows.capacity);
+    v->rows.row[v->rows.count++] = row;
+}
+
+// Adds the hunks in which the shown kernel differs from the best one.
+static void add_differences(struct kernel_view *v)
 {
     const struct listing *best = &v->best, *l = &v->shown;
     struct str before = {0}, after = {0};
-    v->rows.count = 0;
-    struct diff d = {0};
-    bool against = is_against(v);
-    if (against) {
-        for (int i = 0; i < best->count; i++)
-            str_printf(&before, "%s\n", best->line[i].text);
-        for (int i = 0; i < l->count; i++)
-            str_printf(&after, "%s\n", l->line[i].text);
-        d = diff_lines(str_text(&before), str_text(&after));
-    }
-    for (int i = 0; i < (against ? d.count : l->count); i++) {
-        struct kernel_row row = {against ? NULL : &l->line[i], DIFF_SAME};
-        if (against) {
+    for (int i = 0; i < best->count; i++)
+        str_printf(&before, "%s\n", best->line[i].text);
+    for (int i = 0; i < l->count; i++)
+        str_printf(&after, "%s\n", l->line[i].text);
+    struct diff d = diff_lines(str_text(&before), str_text(&after));
+    for (struct diff_hunk h = {0}; diff_next_hunk(&d, CONTEXT, &h);) {
+        add_row(v, (struct kernel_row){.hunk = h});
+        for (int i = h.first; i < h.end; i++) {
             const struct diff_line *x = &d.line[i];
-            row.side = x->side;
-            row.line = x->side == DIFF_BEFORE ? &best->line[x->before] : &l->line[x->after];
+            bool is_best = x->side == DIFF_BEFORE;
+            add_row(v, (struct kernel_row){.line = is_best ? &best->line[x->before]
+                                                           : &l->line[x->after],
+                                           .side = x->side});
         }
-        MEM_GROW(v->rows.row, v->rows.count, v->rows.capacity);
-        v->rows.row[v->rows.count++] = row;
     }
     diff_finish(&d);
     str_finish(&before);
     str_finish(&after);
+}
+
+static void make_rows(struct kernel_view *v)
+{
+    v->rows.count = 0;
+    if (is_against(v))
+        add_differences(v);
+    else
+        for (int i = 0; i < v->shown.count; i++)
+            add_row(v, (struct kernel_row){.line = &v->shown.line[i]});
     if (v->list.cursor >= v->rows.count)
         v->list.cursor = v->rows.count ? v->rows.count - 1 : 0;
+}
+
+// Lists the lines of a kernel in `l->output`, with their syntax colours.
+static void take_lines(struct listing *l)
+{
+    const char *file = "";
+    enum syntax_state state = SYNTAX_CODE;
+    l->styles = mem_zero(strlen(l->output) + 1, 1);
+    for (char *line = l->output, *rest; line; line = rest) {
+        rest = strchr(line, '\n');
+        if (rest)
+            *rest++ = '\0';
+        char *text = strchr(line, '\x1f');
+        int64_t at;
+        if (!text)
+            continue;
+        *text++ = '\0';
+        if (str_equal(line, "file")) {
+            file = text;
+        } else if (str_equal(line, "fact")) {
+            if (l->facts < (int)(sizeof l->fact / sizeof *l->fact))
+                l->fact[l->facts++] = text;
+        } else if (str_to_int(line, 0, INT32_MAX, &at)) {
+            uint8_t *style = l->styles + (text - l->output);
+            if (l->spirv)
+                syntax_scan_spirv(text, style);
+            else
+                state = syntax_scan_glsl(state, text, style);
+            MEM_GROW(l->line, l->count, l->capacity);
+            l->line[l->count++] = (struct kernel_line){text, file, style, (int)at};
+        }
+    }
 }
 
 void view_kernel_answer(struct app *app, const char *output, int exit_code)
@@ -123,7 +172,6 @@ void view_kernel_answer(struct app *app, const char *output, int exit_code)
     struct listing *l = v->asked;
     const struct listing empty = {
         .session = l->session, .ask = l->ask, .spirv = l->spirv, .arrived = true};
-    const char *file = "";
     listing_finish(l);
     *l = empty;
     // Tabs become blanks, as everywhere in the workbench.
@@ -138,26 +186,8 @@ void view_kernel_answer(struct app *app, const char *output, int exit_code)
         col = *text == '\n' || *text == '\x1f' ? 0 : col + (blanks ? blanks : 1);
     }
     l->output = str_take(&out);
-    char *rest;
-    for (char *line = l->output; exit_code == 0 && line; line = rest) {
-        rest = strchr(line, '\n');
-        if (rest)
-            *rest++ = '\0';
-        char *tab = strchr(line, '\x1f');
-        int64_t at;
-        if (tab) {
-            *tab = '\0';
-            if (str_equal(line, "file")) {
-                file = tab + 1;
-            } else if (str_equal(line, "fact")) {
-                if (l->facts < (int)(sizeof l->fact / sizeof *l->fact))
-                    l->fact[l->facts++] = tab + 1;
-            } else if (str_to_int(line, 0, INT32_MAX, &at)) {
-                MEM_GROW(l->line, l->count, l->capacity);
-                l->line[l->count++] = (struct kernel_line){tab + 1, file, (int)at};
-            }
-        }
-    }
+    if (exit_code == 0)
+        take_lines(l);
     if (exit_code != 0 || l->count == 0) {
         const char *last = output; // a program that fails prints the reason last
         for (const char *c = output; *c; c++)
@@ -225,9 +255,9 @@ static bool kernel_view_tick(struct app *app, void *state)
 // Returns the column of the searched text in a row; -1: it is not there.
 static int find(const struct kernel_view *v, int row)
 {
-    const char *text = v->rows.row[row].line->text;
-    const char *at = v->search[0] ? strstr(text, v->search) : NULL;
-    return at ? (int)(at - text) : -1;
+    const struct kernel_line *l = v->rows.row[row].line;
+    const char *at = l && v->search[0] ? strstr(l->text, v->search) : NULL;
+    return at ? (int)(at - l->text) : -1;
 }
 
 // Searches from the row after (or before) the cursor on, round the end.
@@ -277,7 +307,7 @@ static bool kernel_view_act(struct app *app, void *state, enum action a)
         // The line of the template under the cursor, or the nearest one above that has one.
         for (int64_t i = v->list.cursor; i >= 0 && i < v->rows.count; i--) {
             const struct kernel_line *l = v->rows.row[i].line;
-            if (l->at > 0) {
+            if (l && l->at > 0) {
                 app_edit(app, l->file, l->at);
                 return true;
             }
@@ -309,14 +339,46 @@ static void kernel_view_click(struct app *app, void *state, int row, int col)
 
 // --- drawing ---
 
+// Draws a line from its column `skip` on, each glyph in the style of its first byte; `whole`: in
+// that style instead. A line that is cut ends in "…".
+static void draw_text(const struct pane *p, int row, int skip, const struct kernel_line *l,
+                      const enum style *whole)
+{
+    const char *text = l->text;
+    int col = -skip;
+    while (*text && col < p->cols) {
+        enum style style = whole ? *whole : (enum style)l->style[text - l->text];
+        col += pane_glyph(p, row, col, style, str_next_glyph(&text));
+    }
+    if (col > p->cols || *text)
+        pane_glyph(p, row, p->cols - 1, STYLE_DIM, 0x2026);
+}
+
+static void draw_row(const struct kernel_view *v, const struct pane *p, int row, int at)
+{
+    static const char marks[] = {[DIFF_SAME] = ' ', [DIFF_BEFORE] = '-', [DIFF_AFTER] = '+'};
+    static const enum style styles[] = {[DIFF_BEFORE] = STYLE_REMOVED, [DIFF_AFTER] = STYLE_ADDED};
+    const struct kernel_row *k = &v->rows.row[at];
+    const enum style *style = k->side == DIFF_SAME ? NULL : &styles[k->side];
+    if (!k->line) {
+        struct str head = {0};
+        diff_add_head(&k->hunk, &head);
+        pane_line(p, row, NUMBER_COLS, STYLE_HUNK, "%s", str_text(&head));
+        str_finish(&head);
+        return;
+    }
+    const struct listing *of = k->side == DIFF_BEFORE ? &v->best : &v->shown;
+    pane_printf(p, row, 1, STYLE_DIM, "%*d", NUMBER_COLS - 2, (int)(k->line - of->line) + 1);
+    pane_printf(p, row, NUMBER_COLS, style ? *style : STYLE_TEXT, "%c", marks[k->side]);
+    struct pane text = pane_part(p, 0, NUMBER_COLS + 2, p->rows, p->cols - NUMBER_COLS - 2);
+    draw_text(&text, row, v->skip, k->line, style);
+    int found = find(v, at);
+    if (found >= v->skip)
+        pane_mark(&text, row, found - v->skip, (int)strlen(v->search));
+}
+
 static void kernel_view_draw(struct app *app, void *state, const struct pane *body)
 {
-    static const struct {
-        const char *mark;
-        enum style style;
-    } looks[] = {[DIFF_SAME] = {" ", STYLE_TEXT},
-                 [DIFF_BEFORE] = {"-", STYLE_BAD},
-                 [DIFF_AFTER] = {"+", STYLE_GOOD}};
     struct kernel_view *v = state;
     char title[96], note[64];
     const struct session_record *r = &app->model.open.record;
@@ -358,20 +420,11 @@ static void kernel_view_draw(struct app *app, void *state, const struct pane *bo
     for (int i = 0; i < v->shown.facts; i++)
         row = pane_wrapped(&facts, row, 1, facts.cols - 2, i ? STYLE_TEXT : STYLE_STRONG,
                            v->shown.fact[i]);
+    if (is_against(v) && !v->rows.count)
+        pane_line(&text, 0, 1, STYLE_TEXT, "The two kernels do not differ.");
     for (int64_t i = v->list.top; list_shows(&v->list, i); i++) {
-        int at = find(v, (int)i), skip = v->skip;
-        const struct kernel_row *k = &v->rows.row[i];
-        const char *shown = k->line->text;
-        enum style style = looks[k->side].style;
         row = (int)(i - v->list.top);
-        pane_printf(&text, row, 1, STYLE_DIM, "%*d", NUMBER_COLS - 2,
-                    (int)(k->line - (k->side == DIFF_BEFORE ? v->best.line : v->shown.line)) + 1);
-        pane_text(&text, row, NUMBER_COLS, style, looks[k->side].mark);
-        while (*shown && skip-- > 0)
-            str_next_glyph(&shown);
-        pane_text_cut(&text, row, NUMBER_COLS + 2, text.cols - NUMBER_COLS - 2, style, shown);
-        if (at >= v->skip)
-            pane_mark(&text, row, NUMBER_COLS + 2 + at - v->skip, (int)strlen(v->search));
+        draw_row(v, &text, row, (int)i);
         if (i == v->list.cursor)
             pane_select(&text, row, true);
     }

@@ -33,13 +33,17 @@ static const char *view_map_disabled(struct app *app, void *state, enum action a
 {
     struct map *m = state;
     bool ours = a == ACT_COLOUR || a == ACT_STATISTIC || a == ACT_AXIS_X || a == ACT_AXIS_Y ||
-                a == ACT_NEXT_PAIR || a == ACT_PREVIOUS_PAIR || a == ACT_SLICE;
+                a == ACT_NEXT_PAIR || a == ACT_PREVIOUS_PAIR || a == ACT_SLICE || a == ACT_PARALLEL;
     bool pairs = a == ACT_NEXT_PAIR || a == ACT_PREVIOUS_PAIR;
     bool axes = a == ACT_AXIS_X || a == ACT_AXIS_Y;
     if (ours && !map_sync(app, m))
         return app->model.open.record.id ? "the space of this session cannot be mapped"
                                          : "no session is open";
     if ((pairs && m->factors < 3) || (axes && map_axes(m) < 3))
+        return "there are no other parameters";
+    if (ours && a != ACT_PARALLEL && m->page == PAGE_PARALLEL)
+        return "parallel coordinates have no cells";
+    if (a == ACT_PARALLEL && m->factors < 2)
         return "there are no other parameters";
     if (a == ACT_SLICE && !app->model.open.record.best_ask)
         return "there is no best trial yet";
@@ -50,6 +54,12 @@ static bool view_map_act(struct app *app, void *state, enum action a)
 {
     struct map *m = state;
     if (!map_sync(app, m) || view_map_disabled(app, state, a))
+        return false;
+    if (a == ACT_PARALLEL || (a == ACT_BACK && m->page == PAGE_PARALLEL)) {
+        m->page = m->page == PAGE_PARALLEL ? PAGE_BOTH : PAGE_PARALLEL;
+        return true;
+    }
+    if (m->page == PAGE_PARALLEL && a != ACT_NEXT_PANE && a != ACT_PREVIOUS_PANE)
         return false;
     int down = (int)list_step(&(struct list){.rows = m->at.rows}, a);
     if (down)
@@ -82,8 +92,8 @@ static bool view_map_act(struct app *app, void *state, enum action a)
         const struct map_cell *here = map_here(m);
         app_copy_config(app, here ? model_trial(&app->model, here->best_ask) : NULL);
     } break;
-    case ACT_NEXT_PANE: m->page = (m->page + 1) % PAGES; break;
-    case ACT_PREVIOUS_PANE: m->page = (m->page + PAGES - 1) % PAGES; break;
+    case ACT_NEXT_PANE: m->page = m->page < PAGES - 1 ? m->page + 1 : PAGE_BOTH; break;
+    case ACT_PREVIOUS_PANE: m->page = m->page > PAGE_BOTH ? m->page - 1 : PAGES - 1; break;
     case ACT_COLOUR: m->by_rank = !m->by_rank; break;
     case ACT_STATISTIC: m->statistic = (m->statistic + 1) % STATISTICS; break;
     case ACT_AXIS_X: map_step_axis(app, m, true); break;
@@ -102,10 +112,11 @@ static bool view_map_act(struct app *app, void *state, enum action a)
 static void view_map_click(struct app *app, void *state, int row, int col)
 {
     struct map *m = state;
-    if (!map_sync(app, m) || m->is_list || m->at.height == 0 || m->at.width == 0 ||
-        row < m->at.row || col < m->at.col)
+    if (!map_sync(app, m) || m->is_list || m->at.high == 0 || m->at.width == 0 || row < m->at.row ||
+        col < m->at.col)
         return;
-    int down = (row - m->at.row) / m->at.height, right = (col - m->at.col) / m->at.width;
+    int down = ((row - m->at.row + 1) * m->at.rows - 1) / m->at.high;
+    int right = (col - m->at.col) / m->at.width;
     if (down >= m->at.rows || right >= m->at.cols)
         return;
     m->moved = true;
@@ -118,7 +129,7 @@ static void view_map_click(struct app *app, void *state, int row, int col)
 static void view_map_draw(struct app *app, void *state, const struct pane *body)
 {
     struct map *m = state;
-    m->at.height = m->at.width = m->at.rows = m->at.cols = 0;
+    m->at.high = m->at.width = m->at.rows = m->at.cols = 0;
     m->is_list = body->rows < MAP_LIST_ROWS || body->cols < MAP_LIST_COLS;
     if (!map_sync(app, m)) {
         const struct opened *o = &app->model.open;
@@ -129,6 +140,8 @@ static void view_map_draw(struct app *app, void *state, const struct pane *body)
         pane_line(body, 0, 1, STYLE_TEXT, "%s", why);
         if (o->record.id && !m->space)
             pane_line(body, 1, 1, STYLE_DIM, "%s", o->trouble.text);
+    } else if (m->page == PAGE_PARALLEL && m->factors > 1) {
+        map_draw_parallel(app, m, body);
     } else if (m->is_list) {
         map_draw_list(app, m, body);
     } else if (body->rows >= MAP_PANEL_ROWS && body->cols >= MAP_PANEL_COLS) {

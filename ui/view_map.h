@@ -1,7 +1,9 @@
 // The map screen, for its own files and its tests: all trials projected on two parameters.
 //
 //   view_map_work.c   what the map knows: axes, cells, importance, the cursor, in slices of work
-//   view_map_draw.c   the grid of cells, the list of cells, the panel beside it
+//   view_map_draw.c   the grid of cells, the list of cells
+//   view_map_panel.c  the panel beside it: one cell, the importance of parameters and their slices
+//   view_map_parallel.c  parallel coordinates
 //   view_map.c        the view: keys, who gets which rows
 //
 // Work comes in slices (map_tick): a scan of trials for the importance of each parameter, which
@@ -14,8 +16,9 @@
 #include "app.h"
 #include "landscape.h"
 
-// Tab goes through these: beside the map where there is room, else instead of it.
-enum map_page { PAGE_BOTH, PAGE_BARS, PAGE_IMPORTANCE, PAGES };
+// Tab goes through the first ones: beside the map where there is room, else instead of it. Parallel
+// coordinates are instead of both.
+enum map_page { PAGE_BOTH, PAGE_BARS, PAGE_IMPORTANCE, PAGES, PAGE_PARALLEL = PAGES };
 
 // Bodies from here on have the panel beside the map; below LIST sizes cells are listed.
 #define MAP_PANEL_ROWS 20
@@ -47,6 +50,8 @@ struct map {
     int64_t races;       // scan_races when the cells were begun
 
     struct projection grid;
+    struct projection
+        along[SPACE_MAX_SLOTS]; // all trials, whatever a slice holds, along each factor
     struct scan scan;
     bool filled;     // the scan has come to the end once
     bool idle;       // there was nothing to do
@@ -66,8 +71,8 @@ struct map {
     bool is_list;
     int top, left; // first row and column of cells shown
     struct {
-        int row, col, height, width, rows, cols;
-    } at; // of the cells on the body
+        int row, col, high, width, rows, cols;
+    } at; // the cells on the body: `rows` of them share `high` rows, each has `width` columns
 };
 
 struct map_order { // cells that have a value of the statistic, best first
@@ -93,11 +98,16 @@ void map_put_cursor(struct map *m, int row, int col);
 
 const struct map_cell *map_here(const struct map *m); // under the cursor; NULL: there is no cell
 void map_order_cells(const struct map *m, struct map_order *out);
-// Returns the shade of a cell that has a value: 0 .. RAMP_LEVELS - 1.
-int map_level(const struct map *m, const struct map_order *order, const struct map_cell *c);
+// Returns where a cell that has a value stands between the lowest (0) and the highest (1).
+double map_share(const struct map *m, const struct map_order *order, const struct map_cell *c);
 
+// Appends "tile_n[2]=128 order=n,m".
+void map_add_cell_name(const struct map *m, int row, int col, struct str *out);
+// Writes the label of a place into `out`, which is emptied first; returns its columns.
+int map_label(const struct axis *a, int place, struct str *out);
 void map_draw_grid(struct app *app, struct map *m, const struct pane *box, bool focused);
 void map_draw_list(struct app *app, struct map *m, const struct pane *p);
 void map_draw_panel(struct app *app, struct map *m, const struct pane *box);
+void map_draw_parallel(struct app *app, struct map *m, const struct pane *box);
 
 #endif

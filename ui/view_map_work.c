@@ -27,6 +27,8 @@ void map_forget(struct app *app, void *state)
     forget_cell(m);
     importance_finish(&m->importance);
     projection_finish(&m->grid);
+    for (int i = 0; i < m->factors; i++)
+        projection_finish(&m->along[i]);
     *m = (struct map){.statistic = keep.statistic, .by_rank = keep.by_rank, .page = keep.page};
 }
 
@@ -38,6 +40,10 @@ void map_restart(struct app *app, struct map *m)
     forget_cell(m);
     projection_finish(&m->grid);
     projection_init(&m->grid, m->space, m->factor[m->x], m->y >= 0 ? &m->factor[m->y] : NULL);
+    for (int i = 0; i < m->factors; i++) {
+        projection_finish(&m->along[i]);
+        projection_init(&m->along[i], m->space, m->factor[i], NULL);
+    }
     m->held_ask = m->is_slice ? app->model.open.record.best_ask : 0;
     m->grid.is_held = best && best->has_config;
     if (m->grid.is_held)
@@ -204,8 +210,12 @@ static void add_to(const struct map_scan *to, struct projection *p, const struct
 static void map_add_cell(void *context, const struct trial *t)
 {
     const struct map_scan *to = context;
-    if (t->has_config)
-        add_to(to, &to->map->grid, t);
+    struct map *m = to->map;
+    if (!t->has_config)
+        return;
+    add_to(to, &m->grid, t);
+    for (int i = 0; i < m->factors; i++)
+        add_to(to, &m->along[i], t);
 }
 
 // Adds trials of the cell under the cursor, whatever the slice holds.
@@ -350,23 +360,21 @@ void map_order_cells(const struct map *m, struct map_order *out)
     qsort(out->cell, (size_t)out->count, sizeof *out->cell, compare_ordered);
 }
 
-int map_level(const struct map *m, const struct map_order *order, const struct map_cell *c)
+double map_share(const struct map *m, const struct map_order *order, const struct map_cell *c)
 {
     struct map_ordered cell = ordered(m, c);
-    double share = 1;
-    if (order->count > 1 && order->most > order->least)
-        share = (cell.value - order->least) / (order->most - order->least);
-    if (order->count > 1 && order->most > order->least && m->by_rank) {
-        int low = 0, high = order->count; // to the number of better cells
-        cell.row = cell.col = -1;         // before its equals
-        while (low < high) {
-            int middle = (low + high) / 2;
-            if (compare_ordered(&order->cell[middle], &cell) < 0)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        share = 1 - (double)low / (order->count - 1);
+    if (order->count < 2 || order->most <= order->least)
+        return 1;
+    if (!m->by_rank)
+        return (cell.value - order->least) / (order->most - order->least);
+    int low = 0, high = order->count; // to the number of better cells
+    cell.row = cell.col = -1;         // before its equals
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (compare_ordered(&order->cell[middle], &cell) < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return (int)(share * (RAMP_LEVELS - 0.01));
+    return 1 - (double)low / (order->count - 1);
 }

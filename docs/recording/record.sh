@@ -19,7 +19,7 @@ mkdir -p "$out"
 
 cp -r "$here"/../../{presets,lua,shaders} "$work"
 export TILEWALK_DATA=$work TILEWALK_DB=$work/tilewalk.db XDG_CONFIG_HOME=$work XDG_STATE_HOME=$work
-export LC_ALL=C.UTF-8 TERM=xterm-256color
+export LC_ALL=C.UTF-8 TERM=xterm-256color COLORTERM=truecolor XDG_CACHE_HOME=$work
 tune=(tune gemm --transfer none --seed 2)
 for strategy in opevo random; do # something to overlay
     "$program" "${tune[@]}" --strategy $strategy --trials 80 --plain >"$work/log.$strategy"

@@ -33,6 +33,11 @@ function colour(n) {
     return sprintf("#%02x%02x%02x", channel(int(n / 36)), channel(int(n / 6) % 6), channel(n % 6))
 }
 
+# The colour of three channels, from part[i] on.
+function rgb(part, i) {
+    return sprintf("#%02x%02x%02x", part[i], part[i + 1], part[i + 2])
+}
+
 function escaped(text) {
     gsub(/&/, "\\&amp;", text)
     gsub(/</, "\\&lt;", text)
@@ -57,6 +62,8 @@ function set_attributes(codes,   part, n, i) {
         else if (part[i] >= 40 && part[i] <= 47) back = colour(part[i] - 40)
         else if (part[i] == 38 && part[i + 1] == 5) { fore = colour(part[i + 2]); i += 2 }
         else if (part[i] == 48 && part[i + 1] == 5) { back = colour(part[i + 2]); i += 2 }
+        else if (part[i] == 38 && part[i + 1] == 2) { fore = rgb(part, i + 2); i += 4 }
+        else if (part[i] == 48 && part[i + 1] == 2) { back = rgb(part, i + 2); i += 4 }
     }
 }
 

@@ -403,6 +403,11 @@ char *path_user_config(const char *name)
     return user_path("XDG_CONFIG_HOME", ".config", name);
 }
 
+char *path_user_cache(const char *name)
+{
+    return user_path("XDG_CACHE_HOME", ".cache", name);
+}
+
 char *path_program(void)
 {
     char path[PATH_MAX];

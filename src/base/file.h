@@ -68,6 +68,7 @@ char *path_plain_name(const char *text);
 char *path_user_data(const char *name);   // $XDG_DATA_HOME or ~/.local/share, then /tilewalk/name
 char *path_user_state(const char *name);  // $XDG_STATE_HOME or ~/.local/state, then /tilewalk/name
 char *path_user_config(const char *name); // $XDG_CONFIG_HOME or ~/.config, then /tilewalk/name
+char *path_user_cache(const char *name);  // $XDG_CACHE_HOME or ~/.cache, then /tilewalk/name
 
 // Sets HOME, if it is not set, to the user's home folder in the list of users. Call it before a
 // sandbox is entered, which hides that list from path_user_*.

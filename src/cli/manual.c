@@ -124,9 +124,14 @@ static const struct influence variables[] = {
      "The share by which a machine's calibration may differ from the others' (default: 0.1)."},
     {"theme", "VISUAL, EDITOR", "The editor of the workbench, where workbench.conf names none."},
     {"color", "NO_COLOR", "Present and not empty: no colours, unless --color always."},
+    {"color", "COLORTERM",
+     "truecolor or 24bit, as terminals set it: the workbench has colours of 24 bits, not 256."},
     {"theme", "COLORFGBG",
      "The terminal's colours, where it sets them: a light background gives --theme light."},
     {"theme", "XDG_CONFIG_HOME", "The parent of the folder tilewalk with workbench.conf."},
+    {"color", "XDG_CACHE_HOME",
+     "The parent of the folder tilewalk with the entries of terminfo that such colours need "
+     "(default: ~/.cache)."},
     {"db", "XDG_DATA_HOME",
      "The parent of the folder tilewalk with the database (default: "
      "~/.local/share)."},

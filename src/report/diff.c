@@ -188,32 +188,45 @@ struct diff diff_lines(const char *before, const char *after)
     return out;
 }
 
+bool diff_next_hunk(const struct diff *d, int context, struct diff_hunk *h)
+{
+    int i = h->end, from = h->end;
+    while (i < d->count && d->line[i].side == DIFF_SAME)
+        i++;
+    if (i == d->count)
+        return false;
+    // A hunk ends where nothing differs for more than twice the context.
+    int last = i;
+    for (int k = i; k < d->count && k - last <= 2 * context; k++)
+        if (d->line[k].side != DIFF_SAME)
+            last = k;
+    *h = (struct diff_hunk){.first = i - context > from ? i - context : from,
+                            .end = last + context + 1 < d->count ? last + context + 1 : d->count};
+    for (int k = h->first; k < h->end; k++) {
+        h->before_count += d->line[k].side != DIFF_AFTER;
+        h->after_count += d->line[k].side != DIFF_BEFORE;
+    }
+    h->before = d->line[h->first].before + (h->before_count > 0);
+    h->after = d->line[h->first].after + (h->after_count > 0);
+    return true;
+}
+
+void diff_add_head(const struct diff_hunk *h, struct str *out)
+{
+    str_printf(out, "@@ -%d,%d +%d,%d @@", h->before, h->before_count, h->after, h->after_count);
+}
+
 void diff_add_text(const struct diff *d, int context, struct str *out)
 {
-    for (int i = 0, end = 0; i < d->count; i++) {
-        if (d->line[i].side == DIFF_SAME)
-            continue;
-        int first = i - context > end ? i - context : end;
-        // A hunk ends where nothing differs for more than twice the context.
-        int last = i;
-        for (int j = i; j < d->count && j - last <= 2 * context; j++)
-            if (d->line[j].side != DIFF_SAME)
-                last = j;
-        end = last + context + 1 < d->count ? last + context + 1 : d->count;
-        static const char marks[] = {[DIFF_SAME] = ' ', [DIFF_BEFORE] = '-', [DIFF_AFTER] = '+'};
-        int before = 0, after = 0;
-        for (int k = first; k < end; k++) {
-            before += d->line[k].side != DIFF_AFTER;
-            after += d->line[k].side != DIFF_BEFORE;
-        }
-        str_printf(out, "@@ -%d,%d +%d,%d @@\n", d->line[first].before + (before > 0), before,
-                   d->line[first].after + (after > 0), after);
-        for (int k = first; k < end; k++) {
+    static const char marks[] = {[DIFF_SAME] = ' ', [DIFF_BEFORE] = '-', [DIFF_AFTER] = '+'};
+    for (struct diff_hunk h = {0}; diff_next_hunk(d, context, &h);) {
+        diff_add_head(&h, out);
+        str_add_char(out, '\n');
+        for (int k = h.first; k < h.end; k++) {
             str_add_char(out, marks[d->line[k].side]);
             str_add_bytes(out, d->line[k].text, d->line[k].length);
             str_add_char(out, '\n');
         }
-        i = end - 1;
     }
 }
 

@@ -29,8 +29,18 @@ struct diff {
 };
 
 struct diff diff_lines(const char *before, const char *after);
-// Appends hunks with `context` lines around each difference, as `diff -u` writes them without its
-// first two lines.
+
+struct diff_hunk {
+    int first, end;           // lines of the diff
+    int before, before_count; // lines of each text, as a hunk's header names them
+    int after, after_count;
+};
+
+// Finds the hunk behind `*h` (zeroed: the first one), with `context` lines around each difference.
+// False: there is none.
+bool diff_next_hunk(const struct diff *d, int context, struct diff_hunk *h);
+void diff_add_head(const struct diff_hunk *h, struct str *out); // "@@ -3,7 +3,9 @@"
+// Appends all hunks, as `diff -u` writes them without its first two lines.
 void diff_add_text(const struct diff *d, int context, struct str *out);
 void diff_finish(struct diff *d);
 

@@ -280,6 +280,19 @@ void plot_band(struct plot *p, const struct plot_point *low, const struct plot_p
     draw_steps(p, BAND, high, count, until, &(struct pen){0});
 }
 
+void plot_line(struct plot *p, int series, struct plot_point from, struct plot_point to)
+{
+    if (!isfinite(from.x) || !isfinite(from.y) || !isfinite(to.x) || !isfinite(to.y))
+        return;
+    int x0 = dot_x(p, from.x), y0 = dot_y(p, from.y), x1 = dot_x(p, to.x), y1 = dot_y(p, to.y);
+    int steps = int_max(abs(x1 - x0), abs(y1 - y0));
+    for (int i = 0; i <= steps; i++) {
+        double share = steps ? (double)i / steps : 0;
+        int x = x0 + (int)lround(share * (x1 - x0)), y = y0 + (int)lround(share * (y1 - y0));
+        put_stroke(p, series, x, y, x, y);
+    }
+}
+
 void plot_dot(struct plot *p, double x, double y)
 {
     if (!isfinite(x) || !isfinite(y))

@@ -103,6 +103,8 @@ void plot_steps(struct plot *p, int series, char letter, const struct plot_point
 // Draws the two dotted edges of a band: steps at the same x; the last ones continue until `until`.
 void plot_band(struct plot *p, const struct plot_point *low, const struct plot_point *high,
                int count, double until);
+// Draws a sloped line, as of parallel coordinates. What lies outside the area is cut.
+void plot_line(struct plot *p, int series, struct plot_point from, struct plot_point to);
 // Draws a single dot, behind everything.
 void plot_dot(struct plot *p, double x, double y);
 void plot_failed(struct plot *p, double x); // an x at the bottom

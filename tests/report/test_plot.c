@@ -180,6 +180,22 @@ static void lines_outside_the_range_are_cut(void **state)
     plot_finish(&p);
 }
 
+static void a_sloped_line_joins_its_ends(void **state)
+{
+    struct plot p;
+    (void)state;
+    plot_init(&p, CHARSET_ASCII, 3, 5);
+    p.letter[1] = 'B';
+    plot_line(&p, 1, (struct plot_point){0, 0}, (struct plot_point){1, 1});
+    assert_plot(&p, "   BB\n BB\nB\n");
+    p.letter[0] = 'A'; // the lower series has the cell, also of an upright line
+    plot_line(&p, 0, (struct plot_point){0, 1}, (struct plot_point){0, 0});
+    assert_plot(&p, "A  BB\nABB\nA\n");
+    plot_line(&p, 0, (struct plot_point){0, NAN}, (struct plot_point){1, 1});
+    assert_plot(&p, "A  BB\nABB\nA\n");
+    plot_finish(&p);
+}
+
 // --- axes ---
 
 static void axes_stand_beside_the_area(void **state)
@@ -407,6 +423,7 @@ TEST_GROUP(plot)
         cmocka_unit_test(a_peak_never_vanishes),
         cmocka_unit_test(what_is_not_finite_is_a_gap),
         cmocka_unit_test(lines_outside_the_range_are_cut),
+        cmocka_unit_test(a_sloped_line_joins_its_ends),
         cmocka_unit_test(axes_stand_beside_the_area),
         cmocka_unit_test(ticks_are_nice),
         cmocka_unit_test(ticks_of_nothing),

@@ -50,8 +50,8 @@ pass() { echo "ok: $*"; }
 environment() {
     cat <<TEXT
 export TILEWALK_DB='$box/tilewalk.db' TILEWALK_DATA='${TILEWALK_DATA:-}' HOME='$box' PATH='$box/bin:$PATH'
-export XDG_CONFIG_HOME='$box/config' XDG_STATE_HOME='$box/state' XDG_DATA_HOME='$box/data' LANG=C.UTF-8
-unset LC_ALL NO_COLOR VISUAL EDITOR COLORFGBG LINES COLUMNS
+export XDG_CONFIG_HOME='$box/config' XDG_STATE_HOME='$box/state' XDG_DATA_HOME='$box/data' XDG_CACHE_HOME='$box/cache' LANG=C.UTF-8
+unset LC_ALL NO_COLOR VISUAL EDITOR COLORFGBG COLORTERM LINES COLUMNS
 [ "\$TILEWALK_DATA" ] || unset TILEWALK_DATA
 PS1='\$ '
 cd '$box'

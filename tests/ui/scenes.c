@@ -25,6 +25,7 @@ static const struct scene {
     {"main-empty", FIXTURE_NOTHING, VIEW_MAIN, ""},
     {"map", FIXTURE_SMALL, VIEW_MAP, ""},
     {"map-moved", FIXTURE_SMALL, VIEW_MAP, "] v c j l l"},
+    {"map-parallel", FIXTURE_SMALL, VIEW_MAP, "t"},
     {"trials", FIXTURE_SMALL, VIEW_TRIALS, ""},
     {"trials-filter", FIXTURE_SMALL, VIEW_TRIALS, "/ \"outcome=ok enter > > j"},
     {"trials-filter-wrong", FIXTURE_SMALL, VIEW_TRIALS, "/ \"bogus>3 enter"},

@@ -117,17 +117,25 @@ char *stage_frame(struct stage *s)
     return str_take(&out);
 }
 
-// One letter a style; ramps are digits, series capitals.
+// A letter a style: ordered values and ramps are digits, categories punctuation, series capitals.
+static char style_letter(int style)
+{
+    static const char plain[] = ".dsftFhbkleGWB*:wync%+-@", categories[] = "$&=<>!?^";
+    int hue = style >= STYLE_PATCH ? (style - STYLE_PATCH) / PATCH_STRENGTHS : style - STYLE_CELL;
+    if (style >= STYLE_CELL && hue >= ORDERED_LEVELS)
+        return categories[hue - ORDERED_LEVELS];
+    return style >= STYLE_CELL     ? (char)('0' + hue * 10 / ORDERED_LEVELS)
+           : style >= STYLE_RAMP   ? (char)('0' + style - STYLE_RAMP)
+           : style >= STYLE_SERIES ? (char)('J' + style - STYLE_SERIES)
+                                   : plain[style];
+}
+
 void screen_add_styles(const struct screen *s, struct str *out)
 {
-    static const char plain[] = ".dsftFhbkleGWB*:";
     for (int row = 0; row < s->rows; row++) {
         for (int col = 0; col < s->cols; col++) {
             const struct cell *c = &s->cell[row * s->cols + col];
-            str_add_char(out, c->marked                  ? '#'
-                              : c->style >= STYLE_RAMP   ? (char)('0' + c->style - STYLE_RAMP)
-                              : c->style >= STYLE_SERIES ? (char)('J' + c->style - STYLE_SERIES)
-                                                         : plain[c->style]);
+            str_add_char(out, c->marked ? '#' : style_letter(c->style));
         }
         str_add_char(out, '\n');
     }

@@ -43,6 +43,7 @@ static const struct {
     {"map", "80x24", CHARSET_BRAILLE}, // narrow cells, and the panel is another one
     {"map", "60x15", CHARSET_BRAILLE}, // no panel
     {"map-moved", "120x36", CHARSET_BRAILLE},
+    {"map-parallel", "120x36", CHARSET_BRAILLE},
     {"trials", "120x36", CHARSET_BRAILLE},
     {"trials", "80x24", CHARSET_BRAILLE}, // no shares of a trial's time
     {"trials-filter", "120x36", CHARSET_BRAILLE},

@@ -55,6 +55,30 @@ static bool shows(struct stage *s, const char *text)
 #define YES(text) assert_true(shows(s, text))
 #define NO(text)  assert_false(shows(s, text))
 
+// The style of the first glyph of a text on the screen.
+static enum style style_at(struct stage *s, const char *text)
+{
+    char *frame = stage_frame(s);
+    const char *row = frame;
+    for (int i = 0; i < s->app.screen.rows; i++) {
+        size_t length = strcspn(row, "\n");
+        char *line = mem_printf("%.*s", (int)length, row), *at = strstr(line, text);
+        int col = -1;
+        if (at) {
+            *at = '\0';
+            col = text_columns(line);
+        }
+        free(line);
+        if (col >= 0) {
+            free(frame);
+            return (enum style)s->app.screen.cell[i * s->app.screen.cols + col].style;
+        }
+        row += length + 1;
+    }
+    fail_msg("'%s' is not in\n%s", text, frame);
+    return STYLE_TEXT;
+}
+
 static void assert_asked(struct stage *s, const char *words)
 {
     assert_string_equal(str_text(&s->commands), words);
@@ -118,8 +142,65 @@ static void test_difference(void **state)
     YES("   3 -     float sum = 0.0;");
     YES("   3 +     float sum = a|b;");
     YES("   4       barrier();");
+    YES("@@ -1,4 +1,4 @@");
+    assert_int_equal(style_at(s, "@@ -1"), STYLE_HUNK);
+    assert_int_equal(style_at(s, "-     float"), STYLE_REMOVED);
+    assert_int_equal(style_at(s, "float sum = 0.0;"), STYLE_REMOVED);
+    assert_int_equal(style_at(s, "float sum = a|b;"), STYLE_ADDED);
+    assert_int_equal(style_at(s, "#version"), STYLE_DIRECTIVE);
+    stage_play(s, "g j j j j e"); // the lines that differ, below the header
+    assert_int_equal(s->app.edit_line, 3);
+    stage_play(s, "g e"); // a header is no line of a template
+    assert_string_equal(strrchr(s->app.edit_path, '.'), ".lua");
     stage_play(s, "c");
     NO("float sum = 0.0;");
+}
+
+// Only what is near a difference is shown.
+static void test_hunks(void **state)
+{
+    struct stage *s = *state;
+    struct str first = {0}, second = {0};
+    for (int i = 1; i <= 20; i++) {
+        str_printf(&first, "%d" US "line_%d = %d;\n", i, i, i == 10 ? 1 : 0);
+        str_printf(&second, "%d" US "line_%d = 0;\n", i, i);
+    }
+    view_kernel_answer(&s->app, str_text(&first), 0);
+    stage_play(s, "c");
+    stage_rest(s);
+    view_kernel_answer(&s->app, str_text(&second), 0);
+    YES("@@ -7,7 +7,7 @@");
+    YES("line_7 = 0;");
+    YES("line_13 = 0;");
+    NO("line_6 = 0;");
+    NO("line_14 = 0;");
+    stage_play(s, "/ \"line_13 enter n N y");
+    str_finish(&first);
+    str_finish(&second);
+}
+
+static void test_no_difference(void **state)
+{
+    struct stage *s = *state;
+    view_kernel_answer(&s->app, best, 0);
+    stage_play(s, "c");
+    stage_rest(s);
+    view_kernel_answer(&s->app, best, 0);
+    YES("The two kernels do not differ.");
+    stage_play(s, "j G e");
+}
+
+static void test_colours(void **state)
+{
+    struct stage *s = *state;
+    view_kernel_answer(&s->app, one, 0);
+    assert_int_equal(style_at(s, "// pass 1"), STYLE_COMMENT);
+    assert_int_equal(style_at(s, "#version"), STYLE_DIRECTIVE);
+    assert_int_equal(style_at(s, "float sum"), STYLE_TYPE);
+    assert_int_equal(style_at(s, "sum ="), STYLE_TEXT);
+    stage_play(s, "l"); // moved by eight columns
+    assert_int_equal(style_at(s, "t sum = a|b;"), STYLE_TYPE);
+    assert_int_equal(style_at(s, "sum ="), STYLE_TEXT);
 }
 
 static void test_failed(void **state)
@@ -152,6 +233,9 @@ TEST_GROUP(kernel)
         cmocka_unit_test_setup_teardown(test_asks, setup, teardown),
         cmocka_unit_test_setup_teardown(test_text, setup, teardown),
         cmocka_unit_test_setup_teardown(test_difference, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_hunks, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_difference, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_colours, setup, teardown),
         cmocka_unit_test_setup_teardown(test_failed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_all_sizes, setup, teardown),
     };

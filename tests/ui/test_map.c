@@ -273,7 +273,7 @@ static void test_importance_is_in_percent(void **state)
     open_app(FIXTURE_SMALL, 36, 120);
     char percent[16];
     snprintf(percent, sizeof percent, " %.0f %% ", 100 * map()->importance.entry[0].share);
-    expect_text("parameter importance", true);
+    expect_text(" importance", true);
     expect_text(percent, true);
     close_app();
 }
@@ -362,7 +362,8 @@ static void test_a_click_moves_the_cursor(void **state)
     struct map *m = map();
     app_click(&app, 2 + m->at.row, m->at.col + 1);
     assert_true(m->row == m->top && m->col == m->left);
-    app_click(&app, 2 + m->at.row + m->at.height, m->at.col + m->at.width + 1);
+    app_click(&app, 2 + m->at.row + (m->at.high + m->at.rows - 1) / m->at.rows,
+              m->at.col + m->at.width + 1);
     assert_true(m->row == m->top + 1 && m->col == m->left + 1);
     app_click(&app, 2, 0); // the frame
     assert_true(m->row == m->top + 1 && m->col == m->left + 1);
@@ -415,6 +416,8 @@ static void draw_any(void *context, const struct pane *p)
     view_map.act(&app, map(), p->rows % 2 ? ACT_DOWN : ACT_RIGHT);
     if (p->cols % 5 == 0)
         view_map.act(&app, map(), ACT_NEXT_PANE);
+    if (p->cols % 3 == 0)
+        view_map.act(&app, map(), ACT_PARALLEL);
     if (p->cols % 7 == 0)
         view_map.act(&app, map(), ACT_STATISTIC);
 }

@@ -2,6 +2,7 @@
 #include "group.h"
 #include "look.h"
 #include "stage.h"
+#include "text.h"
 #include "view_map.h"
 
 #include <math.h>
@@ -41,9 +42,9 @@ static void expect_text(const char *part)
     free(text);
 }
 
-static int level_of(const struct map_order *order, int i)
+static double share_of(const struct map_order *order, int i)
 {
-    return map_level(map(), order,
+    return map_share(map(), order,
                      projection_at(&map()->grid, order->cell[i].row, order->cell[i].col));
 }
 
@@ -62,22 +63,22 @@ static void test_keys(void **state)
     expect_text("by speed");
 }
 
-static void test_levels(void **state)
+static void test_shares(void **state)
 {
     (void)state;
     struct map_order order;
     map_order_cells(map(), &order);
     for (int by_rank = 0; by_rank < 2; by_rank++) {
         map()->by_rank = by_rank;
-        assert_int_equal(level_of(&order, 0), RAMP_LEVELS - 1);
-        assert_int_equal(level_of(&order, order.count - 1), 0);
+        assert_true(share_of(&order, 0) == 1);
+        assert_true(share_of(&order, order.count - 1) == 0);
         for (int i = 1; i < order.count; i++)
-            assert_true(level_of(&order, i) <= level_of(&order, i - 1));
+            assert_true(share_of(&order, i) <= share_of(&order, i - 1));
     }
     map()->by_rank = false;
     for (int i = 0; i < order.count; i++) { // evenly in speed
         double share = (order.cell[i].value - order.least) / (order.most - order.least);
-        assert_true(fabs(level_of(&order, i) - share * (RAMP_LEVELS - 1)) <= 1);
+        assert_true(fabs(share_of(&order, i) - share) < 1e-12);
     }
 }
 
@@ -107,11 +108,73 @@ static void test_cursor(void **state)
     int brackets = 0;
     for (int i = 0; i < s->rows * s->cols; i++) {
         const struct cell *c = &s->cell[i];
-        bool shade = c->style >= STYLE_RAMP && c->style < STYLE_RAMP + RAMP_LEVELS;
-        assert_false(shade && c->marked);
+        assert_false(c->style >= STYLE_PATCH && c->marked);
         brackets += c->marked && (c->glyph == '[' || c->glyph == ']');
     }
     assert_true(brackets >= 2);
+}
+
+// Every cell that has a value shows it, on the colour of its share, in any height of cells.
+static void test_numbers(void **state)
+{
+    (void)state;
+    struct map_order order;
+    map_order_cells(map(), &order);
+    for (int rows = 14; rows <= 60; rows += 5) {
+        app_resize(&stage.app, rows, rows % 2 ? 150 : 72); // in narrow cells, too
+        app_draw(&stage.app);
+        const struct screen *s = &stage.app.screen;
+        assert_int_equal(map()->at.rows, projection_rows(&map()->grid));
+        for (int i = 0; i < order.count; i++) {
+            char number[24], line[64] = "";
+            int down = order.cell[i].row, top = down * map()->at.high / map()->at.rows;
+            int end = (down + 1) * map()->at.high / map()->at.rows;
+            int row = 2 + map()->at.row + (top + end - 1) / 2; // below the head
+            int col = map()->at.col + order.cell[i].col * map()->at.width + 1;
+            enum style text = paint_ordered(share_of(&order, i));
+            for (int k = 0; k < map()->at.width - 1; k++) {
+                const struct cell *c = &s->cell[row * s->cols + col + k];
+                line[k] = c->glyph < 127 && c->style == text ? (char)c->glyph : ' ';
+            }
+            speed_number(&stage.app.model, order.cell[i].value, number);
+            if (!strstr(line, number))
+                fail_msg("%s is not in '%s', at %d rows", number, line, rows);
+        }
+    }
+}
+
+// The slice plots are of all trials, whatever the axes and the slice are.
+static void test_slices(void **state)
+{
+    (void)state;
+    stage_play(&stage, "f X");
+    const struct map *m = map();
+    struct model *model = &stage.app.model;
+    for (int i = 0; i < m->factors; i++) {
+        double best[AXIS_MOST] = {0};
+        const struct trial *t;
+        for (int64_t ask = 1; (t = model_trial(model, ask)); ask++) {
+            int place = t->told ? axis_place(&m->along[i].x, &t->config, NULL) : -1;
+            if (place >= 0 && t->outcome == OUTCOME_OK)
+                best[place] = fmax(best[place], seconds_speed(model, t->seconds));
+        }
+        for (int k = 0; k < m->along[i].x.count; k++)
+            assert_true(projection_at(&m->along[i], 0, k)->best == best[k]);
+    }
+}
+
+static void test_overlap(void **state)
+{
+    (void)state;
+    struct importance *im = &map()->importance;
+    for (int i = 0; i < im->count; i++)
+        im->entry[i].share = 0.9 / im->count;
+    expect_text("parameter importance");
+    for (int i = 0; i < im->count; i++)
+        im->entry[i].share = 0.9;
+    expect_text("marginal importance");
+    stage_play(&stage, "tab tab");
+    expect_text("overlap");
 }
 
 #define MAP_TEST(test) cmocka_unit_test_setup_teardown(test, open_map, close_map)
@@ -119,10 +182,9 @@ static void test_cursor(void **state)
 TEST_GROUP(map_shades)
 {
     const struct CMUnitTest tests[] = {
-        MAP_TEST(test_keys),
-        MAP_TEST(test_levels),
-        MAP_TEST(test_winner),
-        MAP_TEST(test_cursor),
+        MAP_TEST(test_keys),    MAP_TEST(test_shares),  MAP_TEST(test_winner),
+        MAP_TEST(test_cursor),  MAP_TEST(test_numbers), MAP_TEST(test_slices),
+        MAP_TEST(test_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

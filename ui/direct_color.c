@@ -1,0 +1,80 @@
+#include "direct_color.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/str.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_WAIT_MS = 5000 }; // for tic
+
+bool direct_color_is_offered(void)
+{
+    const char *kind = getenv("COLORTERM");
+    bool is_screen = getenv("STY") && !getenv("TMUX");
+    return !is_screen && (str_equal(kind, "truecolor") || str_equal(kind, "24bit"));
+}
+
+// The number in the name grows with each change of the entry.
+static char *write_entry(const char *name, const char *terminal)
+{
+    static const char rgb[] =
+        "8;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m"; // behind 3 or 4
+    return mem_printf("%s|%s with direct colour,\n"
+                      "\tRGB, ccc@, colors#0x1000000, pairs#0x7FFF,\n"
+                      "\tinitc@, initp@, oc@, op=\\E[39;49m, setb@, setf@,\n"
+                      "\tsetab=\\E[%%?%%p1%%{8}%%<%%t4%%p1%%d%%e4%s,\n"
+                      "\tsetaf=\\E[%%?%%p1%%{8}%%<%%t3%%p1%%d%%e3%s,\n"
+                      "\tuse=%s,\n",
+                      name, terminal, rgb, rgb, terminal);
+}
+
+// Runs tic until it closes its output. What it says is not shown: the caller sees what came of it.
+static void compile(const char *source, const char *folder)
+{
+    static const char script[] = "exec tic -x -o \"$1\" \"$2\"";
+    const char *const argv[] = {"/bin/sh", "-c", script, "sh", folder, source, NULL};
+    struct child c = {0};
+    struct err e;
+    char rest[512];
+    if (!os_spawn(&c, argv, NULL, -1, &e))
+        return;
+    struct pollfd fd = {.fd = c.stderr_fd, .events = POLLIN};
+    while (poll(&fd, 1, MOST_WAIT_MS) > 0 && read(c.stderr_fd, rest, sizeof rest) > 0)
+        ;
+    // It has closed its output, or hangs: then the entry is not there.
+    for (int status, ms = 0; ms < MOST_WAIT_MS && fd.revents && !os_reap(&c, &status); ms++)
+        poll(NULL, 0, 1);
+    os_kill(&c, NULL);
+}
+
+char *direct_color_entry(const char *terminal, char name[DIRECT_NAME_SIZE])
+{
+    char *plain = path_plain_name(terminal);
+    bool known = str_equal(plain, terminal) && strlen(terminal) < DIRECT_NAME_SIZE - 16;
+    free(plain);
+    if (!known)
+        return NULL;
+    snprintf(name, DIRECT_NAME_SIZE, "tilewalk1-%s", terminal);
+    char *folder = path_user_cache("terminfo");
+    char *compiled = mem_printf("%s/t/%s", folder, name);
+    struct err e;
+    if (!file_exists(compiled) && file_make_folders(folder, &e)) {
+        char *text = write_entry(name, terminal), *source = mem_printf("%s/%s.ti", folder, name);
+        if (file_write(source, text, strlen(text), &e))
+            compile(source, folder);
+        free(source);
+        free(text);
+    }
+    if (!file_exists(compiled)) {
+        free(folder);
+        folder = NULL;
+    }
+    free(compiled);
+    return folder;
+}
