@@ -205,7 +205,8 @@ struct rgb {
     double part[3]; // 0 .. 255
 };
 
-// Returns a colour of the 256 as terminals show it; the first 16, which users choose, are not known.
+// Returns a colour of the 256 as terminals show it. The first 16, which users choose, are not
+// known.
 static struct rgb rgb_of(int color)
 {
     static const double cube[] = {0, 95, 135, 175, 215, 255};

@@ -161,6 +161,11 @@ const struct trial *model_trial_with(struct model *m, const struct config *c); /
 const struct trial *model_best(struct model *m);
 int64_t model_asks_ended(const struct model *m); // of the open session, rejected ones too
 
+// Hands over the valid trials of the open session numbered first .. last that took less than
+// `seconds` when they were measured, in order, until `each` returns false.
+void model_each_faster(struct model *m, const struct faster *f,
+                       bool (*each)(void *context, const struct trial *t), void *context);
+
 // Running time of the open session at `unix_now`, pauses excluded, in seconds.
 double model_ran_seconds(const struct model *m, double unix_now);
 // Seconds until its budget of trials or of running time is spent, at the present rate; 0: it does

@@ -308,6 +308,30 @@ const struct trial *model_trial_ranked(struct model *m, int64_t place)
     return place - p->first < p->count ? model_trial(m, p->ask[place - p->first]) : NULL;
 }
 
+// --- by speed ---
+
+struct handing {
+    const struct opened *open;
+    bool (*each)(void *context, const struct trial *t);
+    void *context;
+};
+
+static bool hand_faster(void *context, const struct trial_record *r)
+{
+    struct handing *h = context;
+    struct trial t;
+    trial_decode(h->open, r, &t);
+    return h->each(h->context, &t);
+}
+
+void model_each_faster(struct model *m, const struct faster *f,
+                       bool (*each)(void *context, const struct trial *t), void *context)
+{
+    struct handing h = {&m->open, each, context};
+    if (m->store && m->open.record.id)
+        store_each_faster(m->store, m->open.record.id, f, hand_faster, &h, NULL);
+}
+
 // --- by configuration ---
 
 const struct trial *model_trial_with(struct model *m, const struct config *c)
