@@ -93,6 +93,6 @@ void carpet_draw_legend(const struct pane *p, int row, int col)
     for (int i = 0; i < ORDERED_LEVELS; i++)
         pane_patch(p, row, col++, 1, paint_ordered((i + 0.5) / ORDERED_LEVELS), 1);
     col = pane_text(p, row, col, STYLE_DIM, " high");
-    if (col + 24 <= p->cols)
-        pane_text(p, row, col + 3, STYLE_DIM, "bright: all 8 agree");
+    if (col + 17 <= p->cols)
+        pane_text(p, row, col + 2, STYLE_DIM, "bright: 8 agree");
 }

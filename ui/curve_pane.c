@@ -21,6 +21,7 @@
 #define PLOT_COLS    12
 #define ZOOM         0.05 // zooming shows so much below the best of the open session, at least, and
 #define ZOOM_STEPS   4    // so many of its last steps
+#define ZOOM_TICKS   6    // steps of the axis when it does not begin at 0
 #define PEAK_TIMES   2    // the peak is shown up to so many times the best
 #define MEDIAN_OF    31   // trials of the running median
 #define MEDIANS      64   // points of it, at most
@@ -395,11 +396,10 @@ static struct plot_axis y_axis(const struct curve_runs *r, const struct curve_me
             int step = own->count > ZOOM_STEPS ? own->count - ZOOM_STEPS : 0;
             low = fmin(low, own->point[step].y - ZOOM / 5 * best); // not on the axis itself
         }
-        // Whole steps of a round size, four or so.
-        double step = plot_round_top(((1 + ZOOM / 10) * high - low) / 4);
-        return (struct plot_axis){.low = step * floor(low / step),
-                                  .high = step * ceil((1 + ZOOM / 10) * high / step),
-                                  .even = true};
+        high *= 1 + ZOOM / 10;
+        double step = plot_ticks(low, high, PLOT_REAL, ZOOM_TICKS).step;
+        return (struct plot_axis){
+            .low = step * floor(low / step), .high = step * ceil(high / step), .even = true};
     }
     for (int i = 0; i < mean->count && state->band != CURVE_NO_BAND; i++)
         high = fmax(high, mean->high[i].y);
@@ -483,7 +483,8 @@ static void draw_failures(const struct canvas *c)
     }
     for (int col = plot->col; col < plot->cols; col++)
         level[col] = failed[col] ? (double)failed[col] / all[col] : NAN;
-    pane_text_right(c->room, row, plot->col - 1, STYLE_DIM, plot->col > 6 ? "failed" : "bad");
+    const char *name = plot->col > 6 ? "failed" : plot->col > 3 ? "bad" : "";
+    pane_text_right(c->room, row, plot->col - 1, STYLE_DIM, name);
     pane_spark(c->room, row, plot->col, STYLE_BAD, level + plot->col, plot->wide);
     free(all);
     free(level);
@@ -668,6 +669,11 @@ void curve_pane_draw(struct app *app, struct curve_pane *state, const struct pan
             str_printf(&note, "%safter trial %lld, generation %d", note.length ? "  " : "",
                        (long long)state->number, m ? m->generation : 0);
         }
+        if (state->has_carpet && state->rows.rows > 0 && state->rows.rows < state->rows.count) {
+            char rows[64];
+            list_note(&state->rows, "rows", rows);
+            str_printf(&note, "%s%s", note.length ? "  " : "", rows);
+        }
         if (text_columns(title) + text_columns(str_text(&note)) + FRAME_WORDS > p->cols) {
             note.length = 0;
             add_left_out(&r, &note); // nothing else on the screen shows it
@@ -716,8 +722,12 @@ static bool read_dots(struct app *app, struct curve_dots *d)
             app->dirty |= d->count != before;
             return false;
         }
-        d->dot[d->count++] =
-            (struct curve_dot){t->elapsed_s, t->finished, t->seconds, t->has_config, t->config};
+        struct curve_dot *dot = &d->dot[d->count++];
+        *dot = (struct curve_dot){t->elapsed_s, t->finished, t->seconds};
+        dot->has_config = t->has_config;
+        dot->config = t->config;
+        for (int k = 0; k < SENSED_COUNT; k++)
+            dot->sensed[k] = (float)t->sensed[k];
     }
     return true;
 }

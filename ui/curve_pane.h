@@ -49,6 +49,7 @@ struct curve_dots {
     int count;
     struct curve_dot {
         double elapsed_s, finished, seconds; // seconds: of the kernel; 0: it failed
+        float sensed[SENSED_COUNT];
         bool has_config;
         struct config config;
     } dot[CURVE_MOST_DOTS];

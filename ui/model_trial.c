@@ -55,6 +55,15 @@ static void trial_decode(const struct opened *o, const struct trial_record *r, s
             if (!statistics_total(&statistics, (enum statistic_kind)k, &out->statistic[k]))
                 out->statistic[k] = NAN;
     }
+    static const char *const sensors[SENSED_COUNT] = {"core_mhz", "celsius", "watts"};
+    for (int k = 0; k < SENSED_COUNT; k++)
+        out->sensed[k] = NAN;
+    if (r->clocks) {
+        text_parse_statistics(r->clocks, &statistics);
+        for (int k = 0; k < SENSED_COUNT; k++)
+            if (!statistics_find(&statistics, sensors[k], &out->sensed[k]))
+                out->sensed[k] = NAN;
+    }
     struct str clocks = {0};
     text_add_clocks(r->clocks, r->drift, &clocks);
     snprintf(out->clocks, sizeof out->clocks, "%s", str_text(&clocks));

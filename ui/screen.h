@@ -46,6 +46,7 @@ enum style {
     STYLE_BAD,
     STYLE_BEST,
     STYLE_BAND,                              // behind and beside curves
+    STYLE_MADE_UP,                           // speeds that no device has measured now
     STYLE_SERIES,                            // + 0 .. MOST_SERIES - 1
     STYLE_RAMP = STYLE_SERIES + MOST_SERIES, // + 0 (low) .. RAMP_LEVELS - 1 (high)
     STYLE_CELL = STYLE_RAMP + RAMP_LEVELS,   // + 0 .. MOST_HUES - 1: paint_ordered, paint_category

@@ -23,7 +23,7 @@ static void lay_out_four(struct layout *l, int rows, int cols, bool carpet)
         return;
     }
     // The population has many columns and the detail many words; a curve can be any width.
-    int top = rows * 9 / 16, left = cols * 7 / 16;
+    int top = rows * 9 / 16, left = cols * 2 / 5;
     l->pane[PANE_CURVE] = (struct rect){0, 0, top, left};
     l->pane[PANE_POPULATION] = (struct rect){0, left, top, cols - left};
     l->pane[PANE_TRIALS] = (struct rect){top, 0, rows - top, left};

@@ -86,9 +86,9 @@ static struct plot_ticks even_ticks(double low, double high, enum plot_scale sca
 
 double plot_round_top(double value)
 {
-    static const double tops[] = {1, 2, 4, 6, 8, 10};
+    static const double tops[] = {1, 2, 3, 4, 5, 6, 8, 10};
     double power = pow(10, floor(log10(value)));
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 8; i++)
         if (tops[i] * power >= value)
             return tops[i] * power;
     return 20 * power; // where the logarithm was rounded down

@@ -114,7 +114,7 @@ struct plot_glyph plot_at(const struct plot *p, int row, int col);
 bool plot_is_free(const struct plot *p, int row, int col, int rows, int cols);
 void plot_add_text(const struct plot *p, struct str *out); // UTF-8, rows without blanks at the end
 int plot_col_of(const struct plot *p, double x); // column of x, or of the nearest edge outside
-// Returns the least round number that is not below `value` > 0: 1, 2, 4, 6 or 8 x 10^n.
+// Returns the least round number that is not below `value` > 0: 1, 2, 3, 4, 5, 6 or 8 x 10^n.
 double plot_round_top(double value);
 
 // Returns at most `most` ticks within [low, high], at multiples of 1, 2 or 5 x 10^n or at clock

@@ -117,14 +117,18 @@ char *stage_frame(struct stage *s)
     return str_take(&out);
 }
 
-// One letter a style; ramps are digits, series capitals.
+// One letter a style; ramps and ordered values are digits, series capitals, categories small
+// letters. How strong a patch is, is not in it.
 void screen_add_styles(const struct screen *s, struct str *out)
 {
-    static const char plain[] = ".dsftFhbkleGWB*:";
+    static const char plain[] = ".dsftFhbkleGWB*:y", hues[] = "01234567amnopqrv";
     for (int row = 0; row < s->rows; row++) {
         for (int col = 0; col < s->cols; col++) {
             const struct cell *c = &s->cell[row * s->cols + col];
-            str_add_char(out, c->marked                  ? '#'
+            str_add_char(out, c->marked ? '#'
+                              : c->style >= STYLE_PATCH
+                                  ? hues[(c->style - STYLE_PATCH) / PATCH_STRENGTHS]
+                              : c->style >= STYLE_CELL   ? hues[c->style - STYLE_CELL]
                               : c->style >= STYLE_RAMP   ? (char)('0' + c->style - STYLE_RAMP)
                               : c->style >= STYLE_SERIES ? (char)('J' + c->style - STYLE_SERIES)
                                                          : plain[c->style]);
