@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "dialog.h"
+#include "engine/speed.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -492,6 +493,7 @@ void app_finish(struct app *app)
     free(app->copy_path);
     free(app->file_path);
     free(app->copy);
+    free(app->announcement);
 }
 
 void app_resize(struct app *app, int rows, int cols)
@@ -649,6 +651,28 @@ void app_click(struct app *app, int row, int col)
 
 // --- time ---
 
+// Announces the end of the open session, and a new best where that is asked for.
+static void announce(struct app *app)
+{
+    const struct opened *o = &app->model.open;
+    bool same = app->announced.session == o->record.id && o->record.id;
+    bool over = o->state == STATE_DONE || o->state == STATE_FAILED;
+    bool ends = same && over && app->announced.state != o->state;
+    bool best = same && o->curve.count > app->announced.steps;
+    char speed[32] = "no result";
+    if (o->record.best_seconds > 0)
+        speed_text(&o->record, o->record.best_seconds, speed);
+    int notify = app->config->notify;
+    if (notify != NOTIFY_OFF && (ends || (best && notify == NOTIFY_BEST))) {
+        free(app->announcement);
+        app->announcement = mem_printf("tilewalk: %s %s: %s", o->record.title,
+                                       ends ? state_name(o->state) : "new best", speed);
+    }
+    app->announced.session = o->record.id;
+    app->announced.state = o->state;
+    app->announced.steps = o->curve.count;
+}
+
 bool app_poll(struct app *app, double now, double unix_now)
 {
     bool running = app->model.open.record.id && app->model.open.state == STATE_RUNNING;
@@ -679,6 +703,7 @@ bool app_poll(struct app *app, double now, double unix_now)
         end_views(app);
         begin_views(app);
     }
+    announce(app);
     if (app->file_session != app->model.open.record.id) {
         space_file_finish(&app->file);
         app_forget_error(app, ERROR_OF_FILE);

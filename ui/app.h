@@ -134,8 +134,14 @@ struct app {
     bool suspend, redraw, save_screen; // ui.c does it and clears it
     char *edit_path;                   // an editor is wanted on this file (heap)
     int edit_line;
-    char *copy_path;                    // that file will be a copy, which is being made (heap)
-    char *copy;                         // text for the clipboard (heap)
+    char *copy_path;    // that file will be a copy, which is being made (heap)
+    char *copy;         // text for the clipboard (heap)
+    char *announcement; // for the terminal: a session ended, a new best (heap)
+    struct {            // the open session as it was announced last
+        int64_t session;
+        enum session_state state;
+        int steps; // of its curve
+    } announced;
     struct log_line log[APP_LOG_LINES]; // a ring: line n is log[n % APP_LOG_LINES]
     int64_t log_count;                  // lines ever
     struct {

@@ -43,7 +43,12 @@ static void draw_where(struct app *app, const struct pane *p)
     while (length > 1 && r->device[length - 1] == ' ')
         length--;
     snprintf(device, 32, "%.*s", length < 26 ? length : 26, r->device);
-    pieces_add(&row, 3, STYLE_TEXT, "%s", device);
+    if (!str_equal(device, "none"))
+        pieces_add(&row, 3, STYLE_TEXT, "%s", device);
+    if (str_starts(r->source, "synthetic"))
+        pieces_add(&row, 0, STYLE_MADE_UP, "SYNTHETIC");
+    else if (o->recording || str_starts(r->source, "replay"))
+        pieces_add(&row, 0, STYLE_MADE_UP, "REPLAY");
     pieces_add(&row, 0, state_style(o->state, STYLE_STRONG), "%s", state_word(o->state, r));
     pieces_add(&row, 0, STYLE_TEXT, "%" PRId64 "/%" PRId64, r->trials, r->budget_trials);
     char bar[4 * BAR_COLS + 1] = "";

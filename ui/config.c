@@ -36,7 +36,8 @@ static bool choose(const char *name, const char *value, const char *const *list,
 
 bool config_set(struct ui_config *c, const char *name, const char *value, struct err *e)
 {
-    static const char *const names[] = {"charset", "color", "theme", "editor", "mouse"};
+    static const char *const names[] = {"charset", "color", "theme", "editor", "mouse", "notify"};
+    static const char *const notices[] = {"end", "best", "off", NULL};
     static const char *const switches[] = {"off", "on", NULL};
     static const char *const themes[] = {"auto", "dark", "light", NULL};
     static const char *const colors[] = {"auto", "always", "never", NULL};
@@ -62,16 +63,19 @@ bool config_set(struct ui_config *c, const char *name, const char *value, struct
         return choose(name, value, themes, &c->theme, e);
     if (str_equal(name, "mouse"))
         return choose(name, value, switches, &c->mouse, e);
+    if (str_equal(name, "notify"))
+        return choose(name, value, notices, &c->notify, e);
     if (str_equal(name, "editor")) {
         snprintf(c->editor, sizeof c->editor, "%s", value);
         return true;
     }
     const char *near = str_suggest_list(name, sizeof names / sizeof *names, names);
     return near ? err_set(e, "unknown setting '%s' (did you mean '%s'?)", name, near)
-                : err_set(e,
-                          "unknown setting '%s' (there are charset, color, theme, editor, mouse and"
-                          " key ACTION)",
-                          name);
+                : err_set(
+                      e,
+                      "unknown setting '%s' (there are charset, color, theme, editor, mouse, notify"
+                      " and key ACTION)",
+                      name);
 }
 
 static char *trim(char *text)
@@ -185,6 +189,7 @@ static const struct tone tones[STYLE_SERIES] = {
     [STYLE_BAD] = {203, 160, 1, {BOLD}, {BOLD, UNDERLINE}},
     [STYLE_BEST] = {227, 90, 3, {BOLD}, {BOLD}},
     [STYLE_BAND] = {242, 248, OWN, {0}, {DIM}},
+    [STYLE_MADE_UP] = {213, 127, 5, {BOLD, REVERSE}, {BOLD, REVERSE}},
     [STYLE_KEYWORD] = {111, 25, 4, {BOLD}, {BOLD}},
     [STYLE_TYPE] = {80, 30, 6, {0}, {0}},
     [STYLE_NUMBER] = {216, 130, 5, {0}, {0}},

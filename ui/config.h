@@ -11,6 +11,8 @@
 //     theme = auto | dark | light             the background that the colours suit
 //     editor = vim                            else $VISUAL, $EDITOR, vi
 //     mouse = off | on
+//     notify = end | best | off               a bell and a notification: when a session ends, at
+//                                             each new best, too; never
 //     key pause = p F9                        replaces the keys of an action; none: no key
 #ifndef TILEWALK_UI_CONFIG_H
 #define TILEWALK_UI_CONFIG_H
@@ -20,6 +22,7 @@
 #include "screen.h"
 
 enum ui_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+enum ui_notify { NOTIFY_END, NOTIFY_BEST, NOTIFY_OFF };
 enum ui_theme { THEME_AUTO, THEME_DARK, THEME_LIGHT };
 
 struct ui_config {
@@ -29,6 +32,7 @@ struct ui_config {
     int theme;        // enum ui_theme
     char editor[256]; // "": from the environment
     int mouse;        // 1: on from the start
+    int notify;       // enum ui_notify
     struct keymap keymap;
     int line;                  // being read
     int bound_line[ACT_COUNT]; // where the file names the keys of an action; 0: it does not

@@ -2,22 +2,31 @@
 
 #include "app.h"
 #include "base/number.h"
+#include "carpet_pane.h"
+#include "engine/speed.h"
 #include "model.h"
 #include "report/text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define SLICE       64 // trials that are read at once: about a millisecond
-#define FRAME_ROWS  6  // smaller panes have no frame
-#define FRAME_COLS  30
-#define FRAME_WORDS 9 // columns of the upper edge that are neither title nor note
-#define PLOT_ROWS   3 // smaller plots are a sparkline
-#define PLOT_COLS   12
-#define ZOOM        0.05  // zooming shows so much below the best of the open session, at least, and
-#define ZOOM_STEPS  4     // so many of its last steps
-#define RACE_OFF    0.005 // measured and raced speeds that differ by more are told apart
+#define SLICE        64   // trials that are read at once: about a millisecond
+#define CARPET_SLICE 2048 // numbers, of which few trials are read
+#define FRAME_ROWS   6    // smaller panes have no frame
+#define FRAME_COLS   30
+#define FRAME_WORDS  9 // columns of the upper edge that are neither title nor note
+#define PLOT_ROWS    3 // smaller plots are a sparkline
+#define PLOT_COLS    12
+#define ZOOM         0.05 // zooming shows so much below the best of the open session, at least, and
+#define ZOOM_STEPS   4    // so many of its last steps
+#define ZOOM_TICKS   6    // steps of the axis when it does not begin at 0
+#define PEAK_TIMES   2    // the peak is shown up to so many times the best
+#define MEDIAN_OF    31   // trials of the running median
+#define MEDIANS      64   // points of it, at most
+#define LEAST_BARS   9    // rows of a plot with a row for failures
+#define RACE_OFF     0.005 // measured and raced speeds that differ by more are told apart
 
 // --- runs ---
 
@@ -119,6 +128,9 @@ void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_no
         r->baseline = o->record.flop / baseline_seconds(b) * r->per_flops;
         r->baseline_name = b->name;
     }
+    double share = speed_of_peak(&o->record, o->record.best_seconds);
+    if (share > 0)
+        r->peak = o->record.flop / o->record.best_seconds * per_flops / share;
     if (o->state == STATE_RUNNING || o->state == STATE_PAUSED)
         r->right = axis_x(axis, (double)o->record.budget_trials, o->record.budget_seconds, 0);
     add_run(r, (struct curve_run){.id = o->record.id, .letter = letter_of_open(m)}, &o->curve,
@@ -197,7 +209,7 @@ void curve_mean_finish(struct curve_mean *m)
 // --- drawing ---
 
 // Series: the lowest number is seen where lines meet.
-enum { SERIES_OPEN, SERIES_MEAN, SERIES_MARKED };
+enum { SERIES_OPEN, SERIES_MEAN, SERIES_MARKED, SERIES_MEDIAN = PLOT_MOST_SERIES - 1 };
 
 static enum style run_style(const struct curve_run *run)
 {
@@ -231,6 +243,26 @@ static void add_left_out(const struct curve_runs *r, struct str *out)
         str_printf(out, "%d marked are other %ss", count, words[kind]);
 }
 
+// --- levels to compare with ---
+
+enum { LEVELS = 3 };
+struct level {
+    double speed;
+    const char *name;
+};
+
+static int list_levels(const struct curve_runs *r, struct level out[LEVELS])
+{
+    int count = 0;
+    if (r->recorded > 0)
+        out[count++] = (struct level){r->recorded, "fastest recorded"};
+    if (r->baseline > 0)
+        out[count++] = (struct level){r->baseline, r->baseline_name};
+    if (r->peak > 0 && r->peak <= PEAK_TIMES * r->best)
+        out[count++] = (struct level){r->peak, "peak"};
+    return count;
+}
+
 // --- legend ---
 
 struct entry {
@@ -240,7 +272,7 @@ struct entry {
 };
 
 struct legend {
-    struct entry entry[MOST_RUNS + 4];
+    struct entry entry[MOST_RUNS + 5];
     int count;
     int name, value, more, cols; // columns of each part, and of all
 };
@@ -299,14 +331,14 @@ static struct legend make_legend(const struct pane *p, const struct curve_runs *
             add_entry(&l, b);
         }
     }
-    const double levels[] = {r->recorded, r->baseline};
-    for (int i = 0; i < 2; i++)
-        if (levels[i] > 0) {
-            struct entry e = {.style = STYLE_BAND, .letter = ':'};
-            snprintf(e.name, sizeof e.name, "%s", i ? r->baseline_name : "fastest recorded");
-            print_speed(e.value, levels[i], r->best);
-            add_entry(&l, e);
-        }
+    struct level level[LEVELS];
+    int levels = list_levels(r, level);
+    for (int i = 0; i < levels; i++) {
+        struct entry e = {.style = STYLE_BAND, .letter = ':'};
+        snprintf(e.name, sizeof e.name, "%s", level[i].name);
+        print_speed(e.value, level[i].speed, r->best);
+        add_entry(&l, e);
+    }
     l.cols = 4 + l.name + l.value + l.more;
     return l;
 }
@@ -357,7 +389,10 @@ static void draw_legend(const struct pane *p, const struct plot *plot, const str
 static struct plot_axis y_axis(const struct curve_runs *r, const struct curve_mean *mean,
                                const struct curve_pane *state)
 {
-    double high = fmax(fmax(r->best, r->recorded), r->baseline);
+    struct level level[LEVELS];
+    double high = r->best;
+    for (int i = list_levels(r, level); i-- > 0;)
+        high = fmax(high, level[i].speed);
     if (state->zoomed && r->best > 0) {
         const struct curve_run *own = &r->run[0];
         double best = run_best(own), low = (1 - ZOOM) * (best > 0 ? best : r->best);
@@ -365,11 +400,14 @@ static struct plot_axis y_axis(const struct curve_runs *r, const struct curve_me
             int step = own->count > ZOOM_STEPS ? own->count - ZOOM_STEPS : 0;
             low = fmin(low, own->point[step].y - ZOOM / 5 * best); // not on the axis itself
         }
-        return (struct plot_axis){.low = low, .high = (1 + ZOOM / 10) * high};
+        high *= 1 + ZOOM / 10;
+        double step = plot_ticks(low, high, PLOT_REAL, ZOOM_TICKS).step;
+        return (struct plot_axis){
+            .low = step * floor(low / step), .high = step * ceil(high / step), .even = true};
     }
     for (int i = 0; i < mean->count && state->band != CURVE_NO_BAND; i++)
         high = fmax(high, mean->high[i].y);
-    return (struct plot_axis){.high = 1.05 * high};
+    return (struct plot_axis){.high = high > 0 ? plot_round_top(1.01 * high) : 1, .even = true};
 }
 
 void curve_draw_plot(const struct plot *plot, const struct pane *p, const enum style *style)
@@ -379,24 +417,123 @@ void curve_draw_plot(const struct plot *plot, const struct pane *p, const enum s
             struct plot_glyph g = plot_at(plot, row, col);
             if (g.kind == PLOT_EMPTY)
                 continue;
-            enum style s = g.kind == PLOT_BAND     ? STYLE_BAND
-                           : g.kind == PLOT_FAILED ? STYLE_BAD
-                           : g.kind < PLOT_BAND    ? STYLE_DIM
-                                                   : style[g.kind - PLOT_SERIES];
+            enum style s = g.kind == PLOT_BAND  ? STYLE_BAND
+                           : g.kind < PLOT_BAND ? STYLE_DIM
+                                                : style[g.kind - PLOT_SERIES];
             pane_glyph(p, row, col, s, g.glyph);
         }
 }
 
-// Draws into `room`, the inside of the frame, with its lower edge when the labels of the x axis may
-// stand there.
-static void draw_plot(const struct pane *room, const struct curve_pane *state,
-                      const struct curve_runs *r, const struct session_record *record)
-{
-    char name[40] = "", text[32]; // at the x axis
+// --- the trials behind the lines ---
+
+// What the functions below draw into: the pane, the plot in it, and what both show.
+struct canvas {
+    const struct pane *room;
     struct plot plot;
-    struct curve_mean mean;
-    enum curve_axis axis = state->axis;
-    plot_init(&plot, room->screen->charset, room->rows, room->cols);
+    const struct curve_pane *state;
+    const struct curve_runs *runs;
+    const struct session_record *record;
+};
+
+static double dot_at(const struct canvas *c, int i)
+{
+    const struct curve_dots *d = &c->state->dots;
+    return axis_x(c->state->axis, (double)((i + 1) * d->stride), d->dot[i].elapsed_s,
+                  d->dot[i].finished - c->record->created);
+}
+
+static int count_dots(const struct canvas *c)
+{
+    return c->state->dots.session == c->record->id ? c->state->dots.count : 0;
+}
+
+static double dot_speed(const struct canvas *c, int i)
+{
+    double seconds = c->state->dots.dot[i].seconds;
+    return seconds > 0 ? c->record->flop / seconds * c->runs->per_flops : 0;
+}
+
+// Draws the median of the last valid trials at some of them.
+static void draw_median(struct canvas *c)
+{
+    double last[MEDIAN_OF], sorted[MEDIAN_OF];
+    struct plot_point point[MEDIANS + 1];
+    int dots = count_dots(c), every = dots / MEDIANS + 1, valid = 0, count = 0;
+    for (int i = 0; i < dots; i++) {
+        double speed = dot_speed(c, i);
+        if (speed > 0)
+            last[valid++ % MEDIAN_OF] = speed;
+        if (i % every || valid < MEDIAN_OF / 2)
+            continue;
+        int of = int_min(valid, MEDIAN_OF);
+        memcpy(sorted, last, (size_t)of * sizeof *sorted);
+        point[count++] = (struct plot_point){dot_at(c, i), median_of(sorted, of)};
+    }
+    if (count)
+        plot_steps(&c->plot, SERIES_MEDIAN, 0, point, count, dot_at(c, dots - 1));
+}
+
+// Draws the share of the trials of each column that failed, in the row below the area.
+static void draw_failures(const struct canvas *c)
+{
+    const struct plot *plot = &c->plot;
+    int dots = count_dots(c), row = plot->row + plot->down;
+    int *all = mem_zero(2 * (size_t)plot->cols + 1, sizeof *all), *failed = all + plot->cols;
+    double *level = mem_alloc((size_t)plot->cols * sizeof *level + 1);
+    for (int i = 0; i < dots; i++) {
+        int col = plot_col_of(plot, dot_at(c, i));
+        all[col]++;
+        failed[col] += !(c->state->dots.dot[i].seconds > 0);
+    }
+    for (int col = plot->col; col < plot->cols; col++)
+        level[col] = failed[col] ? (double)failed[col] / all[col] : NAN;
+    const char *name = plot->col > 6 ? "failed" : plot->col > 3 ? "bad" : "";
+    pane_text_right(c->room, row, plot->col - 1, STYLE_DIM, name);
+    pane_spark(c->room, row, plot->col, STYLE_BAD, level + plot->col, plot->wide);
+    free(all);
+    free(level);
+}
+
+static void draw_dots(struct canvas *c)
+{
+    for (int i = 0; i < count_dots(c); i++)
+        if (dot_speed(c, i) > 0)
+            plot_dot(&c->plot, dot_at(c, i), dot_speed(c, i));
+}
+
+// --- the carpet below ---
+
+static void draw_carpet(const struct canvas *c, struct carpet_place *at)
+{
+    const struct carpet *carpet = &c->state->carpet;
+    at->row = c->plot.row + c->plot.down + 1;
+    at->first = (int)c->state->rows.top;
+    at->number = c->state->number;
+    at->col = mem_alloc((size_t)carpet->count * sizeof *at->col + 1);
+    for (int k = 0; k < carpet->count; k++) {
+        const struct moment *m = &carpet->moment[k];
+        at->col[k] = plot_col_of(&c->plot, axis_x(c->state->axis, (double)m->number, m->elapsed_s,
+                                                  m->finished - c->record->created));
+    }
+    at->end = plot_col_of(&c->plot, c->runs->run[0].end);
+    carpet_draw(carpet, at, c->room);
+    int head = at->row - 1, end = c->room->cols;
+    pane_text_right(c->room, head, end, STYLE_HEAD, "/8");
+    pane_text(c->room, head, end - at->right + 1, STYLE_HEAD, at->number ? "then" : "now");
+    if (at->has_legend)
+        carpet_draw_legend(c->room, c->room->rows - 3, c->plot.col);
+    const struct moment *m = at->number ? carpet_at(carpet, at->number) : NULL;
+    for (int row = c->plot.row; m && row < at->row; row++)
+        if (plot_at(&c->plot, row, at->col[m - carpet->moment]).kind == PLOT_EMPTY)
+            pane_glyph(c->room, row, at->col[m - carpet->moment], STYLE_FOCUS, 0x2502);
+    free(at->col);
+}
+
+// Writes what stands at the right end of the x axis.
+static void name_axis(enum curve_axis axis, const struct session_record *record, char name[40])
+{
+    char text[32];
+    name[0] = '\0';
     if (axis == CURVE_WALL)
         snprintf(name, 40, "with pauses");
     else if (axis == CURVE_RUNNING && record->budget_seconds > 0)
@@ -405,52 +542,78 @@ static void draw_plot(const struct pane *room, const struct curve_pane *state,
         snprintf(name, 40, "of %lld trials", (long long)record->budget_trials);
     else if (axis == CURVE_TRIALS)
         snprintf(name, 40, "trials");
-    // The grid of the mean is about as fine as dots.
-    curve_mean_take(&mean, r, state->band, 2 * room->cols);
-    int lines = r->count + (mean.count > 0);
-    enum plot_scale scale = state->axis == CURVE_TRIALS ? PLOT_WHOLE : PLOT_SECONDS;
-    struct plot_axis x = {0, r->right, scale, name[0] ? name : NULL, lines < 3 ? lines : 3};
-    struct plot_axis y = y_axis(r, &mean, state);
-    plot_axes(&plot, &x, &y);
-    const struct curve_dots *d = &state->dots;
-    for (int i = 0; d->session == record->id && i < d->count; i++) {
-        double at = axis_x(axis, (double)((i + 1) * d->stride), d->dot[i].elapsed_s,
-                           d->dot[i].finished - record->created);
-        if (d->dot[i].seconds > 0)
-            plot_dot(&plot, at, record->flop / d->dot[i].seconds * r->per_flops);
-        else
-            plot_failed(&plot, at);
+}
+
+static void draw_lines(struct canvas *c, const struct curve_mean *mean)
+{
+    const struct curve_runs *r = c->runs;
+    struct plot *plot = &c->plot;
+    struct level level[LEVELS];
+    for (int i = list_levels(r, level); i-- > 0;) {
+        struct plot_point from = {0, level[i].speed};
+        plot_band(plot, &from, &from, 1, r->right);
     }
-    enum curve_band band = state->band;
-    const struct plot_point levels[] = {{0, r->recorded}, {0, r->baseline}};
-    for (int i = 0; i < 2; i++)
-        if (levels[i].y > 0)
-            plot_band(&plot, &levels[i], &levels[i], 1, r->right);
-    if (mean.count && band != CURVE_NO_BAND)
-        plot_band(&plot, mean.low, mean.high, mean.count, mean.end);
+    if (mean->count && c->state->band != CURVE_NO_BAND)
+        plot_band(plot, mean->low, mean->high, mean->count, mean->end);
     for (int i = r->count; i-- > 0;) {
         const struct curve_run *run = &r->run[i];
         const struct plot_point end = {run->end, run_best(run)};
         if (run->level && end.y > 0)
-            plot_band(&plot, &end, &end, 1, r->right); // such as the kernel in use
+            plot_band(plot, &end, &end, 1, r->right); // such as the kernel in use
         int series = i == 0 ? SERIES_OPEN : SERIES_MARKED + i - 1;
-        plot_steps(&plot, series, run->letter, run->point, run->count, run->end);
+        plot_steps(plot, series, run->letter, run->point, run->count, run->end);
     }
-    if (mean.count)
-        plot_steps(&plot, SERIES_MEAN, 'M', mean.mean, mean.count, mean.end);
-    plot_letters(&plot);
+    if (mean->count)
+        plot_steps(plot, SERIES_MEAN, 'M', mean->mean, mean->count, mean->end);
+    plot_letters(plot);
+}
 
-    enum style style[PLOT_MOST_SERIES] = {[SERIES_MEAN] = STYLE_STRONG};
+// Draws into `room`, the inside of the frame, with its lower edge when the labels of the x axis may
+// stand there.
+static void draw_plot(const struct pane *room, struct curve_pane *state, const struct curve_runs *r,
+                      const struct session_record *record)
+{
+    char name[40]; // at the x axis
+    struct curve_mean mean;
+    struct canvas c = {.room = room, .state = state, .runs = r, .record = record};
+    struct carpet_place at = {0};
+    if (state->has_carpet && state->carpet_session == record->id)
+        at = carpet_place(&state->carpet, room->rows, room->cols);
+    list_fit(&state->rows, at.rows > 0 ? state->carpet.factors : 0, at.rows);
+    bool has_bars = at.rows > 0 || room->rows >= LEAST_BARS;
+    plot_init(&c.plot, room->screen->charset, room->rows, room->cols - at.right);
+    name_axis(state->axis, record, name);
+    // The grid of the mean is about as fine as dots.
+    curve_mean_take(&mean, r, state->band, 2 * room->cols);
+    int lines = r->count + (mean.count > 0);
+    enum plot_scale scale = state->axis == CURVE_TRIALS ? PLOT_WHOLE : PLOT_SECONDS;
+    struct plot_axis x = {.high = r->right,
+                          .scale = scale,
+                          .name = name[0] ? name : NULL,
+                          .room = lines < 3 ? lines : 3,
+                          .margin = at.rows + has_bars + at.has_legend};
+    struct plot_axis y = y_axis(r, &mean, state);
+    y.margin = at.left;
+    plot_axes(&c.plot, &x, &y);
+    draw_dots(&c);
+    draw_median(&c);
+    draw_lines(&c, &mean);
+    enum style style[PLOT_MOST_SERIES] = {
+        [SERIES_MEAN] = STYLE_STRONG, [SERIES_MEDIAN] = STYLE_BAND};
     for (int i = 0; i < r->count; i++)
         style[i == 0 ? SERIES_OPEN : SERIES_MARKED + i - 1] = run_style(&r->run[i]);
-    curve_draw_plot(&plot, room, style);
+    curve_draw_plot(&c.plot, room, style);
     if (r->best > 0)
-        draw_legend(room, &plot, r, &mean, state->band);
+        draw_legend(room, &c.plot, r, &mean, state->band);
     else
-        pane_text_cut(room, plot.row + plot.down / 2, plot.col + 2, plot.wide - 2, STYLE_DIM,
-                      "nothing valid measured yet");
+        pane_text_cut(room, c.plot.row + c.plot.down / 2, c.plot.col + 2, c.plot.wide - 2,
+                      STYLE_DIM, "nothing valid measured yet");
+    if (has_bars)
+        draw_failures(&c);
+    if (at.rows > 0)
+        draw_carpet(&c, &at);
     curve_mean_finish(&mean);
-    plot_finish(&plot);
+    plot_finish(&c.plot);
 }
 
 // --- very small ---
@@ -505,6 +668,16 @@ void curve_pane_draw(struct app *app, struct curve_pane *state, const struct pan
         if (r.alike > 1)
             str_printf(&note, "  %s", bands[state->band]);
         add_left_out(&r, &note);
+        if (state->has_carpet && state->number) {
+            const struct moment *m = carpet_at(&state->carpet, state->number);
+            str_printf(&note, "%safter trial %lld, generation %d", note.length ? "  " : "",
+                       (long long)state->number, m ? m->generation : 0);
+        }
+        if (state->has_carpet && state->rows.rows > 0 && state->rows.rows < state->rows.count) {
+            char rows[64];
+            list_note(&state->rows, "rows", rows);
+            str_printf(&note, "%s%s", note.length ? "  " : "", rows);
+        }
         if (text_columns(title) + text_columns(str_text(&note)) + FRAME_WORDS > p->cols) {
             note.length = 0;
             add_left_out(&r, &note); // nothing else on the screen shows it
@@ -525,9 +698,11 @@ void curve_pane_draw(struct app *app, struct curve_pane *state, const struct pan
     curve_runs_finish(&r);
 }
 
-bool curve_pane_tick(struct app *app, struct curve_pane *state)
+// --- reading ---
+
+// Reads the next trials; true while there are more.
+static bool read_dots(struct app *app, struct curve_dots *d)
 {
-    struct curve_dots *d = &state->dots;
     const struct opened *o = &app->model.open;
     int before = d->count;
     if (d->session != o->record.id || d->count * d->stride > o->last_number) {
@@ -551,21 +726,80 @@ bool curve_pane_tick(struct app *app, struct curve_pane *state)
             app->dirty |= d->count != before;
             return false;
         }
-        d->dot[d->count].elapsed_s = t->elapsed_s;
-        d->dot[d->count].finished = t->finished;
-        d->dot[d->count++].seconds = t->seconds;
+        struct curve_dot *dot = &d->dot[d->count++];
+        *dot = (struct curve_dot){t->elapsed_s, t->finished, t->seconds};
+        dot->has_config = t->has_config;
+        dot->config = t->config;
+        for (int k = 0; k < SENSED_COUNT; k++)
+            dot->sensed[k] = (float)t->sensed[k];
     }
     return true;
 }
 
-bool curve_pane_act(struct curve_pane *state, enum action a)
+static bool add_to_carpet(void *context, const struct trial *t)
+{
+    carpet_add(context, t);
+    return true;
+}
+
+static bool read_carpet(struct app *app, struct curve_pane *state)
+{
+    const struct opened *o = &app->model.open;
+    if (state->carpet_session != o->record.id || state->carpet_read > o->last_number) {
+        carpet_finish(&state->carpet);
+        carpet_init(&state->carpet, o->space);
+        state->carpet_session = o->record.id;
+        state->carpet_read = state->number = 0;
+    }
+    int64_t first = state->carpet_read + 1, last = o->last_number;
+    // Trials are read to the first that fills the best, then only those that change them.
+    int64_t most = state->carpet.best_count < CARPET_BEST ? SLICE : CARPET_SLICE;
+    if (first > last || !o->space)
+        return false;
+    struct faster part = {first, int64_min(first + most - 1, last), carpet_limit(&state->carpet)};
+    int64_t newest = state->carpet.count ? state->carpet.moment[state->carpet.count - 1].number : 0;
+    model_each_faster(&app->model, &part, add_to_carpet, &state->carpet);
+    state->carpet_read = part.last;
+    app->dirty |=
+        state->carpet.count && state->carpet.moment[state->carpet.count - 1].number != newest;
+    return part.last < last;
+}
+
+bool curve_pane_tick(struct app *app, struct curve_pane *state)
+{
+    bool dots = read_dots(app, &state->dots);
+    return read_carpet(app, state) || dots;
+}
+
+void curve_pane_finish(struct curve_pane *state)
+{
+    carpet_finish(&state->carpet);
+}
+
+// --- keys ---
+
+// Goes to the moment before or after; at the end, to now. The trial that changed the best then is
+// selected.
+static bool scrub(struct app *app, struct curve_pane *state, bool forward)
+{
+    state->number = carpet_step(&state->carpet, state->number, forward);
+    const struct trial *t = state->number ? model_trial_numbered(&app->model, state->number) : NULL;
+    if (t)
+        app_select(app, t->ask);
+    app->follow |= !state->number;
+    return true;
+}
+
+bool curve_pane_act(struct app *app, struct curve_pane *state, enum action a)
 {
     switch (a) {
+    case ACT_EARLIER:
+    case ACT_LATER: return scrub(app, state, a == ACT_LATER);
     case ACT_AXIS: state->axis = (enum curve_axis)((state->axis + 1) % CURVE_AXIS_COUNT); break;
     case ACT_BAND: state->band = (enum curve_band)((state->band + 1) % CURVE_BAND_COUNT); break;
     case ACT_ZERO: state->zoomed = !state->zoomed; break;
     case ACT_OVERLAY: state->alone = !state->alone; break;
-    default: return false;
+    default: return state->rows.count > state->rows.rows && list_scroll(&state->rows, a);
     }
     return true;
 }

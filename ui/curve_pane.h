@@ -3,7 +3,7 @@
 //
 //     struct curve_pane state = {0};
 //     curve_pane_draw(&app, &state, &pane, focused);
-//     if (curve_pane_act(&state, a)) ...
+//     if (curve_pane_act(&app, &state, a)) ...
 //
 // The open session is the first series, with the letter of its mark, else the first free letter.
 // Marked sessions of another problem, device or source would flatten it: they are left out, and the
@@ -16,16 +16,23 @@
 // when the session is over, and for wall clock, which has no budget. The line of a running session
 // goes on level to now. Wall clock counts from the start of each session, with pauses.
 //
-// Behind the lines there are a faint dot for each trial of the open session, an x at the bottom for
-// each that failed, and dotted lines for the fastest of a recording and for the baseline.
+// Behind the lines there are a faint dot for each trial of the open session, a faint line for the
+// running median of these, and dotted lines for the fastest of a recording, for the baseline, and
+// for the device's peak where that is near. Below them there are bars for the share that failed,
+// and the carpet (carpet_pane.h) where the layout gives it room.
+//
+// The y axis begins at 0 and ends at a round number that the lines have not reached, which doubles
+// at most when they do.
 #ifndef TILEWALK_UI_CURVE_PANE_H
 #define TILEWALK_UI_CURVE_PANE_H
 
+#include "carpet.h"
 #include "compare.h"
 #include "keys.h"
 #include "model.h"
 #include "report/plot.h"
 #include "screen.h"
+#include "widget.h"
 
 struct app;
 
@@ -40,8 +47,11 @@ struct curve_dots {
     int64_t session;
     int64_t stride; // trial i * stride is dot i - 1
     int count;
-    struct {
+    struct curve_dot {
         double elapsed_s, finished, seconds; // seconds: of the kernel; 0: it failed
+        float sensed[SENSED_COUNT];
+        bool has_config;
+        struct config config;
     } dot[CURVE_MOST_DOTS];
 };
 
@@ -53,12 +63,19 @@ struct curve_pane {
                  // from its last steps
     bool alone;  // no overlays
     struct curve_dots dots;
+    bool has_carpet; // where there is room; the layout's choice
+    struct carpet carpet;
+    int64_t carpet_session, carpet_read; // trials up to that number are in it
+    int64_t number;                      // the moment that is looked at; 0: now
+    struct list rows;                    // of the carpet
 };
+
+void curve_pane_finish(struct curve_pane *state);
 
 bool curve_pane_tick(struct app *app, struct curve_pane *state); // true while there is more
 void curve_pane_draw(struct app *app, struct curve_pane *state, const struct pane *p, bool focused);
-// Returns true when it was axis, zero, band or overlay.
-bool curve_pane_act(struct curve_pane *state, enum action a);
+// Returns true when it was axis, zero, band or overlay, or moved a carpet that is cut.
+bool curve_pane_act(struct app *app, struct curve_pane *state, enum action a);
 
 // Copies a plot into a pane, leaving what lies under its empty cells. `style` of each series.
 void curve_draw_plot(const struct plot *plot, const struct pane *p, const enum style *style);
@@ -98,6 +115,7 @@ struct curve_runs {
     double recorded;            // the fastest of the recording; 0: it is no recording
     double baseline;            // the fastest baseline of the open session; 0: there is none
     const char *baseline_name;
+    double peak;      // of the device; 0: not known
     double per_flops; // of `unit`
     const char *unit;
 };

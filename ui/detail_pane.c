@@ -190,7 +190,8 @@ static void add_neighbours(struct writer *w, const struct neighbours *n, const s
         str_printf(&text, ", %d better", n->better);
     if (n->excluded > 0)
         str_printf(&text, ", %d excluded", n->excluded);
-    lines_add(&w->lines, STYLE_TEXT, "%s", str_text(&text));
+    w->lines.row =
+        pane_wrapped(w->lines.p, w->lines.row, 0, w->lines.p->cols, STYLE_TEXT, str_text(&text));
     str_finish(&text);
 }
 

@@ -108,6 +108,9 @@ enum view_id { VIEWS(AS_VIEW_ID) VIEW_COUNT };
     A(OVERLAY, "overlay", "o", NULL, "marked sessions over the curve", SHOW, ON(MAIN)) \
     A(BAND, "band", "b", NULL, "band: deviation, least to most, off", SHOW, ON(MAIN)) \
     A(COLOUR, "colour", "c", NULL, "colour by value or by rank", SHOW, ON(MAIN) | ON(MAP)) \
+    A(CARPET, "carpet", "v", "Carpet", "carpet of what the best have in common, or the population", SHOW, ON(MAIN)) \
+    A(EARLIER, "earlier", "[", "Back", "carpet, population: a generation back", SHOW, ON(MAIN)) \
+    A(LATER, "later", "]", NULL, "carpet, population: a generation on, to now", SHOW, ON(MAIN)) \
     A(ZERO, "zero", "0", NULL, "y axis from zero, or only the best part", SHOW, ON(MAIN)) \
     A(SORT_NEXT, "sort-next", "> .", "Sort", "sort by the next column", SHOW, ON_TABLES & ~ON(LOG)) \
     A(SORT_PREVIOUS, "sort-previous", "< ,", NULL, "sort by the column before", SHOW, ON_TABLES & ~ON(LOG)) \

@@ -82,7 +82,8 @@ static bool read_session(struct opened *o, struct store *s, struct err *e)
     o->arena = fresh;
     o->record = record;
     if (!store_get_baselines(s, record.id, &o->arena, &o->baselines, e) ||
-        !store_get_calibration(s, record.id, &o->calibration, e))
+        !store_get_calibration(s, record.id, &o->calibration, e) ||
+        !store_list_workers(s, record.id, &o->arena, &o->workers, e))
         return false;
     int64_t network = record.scheduler ? record.id : record.network;
     arena_finish(&o->network_arena);

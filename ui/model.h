@@ -21,6 +21,7 @@
 #include "engine/engine.h"
 #include "engine/network_summary.h"
 #include "report/text.h"
+#include "store/machine.h"
 
 #define MODEL_MOST_MARKS      8
 #define MODEL_MOST_POPULATION 64
@@ -40,6 +41,9 @@ struct session_row {
     char mark; // 'A' ...: marked for overlay; 0: not. 'A' is the one that was open then
 };
 
+// Sensors that are shown as lines.
+enum sensed { SENSED_CLOCK, SENSED_TEMPERATURE, SENSED_POWER, SENSED_COUNT };
+
 struct trial {
     int64_t ask;
     int64_t number; // 0: rejected without costing a trial, or in flight
@@ -57,6 +61,7 @@ struct trial {
     double compile_s, pipeline_s, device_s, elapsed_s, finished;
     int worker;
     double statistic[STATISTIC_KIND_COUNT]; // the driver's on its kernel; NAN: not known
+    double sensed[SENSED_COUNT];            // of the device while it was timed; NAN: not known
     char clocks[96];                        // of the device while it was timed; "": not known
     bool is_unsteady;                       // they were held back, or the device drifted
     bool has_origin;
@@ -103,6 +108,7 @@ struct opened {
     double followed_at;                        // unix time when it moved
     int64_t population[MODEL_MOST_POPULATION]; // asks, best first as the strategy has it
     int population_count;
+    struct workers workers;                // on this machine, of a run; in the arena
     struct calibration_record calibration; // of the strategy's model
     bool is_population; // false: the strategy has none, these are the best trials
     double rate;        // trials a second of the last 20 s of running time; 0 while not running
@@ -160,6 +166,11 @@ const struct trial *model_trial_ranked(struct model *m, int64_t place);        /
 const struct trial *model_trial_with(struct model *m, const struct config *c); // that was asked
 const struct trial *model_best(struct model *m);
 int64_t model_asks_ended(const struct model *m); // of the open session, rejected ones too
+
+// Hands over the valid trials of the open session numbered first .. last that took less than
+// `seconds` when they were measured, in order, until `each` returns false.
+void model_each_faster(struct model *m, const struct faster *f,
+                       bool (*each)(void *context, const struct trial *t), void *context);
 
 // Running time of the open session at `unix_now`, pauses excluded, in seconds.
 double model_ran_seconds(const struct model *m, double unix_now);

@@ -54,6 +54,15 @@ static void trial_decode(const struct opened *o, const struct trial_record *r, s
             if (!statistics_total(&statistics, (enum statistic_kind)k, &out->statistic[k]))
                 out->statistic[k] = NAN;
     }
+    static const char *const sensors[SENSED_COUNT] = {"core_mhz", "celsius", "watts"};
+    for (int k = 0; k < SENSED_COUNT; k++)
+        out->sensed[k] = NAN;
+    if (r->clocks) {
+        text_parse_statistics(r->clocks, &statistics);
+        for (int k = 0; k < SENSED_COUNT; k++)
+            if (!statistics_find(&statistics, sensors[k], &out->sensed[k]))
+                out->sensed[k] = NAN;
+    }
     struct str clocks = {0};
     text_add_clocks(r->clocks, r->drift, &clocks);
     snprintf(out->clocks, sizeof out->clocks, "%s", str_text(&clocks));
@@ -298,6 +307,30 @@ const struct trial *model_trial_ranked(struct model *m, int64_t place)
         store_each_ranked(m->store, m->open.record.id, p->first, add_ask, p, NULL);
     }
     return place - p->first < p->count ? model_trial(m, p->ask[place - p->first]) : NULL;
+}
+
+// --- by speed ---
+
+struct handing {
+    const struct opened *open;
+    bool (*each)(void *context, const struct trial *t);
+    void *context;
+};
+
+static bool hand_faster(void *context, const struct trial_record *r)
+{
+    struct handing *h = context;
+    struct trial t;
+    trial_decode(h->open, r, &t);
+    return h->each(h->context, &t);
+}
+
+void model_each_faster(struct model *m, const struct faster *f,
+                       bool (*each)(void *context, const struct trial *t), void *context)
+{
+    struct handing h = {&m->open, each, context};
+    if (m->store && m->open.record.id)
+        store_each_faster(m->store, m->open.record.id, f, hand_faster, &h, NULL);
 }
 
 // --- by configuration ---

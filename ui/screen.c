@@ -145,6 +145,7 @@ static const struct {
     {0x2500, "-"}, {0x2502, "|"}, {0x250c, "+"}, {0x2510, "+"},  {0x2514, "+"},  {0x2518, "+"},
     {0x251c, "+"}, {0x2524, "+"}, {0x252c, "+"}, {0x2534, "+"},  {0x253c, "+"},  {0x2591, "."},
     {0x2592, "="}, {0x2593, "%"}, {0x2588, "#"}, {0x25cf, "*"},  {0x25cb, "o"},  {0x2022, "*"},
+    {0x2713, "*"},
 };
 
 int pane_glyph(const struct pane *p, int row, int col, enum style style, uint32_t glyph)

@@ -46,6 +46,7 @@ enum style {
     STYLE_BAD,
     STYLE_BEST,
     STYLE_BAND,    // behind and beside curves
+    STYLE_MADE_UP, // speeds that no device has measured now
     STYLE_KEYWORD, // of source code, up to STYLE_DIRECTIVE
     STYLE_TYPE,
     STYLE_NUMBER,

@@ -71,6 +71,7 @@ static struct {
     bool stale;     // `shown` is not what the terminal shows
     bool cursor;    // visible
     bool mouse;
+    bool titled; // the terminal's title is ours, and its own is on its stack
     struct spawner *spawner;
 } term;
 
@@ -256,10 +257,36 @@ void term_take_back(void)
     mark_pastes(true);
 }
 
+// Sends a control sequence; not to old types of terminals, which would print it.
+static void send_control(struct str *bytes)
+{
+    static const char *const old[] = {"vt", "linux", "ansi", "cons", "sun"};
+    const char *terminal = getenv("TERM");
+    bool known = term.curses && terminal;
+    for (size_t i = 0; known && i < sizeof old / sizeof *old; i++)
+        known = !str_starts(terminal, old[i]);
+    if (known) {
+        ssize_t ignored = write(STDOUT_FILENO, str_text(bytes), bytes->length);
+        (void)ignored;
+    }
+    str_finish(bytes);
+}
+
+static void restore_title(void)
+{
+    struct str bytes = {0};
+    str_add(&bytes, "\033[23;2t");
+    if (term.titled)
+        send_control(&bytes);
+    term.titled = false;
+    str_finish(&bytes);
+}
+
 void term_close(void)
 {
     if (!term.curses)
         return;
+    restore_title();
     term_lend();
     delscreen(term.curses);
     signals_end();
@@ -419,20 +446,24 @@ void term_suspend(void)
 
 void term_copy(const char *text)
 {
-    // Old types would print the control sequence.
-    static const char *const old[] = {"vt", "linux", "ansi", "cons", "sun"};
-    const char *terminal = getenv("TERM");
     size_t length = strlen(text);
-    bool known = term.curses && terminal && length <= LONGEST_COPY;
-    for (size_t i = 0; known && i < sizeof old / sizeof *old; i++)
-        known = !str_starts(terminal, old[i]);
-    if (!known)
-        return;
     struct str bytes = {0};
+    if (length > LONGEST_COPY)
+        return;
     str_add(&bytes, "\033]52;c;");
     str_add_base64(&bytes, text, length);
     str_add(&bytes, "\a");
-    ssize_t ignored = write(STDOUT_FILENO, str_text(&bytes), bytes.length);
-    (void)ignored;
-    str_finish(&bytes);
+    send_control(&bytes);
+}
+
+void term_announce(const char *text)
+{
+    struct str bytes = {0}, plain = {0};
+    for (; *text; text++) // titles are made of what others wrote
+        str_add_char(&plain, (unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
+    str_add(&bytes, term.titled ? "" : "\033[22;2t");
+    str_printf(&bytes, "\033]2;%s\a\033]9;%s\a\a", str_text(&plain), str_text(&plain));
+    str_finish(&plain);
+    send_control(&bytes);
+    term.titled = true;
 }

@@ -50,5 +50,8 @@ void term_take_back(void);
 void term_suspend(void); // as ctrl-z does; returns when continued
 // Copies to the clipboard, by OSC 52, a control sequence that most terminals support.
 void term_copy(const char *text);
+// Rings the bell, notifies by OSC 9, and makes the text the terminal's title, which is what it was
+// before once the screen is closed.
+void term_announce(const char *text);
 
 #endif

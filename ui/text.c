@@ -82,6 +82,63 @@ void value_add_text(const struct param *p, const int32_t *v, struct str *out)
     }
 }
 
+void factor_add_value(const struct space *s, struct factor f, const struct config *c,
+                      struct str *out)
+{
+    const struct param *p = &s->param[f.param];
+    const int32_t *v = c->slot + p->offset;
+    if (!space_is_live(s, c, f.param))
+        str_add_char(out, '-');
+    else if (f.slot >= 0)
+        str_add_int(out, v[f.slot]);
+    else
+        value_add_text(p, v, out);
+}
+
+// Appends the first letter, and the first one that those with the same beginning do not have there.
+static void add_label(const struct param *p, int i, struct str *out)
+{
+    const char *own = p->label[i];
+    size_t at = 1;
+    for (bool same = true; own[at] && same; at += same) {
+        same = false;
+        for (int k = 0; k < p->count && !same; k++)
+            same = k != i && p->label[k][0] == own[0] && strlen(p->label[k]) > at &&
+                   p->label[k][at] == own[at];
+    }
+    for (const char *letter = own; *letter; letter++)
+        if ((unsigned char)*letter > 127) { // letters of several bytes
+            str_add(out, own);
+            return;
+        }
+    str_printf(out, "%.1s%.1s", own, own[at] ? own + at : "");
+}
+
+void factor_add_brief(const struct space *s, struct factor f, const struct config *c,
+                      struct str *out)
+{
+    const struct param *p = &s->param[f.param];
+    const int32_t *v = c->slot + p->offset;
+    if (!p->label || !space_is_live(s, c, f.param))
+        factor_add_value(s, f, c, out);
+    else if (p->kind == PARAM_PERMUTATION)
+        for (int i = 0; i < p->width; i++)
+            str_printf(out, "%.1s", p->label[v[i]]);
+    else
+        add_label(p, v[0], out);
+}
+
+enum style factor_style(const struct space *s, struct factor f, const struct config *c)
+{
+    const struct param *p = &s->param[f.param];
+    const int32_t *v = c->slot + p->offset;
+    double position = param_position(p, v, f.slot >= 0 ? f.slot : 0);
+    if (p->kind == PARAM_PERMUTATION) // by the place of the order among all
+        return paint_category(
+            (int)fmod(nearbyint(position * ((double)p->size - 1)), MOST_CATEGORIES));
+    return p->label ? paint_category(v[0]) : paint_ordered(position);
+}
+
 bool value_equal(const struct param *p, const struct config *a, const struct config *b)
 {
     return memcmp(a->slot + p->offset, b->slot + p->offset, (size_t)p->width * sizeof *a->slot) ==

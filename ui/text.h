@@ -11,6 +11,7 @@
 #ifndef TILEWALK_UI_TEXT_H
 #define TILEWALK_UI_TEXT_H
 
+#include "landscape.h"
 #include "model.h"
 #include "screen.h"
 
@@ -19,6 +20,15 @@ void short_names(const struct space *s, char out[SPACE_MAX_PARAMS][4]);
 
 // Appends "16,4,2", "n,m,k", "0.5", "shared".
 void value_add_text(const struct param *p, const int32_t *v, struct str *out);
+// Appends the value of a factor: "16", "n,m,k", "-" where the configuration has no such parameter.
+void factor_add_value(const struct space *s, struct factor f, const struct config *c,
+                      struct str *out);
+// Does so in few columns: labels have two letters that tell them apart, orders a letter an item.
+void factor_add_brief(const struct space *s, struct factor f, const struct config *c,
+                      struct str *out);
+// Returns the colours of the value of a factor: ordered ones for numbers by their place in the
+// range, those of categories for all else.
+enum style factor_style(const struct space *s, struct factor f, const struct config *c);
 bool value_equal(const struct param *p, const struct config *a, const struct config *b);
 // Appends the parameters that differ from `from` (NULL: all of them), "unroll=512 split_k=2"; with
 // the short names of the space in `brief` (NULL: whole names) "unr=512".

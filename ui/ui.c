@@ -229,11 +229,14 @@ static void serve(struct ui *ui)
         term_redraw();
     if (app->copy)
         term_copy(app->copy);
+    if (app->announcement)
+        term_announce(app->announcement);
     if (app->suspend || app->redraw)
         fit(app);
     app->suspend = app->redraw = false;
     free(app->copy);
-    app->copy = NULL;
+    free(app->announcement);
+    app->copy = app->announcement = NULL;
     term_mouse(app->mouse);
 }
 

@@ -11,29 +11,41 @@
 
 // --- where the panes go ---
 
-struct layout layout_make(int rows, int cols, enum main_pane focus, enum main_pane tab, bool zoomed)
+static void lay_out_four(struct layout *l, int rows, int cols, bool carpet)
+{
+    if (carpet) {
+        int left = cols * 3 / 5, right = cols - left, bottom = rows / 5;
+        int top = (rows - bottom) * 9 / 20, middle = rows - bottom - top;
+        l->pane[PANE_CURVE] = (struct rect){0, 0, rows, left};
+        l->pane[PANE_TRIALS] = (struct rect){0, left, top, right};
+        l->pane[PANE_DETAIL] = (struct rect){top, left, middle, right};
+        l->pane[PANE_WORKERS] = (struct rect){top + middle, left, bottom, right};
+        return;
+    }
+    // The population has many columns and the detail many words; a curve can be any width.
+    int top = rows * 9 / 16, left = cols * 2 / 5;
+    l->pane[PANE_CURVE] = (struct rect){0, 0, top, left};
+    l->pane[PANE_POPULATION] = (struct rect){0, left, top, cols - left};
+    l->pane[PANE_TRIALS] = (struct rect){top, 0, rows - top, left};
+    l->pane[PANE_DETAIL] = (struct rect){top, left, rows - top, cols - left};
+}
+
+struct layout layout_make(int rows, int cols, const struct layout_choice *choice)
 {
     struct layout l = {.kind = LAYOUT_FOUR};
+    enum main_pane focus = choice->focus;
     if (rows < LAYOUT_ONE_ROWS || cols < LAYOUT_ONE_COLS)
         l.kind = LAYOUT_BARE;
-    else if (zoomed || rows < LAYOUT_TABBED_ROWS || cols < LAYOUT_TABBED_COLS)
+    else if (choice->zoomed || rows < LAYOUT_TABBED_ROWS || cols < LAYOUT_TABBED_COLS)
         l.kind = LAYOUT_ONE;
     else if (rows < LAYOUT_FOUR_ROWS || cols < LAYOUT_FOUR_COLS)
-        l.kind = LAYOUT_TABBED;
+        l.kind = choice->carpet && focus == PANE_CURVE ? LAYOUT_ONE : LAYOUT_TABBED;
     switch (l.kind) {
-    case LAYOUT_FOUR: {
-        // The population has many columns and the detail many words; a curve can be any width.
-        int top = rows * 9 / 16, left = cols * 8 / 15;
-        l.pane[PANE_CURVE] = (struct rect){0, 0, top, left};
-        l.pane[PANE_POPULATION] = (struct rect){0, left, top, cols - left};
-        l.pane[PANE_TRIALS] = (struct rect){top, 0, rows - top, left};
-        l.pane[PANE_DETAIL] = (struct rect){top, left, rows - top, cols - left};
-        break;
-    }
+    case LAYOUT_FOUR: lay_out_four(&l, rows, cols, choice->carpet); break;
     case LAYOUT_TABBED: {
         int top = rows * 9 / 20;
         l.pane[PANE_CURVE] = (struct rect){0, 0, top, cols};
-        l.pane[focus == PANE_CURVE ? tab : focus] = (struct rect){top, 0, rows - top, cols};
+        l.pane[focus == PANE_CURVE ? choice->tab : focus] = (struct rect){top, 0, rows - top, cols};
         break;
     }
     case LAYOUT_ONE:
@@ -58,10 +70,13 @@ enum main_pane layout_pane_at(const struct layout *l, int row, int col)
     return (enum main_pane)pane;
 }
 
-enum main_pane layout_next(enum layout_kind kind, enum main_pane focus, bool forward)
+enum main_pane layout_next(const struct layout *l, enum main_pane focus, bool forward)
 {
-    int count = kind == LAYOUT_FOUR ? PANE_LOG : PANE_COUNT;
-    return (enum main_pane)(((int)focus + (forward ? 1 : count - 1)) % count);
+    int next = (int)focus;
+    do
+        next = (next + (forward ? 1 : PANE_COUNT - 1)) % PANE_COUNT;
+    while (l->kind == LAYOUT_FOUR && !layout_shows(l, (enum main_pane)next));
+    return (enum main_pane)next;
 }
 
 // --- the view ---
@@ -69,6 +84,7 @@ enum main_pane layout_next(enum layout_kind kind, enum main_pane focus, bool for
 struct main_view {
     enum main_pane focus, tab; // `tab`: the last pane but the curve that had the focus
     bool zoomed;
+    bool swapped;   // the carpet where the population is usual, and the other way round
     int rows, cols; // of the body, as drawn last
     struct layout layout;
     struct curve_pane curve;
@@ -77,8 +93,8 @@ struct main_view {
     struct detail_pane detail;
 };
 
-static const char *const pane_names[PANE_COUNT] = {"Curve", "Population", "Trials", "Detail",
-                                                   "Log"};
+static const char *const pane_names[PANE_COUNT] = {"Curve",  "Population", "Trials",
+                                                   "Detail", "Workers",    "Log"};
 
 static void view_main_init(void *state)
 {
@@ -88,10 +104,13 @@ static void view_main_init(void *state)
 
 static void lay_out(struct main_view *v)
 {
-    v->layout = layout_make(v->rows, v->cols, v->focus, v->tab, v->zoomed);
-    // The log has no place among four panes.
-    if (v->layout.kind == LAYOUT_FOUR && v->focus == PANE_LOG)
+    bool large = v->rows >= LAYOUT_FOUR_ROWS && v->cols >= LAYOUT_FOUR_COLS;
+    struct layout_choice choice = {v->focus, v->tab, v->zoomed, large != v->swapped};
+    v->layout = layout_make(v->rows, v->cols, &choice);
+    // Some panes have no place among four.
+    if (v->layout.kind == LAYOUT_FOUR && !layout_shows(&v->layout, v->focus))
         v->focus = v->tab = PANE_TRIALS;
+    v->curve.has_carpet = choice.carpet;
 }
 
 static void set_focus(struct main_view *v, enum main_pane pane)
@@ -125,12 +144,43 @@ static void add_tabs(const struct main_view *v, const char *title, int cols, cha
         snprintf(note, 64, "%d of %d", (int)v->focus + 1, PANE_COUNT);
 }
 
+static void draw_log(struct app *app, const struct pane *p)
+{
+    // The newest messages first, without debug messages: these have a screen. The age stands
+    // before each.
+    const struct opened *o = &app->model.open;
+    int row = 0;
+    for (int i = o->message_count - 1; i >= 0 && row < p->rows; i--) {
+        const struct message *m = &o->message[i];
+        double age = app->unix_now - m->at;
+        char text[32];
+        if (str_equal(m->level, "debug"))
+            continue;
+        pane_text_right(p, row, 8, STYLE_DIM, text_duration(age > 0 ? age : 0, text));
+        pane_text(p, row, 10,
+                  str_equal(m->level, "error")     ? STYLE_BAD
+                  : str_equal(m->level, "warning") ? STYLE_WARN
+                                                   : STYLE_DIM,
+                  m->level);
+        pane_line(p, row++, 18, STYLE_TEXT, "%s", m->text);
+    }
+    if (row == 0)
+        pane_line(p, 0, 0, STYLE_DIM, "Nothing was said yet.");
+}
+
+// The population shows the moment that the carpet shows. Moments move when trials come.
+static void look_at_moment(struct main_view *v)
+{
+    v->population.moment = v->curve.number ? carpet_at(&v->curve.carpet, v->curve.number) : NULL;
+}
+
 static void draw_pane(struct app *app, struct main_view *v, enum main_pane pane,
                       const struct pane *body)
 {
     const struct rect *r = &v->layout.pane[pane];
     struct pane p = pane_part(body, r->row, r->col, r->rows, r->cols);
     bool focused = pane == v->focus;
+    look_at_moment(v);
     if (pane == PANE_CURVE) {
         curve_pane_draw(app, &v->curve, &p, focused);
         return;
@@ -143,40 +193,22 @@ static void draw_pane(struct app *app, struct main_view *v, enum main_pane pane,
         default:
             snprintf(title, 64, "%s", pane_names[pane]);
             snprintf(note, 64, "%s",
-                     pane == PANE_TRIALS && app->follow ? "newest first, following"
-                                                        : "newest first");
+                     pane == PANE_WORKERS                 ? ""
+                     : pane == PANE_TRIALS && app->follow ? "newest first, following"
+                                                          : "newest first");
         }
         add_tabs(v, title, p.cols, note);
         p = pane_box(&p, title, note[0] ? note : NULL, focused);
-        if (pane == PANE_DETAIL || pane == PANE_LOG) // words do not touch the frame
+        if (pane == PANE_DETAIL || pane == PANE_LOG ||
+            pane == PANE_WORKERS) // words do not touch the frame
             p = pane_part(&p, 0, 1, p.rows, p.cols - 2);
     }
     switch (pane) {
-    case PANE_POPULATION: population_pane_draw(app, &v->population, &p, focused, v->zoomed); break;
+    case PANE_POPULATION: population_pane_draw(app, &v->population, &p, focused); break;
     case PANE_TRIALS: trials_pane_draw(app, &v->trials, &p, focused); break;
     case PANE_DETAIL: detail_pane_draw(app, &v->detail, &p, focused); break;
-    default: {
-        // The newest messages first, without debug messages: these have a screen. The age stands
-        // before each.
-        const struct opened *o = &app->model.open;
-        int row = 0;
-        for (int i = o->message_count - 1; i >= 0 && row < p.rows; i--) {
-            const struct message *m = &o->message[i];
-            double age = app->unix_now - m->at;
-            char text[32];
-            if (str_equal(m->level, "debug"))
-                continue;
-            pane_text_right(&p, row, 8, STYLE_DIM, text_duration(age > 0 ? age : 0, text));
-            pane_text(&p, row, 10,
-                      str_equal(m->level, "error")     ? STYLE_BAD
-                      : str_equal(m->level, "warning") ? STYLE_WARN
-                                                       : STYLE_DIM,
-                      m->level);
-            pane_line(&p, row++, 18, STYLE_TEXT, "%s", m->text);
-        }
-        if (row == 0)
-            pane_line(&p, 0, 0, STYLE_DIM, "Nothing was said yet.");
-    }
+    case PANE_WORKERS: workers_pane_draw(app, &v->curve.dots, &p); break;
+    default: draw_log(app, &p);
     }
 }
 
@@ -223,13 +255,35 @@ static void view_main_draw(struct app *app, void *state, const struct pane *body
 
 static bool pane_act(struct app *app, struct main_view *v, enum main_pane pane, enum action a)
 {
+    look_at_moment(v);
     switch (pane) {
-    case PANE_CURVE: return curve_pane_act(&v->curve, a);
+    case PANE_CURVE: return curve_pane_act(app, &v->curve, a);
     case PANE_POPULATION: return population_pane_act(app, &v->population, a);
     case PANE_TRIALS: return trials_pane_act(app, &v->trials, a);
     case PANE_DETAIL: return detail_pane_act(&v->detail, a);
     default: return false;
     }
+}
+
+// Shows the carpet instead of the population, or the other way round; where there is room for one
+// pane, it gets the focus.
+static void swap_carpet(struct main_view *v)
+{
+    v->swapped = !v->swapped;
+    lay_out(v);
+    if (v->layout.kind != LAYOUT_FOUR)
+        set_focus(v, v->curve.has_carpet ? PANE_CURVE : PANE_POPULATION);
+}
+
+// Ends the zoom, else the look at an earlier moment.
+static bool go_back(struct app *app, struct main_view *v)
+{
+    bool back = v->zoomed || v->curve.number;
+    if (!v->zoomed && v->curve.number)
+        app->follow = true;
+    v->curve.number = v->zoomed ? v->curve.number : 0;
+    v->zoomed = false;
+    return back;
 }
 
 static bool view_main_act(struct app *app, void *state, enum action a)
@@ -240,14 +294,11 @@ static bool view_main_act(struct app *app, void *state, enum action a)
     switch (a) {
     case ACT_NEXT_PANE:
     case ACT_PREVIOUS_PANE:
-        set_focus(v, layout_next(v->layout.kind, v->focus, a == ACT_NEXT_PANE));
+        set_focus(v, layout_next(&v->layout, v->focus, a == ACT_NEXT_PANE));
         return true;
     case ACT_ZOOM: v->zoomed = !v->zoomed; return true;
-    case ACT_BACK:
-        if (!v->zoomed)
-            return false;
-        v->zoomed = false;
-        return true;
+    case ACT_CARPET: swap_carpet(v); return true;
+    case ACT_BACK: return go_back(app, v);
     case ACT_OPEN:
         pane_act(app, v, v->focus, a); // the population selects
         if (v->focus != PANE_DETAIL)
@@ -262,6 +313,8 @@ static bool view_main_act(struct app *app, void *state, enum action a)
             return true;
         if (a == ACT_COLOUR)
             return pane_act(app, v, PANE_POPULATION, a);
+        if (a == ACT_EARLIER || a == ACT_LATER)
+            return pane_act(app, v, PANE_CURVE, a);
         return pane_act(app, v, PANE_CURVE, a) || pane_act(app, v, PANE_TRIALS, a);
     }
     }
@@ -288,9 +341,21 @@ static bool view_main_tick(struct app *app, void *state)
     struct main_view *v = state;
     if (!app->model.open.record.id)
         return false;
-    if (layout_shows(&v->layout, PANE_CURVE) && curve_pane_tick(app, &v->curve))
+    // The others show what the curve reads, too.
+    if (curve_pane_tick(app, &v->curve))
+        return true;
+    if (layout_shows(&v->layout, PANE_POPULATION) &&
+        population_pane_tick(app, &v->population, &v->curve.dots))
         return true;
     return layout_shows(&v->layout, PANE_DETAIL) && detail_pane_tick(app, &v->detail);
+}
+
+static void view_main_finish(struct app *app, void *state)
+{
+    struct main_view *v = state;
+    (void)app;
+    curve_pane_finish(&v->curve);
+    population_pane_finish(&v->population);
 }
 
 static void view_main_opened(struct app *app, void *state)
@@ -298,6 +363,8 @@ static void view_main_opened(struct app *app, void *state)
     (void)app;
     struct main_view *v = state;
     bool by_speed = v->population.by_speed;
+    population_pane_finish(&v->population);
+    v->curve.number = 0;
     v->population = (struct population_pane){.by_speed = by_speed};
     v->trials = (struct trials_pane){.best_below = false};
     v->detail = (struct detail_pane){.ask = 0};
@@ -310,6 +377,7 @@ static void view_main_click(struct app *app, void *state, int row, int col)
     if (!app->model.open.record.id || pane == PANE_COUNT)
         return;
     set_focus(v, pane);
+    look_at_moment(v);
     int at = row - v->layout.pane[pane].row - (v->layout.kind != LAYOUT_BARE);
     if (pane == PANE_TRIALS)
         trials_pane_click(app, &v->trials, at);
@@ -323,6 +391,7 @@ const struct view view_main = {
     .tab = "Main",
     .size = sizeof(struct main_view),
     .init = view_main_init,
+    .finish = view_main_finish,
     .draw = view_main_draw,
     .act = view_main_act,
     .disabled = view_main_disabled,

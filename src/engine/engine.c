@@ -1,8 +1,10 @@
 #include "engine/engine.h"
 
+#include "base/number.h"
 #include "base/os.h"
 #include "engine/network_run.h"
 #include "engine/session.h"
+#include "store/machine.h"
 #include "trial/helper_job.h"
 
 #include <errno.h>
@@ -13,15 +15,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COMMANDS_EVERY_MS 250
-#define MOST_FDS          256
+#define COMMANDS_EVERY_MS  250
+#define MOST_FDS           256
+#define MOST_SHOWN_WORKERS 64
 
 struct engine {
     struct session_host host;
     struct session *session;     // NULL until it was started or resumed, and with a network
     struct network_run *network; // NULL: one session alone
     int wake[2];                 // a byte here interrupts
-    bool was_interrupted;        // interrupted while the database was locked by another program
+    struct worker_now shown[MOST_SHOWN_WORKERS]; // as the database has them
+    int shown_count;
+    bool was_interrupted; // interrupted while the database was locked by another program
 };
 
 // Returns the running session; NULL: there is none.
@@ -220,6 +225,38 @@ static bool take_commands(struct engine *g, struct err *e)
     return true;
 }
 
+// Stores what the workers do now, for who watches, where it has changed. Nothing depends on it, so
+// that it may fail.
+static void show_workers(struct engine *g)
+{
+    struct session *s = session_now(g);
+    struct worker_now now[MOST_SHOWN_WORKERS];
+    struct worker_record record[MOST_SHOWN_WORKERS];
+    if (!s)
+        return;
+    bool over = s->phase == SESSION_ENDED || s->phase == SESSION_PAUSED;
+    int count = over ? 0 : source_workers(s->backend.source, now, MOST_SHOWN_WORKERS);
+    bool same = count == g->shown_count;
+    for (int i = 0; same && i < count; i++)
+        same = now[i].worker == g->shown[i].worker && now[i].phase == g->shown[i].phase &&
+               now[i].ticket == g->shown[i].ticket && now[i].since_ns == g->shown[i].since_ns;
+    if (same)
+        return;
+    double unix_now = os_unix_time();
+    int64_t now_ns = os_now_ns();
+    for (int i = 0; i < count; i++) {
+        g->shown[i] = now[i];
+        record[i] = (struct worker_record){
+            .worker = now[i].worker,
+            .phase = trial_phase_name(now[i].phase),
+            .ask = int64_max(now[i].ticket, 0),
+            .since = unix_now - (double)(now_ns - now[i].since_ns) / 1e9,
+        };
+    }
+    g->shown_count = count;
+    store_put_workers(g->host.store, s->record.id, record, count, NULL);
+}
+
 // Handles the outcome of a step or a command: a run that failed is ended. Returns false if the
 // failure is one of the run itself.
 static bool done(struct engine *g, bool ok, struct err *e)
@@ -268,6 +305,8 @@ bool engine_run(struct engine *g, struct err *e)
         bool looks = os_now_ns() - looked_ns > COMMANDS_EVERY_MS * 1000000ll;
         if (looks && !ended(g))
             ok = done(g, take_commands(g, &why), &why) && ok;
+        if (looks && ok)
+            show_workers(g);
         if (looks)
             looked_ns = os_now_ns();
         if (!ended(g) && sleep_until_needed(g))

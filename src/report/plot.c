@@ -68,6 +68,32 @@ struct plot_ticks plot_ticks(double low, double high, enum plot_scale scale, int
     return t;
 }
 
+// Divides the range into as many equal steps as there is room for; steps are one digit, or 2.5.
+static struct plot_ticks even_ticks(double low, double high, enum plot_scale scale, int most)
+{
+    struct plot_ticks t = {.scale = scale};
+    int parts = int_clamp(most, 2, PLOT_MOST_TICKS) - 1;
+    for (; parts > 1; parts--) {
+        double step = (high - low) / parts, digits = step / pow(10, floor(log10(step)));
+        if (fabs(digits - nearbyint(digits)) < 1e-6 || fabs(digits - 2.5) < 1e-6)
+            break;
+    }
+    t.step = (high - low) / parts;
+    for (int i = 0; i <= parts; i++)
+        t.value[t.count++] = low + i * t.step;
+    return t;
+}
+
+double plot_round_top(double value)
+{
+    static const double tops[] = {1, 2, 3, 4, 5, 6, 8, 10};
+    double power = pow(10, floor(log10(value)));
+    for (int i = 0; i < 8; i++)
+        if (tops[i] * power >= value)
+            return tops[i] * power;
+    return 20 * power; // where the logarithm was rounded down
+}
+
 char *plot_tick_text(const struct plot_ticks *t, double value, char out[24])
 {
     double whole = nearbyint(value);
@@ -93,6 +119,8 @@ char *plot_tick_text(const struct plot_ticks *t, double value, char out[24])
         return out;
     }
     int decimals = t->step > 0 && t->step < 1 ? (int)ceil(-log10(t->step) - 1e-9) : 0;
+    double scaled = t->step * pow(10, decimals);
+    decimals += t->step > 0 && fabs(scaled - nearbyint(scaled)) > 1e-6; // 2.5
     const char *unit = t->scale == PLOT_SECONDS ? "s" : "";
     if (decimals > 6 || fabs(value) >= 1e7 || !(t->step > 0)) {
         // Shows as many digits as tell a tick from its neighbours.
@@ -113,7 +141,7 @@ struct plot_cell {
     uint8_t line, band, dot;
     uint8_t series; // the lowest series that has a dot here
     char letter;    // drawn instead of dots
-    uint8_t kind;   // kind of `glyph`: PLOT_EMPTY, PLOT_AXIS, PLOT_TEXT or PLOT_FAILED
+    uint8_t kind;   // kind of `glyph`: PLOT_EMPTY, PLOT_AXIS or PLOT_TEXT
     uint16_t glyph;
 };
 
@@ -301,19 +329,13 @@ void plot_dot(struct plot *p, double x, double y)
     put_stroke(p, DOT, at_x, at_y, at_x, at_y);
 }
 
-void plot_failed(struct plot *p, double x)
-{
-    if (isfinite(x) && p->wide > 0 && p->down > 0)
-        plot_put(p, p->row + p->down - 1, plot_col_of(p, x), PLOT_FAILED, 'x');
-}
-
 // Each letter stands behind the end of its line, and behind the letters that are there already; at
 // the right edge it stands before them.
 void plot_letters(struct plot *p)
 {
     for (int i = 0; i < PLOT_MOST_SERIES; i++) {
         const struct plot_end *e = &p->end[i];
-        if (!e->inside)
+        if (!e->inside || !p->letter[i])
             continue;
         int last = p->col + p->wide - 1, first = int_min(e->col + 1, last), col = first;
         while (col <= last && cell_of(p, e->row, col)->letter)
@@ -341,7 +363,8 @@ struct plot_glyph plot_at(const struct plot *p, int row, int col)
     if (c->letter)
         return (struct plot_glyph){(unsigned char)c->letter, series};
     if (c->line && ascii)
-        return (struct plot_glyph){(unsigned char)p->letter[c->series], series};
+        return (struct plot_glyph){p->letter[c->series] ? (unsigned char)p->letter[c->series] : '.',
+                                   series};
     if (c->line)
         return (struct plot_glyph){dotted, series};
     if (c->band)
@@ -431,10 +454,13 @@ void plot_axes(struct plot *p, const struct plot_axis *x, const struct plot_axis
     mend_range(&p->left, &p->right);
     mend_range(&p->bottom, &p->top);
     bool has_x = p->rows >= PLOT_AXIS_ROWS, has_y = p->cols >= PLOT_AXIS_COLS;
-    p->down = p->rows - (has_x ? 2 : 0);
+    p->down = int_max(p->rows - (has_x ? 2 : 0) - x->margin, 0);
 
-    struct plot_ticks t = plot_ticks(p->bottom, p->top, y->scale, p->down / 2 + 1);
+    int most = p->down / 2 + 1;
+    struct plot_ticks t = y->even ? even_ticks(p->bottom, p->top, y->scale, most)
+                                  : plot_ticks(p->bottom, p->top, y->scale, most);
     char text[24];
+    p->col = has_y ? y->margin : 0;
     for (int i = 0; i < t.count && has_y; i++)
         p->col = int_max(p->col, (int)strlen(plot_tick_text(&t, t.value[i], text)));
     p->col += has_y;
@@ -444,7 +470,7 @@ void plot_axes(struct plot *p, const struct plot_axis *x, const struct plot_axis
                           ? (struct glyphs){'-', '|', '+', '+', '+'}
                           : (struct glyphs){0x2500, 0x2502, 0x2514, 0x252c, 0x2524};
     if (has_y) {
-        for (int row = 0; row < p->down; row++)
+        for (int row = 0; row < p->down + x->margin; row++)
             plot_put(p, row, p->col - 1, PLOT_AXIS, g.up);
         for (int i = 0; i < t.count; i++) {
             plot_tick_text(&t, t.value[i], text);

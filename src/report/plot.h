@@ -53,6 +53,8 @@ struct plot_axis {
     enum plot_scale scale;
     const char *name; // x axis: name at the right end (ASCII); NULL: none
     int room;         // x axis: columns beyond `high`, for the letters
+    int margin;       // x axis: rows between the area and it; y axis: least columns of its labels
+    bool even;        // ticks at both ends and evenly in between
 };
 
 struct plot_ticks {
@@ -67,7 +69,6 @@ enum plot_kind {
     PLOT_AXIS,   // lines of axes
     PLOT_TEXT,   // their labels, and the blanks beside them
     PLOT_DOT,    // single dots, behind all lines; their cells count as free
-    PLOT_FAILED, // an x
     PLOT_BAND,
     PLOT_SERIES // + number of the series
 };
@@ -97,7 +98,7 @@ void plot_finish(struct plot *p);
 // Draws the axes; called once, before anything else is drawn.
 void plot_axes(struct plot *p, const struct plot_axis *x, const struct plot_axis *y);
 // Draws a line of points with ascending x. The last level continues until x = `until`. `series` is
-// below PLOT_MOST_SERIES.
+// below PLOT_MOST_SERIES. A line without a letter (0) is one of dots, with none at its end.
 void plot_steps(struct plot *p, int series, char letter, const struct plot_point *point, int count,
                 double until);
 // Draws the two dotted edges of a band: steps at the same x; the last ones continue until `until`.
@@ -107,7 +108,6 @@ void plot_band(struct plot *p, const struct plot_point *low, const struct plot_p
 void plot_line(struct plot *p, int series, struct plot_point from, struct plot_point to);
 // Draws a single dot, behind everything.
 void plot_dot(struct plot *p, double x, double y);
-void plot_failed(struct plot *p, double x); // an x at the bottom
 void plot_letters(struct plot *p);
 
 struct plot_glyph plot_at(const struct plot *p, int row, int col);
@@ -116,6 +116,8 @@ struct plot_glyph plot_at(const struct plot *p, int row, int col);
 bool plot_is_free(const struct plot *p, int row, int col, int rows, int cols);
 void plot_add_text(const struct plot *p, struct str *out); // UTF-8, rows without blanks at the end
 int plot_col_of(const struct plot *p, double x); // column of x, or of the nearest edge outside
+// Returns the least round number that is not below `value` > 0: 1, 2, 3, 4, 5, 6 or 8 x 10^n.
+double plot_round_top(double value);
 
 // Returns at most `most` ticks within [low, high], at multiples of 1, 2 or 5 x 10^n or at clock
 // times.

@@ -73,6 +73,40 @@ bool store_list_machines(struct store *s, int64_t session, double unix_now, stru
     return query_end(&q);
 }
 
+#define WORKER_FIELDS(F)            F(worker, COUNT) F(phase, TEXT) F(ask, COUNT) F(since, SPAN)
+#define AS_WORKER_FIELD(name, rule) FIELD(worker_record, name, rule),
+
+static const struct field worker_fields[] = {WORKER_FIELDS(AS_WORKER_FIELD)};
+
+bool store_put_workers(struct store *s, int64_t session, const struct worker_record *r, int count,
+                       struct err *e)
+{
+    static const char sql[] = "INSERT INTO worker(session" WORKER_FIELDS(
+        AS_COLUMN) ") VALUES (:session" WORKER_FIELDS(AS_VALUE) ")";
+    struct scope scope;
+    if (!scope_enter(s, &scope, e))
+        return false;
+    struct query q = query_start(s, "DELETE FROM worker WHERE session = ?", e);
+    query_bind_int(&q, session);
+    bool ok = query_run(&q);
+    for (int i = 0; ok && i < count; i++)
+        ok = query_put_record(s, sql, session, FIELDS(worker_fields), &r[i], e);
+    return scope_leave(s, &scope, ok, e);
+}
+
+bool store_list_workers(struct store *s, int64_t session, struct arena *a, struct workers *out,
+                        struct err *e)
+{
+    static const char sql[] =
+        "SELECT session" WORKER_FIELDS(AS_COLUMN) " FROM worker WHERE session = ? ORDER BY worker";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    struct records all =
+        query_all_records(&q, session, FIELDS(worker_fields), "its workers", sizeof *out->of, a);
+    *out = (struct workers){all.of, all.count};
+    return query_end(&q);
+}
+
 const char *store_machine_state(struct store *s, const struct machine_record *r)
 {
     bool at_work = str_equal(r->state, "up") || str_equal(r->state, "stuck");

@@ -44,4 +44,23 @@ const char *store_machine_state(struct store *s, const struct machine_record *r)
 // Deletes the rows of the machine in all sessions. Its trials stay, with its name.
 bool store_forget_machine(struct store *s, const char *name, struct err *e);
 
+// What the workers of a session on this machine do now, as its run last said.
+struct worker_record {
+    int64_t worker;    // from 0 on
+    const char *phase; // trial_phase_name; "none": nothing
+    int64_t ask;       // of its trial; 0: something else, such as a race
+    double since;      // unix time at which the phase began
+};
+
+// Replaces those of a session; in one transaction.
+bool store_put_workers(struct store *s, int64_t session, const struct worker_record *r, int count,
+                       struct err *e);
+// Lists them by number, in the arena.
+struct workers {
+    struct worker_record *of;
+    int count;
+};
+bool store_list_workers(struct store *s, int64_t session, struct arena *a, struct workers *out,
+                        struct err *e);
+
 #endif

@@ -437,6 +437,15 @@ bool store_each_trial(struct store *s, int64_t session, int64_t first_ask,
 bool store_each_numbered(struct store *s, int64_t session, int64_t first_number,
                          bool (*each)(void *context, const struct trial_record *t), void *context,
                          struct err *e);
+// Does so for the valid ones among them, up to `last`, whose measured time is less than `seconds`.
+// The others cost about a microsecond each.
+struct faster {
+    int64_t first, last; // numbers
+    double seconds;
+};
+bool store_each_faster(struct store *s, int64_t session, const struct faster *f,
+                       bool (*each)(void *context, const struct trial_record *t), void *context,
+                       struct err *e);
 // Does so for those that have a rank, best first, without the first `skip`, which cost little (a
 // million 0.1 s). `seconds` are those of store_best_trials.
 bool store_each_ranked(struct store *s, int64_t session, int64_t skip,

@@ -315,6 +315,20 @@ bool store_each_numbered(struct store *s, int64_t session, int64_t first_number,
     return each_row(&q, &(struct reading){.session = session}, each, context);
 }
 
+bool store_each_faster(struct store *s, int64_t session, const struct faster *f,
+                       bool (*each)(void *context, const struct trial_record *t), void *context,
+                       struct err *e)
+{
+    static const char sql[] = SELECT_TRIALS
+        "AND number BETWEEN ? AND ? AND number > 0 AND seconds > 0 AND seconds < ? ORDER BY number";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    query_bind_int(&q, f->first);
+    query_bind_int(&q, f->last);
+    query_bind_real(&q, f->seconds);
+    return each_row(&q, &(struct reading){.session = session}, each, context);
+}
+
 // The end of the skipped trials is found in the index alone.
 bool store_each_ranked(struct store *s, int64_t session, int64_t skip,
                        bool (*each)(void *context, const struct trial_record *t), void *context,

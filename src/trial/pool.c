@@ -535,6 +535,22 @@ static double pool_busy_seconds(const struct source *source)
     return (double)ns * 1e-9;
 }
 
+static int pool_workers(const struct source *source, struct worker_now *out, int most)
+{
+    const struct pool *p = (const struct pool *)source;
+    int count = 0;
+    for (int i = 0; i < p->first_warmer && count < most; i++) {
+        const struct slot *s = &p->slot[i];
+        if (s->state == SLOT_EMPTY || s->state == SLOT_ENDING)
+            continue;
+        out[count++] = (struct worker_now){.worker = i,
+                                           .phase = s->phase,
+                                           .ticket = s->work ? s->work->request.ticket : 0,
+                                           .since_ns = s->entered_ns};
+    }
+    return count;
+}
+
 static void pool_destroy(struct source *source)
 {
     struct pool *p = (struct pool *)source;
@@ -566,6 +582,7 @@ static const struct source_kind pool_kind = {
     .step = pool_step,
     .collect = pool_collect,
     .busy_seconds = pool_busy_seconds,
+    .workers = pool_workers,
     .destroy = pool_destroy,
 };
 

@@ -262,6 +262,12 @@ static void shapes_submit(struct source *source, struct trial_request *r)
     p->shape = elimination_next(&p->rule, p->result.part_s[0]);
 }
 
+static int shapes_workers(const struct source *source, struct worker_now *out, int most)
+{
+    const struct shapes *s = (const struct shapes *)source;
+    return s->active < 0 ? 0 : source_workers(s->options.of[s->active], out, most);
+}
+
 static int shapes_fds(const struct source *source, struct pollfd *out, int most)
 {
     const struct shapes *s = (const struct shapes *)source;
@@ -364,6 +370,7 @@ struct source *shapes_create(const struct shapes_options *o)
                                    .room = shapes_room,
                                    .submit = shapes_submit,
                                    .fds = shapes_fds,
+                                   .workers = shapes_workers,
                                    .wait_ms = shapes_wait_ms,
                                    .step = shapes_step,
                                    .collect = shapes_collect,

@@ -62,6 +62,11 @@ double source_busy_seconds(const struct source *s)
     return s->kind->busy_seconds ? s->kind->busy_seconds(s) : NAN;
 }
 
+int source_workers(const struct source *s, struct worker_now *out, int most)
+{
+    return s->kind->workers ? s->kind->workers(s, out, most) : 0;
+}
+
 void source_destroy(struct source *s)
 {
     if (s)
@@ -71,7 +76,7 @@ void source_destroy(struct source *s)
 // --- delayed results ---
 
 struct delayed_result {
-    int64_t due_ns;
+    int64_t from_ns, due_ns;
     struct trial_result result;
 };
 
@@ -91,7 +96,8 @@ void delayed_add(struct source *s, const struct trial_result *result, double sec
     struct delayed *d = (struct delayed *)s;
     assert(d->count < d->workers);
     struct delayed_result *r = &d->result[d->count++];
-    *r = (struct delayed_result){os_now_ns() + (int64_t)(seconds * 1e9), *result};
+    int64_t now_ns = os_now_ns();
+    *r = (struct delayed_result){now_ns, now_ns + (int64_t)(seconds * 1e9), *result};
     r->result.worker = (int)(result->ticket % d->workers);
 }
 
@@ -140,6 +146,17 @@ bool delayed_collect(struct source *s, struct trial_result *out)
     memmove(d->result + first, d->result + first + 1,
             (size_t)(d->count - first) * sizeof *d->result);
     return true;
+}
+
+int delayed_workers(const struct source *s, struct worker_now *out, int most)
+{
+    const struct delayed *d = (const struct delayed *)s;
+    int count = int_min(d->count, most);
+    for (int i = 0; i < count; i++) {
+        const struct delayed_result *r = &d->result[i];
+        out[i] = (struct worker_now){r->result.worker, PHASE_TIME, r->result.ticket, r->from_ns};
+    }
+    return count;
 }
 
 static void delayed_destroy(struct source *s)

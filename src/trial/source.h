@@ -24,6 +24,14 @@ struct source {
     const struct source_kind *kind;
 };
 
+// What a worker does now.
+struct worker_now {
+    int worker;
+    enum trial_phase phase; // PHASE_NONE: nothing
+    int64_t ticket;         // of its request; 0: none
+    int64_t since_ns;       // by os_now_ns
+};
+
 struct source_kind {
     const char *name;
     bool needs_jobs; // requests must carry rendered jobs (kernel/job.h)
@@ -42,7 +50,8 @@ struct source_kind {
     // has to be measured.
     void (*answer)(const struct source *s, const struct trial_request *r, struct trial_result *out,
                    double *seconds);
-    double (*busy_seconds)(const struct source *s); // NULL: not known
+    double (*busy_seconds)(const struct source *s);                           // NULL: not known
+    int (*workers)(const struct source *s, struct worker_now *out, int most); // NULL: not known
     void (*destroy)(struct source *s);
 };
 
@@ -55,6 +64,8 @@ bool source_collect(struct source *s, struct trial_result *out);
 // Blocks until a result is there, for callers with nothing else to do. False: as source_step.
 bool source_wait(struct source *s, struct trial_result *out, struct err *e);
 double source_busy_seconds(const struct source *s); // with work in progress; NAN: not known
+// Lists its workers on this machine, at most `most`; returns how many.
+int source_workers(const struct source *s, struct worker_now *out, int most);
 void source_destroy(struct source *s);
 
 // Synthetic landscapes, for tests and demonstrations: no device, no clock in the values. `spec` is
@@ -169,9 +180,10 @@ void delayed_submit(struct source *s, struct trial_request *r);
 int delayed_room(const struct source *s);
 int delayed_wait_ms(const struct source *s);
 bool delayed_collect(struct source *s, struct trial_result *out); // the first that is due
+int delayed_workers(const struct source *s, struct worker_now *out, int most);
 #define DELAYED_KIND                                                                               \
     .deterministic = true, .room = delayed_room, .submit = delayed_submit,                         \
-    .wait_ms = delayed_wait_ms, .collect = delayed_collect
+    .wait_ms = delayed_wait_ms, .collect = delayed_collect, .workers = delayed_workers
 
 // The phase in which a trial with that outcome fails; PHASE_NONE for those that do not.
 enum trial_phase outcome_phase(enum outcome o);

@@ -18,9 +18,11 @@ static const struct scene {
     const char *keys;
 } scenes[] = {
     {"main", FIXTURE_SMALL, VIEW_MAIN, ""},
-    {"main-moved", FIXTURE_SMALL, VIEW_MAIN, "tab tab j j j t c 0"},
+    {"main-moved", FIXTURE_SMALL, VIEW_MAIN, "v tab tab j j j t c 0"},
     {"main-zoom", FIXTURE_SMALL, VIEW_MAIN, "tab z"},
-    {"population-zoom", FIXTURE_SMALL, VIEW_MAIN, "tab tab tab z"},
+    {"main-swapped", FIXTURE_SMALL, VIEW_MAIN, "v"},
+    {"main-back", FIXTURE_SMALL, VIEW_MAIN, "v [ ["},
+    {"population-zoom", FIXTURE_SMALL, VIEW_MAIN, "v shift-tab z"},
     {"main-overlay", FIXTURE_SEVERAL, VIEW_MAIN, "5 j space j space j space 1"},
     {"main-empty", FIXTURE_NOTHING, VIEW_MAIN, ""},
     {"map", FIXTURE_SMALL, VIEW_MAP, ""},

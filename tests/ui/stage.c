@@ -120,7 +120,7 @@ char *stage_frame(struct stage *s)
 // A letter a style: ordered values and ramps are digits, categories punctuation, series capitals.
 static char style_letter(int style)
 {
-    static const char plain[] = ".dsftFhbkleGWB*:wync%+-@", categories[] = "$&=<>!?^";
+    static const char plain[] = ".dsftFhbkleGWB*:mwync%+-@", categories[] = "$&=<>!?^";
     int hue = style >= STYLE_PATCH ? (style - STYLE_PATCH) / PATCH_STRENGTHS : style - STYLE_CELL;
     if (style >= STYLE_CELL && hue >= ORDERED_LEVELS)
         return categories[hue - ORDERED_LEVELS];

@@ -130,7 +130,7 @@ static void tell_neighbour(const struct config *of, int k, enum outcome outcome,
 static void test_neighbours_are_counted(void **state)
 {
     (void)state;
-    main_open(FIXTURE_SMALL, 36, 120);
+    main_open(FIXTURE_SMALL, 36, 160);
     struct trial best = *model_best(&app->model);
     int degree = space_degree(app->model.open.space, &best.config);
     char wanted[64];
@@ -154,7 +154,7 @@ static void test_neighbours_are_counted(void **state)
 static void test_a_race_and_what_was_measured_are_both_there(void **state)
 {
     (void)state;
-    main_open(FIXTURE_SMALL, 36, 120);
+    main_open(FIXTURE_SMALL, 36, 160);
     struct trial best = *model_best(&app->model);
     int64_t second = model_trial_ranked(&app->model, 1)->ask;
     author_retime(main_stage.fixture.author, best.ask, "race", 1.01, true);

@@ -34,6 +34,9 @@ static const struct {
     {"main", "60x15", CHARSET_ASCII},
     {"main-moved", "120x36", CHARSET_BRAILLE},
     {"main-zoom", "120x36", CHARSET_BRAILLE},
+    {"main-swapped", "120x36", CHARSET_BRAILLE}, // the population
+    {"main-swapped", "80x24", CHARSET_BRAILLE},  // the carpet
+    {"main-back", "120x36", CHARSET_BRAILLE},
     {"population-zoom", "200x60", CHARSET_BRAILLE}, // with its values
     {"main-overlay", "120x36", CHARSET_BRAILLE},
     {"main-overlay", "120x36", CHARSET_ASCII}, // curves of letters
@@ -381,7 +384,8 @@ static char *words_of(const struct screen *p)
 // In ASCII, a curve is drawn with letters, on an axis that has other numbers.
 static bool has_curve(const char *scene)
 {
-    static const char *const scenes[] = {"main", "main-moved", "main-overlay", "network"};
+    static const char *const scenes[] = {"main",         "main-moved", "main-overlay",
+                                         "main-swapped", "main-back",  "network"};
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)
         if (str_equal(scene, scenes[i]))
             return true;
@@ -421,7 +425,7 @@ static void test_scenes_show_their_own(void **state)
     } own[] = {
         {"main", "43.69"},
         {"main-zoom", "#45"},
-        {"population-zoom", "43.69"},
+        {"population-zoom", "zoomed"},
         {"main-overlay", "33.37"},
         {"main-empty", "start"},
         {"map", "columns"},

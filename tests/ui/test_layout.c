@@ -37,29 +37,37 @@ static int check_rectangles(const struct layout *l, int rows, int cols, int *sho
     return cells;
 }
 
-static enum layout_kind expected_kind(int rows, int cols, bool zoomed)
+static enum layout_kind expected_kind(int rows, int cols, const struct layout_choice *c)
 {
+    bool zoomed = c->zoomed;
     if (rows < 6 || cols < 40)
         return LAYOUT_BARE;
     if (!zoomed && rows >= 26 && cols >= 110)
         return LAYOUT_FOUR;
-    return !zoomed && rows >= 20 && cols >= 80 ? LAYOUT_TABBED : LAYOUT_ONE;
+    bool alone = zoomed || (c->carpet && c->focus == PANE_CURVE);
+    return !alone && rows >= 20 && cols >= 80 ? LAYOUT_TABBED : LAYOUT_ONE;
 }
 
-static void check_size(int rows, int cols, enum main_pane focus, bool zoomed)
+static bool has_place(enum main_pane pane, bool carpet)
+{
+    return pane != PANE_LOG && pane != (carpet ? PANE_POPULATION : PANE_WORKERS);
+}
+
+static void check_size(int rows, int cols, const struct layout_choice *c)
 {
     static const int promised[] = {
         [LAYOUT_FOUR] = 4, [LAYOUT_TABBED] = 2, [LAYOUT_ONE] = 1, [LAYOUT_BARE] = 1};
-    struct layout l = layout_make(rows, cols, focus, PANE_DETAIL, zoomed);
+    struct layout l = layout_make(rows, cols, c);
     int shown;
     int cells = check_rectangles(&l, rows, cols, &shown);
-    assert_int_equal(l.kind, expected_kind(rows, cols, zoomed));
+    assert_int_equal(l.kind, expected_kind(rows, cols, c));
     assert_int_equal(shown, promised[l.kind]);
     assert_int_equal(cells, rows * cols);
-    assert_true(layout_shows(&l, focus) || (l.kind == LAYOUT_FOUR && focus == PANE_LOG));
+    assert_int_equal(layout_shows(&l, c->focus),
+                     l.kind != LAYOUT_FOUR || has_place(c->focus, c->carpet));
     if (l.kind == LAYOUT_TABBED)
         assert_true(layout_shows(&l, PANE_CURVE));
-    if (l.kind == LAYOUT_TABBED && focus == PANE_CURVE)
+    if (l.kind == LAYOUT_TABBED && c->focus == PANE_CURVE)
         assert_true(layout_shows(&l, PANE_DETAIL));
 }
 
@@ -68,28 +76,34 @@ static void test_every_size(void **state)
     (void)state;
     for (int rows = 1; rows <= 100; rows++)
         for (int cols = 1; cols <= 250; cols++)
-            for (int focus = 0; focus < PANE_COUNT; focus++) {
-                check_size(rows, cols, (enum main_pane)focus, false);
-                check_size(rows, cols, (enum main_pane)focus, true);
+            for (int i = 0; i < 4 * PANE_COUNT; i++) {
+                struct layout_choice c = {(enum main_pane)(i / 4), PANE_DETAIL, i & 1, i & 2};
+                check_size(rows, cols, &c);
             }
 }
 
 static void test_panes_are_usable(void **state)
 {
     (void)state;
-    struct layout four =
-        layout_make(LAYOUT_FOUR_ROWS, LAYOUT_FOUR_COLS, PANE_TRIALS, PANE_TRIALS, false);
-    for (int i = 0; i < PANE_LOG; i++)
-        assert_true(four.pane[i].rows >= 11 && four.pane[i].cols >= 48);
-    struct layout two =
-        layout_make(LAYOUT_TABBED_ROWS, LAYOUT_TABBED_COLS, PANE_LOG, PANE_LOG, false);
+    struct layout_choice choice = {.focus = PANE_TRIALS, .tab = PANE_TRIALS};
+    struct layout four = layout_make(LAYOUT_FOUR_ROWS, LAYOUT_FOUR_COLS, &choice);
+    for (int i = 0; i < PANE_WORKERS; i++)
+        assert_true(four.pane[i].rows >= 11 && four.pane[i].cols >= 44);
+    choice.carpet = true;
+    four = layout_make(LAYOUT_FOUR_ROWS, LAYOUT_FOUR_COLS, &choice);
+    assert_true(four.pane[PANE_CURVE].rows == LAYOUT_FOUR_ROWS && four.pane[PANE_CURVE].cols >= 66);
+    assert_true(four.pane[PANE_TRIALS].rows >= 8 && four.pane[PANE_DETAIL].rows >= 10);
+    assert_true(four.pane[PANE_WORKERS].rows >= 5 && four.pane[PANE_WORKERS].cols >= 44);
+    choice = (struct layout_choice){.focus = PANE_LOG, .tab = PANE_LOG};
+    struct layout two = layout_make(LAYOUT_TABBED_ROWS, LAYOUT_TABBED_COLS, &choice);
     assert_true(two.pane[PANE_CURVE].rows >= 8 && two.pane[PANE_LOG].rows >= 10);
 }
 
 static void test_pane_at(void **state)
 {
     (void)state;
-    struct layout l = layout_make(32, 120, PANE_TRIALS, PANE_TRIALS, false);
+    const struct layout_choice choice = {.focus = PANE_TRIALS, .tab = PANE_TRIALS, .carpet = true};
+    struct layout l = layout_make(32, 120, &choice);
     for (int row = -1; row <= 32; row++)
         for (int col = -1; col <= 120; col++) {
             enum main_pane pane = layout_pane_at(&l, row, col);
@@ -106,17 +120,22 @@ static void test_pane_at(void **state)
 static void test_focus_goes_round(void **state)
 {
     (void)state;
-    for (int kind = LAYOUT_FOUR; kind <= LAYOUT_BARE; kind++) {
+    static const int sizes[][2] = {{32, 120}, {20, 80}, {10, 60}, {3, 20}};
+    for (int i = 0; i < 8; i++) {
+        struct layout_choice choice = {PANE_TRIALS, PANE_TRIALS, .carpet = i % 2};
+        struct layout l = layout_make(sizes[i / 2][0], sizes[i / 2][1], &choice);
         enum main_pane pane = PANE_CURVE;
         unsigned seen = 0;
-        for (int i = 0; i < (kind == LAYOUT_FOUR ? 4 : 5); i++) {
+        for (int k = 0; k < (l.kind == LAYOUT_FOUR ? 4 : PANE_COUNT); k++) {
             seen |= 1u << pane;
-            enum main_pane next = layout_next((enum layout_kind)kind, pane, true);
-            assert_int_equal(layout_next((enum layout_kind)kind, next, false), pane);
+            enum main_pane next = layout_next(&l, pane, true);
+            assert_int_equal(layout_next(&l, next, false), pane);
             pane = next;
         }
         assert_int_equal(pane, PANE_CURVE);
-        assert_int_equal(seen, kind == LAYOUT_FOUR ? 15 : 31);
+        for (int k = 0; k < PANE_COUNT; k++)
+            assert_int_equal(seen >> k & 1,
+                             l.kind != LAYOUT_FOUR || has_place((enum main_pane)k, choice.carpet));
     }
 }
 

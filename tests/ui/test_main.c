@@ -19,15 +19,17 @@ static void draw_body(void *context, const struct pane *p)
     view_main.draw(app, app->state[VIEW_MAIN], p);
 }
 
-// Focus on each pane in turn, the log last: among four panes it gives the focus back.
+// Focus on each pane in turn: among four panes some give the focus back.
 static void check_all_sizes(enum fixture_shape shape)
 {
-    static const enum action ways[] = {ACT_NEXT_PANE, ACT_PREVIOUS_PANE, ACT_PREVIOUS_PANE,
-                                       ACT_PREVIOUS_PANE, ACT_PREVIOUS_PANE};
+    static const enum action ways[] = {ACT_NEXT_PANE,     ACT_PREVIOUS_PANE, ACT_PREVIOUS_PANE,
+                                       ACT_PREVIOUS_PANE, ACT_PREVIOUS_PANE, ACT_PREVIOUS_PANE};
     main_open(shape, 15, 60);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         look_all_sizes(i % 2 ? CHARSET_ASCII : CHARSET_BRAILLE, draw_body, NULL);
-        main_resize(15, 60); // where all five take turns
+        app_act(app, ACT_CARPET);
+        look_all_sizes(i % 2 ? CHARSET_ASCII : CHARSET_BRAILLE, draw_body, NULL);
+        main_resize(15, 60); // where all take turns
         main_act(ways[i]);
     }
     look_all_sizes(CHARSET_BLOCK, draw_body, NULL);
@@ -69,19 +71,29 @@ static void test_panes_of_each_size(void **state)
 {
     (void)state;
     main_open(FIXTURE_SMALL, 36, 120);
-    assert_true(main_has("─ Population "));
     assert_true(main_has("─ Trials ─"));
     assert_true(main_has("─ Trial 64 ─"));
+    assert_true(main_has("─ Workers ─"));
+    assert_true(main_has("registers[1]│")); // of the carpet
+    assert_false(main_has("─ Population "));
+    main_act(ACT_CARPET);
+    assert_true(main_has("─ Population "));
+    assert_true(main_has("─ Trial 64 ─"));
+    assert_false(main_has("─ Workers ─"));
+    assert_false(main_has("registers[1]│"));
+    main_act(ACT_CARPET);
     main_resize(24, 80);
     assert_true(main_has("─ Trials ─"));
-    assert_true(main_has("Population | Trials | Detail | Log"));
+    assert_true(main_has("Population | Trials | Detail | Workers | Log"));
     assert_false(main_has("─ Trial 64 ─"));
     main_act(ACT_NEXT_PANE);
     assert_true(main_has("─ Trial 64 ─"));
     main_act(ACT_NEXT_PANE);
+    main_act(ACT_NEXT_PANE);
     assert_true(main_has("─ Log ─"));
     main_resize(15, 60);
     assert_true(main_has("─ Log ─"));
+    main_act(ACT_PREVIOUS_PANE);
     main_act(ACT_PREVIOUS_PANE);
     assert_true(main_has("─ Trial 64 ─"));
     main_resize(4, 20);
@@ -95,9 +107,9 @@ static void test_zoom(void **state)
     main_open(FIXTURE_SMALL, 36, 120);
     main_act(ACT_ZOOM);
     assert_true(main_has("zoomed"));
-    assert_false(main_has("Population"));
+    assert_false(main_has("Workers"));
     main_act(ACT_BACK);
-    assert_true(main_has("Population "));
+    assert_true(main_has("Workers "));
     assert_int_equal(app->view, VIEW_MAIN);
     main_close();
 }
@@ -182,6 +194,7 @@ static void test_population_selects(void **state)
 {
     (void)state;
     main_open(FIXTURE_SMALL, 36, 120);
+    main_act(ACT_CARPET);
     main_act(ACT_PREVIOUS_PANE);
     main_act(ACT_FIRST);
     main_act(ACT_DOWN);
@@ -214,6 +227,7 @@ static void test_population_is_in_the_order_of_what_it_shows(void **state)
 {
     (void)state;
     main_open(FIXTURE_SMALL, 36, 120);
+    main_act(ACT_CARPET);
     int64_t first = app->model.open.population[0], third = app->model.open.population[2];
     author_retime(main_stage.fixture.author, third, "race", 0.5, true);
     main_settle();
@@ -221,7 +235,7 @@ static void test_population_is_in_the_order_of_what_it_shows(void **state)
     main_act(ACT_FIRST);
     main_act(ACT_OPEN);
     assert_int_equal(app->selected, third);
-    view_main.click(app, app->state[VIEW_MAIN], 1 + 5 + 1, 70); // frame, heads, a row
+    view_main.click(app, app->state[VIEW_MAIN], 1 + 4 + 1, 70); // frame, heads, a row
     assert_int_equal(app->selected, first);
     main_act(ACT_FIRST);
     assert_true(main_has("   raced"));
@@ -278,6 +292,8 @@ static void test_population_says_that_raced_ones_come_first(void **state)
     static const int size[][2] = {{24, 80}, {36, 120}, {60, 200}};
     for (int i = 0; i < 3; i++) {
         main_open(FIXTURE_SMALL, size[i][0], size[i][1]);
+        if (i > 0)
+            main_act(ACT_CARPET);
         assert_false(main_has("raced"));
         author_retime(main_stage.fixture.author, app->model.open.population[2], "race", 2, true);
         stage_wait(&main_stage, 5);
@@ -295,6 +311,7 @@ static void test_population_says_how_calibrated_the_model_is(void **state)
 {
     (void)state;
     main_open(FIXTURE_SMALL, 36, 120);
+    main_act(ACT_CARPET);
     main_act(ACT_PREVIOUS_PANE);
     assert_true(main_has("parameters converged"));
     assert_false(main_has("model: "));
@@ -315,6 +332,7 @@ static void test_population_spells_out_every_column(void **state)
 {
     (void)state;
     main_open(FIXTURE_SMALL, 36, 120);
+    main_act(ACT_CARPET);
     const struct space *s = app->model.open.space;
     struct {
         int param, slot;
@@ -354,6 +372,7 @@ static void test_shades_from_anywhere(void **state)
 {
     (void)state;
     main_open(FIXTURE_SMALL, 36, 120);
+    main_act(ACT_CARPET);
     for (int i = 0; i < 4; i++) {
         assert_true(main_has("colour: value"));
         main_act(ACT_COLOUR);
@@ -374,6 +393,7 @@ static void test_sessions_that_have_nothing(void **state)
 {
     (void)state;
     main_open(FIXTURE_EMPTY, 36, 120);
+    main_act(ACT_CARPET);
     open_other(1);
     assert_true(main_has("No trial has been measured yet."));
     assert_true(main_has("─ Best trials ─"));
@@ -389,6 +409,7 @@ static void test_best_trials_without_a_population(void **state)
 {
     (void)state;
     main_open(FIXTURE_SEVERAL, 36, 120);
+    main_act(ACT_CARPET);
     for (int64_t id = main_stage.fixture.session; id > 0; id--) {
         open_other(id);
         bool is_population = app->model.open.is_population;
@@ -419,11 +440,11 @@ static void test_clicks(void **state)
     for (int row = 0; row < 36; row++)
         for (int col = 0; col < 120; col += 5)
             view_main.click(app, app->state[VIEW_MAIN], row, col);
-    view_main.click(app, app->state[VIEW_MAIN], 18 + 1 + 1 + 3, 10); // frame, head, fourth row
+    view_main.click(app, app->state[VIEW_MAIN], 1 + 1 + 3, 80); // frame, head, fourth row
     assert_true(main_shown() > 0);
     int64_t before = main_shown();
     main_settle();
-    view_main.click(app, app->state[VIEW_MAIN], 18 + 1 + 1 + 4, 10);
+    view_main.click(app, app->state[VIEW_MAIN], 1 + 1 + 4, 80);
     assert_int_equal(main_shown(), before - 1);
     main_close();
 }
