@@ -69,6 +69,29 @@ goldens() {
 }
 check 'golden screens' goldens
 
+# Pages: links that lead somewhere, and lines that can be read. Rows of tables and what is quoted in blocks cannot be broken; between
+# two marks stands what a benchmark wrote; an entry of the list of changes is a line.
+pages=$(find . -name '*.md' -not -path './build*' | sed 's|^\./||' | sort)
+wide_lines() {
+    for page in $(echo "$pages" | grep -vx CHANGELOG.md); do
+        sed '/^<!-- [a-z-]*\.md -->/,/^<!-- end/s/.*//' "$page" | LC_ALL=C.UTF-8 grep -nE '^.{121,}$' | grep -vE '^[0-9]*:(\||    )' |
+            sed "s|^\([0-9]*\):.*|$page:\1: more than 120 columns|"
+    done
+}
+short_readme() {
+    [ "$(wc -l <README.md)" -le 110 ] || echo 'README.md:111: more than 110 lines'
+    LC_ALL=C.UTF-8 grep -nE '^.{101,}$' README.md | sed 's|^\([0-9]*\):.*|README.md:\1: more than 100 columns|'
+}
+told() {
+    "$@" | grep . && return 1
+    return 0
+}
+if [ -n "$pages" ]; then
+    check 'links of pages' awk -f "$here/links.awk" $pages $pages
+    check 'lines of pages' told wide_lines
+fi
+[ ! -f README.md ] || check 'README' told short_readme
+
 # clang-format is told to leave comments alone: it would flow the columns of examples together.
 wide_comments() {
     ! grep -nE '^.{101,}$' $sources | grep -E '^[^:]*:[0-9]*:[^"]*//'

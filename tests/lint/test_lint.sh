@@ -52,6 +52,19 @@ function_of() {
 
 content 'at first'
 
+mkdir docs/guide
+printf '# A page\n\n## A heading, `code`\n\n```\n# none\n```\n' >docs/guide/page.md
+echo '[a](docs/guide/page.md#a-heading-code), [b](docs/guide/page.md), [c](docs), [d](https://example.org/none)' >page.md
+content 'with pages'
+echo '[a](docs/guide/none.md)' >bad.md
+planted 'a link to nothing' bad.md 'bad.md:1: there is no docs/guide/none.md'
+echo '[a](../../docs/guide/page.md#none)' >docs/guide/bad.md
+planted 'a link to no heading' docs/guide/bad.md 'docs/guide/bad.md:1: docs/guide/page.md has no heading none'
+printf '%0120dé\n' 0 >bad.md
+planted 'a wide line' bad.md 'bad.md:1: more than 120 columns'
+yes | head -n 111 >README.md
+planted 'a long README' README.md 'README.md:111: more than 110 lines'
+
 echo '#include "search/strategy.h"' >src/space/bad.c
 planted 'a folder above' src/space/bad.c 'src/space/bad.c:1: may not include "search/strategy.h"'
 echo '#include "kernel/read.h"' >src/script/bad.c
