@@ -108,7 +108,7 @@ static void add_best(struct app *app, struct pieces *row)
     speed_text(&o->record, o->record.best_seconds, speed);
     pieces_add(row, 0, STYLE_BEST, "best %s%s", speed, o->record.best_raced ? " raced" : "");
     if (!o->record.best_raced)
-        pieces_add(row, 5, STYLE_DIM, "measured once");
+        pieces_add(row, 8, STYLE_DIM, "measured once");
     const struct baseline_record *b = baselines_fastest(&o->baselines);
     struct paired p = speed_verdict(&o->record, &o->baselines);
     enum paired_verdict verdict = paired_verdict(&p);

@@ -202,7 +202,7 @@ void detail_pane_draw(struct app *app, struct detail_pane *state, const struct p
 {
     const struct trial *shown = shown_trial(app);
     if (!shown) {
-        pane_line(p, 0, 0, STYLE_DIM, "No trial is shown: none has ended yet.");
+        pane_line(p, 0, 0, STYLE_DIM, "%s", no_trial_text(&app->model));
         return;
     }
     struct trial t = *shown; // outlives look-ups of parents

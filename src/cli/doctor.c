@@ -282,6 +282,7 @@ static void check_blas(struct doctor *d)
         a[i] = (float)(i / K);
     for (int i = 0; i < K * M; i++)
         b[i] = (float)(i % M);
+    mem_expect(operator_reference_bytes(&o));
     operator_reference(&o, (const void *const[]){a, b}, c);
     for (int i = 0; i < N * M; i++)
         ok = ok && c[i] == (float)(K * (i / M) * (i % M));

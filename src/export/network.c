@@ -350,6 +350,8 @@ static bool make_data(struct folder *f, struct err *e)
         ok = constants_map(&c, fd, e);
         if (fd >= 0)
             close(fd);
+        for (int i = 0; i < f->plan.step_count; i++)
+            mem_expect(operator_reference_bytes(script_operation(f->script[f->plan.step[i].task])));
         for (int i = 0; ok && i < f->plan.step_count; i++)
             ok = run_step(f, &c, i, e);
         constants_unmap(&c);

@@ -51,8 +51,8 @@ void operator_fill(const struct operation *o, enum input_set set, uint64_t seed,
 void operator_reference(const struct operation *o, const void *const *inputs, void *output);
 // Names the reference for the user: "OpenBLAS", "loops of tilewalk's own, in double", ...
 const char *operator_reference_name(const struct operation *o);
-// Returns the bytes that computing the reference needs beside its tensors: operator_reference ends
-// the program, as one that is out of memory, where they cannot be allocated.
+// Returns the bytes that computing references needs beside tensors, once in a process. Whoever
+// computes the first one expects them before (mem_expect): a library would wait for ever.
 size_t operator_reference_bytes(const struct operation *o);
 // Returns the seconds in which the references of both input sets are computed, with room for slow
 // and busy machines.

@@ -142,8 +142,10 @@ static void fail_start(struct pool *p, struct slot *s, const char *why, int64_t 
         p->failed_starts = 0;
         return;
     }
+    char limits[OS_LIMITS_SIZE]; // libraries die of them without a word
+    const char *low = strstr(why, "ulimit") ? "" : os_low_limits(limits);
     p->is_broken = true;
-    err_set(&p->broken, "no worker can be started: %s", why);
+    err_set(&p->broken, "no worker can be started: %s%s%s", why, *low ? "; " : "", low);
 }
 
 // Settles the candidate that the worker was busy with, or counts a failed start. A trial that had

@@ -222,6 +222,7 @@ static bool upload_all(struct running *r)
     for (int i = 0; status == GPU_OK && i < p->step_count; i++) {
         const struct plan_step *s = &p->step[i];
         enter(r, PHASE_PREPARE, i);
+        mem_expect(operator_reference_bytes(operation_of_task(r->whole, s->task)));
         for (int k = 0; status == GPU_OK && k < s->value_count - 1; k++) {
             int v = s->value[k];
             uint64_t bytes = p->value[v].bytes;

@@ -364,26 +364,28 @@ static void text_by_hand(void **state)
     struct comparison_setup s = three();
     struct comparison_result r;
     struct str out = {0};
+    struct comparison_looks looks = {.ascii = true, .rate_unit = "FLOPS", .rate_flop = 1e-7};
     (void)state;
     comparison_make(&s, &r);
-    comparison_add_text(&r, &(struct comparison_looks){.ascii = true}, &out);
+    comparison_add_text(&r, &looks, &out);
     const char *expected =
         "   runs         best               mean best          at 1          at 2 "
         "         at 5         at 10  "
         "        area  to 90%  to 95%  to 99%  rank      p  strategy\n"
-        "A     2  0.00 GFLOPS  0.00 GFLOPS +- 115.7 %  25.0 +- 35.4  30.0 +- "
+        "A     2  1.00 GFLOPS  0.55 GFLOPS +- 115.7 %  25.0 +- 35.4  30.0 +- "
         "28.3  55.0 +- 63.6  55.0 +- 63.6  "
         "49.5 +- 57.3       -       -       -  2.00      -  quick\n"
-        "B     1  0.00 GFLOPS             0.00 GFLOPS           0.0           "
+        "B     1  0.90 GFLOPS             0.90 GFLOPS           0.0           "
         "0.0          50.0          90.0  "
         "        43.0       9       -       -  1.00  1.000  slow\n";
     assert_memory_equal(str_text(&out), expected, strlen(expected));
     wording_is("report", "compare: unequal runs", str_text(&out));
     str_finish(&out);
-    comparison_add_markdown(&r, &(struct comparison_looks){0}, &out);
+    looks.ascii = false;
+    comparison_add_markdown(&r, &looks, &out);
     assert_non_null(strstr(str_text(&out), "|---|---:|---:|"));
     assert_non_null(
-        strstr(str_text(&out), "| B | 1 | 0.00 GFLOPS | 0.00 GFLOPS | 0.0 | 0.0 | 50.0 | 90.0 |"));
+        strstr(str_text(&out), "| B | 1 | 0.90 GFLOPS | 0.90 GFLOPS | 0.0 | 0.0 | 50.0 | 90.0 |"));
     assert_non_null(strstr(str_text(&out), "| 49.5 ± 57.3 |"));
     str_finish(&out);
     comparison_finish(&r);

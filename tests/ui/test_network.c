@@ -256,7 +256,9 @@ static void test_a_network_has_no_trials(void **state)
 {
     (void)state;
     open_app(FIXTURE_EMPTY, 36, 160, CHARSET_BRAILLE);
+    fixture.session = 1; // has no trials yet
     make_network();
+    assert_true(model_open(&app.model, fixture.session, NULL));
     now += 2;
     settle();
     static const int without[] = {VIEW_MAIN, VIEW_TRIALS, VIEW_KERNEL};
