@@ -557,6 +557,11 @@ bool os_reap(struct child *c, int *status)
     return c->pid > 0 && wait_child(c, status, WNOHANG);
 }
 
+void os_adopt_orphans(void)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
 bool os_signal_at_parent_death(int signal_number)
 {
     int error = errno;

@@ -54,6 +54,9 @@ void os_kill(struct child *c, int *status);
 // until os_kill, so that its last output can be read).
 bool os_reap(struct child *c, int *status);
 
+// Makes this process the parent of all orphans below it, which it then reaps. Best effort.
+void os_adopt_orphans(void);
+
 // Sets the signal that this process gets when its parent dies to `signal_number`, or to none (0).
 // os_spawn has chosen the one before. False: the parent died during the call, so that no signal
 // will come. May be called from a signal handler.

@@ -114,18 +114,24 @@ static int find_started(const struct service *s, pid_t pid)
     return i < s->count ? i : -1;
 }
 
-// Waits until a process has ended, but not beyond `end_ns`. It is not reaped, so that its number is
-// not used again.
-static void await_end(pid_t pid, int64_t end_ns)
+// Waits until a process and its group have ended, orphans too, and reaps them. Returns false where
+// they have not at `end_ns`. The number of the group stays taken while it has a member.
+static bool await_group(pid_t leader, int64_t end_ns)
 {
-    siginfo_t info = {0};
-    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid &&
-           os_now_ns() < end_ns)
+    for (;;) {
+        while (waitpid(-leader, NULL, WNOHANG) > 0)
+            continue;
+        if (kill(-leader, 0) != 0)
+            return true;
+        if (os_now_ns() >= end_ns)
+            return false;
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+    }
 }
 
 // Ends the connections of a command (NULL: all), each with its process group. A program may hold
-// something elsewhere that it gives back at SIGTERM (srun: its allocation).
+// something elsewhere that it gives back at SIGTERM (srun: its allocation, by a process of its own
+// that outlives it).
 static void end_connections(struct service *s, const struct spawner_command *command)
 {
     int64_t end_ns = os_now_ns() + GRACE_NS;
@@ -140,9 +146,10 @@ static void end_connections(struct service *s, const struct spawner_command *com
         struct started *one = &s->started[i];
         if (!one->ends)
             continue;
-        await_end(one->pid, end_ns);
-        kill(-one->pid, SIGKILL);
-        waitpid(one->pid, NULL, 0);
+        if (!await_group(one->pid, end_ns)) {
+            kill(-one->pid, SIGKILL);
+            waitpid(one->pid, NULL, 0);
+        }
         *one = s->started[--s->count];
     }
 }
@@ -251,6 +258,7 @@ static _Noreturn void serve(const struct spawner_options *o, int socket)
     waiting = all;
     sigdelset(&waiting, SIGCHLD);
     sigaction(SIGCHLD, &wake, NULL);
+    os_adopt_orphans();
     if (!o->keeps_terminal) {
         int null = open("/dev/null", O_RDWR);
         setsid();
@@ -266,6 +274,8 @@ static _Noreturn void serve(const struct spawner_options *o, int socket)
         struct message m = {.kind = MESSAGE_ENDED};
         while ((m.pid = waitpid(-1, &m.number, WNOHANG)) > 0) {
             int i = find_started(&s, m.pid);
+            if (i < 0)
+                continue; // an orphan of a connection
             enum spawner_mode mode = s.started[i].command->mode;
             s.started[i] = s.started[--s.count];
             if (mode != SPAWNER_CONNECTION)

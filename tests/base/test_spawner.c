@@ -285,7 +285,8 @@ static void test_a_connection_is_asked_to_end(void **state)
 {
     (void)state;
     pid_t first[2], second[2];
-    put_program("trap 'sleep 0.1; echo x >given; exit' TERM; sleep 1000 & echo $$ $!; wait");
+    // The process that gives it back outlives the one that leads.
+    put_program("(trap '' TERM; sleep 0.3; echo x >given) & sleep 1000 & echo $$ $!; wait");
     struct child old = connected(first);
     put_program("trap '' TERM; sleep 1000 & echo $$ $!; wait");
     struct child c = connected(second);
