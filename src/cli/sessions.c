@@ -1,4 +1,4 @@
-// ls, rm: the sessions of a database, one by one.
+// ls, rm, restore: the sessions of a database, one by one, and its trash.
 #include "base/err.h"
 #include "cli/common.h"
 
@@ -24,13 +24,15 @@ static void print_column(const char *text, int width)
            fits ? "" : "..");
 }
 
-static void sessions_print_text(struct store *s, const struct session_record *list, int count)
+static void sessions_print_text(struct store *s, const struct session_record *list, int count,
+                                bool trash)
 {
     char speed[32], ran[32], trials[48];
     pid_t runner;
     bool remarks = false;
     if (!count) {
-        printf("There are no sessions yet (tilewalk tune gemm makes one).\n");
+        printf(trash ? "The trash is empty.\n"
+                     : "There are no sessions yet (tilewalk tune gemm makes one).\n");
         return;
     }
     for (int i = 0; i < count; i++)
@@ -76,10 +78,12 @@ static int run_ls(const struct command *self, const struct arguments *a)
     struct session_record *list = NULL;
     int count = 0, kept = 0;
     bool json = arguments_flag(a, "json"), nothing = common_nothing_yet(a);
+    bool trash = arguments_flag(a, "trash");
     (void)self;
     struct store *s = nothing ? NULL : common_open(a, STORE_READ, &e);
     arena_init(&arena);
-    bool ok = nothing || (s && store_list_sessions(s, &arena, &list, &count, &e));
+    bool ok = nothing ||
+              (s && (trash ? store_list_trash : store_list_sessions)(s, &arena, &list, &count, &e));
     for (int i = 0; ok && i < count; i++) {
         if (list[i].network && !arguments_flag(a, "tasks"))
             continue; // `show` has the tasks of a network
@@ -89,8 +93,10 @@ static int run_ls(const struct command *self, const struct arguments *a)
             common_show_record(&arena, &list[kept]);
         kept++;
     }
-    if (ok)
-        (json ? sessions_print_json : sessions_print_text)(s, list, kept);
+    if (ok && json)
+        sessions_print_json(s, list, kept);
+    else if (ok)
+        sessions_print_text(s, list, kept, trash);
     if (ok && s && !store_check_sessions(s, &e))
         log_warning("%s", e.text);
     arena_finish(&arena);
@@ -98,57 +104,119 @@ static int run_ls(const struct command *self, const struct arguments *a)
     return common_exit(ok, &e);
 }
 
-// --- rm ---
+// --- rm, restore ---
+
+// Reads the sessions of the command line, each once.
+static bool read_ids(const struct arguments *a, int64_t *id, int *count, struct err *e)
+{
+    *count = 0;
+    for (int i = 0; i < a->operand_count; i++) {
+        int k = 0;
+        if (!common_session_id(a->operand[i], &id[*count], e))
+            return false;
+        while (k < *count && id[k] != id[*count])
+            k++;
+        *count += k == *count;
+    }
+    return true;
+}
+
+// Takes what is in the trash, the last one that was moved there first: all of it, or that one.
+static bool take_trash(struct store *s, bool all, struct arena *a, int64_t **id, int *count,
+                       struct err *e)
+{
+    struct session_record *list;
+    int found;
+    *count = 0;
+    if (!store_list_trash(s, a, &list, &found, e))
+        return false;
+    *id = arena_zero(a, (size_t)found + 1, sizeof **id);
+    for (int i = 0; i < found && (all || !*count); i++)
+        if (!list[i].network) // a task goes with its network
+            (*id)[(*count)++] = list[i].id;
+    return *count || err_set(e, "the trash is empty");
+}
+
+// Changes each session by `change`. Prints `done`, with the number, for each, or in JSON the list
+// `name`.
+static int change_sessions(const struct arguments *a, bool all_trash, const char *name,
+                           const char *done,
+                           bool (*change)(struct store *s, int64_t id, struct err *e))
+{
+    struct err e;
+    struct arena storage;
+    int count = 0, changed = 0;
+    arena_init(&storage);
+    int64_t *id = arena_zero(&storage, (size_t)a->operand_count + 1, sizeof *id);
+    struct store *s = read_ids(a, id, &count, &e) ? common_open(a, STORE_WRITE, &e) : NULL;
+    bool ok = s && (a->operand_count || take_trash(s, all_trash, &storage, &id, &count, &e));
+    // All are there and ours, or nothing is touched. The locks go with the store.
+    for (int i = 0; ok && i < count; i++)
+        ok = (change != store_trash_session || store_has_session(s, id[i], &e)) &&
+             store_lock_session(s, id[i], &e);
+    while (ok && changed < count) {
+        ok = change(s, id[changed], &e);
+        changed += ok;
+    }
+    struct str out = {0};
+    struct json_writer w;
+    bool json = arguments_flag(a, "json") && changed;
+    if (json) {
+        w = json_begin(&out);
+        json_begin_list(&w, name);
+    }
+    for (int i = 0; i < changed; i++)
+        if (json)
+            json_add_int(&w, NULL, id[i]);
+        else
+            printf(done, id[i], id[i], store_option(s));
+    if (json)
+        json_print(&w);
+    store_close(s);
+    arena_finish(&storage);
+    return common_exit(ok, &e);
+}
 
 static int run_rm(const struct command *self, const struct arguments *a)
 {
     struct err e;
-    struct arena storage;
-    int count = 0, removed = 0;
-    bool ok = true;
     (void)self;
-    arena_init(&storage);
-    int64_t *id = arena_zero(&storage, (size_t)a->operand_count, sizeof *id);
-    for (int i = 0; ok && i < a->operand_count; i++) {
-        int k = 0;
-        ok = common_session_id(a->operand[i], &id[count], &e);
-        while (k < count && id[k] != id[count])
-            k++;
-        count += ok && k == count; // each once
+    if (arguments_flag(a, "purge"))
+        return change_sessions(a, true, "removed", "session %" PRId64 " is removed\n",
+                               store_delete_session);
+    if (!a->operand_count) {
+        err_usage(&e, "rm: missing ID... (usage: tilewalk rm ID..., or rm --purge: the trash)");
+        return fail_with(&e, EXIT_USAGE);
     }
-    struct store *s = ok ? common_open(a, STORE_WRITE, &e) : NULL;
-    ok = s != NULL;
-    // All are there and ours, or nothing is touched. The locks go with the store.
-    for (int i = 0; ok && i < count; i++)
-        ok = store_has_session(s, id[i], &e) && store_lock_session(s, id[i], &e);
-    while (ok && removed < count) {
-        ok = store_delete_session(s, id[removed], &e);
-        removed += ok;
-    }
-    store_close(s);
-    bool json = arguments_flag(a, "json");
-    for (int i = 0; i < removed && !json; i++)
-        printf("session %" PRId64 " is removed\n", id[i]);
-    if (json && removed) {
-        struct str out = {0};
-        struct json_writer w = json_begin(&out);
-        json_begin_list(&w, "removed");
-        for (int i = 0; i < removed; i++)
-            json_add_int(&w, NULL, id[i]);
-        json_print(&w);
-    }
-    arena_finish(&storage);
-    return common_exit(ok, &e);
+    return change_sessions(a, false, "removed",
+                           "session %" PRId64 " is in the trash (tilewalk restore %" PRId64
+                           "%s brings it back)\n",
+                           store_trash_session);
+}
+
+static int run_restore(const struct command *self, const struct arguments *a)
+{
+    (void)self;
+    return change_sessions(a, false, "restored", "session %" PRId64 " is back\n",
+                           store_restore_session);
 }
 
 static const struct option ls_options[] = {
     {"tasks", OPTION_FLAG, NULL,
      "list the tasks of networks too, each of which is a session of its own"},
+    {"trash", OPTION_FLAG, NULL, "list the sessions in the trash, the last one removed first"},
     OPTION_JSON,
     OPTION_DB,
     OPTION_END,
 };
-static const struct option rm_options[] = {OPTION_JSON, OPTION_DB, OPTION_END};
+static const struct option rm_options[] = {
+    {"purge", OPTION_FLAG, NULL,
+     "delete them for good, also from the trash; without ID: all that is in the trash"},
+    OPTION_JSON,
+    OPTION_DB,
+    OPTION_END,
+};
+static const struct option restore_options[] = {OPTION_JSON, OPTION_DB, OPTION_END};
 
 const struct command cmd_ls = {
     .name = "ls",
@@ -159,10 +227,18 @@ const struct command cmd_ls = {
 
 const struct command cmd_rm = {
     .name = "rm",
-    .operands = "ID...",
-    .help = "remove sessions with all their trials for good",
-    .least = 1,
+    .operands = "[ID]...",
+    .help = "move sessions to the trash, or delete them for good",
     .most = INT_MAX,
     .options = rm_options,
     .run = run_rm,
+};
+
+const struct command cmd_restore = {
+    .name = "restore",
+    .operands = "[ID]...",
+    .help = "bring sessions back from the trash (default: the one that was removed last)",
+    .most = INT_MAX,
+    .options = restore_options,
+    .run = run_restore,
 };

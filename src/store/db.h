@@ -119,8 +119,10 @@ struct scope {
 bool scope_enter(struct store *s, struct scope *scope, struct err *e);
 bool scope_leave(struct store *s, const struct scope *scope, bool ok, struct err *e);
 
-// The condition of sessions that exist: one that was deleted while others learn from it is hidden.
-#define IS_THERE "state IS NOT 'removed'"
+// The conditions of sessions that exist, and of those in the trash. One that was deleted while
+// others learn from it is neither.
+#define IS_THERE   "state IS NOT 'removed'"
+#define IS_TRASHED "trashed > 0"
 
 // Fails with "there is no session 7 (...)" or with the damage of the database. Undoes the open
 // transaction; returns false.

@@ -266,6 +266,15 @@ static const char version_29[] =
 static const char version_30[] =
     "ALTER TABLE session ADD COLUMN patience INTEGER NOT NULL DEFAULT 0;\n"
     "ALTER TABLE session ADD COLUMN draws TEXT;\n";
+
+// Version 31 is that of another change.
+static const char version_31[] = "";
+
+// Version 32: the trash. `trashed` is the time at which a session was moved there, `kept` its state
+// before. Its state is 'removed', so that a program that has the database open while an older
+// version becomes this one does not list it.
+static const char version_32[] = "ALTER TABLE session ADD COLUMN trashed REAL;\n"
+                                 "ALTER TABLE session ADD COLUMN kept TEXT;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
@@ -273,7 +282,7 @@ static const char *const scripts_of_schema[] = {
     version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,  version_8,
     version_9,  version_10, version_11, version_12, version_13, version_14, version_15, version_16,
     version_17, version_18, version_19, version_20, version_21, version_22, version_23, version_24,
-    version_25, version_26, version_27, version_28, version_29, version_30};
+    version_25, version_26, version_27, version_28, version_29, version_30, version_31, version_32};
 
 const char *const *db_scripts(int *count)
 {

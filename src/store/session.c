@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "base/os.h"
 #include "store/row.h"
 
 #include <inttypes.h>
@@ -222,7 +223,7 @@ bool store_set_roof(struct store *s, const struct session_record *r, struct err 
     F(network, COUNT) F(task, MAYBE_TEXT) F(compiler, MAYBE_TEXT) \
     F(shapes, MAYBE_OBJECT) F(roof_s, SPAN) F(roof_by, MAYBE_TEXT) F(dispatch_s, SPAN) F(until, AMOUNT) F(cold, FLAG) \
     F(build, MAYBE_TEXT) F(noise, MAYBE_REAL) F(drift, MAYBE_REAL) F(soaked, COUNT) F(soaked_ask, COUNT) \
-    F(patience, COUNT) F(draws, MAYBE_TEXT)
+    F(patience, COUNT) F(draws, MAYBE_TEXT) F(trashed, SPAN) F(kept, MAYBE_TEXT)
 #define COMPUTED_FIELDS(F) \
     F(id, ORDINAL) F(trials, COUNT) F(rejected, COUNT) F(ok, COUNT) F(best_ask, COUNT) \
     F(best_seconds, SPAN) F(best_raced, FLAG)
@@ -343,13 +344,13 @@ static void mark_by_trial(void *context, int64_t id, const struct err *why)
             mark_damaged(&l->session[i], l->arena, why);
 }
 
-bool store_list_sessions(struct store *s, struct arena *a, struct session_record **out, int *count,
-                         struct err *e)
+static bool list_sessions(struct store *s, const char *sql, struct arena *a,
+                          struct session_record **out, int *count, struct err *e)
 {
     struct session_record *list = NULL;
     int capacity = 0;
     *count = 0;
-    struct query q = query_start(s, SELECT_SESSIONS " WHERE s." IS_THERE " ORDER BY s.id DESC", e);
+    struct query q = query_start(s, sql, e);
     while (query_next(&q)) {
         struct err why;
         MEM_GROW(list, *count, capacity);
@@ -360,6 +361,27 @@ bool store_list_sessions(struct store *s, struct arena *a, struct session_record
     *out = list_to_arena(list, *count, sizeof *list, a);
     return query_end(&q) &&
            trials_each_damaged(s, mark_by_trial, &(struct listing){*out, *count, a}, e);
+}
+
+bool store_list_sessions(struct store *s, struct arena *a, struct session_record **out, int *count,
+                         struct err *e)
+{
+    return list_sessions(s, SELECT_SESSIONS " WHERE s." IS_THERE " ORDER BY s.id DESC", a, out,
+                         count, e);
+}
+
+bool store_list_trash(struct store *s, struct arena *a, struct session_record **out, int *count,
+                      struct err *e)
+{
+    static const char sql[] =
+        SELECT_SESSIONS " WHERE s." IS_TRASHED " ORDER BY s.trashed DESC, s.id DESC";
+    bool ok = list_sessions(s, sql, a, out, count, e);
+    for (int i = 0; ok && i < *count; i++) {
+        struct session_record *r = &(*out)[i];
+        if (r->state == STATE_REMOVED && !state_parse(r->kept, &r->state))
+            r->state = STATE_PAUSED;
+    }
+    return ok;
 }
 
 bool store_get_texts(struct store *s, int64_t id, struct arena *a, struct text_record **out,
@@ -449,7 +471,7 @@ bool store_set_population(struct store *s, int64_t id, const char *asks, struct 
     return query_change_session(&q, id, e);
 }
 
-// --- deleting ---
+// --- the trash, and deleting ---
 
 // Removes the rows of hidden sessions that no other session learns from, also those of a deletion
 // that was interrupted. Trials go in steps, so that other writers get their turns: a million takes
@@ -457,7 +479,8 @@ bool store_set_population(struct store *s, int64_t id, const char *asks, struct 
 static bool remove_unused(struct store *s, struct err *e)
 {
     static const char find[] =
-        "SELECT id FROM session AS s WHERE state = 'removed' AND NOT EXISTS (SELECT 1 FROM session"
+        "SELECT id FROM session AS s WHERE state = 'removed' AND ifnull(trashed, 0) = 0"
+        " AND NOT EXISTS (SELECT 1 FROM session"
         " AS u WHERE instr(' ' || u.history, ' ' || s.id || ':')) LIMIT 1";
     static const char remove_trials[] =
         "DELETE FROM trial WHERE session = :id AND ask IN (SELECT ask FROM"
@@ -482,12 +505,11 @@ static bool remove_unused(struct store *s, struct err *e)
     }
 }
 
-// The session is locked meanwhile, so that nobody runs it. The session and its tasks are hidden
-// first: it is gone even where removing its rows is interrupted.
-bool store_delete_session(struct store *s, int64_t id, struct err *e)
+// Runs `sql`, which changes session ?1 and its tasks and sets `trashed` to ?2. The session is
+// locked meanwhile, so that nobody runs it.
+static bool change_whole(struct store *s, int64_t id, const char *sql, double trashed,
+                         struct err *e)
 {
-    static const char hide[] = "UPDATE session SET state = 'removed', history = NULL"
-                               " WHERE (id = :id OR (network = :id AND network > 0)) AND " IS_THERE;
     bool own = lock_held(s, id);
     if (!own && !store_lock_session(s, id, e))
         return false;
@@ -501,12 +523,45 @@ bool store_delete_session(struct store *s, int64_t id, struct err *e)
                      ", which goes as a whole (`tilewalk rm %" PRId64 "%s`)",
                      id, network, network, store_option(s));
     if (ok) {
-        q = query_start(s, hide, e);
+        q = query_start(s, sql, e);
         query_bind_int(&q, id);
-        ok = query_run(&q) && (sqlite3_changes(s->db) > 0 || session_missing(s, id, e)) &&
-             remove_unused(s, e);
+        query_bind_real(&q, trashed);
+        ok = query_run(&q) && (sqlite3_changes(s->db) > 0 || session_missing(s, id, e));
     }
     if (!own)
         store_unlock_session(s, id);
     return ok;
+}
+
+#define OF_WHOLE " WHERE (id = ?1 OR (network = ?1 AND network > 0)) AND "
+
+bool store_trash_session(struct store *s, int64_t id, struct err *e)
+{
+    return change_whole(s, id,
+                        "UPDATE session SET kept = state, state = 'removed', trashed = ?2" //
+                        OF_WHOLE IS_THERE,
+                        os_unix_time(), e);
+}
+
+bool store_restore_session(struct store *s, int64_t id, struct err *e)
+{
+    struct err why;
+    if (change_whole(s, id,
+                     "UPDATE session SET state = kept, kept = NULL, trashed = ?2" //
+                     OF_WHOLE IS_TRASHED,
+                     0, &why))
+        return true;
+    return store_has_session(s, id, e) ? err_set(e, "session %" PRId64 " is not in the trash", id)
+                                       : err_set(e, "%s", why.text);
+}
+
+// The session and its tasks are hidden first: it is gone even where removing its rows is
+// interrupted.
+bool store_delete_session(struct store *s, int64_t id, struct err *e)
+{
+    return change_whole(s, id,
+                        "UPDATE session SET state = 'removed', history = NULL, trashed = ?2" //
+                        OF_WHOLE "(" IS_THERE " OR " IS_TRASHED ")",
+                        0, e) &&
+           remove_unused(s, e);
 }

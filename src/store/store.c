@@ -113,6 +113,14 @@ bool store_check_sessions(struct store *s, struct err *e)
 bool session_missing(struct store *s, int64_t id, struct err *e)
 {
     db_undo(s);
+    struct query q = query_start(s, "SELECT 1 FROM session WHERE id = ? AND " IS_TRASHED, e);
+    query_bind_int(&q, id);
+    bool trashed = query_next(&q);
+    if (!query_end(&q))
+        return false;
+    if (trashed)
+        return err_set(e, "session %" PRId64 " is in the trash (`tilewalk restore %" PRId64 "%s`)",
+                       id, id, store_option(s));
     return store_check_sessions(s, e) &&
            err_set(e, "there is no session %" PRId64 " (`tilewalk ls%s` lists them)", id,
                    store_option(s));

@@ -35,7 +35,8 @@
 //   done      its budget is spent, or its goal is reached
 //   stopped   the user ended it
 //   failed    an error ended it
-//   removed   it is in no list any more, but sessions that learned from its trials still read them
+//   removed   it is in no list any more: it is in the trash, or sessions that learned from its
+//             trials still read them
 //   damaged   it cannot be read; its record has the reason. No database contains this word.
 
 enum session_state {
@@ -148,6 +149,8 @@ struct session_record {
     // Tasks: the session of the network, 0: no task; and the name of the task there.
     int64_t network;
     const char *task;
+    double trashed;   // unix time at which it was moved to the trash; 0: it is not there
+    const char *kept; // the word of its state before; NULL: it is not there
     // computed when read
     int64_t trials, rejected, ok; // networks: sums over the tasks
     int64_t best_ask;             // 0: none
@@ -334,6 +337,9 @@ bool store_get_history(struct store *s, int64_t id, struct arena *a, struct sess
 // other calls refuse damaged rows ("session 3 is damaged: column title is missing (NULL) ...").
 bool store_list_sessions(struct store *s, struct arena *a, struct session_record **out, int *count,
                          struct err *e);
+// Lists those in the trash with their states before, the last one that was moved there first.
+bool store_list_trash(struct store *s, struct arena *a, struct session_record **out, int *count,
+                      struct err *e);
 bool store_has_session(struct store *s, int64_t id, struct err *e); // damaged or not
 bool store_get_texts(struct store *s, int64_t id, struct arena *a, struct text_record **out,
                      int *count, struct err *e);
@@ -370,8 +376,12 @@ bool store_each_whole(struct store *s, int64_t network,
 bool store_put_weight(struct store *s, int64_t network, int64_t task, double weight, struct err *e);
 bool store_get_weights(struct store *s, int64_t network, struct arena *a,
                        struct weight_record **out, int *count, struct err *e);
-// Deletes a session. One that another session has in its `history` is hidden until that session is
-// deleted. A network is deleted with its tasks; a task cannot be deleted alone.
+// Move a session to the trash, and back with all that it had. A network goes with its tasks; a task
+// cannot go alone. Others that learned from it still do.
+bool store_trash_session(struct store *s, int64_t id, struct err *e);
+bool store_restore_session(struct store *s, int64_t id, struct err *e);
+// Deletes a session for good, also one in the trash. One that another session has in its `history`
+// is hidden until that session is deleted.
 bool store_delete_session(struct store *s, int64_t id, struct err *e);
 
 // Handles lock waits. While another program keeps the database locked, `wait` is called repeatedly

@@ -1,4 +1,4 @@
-// Notes on sessions, and removing them.
+// Notes on sessions, the trash, and deleting them.
 #include "group.h"
 #include "sessions.h"
 
@@ -89,9 +89,9 @@ static void test_remove(void **state)
         make_session(b);
     struct result r = RUN(b, "rm", "2");
     assert_ok(&r);
-    assert_string_equal(r.out, "session 2 is removed\n");
+    assert_contains(r.out, "restore 2");
     r = RUN(b, "show", "2");
-    assert_refused(&r, 1, "session 2", NULL);
+    assert_refused(&r, 1, "trash", "restore 2");
     assert_int_equal(count_sessions(b), 3);
     assert_string_equal(RUN(b, "completion", "sessions").out, "4\n3\n1\n");
     r = RUN(b, "rm", "1", "4", "1", "--json");
@@ -99,6 +99,70 @@ static void test_remove(void **state)
     assert_string_equal(r.out, "{\"removed\":[1,4]}\n");
     assert_int_equal(count_sessions(b), 1);
     assert_int_equal(trials_of(b, 3), 5);
+}
+
+static int64_t rows_for_older_programs(struct box *b)
+{
+    return count_rows(b, "session", "state IS NOT 'removed'");
+}
+
+static void test_trash_gives_back_all(void **state)
+{
+    struct box *b = *state;
+    for (int i = 0; i < 3; i++)
+        make_session(b);
+    const char *before = sequence(b, 2);
+    struct result r = RUN(b, "rm", "2");
+    assert_ok(&r);
+    r = RUN(b, "rm", "1");
+    assert_ok(&r);
+    assert_int_equal(count_sessions(b), 1);
+    assert_int_equal(rows_for_older_programs(b), 1);
+    assert_contains(RUN(b, "ls", "--trash").out, "\n   1  done ");
+    const cJSON *trash = member(json_of(b, RUN(b, "ls", "--trash", "--json").out), "sessions");
+    assert_int_equal(cJSON_GetArraySize(trash), 2);
+    assert_float_equal(number_of(cJSON_GetArrayItem(trash, 0), "id"), 1, 0); // removed last
+    assert_string_equal(text_of(cJSON_GetArrayItem(trash, 1), "state"), "done");
+    r = RUN(b, "resume", "2");
+    assert_refused(&r, 1, "trash", "restore 2");
+    r = RUN(b, "rm", "2");
+    assert_refused(&r, 1, "trash", NULL);
+
+    r = RUN(b, "restore"); // the last one
+    assert_ok(&r);
+    assert_string_equal(state_of(b, 1), "done");
+    r = RUN(b, "restore", "2", "--json");
+    assert_ok(&r);
+    assert_string_equal(r.out, "{\"restored\":[2]}\n");
+    assert_string_equal(sequence(b, 2), before);
+    r = RUN(b, "resume", "2", "--trials", "8");
+    assert_ok(&r);
+    assert_int_equal(trials_of(b, 2), 8);
+    r = RUN(b, "restore");
+    assert_refused(&r, 1, "empty", NULL);
+    r = RUN(b, "restore", "3");
+    assert_refused(&r, 1, "session 3", "trash");
+    assert_contains(RUN(b, "ls", "--trash").out, "empty");
+}
+
+static void test_purge(void **state)
+{
+    struct box *b = *state;
+    for (int i = 0; i < 4; i++)
+        make_session(b);
+    struct result r = RUN(b, "rm", "--purge", "4");
+    assert_ok(&r);
+    RUN(b, "rm", "1", "2", "3");
+    r = RUN(b, "rm", "--purge", "2");
+    assert_ok(&r);
+    r = RUN(b, "restore", "2");
+    assert_refused(&r, 1, "session 2", "tilewalk ls");
+    r = RUN(b, "rm", "--purge", "--json"); // the rest of the trash
+    assert_ok(&r);
+    assert_int_equal(count_rows(b, "session", NULL), 0);
+    assert_int_equal(count_rows(b, "trial", NULL), 0);
+    r = RUN(b, "rm", "--purge");
+    assert_refused(&r, 1, "empty", NULL);
 }
 
 static void test_remove_all_or_nothing(void **state)
@@ -140,6 +204,8 @@ TEST_GROUP(manage)
         FLOW_TEST(test_long_problem_is_seen_to_be_cut),
         FLOW_TEST(test_wrong_notes),
         FLOW_TEST(test_remove),
+        FLOW_TEST(test_trash_gives_back_all),
+        FLOW_TEST(test_purge),
         FLOW_TEST(test_remove_all_or_nothing),
         FLOW_TEST(test_remove_a_running_session),
     };

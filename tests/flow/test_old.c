@@ -57,6 +57,13 @@ static void goes_on(struct box *b, const char *dump)
             "--strategy", "opevo", "--trials", "30");
     assert_ok(&r);
     assert_string_equal(sequence(b, 2), after);
+
+    r = RUN(b, "rm", "1"); // to the trash, which it did not have
+    assert_ok(&r);
+    assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 1);
+    r = RUN(b, "restore");
+    assert_ok(&r);
+    assert_string_equal(sequence(b, 1), after);
 }
 
 static void test_schema_5(void **state)

@@ -282,6 +282,51 @@ static void test_delete(void **state)
     temp_remove(path);
 }
 
+// What is in the trash is in no list, keeps its rows, and still teaches those that learned from it.
+static void test_trash(void **state)
+{
+    (void)state;
+    char *path = temp_path("x.db");
+    struct store *s = must_open(path, STORE_WRITE);
+    struct arena a;
+    struct session_record r, *list;
+    struct err e;
+    int count;
+    arena_init(&a);
+    int64_t one = must_create(s, "gemm"), two = must_create(s, "gemm");
+    must_put(s, one, 1, OUTCOME_OK, 2);
+    assert_true(store_set_state(s, one, STATE_STOPPED, "interrupted", 1, &e));
+    assert_true(store_trash_session(s, one, &e));
+    assert_false(store_trash_session(s, one, &e));
+    assert_contains(e.text, "restore 1");
+    assert_false(store_get_session(s, one, &a, &r, &e));
+    assert_false(store_set_note(s, one, "x", &e));
+    assert_true(store_get_history(s, one, &a, &r, &e));
+    assert_true(store_list_sessions(s, &a, &list, &count, &e));
+    assert_int_equal(count, 1);
+    assert_true(store_delete_session(s, two, &e)); // deleting another one leaves it alone
+    assert_true(store_list_trash(s, &a, &list, &count, &e));
+    assert_int_equal(count, 1);
+    assert_int_equal(list[0].id, one);
+    assert_int_equal(list[0].state, STATE_STOPPED);
+    assert_true(list[0].trashed > 0);
+
+    assert_true(store_restore_session(s, one, &e));
+    r = must_get(s, one, &a);
+    assert_int_equal(r.state, STATE_STOPPED);
+    assert_string_equal(r.message, "interrupted");
+    assert_int_equal(r.trials, 1);
+    assert_true(r.trashed <= 0);
+    assert_false(store_restore_session(s, one, &e));
+    assert_contains(e.text, "trash");
+    assert_true(store_trash_session(s, one, &e) && store_delete_session(s, one, &e));
+    assert_int_equal(count_rows(s, "session") + count_rows(s, "trial"), 0);
+    assert_false(store_restore_session(s, one, &e));
+    arena_finish(&a);
+    store_close(s);
+    temp_remove(path);
+}
+
 static int64_t create_after(struct store *s, const char *history)
 {
     struct err e;
@@ -398,10 +443,11 @@ static void test_refits(void **state)
 TEST_GROUP(session)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_changes),     cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_delete),      cmocka_unit_test(test_delete_history),
-        cmocka_unit_test(test_calibration), cmocka_unit_test(test_refits),
+        cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_changes),        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_delete),         cmocka_unit_test(test_trash),
+        cmocka_unit_test(test_delete_history), cmocka_unit_test(test_calibration),
+        cmocka_unit_test(test_refits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
