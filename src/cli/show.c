@@ -252,7 +252,7 @@ static void print_list(struct view *v, int64_t most)
 {
     struct str list = {0};
     trial_list_add_text(&v->trials, most, &list);
-    if (v->format == LIST_TEXT && list.length)
+    if (v->format == LIST_TEXT && list.length && !most)
         printf("\n");
     common_print(&list);
 }
@@ -282,7 +282,7 @@ static bool show_session(struct view *v, struct err *e)
         show_print_json(v, state, most);
         return true;
     }
-    if (v->format == LIST_CSV) {
+    if (v->format == LIST_CSV || most) { // --top: nothing but the rows
         print_list(v, most);
         return true;
     }
@@ -602,8 +602,8 @@ static const struct option options[] = {
     {"show-rejected", OPTION_FLAG, NULL, "list rejected configurations too"},
     {"sort", OPTION_WORD, "number|speed|elapsed",
      "list the trials in this order: by number, fastest first, by running time"},
-    {"top", OPTION_INTEGER, "N", "list only the first N trials (the fastest, without --sort)", 1,
-     9e18},
+    {"top", OPTION_INTEGER, "N",
+     "print only the first N trials (the fastest, without --sort), and nothing else", 1, 9e18},
     {"options", OPTION_FLAG, NULL,
      "print all options of the strategy, also those with default values"},
     {"refits", OPTION_FLAG, NULL, "list the quality of the strategy's model at each fit"},
