@@ -115,6 +115,8 @@ static bool check_words(const struct arguments *a, const struct form *form, stru
                          "export: '%s' is one argument too many (only --as table and --as tuned "
                          "take several sessions)",
                          a->operand[1]);
+    if (arguments_integer(a, "trial", 0) && arguments_integer(a, "best", 0))
+        return err_usage(e, "--trial and --best exclude each other (choose one)");
     if (arguments_real(a, "slower", -1) >= 0 && !arguments_flag(a, "verify"))
         return err_usage(e, "--slower is the tolerance of --verify (give both)");
     if (!form)
@@ -124,6 +126,7 @@ static bool check_words(const struct arguments *a, const struct form *form, stru
         const char *option;
         bool applies;
     } of_kernels[] = {{"verify", false},
+                      {"trial", false},
                       {"dry-run", false},
                       {"name", form->recorded},
                       {"out", form->recorded || form->make},
@@ -173,6 +176,7 @@ static int run_export(const struct command *self, const struct arguments *a)
         .session = strtoll(a->operand[0], NULL, 10),
         .folder = out,
         .count = (int)arguments_integer(a, "best", 1),
+        .trial = arguments_integer(a, "trial", 0),
         .name = arguments_text(a, "name"),
         .form = recorded ? form->recorded : NULL,
         .verify = arguments_flag(a, "verify"),
@@ -212,6 +216,7 @@ static const struct option options[] = {
     {"out", OPTION_TEXT, "DIR|FILE",
      "folder of the files, made when missing (default: export), or the file of --as"},
     {"best", OPTION_INTEGER, "N", "export the N best, not only the best one", 1, 1000},
+    {"trial", OPTION_INTEGER, "N", "export trial N, and not the best", 1, 9e18},
     {"name", OPTION_TEXT, "NAME",
      "name of the files (default: made from the space and the problem)"},
     {"verify", OPTION_FLAG, NULL,

@@ -367,11 +367,14 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
     struct kernel_description *d = &k.about;
     bool ok = make_kernel(x, t, &k, e);
     if (ok) {
-        // The best kernel always has the name without a number.
+        // The best kernel always has the name without a number, and a chosen one has that of its
+        // trial.
         char *standard = export_standard_name(&x->session);
         const char *given = x->request->name, *name = given ? given : standard;
-        char *ranked = rank == 0 ? arena_strdup(&x->arena, name)
-                                 : arena_printf(&x->arena, "%s-%d", name, rank + 1);
+        char *ranked = x->request->trial && !given
+                           ? arena_printf(&x->arena, "%s-trial-%" PRId64, name, t->number)
+                       : rank == 0 ? arena_strdup(&x->arena, name)
+                                   : arena_printf(&x->arena, "%s-%d", name, rank + 1);
         free(standard);
         d->name = ranked;
         d->trial = t->number;
@@ -424,10 +427,45 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
     return ok;
 }
 
+static bool take_ask(void *context, const struct trial_record *t)
+{
+    struct trial_record *out = context;
+    *out = (struct trial_record){.ask = t->number == out->number ? t->ask : 0};
+    return false;
+}
+
+// Adds the trial that is asked for, with its final time where it has one.
+static bool add_chosen(struct exporter *x, int64_t number, struct err *e)
+{
+    int64_t id = x->session.id;
+    struct trial_record t = {.number = number};
+    struct retime_record race = {.ask = 0};
+    if (!store_each_numbered(x->store, id, number, take_ask, &t, e))
+        return false;
+    if (t.number || !t.ask) // it was not met, or another one was
+        return err_set(e, "session %" PRId64 " has no trial %" PRId64, id, number);
+    int64_t ask = t.ask;
+    if (!store_get_trial(x->store, id, ask, &x->arena, &t, e) ||
+        !store_get_race(x->store, id, ask, &x->arena, &race, e))
+        return false;
+    if (t.outcome != OUTCOME_OK || (race.ask && !race.verified))
+        return err_set(
+            e, "trial %" PRId64 " of session %" PRId64 " is not exported: its outcome is %s",
+            number, id, t.outcome != OUTCOME_OK ? outcome_name(t.outcome) : "wrong");
+    if (race.ask) {
+        t.seconds = race.seconds;
+        t.raced = true;
+    }
+    x->chosen = arena_zero(&x->arena, 1, sizeof *x->chosen);
+    return add_trial(x, &t, 0, e);
+}
+
 static bool add_best(struct exporter *x, struct err *e)
 {
     struct ranked_trials best;
     int64_t id = x->session.id;
+    if (x->request->trial)
+        return add_chosen(x, x->request->trial, e);
     if (!store_best_trials(x->store, id, x->request->count, &x->arena, &best, e))
         return false;
     if (best.count == 0)
@@ -587,7 +625,10 @@ bool export_run(struct store *store, const struct export_request *r, struct err 
     struct exporter x = {.store = store, .request = r};
     arena_init(&x.arena);
     bool ok = store_get_session(store, r->session, &x.arena, &x.session, e);
-    if (ok && x.session.scheduler)
+    if (ok && x.session.scheduler && r->trial)
+        ok = err_usage(e, "--trial: session %" PRId64 " is a network, whose tasks have trials",
+                       r->session);
+    else if (ok && x.session.scheduler)
         ok = export_network(store, &x.session, r, e);
     else if (ok)
         ok = export_kernels(&x, e);

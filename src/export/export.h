@@ -19,6 +19,7 @@ struct export_request {
     int64_t session;
     const char *folder; // made when missing; NULL: "export"
     int count;          // number of best kernels, at least 1
+    int64_t trial;      // number of the one trial that is exported; 0: the best are
     // Name of the files; NULL: from the space and the problem, "gemm-f32-nn-256x256x256".
     const char *name;
     const char *form; // form of a recording (recording_write); NULL: "tilewalk"

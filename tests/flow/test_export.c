@@ -191,6 +191,30 @@ static void test_nothing_to_verify(void **state)
     assert_refused(&r, 2, "--slower", "--verify");
 }
 
+// One trial, which need not be the best, under a name of its own.
+static void test_one_trial(void **state)
+{
+    struct box *b = *state;
+    const char *out = box_path(b, "out");
+    make_synthetic(b, "5");
+    const cJSON *best =
+        member(member(json_of(b, RUN(b, "show", "1", "--json").out), "session"), "best");
+    int other = number_of(best, "id") == 1 ? 2 : 1;
+    const char *number = arena_printf(&b->arena, "%d", other);
+    struct result r = RUN(b, "export", "1", "--out", out, "--trial", number, "--json");
+    assert_ok(&r);
+    const cJSON *kernels = member(json_of(b, r.out), "kernels");
+    assert_int_equal(cJSON_GetArraySize(kernels), 1);
+    assert_float_equal(number_of(cJSON_GetArrayItem(kernels, 0), "trial"), other, 0);
+    assert_true(
+        file_exists(arena_printf(&b->arena, "%s/small-f32-nn-64x64x64-trial-%d.comp", out, other)));
+    assert_false(file_exists(arena_printf(&b->arena, "%s/small-f32-nn-64x64x64.comp", out)));
+    r = RUN(b, "export", "1", "--out", out, "--trial", "6");
+    assert_refused(&r, 1, "session 1 has no trial 6", NULL);
+    r = RUN(b, "export", "1", "--trial", "1", "--best", "2");
+    assert_refused(&r, 2, "--trial", "--best");
+}
+
 // The device of the original is found again by what it is, not by its place in a list.
 static void test_like_on_the_device(void **state)
 {
@@ -210,7 +234,7 @@ TEST_GROUP(export)
     const struct CMUnitTest anywhere[] = {
         FLOW_TEST(test_dry_run),           FLOW_TEST(test_other_session),
         FLOW_TEST(test_faster_stays),      FLOW_TEST(test_foreign_files),
-        FLOW_TEST(test_nothing_to_verify),
+        FLOW_TEST(test_nothing_to_verify), FLOW_TEST(test_one_trial),
     };
     const struct CMUnitTest on_device[] = {
         FLOW_TEST(test_verified),
