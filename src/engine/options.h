@@ -70,6 +70,10 @@ struct session_options {
     const struct remote_machines *machines; // that measure; they outlive the run; NULL: this one
 };
 
+extern const char engine_source_help[]; // what session_options.source may be, for people
+// Checks the words of a source, without making one. Recordings are not read.
+bool engine_check_source(const char *source, struct err *e);
+
 enum event_kind {
     EVENT_SESSION, // it was created or resumed
     EVENT_TRIAL,   // a trial was told, or a configuration was rejected

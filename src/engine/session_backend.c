@@ -16,6 +16,22 @@
 
 // --- the choice ---
 
+const char engine_source_help[] =
+    "source of the times: device; a recorded space, replay:FILE[:speed=X]; or times that are made "
+    "up, synthetic:NAME[:KEY=VALUE]...: " SYNTHETIC_HELP;
+
+bool engine_check_source(const char *source, struct err *e)
+{
+    if (!source || str_equal(source, "device") || recorded_is(source))
+        return true;
+    if (str_starts(source, SYNTHETIC))
+        return synthetic_check(source + strlen(SYNTHETIC), e);
+    return err_usage(e,
+                     "unknown source '%s' (there are device, synthetic:bowl, "
+                     "synthetic:rugged, synthetic:machine, synthetic:trap, replay:FILE)",
+                     source);
+}
+
 const struct gpu_info *backend_device(const struct backend_choice *c)
 {
     return c->on_device ? &c->list[c->cards.index[0]] : NULL;
@@ -40,11 +56,8 @@ bool backend_choose(struct backend_choice *c, struct recorded *recorded,
     if (recorded_is(source)) {
         if (!(again ? recorded_open_again(again, recorded, e) : recorded_open(source, recorded, e)))
             return false;
-    } else if (!c->on_device && !again && !str_starts(source, SYNTHETIC)) {
-        return err_usage(e,
-                         "unknown source '%s' (there are device, synthetic:bowl, "
-                         "synthetic:rugged, synthetic:machine, synthetic:trap, replay:FILE)",
-                         source);
+    } else if (!again && !engine_check_source(source, e)) {
+        return false;
     }
     if (c->machines) { // other machines measure
         c->remote = remote_connect(c->machines, c->on_device, e);

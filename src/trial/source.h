@@ -71,6 +71,12 @@ void source_destroy(struct source *s);
 // trials may be in flight at once.
 struct source *synthetic_create(const char *spec, const struct space *space, double flop,
                                 int workers, struct err *e);
+// The same for help.
+#define SYNTHETIC_HELP                                                                             \
+    "NAME is bowl, rugged, machine or trap; KEY is seed (of the hidden best point, 0), invalid "   \
+    "(share of points that fail, 0), delay_us (mean time of a trial, 0) or, for machine, "         \
+    "statistics (1: registers and spills as a driver's, 0)"
+bool synthetic_check(const char *spec, struct err *e);
 // Says if that landscape gives statistics of what is compiled, as drivers do.
 bool synthetic_has_statistics(const char *spec);
 // The quality itself in (0, 1], and the outcome, of a point, for tests.

@@ -480,13 +480,26 @@ static bool parse_spec(struct synthetic *s, char *text, struct err *e)
     return true;
 }
 
+// Parses a spec, and names it in the error.
+static bool read_spec(struct synthetic *s, const char *spec, struct err *e)
+{
+    char *text = mem_strdup(spec);
+    bool ok = parse_spec(s, text, e) ||
+              (e && err_prefix(e, "source 'synthetic:%s'", spec)); // always false
+    free(text);
+    return ok;
+}
+
+bool synthetic_check(const char *spec, struct err *e)
+{
+    struct synthetic s = {0};
+    return read_spec(&s, spec, e);
+}
+
 bool synthetic_has_statistics(const char *spec)
 {
     struct synthetic s = {0};
-    char *text = mem_strdup(spec);
-    bool has = parse_spec(&s, text, NULL) && s.has_statistics;
-    free(text);
-    return has;
+    return read_spec(&s, spec, NULL) && s.has_statistics;
 }
 
 struct source *synthetic_create(const char *spec, const struct space *space, double flop,

@@ -117,10 +117,27 @@ static void test_numbers(void **state)
     assert_refused(&r, 2, "--workers", "from 1 to 64,");
 }
 
+// Help names every option of the synthetic source.
+static void test_help_names_synthetic_options(void **state)
+{
+    struct box *b = *state;
+    static const char *const names[] = {"bowl", "rugged",  "machine",  "trap",
+                                        "seed", "invalid", "delay_us", "statistics"};
+    const char *help = RUN(b, "tune", "--help").out;
+    for (size_t i = 0; i < COUNT(names); i++)
+        assert_contains(help, names[i]);
+    struct result r = RUN(b, "tune", "mm1", "--trials", "2", "--source",
+                          "synthetic:machine:seed=1:invalid=0.1:delay_us=1:statistics=1");
+    assert_ok(&r);
+    r = RUN(b, "tune", "mm1", "--source", "synthetic:bowl:sed=1");
+    assert_refused(&r, 2, "synthetic:bowl:sed=1", "seed");
+}
+
 static void test_session_numbers(void **state)
 {
     struct box *b = *state;
-    static const char *const takers[] = {"resume", "pause", "stop", "show", "export", "rm"};
+    static const char *const takers[] = {"resume", "pause", "stop",   "show",
+                                         "export", "rm",    "restore"};
     for (size_t i = 0; i < COUNT(takers); i++) {
         struct result r = RUN(b, takers[i], "first");
         assert_refused(&r, 2, "'first'", "tilewalk ls");
@@ -319,11 +336,13 @@ static void test_strategies(void **state)
 TEST_GROUP(cli)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_help),    FLOW_TEST(test_version),         FLOW_TEST(test_commands),
-        FLOW_TEST(test_options), FLOW_TEST(test_operands),        FLOW_TEST(test_numbers),
-        FLOW_TEST(test_names),   FLOW_TEST(test_session_numbers), FLOW_TEST(test_old_spellings),
-        FLOW_TEST(test_sources), FLOW_TEST(test_generated),       FLOW_TEST(test_strategies),
-        FLOW_TEST(test_looks),
+        FLOW_TEST(test_help),          FLOW_TEST(test_version),
+        FLOW_TEST(test_commands),      FLOW_TEST(test_options),
+        FLOW_TEST(test_operands),      FLOW_TEST(test_numbers),
+        FLOW_TEST(test_names),         FLOW_TEST(test_session_numbers),
+        FLOW_TEST(test_old_spellings), FLOW_TEST(test_help_names_synthetic_options),
+        FLOW_TEST(test_sources),       FLOW_TEST(test_generated),
+        FLOW_TEST(test_strategies),    FLOW_TEST(test_looks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
