@@ -154,7 +154,7 @@ static void describe_command(struct card *c)
     struct str out = {0}, name = {0}, value = {0};
     struct err ignored;
     // The preset's name, else the file's: other people have no use for a path.
-    char *preset = script_find(r->name, &ignored);
+    char *preset = script_find_shipped(r->name, &ignored);
     str_add(&out, "tilewalk tune ");
     str_add_shell(&out, str_equal(preset, r->path) ? r->name : path_name(r->path));
     free(preset);

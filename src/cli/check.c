@@ -558,13 +558,11 @@ static int check_space(struct check *c, const struct arguments *a)
     o.set = common_settings(a, &c->storage, &o.set_count);
     if (!choose_device(c, a, &e))
         return fail_with(&e, EXIT_FAILED);
-    char *path = script_find(a->operand[0], &e);
-    o.path = path;
+    o.path = common_space(a, false, &c->storage, &e);
     o.device_type = c->device ? c->device->type : "none";
     o.limits = c->device ? &c->device->limits : NULL;
-    c->script = path ? script_create(&o, &e) : NULL;
+    c->script = o.path ? script_create(&o, &e) : NULL;
     c->space = c->script ? script_space(c->script) : NULL;
-    free(path);
     if (c->script == NULL)
         return fail_with(&e, EXIT_FAILED);
     if (arguments_flag(a, "sketches")) {
@@ -617,6 +615,7 @@ static int run_check(const struct command *self, const struct arguments *a)
 
 static const struct option options[] = {
     OPTION_SET,
+    OPTION_SHIPPED,
     {"device", OPTION_TEXT, "DEVICE|none",
      "device whose limits are checked (default: the best one; see tilewalk devices)"},
     {"samples", OPTION_INTEGER, "N", "random points to check in a large space (default: 4000)", 1,

@@ -192,15 +192,13 @@ int check_network(const struct arguments *a, const struct gpu_info *device)
     struct network n = {0};
     struct arena storage;
     struct err missing;
-    char *path = network_find(a->operand[0], &e);
-    struct script_options o = {.path = path,
+    arena_init(&storage);
+    struct script_options o = {.path = common_space(a, true, &storage, &e),
                                .device_type = device ? device->type : NULL,
                                .limits = device ? &device->limits : NULL};
-    arena_init(&storage);
     o.set = common_settings(a, &storage, &o.set_count);
-    bool ok = path && network_load(&o, &n, &e);
+    bool ok = o.path && network_load(&o, &n, &e);
     arena_finish(&storage);
-    free(path);
     bool fits = !ok || !device || network_fits(&n, &device->limits, device->memory_bytes, &missing);
     if (ok && arguments_flag(a, "json")) {
         struct str out = {0};

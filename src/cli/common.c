@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "engine/devices.h"
+#include "script/network.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -52,6 +53,30 @@ struct setting *common_settings(const struct arguments *a, struct arena *storage
         set[i].value = equals + 1;
     }
     return set;
+}
+
+const char *common_space(const struct arguments *a, bool network, struct arena *storage,
+                         struct err *e)
+{
+    const char *name = a->operand[0];
+    struct err none;
+    bool ships = arguments_flag(a, "shipped");
+    char *shipped = (network ? network_find_shipped : script_find_shipped)(name, &none);
+    char *own = shipped ? script_find_own(name) : NULL;
+    char *path = ships ? shipped : (network ? network_find : script_find)(name, e);
+    const char *kept = path ? arena_strdup(storage, path) : NULL;
+    if (!path && ships)
+        err_usage(e, "--shipped: no preset or network '%s' ships with tilewalk", name);
+    else if (own && str_equal(path, ships ? shipped : own))
+        fprintf(stderr,
+                ships ? "%s: the one that ships, and not your copy %s\n"
+                      : "%s: your copy %s (--shipped takes the one that ships)\n",
+                name, own);
+    if (path != shipped)
+        free(path);
+    free(own);
+    free(shipped);
+    return kept;
 }
 
 bool common_choose_device(const struct arguments *a, struct device_choice *out, struct err *e)

@@ -30,6 +30,11 @@
         "set", OPTION_LIST, "NAME=VALUE",                                                          \
             "problem size, overriding the space file's; may be repeated"                           \
     }
+#define OPTION_SHIPPED                                                                             \
+    {                                                                                              \
+        "shipped", OPTION_FLAG, NULL,                                                              \
+            "take the preset or network that ships, although you have a copy of it (ops --copy)"   \
+    }
 #define OPTION_DEVICE                                                                              \
     {                                                                                              \
         "device", OPTION_TEXT, "DEVICE",                                                           \
@@ -64,6 +69,11 @@ void common_on_signals(void (*handler)(int number), int flags);
 
 // The --set NAME=VALUE given, in `storage`, but for the values, which point into argv.
 struct setting *common_settings(const struct arguments *a, struct arena *storage, int *count);
+
+// Returns the path of the preset, network or file of the first operand, in `storage`. Where there
+// is a shipped one and the user's copy, says on stderr which of the two it is.
+const char *common_space(const struct arguments *a, bool network, struct arena *storage,
+                         struct err *e);
 
 // The device of --device. Without --device `device` is NULL where no device can be chosen; a device
 // that is named and not there is an error. `list` is heap.

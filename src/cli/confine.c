@@ -16,6 +16,7 @@ void confine_begin(struct sandbox *s)
     static const char *const shipped[] = {"lua", "presets", "shaders", "docs/sample"};
     char *program = path_program();
     path_keep_home();
+    char *own = path_user_data("presets");
     *s = (struct sandbox){.starts = true, .keeps_files = true};
     confine_allow_worker(s);
     sandbox_allow(s, SANDBOX_RUN, program);
@@ -24,6 +25,8 @@ void confine_begin(struct sandbox *s)
         sandbox_allow(s, SANDBOX_READ, folder);
         free(folder);
     }
+    sandbox_allow(s, SANDBOX_READ, own);
+    free(own);
     free(program);
 }
 
@@ -261,6 +264,9 @@ void confine_workbench(const struct arguments *a)
     confine_begin(&s);
     make_folder_of(database);
     confine_write_database(&s, database);
+    char *own = path_user_data("presets/NAME.lua"); // copies may be made later
+    make_folder_of(own);
+    free(own);
     confine_read_space(&s, a->operand_count ? a->operand[0] : NULL);
     read_source(&s, arguments_text(a, "source"));
     read_stored(&s, database, read_session);

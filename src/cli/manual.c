@@ -97,6 +97,8 @@ static const struct influence files[] = {
     {"db", "~/.local/share/tilewalk/tilewalk.db",
      "The database of sessions, where nothing else is "
      "named."},
+    {"shipped", "~/.local/share/tilewalk/presets",
+     "Presets and networks of your own, which come before those that ship."},
     {"detach", "~/.local/state/tilewalk", "The logs of runs with --detach."},
     {"on", "~/.config/tilewalk/hosts.conf",
      "Machines that are named by --on ssh:HOST, a line each: HOST, then address=USER@HOST, "

@@ -32,29 +32,10 @@ struct ops {
 
 // --- reading presets ---
 
-// A large GPU of today, for which presets choose their standard sizes.
-static const struct limits large_gpu = {
-    .invocations = 1024,
-    .group_size = {1024, 1024, 64},
-    .group_count = {INT32_MAX, 65535, 65535},
-    .shared_bytes = 49152,
-    .buffer_bytes = UINT32_MAX,
-    .accumulators = 256,
-    .statements = 20000,
-    .subgroup_size = 32,
-    .f16 = true,
-    .i8 = true,
-    .matrix = {.api = MATRIX_KHR,
-               .count = 3,
-               .shape = {{16, 16, 16, "f16", "f32"},
-                         {16, 16, 16, "f16", "f16"},
-                         {16, 16, 32, "i8", "i32"}}},
-};
-
 static struct script *read_preset(const char *name, const char *device_type,
                                   const struct limits *limits, struct err *e)
 {
-    char *path = script_find(name, e);
+    char *path = script_find_shipped(name, e);
     struct script_options o = {.path = path, .device_type = device_type, .limits = limits};
     struct script *s = path ? script_create(&o, e) : NULL;
     free(path);
@@ -509,9 +490,9 @@ static void read_presets(struct ops *o, char **name, int count, const struct gpu
         *out = (struct preset){.name = kept};
         out->here = read_preset(kept, device ? device->type : "none",
                                 device ? &device->limits : NULL, &out->why_here);
-        out->gpu = read_preset(kept, "discrete", &large_gpu, &out->why_gpu);
+        out->gpu = read_preset(kept, "discrete", &limits_large_gpu, &out->why_gpu);
         const struct script *s = preset_script(out);
-        struct limits without = large_gpu;
+        struct limits without = limits_large_gpu;
         struct err ignored;
         without.matrix = (struct matrix_units){.api = MATRIX_NONE};
         struct script *plain =
@@ -549,6 +530,52 @@ static bool read_networks(struct ops *o, struct err *e)
     return ok;
 }
 
+// --- ops NAME --copy ---
+
+// Copies a file that ships to the user's presets, unless it is there. Prints its path there.
+static bool copy_shipped(const char *path, struct err *e)
+{
+    char *copy, *text = NULL;
+    size_t length;
+    bool ok = script_is_shipped(path, &copy) && copy;
+    if (ok && !file_exists(copy)) {
+        char *folder = path_folder(copy);
+        ok = file_make_folders(folder, e) && file_read(path, &text, &length, e) &&
+             file_write(copy, text, length, e);
+        free(folder);
+    }
+    if (ok)
+        printf("%s\n", copy);
+    free(text);
+    free(copy);
+    return ok;
+}
+
+// Copies a preset with its templates, or a network. Presets that it uses stay where they are.
+static bool copy_named(struct ops *o, const struct gpu_info *device, const char *name,
+                       struct err *e)
+{
+    bool is_network = network_is(name);
+    char *path = (is_network ? network_find_shipped : script_find_shipped)(name, e);
+    bool ok = path && copy_shipped(path, e);
+    if (ok && !is_network) {
+        char **one = mem_zero(1, sizeof *one);
+        one[0] = mem_strdup(name);
+        o->preset = arena_zero(&o->arena, 1, sizeof *o->preset);
+        read_presets(o, one, 1, device);
+        const struct script *s = preset_script(o->preset);
+        int count = 0;
+        const struct script_text *text = s ? script_texts(s, &count) : NULL;
+        char *shaders = path_shipped("shaders");
+        for (int i = 0; ok && i < count; i++)
+            if (shaders && str_starts(text[i].path, shaders))
+                ok = copy_shipped(text[i].path, e);
+        free(shaders);
+    }
+    free(path);
+    return ok;
+}
+
 static int run_ops(const struct command *self, const struct arguments *a)
 {
     struct err e;
@@ -556,13 +583,25 @@ static int run_ops(const struct command *self, const struct arguments *a)
     struct device_choice chosen;
     struct sandbox s;
     int ours, others;
+    bool copy = arguments_flag(a, "copy");
     (void)self;
+    if (copy && (!a->operand_count || arguments_flag(a, "json"))) {
+        err_usage(&e, "ops --copy copies one preset or network: name it (without --json)");
+        return fail_with(&e, EXIT_USAGE);
+    }
     confine_begin(&s);
+    if (copy) {
+        char *own = path_user_data("presets");
+        confine_write_folder(&s, own);
+        free(own);
+    }
     confine_read_space(&s, a->operand_count ? a->operand[0] : NULL);
     confine_enter(&s);
     arena_init(&o.arena);
     bool ok = common_choose_device(a, &chosen, &e);
-    if (ok) {
+    if (ok && copy) {
+        ok = copy_named(&o, chosen.device, a->operand[0], &e);
+    } else if (ok) {
         char **name = script_presets(&ours), **foreign = script_foreign_presets(&others);
         o.device = chosen.device ? chosen.device->name : NULL;
         o.preset = arena_zero(&o.arena, (size_t)(ours + others) + 1, sizeof *o.preset);
@@ -570,7 +609,9 @@ static int run_ops(const struct command *self, const struct arguments *a)
         read_presets(&o, foreign, others, chosen.device);
         ok = read_networks(&o, &e);
     }
-    if (ok && arguments_flag(a, "json"))
+    if (ok && copy)
+        ;
+    else if (ok && arguments_flag(a, "json"))
         ops_print_json(&o);
     else if (ok && a->operand_count)
         ok = print_named(&o, a->operand[0], &e);
@@ -590,6 +631,9 @@ static int run_ops(const struct command *self, const struct arguments *a)
 static const struct option options[] = {
     {"device", OPTION_TEXT, "DEVICE|none",
      "device to read the presets for (default: the best one; see tilewalk devices)"},
+    {"copy", OPTION_FLAG, NULL,
+     "copy the preset, with its templates, or the network to your own presets, which come before "
+     "those that ship and which you may edit"},
     OPTION_JSON,
     OPTION_END,
 };

@@ -73,7 +73,7 @@ static const struct setting *settings_of(const struct prove *p, const struct pro
 
 static struct script *load_problem(const struct prove *p, const struct problem *q, struct err *e)
 {
-    char *path = script_find(q->preset, e);
+    char *path = script_find_shipped(q->preset, e);
     struct script_options o = {
         .path = path, .device_type = p->device.type, .limits = &p->device.limits};
     o.set = settings_of(p, q, &o.set_count);
@@ -360,7 +360,7 @@ static bool run_search(struct prove *p, const struct search *x, double seconds, 
         .fault = p->fault,
     };
     int64_t id = 0;
-    char *path = script_find(x->problem->preset, e), index[12];
+    char *path = script_find_shipped(x->problem->preset, e), index[12];
     snprintf(index, sizeof index, "%d", p->device.index);
     o.space = path;
     o.device = index;

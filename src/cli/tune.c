@@ -265,10 +265,10 @@ static bool start_network(struct front *f, const struct arguments *a, struct ses
                           int64_t *id, struct err *e)
 {
     struct network network = {.name = NULL};
-    char *path = network_find(a->operand[0], e);
+    const char *path = o->space;
     const char *only = arguments_text(a, "only");
     const struct network_task *task = NULL;
-    bool ok = path && network_read(path, o->set, o->set_count, &network, e) &&
+    bool ok = network_read(path, o->set, o->set_count, &network, e) &&
               (!only || (task = find_task(&network, only, e)) != NULL);
     if (ok && task) { // as a session of its own
         o->space = task->preset;
@@ -284,7 +284,6 @@ static bool start_network(struct front *f, const struct arguments *a, struct ses
         ok = engine_start_network(f->engine, &all, id, e);
     }
     network_finish(&network);
-    free(path);
     return ok;
 }
 
@@ -296,14 +295,14 @@ static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, 
     fill_options(a, &o);
     o.machines = f->machines;
     o.like = arguments_integer(a, "like", 0);
-    o.space = a->operand_count ? a->operand[0] : NULL;
+    o.space = a->operand_count ? common_space(a, is_network(a), &storage, e) : NULL;
     o.set = common_settings(a, &storage, &o.set_count);
     const char **text = arena_zero(&storage, (size_t)a->given_count + 1, sizeof *text);
     o.shape_count = arguments_list(a, "shape", text, a->given_count);
     o.shape = text;
     o.by = arguments_text(a, "by");
     bool measured = o.source ? str_equal(o.source, "device") : !o.like;
-    bool ok = parse_until(a, &o, e) &&
+    bool ok = (o.space || !a->operand_count) && parse_until(a, &o, e) &&
               (!measured || !str_equal(o.device, "none") ||
                err_usage(e, "--device none: measuring needs a device (or --source synthetic:bowl, "
                             "which needs none)")) &&
@@ -418,6 +417,7 @@ static const struct option tune_options[] = {
     {"like", OPTION_INTEGER, "ID",
      "tune as session ID was tuned, but for what other options change", 1, 9e18},
     OPTION_SET,
+    OPTION_SHIPPED,
     {"shape", OPTION_LIST, "SIZE=N,SIZE=N[,weight=W]",
      "search one configuration for several shapes, each with these sizes (two or more)"},
     {"by", OPTION_WORD, "time|worst",
@@ -429,9 +429,7 @@ static const struct option tune_options[] = {
     {"device", OPTION_TEXT, "DEVICE",
      "index or part of a name (default: the best one); all, or 0,2: a session on each of them; "
      "0+2: one session on several cards of one model"},
-    {"source", OPTION_TEXT, "SOURCE",
-     "source of the times: device, synthetic:bowl (or rugged, machine, trap), or a recorded space: "
-     "replay:FILE[:speed=X]"},
+    {"source", OPTION_TEXT, "SOURCE", engine_source_help},
     {"warm-start", OPTION_TEXT, "FILE|ID|baseline[,...]|none",
      "begin with the best of these sessions and files (export --as warm-start), or with the "
      "baselines of the space (default)"},

@@ -69,7 +69,7 @@ static const char *const axis_names[] = {"type", "layout", "transpose", "apply"}
 static struct script *load(const char *preset, const char *device_type, const struct limits *l,
                            const struct setting *set, int set_count, struct err *e)
 {
-    char *path = script_find(preset, e);
+    char *path = script_find_shipped(preset, e);
     struct script_options o = {
         .path = path, .set = set, .set_count = set_count, .device_type = device_type, .limits = l};
     struct script *s = path ? script_create(&o, e) : NULL;

@@ -16,18 +16,19 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-// A shipped folder, and its words in messages.
+// A shipped folder, that of the user's own, and its words in messages.
 struct shelf {
-    const char *folder, *what, *many;
+    const char *folder, *own, *what, *many;
 };
 
-static const struct shelf presets = {"presets", "preset", "presets"};
-static const struct shelf foreign = {"presets/foreign", "preset", "presets"};
-static const struct shelf networks = {"presets/networks", "network", "networks"};
+#define OWN "presets"
+static const struct shelf presets = {"presets", OWN, "preset", "presets"};
+static const struct shelf foreign = {"presets/foreign", OWN, "preset", "presets"};
+static const struct shelf networks = {"presets/networks", OWN "/networks", "network", "networks"};
 
-static char **names_in(const struct shelf *shelf, int *count)
+// Lists a folder, whose path it frees.
+static char **names_in_folder(char *folder, int *count)
 {
-    char *folder = path_shipped(shelf->folder);
     DIR *d = folder ? opendir(folder) : NULL;
     char **names = NULL;
     int capacity = 0;
@@ -46,6 +47,23 @@ static char **names_in(const struct shelf *shelf, int *count)
     if (*count > 0)
         qsort(names, (size_t)*count, sizeof *names, compare_names);
     return names;
+}
+
+static char **names_in(const struct shelf *shelf, int *count)
+{
+    return names_in_folder(path_shipped(shelf->folder), count);
+}
+
+static char *own_in(const struct shelf *shelf, const char *name)
+{
+    if (!*name || strchr(name, '/'))
+        return NULL;
+    char *file = mem_printf("%s/%s" SUFFIX, shelf->own, name), *path = path_user_data(file);
+    free(file);
+    if (file_is_regular(path))
+        return path;
+    free(path);
+    return NULL;
 }
 
 static char *shipped_in(const struct shelf *shelf, const char *name)
@@ -98,6 +116,9 @@ static char *find_in(const struct shelf *shelf, const char *name, struct err *e)
     // A folder of this name does not hide the preset; a pipe is read like a file.
     if (file_exists(name) && !file_is_folder(name))
         return mem_strdup(name);
+    char *own = own_in(shelf, name);
+    if (own)
+        return own;
     char *shipped = shipped_in(shelf, name);
     if (!shipped)
         report_missing(shelf, name, e);
@@ -109,12 +130,55 @@ char *script_find(const char *name, struct err *e)
     return find_in(&presets, name, e);
 }
 
+static char *find_shipped_in(const struct shelf *shelf, const char *name, struct err *e)
+{
+    char *shipped = shipped_in(shelf, name);
+    if (!shipped)
+        report_missing(shelf, name, e);
+    return shipped;
+}
+
 char *script_find_shipped(const char *name, struct err *e)
 {
-    char *shipped = shipped_in(&presets, name);
-    if (!shipped)
-        report_missing(&presets, name, e);
-    return shipped;
+    return find_shipped_in(&presets, name, e);
+}
+
+char *network_find_shipped(const char *name, struct err *e)
+{
+    return find_shipped_in(&networks, name, e);
+}
+
+char *script_find_own(const char *name)
+{
+    char *own = own_in(&presets, name);
+    return own ? own : own_in(&networks, name);
+}
+
+bool script_is_shipped(const char *path, char **copy)
+{
+    static const char *const folders[] = {"presets", "shaders", "lua"};
+    static const char foreign_folder[] = "foreign/";
+    bool is = false;
+    *copy = NULL;
+    for (int i = 0; i < 3 && !is; i++) {
+        char *folder = path_shipped(folders[i]);
+        size_t length = folder ? strlen(folder) : 0;
+        is = folder && str_starts(path, folder) && path[length] == '/';
+        free(folder);
+        if (!is || i == 2) // what is in lua/ belongs to no preset
+            continue;
+        const char *rest = path + length + 1;
+        rest += str_starts(rest, foreign_folder) ? strlen(foreign_folder) : 0;
+        char *file = mem_printf(OWN "/%s", rest);
+        *copy = path_user_data(file);
+        free(file);
+    }
+    return is;
+}
+
+char **script_own_presets(int *count)
+{
+    return names_in_folder(path_user_data(OWN), count);
 }
 
 char **script_presets(int *count)
@@ -159,7 +223,7 @@ bool network_is(const char *name)
     char *text = NULL, *shipped = NULL;
     bool is = false;
     if (!file_exists(name) || file_is_folder(name))
-        is = (shipped = shipped_in(&networks, name)) != NULL;
+        is = (shipped = own_in(&networks, name)) || (shipped = shipped_in(&networks, name));
     else if (file_is_regular(name) && file_read(name, &text, NULL, NULL)) // a pipe is read once
         is = network_begins(text);
     free(text);

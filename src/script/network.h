@@ -103,8 +103,9 @@ double network_weight_bytes(const struct network *n);
 bool network_fits(const struct network *n, const struct limits *l, uint64_t memory_bytes,
                   struct err *e);
 
-// Like script_find and script_presets, for the shipped presets/networks/NAME.lua.
+// Like those of presets (script.h), for presets/networks/NAME.lua.
 char *network_find(const char *name, struct err *e);
+char *network_find_shipped(const char *name, struct err *e);
 char **network_names(int *count);
 // True: the user's word is a network, a file that begins with `network` or a shipped name.
 bool network_is(const char *name);

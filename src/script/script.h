@@ -91,10 +91,17 @@ enum script_form { FORM_FAILED, FORM_NONE, FORM_MADE };
 enum script_form script_export(struct script *s, const char *name, const struct config *c,
                                const struct script_found *found, struct str *out, struct err *e);
 
-// Returns the path of a name, for the caller to free: a file that exists, else the shipped
-// presets/NAME.lua. NULL: there is none, and `e` suggests a preset.
+// Returns the path of a name, for the caller to free: a file that exists, else the user's own
+// presets/NAME.lua in the data folder, else the shipped one. NULL: there is none, and `e` suggests
+// a preset.
 char *script_find(const char *name, struct err *e);
 char *script_find_shipped(const char *name, struct err *e); // only shipped presets
+char *script_find_own(const char *name); // only the user's, also a network; NULL: there is none
+char **script_own_presets(int *count);   // their names, without networks, as script_presets
+// Returns true for a file that ships with the program, which nobody is to edit. `*copy` is the path
+// of the user's copy of a preset, network or template, which need not exist; NULL: it has none.
+// Heap.
+bool script_is_shipped(const char *path, char **copy);
 char **script_presets(int *count); // sorted names of all shipped presets; heap, each and the array
 // The same for presets of foreign shaders, which are not shipped: presets/foreign.
 char **script_foreign_presets(int *count);

@@ -216,6 +216,24 @@ bool limits_parse(const char *json, struct limits *out)
 
 // --- judging ---
 
+const struct limits limits_large_gpu = {
+    .invocations = 1024,
+    .group_size = {1024, 1024, 64},
+    .group_count = {INT32_MAX, 65535, 65535},
+    .shared_bytes = 49152,
+    .buffer_bytes = UINT32_MAX,
+    .accumulators = 256,
+    .statements = 20000,
+    .subgroup_size = 32,
+    .f16 = true,
+    .i8 = true,
+    .matrix = {.api = MATRIX_KHR,
+               .count = 3,
+               .shape = {{16, 16, 16, "f16", "f32"},
+                         {16, 16, 16, "f16", "f16"},
+                         {16, 16, 32, "i8", "i32"}}},
+};
+
 // From the Vulkan specification, table "Required Limits"; accumulators and statements are our own
 // (spilling, compile time).
 const struct limits limits_vulkan_minimum = {

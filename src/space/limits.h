@@ -167,5 +167,6 @@ bool limits_parse(const char *json, struct limits *out);
 // The limits that every Vulkan device guarantees: the values of `device.*` in space files where
 // there is no device. Nothing is judged by them.
 extern const struct limits limits_vulkan_minimum;
+extern const struct limits limits_large_gpu; // of today, for which presets choose their sizes
 
 #endif
