@@ -324,7 +324,8 @@ static void show(struct ui *ui)
                                              .config = &ui->config,
                                              .program = ui->program,
                                              .view = ui->view,
-                                             .session = ui->session});
+                                             .session = ui->session,
+                                             .is_demo = ui->o->is_demo});
     ui->app.jobs.spawner = ui->spawner;
     jobs_move(&ui->app.jobs, &ui->first);
     term_mouse(ui->app.mouse);

@@ -21,6 +21,7 @@ struct ui_options {
     // before the screen comes up.
     const char *const *const *run;
     int runs;
+    bool is_demo;                        // said on the screen: its times are made up
     const char *charset, *color, *theme; // as in workbench.conf; NULL: its value
     // Called once the screen is up, before a session is opened: gives up rights that this process
     // does not need any more. Child processes are not confined by it (spawner.h).

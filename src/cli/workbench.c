@@ -234,6 +234,14 @@ static int fail_without_terminal(const struct err *why)
     return fail_with(&e, EXIT_FAILED);
 }
 
+int workbench_demo(const struct arguments *a, const char *const *words)
+{
+    struct err why;
+    return ui_is_possible(&why)
+               ? workbench_show(a, &(struct ui_options){.run = &words, .runs = 1, .is_demo = true})
+               : fail_without_terminal(&why);
+}
+
 static int run_browse(const struct command *self, const struct arguments *a)
 {
     struct err why;

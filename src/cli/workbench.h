@@ -23,6 +23,8 @@ bool workbench_wanted(const struct arguments *a);
 // Runs `words` (a tune or resume command line without the program, NULL-terminated) in it. `tune`
 // on several devices is one run on each.
 int workbench_run(const struct arguments *a, const char *const *words);
+// Does the same for a demonstration, which the screen names as one. The terminal has to be able to.
+int workbench_demo(const struct arguments *a, const char *const *words);
 // Shows all sessions. Returns false where the workbench is not possible.
 bool workbench_browse(int *code);
 
